@@ -399,7 +399,8 @@ typedef struct hmn_context_options {
                                 * first; 0 = 2; 100 or more: without a limit. If it takes longer than
                                 * rescan_ns to scan all, what they find is HMN_NOTE_LOWER_BOUND, and a
                                 * diagnostic has the age of the oldest scan */
-    uint32_t reserved0;
+    uint32_t device_classes;   /* bit n lists devices of class n (HMN_DEVICE_CLASS_*); 0 = GPUs.
+                                * Devices of other classes are as if they were not there */
 } hmn_context_options;
 
 /** Paths that replace the defaults. With HMN_CONTEXT_ENVIRONMENT the variable in brackets has the
@@ -448,7 +449,7 @@ typedef struct hmn_backend_info {
 } hmn_backend_info;
 
 /** Creates a context. Calls no driver and starts no thread.
- *  HMN_E_UNKNOWN_FLAG: an unknown flag. HMN_E_RANGE: a duration below 0.1 ms, see "Durations" above.
+ *  HMN_E_UNKNOWN_FLAG: an unknown flag or class. HMN_E_RANGE: a duration below 0.1 ms, see "Durations" above.
  *  HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
  *  compiled in, or the file that they need next to the library is missing or of another build.
  *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, hmn_context_set_path would refuse a variable's value.
@@ -575,13 +576,18 @@ HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_fields field
 
 /* ---- devices: identity --------------------------------------------------------------------- */
 
-/** Kind of a device. */
+/** Class of a device; bit n of hmn_context_options.device_classes is class n. */
 enum {
-    HMN_DEVICE_KIND_UNKNOWN = 0,
-    HMN_DEVICE_KIND_DISCRETE = 1,
-    HMN_DEVICE_KIND_INTEGRATED = 2,
-    HMN_DEVICE_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
-    HMN_DEVICE_KIND_VIRTUAL = 4
+    HMN_DEVICE_CLASS_UNKNOWN = 0,
+    HMN_DEVICE_CLASS_GPU = 1,
+    HMN_DEVICE_CLASS_NPU = 2 /* an accelerator of computations alone, such as neural networks */
+};
+/** Form of a device; a partition has that of its parent. */
+enum {
+    HMN_DEVICE_FORM_UNKNOWN = 0,
+    HMN_DEVICE_FORM_DISCRETE = 1,
+    HMN_DEVICE_FORM_INTEGRATED = 2, /* a part of the processor or SoC */
+    HMN_DEVICE_FORM_VIRTUAL = 3
 };
 /** Kind of a device's memory. */
 enum {
@@ -602,10 +608,10 @@ enum {
 #define HMN_DEVICE_HAS_INSTANCE HMN_PRESENCE(9) /* gpu_instance and compute_instance */
 #define HMN_DEVICE_HAS_DRIVER_INDEX HMN_PRESENCE(10)
 #define HMN_DEVICE_HAS_OS_ID HMN_PRESENCE(11)
-#define HMN_DEVICE_HAS_CUDA_VERSION HMN_PRESENCE(12)
-#define HMN_DEVICE_HAS_COMPUTE_CAPABILITY HMN_PRESENCE(13)
+#define HMN_DEVICE_HAS_CUDA_VERSION HMN_PRESENCE(12) /* cuda_version_major and cuda_version_minor */
+#define HMN_DEVICE_HAS_COMPUTE_CAPABILITY HMN_PRESENCE(13) /* compute_capability_major and …_minor */
 #define HMN_DEVICE_HAS_ARCHITECTURE HMN_PRESENCE(14)
-enum { HMN_DEVICE_SIZE_V1 = 600 };
+enum { HMN_DEVICE_SIZE_V1 = 624 };
 /** Identity of a device. Result. @since 0.1 */
 typedef struct hmn_device {
     uint32_t struct_size;
@@ -613,11 +619,12 @@ typedef struct hmn_device {
     hmn_fields present;        /* HMN_DEVICE_HAS_* */
     uint32_t backend;          /* HMN_BACKEND_* */
     uint32_t index;            /* in the context: never reused, never renumbered */
-    uint32_t kind;             /* HMN_DEVICE_KIND_* */
+    uint32_t device_class;     /* HMN_DEVICE_CLASS_* */
+    uint32_t form;             /* HMN_DEVICE_FORM_* */
     uint32_t state;            /* HMN_RUN_STATE_* */
     uint32_t vendor;           /* HMN_VENDOR_*, a PCI vendor id */
     uint32_t memory_kind;      /* HMN_MEMORY_KIND_* */
-    uint32_t parent_index;     /* a partition's GPU */
+    uint32_t parent_index;     /* the device that this one is a partition of: a MIG instance, an XCP */
     uint32_t driver_index;     /* index in the vendor's own tools */
     uint32_t pci_device;       /* PCI device id */
     uint32_t pci_subsystem;    /* subsystem device id << 16 | subsystem vendor id */
@@ -625,9 +632,13 @@ typedef struct hmn_device {
     uint32_t numa_node;        /* the host's NUMA node that is the device's own memory */
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
-    uint32_t cuda_version;     /* of the driver: 1000 * major + 10 * minor */
-    uint32_t compute_capability; /* NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000 */
+    uint32_t cuda_version_major; /* newest CUDA that the driver supports: 12.4 is 12 and 4 */
+    uint32_t cuda_version_minor;
+    uint32_t compute_capability_major; /* NVIDIA: 9.0 is 9 and 0 */
+    uint32_t compute_capability_minor;
+    uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
+    uint64_t age_ns;           /* time since its driver listed it; of several, the earliest */
     char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */
     char uuid[96];           /* as the vendor writes it: "GPU-…", "MIG-…" */
     char pci_bus_id[32];     /* "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function */
@@ -635,30 +646,34 @@ typedef struct hmn_device {
     char architecture[32];   /* as the vendor names it: "Hopper", "gfx942" */
 } hmn_device;
 
-/** Scans for devices and returns the number of device indexes of this context, which never shrinks.
+/** Asks every source for its devices: the one call, besides a snapshot, that does. *count is the number
+ *  of device indexes of this context, which never shrinks; *generation changes when a device is added
+ *  to the list, is gone or comes back, so a program that sees another value looks at its devices again;
+ *  0: no device was seen yet. Sleep, errors and hanging drivers do not change it. Either may be NULL.
  *  An index belongs to one device for the context's life: NVIDIA's come first in the driver's order,
- *  then others by PCI address, then partitions; later arrivals are appended; a device that is gone
- *  keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0: there certainly is no device. A vendor's
- *  library that is not installed, or a driver that is not loaded, has none.
+ *  then other GPUs by PCI address, then partitions, then devices of other classes; later arrivals are
+ *  appended; a device that is gone keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices: there certainly is none. A
+ *  vendor's library that is not installed, or a driver that is not loaded, has none.
+ *  The other functions use the list of the last scan, and ask no source whether it still holds; only in
+ *  a context that has never scanned do they scan first. A scan that fails changes nothing: the previous
+ *  list and its generation stay.
  *  Where no device is known and a source failed, the call returns its failure, as does every reading
  *  of one device: HMN_E_TIMEOUT: a driver did not answer. HMN_E_BACKEND: a driver or its library is
  *  broken, or they do not match. HMN_E_PERMISSION: the system refused. HMN_E_NO_SOURCE: there is no
  *  machine file. HMN_E_ARGUMENT: it is malformed. @since 0.1 */
-HMN_FN(hmn_status) hmn_device_count(hmn_context *context, uint32_t *out, hmn_error *error) HMN_NX;
-/** Scans for devices and returns a number that changes when a device is added to the list, is gone or
- *  comes back; 0: no device was seen yet. A program looks at its devices again when it differs from
- *  before: the number of indexes does not change when a device is gone. Of one context; sleep, errors and
- *  hanging drivers change nothing. Otherwise as hmn_device_count. @since 0.1 */
-HMN_FN(hmn_status) hmn_device_generation(hmn_context *context, uint64_t *out, hmn_error *error) HMN_NX;
-/** Scans for devices and finds the index of the device with a key: "uuid:GPU-…",
+HMN_FN(hmn_status) hmn_device_scan(hmn_context *context, uint32_t *count, uint64_t *generation, hmn_error *error) HMN_NX;
+/** Finds the index of the device with a key: "uuid:GPU-…",
  *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
  *  "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>".
- *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device has the key.
+ *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device of the last scan
+ *  has the key; for one that may have been added, scan and ask again.
  *  Where a device that could not be asked may have it, HMN_E_DEVICE_LOST: it is lost. HMN_E_ASLEEP: it
- *  sleeps. Otherwise as hmn_device_count, then too. @since 0.1 */
+ *  sleeps. Otherwise as hmn_device_scan, also where that scan could not ask a source that may have the
+ *  device. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
-/** Reads the identity of a device. A device that is lost or asleep is HMN_OK: see state.
- *  HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_device_count. @since 0.1 */
+/** Reads the identity of a device as of the last scan, age_ns ago; its state may be of a later reading.
+ *  A device that is lost or asleep is HMN_OK: see state.
+ *  HMN_E_NO_DEVICE: unknown index: scan and ask again. Otherwise as hmn_device_scan. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_device *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: memory --------------------------------------------------------------------------- */
@@ -711,7 +726,7 @@ typedef struct hmn_pool {
  *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown bit
  *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
  *  not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
- *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_count. @since 0.1 */
+ *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_scan. @since 0.1 */
 HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: load, temperature, power --------------------------------------------------------- */
@@ -1095,7 +1110,7 @@ typedef struct hmn_snapshot_info {
     uint64_t unix_time_ns; /* start time, since 1970 */
     uint64_t monotonic_ns; /* start time: hmn_monotonic_ns */
     uint64_t duration_ns;  /* time it took */
-    uint64_t device_generation; /* as hmn_device_generation, of the context's last scan */
+    uint64_t device_generation; /* as of hmn_device_scan, of the context's last scan */
 } hmn_snapshot_info;
 
 #define HMN_DIAGNOSTIC_HAS_DEVICE HMN_PRESENCE(0)
@@ -1136,7 +1151,7 @@ enum {
 };
 
 /** Takes a snapshot. What could not be read is a diagnostic of the snapshot, not an error of this call.
- *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_count.
+ *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_scan.
  *  HMN_E_RANGE: HMN_SNAPSHOT_ONE_PROCESS and pid 0, or a deadline_ns below 0.1 ms. HMN_E_ARGUMENT: device_index or pid without its flag.
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_options *options, hmn_snapshot **out, hmn_error *error) HMN_NX;

@@ -224,13 +224,19 @@ enum class pressure_level : std::uint32_t {
   critical = HMN_PRESSURE_CRITICAL  // the system kills processes next; never reported by Windows
 };
 
-// Kind of a device.
-enum class device_kind : std::uint32_t {
-  unknown = HMN_DEVICE_KIND_UNKNOWN,
-  discrete = HMN_DEVICE_KIND_DISCRETE,
-  integrated = HMN_DEVICE_KIND_INTEGRATED,
-  partition = HMN_DEVICE_KIND_PARTITION,  // a MIG instance: a device of its own, with parent_index
-  virtual_gpu = HMN_DEVICE_KIND_VIRTUAL
+// Class of a device; bit n of hmn_context_options.device_classes is class n.
+enum class device_class : std::uint32_t {
+  unknown = HMN_DEVICE_CLASS_UNKNOWN,
+  gpu = HMN_DEVICE_CLASS_GPU,
+  npu = HMN_DEVICE_CLASS_NPU  // an accelerator of computations alone, such as neural networks
+};
+
+// Form of a device; a partition has that of its parent.
+enum class device_form : std::uint32_t {
+  unknown = HMN_DEVICE_FORM_UNKNOWN,
+  discrete = HMN_DEVICE_FORM_DISCRETE,
+  integrated = HMN_DEVICE_FORM_INTEGRATED,  // a part of the processor or SoC
+  virtual_device = HMN_DEVICE_FORM_VIRTUAL
 };
 
 // Kind of a device's memory.
@@ -527,8 +533,8 @@ enum class device_field : hmn_fields {
   instance = HMN_DEVICE_HAS_INSTANCE,  // gpu_instance and compute_instance
   driver_index = HMN_DEVICE_HAS_DRIVER_INDEX,
   os_id = HMN_DEVICE_HAS_OS_ID,
-  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,
-  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,
+  cuda_version = HMN_DEVICE_HAS_CUDA_VERSION,  // cuda_version_major and cuda_version_minor
+  compute_capability = HMN_DEVICE_HAS_COMPUTE_CAPABILITY,  // compute_capability_major and …_minor
   architecture = HMN_DEVICE_HAS_ARCHITECTURE
 };
 
@@ -781,11 +787,13 @@ struct device {
   note notes{};
   backend_id backend{};
   std::uint32_t index = 0;  // in the context: never reused, never renumbered
-  device_kind kind{};
+  hypomnesis::device_class device_class{};
+  device_form form{};
   run_state state{};
   vendor_id vendor{};  // a PCI vendor id
   device_memory memory_kind{};
-  std::optional<std::uint32_t> parent_index;  // a partition's GPU
+  // the device that this one is a partition of: a MIG instance, an XCP
+  std::optional<std::uint32_t> parent_index;
   std::optional<std::uint32_t> driver_index;  // index in the vendor's own tools
   std::optional<std::uint32_t> pci_device;  // PCI device id
   std::optional<std::uint32_t> pci_subsystem;  // subsystem device id << 16 | subsystem vendor id
@@ -793,10 +801,13 @@ struct device {
   std::optional<std::uint32_t> numa_node;  // the host's NUMA node that is the device's own memory
   std::optional<std::uint32_t> gpu_instance;  // MIG
   std::optional<std::uint32_t> compute_instance;  // MIG
-  std::optional<std::uint32_t> cuda_version;  // of the driver: 1000 * major + 10 * minor
-  // NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
-  std::optional<std::uint32_t> compute_capability;
+  // newest CUDA that the driver supports: 12.4 is 12 and 4
+  std::optional<std::uint32_t> cuda_version_major;
+  std::optional<std::uint32_t> cuda_version_minor;
+  std::optional<std::uint32_t> compute_capability_major;  // NVIDIA: 9.0 is 9 and 0
+  std::optional<std::uint32_t> compute_capability_minor;
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
+  std::uint64_t age_ns = 0;  // time since its driver listed it; of several, the earliest
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
   std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
   // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -949,7 +960,7 @@ struct snapshot_info {
   std::uint64_t unix_time_ns = 0;  // start time, since 1970
   std::uint64_t monotonic_ns = 0;  // start time: hmn_monotonic_ns
   std::uint64_t duration_ns = 0;  // time it took
-  std::uint64_t device_generation = 0;  // as hmn_device_generation, of the context's last scan
+  std::uint64_t device_generation = 0;  // as of hmn_device_scan, of the context's last scan
 };
 
 // hmn_diagnostic: why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
@@ -1261,7 +1272,8 @@ inline device value(const hmn_device& r) {
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.index = r.index;
-  v.kind = static_cast<device_kind>(r.kind);
+  v.device_class = static_cast<device_class>(r.device_class);
+  v.form = static_cast<device_form>(r.form);
   v.state = static_cast<run_state>(r.state);
   v.vendor = static_cast<vendor_id>(r.vendor);
   v.memory_kind = static_cast<device_memory>(r.memory_kind);
@@ -1273,9 +1285,12 @@ inline device value(const hmn_device& r) {
   v.numa_node = f.get(HMN_DEVICE_HAS_NUMA_NODE, &hmn_device::numa_node);
   v.gpu_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::gpu_instance);
   v.compute_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::compute_instance);
-  v.cuda_version = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version);
-  v.compute_capability = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability);
+  v.cuda_version_major = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version_major);
+  v.cuda_version_minor = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version_minor);
+  v.compute_capability_major = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_major);
+  v.compute_capability_minor = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_minor);
   v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
+  v.age_ns = r.age_ns;
   v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);
   v.uuid = f.get(HMN_DEVICE_HAS_UUID, &hmn_device::uuid);
   v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &hmn_device::pci_bus_id);
@@ -2323,6 +2338,12 @@ class spill {
 // ---- contexts
 // --------------------------------------------------------------------------------------------------
 
+// What context::scan() has found.
+struct device_scan {
+  std::uint32_t count = 0;       // of device indexes, which never shrinks
+  std::uint64_t generation = 0;  // changes when a device is added, is gone or comes back
+};
+
 // Zero is the default in every field: hmn_context_options.
 struct context_options {
   context_flag flags{};
@@ -2334,6 +2355,7 @@ struct context_options {
   std::chrono::nanoseconds rescan{};      // all processes are looked through this often; 0: 2 s
   std::uint64_t backends_off = 0;         // bit n disables backend n
   std::uint32_t rescan_percent = 0;       // of a core, at most, for rescan; 0: 2
+  std::uint32_t device_classes = 0;       // bit n lists devices of class n; 0: GPUs
 };
 
 // hmn_snapshot_options.
@@ -2401,20 +2423,15 @@ class context {
     return ask<hmn_system_memory>(&hmn_system_memory_read, number(fields));
   }
 
-  // How many device indexes were given; looks for devices first. 0: there certainly is none; where
-  // none is known and a source failed, its failure is thrown.
-  std::uint32_t device_count() const {
+  // Asks every source for its devices; the other functions use what it found. 0 devices: there
+  // certainly is none; where none is known and a source failed, its failure is thrown.
+  device_scan scan() const {
     const auto held = native();
-    std::uint32_t count = 0;
-    detail::perform([&](hmn_error* e) { return hmn_device_count(held.get(), &count, e); });
-    return count;
-  }
-  // A number that changes when a device is added, is gone or comes back; looks for devices first.
-  std::uint64_t device_generation() const {
-    const auto held = native();
-    std::uint64_t generation = 0;
-    detail::perform([&](hmn_error* e) { return hmn_device_generation(held.get(), &generation, e); });
-    return generation;
+    device_scan found;
+    detail::perform([&](hmn_error* e) {
+      return hmn_device_scan(held.get(), &found.count, &found.generation, e);
+    });
+    return found;
   }
   // The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "render:128",
   // "driver:nvidia:0".
@@ -2517,6 +2534,7 @@ class context {
     c_options.rescan_ns = detail::nanoseconds("rescan", options.rescan);
     c_options.backends_off = options.backends_off;
     c_options.rescan_percent = options.rescan_percent;
+    c_options.device_classes = options.device_classes;
     hmn_context* made = nullptr;
     detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &made, e); });
     return made;

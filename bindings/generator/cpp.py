@@ -13,14 +13,14 @@ WIDTH = 100
 ENUMERATIONS = {
     "status": "status_code", "note": "note", "delta_scope": "scope_kind", "account": "accounting_kind",
     "native": "domain", "context": "context_flag", "path": "path_kind", "run_state": "run_state",
-    "device_kind": "device_kind", "memory_kind": "device_memory", "pool": "pool_kind", "throttle": "throttle_reason",
+    "device_class": "device_class", "device_form": "device_form", "memory_kind": "device_memory", "pool": "pool_kind", "throttle": "throttle_reason",
     "usage_kind": "usage_kind", "name_state": "name_status", "pressure": "pressure_level", "collect": "part",
     "sampler": "sampler_flag", "sampler_state": "sampler_state", "cache": "cache_kind", "attention": "attention_flag",
     "spill_state": "spill_state", "spill_by": "spill_rule", "format": "device_format", "line": "line_flag",
     "power_reading": "power_id", "snapshot": None, "text": None}
 # Enumerators that C++ or a header of the system has another use for.
 MEMBERS = {
-    "HMN_NATIVE_ERRNO": "errno_code", "HMN_NATIVE_EXIT": "exit_code", "HMN_DEVICE_KIND_VIRTUAL": "virtual_gpu",
+    "HMN_NATIVE_ERRNO": "errno_code", "HMN_NATIVE_EXIT": "exit_code", "HMN_DEVICE_FORM_VIRTUAL": "virtual_device",
     "HMN_POWER_LIMIT_DEFAULT": "usual", "HMN_POWER_LIMIT_MIN": "lowest", "HMN_POWER_LIMIT_MAX": "highest",
     "HMN_NAME_STATE_PROTECTED": "protected_process", "HMN_DTYPE_BOOL": "boolean",
     "HMN_PROCESS_MEMORY_HAS_VIRTUAL": "virtual_size", "HMN_PROCESS_MEMORY_HAS_PRIVATE": "private_set"}
@@ -100,7 +100,9 @@ class _Writer:
         if field.bit:
             return f"std::optional<{self._type(field)}> {field.name};"
         zero = "{}" if field.enumeration else ZERO.get(field.kind, " = 0")
-        return f"{self._type(field)} {field.name}{zero};"
+        # Unqualified, a member called like its type would change what that name means in the struct.
+        type_ = f"hypomnesis::{field.name}" if self._type(field) == field.name else self._type(field)
+        return f"{type_} {field.name}{zero};"
 
     def records(self):
         for record in self.model.records.values():

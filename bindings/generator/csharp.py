@@ -15,7 +15,7 @@ MANAGED = "csharp/Hypomnesis"
 # Enumerations whose type is not called as in the header; None: methods have another way for it.
 ENUMERATIONS = {
     "note": "Notes", "account": "Accounting", "delta_scope": "Scope", "run_state": "State", "native": "NativeDomain",
-    "context": "ContextFlags", "path": "SourcePath", "device_kind": "DeviceKind", "pool": "PoolKind",
+    "context": "ContextFlags", "path": "SourcePath", "pool": "PoolKind",
     "throttle": "ThrottleReasons", "metric": "MetricId", "power_reading": "PowerReading", "remapped": "Remapping",
     "usage_kind": "UsageKinds", "name_state": "NameState", "snapshot": "SnapshotFlags", "format": "DeviceFormat",
     "line": "LineFlags", "sampler": "SamplerFlags", "sampler_state": "SamplerState", "attention": "AttentionFlags",

@@ -21,7 +21,7 @@ ENUMERATIONS = {
     "spill_by": "SpillRules"}
 # Words that Go does not write with one capital.
 CAPITALS = {word.lower(): word for word in
-            "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "
+            "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NPU NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "
             "ROCm SM SMI SoC UID UUID VRAM BF16 F8E4M3 F8E5M2 F8E8M0 F6E2M3 F6E3M2".split()}
 
 # Messages of statuses whose comment is about C, or is too long for a message.

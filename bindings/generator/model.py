@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Enumerations and result structs of include/hypomnesis.h, as every language is written from them.
 
-A field's enumeration is what its comment begins with: HMN_DEVICE_KIND_*, or the first of several and "…". `notes`
+A field's enumeration is what its comment begins with: HMN_DEVICE_FORM_*, or the first of several and "…". `notes`
 and `backend` have theirs by name, hmn_status by type. A text that a snapshot has of each usage or metric
 (HMN_TEXT_*) is a field of that record, too: its comment begins with "of usage i:".
 """
@@ -26,7 +26,7 @@ TAGS = {"HMN_E_": "status"}
 
 @dataclasses.dataclass
 class Member:
-    name: str  # HMN_DEVICE_KIND_DISCRETE
+    name: str  # HMN_DEVICE_FORM_DISCRETE
     word: str  # DISCRETE
     value: str  # as the header writes it
     comment: str
@@ -35,7 +35,7 @@ class Member:
 
 @dataclasses.dataclass
 class Enumeration:
-    tag: str  # "kind" of HMN_DEVICE_KIND_*; "pool_has" of HMN_POOL_HAS_*
+    tag: str  # "device_form" of HMN_DEVICE_FORM_*; "pool_has" of HMN_POOL_HAS_*
     prefix: str  # HMN_KIND_
     comment: str
     is_bits: bool
@@ -174,7 +174,7 @@ class Model:
 
 
 def _prefix(names):
-    """HMN_KIND_ of HMN_DEVICE_KIND_UNKNOWN, HMN_DEVICE_KIND_DISCRETE; of a status HMN_E_."""
+    """HMN_DEVICE_FORM_ of HMN_DEVICE_FORM_UNKNOWN, HMN_DEVICE_FORM_DISCRETE; of a status HMN_E_."""
     if names[0] == "HMN_OK":
         return "HMN_E_"
     has = re.match(r"HMN_\w+?_HAS_", names[0])

@@ -10,6 +10,8 @@ FIELDS_OF_BIT = {
     "HMN_DEVICE_HAS_PCI_DEVICE": ["pci_device"],
     "HMN_DEVICE_HAS_DRIVER": ["driver_version"],
     "HMN_DEVICE_HAS_DRIVER_INDEX": ["driver_index"],
+    "HMN_DEVICE_HAS_CUDA_VERSION": ["cuda_version_major", "cuda_version_minor"],
+    "HMN_DEVICE_HAS_COMPUTE_CAPABILITY": ["compute_capability_major", "compute_capability_minor"],
     "HMN_DEVICE_HAS_INSTANCE": ["gpu_instance", "compute_instance"],
     "HMN_PEAK_HAS_USED": ["used_bytes", "used_monotonic_ns"],
     "HMN_SAMPLER_INFO_HAS_LAST": ["last_status", "last_monotonic_ns"],

@@ -7,7 +7,7 @@ from .text import Words, camel, commented, notice, sentence, wrapped
 # Enumerations whose class is not called as in the header; None: an argument or a field has another way for it.
 ENUMERATIONS = {
     "account": "Accounting", "delta_scope": "Scope", "run_state": "State", "power_reading": "Power", "line": "LineFlag",
-    "native": "NativeDomain", "context": "ContextFlag", "path": "Place", "device_kind": "DeviceKind",
+    "native": "NativeDomain", "context": "ContextFlag", "path": "Place",
     "pool": "PoolKind", "metric": "MetricId", "usage_kind": "UsageKind", "name_state": "NameState",
     "snapshot": "SnapshotFlag", "sampler": "SamplerFlag", "sampler_state": "SamplerState", "cache": "CacheKind",
     "spill_state": "SpillState", "spill_by": "SpillRule", "attention": None, "text": None}

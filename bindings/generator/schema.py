@@ -12,10 +12,12 @@ from . import ROOT
 # Lists of words, by the key that has them.
 LISTS = {
     "snapshot": {"collect": "SUBJECTS", "backend": "SOURCES", "notes": "NOTES", "accounting": "ACCOUNTINGS",
-                 "kind": "DEVICE_KINDS POOL_KINDS", "memory_kind": "MEMORY_KINDS", "state": "STATES",
+                 "device_class": "DEVICE_CLASSES", "form": "DEVICE_FORMS",
+                 "kind": "POOL_KINDS", "memory_kind": "MEMORY_KINDS", "state": "STATES",
                  "pressure": "PRESSURES", "throttle": "THROTTLES", "kinds": "USAGE_KINDS",
                  "name_state": "NAME_STATES", "subject": "SUBJECTS", "reason": "REASONS"},
-    "machine": {"accounting": "ACCOUNTINGS", "kind": "DEVICE_KINDS POOL_KINDS", "memory_kind": "MEMORY_KINDS",
+    "machine": {"accounting": "ACCOUNTINGS", "device_class": "DEVICE_CLASSES",
+                "form": "DEVICE_FORMS", "kind": "POOL_KINDS", "memory_kind": "MEMORY_KINDS",
                 "pressure": "PRESSURES", "throttle": "THROTTLES", "kinds": "USAGE_KINDS", "metric": "METRICS",
                 "name_state": "NAME_STATES"},
 }

@@ -198,15 +198,23 @@ const (
 	PressureCritical Pressure = 3 // the system kills processes next; never reported by Windows
 )
 
-// DeviceKind: kind of a device.
-type DeviceKind uint32
+// DeviceClass: class of a device; bit n of hmn_context_options.device_classes is class n.
+type DeviceClass uint32
 
 const (
-	DeviceKindUnknown    DeviceKind = 0
-	DeviceKindDiscrete   DeviceKind = 1
-	DeviceKindIntegrated DeviceKind = 2
-	DeviceKindPartition  DeviceKind = 3 // a MIG instance: a device of its own, with ParentIndex
-	DeviceKindVirtual    DeviceKind = 4
+	DeviceClassUnknown DeviceClass = 0
+	DeviceClassGPU     DeviceClass = 1
+	DeviceClassNPU     DeviceClass = 2 // an accelerator of computations alone, such as neural networks
+)
+
+// DeviceForm: form of a device; a partition has that of its parent.
+type DeviceForm uint32
+
+const (
+	DeviceFormUnknown    DeviceForm = 0
+	DeviceFormDiscrete   DeviceForm = 1
+	DeviceFormIntegrated DeviceForm = 2 // a part of the processor or SoC
+	DeviceFormVirtual    DeviceForm = 3
 )
 
 // MemoryKind: kind of a device's memory.
@@ -563,8 +571,8 @@ const (
 	DeviceHasInstance          DeviceFields = 1 << 9 // GPUInstance and ComputeInstance
 	DeviceHasDriverIndex       DeviceFields = 1 << 10
 	DeviceHasOSID              DeviceFields = 1 << 11
-	DeviceHasCUDAVersion       DeviceFields = 1 << 12
-	DeviceHasComputeCapability DeviceFields = 1 << 13
+	DeviceHasCUDAVersion       DeviceFields = 1 << 12 // CUDAVersionMajor and CUDAVersionMinor
+	DeviceHasComputeCapability DeviceFields = 1 << 13 // ComputeCapabilityMajor and …_minor
 	DeviceHasArchitecture      DeviceFields = 1 << 14
 )
 

@@ -19,6 +19,7 @@ type ContextOptions struct {
 	IdleClose     time.Duration // a vendor library whose GPU may sleep is shut down this long after use; 0 is 2 s
 	Rescan        time.Duration // all processes are looked through for GPU clients this often, known clients at each reading; 0 is 2 s
 	BackendsOff   uint64        // bit n disables backend n
+	DeviceClasses uint32        // bit n lists devices of class n; 0 is GPUs alone
 	RescanPercent uint32        // most processor time for Rescan, in percent of a core; 0 is 2, 100 is no limit
 }
 
@@ -45,7 +46,7 @@ func NewContext(options *ContextOptions) (*Context, error) {
 	}
 	failure := raw.NewError()
 	native := raw.NewContext(uint32(given.Flags), deadline, stale, openDeadline, maxAge, idleClose, rescan,
-		given.BackendsOff, given.RescanPercent, failure)
+		given.BackendsOff, given.RescanPercent, given.DeviceClasses, failure)
 	if failure.Status != 0 {
 		return nil, newError(failure)
 	}
@@ -140,27 +141,27 @@ func (c *Context) SystemMemory(fields SystemMemoryFields) (SystemMemory, error) 
 	})
 }
 
-// DeviceCount is how many device indexes this context has given. It looks for devices first and never
-// shrinks: an index belongs to one device for the context's life. 0 without an error: there certainly is
-// no device. Where none is known and a source failed, its error: ErrTimeout, ErrBackend (a driver or its
-// library is broken, or they do not match), ErrPermission, ErrNoSource (no machine file).
-func (c *Context) DeviceCount() (uint32, error) {
-	return ask(c, func(native raw.Context, failure *raw.Error) uint32 {
-		return native.DeviceCount(failure)
-	})
+// DeviceScan is what Scan has found.
+type DeviceScan struct {
+	Count      uint32 // of device indexes, which never shrinks
+	Generation uint64 // changes when a device is added, is gone or comes back
 }
 
-// DeviceGeneration is a number that changes when a device is added, is gone or comes back. It looks for
-// devices first; errors as those of DeviceCount.
-func (c *Context) DeviceGeneration() (uint64, error) {
-	return ask(c, func(native raw.Context, failure *raw.Error) uint64 {
-		return native.DeviceGeneration(failure)
+// Scan asks every source for its devices; the other methods use what it found. An index belongs to one
+// device for the context's life. A count of 0 without an error: there certainly is no device. Where none
+// is known and a source failed, its error: ErrTimeout, ErrBackend (a driver or its library is broken, or
+// they do not match), ErrPermission, ErrNoSource (no machine file). A scan that fails changes nothing.
+func (c *Context) Scan() (DeviceScan, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) DeviceScan {
+		var found DeviceScan
+		found.Count = native.Scan(&found.Generation, failure)
+		return found
 	})
 }
 
 // FindDevice is the index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0",
 // "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>". ErrArgument: no such kind of key, or the
-// value cannot be one. ErrNoDevice: nothing has it.
+// value cannot be one. ErrNoDevice: no device of the last scan has it.
 func (c *Context) FindDevice(key string) (uint32, error) {
 	given, err := argument("key", key)
 	if err != nil {
@@ -171,8 +172,8 @@ func (c *Context) FindDevice(key string) (uint32, error) {
 	})
 }
 
-// Device returns the identity of a device. One that is lost or asleep is no error, but reported by State. ErrNoDevice:
-// the index was never given. fields select what is wanted; 0: all.
+// Device returns the identity of a device. One that is lost or asleep is no error, but reported by State. It is as of
+// the last scan. ErrNoDevice: the index was never given. fields select what is wanted; 0: all.
 func (c *Context) Device(index uint32, fields DeviceFields) (Device, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Device {
 		return converted(native.Device(index, uint64(fields), failure), newDevice)

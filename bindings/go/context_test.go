@@ -11,9 +11,10 @@ import (
 
 func TestContextReadsEverything(t *testing.T) {
 	context := machine(t, twoDevices)
-	count, err := context.DeviceCount()
+	scan, err := context.Scan()
 	wantError(t, "error", err, nil)
-	want(t, "count", count, 2)
+	want(t, "count", scan.Count, 2)
+	want(t, "has a generation", scan.Generation > 0, true)
 	index, err := context.FindDevice("uuid:GPU-2")
 	wantError(t, "error", err, nil)
 	want(t, "index", index, 1)
@@ -119,9 +120,30 @@ func TestContextEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer context.Close()
-	count, err := context.DeviceCount()
+	scan, err := context.Scan()
 	wantError(t, "error", err, nil)
-	want(t, "count", count, 2)
+	want(t, "count", scan.Count, 2)
+}
+
+func TestContextListsOtherClassesWhereAsked(t *testing.T) {
+	path := t.TempDir() + "/machine.json"
+	if err := os.WriteFile(path, []byte(`{"devices": [{"name": "a", "device_class": "npu"}, {"name": "b"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HMN_SIMULATION", path)
+	for _, class := range []DeviceClass{DeviceClassGPU, DeviceClassNPU} {
+		context, err := NewContext(&ContextOptions{Flags: ContextEnvironment, DeviceClasses: 1 << class})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scan, err := context.Scan()
+		wantError(t, "error", err, nil)
+		want(t, "count", scan.Count, 1)
+		device, err := context.Device(0, 0)
+		wantError(t, "error", err, nil)
+		want(t, "class", device.DeviceClass, class)
+		context.Close()
+	}
 }
 
 // calls are all that can be asked of a context and a snapshot.
@@ -133,7 +155,7 @@ func calls(context *Context, snapshot *Snapshot) map[string]func() error {
 		"ProcessMemory": func() error { _, err := context.ProcessMemory(1, 0); return err },
 		"OwnMemory":     func() error { _, err := context.OwnMemory(0); return err },
 		"SystemMemory":  func() error { _, err := context.SystemMemory(0); return err },
-		"DeviceCount":   func() error { _, err := context.DeviceCount(); return err },
+		"Scan":          func() error { _, err := context.Scan(); return err },
 		"FindDevice":    func() error { _, err := context.FindDevice("uuid:a"); return err },
 		"Device":        func() error { _, err := context.Device(0, 0); return err },
 		"Pool":          func() error { _, err := context.Pool(0, PoolMain, 0); return err },

@@ -180,56 +180,64 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 
 // Device: identity of a device.
 type Device struct {
-	Notes             Notes            `json:"notes"`
-	Backend           Backend          `json:"backend"`
-	Index             uint32           `json:"index"` // in the context: never reused, never renumbered
-	Kind              DeviceKind       `json:"kind"`
-	State             RunState         `json:"state"`
-	Vendor            Vendor           `json:"vendor"` // a PCI vendor id
-	MemoryKind        MemoryKind       `json:"memory_kind"`
-	ParentIndex       Optional[uint32] `json:"parent_index"`       // a partition's GPU
-	DriverIndex       Optional[uint32] `json:"driver_index"`       // index in the vendor's own tools
-	PCIDevice         Optional[uint32] `json:"pci_device"`         // PCI device id
-	PCISubsystem      Optional[uint32] `json:"pci_subsystem"`      // subsystem device id << 16 | subsystem vendor id
-	RenderMinor       Optional[uint32] `json:"render_minor"`       // N of /dev/dri/renderDN
-	NUMANode          Optional[uint32] `json:"numa_node"`          // the host's NUMA node that is the device's own memory
-	GPUInstance       Optional[uint32] `json:"gpu_instance"`       // MIG
-	ComputeInstance   Optional[uint32] `json:"compute_instance"`   // MIG
-	CUDAVersion       Optional[uint32] `json:"cuda_version"`       // of the driver: 1000 * major + 10 * minor
-	ComputeCapability Optional[uint32] `json:"compute_capability"` // NVIDIA: 1000 * major + 10 * minor, as CUDAVersion: 9.0 is 9000
-	OSID              Optional[uint64] `json:"os_id"`              // Windows: adapter LUID; macOS: registry id
-	Name              Optional[string] `json:"name"`               // as the vendor writes it: "NVIDIA GeForce RTX 4090"
-	UUID              Optional[string] `json:"uuid"`               // as the vendor writes it: "GPU-…", "MIG-…"
-	PCIBusID          Optional[string] `json:"pci_bus_id"`         // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
-	DriverVersion     Optional[string] `json:"driver_version"`     // as the vendor writes it
-	Architecture      Optional[string] `json:"architecture"`       // as the vendor names it: "Hopper", "gfx942"
+	Notes                  Notes            `json:"notes"`
+	Backend                Backend          `json:"backend"`
+	Index                  uint32           `json:"index"` // in the context: never reused, never renumbered
+	DeviceClass            DeviceClass      `json:"device_class"`
+	Form                   DeviceForm       `json:"form"`
+	State                  RunState         `json:"state"`
+	Vendor                 Vendor           `json:"vendor"` // a PCI vendor id
+	MemoryKind             MemoryKind       `json:"memory_kind"`
+	ParentIndex            Optional[uint32] `json:"parent_index"`       // the device that this one is a partition of: a MIG instance, an XCP
+	DriverIndex            Optional[uint32] `json:"driver_index"`       // index in the vendor's own tools
+	PCIDevice              Optional[uint32] `json:"pci_device"`         // PCI device id
+	PCISubsystem           Optional[uint32] `json:"pci_subsystem"`      // subsystem device id << 16 | subsystem vendor id
+	RenderMinor            Optional[uint32] `json:"render_minor"`       // N of /dev/dri/renderDN
+	NUMANode               Optional[uint32] `json:"numa_node"`          // the host's NUMA node that is the device's own memory
+	GPUInstance            Optional[uint32] `json:"gpu_instance"`       // MIG
+	ComputeInstance        Optional[uint32] `json:"compute_instance"`   // MIG
+	CUDAVersionMajor       Optional[uint32] `json:"cuda_version_major"` // newest CUDA that the driver supports: 12.4 is 12 and 4
+	CUDAVersionMinor       Optional[uint32] `json:"cuda_version_minor"`
+	ComputeCapabilityMajor Optional[uint32] `json:"compute_capability_major"` // NVIDIA: 9.0 is 9 and 0
+	ComputeCapabilityMinor Optional[uint32] `json:"compute_capability_minor"`
+	OSID                   Optional[uint64] `json:"os_id"`          // Windows: adapter LUID; macOS: registry id
+	AgeNs                  uint64           `json:"age_ns"`         // time since its driver listed it; of several, the earliest
+	Name                   Optional[string] `json:"name"`           // as the vendor writes it: "NVIDIA GeForce RTX 4090"
+	UUID                   Optional[string] `json:"uuid"`           // as the vendor writes it: "GPU-…", "MIG-…"
+	PCIBusID               Optional[string] `json:"pci_bus_id"`     // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
+	DriverVersion          Optional[string] `json:"driver_version"` // as the vendor writes it
+	Architecture           Optional[string] `json:"architecture"`   // as the vendor names it: "Hopper", "gfx942"
 }
 
 func newDevice(from *raw.Device) Device {
 	return Device{
-		Notes:             Notes(from.Notes),
-		Backend:           Backend(from.Backend),
-		Index:             from.Index,
-		Kind:              DeviceKind(from.Kind),
-		State:             RunState(from.State),
-		Vendor:            Vendor(from.Vendor),
-		MemoryKind:        MemoryKind(from.MemoryKind),
-		ParentIndex:       optional(from.Present, DeviceHasParent, from.ParentIndex),
-		DriverIndex:       optional(from.Present, DeviceHasDriverIndex, from.DriverIndex),
-		PCIDevice:         optional(from.Present, DeviceHasPCIDevice, from.PciDevice),
-		PCISubsystem:      optional(from.Present, DeviceHasPCISubsystem, from.PciSubsystem),
-		RenderMinor:       optional(from.Present, DeviceHasRenderMinor, from.RenderMinor),
-		NUMANode:          optional(from.Present, DeviceHasNUMANode, from.NumaNode),
-		GPUInstance:       optional(from.Present, DeviceHasInstance, from.GpuInstance),
-		ComputeInstance:   optional(from.Present, DeviceHasInstance, from.ComputeInstance),
-		CUDAVersion:       optional(from.Present, DeviceHasCUDAVersion, from.CudaVersion),
-		ComputeCapability: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapability),
-		OSID:              optional(from.Present, DeviceHasOSID, from.OsId),
-		Name:              optional(from.Present, DeviceHasName, text(from.Name[:])),
-		UUID:              optional(from.Present, DeviceHasUUID, text(from.Uuid[:])),
-		PCIBusID:          optional(from.Present, DeviceHasPCI, text(from.PciBusId[:])),
-		DriverVersion:     optional(from.Present, DeviceHasDriver, text(from.DriverVersion[:])),
-		Architecture:      optional(from.Present, DeviceHasArchitecture, text(from.Architecture[:])),
+		Notes:                  Notes(from.Notes),
+		Backend:                Backend(from.Backend),
+		Index:                  from.Index,
+		DeviceClass:            DeviceClass(from.DeviceClass),
+		Form:                   DeviceForm(from.Form),
+		State:                  RunState(from.State),
+		Vendor:                 Vendor(from.Vendor),
+		MemoryKind:             MemoryKind(from.MemoryKind),
+		ParentIndex:            optional(from.Present, DeviceHasParent, from.ParentIndex),
+		DriverIndex:            optional(from.Present, DeviceHasDriverIndex, from.DriverIndex),
+		PCIDevice:              optional(from.Present, DeviceHasPCIDevice, from.PciDevice),
+		PCISubsystem:           optional(from.Present, DeviceHasPCISubsystem, from.PciSubsystem),
+		RenderMinor:            optional(from.Present, DeviceHasRenderMinor, from.RenderMinor),
+		NUMANode:               optional(from.Present, DeviceHasNUMANode, from.NumaNode),
+		GPUInstance:            optional(from.Present, DeviceHasInstance, from.GpuInstance),
+		ComputeInstance:        optional(from.Present, DeviceHasInstance, from.ComputeInstance),
+		CUDAVersionMajor:       optional(from.Present, DeviceHasCUDAVersion, from.CudaVersionMajor),
+		CUDAVersionMinor:       optional(from.Present, DeviceHasCUDAVersion, from.CudaVersionMinor),
+		ComputeCapabilityMajor: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapabilityMajor),
+		ComputeCapabilityMinor: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapabilityMinor),
+		OSID:                   optional(from.Present, DeviceHasOSID, from.OsId),
+		AgeNs:                  from.AgeNs,
+		Name:                   optional(from.Present, DeviceHasName, text(from.Name[:])),
+		UUID:                   optional(from.Present, DeviceHasUUID, text(from.Uuid[:])),
+		PCIBusID:               optional(from.Present, DeviceHasPCI, text(from.PciBusId[:])),
+		DriverVersion:          optional(from.Present, DeviceHasDriver, text(from.DriverVersion[:])),
+		Architecture:           optional(from.Present, DeviceHasArchitecture, text(from.Architecture[:])),
 	}
 }
 
@@ -473,7 +481,7 @@ type SnapshotInfo struct {
 	UnixTimeNs             uint64  `json:"unix_time_ns"`      // start time, since 1970
 	MonotonicNs            uint64  `json:"monotonic_ns"`      // start time: hmn_monotonic_ns
 	DurationNs             uint64  `json:"duration_ns"`       // time it took
-	DeviceGeneration       uint64  `json:"device_generation"` // as hmn_device_generation, of the context's last scan
+	DeviceGeneration       uint64  `json:"device_generation"` // as of hmn_device_scan, of the context's last scan
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {

@@ -165,7 +165,7 @@ func TestCloseDoesNotWait(t *testing.T) {
 	gate := t.TempDir() + "/gate"
 	context := machine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
 	  "delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
-	if _, err := context.DeviceCount(); err != nil {
+	if _, err := context.Scan(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error)
@@ -184,7 +184,7 @@ func TestCloseDoesNotWait(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	context.Close()
-	if _, err := context.DeviceCount(); !errors.Is(err, ErrClosed) {
+	if _, err := context.Scan(); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {

@@ -19,7 +19,7 @@ typedef struct {
 %extend Context {
   Context(hmn_flags flags, uint64_t deadline_ns, uint64_t stale_ns, uint64_t open_deadline_ns,
           uint64_t max_age_ns, uint64_t idle_close_ns, uint64_t rescan_ns, uint64_t backends_off,
-          uint32_t rescan_percent, hmn_error *error) {
+          uint32_t rescan_percent, uint32_t device_classes, hmn_error *error) {
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -31,6 +31,7 @@ typedef struct {
     options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -54,15 +55,10 @@ typedef struct {
   hmn_system_memory *system_memory(hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_system_memory, hmn_system_memory_read($self, fields, out, error));
   }
-  uint32_t device_count(hmn_error *error) {
+  uint32_t scan(hmn_u64 *generation, hmn_error *error) {
     uint32_t count = 0;
-    hmn_device_count($self, &count, error);
+    hmn_device_scan($self, &count, generation, error);
     return count;
-  }
-  uint64_t device_generation(hmn_error *error) {
-    uint64_t generation = 0;
-    hmn_device_generation($self, &generation, error);
-    return generation;
   }
   uint32_t find_device(const char *key, hmn_error *error) {
     uint32_t index = 0;

@@ -67,6 +67,13 @@ HMN_POINTER(hmn_episode)
 %typemap(csin) const hmn_u64 *list "$csinput"
 %typemap(in) const hmn_u64 *list "$1 = ($1_ltype)$input;"
 
+// A second number of the result.
+%typemap(ctype) hmn_u64 *generation "hmn_u64 *"
+%typemap(imtype) hmn_u64 *generation "out ulong"
+%typemap(cstype) hmn_u64 *generation "out ulong"
+%typemap(csin) hmn_u64 *generation "out $csinput"
+%typemap(in) hmn_u64 *generation "$1 = $input;"
+
 // A value or null. Read before the record can be ended: the caller holds it.
 %define HMN_NULLABLE(kind, name)
 %typemap(ctype) const hmn_opt_ ## kind * "const void *"

@@ -48,6 +48,10 @@ HMN_GO_TEXT(name)
   $2 = (uint32_t)$input.len;
 %}
 
+// A second number of the result.
+%typemap(gotype) hmn_u64 *generation "*uint64"
+%typemap(in) hmn_u64 *generation %{ $1 = (hmn_u64 *)$input; %}
+
 %define HMN_GO_RECORD(record, Type)
 %ignore record;
 %typemap(gotype) record * "*Type"

@@ -347,6 +347,16 @@ static int hmn_lua_close(lua_State *L) {
   HMN_LUA_PUSH($1);
   SWIG_arg++;
 %}
+// A second result.
+%typemap(in, numinputs=0) hmn_u64 *generation (hmn_u64 number) %{
+  number = 0;
+  $1 = &number;
+%}
+%typemap(argout) hmn_u64 *generation %{
+  if (*$1 > HMN_LUA_MOST) return hmn_lua_too_large(L, *$1);
+  HMN_LUA_PUSH(*$1);
+  SWIG_arg++;
+%}
 %typemap(in) (const hmn_u64 *list, uint32_t count) %{
   $1 = hmn_lua_to_list(L, $input, &$2);
 %}

@@ -177,6 +177,15 @@ static const char *hmn_text(PyObject *object) {
 }
 %typemap(freearg) (const hmn_u64 *list, uint32_t count) "PyMem_Free($1);"
 
+// A second number of the result.
+%typemap(in, numinputs=0) hmn_u64 *generation (hmn_u64 number) {
+  number = 0;
+  $1 = &number;
+}
+%typemap(argout) hmn_u64 *generation {
+  $result = Py_BuildValue("(NK)", $result, (unsigned long long)*$1);
+}
+
 %define HMN_VALUES(record)
 %typemap(out) record * { $result = hmn_values_of(record ## _values, $1); }
 %typemap(newfree) record * "free($1);"

@@ -68,10 +68,12 @@ typedef struct {
   hmn_flags notes;
   uint32_t backend;
   uint32_t index;
-  uint32_t kind;
+  uint32_t device_class;
+  uint32_t form;
   uint32_t state;
   uint32_t vendor;
   uint32_t memory_kind;
+  uint64_t age_ns;
 } hmn_device;
 HMN_OPTIONAL(hmn_device, u32, parent_index, HMN_DEVICE_HAS_PARENT)
 HMN_OPTIONAL(hmn_device, u32, driver_index, HMN_DEVICE_HAS_DRIVER_INDEX)
@@ -81,8 +83,10 @@ HMN_OPTIONAL(hmn_device, u32, render_minor, HMN_DEVICE_HAS_RENDER_MINOR)
 HMN_OPTIONAL(hmn_device, u32, numa_node, HMN_DEVICE_HAS_NUMA_NODE)
 HMN_OPTIONAL(hmn_device, u32, gpu_instance, HMN_DEVICE_HAS_INSTANCE)
 HMN_OPTIONAL(hmn_device, u32, compute_instance, HMN_DEVICE_HAS_INSTANCE)
-HMN_OPTIONAL(hmn_device, u32, cuda_version, HMN_DEVICE_HAS_CUDA_VERSION)
-HMN_OPTIONAL(hmn_device, u32, compute_capability, HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+HMN_OPTIONAL(hmn_device, u32, cuda_version_major, HMN_DEVICE_HAS_CUDA_VERSION)
+HMN_OPTIONAL(hmn_device, u32, cuda_version_minor, HMN_DEVICE_HAS_CUDA_VERSION)
+HMN_OPTIONAL(hmn_device, u32, compute_capability_major, HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+HMN_OPTIONAL(hmn_device, u32, compute_capability_minor, HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
 HMN_OPTIONAL(hmn_device, u64, os_id, HMN_DEVICE_HAS_OS_ID)
 HMN_OPTIONAL(hmn_device, text, name, HMN_DEVICE_HAS_NAME)
 HMN_OPTIONAL(hmn_device, text, uuid, HMN_DEVICE_HAS_UUID)

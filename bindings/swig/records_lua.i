@@ -96,11 +96,12 @@ HMN_LUA_RECORD(hmn_system_memory)
 
 %{
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 11 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 13 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
-  HMN_LUA_FIELD(u32, kind);
+  HMN_LUA_FIELD(u32, device_class);
+  HMN_LUA_FIELD(u32, form);
   HMN_LUA_FIELD(u32, state);
   HMN_LUA_FIELD(u32, vendor);
   HMN_LUA_FIELD(u32, memory_kind);
@@ -121,11 +122,16 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
   if (record->present & HMN_DEVICE_HAS_INSTANCE)
     HMN_LUA_FIELD(u32, compute_instance);
   if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
-    HMN_LUA_FIELD(u32, cuda_version);
+    HMN_LUA_FIELD(u32, cuda_version_major);
+  if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
+    HMN_LUA_FIELD(u32, cuda_version_minor);
   if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
-    HMN_LUA_FIELD(u32, compute_capability);
+    HMN_LUA_FIELD(u32, compute_capability_major);
+  if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+    HMN_LUA_FIELD(u32, compute_capability_minor);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
+  HMN_LUA_FIELD(u64, age_ns);
   if (record->present & HMN_DEVICE_HAS_NAME)
     HMN_LUA_FIELD(text, name);
   if (record->present & HMN_DEVICE_HAS_UUID)

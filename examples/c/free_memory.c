@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     return WRONG_USAGE;
   }
   if (hmn_context_create(&options, &context, &error) != HMN_OK ||
-      hmn_device_count(context, &count, &error) != HMN_OK) {
+      hmn_device_scan(context, &count, NULL, &error) != HMN_OK) {
     fprintf(stderr, "%s\n", error.message);
     hmn_context_destroy(context);
     return NOTHING_FOUND;

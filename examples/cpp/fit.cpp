@@ -54,7 +54,8 @@ int main(int argc, char** argv) try {
   options.flags = hypomnesis::context_flag::environment;
   const hypomnesis::context context(options);
   bool any = false;
-  for (std::uint32_t i = 0; i < context.device_count(); ++i) any |= fits(context, i, bytes);
+  const std::uint32_t count = context.scan().count;
+  for (std::uint32_t i = 0; i < count; ++i) any |= fits(context, i, bytes);
   return any ? found : nothing_found;
 } catch (const std::exception& e) {
   std::cerr << e.what() << '\n';

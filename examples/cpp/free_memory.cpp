@@ -35,7 +35,8 @@ std::optional<std::uint64_t> free_of(const hypomnesis::context& context, std::ui
 std::optional<std::uint32_t> find_device(const hypomnesis::context& context, std::uint64_t wanted) {
   std::optional<std::uint32_t> best;
   std::uint64_t most = 0;
-  for (std::uint32_t i = 0; i < context.device_count(); ++i) {
+  const std::uint32_t count = context.scan().count;
+  for (std::uint32_t i = 0; i < count; ++i) {
     const auto name = context.device(i).name;
     std::cout << "GPU " << i << (name ? " [" + *name + "]" : "") << ": ";
     const auto bytes = free_of(context, i);

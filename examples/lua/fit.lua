@@ -20,7 +20,7 @@ print("with a tenth more: " .. hypomnesis.format_bytes(total))
 
 local context = assert(hypomnesis.open {environment = true})
 local found = false
-for index = 0, assert(context:device_count()) - 1 do
+for index = 0, assert(context:scan()) - 1 do
   local fits = assert(context:tracker(index)):would_fit(total)
   print(("GPU %d: %s"):format(index, fits and "fits" or fits == nil and "not known" or "does not fit"))
   found = found or fits

@@ -33,7 +33,7 @@ def main() -> int:
         sys.exit("usage: fit.py DTYPE TOKENS, for instance fit.py bf16 8192")
     count = estimate(hypomnesis.dtype_from_name(sys.argv[1]), int(sys.argv[2]))
     with hypomnesis.Context(hypomnesis.ContextFlag.ENVIRONMENT) as context:
-        return 0 if any([fits(context, i, count) for i in range(context.device_count())]) else 1
+        return 0 if any([fits(context, i, count) for i in range(context.scan().count)]) else 1
 
 
 if __name__ == "__main__":

@@ -15,7 +15,9 @@ constexpr hmn_flags known_flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_WAKE_D
 
 result<void> check_options(const hmn_context_options& o) {
   if (result<void> ok = check_flags(o.flags, known_flags); !ok) return ok;
-  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
+  if (const std::uint32_t unknown = o.device_classes & ~all_device_classes; unknown != 0) {
+    return failed(status::unknown_flag, {"device_classes: unknown bits 0x", hex(unknown)});
+  }
   return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
@@ -26,6 +28,7 @@ result<void> read_options(const hmn_context_options& o, settings& s, limits& l) 
   s.trace = (o.flags & HMN_CONTEXT_TRACE) != 0;
   s.record = (o.flags & HMN_CONTEXT_RECORD) != 0;
   s.sources_off = o.backends_off;
+  if (o.device_classes != 0) s.device_classes = o.device_classes;
   if (o.rescan_percent != 0) s.rescan_percent = o.rescan_percent;
   const struct {
     const char* name;

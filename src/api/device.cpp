@@ -18,29 +18,17 @@ result<void> check_pool_kind(std::uint32_t kind) {
 using namespace hmn;
 using namespace hmn::api;
 
-namespace {
-
-// Scans for devices and returns one number of the listing.
-template <class T>
-hmn_status scan(hmn_context* handle, T device_listing::*number, T* out, hmn_error* error) noexcept {
-  clear_out(out);
-  device_listing found;
-  const hmn_status said = with_context(handle, error, [&](context& c) -> result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
-    return c.list_devices(found);
+hmn_status hmn_device_scan(hmn_context* handle, uint32_t* count, uint64_t* generation,
+                           hmn_error* error) noexcept {
+  clear_out(count);
+  clear_out(generation);
+  return with_context(handle, error, [&](context& c) -> result<void> {
+    const result<device_scan> found = c.scan();
+    if (!found) return found.why();
+    if (count != nullptr) *count = found->count;
+    if (generation != nullptr) *generation = found->generation;
+    return {};
   });
-  if (said == HMN_OK) *out = found.*number;
-  return said;
-}
-
-}  // namespace
-
-hmn_status hmn_device_count(hmn_context* handle, uint32_t* out, hmn_error* error) noexcept {
-  return scan(handle, &device_listing::count, out, error);
-}
-
-hmn_status hmn_device_generation(hmn_context* handle, uint64_t* out, hmn_error* error) noexcept {
-  return scan(handle, &device_listing::generation, out, error);
 }
 
 hmn_status hmn_device_find(hmn_context* handle, const char* key, uint32_t* out,

@@ -204,7 +204,7 @@ hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* ou
 hmn_status hmn_snapshot_device_at(const hmn_snapshot* handle, uint32_t position, hmn_device* out,
                                   hmn_error* error) noexcept {
   return entry(handle, &snapshot::devices, position, out, error,
-               [](const snapshot_device& d, hmn_device& full) { copy_out(*d.identity, full); });
+               [](const snapshot_device& d, hmn_device& full) { copy_out(d.record(), full); });
 }
 
 hmn_status hmn_snapshot_find_telemetry(const hmn_snapshot* handle, uint32_t device_index,

@@ -25,7 +25,8 @@ struct plan {
   FieldSet telemetry = 0;  // telemetry_field bits
   std::uint32_t pid = 0;        // reads this process alone, by process(); 0: none
   std::uint32_t own_pid = 0;
-  std::optional<slot> only;  // one device; none: all devices
+  std::optional<slot> only;                                  // one device; none: all devices
+  std::uint32_t device_classes = bit_of(device_class::gpu);  // bit n: class n is listed
   bool wants_trace = false;
   std::uint64_t max_age_ns = 0;  // of an answer that a source may give again
   std::uint64_t begun_ns = 0;    // when the source was given it, in continuous_ns()

@@ -172,7 +172,7 @@ std::uint32_t answered_for_good(const source_cache& known, const device_cache* f
 std::uint32_t context::remaining(const merged_device& of, const plan& p) {
   const device& who = of.identity;
   const bool is_served = (nvidia_smi_->fallback_for() & bit_of(who.from)) != 0;
-  if (!is_served || who.state != state::ready || who.kind == device_kind::partition) return 0;
+  if (!is_served || who.state != state::ready || is_partition(who)) return 0;
   const std::uint32_t all = unserved(of, p);
   if (all == 0) return 0;
   const std::lock_guard lock(table_mutex_);

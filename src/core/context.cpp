@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/context.hpp"
 
+#include <algorithm>
+
 #include "core/reason.hpp"
 #include "core/usable.hpp"
 #include "model/message_text.hpp"
@@ -128,7 +130,7 @@ void context::start() {
 }
 
 context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, deadline& d,
-                               visitor visit) {
+                               visitor visit, std::vector<scan_step>* steps) {
   refusals out;
   std::uint64_t served = 0;     // bit n: source n has answered
   std::uint64_t listed_by = 0;  // bit n: source n has listed its devices in this reading
@@ -136,7 +138,12 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   for (const std::unique_ptr<worker>& from : workers_) {
     if (!wants_more) break;
     if ((from->fallback_for() & served) != 0) {
-      if ((from->fallback_for() & listed_by) != 0) forget_devices(*from);
+      if ((from->fallback_for() & listed_by) == 0) continue;
+      if (steps != nullptr) {
+        steps->push_back({from.get(), {}, true});
+      } else {
+        forget_devices(*from);
+      }
       continue;
     }
     if (index && !may_have(*from, *index)) continue;
@@ -152,7 +159,13 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       if (known.refused && !is_late(*known.refused)) return;
       // If this call is late, a list that came too late for an earlier one still serves it.
       listed = q.list && known.listed_ns >= m.since;
-      if (q.list && known.listed_ns != 0) update_devices(*from, known);
+      if (q.list && known.listed_ns != 0) {
+        if (steps != nullptr) {
+          steps->push_back({from.get(), {}});
+        } else {
+          update_devices(*from, known);
+        }
+      }
       if (listed) listed_by |= bit_of(from->id());
       for (const device_cache& a : known.devices) {
         if (!a.listed) continue;
@@ -164,7 +177,11 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     if (answered || is_late(answered.why())) served |= bit_of(from->id());
     if (answered) continue;
     if (conclusive && is_expected_absence(*from, index)) continue;
-    if (!listed) note_refusal(*from, answered.why(), q.list ? std::nullopt : index);
+    if (!listed && steps != nullptr) {
+      steps->push_back({from.get(), answered.why()});
+    } else if (!listed) {
+      note_refusal(*from, answered.why(), q.list ? std::nullopt : index);
+    }
     out.push_back({from->id(), answered.why(), conclusive});
   }
   return out;
@@ -178,6 +195,7 @@ deadline context::new_deadline(std::optional<std::uint64_t> deadline_ns,
 plan context::new_plan() const {
   plan p;
   p.own_pid = own_pid_;
+  p.device_classes = settings_.device_classes;
   return p;
 }
 
@@ -264,27 +282,62 @@ void context::set_usable(merged_device& d, std::optional<pool_kind> only) {
   hmn::set_usable(d.pools, d.identity, *host_, only);
 }
 
-result<void> context::rescan(deadline& d, refusals* refused_by) {
+result<void> context::scan(deadline& d) {
   start();
   plan p = new_plan();
   p.list = true;
-  refusals refused = ask(p, std::nullopt, d, [](auto&&...) { return true; });
+  std::vector<scan_step> steps;
+  const refusals refused = ask(
+      p, std::nullopt, d, [](auto&&...) { return true; }, &steps);
+  const bool has_failed =
+      std::ranges::any_of(refused, [](const refusal& r) { return is_of_this_process(r.why); });
+  if (!has_failed) take_over(steps);
+  if (const auto why = remember_scan(refused)) return *why;
+  return {};
+}
+
+void context::take_over(const std::vector<scan_step>& steps) {
+  for (const scan_step& step : steps) {
+    if (step.is_replaced) {
+      forget_devices(*step.from);
+    } else if (step.why) {
+      note_refusal(*step.from, *step.why, {});
+    } else {
+      // Its list as it is now, so that of two scans at once the newer list counts.
+      step.from->show(
+          [&](const source_cache& known, const moment&) { update_devices(*step.from, known); }, {});
+    }
+  }
+}
+
+std::optional<failure> context::remember_scan(const refusals& refused) {
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
     if (is_of_this_process(r.why)) return r.why;
     if (table_.count() == 0 && !is_absence(r.why)) return r.why;
   }
-  if (refused_by != nullptr) *refused_by = std::move(refused);
-  return {};
+  has_scanned_ = true;
+  refused_ = refused;
+  return std::nullopt;
 }
 
-failure context::no_device(std::uint32_t index, std::uint32_t count, const refusals& refused) {
+result<void> context::ensure_scanned(deadline& d) {
+  start();
+  {
+    const std::lock_guard lock(table_mutex_);
+    if (has_scanned_) return {};
+  }
+  return scan(d);
+}
+
+// The caller holds the table's mutex.
+failure context::no_device(std::uint32_t index) const {
   failure none{status::no_device, source::none, {}, {}};
-  if (count != 0) {
+  if (const std::uint32_t count = table_.count(); count != 0) {
     none.message = {"no device ", index, ": the indexes are 0 to ", count - 1};
     return none;
   }
-  for (const refusal& r : refused) {
+  for (const refusal& r : refused_) {
     if (r.conclusive) continue;
     none.from = r.why.from;
     none.native = r.why.native;
@@ -296,31 +349,23 @@ failure context::no_device(std::uint32_t index, std::uint32_t count, const refus
 }
 
 result<void> context::ensure_listed(std::uint32_t index, deadline& d) {
-  start();
-  const auto count = [this] {
-    const std::lock_guard lock(table_mutex_);
-    return table_.count();
-  };
-  if (index < count()) return {};
-  refusals refused;
-  if (result<void> ok = rescan(d, &refused); !ok) return ok;
-  return index < count() ? result<void>() : no_device(index, count(), refused);
+  if (result<void> ok = ensure_scanned(d); !ok) return ok;
+  const std::lock_guard lock(table_mutex_);
+  return index < table_.count() ? result<void>() : no_device(index);
 }
 
-result<void> context::list_devices(device_listing& out) {
+result<device_scan> context::scan() {
   deadline d = new_deadline();
-  if (result<void> ok = rescan(d); !ok) return ok;
+  if (result<void> ok = scan(d); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
-  out = {table_.count(), table_.generation()};
-  return {};
+  return device_scan{table_.count(), table_.generation()};
 }
 
 result<std::uint32_t> context::find(std::string_view text) {
   const result<device_key> key = parse_device_key(text);
   if (!key) return key.why();
   deadline d = new_deadline();
-  refusals refused;
-  if (result<void> ok = rescan(d, &refused); !ok) return ok.why();
+  if (result<void> ok = ensure_scanned(d); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
   if (const auto index = table_.find(*key)) return *index;
   std::string shown;
@@ -329,7 +374,7 @@ result<std::uint32_t> context::find(std::string_view text) {
                         {"no device has the key \"", shown, "\"; ", table_.count(), " known"});
   // A device that could not be read may have the key.
   if (const device* const one = table_.find_possible(*key)) none = reason_of_state(*one);
-  for (const refusal& r : refused) {
+  for (const refusal& r : refused_) {
     if (!r.conclusive && !is_absence(r.why)) none = r.why;
   }
   if (none.code != status::no_device) {
@@ -340,10 +385,11 @@ result<std::uint32_t> context::find(std::string_view text) {
 
 result<device> context::identity(std::uint32_t index) {
   deadline d = new_deadline();
-  if (result<void> ok = rescan(d); !ok) return ok.why();
   if (result<void> ok = ensure_listed(index, d); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
-  return table_.at(index);
+  device found = table_.at(index);
+  end_reading(found, platform::continuous_ns());
+  return found;
 }
 
 result<void> context::memory(std::uint32_t pid, FieldSet fields, process_memory& out) {

@@ -52,7 +52,7 @@ struct snapshot_request {
 };
 
 // Number of devices, and of changes of their list.
-struct device_listing {
+struct device_scan {
   std::uint32_t count = 0;
   std::uint64_t generation = 0;
 };
@@ -84,7 +84,8 @@ class context {
   [[nodiscard]] std::uint32_t own_pid() const noexcept { return own_pid_; }
   result<void> system(system_memory& out);
 
-  result<void> list_devices(device_listing& out);
+  result<device_scan> scan();
+  // Find a device of the last scan; only a context that has never scanned asks the sources.
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
   // `fields`: pool_field bits.
@@ -110,13 +111,23 @@ class context {
     bool conclusive = false;
   };
   using refusals = std::vector<refusal>;
+  // What a scan learned of a source. Taken over when the scan has succeeded.
+  struct scan_step {
+    worker* from;
+    std::optional<failure> why;  // none: its list
+    bool is_replaced = false;    // the source that it replaces has come back
+  };
 
   void start();
   [[nodiscard]] deadline new_deadline(std::optional<std::uint64_t> deadline_ns = {},
                                       std::uint64_t begun = platform::monotonic_ns()) const;
   [[nodiscard]] plan new_plan() const;
-  result<void> rescan(deadline& d, refusals* refused_by = nullptr);
-  static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);
+  result<void> scan(deadline& d);
+  void take_over(const std::vector<scan_step>& steps);
+  // Keeps why sources listed nothing, unless the scan as a whole has failed: returns why.
+  std::optional<failure> remember_scan(const refusals& refused);
+  result<void> ensure_scanned(deadline& d);
+  [[nodiscard]] failure no_device(std::uint32_t index) const;
   result<void> ensure_listed(std::uint32_t index, deadline& d);
   [[nodiscard]] bool is_expected_absence(const worker& from, std::optional<std::uint32_t> index);
   [[nodiscard]] bool may_have(const worker& from, std::uint32_t index);
@@ -129,9 +140,10 @@ class context {
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
-  // returns whether further sources can contribute.
+  // returns whether further sources can contribute. With `steps` the device table stays as it is.
   using visitor = function_ref<bool(worker& from, const source_cache& known, const moment& m)>;
-  refusals ask(const plan& p, std::optional<std::uint32_t> index, deadline& d, visitor visit);
+  refusals ask(const plan& p, std::optional<std::uint32_t> index, deadline& d, visitor visit,
+               std::vector<scan_step>* steps = nullptr);
   // Carries out a direct reading: one device and one selection. Fails where no source served the
   // subject.
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
@@ -156,6 +168,8 @@ class context {
   std::vector<std::unique_ptr<worker>> workers_;
   platform::mutex table_mutex_;
   device_table table_;
+  bool has_scanned_ = false;
+  refusals refused_;                       // by the last scan
   worker* nvidia_smi_ = nullptr;           // one of the workers, or none
   std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
   std::vector<const device*> listed_;      // kept, since a direct reading allocates nothing

@@ -79,7 +79,10 @@ namespace {
 
 // Ranks new arrivals within their class; equal ranks keep the order of the source.
 auto rank(const device& d) {
-  const int group = is_partition(d) ? 2 : d.vendor == vendor::nvidia ? 0 : 1;
+  const int group = d.device_class != device_class::gpu ? 3
+                    : is_partition(d)                   ? 2
+                    : d.vendor == vendor::nvidia        ? 0
+                                                        : 1;
   const auto pci = group == 1 ? parse_pci_address(d.pci_bus_id.view()) : std::nullopt;
   return std::tuple(group, pci.value_or(pci_address{}));
 }
@@ -87,7 +90,8 @@ auto rank(const device& d) {
 // Returns whether it is the GPU of an SoC. There is only one and it has no bus address, so this
 // alone identifies it across sources.
 bool is_soc_gpu(const device& d) {
-  return d.vendor != vendor::unknown && d.kind == device_kind::integrated && d.pci_bus_id.empty();
+  return d.vendor != vendor::unknown && d.device_class == device_class::gpu &&
+         d.form == device_form::integrated && d.pci_bus_id.empty();
 }
 
 // Compares the model of two cards, the only identification where a source reports no address.

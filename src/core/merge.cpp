@@ -127,11 +127,13 @@ bool has_metric(const std::vector<metric>& all, const metric* wanted) noexcept {
 
 void merge(device& best, const device& other) {
   constexpr std::uint32_t never = device_field::instance | device_field::parent_index;
-  bool taken = take_known(best.kind, other.kind);
+  bool taken = take_known(best.form, other.form);
   taken |= take_known(best.vendor, other.vendor);
   taken |= take_known(best.memory_kind, other.memory_kind);
   taken |= take_missing(~never, best, other) != 0;
-  if (taken) best.notes |= note::mixed | other.notes;
+  if (!taken) return;
+  best.notes |= note::mixed | other.notes;
+  best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
 void merge(telemetry& best, const telemetry& other) {

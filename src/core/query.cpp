@@ -167,15 +167,46 @@ void drop_id_for_name(device& d, reading& r) {
   }
 }
 
+// A partition has the class and the form of the device that it is a part of.
+void complete_partitions(std::span<device> listed) {
+  for (device& part : listed) {
+    if (!part.parent) continue;
+    const auto whole = std::ranges::find(listed, *part.parent, &device::number);
+    if (whole == listed.end()) continue;
+    part.device_class = whole->device_class;
+    part.form = whole->form;
+  }
+}
+
+// Drops devices of classes that were not asked for, and what the source noted about them.
+void drop_other_classes(std::uint32_t classes, source_cache& out) {
+  std::erase_if(out.found, [&](const device& d) {
+    if ((bit_of(d.device_class) & classes) != 0) return false;
+    std::erase_if(out.diagnostics, [&](const diagnostic& known) {
+      return known.device == d.number && (known.notes & note::trace) == 0;
+    });
+    return true;
+  });
+}
+
+// Returns when the source read what it has just answered.
+std::uint64_t taken_ns(const device_source& from) {
+  return from.taken_ns() != 0 ? from.taken_ns() : continuous_ns();
+}
+
 result<void> list(device_source& from, const plan& p, source_cache& out, reading& r) {
   out.found.clear();
   result<void> ok = from.devices(out.found, r);
   r.answered();
   if (!ok) return ok;
+  complete_partitions(out.found);
+  drop_other_classes(p.device_classes, out);
   check_identities(out.found, out, r);
   for (device_cache& d : out.devices) d.listed = false;
+  const std::uint64_t age_ns = age_at_zero(taken_ns(from));
   for (device& d : out.found) {
     drop_id_for_name(d, r);
+    d.age_ns = age_ns;
     device_cache& entry = out.entry_of(d.number);
     if (!d.memory_total) d.memory_total = entry.identity.memory_total;
     entry.identity = d;
@@ -217,7 +248,7 @@ class dropped_fields {
 template <class T>
 void settle(cached<T>& of, const device_source& from, const plan& p, result<void> outcome) {
   if (outcome) {
-    of.succeeded(p.begun_ns, from.taken_ns() != 0 ? from.taken_ns() : continuous_ns());
+    of.succeeded(p.begun_ns, taken_ns(from));
   } else {
     of.failed(p.begun_ns, outcome.why(), from.rests());
   }

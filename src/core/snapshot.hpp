@@ -49,9 +49,21 @@ std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
 
 struct snapshot_device {
   snapshot_device() = default;
-  snapshot_device(const device& d, std::optional<hmn::telemetry>&& t, std::optional<usage>&& s)
-      : identity(d), telemetry(std::move(t)), self(std::move(s)) {}
+  // `d` is taken over without its age, so that snapshots can share it.
+  snapshot_device(device d, std::optional<hmn::telemetry>&& t, std::optional<usage>&& s)
+      : age_ns(std::exchange(d.age_ns, 0)),
+        identity(d),
+        telemetry(std::move(t)),
+        self(std::move(s)) {}
 
+  // Returns the identity with its age.
+  [[nodiscard]] device record() const {
+    device d = *identity;
+    d.age_ns = age_ns;
+    return d;
+  }
+
+  std::uint64_t age_ns = 0;
   shared_value<device> identity;
   std::optional<hmn::telemetry> telemetry;
   std::optional<usage> self;

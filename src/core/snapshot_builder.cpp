@@ -205,6 +205,7 @@ result<void> snapshot_builder::add_devices() {
       if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
     }
   });
+  if (!request_.device_index) from_.remember_scan(refused);
   add_missing();
   add_known_devices();
   add_refusals(refused);
@@ -515,6 +516,7 @@ void snapshot_builder::finish() {
   end_reading(out_->metrics, now);
   end_reading(out_->groups, now);
   for (snapshot_device& d : out_->devices) {
+    d.age_ns += now;
     end_reading(d.telemetry, now);
     end_reading(d.self, now);
   }

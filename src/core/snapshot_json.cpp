@@ -109,7 +109,7 @@ void write_part(json::writer& w, std::string_view key, const std::optional<Recor
 
 void write(json::writer& w, const snapshot_device& d, const snapshot& of) {
   w.open('{');
-  write_members(w, *d.identity);
+  write_members(w, d.record());
   write_part(w, "telemetry", d.telemetry);
   write_metrics(w, of, d.identity->index);
   write_part(w, "self", d.self);

@@ -15,7 +15,9 @@ namespace hmn {
 // source, even across a reload of its driver.
 using slot = std::uint32_t;
 
-enum class device_kind : std::uint32_t { HMN_DEVICE_KINDS(HMN_ENUMERATOR) };
+enum class device_class : std::uint32_t { HMN_DEVICE_CLASSES(HMN_ENUMERATOR) };
+
+enum class device_form : std::uint32_t { HMN_DEVICE_FORMS(HMN_ENUMERATOR) };
 
 enum class memory_kind : std::uint32_t { HMN_MEMORY_KINDS(HMN_ENUMERATOR) };
 
@@ -38,15 +40,27 @@ struct mig_instance {
 
 // Identity of a device. Empty texts are unknown. The context sets index and parent_index.
 struct device {
+  device() noexcept : device_class(hmn::device_class::gpu) {}  // as most are
+
   HMN_DEVICE_FIELDS(HMN_MEMBER)
   slot number = 0;
-  std::optional<slot> parent;
+  bool is_part = false;        // a partition
+  std::optional<slot> parent;  // of a partition; none: its source does not list it
   // Size of its memory, where the source or an earlier reading has it: one process cannot use more.
   std::optional<std::uint64_t> memory_total;
 };
 
+// Bit of a class in a set of them.
+constexpr std::uint32_t bit_of(device_class one) noexcept {
+  return 1U << static_cast<std::uint32_t>(one);
+}
+
+#define HMN_CLASS_BIT(name, number, word) | 1U << (number)
+constexpr std::uint32_t all_device_classes = 0 HMN_DEVICE_CLASSES(HMN_CLASS_BIT);
+#undef HMN_CLASS_BIT
+
 inline bool is_partition(const device& d) noexcept {
-  return d.kind == device_kind::partition;
+  return d.is_part;
 }
 
 // Returns whether partitions of the device are devices of their own, which have its memory.

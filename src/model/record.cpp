@@ -156,8 +156,10 @@ word_list words_for(unit u) noexcept {
     case unit::source:
     case unit::sources:
       return words::sources();
-    case unit::device_kind:
-      return words::device_kinds();
+    case unit::device_class:
+      return words::device_classes();
+    case unit::device_form:
+      return words::device_forms();
     case unit::memory_kind:
       return words::memory_kinds();
     case unit::state:

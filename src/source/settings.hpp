@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "model/device.hpp"
 #include "model/failure.hpp"
 
 namespace hmn {
@@ -23,6 +24,7 @@ struct settings {
   std::string macmon_path;
   std::string simulation_path;  // empty: off
   std::uint64_t sources_off = 0;
+  std::uint32_t device_classes = bit_of(device_class::gpu);  // bit n: class n is listed
   std::uint64_t idle_close_ns = 2'000'000'000;
   std::uint64_t rescan_ns = 2'000'000'000;  // interval in which all processes are scanned
   std::uint32_t rescan_percent = 2;         // of a core, at most, for that

@@ -28,7 +28,7 @@ static const char* path_of(const machine* m) {
 
 static uint32_t count_of(hmn_context* context) {
   uint32_t count = UINT32_MAX;
-  assert_answers(hmn_device_count(context, &count, &error), HMN_OK);
+  assert_answers(hmn_device_scan(context, &count, NULL, &error), HMN_OK);
   return count;
 }
 

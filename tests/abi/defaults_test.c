@@ -76,7 +76,7 @@ static void count_once(void* argument) {
   wait* w = argument;
   uint32_t count = 0;
   const int64_t begun = now_ms();
-  w->status = hmn_device_count(w->m.context, &count, NULL);
+  w->status = hmn_device_scan(w->m.context, &count, NULL, NULL);
   w->spent = now_ms() - begun;
 }
 

@@ -25,7 +25,7 @@ static hmn_context* context_of(void** state) {
 
 static uint32_t count_of(hmn_context* context) {
   uint32_t count = 0;
-  assert_answers(hmn_device_count(context, &count, &error), HMN_OK);
+  assert_answers(hmn_device_scan(context, &count, NULL, &error), HMN_OK);
   return count;
 }
 
@@ -42,7 +42,7 @@ static void a_device_says_who_it_is(void** state) {
       HMN_DEVICE_HAS_COMPUTE_CAPABILITY | HMN_DEVICE_HAS_ARCHITECTURE;
   assert_int_equal(device.present, known);
   assert_int_equal(device.backend, HMN_BACKEND_SIMULATED);
-  assert_int_equal(device.kind, HMN_DEVICE_KIND_DISCRETE);
+  assert_int_equal(device.form, HMN_DEVICE_FORM_DISCRETE);
   assert_int_equal(device.state, HMN_RUN_STATE_READY);
   assert_int_equal(device.vendor, HMN_VENDOR_NVIDIA);
   assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_DEDICATED);
@@ -56,8 +56,10 @@ static void a_device_says_who_it_is(void** state) {
   assert_int_equal(device.pci_subsystem, 405017822);
   assert_int_equal(device.render_minor, 128);
   assert_int_equal(device.driver_index, 0);
-  assert_int_equal(device.cuda_version, 12040);
-  assert_int_equal(device.compute_capability, 8090);
+  assert_int_equal(device.cuda_version_major, 12);
+  assert_int_equal(device.cuda_version_minor, 4);
+  assert_int_equal(device.compute_capability_major, 8);
+  assert_int_equal(device.compute_capability_minor, 9);
   assert_string_equal(device.architecture, "Ada");
   assert_int_equal(device.os_id, UINT64_C(123456789012345678));
 }
@@ -69,7 +71,7 @@ static void a_field_without_its_bit_is_zero(void** state) {
   const hmn_device bare = device_at(context_of(state), ASLEEP);
   assert_int_equal(bare.present & HMN_DEVICE_HAS_DRIVER, 0);
   assert_true(is_zero(bare.driver_version, sizeof bare.driver_version));
-  assert_int_equal(bare.cuda_version, 0);
+  assert_true(bare.cuda_version_major == 0 && bare.cuda_version_minor == 0);
 }
 
 static void a_text_field_is_zero_behind_its_end(void** state) {
@@ -81,7 +83,7 @@ static void a_text_field_is_zero_behind_its_end(void** state) {
 static void a_device_that_allocates_from_host_ram_is_unified(void** state) {
   const hmn_device device = device_at(context_of(state), UNIFIED);
   assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_UNIFIED);
-  assert_int_equal(device.kind, HMN_DEVICE_KIND_INTEGRATED);
+  assert_int_equal(device.form, HMN_DEVICE_FORM_INTEGRATED);
 }
 
 /* A device that is lost or asleep is HMN_OK, reported by state. */
@@ -93,7 +95,8 @@ static void a_device_that_is_lost_or_asleep_is_reported_by_state(void** state) {
 /* NVIDIA's come first in the driver's order, then partitions. */
 static void an_instance_is_a_device_with_a_parent(void** state) {
   const hmn_device device = device_at(context_of(state), INSTANCE);
-  assert_int_equal(device.kind, HMN_DEVICE_KIND_PARTITION);
+  assert_int_equal(device.form, HMN_DEVICE_FORM_DISCRETE);
+  assert_int_equal(device.device_class, HMN_DEVICE_CLASS_GPU);
   const hmn_fields known = HMN_DEVICE_HAS_PARENT | HMN_DEVICE_HAS_INSTANCE;
   assert_int_equal(device.present & known, known);
   assert_int_equal(device.parent_index, WITH_INSTANCE);
@@ -237,7 +240,7 @@ static void what_hides_devices_is_no_count_of_0(void** state) {
     machine m;
     machine_make(&m, machines[i].json, NULL);
     uint32_t count = 7;
-    assert_answers(hmn_device_count(m.context, &count, &error), machines[i].expected);
+    assert_answers(hmn_device_scan(m.context, &count, NULL, &error), machines[i].expected);
     assert_int_equal(count, 0);
     machine_end(&m);
   }
@@ -266,10 +269,9 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   machine_make(&m, comes_and_goes, NULL);
   assert_int_equal(count_of(m.context), 2); /* A B */
   assert_int_equal(count_of(m.context), 2); /* B */
-  NEW(hmn_device, device);
-  assert_status(hmn_device_read(m.context, 0, 0, &device, NULL), HMN_OK); /* C B */
-  assert_string_equal(device.name, "A");
-  assert_int_equal(device.state, HMN_RUN_STATE_LOST);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_LOST);
+  assert_int_equal(count_of(m.context), 3); /* C B */
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_LOST);
   assert_int_equal(count_of(m.context), 3); /* A C B */
   assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
   assert_named(m.context, 1, "B", HMN_RUN_STATE_READY);
@@ -277,9 +279,151 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   machine_end(&m);
 }
 
+static const char of_all_classes[] =
+    "{\"devices\": [{\"name\": \"N\", \"device_class\": \"npu\", \"form\": \"integrated\","
+    " \"partitions\": [{\"name\": \"P\"}]},"
+    " {\"name\": \"U\", \"device_class\": \"unknown\"}, {\"name\": \"G\"}]}";
+
+static void only_gpus_are_listed_unless_asked(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, of_all_classes, NULL);
+  assert_int_equal(count_of(m.context), 1);
+  const hmn_device gpu = device_at(m.context, 0);
+  assert_string_equal(gpu.name, "G");
+  assert_int_equal(gpu.device_class, HMN_DEVICE_CLASS_GPU);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
+  NEW(hmn_snapshot_info, info);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_int_equal(info.device_count, 1);
+  hmn_snapshot_destroy(snapshot);
+  machine_end(&m);
+}
+
+static void classes_that_are_asked_for_are_listed_after_gpus(void** state) {
+  (void)state;
+  machine m;
+  NEW(hmn_context_options, options);
+  options.device_classes =
+      1U << HMN_DEVICE_CLASS_UNKNOWN | 1U << HMN_DEVICE_CLASS_GPU | 1U << HMN_DEVICE_CLASS_NPU;
+  machine_make(&m, of_all_classes, &options);
+  assert_int_equal(count_of(m.context), 4);
+  assert_string_equal(device_at(m.context, 0).name, "G");
+  assert_string_equal(device_at(m.context, 1).name, "N");
+  assert_int_equal(device_at(m.context, 1).device_class, HMN_DEVICE_CLASS_NPU);
+  const hmn_device part = device_at(m.context, 2);
+  assert_int_equal(part.parent_index, 1);
+  assert_int_equal(part.device_class, HMN_DEVICE_CLASS_NPU);
+  assert_int_equal(part.form, HMN_DEVICE_FORM_INTEGRATED);
+  assert_int_equal(device_at(m.context, 3).device_class, HMN_DEVICE_CLASS_UNKNOWN);
+  machine_end(&m);
+  options.device_classes = 1U << HMN_DEVICE_CLASS_NPU;
+  machine_make(&m, of_all_classes, &options);
+  assert_int_equal(count_of(m.context), 2);
+  assert_string_equal(device_at(m.context, 0).name, "N");
+  machine_end(&m);
+}
+
+static hmn_status find(hmn_context* context, const char* key, uint32_t* index) {
+  *index = UINT32_MAX;
+  return hmn_device_find(context, key, index, NULL);
+}
+
+/* Of identity and keys only a scan asks the driver. */
+static void a_device_is_as_of_the_last_scan(void** state) {
+  (void)state;
+  machine m;
+  uint32_t index = 0;
+  machine_make(&m, comes_and_goes, NULL);
+  assert_status(hmn_device_scan(m.context, NULL, NULL, NULL), HMN_OK); /* A B */
+  for (int i = 0; i < 5; ++i) {
+    assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+    assert_status(find(m.context, "uuid:B", &index), HMN_OK);
+    assert_int_equal(index, 1);
+    assert_status(find(m.context, "uuid:C", &index), HMN_E_NO_DEVICE);
+  }
+  assert_int_equal(count_of(m.context), 2); /* B */
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_LOST);
+  assert_int_equal(count_of(m.context), 3); /* C B */
+  assert_status(find(m.context, "uuid:C", &index), HMN_OK);
+  assert_int_equal(index, 2);
+  machine_end(&m);
+}
+
+/* The age of an identity counts from the scan that listed it; of a device that is gone it goes on. */
+static void an_identity_has_an_age(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, comes_and_goes, NULL);
+  const uint64_t before = hmn_monotonic_ns();
+  assert_int_equal(count_of(m.context), 2); /* A B */
+  const uint64_t scanned = hmn_monotonic_ns();
+  sleep_ms(20);
+  const uint64_t asked = hmn_monotonic_ns();
+  const hmn_device b = device_at(m.context, 1);
+  assert_in_range(b.age_ns, asked - scanned, hmn_monotonic_ns() - before);
+  assert_int_equal(count_of(m.context), 2); /* B */
+  const uint64_t again = hmn_monotonic_ns();
+  assert_true(device_at(m.context, 0).age_ns >= again - scanned);
+  assert_true(device_at(m.context, 1).age_ns < hmn_monotonic_ns() - scanned);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK); /* C B */
+  NEW(hmn_snapshot_info, info);
+  NEW(hmn_device, device);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_device(snapshot, 1, &device), HMN_OK);
+  assert_true(device.age_ns > 0 && device.age_ns <= info.duration_ns);
+  assert_status(hmn_snapshot_device(snapshot, 0, &device), HMN_OK);
+  assert_true(device.age_ns >= info.monotonic_ns + info.duration_ns - scanned);
+  hmn_snapshot_destroy(snapshot);
+  machine_end(&m);
+}
+
+static void a_context_that_has_not_scanned_scans_first(void** state) {
+  (void)state;
+  machine m;
+  uint32_t index = 0;
+  machine_make(&m, comes_and_goes, NULL);
+  assert_status(find(m.context, "uuid:B", &index), HMN_OK);
+  assert_int_equal(index, 1);
+  machine_end(&m);
+  machine_make(&m, comes_and_goes, NULL);
+  assert_named(m.context, 1, "B", HMN_RUN_STATE_READY);
+  machine_end(&m);
+  /* A snapshot of devices is a scan. */
+  machine_make(&m, comes_and_goes, NULL);
+  hmn_snapshot* snapshot = NULL;
+  assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK); /* A B */
+  hmn_snapshot_destroy(snapshot);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+  assert_status(find(m.context, "uuid:C", &index), HMN_E_NO_DEVICE);
+  machine_end(&m);
+}
+
+static void a_scan_that_fails_changes_nothing(void** state) {
+  (void)state;
+  machine m;
+  uint32_t count = 7;
+  uint64_t first = 0, generation = 7;
+  machine_make(&m,
+               "{\"devices\": [" GPU("A") "], \"failures\": [{\"call\": \"devices\","
+               " \"status\": \"limit\", \"from_reading\": 2, \"readings\": 1}]}",
+               NULL);
+  assert_status(hmn_device_scan(m.context, &count, &first, NULL), HMN_OK);
+  assert_int_equal(count, 1);
+  assert_answers(hmn_device_scan(m.context, &count, &generation, &error), HMN_E_LIMIT);
+  assert_true(count == 0 && generation == 0);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_READY);
+  assert_status(hmn_device_scan(m.context, &count, &generation, NULL), HMN_OK);
+  assert_int_equal(count, 1);
+  assert_int_equal(generation, first);
+  machine_end(&m);
+}
+
 static uint64_t generation_of(hmn_context* context) {
   uint64_t generation = 0;
-  assert_answers(hmn_device_generation(context, &generation, &error), HMN_OK);
+  assert_answers(hmn_device_scan(context, NULL, &generation, &error), HMN_OK);
   return generation;
 }
 
@@ -334,6 +478,8 @@ static void the_generation_does_not_change_with_sleep_or_errors(void** state) {
       NULL);
   const uint64_t ready = generation_of(m.context);
   assert_int_equal(generation_of(m.context), ready);
+  assert_named(m.context, 0, "A", HMN_RUN_STATE_ASLEEP);
+  assert_int_equal(generation_of(m.context), ready);
   assert_named(m.context, 0, "A", HMN_RUN_STATE_UNREADABLE);
   assert_int_equal(generation_in_snapshot(m.context), ready);
   machine_end(&m);
@@ -381,6 +527,12 @@ int main(void) {
       cmocka_unit_test(no_device_at_all_is_a_count_of_0),
       cmocka_unit_test(what_hides_devices_is_no_count_of_0),
       cmocka_unit_test(an_index_belongs_to_one_device_for_the_contexts_life),
+      cmocka_unit_test(only_gpus_are_listed_unless_asked),
+      cmocka_unit_test(classes_that_are_asked_for_are_listed_after_gpus),
+      cmocka_unit_test(a_device_is_as_of_the_last_scan),
+      cmocka_unit_test(an_identity_has_an_age),
+      cmocka_unit_test(a_context_that_has_not_scanned_scans_first),
+      cmocka_unit_test(a_scan_that_fails_changes_nothing),
       cmocka_unit_test(the_generation_changes_with_the_list),
       cmocka_unit_test(the_generation_is_0_until_a_device_is_seen),
       cmocka_unit_test(the_generation_does_not_change_with_sleep_or_errors),

@@ -252,7 +252,7 @@ static void assert_readings_survive(int mode, const char* const* names, size_t c
 }
 
 static void readings_survive_faults_of_their_workers(void** state) {
-  static const char* const readings[] = {"hmn_device_count", "hmn_pool_read", "hmn_telemetry_read",
+  static const char* const readings[] = {"hmn_device_scan", "hmn_pool_read", "hmn_telemetry_read",
                                          "hmn_usage_read", "hmn_snapshot_take"};
   (void)state;
   assert_readings_survive(BY_WORKERS, readings, sizeof readings / sizeof readings[0]);

@@ -163,9 +163,15 @@ static void any_percentage_of_a_core_is_allowed_for_scans(void** state) {
     options.rescan_percent = values[i];
     assert_status(create_with(&options), HMN_OK);
   }
-  NEW(hmn_context_options, options);
-  options.reserved0 = 1;
-  assert_status(create_with(&options), HMN_E_UNKNOWN_FLAG);
+}
+
+static void a_class_that_is_not_known_is_refused(void** state) {
+  (void)state;
+  for (uint32_t n = 0; n < 32; ++n) {
+    NEW(hmn_context_options, options);
+    options.device_classes = UINT32_C(1) << n;
+    assert_status(create_with(&options), n <= HMN_DEVICE_CLASS_NPU ? HMN_OK : HMN_E_UNKNOWN_FLAG);
+  }
 }
 
 static void every_bit_of_backends_off_is_allowed(void** state) {
@@ -272,6 +278,7 @@ int main(void) {
       cmocka_unit_test(reserved_fields_are_zero),
       cmocka_unit_test(options_of_a_sampler_are_checked),
       cmocka_unit_test(any_percentage_of_a_core_is_allowed_for_scans),
+      cmocka_unit_test(a_class_that_is_not_known_is_refused),
       cmocka_unit_test(every_bit_of_backends_off_is_allowed),
       cmocka_unit_test(the_largest_of_every_number_is_allowed),
       cmocka_unit_test(a_zeroed_struct_means_what_null_means),

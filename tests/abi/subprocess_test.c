@@ -190,7 +190,7 @@ static void without_subprocesses_the_tool_is_not_run(void** state) {
   tool t;
   make(&t, answers, HMN_CONTEXT_NO_SUBPROCESS);
   uint32_t count = 7;
-  assert_answers(hmn_device_count(t.context, &count, &error), HMN_OK);
+  assert_answers(hmn_device_scan(t.context, &count, NULL, &error), HMN_OK);
   assert_int_equal(count, 0);
   NEW(hmn_backend_info, info);
   assert_answers(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);

@@ -79,7 +79,7 @@ static void simulate_at_last(long times) {
     uint32_t count = 0;
     CHECK_STATUS(open_machine(MACHINE_FILE, HMN_CONTEXT_NO_THREADS, &fresh), HMN_OK);
     allocator_refuse(skip, times);
-    status = hmn_device_count(fresh, &count, NULL);
+    status = hmn_device_scan(fresh, &count, NULL, NULL);
     refused = allocator_allow();
     CHECK(status == HMN_E_NO_MEMORY || (status == HMN_OK && (refused == 0 || times == ONCE)));
     hmn_context_destroy(fresh);

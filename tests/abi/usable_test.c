@@ -94,7 +94,7 @@ static void memory_that_firmware_set_aside_is_none_of_the_hosts(void** state) {
   (void)state;
   assert_usable(HOST("\"total\": \"64GiB\", \"available\": \"60GiB\", \"limit\": \"8GiB\", "
                      "\"limit_used\": \"6GiB\"")
-                "{\"name\": \"APU\", \"kind\": \"integrated\", \"memory_kind\": \"unified\", \"pools\": "
+                "{\"name\": \"APU\", \"form\": \"integrated\", \"memory_kind\": \"unified\", \"pools\": "
                 "[{\"kind\": \"vram\", \"total\": \"64GiB\", \"used\": \"1GiB\"}, {\"kind\": \"host\", "
                 "\"total\": \"31GiB\", \"used\": 0}]}]}",
                 63 * gib);

@@ -63,7 +63,7 @@ EXPECTED = {
     "hw_voltage_volts": ({"hw_id": "GPU-1/voltage/core", "hw_type": "voltage"}, 0.9),
     "hw_errors_total": ({"error_type": "corrected", "hw_type": "gpu"}, 5),
     "hw_status": ({"hw_state": "ok", "hw_type": "gpu"}, 1),
-    "hypomnesis_device_info": ({"index": "0", "uuid": "GPU-1", "kind": "discrete", "driver_version": "550.1"}, 1),
+    "hypomnesis_device_info": ({"index": "0", "uuid": "GPU-1", "device_class": "gpu", "form": "discrete", "driver_version": "550.1"}, 1),
     "hypomnesis_device_state": ({"state": "ready"}, 1),
     "hypomnesis_pool_used_bytes": ({"pool": "vram"}, 3 * GIB),
     "hypomnesis_pool_size_bytes": ({"pool": "vram"}, 16 * GIB),

@@ -117,7 +117,7 @@ class Fit(Machines):
     def test_memory_that_firmware_set_aside_does_not_compete_with_ram(self):
         """Llama-3-8B takes 16745 MiB, a layer of it 448 MiB."""
         def apu(vram):
-            return card(name="APU", memory_kind="unified", kind="integrated", pools=[
+            return card(name="APU", memory_kind="unified", form="integrated", pools=[
                 {"kind": "vram", "total": vram, "used": 0, "main": True}, {"kind": "host", "total": "1GiB", "used": 0}])
         found = self.answer({"host": host("2GiB"), "devices": [apu("18GiB")]}, LLAMA_3_8B)
         self.assertEqual((found["devices"][0]["verdict"], found["devices"][0]["shares_ram"]), ("fits", False))

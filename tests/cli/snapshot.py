@@ -39,8 +39,8 @@ class Snapshot(Machines):
             for gpu, device in zip(gpus, whole["devices"], strict=True):
                 if gpu["state"] == "lost":  # since a reading that the snapshot did not make
                     continue
-                for key in ("index", "name", "uuid", "pci_bus_id", "driver_version", "cuda_version",
-                            "vendor", "kind", "memory_kind", "parent_index", "state"):
+                for key in ("index", "name", "uuid", "pci_bus_id", "driver_version", "cuda_version_major", "cuda_version_minor",
+                            "vendor", "device_class", "form", "memory_kind", "parent_index", "state"):
                     self.assertEqual(gpu[key], device[key], (machine.name, key))
             main_pools = {pool["device_index"]: pool for pool in whole["pools"] if pool["is_main"]}
             for gpu in gpus:

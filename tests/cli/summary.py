@@ -7,7 +7,7 @@ import subprocess
 from command import COMMAND, GIB, MACHINES, MIB, Machines, card, environment, main, run, strict_json, table_of, without_notice
 
 KEYS = ["index", "name", "total_bytes", "free_bytes", "used_bytes", "reserved_bytes",
-        "driver_version", "uuid", "pci_bus_id", "cuda_version", "vendor", "kind", "memory_kind",
+        "driver_version", "uuid", "pci_bus_id", "cuda_version_major", "cuda_version_minor", "vendor", "device_class", "form", "memory_kind",
         "pool", "parent_index", "state", "backend", "age_ns", "notes", "gpu_busy_percent",
         "temperature_celsius", "power_watts", "power_limit_watts"]
 
@@ -187,7 +187,7 @@ class Json(Machines):
     def test_every_known_value(self):
         device = card(
             "NVIDIA \"Test\"", uuid="GPU-1", pci_bus_id="0000:01:00.0", vendor="nvidia",
-            driver_version="591.86", cuda_version=12040,
+            driver_version="591.86", cuda_version={"major": 12, "minor": 4},
             telemetry={"gpu_busy_percent": 41.5, "temperature_celsius": 50, "power_watts": 74.25,
                        "power_limit_watts": 450},
             pools=[{"kind": "vram", "total": 17179869184, "free": 15170138112,
@@ -199,7 +199,7 @@ class Json(Machines):
             "index": 0, "name": "NVIDIA \"Test\"", "total_bytes": 17179869184,
             "free_bytes": 15170138112, "used_bytes": 1933185024, "reserved_bytes": 76546048,
             "driver_version": "591.86", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0",
-            "cuda_version": 12040, "vendor": "nvidia", "kind": "discrete",
+            "cuda_version_major": 12, "cuda_version_minor": 4, "vendor": "nvidia", "device_class": "gpu", "form": "discrete",
             "memory_kind": "dedicated", "pool": "vram", "parent_index": None, "state": "ready",
             "backend": "simulated", "notes": [], "gpu_busy_percent": 41.5,
             "temperature_celsius": 50, "power_watts": 74.25, "power_limit_watts": 450})
@@ -223,7 +223,8 @@ class Json(Machines):
     def test_unknown_is_null(self):
         gpu = self.gpus(devices=[{"pools": []}])[0]
         known = {key for key, value in gpu.items() if value is not None}
-        self.assertEqual(known, {"index", "vendor", "kind", "memory_kind", "state", "backend", "notes"})
+        self.assertEqual(known, {"index", "vendor", "device_class", "form", "memory_kind", "state", "backend",
+                                 "notes"})
         self.assertEqual((gpu["vendor"], gpu["memory_kind"]), ("unknown", "unknown"))
 
     def test_no_blank_stands_between_values(self):
@@ -245,8 +246,13 @@ class Json(Machines):
 
     def test_partitions_and_their_gpu(self):
         gpus = self.gpus(devices=[card(partitions=[card("Part")])])
-        self.assertEqual([(gpu["kind"], gpu["parent_index"]) for gpu in gpus],
-                         [("discrete", None), ("partition", 0)])
+        self.assertEqual([(gpu["form"], gpu["parent_index"]) for gpu in gpus],
+                         [("discrete", None), ("discrete", 0)])
+
+    def test_an_npu_is_listed_after_the_gpus(self):
+        gpus = self.gpus(devices=[card("NPU", device_class="npu"), card("GPU")])
+        self.assertEqual([(gpu["name"], gpu["device_class"]) for gpu in gpus],
+                         [("GPU", "gpu"), ("NPU", "npu")])
 
     def test_a_device_that_sleeps_stays_in_the_list(self):
         gpu = self.gpus(devices=[card(state="asleep")])[0]

@@ -22,7 +22,7 @@ def host(available="60GiB", **limits):
 def apu(vram, gtt, **keys):
     """A processor's GPU; its memory is that of the larger pool."""
     sizes = (("vram", vram), ("host", gtt))
-    return card(memory_kind="unified", kind="integrated", pools=[
+    return card(memory_kind="unified", form="integrated", pools=[
         {"kind": kind, "total": size, "used": 0, "main": size == max(vram, gtt)} for kind, size in sizes]) | keys
 
 

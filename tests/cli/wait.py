@@ -32,6 +32,12 @@ class Wait(Machines):
         self.assertEqual(self.on(machine, "wait", "--free", "13GiB", "--device", "GPU-a"),
                          (0, "0 GPU-a\n", ""))
 
+    def test_an_npu_is_not_waited_for(self):
+        machine = {"devices": [gpu("NPU", used=0, device_class="npu"), gpu()]}
+        late = self.on(machine, "wait", "--free", "16GiB", *FAST, "--timeout", "300ms")
+        self.assertEqual((late.code, late.out), (124, ""))
+        self.assertEqual(self.on(machine, "wait", "--free", "13GiB", "--device", 0).code, 0)
+
     def test_one_byte_more_than_there_is_has_to_be_waited_for(self):
         machine = {"devices": [gpu(uuid="GPU-a")]}
         self.assertEqual(self.on(machine, "wait", "--free", f"{13 * GIB}B").code, 0)

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   options.deadline_ns = HMN_MILLISECONDS(200); /* a device that hangs is asked once */
   if (argc != 2 || hmn_context_create(&options, &context, NULL) != HMN_OK) return ERROR;
   if (hmn_context_set_path(context, HMN_PATH_SIMULATION, argv[1], NULL) != HMN_OK ||
-      hmn_device_count(context, &count, NULL) != HMN_OK)
+      hmn_device_scan(context, &count, NULL, NULL) != HMN_OK)
     code = ERROR;
   for (uint32_t i = 0; i < count && code == 0; ++i) code = print_device(context, i);
   hmn_context_destroy(context);

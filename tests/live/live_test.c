@@ -255,7 +255,7 @@ static int compare(const char* mode) {
   if (has_cuda) open_cuda(bus_id, sizeof bus_id);
   hmn_context* context = open_library(with_nvml);
   uint32_t count = 0;
-  hmn_device_count(context, &count, NULL);
+  hmn_device_scan(context, &count, NULL, NULL);
   for (uint32_t i = 0; i < count; ++i) hold_device(context, i, with_nvml);
   if (has_cuda)
     hold_own_use(context, find_device(context, bus_id), strcmp(mode, "here") == 0);
@@ -447,7 +447,7 @@ static int cost(void) {
   uint64_t taken[TIMES];
   hmn_context* context = open_library(1);
   uint32_t count = 0;
-  hmn_device_count(context, &count, NULL);
+  hmn_device_scan(context, &count, NULL, NULL);
   check(count > 0, "devices", count, 1);
   for (uint32_t device = 0; device < count; ++device) {
     for (int what = 0; what < 4; ++what) {

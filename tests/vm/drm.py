@@ -57,7 +57,7 @@ class Identity(Card):
         subsystem = [int(kernel(self.folder / f"subsystem_{each}"), 16) for each in ("device", "vendor")]
         self.assertEqual(card["pci_subsystem"], subsystem[0] << 16 | subsystem[1])
         self.assertEqual([f"renderD{card['render_minor']}"], nodes_of(self.address))
-        self.assertEqual((card["kind"], card["state"], card["name"]), ("virtual", "ready", None))
+        self.assertEqual((card["form"], card["state"], card["name"]), ("virtual", "ready", None))
 
     def test_memory_that_nobody_reports_is_unknown(self):
         said = snapshot()

@@ -30,7 +30,7 @@ public sealed class Context : IDisposable
             Duration.Nanoseconds(options.MaxAge, nameof(options.MaxAge)),
             Duration.Nanoseconds(options.IdleClose, nameof(options.IdleClose)),
             Duration.Nanoseconds(options.Rescan, nameof(options.Rescan)), options.BackendsOff,
-            options.RescanPercent, ref error);
+            options.RescanPercent, options.DeviceClasses, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
         HypomnesisException.ThrowOn(ref error);
@@ -114,32 +114,21 @@ public sealed class Context : IDisposable
         return Native.Ask(Raw.Context_system_memory(Open, (ulong)fields, ref error), ref error, SystemMemory.From);
     }
 
-    /// <summary>How many device indexes this context has given. Looks for devices first; never
-    /// shrinks. 0: there certainly is none.</summary>
+    /// <summary>Asks every source for its devices; the other methods use what it found. A count of 0: there
+    /// certainly is none. A scan that fails changes nothing.</summary>
     /// <exception cref="HypomnesisException">No device is known and a source failed: <see cref="Status.Timeout"/>,
     /// <see cref="Status.Backend"/> (a driver or its library is broken, or they do not match),
     /// <see cref="Status.Permission"/>, <see cref="Status.NoSource"/> (no machine file).</exception>
-    public uint CountDevices()
+    public DeviceScan Scan()
     {
         var error = Native.NewError();
-        var count = Raw.Context_device_count(Open, ref error);
+        var count = Raw.Context_scan(Open, out var generation, ref error);
         HypomnesisException.ThrowOn(ref error);
-        return count;
-    }
-
-    /// <summary>A number that changes when a device is added, is gone or comes back. Looks for devices
-    /// first.</summary>
-    /// <exception cref="HypomnesisException">As of <see cref="CountDevices"/>.</exception>
-    public ulong ReadDeviceGeneration()
-    {
-        var error = Native.NewError();
-        var generation = Raw.Context_device_generation(Open, ref error);
-        HypomnesisException.ThrowOn(ref error);
-        return generation;
+        return new(count, generation);
     }
 
     /// <summary>The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:…",
-    /// "render:128", "driver:nvidia:0". Looks for devices first.</summary>
+    /// "render:128", "driver:nvidia:0", in the last scan.</summary>
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">There is no such kind of key, or the value cannot be
     /// one.</exception>
@@ -165,7 +154,7 @@ public sealed class Context : IDisposable
         return true;
     }
 
-    /// <summary>Identity of a device. One that is lost or asleep is reported by <see cref="Device.State"/>.</summary>
+    /// <summary>Identity of a device as of the last scan. One that is lost or asleep is reported by <see cref="Device.State"/>.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="fields">The values that are wanted; <see cref="DeviceFields.None"/>: all.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never

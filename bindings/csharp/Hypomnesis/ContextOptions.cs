@@ -24,6 +24,8 @@ public sealed record ContextOptions
     public TimeSpan Rescan { get; init; }
     /// <summary>Bit n disables backend n.</summary>
     public ulong BackendsOff { get; init; }
+    /// <summary>Bit n lists devices of <see cref="DeviceClass"/> n; 0 = GPUs alone.</summary>
+    public uint DeviceClasses { get; init; }
     /// <summary>Most processor time for Rescan, in percent of a core; 0 = 2, 100 = without a limit.</summary>
     public uint RescanPercent { get; init; }
 }

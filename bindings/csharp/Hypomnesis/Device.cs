@@ -4,6 +4,11 @@ using System.Collections.Generic;
 
 namespace Hypomnesis;
 
+/// <summary>What <see cref="Context.Scan"/> has found.</summary>
+/// <param name="Count">Number of device indexes that the context has given, which never shrinks.</param>
+/// <param name="Generation">A number that changes when a device is added, is gone or comes back.</param>
+public readonly record struct DeviceScan(uint Count, ulong Generation);
+
 public sealed partial record Device
 {
     /// <summary>Of a snapshot: the device's memory pools, the main pool first. Else empty.</summary>

@@ -3213,11 +3213,12 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
 
 
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 11 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 13 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
-  HMN_LUA_FIELD(u32, kind);
+  HMN_LUA_FIELD(u32, device_class);
+  HMN_LUA_FIELD(u32, form);
   HMN_LUA_FIELD(u32, state);
   HMN_LUA_FIELD(u32, vendor);
   HMN_LUA_FIELD(u32, memory_kind);
@@ -3238,11 +3239,16 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
   if (record->present & HMN_DEVICE_HAS_INSTANCE)
     HMN_LUA_FIELD(u32, compute_instance);
   if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
-    HMN_LUA_FIELD(u32, cuda_version);
+    HMN_LUA_FIELD(u32, cuda_version_major);
+  if (record->present & HMN_DEVICE_HAS_CUDA_VERSION)
+    HMN_LUA_FIELD(u32, cuda_version_minor);
   if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
-    HMN_LUA_FIELD(u32, compute_capability);
+    HMN_LUA_FIELD(u32, compute_capability_major);
+  if (record->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY)
+    HMN_LUA_FIELD(u32, compute_capability_minor);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
+  HMN_LUA_FIELD(u64, age_ns);
   if (record->present & HMN_DEVICE_HAS_NAME)
     HMN_LUA_FIELD(text, name);
   if (record->present & HMN_DEVICE_HAS_UUID)
@@ -3841,7 +3847,7 @@ SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   return ret;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -3853,6 +3859,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t st
     options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -3875,15 +3882,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields field
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -4426,16 +4428,17 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
-  hmn_error record10 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  hmn_error record11 ;
   Context *result = 0 ;
   
   {
-    memset(&record10, 0, sizeof record10);
-    record10.struct_size = sizeof record10;
-    arg10 = &record10;
+    memset(&record11, 0, sizeof record11);
+    record11.struct_size = sizeof record11;
+    arg11 = &record11;
   }
-  SWIG_check_num_args("Context::Context",9,9)
+  SWIG_check_num_args("Context::Context",10,10)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
   arg2 = hmn_lua_to_ns(L, 2, "deadline_ns"); 
   arg3 = hmn_lua_to_ns(L, 3, "stale_ns"); 
@@ -4445,10 +4448,11 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   arg7 = hmn_lua_to_ns(L, 7, "rescan_ns"); 
   arg8 = hmn_lua_to_u64(L, 8, "backends_off"); 
   arg9 = hmn_lua_to_u32(L, 9, "rescan_percent"); 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  arg10 = hmn_lua_to_u32(L, 10, "device_classes"); 
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Context,1); SWIG_arg++; 
   {
-    if (arg10->status != HMN_OK) return hmn_lua_failure(L, arg10);
+    if (arg11->status != HMN_OK) return hmn_lua_failure(L, arg11);
   }
   return SWIG_arg;
   
@@ -4672,55 +4676,35 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
 }
 
 
-static int _wrap_HypomnesisContext_device_count(lua_State* L) {
+static int _wrap_HypomnesisContext_scan(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error record2 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_u64 number2 ;
+  hmn_error record3 ;
   uint32_t result;
   
+  
+  number2 = 0;
+  arg2 = &number2;
+  
   {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
-  SWIG_check_num_args("Context::device_count",1,1)
+  SWIG_check_num_args("Context::scan",1,1)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  result = (uint32_t)Context_device_count(arg1,arg2);
+  result = (uint32_t)Context_scan(arg1,arg2,arg3);
   HMN_LUA_PUSH(result); SWIG_arg++; 
-  {
-    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
-  }
-  return SWIG_arg;
   
-  fail: SWIGUNUSED;
-  lua_error(L);
-  return 0;
-}
-
-
-static int _wrap_HypomnesisContext_device_generation(lua_State* L) {
-  int SWIG_arg = 0;
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error record2 ;
-  uint64_t result;
-  
-  {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
-  }
-  SWIG_check_num_args("Context::device_generation",1,1)
-  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
-  result = (uint64_t)Context_device_generation(arg1,arg2);
-  
-  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
-  HMN_LUA_PUSH(result);
+  if (*arg2 > HMN_LUA_MOST) return hmn_lua_too_large(L, *arg2);
+  HMN_LUA_PUSH(*arg2);
   SWIG_arg++;
   
   {
-    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
   }
   return SWIG_arg;
   
@@ -5179,8 +5163,7 @@ static swig_lua_method swig_HypomnesisContext_methods[]= {
     { "process_memory", _wrap_HypomnesisContext_process_memory},
     { "own_memory", _wrap_HypomnesisContext_own_memory},
     { "system_memory", _wrap_HypomnesisContext_system_memory},
-    { "device_count", _wrap_HypomnesisContext_device_count},
-    { "device_generation", _wrap_HypomnesisContext_device_generation},
+    { "scan", _wrap_HypomnesisContext_scan},
     { "find_device", _wrap_HypomnesisContext_find_device},
     { "device", _wrap_HypomnesisContext_device},
     { "pool", _wrap_HypomnesisContext_pool},
@@ -7385,11 +7368,13 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_WARNING", HMN_PRESSURE_WARNING)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_CRITICAL", HMN_PRESSURE_CRITICAL)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_SIZE_V1", HMN_SYSTEM_MEMORY_SIZE_V1)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_UNKNOWN", HMN_DEVICE_KIND_UNKNOWN)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_DISCRETE", HMN_DEVICE_KIND_DISCRETE)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_INTEGRATED", HMN_DEVICE_KIND_INTEGRATED)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_PARTITION", HMN_DEVICE_KIND_PARTITION)},
-    {SWIG_LUA_CONSTTAB_INT("DEVICE_KIND_VIRTUAL", HMN_DEVICE_KIND_VIRTUAL)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_CLASS_UNKNOWN", HMN_DEVICE_CLASS_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_CLASS_GPU", HMN_DEVICE_CLASS_GPU)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_CLASS_NPU", HMN_DEVICE_CLASS_NPU)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_UNKNOWN", HMN_DEVICE_FORM_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_DISCRETE", HMN_DEVICE_FORM_DISCRETE)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_INTEGRATED", HMN_DEVICE_FORM_INTEGRATED)},
+    {SWIG_LUA_CONSTTAB_INT("DEVICE_FORM_VIRTUAL", HMN_DEVICE_FORM_VIRTUAL)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNKNOWN", HMN_MEMORY_KIND_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_DEDICATED", HMN_MEMORY_KIND_DEDICATED)},
     {SWIG_LUA_CONSTTAB_INT("MEMORY_KIND_UNIFIED", HMN_MEMORY_KIND_UNIFIED)},

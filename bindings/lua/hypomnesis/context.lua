@@ -17,7 +17,7 @@ for name, value in pairs(constants) do
 end
 local DURATIONS = {"deadline", "stale", "open_deadline", "max_age", "idle_close", "rescan"}
 
-local KNOWN = {flags = true, backends_off = true, rescan_percent = true}
+local KNOWN = {flags = true, backends_off = true, rescan_percent = true, device_classes = true}
 for _, name in ipairs(DURATIONS) do KNOWN[name] = true end
 for name in pairs(FLAGS) do KNOWN[name] = true end
 for name in pairs(PATHS) do KNOWN[name] = true end
@@ -31,20 +31,21 @@ local function flags_of(options)
   return sum
 end
 
--- A set of backends: its bits, or a list of their names.
-local function backends_of(set)
+-- A set of backends or of classes: its bits, or a list of their names.
+local function set_of(options, option, prefix, check_bits)
+  local set = options[option]
   if set == nil then return 0 end
   if type(set) ~= "table" then
-    local bits = check.u64(set, "backends_off", 2)
+    local bits = check_bits(set, option, 2)
     return bits
   end
   local sum, seen = 0, {}
-  for _, name in ipairs(check.list(set, "backends_off", 2)) do
-    local number = check.named(name, "backends_off", constants, "BACKEND_", 2)
+  for _, name in ipairs(check.list(set, option, 2)) do
+    local number = check.named(name, option, constants, prefix, 2)
     if not seen[number] then sum = sum + 2 ^ number end
     seen[number] = true
   end
-  local bits = check.u64(sum, "backends_off", 2)
+  local bits = check_bits(sum, option, 2)
   return bits
 end
 
@@ -59,7 +60,7 @@ end
 
 ---Makes a context. Touches no driver.
 ---@param options table? deadline, stale, open_deadline, max_age, idle_close, rescan: seconds, 0 is the default;
----rescan_percent: of a core, 0 is the default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
+---rescan_percent: of a core, 0 is the default; backends_off, device_classes: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
 ---flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
 ---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
 function Context.open(options)
@@ -70,9 +71,11 @@ function Context.open(options)
   for name in pairs(PATHS) do
     if options[name] ~= nil then check.text(options[name], name) end
   end
-  local flags, backends_off = flags_of(options), backends_of(options.backends_off)
+  local flags = flags_of(options)
+  local backends_off = set_of(options, "backends_off", "BACKEND_", check.u64)
+  local classes = set_of(options, "device_classes", "DEVICE_CLASS_", check.u32)
   local native, message, status, detail = raw.open(flags, times[1], times[2], times[3], times[4], times[5], times[6],
-    backends_off, rescan_percent)
+    backends_off, rescan_percent, classes)
   if not native then return nil, message, status, detail end
   message, status, detail = set_paths(native, options)
   if message then

@@ -11,17 +11,13 @@ local Context = require "hypomnesis.context"
 ---@field metrics hypomnesis.Metric[]? in snapshots: each single number that the sources report
 ---@field own_usage hypomnesis.Usage? in snapshots that collect it: what this process uses on it
 
----How many device indexes this context has given. Looks for devices first; never shrinks.
----0: there certainly is no device.
----@return integer? count nil, message, status and detail when none is known and a source failed
-function Context:device_count()
-  return handle.native(self, Context):device_count()
-end
-
----A number that changes when a device is added, is gone or comes back. Looks for devices first.
----@return integer? generation nil, message, status and detail as of device_count
-function Context:device_generation()
-  return handle.native(self, Context):device_generation()
+---Asks every source for its devices; the other functions use what it found.
+---0 devices: there certainly is none. A scan that fails changes nothing.
+---@return integer? count of device indexes, which never shrinks; nil, message, status and detail when none is known
+---and a source failed
+---@return integer generation which changes when a device is added, is gone or comes back
+function Context:scan()
+  return handle.native(self, Context):scan()
 end
 
 ---The index of the device that a key names.

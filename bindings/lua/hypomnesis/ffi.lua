@@ -98,12 +98,13 @@ local function ns(seconds)
   return ffi.cast("uint64_t", math.floor(seconds * 1e9 + 0.5))
 end
 
-function raw.open(flags, deadline, stale, open_deadline, max_age, idle_close, rescan, backends_off, rescan_percent)
+function raw.open(flags, deadline, stale, open_deadline, max_age, idle_close, rescan, backends_off, rescan_percent,
+                  device_classes)
   local options = context_options
   options.flags, options.deadline_ns, options.stale_ns = flags, ns(deadline), ns(stale)
   options.open_deadline_ns, options.max_age_ns = ns(open_deadline), ns(max_age)
   options.idle_close_ns, options.rescan_ns, options.backends_off = ns(idle_close), ns(rescan), backends_off
-  options.rescan_percent = rescan_percent
+  options.rescan_percent, options.device_classes = rescan_percent, device_classes
   local handle, status = new_context(), C.hmn_context_create(options, contexts, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, contexts)
@@ -182,14 +183,10 @@ function Context:system_memory(fields)
   return copy.hmn_system_memory(system_memory)
 end
 
-function Context:device_count()
-  local status = C.hmn_device_count(self.native, count, last_error)
+function Context:scan()
+  local status = C.hmn_device_scan(self.native, count, total, last_error)
   if status ~= OK then return failure(status) end
-  return count[0]
-end
-
-function Context:device_generation()
-  return counted(C.hmn_device_generation(self.native, total, last_error))
+  return count[0], unsigned(total[0])
 end
 
 function Context:find_device(key)

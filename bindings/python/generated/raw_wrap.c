@@ -4182,7 +4182,8 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, backend), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, index), 0},
-  {HMN_VALUE_u32, offsetof(hmn_device, kind), 0},
+  {HMN_VALUE_u32, offsetof(hmn_device, device_class), 0},
+  {HMN_VALUE_u32, offsetof(hmn_device, form), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, state), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, vendor), 0},
   {HMN_VALUE_u32, offsetof(hmn_device, memory_kind), 0},
@@ -4194,9 +4195,12 @@ static const hmn_value hmn_device_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_device, numa_node), HMN_DEVICE_HAS_NUMA_NODE},
   {HMN_VALUE_u32, offsetof(hmn_device, gpu_instance), HMN_DEVICE_HAS_INSTANCE},
   {HMN_VALUE_u32, offsetof(hmn_device, compute_instance), HMN_DEVICE_HAS_INSTANCE},
-  {HMN_VALUE_u32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
-  {HMN_VALUE_u32, offsetof(hmn_device, compute_capability), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
+  {HMN_VALUE_u32, offsetof(hmn_device, cuda_version_major), HMN_DEVICE_HAS_CUDA_VERSION},
+  {HMN_VALUE_u32, offsetof(hmn_device, cuda_version_minor), HMN_DEVICE_HAS_CUDA_VERSION},
+  {HMN_VALUE_u32, offsetof(hmn_device, compute_capability_major), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
+  {HMN_VALUE_u32, offsetof(hmn_device, compute_capability_minor), HMN_DEVICE_HAS_COMPUTE_CAPABILITY},
   {HMN_VALUE_u64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
+  {HMN_VALUE_u64, offsetof(hmn_device, age_ns), 0},
   {HMN_VALUE_text, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
   {HMN_VALUE_text, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
   {HMN_VALUE_text, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},
@@ -4863,7 +4867,7 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 
 
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -4875,6 +4879,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t st
     options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -4897,15 +4902,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields field
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -5553,19 +5553,20 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
-  hmn_error record10 ;
-  PyObject *swig_obj[9] ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  hmn_error record11 ;
+  PyObject *swig_obj[10] ;
   Context *result = 0 ;
   
   {
-    memset(&record10, 0, sizeof record10);
-    record10.struct_size = sizeof record10;
-    arg10 = &record10;
+    memset(&record11, 0, sizeof record11);
+    record11.struct_size = sizeof record11;
+    arg11 = &record11;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Context")) SWIG_fail;
-  if (!SWIG_Python_UnpackTuple(args, "new_Context", 9, 9, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "new_Context", 10, 10, swig_obj)) SWIG_fail;
   
   arg1 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
@@ -5602,16 +5603,20 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   arg9 = (uint32_t)hmn_whole(swig_obj[8], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
+  
+  arg10 = (uint32_t)hmn_whole(swig_obj[9], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Context, SWIG_BUILTIN_INIT |  0 );
   {
-    if (arg10->status != HMN_OK) {
+    if (arg11->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg10);
+      hmn_raise(arg11);
       SWIG_fail;
     }
   }
@@ -5941,77 +5946,46 @@ fail:
 }
 
 
-SWIGINTERN PyObject *_wrap_Context_device_count(PyObject *self, PyObject *args) {
+SWIGINTERN PyObject *_wrap_Context_scan(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record2 ;
+  hmn_u64 number2 ;
+  hmn_error record3 ;
   uint32_t result;
   
   {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
+    number2 = 0;
+    arg2 = &number2;
+  }
+  {
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_device_count", 0, 0, 0)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Context_scan", 0, 0, 0)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
-    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device_count" "', argument " "1"" of type '" "Context *""'"); 
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_scan" "', argument " "1"" of type '" "Context *""'"); 
   }
   arg1 = (Context *)(argp1);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (uint32_t)Context_device_count(arg1,arg2);
+    result = (uint32_t)Context_scan(arg1,arg2,arg3);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   {
-    if (arg2->status != HMN_OK) {
+    resultobj = Py_BuildValue("(NK)", resultobj, (unsigned long long)*arg2);
+  }
+  {
+    if (arg3->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg2);
-      SWIG_fail;
-    }
-  }
-  return resultobj;
-fail:
-  return NULL;
-}
-
-
-SWIGINTERN PyObject *_wrap_Context_device_generation(PyObject *self, PyObject *args) {
-  PyObject *resultobj = 0;
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  void *argp1 = 0 ;
-  int res1 = 0 ;
-  hmn_error record2 ;
-  uint64_t result;
-  
-  {
-    memset(&record2, 0, sizeof record2);
-    record2.struct_size = sizeof record2;
-    arg2 = &record2;
-  }
-  (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_device_generation", 0, 0, 0)) SWIG_fail;
-  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
-  if (!SWIG_IsOK(res1)) {
-    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_device_generation" "', argument " "1"" of type '" "Context *""'"); 
-  }
-  arg1 = (Context *)(argp1);
-  {
-    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (uint64_t)Context_device_generation(arg1,arg2);
-    SWIG_PYTHON_THREAD_END_ALLOW;
-  }
-  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
-  {
-    if (arg2->status != HMN_OK) {
-      Py_CLEAR(resultobj);
-      hmn_raise(arg2);
+      hmn_raise(arg3);
       SWIG_fail;
     }
   }
@@ -9277,8 +9251,7 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Context_methods[] = {
   { "process_memory", _wrap_Context_process_memory, METH_VARARGS, "" },
   { "own_memory", _wrap_Context_own_memory, METH_O, "" },
   { "system_memory", _wrap_Context_system_memory, METH_O, "" },
-  { "device_count", _wrap_Context_device_count, METH_NOARGS, "" },
-  { "device_generation", _wrap_Context_device_generation, METH_NOARGS, "" },
+  { "scan", _wrap_Context_scan, METH_NOARGS, "" },
   { "find_device", _wrap_Context_find_device, METH_O, "" },
   { "device", _wrap_Context_device, METH_VARARGS, "" },
   { "pool", _wrap_Context_pool, METH_VARARGS, "" },
@@ -11114,11 +11087,13 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_WARNING",SWIG_From_int((int)(HMN_PRESSURE_WARNING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_CRITICAL",SWIG_From_int((int)(HMN_PRESSURE_CRITICAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_SIZE_V1)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_KIND_UNKNOWN)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_DISCRETE",SWIG_From_int((int)(HMN_DEVICE_KIND_DISCRETE)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_INTEGRATED",SWIG_From_int((int)(HMN_DEVICE_KIND_INTEGRATED)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_PARTITION",SWIG_From_int((int)(HMN_DEVICE_KIND_PARTITION)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_KIND_VIRTUAL",SWIG_From_int((int)(HMN_DEVICE_KIND_VIRTUAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_CLASS_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_CLASS_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_CLASS_GPU",SWIG_From_int((int)(HMN_DEVICE_CLASS_GPU)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_CLASS_NPU",SWIG_From_int((int)(HMN_DEVICE_CLASS_NPU)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_UNKNOWN",SWIG_From_int((int)(HMN_DEVICE_FORM_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_DISCRETE",SWIG_From_int((int)(HMN_DEVICE_FORM_DISCRETE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_INTEGRATED",SWIG_From_int((int)(HMN_DEVICE_FORM_INTEGRATED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DEVICE_FORM_VIRTUAL",SWIG_From_int((int)(HMN_DEVICE_FORM_VIRTUAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNKNOWN",SWIG_From_int((int)(HMN_MEMORY_KIND_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_DEDICATED",SWIG_From_int((int)(HMN_MEMORY_KIND_DEDICATED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "MEMORY_KIND_UNIFIED",SWIG_From_int((int)(HMN_MEMORY_KIND_UNIFIED)));

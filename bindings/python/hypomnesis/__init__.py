@@ -37,8 +37,8 @@ from ._tracker import Tracker
 
 __all__ = [
     "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "ClosedError", "Context",
-    "DeadlineError", "Delta", "Device", "DeviceLostError", "Diagnostic", "EmptyError", "Episode",
-    "Error", "ForkedError", "Group", "IMMEDIATE", "InternalError", "LimitError", "Metric",
+    "DeadlineError", "Delta", "Device", "DeviceLostError", "DeviceScan", "Diagnostic", "EmptyError",
+    "Episode", "Error", "ForkedError", "Group", "IMMEDIATE", "InternalError", "LimitError", "Metric",
     "NoDeviceError", "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "Pool", "ProcessMemory",
     "RangeError", "RefusedError", "Sampler", "SamplerInfo", "Snapshot", "SnapshotInfo", "Spill",
     "SpillInfo", "StateError", "SystemMemory", "Tag", "Telemetry", "TooLargeError", "Tracker",

@@ -12,8 +12,9 @@ __all__ = [
     "Clock",
     "Collect",
     "ContextFlag",
+    "DeviceClass",
     "DeviceField",
-    "DeviceKind",
+    "DeviceForm",
     "Dtype",
     "Engine",
     "Era",
@@ -242,14 +243,21 @@ class Pressure(IntEnum):
     CRITICAL = raw.PRESSURE_CRITICAL  # the system kills processes next; never reported by Windows
 
 
-class DeviceKind(IntEnum):
-    """Kind of a device."""
+class DeviceClass(IntEnum):
+    """Class of a device; bit n of hmn_context_options.device_classes is class n."""
 
-    UNKNOWN = raw.DEVICE_KIND_UNKNOWN
-    DISCRETE = raw.DEVICE_KIND_DISCRETE
-    INTEGRATED = raw.DEVICE_KIND_INTEGRATED
-    PARTITION = raw.DEVICE_KIND_PARTITION  # a MIG instance: a device of its own, with parent_index
-    VIRTUAL = raw.DEVICE_KIND_VIRTUAL
+    UNKNOWN = raw.DEVICE_CLASS_UNKNOWN
+    GPU = raw.DEVICE_CLASS_GPU
+    NPU = raw.DEVICE_CLASS_NPU  # an accelerator of computations alone, such as neural networks
+
+
+class DeviceForm(IntEnum):
+    """Form of a device; a partition has that of its parent."""
+
+    UNKNOWN = raw.DEVICE_FORM_UNKNOWN
+    DISCRETE = raw.DEVICE_FORM_DISCRETE
+    INTEGRATED = raw.DEVICE_FORM_INTEGRATED  # a part of the processor or SoC
+    VIRTUAL = raw.DEVICE_FORM_VIRTUAL
 
 
 class MemoryKind(IntEnum):
@@ -575,8 +583,8 @@ class DeviceField(IntFlag):
     INSTANCE = raw.DEVICE_HAS_INSTANCE  # gpu_instance and compute_instance
     DRIVER_INDEX = raw.DEVICE_HAS_DRIVER_INDEX
     OS_ID = raw.DEVICE_HAS_OS_ID
-    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION
-    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY
+    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION  # cuda_version_major and cuda_version_minor
+    COMPUTE_CAPABILITY = raw.DEVICE_HAS_COMPUTE_CAPABILITY  # compute_capability_major and …_minor
     ARCHITECTURE = raw.DEVICE_HAS_ARCHITECTURE
 
 

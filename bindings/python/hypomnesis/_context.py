@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from ._constants import PoolKind, SnapshotFlag
-from ._device import make_device
+from ._device import DeviceScan, make_device
 from ._duration import Duration, nanoseconds
 from ._error import ForkedError
 from ._handle import Handle
@@ -50,7 +50,7 @@ class Context:
 
     def __init__(self, flags: int = 0, *, deadline: Duration = 0, stale: Duration = 0,
                  open_deadline: Duration = 0, max_age: Duration = 0, idle_close: Duration = 0,
-                 rescan: Duration = 0, backends_off: int = 0, rescan_percent: int = 0,
+                 rescan: Duration = 0, backends_off: int = 0, rescan_percent: int = 0, device_classes: int = 0,
                  paths: Mapping[int, PathLike] | None = None) -> None:
         """Zero is the default of each option. Durations are seconds or a timedelta.
 
@@ -65,12 +65,13 @@ class Context:
             clients at each reading; default 2 s.
         backends_off: bit n disables Backend n.
         rescan_percent: most processor time for that, in percent of a core; default 2, 100: no limit.
+        device_classes: bit n lists devices of DeviceClass n; default: GPUs alone.
         paths: set_path of each.
         """
         self._options = (flags, nanoseconds("deadline", deadline), nanoseconds("stale", stale),
                          nanoseconds("open_deadline", open_deadline), nanoseconds("max_age", max_age),
                          nanoseconds("idle_close", idle_close), nanoseconds("rescan", rescan),
-                         backends_off, rescan_percent)
+                         backends_off, rescan_percent, device_classes)
         self._paths: dict[int, bytes] = {}
         self._handle = Handle(raw.Context(*self._options), "context")
         if paths is not None:
@@ -125,26 +126,21 @@ class Context:
         """The host's memory and the limit on this process. `fields`: SystemMemoryField bits; 0: all."""
         return make_system_memory(self._ask(lambda native: native.system_memory(fields)))
 
-    def device_count(self) -> int:
-        """How many device indexes this context has given. Looks for devices first; never shrinks.
+    def scan(self) -> DeviceScan:
+        """Asks every source for its devices, as a snapshot does; the other methods use what it found.
 
-        0: there certainly is no device. Where none is known and a source failed (a driver that does not
-        match, a broken library), its error is raised.
+        DeviceScan(count, generation): how many device indexes this context has given, which never shrinks,
+        and a number that changes when a device is added, is gone or comes back. 0 devices: there certainly
+        is none. Where none is known and a source failed (a driver that does not match, a broken library),
+        its error is raised; a scan that fails changes nothing.
         """
-        return self._ask(lambda native: native.device_count())
-
-    def device_generation(self) -> int:
-        """A number that changes when a device is added, is gone or comes back. Looks for devices first.
-
-        Raises as `device_count` does.
-        """
-        return self._ask(lambda native: native.device_generation())
+        return DeviceScan(*self._ask(lambda native: native.scan()))
 
     def find_device(self, key: str) -> int:
         """The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>",
         "render:<minor>" or "driver:<vendor>:<the vendor's index>".
 
-        ArgumentError: no such kind of key. NoDeviceError: nothing has it.
+        ArgumentError: no such kind of key. NoDeviceError: nothing of the last scan has it.
         """
         return self._ask(lambda native: native.find_device(key))
 
@@ -152,13 +148,13 @@ class Context:
         """Identity of a device. One that is lost or asleep is reported by ``state``. `fields`: DeviceField bits;
         0: all.
 
-        NoDeviceError: the index was never given.
+        It is as of the last scan, ``age_ns`` ago. NoDeviceError: the index was never given.
         """
         return make_device(self._ask(lambda native: native.device(device_index, fields)))
 
     def devices(self) -> tuple[Device, ...]:
-        """Who all devices are, by index."""
-        return tuple([self.device(index) for index in range(self.device_count())])
+        """Who all devices are, by index, after a scan."""
+        return tuple([self.device(index) for index in range(self.scan().count)])
 
     def pool(self, device_index: int, kind: int = PoolKind.MAIN, fields: int = 0) -> Pool:
         """Memory of a device. `fields`: PoolField bits; 0: all of them.

@@ -2,10 +2,18 @@
 """A device with what a snapshot holds of it."""
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from ._record import maker
 from ._records import Device, Metric, Pool, Telemetry, Usage
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DeviceScan:
+    """Number of device indexes, and a number that changes when a device is added, is gone or comes back."""
+    count: int
+    generation: int
 
 
 _make = maker(Device)

@@ -85,11 +85,12 @@ class Device:
     notes: int  # Note
     backend: int  # Backend
     index: int  # in the context: never reused, never renumbered
-    kind: int  # DeviceKind
+    device_class: int  # DeviceClass
+    form: int  # DeviceForm
     state: int  # State
     vendor: int  # Vendor: a PCI vendor id
     memory_kind: int  # MemoryKind
-    parent_index: int | None  # a partition's GPU
+    parent_index: int | None  # the device that this one is a partition of: a MIG instance, an XCP
     driver_index: int | None  # index in the vendor's own tools
     pci_device: int | None  # PCI device id
     pci_subsystem: int | None  # subsystem device id << 16 | subsystem vendor id
@@ -97,9 +98,12 @@ class Device:
     numa_node: int | None  # the host's NUMA node that is the device's own memory
     gpu_instance: int | None  # MIG
     compute_instance: int | None  # MIG
-    cuda_version: int | None  # of the driver: 1000 * major + 10 * minor
-    compute_capability: int | None  # NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
+    cuda_version_major: int | None  # newest CUDA that the driver supports: 12.4 is 12 and 4
+    cuda_version_minor: int | None
+    compute_capability_major: int | None  # NVIDIA: 9.0 is 9 and 0
+    compute_capability_minor: int | None
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
+    age_ns: int  # time since its driver listed it; of several, the earliest
     name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"
     uuid: str | None  # as the vendor writes it: "GPU-…", "MIG-…"
     pci_bus_id: str | None  # "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -297,7 +301,7 @@ class SnapshotInfo:
     unix_time_ns: int  # start time, since 1970
     monotonic_ns: int  # start time: hmn_monotonic_ns
     duration_ns: int  # time it took
-    device_generation: int  # as hmn_device_generation, of the context's last scan
+    device_generation: int  # as of hmn_device_scan, of the context's last scan
 
 
 make_snapshot_info = maker(SnapshotInfo)

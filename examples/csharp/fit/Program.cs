@@ -20,7 +20,8 @@ Console.WriteLine($"with a tenth more: {Library.FormatBytes(total)}");
 
 using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
 var found = false;
-for (uint index = 0; index < context.CountDevices(); index++)
+var count = context.Scan().Count;
+for (uint index = 0; index < count; index++)
 {
     try
     {

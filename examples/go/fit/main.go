@@ -68,9 +68,9 @@ func look(bytes uint64) (bool, error) {
 		return false, err
 	}
 	defer context.Close()
-	count, err := context.DeviceCount()
+	scan, err := context.Scan()
 	found := false
-	for i := uint32(0); i < count; i++ {
+	for i := uint32(0); i < scan.Count; i++ {
 		found = fits(context, i, bytes) || found
 	}
 	return found, err

@@ -88,10 +88,10 @@ pool read_pool(drm::visit& v, const value_files& f) {
 
 // The main pool is VRAM for a discrete card. Both pools of an APU are host RAM, and the kernel lets
 // programs allocate from the larger one (Linux 6.10).
-pool_kind main_of(const std::array<pool, 3>& all, device_kind kind) noexcept {
+pool_kind main_of(const std::array<pool, 3>& all, device_form form) noexcept {
   const std::uint64_t vram = all[0].total.value_or(0);
   const std::uint64_t gtt = all[2].total.value_or(0);
-  const bool by_size = kind == device_kind::integrated || (!all[0].total && !all[0].used);
+  const bool by_size = form == device_form::integrated || (!all[0].total && !all[0].used);
   return by_size && gtt > vram ? pool_kind::host : pool_kind::vram;
 }
 
@@ -136,8 +136,8 @@ class amdgpu_driver final : public drm::driver {
  private:
   // Constant data of a card.
   struct known {
-    device_kind kind = device_kind::unknown;
-    int kind_error = 0;  // why it could not be read
+    device_form form = device_form::unknown;
+    int form_error = 0;  // why it could not be read
     bool is_named = false;
     std::uint32_t no_throttle_in = 0;
     text<256> name;
@@ -145,7 +145,7 @@ class amdgpu_driver final : public drm::driver {
 
   known& known_of(const card& c);
   [[nodiscard]] bool is_integrated(const card& c) const noexcept {
-    return c.number < known_.size() && known_[c.number].kind == device_kind::integrated;
+    return c.number < known_.size() && known_[c.number].form == device_form::integrated;
   }
   std::optional<compute_node> node_of(const card& c);
   void identify_part(visit& v, device& who);
@@ -165,10 +165,10 @@ bool has_sensors_of_whole(visit& v) {
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
   while (known_.size() <= c.number) known_.emplace_back();
   known& k = known_[c.number];
-  if (k.kind == device_kind::unknown) {
-    const auto kind = kind_of_card(c.folder.view());
-    k.kind = kind.value;
-    if (!kind) k.kind_error = kind.error;
+  if (k.form == device_form::unknown) {
+    const auto form = form_of_card(c.folder.view());
+    k.form = form.value;
+    if (!form) k.form_error = form.error;
   }
   return k;
 }
@@ -184,19 +184,19 @@ std::optional<compute_node> amdgpu_driver::node_of(const card& c) {
 
 void amdgpu_driver::identify(visit& v, device& who) {
   if (drm::is_partition_node(v.of())) return identify_part(v, who);
-  if (v.of().number < known_.size()) known_[v.of().number].kind_error = 0;
+  if (v.of().number < known_.size()) known_[v.of().number].form_error = 0;
   known& k = known_of(v.of());
-  who.kind = k.kind;
-  if (k.kind == device_kind::integrated) who.memory_kind = memory_kind::unified;
-  if (k.kind == device_kind::discrete) who.memory_kind = memory_kind::dedicated;
+  who.form = k.form;
+  if (k.form == device_form::integrated) who.memory_kind = memory_kind::unified;
+  if (k.form == device_form::discrete) who.memory_kind = memory_kind::dedicated;
   const std::string_view folder = v.of().folder.view();
   const int unnamed = k.is_named ? 0 : read_name(v.of(), k.name);
   k.is_named = unnamed == 0;
   if (unnamed != 0) {
     v.diagnose(unread(unnamed, folder, "product_name"), subject::devices, device_field::name);
   }
-  if (k.kind_error != 0) {
-    v.diagnose(unread(k.kind_error, folder, "hwmon"), subject::devices, 0);
+  if (k.form_error != 0) {
+    v.diagnose(unread(k.form_error, folder, "hwmon"), subject::devices, 0);
   }
   who.name = k.name;
   if (const auto node = node_of(v.of())) who.architecture = architecture_of(node->gfx_target);
@@ -204,7 +204,7 @@ void amdgpu_driver::identify(visit& v, device& who) {
 }
 
 void amdgpu_driver::identify_part(visit& v, device& who) {
-  who.kind = device_kind::partition;
+  who.is_part = true;
   who.vendor = vendor::amd;
   const auto node = node_of(v.of());
   const card* const whole = node ? whole_of(*node, v.all()) : nullptr;
@@ -219,7 +219,7 @@ void amdgpu_driver::identify_part(visit& v, device& who) {
 }
 
 result<void> amdgpu_driver::memory(visit& v, pools& out) {
-  if (!drm::is_partition_node(v.of())) return read_memory(v, known_of(v.of()).kind, out);
+  if (!drm::is_partition_node(v.of())) return read_memory(v, known_of(v.of()).form, out);
   const auto node = node_of(v.of());
   if (!node || !node->memory) return of_whole_only("memory is reported");
   pool p;
@@ -239,7 +239,7 @@ result<void> amdgpu_driver::telemetry(visit& v, FieldSet fields, hmn::telemetry&
 }
 
 void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {
-  if (!has_sensors_of_whole(v)) return read_metrics(v, known_of(v.of()).kind, slow, out);
+  if (!has_sensors_of_whole(v)) return read_metrics(v, known_of(v.of()).form, slow, out);
   v.diagnose(of_whole_only("sensors, power and clocks are"), subject::metrics, 0);
 }
 
@@ -269,7 +269,7 @@ result<void> amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<us
   if (node) whole = compute_->add_rows(v, node->gpu_id, pid, rows);
   // How much host RAM belongs to the card, and its KFD node, may become known later.
   const slot n = v.of().number;
-  if (n < known_.size() && known_[n].kind_error != 0) {
+  if (n < known_.size() && known_[n].form_error != 0) {
     for (usage& row : rows) note_incomplete(row);
   }
   if (whole && compute_ && compute_->is_in_doubt()) return compute_->describe().why;
@@ -293,16 +293,16 @@ text<96> uuid_of(std::string_view unique_id) noexcept {
   return id && *id != 0 ? text<96>(compose_in(buffer, {"GPU-", hex(*id, 16)})) : text<96>();
 }
 
-platform::errno_or<device_kind> kind_of_card(std::string_view device_folder) {
+platform::errno_or<device_form> form_of_card(std::string_view device_folder) {
   int error = 0;
   const std::string hwmon = drm::find_hwmon(device_folder, "amdgpu", &error);
-  if (hwmon.empty()) return {device_kind::unknown, error};
+  if (hwmon.empty()) return {device_form::unknown, error};
   std::array<char, 32> label;
   const auto in1 = sysfs::read_line(hwmon, "in1_label", label);
-  if (in1 && in1.value == "vddnb") return {device_kind::integrated, 0};
-  if (!in1 && in1.error != ENOENT) return {device_kind::unknown, in1.error};
+  if (in1 && in1.value == "vddnb") return {device_form::integrated, 0};
+  if (!in1 && in1.error != ENOENT) return {device_form::unknown, in1.error};
   const sysfs::path_text crit{hwmon, "/temp1_crit"};
-  return {platform::exists(crit.c_str()) ? device_kind::discrete : device_kind::unknown, 0};
+  return {platform::exists(crit.c_str()) ? device_form::discrete : device_form::unknown, 0};
 }
 
 int read_name(const card& c, text<256>& name) {
@@ -343,17 +343,17 @@ void fill_identity(drm::visit& v, device& who) {
   const auto version = sysfs::read_line(module.view(), "version", buffer);
   if (version) who.driver_version.assign(version.value);
   const auto total = sysfs::read_number(folder, "mem_info_vram_total");
-  if (total && total.value != 0 && who.kind != device_kind::integrated) {
+  if (total && total.value != 0 && who.form != device_form::integrated) {
     who.memory_total = total.value;
   }
   const auto node = sysfs::read_number(folder, "numa_node");
   if (node && node.value <= UINT32_MAX) who.numa_node = static_cast<std::uint32_t>(node.value);
 }
 
-result<void> read_memory(drm::visit& v, device_kind kind, pools& out) {
+result<void> read_memory(drm::visit& v, device_form form, pools& out) {
   std::array<pool, 3> all;
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = read_pool(v, pool_files[i]);
-  const pool_kind main = main_of(all, kind);
+  const pool_kind main = main_of(all, form);
   for (const bool wants_main : {true, false}) {
     for (pool& p : all) {
       p.is_main = p.kind == main;

@@ -28,7 +28,7 @@ text<96> uuid_of(std::string_view unique_id) noexcept;
 
 // Decides by sensors: some exist on APUs only (vddnb), others on discrete cards only (critical
 // temperature). Unknown if there is neither; an error if one could not be read.
-platform::errno_or<device_kind> kind_of_card(std::string_view device_folder);
+platform::errno_or<device_form> form_of_card(std::string_view device_folder);
 
 // The name may be "". Returns 0, or errno if it cannot be read now.
 int read_name(const drm::card& c, text<256>& name);
@@ -44,7 +44,7 @@ void fill_identity(drm::visit& v, device& who);
 
 // Reads mem_info_* of a whole card: VRAM, the part of it that the host can address, and GTT. The
 // kernel's counters wake nothing; a sleeping card has its totals only.
-result<void> read_memory(drm::visit& v, device_kind kind, pools& out);
+result<void> read_memory(drm::visit& v, device_form form, pools& out);
 
 }  // namespace hmn::amdgpu
 

@@ -373,7 +373,7 @@ result<void> read_telemetry(drm::visit& v, FieldSet fields, std::uint32_t& no_th
   return s.finish();
 }
 
-void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric>& out) {
+void read_metrics(drm::visit& v, device_form form, bool slow, std::vector<metric>& out) {
   reader to(v, out);
   const std::string_view folder = v.of().folder.view();
   int error = 0;
@@ -384,7 +384,7 @@ void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric
   if (std::ranges::any_of(out, is_no_power)) to.refuse(id::power_watts, no_power());
   std::erase_if(out, is_no_power);
   read_clocks(folder, to);
-  if (kind == device_kind::integrated) name_package_power(out);
+  if (form == device_form::integrated) name_package_power(out);
   const auto replays = sysfs::read_number(folder, "pcie_replay_count");
   if (replays) {
     to.add_count(id::pcie_replays, 0, replays.value);

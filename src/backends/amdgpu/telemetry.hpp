@@ -27,6 +27,6 @@ result<void> read_telemetry(drm::visit& v, FieldSet fields, std::uint32_t& no_th
                             hmn::telemetry& out);
 
 // Appends metrics that are no telemetry field, and each instance of those that are.
-void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric>& out);
+void read_metrics(drm::visit& v, device_form form, bool slow, std::vector<metric>& out);
 
 }  // namespace hmn::amdgpu

@@ -140,9 +140,10 @@ class generic_driver final : public driver {
   }
 
   void identify(visit& v, device& who) override {
-    if (is_virtual(v.of())) who.kind = device_kind::virtual_device;
+    if (v.of().find(node::kind::accel) != nullptr) who.device_class = device_class::npu;
+    if (is_virtual(v.of())) who.form = device_form::virtual_device;
     if (!is_unified(v.of())) return;
-    who.kind = device_kind::integrated;
+    who.form = device_form::integrated;
     who.memory_kind = memory_kind::unified;
   }
 

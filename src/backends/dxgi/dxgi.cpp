@@ -103,9 +103,9 @@ device dxgi_source::who(slot number, const adapter& a) const {
   const result<own_memory> own = own_memory_of(a);
   const bool unified = is_unified(a, own ? std::optional(*own) : std::nullopt);
   if (unified || facts.is_hybrid_integrated) {
-    d.kind = device_kind::integrated;
+    d.form = device_form::integrated;
   } else if (facts.is_hybrid_discrete) {
-    d.kind = device_kind::discrete;
+    d.form = device_form::discrete;
   }
   if (unified) {
     d.memory_kind = memory_kind::unified;

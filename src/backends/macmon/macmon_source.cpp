@@ -182,7 +182,7 @@ result<void> macmon_source::devices(std::vector<device>& out, reading& r) {
   device who;
   who.number = only;
   who.from = source::macmon;
-  who.kind = device_kind::integrated;
+  who.form = device_form::integrated;
   who.memory_kind = memory_kind::unified;
   who.vendor = vendor::apple;
   who.state = state::ready;

@@ -186,11 +186,11 @@ device metal_source::identity_of(const accelerator& a, std::uint32_t index) cons
   who.memory_kind = is_unified(a) ? memory_kind::unified : memory_kind::dedicated;
   if (is_apple_) {
     who.vendor = vendor::apple;
-    who.kind = a.is_agx() ? device_kind::integrated : device_kind::virtual_device;
+    who.form = a.is_agx() ? device_form::integrated : device_form::virtual_device;
     who.name.assign(chip_.view());
   } else if (a.card) {
     who.vendor = a.card->vendor;
-    who.kind = is_unified(a) ? device_kind::integrated : device_kind::discrete;
+    who.form = is_unified(a) ? device_form::integrated : device_form::discrete;
     who.name.assign(a.card->model);
     who.pci_bus_id = a.card->address;
     if (a.card->device != 0) who.pci_device = a.card->device;

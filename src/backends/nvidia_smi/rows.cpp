@@ -368,17 +368,17 @@ memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
   return has_none && (is_integrated || translates) ? memory_kind::unified : memory_kind::unknown;
 }
 
-device_kind kind_of(memory_kind k) {
+device_form form_of(memory_kind k) {
   switch (k) {
     case memory_kind::dedicated:
     case memory_kind::coherent:
-      return device_kind::discrete;
+      return device_form::discrete;
     case memory_kind::unified:
-      return device_kind::integrated;
+      return device_form::integrated;
     case memory_kind::unknown:
       break;
   }
-  return device_kind::unknown;
+  return device_form::unknown;
 }
 
 state state_of(const gpu_row& row) {
@@ -408,12 +408,13 @@ std::optional<std::uint32_t> pci_subsystem_of(const gpu_row& row) {
 }
 
 // Parses "8.9".
-std::optional<std::uint32_t> compute_capability_of(const gpu_row& row) {
+void read_compute_capability(const gpu_row& row, device& out) {
   std::string_view rest = row.known(gpu_column::compute_capability);
   const auto major = scan::number<std::uint16_t>(scan::take_until(rest, '.'));
   const auto minor = scan::number<std::uint16_t>(rest);
-  if (!major || !minor) return std::nullopt;
-  return 1000U * *major + 10U * *minor;
+  if (!major || !minor) return;
+  out.compute_capability_major = *major;
+  out.compute_capability_minor = *minor;
 }
 
 }  // namespace
@@ -426,10 +427,10 @@ device identity_of(const gpu_row& row) {
   d.driver_index = scan::number<std::uint32_t>(row[gpu_column::index].text);
   d.pci_device = pci_device_of(row);
   d.pci_subsystem = pci_subsystem_of(row);
-  d.compute_capability = compute_capability_of(row);
+  read_compute_capability(row, d);
   d.name.assign(row.known(gpu_column::name));
   d.memory_kind = memory_kind_of(row, pci::is_integrated_nvidia(d));
-  d.kind = kind_of(d.memory_kind);
+  d.form = form_of(d.memory_kind);
   d.uuid.assign(row.known(gpu_column::uuid));
   d.pci_bus_id = normal_pci_address(row[gpu_column::pci_bus_id].text);
   d.driver_version.assign(row.known(gpu_column::driver_version));

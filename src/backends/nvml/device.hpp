@@ -67,9 +67,7 @@ struct known_device {
   known_faults faults;
 
   [[nodiscard]] bool is_lost() const noexcept { return refusal == gpu_is_lost; }
-  [[nodiscard]] bool is_partition() const noexcept {
-    return identity.kind == device_kind::partition;
-  }
+  [[nodiscard]] bool is_partition() const noexcept { return identity.is_part; }
 };
 
 // Common part of the readers of a device's values, of which some are both telemetry and metrics: a

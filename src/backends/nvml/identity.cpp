@@ -78,9 +78,10 @@ void read_architecture(const topic& t, const session& s, handle h, known_device&
   const auto& capability = s.fn.compute_capability;
   code c = call(t, capability, h, &major, &minor);
   if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = unusable;
-  note_gap(out, c, capability.name(), device_field::compute_capability);
+  note_gap(out, c, capability.name(), device_field::compute_capability_major);
   if (c == success) {
-    out.identity.compute_capability = static_cast<std::uint32_t>(1000 * major + 10 * minor);
+    out.identity.compute_capability_major = static_cast<std::uint32_t>(major);
+    out.identity.compute_capability_minor = static_cast<std::uint32_t>(minor);
   }
   unsigned number = 0;
   c = call(t, s.fn.architecture, h, &number);
@@ -112,15 +113,18 @@ void set_driver(const session& s, known_device& out) {
   d.from = source::nvml;
   d.vendor = vendor::nvidia;
   d.driver_version = s.driver_version;
-  d.cuda_version = s.cuda_version;
+  if (s.cuda_version) {
+    d.cuda_version_major = *s.cuda_version / 1000;
+    d.cuda_version_minor = *s.cuda_version % 1000 / 10;
+  }
   if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver_version);
-  if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version);
+  if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version_major);
 }
 
-device_kind kind_of(const known_device& of) noexcept {
-  if (of.traits.virtual_gpu) return device_kind::virtual_device;
+device_form form_of(const known_device& of) noexcept {
+  if (of.traits.virtual_gpu) return device_form::virtual_device;
   const bool shares = of.traits.system_on_chip || of.identity.memory_kind == memory_kind::unified;
-  return shares ? device_kind::integrated : device_kind::discrete;
+  return shares ? device_form::integrated : device_form::discrete;
 }
 
 code classify_memory(const topic& t, session& s, const settings& paths, known_device& out) {
@@ -136,8 +140,8 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
     add_gap(out,
             with_reason(reason::not_understood,
                         fail(status::ok, {out.traits.unknown_mode_from,
-                                          ": a mode that is not known; the kind of the device or "
-                                          "of its memory may be another"})),
+                                          ": a mode that is not known; the form of the device or "
+                                          "the kind of its memory may be another"})),
             0);
   }
   pool own;
@@ -148,7 +152,7 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   d.memory_kind =
       kind_of_memory(out.traits, c, own.total, read_shared_total(out.traits, paths.proc_root));
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
-  d.kind = kind_of(out);
+  d.form = form_of(out);
   if (has_answered(c)) return success;
   out.refused_by = from;
   return c;
@@ -211,9 +215,10 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   out.session = s.number();
   set_driver(s, out);
   device& d = out.identity;
-  d.kind = device_kind::partition;
+  d.is_part = true;
   d.parent = parent.identity.number;
-  d.compute_capability = parent.identity.compute_capability;
+  d.compute_capability_major = parent.identity.compute_capability_major;
+  d.compute_capability_minor = parent.identity.compute_capability_minor;
   d.architecture = parent.identity.architecture;
   out.traits = parent.traits;
   if (const code c = read_name(t, s, h, out); ends_list(c)) return c;

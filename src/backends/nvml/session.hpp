@@ -40,7 +40,7 @@ class session {
 
   symbols fn;
   text<96> driver_version;
-  std::optional<std::uint32_t> cuda_version;
+  std::optional<std::uint32_t> cuda_version;  // 1000 * major + 10 * minor
   std::optional<failure> no_driver_version;
   std::optional<failure> no_cuda_version;
 

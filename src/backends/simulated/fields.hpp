@@ -34,7 +34,8 @@ inline constexpr word status[] = {HMN_STATUSES(HMN_WORD)};
 inline constexpr word native_domain[] = {HMN_NATIVE_DOMAINS(HMN_WORD)};
 }  // namespace every
 inline constexpr word accounting_words[] = {HMN_ACCOUNTINGS(HMN_WORD)};
-inline constexpr word device_kind_words[] = {HMN_DEVICE_KINDS(HMN_WORD)};
+inline constexpr word device_class_words[] = {HMN_DEVICE_CLASSES(HMN_WORD)};
+inline constexpr word device_form_words[] = {HMN_DEVICE_FORMS(HMN_WORD)};
 inline constexpr word memory_kind_words[] = {HMN_MEMORY_KINDS(HMN_WORD)};
 inline constexpr word usage_kind_words[] = {HMN_USAGE_KINDS(HMN_WORD)};
 inline constexpr word throttle_words[] = {HMN_THROTTLES(HMN_WORD)};

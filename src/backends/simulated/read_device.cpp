@@ -219,8 +219,10 @@ class device_reader {
     d_.identity.parent = parent_->number;
     d_.identity.vendor = parent_->vendor;
     d_.identity.driver_version = parent_->driver_version;
-    d_.identity.cuda_version = parent_->cuda_version;
-    d_.identity.compute_capability = parent_->compute_capability;
+    d_.identity.cuda_version_major = parent_->cuda_version_major;
+    d_.identity.cuda_version_minor = parent_->cuda_version_minor;
+    d_.identity.compute_capability_major = parent_->compute_capability_major;
+    d_.identity.compute_capability_minor = parent_->compute_capability_minor;
     d_.identity.architecture = parent_->architecture;
   }
 
@@ -272,12 +274,23 @@ class device_reader {
     who.driver_index = o_.whole32("driver_index");
     who.render_minor = o_.whole32("render_minor");
     who.numa_node = o_.whole32("numa_node");
-    if (const auto version = o_.whole32("cuda_version")) who.cuda_version = version;
-    if (const auto version = o_.whole32("compute_capability")) who.compute_capability = version;
+    read_version("cuda_version", who.cuda_version_major, who.cuda_version_minor);
+    read_version("compute_capability", who.compute_capability_major, who.compute_capability_minor);
     id32("pci_device", most16, who.pci_device);
     id32("pci_subsystem", most32, who.pci_subsystem);
     who.os_id = o_.id("os_id", most64);
     read_instance();
+  }
+
+  void read_version(std::string_view key, std::optional<std::uint32_t>& major_part,
+                    std::optional<std::uint32_t>& minor_part) {
+    const json::value* v = o_.get(key);
+    if (v == nullptr) return;
+    const place here(o_.at(), key);
+    object_reader version(*v, here, o_.found());
+    major_part = version.whole32("major").value_or(0);
+    minor_part = version.whole32("minor").value_or(0);
+    version.finish();
   }
 
   void read_instance() {
@@ -340,11 +353,18 @@ class device_reader {
     const auto memory = o_.one_word("memory_kind", memory_kind_words);
     who.memory_kind = memory ? static_cast<hmn::memory_kind>(*memory) : implied_memory_kind();
     const bool is_unified = who.memory_kind == memory_kind::unified;
-    const device_kind implied = parent_ != nullptr ? device_kind::partition
-                                : is_unified       ? device_kind::integrated
-                                                   : device_kind::discrete;
-    const auto kind = o_.one_word("kind", device_kind_words);
-    who.kind = kind ? static_cast<device_kind>(*kind) : implied;
+    if (parent_ != nullptr) {  // a partition is what its parent is
+      who.device_class = parent_->device_class;
+      who.form = parent_->form;
+    } else {
+      const auto device_class = o_.one_word("device_class", device_class_words);
+      who.device_class =
+          device_class ? static_cast<hmn::device_class>(*device_class) : hmn::device_class::gpu;
+      const auto form = o_.one_word("form", device_form_words);
+      who.form = form         ? static_cast<device_form>(*form)
+                 : is_unified ? device_form::integrated
+                              : device_form::discrete;
+    }
     const auto condition = o_.one_word("state", state_words);
     who.state = condition ? static_cast<hmn::state>(*condition) : hmn::state::ready;
   }
@@ -486,6 +506,7 @@ device as_device(const described_identity& d) noexcept {
 #undef HMN_COPY_MEMBER
   out.number = d.number;
   out.parent = d.parent;
+  out.is_part = d.parent.has_value();
   return out;
 }
 

@@ -35,6 +35,16 @@ void write_instance(json::writer& to, const std::optional<mig_instance>& i) {
   to.close('}');
 }
 
+void write_version(json::writer& to, std::string_view key, std::optional<std::uint32_t> major_part,
+                   std::optional<std::uint32_t> minor_part) {
+  if (!major_part || !minor_part) return;
+  to.key(key);
+  to.open('{');
+  to.member("major", *major_part);
+  to.member("minor", *minor_part);
+  to.close('}');
+}
+
 void write_identity(json::writer& to, neutral& by, const device& d) {
   const auto text = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) to.member(name, by.plain(value));
@@ -49,12 +59,15 @@ void write_identity(json::writer& to, neutral& by, const device& d) {
   write_known(to, "driver_index", d.driver_index);
   write_known(to, "render_minor", d.render_minor);
   write_known(to, "numa_node", d.numa_node);
-  write_known(to, "cuda_version", d.cuda_version);
-  write_known(to, "compute_capability", d.compute_capability);
+  write_version(to, "cuda_version", d.cuda_version_major, d.cuda_version_minor);
+  write_version(to, "compute_capability", d.compute_capability_major, d.compute_capability_minor);
   text("architecture", d.architecture.view());
   write_known(to, "os_id", d.os_id);
   write_instance(to, d.instance);
-  write_word(to, "kind", device_kind_words, static_cast<std::uint32_t>(d.kind));
+  if (!d.parent) {
+    write_word(to, "device_class", device_class_words, static_cast<std::uint32_t>(d.device_class));
+    write_word(to, "form", device_form_words, static_cast<std::uint32_t>(d.form));
+  }
   write_word(to, "memory_kind", memory_kind_words, static_cast<std::uint32_t>(d.memory_kind));
   write_word(to, "state", state_words, static_cast<std::uint32_t>(d.state));
   write_words(to, "notes", note_words, d.notes);

@@ -111,7 +111,7 @@ result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
   device who;
   who.number = only;
   who.from = source::tegra;
-  who.kind = device_kind::integrated;
+  who.form = device_form::integrated;
   who.memory_kind = memory_kind::unified;
   who.vendor = vendor::nvidia;
   who.state = is_asleep_ ? state::asleep : state::ready;

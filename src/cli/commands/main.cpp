@@ -35,13 +35,19 @@ std::uint32_t open_timeout(const options& asked) {
   return starts_another ? before_start_ms : asked.timeout_ms;
 }
 
+// Returns whether the command plans or adds up memory, of which that of an NPU is no part.
+bool takes_gpus_only(command run) {
+  return run == command::fit || run == command::wait || run == command::run ||
+         run == command::spill || run == command::watch;
+}
+
 expected<exit_code> run(const options& asked) {
   if (auto refused = check_files(asked)) return *std::move(refused);
   // Never closed: the kernel ends what a driver's library holds in less time.
   static const auto in = session::open(
       {open_timeout(asked), search_time(asked), std::min(asked.timeout_ms, default_deadline_ms),
        asked.has_timeout, asked.trace, asked.machine, asked.run == command::record_machine,
-       asked.run != command::top && asked.run != command::exporter});
+       asked.run != command::top && asked.run != command::exporter, takes_gpus_only(asked.run)});
   if (!in) return in.why();
   outlive_driver_exits();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);

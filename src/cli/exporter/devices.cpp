@@ -66,10 +66,10 @@ void known_devices::complete(std::vector<hypomnesis::snapshot_device>& devices) 
     exchange(now.driver_index, before.driver_index);
     exchange(now.gpu_instance, before.gpu_instance);
     exchange(now.compute_instance, before.compute_instance);
-    if (now.kind != hypomnesis::device_kind::unknown)
-      before.kind = now.kind;
+    if (now.form != hypomnesis::device_form::unknown)
+      before.form = now.form;
     else
-      now.kind = before.kind;
+      now.form = before.form;
   }
 }
 

@@ -23,6 +23,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::uint32_t all_device_classes =
+    1U << HMN_DEVICE_CLASS_UNKNOWN | 1U << HMN_DEVICE_CLASS_GPU | 1U << HMN_DEVICE_CLASS_NPU;
+
 constexpr milliseconds usual_patience(2000);
 constexpr milliseconds usual_listing(1000);
 
@@ -41,6 +44,7 @@ hypomnesis::context_options options_of(const session_settings& asked) {
   out.deadline = milliseconds(asked.deadline_ms);
   const milliseconds timeout(asked.timeout_ms);
   out.open_deadline = asked.lists ? opening_part(timeout) : timeout;
+  if (!asked.gpus_only) out.device_classes = all_device_classes;
   return out;
 }
 

@@ -34,7 +34,8 @@ struct session_settings {
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
   bool record = false;
-  bool lists = true;  // before its first reading: see session::listed()
+  bool lists = true;       // before its first reading: see session::listed()
+  bool gpus_only = false;  // leaves out devices of other classes
 };
 
 // Devices as they were listed, or why the search for them failed.

@@ -21,8 +21,12 @@ std::vector<std::string_view> words_of_bits(word_list list, std::uint32_t bits) 
 
 }  // namespace
 
-word kind_word(hypomnesis::device_kind kind) noexcept {
-  return look_up(words::device_kinds(), number(kind));
+word class_word(hypomnesis::device_class device_class) noexcept {
+  return look_up(words::device_classes(), number(device_class));
+}
+
+word form_word(hypomnesis::device_form form) noexcept {
+  return look_up(words::device_forms(), number(form));
 }
 word memory_kind_word(hypomnesis::device_memory kind) noexcept {
   return look_up(words::memory_kinds(), number(kind));

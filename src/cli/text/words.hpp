@@ -12,7 +12,8 @@ namespace hmn::cli {
 
 using word = std::optional<std::string_view>;
 
-word kind_word(hypomnesis::device_kind kind) noexcept;
+word class_word(hypomnesis::device_class device_class) noexcept;
+word form_word(hypomnesis::device_form form) noexcept;
 word memory_kind_word(hypomnesis::device_memory kind) noexcept;
 word state_word(hypomnesis::run_state state) noexcept;
 word pool_word(hypomnesis::pool_kind pool) noexcept;

@@ -98,9 +98,9 @@ static void read_devices(hmn_context* context) {
 static void look_around(hmn_context* context) {
   uint32_t count = 0;
   uint32_t index = 99;
-  IS(hmn_device_count(context, &count, NULL) == HMN_OK && count > 0);
+  IS(hmn_device_scan(context, &count, NULL, NULL) == HMN_OK && count > 0);
   uint64_t generation = 0;
-  IS(hmn_device_generation(context, &generation, NULL) == HMN_OK && generation > 0);
+  IS(hmn_device_scan(context, NULL, &generation, NULL) == HMN_OK && generation > 0);
   IS(hmn_device_find(context, "pci:0000:01:00.0", &index, NULL) == HMN_OK && index == 0);
   RECORD(hmn_device, device);
   RECORD(hmn_pool, pool);

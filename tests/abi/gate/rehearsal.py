@@ -62,7 +62,7 @@ BREAKS = (
     Change("two fields swapped, seen in the baselines", (in_header(SWAPPED, r"\3\2\1"),),
            "the library's hmn_pool does not begin as the one of 1.0"),
     Change("a field grown in place", (
-        in_header(r"char name\[256\];", "char name[320];"), in_header(r"HMN_DEVICE_SIZE_V1 = 600", "HMN_DEVICE_SIZE_V1 = 664")),
+        in_header(r"char name\[256\];", "char name[320];"), in_header(r"HMN_DEVICE_SIZE_V1 = 616", "HMN_DEVICE_SIZE_V1 = 680")),
         r"hmn_device.name is char\[320\] and was char\[256\] in 1.0"),
     Change("a field widened", (in_header(r"uint32_t is_main; ", "uint64_t is_main; "),
                                in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 104")),

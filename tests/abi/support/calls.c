@@ -141,12 +141,8 @@ static hmn_status run_delta_read(const fixture* f, void* out, hmn_error* error) 
   return hmn_delta_read(f->before, f->after, 0, out, error);
 }
 
-static hmn_status run_device_count(const fixture* f, void* out, hmn_error* error) {
-  return hmn_device_count(f->context, out, error);
-}
-
-static hmn_status run_device_generation(const fixture* f, void* out, hmn_error* error) {
-  return hmn_device_generation(f->context, out, error);
+static hmn_status run_device_scan(const fixture* f, void* out, hmn_error* error) {
+  return hmn_device_scan(f->context, NULL, out, error);
 }
 
 static hmn_status run_device_find(const fixture* f, void* out, hmn_error* error) {
@@ -211,8 +207,7 @@ const call calls[] = {
     SIZED_ROW(metric_read, METRIC, hmn_metric, 1),
     SIZED_ROW(usage_read, USAGE, hmn_usage, 1),
     SIZED_ROW(usage_read_self, USAGE, hmn_usage, 1),
-    ROW(device_count, 0, 1),
-    ROW(device_generation, 0, 1),
+    ROW(device_scan, 0, 1),
     ROW(device_find, 0, 1),
     ROW(snapshot_take, 0, 1),
     ROW(snapshot_read, HMN_SNAPSHOT_INFO_SIZE_V1, 0),

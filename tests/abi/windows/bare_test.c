@@ -9,7 +9,7 @@
 static void test_no_device(void** state) {
   hmn_context* const context = *state;
   uint32_t count = 1;
-  assert_answers(hmn_device_count(context, &count, &error), HMN_OK);
+  assert_answers(hmn_device_scan(context, &count, NULL, &error), HMN_OK);
   assert_int_equal(count, 0);
 }
 

@@ -138,7 +138,7 @@ TEST_CASE("a snapshot says why a figure is missing, with the key") {
 TEST_CASE("no program is started by a context that may start none") {
   const both b(HMN_CONTEXT_NO_SUBPROCESS);
   std::uint32_t count = 9;
-  REQUIRE(hmn_device_count(b.context(), &count, nullptr) == HMN_OK);
+  REQUIRE(hmn_device_scan(b.context(), &count, nullptr, nullptr) == HMN_OK);
   CHECK(count == 0);
   CHECK(b.amd().starts().empty());
   CHECK(b.rocm().starts().empty());

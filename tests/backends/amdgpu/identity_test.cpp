@@ -22,7 +22,7 @@ TEST_CASE("who a card is") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].from == source::amdgpu);
   CHECK(found[0].state == state::ready);
-  CHECK(found[0].kind == device_kind::discrete);
+  CHECK(found[0].form == device_form::discrete);
   CHECK(found[0].memory_kind == memory_kind::dedicated);
   CHECK(found[0].name.view() == "AMD Radeon PRO W6800");
   CHECK(found[0].uuid.view() == "GPU-946d7e1ef9b172dd");
@@ -41,7 +41,7 @@ TEST_CASE("a part of a processor is told by its sensors") {
   plain_reading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].kind == device_kind::integrated);
+  CHECK(found[0].form == device_form::integrated);
   CHECK(found[0].memory_kind == memory_kind::unified);
   CHECK(found[0].uuid.empty());
   CHECK_FALSE(found[0].numa_node);  // -1: none
@@ -53,12 +53,12 @@ TEST_CASE("without such sensors the kind is not known, and not remembered as tha
   std::erase_if(d.files, [](const auto& f) { return f.first.starts_with("hwmon/"); });
   m.add_pci(d, {card0, render128});
   plain_reading r;
-  CHECK(m.devices(r)[0].kind == device_kind::unknown);
+  CHECK(m.devices(r)[0].form == device_form::unknown);
   CHECK(m.devices(r)[0].memory_kind == memory_kind::unknown);
   m.tree().write("sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/hwmon/hwmon4/name", "amdgpu\n");
   m.tree().write("sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/hwmon/hwmon4/temp1_crit",
                  "100000\n");
-  CHECK(m.devices(r)[0].kind == device_kind::discrete);
+  CHECK(m.devices(r)[0].form == device_form::discrete);
 }
 
 TEST_CASE("a unique id is hex without a prefix") {

@@ -47,7 +47,7 @@ void check_pool(const entry& e, const pool* p, const char* total, const char* us
   if (used != nullptr) CHECK((p != nullptr ? p->used : std::nullopt) == number_or_none(e, used));
 }
 
-void check_memory(const entry& e, machine& m, plain_reading& r, device_kind kind) {
+void check_memory(const entry& e, machine& m, plain_reading& r, device_form form) {
   pools p;
   CHECK(static_cast<bool>(m.source().memory(0, p, r)) == e.has("vram_total_bytes"));
   check_pool(e, p.find(pool_kind::vram), "vram_total_bytes", "vram_used_bytes");
@@ -55,7 +55,7 @@ void check_memory(const entry& e, machine& m, plain_reading& r, device_kind kind
   check_pool(e, p.find(pool_kind::host), "gtt_total_bytes", "gtt_used_bytes");
   if (p.empty()) return;
   // Of the recorded processors each has more GTT than carve-out.
-  CHECK(p.all()[0].kind == (kind == device_kind::integrated ? pool_kind::host : pool_kind::vram));
+  CHECK(p.all()[0].kind == (form == device_form::integrated ? pool_kind::host : pool_kind::vram));
 }
 
 void check_sensors(const entry& e, machine& m, plain_reading& r) {
@@ -161,8 +161,8 @@ TEST_CASE("recorded cards of amdgpu") {
     // The two processors are named as such in the index.
     const bool is_processor = e.file.find("phoenix") != std::string::npos ||
                               e.file.find("strixpoint") != std::string::npos;
-    CHECK(found[0].kind == (is_processor ? device_kind::integrated : device_kind::discrete));
-    check_memory(e, m, r, found[0].kind);
+    CHECK(found[0].form == (is_processor ? device_form::integrated : device_form::discrete));
+    check_memory(e, m, r, found[0].form);
     check_sensors(e, m, r);
     ++cards;
   }

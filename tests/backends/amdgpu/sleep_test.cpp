@@ -87,7 +87,7 @@ TEST_CASE("a sleeping card has its identity and its totals") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].state == state::asleep);
   CHECK(found[0].uuid.view() == "GPU-946d7e1ef9b172dd");
-  CHECK(found[0].kind == device_kind::discrete);
+  CHECK(found[0].form == device_form::discrete);
   pools p;
   REQUIRE(m.source().memory(0, p, r));
   CHECK(p.find(pool_kind::main)->total == 16 * gib);

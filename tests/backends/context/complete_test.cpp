@@ -155,7 +155,7 @@ TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
   const tool smi(m);
   std::uint32_t count = 0;
   auto error = sized<hmn_error>();
-  REQUIRE(hmn_device_count(m.context(), &count, &error) == HMN_OK);
+  REQUIRE(hmn_device_scan(m.context(), &count, nullptr, &error) == HMN_OK);
   CHECK(count == 1);
   auto pool = sized<hmn_pool>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error) == HMN_OK);

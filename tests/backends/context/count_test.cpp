@@ -18,7 +18,7 @@ struct counted {
   hmn_error error = sized<hmn_error>();
 
   explicit counted(const machine& m) {
-    status = hmn_device_count(m.context(), &count, &error);
+    status = hmn_device_scan(m.context(), &count, nullptr, &error);
     CAPTURE(error.message);
     CHECK(error.status == status);
   }

@@ -140,13 +140,13 @@ TEST_CASE("an opening past its own deadline goes on for later calls") {
   std::uint32_t count = 99;
   auto error = sized<hmn_error>();
   CHECK(comes_true([&] {
-    REQUIRE(hmn_device_count(m.context(), &count, &error) == HMN_E_TIMEOUT);
+    REQUIRE(hmn_device_scan(m.context(), &count, nullptr, &error) == HMN_E_TIMEOUT);
     CHECK(count == 0);
     return std::string(error.message).find("persistence") != std::string::npos;
   }));
   CHECK(comes_true([&] {
     nvml.release();
-    return hmn_device_count(m.context(), &count, &error) == HMN_OK;
+    return hmn_device_scan(m.context(), &count, nullptr, &error) == HMN_OK;
   }));
   CHECK(count == 1);
   CHECK(nvml.calls("nvmlInitWithFlags") == 1);

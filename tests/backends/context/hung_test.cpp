@@ -205,6 +205,7 @@ TEST_CASE("a direct reading of another device than the hung one is fresh") {
   CHECK_FALSE(read(0));
   CHECK(comes_true([&] { return read(1); }));
   CHECK_FALSE(read(0));
+  REQUIRE(hmn_device_scan(m.context(), nullptr, nullptr, nullptr) == HMN_OK);
   auto device = sized<hmn_device>();
   REQUIRE(hmn_device_read(m.context(), 0, 0, &device, nullptr) == HMN_OK);
   CHECK(device.state == HMN_RUN_STATE_HUNG);
@@ -321,6 +322,7 @@ TEST_CASE("a key that a device which hangs may have is not one that no device ha
     }
     std::uint32_t index = 9;
     const auto find = [&](const char* key) {
+      CHECK(hmn_device_scan(m.context(), nullptr, nullptr, nullptr) == HMN_OK);
       return hmn_device_find(m.context(), key, &index, nullptr);
     };
     CHECK(find("pci:0000:03:00.0") == HMN_OK);

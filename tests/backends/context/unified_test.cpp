@@ -135,7 +135,7 @@ TEST_CASE("memory that a driver does not support is no evidence of the host's") 
   const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.pools().empty());
   CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
-  CHECK(p.device(0).kind == HMN_DEVICE_KIND_DISCRETE);
+  CHECK(p.device(0).form == HMN_DEVICE_FORM_DISCRETE);
   bool is_reported = false;
   for (const hmn_diagnostic& d : p.diagnostics()) {
     is_reported = is_reported || (d.subject == HMN_COLLECT_POOLS && d.status == HMN_E_UNSUPPORTED &&

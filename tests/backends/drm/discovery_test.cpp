@@ -129,6 +129,11 @@ TEST_CASE("accelerators and platform devices are found") {
   CHECK(found[1].driver_name.view() == "amdxdna");
   CHECK(found[1].find(node::kind::accel)->number == 0);
   CHECK(has_card(m.tree().sys()));
+  plain_reading r;
+  const auto listed = m.devices(r);
+  REQUIRE(listed.size() == 2);
+  CHECK(listed[0].device_class == device_class::gpu);
+  CHECK(listed[1].device_class == device_class::npu);
 }
 
 TEST_CASE("a virtio device below its PCI function has that function's address") {
@@ -175,7 +180,7 @@ TEST_CASE("nodes on what carries a virtio device are those of virtio_gpu") {
   CHECK(found[0].driver_name.view() == "virtio_gpu");
   CHECK(found[1].driver_name.view() == "virtio_gpu");
   plain_reading r;
-  for (const device& d : m.devices(r)) CHECK(d.kind == device_kind::virtual_device);
+  for (const device& d : m.devices(r)) CHECK(d.form == device_form::virtual_device);
   CHECK(m.devices(r).size() == 2);
 }
 

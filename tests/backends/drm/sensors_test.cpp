@@ -207,7 +207,7 @@ TEST_CASE("clock of a platform device, and engines that are not counted") {
   plain_reading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].kind == device_kind::integrated);
+  CHECK(found[0].form == device_form::integrated);
   CHECK(found[0].memory_kind == memory_kind::unified);
   telemetry t;
   constexpr auto wanted = telemetry_field::core_clock_mhz | telemetry_field::gpu_busy_percent;

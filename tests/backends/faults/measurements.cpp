@@ -62,7 +62,7 @@ void paint(painter& to, const device& d) {
   to.put("subsystem", d.pci_subsystem);
   to.put("render minor", d.render_minor);
   to.put("numa node", d.numa_node);
-  to.put_kind("kind", d.kind);
+  to.put_kind("form", d.form);
   to.put_kind("memory kind", d.memory_kind);
   if (d.vendor != vendor::unknown) to.put("vendor", std::optional(d.vendor));
 }

@@ -151,7 +151,7 @@ TEST_CASE("an integrated device has host memory, never memory of its own") {
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
   CHECK(found[0].from == source::i915);
-  CHECK(found[0].kind == device_kind::integrated);
+  CHECK(found[0].form == device_form::integrated);
   CHECK(found[0].memory_kind == memory_kind::unified);
   for (int i = 0; i < 2; ++i) {
     const memory_reading reported = read_memory(m);
@@ -180,12 +180,12 @@ TEST_CASE("a card on the first bus of a virtual machine is known by its regions 
   CHECK(reported.find(pool_kind::main)->kind == pool_kind::vram);
   CHECK(reported.find(pool_kind::main)->total == 6 * gib);
   plain_reading r;
-  CHECK(m.devices(r)[0].kind == device_kind::discrete);
+  CHECK(m.devices(r)[0].form == device_form::discrete);
   machine other;
   hmn_fake::pci_device d = intel_card("i915", first_bus_address);
   d.files = {{"hwmon/hwmon1/name", "i915\n"}};
   other.add_pci(d, {card0, render128});
-  CHECK(other.devices(r)[0].kind == device_kind::discrete);
+  CHECK(other.devices(r)[0].form == device_form::discrete);
 }
 
 TEST_CASE("an answer that does not come is a reason, and clients still count") {

@@ -254,5 +254,5 @@ TEST_CASE("a sleeping card is not measured") {
   plain_reading r;
   const auto found = m.devices(r);
   CHECK(found[0].state == state::asleep);
-  CHECK(found[0].kind == device_kind::discrete);
+  CHECK(found[0].form == device_form::discrete);
 }

@@ -110,7 +110,7 @@ TEST_CASE("recorded cards") {
     REQUIRE(found.size() == 1);
     const bool has_chip = e.expected.contains("hwmon");
     CHECK(found[0].from == (e.expected.at("driver") == "xe" ? source::xe : source::i915));
-    CHECK(found[0].kind == (has_chip ? device_kind::discrete : device_kind::integrated));
+    CHECK(found[0].form == (has_chip ? device_form::discrete : device_form::integrated));
     CHECK(found[0].pci_bus_id.view() == e.expected.at("pci_slot").get<std::string>());
     telemetry t;
     REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));

@@ -45,10 +45,10 @@ TEST_CASE("a part is a device under its card; a node that could be one is none")
     plain_reading r;
     const auto found = m.devices(r);
     REQUIRE(found.size() == 2);
-    const bool card_first = found[0].kind == device_kind::discrete;
+    const bool card_first = found[0].form == device_form::discrete;
     const device& card = found[card_first ? 0 : 1];
     const device& part = found[card_first ? 1 : 0];
-    CHECK(part.kind == device_kind::partition);
+    CHECK(part.is_part);
     CHECK(part.parent == card.number);
     CHECK(part.render_minor == 129u);
     CHECK(part.vendor == vendor::amd);
@@ -67,7 +67,7 @@ TEST_CASE("a part has its share of the memory, and no figure of the whole card")
   for (const device& d : found) {
     pools p;
     REQUIRE(m.source().memory(d.number, p, r));
-    const bool is_part = d.kind == device_kind::partition;
+    const bool is_part = d.is_part;
     CHECK(p.find(pool_kind::main)->total == (is_part ? 8 * gib : 16 * gib));
     CHECK(p.find(pool_kind::main)->used.has_value() == !is_part);
     telemetry t;
@@ -93,7 +93,7 @@ TEST_CASE("processes stand under their part") {
   m.add_process(60, {{3, render129.stands_for, client_text("0000:05:00.0", 9, 16, 0)}});
   plain_reading r;
   for (const device& d : m.devices(r)) {
-    const bool is_part = d.kind == device_kind::partition;
+    const bool is_part = d.is_part;
     const auto rows = m.rows(d.number, r);
     REQUIRE(rows.size() == (is_part ? 2 : 1));
     for (const usage& u : rows) CHECK((u.pid == 50) == !is_part);

@@ -39,7 +39,7 @@ TEST_CASE("macmon: identity") {
   const device& d = (*found)[0];
   CHECK(d.from == source::macmon);
   CHECK(d.vendor == vendor::apple);
-  CHECK(d.kind == device_kind::integrated);
+  CHECK(d.form == device_form::integrated);
   CHECK(d.memory_kind == memory_kind::unified);
   CHECK(d.state == state::ready);
   CHECK(d.name.view() == "Apple M1 Max");

@@ -33,7 +33,7 @@ TEST_CASE("Apple silicon: identity") {
   const device& d = (*found)[0];
   CHECK(d.from == source::metal);
   CHECK(d.vendor == vendor::apple);
-  CHECK(d.kind == device_kind::integrated);
+  CHECK(d.form == device_form::integrated);
   CHECK(d.memory_kind == memory_kind::unified);
   CHECK(d.name.view() == "Apple M2 Pro");
   CHECK(d.driver_version.view() == "14.5");
@@ -233,7 +233,7 @@ TEST_CASE("a virtual machine on Apple silicon") {
   plain_reading r;
   const auto found = m.devices(r);
   REQUIRE(found);
-  CHECK((*found)[0].kind == device_kind::virtual_device);
+  CHECK((*found)[0].form == device_form::virtual_device);
 }
 
 namespace {
@@ -271,13 +271,13 @@ TEST_CASE("an Intel Mac has no Apple GPU, and its cards are told") {
   REQUIRE(found->size() == 2);
   const device& card = (*found)[0];
   CHECK(card.vendor == vendor::amd);
-  CHECK(card.kind == device_kind::discrete);
+  CHECK(card.form == device_form::discrete);
   CHECK(card.memory_kind == memory_kind::dedicated);
   CHECK(card.name.view() == "AMD Radeon Pro 5300M");
   CHECK(card.pci_bus_id.view() == "0000:03:00.0");
   CHECK(card.pci_device == 0x7340u);
   CHECK((*found)[1].vendor == vendor::intel);
-  CHECK((*found)[1].kind == device_kind::integrated);
+  CHECK((*found)[1].form == device_form::integrated);
   CHECK((*found)[1].pci_bus_id.view() == "0000:00:02.0");
   for (const device& d : *found) CHECK(d.vendor != vendor::apple);
   CHECK(m.hardware.defaults_made == 0);

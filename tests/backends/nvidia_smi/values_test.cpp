@@ -293,7 +293,8 @@ TEST_CASE("who a device is") {
       "compute_cap, memory.total [MiB], "
       "addressing_mode",
       "3, GPU-1, NVIDIA GH200, 00000009:0A:00.0, 0x234210DE, 0x16EB10DE, 595.80, 9.0, 97871, ATS"));
-  CHECK(d.compute_capability == 9000u);
+  CHECK(d.compute_capability_major == 9u);
+  CHECK(d.compute_capability_minor == 0u);
   CHECK(d.driver_index == 3u);
   CHECK(d.uuid.view() == "GPU-1");
   CHECK(d.name.view() == "NVIDIA GH200");
@@ -303,18 +304,20 @@ TEST_CASE("who a device is") {
   CHECK(d.driver_version.view() == "595.80");
   CHECK(d.vendor == vendor::nvidia);
   CHECK(d.memory_kind == memory_kind::coherent);
-  CHECK(d.kind == device_kind::discrete);
+  CHECK(d.form == device_form::discrete);
   CHECK(d.state == state::ready);
 }
 
 TEST_CASE("a compute capability has a major and a minor number") {
   const auto capability = [](const std::string& cell) {
-    return identity_of(row_of("index, compute_cap", "0, " + cell)).compute_capability;
+    const device d = identity_of(row_of("index, compute_cap", "0, " + cell));
+    return std::pair(d.compute_capability_major, d.compute_capability_minor);
   };
-  CHECK(capability("12.1") == 12010u);
+  CHECK(capability("12.1") == std::pair(std::optional(12U), std::optional(1U)));
   for (const char* none : {"9", ".9", "9.", "-1.0", "9.0.1", "[N/A]", "70000.0"}) {
     CAPTURE(none);
-    CHECK_FALSE(capability(none));
+    CHECK_FALSE(capability(none).first);
+    CHECK_FALSE(capability(none).second);
   }
 }
 
@@ -327,7 +330,7 @@ TEST_CASE("a sentinel is no name, no uuid and no driver") {
   CHECK(d.pci_bus_id.empty());
   CHECK(d.driver_version.empty());
   CHECK(d.memory_kind == memory_kind::unknown);
-  CHECK(d.kind == device_kind::unknown);
+  CHECK(d.form == device_form::unknown);
 }
 
 TEST_CASE("an error in any column is the state of the GPU") {

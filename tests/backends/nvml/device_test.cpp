@@ -57,7 +57,7 @@ TEST_CASE("who a GPU is") {
   const device& d = found[0];
   CHECK(d.number == 0);
   CHECK(d.from == source::nvml);
-  CHECK(d.kind == device_kind::discrete);
+  CHECK(d.form == device_form::discrete);
   CHECK(d.state == state::ready);
   CHECK(d.vendor == vendor::nvidia);
   CHECK(d.name.view() == "NVIDIA Fake 1");
@@ -68,8 +68,10 @@ TEST_CASE("who a GPU is") {
   CHECK(d.render_minor == 130);
   CHECK(d.driver_index == 0);
   CHECK(d.driver_version.view() == "550.163.01");
-  CHECK(d.cuda_version == 12040);
-  CHECK(d.compute_capability == 8090);
+  CHECK(d.cuda_version_major == 12);
+  CHECK(d.cuda_version_minor == 4);
+  CHECK(d.compute_capability_major == 8);
+  CHECK(d.compute_capability_minor == 9);
   CHECK(d.architecture.view() == "Ada");
   CHECK(!d.parent);
   CHECK(!d.instance);
@@ -121,10 +123,11 @@ TEST_CASE("versions that the driver does not tell are absent with a remark") {
   machine m(one_gpu("", R"("rules": [{"call": "nvmlSystemGet*", "result": "UNKNOWN"}])"));
   const auto found = m.devices();
   CHECK(found.at(0).driver_version.empty());
-  CHECK(!found.at(0).cuda_version);
+  CHECK(!found.at(0).cuda_version_major);
+  CHECK(!found.at(0).cuda_version_minor);
   const auto said = m.reading.about(subject::devices);
   CHECK(field_gap(said, device_field::driver_version) != nullptr);
-  CHECK(field_gap(said, device_field::cuda_version) != nullptr);
+  CHECK(field_gap(said, device_field::cuda_version_major) != nullptr);
 }
 
 TEST_CASE("the architecture as NVML numbers it, where it has a name") {
@@ -137,21 +140,22 @@ TEST_CASE("the architecture as NVML numbers it, where it has a name") {
                           {"compute_capability": [-1, 0], "architecture": 10}, {})"));
   const auto found = m.devices();
   REQUIRE(found.size() == 3);
-  CHECK(found[0].compute_capability == 12010);
+  CHECK(found[0].compute_capability_major == 12);
+  CHECK(found[0].compute_capability_minor == 1);
   CHECK(found[0].architecture.empty());
-  CHECK(!found[1].compute_capability);
+  CHECK(!found[1].compute_capability_major);
   CHECK(found[1].architecture.view() == "Blackwell");
-  CHECK(!found[2].compute_capability);
+  CHECK(!found[2].compute_capability_major);
   CHECK(found[2].architecture.empty());
   const auto said = m.reading.about(subject::devices);
-  CHECK(field_gap(said, device_field::compute_capability) != nullptr);
+  CHECK(field_gap(said, device_field::compute_capability_major) != nullptr);
   CHECK(field_gap(said, device_field::architecture) != nullptr);
 }
 
 TEST_CASE("without libcuda the first generation tells the CUDA version") {
   machine m(one_gpu("", R"("rules": [{"call": "nvmlSystemGetCudaDriverVersion_v2",
                                       "result": "LIBRARY_NOT_FOUND"}])"));
-  CHECK(m.devices().at(0).cuda_version == 12040);
+  CHECK(m.devices().at(0).cuda_version_major == 12);
 }
 
 TEST_CASE("no GPU at all is an empty list") {

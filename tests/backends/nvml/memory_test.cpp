@@ -208,7 +208,7 @@ TEST_CASE("a GPU without figures of its own has the host's RAM") {
     machine m(gpu_with(std::string(values) + ", " + unified_processes, "NVIDIA GB10"));
     const auto found = m.devices();
     CHECK(found.at(0).memory_kind == memory_kind::unified);
-    CHECK(found.at(0).kind == device_kind::integrated);
+    CHECK(found.at(0).form == device_form::integrated);
     const pool p = m.pool();
     CHECK(p.kind == pool_kind::unified);
     CHECK(p.is_main);
@@ -278,11 +278,11 @@ TEST_CASE("a card as large as the host's RAM is a card") {
   const pool p = m.pool();
   CHECK(p.kind == pool_kind::vram);
   CHECK(p.used == 60 * gib);
-  CHECK(m.devices().at(0).kind == device_kind::discrete);
+  CHECK(m.devices().at(0).form == device_form::discrete);
   m.restart();
   m.driver.load(host_ram_as_total(R"("virtualization": 2, "bar1": null)"));
   CHECK(m.pool().kind == pool_kind::vram);
-  CHECK(m.devices().at(0).kind == device_kind::virtual_device);
+  CHECK(m.devices().at(0).form == device_form::virtual_device);
 }
 
 TEST_CASE("memory of its own that the host addresses is coherent") {
@@ -292,7 +292,7 @@ TEST_CASE("memory of its own that the host addresses is coherent") {
     machine m(one_gpu(evidence));
     const auto found = m.devices();
     CHECK(found.at(0).memory_kind == memory_kind::coherent);
-    CHECK(found.at(0).kind == device_kind::discrete);
+    CHECK(found.at(0).form == device_form::discrete);
     CHECK(m.pool().kind == pool_kind::vram);
     CHECK(m.pool().used == 3584 * mib);
   }

@@ -62,9 +62,9 @@ TEST_CASE("instances follow their GPU as devices of their own") {
   machine m(two_instances);
   const auto found = m.devices();
   REQUIRE(found.size() == 4);
-  CHECK(found[0].kind == device_kind::discrete);
+  CHECK(found[0].form == device_form::discrete);
   for (const std::size_t i : {1, 2}) {
-    CHECK(found[i].kind == device_kind::partition);
+    CHECK(found[i].is_part);
     CHECK(found[i].parent == found[0].number);
     CHECK(found[i].name.view() == "NVIDIA A100 MIG 1g.5gb");
     CHECK(found[i].state == state::ready);

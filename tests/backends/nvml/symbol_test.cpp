@@ -88,13 +88,13 @@ void put_device(values& all, const device& d) {
   put(all, at + "uuid", d.uuid.view());
   put(all, at + "pci", d.pci_bus_id.view());
   put(all, at + "driver", d.driver_version.view());
-  put(all, at + "cuda", d.cuda_version);
-  put(all, at + "capability", d.compute_capability);
+  put(all, at + "cuda", d.cuda_version_major);
+  put(all, at + "capability", d.compute_capability_major);
   put(all, at + "architecture", d.architecture.view());
   put(all, at + "index", d.driver_index);
   put(all, at + "numa", d.numa_node);
   if (d.instance) all[at + "instance"] = std::to_string(d.instance->gpu);
-  all[at + "kind"] = std::to_string(static_cast<int>(d.kind));
+  all[at + "form"] = std::to_string(static_cast<int>(d.form));
   all[at + "memory kind"] = std::to_string(static_cast<int>(d.memory_kind));
 }
 
@@ -174,7 +174,7 @@ struct expectation {
 };
 
 const std::set<std::string> all_of_mig{"2.name",     "2.uuid",       "2.driver",
-                                       "2.cuda",     "2.kind",       "2.memory kind",
+                                       "2.cuda",     "2.form",       "2.memory kind",
                                        "2.instance", "2.capability", "2.architecture"};
 
 const expectation expectations[] = {

@@ -24,7 +24,7 @@ class machine {
     options.flags = HMN_CONTEXT_NO_SUBPROCESS;
     hmn_context_create(&options, &context_, nullptr);
     hmn_context_set_path(context_, HMN_PATH_SIMULATION, path.c_str(), nullptr);
-    hmn_device_count(context_, &devices_, nullptr);
+    hmn_device_scan(context_, &devices_, nullptr, nullptr);
   }
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;

@@ -24,8 +24,8 @@ TEST_CASE("every field of a device is told") {
       "name":"NVIDIA A100-PCIE-40GB MIG 1g.5gb", "uuid":"MIG-1", "pci_bus_id":"0000:3b:00.0",
       "driver_version":"535.183.06", "vendor":"nvidia", "pci_device":"0x20f1",
       "pci_subsystem":"0x145f10de", "driver_index":3, "render_minor":129, "numa_node":1,
-      "cuda_version":12020, "compute_capability":8000, "architecture":"Ampere", "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
-      "kind":"virtual", "memory_kind":"coherent", "state":"unreadable", "notes":["mixed"])");
+      "cuda_version":{"major":12,"minor":2}, "compute_capability":{"major":8,"minor":0}, "architecture":"Ampere", "instance":{"gpu":9,"compute":2}, "os_id":"0xfedcba9876543210",
+      "device_class":"gpu", "form":"virtual", "memory_kind":"coherent", "state":"unreadable", "notes":["mixed"])");
   CHECK(d.present == 0x7fef);  // all but the parent
   CHECK(d.notes == HMN_NOTE_MIXED);
   CHECK(d.backend == HMN_BACKEND_SIMULATED);
@@ -40,13 +40,16 @@ TEST_CASE("every field of a device is told") {
   CHECK(d.driver_index == 3);
   CHECK(d.render_minor == 129);
   CHECK(d.numa_node == 1);
-  CHECK(d.cuda_version == 12020);
-  CHECK(d.compute_capability == 8000);
+  CHECK(d.cuda_version_major == 12);
+  CHECK(d.cuda_version_minor == 2);
+  CHECK(d.compute_capability_major == 8);
+  CHECK(d.compute_capability_minor == 0);
   CHECK(std::string(d.architecture) == "Ampere");
   CHECK(d.gpu_instance == 9);
   CHECK(d.compute_instance == 2);
   CHECK(d.os_id == 0xfedcba9876543210U);
-  CHECK(d.kind == HMN_DEVICE_KIND_VIRTUAL);
+  CHECK(d.device_class == HMN_DEVICE_CLASS_GPU);
+  CHECK(d.form == HMN_DEVICE_FORM_VIRTUAL);
   CHECK(d.memory_kind == HMN_MEMORY_KIND_COHERENT);
   CHECK(d.state == HMN_RUN_STATE_UNREADABLE);
 }
@@ -63,12 +66,12 @@ TEST_CASE("what is left out is absent, and kinds follow from the pools") {
   CHECK(bare.present == 0);
   CHECK(bare.vendor == HMN_VENDOR_UNKNOWN);
   CHECK(bare.state == HMN_RUN_STATE_READY);
-  CHECK(bare.kind == HMN_DEVICE_KIND_DISCRETE);
+  CHECK(bare.form == HMN_DEVICE_FORM_DISCRETE);
   CHECK(bare.memory_kind == HMN_MEMORY_KIND_UNKNOWN);
   CHECK(device_of(R"("pools":[{"kind":"vram"}])").memory_kind == HMN_MEMORY_KIND_DEDICATED);
   const hmn_device unified = device_of(R"("pools":[{"kind":"unified"}])");
   CHECK(unified.memory_kind == HMN_MEMORY_KIND_UNIFIED);
-  CHECK(unified.kind == HMN_DEVICE_KIND_INTEGRATED);
+  CHECK(unified.form == HMN_DEVICE_FORM_INTEGRATED);
 }
 
 TEST_CASE("vendors are words or PCI ids") {
@@ -89,8 +92,8 @@ TEST_CASE("a text too long is cut at a code point and noted") {
 
 TEST_CASE("partitions follow the rules of indexes and inherit from their parent") {
   simulation s(R"({"devices":[
-      {"name":"A","vendor":"nvidia","uuid":"GPU-A","driver_version":"1.2","cuda_version":12040,
-       "compute_capability":9000,"architecture":"Hopper",
+      {"name":"A","vendor":"nvidia","uuid":"GPU-A","driver_version":"1.2","cuda_version":{"major":12,"minor":4},
+       "compute_capability":{"major":9,"minor":0},"architecture":"Hopper",
        "partitions":[{"name":"A1","uuid":"MIG-1","instance":{"gpu":1,"compute":0}},
                      {"name":"A2","driver_version":"3"}]},
       {"name":"B","vendor":"nvidia","uuid":"GPU-B"}]})");
@@ -105,10 +108,13 @@ TEST_CASE("partitions follow the rules of indexes and inherit from their parent"
     const hmn_device& d = p.devices[i];
     CHECK((d.present & HMN_DEVICE_HAS_PARENT) != 0);
     CHECK(d.parent_index == 0);
-    CHECK(d.kind == HMN_DEVICE_KIND_PARTITION);
+    CHECK(d.device_class == HMN_DEVICE_CLASS_GPU);
+    CHECK(d.form == HMN_DEVICE_FORM_DISCRETE);
     CHECK(d.vendor == HMN_VENDOR_NVIDIA);
-    CHECK(d.cuda_version == 12040);
-    CHECK(d.compute_capability == 9000);
+    CHECK(d.cuda_version_major == 12);
+    CHECK(d.cuda_version_minor == 4);
+    CHECK(d.compute_capability_major == 9);
+    CHECK(d.compute_capability_minor == 0);
     CHECK(std::string(d.architecture) == "Hopper");
   }
   CHECK(std::string(p.devices[2].driver_version) == "1.2");

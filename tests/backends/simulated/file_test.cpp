@@ -17,7 +17,7 @@ TEST_CASE("the smallest machine file works") {
   CHECK(s.pool.free_bytes == 13 * gib);
   CHECK(s.pool.backend == HMN_BACKEND_SIMULATED);
   std::uint32_t count = 0;
-  CHECK(hmn_device_count(s.context(), &count, nullptr) == HMN_OK);
+  CHECK(hmn_device_scan(s.context(), &count, nullptr, nullptr) == HMN_OK);
   CHECK(count == 1);
 }
 

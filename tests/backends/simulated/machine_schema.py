@@ -42,7 +42,7 @@ def verdicts(documents):
 # A file that has every object of the schema, and where in it each stands.
 FULL = {
     "devices": [{
-        "pools": [{"kind": "vram"}], "telemetry": {}, "instance": {},
+        "pools": [{"kind": "vram"}], "telemetry": {}, "instance": {}, "cuda_version": {}, "compute_capability": {},
         "metrics": [{"metric": "temperature", "missing": {"status": "backend"}}],
         "processes": [{"pid": 7, "instance": {}, "missing": {"status": "backend"}}],
         "failures": [{"call": "telemetry", "status": "limit", "native": {"domain": "nvml", "code": 1}}],
@@ -59,7 +59,8 @@ FULL = {
 PLACES = {
     "": schema,
     "/devices/0": "device", "/devices/0/pools/0": "pool", "/devices/0/telemetry": "telemetry",
-    "/devices/0/instance": "instance", "/devices/0/processes/0": "row",
+    "/devices/0/instance": "instance",
+    "/devices/0/cuda_version": "version", "/devices/0/compute_capability": "version", "/devices/0/processes/0": "row",
     "/devices/0/processes/0/instance": "instance", "/devices/0/processes/0/missing": "why",
     "/devices/0/metrics/0": "metric", "/devices/0/metrics/0/missing": "why",
     "/devices/0/failures/0": "device_failure", "/devices/0/failures/0/native": "native",
@@ -76,7 +77,7 @@ VALUES = [
     None, True, False, 0, 1, 7, 100, 101, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**64 - 1,
     2**64, -1, -273, -300, 0.5, 10**15, 10**16, "", "GPU", "16GiB", "1.5 TiB", "16GB", "0x10de",
     "0x10000", "0000:01:00.0", "0000:01:00.8", "/tmp/x", "tmp/x", "self", "real", "absent", "own",
-    "foreign", "nvidia", "voodoo", "discrete", "virtual", "coherent", "asleep", "hung", "stolen",
+    "foreign", "nvidia", "voodoo", "npu", "discrete", "virtual", "coherent", "asleep", "hung", "stolen",
     "resident", "protected", "exited", "forever", "any", "open", "memory", "system", "self", "limit",
     "ok", "nvml", "errno", [], ["stale"], ["power"], ["compute"], ["used"], ["fan_rpm"], ["old"],
     [1], {}, [{}],

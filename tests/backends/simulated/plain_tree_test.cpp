@@ -24,7 +24,7 @@ struct folder_machine {
 
   std::uint32_t count() const {
     std::uint32_t devices = 0;
-    REQUIRE(hmn_device_count(context, &devices, nullptr) == HMN_OK);
+    REQUIRE(hmn_device_scan(context, &devices, nullptr, nullptr) == HMN_OK);
     return devices;
   }
   hmn_device device(std::uint32_t index = 0) const {

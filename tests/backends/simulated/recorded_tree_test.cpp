@@ -95,7 +95,7 @@ TEST_CASE("recorded folders of cards") {
       CAPTURE(e.file);
       const machine m(without_slash(e.path()));
       std::uint32_t count = 0;
-      REQUIRE(hmn_device_count(m.context, &count, nullptr) == HMN_OK);
+      REQUIRE(hmn_device_scan(m.context, &count, nullptr, nullptr) == HMN_OK);
       REQUIRE(count == 1);
       check_identity(e, m);
       check_telemetry(e, m);

@@ -90,8 +90,8 @@ TEST_CASE("a size is whole, not negative and below 2^64") {
 TEST_CASE("numbers have their range") {
   CHECK(refusal(device(R"("driver_index":4294967296)")) ==
         "/devices/0/driver_index: 4294967296 is not a whole number from 0 to 4294967295");
-  CHECK(refusal(device(R"("cuda_version":"12.4")")) ==
-        "/devices/0/cuda_version: \"12.4\" is not a whole number from 0 to 4294967295");
+  CHECK(refusal(device(R"("cuda_version":{"major":"12.4"})")) ==
+        "/devices/0/cuda_version/major: \"12.4\" is not a whole number from 0 to 4294967295");
   CHECK(refusal(device(R"("render_minor":-1)")) ==
         "/devices/0/render_minor: -1 is not a whole number from 0 to 4294967295");
   CHECK(refusal(device(R"("telemetry":{"gpu_busy_percent":100.5})")) ==
@@ -122,9 +122,10 @@ TEST_CASE("ids are whole numbers, or texts in hexadecimal") {
 TEST_CASE("words are those that are known") {
   CHECK(refusal(device(R"("state":"hung")")) ==
         "/devices/0/state: \"hung\" is not one of ready, asleep, lost, unreadable");
-  CHECK(refusal(device(R"("kind":"Discrete")")) ==
-        "/devices/0/kind: \"Discrete\" is not one of unknown, discrete, integrated, partition, "
-        "virtual");
+  CHECK(refusal(device(R"("form":"Discrete")")) ==
+        "/devices/0/form: \"Discrete\" is not one of unknown, discrete, integrated, virtual");
+  CHECK(refusal(device(R"("device_class":"tpu")")) ==
+        "/devices/0/device_class: \"tpu\" is not one of unknown, gpu, npu");
   CHECK(refusal(device(R"("memory_kind":3)")) ==
         "/devices/0/memory_kind: 3 is not one of unknown, dedicated, unified, coherent");
   CHECK(refusal(device(R"("pools":[{"kind":"vrm"}])")) ==
@@ -361,7 +362,7 @@ TEST_CASE("null is the same as nothing") {
   accept(
       R"({"devices":null,"host":null,"version":null,"failures":null,"changes":null,"format":null})");
   accept(device(R"("name":null,"uuid":null,"pools":null,"telemetry":null,"processes":null,
-                   "vendor":null,"kind":null,"state":null,"notes":null,"instance":null)"));
+                   "vendor":null,"device_class":null,"form":null,"state":null,"notes":null,"instance":null)"));
   accept(row(R"("pid":7,"used":null,"kinds":null,"missing":null,"name":null)"));
   CHECK(refusal(row(R"("pid":null)")).find("/devices/0/processes/0: \"pid\" is missing") == 0);
 }

@@ -103,7 +103,7 @@ TEST_CASE("a board's GPU is a unified, integrated device without a PCI address")
   const auto found = devices_of(*s);
   REQUIRE(found.size() == 1);
   CHECK(found[0].name.view() == "NVIDIA Jetson AGX Orin Developer Kit");
-  CHECK(found[0].kind == device_kind::integrated);
+  CHECK(found[0].form == device_form::integrated);
   CHECK(found[0].memory_kind == memory_kind::unified);
   CHECK(found[0].vendor == vendor::nvidia);
   CHECK(found[0].state == state::ready);

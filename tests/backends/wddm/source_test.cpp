@@ -116,7 +116,7 @@ TEST_CASE("adapters are who they are, software is left out") {
   CHECK(all[0].memory_kind == memory_kind::dedicated);
   CHECK(all[1].vendor == vendor::intel);
   CHECK(all[1].pci_bus_id.view() == "0000:00:02.0");
-  CHECK(all[1].kind == device_kind::integrated);
+  CHECK(all[1].form == device_form::integrated);
   CHECK(all[1].memory_kind == memory_kind::unified);
   CHECK(all[1].driver_version.empty());
   CHECK(m.r.diagnostics.empty());

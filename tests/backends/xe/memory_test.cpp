@@ -119,7 +119,7 @@ TEST_CASE("an integrated device has host memory, never memory of its own") {
     const auto found = m.devices(r);
     REQUIRE(found.size() == 1);
     CHECK(found[0].from == source::xe);
-    CHECK(found[0].kind == device_kind::integrated);
+    CHECK(found[0].form == device_form::integrated);
     CHECK(found[0].memory_kind == memory_kind::unified);
     const memory_reading reported = read_memory(m);
     REQUIRE(reported.result);

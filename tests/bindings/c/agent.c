@@ -150,17 +150,17 @@ static void say_count(hmn_status status, uint64_t count, const hmn_error* error)
     say_failure(status, error->message);
 }
 
-static void do_device_count(void) {
+static void do_scan(void) {
   uint32_t count = 0;
   hmn_error error = {.struct_size = sizeof error};
-  const hmn_status status = hmn_device_count(context, &count, &error);
+  const hmn_status status = hmn_device_scan(context, &count, NULL, &error);
   say_count(status, count, &error);
 }
 
-static void do_device_generation(void) {
+static void do_scan_generation(void) {
   uint64_t generation = 0;
   hmn_error error = {.struct_size = sizeof error};
-  const hmn_status status = hmn_device_generation(context, &generation, &error);
+  const hmn_status status = hmn_device_scan(context, NULL, &generation, &error);
   say_count(status, generation, &error);
 }
 
@@ -695,8 +695,8 @@ static const struct command {
 } commands[] = {{"open", 4, do_open},
                 {"close", 0, do_close},
                 {"set_path", 2, do_set_path},
-                {"device_count", 0, do_device_count},
-                {"device_generation", 0, do_device_generation},
+                {"scan", 0, do_scan},
+                {"scan_generation", 0, do_scan_generation},
                 {"find_device", 1, do_find_device},
                 {"device", 1, do_device},
                 {"pool", 2, do_pool},

@@ -78,7 +78,7 @@ def self_test(text, abi):
             ("std::optional<std::int64_t> memory_bytes;", "std::optional<std::uint64_t> memory_bytes;",
              "delta.memory_bytes is"),
             ("asleep = HMN_E_ASLEEP,", "", "HMN_E_ASLEEP is not used"),
-            ("hmn_device_count(", "hmn_device_counted(", "hmn_device_count is not called")):
+            ("hmn_device_scan(", "hmn_device_scanned(", "hmn_device_scan is not called")):
         assert old in text, old
         found = list(problems(text.replace(old, new), abi))
         assert any(line.startswith(expected) for line in found), (expected, found)

@@ -14,14 +14,14 @@ TEST_CASE("a moved context is open in its new place alone") {
   hypomnesis::context a = machine("small.json");
   hypomnesis::context b(std::move(a));
   CHECK_FALSE(a.is_open());
-  CHECK(b.device_count() == 1);
-  CHECK_THROWS_AS(a.device_count(), hypomnesis::closed);
+  CHECK(b.scan().count == 1);
+  CHECK_THROWS_AS(a.scan().count, hypomnesis::closed);
   a = std::move(b);
-  CHECK(a.device_count() == 1);
+  CHECK(a.scan().count == 1);
   CHECK_FALSE(b.is_open());
   hypomnesis::context& same = a;
   a = std::move(same);
-  CHECK(a.device_count() == 1);
+  CHECK(a.scan().count == 1);
 }
 
 TEST_CASE("a context may be closed twice, and refuses every call from then on") {
@@ -29,7 +29,7 @@ TEST_CASE("a context may be closed twice, and refuses every call from then on") 
   c.close();
   c.close();
   CHECK_FALSE(c.is_open());
-  CHECK_THROWS_AS(c.device_count(), hypomnesis::closed);
+  CHECK_THROWS_AS(c.scan().count, hypomnesis::closed);
   CHECK_THROWS_AS(c.take(), hypomnesis::closed);
   CHECK_THROWS_AS(c.set_default_path(hypomnesis::path_kind::proc), hypomnesis::closed);
 }
@@ -39,7 +39,7 @@ TEST_CASE("the handle that native gives outlives close") {
   const std::shared_ptr<hmn_context> held = c.native();
   c.close();
   std::uint32_t count = 0;
-  CHECK(hmn_device_count(held.get(), &count, nullptr) == HMN_OK);
+  CHECK(hmn_device_scan(held.get(), &count, nullptr, nullptr) == HMN_OK);
   CHECK(count == 1);
 }
 
@@ -66,6 +66,16 @@ TEST_CASE("options arrive") {
   const hypomnesis::context c = machine("states.json", options);
   CHECK(c.device(0).state == hypomnesis::run_state::ready);
   CHECK(c.backend(hypomnesis::backend_id::nvml).state == hypomnesis::run_state::off);
+}
+
+TEST_CASE("devices of another class than GPUs are listed where they are asked for") {
+  CHECK(machine("classes.json").scan().count == 1);
+  hypomnesis::context_options options;
+  options.device_classes = 1U << number(hypomnesis::device_class::npu);
+  const hypomnesis::context c = machine("classes.json", options);
+  CHECK(c.scan().count == 1);
+  CHECK(c.device(0).device_class == hypomnesis::device_class::npu);
+  CHECK(c.device(0).form == hypomnesis::device_form::integrated);
 }
 
 TEST_CASE("bits combine") {
@@ -102,7 +112,7 @@ TEST_CASE("after fork the parent's context says so, its snapshots are readable, 
       c.pool(0);
     } catch (const hypomnesis::error& e) {
       const bool says_so = e.status() == hypomnesis::status_code::forked;
-      const bool works = machine("small.json").device_count() == 1;
+      const bool works = machine("small.json").scan().count == 1;
       status = says_so && works && s.info().device_count == 1 ? 0 : 2;
     }
     _exit(status);

@@ -57,7 +57,8 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("notes", v.notes);
   put("backend", v.backend);
   put("index", v.index);
-  put("kind", v.kind);
+  put("device_class", v.device_class);
+  put("form", v.form);
   put("state", v.state);
   put("vendor", v.vendor);
   put("memory_kind", v.memory_kind);
@@ -69,9 +70,12 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("numa_node", v.numa_node);
   put("gpu_instance", v.gpu_instance);
   put("compute_instance", v.compute_instance);
-  put("cuda_version", v.cuda_version);
-  put("compute_capability", v.compute_capability);
+  put("cuda_version_major", v.cuda_version_major);
+  put("cuda_version_minor", v.cuda_version_minor);
+  put("compute_capability_major", v.compute_capability_major);
+  put("compute_capability_minor", v.compute_capability_minor);
   put("os_id", v.os_id);
+  put("age_ns", v.age_ns);
   put("name", v.name);
   put("uuid", v.uuid);
   put("pci_bus_id", v.pci_bus_id);

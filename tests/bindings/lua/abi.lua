@@ -135,7 +135,7 @@ local REACHED = {
   hmn_context_recording = Context.recording,
   hmn_context_destroy = Context.close, hmn_process_memory_read = Context.process_memory,
   hmn_process_memory_read_self = Context.own_memory, hmn_system_memory_read = Context.system_memory,
-  hmn_device_count = Context.device_count, hmn_device_generation = Context.device_generation,
+  hmn_device_scan = Context.scan,
   hmn_device_find = Context.find_device, hmn_device_read = Context.device,
   hmn_pool_read = Context.pool, hmn_telemetry_read = Context.telemetry, hmn_usage_read = Context.usage,
   hmn_usage_read_self = Context.own_usage, hmn_snapshot_take = Context.snapshot,

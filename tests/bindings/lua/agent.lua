@@ -114,8 +114,12 @@ function commands.close()
 end
 
 function commands.set_path(which, value) done(open_context():set_path(number(which), path(value))) end
-function commands.device_count() one(open_context():device_count()) end
-function commands.device_generation() one(open_context():device_generation()) end
+function commands.scan() one(open_context():scan()) end
+function commands.scan_generation()
+  local count, generation, status = open_context():scan()
+  if status then return one(count, generation, status) end
+  one(generation)
+end
 function commands.find_device(key) one(open_context():find_device(key)) end
 function commands.device(index) record "hmn_device"(open_context():device(number(index))) end
 function commands.pool(index, kind) record "hmn_pool"(open_context():pool(number(index), number(kind))) end

@@ -146,7 +146,7 @@ end
 refuses("self", function() context.device(0) end)
 refuses("self", function() context.close(snapshot) end)
 refuses("self", function() snapshot.json(context) end)
-refuses("self", function() context.device_count() end)
+refuses("self", function() context.scan() end)
 refuses("before", function() snapshot:delta_since(nil, 0) end)
 refuses("before", function() snapshot:delta_since(context, 0) end)
 refuses("before", function() snapshot:delta_line({}, 0, "x") end)
@@ -175,6 +175,13 @@ local without = assert(hypomnesis.open {backends_off = {"nvml", "nvidia_smi", "n
 expect.equal(without:backend("nvml").state, hypomnesis.RUN_STATE_OFF, "a backend that is off")
 expect.equal(without:backend("nvidia_smi").state, hypomnesis.RUN_STATE_OFF, "another backend that is off")
 expect.that(without:backend("os").state ~= hypomnesis.RUN_STATE_OFF, "a backend that is not off")
+
+for _, classes in ipairs {{"npu"}, 2 ^ hypomnesis.DEVICE_CLASS_NPU} do
+  local npus = assert(hypomnesis.open {device_classes = classes, simulation = (machine:gsub("[^/]+$", "classes.json"))})
+  expect.equal((npus:scan()), 1, "devices of a class")
+  expect.equal(npus:device(0).device_class, hypomnesis.DEVICE_CLASS_NPU, "the class asked for")
+end
+refuses("device_classes", function() hypomnesis.open {device_classes = {"tpu"}} end)
 
 -- The raw layer checks as well.
 if not rawget(_G, "jit") then
@@ -207,6 +214,6 @@ if not rawget(_G, "jit") then
   local closed = without.native
   core.close(closed)
   core.close(closed)
-  expect.misuse("is closed", closed.device_count, closed)
+  expect.misuse("is closed", closed.scan, closed)
   expect.equal(swig_type, nil, "a global variable of SWIG")
 end

@@ -10,13 +10,13 @@ local context = assert(hypomnesis.open {simulation = small, deadline = 60})
 local snapshot = assert(context:snapshot())
 
 local function child()
-  expect.status(hypomnesis.E_FORKED, context:device_count())
+  expect.status(hypomnesis.E_FORKED, context:scan())
   expect.status(hypomnesis.E_FORKED, context:snapshot())
   expect.that(snapshot:json():find("Small GPU", 1, true), "a snapshot of the parent")
   context:close()
   snapshot:close()
   local own = assert(hypomnesis.open {simulation = small, deadline = 60})
-  expect.equal(own:device_count(), 1, "devices of a new context")
+  expect.equal((own:scan()), 1, "devices of a new context")
   own = nil
   collectgarbage()
 end
@@ -29,4 +29,4 @@ if pid == 0 then
 end
 expect.that(pid > 0, "fork")
 expect.equal(host.wait(pid), 0, "status of the child")
-expect.equal(context:device_count(), 1, "the parent goes on")
+expect.equal(context:scan(), 1, "the parent goes on")

@@ -10,7 +10,7 @@ local function open() return assert(hypomnesis.open {simulation = small, deadlin
 local keeper, kept_open = rawget(_G, "newproxy") and newproxy(true) or setmetatable({}, {__gc = true}), {}
 getmetatable(keeper).__gc = function()
   for noun, object in pairs(kept_open) do
-    local method = noun == "context" and "device_count" or noun == "snapshot" and "json" or "info"
+    local method = noun == "context" and "scan" or noun == "snapshot" and "json" or "info"
     local good, found = pcall(object[method], object)
     if good and found then os.exit(1) end
     object:close()
@@ -30,7 +30,7 @@ context:close()
 context:close()
 expect.equal(tostring(context), "hypomnesis.Context (closed)", "text of a closed context")
 for _, call in ipairs {
-  function() context:device_count() end, function() context:find_device "driver:nvidia:0" end,
+  function() context:scan() end, function() context:find_device "driver:nvidia:0" end,
   function() context:device(0) end, function() context:pool(0) end, function() context:telemetry(0) end,
   function() context:usage(0, 1) end, function() context:own_usage(0) end, function() context:own_memory() end,
   function() context:process_memory(1) end, function() context:system_memory() end,

@@ -60,11 +60,11 @@ class Agent:
     def close(self):
         self.context.close()
 
-    def device_count(self):
-        return single(self.context.device_count())
+    def scan(self):
+        return single(self.context.scan().count)
 
-    def device_generation(self):
-        return single(self.context.device_generation())
+    def scan_generation(self):
+        return single(self.context.scan().generation)
 
     def find_device(self, key):
         return single(self.context.find_device(key))

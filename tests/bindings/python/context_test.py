@@ -7,7 +7,7 @@ import unittest
 from datetime import timedelta
 
 import hypomnesis
-from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, Place, Pool,
+from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, DeviceClass, Place, Pool,
                         PoolKind, ProcessMemory, ProcessMemoryField, State, SystemMemory, Telemetry,
                         TelemetryField, Usage, Vendor)
 from support import MACHINES, Case, run_suite
@@ -18,13 +18,14 @@ MIB = 1 << 20
 class Contexts(Case):
     def test_direct_readings(self):
         context = self.context("workstation")
-        self.assertEqual(context.device_count(), 1)
+        self.assertEqual(context.scan().count, 1)
         self.assertEqual(context.find_device("pci:01:00.0"), 0)
         device = context.device(0)
         self.assertIsInstance(device, Device)
         self.assertEqual((device.name, device.vendor, device.pci_bus_id),
                          ("NVIDIA GeForce RTX 4090", Vendor.NVIDIA, "0000:01:00.0"))
-        self.assertEqual(context.devices(), (device,))
+        self.assertEqual([one.uuid for one in context.devices()], [device.uuid])
+        self.assertGreater(device.age_ns, 0)
         pool = context.pool(0)
         self.assertIsInstance(pool, Pool)
         self.assertEqual((pool.kind, pool.total_bytes, pool.used_bytes, pool.reserved_bytes),
@@ -65,19 +66,26 @@ class Contexts(Case):
         with Context(backends_off=1 << Backend.NVML) as context:
             self.assertEqual(context.backend(Backend.NVML).state, State.OFF)
 
+    def test_other_classes_than_gpus_are_listed_where_asked_for(self):
+        paths = {Place.SIMULATION: pathlib.Path(__file__).parent.parent / "machines" / "classes.json"}
+        with Context(paths=paths) as context:
+            self.assertEqual([d.device_class for d in context.devices()], [DeviceClass.GPU])
+        with Context(device_classes=1 << DeviceClass.NPU, paths=paths) as context:
+            self.assertEqual([d.device_class for d in context.devices()], [DeviceClass.NPU])
+
     def test_paths_are_texts_bytes_or_paths(self):
         path = MACHINES / "apu.json"
         for value in (path, str(path), os.fsencode(path)):
             with Context() as context:
                 context.set_path(Place.SIMULATION, value)
-                self.assertEqual(context.device_count(), 1)
+                self.assertEqual(context.scan().count, 1)
 
     def test_a_path_need_not_be_text(self):
         path = os.fsencode(self.folder) + b"/\xff.json"
         with open(path, "wb") as file:
             file.write(pathlib.Path(MACHINES / "apu.json").read_bytes())
         with Context(paths={Place.SIMULATION: os.fsdecode(path)}) as context:
-            self.assertEqual(context.device_count(), 1)
+            self.assertEqual(context.scan().count, 1)
 
     def test_a_path_can_be_the_default_again(self):
         with Context(paths={Place.SIMULATION: "/nowhere.json"}) as context:
@@ -96,7 +104,7 @@ class Contexts(Case):
         context.close()
         context.close()
         self.assertTrue(context.closed)
-        for call in (context.device_count, context.own_memory, context.snapshot,
+        for call in (context.scan, context.own_memory, context.snapshot,
                      context.system_memory, lambda: context.pool(0), context.__enter__,
                      lambda: context.set_path(Place.PROC, "/proc")):
             with self.assertRaisesRegex(ClosedError, "this context is closed"):
@@ -127,9 +135,9 @@ class Contexts(Case):
 
     def test_values_are_frozen_and_compare(self):
         context = self.context("workstation")
-        device = context.device(0)
-        self.assertEqual(device, context.device(0))
-        self.assertEqual(hash(device), hash(context.device(0)))
+        device, same = (dataclasses.replace(context.device(0), age_ns=0) for _ in range(2))
+        self.assertEqual(device, same)
+        self.assertEqual(hash(device), hash(same))
         with self.assertRaises(dataclasses.FrozenInstanceError):
             device.name = "other"
         with self.assertRaises((AttributeError, TypeError)):

@@ -61,7 +61,7 @@ class Docs(Case):
                 fields = [one["name"] for one in ABI["structs"].get(name, {"fields": []})["fields"]]
                 self.assertTrue(field in fields if field else name in [*ABI["functions"], *ABI["structs"]]
                                 or any(one.startswith(name) for one in ABI["constants"]), of_c)
-            for call in re.findall(r"`(c\.\w+\(i\)[\w.]*|c\.device_count\(\))`", of_python):
+            for call in re.findall(r"`(c\.\w+\(i\)[\w.]*|c\.scan\(\)\.count)`", of_python):
                 eval(call, {"c": context, "i": 0})
 
     def test_the_table_of_errors(self):

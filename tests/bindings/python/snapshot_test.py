@@ -6,7 +6,7 @@ import pickle
 import unittest
 
 import hypomnesis
-from hypomnesis import (Backend, ClosedError, Collect, DeviceKind, Format, Note, PoolField, Scope,
+from hypomnesis import (Backend, ClosedError, Collect, DeviceForm, Format, Note, PoolField, Scope,
                         Snapshot, Status, TelemetryField, Throttle, UsageKind)
 from support import Case, run_suite
 
@@ -49,7 +49,7 @@ class Copies(Case):
 
     def test_partitions(self):
         snapshot = self.context("mig-a100").snapshot()
-        parts = [d for d in snapshot.devices if d.kind == DeviceKind.PARTITION]
+        parts = [d for d in snapshot.devices if d.parent_index is not None]
         self.assertTrue(parts)
         self.assertEqual({part.parent_index for part in parts}, {0})
         self.assertIsNone(snapshot.devices[0].gpu_instance)
@@ -69,7 +69,7 @@ class Copies(Case):
                                 "processes": [{"pid": 5, "kinds": []}]}]}
         device, = self.context(machine).snapshot(ALL).devices
         self.assertEqual((device.name, device.uuid, device.pci_bus_id), (None, None, None))
-        self.assertEqual((device.driver_index, device.cuda_version), (None, None))
+        self.assertEqual((device.driver_index, device.cuda_version_major), (None, None))
         self.assertEqual((device.main_pool.total_bytes, device.main_pool.used_bytes), (0, None))
         self.assertEqual((device.telemetry.fan_rpm, device.telemetry.power_watts), (0, None))
         usage, = device.usages

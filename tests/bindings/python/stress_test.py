@@ -49,7 +49,7 @@ class Stress(Case):
                     Ring(context, snapshot, other)
                 case 3:
                     snapshot.close()
-                    context.device_count()
+                    context.scan()
                 case 4:
                     del snapshot, other
         self.assertLess(self.grows_by(cycle), GROWTH)
@@ -85,7 +85,7 @@ class Stress(Case):
                     lambda: context.usage(0, 48211), lambda: context.own_usage(0),
                     lambda: context.own_memory(), lambda: context.process_memory(1842),
                     lambda: context.system_memory(), lambda: context.backend(Backend.SIMULATED),
-                    lambda: context.device_count(), lambda: context.find_device("pci:01:00.0"))
+                    lambda: context.scan(), lambda: context.find_device("pci:01:00.0"))
 
         def cycle(i):
             for reading in readings:

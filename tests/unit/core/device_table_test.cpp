@@ -21,7 +21,7 @@ device make(slot number, std::uint32_t vendor, const char* pci, const char* uuid
 
 device make_partition(slot number, slot parent, const char* uuid) {
   device d = make(number, vendor::nvidia, "0000:01:00.0", uuid);
-  d.kind = device_kind::partition;
+  d.is_part = true;
   d.parent = parent;
   return d;
 }
@@ -113,7 +113,7 @@ namespace {
 
 device make_soc(slot number, source from, const char* uuid = "") {
   device d = make(number, vendor::nvidia, "", uuid);
-  d.kind = device_kind::integrated;
+  d.form = device_form::integrated;
   d.from = from;
   return d;
 }
@@ -152,7 +152,7 @@ TEST_CASE("what is no GPU of such an SoC is not taken for it") {
     far.pci_bus_id.assign("0001:01:00.0");
   }
   SUBCASE("a card whose place is not told") {
-    far.kind = device_kind::discrete;
+    far.form = device_form::discrete;
   }
   SUBCASE("one of no known maker") {
     far.vendor = vendor::unknown;

@@ -82,12 +82,14 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("commit_limit_bytes":207,"committed_bytes":208,"pressure":"warning",)"
       R"("stall_percent":20.25,"usable_bytes":209},)"
       R"("devices":[{"index":601,"name":"NVIDIA Test GPU","uuid":"GPU-1",)"
-      R"("pci_bus_id":"0000:01:00.0","backend":"nvml","notes":["partial"],"kind":"partition",)"
+      R"("pci_bus_id":"0000:01:00.0","backend":"nvml","notes":["partial"],"device_class":"npu",)"
+      R"("form":"integrated",)"
       R"("state":"ready","memory_kind":"coherent","vendor":"nvidia","vendor_id":4318,)"
       R"("pci_device":604,"pci_subsystem":605,"parent_index":602,"driver_index":603,)"
-      R"("driver_version":"591.86","cuda_version":608,"compute_capability":613,)"
+      R"("driver_version":"591.86","cuda_version_major":608,"cuda_version_minor":615,)"
+      R"("compute_capability_major":613,"compute_capability_minor":616,)"
       R"("architecture":"Testing","render_minor":606,"numa_node":607,)"
-      R"("gpu_instance":609,"compute_instance":610,"os_id":611,)"
+      R"("gpu_instance":609,"compute_instance":610,"os_id":611,"age_ns":614,)"
       R"("telemetry":{"backend":"nvml","notes":["mixed"],"backends":["nvml","nvidia-smi"],)"
       R"("gpu_busy_percent":30.5,"memory_busy_percent":31,"encoder_busy_percent":32,)"
       R"("decoder_busy_percent":33,"temperature_celsius":-34.25,"hotspot_celsius":35,)"
@@ -253,7 +255,7 @@ TEST_CASE("numbers of a newer library are words all the same") {
   hmn::snapshot s;
   s.devices.resize(1);
   hmn::device& d = s.devices[0].identity.edit();
-  d.kind = static_cast<hmn::device_kind>(99);
+  d.form = static_cast<hmn::device_form>(99);
   d.state = static_cast<hmn::state>(99);
   d.vendor = 0x1234;
   d.from = static_cast<hmn::source>(63);
@@ -262,7 +264,7 @@ TEST_CASE("numbers of a newer library are words all the same") {
   s.why.edit().diagnostics[0].value.about = 1U << 31;
   s.why.edit().diagnostics[0].value.field = UINT32_MAX;
   const tree j = tree::parse(written(s));
-  CHECK(j["devices"][0]["kind"] == "unknown");
+  CHECK(j["devices"][0]["form"] == "unknown");
   CHECK(j["devices"][0]["state"] == "unknown");
   CHECK(j["devices"][0]["vendor"] == "unknown");
   CHECK(j["devices"][0]["vendor_id"] == 0x1234);

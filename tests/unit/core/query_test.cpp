@@ -34,7 +34,7 @@ struct card {
 card part_of(slot gpu, slot number, std::optional<std::uint32_t> instance, std::uint64_t size_gib) {
   card c;
   c.identity.number = number;
-  c.identity.kind = device_kind::partition;
+  c.identity.is_part = true;
   c.identity.parent = gpu;
   if (instance) c.identity.instance = mig_instance{*instance, 0};
   c.total = size_gib * card_unit;
@@ -83,8 +83,9 @@ struct watched_reading final : reading {
   [[nodiscard]] bool wants_trace() const noexcept override { return false; }
   bool may_ask(std::uint32_t, std::size_t) noexcept override { return is_asking = true; }
   void answered() noexcept override { is_asking = false; }
-  void diagnose(const diagnostic&) override {
+  void diagnose(const diagnostic& d) override {
     ++diagnosed;
+    if (kept != nullptr) kept->push_back(d);
     CHECK_FALSE(is_asking);
   }
   void opening() noexcept override {}
@@ -94,6 +95,30 @@ struct watched_reading final : reading {
   std::optional<std::uint64_t> of_host;
   bool is_asking = false;
   int diagnosed = 0;
+  std::vector<diagnostic>* kept = nullptr;
+};
+
+// Lists an NPU with a partition, and a GPU, with a note about each.
+class mixed_source final : public device_source {
+ public:
+  mixed_source() : device_source(source::drm, calls::may_block) {}
+
+  result<void> devices(std::vector<device>& out, reading& r) override {
+    for (const slot number : {0U, 1U, 2U}) {
+      device& d = out.emplace_back();
+      d.number = number;
+      d.name.assign("Device");
+      if (number == 0) d.device_class = device_class::npu;
+      if (number == 0) d.form = device_form::integrated;
+      d.is_part = number == 1;
+      if (d.is_part) d.parent = 0;
+      diagnostic note;
+      note.about = subject::devices;
+      note.device = number;
+      r.diagnose(note);
+    }
+    return {};
+  }
 };
 
 }  // namespace
@@ -106,6 +131,34 @@ TEST_CASE("what core does with a list of devices is not charged to the last one"
   p.list = true;
   static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
   CHECK(r.diagnosed == 1);
+}
+
+TEST_CASE("a device of a class that was not asked for is not listed, nor what was noted about it") {
+  mixed_source from;
+  watched_reading r;
+  source_cache out;
+  r.kept = &out.diagnostics;
+  plan p;
+  p.list = true;
+  static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
+  REQUIRE(out.devices.size() == 1);
+  CHECK(out.devices[0].identity.number == 2);
+  REQUIRE(out.diagnostics.size() == 1);
+  CHECK(out.diagnostics[0].device == 2);
+}
+
+TEST_CASE("a partition has the class and the form of its parent") {
+  mixed_source from;
+  watched_reading r;
+  source_cache out;
+  plan p;
+  p.list = true;
+  p.device_classes = bit_of(device_class::npu);
+  static_cast<void>(query(from, p, out, r, [](device_cache*) {}));
+  REQUIRE(out.devices.size() == 2);
+  CHECK(out.devices[1].identity.parent == 0);
+  CHECK(out.devices[1].identity.device_class == device_class::npu);
+  CHECK(out.devices[1].identity.form == device_form::integrated);
 }
 
 namespace {

@@ -49,11 +49,11 @@ class Kernel(Machine):
             reported = {(d["os_id"], d["pci_bus_id"], d["backend"]) for d in self.taken["devices"]}
             self.assertEqual(reported, {(None, "0000:01:00.0", "nvml"), (0x103D8, None, "dxgi"), (0x20000, None, "dxgi")})
 
-    def test_the_kinds_of_a_laptops_two(self):
+    def test_the_forms_of_a_laptops_two(self):
         kernel = self.kernel((CARD["luid"], 1, HYBRID_DISCRETE, 0, 0, ""),
                              (OTHER["luid"], 2, HYBRID_INTEGRATED, 0, 0, ""))
         self.probe(adapters=(CARD, OTHER), off=NVML | SMI, HMN_FAKE_GDI32=kernel)
-        self.assertEqual([(d["kind"], d["pci_bus_id"]) for d in self.taken["devices"]],
+        self.assertEqual([(d["form"], d["pci_bus_id"]) for d in self.taken["devices"]],
                          [("discrete", "0000:01:00.0"), ("integrated", "0000:02:00.0")])
 
     def test_what_a_process_uses_where_no_counter_reports(self):

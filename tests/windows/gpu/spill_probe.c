@@ -29,7 +29,7 @@ int main(int count, char** arguments) {
   options.deadline_ns = HMN_MILLISECONDS(20000);
   options.backends_off = count > 1 ? strtoull(arguments[1], NULL, 0) : 0;
   if (hmn_context_create(&options, &context, NULL) != HMN_OK) return 1;
-  if (hmn_device_count(context, &devices, NULL) != HMN_OK || devices == 0) return 2;
+  if (hmn_device_scan(context, &devices, NULL, NULL) != HMN_OK || devices == 0) return 2;
   if (hmn_spill_create(context, 0, NULL, &spill, NULL) != HMN_OK) return 3;
   observe(spill, "first");
   for (i = 2; i < count; ++i) {

@@ -311,19 +311,28 @@ public enum Pressure : uint
     Critical = Raw.PRESSURE_CRITICAL,
 }
 
-/// <summary>Kind of a device.</summary>
-public enum DeviceKind : uint
+/// <summary>Class of a device; bit n of hmn_context_options.device_classes is class n.</summary>
+public enum DeviceClass : uint
 {
     /// <summary>Unknown.</summary>
-    Unknown = Raw.DEVICE_KIND_UNKNOWN,
+    Unknown = Raw.DEVICE_CLASS_UNKNOWN,
+    /// <summary>Gpu.</summary>
+    Gpu = Raw.DEVICE_CLASS_GPU,
+    /// <summary>An accelerator of computations alone, such as neural networks.</summary>
+    Npu = Raw.DEVICE_CLASS_NPU,
+}
+
+/// <summary>Form of a device; a partition has that of its parent.</summary>
+public enum DeviceForm : uint
+{
+    /// <summary>Unknown.</summary>
+    Unknown = Raw.DEVICE_FORM_UNKNOWN,
     /// <summary>Discrete.</summary>
-    Discrete = Raw.DEVICE_KIND_DISCRETE,
-    /// <summary>Integrated.</summary>
-    Integrated = Raw.DEVICE_KIND_INTEGRATED,
-    /// <summary>A MIG instance: a device of its own, with <c>ParentIndex</c>.</summary>
-    Partition = Raw.DEVICE_KIND_PARTITION,
+    Discrete = Raw.DEVICE_FORM_DISCRETE,
+    /// <summary>A part of the processor or SoC.</summary>
+    Integrated = Raw.DEVICE_FORM_INTEGRATED,
     /// <summary>Virtual.</summary>
-    Virtual = Raw.DEVICE_KIND_VIRTUAL,
+    Virtual = Raw.DEVICE_FORM_VIRTUAL,
 }
 
 /// <summary>Kind of a device's memory.</summary>
@@ -886,9 +895,10 @@ public enum DeviceFields : ulong
     DriverIndex = Raw.DEVICE_HAS_DRIVER_INDEX,
     /// <summary><see cref="Device.OsId"/>.</summary>
     OsId = Raw.DEVICE_HAS_OS_ID,
-    /// <summary><see cref="Device.CudaVersion"/>.</summary>
+    /// <summary><see cref="Device.CudaVersionMajor"/> and <see cref="Device.CudaVersionMinor"/>.</summary>
     CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
-    /// <summary><see cref="Device.ComputeCapability"/>.</summary>
+    /// <summary><see cref="Device.ComputeCapabilityMajor"/> and
+    /// <see cref="Device.ComputeCapabilityMinor"/>.</summary>
     ComputeCapability = Raw.DEVICE_HAS_COMPUTE_CAPABILITY,
     /// <summary><see cref="Device.Architecture"/>.</summary>
     Architecture = Raw.DEVICE_HAS_ARCHITECTURE,

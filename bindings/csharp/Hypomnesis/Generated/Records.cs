@@ -163,15 +163,17 @@ public sealed partial record Device
     public Backend Backend { get; init; }
     /// <summary>In the context: never reused, never renumbered.</summary>
     public uint Index { get; init; }
-    /// <summary>Kind of a device.</summary>
-    public DeviceKind Kind { get; init; }
+    /// <summary>Class of a device; bit n of hmn_context_options.device_classes is class n.</summary>
+    public DeviceClass DeviceClass { get; init; }
+    /// <summary>Form of a device; a partition has that of its parent.</summary>
+    public DeviceForm Form { get; init; }
     /// <summary>State of a backend or a device.</summary>
     public State State { get; init; }
     /// <summary>A PCI vendor id.</summary>
     public Vendor Vendor { get; init; }
     /// <summary>Kind of a device's memory.</summary>
     public MemoryKind MemoryKind { get; init; }
-    /// <summary>A partition's GPU.</summary>
+    /// <summary>The device that this one is a partition of: a MIG instance, an XCP.</summary>
     public uint? ParentIndex { get; init; }
     /// <summary>Index in the vendor's own tools.</summary>
     public uint? DriverIndex { get; init; }
@@ -187,12 +189,18 @@ public sealed partial record Device
     public uint? GpuInstance { get; init; }
     /// <summary>MIG.</summary>
     public uint? ComputeInstance { get; init; }
-    /// <summary>Of the driver: 1000 * major + 10 * minor.</summary>
-    public uint? CudaVersion { get; init; }
-    /// <summary>NVIDIA: 1000 * major + 10 * minor, as <see cref="CudaVersion"/>: 9.0 is 9000.</summary>
-    public uint? ComputeCapability { get; init; }
+    /// <summary>Newest CUDA that the driver supports: 12.4 is 12 and 4.</summary>
+    public uint? CudaVersionMajor { get; init; }
+    /// <summary>Cuda version minor.</summary>
+    public uint? CudaVersionMinor { get; init; }
+    /// <summary>NVIDIA: 9.0 is 9 and 0.</summary>
+    public uint? ComputeCapabilityMajor { get; init; }
+    /// <summary>Compute capability minor.</summary>
+    public uint? ComputeCapabilityMinor { get; init; }
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }
+    /// <summary>Time since its driver listed it; of several, the earliest.</summary>
+    public ulong AgeNs { get; init; }
     /// <summary>As the vendor writes it: "NVIDIA GeForce RTX 4090".</summary>
     public string? Name { get; init; }
     /// <summary>As the vendor writes it: "GPU-…", "MIG-…".</summary>
@@ -212,7 +220,8 @@ public sealed partial record Device
             Notes = (Notes)from->Notes,
             Backend = (Backend)from->Backend,
             Index = from->Index,
-            Kind = (DeviceKind)from->Kind,
+            DeviceClass = (DeviceClass)from->DeviceClass,
+            Form = (DeviceForm)from->Form,
             State = (State)from->State,
             Vendor = (Vendor)from->Vendor,
             MemoryKind = (MemoryKind)from->MemoryKind,
@@ -224,9 +233,12 @@ public sealed partial record Device
             NumaNode = from->NumaNode,
             GpuInstance = from->GpuInstance,
             ComputeInstance = from->ComputeInstance,
-            CudaVersion = from->CudaVersion,
-            ComputeCapability = from->ComputeCapability,
+            CudaVersionMajor = from->CudaVersionMajor,
+            CudaVersionMinor = from->CudaVersionMinor,
+            ComputeCapabilityMajor = from->ComputeCapabilityMajor,
+            ComputeCapabilityMinor = from->ComputeCapabilityMinor,
             OsId = from->OsId,
+            AgeNs = from->AgeNs,
             Name = from->Name,
             Uuid = from->Uuid,
             PciBusId = from->PciBusId,
@@ -608,7 +620,7 @@ public sealed record SnapshotInfo
     public ulong MonotonicNs { get; init; }
     /// <summary>Time it took.</summary>
     public ulong DurationNs { get; init; }
-    /// <summary>As hmn_device_generation, of the context's last scan.</summary>
+    /// <summary>As of hmn_device_scan, of the context's last scan.</summary>
     public ulong DeviceGeneration { get; init; }
 
     internal static unsafe SnapshotInfo From(IntPtr record)

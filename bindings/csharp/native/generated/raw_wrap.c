@@ -423,13 +423,23 @@ static const hmn_opt_u32 *hmn_device_compute_instance_get(hmn_device *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_device_cuda_version_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_major) : NULL;
 }
 
 
-static const hmn_opt_u32 *hmn_device_compute_capability_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_minor) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_major) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_minor) : NULL;
 }
 
 
@@ -940,7 +950,7 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -952,6 +962,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t st
     options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -973,15 +984,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields field
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -1955,13 +1961,25 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_index_g
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_kind_get___(void * jarg1) {
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_device_class_get___(void * jarg1) {
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
 
   arg1 = (hmn_device *)jarg1;
-  result = (uint32_t) ((arg1)->kind);
+  result = (uint32_t) ((arg1)->device_class);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_form_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (uint32_t) ((arg1)->form);
   jresult = result;
   return jresult;
 }
@@ -1998,6 +2016,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_memory_
 
   arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->memory_kind);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_age_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (uint64_t) ((arg1)->age_ns);
   jresult = result;
   return jresult;
 }
@@ -2099,25 +2129,49 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute
 }
 
 
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_version_get___(void * jarg1) {
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_version_major_get___(void * jarg1) {
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
 
   arg1 = (hmn_device *)jarg1;
-  result = (hmn_opt_u32 *)hmn_device_cuda_version_get(arg1);
+  result = (hmn_opt_u32 *)hmn_device_cuda_version_major_get(arg1);
   jresult = result;
   return jresult;
 }
 
 
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_get___(void * jarg1) {
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_version_minor_get___(void * jarg1) {
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
 
   arg1 = (hmn_device *)jarg1;
-  result = (hmn_opt_u32 *)hmn_device_compute_capability_get(arg1);
+  result = (hmn_opt_u32 *)hmn_device_cuda_version_minor_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_major_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (hmn_opt_u32 *)hmn_device_compute_capability_major_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute_capability_minor_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_device *arg1 = (hmn_device *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_device *)jarg1;
+  result = (hmn_opt_u32 *)hmn_device_compute_capability_minor_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -4838,7 +4892,7 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_size_of___(void * 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned long long jarg2, unsigned long long jarg3, unsigned long long jarg4, unsigned long long jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned int jarg9, hmn_error * jarg10) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned long long jarg2, unsigned long long jarg3, unsigned long long jarg4, unsigned long long jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned int jarg9, unsigned int jarg10, hmn_error * jarg11) {
   void * jresult ;
   hmn_flags arg1 ;
   uint64_t arg2 ;
@@ -4849,7 +4903,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
   Context *result = 0 ;
 
   arg1 = (hmn_flags)jarg1;
@@ -4861,8 +4916,9 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   arg7 = (uint64_t)jarg7;
   arg8 = (uint64_t)jarg8;
   arg9 = (uint32_t)jarg9;
-  arg10 = jarg10;
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  arg10 = (uint32_t)jarg10;
+  arg11 = jarg11;
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   jresult = (void *)result;
   return jresult;
 }
@@ -4963,29 +5019,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___
 }
 
 
-SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_count___(void * jarg1, hmn_error * jarg2) {
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_scan___(void * jarg1, hmn_u64 * jarg2, hmn_error * jarg3) {
   unsigned int jresult ;
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   uint32_t result;
 
   arg1 = (Context *)jarg1;
   arg2 = jarg2;
-  result = (uint32_t)Context_device_count(arg1,arg2);
-  jresult = result;
-  return jresult;
-}
-
-
-SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_generation___(void * jarg1, hmn_error * jarg2) {
-  unsigned long long jresult ;
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  uint64_t result;
-
-  arg1 = (Context *)jarg1;
-  arg2 = jarg2;
-  result = (uint64_t)Context_device_generation(arg1,arg2);
+  arg3 = jarg3;
+  result = (uint32_t)Context_scan(arg1,arg2,arg3);
   jresult = result;
   return jresult;
 }

@@ -452,13 +452,23 @@ static const hmn_opt_u32 *hmn_device_compute_instance_get(hmn_device *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_device_cuda_version_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_major) : NULL;
 }
 
 
-static const hmn_opt_u32 *hmn_device_compute_capability_get(hmn_device *self) {
-  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability) : NULL;
+static const hmn_opt_u32 *hmn_device_cuda_version_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_CUDA_VERSION ? HMN_FIRST_u32(self->cuda_version_minor) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_major_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_major) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_device_compute_capability_minor_get(hmn_device *self) {
+  return self->present & HMN_DEVICE_HAS_COMPUTE_CAPABILITY ? HMN_FIRST_u32(self->compute_capability_minor) : NULL;
 }
 
 
@@ -955,7 +965,7 @@ uint32_t size_of(const char *name) {
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t stale_ns,uint64_t open_deadline_ns,uint64_t max_age_ns,uint64_t idle_close_ns,uint64_t rescan_ns,uint64_t backends_off,uint32_t rescan_percent,uint32_t device_classes,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -967,6 +977,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint64_t deadline_ns,uint64_t st
     options.rescan_ns = rescan_ns;
     options.backends_off = backends_off;
     options.rescan_percent = rescan_percent;
+    options.device_classes = device_classes;
     hmn_context_create(&options, &made, error);
     return made;
   }
@@ -989,15 +1000,10 @@ SWIGINTERN hmn_process_memory *Context_own_memory(Context *self,hmn_fields field
 SWIGINTERN hmn_system_memory *Context_system_memory(Context *self,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_system_memory, hmn_system_memory_read(self, fields, out, error));
   }
-SWIGINTERN uint32_t Context_device_count(Context *self,hmn_error *error){
+SWIGINTERN uint32_t Context_scan(Context *self,hmn_u64 *generation,hmn_error *error){
     uint32_t count = 0;
-    hmn_device_count(self, &count, error);
+    hmn_device_scan(self, &count, generation, error);
     return count;
-  }
-SWIGINTERN uint64_t Context_device_generation(Context *self,hmn_error *error){
-    uint64_t generation = 0;
-    hmn_device_generation(self, &generation, error);
-    return generation;
   }
 SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error *error){
     uint32_t index = 0;
@@ -1633,7 +1639,7 @@ int _wrap_SizeOf_raw_61d71aca86ec8494(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_61d71aca86ec8494(int _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
+Context *_wrap_new_Context_raw_61d71aca86ec8494(int _swig_go_0, long long _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   hmn_flags arg1 ;
   uint64_t arg2 ;
   uint64_t arg3 ;
@@ -1643,7 +1649,8 @@ Context *_wrap_new_Context_raw_61d71aca86ec8494(int _swig_go_0, long long _swig_
   uint64_t arg7 ;
   uint64_t arg8 ;
   uint32_t arg9 ;
-  hmn_error *arg10 = (hmn_error *) 0 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
   Context *result = 0 ;
   Context *_swig_go_result;
 
@@ -1656,9 +1663,10 @@ Context *_wrap_new_Context_raw_61d71aca86ec8494(int _swig_go_0, long long _swig_
   arg7 = (uint64_t)_swig_go_6;
   arg8 = (uint64_t)_swig_go_7;
   arg9 = (uint32_t)_swig_go_8;
-  arg10 = (hmn_error *)_swig_go_9;
+  arg10 = (uint32_t)_swig_go_9;
+  arg11 = (hmn_error *)_swig_go_10;
 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
   *(Context **)&_swig_go_result = (Context *)result;
   return _swig_go_result;
 }
@@ -1781,31 +1789,18 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_61d71aca86ec8494(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_Scan_raw_61d71aca86ec8494(Context *_swig_go_0, long long *_swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_u64 *arg2 = (hmn_u64 *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
   uint32_t result;
   int _swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_error *)_swig_go_1;
+  arg2 = (hmn_u64 *)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
 
-  result = (uint32_t)Context_device_count(arg1,arg2);
-  _swig_go_result = result;
-  return _swig_go_result;
-}
-
-
-long long _wrap_Context_DeviceGeneration_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
-  Context *arg1 = (Context *) 0 ;
-  hmn_error *arg2 = (hmn_error *) 0 ;
-  uint64_t result;
-  long long _swig_go_result;
-
-  arg1 = *(Context **)&_swig_go_0;
-  arg2 = (hmn_error *)_swig_go_1;
-
-  result = (uint64_t)Context_device_generation(arg1,arg2);
+  result = (uint32_t)Context_scan(arg1,arg2,arg3);
   _swig_go_result = result;
   return _swig_go_result;
 }

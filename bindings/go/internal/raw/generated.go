@@ -53,8 +53,8 @@ typedef _gostring_ swig_type_20;
 typedef long long swig_type_21;
 typedef long long swig_type_22;
 typedef long long swig_type_23;
-typedef long long swig_type_24;
-typedef _goslice_ swig_type_25;
+typedef _goslice_ swig_type_24;
+typedef long long swig_type_25;
 typedef long long swig_type_26;
 typedef long long swig_type_27;
 typedef long long swig_type_28;
@@ -67,7 +67,7 @@ typedef long long swig_type_34;
 typedef long long swig_type_35;
 typedef long long swig_type_36;
 typedef long long swig_type_37;
-typedef long long swig_type_38;
+typedef _goslice_ swig_type_38;
 typedef _goslice_ swig_type_39;
 typedef _goslice_ swig_type_40;
 typedef _goslice_ swig_type_41;
@@ -76,23 +76,23 @@ typedef _goslice_ swig_type_43;
 typedef _goslice_ swig_type_44;
 typedef _goslice_ swig_type_45;
 typedef _goslice_ swig_type_46;
-typedef _goslice_ swig_type_47;
-typedef long long swig_type_48;
+typedef long long swig_type_47;
+typedef _gostring_ swig_type_48;
 typedef _gostring_ swig_type_49;
 typedef _gostring_ swig_type_50;
 typedef _gostring_ swig_type_51;
-typedef _gostring_ swig_type_52;
-typedef _goslice_ swig_type_53;
-typedef _gostring_ swig_type_54;
-typedef _goslice_ swig_type_55;
+typedef _goslice_ swig_type_52;
+typedef _gostring_ swig_type_53;
+typedef _goslice_ swig_type_54;
+typedef long long swig_type_55;
 typedef long long swig_type_56;
-typedef long long swig_type_57;
-typedef _gostring_ swig_type_58;
-typedef _goslice_ swig_type_59;
-typedef long long swig_type_60;
-typedef _goslice_ swig_type_61;
-typedef long long swig_type_62;
-typedef _goslice_ swig_type_63;
+typedef _gostring_ swig_type_57;
+typedef _goslice_ swig_type_58;
+typedef long long swig_type_59;
+typedef _goslice_ swig_type_60;
+typedef long long swig_type_61;
+typedef _goslice_ swig_type_62;
+typedef long long swig_type_63;
 typedef long long swig_type_64;
 typedef long long swig_type_65;
 typedef long long swig_type_66;
@@ -112,25 +112,24 @@ typedef long long swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
 typedef long long swig_type_82;
-typedef long long swig_type_83;
-typedef _goslice_ swig_type_84;
+typedef _goslice_ swig_type_83;
+typedef long long swig_type_84;
 typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
 typedef long long swig_type_88;
-typedef long long swig_type_89;
+typedef _goslice_ swig_type_89;
 typedef _goslice_ swig_type_90;
 typedef _goslice_ swig_type_91;
-typedef _goslice_ swig_type_92;
+typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
 typedef long long swig_type_96;
-typedef long long swig_type_97;
-typedef _goslice_ swig_type_98;
+typedef _goslice_ swig_type_97;
+typedef long long swig_type_98;
 typedef long long swig_type_99;
 typedef long long swig_type_100;
-typedef long long swig_type_101;
 extern void _wrap_Swig_free_raw_61d71aca86ec8494(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_61d71aca86ec8494(swig_intgo arg1);
 
@@ -149,7 +148,7 @@ extern swig_type_7 _wrap_metric_unit_raw_61d71aca86ec8494(int arg1);
 extern swig_type_8 _wrap_metric_instance_name_raw_61d71aca86ec8494(int arg1, int arg2);
 extern swig_type_9 _wrap_FormatBytes_raw_61d71aca86ec8494(swig_type_10 arg1, swig_voidp arg2);
 extern int _wrap_SizeOf_raw_61d71aca86ec8494(swig_type_11 arg1);
-extern uintptr_t _wrap_new_Context_raw_61d71aca86ec8494(int arg1, swig_type_12 arg2, swig_type_13 arg3, swig_type_14 arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_type_18 arg8, int arg9, swig_voidp arg10);
+extern uintptr_t _wrap_new_Context_raw_61d71aca86ec8494(int arg1, swig_type_12 arg2, swig_type_13 arg3, swig_type_14 arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_type_18 arg8, int arg9, int arg10, swig_voidp arg11);
 extern void _wrap_delete_Context_raw_61d71aca86ec8494(uintptr_t arg1);
 extern void _wrap_Context_SetPath_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_19 arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_Backend_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
@@ -157,28 +156,27 @@ extern swig_type_20 _wrap_Context_Recording_raw_61d71aca86ec8494(uintptr_t arg1,
 extern swig_voidp _wrap_Context_ProcessMemory_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_21 arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_OwnMemory_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Context_SystemMemory_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_23 arg2, swig_voidp arg3);
-extern int _wrap_Context_DeviceCount_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern swig_type_24 _wrap_Context_DeviceGeneration_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_FindDevice_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_25 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Device_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_26 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_27 arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_Telemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_28 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_type_29 arg5, swig_voidp arg6);
-extern swig_voidp _wrap_Context_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_30 arg4, swig_voidp arg5);
-extern swig_voidp _wrap_Context_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_31 arg3, swig_voidp arg4);
-extern uintptr_t _wrap_Context_Take_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_type_32 arg6, swig_voidp arg7);
-extern uintptr_t _wrap_Context_Sampler_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_33 arg3, swig_type_34 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_type_35 arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_36 arg3, int arg4, swig_voidp arg5);
-extern uintptr_t _wrap_Context_Spill_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_37 arg4, swig_type_38 arg5, swig_voidp arg6);
-extern void _wrap_Snapshot_Devices_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_39 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_40 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_41 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Pools_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_42 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Usages_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_43 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Metrics_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_44 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Groups_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_45 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_46 arg2, swig_voidp arg3);
-extern int _wrap_Snapshot_Texts_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_47 arg4, swig_voidp arg5);
+extern int _wrap_Context_Scan_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2, swig_voidp arg3);
+extern int _wrap_Context_FindDevice_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_Device_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_25 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_26 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_Telemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_27 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_type_28 arg5, swig_voidp arg6);
+extern swig_voidp _wrap_Context_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_29 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_30 arg3, swig_voidp arg4);
+extern uintptr_t _wrap_Context_Take_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_type_31 arg6, swig_voidp arg7);
+extern uintptr_t _wrap_Context_Sampler_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_32 arg3, swig_type_33 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_type_34 arg10, swig_voidp arg11);
+extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_35 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Spill_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_36 arg4, swig_type_37 arg5, swig_voidp arg6);
+extern void _wrap_Snapshot_Devices_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_38 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_39 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_40 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Pools_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_41 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Usages_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_42 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Metrics_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_43 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Groups_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_44 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_45 arg2, swig_voidp arg3);
+extern int _wrap_Snapshot_Texts_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_46 arg4, swig_voidp arg5);
 extern void _wrap_delete_Snapshot_raw_61d71aca86ec8494(uintptr_t arg1);
 extern swig_voidp _wrap_Snapshot_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Snapshot_Memory_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
@@ -192,49 +190,49 @@ extern swig_voidp _wrap_Snapshot_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int 
 extern swig_voidp _wrap_Snapshot_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Group_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Diagnostic_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Reason_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_48 arg4, int arg5, swig_voidp arg6);
-extern swig_type_49 _wrap_Snapshot_Text_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_50 _wrap_Snapshot_DeviceLine_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
-extern swig_type_51 _wrap_Snapshot_Json_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Reason_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_47 arg4, int arg5, swig_voidp arg6);
+extern swig_type_48 _wrap_Snapshot_Text_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_49 _wrap_Snapshot_DeviceLine_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
+extern swig_type_50 _wrap_Snapshot_Json_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Snapshot_DeltaSince_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
-extern swig_type_52 _wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_53 arg4, int arg5, swig_voidp arg6);
-extern swig_type_54 _wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_55 arg4, int arg5, swig_voidp arg6);
+extern swig_type_51 _wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_52 arg4, int arg5, swig_voidp arg6);
+extern swig_type_53 _wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_54 arg4, int arg5, swig_voidp arg6);
 extern void _wrap_delete_Sampler_raw_61d71aca86ec8494(uintptr_t arg1);
-extern swig_type_56 _wrap_Sampler_Handle_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern swig_type_55 _wrap_Sampler_Handle_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern void _wrap_Sampler_Start_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern void _wrap_Sampler_Stop_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern uintptr_t _wrap_Sampler_Next_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_57 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_Sampler_Next_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_56 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Sampler_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Sampler_LatestPool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Sampler_LatestTelemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Sampler_Peak_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Sampler_DevicePeak_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern int _wrap_dtype_bits_raw_61d71aca86ec8494(int arg1);
-extern swig_type_58 _wrap_dtype_name_raw_61d71aca86ec8494(int arg1);
-extern int _wrap_DtypeFromName_raw_61d71aca86ec8494(swig_type_59 arg1, swig_voidp arg2);
-extern swig_type_60 _wrap_EstimateTensor_raw_61d71aca86ec8494(swig_type_61 arg1, int arg2, swig_voidp arg3);
-extern swig_type_62 _wrap_EstimatePacked_raw_61d71aca86ec8494(swig_type_63 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
-extern swig_type_64 _wrap_EstimateAttention_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_65 arg3, swig_type_66 arg4, swig_type_67 arg5, swig_type_68 arg6, swig_type_69 arg7, swig_voidp arg8);
-extern swig_type_70 _wrap_EstimateCache_raw_61d71aca86ec8494(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_71 arg6, swig_type_72 arg7, swig_type_73 arg8, swig_type_74 arg9, swig_type_75 arg10, swig_type_76 arg11, swig_type_77 arg12, swig_type_78 arg13, swig_type_79 arg14, swig_type_80 arg15, swig_voidp arg16);
-extern swig_type_81 _wrap_EstimateOverhead_raw_61d71aca86ec8494(swig_type_82 arg1, int arg2, swig_voidp arg3);
-extern swig_type_83 _wrap_EstimateSum_raw_61d71aca86ec8494(swig_type_84 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(swig_type_85 arg1, int arg2, swig_voidp arg3);
+extern swig_type_57 _wrap_dtype_name_raw_61d71aca86ec8494(int arg1);
+extern int _wrap_DtypeFromName_raw_61d71aca86ec8494(swig_type_58 arg1, swig_voidp arg2);
+extern swig_type_59 _wrap_EstimateTensor_raw_61d71aca86ec8494(swig_type_60 arg1, int arg2, swig_voidp arg3);
+extern swig_type_61 _wrap_EstimatePacked_raw_61d71aca86ec8494(swig_type_62 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
+extern swig_type_63 _wrap_EstimateAttention_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_64 arg3, swig_type_65 arg4, swig_type_66 arg5, swig_type_67 arg6, swig_type_68 arg7, swig_voidp arg8);
+extern swig_type_69 _wrap_EstimateCache_raw_61d71aca86ec8494(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_70 arg6, swig_type_71 arg7, swig_type_72 arg8, swig_type_73 arg9, swig_type_74 arg10, swig_type_75 arg11, swig_type_76 arg12, swig_type_77 arg13, swig_type_78 arg14, swig_type_79 arg15, swig_voidp arg16);
+extern swig_type_80 _wrap_EstimateOverhead_raw_61d71aca86ec8494(swig_type_81 arg1, int arg2, swig_voidp arg3);
+extern swig_type_82 _wrap_EstimateSum_raw_61d71aca86ec8494(swig_type_83 arg1, swig_voidp arg2);
+extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(swig_type_84 arg1, int arg2, swig_voidp arg3);
 extern void _wrap_delete_Tracker_raw_61d71aca86ec8494(uintptr_t arg1);
-extern void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_86 arg2, int arg3, swig_voidp arg4);
-extern void _wrap_Tracker_Release_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_87 arg2, int arg3, swig_voidp arg4);
-extern int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_85 arg2, int arg3, swig_voidp arg4);
+extern void _wrap_Tracker_Release_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_86 arg2, int arg3, swig_voidp arg4);
+extern int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_87 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
 extern void _wrap_Tracker_Reset_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Tracker_Tag_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_90 arg2, swig_voidp arg3);
+extern int _wrap_Tracker_Tag_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Tracker_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Tracker_ReadTag_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern void _wrap_delete_Spill_raw_61d71aca86ec8494(uintptr_t arg1);
-extern void _wrap_Spill_Observe_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_91 arg2, swig_voidp arg3);
-extern void _wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, swig_type_92 arg3, swig_voidp arg4);
-extern void _wrap_Spill_Feed_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_93 arg3, swig_type_94 arg4, swig_type_95 arg5, swig_type_96 arg6, swig_type_97 arg7, swig_type_98 arg8, swig_voidp arg9);
+extern void _wrap_Spill_Observe_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_90 arg2, swig_voidp arg3);
+extern void _wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_voidp arg4);
+extern void _wrap_Spill_Feed_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_92 arg3, swig_type_93 arg4, swig_type_94 arg5, swig_type_95 arg6, swig_type_96 arg7, swig_type_97 arg8, swig_voidp arg9);
 extern swig_voidp _wrap_Spill_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Spill_Episode_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_99 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_LoneSpill_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_100 arg3, swig_type_101 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Spill_Episode_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_98 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_LoneSpill_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_99 arg3, swig_type_100 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -405,7 +403,7 @@ func (p SwigcptrContext) Swigcptr() uintptr {
 func (p SwigcptrContext) SwigIsContext() {
 }
 
-func NewContext(arg1 uint32, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint64, arg6 uint64, arg7 uint64, arg8 uint64, arg9 uint32, arg10 *Error) (_swig_ret Context) {
+func NewContext(arg1 uint32, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint64, arg6 uint64, arg7 uint64, arg8 uint64, arg9 uint32, arg10 uint32, arg11 *Error) (_swig_ret Context) {
 	var swig_r Context
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
@@ -417,7 +415,8 @@ func NewContext(arg1 uint32, arg2 uint64, arg3 uint64, arg4 uint64, arg5 uint64,
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
-	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_61d71aca86ec8494(C.int(_swig_i_0), C.swig_type_12(_swig_i_1), C.swig_type_13(_swig_i_2), C.swig_type_14(_swig_i_3), C.swig_type_15(_swig_i_4), C.swig_type_16(_swig_i_5), C.swig_type_17(_swig_i_6), C.swig_type_18(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9))))
+	_swig_i_10 := arg11
+	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_61d71aca86ec8494(C.int(_swig_i_0), C.swig_type_12(_swig_i_1), C.swig_type_13(_swig_i_2), C.swig_type_14(_swig_i_3), C.swig_type_15(_swig_i_4), C.swig_type_16(_swig_i_5), C.swig_type_17(_swig_i_6), C.swig_type_18(_swig_i_7), C.int(_swig_i_8), C.int(_swig_i_9), C.swig_voidp(_swig_i_10))))
 	return swig_r
 }
 
@@ -493,19 +492,12 @@ func (arg1 SwigcptrContext) SystemMemory(arg2 uint64, arg3 *Error) (_swig_ret *S
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) DeviceCount(arg2 *Error) (_swig_ret uint32) {
+func (arg1 SwigcptrContext) Scan(arg2 *uint64, arg3 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
-	return swig_r
-}
-
-func (arg1 SwigcptrContext) DeviceGeneration(arg2 *Error) (_swig_ret uint64) {
-	var swig_r uint64
-	_swig_i_0 := arg1
-	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_Context_DeviceGeneration_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	_swig_i_2 := arg3
+	swig_r = (uint32)(C._wrap_Context_Scan_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -514,7 +506,7 @@ func (arg1 SwigcptrContext) FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_25)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_24)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -527,7 +519,7 @@ func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 uint64, arg4 *Error) (_swig
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Device)(C._wrap_Context_Device_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_26(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Device)(C._wrap_Context_Device_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_25(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -540,7 +532,7 @@ func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *Er
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_27(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_26(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -552,7 +544,7 @@ func (arg1 SwigcptrContext) Telemetry(arg2 uint32, arg3 uint64, arg4 *Error) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_28(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_27(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -566,7 +558,7 @@ func (arg1 SwigcptrContext) Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Metric)(C._wrap_Context_Metric_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_29(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (*Metric)(C._wrap_Context_Metric_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_28(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Metric
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -579,7 +571,7 @@ func (arg1 SwigcptrContext) Usage(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *E
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Usage)(C._wrap_Context_Usage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_30(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	swig_r = (*Usage)(C._wrap_Context_Usage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_29(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -591,7 +583,7 @@ func (arg1 SwigcptrContext) OwnUsage(arg2 uint32, arg3 uint64, arg4 *Error) (_sw
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_31(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_30(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -606,7 +598,7 @@ func (arg1 SwigcptrContext) Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uin
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_32(_swig_i_5), C.swig_voidp(_swig_i_6))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_31(_swig_i_5), C.swig_voidp(_swig_i_6))))
 	return swig_r
 }
 
@@ -623,7 +615,7 @@ func (arg1 SwigcptrContext) Sampler(arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_8 := arg9
 	_swig_i_9 := arg10
 	_swig_i_10 := arg11
-	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_33(_swig_i_2), C.swig_type_34(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.swig_type_35(_swig_i_9), C.swig_voidp(_swig_i_10))))
+	swig_r = (Sampler)(SwigcptrSampler(C._wrap_Context_Sampler_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_32(_swig_i_2), C.swig_type_33(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.swig_type_34(_swig_i_9), C.swig_voidp(_swig_i_10))))
 	return swig_r
 }
 
@@ -634,7 +626,7 @@ func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_36(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_35(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }
 
@@ -646,7 +638,7 @@ func (arg1 SwigcptrContext) Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 ui
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_37(_swig_i_3), C.swig_type_38(_swig_i_4), C.swig_voidp(_swig_i_5))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_Context_Spill_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_36(_swig_i_3), C.swig_type_37(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -659,8 +651,7 @@ type Context interface {
 	ProcessMemory(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *ProcessMemory)
 	OwnMemory(arg2 uint64, arg3 *Error) (_swig_ret *ProcessMemory)
 	SystemMemory(arg2 uint64, arg3 *Error) (_swig_ret *SystemMemory)
-	DeviceCount(arg2 *Error) (_swig_ret uint32)
-	DeviceGeneration(arg2 *Error) (_swig_ret uint64)
+	Scan(arg2 *uint64, arg3 *Error) (_swig_ret uint32)
 	FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint32)
 	Device(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *Device)
 	Pool(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *Error) (_swig_ret *Pool)
@@ -687,7 +678,7 @@ func (arg1 SwigcptrSnapshot) Devices(arg2 []Device, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Devices_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_39)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Devices_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_38)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -697,7 +688,7 @@ func (arg1 SwigcptrSnapshot) Telemetries(arg2 []Telemetry, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_40)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_39)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -707,7 +698,7 @@ func (arg1 SwigcptrSnapshot) OwnUsages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_41)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_OwnUsages_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_40)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -717,7 +708,7 @@ func (arg1 SwigcptrSnapshot) Pools(arg2 []Pool, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Pools_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_42)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Pools_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_41)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -727,7 +718,7 @@ func (arg1 SwigcptrSnapshot) Usages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Usages_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_43)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Usages_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_42)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -737,7 +728,7 @@ func (arg1 SwigcptrSnapshot) Metrics(arg2 []Metric, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Metrics_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Metrics_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_43)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -747,7 +738,7 @@ func (arg1 SwigcptrSnapshot) Groups(arg2 []Group, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Groups_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Groups_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_44)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -757,7 +748,7 @@ func (arg1 SwigcptrSnapshot) Diagnostics(arg2 []Diagnostic, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_46)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Diagnostics_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_45)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -770,7 +761,7 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_47)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
+	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_46)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -920,7 +911,7 @@ func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_48(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_47(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -984,7 +975,7 @@ func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_53)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_52)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -1002,7 +993,7 @@ func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 [
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_55)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
+	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_54)(unsafe.Pointer(&_swig_i_3)), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -1084,7 +1075,7 @@ func (arg1 SwigcptrSampler) Next(arg2 uint64, arg3 *Error) (_swig_ret Snapshot) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_57(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Sampler_Next_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_56(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
@@ -1178,7 +1169,7 @@ func DtypeFromName(arg1 []byte, arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_DtypeFromName_raw_61d71aca86ec8494(*(*C.swig_type_59)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_DtypeFromName_raw_61d71aca86ec8494(*(*C.swig_type_58)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1190,7 +1181,7 @@ func EstimateTensor(arg1 []uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateTensor_raw_61d71aca86ec8494(*(*C.swig_type_61)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateTensor_raw_61d71aca86ec8494(*(*C.swig_type_60)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1205,7 +1196,7 @@ func EstimatePacked(arg1 []uint64, arg2 uint32, arg3 uint32, arg4 uint32, arg5 u
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (uint64)(C._wrap_EstimatePacked_raw_61d71aca86ec8494(*(*C.swig_type_63)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	swig_r = (uint64)(C._wrap_EstimatePacked_raw_61d71aca86ec8494(*(*C.swig_type_62)(unsafe.Pointer(&_swig_i_0)), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1222,7 +1213,7 @@ func EstimateAttention(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (uint64)(C._wrap_EstimateAttention_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_65(_swig_i_2), C.swig_type_66(_swig_i_3), C.swig_type_67(_swig_i_4), C.swig_type_68(_swig_i_5), C.swig_type_69(_swig_i_6), C.swig_voidp(_swig_i_7)))
+	swig_r = (uint64)(C._wrap_EstimateAttention_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_64(_swig_i_2), C.swig_type_65(_swig_i_3), C.swig_type_66(_swig_i_4), C.swig_type_67(_swig_i_5), C.swig_type_68(_swig_i_6), C.swig_voidp(_swig_i_7)))
 	return swig_r
 }
 
@@ -1244,7 +1235,7 @@ func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint
 	_swig_i_13 := arg14
 	_swig_i_14 := arg15
 	_swig_i_15 := arg16
-	swig_r = (uint64)(C._wrap_EstimateCache_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_71(_swig_i_5), C.swig_type_72(_swig_i_6), C.swig_type_73(_swig_i_7), C.swig_type_74(_swig_i_8), C.swig_type_75(_swig_i_9), C.swig_type_76(_swig_i_10), C.swig_type_77(_swig_i_11), C.swig_type_78(_swig_i_12), C.swig_type_79(_swig_i_13), C.swig_type_80(_swig_i_14), C.swig_voidp(_swig_i_15)))
+	swig_r = (uint64)(C._wrap_EstimateCache_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_70(_swig_i_5), C.swig_type_71(_swig_i_6), C.swig_type_72(_swig_i_7), C.swig_type_73(_swig_i_8), C.swig_type_74(_swig_i_9), C.swig_type_75(_swig_i_10), C.swig_type_76(_swig_i_11), C.swig_type_77(_swig_i_12), C.swig_type_78(_swig_i_13), C.swig_type_79(_swig_i_14), C.swig_voidp(_swig_i_15)))
 	return swig_r
 }
 
@@ -1253,7 +1244,7 @@ func EstimateOverhead(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_61d71aca86ec8494(C.swig_type_82(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_61d71aca86ec8494(C.swig_type_81(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1261,7 +1252,7 @@ func EstimateSum(arg1 []uint64, arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_EstimateSum_raw_61d71aca86ec8494(*(*C.swig_type_84)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_EstimateSum_raw_61d71aca86ec8494(*(*C.swig_type_83)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1282,7 +1273,7 @@ func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.swig_type_85(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.swig_type_84(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
 	return swig_r
 }
 
@@ -1296,7 +1287,7 @@ func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Allocate_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Allocate_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1304,7 +1295,7 @@ func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Release_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Release_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32) {
@@ -1312,7 +1303,7 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1320,7 +1311,7 @@ func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_voidp(_swig_i_2))
+	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_voidp(_swig_i_2))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
@@ -1334,7 +1325,7 @@ func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_90)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_89)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1393,7 +1384,7 @@ func (arg1 SwigcptrSpill) Observe(arg2 []byte, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Spill_Observe_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_91)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Spill_Observe_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_90)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1404,7 +1395,7 @@ func (arg1 SwigcptrSpill) ObserveSnapshot(arg2 Snapshot, arg3 []byte, arg4 *Erro
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_92)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_91)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1420,7 +1411,7 @@ func (arg1 SwigcptrSpill) Feed(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	C._wrap_Spill_Feed_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_93(_swig_i_2), C.swig_type_94(_swig_i_3), C.swig_type_95(_swig_i_4), C.swig_type_96(_swig_i_5), C.swig_type_97(_swig_i_6), *(*C.swig_type_98)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
+	C._wrap_Spill_Feed_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_92(_swig_i_2), C.swig_type_93(_swig_i_3), C.swig_type_94(_swig_i_4), C.swig_type_95(_swig_i_5), C.swig_type_96(_swig_i_6), *(*C.swig_type_97)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg8
 	}
@@ -1441,7 +1432,7 @@ func (arg1 SwigcptrSpill) Episode(arg2 uint64, arg3 *Error) (_swig_ret *Episode)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_99(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_98(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Episode
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1464,6 +1455,6 @@ func LoneSpill(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 *Error) 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_100(_swig_i_2), C.swig_type_101(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }

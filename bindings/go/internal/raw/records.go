@@ -72,31 +72,36 @@ type SystemMemory struct {
 
 // Device is hmn_device.
 type Device struct {
-	StructSize        uint32
-	Notes             uint32
-	Present           uint64
-	Backend           uint32
-	Index             uint32
-	Kind              uint32
-	State             uint32
-	Vendor            uint32
-	MemoryKind        uint32
-	ParentIndex       uint32
-	DriverIndex       uint32
-	PciDevice         uint32
-	PciSubsystem      uint32
-	RenderMinor       uint32
-	NumaNode          uint32
-	GpuInstance       uint32
-	ComputeInstance   uint32
-	CudaVersion       uint32
-	ComputeCapability uint32
-	OsId              uint64
-	Name              [256]byte
-	Uuid              [96]byte
-	PciBusId          [32]byte
-	DriverVersion     [96]byte
-	Architecture      [32]byte
+	StructSize             uint32
+	Notes                  uint32
+	Present                uint64
+	Backend                uint32
+	Index                  uint32
+	DeviceClass            uint32
+	Form                   uint32
+	State                  uint32
+	Vendor                 uint32
+	MemoryKind             uint32
+	ParentIndex            uint32
+	DriverIndex            uint32
+	PciDevice              uint32
+	PciSubsystem           uint32
+	RenderMinor            uint32
+	NumaNode               uint32
+	GpuInstance            uint32
+	ComputeInstance        uint32
+	CudaVersionMajor       uint32
+	CudaVersionMinor       uint32
+	ComputeCapabilityMajor uint32
+	ComputeCapabilityMinor uint32
+	Reserved0              uint32
+	OsId                   uint64
+	AgeNs                  uint64
+	Name                   [256]byte
+	Uuid                   [96]byte
+	PciBusId               [32]byte
+	DriverVersion          [96]byte
+	Architecture           [32]byte
 }
 
 // Pool is hmn_pool.

@@ -33,7 +33,7 @@ typedef struct hmn_context_options {
   uint64_t rescan_ns;
   uint64_t backends_off;
   uint32_t rescan_percent;
-  uint32_t reserved0;
+  uint32_t device_classes;
 } hmn_context_options;
 typedef struct hmn_backend_info {
   uint32_t struct_size;
@@ -89,7 +89,8 @@ typedef struct hmn_device {
   hmn_fields present;
   uint32_t backend;
   uint32_t index;
-  uint32_t kind;
+  uint32_t device_class;
+  uint32_t form;
   uint32_t state;
   uint32_t vendor;
   uint32_t memory_kind;
@@ -101,9 +102,13 @@ typedef struct hmn_device {
   uint32_t numa_node;
   uint32_t gpu_instance;
   uint32_t compute_instance;
-  uint32_t cuda_version;
-  uint32_t compute_capability;
+  uint32_t cuda_version_major;
+  uint32_t cuda_version_minor;
+  uint32_t compute_capability_major;
+  uint32_t compute_capability_minor;
+  uint32_t reserved0;
   uint64_t os_id;
+  uint64_t age_ns;
   char name[256];
   char uuid[96];
   char pci_bus_id[32];
@@ -451,8 +456,7 @@ void hmn_context_destroy(hmn_context * context);
 hmn_status hmn_process_memory_read(hmn_context * context, uint32_t pid, hmn_fields fields, hmn_process_memory * out, hmn_error * error);
 hmn_status hmn_process_memory_read_self(hmn_context * context, hmn_fields fields, hmn_process_memory * out, hmn_error * error);
 hmn_status hmn_system_memory_read(hmn_context * context, hmn_fields fields, hmn_system_memory * out, hmn_error * error);
-hmn_status hmn_device_count(hmn_context * context, uint32_t * out, hmn_error * error);
-hmn_status hmn_device_generation(hmn_context * context, uint64_t * out, hmn_error * error);
+hmn_status hmn_device_scan(hmn_context * context, uint32_t * count, uint64_t * generation, hmn_error * error);
 hmn_status hmn_device_find(hmn_context * context, const char * key, uint32_t * out, hmn_error * error);
 hmn_status hmn_device_read(hmn_context * context, uint32_t device_index, hmn_fields fields, hmn_device * out, hmn_error * error);
 hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_pool * out, hmn_error * error);

@@ -51,11 +51,12 @@
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field index integer in the context: never reused, never renumbered
----@field kind integer DEVICE_KIND_*
+---@field device_class integer DEVICE_CLASS_*
+---@field form integer DEVICE_FORM_*
 ---@field state integer RUN_STATE_*
 ---@field vendor integer VENDOR_*: a PCI vendor id
 ---@field memory_kind integer MEMORY_KIND_*
----@field parent_index integer? a partition's GPU
+---@field parent_index integer? the device that this one is a partition of: a MIG instance, an XCP
 ---@field driver_index integer? index in the vendor's own tools
 ---@field pci_device integer? PCI device id
 ---@field pci_subsystem integer? subsystem device id << 16 | subsystem vendor id
@@ -63,9 +64,12 @@
 ---@field numa_node integer? the host's NUMA node that is the device's own memory
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
----@field cuda_version integer? of the driver: 1000 * major + 10 * minor
----@field compute_capability integer? NVIDIA: 1000 * major + 10 * minor, as cuda_version: 9.0 is 9000
+---@field cuda_version_major integer? newest CUDA that the driver supports: 12.4 is 12 and 4
+---@field cuda_version_minor integer?
+---@field compute_capability_major integer? NVIDIA: 9.0 is 9 and 0
+---@field compute_capability_minor integer?
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
+---@field age_ns integer time since its driver listed it; of several, the earliest
 ---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"
 ---@field uuid string? as the vendor writes it: "GPU-…", "MIG-…"
 ---@field pci_bus_id string? "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -191,7 +195,7 @@
 ---@field unix_time_ns integer start time, since 1970
 ---@field monotonic_ns integer start time: hmn_monotonic_ns
 ---@field duration_ns integer time it took
----@field device_generation integer as hmn_device_generation, of the context's last scan
+---@field device_generation integer as of hmn_device_scan, of the context's last scan
 
 ---Why a value is missing, and the remedy: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC, why the
 ---whole subject is. What is not known is nil.

@@ -31,7 +31,7 @@ using line_text = text<160>;
 
 void adopt_identity(device& known, device fresh) {
   take_missing(~0U, fresh, known);
-  if (fresh.kind == device_kind::unknown) fresh.kind = known.kind;
+  if (fresh.form == device_form::unknown) fresh.form = known.form;
   if (fresh.memory_kind == memory_kind::unknown) fresh.memory_kind = known.memory_kind;
   fresh.number = known.number;
   known = fresh;

@@ -264,7 +264,7 @@ void intel_driver::identify(drm::visit& v, device& who) {
     return v.diagnose(why, subject::devices, 0);
   }
   const bool is_integrated = k.is_integrated;
-  who.kind = is_integrated ? device_kind::integrated : device_kind::discrete;
+  who.form = is_integrated ? device_form::integrated : device_form::discrete;
   who.memory_kind = is_integrated ? memory_kind::unified : memory_kind::dedicated;
 }
 

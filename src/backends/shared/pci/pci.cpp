@@ -71,11 +71,6 @@ bool has_word(std::string_view text, std::string_view word) noexcept {
   return false;
 }
 
-template <class T, std::size_t N>
-bool is_one_of(const T (&all)[N], std::optional<std::uint32_t> value) noexcept {
-  return value && std::ranges::find(all, *value) != std::end(all);
-}
-
 }  // namespace
 
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
@@ -138,9 +133,13 @@ bool is_tegra(const std::string& sys_root) {
 
 bool is_integrated_nvidia(const device& d) noexcept {
   // Tegra X1 and X2, Xavier, Orin, Thor (11.0 since CUDA 13), GB10: no other chip has these.
-  constexpr std::uint16_t capabilities[] = {5030, 6020, 7020, 8070, 10010, 11000, 12010};
+  constexpr std::pair<std::uint32_t, std::uint32_t> capabilities[] = {
+      {5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}, {12, 1}};
   constexpr std::uint16_t ids[] = {0x2e03, 0x2e06, 0x2e12, 0x2e13};  // GB20B, the GPU of GB10
-  return is_one_of(capabilities, d.compute_capability) || is_one_of(ids, d.pci_device) ||
+  const std::pair capability(d.compute_capability_major.value_or(0),
+                             d.compute_capability_minor.value_or(0));
+  return std::ranges::find(capabilities, capability) != std::end(capabilities) ||
+         std::ranges::find(ids, d.pci_device) != std::end(ids) ||
          names_system_on_chip(d.name.view());
 }
 

@@ -58,8 +58,8 @@ internal sealed class Requests : IDisposable
 
     private (bool, object?) Value() => words[0] switch
     {
-        "device_count" => (true, Context.CountDevices()),
-        "device_generation" => (true, Context.ReadDeviceGeneration()),
+        "scan" => (true, Context.Scan().Count),
+        "scan_generation" => (true, Context.Scan().Generation),
         "estimate_tensor" => (true, Estimate.Tensor([U64(1), U64(2)], Estimate.DtypeFrom(words[3]))),
         "estimate_cache" => (true, Estimate.Cache(new Cache
         {

@@ -80,7 +80,7 @@ public class HandleTest
         using var open = context.TakeSnapshot();
         context.Dispose();
         snapshot.Dispose();
-        Assert.Equal("Context", Assert.Throws<ObjectDisposedException>(() => context.CountDevices()).ObjectName);
+        Assert.Equal("Context", Assert.Throws<ObjectDisposedException>(() => context.Scan()).ObjectName);
         Assert.Throws<ObjectDisposedException>(() => context.TakeSnapshot());
         Assert.Equal("Snapshot", Assert.Throws<ObjectDisposedException>(() => snapshot.ToJson()).ObjectName);
         Assert.Throws<ObjectDisposedException>(() => snapshot.PoolOf(0));
@@ -88,6 +88,17 @@ public class HandleTest
         Assert.Throws<ObjectDisposedException>(() => open.DeltaSince(snapshot, 0));
         Assert.Throws<ObjectDisposedException>(() => snapshot.DeltaSince(open, 0));
         Assert.Equal(1u, snapshot.Info.DeviceCount);
+    }
+
+    [Fact]
+    public void OtherClassesThanGpusAreListedWhereAskedFor()
+    {
+        using var gpus = Repository.Open("classes.json");
+        Assert.Equal(1u, gpus.Scan().Count);
+        Assert.Equal(DeviceClass.Gpu, gpus.ReadDevice(0).DeviceClass);
+        using var npus = Repository.Open("classes.json", new ContextOptions { DeviceClasses = 1u << (int)DeviceClass.Npu });
+        Assert.Equal(1u, npus.Scan().Count);
+        Assert.Equal(DeviceClass.Npu, npus.ReadDevice(0).DeviceClass);
     }
 
     [Fact]
@@ -111,7 +122,7 @@ public class HandleTest
           Thread.Sleep(patienceMs);
           wasUnderWay = !call.IsCompleted;
           context.Dispose();
-          Assert.Throws<ObjectDisposedException>(() => context.CountDevices());
+          Assert.Throws<ObjectDisposedException>(() => context.Scan());
           told = await call;
           patienceMs *= 2;
         } while (patienceMs < 3000 && (!wasUnderWay || told is ObjectDisposedException));

@@ -49,11 +49,21 @@ type command struct {
 }
 
 var commands = map[string]command{
-	"open":              {4, (*agent).open},
-	"close":             {0, func(a *agent, r request) { a.done(a.context.Close()) }},
-	"set_path":          {2, func(a *agent, r request) { a.done(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
-	"device_count":      {0, func(a *agent, r request) { say(a, a.context.DeviceCount) }},
-	"device_generation": {0, func(a *agent, r request) { say(a, a.context.DeviceGeneration) }},
+	"open":     {4, (*agent).open},
+	"close":    {0, func(a *agent, r request) { a.done(a.context.Close()) }},
+	"set_path": {2, func(a *agent, r request) { a.done(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
+	"scan": {0, func(a *agent, r request) {
+		say(a, func() (uint32, error) {
+			found, err := a.context.Scan()
+			return found.Count, err
+		})
+	}},
+	"scan_generation": {0, func(a *agent, r request) {
+		say(a, func() (uint64, error) {
+			found, err := a.context.Scan()
+			return found.Generation, err
+		})
+	}},
 	"find_device": {1, func(a *agent, r request) {
 		say(a, func() (uint32, error) { return a.context.FindDevice(r[1]) })
 	}},

@@ -232,8 +232,13 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static uint hmn_device_kind_get(global::System.IntPtr self) {
-    uint ret = RawPINVOKE.hmn_device_kind_get(self);
+  public static uint hmn_device_device_class_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_device_device_class_get(self);
+    return ret;
+  }
+
+  public static uint hmn_device_form_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_device_form_get(self);
     return ret;
   }
 
@@ -249,6 +254,11 @@ internal static unsafe class Raw {
 
   public static uint hmn_device_memory_kind_get(global::System.IntPtr self) {
     uint ret = RawPINVOKE.hmn_device_memory_kind_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_device_age_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_device_age_ns_get(self);
     return ret;
   }
 
@@ -268,9 +278,13 @@ internal static unsafe class Raw {
 
   public static uint? hmn_device_compute_instance_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_instance_get(self)); }
 
-  public static uint? hmn_device_cuda_version_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_get(self)); }
+  public static uint? hmn_device_cuda_version_major_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_major_get(self)); }
 
-  public static uint? hmn_device_compute_capability_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_get(self)); }
+  public static uint? hmn_device_cuda_version_minor_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_cuda_version_minor_get(self)); }
+
+  public static uint? hmn_device_compute_capability_major_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_major_get(self)); }
+
+  public static uint? hmn_device_compute_capability_minor_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_device_compute_capability_minor_get(self)); }
 
   public static ulong? hmn_device_os_id_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_device_os_id_get(self)); }
 
@@ -1142,7 +1156,7 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ContextHandle new_Context(uint flags, ulong deadline_ns, ulong stale_ns, ulong open_deadline_ns, ulong max_age_ns, ulong idle_close_ns, ulong rescan_ns, ulong backends_off, uint rescan_percent, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ns, stale_ns, open_deadline_ns, max_age_ns, idle_close_ns, rescan_ns, backends_off, rescan_percent, ref error); }
+  public static ContextHandle new_Context(uint flags, ulong deadline_ns, ulong stale_ns, ulong open_deadline_ns, ulong max_age_ns, ulong idle_close_ns, ulong rescan_ns, ulong backends_off, uint rescan_percent, uint device_classes, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ns, stale_ns, open_deadline_ns, max_age_ns, idle_close_ns, rescan_ns, backends_off, rescan_percent, device_classes, ref error); }
 
   public static void Context_set_path(ContextHandle self, uint path, string value, ref ErrorRecord error) {
     RawPINVOKE.Context_set_path(self, path, Utf8.Bytes(value), ref error);
@@ -1160,13 +1174,8 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_system_memory(ContextHandle self, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_system_memory(self, fields, ref error); }
 
-  public static uint Context_device_count(ContextHandle self, ref ErrorRecord error) {
-    uint ret = RawPINVOKE.Context_device_count(self, ref error);
-    return ret;
-  }
-
-  public static ulong Context_device_generation(ContextHandle self, ref ErrorRecord error) {
-    ulong ret = RawPINVOKE.Context_device_generation(self, ref error);
+  public static uint Context_scan(ContextHandle self, out ulong generation, ref ErrorRecord error) {
+    uint ret = RawPINVOKE.Context_scan(self, out generation, ref error);
     return ret;
   }
 
@@ -1481,16 +1490,18 @@ internal static unsafe class Raw {
   public const int PRESSURE_WARNING = 2;
   public const int PRESSURE_CRITICAL = 3;
   public const int SYSTEM_MEMORY_SIZE_V1 = 104;
-  public const int DEVICE_KIND_UNKNOWN = 0;
-  public const int DEVICE_KIND_DISCRETE = 1;
-  public const int DEVICE_KIND_INTEGRATED = 2;
-  public const int DEVICE_KIND_PARTITION = 3;
-  public const int DEVICE_KIND_VIRTUAL = 4;
+  public const int DEVICE_CLASS_UNKNOWN = 0;
+  public const int DEVICE_CLASS_GPU = 1;
+  public const int DEVICE_CLASS_NPU = 2;
+  public const int DEVICE_FORM_UNKNOWN = 0;
+  public const int DEVICE_FORM_DISCRETE = 1;
+  public const int DEVICE_FORM_INTEGRATED = 2;
+  public const int DEVICE_FORM_VIRTUAL = 3;
   public const int MEMORY_KIND_UNKNOWN = 0;
   public const int MEMORY_KIND_DEDICATED = 1;
   public const int MEMORY_KIND_UNIFIED = 2;
   public const int MEMORY_KIND_COHERENT = 3;
-  public const int DEVICE_SIZE_V1 = 600;
+  public const int DEVICE_SIZE_V1 = 624;
   public const int POOL_MAIN = 0;
   public const int POOL_VRAM = 1;
   public const int POOL_VRAM_VISIBLE = 2;

@@ -193,8 +193,11 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_index_get___")]
   public static extern uint hmn_device_index_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_kind_get___")]
-  public static extern uint hmn_device_kind_get(global::System.IntPtr jarg1);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_device_class_get___")]
+  public static extern uint hmn_device_device_class_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_form_get___")]
+  public static extern uint hmn_device_form_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_state_get___")]
   public static extern uint hmn_device_state_get(global::System.IntPtr jarg1);
@@ -204,6 +207,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_memory_kind_get___")]
   public static extern uint hmn_device_memory_kind_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_age_ns_get___")]
+  public static extern ulong hmn_device_age_ns_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_parent_index_get___")]
   public static extern global::System.IntPtr hmn_device_parent_index_get(global::System.IntPtr jarg1);
@@ -229,11 +235,17 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_instance_get___")]
   public static extern global::System.IntPtr hmn_device_compute_instance_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_get___")]
-  public static extern global::System.IntPtr hmn_device_cuda_version_get(global::System.IntPtr jarg1);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_major_get___")]
+  public static extern global::System.IntPtr hmn_device_cuda_version_major_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_get___")]
-  public static extern global::System.IntPtr hmn_device_compute_capability_get(global::System.IntPtr jarg1);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_cuda_version_minor_get___")]
+  public static extern global::System.IntPtr hmn_device_cuda_version_minor_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_major_get___")]
+  public static extern global::System.IntPtr hmn_device_compute_capability_major_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_compute_capability_minor_get___")]
+  public static extern global::System.IntPtr hmn_device_compute_capability_minor_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_device_os_id_get___")]
   public static extern global::System.IntPtr hmn_device_os_id_get(global::System.IntPtr jarg1);
@@ -929,7 +941,7 @@ internal static unsafe class RawPINVOKE {
   public static extern uint size_of(byte[] jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Context___")]
-  public static extern ContextHandle new_Context(uint jarg1, ulong jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, ulong jarg8, uint jarg9, ref ErrorRecord jarg10);
+  public static extern ContextHandle new_Context(uint jarg1, ulong jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, ulong jarg8, uint jarg9, uint jarg10, ref ErrorRecord jarg11);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_set_path___")]
   public static extern void Context_set_path(ContextHandle jarg1, uint jarg2, byte[] jarg3, ref ErrorRecord jarg4);
@@ -949,11 +961,8 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_system_memory___")]
   public static extern global::System.IntPtr Context_system_memory(ContextHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_count___")]
-  public static extern uint Context_device_count(ContextHandle jarg1, ref ErrorRecord jarg2);
-
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_device_generation___")]
-  public static extern ulong Context_device_generation(ContextHandle jarg1, ref ErrorRecord jarg2);
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_scan___")]
+  public static extern uint Context_scan(ContextHandle jarg1, out ulong jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_find_device___")]
   public static extern uint Context_find_device(ContextHandle jarg1, byte[] jarg2, ref ErrorRecord jarg3);

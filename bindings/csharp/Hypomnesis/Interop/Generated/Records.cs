@@ -136,13 +136,14 @@ internal unsafe struct SystemMemoryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DeviceRecord
 {
-    internal const int Size = 600;
+    internal const int Size = 624;
     internal uint struct_size;
     internal uint notes;
     internal ulong present;
     internal uint backend;
     internal uint index;
-    internal uint kind;
+    internal uint device_class;
+    internal uint form;
     internal uint state;
     internal uint vendor;
     internal uint memory_kind;
@@ -154,9 +155,13 @@ internal unsafe struct DeviceRecord
     internal uint numa_node;
     internal uint gpu_instance;
     internal uint compute_instance;
-    internal uint cuda_version;
-    internal uint compute_capability;
+    internal uint cuda_version_major;
+    internal uint cuda_version_minor;
+    internal uint compute_capability_major;
+    internal uint compute_capability_minor;
+    internal uint reserved0;
     internal ulong os_id;
+    internal ulong age_ns;
     internal fixed byte name[256];
     internal fixed byte uuid[96];
     internal fixed byte pci_bus_id[32];
@@ -166,7 +171,8 @@ internal unsafe struct DeviceRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint Index => this.index;
-    internal uint Kind => this.kind;
+    internal uint DeviceClass => this.device_class;
+    internal uint Form => this.form;
     internal uint State => this.state;
     internal uint Vendor => this.vendor;
     internal uint MemoryKind => this.memory_kind;
@@ -178,9 +184,12 @@ internal unsafe struct DeviceRecord
     internal uint? NumaNode => (present & 256ul) != 0 ? this.numa_node : null;
     internal uint? GpuInstance => (present & 512ul) != 0 ? this.gpu_instance : null;
     internal uint? ComputeInstance => (present & 512ul) != 0 ? this.compute_instance : null;
-    internal uint? CudaVersion => (present & 4096ul) != 0 ? this.cuda_version : null;
-    internal uint? ComputeCapability => (present & 8192ul) != 0 ? this.compute_capability : null;
+    internal uint? CudaVersionMajor => (present & 4096ul) != 0 ? this.cuda_version_major : null;
+    internal uint? CudaVersionMinor => (present & 4096ul) != 0 ? this.cuda_version_minor : null;
+    internal uint? ComputeCapabilityMajor => (present & 8192ul) != 0 ? this.compute_capability_major : null;
+    internal uint? ComputeCapabilityMinor => (present & 8192ul) != 0 ? this.compute_capability_minor : null;
     internal ulong? OsId => (present & 2048ul) != 0 ? this.os_id : null;
+    internal ulong AgeNs => this.age_ns;
     internal string? Name => (present & 1ul) != 0 ? Utf8.Text(ref this.name[0], 256) : null;
     internal string? Uuid => (present & 2ul) != 0 ? Utf8.Text(ref this.uuid[0], 96) : null;
     internal string? PciBusId => (present & 4ul) != 0 ? Utf8.Text(ref this.pci_bus_id[0], 32) : null;

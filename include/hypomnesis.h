@@ -73,7 +73,8 @@
  * it accepts NULL, never waits for a driver, and handles may be destroyed in any order. A struct or
  * buffer that a call writes belongs to it until it returns. hmn_context_create with
  * HMN_CONTEXT_ENVIRONMENT calls getenv: no other thread may call setenv or putenv meanwhile. No other
- * function reads the environment, and none changes it.
+ * function reads the environment, and none changes it. To stop threads that use a context:
+ * hmn_context_cancel, join them, hmn_context_destroy.
  *
  * Fork. In a forked child the parent's context, its sampler and its spill detector return
  * HMN_E_FORKED and may be destroyed; snapshots stay readable and trackers usable; a new context works.
@@ -83,8 +84,9 @@
  *
  * Statuses. In addition to the statuses named below, every function can return HMN_E_ARGUMENT (a
  * pointer is NULL that must not be), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's
- * memory is exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, a sampler or a
- * spill detector, HMN_E_FORKED and HMN_E_LIMIT (no file descriptor or thread is left).
+ * memory is exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, a sampler, a
+ * spill detector or a tracker's device, HMN_E_FORKED, HMN_E_LIMIT (no file descriptor or thread is left)
+ * and HMN_E_CANCELLED (hmn_context_cancel).
  *
  * Versions. @since is the first version that has it; a field, parameter or enumerator without one is as
  * old as its struct, function or enumeration, an enumeration without one of 0.1. From 1.0.0 on all that
@@ -213,7 +215,8 @@ enum {
     HMN_E_EMPTY = -18,       /* not requested, or no data */
     HMN_E_INTERNAL = -19,    /* a defect of this library; please report it */
     HMN_E_ASLEEP = -20,      /* a reading would wake the device, or keep it awake */
-    HMN_E_STATE = -21        /* the call is not allowed in the handle's current state */
+    HMN_E_STATE = -21,       /* the call is not allowed in the handle's current state */
+    HMN_E_CANCELLED = -22    /* the context was cancelled, and the call would have to wait */
 };
 
 /* ---- origin and meaning of values ------------------------------------------------------------ */
@@ -476,6 +479,18 @@ HMN_FN(hmn_status) hmn_context_backend(hmn_context *context, uint32_t backend, h
  *  HMN_E_STATE: the context does not record, or reads a simulated machine. HMN_E_LIMIT: more was read
  *  than the 16 MiB that a machine file may have. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_recording(hmn_context *context, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
+/** Ends the waiting of all calls: until hmn_context_resume, every call of the context, of its samplers,
+ *  and of trackers and spill detectors with it, that waits for a driver or a snapshot, or would have
+ *  to, returns HMN_E_CANCELLED. Calls that need not wait work: those for the host's memory, those that
+ *  files or an earlier reading (max_age_ns) answer, and those without a time to wait. Returns at once;
+ *  from any thread, any number of times. With HMN_CONTEXT_NO_THREADS it takes effect between driver
+ *  calls.
+ *  A driver call in progress goes on, and its answer is kept for later readings; no device is shown as
+ *  hung for it. The thread of a sampler goes on: its attempts fail, and count in failed_count.
+ *  hmn_context_destroy is not affected. @since 0.1 */
+HMN_FN(hmn_status) hmn_context_cancel(hmn_context *context, hmn_error *error) HMN_NX;
+/** Lets calls wait again. HMN_OK also when the context was not cancelled. @since 0.1 */
+HMN_FN(hmn_status) hmn_context_resume(hmn_context *context, hmn_error *error) HMN_NX;
 /** Destroys a context. Never waits for a driver: a hanging call is abandoned, and what it needs
  *  stays valid until it returns. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_context_destroy(hmn_context *context) HMN_NX;
@@ -1343,14 +1358,15 @@ HMN_FN(hmn_status) hmn_sampler_stop(hmn_sampler *sampler, hmn_error *error) HMN_
 /** Pulls the oldest snapshot not yet pulled, waiting up to timeout_ns for one: 0 does not wait,
  *  HMN_NS_UNLIMITED waits until one comes or none will.
  *  Several threads may wait; each snapshot goes to one of them.
- *  HMN_E_EMPTY: none yet. HMN_E_STATE: none will come: the sampler is not started, is stopped with all
- *  snapshots pulled, or keeps none (HMN_SAMPLER_PEAKS_ONLY).
+ *  HMN_E_EMPTY: none yet. HMN_E_CANCELLED: none yet, and the context is cancelled; without a timeout
+ *  that is HMN_E_EMPTY, too. HMN_E_STATE: none will come: the sampler is not started, is stopped with
+ *  all snapshots pulled, or keeps none (HMN_SAMPLER_PEAKS_ONLY).
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint64_t timeout_ns, hmn_snapshot **out, hmn_error *error) HMN_NX;
 /** Returns what an event loop waits for: a file descriptor to poll for reading (Linux, macOS), or the
  *  HANDLE of an event (Windows). It is ready while hmn_sampler_next would return without waiting: a
- *  snapshot is there, or none will come. Level-triggered; an edge-triggered wait pulls snapshots until
- *  HMN_E_EMPTY. Created by the first call, closed on exec, and the sampler's: neither read, write, set
+ *  snapshot is there, none will come, or the context is cancelled. Level-triggered; an edge-triggered
+ *  wait pulls snapshots until HMN_E_EMPTY. Created by the first call, closed on exec, and the sampler's: neither read, write, set
  *  nor close it, and stop waiting for it before hmn_sampler_destroy, which closes it. A forked child has
  *  a copy of the descriptor until it runs another program or exits, ready whenever the parent's is; this
  *  call is HMN_E_FORKED there. On failure *out is -1. HMN_E_LIMIT: the system cannot create one.

@@ -68,7 +68,8 @@ enum class status_code : std::int32_t {
   empty = HMN_E_EMPTY,  // not requested, or no data
   internal = HMN_E_INTERNAL,  // a defect of this library; please report it
   asleep = HMN_E_ASLEEP,  // a reading would wake the device, or keep it awake
-  state = HMN_E_STATE  // the call is not allowed in the handle's current state
+  state = HMN_E_STATE,  // the call is not allowed in the handle's current state
+  cancelled = HMN_E_CANCELLED  // the context was cancelled, and the call would have to wait
 };
 
 // Source of a value. Numbers stay below 64, because masks are 64 bits wide.
@@ -2411,6 +2412,11 @@ class context {
         });
   }
 
+  // Until resume(), every call that waits for a driver, or would have to, throws error with status
+  // cancelled. From any thread; not from a signal handler.
+  void cancel() const { perform(&hmn_context_cancel); }
+  void resume() const { perform(&hmn_context_resume); }
+
   // `fields` are those that are wanted; none: those that are cheap.
   hypomnesis::process_memory own_memory(process_memory_field fields = {}) const {
     return ask<hmn_process_memory>(&hmn_process_memory_read_self, number(fields));
@@ -2538,6 +2544,11 @@ class context {
     hmn_context* made = nullptr;
     detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &made, e); });
     return made;
+  }
+  template <class Function>
+  void perform(Function function) const {
+    const auto held = native();
+    detail::perform([&](hmn_error* e) { return function(held.get(), e); });
   }
   void set(path_kind path, const char* value) {
     const auto held = native();

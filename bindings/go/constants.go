@@ -31,6 +31,7 @@ const (
 	StatusInternal    Status = -19 // a defect of this library; please report it
 	StatusAsleep      Status = -20 // a reading would wake the device, or keep it awake
 	StatusState       Status = -21 // the call is not allowed in the handle's current state
+	StatusCancelled   Status = -22 // the context was cancelled, and the call would have to wait
 )
 
 // Backend: source of a value. Numbers stay below 64, because masks are 64 bits wide.

@@ -117,6 +117,26 @@ func (c *Context) Recording() (string, error) {
 	})
 }
 
+// Cancel ends the waiting of all calls, from any goroutine: until Resume, every call that waits for a
+// driver or a snapshot, or would have to, returns ErrCancelled. What need not wait works. The driver's call
+// goes on; later readings have its answer.
+func (c *Context) Cancel() error {
+	_, err := ask(c, func(native raw.Context, failure *raw.Error) struct{} {
+		native.Cancel(failure)
+		return struct{}{}
+	})
+	return err
+}
+
+// Resume lets calls wait again after Cancel.
+func (c *Context) Resume() error {
+	_, err := ask(c, func(native raw.Context, failure *raw.Error) struct{} {
+		native.Resume(failure)
+		return struct{}{}
+	})
+	return err
+}
+
 // ProcessMemory reads the host memory of a process. fields select what is wanted; 0: what is cheap, resident
 // and virtual. A field that was asked for and is missing leaves NotePartial. ErrRange: pid is 0.
 // ErrUnknownFlag: an unknown bit in fields. ErrNoProcess: no such process, or a zombie. ErrUnsupported: a

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -45,6 +46,33 @@ func TestContextReadsEverything(t *testing.T) {
 	backend, err := context.Backend(BackendSimulated)
 	wantError(t, "error", err, nil)
 	want(t, "state", backend.State, RunStateReady)
+}
+
+func TestCancelEndsAWaitUntilResume(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	context := machine(t, fmt.Sprintf(`{"host": "real", "devices": [{"pools": [{"kind": "vram", "total": 5}],
+		"delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
+	count, err := context.DeviceCount()
+	wantError(t, "error", err, nil)
+	want(t, "count", count, 1)
+	ended := make(chan error)
+	go func() {
+		_, err := context.Pool(0, PoolMain, 0)
+		ended <- err
+	}()
+	wantError(t, "cancel", context.Cancel(), nil)
+	wantError(t, "waiting", <-ended, ErrCancelled)
+	_, err = context.DeviceCount()
+	wantError(t, "later", err, ErrCancelled)
+	_, err = context.OwnMemory(0)
+	wantError(t, "without waiting", err, nil)
+	wantError(t, "resume", context.Resume(), nil)
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := context.Pool(0, PoolMain, 0)
+	wantError(t, "error", err, nil)
+	want(t, "total", pool.TotalBytes, Some(uint64(5)))
 }
 
 func TestContextRefuses(t *testing.T) {

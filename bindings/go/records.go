@@ -32,6 +32,7 @@ var (
 	ErrInternal    = errors.New("a defect of the library")
 	ErrAsleep      = errors.New("answering would have to wake the device")
 	ErrState       = errors.New("the call is not allowed in the handle's current state")
+	ErrCancelled   = errors.New("the context was cancelled, and the call would have to wait")
 )
 
 var sentinels = map[Status]error{
@@ -56,6 +57,7 @@ var sentinels = map[Status]error{
 	StatusInternal:    ErrInternal,
 	StatusAsleep:      ErrAsleep,
 	StatusState:       ErrState,
+	StatusCancelled:   ErrCancelled,
 }
 
 // Error: why a call failed.

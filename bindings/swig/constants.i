@@ -22,6 +22,7 @@
 %constant int E_INTERNAL = HMN_E_INTERNAL;
 %constant int E_ASLEEP = HMN_E_ASLEEP;
 %constant int E_STATE = HMN_E_STATE;
+%constant int E_CANCELLED = HMN_E_CANCELLED;
 %constant int BACKEND_NONE = HMN_BACKEND_NONE;
 %constant int BACKEND_OS = HMN_BACKEND_OS;
 %constant int BACKEND_NVML = HMN_BACKEND_NVML;

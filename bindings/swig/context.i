@@ -43,6 +43,8 @@ typedef struct {
   hmn_backend_info *backend(uint32_t backend, hmn_error *error) {
     HMN_ASK(hmn_backend_info, hmn_context_backend($self, backend, out, error));
   }
+  void cancel(hmn_error *error) { hmn_context_cancel($self, error); }
+  void resume(hmn_error *error) { hmn_context_resume($self, error); }
   char *recording(hmn_error *error) {
     HMN_TEXT(hmn_context_recording($self, 0, buffer, capacity, &needed, error));
   }

@@ -128,6 +128,20 @@ hmn_status hmn_context_recording(hmn_context* handle, hmn_flags flags, char* buf
   });
 }
 
+hmn_status hmn_context_cancel(hmn_context* handle, hmn_error* error) noexcept {
+  return with_context(handle, error, [](context& c) -> result<void> {
+    c.set_cancelled(true);
+    return {};
+  });
+}
+
+hmn_status hmn_context_resume(hmn_context* handle, hmn_error* error) noexcept {
+  return with_context(handle, error, [](context& c) -> result<void> {
+    c.set_cancelled(false);
+    return {};
+  });
+}
+
 void hmn_context_destroy(hmn_context* handle) noexcept {
   if (handle == nullptr) return;
   static_cast<void>(guarded(nullptr, [&]() -> result<void> {

@@ -22,6 +22,13 @@ void update(cached<T>& known, cached<T>& fresh) {
 
 }  // namespace
 
+void device_cache::forget_reading() noexcept {
+  pools.tried_ns = telemetry.tried_ns = self.tried_ns = 0;
+  process.tried_ns = processes.tried_ns = metrics.tried_ns = 0;
+  telemetry_asked = 0;
+  slow_asked = false;
+}
+
 device_cache& source_cache::entry_of(slot number) {
   const auto known = std::ranges::find_if(
       devices, [number](const device_cache& d) { return d.identity.number == number; });

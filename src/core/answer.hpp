@@ -73,6 +73,9 @@ struct device_cache {
   cached<std::vector<metric>> metrics;
   bool slow_asked = false;
   energy_history energy{};
+
+  // Lets no part count as read or tried: the reading was cut short, and the gaps mean nothing.
+  void forget_reading() noexcept;
 };
 
 // Last answers of a source, which outlive the reading that got them.
@@ -150,6 +153,15 @@ void end_reading(Part& part, std::uint64_t now_ns) {
 
 inline failure answered_too_late(source from) noexcept {
   return {status::timeout, from, {}, "the driver did not answer within the deadline"};
+}
+
+inline failure why_cancelled() noexcept {
+  return failed(status::cancelled,
+                "the context was cancelled: no call waits for a driver until it is resumed");
+}
+
+inline bool is_cancelled(const failure& why) noexcept {
+  return why.code == status::cancelled;
 }
 
 // Returns whether only the time ran out: earlier values may then replace the answer.

@@ -196,11 +196,12 @@ void context::complete(merged_device& to, const plan& p, const source_cache& kno
   table_.unobtainable(to.identity.index) |= never;
 }
 
-void context::complete(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen) {
-  if (nvidia_smi_ == nullptr) return;
+result<void> context::complete(std::span<merged_device> all, const plan& p, deadline& d,
+                               seen_answer seen) {
+  if (nvidia_smi_ == nullptr) return {};
   std::uint32_t wanted = 0;
   for (const merged_device& of : all) wanted |= remaining(of, p);
-  if (wanted == 0 || (resting_ & nvidia_smi_->fallback_for()) != 0) return;
+  if (wanted == 0 || (resting_ & nvidia_smi_->fallback_for()) != 0) return {};
   // Asks for all devices and all values of a query, which cost no more.
   plan q = new_plan();
   q.wants_trace = p.wants_trace;
@@ -215,9 +216,13 @@ void context::complete(std::span<merged_device> all, const plan& p, deadline& d,
   };
   d.leave_for_next(deadline::share::none);
   const std::uint64_t now = platform::monotonic_ns();
-  if (now >= d.until()) return nvidia_smi_->show(visit, {platform::continuous_ns(), true});
+  if (now >= d.until()) {
+    nvidia_smi_->show(visit, {platform::continuous_ns(), true});
+    return {};
+  }
   d.end_by(platform::later(now, longest_wait_ns));
-  static_cast<void>(nvidia_smi_->run(q, d, visit));
+  result<void> answered = nvidia_smi_->run(q, d, visit);
+  return !answered && hmn::is_cancelled(answered.why()) ? answered : result<void>();
 }
 
 }  // namespace hmn

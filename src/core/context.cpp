@@ -102,6 +102,27 @@ bool context::is_forked() const noexcept {
   return generation_ != platform::process_generation();
 }
 
+void context::set_cancelled(bool is_cancelled) noexcept {
+  // Set before the locks are taken: a caller that is about to wait checks it under one of them.
+  is_cancelled_ = is_cancelled;
+  {
+    const std::lock_guard lock(start_mutex_);
+    for (const std::unique_ptr<worker>& w : workers_) w->wake();
+  }
+  const std::lock_guard lock(listeners_mutex_);
+  for (CancelListener* const listener : listeners_) listener->update_cancelled();
+}
+
+void context::add_listener(CancelListener& listener) {
+  const std::lock_guard lock(listeners_mutex_);
+  listeners_.push_back(&listener);
+}
+
+void context::remove_listener(CancelListener& listener) noexcept {
+  const std::lock_guard lock(listeners_mutex_);
+  std::erase(listeners_, &listener);
+}
+
 result<void> context::set_path(path_kind which, std::string_view value) {
   if (result<void> ok = require(source_behind(which)); !ok) return ok;
   const std::lock_guard lock(start_mutex_);
@@ -122,15 +143,17 @@ void context::start() {
   workers_.clear();
   nvidia_smi_ = nullptr;
   for (listed_source& s : list.devices) {
-    workers_.push_back(std::make_unique<worker>(std::move(s), host_, settings_, limits_));
+    workers_.push_back(
+        std::make_unique<worker>(std::move(s), host_, settings_, limits_, is_cancelled_));
     if (workers_.back()->id() == source::nvidia_smi) nvidia_smi_ = workers_.back().get();
   }
   recorder_ = std::move(list.recorder);
   started_.store(true, std::memory_order_release);
 }
 
-context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, deadline& d,
-                               visitor visit, std::vector<scan_step>* steps) {
+result<context::refusals> context::ask(const plan& p, std::optional<std::uint32_t> index,
+                                       deadline& d, visitor visit,
+                                       std::vector<scan_step>* steps) {
   refusals out;
   std::uint64_t served = 0;     // bit n: source n has answered
   std::uint64_t listed_by = 0;  // bit n: source n has listed its devices in this reading
@@ -174,6 +197,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       }
       wants_more = visit(*from, known, m);
     });
+    if (!answered && hmn::is_cancelled(answered.why())) return answered.why();
     if (answered || is_late(answered.why())) served |= bit_of(from->id());
     if (answered) continue;
     if (conclusive && is_expected_absence(*from, index)) continue;
@@ -287,12 +311,13 @@ result<void> context::scan(deadline& d) {
   plan p = new_plan();
   p.list = true;
   std::vector<scan_step> steps;
-  const refusals refused = ask(
+  const result<refusals> refused = ask(
       p, std::nullopt, d, [](auto&&...) { return true; }, &steps);
+  if (!refused) return refused.why();
   const bool has_failed =
-      std::ranges::any_of(refused, [](const refusal& r) { return is_of_this_process(r.why); });
+      std::ranges::any_of(*refused, [](const refusal& r) { return is_of_this_process(r.why); });
   if (!has_failed) take_over(steps);
-  if (const auto why = remember_scan(refused)) return *why;
+  if (const auto why = remember_scan(*refused)) return *why;
   return {};
 }
 
@@ -433,6 +458,7 @@ result<source_state> context::backend(source which) {
     const result<void> answered =
         from->run(p, d, [&](const source_cache& known, const moment&) { found = known.condition; });
     if (!answered) {
+      if (hmn::is_cancelled(answered.why())) return answered.why();
       found.why = answered.why();
       found.state =
           answered.why().code == status::no_source ? state::absent : state_after(answered.why());

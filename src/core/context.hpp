@@ -57,6 +57,15 @@ struct device_scan {
   std::uint64_t generation = 0;
 };
 
+// Told that the context was cancelled or resumed.
+class CancelListener {
+ public:
+  virtual void update_cancelled() noexcept = 0;
+
+ protected:
+  ~CancelListener() = default;
+};
+
 // Measurement sources, opened once and kept. Safe for concurrent use by any number of threads.
 class context {
  public:
@@ -67,6 +76,12 @@ class context {
 
   // Returns whether this process is a fork of the one that made the context. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
+  // While it is cancelled, calls that would wait for a driver fail at once.
+  void set_cancelled(bool is_cancelled) noexcept;
+  [[nodiscard]] bool is_cancelled() const noexcept { return is_cancelled_; }
+  void add_listener(CancelListener& listener);
+  void remove_listener(CancelListener& listener) noexcept;
+
   [[nodiscard]] bool may_start_threads() const noexcept { return !settings_.no_threads; }
   // An empty `value` restores the default.
   result<void> set_path(path_kind which, std::string_view value);
@@ -142,16 +157,17 @@ class context {
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
   // returns whether further sources can contribute. With `steps` the device table stays as it is.
   using visitor = function_ref<bool(worker& from, const source_cache& known, const moment& m)>;
-  refusals ask(const plan& p, std::optional<std::uint32_t> index, deadline& d, visitor visit,
-               std::vector<scan_step>* steps = nullptr);
+  result<refusals> ask(const plan& p, std::optional<std::uint32_t> index, deadline& d,
+                       visitor visit, std::vector<scan_step>* steps = nullptr);
   // Carries out a direct reading: one device and one selection. Fails where no source served the
   // subject.
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* diagnostics = nullptr);
-  // Adds what NVML failed to read and nvidia-smi can. Called after all sources.
+  // Adds what NVML failed to read and nvidia-smi can. Called after all sources. Fails only if the
+  // context was cancelled.
   using seen_answer = function_ref<void(const source_cache& known)>;
-  void complete(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
+  result<void> complete(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
   void complete(merged_device& to, const plan& p, const source_cache& known, const moment& m);
   [[nodiscard]] std::uint32_t remaining(const merged_device& of, const plan& p);
   // Adds what the host knows to a device's pools, or only to those of one kind.
@@ -163,6 +179,9 @@ class context {
   std::uint32_t own_pid_;
   platform::mutex start_mutex_;
   std::atomic<bool> started_{false};
+  std::atomic<bool> is_cancelled_{false};
+  platform::mutex listeners_mutex_;
+  std::vector<CancelListener*> listeners_;
   std::shared_ptr<host_source> host_;  // shared with threads that may outlive the context
   std::unique_ptr<machine_recorder> recorder_;
   std::vector<std::unique_ptr<worker>> workers_;

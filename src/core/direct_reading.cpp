@@ -56,13 +56,14 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
     }
     return !is_complete(out, p, wanted);
   };
-  refusals refused = ask(p, index, d, visit);
-  complete({&out, 1}, p, d, [](auto&&) {});
+  const result<refusals> refused = ask(p, index, d, visit);
+  if (!refused) return refused.why();
+  if (result<void> ok = complete({&out, 1}, p, d, [](auto&&) {}); !ok) return ok;
   if ((out.answered & subject_bit) != 0) {
     end_reading(out, platform::continuous_ns());
     return {};
   }
-  if (!refused.empty()) return most_specific(refused);
+  if (!refused->empty()) return most_specific(*refused);
   std::optional<failure>& missing = out.missing_of(subject_bit);
   if (!missing) {
     return failed(status::device_lost, {"device ", index, " was here and is gone"});

@@ -107,9 +107,21 @@ failure at_wrong_moment(const char* message) {
 
 }  // namespace
 
-struct sampler::core {
+struct sampler::core final : CancelListener {
   core(std::shared_ptr<context> c, const sampling& h, const snapshot_request& w)
-      : from(std::move(c)), how(h), what(w), kept(h.peaks_only ? 1 : h.capacity) {}
+      : from(std::move(c)), how(h), what(w), kept(h.peaks_only ? 1 : h.capacity) {
+    from->add_listener(*this);
+  }
+  core(const core&) = delete;
+  core& operator=(const core&) = delete;
+  ~core() { from->remove_listener(*this); }
+
+  // Wakes the callers of next(), which do not wait while the context is cancelled.
+  void update_cancelled() noexcept override {
+    const std::lock_guard lock(mutex);
+    show_ready();
+    changed.notify_all();
+  }
 
   void run() noexcept {
     schedule slots(platform::monotonic_ns(), how.interval_ns);
@@ -176,7 +188,8 @@ struct sampler::core {
 
   // Makes the event ready exactly when next() would not wait. The caller holds the mutex.
   void show_ready() noexcept {
-    ready.set(how.peaks_only || kept.size() != 0 || reported.state != sampler_state::running);
+    ready.set(how.peaks_only || kept.size() != 0 || reported.state != sampler_state::running ||
+              from->is_cancelled());
   }
 
   const std::shared_ptr<context> from;
@@ -263,6 +276,7 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
     if (!may_wait)
       return with_reason(reason::not_yet,
                          failed(status::empty, "no snapshot has come within the timeout"));
+    if (core_->from->is_cancelled()) return why_cancelled();
   }
 }
 

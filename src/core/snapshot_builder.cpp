@@ -200,15 +200,17 @@ result<void> snapshot_builder::add_devices() {
                                    add_source(from, known, m);
                                    return true;
                                  });
-  from_.complete(merged_, plan_, d, [this](const source_cache& known) {
+  if (!refused) return refused.why();
+  const auto completed = from_.complete(merged_, plan_, d, [this](const source_cache& known) {
     for (const diagnostic& given : known.diagnostics) {
       if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
     }
   });
-  if (!request_.device_index) from_.remember_scan(refused);
+  if (!completed) return completed;
+  if (!request_.device_index) from_.remember_scan(*refused);
   add_missing();
   add_known_devices();
-  add_refusals(refused);
+  add_refusals(*refused);
   if (wants(subject::groups)) add_groups();
   settle();
   if (plan_.processes && !request_.without_hosts_part) describe_processes();

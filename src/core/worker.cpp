@@ -52,14 +52,24 @@ struct worker::desk {
 class worker::server final : public reading {
  public:
   server(std::unique_ptr<device_source> s, std::shared_ptr<host_source> of,
-         std::shared_ptr<desk> at, std::uint64_t close_ns)
-      : from(std::move(s)), host(std::move(of)), desk_(std::move(at)), idle_close_ns_(close_ns) {}
+         std::shared_ptr<desk> at, std::uint64_t close_ns, const std::atomic<bool>* is_cancelled)
+      : from(std::move(s)),
+        host(std::move(of)),
+        desk_(std::move(at)),
+        idle_close_ns_(close_ns),
+        is_cancelled_(is_cancelled) {}
   ~server() override { from->close(); }
 
-  [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
+  // The source compares it with the time between its calls of the driver.
+  [[nodiscard]] std::uint64_t deadline_ns() const noexcept override {
+    if (is_cancelled_ != nullptr && *is_cancelled_) is_cut_short = true;
+    return is_cut_short ? 0 : until;
+  }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
-  [[nodiscard]] std::uint64_t max_age_ns() const noexcept override { return request.max_age_ns; }
+  [[nodiscard]] std::uint64_t max_age_ns() const noexcept override {
+    return was_cut_short ? 0 : request.max_age_ns;
+  }
   [[nodiscard]] std::optional<std::uint64_t> host_total() const override { return total_of(*host); }
   void diagnose(const diagnostic& d) override { answer.diagnostics.push_back(d); }
   bool may_ask(std::uint32_t index, std::size_t count) noexcept override {
@@ -80,6 +90,10 @@ class worker::server final : public reading {
   void correct_state(slot number, hmn::state now) override {
     answer.entry_of(number).identity.state = now;
   }
+  [[nodiscard]] const std::atomic<bool>* cancelled() const noexcept override {
+    return is_cancelled_;
+  }
+  void cut_short() noexcept override { is_cut_short = true; }
   void opening() noexcept override {
     const lock held(desk_->mutex);
     opening_since_ns = monotonic_ns();
@@ -96,6 +110,10 @@ class worker::server final : public reading {
     answer.diagnostics.clear();
     closes_when_idle = query(*from, request, answer, *this, [this](device_cache* done) {
       answered();
+      if (is_cut_short) {
+        if (done != nullptr) done->forget_reading();
+        return;
+      }
       const lock held(desk_->mutex);
       if (desk_->newest != this) return;
       desk_->finished.reset();
@@ -104,6 +122,7 @@ class worker::server final : public reading {
     });
     const lock held(desk_->mutex);
     if (desk_->newest != this) return;
+    if (is_cut_short) return desk_->finished.reset();
     desk_->known.finish(answer);
     desk_->finished = request;
   }
@@ -138,6 +157,8 @@ class worker::server final : public reading {
   plan request;
   std::uint64_t until = 0;
   bool closes_when_idle = false;
+  mutable bool is_cut_short = false;    // by a cancel: what it did not read is not known as missing
+  bool was_cut_short = false;           // the reading before it: what the source keeps is of no use
   std::vector<std::uint32_t> left_out;  // indexes of devices that hang
 
   bool is_busy = false;  // has a request
@@ -165,6 +186,8 @@ class worker::server final : public reading {
 
   const std::shared_ptr<desk> desk_;
   const std::uint64_t idle_close_ns_;
+  // Null for a thread, which may outlive the context, and where nothing is waited for.
+  const std::atomic<bool>* const is_cancelled_;
 };
 
 // A caller's place in the queue, until its scope ends.
@@ -188,19 +211,23 @@ enum class worker::outcome {
   done,       // the reading is complete
   late,       // the deadline passed, or an earlier reading has not returned: the rest comes later
   set_aside,  // a device is left out from now on, and nothing has been read yet
+  cancelled,  // the context was cancelled: the caller no longer waits
 };
 
 worker::worker(listed_source listed, std::shared_ptr<host_source> host, const settings& s,
-               const limits& l)
+               const limits& l, const std::atomic<bool>& is_cancelled)
     : settings_(s),
       limits_(l),
       fallback_for_(listed.fallback_for),
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
+      can_wait_(listed.device->can_wait()),
       is_threaded_(listed.device->can_block() && !s.no_threads),
+      is_cancelled_(is_cancelled),
       desk_(std::make_shared<desk>()),
       current_(std::make_shared<server>(std::move(listed.device), std::move(host), desk_,
-                                        s.idle_close_ns)) {
+                                        s.idle_close_ns,
+                                        can_wait_ && !is_threaded_ ? &is_cancelled : nullptr)) {
   desk_->newest = current_.get();
 }
 
@@ -209,6 +236,11 @@ worker::~worker() {
   const lock held(desk_->mutex);
   current_->quits = true;
   desk_->posted.notify_all();
+}
+
+void worker::wake() noexcept {
+  const lock held(desk_->mutex);
+  desk_->changed.notify_all();
 }
 
 void worker::abandon() noexcept {
@@ -226,15 +258,23 @@ result<void> worker::run(const plan& p, deadline& d, visitor visit) {
   for (bool may_wait = true;; now = continuous_ns()) {
     if (since < now && is_served(p, desk_->known, desk_->finished, since, begun))
       return publish(desk_->known, since, visit);
-    if (mine.has_come()) break;
+    if (mine.has_come()) {
+      if (!is_left_ || !current_->is_busy) break;
+      // That reading may serve this caller, too.
+      const std::uint64_t from = monotonic_ns();
+      if (wait(d, from, d.patience(from), held) == outcome::cancelled) return why_cancelled();
+      continue;
+    }
     if (!may_wait) {
       visit(desk_->known, {begun, true});
       return why_late();
     }
+    if (must_not_wait(d, monotonic_ns())) return why_cancelled();
     may_wait = desk_->changed.wait_until(held, d.until());
   }
   result<void> asked = ask(p, d, monotonic_ns(), held);
   if (asked) return publish(desk_->known, begun, visit);
+  if (is_cancelled(asked.why())) return asked;
   visit(desk_->known, {begun, true});
   return asked;
 }
@@ -280,11 +320,24 @@ bool worker::may_serve() {
 result<void> worker::ask(const plan& p, deadline& d, std::uint64_t now, lock& held) {
   take_back();
   if (!is_present(now, held)) return {};
+  if (must_not_wait(d, now)) return why_cancelled();
   if (is_threaded_ && !is_started_) is_started_ = platform::start_detached(current_, "hmn") == 0;
   if (is_threaded_ && !is_started_)
     return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
-  if (carry_out(p, d, now, held) == outcome::late) return why_late();
-  return {};
+  switch (carry_out(p, d, now, held)) {
+    case outcome::late:
+      return why_late();
+    case outcome::cancelled:
+      return why_cancelled();
+    default:
+      return {};
+  }
+}
+
+// Returns whether the source may not be asked, or waited for. A caller whose time is over does not
+// wait for a thread.
+bool worker::must_not_wait(const deadline& d, std::uint64_t now) const noexcept {
+  return can_wait_ && is_cancelled_ && (!is_threaded_ || now < d.until());
 }
 
 failure worker::why_late() const {
@@ -318,8 +371,8 @@ worker::outcome worker::carry_out(const plan& p, deadline& d, std::uint64_t now,
     if (end == 0)
       end = d.until() == platform::no_deadline ? d.until() : std::min(d.until(), chance);
     const server& hung = *aside_[before];
-    while (hung.is_busy && desk_->changed.wait_until(held, end)) continue;
-    if (hung.is_busy) return out;
+    while (hung.is_busy && !is_cancelled_ && desk_->changed.wait_until(held, end)) continue;
+    if (hung.is_busy) return is_cancelled_ ? outcome::cancelled : out;
     take_back();
   }
 }
@@ -334,7 +387,9 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now, std:
   for (const std::shared_ptr<server>& hung : aside_) to.left_out.push_back(hung->asks);
   to.make_progress();
   to.opened_ns = 0;
+  to.was_cut_short = std::exchange(to.is_cut_short, false);
   to.is_busy = is_threaded_;
+  is_left_ = false;
   if (is_threaded_) {
     desk_->posted.notify_all();
     return wait(d, now, patience, held);
@@ -343,7 +398,7 @@ worker::outcome worker::post(const plan& p, deadline& d, std::uint64_t now, std:
   to.carry_out();
   if (to.closes_when_idle) to.from->close();
   held.lock();
-  return outcome::done;
+  return to.is_cut_short ? outcome::cancelled : outcome::done;
 }
 
 // Waits for what was posted at `now`, and checks from time to time whether a call for one device
@@ -359,6 +414,8 @@ worker::outcome worker::wait(deadline& d, std::uint64_t now, std::uint64_t patie
     if (!current_->is_busy) return outcome::done;
     const bool is_opening = current_->is_opening() && is_first_opening();
     const std::uint64_t limit = is_opening ? d.open_until(now) : d.until();
+    is_left_ = now < limit && is_cancelled_;
+    if (is_left_) return outcome::cancelled;
     if (now >= limit) return outcome::late;
     if (now >= look) {
       if (set_aside(now, patience)) return outcome::set_aside;
@@ -380,8 +437,8 @@ bool worker::set_aside(std::uint64_t now, std::uint64_t patience) {
   if (!is_stuck || aside_.size() == most_aside) return false;
   auto made = current_->from->again(settings_);
   if (!made) return false;
-  auto next =
-      std::make_shared<server>(std::move(made), current_->host, desk_, settings_.idle_close_ns);
+  auto next = std::make_shared<server>(std::move(made), current_->host, desk_,
+                                       settings_.idle_close_ns, nullptr);
   next->answer.update_list(desk_->known);
   aside_.reserve(most_aside);
   if (platform::start_detached(next, "hmn") != 0) return false;

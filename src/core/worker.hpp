@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -21,8 +22,9 @@ namespace hmn {
 // other devices until it returns. Safe for concurrent use by any number of threads.
 class worker {
  public:
+  // `is_cancelled`: whether its callers may not wait, of the context.
   worker(listed_source listed, std::shared_ptr<host_source> host, const settings& s,
-         const limits& l);
+         const limits& l, const std::atomic<bool>& is_cancelled);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   // Returns at once: the thread closes the source later.
@@ -42,11 +44,15 @@ class worker {
   [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
 
   // Queries the source, or reuses a recent answer, then passes the result to the visitor, which
-  // runs under the lock. A late reading passes its partial results and earlier answers.
+  // runs under the lock. A late reading passes its partial results and earlier answers, one that is
+  // cancelled passes nothing.
   using visitor = function_ref<void(const source_cache& known, const moment& m)>;
   result<void> run(const plan& p, deadline& d, visitor visit);
   // Passes what is known, without a query.
   void show(visitor visit, const moment& m);
+
+  // Wakes the callers that wait, after the context was cancelled.
+  void wake() noexcept;
 
   // Leaks all state: in a forked child the thread does not exist.
   void abandon() noexcept;
@@ -68,6 +74,7 @@ class worker {
   [[nodiscard]] bool is_first_opening() const noexcept;
   [[nodiscard]] bool set_aside(std::uint64_t now, std::uint64_t patience);
   void take_back();
+  [[nodiscard]] bool must_not_wait(const deadline& d, std::uint64_t now) const noexcept;
   [[nodiscard]] failure why_late() const;
 
   const settings& settings_;
@@ -75,7 +82,9 @@ class worker {
   const std::uint64_t fallback_for_;
   const source id_;
   const std::uint64_t answers_for_;
+  const bool can_wait_;
   const bool is_threaded_;
+  const std::atomic<bool>& is_cancelled_;
   std::shared_ptr<desk> desk_;
   // The members below are guarded by the desk's mutex; those of the source belong to the first in
   // the queue.
@@ -85,6 +94,7 @@ class worker {
   std::uint64_t failed_search_ns_ = 0;          // time of the last search if it failed, else 0
   bool is_conclusive_ = false;                  // it has shown that there is no such source
   bool is_started_ = false;
+  bool is_left_ = false;  // a cancelled caller has left the last reading before its time was over
 };
 
 }  // namespace hmn

@@ -17,6 +17,7 @@ reason reason_for(const failure& why) noexcept {
     case status::permission:
       return reason::not_permitted;
     case status::empty:
+    case status::cancelled:
       return reason::not_yet;
     case status::asleep:
       return reason::asleep;

@@ -4,6 +4,7 @@
 // policy or the C structs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,6 +53,10 @@ class reading {
   }
   // Called when the driver has answered, so that core's own work is not counted as a hanging call.
   virtual void answered() noexcept {}
+  // Set once the caller may not wait any longer; null: it is never set. A source that waits for a
+  // program then ends it and calls cut_short(): what this reading lacks is not known to be missing.
+  [[nodiscard]] virtual const std::atomic<bool>* cancelled() const noexcept { return nullptr; }
+  virtual void cut_short() noexcept {}
   // Visits the devices that an earlier source of the same kind has numbered; `listed`: whether they
   // were in its last list.
   using device_visitor = function_ref<void(const device& known, bool listed)>;
@@ -131,6 +136,8 @@ class device_source {
 
   [[nodiscard]] source id() const noexcept { return id_; }
   [[nodiscard]] bool can_block() const noexcept { return calls_ == calls::may_block; }
+  // Whether its caller may have to wait, for a driver or for a program that it runs.
+  [[nodiscard]] bool can_wait() const noexcept { return calls_ != calls::return_in_time; }
   // Whether it reports the status of this source: its own, and those of the drivers it contains.
   [[nodiscard]] bool answers_for(source which) const noexcept {
     return (answers_for_ & bit_of(which)) != 0;
@@ -199,8 +206,9 @@ class device_source {
   [[nodiscard]] virtual source_state describe(source /*which*/) const { return condition_; }
 
  protected:
-  // may_block: a call may hang in a driver, so core makes it on a worker thread.
-  enum class calls { return_in_time, may_block };
+  // run_programs: ends each at the reading's deadline. may_block: a call may hang in a driver, so
+  // core makes it on a worker thread.
+  enum class calls { return_in_time, run_programs, may_block };
 
   device_source(source id, calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
     condition_.why = {status::empty, id, {}, {}};

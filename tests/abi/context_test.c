@@ -339,6 +339,22 @@ static void contexts_do_not_share_what_they_were_reported(void** state) {
   machine_end(&m);
 }
 
+static void a_cancelled_context_waits_for_no_device_until_it_is_resumed(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, one_gpu, NULL);
+  assert_int_equal(count_of(m.context), 1);
+  assert_answers(hmn_context_cancel(m.context, &error), HMN_OK);
+  assert_answers(hmn_context_cancel(m.context, &error), HMN_OK);
+  uint32_t count = 99;
+  assert_answers(hmn_device_count(m.context, &count, &error), HMN_E_CANCELLED);
+  assert_int_equal(count, 0);
+  assert_answers(hmn_context_resume(m.context, &error), HMN_OK);
+  assert_answers(hmn_context_resume(m.context, &error), HMN_OK);
+  assert_int_equal(count_of(m.context), 1);
+  machine_end(&m);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_path_that_no_number_names_is_out_of_range),
@@ -347,6 +363,7 @@ int main(void) {
       cmocka_unit_test(a_path_for_what_is_not_compiled_in_is_unsupported),
       cmocka_unit_test(the_value_is_copied),
       cmocka_unit_test(after_a_reading_no_path_can_be_set),
+      cmocka_unit_test(a_cancelled_context_waits_for_no_device_until_it_is_resumed),
       cmocka_unit_test(a_refused_path_changes_nothing),
       cmocka_unit_test(a_backend_that_no_number_names_is_out_of_range),
       cmocka_unit_test(the_operating_system_is_ready),

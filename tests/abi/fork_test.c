@@ -28,6 +28,8 @@ static void every_call_of_context_and_sampler_is_forked(void* argument) {
     if (calls[i].size_v1 > 0) CHECK(is_zero((char*)g->bytes + 4, calls[i].size_v1 - 4));
   }
   CHECK_STATUS(hmn_context_set_path(f->context, HMN_PATH_PROC, "/proc", NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_context_cancel(f->context, NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_context_resume(f->context, NULL), HMN_E_FORKED);
   hmn_snapshot* snapshot = f->before;
   CHECK_STATUS(hmn_snapshot_take(f->context, NULL, &snapshot, NULL), HMN_E_FORKED);
   CHECK(snapshot == NULL);

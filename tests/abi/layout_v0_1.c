@@ -478,6 +478,7 @@ NUMBER(HMN_E_EMPTY, -18);
 NUMBER(HMN_E_INTERNAL, -19);
 NUMBER(HMN_E_ASLEEP, -20);
 NUMBER(HMN_E_STATE, -21);
+NUMBER(HMN_E_CANCELLED, -22);
 NUMBER(HMN_BACKEND_NONE, 0);
 NUMBER(HMN_BACKEND_OS, 1);
 NUMBER(HMN_BACKEND_NVML, 2);
@@ -885,6 +886,8 @@ FUNCTION(hmn_context_create, hmn_status, const hmn_context_options *, hmn_contex
 FUNCTION(hmn_context_set_path, hmn_status, hmn_context *, uint32_t, const char *, hmn_error *);
 FUNCTION(hmn_context_backend, hmn_status, hmn_context *, uint32_t, hmn_backend_info *, hmn_error *);
 FUNCTION(hmn_context_recording, hmn_status, hmn_context *, hmn_flags, char *, uint32_t, uint32_t *, hmn_error *);
+FUNCTION(hmn_context_cancel, hmn_status, hmn_context *, hmn_error *);
+FUNCTION(hmn_context_resume, hmn_status, hmn_context *, hmn_error *);
 FUNCTION(hmn_context_destroy, void, hmn_context *);
 FUNCTION(hmn_process_memory_read, hmn_status, hmn_context *, uint32_t, hmn_fields, hmn_process_memory *, hmn_error *);
 FUNCTION(hmn_process_memory_read_self, hmn_status, hmn_context *, hmn_fields, hmn_process_memory *, hmn_error *);

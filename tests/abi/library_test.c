@@ -40,7 +40,8 @@ static void each_status_is_called_as_in_the_header(void** state) {
              NAMED(HMN_E_EMPTY),
              NAMED(HMN_E_INTERNAL),
              NAMED(HMN_E_ASLEEP),
-             NAMED(HMN_E_STATE)};
+             NAMED(HMN_E_STATE),
+             NAMED(HMN_E_CANCELLED)};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
     assert_string_equal(hmn_status_name(all[i].status), all[i].name);
   }
@@ -48,7 +49,7 @@ static void each_status_is_called_as_in_the_header(void** state) {
 
 static void an_unknown_status_has_a_name_too(void** state) {
   (void)state;
-  const hmn_status unknown[] = {1, -22, 1000, INT32_MAX, INT32_MIN, -1000000};
+  const hmn_status unknown[] = {1, -23, 1000, INT32_MAX, INT32_MIN, -1000000};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     assert_string_equal(hmn_status_name(unknown[i]), "HMN_E_?");
   }

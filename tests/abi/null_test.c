@@ -174,6 +174,12 @@ static void set_path_without_a_context_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_context_set_path(NULL, HMN_PATH_PROC, HMN_TEST_ROOT "/proc", &error));
 }
 
+static void cancel_without_a_context_is_an_argument_error(void** state) {
+  (void)state;
+  assert_refuses_null(hmn_context_cancel(NULL, &error));
+  assert_refuses_null(hmn_context_resume(NULL, &error));
+}
+
 static void a_null_value_means_the_default_path(void** state) {
   (void)state;
   hmn_context* context = NULL;
@@ -258,6 +264,7 @@ int main(void) {
       cmocka_unit_test(a_null_handle_is_an_argument_error_and_leaves_a_zero_result),
       cmocka_unit_test(a_count_or_handle_that_was_not_had_is_zero),
       cmocka_unit_test(set_path_without_a_context_is_an_argument_error),
+      cmocka_unit_test(cancel_without_a_context_is_an_argument_error),
       cmocka_unit_test(a_null_value_means_the_default_path),
       cmocka_unit_test(a_null_error_is_allowed_everywhere),
       cmocka_unit_test(either_snapshot_of_a_report_must_be_there),

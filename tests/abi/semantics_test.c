@@ -45,6 +45,7 @@ static const struct {
     {status_name, (uint32_t)HMN_E_INTERNAL, "HMN_E_INTERNAL"},
     {status_name, (uint32_t)HMN_E_ASLEEP, "HMN_E_ASLEEP"},
     {status_name, (uint32_t)HMN_E_STATE, "HMN_E_STATE"},
+    {status_name, (uint32_t)HMN_E_CANCELLED, "HMN_E_CANCELLED"},
     {status_name, (uint32_t)1, "HMN_E_?"},
     {hmn_backend_name, HMN_BACKEND_NONE, "none"},
     {hmn_backend_name, HMN_BACKEND_OS, "os"},

@@ -80,6 +80,24 @@ public sealed class Context : IDisposable
         return text;
     }
 
+    /// <summary>Ends the waiting of all calls, from any thread: until <see cref="Resume"/>, every call that
+    /// waits for a driver or a snapshot, or would have to, fails with <see cref="Status.Cancelled"/>. What
+    /// need not wait works. The driver's call goes on; later readings have its answer.</summary>
+    public void Cancel()
+    {
+        var error = Native.NewError();
+        Raw.Context_cancel(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+    }
+
+    /// <summary>Lets calls wait again after <see cref="Cancel"/>.</summary>
+    public void Resume()
+    {
+        var error = Native.NewError();
+        Raw.Context_resume(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+    }
+
     /// <summary>Host memory of a process.</summary>
     /// <param name="pid">The process.</param>
     /// <param name="fields">The values that are wanted.</param>

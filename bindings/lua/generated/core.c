@@ -3870,6 +3870,8 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
+SWIGINTERN void Context_cancel(Context *self,hmn_error *error){ hmn_context_cancel(self, error); }
+SWIGINTERN void Context_resume(Context *self,hmn_error *error){ hmn_context_resume(self, error); }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
@@ -4532,6 +4534,58 @@ static int _wrap_HypomnesisContext_backend(lua_State* L) {
 }
 
 
+static int _wrap_HypomnesisContext_cancel(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error record2 ;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  SWIG_check_num_args("Context::cancel",1,1)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  Context_cancel(arg1,arg2);
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisContext_resume(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error record2 ;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  SWIG_check_num_args("Context::resume",1,1)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  Context_resume(arg1,arg2);
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_HypomnesisContext_recording(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
@@ -5159,6 +5213,8 @@ static swig_lua_attribute swig_HypomnesisContext_attributes[] = {
 static swig_lua_method swig_HypomnesisContext_methods[]= {
     { "set_path", _wrap_HypomnesisContext_set_path},
     { "backend", _wrap_HypomnesisContext_backend},
+    { "cancel", _wrap_HypomnesisContext_cancel},
+    { "resume", _wrap_HypomnesisContext_resume},
     { "recording", _wrap_HypomnesisContext_recording},
     { "process_memory", _wrap_HypomnesisContext_process_memory},
     { "own_memory", _wrap_HypomnesisContext_own_memory},
@@ -7271,6 +7327,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("E_INTERNAL", HMN_E_INTERNAL)},
     {SWIG_LUA_CONSTTAB_INT("E_ASLEEP", HMN_E_ASLEEP)},
     {SWIG_LUA_CONSTTAB_INT("E_STATE", HMN_E_STATE)},
+    {SWIG_LUA_CONSTTAB_INT("E_CANCELLED", HMN_E_CANCELLED)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_NONE", HMN_BACKEND_NONE)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_OS", HMN_BACKEND_OS)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_NVML", HMN_BACKEND_NVML)},

@@ -105,6 +105,22 @@ function Context:backend(backend)
   return handle.native(self, Context):backend(check.named(backend, "backend", constants, "BACKEND_"))
 end
 
+---Lets no call wait, until resume: one that would have to wait for a driver or a snapshot returns E_CANCELLED.
+---@return boolean? done nil, message, status and detail on failure
+function Context:cancel()
+  local _, message, status, detail = handle.native(self, Context):cancel()
+  if status then return nil, message, status, detail end
+  return true
+end
+
+---Lets calls wait again after cancel.
+---@return boolean? done nil, message, status and detail on failure
+function Context:resume()
+  local _, message, status, detail = handle.native(self, Context):resume()
+  if status then return nil, message, status, detail end
+  return true
+end
+
 ---What the backends of a context with the option `record` have read so far, as a machine file.
 ---@return string? text nil, message, status and detail on failure
 function Context:recording()

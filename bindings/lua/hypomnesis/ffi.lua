@@ -161,6 +161,16 @@ function Context:backend(number)
   return copy.hmn_backend_info(backend_info)
 end
 
+function Context:cancel()
+  local status = C.hmn_context_cancel(self.native, last_error)
+  if status ~= OK then return failure(status) end
+end
+
+function Context:resume()
+  local status = C.hmn_context_resume(self.native, last_error)
+  if status ~= OK then return failure(status) end
+end
+
 function Context:recording()
   return text(function(...) return C.hmn_context_recording(self.native, 0, ...) end)
 end

@@ -4890,6 +4890,8 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
+SWIGINTERN void Context_cancel(Context *self,hmn_error *error){ hmn_context_cancel(self, error); }
+SWIGINTERN void Context_resume(Context *self,hmn_error *error){ hmn_context_resume(self, error); }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
@@ -5745,6 +5747,84 @@ SWIGINTERN PyObject *_wrap_Context_backend(PyObject *self, PyObject *args) {
     }
   }
   free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_cancel(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error record2 ;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_cancel", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_cancel" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    Context_cancel(arg1,arg2);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_resume(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error record2 ;
+  
+  {
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_resume", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_resume" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    Context_resume(arg1,arg2);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
   return resultobj;
 fail:
   return NULL;
@@ -9247,6 +9327,8 @@ SwigPyBuiltin__Context_richcompare(PyObject *self, PyObject *other, int op) {
 SWIGINTERN PyMethodDef SwigPyBuiltin__Context_methods[] = {
   { "set_path", _wrap_Context_set_path, METH_VARARGS, "" },
   { "backend", _wrap_Context_backend, METH_O, "" },
+  { "cancel", _wrap_Context_cancel, METH_NOARGS, "" },
+  { "resume", _wrap_Context_resume, METH_NOARGS, "" },
   { "recording", _wrap_Context_recording, METH_NOARGS, "" },
   { "process_memory", _wrap_Context_process_memory, METH_VARARGS, "" },
   { "own_memory", _wrap_Context_own_memory, METH_O, "" },
@@ -10990,6 +11072,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "E_INTERNAL",SWIG_From_int((int)(HMN_E_INTERNAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "E_ASLEEP",SWIG_From_int((int)(HMN_E_ASLEEP)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "E_STATE",SWIG_From_int((int)(HMN_E_STATE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "E_CANCELLED",SWIG_From_int((int)(HMN_E_CANCELLED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_NONE",SWIG_From_int((int)(HMN_BACKEND_NONE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_OS",SWIG_From_int((int)(HMN_BACKEND_OS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_NVML",SWIG_From_int((int)(HMN_BACKEND_NVML)));

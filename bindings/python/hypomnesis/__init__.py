@@ -16,8 +16,8 @@ from . import _constants
 from ._constants import *
 from ._context import Context
 from ._default import default_context, devices, memory, snapshot, system_memory
-from ._error import (ArgumentError, AsleepError, BackendError, ClosedError, DeadlineError,
-                     DeviceLostError, EmptyError, Error, ForkedError, InternalError, LimitError,
+from ._error import (ArgumentError, AsleepError, BackendError, CancelledError, ClosedError,
+                     DeadlineError, DeviceLostError, EmptyError, Error, ForkedError, InternalError, LimitError,
                      NoDeviceError, NoProcessError, NoSourceError, OutOfMemoryError, RangeError,
                      RefusedError, StateError, TooLargeError, UnsupportedError)
 from ._duration import IMMEDIATE, UNLIMITED
@@ -36,7 +36,8 @@ from ._status import status_name
 from ._tracker import Tracker
 
 __all__ = [
-    "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "ClosedError", "Context",
+    "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "CancelledError",
+    "ClosedError", "Context",
     "DeadlineError", "Delta", "Device", "DeviceLostError", "DeviceScan", "Diagnostic", "EmptyError",
     "Episode", "Error", "ForkedError", "Group", "IMMEDIATE", "InternalError", "LimitError", "Metric",
     "NoDeviceError", "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "Pool", "ProcessMemory",

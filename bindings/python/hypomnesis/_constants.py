@@ -80,6 +80,7 @@ class Status(IntEnum):
     INTERNAL = raw.E_INTERNAL  # a defect of this library; please report it
     ASLEEP = raw.E_ASLEEP  # a reading would wake the device, or keep it awake
     STATE = raw.E_STATE  # the call is not allowed in the handle's current state
+    CANCELLED = raw.E_CANCELLED  # the context was cancelled, and the call would have to wait
 
 
 class Backend(IntEnum):

@@ -114,6 +114,18 @@ class Context:
         """What the backends of a context with ContextFlag.RECORD have read so far, as a machine file."""
         return self._ask(lambda native: native.recording())
 
+    def cancel(self) -> None:
+        """Ends the waiting of all calls, from any thread: until resume, every call that waits for a
+        driver or a snapshot, or would have to, raises CancelledError. What need not wait works.
+
+        The driver's call goes on; later readings have its answer.
+        """
+        self._ask(lambda native: native.cancel())
+
+    def resume(self) -> None:
+        """Lets calls wait again after cancel."""
+        self._ask(lambda native: native.resume())
+
     def process_memory(self, pid: int, fields: int = 0) -> ProcessMemory:
         """Host memory of a process. `fields`: ProcessMemoryField bits; 0: those that are cheap."""
         return make_process_memory(self._ask(lambda native: native.process_memory(pid, fields)))

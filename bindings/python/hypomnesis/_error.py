@@ -102,6 +102,10 @@ class StateError(Error):
     """The right call at the wrong moment."""
 
 
+class CancelledError(Error):
+    """The context was cancelled, and the call would have to wait."""
+
+
 class InternalError(Error):
     """A defect of the library or of this package, or a package that is newer than the library."""
 
@@ -132,6 +136,7 @@ ERROR_OF_STATUS: dict[int, type[Error]] = {
     Status.INTERNAL: InternalError,
     Status.ASLEEP: AsleepError,
     Status.STATE: StateError,
+    Status.CANCELLED: CancelledError,
 }
 
 

@@ -120,8 +120,7 @@ constexpr metric_field metric_fields[] = {
 }  // namespace
 
 macmon_source::macmon_source(const std::string& path, bool is_root)
-    : device_source(source::macmon,
-                    calls::return_in_time),  // the command is killed at the deadline
+    : device_source(source::macmon, calls::run_programs),
       program_(tool, path),
       may_be_planted_(is_root && path.empty()) {}
 

@@ -135,7 +135,9 @@ class watched_device final : public device_source {
  public:
   watched_device(std::shared_ptr<platform::recording> in, std::unique_ptr<device_source> real,
                  std::shared_ptr<scenario> to)
-      : device_source(real->id(), real->can_block() ? calls::may_block : calls::return_in_time),
+      : device_source(real->id(), real->can_block()  ? calls::may_block
+                                  : real->can_wait() ? calls::run_programs
+                                                     : calls::return_in_time),
         in_(std::move(in)),
         real_(std::move(real)),
         to_(std::move(to)) {

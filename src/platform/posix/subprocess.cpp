@@ -213,10 +213,25 @@ outcome failed_to_start(const command& given, int error) {
   return refused(absent ? kind::not_found : kind::not_runnable, error);
 }
 
+namespace {
+
+// Returns 0, ETIMEDOUT, ECANCELED or errno.
+int await_output(int from, const command& given) noexcept {
+  if (given.is_cancelled == nullptr) return await_readable(from, given.deadline_ns);
+  for (;;) {
+    if (*given.is_cancelled) return ECANCELED;
+    const uint64_t slice = std::min(given.deadline_ns, monotonic_ns() + cancel_check_ns);
+    const int error = await_readable(from, slice);
+    if (error != ETIMEDOUT || slice == given.deadline_ns) return error;
+  }
+}
+
+}  // namespace
+
 int collect_output(int from, const command& given, std::string& output) {
   char chunk[16384];
   for (;;) {
-    if (const int error = await_readable(from, given.deadline_ns)) return error;
+    if (const int error = await_output(from, given)) return error;
     const size_t left = given.output_cap - output.size();
     const size_t wanted = left < sizeof chunk ? left + 1 : sizeof chunk;
     const ssize_t got = read(from, chunk, wanted);
@@ -235,6 +250,7 @@ outcome::kind kind_of_collecting(int error) noexcept {
     case EFBIG:
       return kind::output_too_long;
     case ETIMEDOUT:
+    case ECANCELED:
       return kind::timed_out;
     default:
       return kind::not_runnable;

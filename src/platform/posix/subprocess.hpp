@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 
@@ -63,7 +64,7 @@ struct channel {
 outcome refused(outcome::kind what, int error);
 outcome failed_to_start(const command& given, int error);
 
-// Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT, or errno.
+// Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT, ECANCELED, or errno.
 int collect_output(int from, const command& given, std::string& output);
 outcome::kind kind_of_collecting(int error) noexcept;
 
@@ -72,6 +73,7 @@ outcome follow(Child& child, int from, const command& given) {
   outcome result;
   const int error = collect_output(from, given, result.output);
   result.what = kind_of_collecting(error);
+  result.was_cancelled = error == ECANCELED;
   if (result.what == outcome::kind::not_runnable) result.error = error;
   if (result.what != outcome::kind::finished) return result;
   exit_status status;

@@ -29,8 +29,8 @@ class output_pipe {
   [[nodiscard]] HANDLE to_parent() const noexcept { return to_parent_.get(); }
   void close_to_parent() noexcept { to_parent_.close(); }
 
-  // Returns 0 at the end of the output, ETIMEDOUT at the deadline.
-  errno_or<size_t> read(std::span<char> buffer, uint64_t deadline_ns) noexcept;
+  // Returns 0 at the end of the output, ETIMEDOUT at the deadline, ECANCELED after a cancel.
+  errno_or<size_t> read(std::span<char> buffer, const command& given) noexcept;
 
  private:
   handle from_child_;
@@ -71,24 +71,34 @@ int output_pipe::open() {
   return to_parent_ ? 0 : last_errno();
 }
 
-errno_or<size_t> output_pipe::read(std::span<char> buffer, uint64_t deadline_ns) noexcept {
+errno_or<size_t> output_pipe::read(std::span<char> buffer, const command& given) noexcept {
   OVERLAPPED pending{};
   pending.hEvent = arrived_.get();
   DWORD got = 0;
-  bool timed_out = false;
+  int ended = 0;
+  const auto is_over = [&] {
+    if (given.is_cancelled != nullptr && *given.is_cancelled) ended = ECANCELED;
+    if (monotonic_ns() >= given.deadline_ns) ended = ETIMEDOUT;
+    return ended != 0;
+  };
+  const auto slice = [&] {
+    return given.is_cancelled == nullptr
+               ? given.deadline_ns
+               : std::min(given.deadline_ns, monotonic_ns() + cancel_check_ns);
+  };
   if (!ReadFile(from_child_.get(), buffer.data(), static_cast<DWORD>(buffer.size()), nullptr,
                 &pending) &&
       GetLastError() != ERROR_IO_PENDING) {
     return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};
   }
-  while (!timed_out &&
-         WaitForSingleObject(arrived_.get(), wait_before(deadline_ns)) != WAIT_OBJECT_0)
-    timed_out = monotonic_ns() >= deadline_ns;
-  if (timed_out) CancelIoEx(from_child_.get(), &pending);
+  while (WaitForSingleObject(arrived_.get(), wait_before(slice())) != WAIT_OBJECT_0) {
+    if (is_over()) break;
+  }
+  if (ended != 0) CancelIoEx(from_child_.get(), &pending);
   // Wait: the system owns the buffer until this returns.
   const bool has_read = GetOverlappedResult(from_child_.get(), &pending, &got, TRUE) != 0;
   if (has_read) return {got, 0};
-  if (timed_out) return {0, ETIMEDOUT};
+  if (ended != 0) return {0, ended};
   return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};
 }
 
@@ -244,14 +254,14 @@ handle null_device() noexcept {
                             nullptr));
 }
 
-// Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT at the deadline, or the
-// error.
+// Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT at the deadline, ECANCELED
+// after a cancel, or the error.
 int collect_output(output_pipe& from, const command& given, std::string& output) {
   std::array<char, 16384> chunk;
   for (;;) {
     const size_t left = given.output_cap - output.size();
     const size_t wanted = std::min(left, chunk.size() - 1) + 1;
-    const errno_or<size_t> got = from.read(std::span(chunk).first(wanted), given.deadline_ns);
+    const errno_or<size_t> got = from.read(std::span(chunk).first(wanted), given);
     if (!got) return got.error;
     if (got.value == 0) return 0;
     output.append(chunk.data(), std::min(got.value, left));
@@ -266,6 +276,7 @@ kind kind_of(int collecting_error) noexcept {
     case EFBIG:
       return kind::output_too_long;
     case ETIMEDOUT:
+    case ECANCELED:
       return kind::timed_out;
     default:
       return kind::not_runnable;
@@ -276,6 +287,7 @@ outcome follow(contained_child& child, output_pipe& from, const command& given) 
   outcome result;
   const int error = collect_output(from, given, result.output);
   result.what = kind_of(error);
+  result.was_cancelled = error == ECANCELED;
   if (result.what == kind::not_runnable) result.error = error;
   if (result.what != kind::finished) return result;
   if (!child.wait(given.deadline_ns)) {

@@ -90,6 +90,9 @@ static void read_devices(hmn_context* context) {
   KNOWN(usage, (1 << 18) - 1);
   OK(usage, hmn_usage_read_self(context, 0, 0, &usage.it, NULL));
   IS(hmn_context_recording(context, 0, NULL, 0, NULL, NULL) == HMN_E_STATE);
+  IS(hmn_context_cancel(context, NULL) == HMN_OK);
+  REFUSED(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL), HMN_E_CANCELLED);
+  IS(hmn_context_resume(context, NULL) == HMN_OK);
   OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));
   KNOWN(backend, 1);
   REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, &pool.it, NULL), HMN_E_NO_DEVICE);

@@ -42,6 +42,8 @@ RUN(context_backend, {
   NEW(hmn_backend_info, info);
   CALL(context_backend(w->f.context, HMN_BACKEND_NVML, &info, error))
 })
+RUN(context_cancel, CALL(context_cancel(w->f.context, error)))
+RUN(context_resume, CALL(context_resume(w->f.context, error)))
 RUN(context_recording, CALL(context_recording(w->f.context, 0, w->text, TEXT, NULL, error)))
 RUN(context_destroy, {
   hmn_context_destroy(w->f.context);
@@ -198,6 +200,8 @@ const function functions[] = {
     ROW(context_create, NOTHING),
     ROW(context_set_path, CONTEXT),
     ROW(context_backend, CONTEXT),
+    ROW(context_cancel, CONTEXT),
+    ROW(context_resume, CONTEXT),
     ROW(context_recording, RECORDER),
     ROW(context_destroy, SNAPSHOTS),
     ROW(snapshot_take, CONTEXT),

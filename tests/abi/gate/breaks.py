@@ -135,6 +135,7 @@ BREAKS = (
     ("status: HMN_E_BUFFER", "src/api/guard.cpp", "return failed(status::buffer,", "return failed(status::range,", "format"),
     ("status: HMN_E_EMPTY", "src/core/reason.cpp", 'return failed(status::empty, "the snapshot was',
      'return failed(status::range, "the snapshot was', "snapshot"),
+    ("status: HMN_E_CANCELLED", "src/core/answer.hpp", "return failed(status::cancelled,", "return failed(status::state,", "context"),
     ("status: HMN_E_ASLEEP", "src/backends/simulated/driver.cpp", "refusal(status::asleep, \"the device", "refusal(status::backend, \"the device",
      "pool"),
     ("status: HMN_E_STATE", "src/core/sampler.cpp", "return failed(status::state, message);", "return failed(status::range, message);", "sampler"),

@@ -126,7 +126,7 @@ class Header(Canary):
         self.assertFalse(self.compiles())
 
     def test_unregistered_status(self):
-        self.tree.edit("include/hypomnesis.h", r"HMN_E_STATE = -21", "HMN_E_STATE = -21, HMN_E_NEW = -22")
+        self.tree.edit("include/hypomnesis.h", r"HMN_E_CANCELLED = -22", "HMN_E_CANCELLED = -22, HMN_E_NEW = -23")
         self.assertFalse(self.consistency())
 
     def test_reused_number(self):

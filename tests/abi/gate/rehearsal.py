@@ -51,8 +51,8 @@ GROWTH = (
     Change("a field with a bit and a size", (V2, FIELD, BIT)),
     Change("a function in a node of its own", (FUNCTION, NODE)),
     Change("an enumerator", (in_header(r"HMN_SENSOR_REGULATOR = 6", "HMN_SENSOR_REGULATOR = 6,\n    HMN_SENSOR_INTAKE = 7"),)),
-    Change("a status", (in_header(r"(HMN_E_STATE = -21) ", r"\1, "),
-                        in_header(r"(handle's current state \*/)", r"\1\n    HMN_E_BUSY = -22 /* another program has it */"))),
+    Change("a status", (in_header(r"(HMN_E_CANCELLED = -22) ", r"\1, "),
+                        in_header(r"(would have to wait \*/)", r"\1\n    HMN_E_BUSY = -23 /* another program has it */"))),
     Change("a deprecated function", (
         in_header(r"(if not or if unknown\.) (@since 0\.1 \*/\n)(HMN_FN\(uint32_t\) hmn_feature\()",
                   r'\1\n *  @deprecated 1.1: use hmn_backend_available. \2HMN_DEPRECATED("use hmn_backend_available") \3'),)),

@@ -46,6 +46,29 @@ int returned_of(int children, Work work) {
 
 }  // namespace
 
+TEST_CASE("cancel ends the wait of another thread, until resume") {
+  const hypomnesis::context c = machine("stuck.json");
+  REQUIRE(c.device_count() == 1);
+  std::atomic<hypomnesis::status_code> status{hypomnesis::status_code::ok};
+  std::thread waiting([&] {
+    try {
+      c.pool(0);
+    } catch (const hypomnesis::error& e) {
+      status = e.status();
+    }
+  });
+  c.cancel();
+  waiting.join();
+  CHECK(status == hypomnesis::status_code::cancelled);
+  CHECK_THROWS_AS(c.device_count(), hypomnesis::error);
+  CHECK(c.own_memory().resident_bytes);
+  hypomnesis::snapshot_options briefly;
+  briefly.deadline = std::chrono::milliseconds(1);
+  CHECK_THROWS_AS(c.take(briefly), hypomnesis::error);
+  c.resume();
+  CHECK(c.take(briefly).info().device_count == 1);
+}
+
 TEST_CASE("eight threads share a context and a snapshot") {
   const hypomnesis::context c = machine("small.json");
   const hypomnesis::snapshot s = c.take();

@@ -132,6 +132,7 @@ local REACHED = {
   hmn_metric_read = Context.metric, hmn_snapshot_metric_at = raw.copy,
   hmn_context_create = hypomnesis.open,
   hmn_context_set_path = Context.set_path, hmn_context_backend = Context.backend,
+  hmn_context_cancel = Context.cancel, hmn_context_resume = Context.resume,
   hmn_context_recording = Context.recording,
   hmn_context_destroy = Context.close, hmn_process_memory_read = Context.process_memory,
   hmn_process_memory_read_self = Context.own_memory, hmn_system_memory_read = Context.system_memory,

@@ -108,6 +108,8 @@ FUNCTIONS = {
     "hmn_context_create": "Context",
     "hmn_context_set_path": "Context.set_path",
     "hmn_context_backend": "Context.backend",
+    "hmn_context_cancel": "Context.cancel",
+    "hmn_context_resume": "Context.resume",
     "hmn_context_recording": "Context.recording",
     "hmn_context_destroy": "Context.close",
     "hmn_process_memory_read": "Context.process_memory",

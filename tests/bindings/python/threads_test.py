@@ -5,7 +5,7 @@ import time
 import unittest
 
 import hypomnesis
-from hypomnesis import ClosedError, Collect
+from hypomnesis import CancelledError, ClosedError, Collect
 from support import Case, run_suite
 
 THREADS = 8
@@ -32,7 +32,8 @@ def together(work, count=THREADS):
 class Threads(Case):
     def until(self, gate):
         """A context whose driver reports the memory once the gate is there."""
-        return self.context({"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
+        return self.context({"host": "real",
+                             "devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
                                           "delays": [{"call": "pools", "hang_until": str(gate)}]}]})
 
     def test_others_run_during_a_reading(self):
@@ -75,6 +76,23 @@ class Threads(Case):
                 return machine(description)
         self.machine = one_at_a_time
         self.assertEqual(together(work), [])
+
+    def test_cancel_ends_a_reading_until_resume(self):
+        gate = self.folder / "gate"
+        context = self.until(gate)
+        self.assertEqual(context.device_count(), 1)
+        raised = []
+        thread = threading.Thread(target=lambda: raised.extend(together(lambda _: context.pool(0), 2)))
+        thread.start()
+        context.cancel()  # the gate is never there before
+        thread.join(60)
+        self.assertEqual([type(error) for error in raised], [CancelledError] * 2)
+        self.assertGreater(context.own_memory().resident_bytes, 0)
+        with self.assertRaises(CancelledError):
+            context.device_count()
+        context.resume()
+        gate.touch()
+        self.assertEqual(context.pool(0).total_bytes, 5)
 
     def test_closing_under_a_reading(self):
         gate = self.folder / "gate"

@@ -54,6 +54,8 @@ public enum Status
     Asleep = Raw.E_ASLEEP,
     /// <summary>The call is not allowed in the handle's current state.</summary>
     State = Raw.E_STATE,
+    /// <summary>The context was cancelled, and the call would have to wait.</summary>
+    Cancelled = Raw.E_CANCELLED,
 }
 
 /// <summary>Source of a value. Numbers stay below 64, because masks are 64 bits wide.</summary>

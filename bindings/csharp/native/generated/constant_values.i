@@ -22,6 +22,7 @@
 %csconstvalue("-19") E_INTERNAL;
 %csconstvalue("-20") E_ASLEEP;
 %csconstvalue("-21") E_STATE;
+%csconstvalue("-22") E_CANCELLED;
 %csconstvalue("0") BACKEND_NONE;
 %csconstvalue("1") BACKEND_OS;
 %csconstvalue("2") BACKEND_NVML;

@@ -972,6 +972,8 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
+SWIGINTERN void Context_cancel(Context *self,hmn_error *error){ hmn_context_cancel(self, error); }
+SWIGINTERN void Context_resume(Context *self,hmn_error *error){ hmn_context_resume(self, error); }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
@@ -4951,6 +4953,26 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_backend___(void 
   result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
   jresult = (void *)result;
   return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Context_cancel___(void * jarg1, hmn_error * jarg2) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = jarg2;
+  Context_cancel(arg1,arg2);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Context_resume___(void * jarg1, hmn_error * jarg2) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = jarg2;
+  Context_resume(arg1,arg2);
 }
 
 

@@ -988,6 +988,8 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
   }
+SWIGINTERN void Context_cancel(Context *self,hmn_error *error){ hmn_context_cancel(self, error); }
+SWIGINTERN void Context_resume(Context *self,hmn_error *error){ hmn_context_resume(self, error); }
 SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
     HMN_TEXT(hmn_context_recording(self, 0, buffer, capacity, &needed, error));
   }
@@ -1714,6 +1716,30 @@ hmn_backend_info *_wrap_Context_Backend_raw_61d71aca86ec8494(Context *_swig_go_0
   result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
   _swig_go_result = (void *)result;
   return _swig_go_result;
+}
+
+
+void _wrap_Context_Cancel_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  Context_cancel(arg1,arg2);
+
+}
+
+
+void _wrap_Context_Resume_raw_61d71aca86ec8494(Context *_swig_go_0, hmn_error *_swig_go_1) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  Context_resume(arg1,arg2);
+
 }
 
 

@@ -152,6 +152,8 @@ extern uintptr_t _wrap_new_Context_raw_61d71aca86ec8494(int arg1, swig_type_12 a
 extern void _wrap_delete_Context_raw_61d71aca86ec8494(uintptr_t arg1);
 extern void _wrap_Context_SetPath_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_19 arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_Backend_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern void _wrap_Context_Cancel_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
+extern void _wrap_Context_Resume_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_type_20 _wrap_Context_Recording_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Context_ProcessMemory_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_21 arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_OwnMemory_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_22 arg2, swig_voidp arg3);
@@ -447,6 +449,18 @@ func (arg1 SwigcptrContext) Backend(arg2 uint32, arg3 *Error) (_swig_ret *Backen
 	return swig_r_1
 }
 
+func (arg1 SwigcptrContext) Cancel(arg2 *Error) {
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	C._wrap_Context_Cancel_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+}
+
+func (arg1 SwigcptrContext) Resume(arg2 *Error) {
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	C._wrap_Context_Resume_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+}
+
 func (arg1 SwigcptrContext) Recording(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
@@ -647,6 +661,8 @@ type Context interface {
 	SwigIsContext()
 	SetPath(arg2 uint32, arg3 []byte, arg4 *Error)
 	Backend(arg2 uint32, arg3 *Error) (_swig_ret *BackendInfo)
+	Cancel(arg2 *Error)
+	Resume(arg2 *Error)
 	Recording(arg2 *Error) (_swig_ret string)
 	ProcessMemory(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *ProcessMemory)
 	OwnMemory(arg2 uint64, arg3 *Error) (_swig_ret *ProcessMemory)

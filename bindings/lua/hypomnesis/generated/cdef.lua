@@ -452,6 +452,8 @@ hmn_status hmn_context_create(const hmn_context_options * options, hmn_context *
 hmn_status hmn_context_set_path(hmn_context * context, uint32_t path, const char * value, hmn_error * error);
 hmn_status hmn_context_backend(hmn_context * context, uint32_t backend, hmn_backend_info * out, hmn_error * error);
 hmn_status hmn_context_recording(hmn_context * context, hmn_flags flags, char * buffer, uint32_t capacity, uint32_t * needed, hmn_error * error);
+hmn_status hmn_context_cancel(hmn_context * context, hmn_error * error);
+hmn_status hmn_context_resume(hmn_context * context, hmn_error * error);
 void hmn_context_destroy(hmn_context * context);
 hmn_status hmn_process_memory_read(hmn_context * context, uint32_t pid, hmn_fields fields, hmn_process_memory * out, hmn_error * error);
 hmn_status hmn_process_memory_read_self(hmn_context * context, hmn_fields fields, hmn_process_memory * out, hmn_error * error);

@@ -23,6 +23,7 @@ return {
   E_INTERNAL = -19,
   E_ASLEEP = -20,
   E_STATE = -21,
+  E_CANCELLED = -22,
   BACKEND_NONE = 0,
   BACKEND_OS = 1,
   BACKEND_NVML = 2,

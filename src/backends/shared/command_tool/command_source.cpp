@@ -67,9 +67,11 @@ bool program::was_replaced() {
 
 platform::outcome program::run(std::vector<std::string> arguments, bool with_errors,
                                reading& r) const {
-  const platform::command c{path_, std::move(arguments), r.deadline_ns(), output_cap, with_errors};
+  const platform::command c{path_,      std::move(arguments), r.deadline_ns(),
+                            output_cap, with_errors,          r.cancelled()};
   const std::uint64_t begun = platform::monotonic_ns();
   platform::outcome o = platform::run(c);
+  if (o.was_cancelled) r.cut_short();
   if (r.wants_trace()) trace(d_.fail.from, c, o, platform::monotonic_ns() - begun, r);
   return o;
 }
@@ -150,7 +152,7 @@ void query_outcome::drop_older_than(std::uint64_t max_age_ns) noexcept {
 }
 
 tool_source::tool_source(const description& d, const settings& s, const std::string& path)
-    : device_source(d.fail.from, calls::return_in_time),  // the tool is killed at the deadline
+    : device_source(d.fail.from, calls::run_programs),
       fail(d.fail),
       proc_root_(s.proc_root),
       sys_root_(s.sys_root),

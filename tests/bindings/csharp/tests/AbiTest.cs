@@ -178,6 +178,8 @@ public class AbiTest
         ["hmn_context_create"] = "Context..ctor",
         ["hmn_context_set_path"] = "Context.SetPath",
         ["hmn_context_backend"] = "Context.ReadBackend",
+        ["hmn_context_cancel"] = "Context.Cancel",
+        ["hmn_context_resume"] = "Context.Resume",
         ["hmn_context_recording"] = "Context.GetRecording",
         ["hmn_context_destroy"] = "Context.Dispose",
         ["hmn_process_memory_read"] = "Context.ReadProcessMemory",

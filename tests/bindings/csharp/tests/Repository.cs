@@ -21,7 +21,7 @@ internal static class Repository
     internal static IEnumerable<string> Machines() =>
         Directory.GetFiles(Path.Combine(Root, "tests/bindings/machines"), "*.json")
             .Concat(Directory.GetFiles(Path.Combine(Root, "examples/machines"), "*.json"))
-            .Where(path => Path.GetFileName(path) is not ("hanging.json" or "slow.json"));
+            .Where(path => Path.GetFileName(path) is not ("hanging.json" or "slow.json" or "stuck.json"));
 
     /// <summary>A context over a machine file of tests/bindings/machines, or at an absolute path.</summary>
     internal static Context Open(string machine, ContextOptions? options = null)

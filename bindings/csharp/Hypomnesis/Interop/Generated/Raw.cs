@@ -1164,6 +1164,14 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_backend(ContextHandle self, uint backend, ref ErrorRecord error) { return RawPINVOKE.Context_backend(self, backend, ref error); }
 
+  public static void Context_cancel(ContextHandle self, ref ErrorRecord error) {
+    RawPINVOKE.Context_cancel(self, ref error);
+  }
+
+  public static void Context_resume(ContextHandle self, ref ErrorRecord error) {
+    RawPINVOKE.Context_resume(self, ref error);
+  }
+
   public static string Context_recording(ContextHandle self, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.Context_recording(self, ref error), true);
   }
@@ -1393,6 +1401,7 @@ internal static unsafe class Raw {
   public const int E_INTERNAL = -19;
   public const int E_ASLEEP = -20;
   public const int E_STATE = -21;
+  public const int E_CANCELLED = -22;
   public const int BACKEND_NONE = 0;
   public const int BACKEND_OS = 1;
   public const int BACKEND_NVML = 2;

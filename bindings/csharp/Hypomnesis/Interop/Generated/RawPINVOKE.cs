@@ -949,6 +949,12 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_backend___")]
   public static extern global::System.IntPtr Context_backend(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_cancel___")]
+  public static extern void Context_cancel(ContextHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_resume___")]
+  public static extern void Context_resume(ContextHandle jarg1, ref ErrorRecord jarg2);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_recording___")]
   public static extern global::System.IntPtr Context_recording(ContextHandle jarg1, ref ErrorRecord jarg2);
 

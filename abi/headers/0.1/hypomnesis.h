@@ -1684,7 +1684,7 @@ typedef struct hmn_episode {
 
 /** Creates a detector. Calls no driver. It keeps what it needs of the context, which may be destroyed
  *  first; with NULL it measures nothing itself. After a fork a detector with a context returns
- *  HMN_E_FORKED; one without stays usable, unless the parent was writing to it during the fork.
+ *  HMN_E_FORKED; one without stays usable, unless a call of the parent was using it during the fork.
  *  HMN_E_RANGE: episode_capacity is above the library's limit.
  *  *out is owned by the caller: hmn_spill_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_create(hmn_context *context, uint32_t device_index, const hmn_spill_options *options, hmn_spill **out, hmn_error *error) HMN_NX;

@@ -107,6 +107,8 @@ BREAKS = (
     ("15: the generation stays", "src/core/device_table.cpp", "if (is_changed) ++generation_;", "", "device"),
     ("17: a fork goes unnoticed", "src/api/guard.cpp", "if (!is_forked) return {};", "if (!is_forked || exists) return {};", "fork"),
     ("18: threads take signals", "src/platform/posix/thread.cpp", "  sigfillset(&all);", "  sigemptyset(&all);", "signals"),
+    ("16: a reader spins while another thread writes", "src/core/spill.cpp", "of.mutex_.lock();", "while (!of.mutex_.try_lock()) sched_yield();",
+     "spill"),
     ("18: errno changes", "src/platform/posix/thread.cpp", "  errno = errno_;", "  errno = 5;", "process"),
     ("19: opening has no deadline of its own", "src/core/worker.cpp", "current_->spent_opening(now), charged);",
      "std::uint64_t{0}, charged);", "deadline"),

@@ -1496,12 +1496,14 @@ HMN_FN(hmn_status) hmn_estimate_sum(const uint64_t *bytes, uint32_t count, uint6
  * allocated there. 32-bit processors cannot exchange limit and bytes at once, so a tracker takes a lock
  * for a few instructions there; a child that is forked in these may not use the parent's trackers. */
 
+/** Options of a tracker. */
+enum { HMN_TRACKER_LIMITED = 1 << 0 /* to limit_bytes */ };
 enum { HMN_TRACKER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_tracker_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_tracker_options {
     uint32_t struct_size;
-    hmn_flags flags;       /* none yet */
-    uint64_t limit_bytes;  /* 0 = none */
+    hmn_flags flags;       /* HMN_TRACKER_* */
+    uint64_t limit_bytes;  /* LIMITED: 0 allows nothing, UINT64_MAX is no limit; zero without it */
     uint32_t tag_capacity; /* maximum number of tags; 0 = 64 */
     uint32_t reserved0;
 } hmn_tracker_options;
@@ -1538,8 +1540,8 @@ typedef struct hmn_tag {
 
 /** Creates a tracker. With a context it is linked to a device, whose memory hmn_tracker_would_fit also
  *  checks; with NULL it only counts. Calls no driver; keeps what it needs of the context, which may be
- *  destroyed first. HMN_E_ARGUMENT: device_index without a context. HMN_E_RANGE: tag_capacity is above
- *  the library's limit. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
+ *  destroyed first. HMN_E_ARGUMENT: device_index without a context, or limit_bytes without its flag.
+ *  HMN_E_RANGE: tag_capacity is above the library's limit. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_create(hmn_context *context, uint32_t device_index, const hmn_tracker_options *options, hmn_tracker **out, hmn_error *error) HMN_NX;
 /** Destroys a tracker. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_tracker_destroy(hmn_tracker *tracker) HMN_NX;
@@ -1563,8 +1565,8 @@ HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag
  *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
  *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_would_fit(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
-/** Sets limit_bytes; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
- *  @since 0.1 */
+/** Sets limit_bytes: 0 allows nothing, UINT64_MAX removes the limit. HMN_E_LIMIT: more than that is
+ *  allocated, and nothing was changed. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_set_limit(hmn_tracker *tracker, uint64_t limit_bytes, hmn_error *error) HMN_NX;
 /** Reads the limit and totals of a tracker. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_read(hmn_tracker *tracker, hmn_tracker_info *out, hmn_error *error) HMN_NX;

@@ -2122,8 +2122,8 @@ inline std::uint64_t estimate_sum(const std::vector<std::uint64_t>& bytes) {
 
 // hmn_tracker_options.
 struct tracker_options {
-  std::uint64_t limit_bytes = 0;   // 0: none
-  std::uint32_t tag_capacity = 0;  // tags that there can be; 0: 64
+  std::optional<std::uint64_t> limit_bytes;  // none: no limit; 0 allows nothing
+  std::uint32_t tag_capacity = 0;            // tags that there can be; 0: 64
 };
 
 // Bookkeeping of a budget, which allocates nothing itself. Any thread may use it at any time, a
@@ -2183,9 +2183,11 @@ class tracker {
     if (status != HMN_OK && status != HMN_E_LIMIT) throw detail::failure(e);
     return status == HMN_OK;
   }
-  // 0: none. Throws error with status limit: more is allocated.
-  void set_limit(std::uint64_t bytes) {
-    perform([&](hmn_tracker* t, hmn_error* e) { return hmn_tracker_set_limit(t, bytes, e); });
+  // None removes the limit, 0 allows nothing. Throws error with status limit: more is allocated.
+  void set_limit(std::optional<std::uint64_t> bytes) {
+    perform([&](hmn_tracker* t, hmn_error* e) {
+      return hmn_tracker_set_limit(t, bytes.value_or(UINT64_MAX), e);
+    });
   }
   // Forgets what is allocated, and the peaks; limit and tags stay.
   void reset() {
@@ -2209,7 +2211,8 @@ class tracker {
   static hmn_tracker* create(hmn_context* of, std::uint32_t device_index,
                              const tracker_options& options) {
     auto c_options = detail::sized<hmn_tracker_options>();
-    c_options.limit_bytes = options.limit_bytes;
+    if (options.limit_bytes) c_options.flags |= HMN_TRACKER_LIMITED;
+    c_options.limit_bytes = options.limit_bytes.value_or(0);
     c_options.tag_capacity = options.tag_capacity;
     hmn_tracker* made = nullptr;
     detail::perform(

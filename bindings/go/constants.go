@@ -650,12 +650,14 @@ const (
 	GroupHasLimit GroupFields = 1 << 1
 )
 
-// What only this package needs: presence bits of a record, texts of a snapshot.
+// What only this package needs: presence bits of a record, texts of a snapshot, flags.
 const (
 	textProcessName      uint32 = 1  // of usage i: command name
 	textProcessCommand   uint32 = 3  // of usage i: command line
 	textProcessContainer uint32 = 5  // of usage i: id of the container
 	textGroupName        uint32 = 64 // of group i: its container, else its path
+
+	trackerLimited uint32 = 1 << 0 // to LimitBytes
 
 	spillSampleHasLimit   uint32 = 1 << 0
 	spillSampleHasEvicted uint32 = 1 << 1

@@ -3935,9 +3935,10 @@ SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
-SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(self, device_index, &options, &made, error);
@@ -4109,9 +4110,10 @@ uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
   return bytes;
 }
 
-SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *new_Tracker(hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(NULL, 0, &options, &made, error);
@@ -4131,8 +4133,8 @@ SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *er
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
-    hmn_tracker_set_limit(self, limit_bytes, error);
+SWIGINTERN void Tracker_set_limit(Tracker *self,hmn_flags flags,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }
 SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
 SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
@@ -5093,26 +5095,28 @@ static int _wrap_HypomnesisContext_tracker(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  uint64_t arg3 ;
-  uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error record5 ;
+  hmn_flags arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
   Tracker *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
-  SWIG_check_num_args("Context::tracker",4,4)
+  SWIG_check_num_args("Context::tracker",5,5)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u64(L, 3, "limit_bytes"); 
-  arg4 = hmn_lua_to_u32(L, 4, "tag_capacity"); 
-  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  arg3 = hmn_lua_to_u32(L, 3, "flags"); 
+  arg4 = hmn_lua_to_u64(L, 4, "limit_bytes"); 
+  arg5 = hmn_lua_to_u32(L, 5, "tag_capacity"); 
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5,arg6);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Tracker,1); SWIG_arg++; 
   {
-    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
   }
   return SWIG_arg;
   
@@ -6683,24 +6687,26 @@ static int _wrap_estimate_sum(lua_State* L) {
 
 static int _wrap_new_HypomnesisTracker(lua_State* L) {
   int SWIG_arg = 0;
-  uint64_t arg1 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
+  hmn_flags arg1 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
   Tracker *result = 0 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
-  SWIG_check_num_args("Tracker::Tracker",2,2)
-  arg1 = hmn_lua_to_u64(L, 1, "limit_bytes"); 
-  arg2 = hmn_lua_to_u32(L, 2, "tag_capacity"); 
-  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  SWIG_check_num_args("Tracker::Tracker",3,3)
+  arg1 = hmn_lua_to_u32(L, 1, "flags"); 
+  arg2 = hmn_lua_to_u64(L, 2, "limit_bytes"); 
+  arg3 = hmn_lua_to_u32(L, 3, "tag_capacity"); 
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3,arg4);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Tracker,1); SWIG_arg++; 
   {
-    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
   }
   return SWIG_arg;
   
@@ -6802,22 +6808,24 @@ static int _wrap_HypomnesisTracker_would_fit(lua_State* L) {
 static int _wrap_HypomnesisTracker_set_limit(lua_State* L) {
   int SWIG_arg = 0;
   Tracker *arg1 = (Tracker *) 0 ;
-  uint64_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
-  SWIG_check_num_args("Tracker::set_limit",2,2)
+  SWIG_check_num_args("Tracker::set_limit",3,3)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
-  arg2 = hmn_lua_to_u64(L, 2, "limit_bytes"); 
-  Tracker_set_limit(arg1,arg2,arg3);
+  arg2 = hmn_lua_to_u32(L, 2, "flags"); 
+  arg3 = hmn_lua_to_u64(L, 3, "limit_bytes"); 
+  Tracker_set_limit(arg1,arg2,arg3,arg4);
   
   {
-    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
   }
   return SWIG_arg;
   
@@ -7556,6 +7564,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("CACHE_LATENT", HMN_CACHE_LATENT)},
     {SWIG_LUA_CONSTTAB_INT("CACHE_STATE", HMN_CACHE_STATE)},
     {SWIG_LUA_CONSTTAB_INT("CACHE_SIZE_V1", HMN_CACHE_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("TRACKER_LIMITED", HMN_TRACKER_LIMITED)},
     {SWIG_LUA_CONSTTAB_INT("TRACKER_OPTIONS_SIZE_V1", HMN_TRACKER_OPTIONS_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_SIZE_V1", HMN_TRACKER_INFO_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TAG_SIZE_V1", HMN_TAG_SIZE_V1)},

@@ -582,17 +582,19 @@ end
 local trackers, tracker_options = ffi.new "hmn_tracker *[1]", new_record "hmn_tracker_options"
 local tracker_info, tag_record = new_record "hmn_tracker_info", new_record "hmn_tag"
 
-local function open_tracker(context, device_index, limit_bytes, tag_capacity)
-  tracker_options.limit_bytes, tracker_options.tag_capacity = limit_bytes, tag_capacity
+local function open_tracker(context, device_index, flags, limit_bytes, tag_capacity)
+  tracker_options.flags, tracker_options.limit_bytes, tracker_options.tag_capacity = flags, limit_bytes, tag_capacity
   local handle, status = new_tracker(), C.hmn_tracker_create(context, device_index, tracker_options, trackers, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, trackers)
 end
 
-function raw.open_tracker(limit_bytes, tag_capacity) return open_tracker(nil, 0, limit_bytes, tag_capacity) end
+function raw.open_tracker(flags, limit_bytes, tag_capacity)
+  return open_tracker(nil, 0, flags, limit_bytes, tag_capacity)
+end
 
-function Context:tracker(device_index, limit_bytes, tag_capacity)
-  return open_tracker(self.native, device_index, limit_bytes, tag_capacity)
+function Context:tracker(device_index, flags, limit_bytes, tag_capacity)
+  return open_tracker(self.native, device_index, flags, limit_bytes, tag_capacity)
 end
 
 function Tracker:allocate(bytes, tag)
@@ -614,8 +616,9 @@ function Tracker:would_fit(bytes)
   return failure(status)
 end
 
-function Tracker:set_limit(bytes)
-  local status = C.hmn_tracker_set_limit(self.native, bytes, last_error)
+function Tracker:set_limit(flags, bytes)
+  local limit = flags == constants.TRACKER_LIMITED and bytes or 0xffffffffffffffffULL
+  local status = C.hmn_tracker_set_limit(self.native, limit, last_error)
   if status ~= OK then return failure(status) end
 end
 

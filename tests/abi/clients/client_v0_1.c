@@ -231,6 +231,7 @@ static void keep_to_a_budget(hmn_context* context) {
   hmn_tracker* tracker = NULL;
   uint32_t number = 0;
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  options.it.flags = HMN_TRACKER_LIMITED;
   options.it.limit_bytes = 1000;
   OK(options, hmn_tracker_create(context, 0, &options.it, &tracker, NULL));
   IS(hmn_tracker_tag(tracker, "weights", &number, NULL) == HMN_OK && number == 1);

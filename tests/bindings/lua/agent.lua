@@ -245,7 +245,7 @@ function commands.dtype_bits(name)
   if status then return say_failure(message, status) end
   one(hypomnesis.dtype_bits(stored))
 end
-function commands.track_limit(bytes) done(tracker:set_limit(number(bytes))) end
+function commands.track_limit(bytes) done(tracker:set_limit(bytes ~= "-" and number(bytes) or nil)) end
 function commands.track_reset() done(tracker:reset()) end
 function commands.track(limit_bytes)
   local made, message, status = open_context():tracker(0, {limit_bytes = number(limit_bytes)})

@@ -231,7 +231,7 @@ class Agent:
         return single(hypomnesis.dtype_bits(hypomnesis.dtype_from_name(name)))
 
     def track_limit(self, limit_bytes):
-        self.tracker.set_limit(int(limit_bytes))
+        self.tracker.set_limit(None if limit_bytes == "-" else int(limit_bytes))
 
     def track_reset(self):
         self.tracker.reset()

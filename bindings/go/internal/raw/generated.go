@@ -168,7 +168,7 @@ extern swig_voidp _wrap_Context_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int a
 extern swig_voidp _wrap_Context_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_31 arg3, swig_voidp arg4);
 extern uintptr_t _wrap_Context_Take_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_type_32 arg6, swig_voidp arg7);
 extern uintptr_t _wrap_Context_Sampler_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_33 arg3, swig_type_34 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_type_35 arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_36 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_36 arg4, int arg5, swig_voidp arg6);
 extern uintptr_t _wrap_Context_Spill_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_37 arg4, swig_type_38 arg5, swig_voidp arg6);
 extern void _wrap_Snapshot_Devices_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_39 arg2, swig_voidp arg3);
 extern void _wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_40 arg2, swig_voidp arg3);
@@ -218,12 +218,12 @@ extern swig_type_64 _wrap_EstimateAttention_raw_61d71aca86ec8494(int arg1, int a
 extern swig_type_70 _wrap_EstimateCache_raw_61d71aca86ec8494(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_71 arg6, swig_type_72 arg7, swig_type_73 arg8, swig_type_74 arg9, swig_type_75 arg10, swig_type_76 arg11, swig_type_77 arg12, swig_type_78 arg13, swig_type_79 arg14, swig_type_80 arg15, swig_voidp arg16);
 extern swig_type_81 _wrap_EstimateOverhead_raw_61d71aca86ec8494(swig_type_82 arg1, int arg2, swig_voidp arg3);
 extern swig_type_83 _wrap_EstimateSum_raw_61d71aca86ec8494(swig_type_84 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(swig_type_85 arg1, int arg2, swig_voidp arg3);
+extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(int arg1, swig_type_85 arg2, int arg3, swig_voidp arg4);
 extern void _wrap_delete_Tracker_raw_61d71aca86ec8494(uintptr_t arg1);
 extern void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_86 arg2, int arg3, swig_voidp arg4);
 extern void _wrap_Tracker_Release_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_87 arg2, int arg3, swig_voidp arg4);
 extern int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_89 arg3, swig_voidp arg4);
 extern void _wrap_Tracker_Reset_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern int _wrap_Tracker_Tag_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_90 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Tracker_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
@@ -627,14 +627,15 @@ func (arg1 SwigcptrContext) Sampler(arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	return swig_r
 }
 
-func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 *Error) (_swig_ret Tracker) {
+func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 *Error) (_swig_ret Tracker) {
 	var swig_r Tracker
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_36(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	_swig_i_5 := arg6
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_36(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -670,7 +671,7 @@ type Context interface {
 	OwnUsage(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *Usage)
 	Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint64, arg7 *Error) (_swig_ret Snapshot)
 	Sampler(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint32, arg9 uint32, arg10 uint64, arg11 *Error) (_swig_ret Sampler)
-	Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 *Error) (_swig_ret Tracker)
+	Tracker(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 *Error) (_swig_ret Tracker)
 	Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint64, arg6 *Error) (_swig_ret Spill)
 }
 
@@ -1277,12 +1278,13 @@ func (p SwigcptrTracker) Swigcptr() uintptr {
 func (p SwigcptrTracker) SwigIsTracker() {
 }
 
-func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
+func NewTracker(arg1 uint32, arg2 uint64, arg3 uint32, arg4 *Error) (_swig_ret Tracker) {
 	var swig_r Tracker
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.swig_type_85(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	_swig_i_3 := arg4
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.int(_swig_i_0), C.swig_type_85(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))))
 	return swig_r
 }
 
@@ -1316,11 +1318,12 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	return swig_r
 }
 
-func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
+func (arg1 SwigcptrTracker) SetLimit(arg2 uint32, arg3 uint64, arg4 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_89(_swig_i_1), C.swig_voidp(_swig_i_2))
+	_swig_i_3 := arg4
+	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_89(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
@@ -1368,7 +1371,7 @@ type Tracker interface {
 	Allocate(arg2 uint64, arg3 uint32, arg4 *Error)
 	Release(arg2 uint64, arg3 uint32, arg4 *Error)
 	WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32)
-	SetLimit(arg2 uint64, arg3 *Error)
+	SetLimit(arg2 uint32, arg3 uint64, arg4 *Error)
 	Reset(arg2 *Error)
 	Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32)
 	Info(arg2 *Error) (_swig_ret *TrackerInfo)

@@ -32,7 +32,7 @@ internal sealed class Requests : IDisposable
             case "drop": Drop(words[1]); break;
             case "track": Track(); break;
             case "track_allocate": tracker!.Allocate(U64(1), U32(2)); break;
-            case "track_limit": tracker!.SetLimit(U64(1)); break;
+            case "track_limit": tracker!.SetLimit(words[1] != "-" ? U64(1) : null); break;
             case "track_reset": tracker!.Reset(); break;
             case "track_release": tracker!.Release(U64(1), U32(2)); break;
             case "spill": spill = Context.CreateSpill(U32(1), SpillOptionsFrom(2)); break;

@@ -1191,7 +1191,7 @@ internal static unsafe class Raw {
 
   public static SamplerHandle Context_sampler(ContextHandle self, uint sampler_flags, ulong interval_ns, ulong process_interval_ns, uint capacity, uint flags, uint collect, uint device_index, uint pid, ulong deadline_ns, ref ErrorRecord error) { return RawPINVOKE.Context_sampler(self, sampler_flags, interval_ns, process_interval_ns, capacity, flags, collect, device_index, pid, deadline_ns, ref error); }
 
-  public static TrackerHandle Context_tracker(ContextHandle self, uint device_index, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.Context_tracker(self, device_index, limit_bytes, tag_capacity, ref error); }
+  public static TrackerHandle Context_tracker(ContextHandle self, uint device_index, uint flags, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.Context_tracker(self, device_index, flags, limit_bytes, tag_capacity, ref error); }
 
   public static SpillHandle Context_spill(ContextHandle self, uint device_index, uint episode_capacity, ulong dedicated_threshold_bytes, ulong growth_bytes, ref ErrorRecord error) { return RawPINVOKE.Context_spill(self, device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes, ref error); }
 
@@ -1312,7 +1312,7 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static TrackerHandle new_Tracker(ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.new_Tracker(limit_bytes, tag_capacity, ref error); }
+  public static TrackerHandle new_Tracker(uint flags, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.new_Tracker(flags, limit_bytes, tag_capacity, ref error); }
 
   public static void Tracker_allocate(TrackerHandle self, ulong bytes, uint tag, ref ErrorRecord error) {
     RawPINVOKE.Tracker_allocate(self, bytes, tag, ref error);
@@ -1327,8 +1327,8 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static void Tracker_set_limit(TrackerHandle self, ulong limit_bytes, ref ErrorRecord error) {
-    RawPINVOKE.Tracker_set_limit(self, limit_bytes, ref error);
+  public static void Tracker_set_limit(TrackerHandle self, uint flags, ulong limit_bytes, ref ErrorRecord error) {
+    RawPINVOKE.Tracker_set_limit(self, flags, limit_bytes, ref error);
   }
 
   public static void Tracker_reset(TrackerHandle self, ref ErrorRecord error) {
@@ -1652,6 +1652,7 @@ internal static unsafe class Raw {
   public const int CACHE_LATENT = 2;
   public const int CACHE_STATE = 3;
   public const int CACHE_SIZE_V1 = 96;
+  public const int TRACKER_LIMITED = 1;
   public const int TRACKER_OPTIONS_SIZE_V1 = 24;
   public const int TRACKER_INFO_SIZE_V1 = 56;
   public const int TAG_SIZE_V1 = 104;

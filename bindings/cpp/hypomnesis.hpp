@@ -464,7 +464,7 @@ enum class attention_flag : hmn_flags {
 
 // What layers cache of earlier tokens.
 enum class cache_kind : std::uint32_t {
-  full = HMN_CACHE_FULL,  // keys and values of each token: MHA, GQA and MQA, by kv_heads
+  full = HMN_CACHE_FULL,  // keys or values of each token: MHA, GQA and MQA, by kv_heads
   window = HMN_CACHE_WINDOW,  // of the last `window` tokens and of the first `sinks`
   latent = HMN_CACHE_LATENT,  // one vector for each token: MLA (DeepSeek)
   state = HMN_CACHE_STATE  // one state of fixed size: Mamba and other SSMs
@@ -2004,7 +2004,8 @@ struct attention {
   std::uint64_t head_dim = 0;
 };
 
-// The cache of layers that are alike: hmn_cache. What a kind has no use for is 0.
+// The keys, the values or the state of layers that are alike: hmn_cache. estimate_sum adds keys and
+// values. What a kind has no use for is 0.
 struct cache {
   cache_kind kind{};
   dtype_id dtype{};
@@ -2013,8 +2014,7 @@ struct cache {
   std::uint32_t group_bits = 0;
   std::uint64_t layers = 0;
   std::uint64_t kv_heads = 0;
-  std::uint64_t key_dim = 0;
-  std::uint64_t value_dim = 0;  // 0: key_dim
+  std::uint64_t row_dim = 0;
   std::uint64_t window = 0;
   std::uint64_t sinks = 0;
   std::uint64_t latent_dim = 0;
@@ -2095,8 +2095,7 @@ inline std::uint64_t estimate_cache(const cache& layers, std::uint64_t sequence,
   detail::set_packing(c, layers);
   c.layers = layers.layers;
   c.kv_heads = layers.kv_heads;
-  c.key_dim = layers.key_dim;
-  c.value_dim = layers.value_dim;
+  c.row_dim = layers.row_dim;
   c.window = layers.window;
   c.sinks = layers.sinks;
   c.latent_dim = layers.latent_dim;

@@ -490,7 +490,7 @@ const (
 type CacheKind uint32
 
 const (
-	CacheFull   CacheKind = 0 // keys and values of each token: MHA, GQA and MQA, by kv_heads
+	CacheFull   CacheKind = 0 // keys or values of each token: MHA, GQA and MQA, by kv_heads
 	CacheWindow CacheKind = 1 // of the last `window` tokens and of the first `sinks`
 	CacheLatent CacheKind = 2 // one vector for each token: MLA (DeepSeek)
 	CacheState  CacheKind = 3 // one state of fixed size: Mamba and other SSMs

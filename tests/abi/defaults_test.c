@@ -423,8 +423,7 @@ static void an_estimate_has_its_defaults(void** state) {
   cache.dtype = HMN_DTYPE_F16;
   cache.layers = 3;
   cache.kv_heads = 2;
-  cache.key_dim = 16;
-  DEFAULT(hmn_cache, value_dim, "key_dim");
+  cache.row_dim = 16;
   assert_answers(hmn_estimate_cache(&cache, 10, 1, &bytes, &error), HMN_OK);
   assert_int_equal(bytes, 2 * 3 * 2 * 16 * 10);
 

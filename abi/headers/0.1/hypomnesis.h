@@ -1431,14 +1431,15 @@ typedef struct hmn_attention {
 
 /** What layers cache of earlier tokens. */
 enum {
-    HMN_CACHE_FULL = 0,   /* keys and values of each token: MHA, GQA and MQA, by kv_heads */
+    HMN_CACHE_FULL = 0,   /* keys or values of each token: MHA, GQA and MQA, by kv_heads */
     HMN_CACHE_WINDOW = 1, /* of the last `window` tokens and of the first `sinks` */
     HMN_CACHE_LATENT = 2, /* one vector for each token: MLA (DeepSeek) */
     HMN_CACHE_STATE = 3   /* one state of fixed size: Mamba and other SSMs */
 };
-enum { HMN_CACHE_SIZE_V1 = 96 };
-/** Cache of layers of one kind; a hybrid model has several, whose sizes hmn_estimate_sum adds. A field
- *  that the kind does not use is 0. Input; not NULL. @since 0.1 */
+enum { HMN_CACHE_SIZE_V1 = 88 };
+/** Cache of layers of one kind. Keys and values are two caches, which may have different types; a hybrid
+ *  model has more. hmn_estimate_sum adds their sizes. A field that the kind does not use is 0.
+ *  Input; not NULL. @since 0.1 */
 typedef struct hmn_cache {
     uint32_t struct_size;
     hmn_flags flags;         /* none yet */
@@ -1450,8 +1451,7 @@ typedef struct hmn_cache {
     uint32_t reserved0;
     uint64_t layers;         /* number of layers with this cache */
     uint64_t kv_heads;       /* full, window: heads with keys and values of their own */
-    uint64_t key_dim;        /* full, window: elements of one head's key */
-    uint64_t value_dim;      /* full, window: of one head's value; 0 = key_dim */
+    uint64_t row_dim;        /* full, window: elements of one head's key, or of its value */
     uint64_t window;         /* window: tokens kept in addition to the sinks */
     uint64_t sinks;          /* window: first tokens, always kept */
     uint64_t latent_dim;     /* latent: kv_lora_rank + qk_rope_head_dim */

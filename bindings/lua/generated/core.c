@@ -4078,9 +4078,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -4090,8 +4090,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -6575,17 +6574,16 @@ static int _wrap_estimate_cache(lua_State* L) {
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
-  hmn_error record16 ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
+  hmn_error record15 ;
   uint64_t result;
   
   {
-    memset(&record16, 0, sizeof record16);
-    record16.struct_size = sizeof record16;
-    arg16 = &record16;
+    memset(&record15, 0, sizeof record15);
+    record15.struct_size = sizeof record15;
+    arg15 = &record15;
   }
-  SWIG_check_num_args("estimate_cache",15,15)
+  SWIG_check_num_args("estimate_cache",14,14)
   arg1 = hmn_lua_to_u32(L, 1, "kind"); 
   arg2 = hmn_lua_to_u32(L, 2, "dtype"); 
   arg3 = hmn_lua_to_u32(L, 3, "element_bits"); 
@@ -6593,22 +6591,21 @@ static int _wrap_estimate_cache(lua_State* L) {
   arg5 = hmn_lua_to_u32(L, 5, "group_bits"); 
   arg6 = hmn_lua_to_u64(L, 6, "layers"); 
   arg7 = hmn_lua_to_u64(L, 7, "kv_heads"); 
-  arg8 = hmn_lua_to_u64(L, 8, "key_dim"); 
-  arg9 = hmn_lua_to_u64(L, 9, "value_dim"); 
-  arg10 = hmn_lua_to_u64(L, 10, "window"); 
-  arg11 = hmn_lua_to_u64(L, 11, "sinks"); 
-  arg12 = hmn_lua_to_u64(L, 12, "latent_dim"); 
-  arg13 = hmn_lua_to_u64(L, 13, "state_elements"); 
-  arg14 = hmn_lua_to_u64(L, 14, "sequence"); 
-  arg15 = hmn_lua_to_u64(L, 15, "sequences"); 
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  arg8 = hmn_lua_to_u64(L, 8, "row_dim"); 
+  arg9 = hmn_lua_to_u64(L, 9, "window"); 
+  arg10 = hmn_lua_to_u64(L, 10, "sinks"); 
+  arg11 = hmn_lua_to_u64(L, 11, "latent_dim"); 
+  arg12 = hmn_lua_to_u64(L, 12, "state_elements"); 
+  arg13 = hmn_lua_to_u64(L, 13, "sequence"); 
+  arg14 = hmn_lua_to_u64(L, 14, "sequences"); 
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   
   if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
   HMN_LUA_PUSH(result);
   SWIG_arg++;
   
   {
-    if (arg16->status != HMN_OK) return hmn_lua_failure(L, arg16);
+    if (arg15->status != HMN_OK) return hmn_lua_failure(L, arg15);
   }
   return SWIG_arg;
   

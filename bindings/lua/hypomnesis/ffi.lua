@@ -559,11 +559,11 @@ function raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, 
   return counted(C.hmn_estimate_attention(layer, total, last_error))
 end
 
-function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window,
-  sinks, latent_dim, state_elements, sequence, sequences)
+function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, row_dim, window, sinks,
+  latent_dim, state_elements, sequence, sequences)
   set_packing(cache, dtype, element_bits, group_size, group_bits)
-  cache.kind, cache.layers, cache.kv_heads, cache.key_dim = kind, layers, kv_heads, key_dim
-  cache.value_dim, cache.window, cache.sinks = value_dim, window, sinks
+  cache.kind, cache.layers, cache.kv_heads, cache.row_dim = kind, layers, kv_heads, row_dim
+  cache.window, cache.sinks = window, sinks
   cache.latent_dim, cache.state_elements = latent_dim, state_elements
   return counted(C.hmn_estimate_cache(cache, sequence, sequences, total, last_error))
 end

@@ -5110,9 +5110,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -5122,8 +5122,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -8312,19 +8311,18 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
-  hmn_error record16 ;
-  PyObject *swig_obj[15] ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
+  hmn_error record15 ;
+  PyObject *swig_obj[14] ;
   uint64_t result;
   
   {
-    memset(&record16, 0, sizeof record16);
-    record16.struct_size = sizeof record16;
-    arg16 = &record16;
+    memset(&record15, 0, sizeof record15);
+    record15.struct_size = sizeof record15;
+    arg15 = &record15;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 15, 15, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 14, 14, swig_obj)) SWIG_fail;
   
   arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
@@ -8381,16 +8379,12 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   arg14 = hmn_whole_u64(swig_obj[13]);
   if (PyErr_Occurred()) SWIG_fail;
   
-  
-  arg15 = hmn_whole_u64(swig_obj[14]);
-  if (PyErr_Occurred()) SWIG_fail;
-  
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
-    if (arg16->status != HMN_OK) {
+    if (arg15->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg16);
+      hmn_raise(arg15);
       SWIG_fail;
     }
   }

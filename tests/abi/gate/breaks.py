@@ -57,7 +57,6 @@ BREAKS = (
     ("default: dedicated_threshold_bytes", "src/core/spill.cpp", "/ 100 * 85", "/ 100 * 90", "defaults a_spill*"),
     ("default: batch", "src/api/estimate.cpp", "a.batch != 0 ? a.batch : 1", "a.batch != 0 ? a.batch : 2", "defaults an_estimate*"),
     ("default: kv_heads", "src/api/estimate.cpp", "a.kv_heads != 0 ? a.kv_heads : a.heads", "a.kv_heads != 0 ? a.kv_heads : 1", "defaults an_estimate*"),
-    ("default: value_dim", "src/api/estimate.cpp", "c.value_dim != 0 ? c.value_dim : c.key_dim", "c.value_dim", "defaults an_estimate*"),
     ("default: per_thousand", "src/api/estimate.cpp", "per_thousand != 0 ? per_thousand : usual_overhead",
      "per_thousand != 0 ? per_thousand : 1000", "defaults an_estimate*"),
     ("unit: duration_ns in µs", "src/core/snapshot_builder.cpp", "out_->duration_ns = now - out_->monotonic_ns;",

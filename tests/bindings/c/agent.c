@@ -446,7 +446,7 @@ static void do_estimate_cache(void) {
                            .dtype = HMN_DTYPE_F16,
                            .layers = u64(2),
                            .kv_heads = u64(3),
-                           .key_dim = u64(4)};
+                           .row_dim = u64(4)};
   COUNT(hmn_estimate_cache(&cache, u64(5), 1, &out, &error));
 }
 

@@ -83,7 +83,7 @@ void estimate_cache(const words& w) {
   c.dtype = hypomnesis::dtype_id::f16;
   c.layers = std::stoull(w[2]);
   c.kv_heads = std::stoull(w[3]);
-  c.key_dim = std::stoull(w[4]);
+  c.row_dim = std::stoull(w[4]);
   say("value", hypomnesis::estimate_cache(c, std::stoull(w[5])));
 }
 

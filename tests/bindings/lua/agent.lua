@@ -224,9 +224,9 @@ function commands.estimate_tensor(rows, columns, dtype)
   if status then return say_failure(message, status) end
   one(hypomnesis.estimate_tensor({number(rows), number(columns)}, stored))
 end
-function commands.estimate_cache(kind, layers, kv_heads, key_dim, tokens)
+function commands.estimate_cache(kind, layers, kv_heads, row_dim, tokens)
   one(hypomnesis.estimate_cache({kind = number(kind), dtype = "f16", layers = number(layers), kv_heads = number(kv_heads),
-    key_dim = number(key_dim)}, number(tokens)))
+    row_dim = number(row_dim)}, number(tokens)))
 end
 function commands.estimate_packed(rows, columns, dtype, group_size, group_bits)
   one(hypomnesis.estimate_packed({number(rows), number(columns)},

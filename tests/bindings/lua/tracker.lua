@@ -27,9 +27,9 @@ do -- estimates
   equal(hypomnesis.estimate_packed({2, 32}, {dtype = "i4", group_size = 32, group_bits = 16}), 36)
   equal(hypomnesis.estimate_attention {dtype = "f32", heads = 1, sequence = 4, head_dim = 2}, 192)
   equal(hypomnesis.estimate_attention {dtype = "f32", heads = 1, sequence = 4, head_dim = 2, fused = true}, 128)
-  equal(hypomnesis.estimate_cache({dtype = "f16", layers = 80, kv_heads = 8, key_dim = 128}, 1), 327680)
+  equal(hypomnesis.estimate_cache({dtype = "f16", layers = 80, kv_heads = 8, row_dim = 128}, 1), 163840)
   equal(hypomnesis.estimate_cache(
-    {kind = "window", dtype = "f16", layers = 80, kv_heads = 8, key_dim = 128, window = 2044, sinks = 4}, 10000), 671088640)
+    {kind = "window", dtype = "f16", layers = 80, kv_heads = 8, row_dim = 128, window = 2044, sinks = 4}, 10000), 335544320)
   equal(hypomnesis.estimate_cache({kind = "latent", dtype = "bf16", layers = 61, latent_dim = 576}, 1), 61 * 1152)
   equal(hypomnesis.estimate_cache({kind = "state", dtype = "f16", layers = 48, state_elements = 64}, 1024, 2), 12288)
   equal(hypomnesis.estimate_overhead(1000), 1100)

@@ -1174,9 +1174,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -1186,8 +1186,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -5790,7 +5789,7 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_att
 }
 
 
-SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cache___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned long long jarg9, unsigned long long jarg10, unsigned long long jarg11, unsigned long long jarg12, unsigned long long jarg13, unsigned long long jarg14, unsigned long long jarg15, hmn_error * jarg16) {
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cache___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned long long jarg9, unsigned long long jarg10, unsigned long long jarg11, unsigned long long jarg12, unsigned long long jarg13, unsigned long long jarg14, hmn_error * jarg15) {
   unsigned long long jresult ;
   uint32_t arg1 ;
   uint32_t arg2 ;
@@ -5806,8 +5805,7 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cac
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
   uint64_t result;
 
   arg1 = (uint32_t)jarg1;
@@ -5824,9 +5822,8 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cac
   arg12 = (uint64_t)jarg12;
   arg13 = (uint64_t)jarg13;
   arg14 = (uint64_t)jarg14;
-  arg15 = (uint64_t)jarg15;
-  arg16 = jarg16;
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  arg15 = jarg15;
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   jresult = result;
   return jresult;
 }

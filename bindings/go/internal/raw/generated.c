@@ -1310,9 +1310,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -1322,8 +1322,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -2876,7 +2875,7 @@ long long _wrap_EstimateAttention_raw_61d71aca86ec8494(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, hmn_error *_swig_go_14) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2891,8 +2890,7 @@ long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
   uint64_t result;
   long long _swig_go_result;
 
@@ -2910,10 +2908,9 @@ long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_
   arg12 = (uint64_t)_swig_go_11;
   arg13 = (uint64_t)_swig_go_12;
   arg14 = (uint64_t)_swig_go_13;
-  arg15 = (uint64_t)_swig_go_14;
-  arg16 = (hmn_error *)_swig_go_15;
+  arg15 = (hmn_error *)_swig_go_14;
 
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   _swig_go_result = result;
   return _swig_go_result;
 }

@@ -15,7 +15,7 @@ func estimateTensor(r request) (uint64, error) {
 func estimateCache(r request) (uint64, error) {
 	return hypomnesis.EstimateCache(hypomnesis.Cache{Kind: hypomnesis.CacheKind(r.u32(1)),
 		Packing: hypomnesis.Packing{Dtype: hypomnesis.DtypeF16}, Layers: r.u64(2), KvHeads: r.u64(3),
-		KeyDim: r.u64(4)}, r.u64(5), 1)
+		RowDim: r.u64(4)}, r.u64(5), 1)
 }
 
 func estimatePacked(r request) (uint64, error) {

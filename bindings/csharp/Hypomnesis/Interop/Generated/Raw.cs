@@ -1297,8 +1297,8 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ulong estimate_cache(uint kind, uint dtype, uint element_bits, uint group_size, uint group_bits, ulong layers, ulong kv_heads, ulong key_dim, ulong value_dim, ulong window, ulong sinks, ulong latent_dim, ulong state_elements, ulong sequence, ulong sequences, ref ErrorRecord error) {
-    ulong ret = RawPINVOKE.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window, sinks, latent_dim, state_elements, sequence, sequences, ref error);
+  public static ulong estimate_cache(uint kind, uint dtype, uint element_bits, uint group_size, uint group_bits, ulong layers, ulong kv_heads, ulong row_dim, ulong window, ulong sinks, ulong latent_dim, ulong state_elements, ulong sequence, ulong sequences, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, row_dim, window, sinks, latent_dim, state_elements, sequence, sequences, ref error);
     return ret;
   }
 
@@ -1651,7 +1651,7 @@ internal static unsafe class Raw {
   public const int CACHE_WINDOW = 1;
   public const int CACHE_LATENT = 2;
   public const int CACHE_STATE = 3;
-  public const int CACHE_SIZE_V1 = 96;
+  public const int CACHE_SIZE_V1 = 88;
   public const int TRACKER_LIMITED = 1;
   public const int TRACKER_OPTIONS_SIZE_V1 = 24;
   public const int TRACKER_INFO_SIZE_V1 = 56;

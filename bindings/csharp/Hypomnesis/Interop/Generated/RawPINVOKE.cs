@@ -1091,7 +1091,7 @@ internal static unsafe class RawPINVOKE {
   public static extern ulong estimate_attention(uint jarg1, uint jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, ref ErrorRecord jarg8);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_cache___")]
-  public static extern ulong estimate_cache(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ulong jarg6, ulong jarg7, ulong jarg8, ulong jarg9, ulong jarg10, ulong jarg11, ulong jarg12, ulong jarg13, ulong jarg14, ulong jarg15, ref ErrorRecord jarg16);
+  public static extern ulong estimate_cache(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ulong jarg6, ulong jarg7, ulong jarg8, ulong jarg9, ulong jarg10, ulong jarg11, ulong jarg12, ulong jarg13, ulong jarg14, ref ErrorRecord jarg15);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_overhead___")]
   public static extern ulong estimate_overhead(ulong jarg1, uint jarg2, ref ErrorRecord jarg3);

@@ -471,7 +471,7 @@ enum class attention_flag : hmn_flags {
 
 // What layers cache of earlier tokens.
 enum class cache_kind : std::uint32_t {
-  full = HMN_CACHE_FULL,  // keys and values of each token: MHA, GQA and MQA, by kv_heads
+  full = HMN_CACHE_FULL,  // keys or values of each token: MHA, GQA and MQA, by kv_heads
   window = HMN_CACHE_WINDOW,  // of the last `window` tokens and of the first `sinks`
   latent = HMN_CACHE_LATENT,  // one vector for each token: MLA (DeepSeek)
   state = HMN_CACHE_STATE  // one state of fixed size: Mamba and other SSMs
@@ -2020,7 +2020,8 @@ struct attention {
   std::uint64_t head_dim = 0;
 };
 
-// The cache of layers that are alike: hmn_cache. What a kind has no use for is 0.
+// The keys, the values or the state of layers that are alike: hmn_cache. estimate_sum adds keys and
+// values. What a kind has no use for is 0.
 struct cache {
   cache_kind kind{};
   dtype_id dtype{};
@@ -2029,8 +2030,7 @@ struct cache {
   std::uint32_t group_bits = 0;
   std::uint64_t layers = 0;
   std::uint64_t kv_heads = 0;
-  std::uint64_t key_dim = 0;
-  std::uint64_t value_dim = 0;  // 0: key_dim
+  std::uint64_t row_dim = 0;
   std::uint64_t window = 0;
   std::uint64_t sinks = 0;
   std::uint64_t latent_dim = 0;
@@ -2111,8 +2111,7 @@ inline std::uint64_t estimate_cache(const cache& layers, std::uint64_t sequence,
   detail::set_packing(c, layers);
   c.layers = layers.layers;
   c.kv_heads = layers.kv_heads;
-  c.key_dim = layers.key_dim;
-  c.value_dim = layers.value_dim;
+  c.row_dim = layers.row_dim;
   c.window = layers.window;
   c.sinks = layers.sinks;
   c.latent_dim = layers.latent_dim;
@@ -2138,8 +2137,8 @@ inline std::uint64_t estimate_sum(const std::vector<std::uint64_t>& bytes) {
 
 // hmn_tracker_options.
 struct tracker_options {
-  std::uint64_t limit_bytes = 0;   // 0: none
-  std::uint32_t tag_capacity = 0;  // tags that there can be; 0: 64
+  std::optional<std::uint64_t> limit_bytes;  // none: no limit; 0 allows nothing
+  std::uint32_t tag_capacity = 0;            // tags that there can be; 0: 64
 };
 
 // Bookkeeping of a budget, which allocates nothing itself. Any thread may use it at any time, a
@@ -2199,9 +2198,11 @@ class tracker {
     if (status != HMN_OK && status != HMN_E_LIMIT) throw detail::failure(e);
     return status == HMN_OK;
   }
-  // 0: none. Throws error with status limit: more is allocated.
-  void set_limit(std::uint64_t bytes) {
-    perform([&](hmn_tracker* t, hmn_error* e) { return hmn_tracker_set_limit(t, bytes, e); });
+  // None removes the limit, 0 allows nothing. Throws error with status limit: more is allocated.
+  void set_limit(std::optional<std::uint64_t> bytes) {
+    perform([&](hmn_tracker* t, hmn_error* e) {
+      return hmn_tracker_set_limit(t, bytes.value_or(UINT64_MAX), e);
+    });
   }
   // Forgets what is allocated, and the peaks; limit and tags stay.
   void reset() {
@@ -2225,7 +2226,8 @@ class tracker {
   static hmn_tracker* create(hmn_context* of, std::uint32_t device_index,
                              const tracker_options& options) {
     auto c_options = detail::sized<hmn_tracker_options>();
-    c_options.limit_bytes = options.limit_bytes;
+    if (options.limit_bytes) c_options.flags |= HMN_TRACKER_LIMITED;
+    c_options.limit_bytes = options.limit_bytes.value_or(0);
     c_options.tag_capacity = options.tag_capacity;
     hmn_tracker* made = nullptr;
     detail::perform(

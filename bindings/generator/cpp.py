@@ -17,7 +17,7 @@ ENUMERATIONS = {
     "usage_kind": "usage_kind", "name_state": "name_status", "pressure": "pressure_level", "collect": "part",
     "sampler": "sampler_flag", "sampler_state": "sampler_state", "cache": "cache_kind", "attention": "attention_flag",
     "spill_state": "spill_state", "spill_by": "spill_rule", "format": "device_format", "line": "line_flag",
-    "power_reading": "power_id", "snapshot": None, "text": None}
+    "power_reading": "power_id", "snapshot": None, "text": None, "tracker": None}
 # Enumerators that C++ or a header of the system has another use for.
 MEMBERS = {
     "HMN_NATIVE_ERRNO": "errno_code", "HMN_NATIVE_EXIT": "exit_code", "HMN_DEVICE_FORM_VIRTUAL": "virtual_device",

@@ -19,7 +19,7 @@ ENUMERATIONS = {
     "throttle": "ThrottleReasons", "metric": "MetricId", "power_reading": "PowerReading", "remapped": "Remapping",
     "usage_kind": "UsageKinds", "name_state": "NameState", "snapshot": "SnapshotFlags", "format": "DeviceFormat",
     "line": "LineFlags", "sampler": "SamplerFlags", "sampler_state": "SamplerState", "attention": "AttentionFlags",
-    "cache": "CacheKind", "spill_state": "SpillStates", "spill_by": "SpillRules", "text": None}
+    "cache": "CacheKind", "spill_state": "SpillStates", "spill_by": "SpillRules", "text": None, "tracker": None}
 MEMBERS = {"HMN_NATIVE_HRESULT": "HResult", "HMN_NATIVE_NTSTATUS": "NtStatus"}
 # What 0 is called in an enumeration that has no such member; of bits it is None elsewhere.
 ZEROS = {"collect": ("Default", "Memory, devices, pools, self."),

@@ -19,6 +19,8 @@ ENUMERATIONS = {
     "usage_kind": "UsageKinds", "name_state": "NameState", "snapshot": "SnapshotFlags", "sampler": "SamplerFlags",
     "sampler_state": "SamplerState", "attention": "AttentionFlags", "cache": "CacheKind", "spill_state": "SpillStates",
     "spill_by": "SpillRules"}
+# Enumerations that methods have another way for.
+HIDDEN = ("text", "tracker")
 # Words that Go does not write with one capital.
 CAPITALS = {word.lower(): word for word in
             "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NPU NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "
@@ -66,7 +68,7 @@ class _Writer:
     def __init__(self, model):
         self.model = model
         self.types = {one.tag: ENUMERATIONS.get(one.tag, _name(one.tag)) for one in model.enumerations.values()
-                      if one.tag != "text" and (one.record is None or self._is_public(one.record))}
+                      if one.tag not in HIDDEN and (one.record is None or self._is_public(one.record))}
         self.types |= {f"{record}_has": f"{_name(record)}Fields" for record in (*model.collected, "metric")}
         self.words = Words(model, lambda one: self.types.get(one.tag), self.constant,
                            lambda record: _name(record.name), lambda record, name: _name(name))
@@ -101,7 +103,7 @@ class _Writer:
                                    else self.words.of_enumeration(enumeration))
             yield f"type {kind} {_base(enumeration)}"
             yield from ("", "const (", *self._block(enumeration, kind), ")", "")
-        yield from ("// What only this package needs: presence bits of a record, texts of a snapshot.", "const (")
+        yield from ("// What only this package needs: presence bits of a record, texts of a snapshot, flags.", "const (")
         for position, enumeration in enumerate(hidden):
             yield from ([""] if position else [])
             yield from self._block(enumeration, _base(enumeration))

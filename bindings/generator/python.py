@@ -10,7 +10,7 @@ ENUMERATIONS = {
     "native": "NativeDomain", "context": "ContextFlag", "path": "Place",
     "pool": "PoolKind", "metric": "MetricId", "usage_kind": "UsageKind", "name_state": "NameState",
     "snapshot": "SnapshotFlag", "sampler": "SamplerFlag", "sampler_state": "SamplerState", "cache": "CacheKind",
-    "spill_state": "SpillState", "spill_by": "SpillRule", "attention": None, "text": None}
+    "spill_state": "SpillState", "spill_by": "SpillRule", "attention": None, "text": None, "tracker": None}
 # What a snapshot adds to a record, filled by a hand-written function that makes one.
 ADDED = {"device": """\
     # in a snapshot, as far as it collected them

@@ -78,7 +78,7 @@ func goConstant(name string) string {
 		return "Status" + goName(name[2:])
 	}
 	translated := goName(name)
-	for _, inside := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas", "SamplerInfoHas", "PeakHas", "TrackerInfoHas",
+	for _, inside := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas", "SamplerInfoHas", "PeakHas", "TrackerInfoHas", "TrackerLimited",
 		"SpillSampleHas", "SpillInfoHas", "EpisodeHas"} {
 		if strings.HasPrefix(translated, inside) {
 			return strings.ToLower(translated[:1]) + translated[1:]

@@ -499,7 +499,7 @@ const (
 type CacheKind uint32
 
 const (
-	CacheFull   CacheKind = 0 // keys and values of each token: MHA, GQA and MQA, by kv_heads
+	CacheFull   CacheKind = 0 // keys or values of each token: MHA, GQA and MQA, by kv_heads
 	CacheWindow CacheKind = 1 // of the last `window` tokens and of the first `sinks`
 	CacheLatent CacheKind = 2 // one vector for each token: MLA (DeepSeek)
 	CacheState  CacheKind = 3 // one state of fixed size: Mamba and other SSMs
@@ -659,12 +659,14 @@ const (
 	GroupHasLimit GroupFields = 1 << 1
 )
 
-// What only this package needs: presence bits of a record, texts of a snapshot.
+// What only this package needs: presence bits of a record, texts of a snapshot, flags.
 const (
 	textProcessName      uint32 = 1  // of usage i: command name
 	textProcessCommand   uint32 = 3  // of usage i: command line
 	textProcessContainer uint32 = 5  // of usage i: id of the container
 	textGroupName        uint32 = 64 // of group i: its container, else its path
+
+	trackerLimited uint32 = 1 << 0 // to LimitBytes
 
 	spillSampleHasLimit   uint32 = 1 << 0
 	spillSampleHasEvicted uint32 = 1 << 1

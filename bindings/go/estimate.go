@@ -52,14 +52,14 @@ type Attention struct {
 	HeadDim  uint64
 }
 
-// Cache is the cache of layers that are alike. What its kind has no use for is 0.
+// Cache is the cache of layers that are alike. Keys and values are two caches, which EstimateSum adds. What
+// its kind has no use for is 0.
 type Cache struct {
 	Kind          CacheKind
 	Packing              // a row is one head's key or value, the latent vector, or the state of a layer
 	Layers        uint64 // that have such a cache
 	KvHeads       uint64 // full, window
-	KeyDim        uint64 // full, window: elements of one head's key
-	ValueDim      uint64 // full, window: 0 is KeyDim
+	RowDim        uint64 // full, window: elements of one head's key, or of its value
 	Window        uint64 // window: tokens kept in addition to the sinks
 	Sinks         uint64 // window: first tokens that are kept for good
 	LatentDim     uint64 // latent: kv_lora_rank + qk_rope_head_dim
@@ -99,7 +99,7 @@ func EstimateAttention(a Attention) (uint64, error) {
 func EstimateCache(c Cache, sequence, sequences uint64) (uint64, error) {
 	failure := raw.NewError()
 	return checked(raw.EstimateCache(uint32(c.Kind), uint32(c.Dtype), c.ElementBits, c.GroupSize, c.GroupBits,
-		c.Layers, c.KvHeads, c.KeyDim, c.ValueDim, c.Window, c.Sinks, c.LatentDim, c.StateElements, sequence,
+		c.Layers, c.KvHeads, c.RowDim, c.Window, c.Sinks, c.LatentDim, c.StateElements, sequence,
 		sequences, failure), failure)
 }
 

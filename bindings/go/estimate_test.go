@@ -18,7 +18,7 @@ func TestDtypesHaveNamesAndBits(t *testing.T) {
 }
 
 func TestEstimates(t *testing.T) {
-	full := Cache{Packing: Packing{Dtype: DtypeF16}, Layers: 80, KvHeads: 8, KeyDim: 128}
+	full := Cache{Packing: Packing{Dtype: DtypeF16}, Layers: 80, KvHeads: 8, RowDim: 128}
 	windowed := full
 	windowed.Kind, windowed.Window, windowed.Sinks = CacheWindow, 2044, 4
 	latent := Cache{Kind: CacheLatent, Packing: Packing{Dtype: DtypeBF16}, Layers: 61, LatentDim: 576}
@@ -35,8 +35,8 @@ func TestEstimates(t *testing.T) {
 		{func() (uint64, error) { return EstimatePacked([]uint64{2, 32}, Packing{DtypeI4, 0, 32, 16}) }, 36},
 		{func() (uint64, error) { return EstimateAttention(layer) }, 192},
 		{func() (uint64, error) { return EstimateAttention(fused) }, 128},
-		{func() (uint64, error) { return EstimateCache(full, 1, 1) }, 327680},
-		{func() (uint64, error) { return EstimateCache(windowed, 10000, 1) }, 671088640},
+		{func() (uint64, error) { return EstimateCache(full, 1, 1) }, 163840},
+		{func() (uint64, error) { return EstimateCache(windowed, 10000, 1) }, 335544320},
 		{func() (uint64, error) { return EstimateCache(latent, 1, 1) }, 61 * 1152},
 		{func() (uint64, error) { return EstimateCache(states, 1024, 2) }, 12288},
 		{func() (uint64, error) { return EstimateOverhead(1000, 0) }, 1100},

@@ -10,8 +10,17 @@ import (
 
 // TrackerOptions configure a tracker. The zero value, and nil, mean every default.
 type TrackerOptions struct {
-	LimitBytes  uint64 // 0: none
-	TagCapacity uint32 // tags that there can be; 0 is 64
+	LimitBytes  Optional[uint64] // absent: no limit; 0 allows nothing
+	TagCapacity uint32           // tags that there can be; 0 is 64
+}
+
+// limitArguments are the flags and the limit as the raw layer takes them.
+func limitArguments(bytes Optional[uint64]) (uint32, uint64) {
+	limit, isLimited := bytes.Get()
+	if !isLimited {
+		return 0, 0
+	}
+	return trackerLimited, limit
 }
 
 // Tracker is the bookkeeping of a budget, which allocates nothing itself. It may be used by any number of
@@ -33,7 +42,8 @@ func NewTracker(options *TrackerOptions) (*Tracker, error) {
 		given = *options
 	}
 	failure := raw.NewError()
-	native := raw.NewTracker(given.LimitBytes, given.TagCapacity, failure)
+	flags, limit := limitArguments(given.LimitBytes)
+	native := raw.NewTracker(flags, limit, given.TagCapacity, failure)
 	if failure.Status != 0 {
 		return nil, newError(failure)
 	}
@@ -46,8 +56,9 @@ func (c *Context) NewTracker(index uint32, options *TrackerOptions) (*Tracker, e
 	if options != nil {
 		given = *options
 	}
+	flags, limit := limitArguments(given.LimitBytes)
 	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Tracker {
-		return native.Tracker(index, given.LimitBytes, given.TagCapacity, failure)
+		return native.Tracker(index, flags, limit, given.TagCapacity, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -113,9 +124,11 @@ func (t *Tracker) WouldFit(bytes uint64) (bool, error) {
 	})
 }
 
-// SetLimit sets another limit; 0 is none. ErrLimit: more is allocated.
-func (t *Tracker) SetLimit(bytes uint64) error {
-	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.SetLimit(bytes, failure) })
+// SetLimit sets another limit; the zero Optional removes it, Some(0) allows nothing. ErrLimit: more is
+// allocated.
+func (t *Tracker) SetLimit(bytes Optional[uint64]) error {
+	flags, limit := limitArguments(bytes)
+	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.SetLimit(flags, limit, failure) })
 }
 
 // Reset forgets what is allocated, and the peaks; limit and tags stay.

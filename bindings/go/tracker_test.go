@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func limited(t *testing.T, bytes uint64) *Tracker {
+func limited(t *testing.T, bytes Optional[uint64]) *Tracker {
 	t.Helper()
 	tracker, err := NewTracker(&TrackerOptions{LimitBytes: bytes})
 	if err != nil {
@@ -18,7 +18,7 @@ func limited(t *testing.T, bytes uint64) *Tracker {
 }
 
 func TestTrackerKeepsToItsLimit(t *testing.T) {
-	tracker := limited(t, 1000)
+	tracker := limited(t, Some(uint64(1000)))
 	if err := tracker.Allocate(900); err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,10 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 	if err != nil || info != want {
 		t.Errorf("it reports %+v, %v", info, err)
 	}
-	if err := tracker.SetLimit(499); !isError(err, ErrLimit) {
+	if err := tracker.SetLimit(Some(uint64(499))); !isError(err, ErrLimit) {
 		t.Errorf("below what is allocated: %v", err)
 	}
-	if err := tracker.SetLimit(0); err != nil {
+	if err := tracker.SetLimit(Optional[uint64]{}); err != nil {
 		t.Error(err)
 	}
 	if err := tracker.Reset(); err != nil {
@@ -56,8 +56,21 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 	}
 }
 
+func TestTrackerWithALimitOfZeroAllowsNothing(t *testing.T) {
+	if err := limited(t, Some(uint64(0))).Allocate(1); !isError(err, ErrLimit) {
+		t.Errorf("made with a limit of 0: %v", err)
+	}
+	tracker := limited(t, Optional[uint64]{})
+	if err := tracker.SetLimit(Some(uint64(0))); err != nil {
+		t.Error(err)
+	}
+	if err := tracker.Allocate(1); !isError(err, ErrLimit) {
+		t.Errorf("set to 0: %v", err)
+	}
+}
+
 func TestTrackerHasTags(t *testing.T) {
-	tracker := limited(t, 0)
+	tracker := limited(t, Optional[uint64]{})
 	weights, err := tracker.Tag("weights")
 	if again, _ := tracker.Tag("weights"); err != nil || again != weights {
 		t.Fatalf("the tag is %d, then %d, %v", weights, again, err)
@@ -101,7 +114,7 @@ func TestLinkedTrackerAsksTheDevice(t *testing.T) {
 }
 
 func TestTrackerIsSharedByGoroutines(t *testing.T) {
-	tracker := limited(t, 1000)
+	tracker := limited(t, Some(uint64(1000)))
 	var group sync.WaitGroup
 	for i := 0; i < 4; i++ {
 		group.Add(1)

@@ -42,9 +42,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -54,8 +54,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;

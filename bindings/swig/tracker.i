@@ -8,9 +8,10 @@ typedef struct {
 %newobject Tracker::read_tag;
 
 %extend Context {
-  Tracker *tracker(uint32_t device_index, uint64_t limit_bytes, uint32_t tag_capacity, hmn_error *error) {
+  Tracker *tracker(uint32_t device_index, hmn_flags flags, uint64_t limit_bytes, uint32_t tag_capacity, hmn_error *error) {
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create($self, device_index, &options, &made, error);
@@ -19,9 +20,10 @@ typedef struct {
 }
 
 %extend Tracker {
-  Tracker(uint64_t limit_bytes, uint32_t tag_capacity, hmn_error *error) {
+  Tracker(hmn_flags flags, uint64_t limit_bytes, uint32_t tag_capacity, hmn_error *error) {
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(NULL, 0, &options, &made, error);
@@ -43,8 +45,9 @@ typedef struct {
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-  void set_limit(uint64_t limit_bytes, hmn_error *error) {
-    hmn_tracker_set_limit($self, limit_bytes, error);
+  /* Flags as of the options, because not every Lua has the number UINT64_MAX. */
+  void set_limit(hmn_flags flags, uint64_t limit_bytes, hmn_error *error) {
+    hmn_tracker_set_limit($self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }
   void reset(hmn_error *error) { hmn_tracker_reset($self, error); }
   uint32_t tag(const char *name, hmn_error *error) {

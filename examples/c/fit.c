@@ -14,21 +14,23 @@ static void say(const char* what, uint64_t bytes) {
   printf("%s: %s\n", what, text);
 }
 
-/* Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. */
+/* Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The values are as
+ * large as the keys. */
 static hmn_status estimate(uint32_t dtype, uint64_t tokens, uint64_t* bytes, hmn_error* error) {
-  const hmn_cache cache = {.struct_size = sizeof cache,
-                           .dtype = HMN_DTYPE_F16,
-                           .layers = LAYERS,
-                           .kv_heads = KV_HEADS,
-                           .key_dim = HEAD_DIM};
-  uint64_t parts[2], sum;
+  const hmn_cache keys = {.struct_size = sizeof keys,
+                          .dtype = HMN_DTYPE_F16,
+                          .layers = LAYERS,
+                          .kv_heads = KV_HEADS,
+                          .row_dim = HEAD_DIM};
+  uint64_t parts[3], sum;
   hmn_status status = hmn_estimate_tensor(&parameters, 1, dtype, &parts[0], error);
-  if (status == HMN_OK) status = hmn_estimate_cache(&cache, tokens, 1, &parts[1], error);
-  if (status == HMN_OK) status = hmn_estimate_sum(parts, 2, &sum, error);
+  if (status == HMN_OK) status = hmn_estimate_cache(&keys, tokens, 1, &parts[1], error);
+  parts[2] = parts[1];
+  if (status == HMN_OK) status = hmn_estimate_sum(parts, 3, &sum, error);
   if (status == HMN_OK) status = hmn_estimate_overhead(sum, 0, bytes, error);
   if (status != HMN_OK) return status;
   say("weights", parts[0]);
-  say("cache", parts[1]);
+  say("cache", parts[1] + parts[2]);
   say("with a tenth more", *bytes);
   return HMN_OK;
 }

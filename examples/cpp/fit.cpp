@@ -14,15 +14,17 @@ void say(const char* what, std::uint64_t bytes) {
   std::cout << what << ": " << hypomnesis::format_bytes(bytes) << '\n';
 }
 
-// Weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
+// Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The values are as
+// large as the keys.
 std::uint64_t estimate(hypomnesis::dtype_id dtype, std::uint64_t tokens) {
-  hypomnesis::cache cache;
-  cache.dtype = hypomnesis::dtype_id::f16;
-  cache.layers = 32;
-  cache.kv_heads = 8;
-  cache.key_dim = 128;
+  hypomnesis::cache keys;
+  keys.dtype = hypomnesis::dtype_id::f16;
+  keys.layers = 32;
+  keys.kv_heads = 8;
+  keys.row_dim = 128;
   const std::uint64_t weights = hypomnesis::estimate_tensor({parameters}, dtype);
-  const std::uint64_t kept = hypomnesis::estimate_cache(cache, tokens);
+  const std::uint64_t side = hypomnesis::estimate_cache(keys, tokens);
+  const std::uint64_t kept = hypomnesis::estimate_sum({side, side});
   const auto bytes = hypomnesis::estimate_overhead(hypomnesis::estimate_sum({weights, kept}));
   say("weights", weights);
   say("cache", kept);

@@ -10,9 +10,11 @@ if not tokens then
   os.exit(2)
 end
 
--- Weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
+-- Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The values are as large as the
+-- keys.
 local weights = assert(hypomnesis.estimate_tensor({PARAMETERS}, assert(hypomnesis.dtype_from_name(arg[1]))))
-local cache = assert(hypomnesis.estimate_cache({dtype = "f16", layers = 32, kv_heads = 8, key_dim = 128}, tokens))
+local keys = assert(hypomnesis.estimate_cache({dtype = "f16", layers = 32, kv_heads = 8, row_dim = 128}, tokens))
+local cache = assert(hypomnesis.estimate_sum {keys, keys})
 local total = assert(hypomnesis.estimate_overhead(assert(hypomnesis.estimate_sum {weights, cache})))
 print("weights: " .. hypomnesis.format_bytes(weights))
 print("cache: " .. hypomnesis.format_bytes(cache))

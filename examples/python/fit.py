@@ -11,7 +11,8 @@ PARAMETERS = 8_030_261_248
 def estimate(dtype: int, tokens: int) -> int:
     """Weights as stored, keys and values of each token in 16 bits, and 10 % overhead."""
     weights = estimate_tensor([PARAMETERS], dtype)
-    cache = estimate_cache(CacheKind.FULL, Dtype.F16, layers=32, kv_heads=8, key_dim=128, sequence=tokens)
+    keys = estimate_cache(CacheKind.FULL, Dtype.F16, layers=32, kv_heads=8, row_dim=128, sequence=tokens)
+    cache = 2 * keys
     total = estimate_overhead(weights + cache)
     for what, count in (("weights", weights), ("cache", cache), ("with a tenth more", total)):
         print(f"{what}: {hypomnesis.format_bytes(count)}")

@@ -102,8 +102,7 @@ constexpr std::uint8_t state = 1U << HMN_CACHE_STATE;
 constexpr cache_field cache_fields[] = {
     {"layers", &hmn_cache::layers, heads | latent | state, heads | latent | state},
     {"kv_heads", &hmn_cache::kv_heads, heads, heads},
-    {"key_dim", &hmn_cache::key_dim, heads, heads},
-    {"value_dim", &hmn_cache::value_dim, 0, heads},
+    {"row_dim", &hmn_cache::row_dim, heads, heads},
     {"window", &hmn_cache::window, window, window},
     {"sinks", &hmn_cache::sinks, 0, window},
     {"latent_dim", &hmn_cache::latent_dim, latent, latent},
@@ -136,8 +135,7 @@ bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
   out.kind = static_cast<estimate::cache_kind>(c.kind);
   out.layers = c.layers;
   out.kv_heads = c.kv_heads;
-  out.key_dim = c.key_dim;
-  out.value_dim = c.value_dim != 0 ? c.value_dim : c.key_dim;
+  out.row_dim = c.row_dim;
   out.window = c.window;
   out.sinks = c.sinks;
   out.latent_dim = c.latent_dim;

@@ -14,14 +14,16 @@ constexpr std::uint32_t usual_tags = 64;
 constexpr std::uint32_t most_tags = 65536;
 using tag_name = text<tracker::longest_name + 1>;
 
-constexpr std::uint64_t limit_of(std::uint64_t bytes) noexcept {
-  return bytes != 0 ? bytes : unlimited;
-}
-
 result<void> read_options(const hmn_tracker_options* options, hmn_tracker_options& o) {
   if (result<void> ok = read_input(options, o); !ok) return ok;
-  if (result<void> ok = check_flags(o.flags); !ok) return ok;
+  if (result<void> ok = check_flags(o.flags, HMN_TRACKER_LIMITED); !ok) return ok;
   if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
+  if ((o.flags & HMN_TRACKER_LIMITED) == 0) {
+    if (o.limit_bytes != 0) {
+      return failed(status::argument, {"limit_bytes: ", o.limit_bytes, " is set without its flag"});
+    }
+    o.limit_bytes = unlimited;
+  }
   if (o.tag_capacity > most_tags) {
     return failed(status::range, {"tag_capacity: ", o.tag_capacity, " is above ", most_tags});
   }
@@ -116,7 +118,7 @@ hmn_status hmn_tracker_create(hmn_context* context, uint32_t device_index,
     if (result<void> ok = read_options(options, o); !ok) return ok;
     *out =
         handle_of(std::make_unique<tracker>(context != nullptr ? shared(context) : shared_context(),
-                                            device_index, limit_of(o.limit_bytes), o.tag_capacity));
+                                            device_index, o.limit_bytes, o.tag_capacity));
     return {};
   });
 }
@@ -167,7 +169,7 @@ hmn_status hmn_tracker_would_fit(hmn_tracker* handle, uint64_t bytes, hmn_error*
 hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
                                  hmn_error* error) noexcept {
   return with_tracker(handle, error, [&](tracker& t) -> result<void> {
-    if (t.set_limit(limit_of(limit_bytes))) return {};
+    if (t.set_limit(limit_bytes)) return {};
     return failed(status::limit, {"limit_bytes: ", limit_bytes, " is less than is allocated"});
   });
 }

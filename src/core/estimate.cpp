@@ -101,9 +101,7 @@ std::optional<std::uint64_t> cache_bytes(const cache& c, std::uint64_t sequence,
   } else if (c.kind == cache_kind::latent) {
     all.add(row_bits(c.latent_dim, c.elements), {c.layers, sequence, sequences});
   } else {
-    bit_count token = row_bits(c.key_dim, c.elements);
-    token += row_bits(c.value_dim, c.elements);
-    all.add(token, {c.kv_heads, c.layers, kept(c, sequence), sequences});
+    all.add(row_bits(c.row_dim, c.elements), {c.kv_heads, c.layers, kept(c, sequence), sequences});
   }
   return all.bytes();
 }

@@ -41,8 +41,7 @@ struct cache {
   packing elements;
   std::uint64_t layers = 0;
   std::uint64_t kv_heads = 0;
-  std::uint64_t key_dim = 0;
-  std::uint64_t value_dim = 0;
+  std::uint64_t row_dim = 0;
   std::uint64_t window = 0;
   std::uint64_t sinks = 0;
   std::uint64_t latent_dim = 0;

@@ -39,6 +39,13 @@ bool raise(std::optional<std::uint64_t>& highest, const std::optional<std::uint6
   return true;
 }
 
+// Returns whether the pid was reused. The start time decides where a key is absent, as of a process
+// in another PID namespace.
+bool is_another_process(const peak& known, const usage& row) noexcept {
+  if (known.process_key && row.process_key) return *known.process_key != *row.process_key;
+  return known.start_unix_ns && row.start_unix_ns && *known.start_unix_ns != *row.start_unix_ns;
+}
+
 template <class T>
 void raise_used(peak& to, const T& reading, std::uint64_t now) {
   if (!raise(to.used, reading.used)) return;
@@ -75,11 +82,12 @@ void peaks::observe_pool(const pool& p, std::uint64_t now) {
 void peaks::observe_usage(const usage& row, std::uint64_t now) {
   if (row.pid == 0) return;
   peak& to = entry_of(row.device_index, row.pid);
-  if (to.start_unix_ns && row.start_unix_ns && *to.start_unix_ns != *row.start_unix_ns) {
-    to = {};  // the pid was reused
+  if (is_another_process(to, row)) {
+    to = {};
     to.device_index = row.device_index;
     to.pid = row.pid;
   }
+  if (row.process_key) to.process_key = row.process_key;
   if (row.start_unix_ns) to.start_unix_ns = row.start_unix_ns;
   to.seen_monotonic_ns = now;
   raise_used(to, row, now);

@@ -98,6 +98,7 @@ struct peak {
   source from = source::none;
   std::uint32_t notes = 0;
   hmn::accounting accounting = hmn::accounting::none;
+  std::optional<std::uint64_t> process_key;
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> host_pool;

@@ -2,7 +2,6 @@
 #include "core/spill.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "core/reason.hpp"
@@ -233,23 +232,40 @@ spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
   return out;
 }
 
-// Lock whose owner a forked child can recognize as gone.
+namespace {
+
+// Parts of spill::users_: the number of calls in progress, and the process that they are of.
+constexpr std::uint64_t one_process = std::uint64_t{1} << 24U;
+constexpr std::uint64_t count_users(std::uint64_t users) noexcept {
+  return users % one_process;
+}
+constexpr bool is_from(std::uint64_t users, std::uint64_t process) noexcept {
+  return users / one_process == process;
+}
+
+}  // namespace
+
+// Holds the lock, and is counted from before it waits until after it has released it: if a fork
+// finds nobody counted, the child's copy of the lock is free.
 class spill::hold {
  public:
-  explicit hold(const spill& of) noexcept : word_(of.held_by_) {
-    const std::uint64_t own = platform::process_generation();
-    std::uint64_t holder = 0;
-    while (!word_.compare_exchange_weak(holder, own, std::memory_order_acquire)) {
-      holder = 0;
-      std::this_thread::yield();
+  explicit hold(const spill& of) noexcept : of_(of) {
+    const std::uint64_t process = platform::process_generation();
+    std::uint64_t users = of.users_.load();
+    while (!of.users_.compare_exchange_weak(
+        users, is_from(users, process) ? users + 1 : process * one_process + 1)) {
     }
+    of.mutex_.lock();
   }
   hold(const hold&) = delete;
   hold& operator=(const hold&) = delete;
-  ~hold() { word_.store(0, std::memory_order_release); }
+  ~hold() {
+    of_.mutex_.unlock();
+    of_.users_.fetch_sub(1);
+  }
 
  private:
-  std::atomic<std::uint64_t>& word_;
+  const spill& of_;
 };
 
 spill::spill(std::shared_ptr<context> from, std::uint32_t device_index, const spill_thresholds& by)
@@ -260,8 +276,8 @@ spill::spill(std::shared_ptr<context> from, std::uint32_t device_index, const sp
 
 bool spill::is_forked() const noexcept {
   if (from_) return from_->is_forked();
-  const std::uint64_t holder = held_by_.load(std::memory_order_acquire);
-  return holder != 0 && holder != platform::process_generation();
+  const std::uint64_t users = users_.load();
+  return count_users(users) != 0 && !is_from(users, platform::process_generation());
 }
 
 result<void> spill::observe(std::string_view label) {

@@ -12,6 +12,7 @@
 #include "core/snapshot.hpp"
 #include "model/failure.hpp"
 #include "model/text.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn {
 
@@ -123,7 +124,7 @@ class spill {
   spill& operator=(const spill&) = delete;
 
   // Returns whether this process is a fork of the one that made the context, or was forked during a
-  // write. Takes no lock.
+  // call. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
   [[nodiscard]] std::uint32_t device_index() const noexcept { return index_; }
 
@@ -138,8 +139,8 @@ class spill {
 
   const std::shared_ptr<context> from_;
   const std::uint32_t index_;
-  // process_generation() of the current writer; 0: none.
-  mutable std::atomic<std::uint64_t> held_by_{0};
+  mutable std::atomic<std::uint64_t> users_{0};  // calls in progress, and their process
+  mutable platform::mutex mutex_;                // guards the members below
   spill_history history_;
   std::uint64_t skipped_ = 0;
   failure why_;

@@ -310,6 +310,37 @@ static void processes_are_scanned_again(void** state) {
   assert_in_range(found_after(0), 1800, 3900);
   assert_in_range(found_after(500), 300, 1700);
 }
+
+/* Whether scans in quick succession leave out processes, with that reason. */
+static int is_limited(uint32_t rescan_percent) {
+  NEW(hmn_context_options, options);
+  NEW(hmn_snapshot_options, what);
+  options.deadline_ns = HMN_NS_UNLIMITED;
+  options.rescan_ns = HMN_MILLISECONDS(1);
+  options.rescan_percent = rescan_percent;
+  options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
+  what.collect = HMN_COLLECT_PROCESSES;
+  hmn_context* context = with_drivers(&options);
+  int is_found = 0;
+  for (int i = 0; i < 30; ++i) {
+    hmn_snapshot* snapshot = NULL;
+    assert_status(hmn_snapshot_take(context, &what, &snapshot, NULL), HMN_OK);
+    NEW(hmn_diagnostic, why);
+    for (uint32_t n = 0; hmn_snapshot_diagnostic_at(snapshot, n, &why, NULL) == HMN_OK; ++n) {
+      is_found |= strstr(why.message, "(rescan_percent)") != NULL;
+    }
+    hmn_snapshot_destroy(snapshot);
+  }
+  hmn_context_destroy(context);
+  return is_found;
+}
+
+static void scans_take_as_much_of_a_core_as_they_may(void** state) {
+  (void)state;
+  drivers_add_processes(1500);
+  assert_true(is_limited(1));
+  assert_false(is_limited(100));
+}
 #endif
 
 /* ---- trackers, spills, estimates ---- */
@@ -319,7 +350,6 @@ static void a_tracker_has_no_limit_and_64_tags(void** state) {
   hmn_tracker* tracker = NULL;
   uint32_t tag = 0;
   assert_answers(hmn_tracker_create(NULL, 0, NULL, &tracker, &error), HMN_OK);
-  DEFAULT(hmn_tracker_options, limit_bytes, "none");
   NEW(hmn_tracker_info, info);
   assert_answers(hmn_tracker_allocate(tracker, UINT64_MAX, &error), HMN_OK);
   assert_status(hmn_tracker_read(tracker, &info, NULL), HMN_OK);
@@ -424,10 +454,9 @@ static void an_estimate_has_its_defaults(void** state) {
   cache.dtype = HMN_DTYPE_F16;
   cache.layers = 3;
   cache.kv_heads = 2;
-  cache.key_dim = 16;
-  DEFAULT(hmn_cache, value_dim, "key_dim");
+  cache.row_dim = 16;
   assert_answers(hmn_estimate_cache(&cache, 10, 1, &bytes, &error), HMN_OK);
-  assert_int_equal(bytes, 2 * 3 * 2 * (16 + 16) * 10);
+  assert_int_equal(bytes, 2 * 3 * 2 * 16 * 10);
 
   /* A per_thousand of 0 means 1100. */
   assert_answers(hmn_estimate_overhead(10000, 0, &bytes, &error), HMN_OK);
@@ -446,6 +475,7 @@ int main(int count, char** words) {
 #ifdef HMN_TEST_NVML
       cmocka_unit_test(a_library_is_shut_down_when_idle),
       cmocka_unit_test(processes_are_scanned_again),
+      cmocka_unit_test(scans_take_as_much_of_a_core_as_they_may),
 #endif
       cmocka_unit_test(a_tracker_has_no_limit_and_64_tags),
       cmocka_unit_test(a_spill_begins_where_it_is_documented),

@@ -35,18 +35,28 @@ static void readings_open_no_more_descriptors(void** state) {
 }
 
 static void every_descriptor_closes_on_exec(void** state) {
-  const fixture* f = *state;
+  (void)state;
+  fixture f;
+  int64_t handle = -1;
   int open_before[256] = {0};
   for (int fd = 0; fd < 256; ++fd) open_before[fd] = fcntl(fd, F_GETFD) != -1;
   NEW(hmn_process_memory, memory);
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
   assert_status(hmn_process_memory_read_self(context, 63, &memory, NULL), HMN_OK);
-  run_everything(f);
+  assert_int_equal(fixture_open(&f, 0), 0);
+  run_everything(&f);
+  assert_status(hmn_sampler_handle(f.sampler, &handle, NULL), HMN_OK);
+  assert_in_range(handle, 0, 255);
+  int checked = 0;
   for (int fd = 0; fd < 256; ++fd) {
     const int flags = fcntl(fd, F_GETFD);
-    if (!open_before[fd] && flags != -1) assert_int_equal(flags & FD_CLOEXEC, FD_CLOEXEC);
+    if (open_before[fd] || flags == -1) continue;
+    assert_int_equal(flags & FD_CLOEXEC, FD_CLOEXEC);
+    ++checked;
   }
+  assert_true(checked > 0); /* the handle at least */
+  fixture_close(&f);
   hmn_context_destroy(context);
 }
 

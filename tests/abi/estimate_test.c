@@ -211,27 +211,25 @@ static uint64_t cache(hmn_cache c, uint64_t sequence, uint64_t sequences) {
 
 static hmn_cache full(uint64_t layers, uint64_t kv_heads, uint64_t head_dim) {
   const hmn_cache c = {
-      .dtype = HMN_DTYPE_F16, .layers = layers, .kv_heads = kv_heads, .key_dim = head_dim};
+      .dtype = HMN_DTYPE_F16, .layers = layers, .kv_heads = kv_heads, .row_dim = head_dim};
   return c;
 }
 
 static void a_full_cache_grows_with_each_token(void** state) {
   (void)state;
-  assert_int_equal(cache(full(80, 64, 128), 1, 1), 2621440); /* Llama 2 70B, as if MHA */
-  assert_int_equal(cache(full(80, 8, 128), 1, 1), 327680);   /* Llama 3 70B */
-  assert_int_equal(cache(full(32, 1, 128), 1, 1), 16384);    /* MQA */
-  assert_int_equal(cache(full(32, 8, 128), 1, 1), 131072);   /* Llama 3 8B */
-  assert_int_equal(cache(full(1, 64, 128), 1, 1), 32768);    /* one layer of the first */
-  assert_int_equal(cache(full(80, 64, 128), 32000, 1), UINT64_C(83886080000));
-  assert_int_equal(cache(full(80, 8, 128), 32000, 1), UINT64_C(10485760000));
-  assert_int_equal(cache(full(28, 4, 128), 8000, 1), 458752000);
-  assert_int_equal(cache(full(32, 1, 128), 1024, 1), 16777216);
-  assert_int_equal(cache(full(80, 8, 128), 8192, 4), UINT64_C(327680) * 8192 * 4);
+  /* Keys of a token, and as many values. */
+  assert_int_equal(2 * cache(full(80, 64, 128), 1, 1), 2621440); /* Llama 2 70B, as if MHA */
+  assert_int_equal(2 * cache(full(80, 8, 128), 1, 1), 327680);   /* Llama 3 70B */
+  assert_int_equal(2 * cache(full(32, 1, 128), 1, 1), 16384);    /* MQA */
+  assert_int_equal(2 * cache(full(32, 8, 128), 1, 1), 131072);   /* Llama 3 8B */
+  assert_int_equal(2 * cache(full(1, 64, 128), 1, 1), 32768);    /* one layer of the first */
+  assert_int_equal(2 * cache(full(80, 64, 128), 32000, 1), UINT64_C(83886080000));
+  assert_int_equal(2 * cache(full(80, 8, 128), 32000, 1), UINT64_C(10485760000));
+  assert_int_equal(2 * cache(full(28, 4, 128), 8000, 1), 458752000);
+  assert_int_equal(2 * cache(full(32, 1, 128), 1024, 1), 16777216);
+  assert_int_equal(2 * cache(full(80, 8, 128), 8192, 4), UINT64_C(327680) * 8192 * 4);
   assert_int_equal(cache(full(80, 8, 128), 0, 4), 0);
   assert_int_equal(cache(full(80, 8, 128), 8192, 0), 0);
-  hmn_cache c = full(2, 3, 5);
-  c.value_dim = 7;
-  assert_int_equal(cache(c, 11, 1), 2 * 3 * (5 + 7) * 11 * 2);
 }
 
 static void a_quantised_cache_has_its_scales(void** state) {
@@ -240,11 +238,29 @@ static void a_quantised_cache_has_its_scales(void** state) {
   q8_0.dtype = HMN_DTYPE_I8;
   q8_0.group_size = 32;
   q8_0.group_bits = 16;
-  assert_int_equal(cache(q8_0, 4096, 1), 32 * 8 * 2 * (128 / 32 * 34) * 4096);
+  assert_int_equal(cache(q8_0, 4096, 1), 32 * 8 * (128 / 32 * 34) * 4096);
   hmn_cache three_bits = full(1, 1, 8);
   three_bits.dtype = 0;
   three_bits.element_bits = 3;
-  assert_int_equal(cache(three_bits, 1, 1), 2 * 3);
+  assert_int_equal(cache(three_bits, 1, 1), 3);
+}
+
+/* Llama 3 8B with -ctk q8_0 -ctv q4_0, of a value as large as a key and of a smaller one. */
+static void keys_and_values_have_types_and_sizes_of_their_own(void** state) {
+  (void)state;
+  hmn_cache keys = full(32, 8, 128);
+  keys.dtype = HMN_DTYPE_I8;
+  keys.group_size = 32;
+  keys.group_bits = 16;
+  hmn_cache values = keys;
+  values.dtype = HMN_DTYPE_I4;
+  uint64_t sides[] = {cache(keys, 4096, 1), cache(values, 4096, 1)}, sum = 0;
+  assert_answers(hmn_estimate_sum(sides, 2, &sum, &error), HMN_OK);
+  assert_int_equal(sum, 32 * 8 * (128 / 32) * (34 + 18) * 4096);
+  values.row_dim = 64;
+  sides[1] = cache(values, 4096, 1);
+  assert_answers(hmn_estimate_sum(sides, 2, &sum, &error), HMN_OK);
+  assert_int_equal(sum, 32 * 8 * (128 / 32 * 34 + 64 / 32 * 18) * 4096);
 }
 
 static void a_latent_cache_is_one_vector_for_each_layer(void** state) {
@@ -263,18 +279,18 @@ static void a_window_keeps_no_more_than_itself_and_its_sinks(void** state) {
   hmn_cache c = full(32, 8, 128);
   c.kind = HMN_CACHE_WINDOW;
   c.window = 4096;
-  assert_int_equal(cache(c, 32000, 1), 536870912);
-  assert_int_equal(cache(c, 1024, 1), 131072 * 1024);
-  assert_int_equal(cache(c, 4096, 1), 536870912);
-  assert_int_equal(cache(c, 4095, 1), 536870912 / 4096 * 4095);
+  assert_int_equal(cache(c, 32000, 1), 536870912 / 2);
+  assert_int_equal(cache(c, 1024, 1), 131072 / 2 * 1024);
+  assert_int_equal(cache(c, 4096, 1), 536870912 / 2);
+  assert_int_equal(cache(c, 4095, 1), 536870912 / 2 / 4096 * 4095);
   hmn_cache sinks = full(80, 8, 128);
   sinks.kind = HMN_CACHE_WINDOW;
   sinks.sinks = 4;
   sinks.window = 2044;
-  assert_int_equal(cache(sinks, 10000, 1), 671088640);
-  assert_int_equal(cache(sinks, 3, 1), 327680 * 3);
+  assert_int_equal(cache(sinks, 10000, 1), 671088640 / 2);
+  assert_int_equal(cache(sinks, 3, 1), 327680 / 2 * 3);
   sinks.sinks = sinks.window = UINT64_MAX; /* no more than there is */
-  assert_int_equal(cache(sinks, 10000, 1), UINT64_C(327680) * 10000);
+  assert_int_equal(cache(sinks, 10000, 1), UINT64_C(327680) / 2 * 10000);
 }
 
 static void a_state_is_the_same_for_any_sequence(void** state) {
@@ -292,10 +308,11 @@ static void a_hybrid_is_the_sum_of_its_kinds(void** state) {
   const hmn_cache states = {
       .kind = HMN_CACHE_STATE, .dtype = HMN_DTYPE_F32, .layers = 30, .state_elements = 1 << 20};
   /* 10 layers of 40 are full attention */
-  assert_int_equal(cache(full(10, 2, 256), 1, 1), 20480);
-  const uint64_t parts[] = {cache(full(10, 2, 256), ki, 1), cache(states, ki, 1)};
+  assert_int_equal(2 * cache(full(10, 2, 256), 1, 1), 20480);
+  const uint64_t side = cache(full(10, 2, 256), ki, 1);
+  const uint64_t parts[] = {side, side, cache(states, ki, 1)};
   uint64_t sum = 0;
-  assert_answers(hmn_estimate_sum(parts, 2, &sum, &error), HMN_OK);
+  assert_answers(hmn_estimate_sum(parts, 3, &sum, &error), HMN_OK);
   assert_int_equal(sum, 20480 * ki + 30 * 4 * mi);
 }
 
@@ -324,15 +341,15 @@ static void each_kind_has_its_own_fields(void** state) {
                        .dtype = 1,
                        .layers = 1,
                        .state_elements = 1};
-  NEEDS(f, layers), NEEDS(f, kv_heads), NEEDS(f, key_dim);
+  NEEDS(f, layers), NEEDS(f, kv_heads), NEEDS(f, row_dim);
   REFUSES(f, window), REFUSES(f, sinks), REFUSES(f, latent_dim), REFUSES(f, state_elements);
-  NEEDS(w, layers), NEEDS(w, kv_heads), NEEDS(w, key_dim), NEEDS(w, window);
+  NEEDS(w, layers), NEEDS(w, kv_heads), NEEDS(w, row_dim), NEEDS(w, window);
   REFUSES(w, latent_dim), REFUSES(w, state_elements);
   NEEDS(l, layers), NEEDS(l, latent_dim);
-  REFUSES(l, kv_heads), REFUSES(l, key_dim), REFUSES(l, value_dim), REFUSES(l, window);
+  REFUSES(l, kv_heads), REFUSES(l, row_dim), REFUSES(l, window);
   REFUSES(l, sinks), REFUSES(l, state_elements);
   NEEDS(s, layers), NEEDS(s, state_elements);
-  REFUSES(s, kv_heads), REFUSES(s, key_dim), REFUSES(s, value_dim), REFUSES(s, window);
+  REFUSES(s, kv_heads), REFUSES(s, row_dim), REFUSES(s, window);
   REFUSES(s, sinks), REFUSES(s, latent_dim);
 }
 
@@ -413,6 +430,7 @@ int main(void) {
       cmocka_unit_test(attention_that_makes_no_sense_is_refused),
       cmocka_unit_test(a_full_cache_grows_with_each_token),
       cmocka_unit_test(a_quantised_cache_has_its_scales),
+      cmocka_unit_test(keys_and_values_have_types_and_sizes_of_their_own),
       cmocka_unit_test(a_latent_cache_is_one_vector_for_each_layer),
       cmocka_unit_test(a_window_keeps_no_more_than_itself_and_its_sinks),
       cmocka_unit_test(a_state_is_the_same_for_any_sequence),

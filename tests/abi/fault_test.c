@@ -9,20 +9,11 @@
  */
 #include "fault/faults.h"
 #include "fault/machine.h"
-#include "fault/world.h"
+#include "fault/subject.h"
 #include "support/clock.h"
 #include "support/thread.h"
 
 enum { MOST = 5000, REST_SECONDS = 60, SETTLE_MS = 2000, LIKE_TURNS = 5 };
-
-typedef struct subject {
-  const char* name;
-  unsigned documented; /* bit -s for each status s */
-  const function* own;
-  const call* filling;
-  const text_call* writing;
-  hmn_status usual; /* without a fault */
-} subject;
 
 typedef struct kind {
   const char* name;
@@ -38,51 +29,8 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], REPORTED_KINDS = 3 };
 
-static const struct {
-  const char* name;
-  unsigned bits;
-} documented[] = {
-#include "fault_statuses.inc"
-};
-
 static FILE* report;
 static long step = 1; /* HMN_FAULT_STEP: only every so manieth fault */
-
-static subject subject_of(const char* name) {
-  subject s = {name, 0, NULL, NULL, NULL, HMN_OK};
-  for (size_t i = 0; i < sizeof documented / sizeof documented[0]; ++i) {
-    if (strcmp(documented[i].name, name) == 0) s.documented = documented[i].bits;
-  }
-  for (size_t i = 0; i < function_count; ++i) {
-    if (strcmp(functions[i].name, name) == 0) s.own = &functions[i];
-  }
-  for (size_t i = 0; i < call_count; ++i) {
-    if (strcmp(calls[i].name, name) == 0) s.filling = &calls[i];
-  }
-  for (size_t i = 0; i < text_call_count; ++i) {
-    if (strcmp(text_calls[i].name, name) == 0) s.writing = &text_calls[i];
-  }
-  return s;
-}
-
-static int needs_of(const subject* s) {
-  if (s->own != NULL) return s->own->needs;
-  if (s->filling != NULL && s->filling->of_context) return CONTEXT;
-  if (strncmp(s->name, "hmn_sampler_", 12) == 0) return SAMPLER;
-  if (strncmp(s->name, "hmn_tracker_", 12) == 0) return TRACKER;
-  return SNAPSHOTS;
-}
-
-static hmn_status run(const subject* s, world* w, hmn_error* error) {
-  if (s->own != NULL) return s->own->run(w, error);
-  if (s->filling != NULL) {
-    void* out = guard_arm(w->out, s->filling->size_v1);
-    const hmn_status status = s->filling->run(&w->f, out, error);
-    if (status != HMN_OK && s->filling->size_v1 > 0) assert_cleared(w->out, s->filling->size_v1);
-    return status;
-  }
-  return s->writing->run(&w->f, w->text, TEXT, NULL, error);
-}
 
 typedef struct held {
   long blocks;
@@ -132,7 +80,7 @@ static hmn_status run_with_fault(const subject* s, world* w, const kind* k, long
                                  const char** failed) {
   NEW(hmn_error, error);
   arm(k, number, w->mode);
-  const hmn_status status = run(s, w, &error);
+  const hmn_status status = subject_run(s, w, &error);
   *failed = disarm(k, number);
   if (status > 0 || -status > 31 || (s->documented >> -status & 1) == 0) {
     fail_msg("%s, %s %ld (%s): %s, \"%s\"", s->name, k->name, number, *failed,
@@ -144,11 +92,11 @@ static hmn_status run_with_fault(const subject* s, world* w, const kind* k, long
 /* At once it may report that a source that failed rests for a while. */
 static void assert_works_again(const subject* s, world* w, const kind* k, long number) {
   NEW(hmn_error, error);
-  const hmn_status at_once = run(s, w, &error);
+  const hmn_status at_once = subject_run(s, w, &error);
   if (at_once == s->usual) return;
   assert_true(at_once <= 0 && (s->documented >> -at_once & 1) != 0);
   fault_let_pass(REST_SECONDS);
-  const hmn_status later = run(s, w, &error);
+  const hmn_status later = subject_run(s, w, &error);
   if (later != s->usual) {
     fail_msg("%s after %s %ld: %s, \"%s\"", s->name, k->name, number, hmn_status_name(later),
              error.message);
@@ -158,8 +106,8 @@ static void assert_works_again(const subject* s, world* w, const kind* k, long n
 /* Returns what failed. `is_warm`: the function was called before. */
 static const char* turn(const subject* s, const kind* k, long number, int is_warm, world* w) {
   const char* failed = NULL;
-  assert_status(world_open(w, needs_of(s)), HMN_OK);
-  if (is_warm) run(s, w, NULL);
+  assert_status(world_open(w, subject_needs(s)), HMN_OK);
+  if (is_warm) subject_run(s, w, NULL);
   const hmn_status status = run_with_fault(s, w, k, number, &failed);
   if (failed == NULL) assert_status(status, s->usual);
   assert_works_again(s, w, k, number);
@@ -192,10 +140,10 @@ static long loop(const subject* s, const kind* k, int is_warm, world* w) {
 
 static void learn_the_usual(subject* s, world* w) {
   NEW(hmn_error, error);
-  assert_status(world_open(w, needs_of(s)), HMN_OK);
-  s->usual = run(s, w, &error);
+  assert_status(world_open(w, subject_needs(s)), HMN_OK);
+  s->usual = subject_run(s, w, &error);
   if (s->usual != HMN_OK) fail_msg("%s: %s, %s", s->name, hmn_status_name(s->usual), error.message);
-  run(s, w, NULL);
+  subject_run(s, w, NULL);
   world_close(w);
 }
 
@@ -207,8 +155,8 @@ static void assert_survives(const char* name, world* w) {
   learn_the_usual(&s, w);
   for (size_t k = 0; k < KINDS; ++k) {
     /* A sampler's thread calls the driver, in its own time. */
-    if (kinds[k].interposed == FAULT_NONE && needs_of(&s) == SAMPLER) continue;
-    for (int is_warm = 0; is_warm <= (needs_of(&s) == CONTEXT); ++is_warm) {
+    if (kinds[k].interposed == FAULT_NONE && subject_needs(&s) == SAMPLER) continue;
+    for (int is_warm = 0; is_warm <= (subject_needs(&s) == CONTEXT); ++is_warm) {
       counts[k < REPORTED_KINDS ? k : REPORTED_KINDS - 1] += loop(&s, &kinds[k], is_warm, w);
     }
   }
@@ -217,23 +165,15 @@ static void assert_survives(const char* name, world* w) {
   fflush(report);
 }
 
+static void export_survives(const char* name, void* w) {
+  const char* only = getenv("HMN_FAULT_ONLY");
+  if (only == NULL || strstr(name, only) != NULL) assert_survives(name, w);
+}
+
 static void every_export_survives_every_fault(void** state) {
   world w = {.text = malloc(TEXT), .out = guard_new()};
-  char line[256];
-  FILE* exports = fopen(HMN_TEST_EXPORTS, "r");
-  int count = 0;
   (void)state;
-  assert_non_null(exports);
-  while (fgets(line, sizeof line, exports) != NULL) {
-    line[strcspn(line, "@\n")] = 0;
-    if (strncmp(line, "hmn_", 4) != 0) continue;
-    const char* only = getenv("HMN_FAULT_ONLY");
-    if (only != NULL && strstr(line, only) == NULL) continue;
-    assert_survives(line, &w);
-    ++count;
-  }
-  fclose(exports);
-  assert_true(count > 0);
+  for_each_export(export_survives, &w);
   free(w.text);
   free(w.out);
 }

@@ -233,6 +233,7 @@ static void goes_on_alone(void* argument) {
 static void in_a_child_a_tracker_goes_on_alone(void** state) {
   NEW(hmn_tracker_options, options);
   hmn_tracker* both[2] = {NULL, NULL};
+  options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = 1000;
   assert_answers(hmn_tracker_create(NULL, 0, &options, &both[0], &error), HMN_OK);
   assert_answers(hmn_tracker_create(((fixture*)*state)->context, 0, NULL, &both[1], &error),

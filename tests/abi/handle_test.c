@@ -8,6 +8,7 @@
 
 #if defined(__linux__)
 #  include <sys/epoll.h>
+#  include <sys/resource.h>
 #  include <unistd.h>
 #endif
 
@@ -139,6 +140,32 @@ static void without_a_result_there_is_an_error(void** state) {
 }
 
 #if defined(__linux__)
+static hmn_status handle_without_descriptors(hmn_sampler* sampler, int64_t* handle) {
+  struct rlimit before, none;
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+  none = before;
+  none.rlim_cur = 0;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const hmn_status status = hmn_sampler_handle(sampler, handle, NULL);
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+  return status;
+}
+
+static void a_handle_that_cannot_be_made_is_none(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, one_gpu, NULL);
+  hmn_sampler* sampler = NULL;
+  assert_status(hmn_sampler_create(m.context, NULL, NULL, &sampler, NULL), HMN_OK);
+  int64_t handle = 0; /* standard input */
+  assert_status(handle_without_descriptors(sampler, &handle), HMN_E_LIMIT);
+  assert_int_equal(handle, -1);
+  assert_answers(hmn_sampler_handle(sampler, &handle, &error), HMN_OK);
+  assert_true(handle > 0);
+  hmn_sampler_destroy(sampler);
+  machine_end(&m);
+}
+
 /* An edge is reported once for each change from not ready to ready. */
 static void an_edge_comes_with_each_snapshot(void** state) {
   (void)state;
@@ -192,6 +219,7 @@ int main(void) {
       cmocka_unit_test(a_late_handle_is_ready_too),
       cmocka_unit_test(without_a_result_there_is_an_error),
 #if defined(__linux__)
+      cmocka_unit_test(a_handle_that_cannot_be_made_is_none),
       cmocka_unit_test(an_edge_comes_with_each_snapshot),
       cmocka_unit_test(a_number_that_is_another_file_is_left_alone),
 #endif

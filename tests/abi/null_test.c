@@ -94,7 +94,7 @@ static void an_estimate_is_of_something_and_goes_somewhere(void** state) {
                                    .sequence = 1,
                                    .head_dim = 1};
   const hmn_cache cache = {
-      .struct_size = sizeof cache, .dtype = HMN_DTYPE_U8, .layers = 1, .kv_heads = 1, .key_dim = 1};
+      .struct_size = sizeof cache, .dtype = HMN_DTYPE_U8, .layers = 1, .kv_heads = 1, .row_dim = 1};
   uint64_t out = 7;
   uint32_t dtype = 7;
   assert_refuses_null(hmn_estimate_packed(&one, 1, NULL, &out, &error));

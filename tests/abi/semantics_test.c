@@ -572,6 +572,7 @@ static void a_tracker_counts_bytes(void** state) {
   NEW(hmn_tag, tag);
   hmn_tracker* tracker = NULL;
   uint32_t number = 0;
+  options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = 1000;
   assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
   assert_answers(hmn_tracker_tag(tracker, "weights", &number, &error), HMN_OK);

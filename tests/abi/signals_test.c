@@ -40,6 +40,24 @@ static void the_signal_mask_stays(void** state) {
   sigprocmask(SIG_SETMASK, &mine, NULL);
 }
 
+/* The threads of the library start with the first reading and with a sampler. */
+static void the_signal_mask_stays_while_threads_start(void** state) {
+  (void)state;
+  sigset_t mine, after;
+  sigemptyset(&mine);
+  sigaddset(&mine, SIGUSR2);
+  sigprocmask(SIG_SETMASK, &mine, NULL);
+  fixture f;
+  assert_int_equal(fixture_open(&f, 0), 0);
+  sigprocmask(SIG_SETMASK, NULL, &after);
+  for (int number = 1; number < 65; ++number) {
+    assert_int_equal(sigismember(&after, number), sigismember(&mine, number));
+  }
+  fixture_close(&f);
+  sigemptyset(&mine);
+  sigprocmask(SIG_SETMASK, &mine, NULL);
+}
+
 /* Of a thread that is about to end the kernel reports no thread count and no signals any more. */
 static bool is_living(const char* task, uint64_t* blocked) {
   char path[300], line[256];
@@ -156,6 +174,7 @@ static void the_thread_of_a_sampler_blocks_all_signals(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(workers_block_every_signal),
+      cmocka_unit_test(the_signal_mask_stays_while_threads_start),
       WITH_FIXTURE(no_signal_handler_is_installed),
       WITH_FIXTURE(the_signal_mask_stays),
       WITH_FIXTURE(a_pending_cancellation_waits_for_the_end_of_the_call),

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#if defined(__linux__)
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+#endif
 #include "support/machine.h"
 #include "support/thread.h"
 
@@ -339,6 +345,64 @@ static void inputs_are_checked(void** state) {
   assert_int_equal(ended(s).observation_count, 0);
 }
 
+#if defined(__linux__)
+typedef struct writer {
+  hmn_spill* detector;
+  atomic_int is_ended;
+} writer;
+
+static void feeds_until_ended(void* argument) {
+  writer* w = argument;
+  const struct sched_param normal = {0};
+  sched_setscheduler(0, SCHED_OTHER, &normal);
+  while (!atomic_load(&w->is_ended)) feed_all(w->detector, "RS");
+}
+
+static int64_t processor_us(void) {
+  struct timespec spent;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return spent.tv_sec * 1000000 + spent.tv_nsec / 1000;
+}
+
+/* Often wakes while the writer is inside a call. Ends early when it has spun for a second. */
+static int64_t read_now_and_then(const hmn_spill* detector) {
+  const int64_t since = processor_us();
+  int64_t spent = 0;
+  for (int i = 0; i < 200 && spent < 1000000; ++i) {
+    sleep_ms(1);
+    info_of(detector);
+    spent = processor_us() - since;
+  }
+  return spent;
+}
+
+/* A real-time reader that spun would keep the writer, which holds the lock, from the processor. */
+static void a_real_time_reader_sleeps_while_another_thread_writes(void** state) {
+  (void)state;
+  cpu_set_t before, one;
+  const struct sched_param lowest = {.sched_priority = 1}, normal = {0};
+  if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) {
+    print_message("  real-time scheduling is not permitted\n");
+    skip();
+  }
+  assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET((size_t)sched_getcpu(), &one);
+  assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+  writer w = {make(NULL), 0};
+  const int64_t alone_us = read_now_and_then(w.detector);
+  thread* started = thread_start(feeds_until_ended, &w);
+  const int64_t us = read_now_and_then(w.detector);
+  atomic_store(&w.is_ended, 1);
+  sched_setscheduler(0, SCHED_OTHER, &normal);
+  thread_join(started);
+  hmn_spill_destroy(w.detector);
+  sched_setaffinity(0, sizeof before, &before);
+  print_message("  %d us alone, %d us next to a writer\n", (int)alone_us, (int)us);
+  assert_true(us < 10 * alone_us + 100000);
+}
+#endif
+
 #define VRAM(used) "{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"" used "\"}"
 #define GTT(used) "{\"kind\": \"host\", \"total\": \"32GiB\", \"used\": \"" used "\"}"
 #define CHANGE(at, device) "{\"at_reading\": " at ", \"devices\": [" device "]}"
@@ -587,6 +651,9 @@ int main(void) {
       cmocka_unit_test(a_long_label_is_cut_with_a_note),
       cmocka_unit_test(time_that_runs_backwards_counts_nothing),
       cmocka_unit_test(inputs_are_checked),
+#if defined(__linux__)
+    cmocka_unit_test(a_real_time_reader_sleeps_while_another_thread_writes),
+#endif
       cmocka_unit_test(a_device_with_host_memory_is_observed),
       cmocka_unit_test(evicted_memory_of_processes_is_added_up),
       cmocka_unit_test(host_memory_of_processes_stands_in_for_a_pool),

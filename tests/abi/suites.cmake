@@ -192,10 +192,15 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
   add_custom_command(OUTPUT ${fault_statuses}
     COMMAND ${HMN_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/fault/statuses.py ${fault_header} ${fault_statuses}
     DEPENDS fault/statuses.py ${fault_header} VERBATIM)
-  target_sources(abi_fault_test PRIVATE fault/faults.c fault/functions.c fault/system_calls.c fault/world.c
-    support/posix/allocator.c ${fault_statuses})
-  target_include_directories(abi_fault_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
-  target_compile_definitions(abi_fault_test PRIVATE HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
+  hmn_abi_suite(output TIMEOUT 300)
+  hmn_abi_fault_machine(output)
+  foreach(noun fault output)
+    target_sources(abi_${noun}_test PRIVATE fault/functions.c fault/subject.c fault/world.c ${fault_statuses})
+    target_include_directories(abi_${noun}_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
+  endforeach()
+  target_sources(abi_output_test PRIVATE fault/openings.c)
+  target_sources(abi_fault_test PRIVATE fault/faults.c fault/system_calls.c support/posix/allocator.c)
   # The fake driver finds fault_pause in it.
   set_target_properties(abi_fault_test PROPERTIES ENABLE_EXPORTS ON)
 endif()

@@ -9,6 +9,7 @@
 
 static hmn_tracker* make(uint64_t limit_bytes) {
   NEW(hmn_tracker_options, options);
+  options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = limit_bytes;
   hmn_tracker* tracker = NULL;
   assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
@@ -70,7 +71,7 @@ static void a_refusal_names_its_numbers(void** state) {
 
 static void the_peak_is_the_highest(void** state) {
   (void)state;
-  hmn_tracker* t = make(0);
+  hmn_tracker* t = make(UINT64_MAX);
   allocate(t, 100, HMN_OK);
   allocate(t, 200, HMN_OK);
   assert_values(t, 300, 300);
@@ -113,7 +114,7 @@ static void whether_it_would_fit(void** state) {
 
 static void without_a_limit_everything_fits(void** state) {
   (void)state;
-  hmn_tracker* t = make(0);
+  hmn_tracker* t = make(UINT64_MAX);
   assert_int_equal(info_of(t).present, 0);
   would_fit(t, UINT64_MAX, HMN_OK);
   allocate(t, UINT64_MAX, HMN_OK);
@@ -186,7 +187,8 @@ static void the_limit_can_change(void** state) {
   assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
   allocate(t, 1400, HMN_OK);
   allocate(t, 1, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
+  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_E_LIMIT);
+  assert_answers(hmn_tracker_set_limit(t, UINT64_MAX, &error), HMN_OK);
   assert_int_equal(info_of(t).present, 0);
   would_fit(t, UINT64_MAX - 2000, HMN_OK);
   would_fit(t, UINT64_MAX - 1999, HMN_E_LIMIT);
@@ -194,6 +196,24 @@ static void the_limit_can_change(void** state) {
   assert_int_equal(info_of(t).limit_bytes, 2000);
   allocate(t, 1, HMN_E_LIMIT);
   hmn_tracker_destroy(t);
+}
+
+static void assert_allows_nothing(hmn_tracker* t) {
+  assert_int_equal(info_of(t).present, HMN_TRACKER_INFO_HAS_LIMIT);
+  assert_int_equal(info_of(t).limit_bytes, 0);
+  allocate(t, 0, HMN_OK);
+  would_fit(t, 1, HMN_E_LIMIT);
+  allocate(t, 1, HMN_E_LIMIT);
+  assert_values(t, 0, 0);
+  hmn_tracker_destroy(t);
+}
+
+static void a_limit_of_zero_allows_nothing(void** state) {
+  (void)state;
+  assert_allows_nothing(make(0));
+  hmn_tracker* t = make(1000);
+  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
+  assert_allows_nothing(t);
 }
 
 static hmn_tag read_tag(hmn_tracker* t, uint32_t tag) {
@@ -247,7 +267,7 @@ static void what_was_given_back_without_its_tag_is_not_given_back_again(void** s
 
 static void a_tag_that_is_none_is_refused(void** state) {
   (void)state;
-  hmn_tracker* t = make(0);
+  hmn_tracker* t = make(UINT64_MAX);
   const uint32_t none[] = {1, 2, 64, 65, UINT32_MAX};
   for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
     NEW(hmn_tag, of);
@@ -263,7 +283,7 @@ static void a_tag_that_is_none_is_refused(void** state) {
 
 static void names_of_tags_are_checked(void** state) {
   (void)state;
-  hmn_tracker* t = make(0);
+  hmn_tracker* t = make(UINT64_MAX);
   char name[65] = "";
   memset(name, 'x', 63);
   assert_int_equal(tag_of(t, name), 1);
@@ -291,7 +311,7 @@ static void there_are_as_many_tags_as_asked_for(void** state) {
   assert_int_equal(tag, 0);
   assert_int_equal(tag_of(t, "b"), 2);
   hmn_tracker_destroy(t);
-  hmn_tracker* usual = make(0);
+  hmn_tracker* usual = make(UINT64_MAX);
   for (int i = 0; i < 64; ++i) {
     char name[8];
     snprintf(name, sizeof name, "%d", i);
@@ -395,19 +415,20 @@ static void a_device_needs_a_context(void** state) {
 
 static void options_are_checked(void** state) {
   (void)state;
-  hmn_tracker_options wrong[5];
-  for (size_t i = 0; i < 5; ++i) {
+  hmn_tracker_options wrong[6];
+  for (size_t i = 0; i < 6; ++i) {
     memset(&wrong[i], 0, sizeof wrong[i]);
     wrong[i].struct_size = sizeof wrong[i];
   }
-  wrong[0].flags = 1;
+  wrong[0].flags = HMN_TRACKER_LIMITED << 1;
   wrong[1].reserved0 = 1;
   wrong[2].tag_capacity = 65537;
   wrong[3].struct_size = HMN_TRACKER_OPTIONS_SIZE_V1 - 8;
   wrong[4].struct_size = HMN_TRACKER_OPTIONS_SIZE_V1 + 4;
-  const hmn_status why[] = {HMN_E_UNKNOWN_FLAG, HMN_E_UNKNOWN_FLAG, HMN_E_RANGE, HMN_E_STRUCT_SIZE,
-                            HMN_E_STRUCT_SIZE};
-  for (size_t i = 0; i < 5; ++i) {
+  wrong[5].limit_bytes = 1;
+  const hmn_status why[] = {HMN_E_UNKNOWN_FLAG, HMN_E_UNKNOWN_FLAG, HMN_E_RANGE,
+                            HMN_E_STRUCT_SIZE,  HMN_E_STRUCT_SIZE,  HMN_E_ARGUMENT};
+  for (size_t i = 0; i < 6; ++i) {
     hmn_tracker* t = (hmn_tracker*)&wrong;
     assert_answers(hmn_tracker_create(NULL, 0, &wrong[i], &t, &error), why[i]);
     assert_null(t);
@@ -526,6 +547,7 @@ int main(void) {
       cmocka_unit_test(more_than_is_allocated_is_not_released),
       cmocka_unit_test(reset_forgets_what_is_allocated),
       cmocka_unit_test(the_limit_can_change),
+      cmocka_unit_test(a_limit_of_zero_allows_nothing),
       cmocka_unit_test(a_tag_has_an_account_of_its_own),
       cmocka_unit_test(what_was_given_back_without_its_tag_is_not_given_back_again),
       cmocka_unit_test(a_tag_that_is_none_is_refused),

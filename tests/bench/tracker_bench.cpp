@@ -19,6 +19,7 @@ class budget {
   budget() {
     hmn_tracker_options options{};
     options.struct_size = sizeof options;
+    options.flags = HMN_TRACKER_LIMITED;
     options.limit_bytes = std::uint64_t{1} << 40;
     hmn_error error{};
     error.struct_size = sizeof error;

@@ -1462,14 +1462,15 @@ typedef struct hmn_attention {
 
 /** What layers cache of earlier tokens. */
 enum {
-    HMN_CACHE_FULL = 0,   /* keys and values of each token: MHA, GQA and MQA, by kv_heads */
+    HMN_CACHE_FULL = 0,   /* keys or values of each token: MHA, GQA and MQA, by kv_heads */
     HMN_CACHE_WINDOW = 1, /* of the last `window` tokens and of the first `sinks` */
     HMN_CACHE_LATENT = 2, /* one vector for each token: MLA (DeepSeek) */
     HMN_CACHE_STATE = 3   /* one state of fixed size: Mamba and other SSMs */
 };
-enum { HMN_CACHE_SIZE_V1 = 96 };
-/** Cache of layers of one kind; a hybrid model has several, whose sizes hmn_estimate_sum adds. A field
- *  that the kind does not use is 0. Input; not NULL. @since 0.1 */
+enum { HMN_CACHE_SIZE_V1 = 88 };
+/** Cache of layers of one kind. Keys and values are two caches, which may have different types; a hybrid
+ *  model has more. hmn_estimate_sum adds their sizes. A field that the kind does not use is 0.
+ *  Input; not NULL. @since 0.1 */
 typedef struct hmn_cache {
     uint32_t struct_size;
     hmn_flags flags;         /* none yet */
@@ -1481,8 +1482,7 @@ typedef struct hmn_cache {
     uint32_t reserved0;
     uint64_t layers;         /* number of layers with this cache */
     uint64_t kv_heads;       /* full, window: heads with keys and values of their own */
-    uint64_t key_dim;        /* full, window: elements of one head's key */
-    uint64_t value_dim;      /* full, window: of one head's value; 0 = key_dim */
+    uint64_t row_dim;        /* full, window: elements of one head's key, or of its value */
     uint64_t window;         /* window: tokens kept in addition to the sinks */
     uint64_t sinks;          /* window: first tokens, always kept */
     uint64_t latent_dim;     /* latent: kv_lora_rank + qk_rope_head_dim */
@@ -1527,12 +1527,14 @@ HMN_FN(hmn_status) hmn_estimate_sum(const uint64_t *bytes, uint32_t count, uint6
  * allocated there. 32-bit processors cannot exchange limit and bytes at once, so a tracker takes a lock
  * for a few instructions there; a child that is forked in these may not use the parent's trackers. */
 
+/** Options of a tracker. */
+enum { HMN_TRACKER_LIMITED = 1 << 0 /* to limit_bytes */ };
 enum { HMN_TRACKER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_tracker_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_tracker_options {
     uint32_t struct_size;
-    hmn_flags flags;       /* none yet */
-    uint64_t limit_bytes;  /* 0 = none */
+    hmn_flags flags;       /* HMN_TRACKER_* */
+    uint64_t limit_bytes;  /* LIMITED: 0 allows nothing, UINT64_MAX is no limit; zero without it */
     uint32_t tag_capacity; /* maximum number of tags; 0 = 64 */
     uint32_t reserved0;
 } hmn_tracker_options;
@@ -1569,8 +1571,8 @@ typedef struct hmn_tag {
 
 /** Creates a tracker. With a context it is linked to a device, whose memory hmn_tracker_would_fit also
  *  checks; with NULL it only counts. Calls no driver; keeps what it needs of the context, which may be
- *  destroyed first. HMN_E_ARGUMENT: device_index without a context. HMN_E_RANGE: tag_capacity is above
- *  the library's limit. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
+ *  destroyed first. HMN_E_ARGUMENT: device_index without a context, or limit_bytes without its flag.
+ *  HMN_E_RANGE: tag_capacity is above the library's limit. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_create(hmn_context *context, uint32_t device_index, const hmn_tracker_options *options, hmn_tracker **out, hmn_error *error) HMN_NX;
 /** Destroys a tracker. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_tracker_destroy(hmn_tracker *tracker) HMN_NX;
@@ -1594,8 +1596,8 @@ HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag
  *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
  *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_would_fit(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
-/** Sets limit_bytes; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
- *  @since 0.1 */
+/** Sets limit_bytes: 0 allows nothing, UINT64_MAX removes the limit. HMN_E_LIMIT: more than that is
+ *  allocated, and nothing was changed. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_set_limit(hmn_tracker *tracker, uint64_t limit_bytes, hmn_error *error) HMN_NX;
 /** Reads the limit and totals of a tracker. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_read(hmn_tracker *tracker, hmn_tracker_info *out, hmn_error *error) HMN_NX;
@@ -1715,7 +1717,7 @@ typedef struct hmn_episode {
 
 /** Creates a detector. Calls no driver. It keeps what it needs of the context, which may be destroyed
  *  first; with NULL it measures nothing itself. After a fork a detector with a context returns
- *  HMN_E_FORKED; one without stays usable, unless the parent was writing to it during the fork.
+ *  HMN_E_FORKED; one without stays usable, unless a call of the parent was using it during the fork.
  *  HMN_E_RANGE: episode_capacity is above the library's limit.
  *  *out is owned by the caller: hmn_spill_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_create(hmn_context *context, uint32_t device_index, const hmn_spill_options *options, hmn_spill **out, hmn_error *error) HMN_NX;

@@ -312,8 +312,8 @@ public sealed class Context : IDisposable
     public Tracker CreateTracker(uint deviceIndex, TrackerOptions? options = null)
     {
         var error = Native.NewError();
-        var made = Raw.Context_tracker(Open, deviceIndex, options?.LimitBytes ?? 0, options?.TagCapacity ?? 0,
-            ref error);
+        var made = Raw.Context_tracker(Open, deviceIndex, Tracker.FlagsOf(options?.LimitBytes), options?.LimitBytes ?? 0,
+            options?.TagCapacity ?? 0, ref error);
         if (error.status != Raw.OK)
             made.Dispose();
         HypomnesisException.ThrowOn(ref error);

@@ -55,10 +55,8 @@ public sealed record Cache
     public ulong Layers { get; init; }
     /// <summary>Full, window: heads that have keys and values of their own.</summary>
     public ulong KvHeads { get; init; }
-    /// <summary>Full, window: elements of one head's key.</summary>
-    public ulong KeyDim { get; init; }
-    /// <summary>Full, window: of one head's value; 0 = <see cref="KeyDim"/>.</summary>
-    public ulong ValueDim { get; init; }
+    /// <summary>Full, window: elements of one head's key, or of its value.</summary>
+    public ulong RowDim { get; init; }
     /// <summary>Window: tokens kept in addition to the sinks.</summary>
     public ulong Window { get; init; }
     /// <summary>Window: first tokens that are kept for good.</summary>
@@ -138,7 +136,7 @@ public static class Estimate
         Given(cache, nameof(cache));
         var error = Native.NewError();
         return Checked(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
-            cache.GroupBits, cache.Layers, cache.KvHeads, cache.KeyDim, cache.ValueDim, cache.Window, cache.Sinks,
+            cache.GroupBits, cache.Layers, cache.KvHeads, cache.RowDim, cache.Window, cache.Sinks,
             cache.LatentDim, cache.StateElements, sequence, sequences, ref error), ref error);
     }
 

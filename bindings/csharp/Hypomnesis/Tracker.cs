@@ -20,13 +20,15 @@ public sealed class Tracker : IDisposable
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        handle = Raw.new_Tracker(options?.LimitBytes ?? 0, options?.TagCapacity ?? 0, ref error);
+        handle = Raw.new_Tracker(FlagsOf(options?.LimitBytes), options?.LimitBytes ?? 0, options?.TagCapacity ?? 0, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
         HypomnesisException.ThrowOn(ref error);
     }
 
     internal Tracker(TrackerHandle made) => handle = made;
+
+    internal static uint FlagsOf(ulong? limitBytes) => limitBytes is null ? 0u : Raw.TRACKER_LIMITED;
 
     /// <summary>Takes bytes from the budget, also under a tag.</summary>
     /// <param name="bytes">How many.</param>
@@ -64,13 +66,13 @@ public sealed class Tracker : IDisposable
         return fits != 0;
     }
 
-    /// <summary>Sets another limit; 0: none.</summary>
-    /// <param name="bytes">The limit.</param>
+    /// <summary>Sets another limit.</summary>
+    /// <param name="bytes">The limit; null removes it, 0 allows nothing.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.Limit"/>: more is allocated.</exception>
-    public void SetLimit(ulong bytes)
+    public void SetLimit(ulong? bytes)
     {
         var error = Native.NewError();
-        Raw.Tracker_set_limit(Open, bytes, ref error);
+        Raw.Tracker_set_limit(Open, FlagsOf(bytes), bytes ?? 0, ref error);
         HypomnesisException.ThrowOn(ref error);
     }
 

@@ -3939,9 +3939,10 @@ SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
-SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(self, device_index, &options, &made, error);
@@ -4081,9 +4082,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -4093,8 +4094,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -4113,9 +4113,10 @@ uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
   return bytes;
 }
 
-SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *new_Tracker(hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(NULL, 0, &options, &made, error);
@@ -4135,8 +4136,8 @@ SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *er
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
-    hmn_tracker_set_limit(self, limit_bytes, error);
+SWIGINTERN void Tracker_set_limit(Tracker *self,hmn_flags flags,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }
 SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
 SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
@@ -5131,26 +5132,28 @@ static int _wrap_HypomnesisContext_tracker(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  uint64_t arg3 ;
-  uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error record5 ;
+  hmn_flags arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
   Tracker *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
-  SWIG_check_num_args("Context::tracker",4,4)
+  SWIG_check_num_args("Context::tracker",5,5)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u64(L, 3, "limit_bytes"); 
-  arg4 = hmn_lua_to_u32(L, 4, "tag_capacity"); 
-  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  arg3 = hmn_lua_to_u32(L, 3, "flags"); 
+  arg4 = hmn_lua_to_u64(L, 4, "limit_bytes"); 
+  arg5 = hmn_lua_to_u32(L, 5, "tag_capacity"); 
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5,arg6);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Tracker,1); SWIG_arg++; 
   {
-    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
   }
   return SWIG_arg;
   
@@ -6610,17 +6613,16 @@ static int _wrap_estimate_cache(lua_State* L) {
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
-  hmn_error record16 ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
+  hmn_error record15 ;
   uint64_t result;
   
   {
-    memset(&record16, 0, sizeof record16);
-    record16.struct_size = sizeof record16;
-    arg16 = &record16;
+    memset(&record15, 0, sizeof record15);
+    record15.struct_size = sizeof record15;
+    arg15 = &record15;
   }
-  SWIG_check_num_args("estimate_cache",15,15)
+  SWIG_check_num_args("estimate_cache",14,14)
   arg1 = hmn_lua_to_u32(L, 1, "kind"); 
   arg2 = hmn_lua_to_u32(L, 2, "dtype"); 
   arg3 = hmn_lua_to_u32(L, 3, "element_bits"); 
@@ -6628,22 +6630,21 @@ static int _wrap_estimate_cache(lua_State* L) {
   arg5 = hmn_lua_to_u32(L, 5, "group_bits"); 
   arg6 = hmn_lua_to_u64(L, 6, "layers"); 
   arg7 = hmn_lua_to_u64(L, 7, "kv_heads"); 
-  arg8 = hmn_lua_to_u64(L, 8, "key_dim"); 
-  arg9 = hmn_lua_to_u64(L, 9, "value_dim"); 
-  arg10 = hmn_lua_to_u64(L, 10, "window"); 
-  arg11 = hmn_lua_to_u64(L, 11, "sinks"); 
-  arg12 = hmn_lua_to_u64(L, 12, "latent_dim"); 
-  arg13 = hmn_lua_to_u64(L, 13, "state_elements"); 
-  arg14 = hmn_lua_to_u64(L, 14, "sequence"); 
-  arg15 = hmn_lua_to_u64(L, 15, "sequences"); 
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  arg8 = hmn_lua_to_u64(L, 8, "row_dim"); 
+  arg9 = hmn_lua_to_u64(L, 9, "window"); 
+  arg10 = hmn_lua_to_u64(L, 10, "sinks"); 
+  arg11 = hmn_lua_to_u64(L, 11, "latent_dim"); 
+  arg12 = hmn_lua_to_u64(L, 12, "state_elements"); 
+  arg13 = hmn_lua_to_u64(L, 13, "sequence"); 
+  arg14 = hmn_lua_to_u64(L, 14, "sequences"); 
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   
   if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
   HMN_LUA_PUSH(result);
   SWIG_arg++;
   
   {
-    if (arg16->status != HMN_OK) return hmn_lua_failure(L, arg16);
+    if (arg15->status != HMN_OK) return hmn_lua_failure(L, arg15);
   }
   return SWIG_arg;
   
@@ -6722,24 +6723,26 @@ static int _wrap_estimate_sum(lua_State* L) {
 
 static int _wrap_new_HypomnesisTracker(lua_State* L) {
   int SWIG_arg = 0;
-  uint64_t arg1 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
+  hmn_flags arg1 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
   Tracker *result = 0 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
-  SWIG_check_num_args("Tracker::Tracker",2,2)
-  arg1 = hmn_lua_to_u64(L, 1, "limit_bytes"); 
-  arg2 = hmn_lua_to_u32(L, 2, "tag_capacity"); 
-  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  SWIG_check_num_args("Tracker::Tracker",3,3)
+  arg1 = hmn_lua_to_u32(L, 1, "flags"); 
+  arg2 = hmn_lua_to_u64(L, 2, "limit_bytes"); 
+  arg3 = hmn_lua_to_u32(L, 3, "tag_capacity"); 
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3,arg4);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Tracker,1); SWIG_arg++; 
   {
-    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
   }
   return SWIG_arg;
   
@@ -6841,22 +6844,24 @@ static int _wrap_HypomnesisTracker_would_fit(lua_State* L) {
 static int _wrap_HypomnesisTracker_set_limit(lua_State* L) {
   int SWIG_arg = 0;
   Tracker *arg1 = (Tracker *) 0 ;
-  uint64_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
-  SWIG_check_num_args("Tracker::set_limit",2,2)
+  SWIG_check_num_args("Tracker::set_limit",3,3)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
-  arg2 = hmn_lua_to_u64(L, 2, "limit_bytes"); 
-  Tracker_set_limit(arg1,arg2,arg3);
+  arg2 = hmn_lua_to_u32(L, 2, "flags"); 
+  arg3 = hmn_lua_to_u64(L, 3, "limit_bytes"); 
+  Tracker_set_limit(arg1,arg2,arg3,arg4);
   
   {
-    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
   }
   return SWIG_arg;
   
@@ -7598,6 +7603,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("CACHE_LATENT", HMN_CACHE_LATENT)},
     {SWIG_LUA_CONSTTAB_INT("CACHE_STATE", HMN_CACHE_STATE)},
     {SWIG_LUA_CONSTTAB_INT("CACHE_SIZE_V1", HMN_CACHE_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("TRACKER_LIMITED", HMN_TRACKER_LIMITED)},
     {SWIG_LUA_CONSTTAB_INT("TRACKER_OPTIONS_SIZE_V1", HMN_TRACKER_OPTIONS_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_SIZE_V1", HMN_TRACKER_INFO_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TAG_SIZE_V1", HMN_TAG_SIZE_V1)},

@@ -78,14 +78,15 @@ function estimate.estimate_attention(layer)
     u64_or_0(layer.head_dim, "head_dim"))
 end
 
-local CACHE = {kind = true, layers = true, kv_heads = true, key_dim = true, value_dim = true, window = true, sinks = true,
-  latent_dim = true, state_elements = true}
+local CACHE = {kind = true, layers = true, kv_heads = true, row_dim = true, window = true, sinks = true, latent_dim = true,
+  state_elements = true}
 for name in pairs(PACKING) do CACHE[name] = true end
 
----Bytes of the cache of layers that are alike; a hybrid model is the sum of several.
+---Bytes of the cache of layers that are alike. Keys and values are two caches, and a hybrid model has more:
+---estimate_sum adds them.
 ---@param cache table kind: CACHE_* or its name ("full", "window", "latent", "state"); dtype, element_bits, group_size,
----group_bits: as for estimate_packed; layers; kv_heads, key_dim, value_dim (nil is key_dim); window, sinks; latent_dim;
----state_elements
+---group_bits: as for estimate_packed; layers; kv_heads, row_dim (elements of one head's key, or of its value);
+---window, sinks; latent_dim; state_elements
 ---@param sequence integer tokens that are in it
 ---@param sequences integer? of that length, batch times users; nil is 1
 ---@return integer? bytes
@@ -94,7 +95,7 @@ function estimate.estimate_cache(cache, sequence, sequences)
   local kind = cache.kind == nil and 0 or check.named(cache.kind, "kind", constants, "CACHE_")
   local dtype, element_bits, group_size, group_bits = packing_of(cache)
   return raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, u64_or_0(cache.layers, "layers"),
-    u64_or_0(cache.kv_heads, "kv_heads"), u64_or_0(cache.key_dim, "key_dim"), u64_or_0(cache.value_dim, "value_dim"),
+    u64_or_0(cache.kv_heads, "kv_heads"), u64_or_0(cache.row_dim, "row_dim"),
     u64_or_0(cache.window, "window"), u64_or_0(cache.sinks, "sinks"), u64_or_0(cache.latent_dim, "latent_dim"),
     u64_or_0(cache.state_elements, "state_elements"), check.u64(sequence, "sequence"),
     sequences == nil and 1 or check.u64(sequences, "sequences"))

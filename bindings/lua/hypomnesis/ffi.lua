@@ -566,11 +566,11 @@ function raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, 
   return counted(C.hmn_estimate_attention(layer, total, last_error))
 end
 
-function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window,
-  sinks, latent_dim, state_elements, sequence, sequences)
+function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, row_dim, window, sinks,
+  latent_dim, state_elements, sequence, sequences)
   set_packing(cache, dtype, element_bits, group_size, group_bits)
-  cache.kind, cache.layers, cache.kv_heads, cache.key_dim = kind, layers, kv_heads, key_dim
-  cache.value_dim, cache.window, cache.sinks = value_dim, window, sinks
+  cache.kind, cache.layers, cache.kv_heads, cache.row_dim = kind, layers, kv_heads, row_dim
+  cache.window, cache.sinks = window, sinks
   cache.latent_dim, cache.state_elements = latent_dim, state_elements
   return counted(C.hmn_estimate_cache(cache, sequence, sequences, total, last_error))
 end
@@ -589,17 +589,19 @@ end
 local trackers, tracker_options = ffi.new "hmn_tracker *[1]", new_record "hmn_tracker_options"
 local tracker_info, tag_record = new_record "hmn_tracker_info", new_record "hmn_tag"
 
-local function open_tracker(context, device_index, limit_bytes, tag_capacity)
-  tracker_options.limit_bytes, tracker_options.tag_capacity = limit_bytes, tag_capacity
+local function open_tracker(context, device_index, flags, limit_bytes, tag_capacity)
+  tracker_options.flags, tracker_options.limit_bytes, tracker_options.tag_capacity = flags, limit_bytes, tag_capacity
   local handle, status = new_tracker(), C.hmn_tracker_create(context, device_index, tracker_options, trackers, last_error)
   if status ~= OK then return failure(status) end
   return filled(handle, trackers)
 end
 
-function raw.open_tracker(limit_bytes, tag_capacity) return open_tracker(nil, 0, limit_bytes, tag_capacity) end
+function raw.open_tracker(flags, limit_bytes, tag_capacity)
+  return open_tracker(nil, 0, flags, limit_bytes, tag_capacity)
+end
 
-function Context:tracker(device_index, limit_bytes, tag_capacity)
-  return open_tracker(self.native, device_index, limit_bytes, tag_capacity)
+function Context:tracker(device_index, flags, limit_bytes, tag_capacity)
+  return open_tracker(self.native, device_index, flags, limit_bytes, tag_capacity)
 end
 
 function Tracker:allocate(bytes, tag)
@@ -621,8 +623,9 @@ function Tracker:would_fit(bytes)
   return failure(status)
 end
 
-function Tracker:set_limit(bytes)
-  local status = C.hmn_tracker_set_limit(self.native, bytes, last_error)
+function Tracker:set_limit(flags, bytes)
+  local limit = flags == constants.TRACKER_LIMITED and bytes or 0xffffffffffffffffULL
+  local status = C.hmn_tracker_set_limit(self.native, limit, last_error)
   if status ~= OK then return failure(status) end
 end
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- Bookkeeping of a budget, which allocates nothing itself.
 local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
 local raw = require "hypomnesis.raw"
 local Context = require "hypomnesis.context"
@@ -10,18 +11,24 @@ local Tracker = handle.class "hypomnesis.Tracker"
 
 local KNOWN = {limit_bytes = true, tag_capacity = true}
 
+-- The flags and the limit as the raw layer takes them: nil is no limit.
+local function limit_arguments(bytes, name, level)
+  if bytes == nil then return 0, 0 end
+  local limit = check.u64(bytes, name, (level or 1) + 1)
+  return constants.TRACKER_LIMITED, limit
+end
+
 local function options_of(options)
   options = check.options(options, KNOWN, 2)
-  return options.limit_bytes == nil and 0 or check.u64(options.limit_bytes, "limit_bytes", 2),
-    check.u32_or_0(options.tag_capacity, "tag_capacity", 2)
+  local flags, limit_bytes = limit_arguments(options.limit_bytes, "limit_bytes", 2)
+  return flags, limit_bytes, check.u32_or_0(options.tag_capacity, "tag_capacity", 2)
 end
 
 ---Makes a tracker of bookkeeping alone.
----@param options table? limit_bytes: 0 is none; tag_capacity: tags that there can be, 0 is 64
+---@param options table? limit_bytes: nil is no limit, 0 allows nothing; tag_capacity: tags that there can be, 0 is 64
 ---@return hypomnesis.Tracker? tracker nil, message, status and detail when it cannot be made
 function Tracker.open(options)
-  local limit_bytes, tag_capacity = options_of(options)
-  local made, message, status, detail = raw.open_tracker(limit_bytes, tag_capacity)
+  local made, message, status, detail = raw.open_tracker(options_of(options))
   if not made then return nil, message, status, detail end
   return setmetatable({native = made}, Tracker)
 end
@@ -70,11 +77,11 @@ function Tracker:would_fit(bytes)
   return fits == 1
 end
 
----Another limit; 0 is none.
----@param bytes integer
+---Another limit; nil removes it, 0 allows nothing.
+---@param bytes integer?
 ---@return boolean? done nil, message, status and detail: E_LIMIT when more is allocated
 function Tracker:set_limit(bytes)
-  return done(handle.native(self, Tracker):set_limit(check.u64(bytes, "bytes")))
+  return done(handle.native(self, Tracker):set_limit(limit_arguments(bytes, "bytes")))
 end
 
 ---Forgets what is allocated, and the peaks; limit and tags stay.

@@ -4959,9 +4959,10 @@ SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
-SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(self, device_index, &options, &made, error);
@@ -5111,9 +5112,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -5123,8 +5124,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -5143,9 +5143,10 @@ uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
   return bytes;
 }
 
-SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *new_Tracker(hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(NULL, 0, &options, &made, error);
@@ -5165,8 +5166,8 @@ SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *er
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
-    hmn_tracker_set_limit(self, limit_bytes, error);
+SWIGINTERN void Tracker_set_limit(Tracker *self,hmn_flags flags,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }
 SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
 SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
@@ -6618,22 +6619,23 @@ SWIGINTERN PyObject *_wrap_Context_tracker(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  uint64_t arg3 ;
-  uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record5 ;
-  PyObject *swig_obj[4] ;
+  hmn_error record6 ;
+  PyObject *swig_obj[5] ;
   Tracker *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_tracker", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Context_tracker", 4, 4, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_tracker" "', argument " "1"" of type '" "Context *""'"); 
@@ -6644,19 +6646,23 @@ SWIGINTERN PyObject *_wrap_Context_tracker(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg3 = hmn_whole_u64(swig_obj[1]);
+  arg3 = (hmn_flags)hmn_whole(swig_obj[1], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  arg4 = hmn_whole_u64(swig_obj[2]);
   if (PyErr_Occurred()) SWIG_fail;
   
-  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  
+  arg5 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5,arg6);
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Tracker, SWIG_POINTER_OWN |  0 );
   {
-    if (arg5->status != HMN_OK) {
+    if (arg6->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg5);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -8359,19 +8365,18 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
-  hmn_error record16 ;
-  PyObject *swig_obj[15] ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
+  hmn_error record15 ;
+  PyObject *swig_obj[14] ;
   uint64_t result;
   
   {
-    memset(&record16, 0, sizeof record16);
-    record16.struct_size = sizeof record16;
-    arg16 = &record16;
+    memset(&record15, 0, sizeof record15);
+    record15.struct_size = sizeof record15;
+    arg15 = &record15;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 15, 15, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 14, 14, swig_obj)) SWIG_fail;
   
   arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
@@ -8428,16 +8433,12 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   arg14 = hmn_whole_u64(swig_obj[13]);
   if (PyErr_Occurred()) SWIG_fail;
   
-  
-  arg15 = hmn_whole_u64(swig_obj[14]);
-  if (PyErr_Occurred()) SWIG_fail;
-  
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
   {
-    if (arg16->status != HMN_OK) {
+    if (arg15->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg16);
+      hmn_raise(arg15);
       SWIG_fail;
     }
   }
@@ -8534,39 +8535,44 @@ fail:
 
 SWIGINTERN int _wrap_new_Tracker(PyObject *self, PyObject *args, PyObject *kwargs) {
   PyObject *resultobj = 0;
-  uint64_t arg1 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error record3 ;
-  PyObject *swig_obj[2] ;
+  hmn_flags arg1 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error record4 ;
+  PyObject *swig_obj[3] ;
   Tracker *result = 0 ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Tracker")) SWIG_fail;
-  if (!SWIG_Python_UnpackTuple(args, "new_Tracker", 2, 2, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "new_Tracker", 3, 3, swig_obj)) SWIG_fail;
   
-  arg1 = hmn_whole_u64(swig_obj[0]);
+  arg1 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg2 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
+  arg2 = hmn_whole_u64(swig_obj[1]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg3 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+    result = (Tracker *)new_Tracker(arg1,arg2,arg3,arg4);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Tracker, SWIG_BUILTIN_INIT |  0 );
   {
-    if (arg3->status != HMN_OK) {
+    if (arg4->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg3);
+      hmn_raise(arg4);
       SWIG_fail;
     }
   }
@@ -8743,36 +8749,40 @@ fail:
 SWIGINTERN PyObject *_wrap_Tracker_set_limit(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Tracker *arg1 = (Tracker *) 0 ;
-  uint64_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record3 ;
-  PyObject *swig_obj[2] ;
+  hmn_error record4 ;
+  PyObject *swig_obj[3] ;
   
   {
-    memset(&record3, 0, sizeof record3);
-    record3.struct_size = sizeof record3;
-    arg3 = &record3;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
-  if (!args) SWIG_fail;
-  swig_obj[0] = args;
+  if (!SWIG_Python_UnpackTuple(args, "Tracker_set_limit", 2, 2, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_set_limit" "', argument " "1"" of type '" "Tracker *""'"); 
   }
   arg1 = (Tracker *)(argp1);
   
-  arg2 = hmn_whole_u64(swig_obj[0]);
+  arg2 = (hmn_flags)hmn_whole(swig_obj[0], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
-  Tracker_set_limit(arg1,arg2,arg3);
+  
+  arg3 = hmn_whole_u64(swig_obj[1]);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  Tracker_set_limit(arg1,arg2,arg3,arg4);
   resultobj = SWIG_Py_Void();
   {
-    if (arg3->status != HMN_OK) {
+    if (arg4->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg3);
+      hmn_raise(arg4);
       SWIG_fail;
     }
   }
@@ -10060,7 +10070,7 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Tracker_methods[] = {
   { "allocate", _wrap_Tracker_allocate, METH_VARARGS, "" },
   { "release", _wrap_Tracker_release, METH_VARARGS, "" },
   { "would_fit", _wrap_Tracker_would_fit, METH_O, "" },
-  { "set_limit", _wrap_Tracker_set_limit, METH_O, "" },
+  { "set_limit", _wrap_Tracker_set_limit, METH_VARARGS, "" },
   { "reset", _wrap_Tracker_reset, METH_NOARGS, "" },
   { "tag", _wrap_Tracker_tag, METH_O, "" },
   { "info", _wrap_Tracker_info, METH_NOARGS, "" },
@@ -11343,6 +11353,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_LATENT",SWIG_From_int((int)(HMN_CACHE_LATENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_STATE",SWIG_From_int((int)(HMN_CACHE_STATE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_SIZE_V1",SWIG_From_int((int)(HMN_CACHE_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_LIMITED",SWIG_From_int((int)(HMN_TRACKER_LIMITED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_TRACKER_OPTIONS_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_SIZE_V1",SWIG_From_int((int)(HMN_TRACKER_INFO_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TAG_SIZE_V1",SWIG_From_int((int)(HMN_TAG_SIZE_V1)));

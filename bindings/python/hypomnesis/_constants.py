@@ -516,7 +516,7 @@ class Dtype(IntEnum):
 class CacheKind(IntEnum):
     """What layers cache of earlier tokens."""
 
-    FULL = raw.CACHE_FULL  # keys and values of each token: MHA, GQA and MQA, by kv_heads
+    FULL = raw.CACHE_FULL  # keys or values of each token: MHA, GQA and MQA, by kv_heads
     WINDOW = raw.CACHE_WINDOW  # of the last `window` tokens and of the first `sinks`
     LATENT = raw.CACHE_LATENT  # one vector for each token: MLA (DeepSeek)
     STATE = raw.CACHE_STATE  # one state of fixed size: Mamba and other SSMs

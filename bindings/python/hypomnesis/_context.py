@@ -19,7 +19,7 @@ from ._records import (BackendInfo, Device, Metric, Pool, ProcessMemory, SystemM
 from ._sampler import Sampler
 from ._snapshot import Snapshot, make_snapshot
 from ._spill import Spill
-from ._tracker import Tracker
+from ._tracker import Tracker, limit_arguments
 
 T = TypeVar("T")
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -235,13 +235,14 @@ class Context:
         return Sampler(self._ask(lambda native: native.sampler(
             flags, *times, capacity, only, collect, one_device, one_pid, left)))
 
-    def tracker(self, device_index: int, limit_bytes: int = 0, *, tag_capacity: int = 0) -> Tracker:
+    def tracker(self, device_index: int, limit_bytes: int | None = None, *,
+                tag_capacity: int = 0) -> Tracker:
         """A tracker whose would_fit also asks a device. Touches no driver.
 
-        limit_bytes: 0 is none. tag_capacity: 0 is 64. RangeError: above 65536.
+        limit_bytes: None is no limit, 0 allows nothing. tag_capacity: 0 is 64. RangeError: above 65536.
         """
         return Tracker._of(self._ask(
-            lambda native: native.tracker(device_index, limit_bytes, tag_capacity)))
+            lambda native: native.tracker(device_index, *limit_arguments(limit_bytes), tag_capacity)))
 
     def spill(self, device_index: int = 0, *, episode_capacity: int = 0,
               dedicated_threshold_bytes: int = 0, growth_bytes: int = 0) -> Spill:

@@ -55,20 +55,20 @@ def estimate_attention(dtype: int, *, heads: int, sequence: int, head_dim: int, 
 
 
 def estimate_cache(kind: int, dtype: int, *, layers: int, sequence: int, sequences: int = 1,
-                   kv_heads: int = 0, key_dim: int = 0, value_dim: int = 0, window: int = 0,
-                   sinks: int = 0, latent_dim: int = 0, state_elements: int = 0,
+                   kv_heads: int = 0, row_dim: int = 0, window: int = 0, sinks: int = 0,
+                   latent_dim: int = 0, state_elements: int = 0,
                    element_bits: int = 0, group_size: int = 0, group_bits: int = 0) -> int:
     """Bytes of the cache of layers that are alike, once `sequence` tokens are in it.
 
-    kind: a CacheKind, which determines what else is needed; a hybrid model is the sum of several.
+    kind: a CacheKind, which determines what else is needed. Keys and values are two caches, which may
+    have different types, and a hybrid model has more: estimate_sum adds them.
     sequences: of that length, batch times users.
-    value_dim: 0 is key_dim. latent_dim: kv_lora_rank + qk_rope_head_dim.
+    row_dim: elements of one head's key, or of its value. latent_dim: kv_lora_rank + qk_rope_head_dim.
     state_elements: of one layer, its convolution's too.
     element_bits (with dtype 0), group_size, group_bits: as for estimate_packed.
     """
     return raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads,
-                              key_dim, value_dim, window, sinks, latent_dim, state_elements, sequence,
-                              sequences)
+                              row_dim, window, sinks, latent_dim, state_elements, sequence, sequences)
 
 
 def estimate_overhead(count: int, per_thousand: int = 0) -> int:

@@ -9,6 +9,11 @@ from ._native import raw
 from ._records import Tag, TrackerInfo, make_tag, make_tracker_info
 
 
+def limit_arguments(limit_bytes: int | None) -> tuple[int, int]:
+    """The flags and the limit as raw.Tracker takes them."""
+    return (0, 0) if limit_bytes is None else (raw.TRACKER_LIMITED, limit_bytes)
+
+
 class Tracker:
     """A budget that a program keeps to: it allocates nothing itself. Context.tracker makes one that
     also asks a device.
@@ -22,9 +27,9 @@ class Tracker:
 
     __slots__ = ("_handle", "__weakref__")
 
-    def __init__(self, limit_bytes: int = 0, *, tag_capacity: int = 0) -> None:
-        """limit_bytes: 0 is none. tag_capacity: tags that there can be; 0 is 64."""
-        self._handle = Handle(raw.Tracker(limit_bytes, tag_capacity), "tracker")
+    def __init__(self, limit_bytes: int | None = None, *, tag_capacity: int = 0) -> None:
+        """limit_bytes: None is no limit, 0 allows nothing. tag_capacity: tags that there can be; 0 is 64."""
+        self._handle = Handle(raw.Tracker(*limit_arguments(limit_bytes), tag_capacity), "tracker")
 
     @classmethod
     def _of(cls, native: raw.Tracker) -> Tracker:
@@ -49,9 +54,9 @@ class Tracker:
         """
         return self._handle.use().would_fit(count) == 1
 
-    def set_limit(self, limit_bytes: int) -> None:
-        """Another limit; 0 is none. LimitError: more is allocated."""
-        self._handle.use().set_limit(limit_bytes)
+    def set_limit(self, limit_bytes: int | None) -> None:
+        """Another limit; None removes it, 0 allows nothing. LimitError: more is allocated."""
+        self._handle.use().set_limit(*limit_arguments(limit_bytes))
 
     def reset(self) -> None:
         """Forgets what is allocated, and the peaks; limit and tags stay."""

@@ -10,9 +10,11 @@ if (args.Length != 2 || !ulong.TryParse(args[1], out var tokens))
     Console.Error.WriteLine("usage: fit DTYPE TOKENS, for instance fit bf16 8192");
     return 2;
 }
-// Weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
+// Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The values are as large as the
+// keys.
 var weights = Estimate.Tensor([parameters], Estimate.DtypeFrom(args[0]));
-var cache = Estimate.Cache(new Cache { Dtype = Dtype.F16, Layers = 32, KvHeads = 8, KeyDim = 128 }, tokens);
+var keys = Estimate.Cache(new Cache { Dtype = Dtype.F16, Layers = 32, KvHeads = 8, RowDim = 128 }, tokens);
+var cache = Estimate.Sum(keys, keys);
 var total = Estimate.Overhead(Estimate.Sum(weights, cache));
 Console.WriteLine($"weights: {Library.FormatBytes(weights)}");
 Console.WriteLine($"cache: {Library.FormatBytes(cache)}");

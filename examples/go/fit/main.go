@@ -32,7 +32,8 @@ func main() {
 	}
 }
 
-// estimate adds weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
+// estimate adds weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The
+// values are as large as the keys.
 func estimate(dtype, tokens string) (uint64, error) {
 	stored, err := hypomnesis.DtypeFromName(dtype)
 	if err != nil {
@@ -46,8 +47,12 @@ func estimate(dtype, tokens string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cache, err := hypomnesis.EstimateCache(hypomnesis.Cache{
-		Packing: hypomnesis.Packing{Dtype: hypomnesis.DtypeF16}, Layers: 32, KvHeads: 8, KeyDim: 128}, length, 1)
+	keys, err := hypomnesis.EstimateCache(hypomnesis.Cache{
+		Packing: hypomnesis.Packing{Dtype: hypomnesis.DtypeF16}, Layers: 32, KvHeads: 8, RowDim: 128}, length, 1)
+	if err != nil {
+		return 0, err
+	}
+	cache, err := hypomnesis.EstimateSum(keys, keys)
 	if err != nil {
 		return 0, err
 	}

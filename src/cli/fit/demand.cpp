@@ -84,12 +84,14 @@ std::uint64_t latent_bytes(std::uint64_t size, const packing& as, std::uint64_t 
 
 std::uint64_t full_bytes(const layer& of, const packing& as, std::uint64_t tokens,
                          std::uint64_t batch) {
-  auto made = cache_as(as);
-  made.kind = hypomnesis::cache_kind::full;
-  made.kv_heads = of.kv_heads;
-  made.key_dim = of.key_size;
-  made.value_dim = of.value_size;
-  return hypomnesis::estimate_cache(made, tokens, batch);
+  auto keys = cache_as(as);
+  keys.kind = hypomnesis::cache_kind::full;
+  keys.kv_heads = of.kv_heads;
+  keys.row_dim = of.key_size;
+  auto values = keys;
+  values.row_dim = of.value_size != 0 ? of.value_size : of.key_size;
+  return hypomnesis::estimate_sum({hypomnesis::estimate_cache(keys, tokens, batch),
+                                   hypomnesis::estimate_cache(values, tokens, batch)});
 }
 
 // Keeps states in 32 bits regardless of the type of keys and values.

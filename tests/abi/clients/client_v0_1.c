@@ -216,13 +216,13 @@ static void estimate(void) {
   packing.it.dtype = attention.it.dtype = cache.it.dtype = dtype;
   attention.it.heads = cache.it.layers = cache.it.kv_heads = 1;
   attention.it.sequence = 4;
-  attention.it.head_dim = cache.it.key_dim = 2;
+  attention.it.head_dim = cache.it.row_dim = 2;
   IS(hmn_estimate_tensor(shape, 2, dtype, &bytes, NULL) == HMN_OK && bytes == 4000);
   OK(packing, hmn_estimate_packed(shape, 2, &packing.it, &bytes, NULL));
   OK(attention, hmn_estimate_attention(&attention.it, &bytes, NULL));
   IS(bytes == 192);
   OK(cache, hmn_estimate_cache(&cache.it, 4, 1, &bytes, NULL));
-  IS(bytes == 64);
+  IS(bytes == 32);
   IS(hmn_estimate_overhead(1000, 0, &bytes, NULL) == HMN_OK && bytes == 1100);
   IS(hmn_estimate_sum(shape, 2, &bytes, NULL) == HMN_OK && bytes == 110);
 }
@@ -234,6 +234,7 @@ static void keep_to_a_budget(hmn_context* context) {
   hmn_tracker* tracker = NULL;
   uint32_t number = 0;
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  options.it.flags = HMN_TRACKER_LIMITED;
   options.it.limit_bytes = 1000;
   OK(options, hmn_tracker_create(context, 0, &options.it, &tracker, NULL));
   IS(hmn_tracker_tag(tracker, "weights", &number, NULL) == HMN_OK && number == 1);

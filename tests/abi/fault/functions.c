@@ -127,7 +127,7 @@ RUN(estimate_cache, {
   NEW(hmn_cache, cache);
   uint64_t bytes = 0;
   cache.dtype = HMN_DTYPE_U8;
-  cache.layers = cache.kv_heads = cache.key_dim = 1;
+  cache.layers = cache.kv_heads = cache.row_dim = 1;
   CALL(estimate_cache(&cache, 1, 1, &bytes, error))
 })
 RUN(estimate_overhead, {

@@ -27,8 +27,7 @@ NAMED = {"HMN_E_|HMN_OK$": "status_name", "HMN_BACKEND_": "hmn_backend_name", "H
          "HMN_POWER_LIMIT_": "", "HMN_CLOCK_": "", "HMN_RAIL_": "", "HMN_ERA_": "", "HMN_REMAPPED_": "", "HMN_THROTTLE_": ""}
 
 # Defaults that no suite of the public interface measures, and why.
-GAPS = {("hmn_context_options", "rescan_percent"): "shows only where thousands of processes take a core's time: "
-                                                   "backends.drm has the scanner's own test"}
+GAPS = {("hmn_context_options", "rescan_percent"): "a share of a core is measured too roughly"}
 
 
 def check_meanings(header, tests):

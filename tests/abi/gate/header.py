@@ -69,7 +69,7 @@ class Header:
     structs: dict[str, Struct]
     handles: list[str]
     functions: dict[str, Function]
-    macros: dict[str, str]    # numbers, and how functions are called
+    macros: dict[str, str]    # bodies with their conditions; and where declarations are extern "C"
     typedefs: dict[str, str]
 
     @property
@@ -101,9 +101,27 @@ def parse(path):
 
 
 def _macros(code):
-    macros = dict(re.findall(r"^#\s*define (HMN_(?!VERSION_)\w+(?:\(n\))?) ((?:0x)?[0-9a-f]+u?|\(.*\))\s*$", code, re.M))
-    macros["HMN_CALL"] = " or ".join(re.findall(r"^#\s*define HMN_CALL *(\w*)", code, re.M))
-    return macros
+    """Each macro but the version, as "BODY if CONDITION and CONDITION", and " or " between several definitions."""
+    found, conditions = {}, []
+    for line in re.sub(r"\\\n", " ", code).splitlines():
+        word, rest = re.match(r"\s*(?:#\s*(\w*))?(.*)", line).groups()
+        rest = " ".join(rest.split())
+        if word in ("if", "ifdef", "ifndef"):
+            conditions.append({"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word])
+        elif word in ("elif", "else"):
+            conditions[-1] = f"else {rest}".strip()
+        elif word == "endif":
+            conditions.pop()
+        name, body = None, ""
+        if word == "define" and not rest.startswith("HMN_VERSION_"):
+            name, body = re.match(r"(\w+)(.*)", rest).groups()
+        elif rest.startswith('extern "C"'):
+            name = 'extern "C"'
+        if name:
+            where = " and ".join(conditions[1:])  # the first is the guard of the header
+            body = f"{body.strip()} if {where}" if where else body.strip()
+            found[name] = f"{found[name]} or {body}" if name in found else body
+    return found
 
 
 def _version(code):

@@ -105,6 +105,26 @@ def default_of(comment):
     return found and " ".join(found[1].split())
 
 
+# Words by which a comment says in what a number is counted.
+UNITS = re.compile(r"\b(?:bytes?|bits?|[KMG]iB|%|percent|(?:nano|micro|milli)?seconds?|Celsius|watts?|joules?|RPM|[MG]Hz|[WJ])(?!\w)|%")
+
+
+def facts(comment):
+    """What a caller relies on in a comment; the rest is wording, which scripts/release shows to a person."""
+    return {"statuses": sorted(set(re.findall(r"HMN_E_\w+", comment))),
+            "defaults": [" ".join(text.split()) for text in re.findall(r"\b0 (?:=|means) ([^.;:(]+)", comment)],
+            "units": sorted({re.sub(r"(?<=\w\w)s$", "", unit) for unit in UNITS.findall(comment)}),
+            "@since": re.findall(r"@since ([\d.]+)", comment)}
+
+
+def compare_facts(name, was, now, since, kinds=("statuses", "defaults", "units", "@since")):
+    before, after = facts(was), facts(now)
+    for kind in kinds:
+        if before[kind] != after[kind]:
+            yield (f"the {kind} of {name}: {', '.join(before[kind]) or 'none'} in {since}, {', '.join(after[kind]) or 'none'} "
+                   f"now: a meaning never changes")
+
+
 def compare_functions(old, new, since):
     for name, was in old.functions.items():
         now = new.functions.get(name)
@@ -114,6 +134,7 @@ def compare_functions(old, new, since):
             continue
         if now.result != was.result:
             yield f"{name} returns {now.result} and returned {was.result} in {since}"
+        yield from compare_facts(name, was.comment, now.comment, since)
         takes, took = ([f"{p.type} {p.name}" for p in function.parameters] for function in (now, was))
         if takes != took:
             yield (f"{name} takes ({', '.join(takes)}) and took ({', '.join(took)}) in {since}: callers of {since} pass "
@@ -127,12 +148,18 @@ def compare_headers(old, new, since):
             continue
         yield from compare_struct(was, new.structs[name], since)
         yield from check_growth(new.structs[name], grown(was, new.structs[name]), new, old)
+        yield from compare_facts(name, was.comment, new.structs[name].comment, since)
         for field in was.fields:
             documented = default_of(field.comment)
             now = [each for each in new.structs[name].fields if each.name == field.name]
+            if now:
+                yield from compare_facts(f"{name}.{field.name}", field.comment, now[0].comment, since, ("units",))
             if documented and now and default_of(now[0].comment) != documented:
                 yield (f"the default of {name}.{field.name} was \"{documented}\" in {since} and is "
                        f"\"{default_of(now[0].comment)}\": a meaning never changes")
+    for name, was in old.meanings.items():
+        if name in new.meanings:
+            yield from compare_facts(name, was, new.meanings[name], since, ("units",))
     for what, before, after in (("constant", old.constants, new.constants), ("macro", old.macros, new.macros),
                                 ("typedef", old.typedefs, new.typedefs)):
         for name, value in before.items():

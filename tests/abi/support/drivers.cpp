@@ -66,6 +66,15 @@ int drivers_sessions() {
   return sessions();
 }
 
+void drivers_add_processes(std::uint32_t count) {
+  for (std::uint32_t pid = 10000; count-- > 0; ++pid) {
+    hmn_fake::process one = hmn_fake::simple_process(pid, "shell", 1000, 64);
+    one.descriptors = {{0, "/dev/null"}};
+    one.fdinfo = {{0, "pos:\t0\nflags:\t0100000\n"}};
+    hmn_fake::add_process(*files, one);
+  }
+}
+
 void drivers_set_client(int is_there) {
   hmn_fake::process client = hmn_fake::simple_process(client_pid, "trainer", 1000, 4096);
   if (is_there != 0) {

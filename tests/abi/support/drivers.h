@@ -18,6 +18,8 @@ hmn_status drivers_use(hmn_context* context);
 int drivers_sessions(void);
 /* A process that was there before begins to use the AMD GPU, or ends to. */
 void drivers_set_client(int is_there);
+/* As many processes more, from PID 10000 on, which do not use it. */
+void drivers_add_processes(uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -446,7 +446,7 @@ static void do_estimate_cache(void) {
                            .dtype = HMN_DTYPE_F16,
                            .layers = u64(2),
                            .kv_heads = u64(3),
-                           .key_dim = u64(4)};
+                           .row_dim = u64(4)};
   COUNT(hmn_estimate_cache(&cache, u64(5), 1, &out, &error));
 }
 
@@ -488,7 +488,8 @@ static void do_dtype_bits(void) {
   } while (0)
 
 static void do_track(void) {
-  const hmn_tracker_options options = {.struct_size = sizeof options, .limit_bytes = u64(1)};
+  const hmn_tracker_options options = {
+      .struct_size = sizeof options, .flags = HMN_TRACKER_LIMITED, .limit_bytes = u64(1)};
   hmn_tracker_destroy(tracker);
   TRACK(hmn_tracker_create(context, 0, &options, &tracker, &error));
 }
@@ -504,7 +505,7 @@ static void do_track_release(void) {
   TRACK(hmn_tracker_release_tagged(tracker, u32(2), u64(1), &error));
 }
 static void do_track_limit(void) {
-  TRACK(hmn_tracker_set_limit(tracker, u64(1), &error));
+  TRACK(hmn_tracker_set_limit(tracker, strcmp(words[1], "-") != 0 ? u64(1) : UINT64_MAX, &error));
 }
 static void do_track_reset(void) {
   TRACK(hmn_tracker_reset(tracker, &error));

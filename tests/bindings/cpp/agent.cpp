@@ -83,7 +83,7 @@ void estimate_cache(const words& w) {
   c.dtype = hypomnesis::dtype_id::f16;
   c.layers = std::stoull(w[2]);
   c.kv_heads = std::stoull(w[3]);
-  c.key_dim = std::stoull(w[4]);
+  c.row_dim = std::stoull(w[4]);
   say("value", hypomnesis::estimate_cache(c, std::stoull(w[5])));
 }
 
@@ -228,7 +228,10 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      [](const words& w) {
        say("value", hypomnesis::bits(hypomnesis::dtype_from_name(w[1])));
      }},
-    {"track_limit", [](const words& w) { tracker->set_limit(std::stoull(w[1])); }},
+    {"track_limit",
+     [](const words& w) {
+       tracker->set_limit(w[1] != "-" ? std::optional(std::stoull(w[1])) : std::nullopt);
+     }},
     {"track_reset", [](const words&) { tracker->reset(); }},
     {"track", track},
     {"track_tag", [](const words& w) { say("value", tracker->tag(w[1])); }},

@@ -47,10 +47,18 @@ TEST_CASE("a tracker keeps to its limit") {
   CHECK(info.refused_count == 1);
   CHECK_FALSE(info.device_index.has_value());
   CHECK(tracker_status([&] { t.set_limit(499); }) == status_code::limit);
-  t.set_limit(0);
+  t.set_limit(std::nullopt);
   CHECK_FALSE(t.info().limit_bytes.has_value());
   t.reset();
   CHECK(t.info().peak_bytes == 0);
+}
+
+TEST_CASE("a limit of zero allows nothing") {
+  CHECK(tracker_status([] { with_limit(0).allocate(1); }) == status_code::limit);
+  tracker t;
+  t.set_limit(0);
+  CHECK(t.info().limit_bytes == 0);
+  CHECK(tracker_status([&] { t.allocate(1); }) == status_code::limit);
 }
 
 TEST_CASE("tags have accounts") {

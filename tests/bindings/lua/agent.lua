@@ -228,9 +228,9 @@ function commands.estimate_tensor(rows, columns, dtype)
   if status then return say_failure(message, status) end
   one(hypomnesis.estimate_tensor({number(rows), number(columns)}, stored))
 end
-function commands.estimate_cache(kind, layers, kv_heads, key_dim, tokens)
+function commands.estimate_cache(kind, layers, kv_heads, row_dim, tokens)
   one(hypomnesis.estimate_cache({kind = number(kind), dtype = "f16", layers = number(layers), kv_heads = number(kv_heads),
-    key_dim = number(key_dim)}, number(tokens)))
+    row_dim = number(row_dim)}, number(tokens)))
 end
 function commands.estimate_packed(rows, columns, dtype, group_size, group_bits)
   one(hypomnesis.estimate_packed({number(rows), number(columns)},
@@ -249,7 +249,7 @@ function commands.dtype_bits(name)
   if status then return say_failure(message, status) end
   one(hypomnesis.dtype_bits(stored))
 end
-function commands.track_limit(bytes) done(tracker:set_limit(number(bytes))) end
+function commands.track_limit(bytes) done(tracker:set_limit(bytes ~= "-" and number(bytes) or nil)) end
 function commands.track_reset() done(tracker:reset()) end
 function commands.track(limit_bytes)
   local made, message, status = open_context():tracker(0, {limit_bytes = number(limit_bytes)})

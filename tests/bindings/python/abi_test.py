@@ -88,10 +88,10 @@ ENUMERATIONS = {
     "HMN_DTYPE_": hypomnesis.Dtype,
     "HMN_CACHE_": hypomnesis.CacheKind,
 }
-# Sizes of structs; bits of `present` that None stands for; texts that are fields and a flag that is
-# an argument here.
+# Sizes of structs; bits of `present` that None stands for; texts that are fields and flags that are
+# arguments here.
 NO_MEMBER = re.compile(r"HMN_\w+_SIZE_V\d+|HMN_(BACKEND_INFO|DIAGNOSTIC|DELTA|SAMPLER_INFO|PEAK|METRIC|TRACKER_INFO|SPILL_SAMPLE|SPILL_INFO|EPISODE)_HAS_\w+|HMN_TEXT_\w+|"
-                       r"HMN_ATTENTION_FUSED")
+                       r"HMN_ATTENTION_FUSED|HMN_TRACKER_LIMITED")
 
 FUNCTIONS = {
     "hmn_version_number": "version_number",

@@ -206,10 +206,10 @@ class Agent:
         stored = hypomnesis.dtype_from_name(dtype)
         return single(hypomnesis.estimate_tensor([int(rows), int(columns)], stored))
 
-    def estimate_cache(self, kind, layers, kv_heads, key_dim, sequence):
+    def estimate_cache(self, kind, layers, kv_heads, row_dim, sequence):
         return single(hypomnesis.estimate_cache(
             int(kind), hypomnesis.Dtype.F16, layers=int(layers), kv_heads=int(kv_heads),
-            key_dim=int(key_dim), sequence=int(sequence)))
+            row_dim=int(row_dim), sequence=int(sequence)))
 
     def estimate_packed(self, rows, columns, dtype, group_size, group_bits):
         return single(hypomnesis.estimate_packed(
@@ -231,7 +231,7 @@ class Agent:
         return single(hypomnesis.dtype_bits(hypomnesis.dtype_from_name(name)))
 
     def track_limit(self, limit_bytes):
-        self.tracker.set_limit(int(limit_bytes))
+        self.tracker.set_limit(None if limit_bytes == "-" else int(limit_bytes))
 
     def track_reset(self):
         self.tracker.reset()

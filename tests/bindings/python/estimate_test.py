@@ -46,12 +46,12 @@ class Estimates(unittest.TestCase):
             hypomnesis.estimate_attention(Dtype.F32, heads=1, sequence=4, head_dim=2, fused=True), 128)
 
     def test_caches(self):
-        full = dict(layers=80, kv_heads=8, key_dim=128)
+        full = dict(layers=80, kv_heads=8, row_dim=128)
         self.assertEqual(
-            hypomnesis.estimate_cache(CacheKind.FULL, Dtype.F16, sequence=1, **full), 327680)
+            hypomnesis.estimate_cache(CacheKind.FULL, Dtype.F16, sequence=1, **full), 163840)
         self.assertEqual(
             hypomnesis.estimate_cache(CacheKind.WINDOW, Dtype.F16, sequence=10000, window=2044, sinks=4,
-                                      **full), 671088640)
+                                      **full), 335544320)
         self.assertEqual(
             hypomnesis.estimate_cache(CacheKind.LATENT, Dtype.BF16, layers=61, latent_dim=576,
                                       sequence=1), 61 * 1152)

@@ -26,10 +26,18 @@ class Tracker(Case):
         self.assertEqual((info.limit_bytes, info.allocated_bytes, info.peak_bytes), (1000, 500, 900))
         self.assertEqual(info.refused_count, 1)
         self.assertIsNone(info.device_index)
-        tracker.set_limit(0)
+        tracker.set_limit(None)
         self.assertIsNone(tracker.info().limit_bytes)
         tracker.reset()
         self.assertEqual(tracker.info().peak_bytes, 0)
+
+    def test_a_limit_of_zero_allows_nothing(self):
+        changed = hypomnesis.Tracker()
+        changed.set_limit(0)
+        for tracker in (hypomnesis.Tracker(0), changed):
+            self.assertEqual(tracker.info().limit_bytes, 0)
+            with self.assertRaises(hypomnesis.LimitError):
+                tracker.allocate(1)
 
     def test_tags(self):
         with hypomnesis.Tracker() as tracker:

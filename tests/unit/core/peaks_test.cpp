@@ -78,6 +78,40 @@ TEST_CASE("a figure that is not known leaves what was known") {
   CHECK(p.find(0, 7)->used == 5);
 }
 
+TEST_CASE("peaks begin again when another process gets the pid") {
+  peaks p;
+  snapshot first = at(1);
+  add_row(first, 0, 7, 5);
+  first.usages[0].process_key = 100;
+  first.usages[0].start_unix_ns = 1'000'000'000;
+  snapshot second = at(2);
+  add_row(second, 0, 7, 3);
+  SUBCASE("its key differs, and its start time is unknown") {
+    second.usages[0].process_key = 200;
+  }
+  SUBCASE("its key is unknown, and its start time differs") {
+    second.usages[0].start_unix_ns = 2'000'000'000;
+  }
+  p.observe(first);
+  p.observe(second);
+  CHECK(p.find(0, 7)->used == 3);
+}
+
+TEST_CASE("peaks of a process stay when the clock is set") {
+  peaks p;
+  snapshot first = at(1);
+  add_row(first, 0, 7, 5);
+  first.usages[0].process_key = 100;
+  first.usages[0].start_unix_ns = 1'000'000'000;
+  snapshot second = at(2);
+  add_row(second, 0, 7, 3);
+  second.usages[0].process_key = 100;
+  second.usages[0].start_unix_ns = 9'000'000'000;
+  p.observe(first);
+  p.observe(second);
+  CHECK(p.find(0, 7)->used == 5);
+}
+
 TEST_CASE("the peaks of processes that have ended do not pile up") {
   peaks p;
   std::uint32_t pid = 0;

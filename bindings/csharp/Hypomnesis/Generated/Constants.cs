@@ -769,7 +769,7 @@ public enum AttentionFlags : uint
 /// <summary>What layers cache of earlier tokens.</summary>
 public enum CacheKind : uint
 {
-    /// <summary>Keys and values of each token: MHA, GQA and MQA, by kv_heads.</summary>
+    /// <summary>Keys or values of each token: MHA, GQA and MQA, by kv_heads.</summary>
     Full = Raw.CACHE_FULL,
     /// <summary>Of the last `window` tokens and of the first `sinks`.</summary>
     Window = Raw.CACHE_WINDOW,

@@ -292,7 +292,8 @@
 %csconstvalue("1") CACHE_WINDOW;
 %csconstvalue("2") CACHE_LATENT;
 %csconstvalue("3") CACHE_STATE;
-%csconstvalue("96") CACHE_SIZE_V1;
+%csconstvalue("88") CACHE_SIZE_V1;
+%csconstvalue("1") TRACKER_LIMITED;
 %csconstvalue("24") TRACKER_OPTIONS_SIZE_V1;
 %csconstvalue("56") TRACKER_INFO_SIZE_V1;
 %csconstvalue("104") TAG_SIZE_V1;

@@ -1041,9 +1041,10 @@ SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
-SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(self, device_index, &options, &made, error);
@@ -1181,9 +1182,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -1193,8 +1194,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -1213,9 +1213,10 @@ uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
   return bytes;
 }
 
-SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *new_Tracker(hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(NULL, 0, &options, &made, error);
@@ -1234,8 +1235,8 @@ SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *er
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
-    hmn_tracker_set_limit(self, limit_bytes, error);
+SWIGINTERN void Tracker_set_limit(Tracker *self,hmn_flags flags,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }
 SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
 SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
@@ -5245,21 +5246,23 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_sampler___(void 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_tracker___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, unsigned int jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_tracker___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, unsigned int jarg5, hmn_error * jarg6) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  uint64_t arg3 ;
-  uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   Tracker *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
-  arg3 = (uint64_t)jarg3;
-  arg4 = (uint32_t)jarg4;
-  arg5 = jarg5;
-  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  arg3 = (hmn_flags)jarg3;
+  arg4 = (uint64_t)jarg4;
+  arg5 = (uint32_t)jarg5;
+  arg6 = jarg6;
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5,arg6);
   jresult = (void *)result;
   return jresult;
 }
@@ -5852,7 +5855,7 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_att
 }
 
 
-SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cache___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned long long jarg9, unsigned long long jarg10, unsigned long long jarg11, unsigned long long jarg12, unsigned long long jarg13, unsigned long long jarg14, unsigned long long jarg15, hmn_error * jarg16) {
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cache___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned long long jarg9, unsigned long long jarg10, unsigned long long jarg11, unsigned long long jarg12, unsigned long long jarg13, unsigned long long jarg14, hmn_error * jarg15) {
   unsigned long long jresult ;
   uint32_t arg1 ;
   uint32_t arg2 ;
@@ -5868,8 +5871,7 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cac
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
   uint64_t result;
 
   arg1 = (uint32_t)jarg1;
@@ -5886,9 +5888,8 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cac
   arg12 = (uint64_t)jarg12;
   arg13 = (uint64_t)jarg13;
   arg14 = (uint64_t)jarg14;
-  arg15 = (uint64_t)jarg15;
-  arg16 = jarg16;
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  arg15 = jarg15;
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   jresult = result;
   return jresult;
 }
@@ -5926,17 +5927,19 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_sum
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Tracker___(unsigned long long jarg1, unsigned int jarg2, hmn_error * jarg3) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Tracker___(unsigned int jarg1, unsigned long long jarg2, unsigned int jarg3, hmn_error * jarg4) {
   void * jresult ;
-  uint64_t arg1 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg1 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   Tracker *result = 0 ;
 
-  arg1 = (uint64_t)jarg1;
-  arg2 = (uint32_t)jarg2;
-  arg3 = jarg3;
-  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  arg1 = (hmn_flags)jarg1;
+  arg2 = (uint64_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = jarg4;
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
   return jresult;
 }
@@ -5986,15 +5989,17 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_would_fit_
 }
 
 
-SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_set_limit___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_set_limit___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, hmn_error * jarg4) {
   Tracker *arg1 = (Tracker *) 0 ;
-  uint64_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
 
   arg1 = (Tracker *)jarg1;
-  arg2 = (uint64_t)jarg2;
-  arg3 = jarg3;
-  Tracker_set_limit(arg1,arg2,arg3);
+  arg2 = (hmn_flags)jarg2;
+  arg3 = (uint64_t)jarg3;
+  arg4 = jarg4;
+  Tracker_set_limit(arg1,arg2,arg3,arg4);
 }
 
 

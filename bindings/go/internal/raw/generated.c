@@ -1057,9 +1057,10 @@ SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint64
     hmn_sampler_create(self, &options, &what, &made, error);
     return made;
   }
-SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(self, device_index, &options, &made, error);
@@ -1317,9 +1318,9 @@ uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uin
   return bytes;
 }
 uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
-                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
-                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
-                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t row_dim,
+                        uint64_t window, uint64_t sinks, uint64_t latent_dim, uint64_t state_elements,
+                        uint64_t sequence, uint64_t sequences, hmn_error *error) {
   hmn_cache cache = {sizeof cache};
   uint64_t bytes = 0;
   cache.kind = kind;
@@ -1329,8 +1330,7 @@ uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, ui
   cache.group_bits = group_bits;
   cache.layers = layers;
   cache.kv_heads = kv_heads;
-  cache.key_dim = key_dim;
-  cache.value_dim = value_dim;
+  cache.row_dim = row_dim;
   cache.window = window;
   cache.sinks = sinks;
   cache.latent_dim = latent_dim;
@@ -1349,9 +1349,10 @@ uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
   return bytes;
 }
 
-SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+SWIGINTERN Tracker *new_Tracker(hmn_flags flags,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
     hmn_tracker_options options = {sizeof options};
     hmn_tracker *made = NULL;
+    options.flags = flags;
     options.limit_bytes = limit_bytes;
     options.tag_capacity = tag_capacity;
     hmn_tracker_create(NULL, 0, &options, &made, error);
@@ -1371,8 +1372,8 @@ SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *er
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
-    hmn_tracker_set_limit(self, limit_bytes, error);
+SWIGINTERN void Tracker_set_limit(Tracker *self,hmn_flags flags,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }
 SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
 SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
@@ -2031,22 +2032,24 @@ Sampler *_wrap_Context_Sampler_raw_61d71aca86ec8494(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
-  uint64_t arg3 ;
-  uint32_t arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_flags arg3 ;
+  uint64_t arg4 ;
+  uint32_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   Tracker *result = 0 ;
   Tracker *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
-  arg3 = (uint64_t)_swig_go_2;
-  arg4 = (uint32_t)_swig_go_3;
-  arg5 = (hmn_error *)_swig_go_4;
+  arg3 = (hmn_flags)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
 
-  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5,arg6);
   *(Tracker **)&_swig_go_result = (Tracker *)result;
   return _swig_go_result;
 }
@@ -2893,7 +2896,7 @@ long long _wrap_EstimateAttention_raw_61d71aca86ec8494(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, hmn_error *_swig_go_14) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2908,8 +2911,7 @@ long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_
   uint64_t arg12 ;
   uint64_t arg13 ;
   uint64_t arg14 ;
-  uint64_t arg15 ;
-  hmn_error *arg16 = (hmn_error *) 0 ;
+  hmn_error *arg15 = (hmn_error *) 0 ;
   uint64_t result;
   long long _swig_go_result;
 
@@ -2927,10 +2929,9 @@ long long _wrap_EstimateCache_raw_61d71aca86ec8494(int _swig_go_0, int _swig_go_
   arg12 = (uint64_t)_swig_go_11;
   arg13 = (uint64_t)_swig_go_12;
   arg14 = (uint64_t)_swig_go_13;
-  arg15 = (uint64_t)_swig_go_14;
-  arg16 = (hmn_error *)_swig_go_15;
+  arg15 = (hmn_error *)_swig_go_14;
 
-  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15);
   _swig_go_result = result;
   return _swig_go_result;
 }
@@ -2972,18 +2973,20 @@ long long _wrap_EstimateSum_raw_61d71aca86ec8494(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_61d71aca86ec8494(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
-  uint64_t arg1 ;
-  uint32_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+Tracker *_wrap_new_Tracker_raw_61d71aca86ec8494(int _swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+  hmn_flags arg1 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
   Tracker *result = 0 ;
   Tracker *_swig_go_result;
 
-  arg1 = (uint64_t)_swig_go_0;
-  arg2 = (uint32_t)_swig_go_1;
-  arg3 = (hmn_error *)_swig_go_2;
+  arg1 = (hmn_flags)_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
 
-  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3,arg4);
   *(Tracker **)&_swig_go_result = (Tracker *)result;
   return _swig_go_result;
 }
@@ -3048,16 +3051,18 @@ int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(Tracker *_swig_go_0, int _swig_go_1, long long _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
-  uint64_t arg2 ;
-  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
-  arg2 = (uint64_t)_swig_go_1;
-  arg3 = (hmn_error *)_swig_go_2;
+  arg2 = (hmn_flags)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
 
-  Tracker_set_limit(arg1,arg2,arg3);
+  Tracker_set_limit(arg1,arg2,arg3,arg4);
 
 }
 

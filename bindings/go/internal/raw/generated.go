@@ -111,25 +111,24 @@ typedef long long swig_type_78;
 typedef long long swig_type_79;
 typedef long long swig_type_80;
 typedef long long swig_type_81;
-typedef long long swig_type_82;
-typedef _goslice_ swig_type_83;
+typedef _goslice_ swig_type_82;
+typedef long long swig_type_83;
 typedef long long swig_type_84;
 typedef long long swig_type_85;
 typedef long long swig_type_86;
 typedef long long swig_type_87;
-typedef long long swig_type_88;
+typedef _goslice_ swig_type_88;
 typedef _goslice_ swig_type_89;
 typedef _goslice_ swig_type_90;
-typedef _goslice_ swig_type_91;
+typedef long long swig_type_91;
 typedef long long swig_type_92;
 typedef long long swig_type_93;
 typedef long long swig_type_94;
 typedef long long swig_type_95;
-typedef long long swig_type_96;
-typedef _goslice_ swig_type_97;
+typedef _goslice_ swig_type_96;
+typedef long long swig_type_97;
 typedef long long swig_type_98;
 typedef long long swig_type_99;
-typedef long long swig_type_100;
 extern void _wrap_Swig_free_raw_61d71aca86ec8494(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_61d71aca86ec8494(swig_intgo arg1);
 
@@ -168,7 +167,7 @@ extern swig_voidp _wrap_Context_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int a
 extern swig_voidp _wrap_Context_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_30 arg3, swig_voidp arg4);
 extern uintptr_t _wrap_Context_Take_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, swig_type_31 arg6, swig_voidp arg7);
 extern uintptr_t _wrap_Context_Sampler_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_32 arg3, swig_type_33 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_type_34 arg10, swig_voidp arg11);
-extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_35 arg3, int arg4, swig_voidp arg5);
+extern uintptr_t _wrap_Context_Tracker_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_35 arg4, int arg5, swig_voidp arg6);
 extern uintptr_t _wrap_Context_Spill_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_36 arg4, swig_type_37 arg5, swig_voidp arg6);
 extern void _wrap_Snapshot_Devices_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_38 arg2, swig_voidp arg3);
 extern void _wrap_Snapshot_Telemetries_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_39 arg2, swig_voidp arg3);
@@ -215,26 +214,26 @@ extern int _wrap_DtypeFromName_raw_61d71aca86ec8494(swig_type_58 arg1, swig_void
 extern swig_type_59 _wrap_EstimateTensor_raw_61d71aca86ec8494(swig_type_60 arg1, int arg2, swig_voidp arg3);
 extern swig_type_61 _wrap_EstimatePacked_raw_61d71aca86ec8494(swig_type_62 arg1, int arg2, int arg3, int arg4, int arg5, swig_voidp arg6);
 extern swig_type_63 _wrap_EstimateAttention_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_64 arg3, swig_type_65 arg4, swig_type_66 arg5, swig_type_67 arg6, swig_type_68 arg7, swig_voidp arg8);
-extern swig_type_69 _wrap_EstimateCache_raw_61d71aca86ec8494(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_70 arg6, swig_type_71 arg7, swig_type_72 arg8, swig_type_73 arg9, swig_type_74 arg10, swig_type_75 arg11, swig_type_76 arg12, swig_type_77 arg13, swig_type_78 arg14, swig_type_79 arg15, swig_voidp arg16);
-extern swig_type_80 _wrap_EstimateOverhead_raw_61d71aca86ec8494(swig_type_81 arg1, int arg2, swig_voidp arg3);
-extern swig_type_82 _wrap_EstimateSum_raw_61d71aca86ec8494(swig_type_83 arg1, swig_voidp arg2);
-extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(swig_type_84 arg1, int arg2, swig_voidp arg3);
+extern swig_type_69 _wrap_EstimateCache_raw_61d71aca86ec8494(int arg1, int arg2, int arg3, int arg4, int arg5, swig_type_70 arg6, swig_type_71 arg7, swig_type_72 arg8, swig_type_73 arg9, swig_type_74 arg10, swig_type_75 arg11, swig_type_76 arg12, swig_type_77 arg13, swig_type_78 arg14, swig_voidp arg15);
+extern swig_type_79 _wrap_EstimateOverhead_raw_61d71aca86ec8494(swig_type_80 arg1, int arg2, swig_voidp arg3);
+extern swig_type_81 _wrap_EstimateSum_raw_61d71aca86ec8494(swig_type_82 arg1, swig_voidp arg2);
+extern uintptr_t _wrap_new_Tracker_raw_61d71aca86ec8494(int arg1, swig_type_83 arg2, int arg3, swig_voidp arg4);
 extern void _wrap_delete_Tracker_raw_61d71aca86ec8494(uintptr_t arg1);
-extern void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_85 arg2, int arg3, swig_voidp arg4);
-extern void _wrap_Tracker_Release_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_86 arg2, int arg3, swig_voidp arg4);
-extern int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_87 arg2, swig_voidp arg3);
-extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_Allocate_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_84 arg2, int arg3, swig_voidp arg4);
+extern void _wrap_Tracker_Release_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_85 arg2, int arg3, swig_voidp arg4);
+extern int _wrap_Tracker_WouldFit_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_86 arg2, swig_voidp arg3);
+extern void _wrap_Tracker_SetLimit_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_87 arg3, swig_voidp arg4);
 extern void _wrap_Tracker_Reset_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Tracker_Tag_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
+extern int _wrap_Tracker_Tag_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_88 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Tracker_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
 extern swig_voidp _wrap_Tracker_ReadTag_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern void _wrap_delete_Spill_raw_61d71aca86ec8494(uintptr_t arg1);
-extern void _wrap_Spill_Observe_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_90 arg2, swig_voidp arg3);
-extern void _wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, swig_type_91 arg3, swig_voidp arg4);
-extern void _wrap_Spill_Feed_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_92 arg3, swig_type_93 arg4, swig_type_94 arg5, swig_type_95 arg6, swig_type_96 arg7, swig_type_97 arg8, swig_voidp arg9);
+extern void _wrap_Spill_Observe_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_89 arg2, swig_voidp arg3);
+extern void _wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(uintptr_t arg1, uintptr_t arg2, swig_type_90 arg3, swig_voidp arg4);
+extern void _wrap_Spill_Feed_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_91 arg3, swig_type_92 arg4, swig_type_93 arg5, swig_type_94 arg6, swig_type_95 arg7, swig_type_96 arg8, swig_voidp arg9);
 extern swig_voidp _wrap_Spill_Info_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Spill_Episode_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_98 arg2, swig_voidp arg3);
-extern uintptr_t _wrap_LoneSpill_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_99 arg3, swig_type_100 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Spill_Episode_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_97 arg2, swig_voidp arg3);
+extern uintptr_t _wrap_LoneSpill_raw_61d71aca86ec8494(int arg1, int arg2, swig_type_98 arg3, swig_type_99 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -633,14 +632,15 @@ func (arg1 SwigcptrContext) Sampler(arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	return swig_r
 }
 
-func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 *Error) (_swig_ret Tracker) {
+func (arg1 SwigcptrContext) Tracker(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 *Error) (_swig_ret Tracker) {
 	var swig_r Tracker
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_35(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	_swig_i_5 := arg6
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_Context_Tracker_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_35(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5))))
 	return swig_r
 }
 
@@ -677,7 +677,7 @@ type Context interface {
 	OwnUsage(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *Usage)
 	Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint64, arg7 *Error) (_swig_ret Snapshot)
 	Sampler(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint32, arg9 uint32, arg10 uint64, arg11 *Error) (_swig_ret Sampler)
-	Tracker(arg2 uint32, arg3 uint64, arg4 uint32, arg5 *Error) (_swig_ret Tracker)
+	Tracker(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 *Error) (_swig_ret Tracker)
 	Spill(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint64, arg6 *Error) (_swig_ret Spill)
 }
 
@@ -1233,7 +1233,7 @@ func EstimateAttention(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 
 	return swig_r
 }
 
-func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint64, arg7 uint64, arg8 uint64, arg9 uint64, arg10 uint64, arg11 uint64, arg12 uint64, arg13 uint64, arg14 uint64, arg15 uint64, arg16 *Error) (_swig_ret uint64) {
+func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32, arg6 uint64, arg7 uint64, arg8 uint64, arg9 uint64, arg10 uint64, arg11 uint64, arg12 uint64, arg13 uint64, arg14 uint64, arg15 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
@@ -1250,8 +1250,7 @@ func EstimateCache(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint
 	_swig_i_12 := arg13
 	_swig_i_13 := arg14
 	_swig_i_14 := arg15
-	_swig_i_15 := arg16
-	swig_r = (uint64)(C._wrap_EstimateCache_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_70(_swig_i_5), C.swig_type_71(_swig_i_6), C.swig_type_72(_swig_i_7), C.swig_type_73(_swig_i_8), C.swig_type_74(_swig_i_9), C.swig_type_75(_swig_i_10), C.swig_type_76(_swig_i_11), C.swig_type_77(_swig_i_12), C.swig_type_78(_swig_i_13), C.swig_type_79(_swig_i_14), C.swig_voidp(_swig_i_15)))
+	swig_r = (uint64)(C._wrap_EstimateCache_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.swig_type_70(_swig_i_5), C.swig_type_71(_swig_i_6), C.swig_type_72(_swig_i_7), C.swig_type_73(_swig_i_8), C.swig_type_74(_swig_i_9), C.swig_type_75(_swig_i_10), C.swig_type_76(_swig_i_11), C.swig_type_77(_swig_i_12), C.swig_type_78(_swig_i_13), C.swig_voidp(_swig_i_14)))
 	return swig_r
 }
 
@@ -1260,7 +1259,7 @@ func EstimateOverhead(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret uint64) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_61d71aca86ec8494(C.swig_type_81(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint64)(C._wrap_EstimateOverhead_raw_61d71aca86ec8494(C.swig_type_80(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
@@ -1268,7 +1267,7 @@ func EstimateSum(arg1 []uint64, arg2 *Error) (_swig_ret uint64) {
 	var swig_r uint64
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint64)(C._wrap_EstimateSum_raw_61d71aca86ec8494(*(*C.swig_type_83)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint64)(C._wrap_EstimateSum_raw_61d71aca86ec8494(*(*C.swig_type_82)(unsafe.Pointer(&_swig_i_0)), C.swig_voidp(_swig_i_1)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -1284,12 +1283,13 @@ func (p SwigcptrTracker) Swigcptr() uintptr {
 func (p SwigcptrTracker) SwigIsTracker() {
 }
 
-func NewTracker(arg1 uint64, arg2 uint32, arg3 *Error) (_swig_ret Tracker) {
+func NewTracker(arg1 uint32, arg2 uint64, arg3 uint32, arg4 *Error) (_swig_ret Tracker) {
 	var swig_r Tracker
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.swig_type_84(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2))))
+	_swig_i_3 := arg4
+	swig_r = (Tracker)(SwigcptrTracker(C._wrap_new_Tracker_raw_61d71aca86ec8494(C.int(_swig_i_0), C.swig_type_83(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))))
 	return swig_r
 }
 
@@ -1303,7 +1303,7 @@ func (arg1 SwigcptrTracker) Allocate(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Allocate_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Allocate_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_84(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
@@ -1311,7 +1311,7 @@ func (arg1 SwigcptrTracker) Release(arg2 uint64, arg3 uint32, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Tracker_Release_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	C._wrap_Tracker_Release_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_85(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32) {
@@ -1319,15 +1319,16 @@ func (arg1 SwigcptrTracker) WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_87(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_WouldFit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_86(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	return swig_r
 }
 
-func (arg1 SwigcptrTracker) SetLimit(arg2 uint64, arg3 *Error) {
+func (arg1 SwigcptrTracker) SetLimit(arg2 uint32, arg3 uint64, arg4 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_88(_swig_i_1), C.swig_voidp(_swig_i_2))
+	_swig_i_3 := arg4
+	C._wrap_Tracker_SetLimit_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_87(_swig_i_2), C.swig_voidp(_swig_i_3))
 }
 
 func (arg1 SwigcptrTracker) Reset(arg2 *Error) {
@@ -1341,7 +1342,7 @@ func (arg1 SwigcptrTracker) Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_89)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Tracker_Tag_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_88)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1375,7 +1376,7 @@ type Tracker interface {
 	Allocate(arg2 uint64, arg3 uint32, arg4 *Error)
 	Release(arg2 uint64, arg3 uint32, arg4 *Error)
 	WouldFit(arg2 uint64, arg3 *Error) (_swig_ret uint32)
-	SetLimit(arg2 uint64, arg3 *Error)
+	SetLimit(arg2 uint32, arg3 uint64, arg4 *Error)
 	Reset(arg2 *Error)
 	Tag(arg2 []byte, arg3 *Error) (_swig_ret uint32)
 	Info(arg2 *Error) (_swig_ret *TrackerInfo)
@@ -1400,7 +1401,7 @@ func (arg1 SwigcptrSpill) Observe(arg2 []byte, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Spill_Observe_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_90)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Spill_Observe_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), *(*C.swig_type_89)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -1411,7 +1412,7 @@ func (arg1 SwigcptrSpill) ObserveSnapshot(arg2 Snapshot, arg3 []byte, arg4 *Erro
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_91)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Spill_ObserveSnapshot_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), *(*C.swig_type_90)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -1427,7 +1428,7 @@ func (arg1 SwigcptrSpill) Feed(arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
 	_swig_i_8 := arg9
-	C._wrap_Spill_Feed_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_92(_swig_i_2), C.swig_type_93(_swig_i_3), C.swig_type_94(_swig_i_4), C.swig_type_95(_swig_i_5), C.swig_type_96(_swig_i_6), *(*C.swig_type_97)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
+	C._wrap_Spill_Feed_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_type_91(_swig_i_2), C.swig_type_92(_swig_i_3), C.swig_type_93(_swig_i_4), C.swig_type_94(_swig_i_5), C.swig_type_95(_swig_i_6), *(*C.swig_type_96)(unsafe.Pointer(&_swig_i_7)), C.swig_voidp(_swig_i_8))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg8
 	}
@@ -1448,7 +1449,7 @@ func (arg1 SwigcptrSpill) Episode(arg2 uint64, arg3 *Error) (_swig_ret *Episode)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_98(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Episode)(C._wrap_Spill_Episode_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.swig_type_97(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Episode
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1471,6 +1472,6 @@ func LoneSpill(arg1 uint32, arg2 uint32, arg3 uint64, arg4 uint64, arg5 *Error) 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_99(_swig_i_2), C.swig_type_100(_swig_i_3), C.swig_voidp(_swig_i_4))))
+	swig_r = (Spill)(SwigcptrSpill(C._wrap_LoneSpill_raw_61d71aca86ec8494(C.int(_swig_i_0), C.int(_swig_i_1), C.swig_type_98(_swig_i_2), C.swig_type_99(_swig_i_3), C.swig_voidp(_swig_i_4))))
 	return swig_r
 }

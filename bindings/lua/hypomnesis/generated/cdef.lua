@@ -343,8 +343,7 @@ typedef struct hmn_cache {
   uint32_t reserved0;
   uint64_t layers;
   uint64_t kv_heads;
-  uint64_t key_dim;
-  uint64_t value_dim;
+  uint64_t row_dim;
   uint64_t window;
   uint64_t sinks;
   uint64_t latent_dim;

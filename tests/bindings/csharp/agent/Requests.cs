@@ -32,7 +32,7 @@ internal sealed class Requests : IDisposable
             case "drop": Drop(words[1]); break;
             case "track": Track(); break;
             case "track_allocate": tracker!.Allocate(U64(1), U32(2)); break;
-            case "track_limit": tracker!.SetLimit(U64(1)); break;
+            case "track_limit": tracker!.SetLimit(words[1] != "-" ? U64(1) : null); break;
             case "track_reset": tracker!.Reset(); break;
             case "track_release": tracker!.Release(U64(1), U32(2)); break;
             case "spill": spill = Context.CreateSpill(U32(1), SpillOptionsFrom(2)); break;
@@ -63,7 +63,7 @@ internal sealed class Requests : IDisposable
         "estimate_tensor" => (true, Estimate.Tensor([U64(1), U64(2)], Estimate.DtypeFrom(words[3]))),
         "estimate_cache" => (true, Estimate.Cache(new Cache
         {
-            Kind = (CacheKind)U32(1), Dtype = Dtype.F16, Layers = U64(2), KvHeads = U64(3), KeyDim = U64(4),
+            Kind = (CacheKind)U32(1), Dtype = Dtype.F16, Layers = U64(2), KvHeads = U64(3), RowDim = U64(4),
         }, U64(5))),
         "estimate_packed" => (true, Estimate.Packed([U64(1), U64(2)], new Packing
         {

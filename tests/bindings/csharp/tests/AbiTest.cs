@@ -51,7 +51,7 @@ public class AbiTest
     /// package has null and methods for these.</summary>
     private static readonly string[] Unneeded =
         ["HMN_BACKEND_INFO_HAS_", "HMN_DIAGNOSTIC_HAS_", "HMN_DELTA_HAS_", "HMN_SAMPLER_INFO_HAS_",
-         "HMN_PEAK_HAS_", "HMN_METRIC_HAS_", "HMN_TRACKER_INFO_HAS_", "HMN_SAMPLER_PEAKS_ONLY", "HMN_SPILL_SAMPLE_HAS_",
+         "HMN_PEAK_HAS_", "HMN_METRIC_HAS_", "HMN_TRACKER_INFO_HAS_", "HMN_TRACKER_LIMITED", "HMN_SAMPLER_PEAKS_ONLY", "HMN_SPILL_SAMPLE_HAS_",
          "HMN_SPILL_INFO_HAS_", "HMN_EPISODE_HAS_", "HMN_TEXT_", "HMN_VERSION_"];
 
     public static IEnumerable<object[]> Constants() =>

@@ -34,10 +34,10 @@ public class EstimateTest
         var layer = new Attention { Dtype = Dtype.F32, Heads = 1, Sequence = 4, HeadDim = 2 };
         Assert.Equal(192ul, Estimate.Attention(layer));
         Assert.Equal(128ul, Estimate.Attention(layer with { Flags = AttentionFlags.Fused }));
-        var full = new Cache { Dtype = Dtype.F16, Layers = 80, KvHeads = 8, KeyDim = 128 };
-        Assert.Equal(327680ul, Estimate.Cache(full, 1));
+        var full = new Cache { Dtype = Dtype.F16, Layers = 80, KvHeads = 8, RowDim = 128 };
+        Assert.Equal(163840ul, Estimate.Cache(full, 1));
         var windowed = full with { Kind = CacheKind.Window, Window = 2044, Sinks = 4 };
-        Assert.Equal(671088640ul, Estimate.Cache(windowed, 10000));
+        Assert.Equal(335544320ul, Estimate.Cache(windowed, 10000));
         var latent = new Cache { Kind = CacheKind.Latent, Dtype = Dtype.Bf16, Layers = 61, LatentDim = 576 };
         Assert.Equal(61ul * 1152, Estimate.Cache(latent, 1));
         Assert.Equal(1100ul, Estimate.Overhead(1000));

@@ -22,9 +22,19 @@ public class TrackerTest
             new TrackerInfo { LimitBytes = 1000, AllocatedBytes = 500, PeakBytes = 900, RefusedCount = 1 },
             tracker.ReadInfo());
         Assert.Throws<HypomnesisException>(() => tracker.SetLimit(499));
-        tracker.SetLimit(0);
+        tracker.SetLimit(null);
         tracker.Reset();
         Assert.Equal(new TrackerInfo(), tracker.ReadInfo());
+    }
+
+    [Fact]
+    public void ALimitOfZeroAllowsNothing()
+    {
+        using var made = new Tracker(new TrackerOptions { LimitBytes = 0 });
+        Assert.Throws<HypomnesisException>(() => made.Allocate(1));
+        using var changed = new Tracker();
+        changed.SetLimit(0);
+        Assert.Throws<HypomnesisException>(() => changed.Allocate(1));
     }
 
     [Fact]

@@ -15,7 +15,7 @@ func estimateTensor(r request) (uint64, error) {
 func estimateCache(r request) (uint64, error) {
 	return hypomnesis.EstimateCache(hypomnesis.Cache{Kind: hypomnesis.CacheKind(r.u32(1)),
 		Packing: hypomnesis.Packing{Dtype: hypomnesis.DtypeF16}, Layers: r.u64(2), KvHeads: r.u64(3),
-		KeyDim: r.u64(4)}, r.u64(5), 1)
+		RowDim: r.u64(4)}, r.u64(5), 1)
 }
 
 func estimatePacked(r request) (uint64, error) {
@@ -42,7 +42,7 @@ func dtypeBits(r request) (uint32, error) {
 }
 
 func (a *agent) track(r request) {
-	tracker, err := a.context.NewTracker(0, &hypomnesis.TrackerOptions{LimitBytes: r.u64(1)})
+	tracker, err := a.context.NewTracker(0, &hypomnesis.TrackerOptions{LimitBytes: hypomnesis.Some(r.u64(1))})
 	if a.done(err) {
 		a.tracker = tracker
 	}
@@ -78,7 +78,7 @@ var trackerCommands = map[string]command{
 	"dtype_bits": {1, func(a *agent, r request) {
 		say(a, func() (uint32, error) { return dtypeBits(r) })
 	}},
-	"track_limit": {1, func(a *agent, r request) { a.done(a.tracker.SetLimit(r.u64(1))) }},
+	"track_limit": {1, func(a *agent, r request) { a.done(a.tracker.SetLimit(r.maybe(1))) }},
 	"track_reset": {0, func(a *agent, r request) { a.done(a.tracker.Reset()) }},
 	"track":       {1, (*agent).track},
 	"track_tag": {1, func(a *agent, r request) {

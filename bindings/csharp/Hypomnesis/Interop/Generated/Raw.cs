@@ -1208,7 +1208,7 @@ internal static unsafe class Raw {
 
   public static SamplerHandle Context_sampler(ContextHandle self, uint sampler_flags, ulong interval_ns, ulong process_interval_ns, uint capacity, uint flags, uint collect, uint device_index, uint pid, ulong deadline_ns, ref ErrorRecord error) { return RawPINVOKE.Context_sampler(self, sampler_flags, interval_ns, process_interval_ns, capacity, flags, collect, device_index, pid, deadline_ns, ref error); }
 
-  public static TrackerHandle Context_tracker(ContextHandle self, uint device_index, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.Context_tracker(self, device_index, limit_bytes, tag_capacity, ref error); }
+  public static TrackerHandle Context_tracker(ContextHandle self, uint device_index, uint flags, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.Context_tracker(self, device_index, flags, limit_bytes, tag_capacity, ref error); }
 
   public static SpillHandle Context_spill(ContextHandle self, uint device_index, uint episode_capacity, ulong dedicated_threshold_bytes, ulong growth_bytes, ref ErrorRecord error) { return RawPINVOKE.Context_spill(self, device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes, ref error); }
 
@@ -1314,8 +1314,8 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ulong estimate_cache(uint kind, uint dtype, uint element_bits, uint group_size, uint group_bits, ulong layers, ulong kv_heads, ulong key_dim, ulong value_dim, ulong window, ulong sinks, ulong latent_dim, ulong state_elements, ulong sequence, ulong sequences, ref ErrorRecord error) {
-    ulong ret = RawPINVOKE.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window, sinks, latent_dim, state_elements, sequence, sequences, ref error);
+  public static ulong estimate_cache(uint kind, uint dtype, uint element_bits, uint group_size, uint group_bits, ulong layers, ulong kv_heads, ulong row_dim, ulong window, ulong sinks, ulong latent_dim, ulong state_elements, ulong sequence, ulong sequences, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, row_dim, window, sinks, latent_dim, state_elements, sequence, sequences, ref error);
     return ret;
   }
 
@@ -1329,7 +1329,7 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static TrackerHandle new_Tracker(ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.new_Tracker(limit_bytes, tag_capacity, ref error); }
+  public static TrackerHandle new_Tracker(uint flags, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.new_Tracker(flags, limit_bytes, tag_capacity, ref error); }
 
   public static void Tracker_allocate(TrackerHandle self, ulong bytes, uint tag, ref ErrorRecord error) {
     RawPINVOKE.Tracker_allocate(self, bytes, tag, ref error);
@@ -1344,8 +1344,8 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static void Tracker_set_limit(TrackerHandle self, ulong limit_bytes, ref ErrorRecord error) {
-    RawPINVOKE.Tracker_set_limit(self, limit_bytes, ref error);
+  public static void Tracker_set_limit(TrackerHandle self, uint flags, ulong limit_bytes, ref ErrorRecord error) {
+    RawPINVOKE.Tracker_set_limit(self, flags, limit_bytes, ref error);
   }
 
   public static void Tracker_reset(TrackerHandle self, ref ErrorRecord error) {
@@ -1671,7 +1671,8 @@ internal static unsafe class Raw {
   public const int CACHE_WINDOW = 1;
   public const int CACHE_LATENT = 2;
   public const int CACHE_STATE = 3;
-  public const int CACHE_SIZE_V1 = 96;
+  public const int CACHE_SIZE_V1 = 88;
+  public const int TRACKER_LIMITED = 1;
   public const int TRACKER_OPTIONS_SIZE_V1 = 24;
   public const int TRACKER_INFO_SIZE_V1 = 56;
   public const int TAG_SIZE_V1 = 104;

@@ -998,7 +998,7 @@ internal static unsafe class RawPINVOKE {
   public static extern SamplerHandle Context_sampler(ContextHandle jarg1, uint jarg2, ulong jarg3, ulong jarg4, uint jarg5, uint jarg6, uint jarg7, uint jarg8, uint jarg9, ulong jarg10, ref ErrorRecord jarg11);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_tracker___")]
-  public static extern TrackerHandle Context_tracker(ContextHandle jarg1, uint jarg2, ulong jarg3, uint jarg4, ref ErrorRecord jarg5);
+  public static extern TrackerHandle Context_tracker(ContextHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, uint jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_spill___")]
   public static extern SpillHandle Context_spill(ContextHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, ulong jarg5, ref ErrorRecord jarg6);
@@ -1106,7 +1106,7 @@ internal static unsafe class RawPINVOKE {
   public static extern ulong estimate_attention(uint jarg1, uint jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, ref ErrorRecord jarg8);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_cache___")]
-  public static extern ulong estimate_cache(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ulong jarg6, ulong jarg7, ulong jarg8, ulong jarg9, ulong jarg10, ulong jarg11, ulong jarg12, ulong jarg13, ulong jarg14, ulong jarg15, ref ErrorRecord jarg16);
+  public static extern ulong estimate_cache(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ulong jarg6, ulong jarg7, ulong jarg8, ulong jarg9, ulong jarg10, ulong jarg11, ulong jarg12, ulong jarg13, ulong jarg14, ref ErrorRecord jarg15);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_overhead___")]
   public static extern ulong estimate_overhead(ulong jarg1, uint jarg2, ref ErrorRecord jarg3);
@@ -1115,7 +1115,7 @@ internal static unsafe class RawPINVOKE {
   public static extern ulong estimate_sum(ulong[] jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Tracker___")]
-  public static extern TrackerHandle new_Tracker(ulong jarg1, uint jarg2, ref ErrorRecord jarg3);
+  public static extern TrackerHandle new_Tracker(uint jarg1, ulong jarg2, uint jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_allocate___")]
   public static extern void Tracker_allocate(TrackerHandle jarg1, ulong jarg2, uint jarg3, ref ErrorRecord jarg4);
@@ -1127,7 +1127,7 @@ internal static unsafe class RawPINVOKE {
   public static extern uint Tracker_would_fit(TrackerHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_set_limit___")]
-  public static extern void Tracker_set_limit(TrackerHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
+  public static extern void Tracker_set_limit(TrackerHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_reset___")]
   public static extern void Tracker_reset(TrackerHandle jarg1, ref ErrorRecord jarg2);

@@ -70,6 +70,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG})
   hmn_gate_once(header header_macros header_everything header_msvc header_libclang header_zig header_swig
     layout consistency coverage history breaks rehearsal canaries)
+  set_property(TEST abi.rehearsal abi.canaries APPEND PROPERTY LABELS slow)
 endif()
 
 if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)

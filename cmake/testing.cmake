@@ -2,7 +2,8 @@
 # hmn_add_suite(<area>.<noun> COMMAND <command> [TIMEOUT <seconds>] [LABELS <label>...]
 #               [ENVIRONMENT <name=value>...] [SERIAL])
 # One suite is one ctest test, labelled with its area. It exits with 77 to be counted as skipped and
-# then prints `skipped: <suite>: <reason>`.
+# then prints `skipped: <suite>: <reason>`. Its time limit is for hangs: several times what it takes beside others on
+# a busy machine. Labels: see tests/stages.
 # Runs under Wine with a prefix of the build's own, whose server is kept between suites.
 set(HMN_WINE_ENVIRONMENT "")
 if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
@@ -24,7 +25,7 @@ endif()
 function(hmn_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT 300)
   endif()
   if(CMAKE_CROSSCOMPILING OR HMN_SANITIZE)
     math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")

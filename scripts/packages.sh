@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
 # Sourced by run and test. need_packages PACKAGE[=COMMAND]... installs missing packages. An existing
-# COMMAND replaces its package. With ask=yes it asks first, if there is a terminal to ask on.
+# COMMAND replaces its package. With ask=yes it asks first, if there is a terminal to ask on. What apt-get
+# prints goes to $root/build/packages.log.
 
 missing_packages() {
   for wanted; do
@@ -63,18 +64,21 @@ need_packages() {
   if [ -z "$missing" ]; then
     return 0
   fi
-  if may_install "$missing"; then
-    echo "hypomnesis: installing$missing" >&2
-  else
+  if ! may_install "$missing"; then
     echo "hypomnesis: not installed; as root run: apt-get install$missing" >&2
     return 1
   fi
+  # shellcheck disable=SC2154 # of the script that sources this
+  installed=$root/build/packages.log
+  mkdir -p "$root/build"
+  echo "hypomnesis: installing $(echo "$missing" | wc -w) packages; the log is $installed" >&2
   # shellcheck disable=SC2086
-  if as_root apt-get -qq update >&2 &&
+  if as_root apt-get -q update >"$installed" 2>&1 &&
     as_root env DEBIAN_FRONTEND=noninteractive \
-      apt-get -qq install --yes --no-install-recommends $missing >&2; then
+      apt-get -q install --yes --no-install-recommends $missing >>"$installed" 2>&1; then
     return 0
   fi
+  tail -n 20 "$installed" >&2
   echo "hypomnesis: cannot install; as root run: apt-get install$missing" >&2
   return 1
 }

@@ -3,7 +3,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_program(HMN_CLANG NAMES clang-19 clang)
 find_program(HMN_CLANGXX NAMES clang++-19 clang++)
 find_program(HMN_SWIG swig)
-mark_as_advanced(HMN_CLANG HMN_CLANGXX HMN_SWIG)
+find_program(HMN_ABIDIFF abidiff)
+mark_as_advanced(HMN_CLANG HMN_CLANGXX HMN_SWIG HMN_ABIDIFF)
 
 set(gate ${CMAKE_CURRENT_SOURCE_DIR}/gate)
 set(abi ${PROJECT_SOURCE_DIR}/abi)
@@ -60,8 +61,6 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})
   hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
-  find_program(HMN_ABIDIFF abidiff)
-  mark_as_advanced(HMN_ABIDIFF)
   set(HMN_REHEARSED FALSE)
   if(HMN_CLANG AND HMN_ABIDIFF)
     set(HMN_REHEARSED TRUE)
@@ -70,6 +69,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG})
   hmn_gate_once(header header_macros header_everything header_msvc header_libclang header_zig header_swig
     layout consistency coverage history breaks rehearsal canaries)
+  set_property(TEST abi.rehearsal abi.canaries APPEND PROPERTY LABELS slow)
 endif()
 
 if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
@@ -94,7 +94,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_BUILD_TYPE MATCHES "Deb" A
   list(POP_BACK versions newest)
   # It reads the types of the boundary, which -g1 leaves out.
   target_compile_options(hmn_api PRIVATE -g)
-  hmn_gate(abidiff ${gate}/abidiff.sh ${library} ${include}
+  hmn_gate_with(HMN_ABIDIFF abidiff ${gate}/abidiff.sh ${library} ${include}
     ${abi}/baselines/${newest}/x86_64.abi ${abi}/headers/${newest} ${abi}/suppressions)
 endif()
 

@@ -82,8 +82,9 @@ def violations(root):
         inside = str(path.relative_to("src"))
         rules = EVERYWHERE if inside.startswith("cli/") else LIBRARY
         code = tree.code(root, path)
-        for number, line in enumerate(code.splitlines(), 1):
-            for pattern, what, exceptions in rules:
+        present = [rule for rule in rules if re.search(rule[0], code, re.M)]
+        for number, line in enumerate(code.splitlines() if present else (), 1):
+            for pattern, what, exceptions in present:
                 match = re.search(pattern, line)
                 declared = match and match.group(0).endswith("(") and \
                     DECLARATION.search(line[:match.start()])

@@ -1,49 +1,48 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""check.py NOUN ROOT: first shows that the check of that noun sees what is planted for it, then runs
-it on the tree at ROOT. Each check has violations(root), a CLEAN tree, and PLANTED: files that are laid
-over it, and the words that the violation must have."""
+"""check.py ROOT [NOUN...]: the repository's checks, or some of them, on the tree at ROOT, which is read once. Each
+check first shows that it sees what is planted for it: it has violations(root), a CLEAN tree, and PLANTED: files that
+are laid over it, and the words that the violation must have."""
 import importlib
-import pathlib
 import sys
-import tempfile
+import traceback
 
 sys.dont_write_bytecode = True
+import tree  # noqa: E402
 
-
-def lay(root, content):
-    for name, text in content.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-
-def found_in(check, *layers):
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        for layer in layers:
-            lay(root, layer)
-        return list(check.violations(root))
+NOUNS = ("architecture", "bindings", "calls", "exporter_names", "files", "functions", "home", "includes", "links",
+         "manual", "options", "release", "sources", "statuses", "tables", "versions")
 
 
 def self_test(check):
-    problems = [f"the clean tree has: {found}" for found in found_in(check, check.CLEAN)]
+    """What shows that a check does not work."""
+    for violation in check.violations(tree.PlantedTree(check.CLEAN)):
+        yield f"the check does not work: the clean tree has: {violation}"
     if not check.PLANTED:
-        problems.append("nothing is planted")
+        yield "the check does not work: nothing is planted"
     for planted, expected in check.PLANTED:
-        found = found_in(check, check.CLEAN, planted)
-        if not any(expected in line for line in found):
-            problems.append(f"planted {str(planted)[:200]}, expected {expected!r}, found {found[:5]}")
-    return problems
+        violations = list(check.violations(tree.PlantedTree(check.CLEAN, planted)))
+        if not any(expected in violation for violation in violations):
+            yield (f"the check does not work: planted {str(planted)[:200]}, expected {expected!r}, "
+                   f"found {violations[:5]}")
+
+
+def problems(noun, root):
+    try:
+        check = importlib.import_module(noun)
+        yield from self_test(check)
+        yield from check.violations(root)
+    except (Exception, SystemExit):
+        yield f"the check ends with an exception:\n{traceback.format_exc()}"
 
 
 def main():
-    check = importlib.import_module(sys.argv[1])
-    for heading, lines in (("the check does not work", self_test(check)),
-                           ("violations", list(check.violations(pathlib.Path(sys.argv[2]))))):
-        if lines:
-            print(f"{heading}:", *lines, sep="\n  ")
-            return 1
-    return 0
+    root, *nouns = sys.argv[1:]
+    root = tree.Tree(root)
+    if not root.paths:
+        sys.exit(f"{sys.argv[1]}: there is nothing to check")
+    lines = [f"{noun}: {problem}" for noun in nouns or NOUNS for problem in problems(noun, root)]
+    print(*lines, sep="\n")
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

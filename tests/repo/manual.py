@@ -1,30 +1,27 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""manual.py ROOT: scripts/manual --check passes, and fails once the header has changed."""
-import pathlib
-import shutil
-import subprocess
-import sys
-import tempfile
+"""The manual pages of the functions are what scripts/manual writes from the header."""
+import tree
+
+HEADER = "include/hypomnesis.h"
+manual = tree.script("manual")
 
 
-def check(root):
-    return subprocess.run([sys.executable, "-B", root / "scripts/manual", "--check"],
-                          capture_output=True, text=True)
+def violations(root):
+    for name, text in manual.pages(tree.text(root, HEADER)):
+        path = f"docs/man/{name}.3"
+        if not tree.exists(root, path) or not manual.is_current(tree.text(root, path), text):
+            yield f"{path} is out of date: run scripts/manual"
 
 
-def main():
-    root = pathlib.Path(sys.argv[1])
-    with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(folder)
-        for part in ("include", "scripts", "docs/man"):
-            shutil.copytree(root / part, copy / part)
-        header = copy / "include/hypomnesis.h"
-        header.write_text(header.read_text().replace("Identity of a device.", "Its identity."))
-        assert "docs/man/hmn_device.3" in check(copy).stdout, "a changed header is not seen"
-    done = check(root)
-    print(done.stdout, done.stderr)
-    return done.returncode
+def clean_tree():
+    """The header as it is, and its pages."""
+    header = manual.HEADER.read_text(encoding="utf-8")
+    pages = {f"docs/man/{name}.3": f"{manual.LICENCE}.Dd January 1, 2030\n{text}" for name, text in manual.pages(header)}
+    return {HEADER: header} | pages
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+CLEAN = clean_tree()
+PLANTED = [
+    ({HEADER: CLEAN[HEADER].replace("Identity of a device.", "Its identity.")}, "docs/man/hmn_device.3 is out of date"),
+    ({"docs/man/hmn_device.3": ""}, "docs/man/hmn_device.3 is out of date"),
+]

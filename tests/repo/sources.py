@@ -7,25 +7,22 @@ import re
 import tree
 
 
-def words_of(file):
-    code = re.sub(r"#[^\n]*", "", file.read_text(encoding="utf-8"))
-    return set(re.findall(r"[\w./*{}$-]+", code))
+def words_by_folder(root):
+    """folder -> the words of its CMake files"""
+    words = {}
+    for path in tree.files(root, "CMakeLists.txt", ".cmake"):
+        code = re.sub(r"#[^\n]*", "", tree.text(root, path))
+        words.setdefault(path.parent, set()).update(re.findall(r"[\w./*{}$-]+", code))
+    return words
 
 
-def is_cmake(file):
-    return file.name == "CMakeLists.txt" or file.suffix == ".cmake"
-
-
-def words_above(root, path):
+def words_above(words, path):
     """Words of the CMake files beside and above a file, without folders."""
-    for folder in path.parents:
-        for file in filter(is_cmake, (root / folder).glob("*")):
-            yield from (word.rsplit("/", 1)[-1] for word in words_of(file))
+    return {word.rsplit("/", 1)[-1] for folder in path.parents for word in words.get(folder, ())}
 
 
-def words_below(root, path):
-    for file in filter(is_cmake, (root / path.parent).rglob("*")):
-        yield from words_of(file)
+def words_below(words, path):
+    return (word for folder, found in words.items() if path.parent in (folder, *folder.parents) for word in found)
 
 
 def names_of(path):
@@ -33,20 +30,21 @@ def names_of(path):
     return {path.name, path.stem, re.sub(r"_test$", "", path.stem)}
 
 
-def is_listed(root, path):
-    words = set(words_above(root, path))
-    if names_of(path) & words:
+def is_listed(words, path):
+    above = words_above(words, path)
+    if names_of(path) & above:
         return True
-    if any(fnmatch.fnmatch(path.name, word) for word in words if re.search(r"\w\*|\*\w", word)):
+    if any(fnmatch.fnmatch(path.name, word) for word in above if re.search(r"\w\*|\*\w", word)):
         return True
     return any(re.fullmatch(rf"(\.\./)+{re.escape(path.name)}", word)
-               for word in words_below(root, path))
+               for word in words_below(words, path))
 
 
 def violations(root):
+    words = words_by_folder(root)
     for part in ("src", "tests"):
         for path in tree.files(root, ".cpp", ".c", under=part):
-            if not is_listed(root, path):
+            if not is_listed(words, path):
                 yield f"{path} is in no CMake file"
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Reading a source tree: its files, and C++ code without comments and literals."""
+import functools
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import re
@@ -12,24 +15,89 @@ TOKEN = re.compile(
     re.S | re.X)
 
 
-def files(root, *suffixes, under="."):
-    """Paths below root, relative to it, sorted; suffixes may also be whole names."""
-    found = []
-    for folder, folders, names in os.walk(pathlib.Path(root) / under):
+class Tree:
+    """A source tree on disk; its folders are listed once, and each file is read once."""
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.texts = {}
+        self.codes = {}
+
+    @functools.cached_property
+    def paths(self):
+        return [path.relative_to(self.root) for path in walk(self.root)]
+
+    @functools.cached_property
+    def names(self):
+        """All files and the folders that hold them, as text."""
+        return {str(name) for path in self.paths for name in (path, *path.parents)}
+
+    def read(self, path):
+        return (self.root / path).read_text(encoding="utf-8", errors="replace")
+
+    def files(self, suffixes, under):
+        """Paths below root, relative to it, sorted."""
+        parts = pathlib.PurePath(under).parts
+        return [path for path in self.paths
+                if path.parts[:len(parts)] == parts and (not suffixes or path.name.endswith(suffixes))]
+
+    def text(self, path):
+        key = str(path)
+        if key not in self.texts:
+            self.texts[key] = self.read(path)
+        return self.texts[key]
+
+    def code(self, path):
+        key = str(path)
+        if key not in self.codes:
+            self.codes[key] = TOKEN.sub(_blank, self.text(path))
+        return self.codes[key]
+
+    def exists(self, path):
+        return str(pathlib.PurePath(path)) in self.names
+
+
+class PlantedTree(Tree):
+    """A tree of texts that is nowhere on disk."""
+
+    def __init__(self, *layers):
+        super().__init__("planted")
+        self.content = {}
+        for layer in layers:
+            self.content |= layer
+
+    @functools.cached_property
+    def paths(self):
+        return sorted(pathlib.Path(name) for name in self.content)
+
+    def read(self, path):
+        return self.content[str(path)]
+
+
+def walk(root):
+    for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders
                             if name not in SKIPPED_FOLDERS and not name.startswith("build"))
         for name in sorted(names):
-            if not suffixes or name.endswith(suffixes):
-                found.append((pathlib.Path(folder) / name).relative_to(root))
-    return found
+            yield pathlib.Path(folder) / name
+
+
+def tree_at(root):
+    """root itself where it is a tree; else one that is read anew, as a folder that changes has to be."""
+    return root if isinstance(root, Tree) else Tree(root)
+
+
+def files(root, *suffixes, under="."):
+    """Paths below root, relative to it, sorted; suffixes may also be whole names."""
+    return tree_at(root).files(suffixes, under)
 
 
 def text(root, path):
-    return (pathlib.Path(root) / path).read_text(encoding="utf-8", errors="replace")
+    return tree_at(root).text(path)
 
 
 def exists(root, path):
-    return (pathlib.Path(root) / path).exists()
+    return root.exists(path) if isinstance(root, Tree) else (pathlib.Path(root) / path).exists()
 
 
 def _blank(match):
@@ -40,7 +108,16 @@ def _blank(match):
 
 def code(root, path):
     """The text of a C or C++ file, comments and literals blanked, lines kept."""
-    return TOKEN.sub(_blank, text(root, path))
+    return tree_at(root).code(path)
+
+
+def script(name):
+    """The Python program of that name in scripts, as a module."""
+    path = pathlib.Path(__file__).parents[2] / "scripts" / name
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def functions_of_header(root):

@@ -51,6 +51,12 @@ TEST_CASE("what makes no sense is refused") {
   CHECK(s[field::gpu_power].said.view() == "-2");
 }
 
+TEST_CASE("what no chip can draw or run at is refused") {
+  const sample s = read(R"({"gpu_power": 1000, "gpu_freq_mhz": 10000})");
+  CHECK(s[field::gpu_power].why == status::backend);
+  CHECK(s[field::gpu_clock].why == status::backend);
+}
+
 TEST_CASE("the last spelling serves where an earlier makes no sense") {
   const sample s = read(R"({"gpu_usage_ratio": null, "gpu_usage": [461, 0.25]})");
   CHECK(s[field::gpu_effective].number == 25);

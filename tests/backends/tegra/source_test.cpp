@@ -56,12 +56,12 @@ class orin {
     tree.write(folder + "type", std::string(type) + "\n");
     tree.write(folder + "temp", std::string(milli) + "\n");
   }
-  void rail(const std::string& label, int millivolts, int milliamperes) const {
+  void rail(const std::string& label, int millivolts, int milliamperes, int channel = 2) const {
     const std::string folder = "sys/class/hwmon/hwmon3/";
     tree.write(folder + "name", "ina3221\n");
-    tree.write(folder + "in2_label", label + "\n");
-    tree.write(folder + "in2_input", std::to_string(millivolts) + "\n");
-    tree.write(folder + "curr2_input", std::to_string(milliamperes) + "\n");
+    tree.write(folder + "in" + std::to_string(channel) + "_label", label + "\n");
+    tree.write(folder + "in" + std::to_string(channel) + "_input", std::to_string(millivolts) + "\n");
+    tree.write(folder + "curr" + std::to_string(channel) + "_input", std::to_string(milliamperes) + "\n");
   }
   void clients(const std::string& text) const {
     tree.write("sys/kernel/debug/nvmap/iovmm/clients", text);
@@ -207,6 +207,18 @@ TEST_CASE("load, clock and temperature are metrics; one that is odd voids no oth
   CHECK(all.size() == 3);
   CHECK(r.about(static_cast<std::uint32_t>(metric_id::engine_percent)));
   CHECK(r.about(static_cast<std::uint32_t>(metric_id::temperature)));
+}
+
+TEST_CASE("the rail of the GPU may be on the last channel") {
+  const orin board;
+  board.rail("VDD_GPU", 20000, 250, 3);
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  plain_reading r;
+  std::vector<metric> all;
+  REQUIRE(s->metrics(0, false, all, r));
+  REQUIRE(all.size() == 5);
+  CHECK(all[4].value == doctest::Approx(20.0 * 0.25));
 }
 
 TEST_CASE("a rail of the GPU alone is its power") {

@@ -54,7 +54,7 @@ LIBRARY = EVERYWHERE + [
 # The system's own, and NVIDIA's, which tells what no file does. Those of AMD and Intel change their
 # ABI or end the program, and the kernel's files tell what they tell.
 LIBRARIES = {
-    "libnvidia-ml.so.1", "nvml.dll", "dxgi.dll", "gdi32.dll", "kernel32.dll", "ntdll.dll", "pdh.dll",
+    "libnvidia-ml.so.1", "nvml.dll", "dxgi.dll", "gdi32.dll", "kernel32.dll", "kernelbase.dll", "ntdll.dll", "pdh.dll",
     "CoreFoundation", "IOKit", "Metal", "libobjc.A.dylib", "libIOReport.dylib",
 }
 A_LIBRARY = re.compile(r"\.(?:so|dll|dylib|framework)\b")

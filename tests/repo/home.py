@@ -41,7 +41,7 @@ PLACES = [
 
 
 def files(root, place):
-    return [path.relative_to(root) for path in sorted(root.glob(place.path))]
+    return [path for path in tree.files(root) if path.match(place.path)]
 
 
 def read(root):

@@ -15,7 +15,8 @@ PRESENCE = re.compile(r"HMN_(%s)_HAS_\w+$" % "|".join(RECORDS))
 def declared(root):
     """The header's enumerators, without sizes of structs."""
     code = tree.code(root, "include/hypomnesis.h")
-    names = re.findall(r"\b(HMN_[A-Z0-9_]+)\s*=", code)
+    names = re.findall(r"\b(HMN_[A-Z0-9_]+)\s*=|^#define (HMN_\w+_HAS_\w+) HMN_PRESENCE", code, re.M)
+    names = [enumerator or bit for enumerator, bit in names]
     return [name for name in names if "_SIZE_V" not in name and not name.startswith(ELSEWHERE)]
 
 
@@ -48,7 +49,7 @@ def violations(root):
 CLEAN = {
     "include/hypomnesis.h": "enum { HMN_RUN_STATE_UNKNOWN = 0, HMN_RUN_STATE_READY = 1 };\nenum { HMN_POOL_SIZE_V1 = 96 };\n"
                             "enum { HMN_METRIC_UNKNOWN = 0, HMN_METRIC_VOLTAGE = 28 };\n"
-                            "enum { HMN_POOL_HAS_FREE = 1 << 1 };\nenum { HMN_PATH_PROC = 1 };\n",
+                            "#define HMN_POOL_HAS_FREE HMN_PRESENCE(1)\nenum { HMN_PATH_PROC = 1 };\n",
     "src/model/enums.def": '#define HMN_STATES(X) \\\n  X(unknown, HMN_RUN_STATE_UNKNOWN, "") \\\n  X(ready, HMN_RUN_STATE_READY, "")\n',
     "src/model/metrics.def": '#define HMN_METRICS(X) \\\n  X(voltage, VOLTAGE, "V", rails)\n',
     "src/model/fields.def": "#define HMN_POOL_FIELDS(X) \\\n  X(kind, kind, 0, pool_kind) \\\n"

@@ -295,7 +295,7 @@ static void only_gpus_are_listed_unless_asked(void** state) {
   hmn_snapshot* snapshot = NULL;
   assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
   NEW(hmn_snapshot_info, info);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_int_equal(info.device_count, 1);
   hmn_snapshot_destroy(snapshot);
   machine_end(&m);
@@ -371,10 +371,10 @@ static void an_identity_has_an_age(void** state) {
   assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK); /* C B */
   NEW(hmn_snapshot_info, info);
   NEW(hmn_device, device);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
-  assert_status(hmn_snapshot_device(snapshot, 1, &device), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
+  assert_status(hmn_snapshot_device_at(snapshot, 1, &device, NULL), HMN_OK);
   assert_true(device.age_ns > 0 && device.age_ns <= info.duration_ns);
-  assert_status(hmn_snapshot_device(snapshot, 0, &device), HMN_OK);
+  assert_status(hmn_snapshot_device_at(snapshot, 0, &device, NULL), HMN_OK);
   assert_true(device.age_ns >= info.monotonic_ns + info.duration_ns - scanned);
   hmn_snapshot_destroy(snapshot);
   machine_end(&m);

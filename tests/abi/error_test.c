@@ -104,12 +104,12 @@ static void a_wrong_option_is_named_by_its_field(void** state) {
   assert_message(hmn_context_create(&options, &made, &error), HMN_E_UNKNOWN_FLAG,
                  "flags: unknown bits 0x80000000");
   options.flags = 0;
-  options.reserved0 = 2;
+  options.device_classes = 1u << 31;
   assert_message(hmn_context_create(&options, &made, &error), HMN_E_UNKNOWN_FLAG,
-                 "reserved0: unknown bits 0x2");
+                 "device_classes: unknown bits 0x80000000");
   options.struct_size = 12;
   assert_message(hmn_context_create(&options, &made, &error), HMN_E_STRUCT_SIZE,
-                 "struct_size: 12, expected a multiple of 8 from 40 to 65536");
+                 "struct_size: 12, expected a multiple of 8 from 72 to 65536");
 
   hmn_snapshot* snapshot = NULL;
   hmn_snapshot_options what = {.struct_size = sizeof what, .collect = 1u << 31};

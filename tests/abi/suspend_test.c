@@ -88,8 +88,8 @@ static void an_age_includes_it(void** state) {
   hmn_snapshot_destroy(snapshot);
   suspend();
   assert_status(hmn_snapshot_take(m.context, &what, &snapshot, NULL), HMN_OK);
-  assert_status(hmn_snapshot_pool(snapshot, 0, &pool), HMN_OK);
-  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(snapshot, 0, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_true(pool.age_ns >= HOURS && pool.age_ns < HOURS * 3 / 2);
   assert_true(info.duration_ns < HOURS / 2);
   hmn_snapshot_destroy(snapshot);

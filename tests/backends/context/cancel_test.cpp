@@ -164,7 +164,7 @@ TEST_CASE("a call that would wait for a driver fails until the context is resume
     CHECK(std::string(error.message).find("cancelled") != std::string::npos);
     CHECK(pool.present == 0);
     std::uint32_t count = 99;
-    CHECK(hmn_device_count(m.context(), &count, nullptr) == HMN_E_CANCELLED);
+    CHECK(hmn_device_scan(m.context(), &count, nullptr, nullptr) == HMN_E_CANCELLED);
     CHECK(count == 0);
     CHECK(hmn_device_find(m.context(), "uuid:GPU-1", &count, nullptr) == HMN_E_CANCELLED);
     CHECK(take(m, 0) == HMN_E_CANCELLED);
@@ -206,7 +206,7 @@ TEST_CASE("a call that waits for nothing works while the context is cancelled") 
   const machine without({.backends_off = std::uint64_t{1} << HMN_BACKEND_NVML});
   cancel(without);
   std::uint32_t count = 99;
-  CHECK(hmn_device_count(without.context(), &count, nullptr) == HMN_OK);  // files of the kernel
+  CHECK(hmn_device_scan(without.context(), &count, nullptr, nullptr) == HMN_OK);  // files of the kernel
   CHECK(count == 0);
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("the answer that a cancelled call did not wait for serves the next rea
     nvml.load(two_gpus());
     const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
     std::uint32_t count = 0;
-    REQUIRE(hmn_device_count(m.context(), &count, nullptr) == HMN_OK);
+    REQUIRE(hmn_device_scan(m.context(), &count, nullptr, nullptr) == HMN_OK);
     const auto calls = nvml.calls(memory_call);
     nvml.load(two_gpus(hang_in_memory));
     Caller pool([&] { return read_pool(m); });
@@ -314,7 +314,7 @@ TEST_CASE("a cancel ends a program that a call waits for, and the next reading r
   Caller pool([&] { return read_pool(m); });
   Caller count([&] {
     std::uint32_t devices = 0;
-    return hmn_device_count(m.context(), &devices, nullptr);
+    return hmn_device_scan(m.context(), &devices, nullptr, nullptr);
   });
   pool.start();
   REQUIRE(comes_true([&] { return std::filesystem::exists(folder / "runs"); }));

@@ -365,7 +365,7 @@ static int64_t processor_us(void) {
 }
 
 /* Often wakes while the writer is inside a call. Ends early when it has spun for a second. */
-static int64_t read_now_and_then(const hmn_spill* detector) {
+static int64_t read_now_and_then(hmn_spill* detector) {
   const int64_t since = processor_us();
   int64_t spent = 0;
   for (int i = 0; i < 200 && spent < 1000000; ++i) {

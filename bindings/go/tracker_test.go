@@ -136,7 +136,7 @@ func TestTrackerIsSharedByGoroutines(t *testing.T) {
 }
 
 func TestTrackerThatIsClosedSaysSo(t *testing.T) {
-	tracker := limited(t, 0)
+	tracker := limited(t, Optional[uint64]{})
 	tracker.Close()
 	tracker.Close()
 	if err := tracker.Allocate(1); !isError(err, ErrClosed) {

@@ -804,9 +804,9 @@ struct device {
   std::optional<std::uint32_t> compute_instance;  // MIG
   // newest CUDA that the driver supports: 12.4 is 12 and 4
   std::optional<std::uint32_t> cuda_version_major;
-  std::optional<std::uint32_t> cuda_version_minor;
+  std::optional<std::uint32_t> cuda_version_minor;  // of the same version
   std::optional<std::uint32_t> compute_capability_major;  // NVIDIA: 9.0 is 9 and 0
-  std::optional<std::uint32_t> compute_capability_minor;
+  std::optional<std::uint32_t> compute_capability_minor;  // of the same capability
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
   std::uint64_t age_ns = 0;  // time since its driver listed it; of several, the earliest
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"

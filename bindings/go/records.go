@@ -190,25 +190,25 @@ type Device struct {
 	State                  RunState         `json:"state"`
 	Vendor                 Vendor           `json:"vendor"` // a PCI vendor id
 	MemoryKind             MemoryKind       `json:"memory_kind"`
-	ParentIndex            Optional[uint32] `json:"parent_index"`       // the device that this one is a partition of: a MIG instance, an XCP
-	DriverIndex            Optional[uint32] `json:"driver_index"`       // index in the vendor's own tools
-	PCIDevice              Optional[uint32] `json:"pci_device"`         // PCI device id
-	PCISubsystem           Optional[uint32] `json:"pci_subsystem"`      // subsystem device id << 16 | subsystem vendor id
-	RenderMinor            Optional[uint32] `json:"render_minor"`       // N of /dev/dri/renderDN
-	NUMANode               Optional[uint32] `json:"numa_node"`          // the host's NUMA node that is the device's own memory
-	GPUInstance            Optional[uint32] `json:"gpu_instance"`       // MIG
-	ComputeInstance        Optional[uint32] `json:"compute_instance"`   // MIG
-	CUDAVersionMajor       Optional[uint32] `json:"cuda_version_major"` // newest CUDA that the driver supports: 12.4 is 12 and 4
-	CUDAVersionMinor       Optional[uint32] `json:"cuda_version_minor"`
+	ParentIndex            Optional[uint32] `json:"parent_index"`             // the device that this one is a partition of: a MIG instance, an XCP
+	DriverIndex            Optional[uint32] `json:"driver_index"`             // index in the vendor's own tools
+	PCIDevice              Optional[uint32] `json:"pci_device"`               // PCI device id
+	PCISubsystem           Optional[uint32] `json:"pci_subsystem"`            // subsystem device id << 16 | subsystem vendor id
+	RenderMinor            Optional[uint32] `json:"render_minor"`             // N of /dev/dri/renderDN
+	NUMANode               Optional[uint32] `json:"numa_node"`                // the host's NUMA node that is the device's own memory
+	GPUInstance            Optional[uint32] `json:"gpu_instance"`             // MIG
+	ComputeInstance        Optional[uint32] `json:"compute_instance"`         // MIG
+	CUDAVersionMajor       Optional[uint32] `json:"cuda_version_major"`       // newest CUDA that the driver supports: 12.4 is 12 and 4
+	CUDAVersionMinor       Optional[uint32] `json:"cuda_version_minor"`       // of the same version
 	ComputeCapabilityMajor Optional[uint32] `json:"compute_capability_major"` // NVIDIA: 9.0 is 9 and 0
-	ComputeCapabilityMinor Optional[uint32] `json:"compute_capability_minor"`
-	OSID                   Optional[uint64] `json:"os_id"`          // Windows: adapter LUID; macOS: registry id
-	AgeNs                  uint64           `json:"age_ns"`         // time since its driver listed it; of several, the earliest
-	Name                   Optional[string] `json:"name"`           // as the vendor writes it: "NVIDIA GeForce RTX 4090"
-	UUID                   Optional[string] `json:"uuid"`           // as the vendor writes it: "GPU-…", "MIG-…"
-	PCIBusID               Optional[string] `json:"pci_bus_id"`     // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
-	DriverVersion          Optional[string] `json:"driver_version"` // as the vendor writes it
-	Architecture           Optional[string] `json:"architecture"`   // as the vendor names it: "Hopper", "gfx942"
+	ComputeCapabilityMinor Optional[uint32] `json:"compute_capability_minor"` // of the same capability
+	OSID                   Optional[uint64] `json:"os_id"`                    // Windows: adapter LUID; macOS: registry id
+	AgeNs                  uint64           `json:"age_ns"`                   // time since its driver listed it; of several, the earliest
+	Name                   Optional[string] `json:"name"`                     // as the vendor writes it: "NVIDIA GeForce RTX 4090"
+	UUID                   Optional[string] `json:"uuid"`                     // as the vendor writes it: "GPU-…", "MIG-…"
+	PCIBusID               Optional[string] `json:"pci_bus_id"`               // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
+	DriverVersion          Optional[string] `json:"driver_version"`           // as the vendor writes it
+	Architecture           Optional[string] `json:"architecture"`             // as the vendor names it: "Hopper", "gfx942"
 }
 
 func newDevice(from *raw.Device) Device {

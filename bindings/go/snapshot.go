@@ -217,7 +217,7 @@ func (s *Snapshot) Diagnostic(i int) (Diagnostic, error) {
 // the metric one of CollectMetrics; both 0: the subject as a whole. ErrNoDevice: the snapshot does not have
 // the device. ErrRange: the subject is not one bit of Collect. ErrArgument: a field of metrics, or a metric
 // of another subject. ErrEmpty: the subject was not requested.
-func (s *Snapshot) Reason(deviceIndex uint32, subject Collect, field uint32, metric MetricID) (Diagnostic, error) {
+func (s *Snapshot) Reason(deviceIndex uint32, subject Collect, field uint64, metric MetricID) (Diagnostic, error) {
 	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Diagnostic {
 		return native.Reason(deviceIndex, uint32(subject), field, uint32(metric), failure)
 	})

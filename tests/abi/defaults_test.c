@@ -235,6 +235,27 @@ static void a_sampler_keeps_64(void** state) {
 
 /* ---- what is collected ---- */
 
+static uint32_t devices_of(uint32_t classes) {
+  machine m;
+  NEW(hmn_context_options, options);
+  options.device_classes = classes;
+  machine_make(&m,
+               "{\"devices\": [{\"name\": \"a GPU\"},"
+               " {\"name\": \"an NPU\", \"device_class\": \"npu\"}]}",
+               &options);
+  uint32_t count = 0;
+  assert_status(hmn_device_scan(m.context, &count, NULL, NULL), HMN_OK);
+  machine_end(&m);
+  return count;
+}
+
+static void only_gpus_are_listed(void** state) {
+  (void)state;
+  DEFAULT(hmn_context_options, device_classes, "GPUs");
+  assert_int_equal(devices_of(0), 1);
+  assert_int_equal(devices_of(1u << HMN_DEVICE_CLASS_GPU | 1u << HMN_DEVICE_CLASS_NPU), 2);
+}
+
 static void a_snapshot_collects_what_is_documented(void** state) {
   (void)state;
   machine m;
@@ -477,6 +498,7 @@ int main(int count, char** words) {
       cmocka_unit_test(processes_are_scanned_again),
       cmocka_unit_test(scans_take_as_much_of_a_core_as_they_may),
 #endif
+      cmocka_unit_test(only_gpus_are_listed),
       cmocka_unit_test(a_tracker_has_no_limit_and_64_tags),
       cmocka_unit_test(a_spill_begins_where_it_is_documented),
       cmocka_unit_test(a_detector_keeps_1024_episodes),

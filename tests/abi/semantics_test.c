@@ -268,7 +268,7 @@ static const char all_values[] =
 
 static void assert_present(const struct field* fields, const void* record, const char* name) {
   hmn_fields present = 0;
-  memcpy(&present, (const char*)record + sizeof(uint32_t), sizeof present);
+  memcpy(&present, (const char*)record + 2 * sizeof(uint32_t), sizeof present);
   while (fields->name != NULL && strcmp(fields->name, name) != 0) ++fields;
   assert_non_null(fields->name);
   if (fields->bit != 0 && (present & fields->bit) == 0) fail_msg("%s has no presence bit", name);
@@ -462,6 +462,9 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
   assert_status(hmn_snapshot_metric_at(s, 0, &metric, NULL), HMN_OK);
   assert_status(hmn_snapshot_group_at(s, 0, &group, NULL), HMN_OK);
   assert_status(hmn_snapshot_usage_at(s, 0, &usage, NULL), HMN_OK);
+  NEW(hmn_device, device);
+  assert_status(hmn_snapshot_device_at(s, 0, &device, NULL), HMN_OK);
+  BETWEEN(device, age_ns, 1, ended - began);
   BETWEEN(pool, age_ns, again - read, ended - began);
   BETWEEN(telemetry, age_ns, again - read, ended - began);
   BETWEEN(metric, age_ns, again - read, ended - began);

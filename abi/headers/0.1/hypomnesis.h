@@ -648,9 +648,9 @@ typedef struct hmn_device {
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
     uint32_t cuda_version_major; /* newest CUDA that the driver supports: 12.4 is 12 and 4 */
-    uint32_t cuda_version_minor;
+    uint32_t cuda_version_minor;       /* of the same version */
     uint32_t compute_capability_major; /* NVIDIA: 9.0 is 9 and 0 */
-    uint32_t compute_capability_minor;
+    uint32_t compute_capability_minor; /* of the same capability */
     uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
     uint64_t age_ns;           /* time since its driver listed it; of several, the earliest */

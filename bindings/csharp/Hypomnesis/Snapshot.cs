@@ -118,7 +118,7 @@ public sealed class Snapshot : IDisposable
     /// device. <see cref="Status.Range"/>: not one bit.</exception>
     /// <exception cref="HypomnesisArgumentException">A field of metrics, or a metric of another
     /// subject.</exception>
-    public Diagnostic? Reason(uint deviceIndex, Collect subject, uint field = 0,
+    public Diagnostic? Reason(uint deviceIndex, Collect subject, ulong field = 0,
         MetricId metric = MetricId.Unknown)
     {
         var error = Native.NewError();

@@ -99,9 +99,9 @@ class Device:
     gpu_instance: int | None  # MIG
     compute_instance: int | None  # MIG
     cuda_version_major: int | None  # newest CUDA that the driver supports: 12.4 is 12 and 4
-    cuda_version_minor: int | None
+    cuda_version_minor: int | None  # of the same version
     compute_capability_major: int | None  # NVIDIA: 9.0 is 9 and 0
-    compute_capability_minor: int | None
+    compute_capability_minor: int | None  # of the same capability
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
     age_ns: int  # time since its driver listed it; of several, the earliest
     name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"

@@ -144,8 +144,8 @@ class Header(Canary):
                 (r"HMN_FN\(uint32_t\) hmn_feature", r'HMN_DEPRECATED("hmn_more") HMN_FN(uint32_t) hmn_feature'),
                 (r"if the library has a feature \(HMN_FEATURE_\*\)", "if it has it"),
                 (r"uint32_t vendor; +/\*[^/]*\*/", "uint32_t vendor;"),
-                (r"HMN_POOL_HAS_BUDGET = 1 << 5,", "HMN_POOL_HAS_GRANT = 1 << 5,"),
-                (r"(HMN_TELEMETRY_HAS_WINDOW = 1 << )\d+", r"\g<1>30"),
+                (r"HMN_POOL_HAS_BUDGET HMN_PRESENCE", "HMN_POOL_HAS_GRANT HMN_PRESENCE"),
+                (r"(HMN_TELEMETRY_HAS_WINDOW HMN_PRESENCE\()\d+", r"\g<1>64"),
                 (r"HMN_HYPOMNESIS_H", "HYPOMNESIS_H"),
                 (r"#include <stdint.h>", "#include <stdint.h>\n#include <stddef.h>")):
             original = self.tree.header.read_text()

@@ -12,7 +12,7 @@ REGISTRIES = {"status-codes": "HMN_OK|HMN_E_", "backends": "HMN_BACKEND_", "path
               "native-domains": "HMN_NATIVE_", "texts": "HMN_TEXT_",
               "metrics": "HMN_METRIC_", "dtypes": "HMN_DTYPE_"}
 # What a plain foreign function interface can express.
-PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_status", "const char *", "char *",
+PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_fields", "hmn_status", "const char *", "char *",
                    "uint32_t *", "uint64_t *", "int64_t *", "const uint64_t *", "hmn_error *"}
 RESULT_TYPES = {"hmn_status", "void", "uint32_t", "uint64_t", "const char *"}
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",

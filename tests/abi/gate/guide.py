@@ -57,8 +57,8 @@ def grow(folder):
     include = folder / "include"
     shutil.copytree(ROOT / "include", include)
     header = include / "hypomnesis.h"
-    edit(header, r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 96, HMN_POOL_SIZE_V2 = 104")
-    edit(header, r"(HMN_POOL_HAS_UNATTRIBUTED = 1 << 6)", r"\1,\n    HMN_POOL_HAS_PINNED = 1 << 7")
+    edit(header, r"HMN_POOL_SIZE_V1 = 104", "HMN_POOL_SIZE_V1 = 104, HMN_POOL_SIZE_V2 = 112")
+    edit(header, r"(#define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE\(6\))", r"\1\n#define HMN_POOL_HAS_PINNED HMN_PRESENCE(63)")
     edit(header, r"(uint64_t age_ns; +/\* time since the driver's answer \*/)(\n\} hmn_pool;)", r"\1\n    uint64_t pinned_bytes; /* V2 */\2")
     edit(header, r"(HMN_COLLECT_GROUPS = 1 << 8)", r"\1, HMN_COLLECT_MORE = 1 << 9")
     return include

@@ -175,6 +175,7 @@ def libclang(_folder, include, clang):
     header = headers.parse(include / "hypomnesis.h")
     structs = {one.name: [(field.name, field.type + (f"[{field.count}]" if field.count else ""), field.offset) for field in one.fields]
                for one in header.structs.values()}
+    enumerators = {name: value for name, value in header.constants.items() if name not in header.presence}
     functions = {one.name: [one.result, *((p.type, p.name) for p in one.parameters)] for one in header.functions.values()}
     for target in TARGETS:
         parsed = Clang(library[-1]).parse(include / "hypomnesis.h", [
@@ -183,13 +184,13 @@ def libclang(_folder, include, clang):
             yield f"libclang does not parse the header for {target}"
             continue
         for name, (size, align, fields) in parsed[0].items():
-            eight = any(field.type in ("uint64_t", "int64_t", "double") for field in header.structs[name].fields)
+            eight = any(field.type in ("uint64_t", "int64_t", "double", "hmn_fields") for field in header.structs[name].fields)
             natural = (4 if "i386" in target else 8) if eight else 4
             if (fields, size) != (structs.get(name), header.structs[name].size):
                 yield f"libclang lays {name} out otherwise for {target}: {fields}, {size} bytes"
             if align != natural:
                 yield f"libclang aligns {name} to {align} for {target}, not to {natural}"
-        for what, found, expected in (("structs", parsed[0].keys(), structs.keys()), ("constants", parsed[1], header.constants),
+        for what, found, expected in (("structs", parsed[0].keys(), structs.keys()), ("constants", parsed[1], enumerators),
                                       ("functions", parsed[2], functions)):
             if found != expected:
                 wrong = set(found) ^ set(expected) or {key for key in found if found[key] != expected[key]}

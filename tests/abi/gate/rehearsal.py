@@ -38,11 +38,11 @@ def in_header(pattern, replacement):
 
 
 SWAPPED = r"(    uint64_t free_bytes;)(.*?)(    uint64_t used_bytes;)"
-V2 = in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 96, HMN_POOL_SIZE_V2 = 104")
+V2 = in_header(r"HMN_POOL_SIZE_V1 = 104", "HMN_POOL_SIZE_V1 = 104, HMN_POOL_SIZE_V2 = 112")
 LAST = r"(uint64_t age_ns; +/\* time since the driver's answer \*/)(\n\} hmn_pool;)"
 FIELD = in_header(LAST, r"\1\n    uint64_t pinned_bytes; /* locked in memory. V2 */\2")
-BIT = in_header(r"HMN_POOL_HAS_UNATTRIBUTED = 1 << 6",
-                "HMN_POOL_HAS_UNATTRIBUTED = 1 << 6,\n    HMN_POOL_HAS_PINNED = 1 << 7")
+BIT = in_header(r"(#define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE\(6\))",
+                r"\1\n#define HMN_POOL_HAS_PINNED HMN_PRESENCE(63)")
 FUNCTION = in_header(r"(/\*\* Returns the time of the clock)",
                      r"/** Returns the number of features. @since 1.1 */\nHMN_FN(uint32_t) hmn_feature_count(void) HMN_NX;\n\1")
 NODE = (MAP, r"\n\};\n", "\n};\nHMN_1.1 {\nglobal:\n    hmn_feature_count;\n} HMN_1.0;\n")
@@ -58,30 +58,30 @@ GROWTH = (
                   r'\1\n *  @deprecated 1.1: use hmn_backend_available. \2HMN_DEPRECATED("use hmn_backend_available") \3'),)),
 )
 BREAKS = (
-    Change("two fields swapped", (in_header(SWAPPED, r"\3\2\1"),), "hmn_pool.free_bytes moved from offset 40 in 1.0"),
+    Change("two fields swapped", (in_header(SWAPPED, r"\3\2\1"),), "hmn_pool.free_bytes moved from offset 48 in 1.0"),
     Change("two fields swapped, seen in the baselines", (in_header(SWAPPED, r"\3\2\1"),),
            "the library's hmn_pool does not begin as the one of 1.0"),
     Change("a field grown in place", (
-        in_header(r"char name\[256\];", "char name[320];"), in_header(r"HMN_DEVICE_SIZE_V1 = 616", "HMN_DEVICE_SIZE_V1 = 680")),
+        in_header(r"char name\[256\];", "char name[320];"), in_header(r"HMN_DEVICE_SIZE_V1 = 624", "HMN_DEVICE_SIZE_V1 = 688")),
         r"hmn_device.name is char\[320\] and was char\[256\] in 1.0"),
     Change("a field widened", (in_header(r"uint32_t is_main; ", "uint64_t is_main; "),
-                               in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 104")),
+                               in_header(r"HMN_POOL_SIZE_V1 = 104", "HMN_POOL_SIZE_V1 = 112")),
            "hmn_pool.is_main is uint64_t and was uint32_t"),
     Change("a field made signed", (in_header(r"uint64_t budget_bytes;   /", "int64_t budget_bytes;    /"),),
            "hmn_pool.budget_bytes is int64_t and was uint64_t"),
     Change("a field dropped", (in_header(r"\n    uint64_t budget_bytes; +/\*.*?\*/", ""),
-                               in_header(r"\n    HMN_POOL_HAS_BUDGET = 1 << 5,", ""),
-                               in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 88")),
+                               in_header(r"\n#define HMN_POOL_HAS_BUDGET HMN_PRESENCE\(5\)", ""),
+                               in_header(r"HMN_POOL_SIZE_V1 = 104", "HMN_POOL_SIZE_V1 = 96")),
            "hmn_pool.budget_bytes is gone"),
     Change("a field inserted", (in_header(r"(    uint64_t total_bytes;\n    uint64_t free_bytes;)", r"    uint64_t pinned_bytes;\n\1"),
-                                V2, BIT), "hmn_pool.total_bytes moved from offset 32"),
+                                V2, BIT), "hmn_pool.total_bytes moved from offset 40"),
     Change("a field of another name", (in_header(r"uint32_t is_main; ", "uint32_t is_first;"),), "hmn_pool.is_main is gone"),
     Change("a field without a bit", (V2, FIELD), "hmn_pool.pinned_bytes is new and has no presence bit"),
-    Change("a field without a size", (FIELD, BIT), "hmn_pool has 104 bytes and no size constant", "consistency"),
-    Change("a size of another value", (FIELD, BIT, in_header(r"HMN_POOL_SIZE_V1 = 96", "HMN_POOL_SIZE_V1 = 104")),
-           "HMN_POOL_SIZE_V1 is 104 and was 96"),
-    Change("two presence bits swapped", (in_header(r"(HMN_POOL_HAS_FREE = 1 << )1", r"\g<1>2"),
-                                         in_header(r"(HMN_POOL_HAS_USED = 1 << )2", r"\g<1>1")),
+    Change("a field without a size", (FIELD, BIT), "hmn_pool has 112 bytes and no size constant", "consistency"),
+    Change("a size of another value", (FIELD, BIT, in_header(r"HMN_POOL_SIZE_V1 = 104", "HMN_POOL_SIZE_V1 = 112")),
+           "HMN_POOL_SIZE_V1 is 112 and was 104"),
+    Change("two presence bits swapped", (in_header(r"(HMN_POOL_HAS_FREE HMN_PRESENCE\()1", r"\g<1>2"),
+                                         in_header(r"(HMN_POOL_HAS_USED HMN_PRESENCE\()2", r"\g<1>1")),
            "HMN_POOL_HAS_FREE is 4 and was 2"),
     Change("enumerators renumbered", (in_header(r"(HMN_SENSOR_HOTSPOT = )2", r"\g<1>3"),
                                       in_header(r"(HMN_SENSOR_MEMORY = )3", r"\g<1>2")), "HMN_SENSOR_HOTSPOT is 3 and was 2"),
@@ -158,13 +158,13 @@ BREAKS = (
         in_header(r"hmn_feature\(uint32_t", "hmn_peak(uint32_t"), (MAP, "    hmn_feature;", "    hmn_peak;")),
         "hmn_peak is named like a type", "consistency"),
     Change("a struct without its size in front", (
-        in_header(r"(typedef struct hmn_group \{\n)    uint32_t struct_size;\n    hmn_flags present;",
-                  r"\1    hmn_flags present;\n    uint32_t struct_size;"),), "hmn_group begins with", "consistency"),
+        in_header(r"(typedef struct hmn_group \{\n)    uint32_t struct_size;\n    hmn_flags notes; ",
+                  r"\1    hmn_flags notes;\n    uint32_t struct_size; "),), "hmn_group begins with", "consistency"),
     Change("padding that is not written", (in_header(r"\n    uint32_t reserved0;\n    uint64_t used_bytes;  /\* VRAM",
                                                      "\n    uint64_t used_bytes;  /* VRAM"),), "hmn_group has padding", "consistency"),
-    Change("bit 31", (V2, FIELD, in_header(r"HMN_POOL_HAS_UNATTRIBUTED = 1 << 6",
-                                           "HMN_POOL_HAS_UNATTRIBUTED = 1 << 6,\n    HMN_POOL_HAS_PINNED = 1 << 31")),
-           "does not fit an int|is not one of bits 0 to 29", "consistency"),
+    Change("bit 64", (V2, FIELD, in_header(r"(#define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE\(6\))",
+                                           r"\1\n#define HMN_POOL_HAS_PINNED HMN_PRESENCE(64)")),
+           "is not one of bits 0 to 63", "consistency"),
     Change("a number used again", (("abi/metrics", r"\Z", "44  HMN_METRIC_AGAIN  reserved  of nothing\n"),),
            "uses the number 44 twice", "consistency"),
     Change("a function without its version", (FUNCTION, NODE, in_header(r" @since 1\.1", "")), "has no @since", "consistency"),
@@ -343,15 +343,15 @@ int main(void) {
   status = hmn_pool_read(0, 0, HMN_POOL_MAIN, 0, &pool.it, 0);
   if (status != HMN_OK || pool.it.struct_size != HMN_POOL_SIZE_V2) return 1;
   if (!(pool.it.present & HMN_POOL_HAS_PINNED) || pool.it.pinned_bytes != 11 || pool.it.age_ns != 10) return 2;
-  if (pool.it.present & ~(hmn_flags)255) return 3;
+  if (pool.it.present & ~((hmn_fields)255 | HMN_POOL_HAS_PINNED)) return 3;
   return pool.behind[0] == 0xA5 && pool.behind[63] == 0xA5 ? 0 : 4;
 }
 """
 FILL = """#include "api/sized.hpp"
 extern "C" __attribute__((visibility("default")))
-hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool* out, hmn_error*) noexcept {
+hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, hmn_fields, hmn_pool* out, hmn_error*) noexcept {
   hmn_pool full{};
-  full.present = 511;
+  full.present = 255 | HMN_POOL_HAS_PINNED | HMN_POOL_HAS_MOVED;
   full.age_ns = 10;
   full.pinned_bytes = 11;
   full.moved_bytes = 12;
@@ -360,8 +360,8 @@ hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool* 
   return HMN_OK;
 }
 """
-AGAIN = (in_header(r"HMN_POOL_SIZE_V2 = 104", "HMN_POOL_SIZE_V2 = 104, HMN_POOL_SIZE_V3 = 112"),
-         in_header(r"(HMN_POOL_HAS_PINNED = 1 << 7)", r"\1,\n    HMN_POOL_HAS_MOVED = 1 << 8"),
+AGAIN = (in_header(r"HMN_POOL_SIZE_V2 = 112", "HMN_POOL_SIZE_V2 = 112, HMN_POOL_SIZE_V3 = 120"),
+         in_header(r"(#define HMN_POOL_HAS_PINNED HMN_PRESENCE\(63\))", r"\1\n#define HMN_POOL_HAS_MOVED HMN_PRESENCE(8)"),
          in_header(r"(in memory\. V2 \*/)", r"\1\n    uint64_t moved_bytes; /* moved since the last reading. V3 */"))
 SIZED = "src/api/sized.cpp"
 MIDDLE_BREAKS = (

@@ -12,15 +12,16 @@ using hmn::api::sized_out;
 
 namespace {
 
-constexpr std::uint32_t of_first = 1u << 0;
-constexpr std::uint32_t of_later = 1u << 1;
-constexpr std::uint32_t of_label = 1u << 2;
-constexpr std::uint32_t of_last = 1u << 3;
+constexpr std::uint64_t of_first = 1u << 0;
+constexpr std::uint64_t of_later = 1u << 1;
+constexpr std::uint64_t of_label = 1u << 2;
+constexpr std::uint64_t of_last = std::uint64_t{1} << 63;
 
 // A result of its third version: `later` came with the second, the others with the third.
 struct grown {
   std::uint32_t struct_size;
-  std::uint32_t present;
+  std::uint32_t notes;
+  std::uint64_t present;
   std::uint64_t first;
   std::uint64_t later;
   char label[16];
@@ -36,7 +37,7 @@ constexpr std::array<sized_field, 4> fields{{
     {offsetof(grown, last), sizeof(grown), of_last},
 }};
 
-constexpr grown everything{0, of_first | of_later | of_label | of_last, 11, 22, "a long label", 33};
+constexpr grown everything{0, 0, of_first | of_later | of_label | of_last, 11, 22, "a long label", 33};
 
 // Caller's memory: a struct of some size, and bytes past it that are not the library's to write.
 struct caller {
@@ -107,7 +108,7 @@ TEST_CASE("an input of a later version is refused when it asks for more than is 
   struct longer {
     grown known;
     std::uint64_t unknown;
-  } input{{sizeof(longer), 0, 1, 2, {}, 3}, 0};
+  } input{{sizeof(longer), 0, 0, 1, 2, {}, 3}, 0};
   grown full{};
   REQUIRE(read_sized(&input, v1, &full, sizeof full));
   CHECK(full.last == 3);

@@ -191,11 +191,11 @@ public sealed partial record Device
     public uint? ComputeInstance { get; init; }
     /// <summary>Newest CUDA that the driver supports: 12.4 is 12 and 4.</summary>
     public uint? CudaVersionMajor { get; init; }
-    /// <summary>Cuda version minor.</summary>
+    /// <summary>Of the same version.</summary>
     public uint? CudaVersionMinor { get; init; }
     /// <summary>NVIDIA: 9.0 is 9 and 0.</summary>
     public uint? ComputeCapabilityMajor { get; init; }
-    /// <summary>Compute capability minor.</summary>
+    /// <summary>Of the same capability.</summary>
     public uint? ComputeCapabilityMinor { get; init; }
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }

@@ -65,9 +65,9 @@
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
 ---@field cuda_version_major integer? newest CUDA that the driver supports: 12.4 is 12 and 4
----@field cuda_version_minor integer?
+---@field cuda_version_minor integer? of the same version
 ---@field compute_capability_major integer? NVIDIA: 9.0 is 9 and 0
----@field compute_capability_minor integer?
+---@field compute_capability_minor integer? of the same capability
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
 ---@field age_ns integer time since its driver listed it; of several, the earliest
 ---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"

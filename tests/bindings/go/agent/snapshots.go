@@ -114,7 +114,7 @@ var snapshotCommands = map[string]command{
 	}},
 	"reason": {5, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Diagnostic, error) {
-			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u32(4), hypomnesis.MetricID(r.u32(5)))
+			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u64(4), hypomnesis.MetricID(r.u32(5)))
 		})
 	}},
 	"json": {1, func(a *agent, r request) { say(a, a.of(r, 1).JSON) }},

@@ -52,9 +52,9 @@ func TestCancelEndsAWaitUntilResume(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	context := machine(t, fmt.Sprintf(`{"host": "real", "devices": [{"pools": [{"kind": "vram", "total": 5}],
 		"delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
-	count, err := context.DeviceCount()
+	scan, err := context.Scan()
 	wantError(t, "error", err, nil)
-	want(t, "count", count, 1)
+	want(t, "count", scan.Count, 1)
 	ended := make(chan error)
 	go func() {
 		_, err := context.Pool(0, PoolMain, 0)
@@ -62,7 +62,7 @@ func TestCancelEndsAWaitUntilResume(t *testing.T) {
 	}()
 	wantError(t, "cancel", context.Cancel(), nil)
 	wantError(t, "waiting", <-ended, ErrCancelled)
-	_, err = context.DeviceCount()
+	_, err = context.Scan()
 	wantError(t, "later", err, ErrCancelled)
 	_, err = context.OwnMemory(0)
 	wantError(t, "without waiting", err, nil)

@@ -48,7 +48,7 @@ int returned_of(int children, Work work) {
 
 TEST_CASE("cancel ends the wait of another thread, until resume") {
   const hypomnesis::context c = machine("stuck.json");
-  REQUIRE(c.device_count() == 1);
+  REQUIRE(c.scan().count == 1);
   std::atomic<hypomnesis::status_code> status{hypomnesis::status_code::ok};
   std::thread waiting([&] {
     try {
@@ -60,7 +60,7 @@ TEST_CASE("cancel ends the wait of another thread, until resume") {
   c.cancel();
   waiting.join();
   CHECK(status == hypomnesis::status_code::cancelled);
-  CHECK_THROWS_AS(c.device_count(), hypomnesis::error);
+  CHECK_THROWS_AS(c.scan(), hypomnesis::error);
   CHECK(c.own_memory().resident_bytes);
   hypomnesis::snapshot_options briefly;
   briefly.deadline = std::chrono::milliseconds(1);

@@ -80,7 +80,7 @@ class Threads(Case):
     def test_cancel_ends_a_reading_until_resume(self):
         gate = self.folder / "gate"
         context = self.until(gate)
-        self.assertEqual(context.device_count(), 1)
+        self.assertEqual(context.scan().count, 1)
         raised = []
         thread = threading.Thread(target=lambda: raised.extend(together(lambda _: context.pool(0), 2)))
         thread.start()
@@ -89,7 +89,7 @@ class Threads(Case):
         self.assertEqual([type(error) for error in raised], [CancelledError] * 2)
         self.assertGreater(context.own_memory().resident_bytes, 0)
         with self.assertRaises(CancelledError):
-            context.device_count()
+            context.scan()
         context.resume()
         gate.touch()
         self.assertEqual(context.pool(0).total_bytes, 5)

@@ -34,14 +34,14 @@ public class HandleTest
     public void CancelEndsTheWaitOfAnotherThreadUntilResume()
     {
         using var context = Repository.Open("stuck.json");
-        Assert.Equal(1u, context.CountDevices());
+        Assert.Equal(1u, context.Scan().Count);
         Exception? thrown = null;
         var waiting = new Thread(() => thrown = Record.Exception(() => context.ReadPool(0)));
         waiting.Start();
         context.Cancel();
         waiting.Join();
         Assert.Equal(Status.Cancelled, Assert.IsType<HypomnesisException>(thrown).Status);
-        Assert.Equal(Status.Cancelled, Assert.Throws<HypomnesisException>(() => context.CountDevices()).Status);
+        Assert.Equal(Status.Cancelled, Assert.Throws<HypomnesisException>(() => context.Scan()).Status);
         Assert.NotNull(context.ReadOwnMemory().ResidentBytes);
         context.Resume();
         using var snapshot = context.TakeSnapshot(new SnapshotOptions { Deadline = TimeSpan.FromMilliseconds(1) });

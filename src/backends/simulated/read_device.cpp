@@ -259,7 +259,7 @@ class device_reader {
     const auto* name = v != nullptr ? v->as<std::string>() : nullptr;
     const auto known = name != nullptr ? find_word(vendor_words, *name) : std::nullopt;
     if (known) {
-      d_.identity.vendor = *known;
+      d_.identity.vendor = static_cast<std::uint32_t>(*known);
     } else if (v != nullptr) {
       d_.identity.vendor = static_cast<std::uint32_t>(o_.id("vendor", most16).value_or(0));
     }

@@ -224,7 +224,7 @@ failure read_failure(object_reader& o, std::string_view what) {
 }
 
 std::uint32_t read_notes(object_reader& o) {
-  return o.any_words("notes", note_words).value_or(0);
+  return static_cast<std::uint32_t>(o.any_words("notes", note_words).value_or(0));
 }
 
 conduct read_conduct(object_reader& o, level where) {

@@ -141,7 +141,7 @@ void problems::refuse(const place& at, const json::value& v, std::string_view ex
   if (!first_) add(at, json::show(v) + " is not " + std::string(expected));
 }
 
-std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name) {
+std::optional<std::uint64_t> find_word(std::span<const word> words, std::string_view name) {
   for (const word& w : words) {
     if (w.name == name) return w.value;
   }
@@ -256,13 +256,13 @@ std::optional<std::uint32_t> object_reader::one_word(std::string_view key,
   const auto* name = v->as<std::string>();
   const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;
   if (!found) refuse(key, *v, list_of(words));
-  return found;
+  return found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
 }
 
-std::optional<std::uint32_t> object_reader::any_words(std::string_view key,
+std::optional<std::uint64_t> object_reader::any_words(std::string_view key,
                                                       std::span<const word> words) {
   if (get(key) == nullptr) return {};
-  FieldSet bits = 0;
+  std::uint64_t bits = 0;
   each(key, [&](const json::value& v, const place& here) {
     const auto* name = v.as<std::string>();
     const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;

@@ -87,7 +87,7 @@ class object_reader {
   std::optional<std::string_view> text(std::string_view key);
   std::optional<std::uint32_t> one_word(std::string_view key, std::span<const word> words);
   // Reads a list of words: their values or-ed.
-  std::optional<std::uint32_t> any_words(std::string_view key, std::span<const word> words);
+  std::optional<std::uint64_t> any_words(std::string_view key, std::span<const word> words);
 
   // Returns the length of a list; 0 if it is none.
   [[nodiscard]] std::size_t length(std::string_view key) const noexcept;
@@ -116,7 +116,7 @@ class object_reader {
   std::uint64_t has_ = 0;   // marks of all members: most keys that are asked for are absent
 };
 
-std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name);
+std::optional<std::uint64_t> find_word(std::span<const word> words, std::string_view name);
 std::string list_of(std::span<const word> words);
 
 }  // namespace hmn::simulated

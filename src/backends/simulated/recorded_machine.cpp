@@ -352,7 +352,7 @@ recorded_machine read_recording(const json::value& v, const place& at, problems&
   o.text("version");
   m.answers->set_page_size(
       static_cast<std::size_t>(o.whole("page_size", 512, 1U << 26).value_or(0)));
-  m.moved = o.any_words("roots", root_words).value_or(0);
+  m.moved = static_cast<std::uint32_t>(o.any_words("roots", root_words).value_or(0));
   m.answers->set(read_files(o, found));
   o.each("runs", [&](const json::value& r, const place& here) {
     m.answers->add(read_run(r, here, found));

@@ -11,7 +11,6 @@
 #include <span>
 
 #include "model/failure.hpp"
-#include "model/tables.hpp"
 
 namespace hmn::api {
 
@@ -95,25 +94,15 @@ inline constexpr std::size_t present_offset = 8;
 
 template <class T>
 inline constexpr std::array<sized_field, 0> fields_of{};
-#define HMN_SIZED_FIELD(member, c_member, bit, ...) \
-  sized_field{offsetof(outside, c_member),          \
-              offsetof(outside, c_member) + sizeof(outside::c_member), bit},
-#define HMN_FIELDS_OF(c_struct, rows)                                   \
-  template <>                                                           \
-  inline constexpr auto fields_of<c_struct> = [] {                      \
-    using outside = c_struct;                                           \
-    static_assert(offsetof(outside, present) == present_offset);         \
-    return std::to_array<sized_field>({rows});                          \
-  }();
-HMN_FIELDS_OF(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_SIZED_FIELD))
-HMN_FIELDS_OF(hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_SIZED_FIELD))
-HMN_FIELDS_OF(hmn_device, HMN_DEVICE_FIELDS(HMN_SIZED_FIELD))
-HMN_FIELDS_OF(hmn_pool, HMN_POOL_FIELDS(HMN_SIZED_FIELD))
-HMN_FIELDS_OF(hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_SIZED_FIELD))
-HMN_FIELDS_OF(hmn_metric, HMN_METRIC_FIELDS(HMN_SIZED_FIELD))
-HMN_FIELDS_OF(hmn_usage, HMN_USAGE_FIELDS(HMN_SIZED_FIELD, HMN_NOTHING))
-#undef HMN_FIELDS_OF
-#undef HMN_SIZED_FIELD
+#define HMN_OPTIONAL_FIELD(type, member, bit) \
+  sized_field{offsetof(type, member), offsetof(type, member) + sizeof(type::member), bit},
+#define HMN_RESULT(type, ...)                              \
+  static_assert(offsetof(type, present) == present_offset); \
+  template <>                                              \
+  inline constexpr auto fields_of<type> = std::to_array<sized_field>({__VA_ARGS__});
+#include "api/result_fields.def"
+#undef HMN_RESULT
+#undef HMN_OPTIONAL_FIELD
 
 // Presence bits of the fields that fit a struct of that size.
 constexpr hmn_fields bits_within(std::span<const sized_field> fields, std::uint32_t size) noexcept {

@@ -68,8 +68,8 @@ def next_library(folder, include):
     header = headers.parse(include / "hypomnesis.h")
     shutil.copytree(ROOT / "src/model", folder / "src/model")
     shutil.copytree(ROOT / "src/api", folder / "src/api")
-    edit(folder / "src/model/fields.def", r"(\n  X\([^\n]*HMN_POOL_HAS_BUDGET[^\n]*\\\n)",
-         r'\1  X(pinned, pinned_bytes, HMN_POOL_HAS_PINNED, std::optional<std::uint64_t>, bytes, "") \\\n')
+    edit(folder / "src/api/result_fields.def", r"(HMN_RESULT\(hmn_pool,\n)",
+         r"\1  HMN_OPTIONAL_FIELD(hmn_pool, pinned_bytes, HMN_POOL_HAS_PINNED)\n")
     (folder / "next.cpp").write_text(NEXT)
     own = re.findall(r"GIVE\((hmn_\w+)", NEXT)
     for name in own:

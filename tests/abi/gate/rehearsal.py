@@ -389,9 +389,6 @@ def try_again(tree):
     release(tree, "1.1", MIDDLE)
     raise_version(tree, "1.2")
     change(tree, AGAIN)
-    edit(tree / "src/model/fields.def", r"(\n  X\([^\n]*HMN_POOL_HAS_BUDGET[^\n]*\\\n)",
-         r"\1" + "".join(f'  X({name}, {name}_bytes, HMN_POOL_HAS_{name.upper()}, std::optional<std::uint64_t>, bytes, "") \\\\\n'
-                         for name in ("pinned", "moved")))
     refresh(tree)
     failed, said = check(tree, "history")
     if failed:

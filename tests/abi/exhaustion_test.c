@@ -39,6 +39,10 @@ static void samplers_are_made_or_not(void** state) {
   (void)state;
   hmn_context* context = NULL;
   assert_status(open_machine(MACHINE_FILE, 0, &context), HMN_OK);
+  /* A context keeps its list of samplers once it has had one. */
+  hmn_sampler* first = NULL;
+  assert_status(make_sampler(context, &first, NULL), HMN_OK);
+  hmn_sampler_destroy(first);
   const long before = allocator_live();
   long refused = 1;
   for (long skip = 0; refused != 0; ++skip) {

@@ -21,6 +21,7 @@ def _statements(header):
             structs.append((f"{kind}({struct.name}, {field.name},",
                             f"{kind}({struct.name}, {field.name}, {field.offset}, {last});"))
     yield structs
+    written |= {name: f"{header.constants[name]:#x}ull" for name in header.presence}
     yield [(f"NUMBER({name},", f"NUMBER({name}, {written.get(name, value)});")
            for name, value in header.constants.items()]
     yield [(f"FUNCTION({function.name},",

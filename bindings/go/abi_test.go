@@ -47,7 +47,7 @@ func readFacts(t *testing.T) facts {
 
 // Words that Go does not write with one capital.
 var capitals = map[string]string{"amd": "AMD", "amdgpu": "AMDGPU", "cuda": "CUDA", "gpu": "GPU", "id": "ID", "kfd": "KFD", "mhz": "MHz",
-	"drm": "DRM", "numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
+	"drm": "DRM", "npu": "NPU", "numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
 	"ecc": "ECC", "rocm": "ROCm", "sm": "SM", "soc": "SoC", "rpm": "RPM", "smi": "SMI", "uid": "UID", "uuid": "UUID", "vram": "VRAM",
 	"dxgi": "DXGI", "hresult": "HRESULT", "ntstatus": "NTSTATUS", "pdh": "PDH",
 	"bf16": "BF16", "f8e4m3": "F8E4M3", "f8e5m2": "F8E5M2", "f8e8m0": "F8E8M0", "f6e2m3": "F6E2M3", "f6e3m2": "F6E3M2"}

@@ -16,6 +16,7 @@ from . import _constants
 from ._constants import *
 from ._context import Context
 from ._default import default_context, devices, memory, snapshot, system_memory
+from ._device import DeviceScan
 from ._error import (ArgumentError, AsleepError, BackendError, CancelledError, ClosedError,
                      DeadlineError, DeviceLostError, EmptyError, Error, ForkedError, InternalError, LimitError,
                      NoDeviceError, NoProcessError, NoSourceError, OutOfMemoryError, RangeError,

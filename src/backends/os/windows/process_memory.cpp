@@ -186,7 +186,7 @@ std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept {
 
 result<void> read_process_memory(HANDLE process, FieldSet fields, process_memory& out) {
   first_failure missing;
-  std::uint32_t had = 0;
+  FieldSet had = 0;
   const auto take = [&](FieldSet bit, const std::optional<std::uint64_t>& value,
                         std::optional<std::uint64_t>& into, std::string_view why) {
     if ((fields & bit) == 0) return;

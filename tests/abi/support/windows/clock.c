@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/clock.h"
 
+#include <string.h>
 #include <windows.h>
 
 /* Steps of 100 ns, without the time of a suspend. */
 uint64_t now_ns(void) {
   typedef void(WINAPI * read_steps)(PULONGLONG);
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
-  const read_steps precise =
-      (read_steps)(void*)GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise");
+  const FARPROC found = GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise");
+  read_steps precise;
+  memcpy(&precise, &found, sizeof precise);
   ULONGLONG steps = 0;
   precise(&steps);
   return steps * 100;

@@ -78,7 +78,14 @@ def _values(model):
 
 def _constants(model):
     for name in model.header.constants:
-        yield f"%constant {'hmn_fields' if name in model.header.presence else 'int'} {name.removeprefix('HMN_')} = {name};"
+        if name not in model.header.presence:
+            yield f"%constant int {name.removeprefix('HMN_')} = {name};"
+    yield "// Lua's are written by lua.py: SWIG has no constant of 64 bits there."
+    yield "#if !defined(SWIGLUA)"
+    for name in model.header.constants:
+        if name in model.header.presence:
+            yield f"%constant hmn_fields {name.removeprefix('HMN_')} = {name};"
+    yield "#endif"
 
 
 def outputs(model):

@@ -308,6 +308,8 @@
 %constant int SPILL_BY_EVICTED = HMN_SPILL_BY_EVICTED;
 %constant int SPILL_INFO_SIZE_V1 = HMN_SPILL_INFO_SIZE_V1;
 %constant int EPISODE_SIZE_V1 = HMN_EPISODE_SIZE_V1;
+// Lua's are written by lua.py: SWIG has no constant of 64 bits there.
+#if !defined(SWIGLUA)
 %constant hmn_fields BACKEND_INFO_HAS_VERSION = HMN_BACKEND_INFO_HAS_VERSION;
 %constant hmn_fields PROCESS_MEMORY_HAS_RESIDENT = HMN_PROCESS_MEMORY_HAS_RESIDENT;
 %constant hmn_fields PROCESS_MEMORY_HAS_PEAK_RESIDENT = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT;
@@ -419,3 +421,4 @@
 %constant hmn_fields SPILL_INFO_HAS_EPISODE = HMN_SPILL_INFO_HAS_EPISODE;
 %constant hmn_fields EPISODE_HAS_END = HMN_EPISODE_HAS_END;
 %constant hmn_fields EPISODE_HAS_PEAK_EVICTED = HMN_EPISODE_HAS_PEAK_EVICTED;
+#endif

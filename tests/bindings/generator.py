@@ -13,12 +13,12 @@ from generator import abi, agents, cpp, csharp, go, lua, python, swig  # noqa: E
 from generator.model import Model  # noqa: E402
 
 HEADER = (ROOT / "include/hypomnesis.h").read_text(encoding="utf-8")
-LAST_BIT = "    HMN_POOL_HAS_UNATTRIBUTED = 1 << 6\n"
+LAST_BIT = "#define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE(6)\n"
 POOL = "} hmn_pool;"
 LAST_STATE = "    HMN_RUN_STATE_UNKNOWN = 0,"
 LAST_METRIC = "    HMN_METRIC_UNKNOWN = 0,"
 LAST_TEXT = "    HMN_TEXT_PROCESS_NAME = 1,"
-NEW_BIT = LAST_BIT.replace("6\n", "6,\n    HMN_POOL_HAS_PINNED = 1 << 7\n")
+NEW_BIT = LAST_BIT + "#define HMN_POOL_HAS_PINNED HMN_PRESENCE(63)\n"
 
 
 def changed(*edits):
@@ -46,12 +46,12 @@ REACHED = [
         "csharp/Hypomnesis/Generated/Records.cs": ["<summary>Cannot be moved.</summary>",
                                                    "PinnedBytes = from->PinnedBytes,"],
         "csharp/Hypomnesis/Generated/Constants.cs": ["Pinned = Raw.POOL_HAS_PINNED,"],
-        "csharp/Hypomnesis/Interop/Generated/Records.cs": ["internal ulong? PinnedBytes => (present & 128u) != 0"],
+        "csharp/Hypomnesis/Interop/Generated/Records.cs": ["internal ulong? PinnedBytes => (present & 9223372036854775808ul) != 0"],
         "go/records.go": ['`json:"pinned_bytes"`', "optional(from.Present, PoolHasPinned, from.PinnedBytes),"],
         "go/internal/raw/records.go": ["PinnedBytes"],
         "python/hypomnesis/_records.py": ["    pinned_bytes: int | None  # cannot be moved"],
         "lua/hypomnesis/generated/types.lua": ["---@field pinned_bytes integer? cannot be moved"],
-        "lua/hypomnesis/generated/records.lua": ["pinned_bytes = band(present, 128) ~= 0 and unsigned("],
+        "lua/hypomnesis/generated/records.lua": ["pinned_bytes = band(present, 9223372036854775808ULL) ~= 0 and unsigned("],
         "lua/hypomnesis/generated/cdef.lua": ["uint64_t pinned_bytes;"],
         "swig/records_lua.i": ["HMN_LUA_FIELD(u64, pinned_bytes);"],
         "../tests/bindings/c/records.c": ['{"pinned_bytes", U64, offsetof(hmn_pool, pinned_bytes), HMN_POOL_HAS_']}),

@@ -82,10 +82,10 @@ static void say_field(const struct field* field, const char* at) {
   if (field->kind == F64) printf("%.17g\n", f64_value);
 }
 
-/* Every result starts with struct_size and present. */
+/* Every result starts with struct_size, notes and present. */
 static void say_record(const struct field* fields, const void* record) {
   hmn_fields present;
-  memcpy(&present, (const char*)record + sizeof(uint32_t), sizeof present);
+  memcpy(&present, (const char*)record + 2 * sizeof(uint32_t), sizeof present);
   for (; fields->name; ++fields) {
     if (fields->bit && !(present & fields->bit))
       printf("%s\tnull\n", fields->name);

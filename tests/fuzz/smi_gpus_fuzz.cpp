@@ -24,7 +24,7 @@ void check_pool(const gpu_row& row) {
 void check_telemetry(const gpu_row& row) {
   std::vector<missing> gone;
   telemetry t = telemetry_of(row, telemetry_field::all, gone);
-  std::uint32_t fields = 0;
+  hmn::FieldSet fields = 0;
   for (const missing& m : gone) {
     promise(m.fields != 0 && m.code != status::ok && is_utf8(m.message.view()));
     promise((fields & m.fields) == 0);

@@ -9,10 +9,14 @@ uint64_t now_ns(void) {
   typedef void(WINAPI * read_steps)(PULONGLONG);
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
   const FARPROC found = GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise");
-  read_steps precise;
-  memcpy(&precise, &found, sizeof precise);
   ULONGLONG steps = 0;
-  precise(&steps);
+  if (found != NULL) {
+    read_steps precise;
+    memcpy(&precise, &found, sizeof precise);
+    precise(&steps);
+  } else { /* Wine 8 */
+    QueryUnbiasedInterruptTime(&steps);
+  }
   return steps * 100;
 }
 

@@ -13,24 +13,20 @@ constexpr uint64_t unix_epoch = 116'444'736'000'000'000;  // 1970 in them, count
 
 using read_units = void(WINAPI*)(PULONGLONG);
 
-// Has the resolution of the system's timer, up to 16 ms.
-void WINAPI read_coarsely(PULONGLONG units) {
-  QueryUnbiasedInterruptTime(units);
-}
-
-// No import library of Windows' older SDKs has the precise one.
+// No import library of Windows' older SDKs has it, and neither has Wine 8: nullptr.
 read_units find_precise_clock() noexcept {
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
   const auto found =
       kernel != nullptr ? GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise") : nullptr;
-  return found != nullptr ? reinterpret_cast<read_units>(reinterpret_cast<void*>(found))
-                          : read_coarsely;
+  return reinterpret_cast<read_units>(reinterpret_cast<void*>(found));
 }
 
 }  // namespace
 
 uint64_t monotonic_ns() noexcept {
   static const read_units read = find_precise_clock();
+  // Interrupt time without it has steps of up to 16 ms, longer than most readings.
+  if (read == nullptr) return continuous_ns();
   ULONGLONG units = 0;
   read(&units);
   return units * (ns_per_second / units_per_second);

@@ -9,14 +9,17 @@ uint64_t now_ns(void) {
   typedef void(WINAPI * read_steps)(PULONGLONG);
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
   const FARPROC found = GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise");
-  ULONGLONG steps = 0;
-  if (found != NULL) {
-    read_steps precise;
-    memcpy(&precise, &found, sizeof precise);
-    precise(&steps);
-  } else { /* Wine 8 */
-    QueryUnbiasedInterruptTime(&steps);
+  if (found == NULL) { /* Wine 8 */
+    LARGE_INTEGER now, per_second;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&per_second);
+    const uint64_t ticks = (uint64_t)now.QuadPart, frequency = (uint64_t)per_second.QuadPart;
+    return ticks / frequency * 1000000000u + ticks % frequency * 1000000000u / frequency;
   }
+  ULONGLONG steps = 0;
+  read_steps precise;
+  memcpy(&precise, &found, sizeof precise);
+  precise(&steps);
   return steps * 100;
 }
 

@@ -4,6 +4,7 @@
 #include <windows.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace hmn::platform {
 namespace {
@@ -21,10 +22,21 @@ read_units find_precise_clock() noexcept {
   return reinterpret_cast<read_units>(reinterpret_cast<void*>(found));
 }
 
+// Atomics instead of a guarded static, whose lock allocates.
+read_units precise_clock() noexcept {
+  static std::atomic<read_units> known{nullptr};
+  static std::atomic<bool> was_sought{false};
+  if (!was_sought.load(std::memory_order_acquire)) {
+    known.store(find_precise_clock(), std::memory_order_relaxed);
+    was_sought.store(true, std::memory_order_release);
+  }
+  return known.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 uint64_t monotonic_ns() noexcept {
-  static const read_units read = find_precise_clock();
+  const read_units read = precise_clock();
   // Interrupt time without it has steps of up to 16 ms, longer than most readings.
   if (read == nullptr) return continuous_ns();
   ULONGLONG units = 0;

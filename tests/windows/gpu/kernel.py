@@ -72,7 +72,7 @@ class Kernel(Machine):
             for call in ("D3DKMTOpenAdapterFromLuid", "D3DKMTQueryAdapterInfo"):
                 self.probe(adapters=(CARD,), off=NVML | SMI, HMN_FAKE_GDI32=kernel, HMN_FAKE_LIE=f"{call}={code}")
                 card = self.device(CARD["name"])
-                self.assertEqual((card["pci_bus_id"], card["kind"]), (None, "unknown"))
+                self.assertEqual((card["pci_bus_id"], card["form"]), (None, "unknown"))
 
     def test_a_huge_value_is_no_value(self):
         kernel = self.kernel((CARD["luid"], 1, 0, 1 << 60, 5 * MIB, ""))

@@ -42,7 +42,6 @@ void sized_out::write(const void* full) const noexcept {
   std::memcpy(bytes + header, static_cast<const unsigned char*>(full) + header, held - header);
   std::memset(bytes + held, 0, size() - held);
   if (held == known_size || fields.empty()) return;
-  // `present` is the second member of every struct that has such fields.
   hmn_fields present = 0;
   std::memcpy(&present, bytes + present_offset, sizeof present);
   for (const sized_field& f : fields) {

@@ -90,7 +90,7 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
     return failed(status::unknown_flag,
                   {"collect: unknown bits 0x", hex(o.collect & ~subject::all)});
   }
-  if (o.reserved0 != 0) return failed(status::unknown_flag, "reserved0: unknown bits");
+  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;

@@ -57,7 +57,7 @@ struct device_scan {
   std::uint64_t generation = 0;
 };
 
-// Told that the context was cancelled or resumed.
+// Is notified when the context is cancelled or resumed.
 class CancelListener {
  public:
   virtual void update_cancelled() noexcept = 0;

@@ -8,7 +8,7 @@
  *     hmn_context *context;
  *     hmn_pool pool = HMN_INIT(hmn_pool);
  *     if (hmn_context_create(NULL, &context, NULL) == HMN_OK &&
- *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK && pool.present & HMN_POOL_HAS_FREE)
+ *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL) == HMN_OK && pool.present & HMN_POOL_HAS_FREE)
  *         printf("%llu bytes free\n", (unsigned long long)pool.free_bytes);
  *     hmn_context_destroy(context);
  *
@@ -20,10 +20,10 @@
  * use a struct.
  *
  * Inputs (hmn_context_options, hmn_snapshot_options, hmn_sampler_options, hmn_tracker_options,
- * hmn_spill_options, hmn_spill_sample, and the inputs of an estimate: hmn_packing, hmn_attention,
- * hmn_cache). Zero is the default of every field, so NULL, an initialized struct and an older, shorter
- * struct mean the same. An unknown flag bit, or a byte other than zero past the fields that this library
- * knows, is HMN_E_UNKNOWN_FLAG: a request is never ignored.
+ * hmn_spill_options, hmn_spill_sample, the inputs of an estimate: hmn_packing, hmn_attention, hmn_cache;
+ * and keys: hmn_metric_key, hmn_reason_key). Zero is the default of every field, so NULL, an
+ * initialized struct and an older, shorter struct mean the same. An unknown flag bit, or a byte other
+ * than zero past the fields that this library knows, is HMN_E_UNKNOWN_FLAG: a request is never ignored.
  *
  * Results (all other structs). Only struct_size is read. It must be a multiple of 8, from the
  * struct's ..._SIZE_V1 to 65536, else the call returns HMN_E_STRUCT_SIZE and writes nothing. On HMN_OK
@@ -65,9 +65,9 @@
  * intervals, idle_close_ns and every window_ns. Ages run on: age_ns, stale_ns and max_age_ns are on
  * Linux of CLOCK_BOOTTIME, on macOS of mach_continuous_time, on Windows of QueryPerformanceCounter. A
  * rate between two readings, such as a load or a power, is absent (HMN_REASON_NOT_YET) if the machine
- * was suspended for more than 10 ms between them. Every age_ns counts from the driver's answer to the end of the reading: to
- * the return of a direct reading; in a snapshot, for all records, to its monotonic_ns + duration_ns; to
- * the call of hmn_sampler_latest_pool and hmn_sampler_latest_telemetry.
+ * was suspended for more than 10 ms between them. Every age_ns counts from the driver's answer to the
+ * end of the reading: to the return of a direct reading; in a snapshot, for all records, to its
+ * monotonic_ns + duration_ns; to the call of hmn_sampler_latest_pool and hmn_sampler_latest_telemetry.
  *
  * Threads. Every handle may be used from several threads at once. Only destroy needs exclusive access;
  * it accepts NULL, never waits for a driver, and handles may be destroyed in any order. A struct or
@@ -667,15 +667,15 @@ typedef struct hmn_device {
  *  0: no device was seen yet. Sleep, errors and hanging drivers do not change it. Either may be NULL.
  *  An index belongs to one device for the context's life: NVIDIA's come first in the driver's order,
  *  then other GPUs by PCI address, then partitions, then devices of other classes; later arrivals are
- *  appended; a device that is gone keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices: there certainly is none. A
- *  vendor's library that is not installed, or a driver that is not loaded, has none.
- *  The other functions use the list of the last scan, and ask no source whether it still holds; only in
- *  a context that has never scanned do they scan first. A scan that fails changes nothing: the previous
- *  list and its generation stay.
- *  Where no device is known and a source failed, the call returns its failure, as does every reading
- *  of one device: HMN_E_TIMEOUT: a driver did not answer. HMN_E_BACKEND: a driver or its library is
- *  broken, or they do not match. HMN_E_PERMISSION: the system refused. HMN_E_NO_SOURCE: there is no
- *  machine file. HMN_E_ARGUMENT: it is malformed. @since 0.1 */
+ *  appended; a device that is gone keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices:
+ *  there certainly is none. A vendor's library that is not installed, or a driver that is not loaded,
+ *  has none. The other functions use the list of the last scan, and ask no source whether it still
+ *  holds; only in a context that has never scanned do they scan first. A scan that fails changes
+ *  nothing: the previous list and its generation stay. Where no device is known and a source failed,
+ *  the call returns its failure, as does every reading of one device: HMN_E_TIMEOUT: a driver did not
+ *  answer. HMN_E_BACKEND: a driver or its library is broken, or they do not match. HMN_E_PERMISSION:
+ *  the system refused. HMN_E_NO_SOURCE: there is no machine file. HMN_E_ARGUMENT: it is malformed.
+ *  @since 0.1 */
 HMN_FN(hmn_status) hmn_device_scan(hmn_context *context, uint32_t *count, uint64_t *generation, hmn_error *error) HMN_NX;
 /** Finds the index of the device with a key: "uuid:GPU-…",
  *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
@@ -693,8 +693,8 @@ HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, 
 
 /* ---- devices: memory --------------------------------------------------------------------------- */
 
-/** Kind of a memory pool; a device has at most one of each. An APU has VRAM and HOST, a unified GPU
- *  only UNIFIED. */
+/** Kind of a memory pool; a device has at most one of each, which may have parts. An APU has VRAM and
+ *  HOST, a unified GPU only UNIFIED. */
 enum {
     HMN_POOL_MAIN = 0,         /* in requests: the pool that allocations come from */
     HMN_POOL_VRAM = 1,         /* the device's own memory */
@@ -711,7 +711,7 @@ enum {
 #define HMN_POOL_HAS_BUDGET HMN_PRESENCE(5)
 #define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE(6)
 enum { HMN_POOL_SIZE_V1 = 104 };
-/** One memory pool of a device, for the whole device, in bytes. Result. @since 0.1 */
+/** One memory pool of a device, or a part of one, in bytes. Result. @since 0.1 */
 typedef struct hmn_pool {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_* */
@@ -720,8 +720,8 @@ typedef struct hmn_pool {
     uint32_t device_index;
     uint32_t kind;       /* HMN_POOL_*, never MAIN */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
-    uint32_t is_main;    /* 1: allocations come from this pool */
-    uint32_t reserved0;
+    uint32_t is_main;    /* 1: allocations come from this pool; 0 for each part */
+    uint32_t instance;   /* 0: the whole pool; its parts, such as the memory of each tile, count from 1 */
     uint64_t total_bytes;
     uint64_t free_bytes;
     uint64_t used_bytes;     /* without reserved_bytes where that is known; else with it */
@@ -730,19 +730,22 @@ typedef struct hmn_pool {
     uint64_t usable_bytes;   /* best estimate of what can be allocated now: what is free, but no more
                               * than what is left of the budget, and of the host's usable memory
                               * where the pool is a part of it; all of it while the device sleeps.
+                              * Of a pool with parts their sum, which one allocation may not get.
                               * Absent if stale, and on a device that is divided into partitions */
     uint64_t budget_bytes;   /* what a policy grants this process */
     uint64_t unattributed_bytes; /* used, and owned by no visible process; only in snapshots that
                                   * collect processes */
     uint64_t age_ns;             /* time since the driver's answer */
 } hmn_pool;
-/** Reads one memory pool of a device; `kind` is HMN_POOL_*, `fields` as for all direct readings; 0: all
+/** Reads one memory pool of a device; `kind` is HMN_POOL_*, `instance` 0 for the whole pool or the
+ *  number of one of its parts, from 1; `fields` as for all direct readings; 0: all
  *  but unattributed_bytes. No source is queried for fields that are not wanted.
  *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown bit
- *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
- *  not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
- *  HMN_E_NO_SOURCE (the driver is gone): as named, and as hmn_device_scan. @since 0.1 */
-HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_pool *out, hmn_error *error) HMN_NX;
+ *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device
+ *  has no such pool or part, or its driver does not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP,
+ *  HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND, HMN_E_NO_SOURCE (the driver is gone): as named, and
+ *  as hmn_device_scan. @since 0.1 */
+HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, uint32_t instance, hmn_fields fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: load, temperature, power --------------------------------------------------------- */
 
@@ -817,8 +820,9 @@ HMN_FN(hmn_status) hmn_telemetry_read(hmn_context *context, uint32_t device_inde
 /* ---- devices: metrics ------------------------------------------------------------------------ */
 
 /** Metric: one number of a device. A metric is what hmn_telemetry has no field for, or one instance of
- *  what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a
- *  metric's meaning: hmn_metric_unit. "Count": whole, in `count`; all others are in `value`. */
+ *  what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances are
+ *  part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in `count`; all others
+ *  are in `value`. */
 enum {
     HMN_METRIC_UNKNOWN = 0,
     HMN_METRIC_ENGINE_BUSY_NS = 1,         /* count, ns, counter; instance: HMN_ENGINE_* */
@@ -923,11 +927,25 @@ enum {
     HMN_REMAPPED_PENDING = 3,     /* 1: a reset will replace rows, 0: none pending */
     HMN_REMAPPED_FAILED = 4       /* 1: a row could not be replaced, 0: none */
 };
-#define HMN_METRIC_HAS_PID HMN_PRESENCE(0)
-#define HMN_METRIC_HAS_VALUE HMN_PRESENCE(1)
-#define HMN_METRIC_HAS_COUNT HMN_PRESENCE(2)
-#define HMN_METRIC_HAS_WINDOW HMN_PRESENCE(3)
-enum { HMN_METRIC_SIZE_V1 = 72 };
+/** What a metric's number does; it says how to show it, and whether to take differences. */
+enum {
+    HMN_NUMBER_KIND_UNKNOWN = 0,
+    HMN_NUMBER_KIND_GAUGE = 1,    /* rises and falls */
+    HMN_NUMBER_KIND_COUNTER = 2,  /* only rises, until the driver or the device starts anew */
+    HMN_NUMBER_KIND_CONSTANT = 3  /* a property of the device */
+};
+enum { HMN_METRIC_KEY_SIZE_V1 = 16 };
+/** Names a metric of a device. Input. @since 0.1 */
+typedef struct hmn_metric_key {
+    uint32_t struct_size;
+    uint32_t id;       /* HMN_METRIC_* */
+    uint32_t instance; /* one of several: see the metric; 0 for a metric without instances */
+    uint32_t reserved0;
+} hmn_metric_key;
+#define HMN_METRIC_HAS_VALUE HMN_PRESENCE(0)
+#define HMN_METRIC_HAS_COUNT HMN_PRESENCE(1)
+#define HMN_METRIC_HAS_WINDOW HMN_PRESENCE(2)
+enum { HMN_METRIC_SIZE_V1 = 64 };
 /** One number of a device, with its own source and age. Either value or count is present. Result.
  *  @since 0.1 */
 typedef struct hmn_metric {
@@ -936,20 +954,25 @@ typedef struct hmn_metric {
     hmn_fields present; /* HMN_METRIC_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
-    uint32_t pid;       /* if present: the value of this process, not of the device */
     uint32_t id;        /* HMN_METRIC_* */
     uint32_t instance;  /* one of several: see the metric */
-    uint32_t reserved0;
     double value;       /* a reading */
     uint64_t count;     /* a counter or a whole number */
     uint64_t window_ns; /* time over which value is averaged */
     uint64_t age_ns;    /* time since the driver's answer */
 } hmn_metric;
-/** Reads one metric of the whole device, including those that are slow (HMN_SNAPSHOT_SLOW). A snapshot
+/** Reads one metric of a device, including those that are slow (HMN_SNAPSHOT_SLOW). A snapshot
  *  with HMN_COLLECT_METRICS reads all metrics at about the cost of a few.
- *  HMN_E_RANGE: unknown HMN_METRIC_*. HMN_E_UNSUPPORTED: the device has no such metric or instance, or
+ *  HMN_E_RANGE: unknown HMN_METRIC_*. HMN_E_ARGUMENT: an instance of a metric that has none; key is
+ *  NULL. HMN_E_UNSUPPORTED: the device has no such metric or instance, or
  *  its driver does not report it. Otherwise as hmn_pool_read. @since 0.1 */
-HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_fields fields, hmn_metric *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, const hmn_metric_key *key, hmn_fields fields, hmn_metric *out, hmn_error *error) HMN_NX;
+/** Returns the metric with the next number, or 0 after the last: lists the metrics that this library
+ *  knows, from hmn_metric_next(0) on. @since 0.1 */
+HMN_FN(uint32_t) hmn_metric_next(uint32_t metric) HMN_NX;
+/** Returns what a metric's number does (HMN_NUMBER_KIND_*); HMN_NUMBER_KIND_UNKNOWN for an unknown
+ *  number. @since 0.1 */
+HMN_FN(uint32_t) hmn_metric_kind(uint32_t metric) HMN_NX;
 /** Returns the name of a metric, for instance "temperature"; "unknown" for an unknown number. Static
  *  storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_metric_name(uint32_t metric) HMN_NX;
@@ -1044,7 +1067,7 @@ HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, u
 /** Reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
  *  reliably contains the caller; otherwise (a list of host pids read inside a container) the call
  *  returns HMN_E_NO_SOURCE. Name, start time, owner, host memory and what takes another driver call
- *  (NVIDIA's load and peak) are left out, here and in hmn_snapshot_self. Otherwise as hmn_pool_read.
+ *  (NVIDIA's load and peak) are left out, here and in hmn_snapshot_find_self. Otherwise as hmn_pool_read.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_usage *out, hmn_error *error) HMN_NX;
 
@@ -1089,9 +1112,10 @@ enum {
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* only the usage rows of pid */
     HMN_SNAPSHOT_SLOW = 1 << 2,        /* also metrics that take more than a few milliseconds; they
                                         * are read last and delay nothing else */
-    HMN_SNAPSHOT_QUICK = 1 << 3        /* without values that take the driver milliseconds (of
+    HMN_SNAPSHOT_QUICK = 1 << 3,       /* without values that take the driver milliseconds (of
                                         * NVIDIA's the energy, the highest clocks and the load of each
                                         * process): HMN_REASON_NOT_YET. Not with HMN_SNAPSHOT_SLOW */
+    HMN_SNAPSHOT_PARTS = 1 << 4        /* also lists the parts of pools: see hmn_pool.instance */
 };
 enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 32 };
 /** Options of hmn_snapshot_take. Input; NULL means every default. @since 0.1 */
@@ -1128,32 +1152,55 @@ typedef struct hmn_snapshot_info {
     uint64_t device_generation; /* as of hmn_device_scan, of the context's last scan */
 } hmn_snapshot_info;
 
+enum { HMN_REASON_KEY_SIZE_V1 = 40 };
+/** Names a value that may be missing. A member that the subject does not use must be 0. Input.
+ *  @since 0.1 */
+typedef struct hmn_reason_key {
+    uint32_t struct_size;
+    hmn_flags subject;        /* one bit of HMN_COLLECT_* */
+    uint32_t device_index;    /* unused with HMN_COLLECT_MEMORY and HMN_COLLECT_SYSTEM */
+    uint32_t pid;             /* with HMN_COLLECT_PROCESSES; 0: of no process in particular */
+    uint32_t pool;            /* with HMN_COLLECT_POOLS: HMN_POOL_*, HMN_POOL_MAIN as in requests */
+    uint32_t pool_instance;   /* with HMN_COLLECT_POOLS: as in hmn_pool */
+    uint32_t metric;          /* with HMN_COLLECT_METRICS: HMN_METRIC_*; 0: all metrics */
+    uint32_t metric_instance; /* with a metric: as in hmn_metric */
+    hmn_fields field;         /* presence bit of the value in the subject's struct; 0: the subject as a
+                               * whole. Unused with HMN_COLLECT_METRICS */
+} hmn_reason_key;
+
 #define HMN_DIAGNOSTIC_HAS_DEVICE HMN_PRESENCE(0)
 #define HMN_DIAGNOSTIC_HAS_PID HMN_PRESENCE(1)
 #define HMN_DIAGNOSTIC_HAS_FIELD HMN_PRESENCE(2)
 #define HMN_DIAGNOSTIC_HAS_METRIC HMN_PRESENCE(3)
-#define HMN_DIAGNOSTIC_HAS_DURATION HMN_PRESENCE(4)
-enum { HMN_DIAGNOSTIC_SIZE_V1 = 328 };
-/** Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
- *  HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is. Result. @since 0.1 */
+#define HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE HMN_PRESENCE(4)
+#define HMN_DIAGNOSTIC_HAS_POOL HMN_PRESENCE(5) /* pool and pool_instance */
+#define HMN_DIAGNOSTIC_HAS_DURATION HMN_PRESENCE(6)
+enum { HMN_DIAGNOSTIC_SIZE_V1 = 344 };
+/** Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member that
+ *  is absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC the
+ *  whole subject is. Result. @since 0.1 */
 typedef struct hmn_diagnostic {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_TRACE: not a fault, a recorded driver call */
     hmn_fields present; /* HMN_DIAGNOSTIC_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t reason;   /* HMN_REASON_* */
-    hmn_status status;      /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE: this
-                             * backend certainly has no device; HMN_OK: a warning, nothing is
-                             * missing; these three do not set HMN_NOTE_PARTIAL in a snapshot */
-    uint32_t native_domain; /* HMN_NATIVE_* */
-    int32_t native_code;    /* as the system, driver or tool returned it */
-    hmn_flags subject; /* HMN_COLLECT_*: the bit concerned */
-    hmn_fields field;  /* presence bits of that struct that are missing for this reason */
-    uint32_t metric;   /* HMN_METRIC_*: the metric that is missing for this reason */
+    hmn_status status;        /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE: this
+                               * backend certainly has no device; HMN_OK: a warning, nothing is
+                               * missing; these three do not set HMN_NOTE_PARTIAL in a snapshot */
+    uint32_t native_domain;   /* HMN_NATIVE_* */
+    int32_t native_code;      /* as the system, driver or tool returned it */
+    hmn_flags subject;        /* HMN_COLLECT_*: the bit concerned */
     uint32_t device_index;
-    uint32_t pid;         /* of the first, when several were merged */
-    uint32_t count;       /* number of equal diagnostics merged into this one */
+    uint32_t pid;             /* of the first, when several were merged */
+    uint32_t pool;            /* HMN_POOL_* */
+    uint32_t pool_instance;   /* as in hmn_pool */
+    uint32_t metric;          /* HMN_METRIC_* */
+    uint32_t metric_instance; /* as in hmn_metric */
+    hmn_fields field;     /* presence bits that are missing for this reason, in the subject's struct */
     uint64_t duration_ns; /* of a traced call */
+    uint32_t count;       /* number of equal diagnostics merged into this one */
+    uint32_t reserved0;
     char message[256];    /* a sentence that names the value and the remedy */
 } hmn_diagnostic;
 
@@ -1167,8 +1214,9 @@ enum {
 
 /** Takes a snapshot. What could not be read is a diagnostic of the snapshot, not an error of this call.
  *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_scan.
- *  HMN_E_RANGE: HMN_SNAPSHOT_ONE_PROCESS and pid 0, or a deadline_ns below 0.1 ms. HMN_E_ARGUMENT: device_index or pid without its flag.
- *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
+ *  HMN_E_RANGE: HMN_SNAPSHOT_ONE_PROCESS and pid 0, or a deadline_ns below 0.1 ms. HMN_E_ARGUMENT:
+ *  device_index or pid without its flag. *out is owned by the caller: hmn_snapshot_destroy. @since 0.1
+ *  */
 HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_options *options, hmn_snapshot **out, hmn_error *error) HMN_NX;
 /** Destroys a snapshot. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_snapshot_destroy(hmn_snapshot *snapshot) HMN_NX;
@@ -1185,12 +1233,14 @@ HMN_FN(hmn_status) hmn_snapshot_device_at(const hmn_snapshot *snapshot, uint32_t
 /** Reads load, temperature and power of a device. HMN_E_NO_DEVICE: the snapshot does not have it.
  *  HMN_E_EMPTY: not requested, or not available; the error has the reason. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_find_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
-/** Reads what the caller uses on a device. Otherwise as hmn_snapshot_telemetry. @since 0.1 */
+/** Reads what the caller uses on a device. Otherwise as hmn_snapshot_find_telemetry. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_find_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
-/** Reads a memory pool of a device; `kind` is HMN_POOL_*. HMN_E_RANGE: unknown HMN_POOL_*.
- *  Otherwise as hmn_snapshot_telemetry. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_find_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, hmn_pool *out, hmn_error *error) HMN_NX;
-/** Reads the pool at a position of pool_count, sorted by device index, the main pool first.
+/** Reads a memory pool of a device; `kind` and `instance` as in hmn_pool_read; parts are there with
+ *  HMN_SNAPSHOT_PARTS. HMN_E_RANGE: unknown HMN_POOL_*. Otherwise as hmn_snapshot_find_telemetry.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_find_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, uint32_t instance, hmn_pool *out, hmn_error *error) HMN_NX;
+/** Reads the pool at a position of pool_count, sorted by device index, the main pool first, parts
+ *  last.
  *  HMN_E_RANGE: position is past the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_pool_at(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads the usage at a position of usage_count, sorted by device index, then pid. HMN_E_RANGE:
@@ -1205,14 +1255,12 @@ HMN_FN(hmn_status) hmn_snapshot_group_at(const hmn_snapshot *snapshot, uint32_t 
 /** Reads the diagnostic at a position of diagnostic_count. HMN_E_RANGE: position is past the end.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_diagnostic_at(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out, hmn_error *error) HMN_NX;
-/** Reads why a value of a device is missing: the diagnostic that explains it best, else what follows
- *  from the device's state, else HMN_E_UNSUPPORTED. `subject` is one bit of HMN_COLLECT_*. `field` is
- *  the presence bit of the value, of a metric 0; `metric` is HMN_METRIC_* with HMN_COLLECT_METRICS, else
- *  0. Both 0: the subject as a whole.
- *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*. HMN_E_ARGUMENT: a field with
- *  HMN_COLLECT_METRICS, or a metric without. HMN_E_EMPTY: the subject was not requested.
- *  HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_fields field, uint32_t metric, hmn_diagnostic *out, hmn_error *error) HMN_NX;
+/** Reads why a value is missing: the diagnostic that explains it best, else what follows from the
+ *  device's state, else HMN_E_UNSUPPORTED.
+ *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*; unknown HMN_POOL_* or HMN_METRIC_*.
+ *  HMN_E_ARGUMENT: a member that the subject does not use is not 0; key is NULL. HMN_E_EMPTY: the
+ *  subject was not requested. HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, const hmn_reason_key *key, hmn_diagnostic *out, hmn_error *error) HMN_NX;
 /** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space between
  *  arguments and is cut after 4 KiB; in a sampler's snapshots it and the container may be up to five
  *  seconds older, if the process has the same name. A container is "<runtime>:<id>", for instance
@@ -1341,7 +1389,8 @@ typedef struct hmn_peak {
 /** Creates a sampler. Calls no driver and starts no thread. `what` is collected each time; NULL or a
  *  `collect` of 0 means devices, pools and telemetry. An unknown device_index shows in failed_count
  *  and last_status. HMN_E_RANGE: capacity is above the library's limit, or an
- *  interval is unlimited or below 0.1 ms. Otherwise as hmn_snapshot_take. *out is owned by the caller: hmn_sampler_destroy. @since 0.1 */
+ *  interval is unlimited or below 0.1 ms. Otherwise as hmn_snapshot_take. *out is owned by the caller:
+ *  hmn_sampler_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_create(hmn_context *context, const hmn_sampler_options *options, const hmn_snapshot_options *what, hmn_sampler **out, hmn_error *error) HMN_NX;
 /** Stops and destroys a sampler. Never waits for a driver: a thread that hangs in one is abandoned,
  *  and what it needs stays valid until it returns. NULL is allowed. @since 0.1 */
@@ -1366,11 +1415,11 @@ HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint64_t timeout_ns, h
 /** Returns what an event loop waits for: a file descriptor to poll for reading (Linux, macOS), or the
  *  HANDLE of an event (Windows). It is ready while hmn_sampler_next would return without waiting: a
  *  snapshot is there, none will come, or the context is cancelled. Level-triggered; an edge-triggered
- *  wait pulls snapshots until HMN_E_EMPTY. Created by the first call, closed on exec, and the sampler's: neither read, write, set
- *  nor close it, and stop waiting for it before hmn_sampler_destroy, which closes it. A forked child has
- *  a copy of the descriptor until it runs another program or exits, ready whenever the parent's is; this
- *  call is HMN_E_FORKED there. On failure *out is -1. HMN_E_LIMIT: the system cannot create one.
- *  @since 0.1 */
+ *  wait pulls snapshots until HMN_E_EMPTY. Created by the first call, closed on exec, and the
+ *  sampler's: neither read, write, set nor close it, and stop waiting for it before
+ *  hmn_sampler_destroy, which closes it. A forked child has a copy of the descriptor until it runs
+ *  another program or exits, ready whenever the parent's is; this call is HMN_E_FORKED there. On
+ *  failure *out is -1. HMN_E_LIMIT: the system cannot create one. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_handle(hmn_sampler *sampler, int64_t *out, hmn_error *error) HMN_NX;
 /** Reads the state and counters of a sampler. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_read(hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
@@ -1572,7 +1621,8 @@ typedef struct hmn_tag {
 /** Creates a tracker. With a context it is linked to a device, whose memory hmn_tracker_would_fit also
  *  checks; with NULL it only counts. Calls no driver; keeps what it needs of the context, which may be
  *  destroyed first. HMN_E_ARGUMENT: device_index without a context, or limit_bytes without its flag.
- *  HMN_E_RANGE: tag_capacity is above the library's limit. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
+ *  HMN_E_RANGE: tag_capacity is above the library's limit. *out is owned by the caller:
+ *  hmn_tracker_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_create(hmn_context *context, uint32_t device_index, const hmn_tracker_options *options, hmn_tracker **out, hmn_error *error) HMN_NX;
 /** Destroys a tracker. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_tracker_destroy(hmn_tracker *tracker) HMN_NX;
@@ -1593,8 +1643,9 @@ HMN_FN(hmn_status) hmn_tracker_allocate_tagged(hmn_tracker *tracker, uint32_t ta
  *  Otherwise as hmn_tracker_release. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Checks whether bytes would fit now: HMN_OK, or HMN_E_LIMIT if they exceed the limit or, with a
- *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
- *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
+ *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are
+ *  stale. HMN_E_FORKED: linked, and created before fork(). If linked, otherwise as hmn_pool_read.
+ *  @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_would_fit(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Sets limit_bytes: 0 allows nothing, UINT64_MAX removes the limit. HMN_E_LIMIT: more than that is
  *  allocated, and nothing was changed. @since 0.1 */

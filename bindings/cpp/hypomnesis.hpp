@@ -249,8 +249,8 @@ enum class device_memory : std::uint32_t {
   coherent = HMN_MEMORY_KIND_COHERENT
 };
 
-// Kind of a memory pool; a device has at most one of each. An APU has pool_kind::vram and
-// pool_kind::host, a unified GPU only UNIFIED.
+// Kind of a memory pool; a device has at most one of each, which may have parts. An APU has
+// pool_kind::vram and pool_kind::host, a unified GPU only UNIFIED.
 enum class pool_kind : std::uint32_t {
   main = HMN_POOL_MAIN,  // in requests: the pool that allocations come from
   vram = HMN_POOL_VRAM,  // the device's own memory
@@ -271,8 +271,9 @@ enum class throttle_reason : hmn_flags {
 };
 
 // Metric: one number of a device. A metric is what telemetry has no field for, or one instance of
-// what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a
-// metric's meaning: hmn_metric_unit. "Count": whole, in `count`; all others are in `value`.
+// what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances
+// are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in `count`; all
+// others are in `value`.
 enum class metric_id : std::uint32_t {
   unknown = HMN_METRIC_UNKNOWN,
   engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, counter; instance: engine_id
@@ -382,6 +383,14 @@ enum class remapped_id : std::uint32_t {
   uncorrected = HMN_REMAPPED_UNCORRECTED,  // after uncorrected errors
   pending = HMN_REMAPPED_PENDING,  // 1: a reset will replace rows, 0: none pending
   failed = HMN_REMAPPED_FAILED  // 1: a row could not be replaced, 0: none
+};
+
+// What a metric's number does; it says how to show it, and whether to take differences.
+enum class number_kind_id : std::uint32_t {
+  unknown = HMN_NUMBER_KIND_UNKNOWN,
+  gauge = HMN_NUMBER_KIND_GAUGE,  // rises and falls
+  counter = HMN_NUMBER_KIND_COUNTER,  // only rises, until the driver or the device starts anew
+  constant = HMN_NUMBER_KIND_CONSTANT  // a property of the device
 };
 
 // Kinds of work of a process on a device.
@@ -577,7 +586,6 @@ enum class telemetry_field : hmn_fields {
 
 // Fields of metric.
 enum class metric_field : hmn_fields {
-  pid = HMN_METRIC_HAS_PID,
   value = HMN_METRIC_HAS_VALUE,
   count = HMN_METRIC_HAS_COUNT,
   window = HMN_METRIC_HAS_WINDOW
@@ -817,14 +825,16 @@ struct device {
   std::optional<std::string> architecture;  // as the vendor names it: "Hopper", "gfx942"
 };
 
-// hmn_pool: one memory pool of a device, for the whole device, in bytes.
+// hmn_pool: one memory pool of a device, or a part of one, in bytes.
 struct pool {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
   pool_kind kind{};  // never pool_kind::main
   accounting_kind accounting{};  // what used_bytes counts
-  bool is_main = false;  // allocations come from this pool
+  bool is_main = false;  // allocations come from this pool; 0 for each part
+  // 0: the whole pool; its parts, such as the memory of each tile, count from 1
+  std::uint32_t instance = 0;
   std::optional<std::uint64_t> total_bytes;
   std::optional<std::uint64_t> free_bytes;
   // without reserved_bytes where that is known; else with it
@@ -833,7 +843,8 @@ struct pool {
   std::optional<std::uint64_t> reserved_bytes;
   // best estimate of what can be allocated now: what is free, but no more than what is left of the
   // budget, and of the host's usable memory where the pool is a part of it; all of it while the
-  // device sleeps. Absent if stale, and on a device that is divided into partitions
+  // device sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if
+  // stale, and on a device that is divided into partitions
   std::optional<std::uint64_t> usable_bytes;
   std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
   // used, and owned by no visible process; only in snapshots that collect processes
@@ -878,7 +889,6 @@ struct metric {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  std::optional<std::uint32_t> pid;  // if present: the value of this process, not of the device
   metric_id id{};
   std::uint32_t instance = 0;  // one of several: see the metric
   std::optional<double> value;  // a reading
@@ -964,8 +974,9 @@ struct snapshot_info {
   std::uint64_t device_generation = 0;  // as of hmn_device_scan, of the context's last scan
 };
 
-// hmn_diagnostic: why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
-// HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is.
+// hmn_diagnostic: why a value is missing, and the remedy. What is missing is named as in
+// hmn_reason_key; a member that is absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and
+// HMN_DIAGNOSTIC_HAS_METRIC the whole subject is.
 struct diagnostic {
   note notes{};  // note::trace: not a fault, a recorded driver call
   backend_id backend{};
@@ -977,13 +988,16 @@ struct diagnostic {
   domain native_domain{};
   std::int32_t native_code = 0;  // as the system, driver or tool returned it
   part subject{};  // the bit concerned
-  // presence bits of that struct that are missing for this reason
-  std::optional<std::uint64_t> field;
-  std::optional<metric_id> metric;  // the metric that is missing for this reason
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;  // of the first, when several were merged
-  std::uint32_t count = 0;  // number of equal diagnostics merged into this one
+  std::optional<pool_kind> pool;
+  std::optional<std::uint32_t> pool_instance;  // as in pool
+  std::optional<metric_id> metric;
+  std::optional<std::uint32_t> metric_instance;  // as in metric
+  // presence bits that are missing for this reason, in the subject's struct
+  std::optional<std::uint64_t> field;
   std::optional<std::uint64_t> duration_ns;  // of a traced call
+  std::uint32_t count = 0;  // number of equal diagnostics merged into this one
   std::string message;  // a sentence that names the value and the remedy
 };
 
@@ -1309,6 +1323,7 @@ inline pool value(const hmn_pool& r) {
   v.kind = static_cast<pool_kind>(r.kind);
   v.accounting = static_cast<accounting_kind>(r.accounting);
   v.is_main = r.is_main != 0;
+  v.instance = r.instance;
   v.total_bytes = f.get(HMN_POOL_HAS_TOTAL, &hmn_pool::total_bytes);
   v.free_bytes = f.get(HMN_POOL_HAS_FREE, &hmn_pool::free_bytes);
   v.used_bytes = f.get(HMN_POOL_HAS_USED, &hmn_pool::used_bytes);
@@ -1358,7 +1373,6 @@ inline metric value(const hmn_metric& r) {
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.device_index = r.device_index;
-  v.pid = f.get(HMN_METRIC_HAS_PID, &hmn_metric::pid);
   v.id = static_cast<metric_id>(r.id);
   v.instance = r.instance;
   v.value = f.get(HMN_METRIC_HAS_VALUE, &hmn_metric::value);
@@ -1441,12 +1455,15 @@ inline diagnostic value(const hmn_diagnostic& r) {
   v.native_domain = static_cast<domain>(r.native_domain);
   v.native_code = r.native_code;
   v.subject = static_cast<part>(r.subject);
-  v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &hmn_diagnostic::field);
-  v.metric = f.named<metric_id>(HMN_DIAGNOSTIC_HAS_METRIC, &hmn_diagnostic::metric);
   v.device_index = f.get(HMN_DIAGNOSTIC_HAS_DEVICE, &hmn_diagnostic::device_index);
   v.pid = f.get(HMN_DIAGNOSTIC_HAS_PID, &hmn_diagnostic::pid);
-  v.count = r.count;
+  v.pool = f.named<pool_kind>(HMN_DIAGNOSTIC_HAS_POOL, &hmn_diagnostic::pool);
+  v.pool_instance = f.get(HMN_DIAGNOSTIC_HAS_POOL, &hmn_diagnostic::pool_instance);
+  v.metric = f.named<metric_id>(HMN_DIAGNOSTIC_HAS_METRIC, &hmn_diagnostic::metric);
+  v.metric_instance = f.get(HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE, &hmn_diagnostic::metric_instance);
+  v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &hmn_diagnostic::field);
   v.duration_ns = f.get(HMN_DIAGNOSTIC_HAS_DURATION, &hmn_diagnostic::duration_ns);
+  v.count = r.count;
   v.message = r.message;
   return v;
 }
@@ -1679,6 +1696,18 @@ inline std::string_view name(metric_id metric) noexcept {
 inline std::string_view unit(metric_id metric) noexcept {
   return hmn_metric_unit(number(metric));
 }
+// What a metric's number does: whether to show it as it is, or to take differences.
+inline number_kind_id kind(metric_id metric) noexcept {
+  return static_cast<number_kind_id>(hmn_metric_kind(number(metric)));
+}
+// The metrics that the library knows.
+inline std::vector<metric_id> metrics() {
+  std::vector<metric_id> all;
+  for (std::uint32_t n = hmn_metric_next(0); n != 0; n = hmn_metric_next(n)) {
+    all.push_back(static_cast<metric_id>(n));
+  }
+  return all;
+}
 // For instance "hotspot"; empty for the whole device, and for fans and links.
 inline std::string_view instance_name(metric_id metric, std::uint32_t instance) noexcept {
   return hmn_metric_instance_name(number(metric), instance);
@@ -1701,6 +1730,33 @@ inline std::string format_bytes(std::uint64_t bytes) {
 
 // ---- snapshots
 // -------------------------------------------------------------------------------------------------
+
+// Names a value that may be missing: hmn_reason_key.
+struct reason_key {
+  part subject{};
+  std::uint32_t device_index = 0;
+  std::uint32_t pid = 0;  // with part::processes
+  pool_kind pool{};       // with part::pools
+  std::uint32_t pool_instance = 0;
+  metric_id metric{};     // with part::metrics
+  std::uint32_t metric_instance = 0;
+  std::uint64_t field = 0;  // presence bit of the value; 0: the subject as a whole
+};
+
+namespace detail {
+inline hmn_reason_key native(const reason_key& key) noexcept {
+  auto c_key = sized<hmn_reason_key>();
+  c_key.subject = number(key.subject);
+  c_key.device_index = key.device_index;
+  c_key.pid = key.pid;
+  c_key.pool = number(key.pool);
+  c_key.pool_instance = key.pool_instance;
+  c_key.metric = number(key.metric);
+  c_key.metric_instance = key.metric_instance;
+  c_key.field = key.field;
+  return c_key;
+}
+}  // namespace detail
 
 // One consistent, immutable snapshot; made by context::take, outlives its context. `i` is a position
 // in it, from 0: a device's index never is. Any thread may use it at any time. Throws error with
@@ -1776,9 +1832,11 @@ class snapshot {
   std::optional<hypomnesis::usage> own_usage(std::uint32_t device_index) const {
     return look<hmn_usage>(&hmn_snapshot_find_self, device_index);
   }
-  // The pool of a device by its kind; nothing where it has none.
-  std::optional<hypomnesis::pool> pool(std::uint32_t device_index, pool_kind kind) const {
-    return look<hmn_pool>(&hmn_snapshot_find_pool, device_index, number(kind));
+  // The pool of a device by its kind, or with an instance from 1 a part of it; nothing where it has
+  // none. Parts are there with snapshot_options.parts.
+  std::optional<hypomnesis::pool> pool(std::uint32_t device_index, pool_kind kind,
+                                       std::uint32_t instance = 0) const {
+    return look<hmn_pool>(&hmn_snapshot_find_pool, device_index, number(kind), instance);
   }
   hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool_at, position); }
   hypomnesis::usage usage(std::uint32_t position) const {
@@ -1797,15 +1855,30 @@ class snapshot {
   hypomnesis::diagnostic diagnostic(std::uint32_t position) const {
     return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic_at, position);
   }
-  // Why a value of a device, by its index, is missing. `field` is its presence bit; 0: the subject as
-  // a whole. Nothing where the subject was not requested.
-  std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, part subject,
-                                               std::uint32_t field = 0) const {
-    return look<hmn_diagnostic>(&hmn_snapshot_reason, device_index, number(subject), field, 0U);
+  // Why a value is missing. Nothing where the subject was not requested.
+  std::optional<hypomnesis::diagnostic> reason(const reason_key& key) const {
+    const hmn_reason_key c_key = detail::native(key);
+    return look<hmn_diagnostic>(&hmn_snapshot_reason, &c_key);
   }
-  std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, metric_id metric) const {
-    return look<hmn_diagnostic>(&hmn_snapshot_reason, device_index, number(part::metrics), 0U,
-                                number(metric));
+  // Why a value of a device, by its index, is missing. `field` is its presence bit; 0: the subject as
+  // a whole.
+  std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, part subject,
+                                               std::uint64_t field = 0) const {
+    reason_key key;
+    key.subject = subject;
+    key.device_index = device_index;
+    key.field = field;
+    return reason(key);
+  }
+  // Why a metric of a device is missing.
+  std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, metric_id metric,
+                                               std::uint32_t instance = 0) const {
+    reason_key key;
+    key.subject = part::metrics;
+    key.device_index = device_index;
+    key.metric = metric;
+    key.metric_instance = instance;
+    return reason(key);
   }
   // The name of the process of a usage; nothing where it is not known.
   std::optional<std::string> process_name(std::uint32_t position) const {
@@ -2369,6 +2442,7 @@ struct snapshot_options {
   std::chrono::nanoseconds deadline{};        // 0: the context's
   bool slow = false;                          // also metrics that take more than a few milliseconds
   bool quick = false;                         // without values that take the driver milliseconds
+  bool parts = false;                         // also the parts of pools
 };
 
 // Sources of measurement, opened once and kept. Any thread may use it at any time. Throws error;
@@ -2454,9 +2528,10 @@ class context {
   hypomnesis::device device(std::uint32_t device_index, device_field fields = {}) const {
     return ask<hmn_device>(&hmn_device_read, device_index, number(fields));
   }
+  // With an instance from 1: a part of the pool.
   hypomnesis::pool pool(std::uint32_t device_index, pool_kind kind = pool_kind::main,
-                        pool_field fields = {}) const {
-    return ask<hmn_pool>(&hmn_pool_read, device_index, number(kind), number(fields));
+                        std::uint32_t instance = 0, pool_field fields = {}) const {
+    return ask<hmn_pool>(&hmn_pool_read, device_index, number(kind), instance, number(fields));
   }
   hypomnesis::telemetry telemetry(std::uint32_t device_index, telemetry_field fields = {}) const {
     return ask<hmn_telemetry>(&hmn_telemetry_read, device_index, number(fields));
@@ -2464,7 +2539,10 @@ class context {
   // One number of the whole device; `instance` is a number(), as of sensor_id.
   hypomnesis::metric metric(std::uint32_t device_index, metric_id id,
                             std::uint32_t instance = 0, metric_field fields = {}) const {
-    return ask<hmn_metric>(&hmn_metric_read, device_index, number(id), instance, number(fields));
+    auto key = detail::sized<hmn_metric_key>();
+    key.id = number(id);
+    key.instance = instance;
+    return ask<hmn_metric>(&hmn_metric_read, device_index, &key, number(fields));
   }
   // What a process uses on a device; `pid` is as the driver counts it.
   hypomnesis::usage usage(std::uint32_t device_index, std::uint32_t pid,
@@ -2526,6 +2604,7 @@ class context {
     if (options.pid) c_options.flags |= HMN_SNAPSHOT_ONE_PROCESS;
     if (options.slow) c_options.flags |= HMN_SNAPSHOT_SLOW;
     if (options.quick) c_options.flags |= HMN_SNAPSHOT_QUICK;
+    if (options.parts) c_options.flags |= HMN_SNAPSHOT_PARTS;
     c_options.device_index = options.device_index.value_or(0);
     c_options.pid = options.pid.value_or(0);
     c_options.deadline_ns = detail::nanoseconds("deadline", options.deadline);

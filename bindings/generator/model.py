@@ -17,7 +17,7 @@ import header as headers  # noqa: E402
 
 INPUTS = ("hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
-          "hmn_cache")
+          "hmn_cache", "hmn_metric_key", "hmn_reason_key")
 HIDDEN = ("struct_size", "present", "reserved0")
 KINDS = {"uint64_t": "u64", "uint32_t": "u32", "hmn_flags": "u32", "hmn_fields": "u64", "int64_t": "i64",
          "int32_t": "i32", "hmn_status": "i32", "double": "f64", "char": "text"}

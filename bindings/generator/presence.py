@@ -13,6 +13,7 @@ FIELDS_OF_BIT = {
     "HMN_DEVICE_HAS_CUDA_VERSION": ["cuda_version_major", "cuda_version_minor"],
     "HMN_DEVICE_HAS_COMPUTE_CAPABILITY": ["compute_capability_major", "compute_capability_minor"],
     "HMN_DEVICE_HAS_INSTANCE": ["gpu_instance", "compute_instance"],
+    "HMN_DIAGNOSTIC_HAS_POOL": ["pool", "pool_instance"],
     "HMN_PEAK_HAS_USED": ["used_bytes", "used_monotonic_ns"],
     "HMN_SAMPLER_INFO_HAS_LAST": ["last_status", "last_monotonic_ns"],
     "HMN_SPILL_INFO_HAS_OBSERVED": ["dedicated_bytes", "shared_bytes", "peak_dedicated_bytes",

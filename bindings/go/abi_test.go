@@ -135,7 +135,8 @@ var makers = map[string]interface{}{
 }
 
 // inputs are no results, as all options are.
-var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true}
+var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true,
+	"hmn_metric_key": true, "hmn_reason_key": true}
 
 var hidden = map[string]bool{"struct_size": true, "present": true, "reserved0": true}
 

@@ -228,8 +228,8 @@ const (
 	MemoryKindCoherent  MemoryKind = 3 // memory of its own that is also a NUMA node of the host (GH200)
 )
 
-// PoolKind: kind of a memory pool; a device has at most one of each. An APU has PoolVRAM and PoolHost, a
-// unified GPU only UNIFIED.
+// PoolKind: kind of a memory pool; a device has at most one of each, which may have parts. An APU has
+// PoolVRAM and PoolHost, a unified GPU only UNIFIED.
 type PoolKind uint32
 
 const (
@@ -254,8 +254,8 @@ const (
 )
 
 // MetricID: metric: one number of a device. A metric is what Telemetry has no field for, or one instance of
-// what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a metric's
-// meaning: hmn_metric_unit. "Count": whole, in Count; all others are in Value.
+// what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances are part of
+// a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in Count; all others are in Value.
 type MetricID uint32
 
 const (
@@ -383,6 +383,16 @@ const (
 	RemappedFailed      Remapping = 4 // 1: a row could not be replaced, 0: none
 )
 
+// NumberKind: what a metric's number does; it says how to show it, and whether to take differences.
+type NumberKind uint32
+
+const (
+	NumberKindUnknown  NumberKind = 0
+	NumberKindGauge    NumberKind = 1 // rises and falls
+	NumberKindCounter  NumberKind = 2 // only rises, until the driver or the device starts anew
+	NumberKindConstant NumberKind = 3 // a property of the device
+)
+
 // UsageKinds: kinds of work of a process on a device.
 type UsageKinds uint32
 
@@ -426,6 +436,7 @@ const (
 	SnapshotOneProcess SnapshotFlags = 1 << 1 // only the usage rows of pid
 	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last and delay nothing else
 	SnapshotQuick      SnapshotFlags = 1 << 3 // without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks and the load of each process): ReasonNotYet. Not with SnapshotSlow
+	SnapshotParts      SnapshotFlags = 1 << 4 // also lists the parts of pools: see Pool.instance
 )
 
 // LineFlags: form of the lines for people.
@@ -621,10 +632,9 @@ const (
 type MetricFields uint64
 
 const (
-	MetricHasPID    MetricFields = 1 << 0
-	MetricHasValue  MetricFields = 1 << 1
-	MetricHasCount  MetricFields = 1 << 2
-	MetricHasWindow MetricFields = 1 << 3
+	MetricHasValue  MetricFields = 1 << 0
+	MetricHasCount  MetricFields = 1 << 1
+	MetricHasWindow MetricFields = 1 << 2
 )
 
 // UsageFields: fields of Usage.
@@ -673,11 +683,13 @@ const (
 
 	backendInfoHasVersion uint64 = 1 << 0
 
-	diagnosticHasDevice   uint64 = 1 << 0
-	diagnosticHasPID      uint64 = 1 << 1
-	diagnosticHasField    uint64 = 1 << 2
-	diagnosticHasMetric   uint64 = 1 << 3
-	diagnosticHasDuration uint64 = 1 << 4
+	diagnosticHasDevice         uint64 = 1 << 0
+	diagnosticHasPID            uint64 = 1 << 1
+	diagnosticHasField          uint64 = 1 << 2
+	diagnosticHasMetric         uint64 = 1 << 3
+	diagnosticHasMetricInstance uint64 = 1 << 4
+	diagnosticHasPool           uint64 = 1 << 5 // pool and PoolInstance
+	diagnosticHasDuration       uint64 = 1 << 6
 
 	deltaHasMemory uint64 = 1 << 0
 	deltaHasDevice uint64 = 1 << 1

@@ -200,13 +200,14 @@ func (c *Context) Device(index uint32, fields DeviceFields) (Device, error) {
 	})
 }
 
-// Pool reads the memory of a device; PoolMain is the pool that allocations come from. ErrNoDevice: the
+// Pool reads the memory of a device; PoolMain is the pool that allocations come from. An instance from 1
+// is a part of the pool, 0 the whole. ErrNoDevice: the
 // index was never given. ErrRange: no such PoolKind. ErrUnsupported: the device has no such pool, or its
 // driver no values for it. ErrDeviceLost, ErrAsleep, ErrPermission, ErrTimeout, ErrBackend, ErrNoSource:
 // as named.
-func (c *Context) Pool(index uint32, kind PoolKind, fields PoolFields) (Pool, error) {
+func (c *Context) Pool(index uint32, kind PoolKind, instance uint32, fields PoolFields) (Pool, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Pool {
-		return converted(native.Pool(index, uint32(kind), uint64(fields), failure), newPool)
+		return converted(native.Pool(index, uint32(kind), instance, uint64(fields), failure), newPool)
 	})
 }
 

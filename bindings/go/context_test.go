@@ -22,7 +22,7 @@ func TestContextReadsEverything(t *testing.T) {
 	device, err := context.Device(0, 0)
 	wantError(t, "error", err, nil)
 	want(t, "name", device.Name, Some("Größte Karte 猫"))
-	pool, err := context.Pool(0, PoolMain, 0)
+	pool, err := context.Pool(0, PoolMain, 0, 0)
 	wantError(t, "error", err, nil)
 	want(t, "total", pool.TotalBytes, Some(uint64(1<<48)))
 	telemetry, err := context.Telemetry(0, TelemetryHasPower|TelemetryHasTemperature)
@@ -57,7 +57,7 @@ func TestCancelEndsAWaitUntilResume(t *testing.T) {
 	want(t, "count", found.Count, 1)
 	ended := make(chan error)
 	go func() {
-		_, err := context.Pool(0, PoolMain, 0)
+		_, err := context.Pool(0, PoolMain, 0, 0)
 		ended <- err
 	}()
 	wantError(t, "cancel", context.Cancel(), nil)
@@ -70,7 +70,7 @@ func TestCancelEndsAWaitUntilResume(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pool, err := context.Pool(0, PoolMain, 0)
+	pool, err := context.Pool(0, PoolMain, 0, 0)
 	wantError(t, "error", err, nil)
 	want(t, "total", pool.TotalBytes, Some(uint64(5)))
 }
@@ -92,7 +92,7 @@ func TestContextRefuses(t *testing.T) {
 	wantError(t, "pid 0", err, ErrRange)
 	_, err = context.Usage(0, 4711, 0)
 	wantError(t, "pid 4711", err, ErrNoProcess)
-	_, err = context.Pool(0, 77, 0)
+	_, err = context.Pool(0, 77, 0, 0)
 	wantError(t, "no such pool", err, ErrRange)
 	_, err = context.Telemetry(0, 1<<31)
 	wantError(t, "no such field", err, ErrUnknownFlag)
@@ -112,7 +112,7 @@ func TestContextEachFailure(t *testing.T) {
 		context := machine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
 		  "failures": [{"call": "pools", "status": %q, "native": {"domain": "nvml", "code": 15},
 		    "message": "the card is out"}]}]}`, word))
-		_, err := context.Pool(0, PoolMain, 0)
+		_, err := context.Pool(0, PoolMain, 0, 0)
 		wantError(t, word, err, wanted)
 		var failure *Error
 		if !errors.As(err, &failure) {
@@ -186,7 +186,7 @@ func calls(context *Context, snapshot *Snapshot) map[string]func() error {
 		"Scan":          func() error { _, err := context.Scan(); return err },
 		"FindDevice":    func() error { _, err := context.FindDevice("uuid:a"); return err },
 		"Device":        func() error { _, err := context.Device(0, 0); return err },
-		"Pool":          func() error { _, err := context.Pool(0, PoolMain, 0); return err },
+		"Pool":          func() error { _, err := context.Pool(0, PoolMain, 0, 0); return err },
 		"Telemetry":     func() error { _, err := context.Telemetry(0, 0); return err },
 		"Usage":         func() error { _, err := context.Usage(0, 1, 0); return err },
 		"OwnUsage":      func() error { _, err := context.OwnUsage(0, 0); return err },

@@ -52,9 +52,9 @@ func Example() {
 func ExampleContext_Pool() {
 	context := simulated()
 	defer context.Close()
-	pool, err := context.Pool(0, hypomnesis.PoolMain, 0)
+	pool, err := context.Pool(0, hypomnesis.PoolMain, 0, 0)
 	fmt.Println(pool.TotalBytes, err)
-	_, err = context.Pool(7, hypomnesis.PoolMain, 0)
+	_, err = context.Pool(7, hypomnesis.PoolMain, 0, 0)
 	fmt.Println(errors.Is(err, hypomnesis.ErrNoDevice))
 	// Output:
 	// 17179869184 <nil>

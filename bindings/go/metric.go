@@ -15,6 +15,20 @@ func (m MetricID) Unit() string {
 	return raw.Metric_unit(uint32(m))
 }
 
+// Kind is what the metric's number does: whether to show it as it is, or to take differences.
+func (m MetricID) Kind() NumberKind {
+	return NumberKind(raw.Metric_kind(uint32(m)))
+}
+
+// Metrics are the metrics that the library knows.
+func Metrics() []MetricID {
+	var all []MetricID
+	for n := raw.Metric_next(0); n != 0; n = raw.Metric_next(n) {
+		all = append(all, MetricID(n))
+	}
+	return all
+}
+
 // InstanceName is the name of an instance, for instance "hotspot"; "" for the whole device, and for fans
 // and links.
 func (m MetricID) InstanceName(instance uint32) string {

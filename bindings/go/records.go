@@ -243,19 +243,20 @@ func newDevice(from *raw.Device) Device {
 	}
 }
 
-// Pool: one memory pool of a device, for the whole device, in bytes.
+// Pool: one memory pool of a device, or a part of one, in bytes.
 type Pool struct {
 	Notes             Notes            `json:"notes"`
 	Backend           Backend          `json:"backend"`
 	DeviceIndex       uint32           `json:"device_index"`
 	Kind              PoolKind         `json:"kind"`       // never PoolMain
 	Accounting        Accounting       `json:"accounting"` // what UsedBytes counts
-	IsMain            bool             `json:"is_main"`    // allocations come from this pool
+	IsMain            bool             `json:"is_main"`    // allocations come from this pool; 0 for each part
+	Instance          uint32           `json:"instance"`   // 0: the whole pool; its parts, such as the memory of each tile, count from 1
 	TotalBytes        Optional[uint64] `json:"total_bytes"`
 	FreeBytes         Optional[uint64] `json:"free_bytes"`
 	UsedBytes         Optional[uint64] `json:"used_bytes"`         // without ReservedBytes where that is known; else with it
 	ReservedBytes     Optional[uint64] `json:"reserved_bytes"`     // held by driver and firmware, included in TotalBytes: total = reserved + free + used
-	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Absent if stale, and on a device that is divided into partitions
+	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
 	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy grants this process
 	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no visible process; only in snapshots that collect processes
 	AgeNs             uint64           `json:"age_ns"`             // time since the driver's answer
@@ -269,6 +270,7 @@ func newPool(from *raw.Pool) Pool {
 		Kind:              PoolKind(from.Kind),
 		Accounting:        Accounting(from.Accounting),
 		IsMain:            from.IsMain != 0,
+		Instance:          from.Instance,
 		TotalBytes:        optional(from.Present, PoolHasTotal, from.TotalBytes),
 		FreeBytes:         optional(from.Present, PoolHasFree, from.FreeBytes),
 		UsedBytes:         optional(from.Present, PoolHasUsed, from.UsedBytes),
@@ -346,7 +348,6 @@ type Metric struct {
 	Notes       Notes             `json:"notes"`
 	Backend     Backend           `json:"backend"`
 	DeviceIndex uint32            `json:"device_index"`
-	PID         Optional[uint32]  `json:"pid"` // if present: the value of this process, not of the device
 	ID          MetricID          `json:"id"`
 	Instance    uint32            `json:"instance"`  // one of several: see the metric
 	Value       Optional[float64] `json:"value"`     // a reading
@@ -360,7 +361,6 @@ func newMetric(from *raw.Metric) Metric {
 		Notes:       Notes(from.Notes),
 		Backend:     Backend(from.Backend),
 		DeviceIndex: from.DeviceIndex,
-		PID:         optional(from.Present, MetricHasPID, from.Pid),
 		ID:          MetricID(from.Id),
 		Instance:    from.Instance,
 		Value:       optional(from.Present, MetricHasValue, from.Value),
@@ -504,41 +504,48 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 	}
 }
 
-// Diagnostic: why a value is missing, and the remedy: without diagnosticHasField and diagnosticHasMetric, why
-// the whole subject is.
+// Diagnostic: why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member
+// that is absent here stands for all: without diagnosticHasField and diagnosticHasMetric the whole subject
+// is.
 type Diagnostic struct {
-	Notes        Notes              `json:"notes"` // NoteTrace: not a fault, a recorded driver call
-	Backend      Backend            `json:"backend"`
-	Reason       Reason             `json:"reason"`
-	Status       Status             `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; StatusOK: a warning, nothing is missing; these three do not set NotePartial in a snapshot
-	NativeDomain NativeDomain       `json:"native_domain"`
-	NativeCode   int32              `json:"native_code"` // as the system, driver or tool returned it
-	Subject      Collect            `json:"subject"`     // the bit concerned
-	Field        Optional[uint64]   `json:"field"`       // presence bits of that struct that are missing for this reason
-	Metric       Optional[MetricID] `json:"metric"`      // the metric that is missing for this reason
-	DeviceIndex  Optional[uint32]   `json:"device_index"`
-	PID          Optional[uint32]   `json:"pid"`         // of the first, when several were merged
-	Count        uint32             `json:"count"`       // number of equal diagnostics merged into this one
-	DurationNs   Optional[uint64]   `json:"duration_ns"` // of a traced call
-	Message      string             `json:"message"`     // a sentence that names the value and the remedy
+	Notes          Notes              `json:"notes"` // NoteTrace: not a fault, a recorded driver call
+	Backend        Backend            `json:"backend"`
+	Reason         Reason             `json:"reason"`
+	Status         Status             `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; StatusOK: a warning, nothing is missing; these three do not set NotePartial in a snapshot
+	NativeDomain   NativeDomain       `json:"native_domain"`
+	NativeCode     int32              `json:"native_code"` // as the system, driver or tool returned it
+	Subject        Collect            `json:"subject"`     // the bit concerned
+	DeviceIndex    Optional[uint32]   `json:"device_index"`
+	PID            Optional[uint32]   `json:"pid"` // of the first, when several were merged
+	Pool           Optional[PoolKind] `json:"pool"`
+	PoolInstance   Optional[uint32]   `json:"pool_instance"` // as in Pool
+	Metric         Optional[MetricID] `json:"metric"`
+	MetricInstance Optional[uint32]   `json:"metric_instance"` // as in Metric
+	Field          Optional[uint64]   `json:"field"`           // presence bits that are missing for this reason, in the subject's struct
+	DurationNs     Optional[uint64]   `json:"duration_ns"`     // of a traced call
+	Count          uint32             `json:"count"`           // number of equal diagnostics merged into this one
+	Message        string             `json:"message"`         // a sentence that names the value and the remedy
 }
 
 func newDiagnostic(from *raw.Diagnostic) Diagnostic {
 	return Diagnostic{
-		Notes:        Notes(from.Notes),
-		Backend:      Backend(from.Backend),
-		Reason:       Reason(from.Reason),
-		Status:       Status(from.Status),
-		NativeDomain: NativeDomain(from.NativeDomain),
-		NativeCode:   from.NativeCode,
-		Subject:      Collect(from.Subject),
-		Field:        optional(from.Present, diagnosticHasField, from.Field),
-		Metric:       optional(from.Present, diagnosticHasMetric, MetricID(from.Metric)),
-		DeviceIndex:  optional(from.Present, diagnosticHasDevice, from.DeviceIndex),
-		PID:          optional(from.Present, diagnosticHasPID, from.Pid),
-		Count:        from.Count,
-		DurationNs:   optional(from.Present, diagnosticHasDuration, from.DurationNs),
-		Message:      text(from.Message[:]),
+		Notes:          Notes(from.Notes),
+		Backend:        Backend(from.Backend),
+		Reason:         Reason(from.Reason),
+		Status:         Status(from.Status),
+		NativeDomain:   NativeDomain(from.NativeDomain),
+		NativeCode:     from.NativeCode,
+		Subject:        Collect(from.Subject),
+		DeviceIndex:    optional(from.Present, diagnosticHasDevice, from.DeviceIndex),
+		PID:            optional(from.Present, diagnosticHasPID, from.Pid),
+		Pool:           optional(from.Present, diagnosticHasPool, PoolKind(from.Pool)),
+		PoolInstance:   optional(from.Present, diagnosticHasPool, from.PoolInstance),
+		Metric:         optional(from.Present, diagnosticHasMetric, MetricID(from.Metric)),
+		MetricInstance: optional(from.Present, diagnosticHasMetricInstance, from.MetricInstance),
+		Field:          optional(from.Present, diagnosticHasField, from.Field),
+		DurationNs:     optional(from.Present, diagnosticHasDuration, from.DurationNs),
+		Count:          from.Count,
+		Message:        text(from.Message[:]),
 	}
 }
 

@@ -57,9 +57,9 @@ func (s *Snapshot) JSON() (string, error) {
 
 // DevicePool is a memory pool of a device; PoolMain is the pool that allocations come from. ErrNoDevice: the
 // snapshot does not have the device. ErrRange: no such PoolKind. ErrEmpty: the device has no such pool.
-func (s *Snapshot) DevicePool(deviceIndex uint32, kind PoolKind) (Pool, error) {
+func (s *Snapshot) DevicePool(deviceIndex uint32, kind PoolKind, instance uint32) (Pool, error) {
 	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Pool {
-		return native.DevicePool(deviceIndex, uint32(kind), failure)
+		return native.DevicePool(deviceIndex, uint32(kind), instance, failure)
 	})
 	if err == nil && record == nil {
 		err = refusal(StatusEmpty, "the device has no such pool")

@@ -213,13 +213,25 @@ func (s *Snapshot) Diagnostic(i int) (Diagnostic, error) {
 	return at(s.diagnostics, i)
 }
 
-// Reason is why a value of a device, by its index, is missing. The field is the presence bit of the value,
-// the metric one of CollectMetrics; both 0: the subject as a whole. ErrNoDevice: the snapshot does not have
-// the device. ErrRange: the subject is not one bit of Collect. ErrArgument: a field of metrics, or a metric
-// of another subject. ErrEmpty: the subject was not requested.
-func (s *Snapshot) Reason(deviceIndex uint32, subject Collect, field uint64, metric MetricID) (Diagnostic, error) {
+// ReasonKey names a value that may be missing. Members that the subject does not use are 0.
+type ReasonKey struct {
+	Subject        Collect // one bit
+	DeviceIndex    uint32
+	Field          uint64   // presence bit of the value; 0: the subject as a whole
+	PID            uint32   // with CollectProcesses
+	Pool           PoolKind // with CollectPools
+	PoolInstance   uint32
+	Metric         MetricID // with CollectMetrics
+	MetricInstance uint32
+}
+
+// Reason is why a value is missing. ErrNoDevice: the snapshot does not have the device. ErrRange: the subject
+// is not one bit of Collect, or there is no such PoolKind or MetricID. ErrArgument: the subject does not use
+// a member that is not 0. ErrEmpty: the subject was not requested.
+func (s *Snapshot) Reason(key ReasonKey) (Diagnostic, error) {
 	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Diagnostic {
-		return native.Reason(deviceIndex, uint32(subject), field, uint32(metric), failure)
+		return native.Reason(uint32(key.Subject), key.DeviceIndex, key.Field, key.PID, uint32(key.Pool), key.PoolInstance,
+			uint32(key.Metric), key.MetricInstance, failure)
 	})
 	if err == nil && record == nil {
 		err = refusal(StatusEmpty, "the subject was not requested")

@@ -108,7 +108,7 @@ func TestStressGoroutines(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				pool, err := context.Pool(0, PoolMain, 0)
+				pool, err := context.Pool(0, PoolMain, 0, 0)
 				if err != nil || pool.TotalBytes != Some(uint64(1<<48)) {
 					t.Error(pool, err)
 				}
@@ -136,7 +136,7 @@ func TestStressCloseWithin(t *testing.T) {
 			go func() {
 				defer group.Done()
 				for {
-					_, first := context.Pool(0, PoolMain, 0)
+					_, first := context.Pool(0, PoolMain, 0, 0)
 					_, second := snapshot.JSON()
 					if errors.Is(first, ErrClosed) && errors.Is(second, ErrClosed) {
 						return

@@ -70,15 +70,19 @@ typedef struct {
   hmn_device *device(uint32_t device_index, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_device, hmn_device_read($self, device_index, fields, out, error));
   }
-  hmn_pool *pool(uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_error *error) {
-    HMN_ASK(hmn_pool, hmn_pool_read($self, device_index, kind, fields, out, error));
+  hmn_pool *pool(uint32_t device_index, uint32_t kind, uint32_t instance, hmn_fields fields,
+                 hmn_error *error) {
+    HMN_ASK(hmn_pool, hmn_pool_read($self, device_index, kind, instance, fields, out, error));
   }
   hmn_telemetry *telemetry(uint32_t device_index, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_telemetry, hmn_telemetry_read($self, device_index, fields, out, error));
   }
   hmn_metric *metric(uint32_t device_index, uint32_t metric, uint32_t instance, hmn_fields fields,
                      hmn_error *error) {
-    HMN_ASK(hmn_metric, hmn_metric_read($self, device_index, metric, instance, fields, out, error));
+    hmn_metric_key key = {sizeof key};
+    key.id = metric;
+    key.instance = instance;
+    HMN_ASK(hmn_metric, hmn_metric_read($self, device_index, &key, fields, out, error));
   }
   hmn_usage *usage(uint32_t device_index, uint32_t pid, hmn_fields fields, hmn_error *error) {
     HMN_ASK(hmn_usage, hmn_usage_read($self, device_index, pid, fields, out, error));

@@ -202,6 +202,8 @@ static const char *hmn_text(PyObject *object) {
 %nothread hmn_metric_name;
 %nothread hmn_metric_unit;
 %nothread hmn_metric_instance_name;
+%nothread hmn_metric_kind;
+%nothread hmn_metric_next;
 %nothread format_bytes;
 %nothread size_of;
 %nothread library_path;

@@ -10,6 +10,8 @@
 %rename(metric_name) hmn_metric_name;
 %rename(metric_unit) hmn_metric_unit;
 %rename(metric_instance_name) hmn_metric_instance_name;
+%rename(metric_kind) hmn_metric_kind;
+%rename(metric_next) hmn_metric_next;
 uint32_t hmn_version_number(void);
 const char *hmn_version_string(void);
 uint32_t hmn_feature(uint32_t feature);
@@ -21,6 +23,8 @@ const char *hmn_reason_name(uint32_t reason);
 const char *hmn_metric_name(uint32_t metric);
 const char *hmn_metric_unit(uint32_t metric);
 const char *hmn_metric_instance_name(uint32_t metric, uint32_t instance);
+uint32_t hmn_metric_kind(uint32_t metric);
+uint32_t hmn_metric_next(uint32_t metric);
 
 %newobject format_bytes;
 %inline %{
@@ -41,10 +45,12 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_error);
   HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_metric_key);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_reason_key);
   HMN_SIZE(hmn_sampler_info);
   HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);

@@ -103,6 +103,7 @@ typedef struct {
   uint32_t kind;
   uint32_t accounting;
   uint32_t is_main;
+  uint32_t instance;
   uint64_t age_ns;
 } hmn_pool;
 HMN_OPTIONAL(hmn_pool, u64, total_bytes, HMN_POOL_HAS_TOTAL)
@@ -154,7 +155,6 @@ typedef struct {
   uint32_t instance;
   uint64_t age_ns;
 } hmn_metric;
-HMN_OPTIONAL(hmn_metric, u32, pid, HMN_METRIC_HAS_PID)
 HMN_OPTIONAL(hmn_metric, f64, value, HMN_METRIC_HAS_VALUE)
 HMN_OPTIONAL(hmn_metric, u64, count, HMN_METRIC_HAS_COUNT)
 HMN_OPTIONAL(hmn_metric, u64, window_ns, HMN_METRIC_HAS_WINDOW)
@@ -233,10 +233,13 @@ typedef struct {
   uint32_t count;
   char message[256];
 } hmn_diagnostic;
-HMN_OPTIONAL(hmn_diagnostic, u64, field, HMN_DIAGNOSTIC_HAS_FIELD)
-HMN_OPTIONAL(hmn_diagnostic, u32, metric, HMN_DIAGNOSTIC_HAS_METRIC)
 HMN_OPTIONAL(hmn_diagnostic, u32, device_index, HMN_DIAGNOSTIC_HAS_DEVICE)
 HMN_OPTIONAL(hmn_diagnostic, u32, pid, HMN_DIAGNOSTIC_HAS_PID)
+HMN_OPTIONAL(hmn_diagnostic, u32, pool, HMN_DIAGNOSTIC_HAS_POOL)
+HMN_OPTIONAL(hmn_diagnostic, u32, pool_instance, HMN_DIAGNOSTIC_HAS_POOL)
+HMN_OPTIONAL(hmn_diagnostic, u32, metric, HMN_DIAGNOSTIC_HAS_METRIC)
+HMN_OPTIONAL(hmn_diagnostic, u32, metric_instance, HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE)
+HMN_OPTIONAL(hmn_diagnostic, u64, field, HMN_DIAGNOSTIC_HAS_FIELD)
 HMN_OPTIONAL(hmn_diagnostic, u64, duration_ns, HMN_DIAGNOSTIC_HAS_DURATION)
 
 HMN_RECORD(hmn_delta)

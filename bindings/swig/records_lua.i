@@ -148,13 +148,14 @@ HMN_LUA_RECORD(hmn_device)
 
 %{
 static void hmn_lua_push_hmn_pool(lua_State *L, const hmn_pool *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
   HMN_LUA_FIELD(u32, kind);
   HMN_LUA_FIELD(u32, accounting);
   HMN_LUA_FIELD(u32, is_main);
+  HMN_LUA_FIELD(u32, instance);
   if (record->present & HMN_POOL_HAS_TOTAL)
     HMN_LUA_FIELD(u64, total_bytes);
   if (record->present & HMN_POOL_HAS_FREE)
@@ -234,8 +235,6 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
-  if (record->present & HMN_METRIC_HAS_PID)
-    HMN_LUA_FIELD(u32, pid);
   HMN_LUA_FIELD(u32, id);
   HMN_LUA_FIELD(u32, instance);
   if (record->present & HMN_METRIC_HAS_VALUE)
@@ -358,17 +357,23 @@ static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *reco
   HMN_LUA_FIELD(u32, native_domain);
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(u32, subject);
-  if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
-    HMN_LUA_FIELD(fields, field);
-  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
-    HMN_LUA_FIELD(u32, metric);
   if (record->present & HMN_DIAGNOSTIC_HAS_DEVICE)
     HMN_LUA_FIELD(u32, device_index);
   if (record->present & HMN_DIAGNOSTIC_HAS_PID)
     HMN_LUA_FIELD(u32, pid);
-  HMN_LUA_FIELD(u32, count);
+  if (record->present & HMN_DIAGNOSTIC_HAS_POOL)
+    HMN_LUA_FIELD(u32, pool);
+  if (record->present & HMN_DIAGNOSTIC_HAS_POOL)
+    HMN_LUA_FIELD(u32, pool_instance);
+  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
+    HMN_LUA_FIELD(u32, metric);
+  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE)
+    HMN_LUA_FIELD(u32, metric_instance);
+  if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
+    HMN_LUA_FIELD(fields, field);
   if (record->present & HMN_DIAGNOSTIC_HAS_DURATION)
     HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_FIELD(u32, count);
   HMN_LUA_FIELD(text, message);
 }
 %}

@@ -44,8 +44,8 @@ typedef struct {
   hmn_usage *own_usage(uint32_t device_index, hmn_error *error) {
     HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self($self, device_index, out, error));
   }
-  hmn_pool *device_pool(uint32_t device_index, uint32_t kind, hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool($self, device_index, kind, out, error));
+  hmn_pool *device_pool(uint32_t device_index, uint32_t kind, uint32_t instance, hmn_error *error) {
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool($self, device_index, kind, instance, out, error));
   }
   hmn_pool *pool(uint32_t position, hmn_error *error) {
     HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at($self, position, out, error));
@@ -62,9 +62,19 @@ typedef struct {
   hmn_diagnostic *diagnostic(uint32_t position, hmn_error *error) {
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at($self, position, out, error));
   }
-  hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, hmn_fields field, uint32_t metric,
-                         hmn_error *error) {
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, metric, out, error));
+  hmn_diagnostic *reason(uint32_t subject, uint32_t device_index, hmn_fields field, uint32_t pid,
+                         uint32_t pool, uint32_t pool_instance, uint32_t metric,
+                         uint32_t metric_instance, hmn_error *error) {
+    hmn_reason_key key = {sizeof key};
+    key.subject = subject;
+    key.device_index = device_index;
+    key.field = field;
+    key.pid = pid;
+    key.pool = pool;
+    key.pool_instance = pool_instance;
+    key.metric = metric;
+    key.metric_instance = metric_instance;
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason($self, &key, out, error));
   }
   char *text(uint32_t text, uint32_t position, hmn_error *error) {
     HMN_TEXT(hmn_snapshot_text_at($self, text, position, buffer, capacity, &needed, error));

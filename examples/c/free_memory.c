@@ -20,7 +20,7 @@ static uint64_t bytes_of(const char* text) {
 /* Bytes that can be allocated on the device now; whether they are known. */
 static int free_of(hmn_context* context, uint32_t index, uint64_t* bytes) {
   hmn_pool pool = HMN_INIT(hmn_pool);
-  if (hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, NULL) != HMN_OK) return 0;
+  if (hmn_pool_read(context, index, HMN_POOL_MAIN, 0, 0, &pool, NULL) != HMN_OK) return 0;
   *bytes = pool.usable_bytes;
   return (pool.present & HMN_POOL_HAS_USABLE) != 0;
 }

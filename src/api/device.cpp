@@ -8,9 +8,18 @@
 
 namespace hmn::api {
 
-result<void> check_pool_kind(std::uint32_t kind) {
+result<void> check_pool_kind(std::uint32_t kind, const char* name) {
   if (kind <= HMN_POOL_STOLEN) return {};
-  return failed(status::range, {"kind: ", kind, " is not a pool kind"});
+  return failed(status::range, {name, ": ", kind, " is not a pool kind"});
+}
+
+result<void> check_metric(std::uint32_t id, std::uint32_t instance, const char* id_name,
+                          const char* instance_name) {
+  const metric_words* const words = words_of_metric(id);
+  if (words == nullptr) return failed(status::range, {id_name, ": ", id, " is not a known metric"});
+  if (instance == 0 || words->has_instances) return {};
+  return failed(status::argument, {instance_name, ": ", instance, ", but ", words->name,
+                                   " has no instances: expected 0"});
 }
 
 }  // namespace hmn::api
@@ -66,19 +75,30 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fi
   });
 }
 
-hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, uint32_t metric,
-                           uint32_t instance, hmn_fields fields, hmn_metric* out,
-                           hmn_error* error) noexcept {
+hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, const hmn_metric_key* key,
+                           hmn_fields fields, hmn_metric* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_metric& full) -> result<void> {
     if (result<void> ok = check_fields(fields, out); !ok) return ok;
-    if (words_of_metric(metric) == nullptr) {
-      return failed(status::range, {"metric: ", metric, " is not a known metric"});
-    }
-    const auto m = c.metric(device_index, static_cast<metric_id>(metric), instance);
+    if (key == nullptr) return null_argument("key is NULL");
+    hmn_metric_key k{};
+    if (result<void> ok = read_input(key, k); !ok) return ok;
+    if (result<void> ok = check_reserved(k.reserved0); !ok) return ok;
+    if (result<void> ok = check_metric(k.id, k.instance, "id", "instance"); !ok) return ok;
+    const auto m = c.metric(device_index, static_cast<metric_id>(k.id), k.instance);
     if (!m) return m.why();
     copy_out(*m, full, fields);
     return {};
   });
+}
+
+uint32_t hmn_metric_next(uint32_t metric) noexcept {
+  const metric_words* const next = next_metric(metric);
+  return static_cast<std::uint32_t>(next != nullptr ? next->id : metric_id::unknown);
+}
+
+uint32_t hmn_metric_kind(uint32_t metric) noexcept {
+  const metric_words* const w = words_of_metric(metric);
+  return static_cast<std::uint32_t>(w != nullptr ? w->kind : NumberKind::unknown);
 }
 
 const char* hmn_metric_name(uint32_t metric) noexcept {
@@ -119,12 +139,13 @@ hmn_status hmn_usage_read_self(hmn_context* handle, uint32_t device_index, hmn_f
 }
 
 hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t kind,
-                         hmn_fields fields, hmn_pool* out, hmn_error* error) noexcept {
+                         uint32_t instance, hmn_fields fields, hmn_pool* out,
+                         hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c, hmn_pool& full) -> result<void> {
     if (result<void> ok = check_pool_kind(kind); !ok) return ok;
     if (result<void> ok = check_fields(fields, out, pool_field::readable); !ok) return ok;
     const hmn_fields wanted = fields != 0 ? fields : pool_field::readable;
-    const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), wanted);
+    const result<pool> p = c.pool(device_index, {static_cast<pool_kind>(kind), instance}, wanted);
     if (!p) return p.why();
     copy_out(*p, full, fields);
     return {};

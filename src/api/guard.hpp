@@ -189,7 +189,9 @@ void give(hmn_fields& present, hmn_fields bit, T& field, const std::optional<V>&
 // becomes 0, and an unlimited one is platform::no_deadline.
 result<void> read_duration(const char* name, std::uint64_t ns, std::uint64_t& duration);
 
-result<void> check_pool_kind(std::uint32_t kind);
+result<void> check_pool_kind(std::uint32_t kind, const char* name = "kind");
+result<void> check_metric(std::uint32_t id, std::uint32_t instance, const char* id_name,
+                          const char* instance_name);
 
 // Returns the word for MiB that HMN_LINE_* selects.
 std::string_view unit_from(hmn_flags flags) noexcept;

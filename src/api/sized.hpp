@@ -42,6 +42,10 @@ inline constexpr std::uint32_t size_v1<hmn_pool> = HMN_POOL_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_telemetry> = HMN_TELEMETRY_SIZE_V1;
 template <>
+inline constexpr std::uint32_t size_v1<hmn_metric_key> = HMN_METRIC_KEY_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_reason_key> = HMN_REASON_KEY_SIZE_V1;
+template <>
 inline constexpr std::uint32_t size_v1<hmn_metric> = HMN_METRIC_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_usage> = HMN_USAGE_SIZE_V1;

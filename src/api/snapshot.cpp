@@ -84,7 +84,8 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
   hmn_snapshot_options o{};
   if (result<void> ok = read_input(options, o); !ok) return ok;
   constexpr hmn_flags known =
-      HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
+      HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW |
+      HMN_SNAPSHOT_QUICK | HMN_SNAPSHOT_PARTS;
   if (result<void> ok = check_flags(o.flags, known); !ok) return ok;
   if ((o.collect & ~subject::all) != 0) {
     return failed(status::unknown_flag,
@@ -94,6 +95,7 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
+  r.parts = (o.flags & HMN_SNAPSHOT_PARTS) != 0;
   if (r.slow && r.quick) {
     return failed(status::argument, "flags: a snapshot is either slow or quick");
   }
@@ -128,11 +130,18 @@ void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
   out.count = from.count;
   hmn_fields& has = out.present;
   if (d.about == subject::metrics) {
-    out.metric = static_cast<std::uint32_t>(d.field);
+    out.metric = id_of_missing(d.field);
     if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_METRIC;
+    give(has, HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE, out.metric_instance,
+         instance_of_missing(d.field));
   } else {
     out.field = d.field;
     if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_FIELD;
+  }
+  if (d.pool) {
+    has |= HMN_DIAGNOSTIC_HAS_POOL;
+    out.pool = static_cast<std::uint32_t>(d.pool->kind);
+    out.pool_instance = d.pool->instance;
   }
   give(has, HMN_DIAGNOSTIC_HAS_DEVICE, out.device_index, from.device_index);
   give(has, HMN_DIAGNOSTIC_HAS_PID, out.pid, d.pid);
@@ -156,6 +165,54 @@ void copy_info(const snapshot& s, hmn_snapshot_info& out) {
   out.monotonic_ns = s.monotonic_ns;
   out.device_generation = s.device_generation;
   out.duration_ns = s.duration_ns;
+}
+
+bool is_of_host(std::uint32_t about) noexcept {
+  return (about & (subject::memory | subject::system)) != 0;
+}
+
+result<void> check_unused(const char* member, std::uint64_t value, bool is_used) {
+  if (value == 0 || is_used) return {};
+  return failed(status::argument, {member, ": ", value, ", expected 0 for this subject"});
+}
+
+// Whether each member is known, and 0 where the subject does not use it.
+result<void> check_members(const hmn_reason_key& k) {
+  if (!std::has_single_bit(k.subject) || (k.subject & ~subject::all) != 0) {
+    return failed(status::range, {"subject: 0x", hex(k.subject), ", expected one known bit"});
+  }
+  const bool is_pools = k.subject == subject::pools;
+  const bool is_metrics = k.subject == subject::metrics;
+  const struct {
+    const char* name;
+    std::uint64_t value;
+    bool is_used;
+  } members[] = {{"device_index", k.device_index, !is_of_host(k.subject)},
+                 {"pid", k.pid, k.subject == subject::processes},
+                 {"pool", k.pool, is_pools},
+                 {"pool_instance", k.pool_instance, is_pools},
+                 {"metric", k.metric, is_metrics},
+                 {"metric_instance", k.metric_instance, is_metrics && k.metric != 0},
+                 {"field", k.field, !is_metrics}};
+  for (const auto& m : members) {
+    if (result<void> ok = check_unused(m.name, m.value, m.is_used); !ok) return ok;
+  }
+  if (result<void> ok = check_pool_kind(k.pool, "pool"); !ok) return ok;
+  if (k.metric == 0) return {};
+  return check_metric(k.metric, k.metric_instance, "metric", "metric_instance");
+}
+
+ReasonKey read_key(const snapshot& s, const hmn_reason_key& k) {
+  ReasonKey key{.about = k.subject, .field = k.field, .pid = k.pid};
+  if (k.metric != 0) {
+    key.field = missing_metric(static_cast<metric_id>(k.metric), k.metric_instance);
+  }
+  if (k.subject == subject::pools) {
+    key.pool = PoolKey{static_cast<pool_kind>(k.pool), k.pool_instance};
+    const pool* const main = s.main_pool(k.device_index);
+    if (key.pool->kind == pool_kind::main && main != nullptr) key.pool->kind = main->kind;
+  }
+  return key;
 }
 
 }  // namespace
@@ -219,12 +276,12 @@ hmn_status hmn_snapshot_find_self(const hmn_snapshot* handle, uint32_t device_in
 }
 
 hmn_status hmn_snapshot_find_pool(const hmn_snapshot* handle, uint32_t device_index, uint32_t kind,
-                                  hmn_pool* out, hmn_error* error) noexcept {
+                                  uint32_t instance, hmn_pool* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const snapshot& s, hmn_pool& full) -> result<void> {
     if (result<void> ok = check_pool_kind(kind); !ok) return ok;
     const snapshot_device* const d = s.device_by_index(device_index);
     if (d == nullptr) return snapshot::no_device(device_index);
-    const pool* const found = s.find_pool(device_index, static_cast<pool_kind>(kind));
+    const pool* const found = s.find_pool(device_index, static_cast<pool_kind>(kind), instance);
     if (found == nullptr) return why_empty(s, subject::pools, &*d->identity);
     copy_out(*found, full);
     return {};
@@ -262,27 +319,22 @@ hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t posit
                    });
 }
 
-hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
-                               hmn_flags subject_bit, hmn_fields field, uint32_t metric,
+hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, const hmn_reason_key* key,
                                hmn_diagnostic* out, hmn_error* error) noexcept {
   return fill_from(
       handle, out, error, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
-        if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
-          return failed(status::range,
-                        {"subject: 0x", hex(subject_bit), ", expected one known bit"});
+        if (key == nullptr) return null_argument("key is NULL");
+        hmn_reason_key k{};
+        if (result<void> ok = read_input(key, k); !ok) return ok;
+        if (result<void> ok = check_members(k); !ok) return ok;
+        if (((s.collect | s.postponed) & k.subject) == 0) return why_empty(s, k.subject, nullptr);
+        if (is_of_host(k.subject)) {
+          copy_diagnostic(reason_for(s, read_key(s, k), nullptr), full);
+          return {};
         }
-        if (subject_bit == subject::metrics && field != 0) {
-          return failed(status::argument, {"field: 0x", hex(field), ", expected 0 for a metric"});
-        }
-        if (subject_bit != subject::metrics && metric != 0) {
-          return failed(status::argument,
-                        {"metric: ", metric, ", expected 0 for all other subjects"});
-        }
-        if (((s.collect | s.postponed) & subject_bit) == 0)
-          return why_empty(s, subject_bit, nullptr);
-        const snapshot_device* const d = s.device_by_index(device_index);
-        if (d == nullptr) return snapshot::no_device(device_index);
-        copy_diagnostic(reason_for(s, subject_bit, *d->identity, field | metric), full);
+        const snapshot_device* const d = s.device_by_index(k.device_index);
+        if (d == nullptr) return snapshot::no_device(k.device_index);
+        copy_diagnostic(reason_for(s, read_key(s, k), &*d->identity), full);
         return {};
       });
 }

@@ -46,6 +46,7 @@ struct snapshot_request {
   std::optional<std::uint32_t> pid;
   bool slow = false;                         // includes slow metrics
   bool quick = false;                        // leaves out what a driver takes milliseconds for
+  bool parts = false;                        // lists the parts of pools, too
   bool without_hosts_part = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
   known_texts* texts = nullptr;              // of a sampler, which reads them seldom
@@ -104,7 +105,7 @@ class context {
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
   // `fields`: pool_field bits.
-  result<hmn::pool> pool(std::uint32_t index, pool_kind kind, FieldSet fields,
+  result<hmn::pool> pool(std::uint32_t index, PoolKey key, FieldSet fields,
                          std::vector<diagnostic>* diagnostics = nullptr);
   // Returns what can be allocated on the device now.
   result<std::uint64_t> usable(std::uint32_t index);

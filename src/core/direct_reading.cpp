@@ -75,21 +75,21 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
   return std::move(*missing);
 }
 
-result<pool> context::pool(std::uint32_t index, pool_kind kind, FieldSet fields,
+result<pool> context::pool(std::uint32_t index, PoolKey key, FieldSet fields,
                            std::vector<diagnostic>* diagnostics) {
   plan p = new_plan();
   p.pools = true;
   merged_device d;
-  const selection wanted{kind, fields, nullptr};
+  const selection wanted{key, fields, nullptr};
   if (result<void> ok = read(index, subject::pools, p, wanted, d, diagnostics); !ok) {
     return ok.why();
   }
-  constexpr std::uint32_t needs_host = pool_field::total | pool_field::usable | pool_field::budget;
-  if ((fields & needs_host) != 0) set_usable(d, kind);
-  const hmn::pool* found = d.pools.find(kind);
+  const hmn::pool* const found = d.pools.find(key.kind, key.instance);
   if (found == nullptr) {
     return failed(status::unsupported, {"device ", index, " has no such memory pool"});
   }
+  constexpr std::uint32_t needs_host = pool_field::total | pool_field::usable | pool_field::budget;
+  if ((fields & needs_host) != 0) set_usable(d, found->kind);
   if (present_bits(*found, pool_field::readable) == 0) {
     return failure{status::unsupported,
                    found->from,
@@ -101,7 +101,7 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, FieldSet fields,
 
 result<std::uint64_t> context::usable(std::uint32_t index) {
   std::vector<diagnostic> diagnostics;
-  const result<hmn::pool> main = pool(index, pool_kind::main, pool_field::usable, &diagnostics);
+  const result<hmn::pool> main = pool(index, {}, pool_field::usable, &diagnostics);
   if (!main) return main.why();
   if (main->usable) return *main->usable;
   if (const diagnostic* const d = find_reason(diagnostics, subject::pools, pool_field::usable)) {
@@ -135,7 +135,7 @@ result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t 
         d.metrics, [&](const hmn::metric& m) { return is_same_number(m, wanted); });
     if (found != d.metrics.end()) return *found;
     const diagnostic* const reason =
-        find_reason(diagnostics, subject::metrics, static_cast<std::uint32_t>(id));
+        find_reason(diagnostics, subject::metrics, missing_metric(id, instance));
     failure why = !ok                 ? ok.why()
                   : reason != nullptr ? reason->why
                                       : failure{status::unsupported,

@@ -39,7 +39,7 @@ void add_pool(merged_device& into, pool fresh) {
   fresh.device_index = into.identity.index;
   for (pool& known : into.pools.all()) {
     if (known.from == fresh.from) continue;
-    if (known.kind == fresh.kind) return merge(known, fresh);
+    if (known.kind == fresh.kind && known.instance == fresh.instance) return merge(known, fresh);
     if (known.kind == pool_kind::unified) return;
     fresh.is_main = fresh.is_main && !known.is_main;
   }
@@ -114,7 +114,7 @@ void add_metrics(merged_device& into, const device_cache& from, const moment& m,
 }
 
 bool has_pool(const hmn::pools& all, const selection& wanted) noexcept {
-  const pool* const p = all.find(wanted.pool);
+  const pool* const p = all.find(wanted.pool.kind, wanted.pool.instance);
   return p != nullptr && missing_bits(*p, wanted.pool_fields) == 0;
 }
 

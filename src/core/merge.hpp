@@ -59,7 +59,7 @@ void merge(merged_device& into, const device_cache& from, const plan& p, const m
 
 // Subjects and fields that a direct reading wants; a snapshot wants everything.
 struct selection {
-  pool_kind pool = pool_kind::main;
+  PoolKey pool;
   FieldSet pool_fields = 0;
   const hmn::metric* number = nullptr;  // its id and instance
 };

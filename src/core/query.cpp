@@ -223,9 +223,10 @@ class dropped_fields {
                  std::optional<std::uint32_t> pid = {}) noexcept
       : r_(r), about_(about), device_(device), pid_(pid) {}
 
-  void operator()(FieldSet field, const failure& why) {
+  void operator()(FieldSet field, const failure& why) { add(field, why, {}); }
+  void add(FieldSet field, const failure& why, std::optional<PoolKey> pool) {
     if (!first_) first_ = why;
-    if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}});
+    if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}, pool});
   }
 
   // Fails with the first reason if no record has a value left.
@@ -257,7 +258,7 @@ void settle(cached<T>& of, const device_source& from, const plan& p, result<void
 // The total of a unified pool is the host's, unless the driver has one.
 void add_hosts_total(hmn::pools& all, const reading& r) {
   for (pool& p : all.all()) {
-    if (p.kind != pool_kind::unified || p.total) continue;
+    if (p.kind != pool_kind::unified || p.total || p.instance != 0) continue;
     p.total = r.host_total();
     if (p.total) p.notes |= note::mixed;
   }
@@ -265,6 +266,7 @@ void add_hosts_total(hmn::pools& all, const reading& r) {
 
 // Returns whether what a process uses may be in the pool.
 bool counts_processes(const pool& p, const device& of) noexcept {
+  if (p.instance != 0) return false;
   if (p.kind == pool_kind::unified) return true;
   if (of.memory_kind != memory_kind::unified) return p.is_main && p.kind == pool_kind::vram;
   return p.kind == pool_kind::vram || p.kind == pool_kind::host;
@@ -422,7 +424,12 @@ failure internal_error(source from) noexcept {
 result<void> keep_plausible(pools& all, slot device, reading& r,
                             std::optional<std::uint64_t> most) {
   dropped_fields dropped(r, subject::pools, device);
-  for (pool& p : all.all()) drop_implausible(p, dropped, p.is_main ? most : std::nullopt);
+  for (pool& p : all.all()) {
+    const auto drop = [&](FieldSet field, const failure& why) {
+      dropped.add(field, why, PoolKey{p.kind, p.instance});
+    };
+    drop_implausible(p, drop, p.is_main ? most : std::nullopt);
+  }
   return dropped.outcome(all.all());
 }
 

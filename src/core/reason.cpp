@@ -12,25 +12,38 @@ namespace {
 constexpr int of_this_subject = 2;
 
 bool concerns_field(const diagnostic& d, FieldSet field) noexcept {
-  if (d.about == subject::metrics) return d.field == field;
+  if (d.about == subject::metrics) {
+    const auto instance = instance_of_missing(d.field);
+    return id_of_missing(d.field) == id_of_missing(field) &&
+           (!instance || instance == instance_of_missing(field));
+  }
   const bool is_usable = d.about == subject::pools && field == pool_field::usable;
   return (d.field & (is_usable ? field | pool_field::free : field)) != 0;
 }
 
+bool concerns_pool(const diagnostic& d, const ReasonKey& key) noexcept {
+  return !d.pool || !key.pool || *d.pool == *key.pool;
+}
+
+bool concerns_process(const diagnostic& d, const ReasonKey& key) noexcept {
+  return !d.pid || d.about == subject::self || d.pid == key.pid;
+}
+
 // Returns how well a diagnostic of the device, or of none, explains the missing field; 0: not at
 // all.
-int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device& of,
-              FieldSet field) noexcept {
+int relevance(const snapshot_diagnostic& each, const ReasonKey& key, const device* owner) noexcept {
   const diagnostic& d = each.value;
-  const bool is_of_process = d.pid && d.about != subject::self;
-  if ((d.notes & note::trace) != 0 || d.why.code == status::ok || is_of_process) return 0;
+  if ((d.notes & note::trace) != 0 || d.why.code == status::ok) return 0;
+  if (!concerns_process(d, key) || !concerns_pool(d, key)) return 0;
   const bool is_of_all = d.field == 0;
-  if (!is_of_all && !(d.about == about && concerns_field(d, field))) return 0;
+  if (!is_of_all && !(d.about == key.about && concerns_field(d, key.field))) return 0;
   // What is unattributed follows from the list of the device's processes.
-  const bool is_rest = about == subject::pools && field == pool_field::unattributed;
+  const bool is_rest = key.about == subject::pools && key.field == pool_field::unattributed;
   if (is_rest && d.about == subject::processes && each.device_index) return of_this_subject;
-  if (d.about == about) return (each.device_index ? 4 : of_this_subject) + (is_of_all ? 0 : 1);
-  return d.about == subject::devices && d.why.from == of.from ? 1 : 0;
+  if (d.about == key.about) {
+    return (each.device_index ? 4 : of_this_subject) + (is_of_all ? 0 : 1);
+  }
+  return d.about == subject::devices && owner != nullptr && d.why.from == owner->from ? 1 : 0;
 }
 
 }  // namespace
@@ -50,21 +63,23 @@ failure reason_of_state(const device& of) {
   }
 }
 
-const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
-                                       FieldSet field) noexcept {
+const snapshot_diagnostic* find_reason(const snapshot& from, const ReasonKey& key,
+                                       const device* owner) noexcept {
   const snapshot_diagnostic* best = nullptr;
   int highest = 1;
-  for (const std::size_t device : {std::size_t{0}, std::size_t{of.index} + 1}) {
-    std::uint32_t n = device < from.why->latest.size() ? from.why->latest[device] : 0;
+  const auto search = [&](std::size_t place) {
+    std::uint32_t n = place < from.why->latest.size() ? from.why->latest[place] : 0;
     while (n != 0) {
       const snapshot_diagnostic& each = from.why->diagnostics[n - 1];
       n = each.before;
-      const int its = relevance(each, about, of, field);
+      const int its = relevance(each, key, owner);
       if (its < highest) continue;  // of equals the first wins, which comes last here
       best = &each;
       highest = its;
     }
-  }
+  };
+  search(0);
+  if (owner != nullptr) search(std::size_t{owner->index} + 1);
   return best;
 }
 
@@ -75,48 +90,42 @@ const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t
   return found == from.end() ? nullptr : &*found;
 }
 
-snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
-                               FieldSet field) {
-  if ((from.postponed & about) != 0) {
-    return {{failed(status::empty, "not read at this interval of the sampler"),
-             0,
-             about,
-             field,
-             {},
-             {},
-             {}},
-            of.index};
-  }
-  const snapshot_diagnostic* const known = find_reason(from, about, of, field);
-  const bool is_direct = known != nullptr && relevance(*known, about, of, field) >= of_this_subject;
-  const bool has_state = of.state != state::ready && of.state != state::unknown;
-  if (known != nullptr && (is_direct || !has_state)) return *known;
-  const pool* const main = from.find_pool(of.index, pool_kind::main);
-  const bool is_of_main = about == subject::pools && field == pool_field::usable && main != nullptr;
-  failure why = is_of_main ? why_not_usable(*main, of) : reason_of_state(of);
-  return {{why, 0, about, field, {}, {}, {}}, of.index};
-}
-
 namespace {
 
-failure why_without_device(const snapshot& from, std::uint32_t about) {
-  const auto found =
-      std::ranges::find_if(from.why->diagnostics, [about](const snapshot_diagnostic& each) {
-        const diagnostic& d = each.value;
-        return d.about == about && (d.notes & note::trace) == 0 && d.why.code != status::ok;
-      });
-  if (found != from.why->diagnostics.end()) return found->value.why;
-  return failed(status::unsupported, "not supported by this system");
+failure why_missing(const snapshot& from, const ReasonKey& key, const device* owner) {
+  if ((from.postponed & key.about) != 0) {
+    return failed(status::empty, "not read at this interval of the sampler");
+  }
+  if (owner == nullptr) return failed(status::unsupported, "not supported by this system");
+  const bool is_of_main = key.about == subject::pools && key.field == pool_field::usable;
+  const pool* const main = is_of_main ? from.find_pool(owner->index, pool_kind::main) : nullptr;
+  const bool is_other = main != nullptr && key.pool && *key.pool != PoolKey{main->kind, 0};
+  return main != nullptr && !is_other ? why_not_usable(*main, *owner) : reason_of_state(*owner);
 }
 
 }  // namespace
+
+snapshot_diagnostic reason_for(const snapshot& from, const ReasonKey& key, const device* owner) {
+  const snapshot_diagnostic* const known =
+      (from.postponed & key.about) == 0 ? find_reason(from, key, owner) : nullptr;
+  const bool is_direct = known != nullptr && relevance(*known, key, owner) >= of_this_subject;
+  const bool has_state =
+      owner != nullptr && owner->state != state::ready && owner->state != state::unknown;
+  if (known != nullptr && (is_direct || !has_state)) return *known;
+  diagnostic d;
+  d.why = why_missing(from, key, owner);
+  d.about = key.about;
+  d.field = key.field;
+  d.pool = key.pool;
+  if (key.pid != 0) d.pid = key.pid;
+  return {d, owner != nullptr ? std::optional(owner->index) : std::nullopt};
+}
 
 failure why_empty(const snapshot& from, std::uint32_t about, const device* of) {
   if (((from.collect | from.postponed) & about) == 0) {
     return failed(status::empty, "the snapshot was taken without it");
   }
-  failure why =
-      of != nullptr ? reason_for(from, about, *of, 0).value.why : why_without_device(from, about);
+  failure why = reason_for(from, {.about = about}, of).value.why;
   why.stated = reason_for(why);
   why.code = status::empty;
   return why;

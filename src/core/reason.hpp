@@ -4,18 +4,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/snapshot.hpp"
 
 namespace hmn {
 
-// Returns the diagnostic that best explains why a field of a device is missing: one about the
-// field, else about its subject, on this device, else about the subject on all devices, else about
-// its source; nullptr if there is none. `field` is a presence bit, for metrics the metric_id; 0:
-// all fields.
-const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
-                                       FieldSet field) noexcept;
+// Names a value that may be missing: hmn_reason_key.
+struct ReasonKey {
+  std::uint32_t about = 0;  // one bit of `subject`
+  FieldSet field = 0;       // presence bits, for metrics a missing_metric(); 0: the whole subject
+  std::uint32_t pid = 0;    // 0: no process in particular
+  std::optional<PoolKey> pool = {};
+};
+
+// Returns the diagnostic that best explains why a value of a device, or with nullptr of the host, is
+// missing: one about the field, else about its subject, on this device, else about the subject on
+// all devices, else about its source; nullptr if there is none.
+const snapshot_diagnostic* find_reason(const snapshot& from, const ReasonKey& key,
+                                       const device* owner) noexcept;
 
 // The same for a direct reading, whose diagnostics are all of one device: the first about the
 // field.
@@ -26,8 +34,7 @@ const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t
 failure reason_of_state(const device& of);
 
 // Returns the best diagnostic, or the reason that follows from the device's state.
-snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
-                               FieldSet field);
+snapshot_diagnostic reason_for(const snapshot& from, const ReasonKey& key, const device* owner);
 
 // Returns why a snapshot has nothing about a subject: of a device, or with nullptr of the host. The
 // status is empty.

@@ -76,7 +76,7 @@ const peak* peaks::find(std::uint32_t device_index, std::uint32_t pid) const noe
 void peaks::observe_pool(const pool& p, std::uint64_t now) {
   peak& to = entry_of(p.device_index, 0);
   if (p.is_main) raise_used(to, p, now);
-  if (p.kind == pool_kind::host) raise(to.host_pool, p.used);
+  if (p.kind == pool_kind::host && p.instance == 0) raise(to.host_pool, p.used);
 }
 
 void peaks::observe_usage(const usage& row, std::uint64_t now) {

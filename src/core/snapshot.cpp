@@ -19,11 +19,9 @@ failure snapshot::no_device(std::uint32_t index) noexcept {
   return failed(status::no_device, {"the snapshot has no device ", index});
 }
 
-const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind) const noexcept {
-  for (const pool& p : of_device(pools, index)) {
-    if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;
-  }
-  return nullptr;
+const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind,
+                                std::uint32_t instance) const noexcept {
+  return hmn::find_pool(of_device(pools, index), kind, instance);
 }
 
 namespace {

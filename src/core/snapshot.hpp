@@ -118,8 +118,8 @@ struct snapshot {
   }
   // Failure for an index that the snapshot does not have.
   [[nodiscard]] static failure no_device(std::uint32_t index) noexcept;
-  // Finds a pool by its kind; for main, the one that allocations come from.
-  [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind) const noexcept;
+  [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind,
+                                      std::uint32_t instance = 0) const noexcept;
   [[nodiscard]] const pool* main_pool(std::uint32_t index) const noexcept {
     return find_pool(index, pool_kind::main);
   }

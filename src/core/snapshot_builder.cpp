@@ -82,7 +82,8 @@ bool is_same_fault(const failure& x, const failure& y) {
 
 bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
               std::optional<std::uint32_t> index) {
-  return a.value.about == b.about && (a.value.field == b.field || b.about != subject::metrics) &&
+  return a.value.about == b.about && a.value.pool == b.pool &&
+         (a.value.field == b.field || b.about != subject::metrics) &&
          a.device_index == index && a.value.pid.has_value() == b.pid.has_value() &&
          is_same_fault(a.value.why, b.why);
 }
@@ -380,7 +381,10 @@ void snapshot_builder::settle() {
       if (p.is_main) out_->pools.push_back(p);
     }
     for (const pool& p : d.pools.all()) {
-      if (!p.is_main) out_->pools.push_back(p);
+      if (!p.is_main && p.instance == 0) out_->pools.push_back(p);
+    }
+    for (const pool& p : d.pools.all()) {
+      if (request_.parts && p.instance != 0) out_->pools.push_back(p);
     }
     std::ranges::stable_sort(d.processes,
                              [](const usage& a, const usage& b) { return a.pid < b.pid; });
@@ -408,9 +412,10 @@ void snapshot_builder::drop_what_was_found() {
     if ((merged->completed & about & (subject::self | subject::processes)) != 0) {
       found = usage_field::used | usage_field::allocated;
     }
-    const pool* const main = merged->pools.find(pool_kind::main);
-    if ((merged->completed & about & subject::pools) != 0 && main != nullptr) {
-      found = present_bits(*main, d.value.field);
+    const PoolKey key = d.value.pool.value_or(PoolKey{});
+    const pool* const known = merged->pools.find(key.kind, key.instance);
+    if ((merged->completed & about & subject::pools) != 0 && known != nullptr) {
+      found = present_bits(*known, d.value.field);
     }
     d.value.field &= ~found;
     return d.value.field == 0;

@@ -148,9 +148,12 @@ void write_fields(json::writer& w, const diagnostic& d) {
     if (named != fields.end()) w.word(named->key);
   }
   w.close(']');
-  const metric_words* const metric =
-      d.about == subject::metrics ? words_of_metric(static_cast<std::uint32_t>(d.field)) : nullptr;
+  const FieldSet number = d.about == subject::metrics ? d.field : 0;
+  const metric_words* const metric = words_of_metric(id_of_missing(number));
   w.text_member("metric", metric != nullptr ? metric->name : "");
+  w.member("metric_instance", instance_of_missing(number));
+  w.text_member("pool", d.pool ? word_or_unknown(words::pool_kinds(), static_cast<int>(d.pool->kind)) : "");
+  w.member("pool_instance", d.pool ? std::optional(d.pool->instance) : std::nullopt);
 }
 
 void write(json::writer& w, const snapshot_diagnostic& listed) {

@@ -147,7 +147,7 @@ constexpr FieldSet any_field = ~FieldSet{0};
 failure reason_or(const snapshot& from, const device& of, std::uint32_t about,
                   const failure& otherwise) {
   const FieldSet field = about == subject::pools ? pool_field::used : any_field;
-  const snapshot_diagnostic* const known = find_reason(from, about, of, field);
+  const snapshot_diagnostic* const known = find_reason(from, {.about = about, .field = field}, &of);
   return known != nullptr ? known->value.why : otherwise;
 }
 
@@ -205,7 +205,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     out.notes |= note::lower_bound;
   }
   out.is_idle = all.count == 0 && (s.from.collect & subject::processes) != 0 &&
-                find_reason(s.from, subject::processes, s.who, any_field) == nullptr;
+                find_reason(s.from, {.about = subject::processes, .field = any_field}, &s.who) == nullptr;
   return out;
 }
 

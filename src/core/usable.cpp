@@ -63,7 +63,7 @@ void set_usable(pools& all, const device& of, host_source& host, std::optional<p
   system_memory memory;
   bool was_read = false;
   for (pool& p : all.all()) {
-    if (only && p.kind != *only && !(*only == pool_kind::main && p.is_main)) continue;
+    if (only && p.kind != *only) continue;
     if (is_part_of_host(p) && !was_read) {
       was_read = true;
       // Without it, the device's own values decide.

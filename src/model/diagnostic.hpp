@@ -8,6 +8,8 @@
 
 #include "model/device.hpp"
 #include "model/failure.hpp"
+#include "model/metric.hpp"
+#include "model/pool.hpp"
 
 namespace hmn {
 
@@ -21,12 +23,13 @@ struct diagnostic {
   failure why;
   std::uint32_t notes = 0;
   std::uint32_t about = 0;  // one bit of `subject`
-  FieldSet field = 0;  // presence bits that are missing because of it, for metrics the
-                            // metric_id; 0: all
+  FieldSet field = 0;       // presence bits that are missing because of it, for metrics the
+                            // missing_metric(); 0: all
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;
   std::uint32_t unreadable_processes = 0;  // that the source may not inspect
+  std::optional<PoolKey> pool = {};
 
   bool operator==(const diagnostic&) const = default;
 };

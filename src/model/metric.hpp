@@ -9,7 +9,7 @@
 
 namespace hmn {
 
-#define HMN_METRIC_ID(name, number, unit, instances) name = HMN_METRIC_##number,
+#define HMN_METRIC_ID(name, number, ...) name = HMN_METRIC_##number,
 enum class metric_id : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
 #undef HMN_METRIC_ID
 
@@ -41,6 +41,23 @@ HMN_REMAPPINGS(HMN_CONSTANT)
 }  // namespace remapping
 }  // namespace which
 
+enum class NumberKind : std::uint32_t { HMN_NUMBER_KINDS(HMN_ENUMERATOR) };
+
+// A metric that is missing, in the place of presence bits: one instance of it, or each.
+constexpr FieldSet missing_metric(metric_id id) noexcept {
+  return static_cast<FieldSet>(id);
+}
+constexpr FieldSet missing_metric(metric_id id, std::uint32_t instance) noexcept {
+  return missing_metric(id) | (FieldSet{instance} + 1) << 32;
+}
+constexpr std::uint32_t id_of_missing(FieldSet metric) noexcept {
+  return static_cast<std::uint32_t>(metric);
+}
+constexpr std::optional<std::uint32_t> instance_of_missing(FieldSet metric) noexcept {
+  if (metric >> 32 == 0) return std::nullopt;
+  return static_cast<std::uint32_t>((metric >> 32) - 1);
+}
+
 // Single number with its own source. Exactly one of value and count is set.
 struct metric {
   HMN_METRIC_FIELDS(HMN_MEMBER)
@@ -48,7 +65,7 @@ struct metric {
 
 // Returns whether both are the same quantity of the same instance.
 constexpr bool is_same_number(const metric& a, const metric& b) {
-  return a.id == b.id && a.instance == b.instance && a.pid == b.pid;
+  return a.id == b.id && a.instance == b.instance;
 }
 
 constexpr metric measured(source from, metric_id id, std::uint32_t instance, double value) {

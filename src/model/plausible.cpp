@@ -379,7 +379,7 @@ void drop_doubted(std::vector<metric>& all, when_dropped report,
                   function_ref<std::optional<failure>(const metric&)> doubt_of) {
   std::erase_if(all, [&](const metric& m) {
     const auto why = doubt_of(m);
-    if (why) report(static_cast<std::uint32_t>(m.id), *why);
+    if (why) report(missing_metric(m.id, m.instance), *why);
     return why.has_value();
   });
 }

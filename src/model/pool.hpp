@@ -30,10 +30,31 @@ struct pool {
   std::optional<std::uint64_t> apart_free;
 };
 
+struct PoolKey {
+  pool_kind kind = pool_kind::main;
+  std::uint32_t instance = 0;
+
+  bool operator==(const PoolKey&) const = default;
+};
+
+// Finds a pool of one device, or a part of one; for main, that which allocations come from.
+constexpr const pool* find_pool(std::span<const pool> pools, pool_kind kind,
+                                std::uint32_t instance) noexcept {
+  if (kind == pool_kind::main && instance != 0) {
+    const pool* const main = find_pool(pools, kind, 0);
+    return main != nullptr ? find_pool(pools, main->kind, instance) : nullptr;
+  }
+  for (const pool& p : pools) {
+    if (p.instance != instance) continue;
+    if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;
+  }
+  return nullptr;
+}
+
 // Pools of one device, the main one first, without allocations.
 class pools {
  public:
-  static constexpr std::size_t most = 5;
+  static constexpr std::size_t most = 16;
 
   void clear() noexcept { count_ = 0; }
   void add(const pool& p) noexcept {
@@ -43,12 +64,8 @@ class pools {
   [[nodiscard]] std::span<const pool> all() const noexcept { return {entries_.data(), count_}; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-  // Finds a pool by its kind; for main, the one that allocations come from.
-  [[nodiscard]] const pool* find(pool_kind kind) const noexcept {
-    for (const pool& p : all()) {
-      if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;
-    }
-    return nullptr;
+  [[nodiscard]] const pool* find(pool_kind kind, std::uint32_t instance = 0) const noexcept {
+    return find_pool(all(), kind, instance);
   }
 
  private:

@@ -19,8 +19,10 @@ HMN_WORDS(remappings, HMN_REMAPPINGS)
 HMN_WORDS(throttles, HMN_THROTTLES)
 #undef HMN_WORDS
 constexpr word_list numbered;
+constexpr word_list none;
 
-#define HMN_METRIC_ROW(name, number, unit, instances) {metric_id::name, #name, unit, instances},
+#define HMN_METRIC_ROW(name, number, unit, kind, instances) \
+  {metric_id::name, #name, unit, NumberKind::kind, std::string_view(#instances) != "none", instances},
 constexpr metric_words metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
 #undef HMN_METRIC_ROW
 
@@ -116,6 +118,13 @@ const metric_words* words_of_metric(std::uint32_t id) noexcept {
 const metric_words* words_of_metric(std::string_view name) noexcept {
   for (const metric_words& w : metrics) {
     if (w.name == name) return &w;
+  }
+  return nullptr;
+}
+
+const metric_words* next_metric(std::uint32_t id) noexcept {
+  for (const metric_words& w : metrics) {
+    if (static_cast<std::uint32_t>(w.id) > id) return &w;
   }
   return nullptr;
 }

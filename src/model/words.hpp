@@ -62,13 +62,17 @@ std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept;
 struct metric_words {
   metric_id id;
   const char* name;
-  const char* unit;     // "": a plain number
-  word_list instances;  // empty: numbered instances
+  const char* unit;  // "": a plain number
+  NumberKind kind;
+  bool has_instances;
+  word_list instances;  // empty: numbered instances, or none
 };
 
 // Returns nullptr for an unknown metric.
 const metric_words* words_of_metric(std::uint32_t id) noexcept;
 const metric_words* words_of_metric(std::string_view name) noexcept;
+// Returns the metric with the next number; nullptr after the last.
+const metric_words* next_metric(std::uint32_t id) noexcept;
 // Returns "" for an instance without a name. NUL-terminated.
 const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept;
 

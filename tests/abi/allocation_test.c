@@ -67,7 +67,7 @@ static void reading_who_a_device_is_allocates_nothing(void** state) {
 
 static void reading_a_pool_allocates_nothing(void** state) {
   NEW(hmn_pool, pool);
-  assert_allocates_nothing(hmn_pool_read(*state, 0, HMN_POOL_MAIN, 0, &pool, NULL));
+  assert_allocates_nothing(hmn_pool_read(*state, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL));
 }
 
 static void reading_telemetry_allocates_nothing(void** state) {

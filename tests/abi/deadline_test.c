@@ -27,7 +27,7 @@ static hmn_context_options quick(void) {
 static hmn_status read_pool(const machine* m, hmn_pool* pool) {
   memset(pool, 0, sizeof *pool);
   pool->struct_size = sizeof *pool;
-  return hmn_pool_read(m->context, 0, HMN_POOL_MAIN, 0, pool, NULL);
+  return hmn_pool_read(m->context, 0, HMN_POOL_MAIN, 0, 0, pool, NULL);
 }
 
 static int reads_fresh_pool(const machine* m) {

@@ -23,7 +23,7 @@ static const char stuck_opening[] =
 
 static hmn_status read_pool(hmn_context* context) {
   NEW(hmn_pool, pool);
-  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL);
 }
 
 static hmn_snapshot_info take_with(hmn_context* context, const hmn_snapshot_options* options) {

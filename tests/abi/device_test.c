@@ -215,7 +215,7 @@ static void no_device_at_all_is_a_count_of_0(void** state) {
   NEW(hmn_device, device);
   assert_answers(hmn_device_read(m.context, 0, 0, &device, &error), HMN_E_NO_DEVICE);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_E_NO_DEVICE);
+  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_E_NO_DEVICE);
   machine_end(&m);
 }
 
@@ -500,11 +500,11 @@ static void a_name_that_is_too_long_is_cut_at_a_code_point_and_reported(void** s
 
 static void a_sleeping_device_is_not_woken_unless_asked(void** state) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context_of(state), ASLEEP, HMN_POOL_MAIN, 0, &pool, &error),
+  assert_answers(hmn_pool_read(context_of(state), ASLEEP, HMN_POOL_MAIN, 0, 0, &pool, &error),
                  HMN_E_ASLEEP);
   hmn_context* waking = NULL;
   assert_status(open_machine("everything.json", HMN_CONTEXT_WAKE_DEVICES, &waking), HMN_OK);
-  assert_answers(hmn_pool_read(waking, ASLEEP, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
+  assert_answers(hmn_pool_read(waking, ASLEEP, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
   assert_int_equal(pool.total_bytes, UINT64_C(8) << 30);
   hmn_context_destroy(waking);
 }

@@ -96,7 +96,8 @@ static void its_code_stays_mapped_after_the_last_close(void** state) {
 }
 
 typedef hmn_status (*set_path)(hmn_context*, uint32_t, const char*, hmn_error*);
-typedef hmn_status (*read_pool)(hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*, hmn_error*);
+typedef hmn_status (*read_pool)(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields, hmn_pool*,
+                                hmn_error*);
 
 static hmn_context* machine_with(void* library, const hmn_context_options* options,
                                  const tree* folder) {
@@ -136,7 +137,7 @@ static void a_call_that_returns_after_dlclose_crashes_nothing(void** state) {
   NEW(hmn_pool, pool);
   options.deadline_ns = HMN_MILLISECONDS(50);
   hmn_context* context = machine_with(library, &options, &folder);
-  assert_int_equal(read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_E_TIMEOUT);
+  assert_int_equal(read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_E_TIMEOUT);
   end(context);
   assert_int_equal(dlclose(library), 0);
   a_moment();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/calls.h"
+#include "support/keys.h"
 #include "support/machine.h"
 
 static hmn_context* context_of(void** state) {
@@ -44,9 +45,9 @@ static void it_is_the_callers_and_nothing_is_kept(void** state) {
   dirty(&first);
   dirty(&second);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(context_of(state), 999, 0, 0, &pool, &first), HMN_E_NO_DEVICE);
+  assert_status(hmn_pool_read(context_of(state), 999, 0, 0, 0, &pool, &first), HMN_E_NO_DEVICE);
   const hmn_error copy = first;
-  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, &pool, &second), HMN_E_RANGE);
+  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, 0, &pool, &second), HMN_E_RANGE);
   assert_memory_equal(&first, &copy, sizeof first);
   assert_string_not_equal(first.message, second.message);
 }
@@ -56,7 +57,7 @@ static void a_refusal_of_the_library_names_no_backend(void** state) {
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, &pool, &error), HMN_E_RANGE);
+  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, 0, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.backend, HMN_BACKEND_NONE);
   assert_int_equal(error.native_domain, HMN_NATIVE_NONE);
   assert_int_equal(error.native_code, 0);
@@ -67,9 +68,9 @@ static void the_sentence_names_the_value(void** state) {
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  hmn_pool_read(context_of(state), 4711, 0, 0, &pool, &error);
+  hmn_pool_read(context_of(state), 4711, 0, 0, 0, &pool, &error);
   assert_non_null(strstr(error.message, "4711"));
-  hmn_pool_read(context_of(state), 0, 4712, 0, &pool, &error);
+  hmn_pool_read(context_of(state), 0, 4712, 0, 0, &pool, &error);
   assert_non_null(strstr(error.message, "4712"));
   hmn_context_set_path(context_of(state), 4713, "/proc", &error);
   assert_non_null(strstr(error.message, "4713"));
@@ -162,12 +163,12 @@ static void a_wrong_argument_is_named(void** state) {
   char text[64];
   uint32_t number = 0;
   uint64_t bytes = 0;
-  assert_message(hmn_pool_read(f->context, 0, 99, 0, &pool, &error), HMN_E_RANGE,
+  assert_message(hmn_pool_read(f->context, 0, 99, 0, 0, &pool, &error), HMN_E_RANGE,
                  "kind: 99 is not a pool kind");
-  assert_message(hmn_snapshot_find_pool(f->after, 0, 99, &pool, &error), HMN_E_RANGE,
+  assert_message(hmn_snapshot_find_pool(f->after, 0, 99, 0, &pool, &error), HMN_E_RANGE,
                  "kind: 99 is not a pool kind");
-  assert_message(hmn_metric_read(f->context, 0, 9999, 0, 0, &metric, &error), HMN_E_RANGE,
-                 "metric: 9999 is not a known metric");
+  assert_message(read_metric(f->context, 0, 9999, 0, &metric, &error), HMN_E_RANGE,
+                 "id: 9999 is not a known metric");
   assert_message(hmn_usage_read(f->context, 0, 0, 0, &usage, &error), HMN_E_RANGE,
                  "pid: 0 is not a process");
   assert_message(hmn_process_memory_read(f->context, 0, 0, &memory, &error), HMN_E_RANGE,
@@ -179,12 +180,14 @@ static void a_wrong_argument_is_named(void** state) {
   assert_message(hmn_context_set_path(f->context, 99, "/proc", &error), HMN_E_RANGE,
                  "path: 99 is not a known path");
   NEW(hmn_snapshot_info, counts);
+  NEW(hmn_reason_key, key);
+  key.subject = 3;
   assert_status(hmn_snapshot_read(f->after, &counts, NULL), HMN_OK);
   (void)snprintf(text, sizeof text, "position: 4711 is past the end of %u entries",
                  counts.diagnostic_count);
   assert_message(hmn_snapshot_diagnostic_at(f->after, 4711, &diagnostic, &error), HMN_E_RANGE,
                  text);
-  assert_message(hmn_snapshot_reason(f->after, 0, 3, 0, 0, &diagnostic, &error), HMN_E_RANGE,
+  assert_message(hmn_snapshot_reason(f->after, &key, &diagnostic, &error), HMN_E_RANGE,
                  "subject: 0x3, expected one known bit");
   assert_message(hmn_snapshot_text_at(f->after, 99, 0, text, sizeof text, NULL, &error),
                  HMN_E_RANGE, "text: 99 is not a known text");
@@ -231,7 +234,7 @@ static void a_message_that_is_too_long_is_cut_at_a_code_point_and_reported(void*
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(m.context, 0, 0, 0, &pool, &error), HMN_E_BACKEND);
+  assert_status(hmn_pool_read(m.context, 0, 0, 0, 0, &pool, &error), HMN_E_BACKEND);
   assert_int_equal(error.notes, HMN_NOTE_TRUNCATED);
   assert_text(error.message, sizeof error.message);
   assert_in_range(strlen(error.message), 250, 255);

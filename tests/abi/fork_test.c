@@ -52,9 +52,9 @@ static void in_a_child_the_parents_context_is_forked(void** state) {
 
 static void arguments_are_checked(void* argument) {
   const fixture* f = argument;
-  CHECK_STATUS(hmn_pool_read(f->context, 0, 0, 0, NULL, NULL), HMN_E_ARGUMENT);
+  CHECK_STATUS(hmn_pool_read(f->context, 0, 0, 0, 0, NULL, NULL), HMN_E_ARGUMENT);
   hmn_pool pool = {.struct_size = 8};
-  CHECK_STATUS(hmn_pool_read(f->context, 0, 0, 0, &pool, NULL), HMN_E_STRUCT_SIZE);
+  CHECK_STATUS(hmn_pool_read(f->context, 0, 0, 0, 0, &pool, NULL), HMN_E_STRUCT_SIZE);
 }
 
 static void in_a_child_a_wrong_argument_is_reported_first(void** state) {
@@ -128,7 +128,7 @@ static void makes_a_context(void* argument) {
   NEW(hmn_process_memory, memory);
   CHECK_STATUS(hmn_process_memory_read_self(own.context, 0, &memory, NULL), HMN_OK);
   NEW(hmn_pool, pool);
-  CHECK_STATUS(hmn_pool_read(own.context, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_OK);
+  CHECK_STATUS(hmn_pool_read(own.context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_OK);
   fixture_close(&own);
 }
 
@@ -150,7 +150,7 @@ static void forks_again(void* argument) {
   int status = 0;
   CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
   NEW(hmn_pool, pool);
-  CHECK_STATUS(hmn_pool_read(own.context, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_OK);
+  CHECK_STATUS(hmn_pool_read(own.context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_OK);
   fixture_close(&own);
 }
 
@@ -164,7 +164,7 @@ static void the_parent_goes_on_as_before(void** state) {
   const fixture* f = *state;
   assert_child(destroys_the_context, *state);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(f->context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
+  assert_answers(hmn_pool_read(f->context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
 }
 
 /* A context made without a reading has opened nothing; it is forked all the same. */
@@ -189,14 +189,14 @@ static void read_on(void* argument) {
   reader* r = argument;
   while (!r->stop) {
     NEW(hmn_pool, pool);
-    hmn_pool_read(r->f->context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
+    hmn_pool_read(r->f->context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL);
     hmn_snapshot_destroy(take_everything(r->f->context));
   }
 }
 
 static void forked_then_destroyed(void* argument) {
   NEW(hmn_pool, pool);
-  CHECK_STATUS(hmn_pool_read(((fixture*)argument)->context, 0, 0, 0, &pool, NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_pool_read(((fixture*)argument)->context, 0, 0, 0, 0, &pool, NULL), HMN_E_FORKED);
   hmn_context_destroy(((fixture*)argument)->context);
   makes_a_context(NULL);
 }

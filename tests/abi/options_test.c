@@ -2,7 +2,7 @@
 #include "../bindings/c/records.h"
 #include "support/calls.h"
 
-enum { ALL_CONTEXT_FLAGS = 63, ALL_SNAPSHOT_FLAGS = 15 };
+enum { ALL_CONTEXT_FLAGS = 63, ALL_SNAPSHOT_FLAGS = 31 };
 
 static hmn_status create_with(const void* options) {
   NEW(hmn_error, error);
@@ -24,6 +24,28 @@ static hmn_status take_with(hmn_context* context, const void* options) {
   return status;
 }
 
+static hmn_status read_with(hmn_context* context, hmn_metric_key* key) {
+  NEW(hmn_error, error);
+  NEW(hmn_metric, metric);
+  if (key->struct_size >= HMN_METRIC_KEY_SIZE_V1 && key->struct_size <= 65536) {
+    key->id = HMN_METRIC_PCIE_REPLAYS;
+  }
+  const hmn_status status = hmn_metric_read(context, 0, key, 0, &metric, &error);
+  assert_reported(&error, status);
+  return status;
+}
+
+static hmn_status explain_with(const hmn_snapshot* snapshot, hmn_reason_key* key) {
+  NEW(hmn_error, error);
+  NEW(hmn_diagnostic, reason);
+  if (key->struct_size >= HMN_REASON_KEY_SIZE_V1 && key->struct_size <= 65536) {
+    key->subject = HMN_COLLECT_POOLS;
+  }
+  const hmn_status status = hmn_snapshot_reason(snapshot, key, &reason, &error);
+  assert_reported(&error, status);
+  return status;
+}
+
 static void* zeroed(guarded* g, uint32_t size) {
   guard_arm(g, size);
   memset((char*)g->bytes + sizeof size, 0, size - sizeof size);
@@ -40,6 +62,8 @@ static void a_size_that_no_version_had_is_refused(void** state) {
     memcpy(g->bytes, &refused_sizes[i], sizeof refused_sizes[i]);
     assert_status(create_with(g->bytes), HMN_E_STRUCT_SIZE);
     assert_status(take_with(f->context, g->bytes), HMN_E_STRUCT_SIZE);
+    assert_status(read_with(f->context, (hmn_metric_key*)g->bytes), HMN_E_STRUCT_SIZE);
+    assert_status(explain_with(f->after, (hmn_reason_key*)g->bytes), HMN_E_STRUCT_SIZE);
   }
   assert_status(create_with(zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1 - 8)), HMN_E_STRUCT_SIZE);
   assert_status(create_with(zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1 + 4)), HMN_E_STRUCT_SIZE);
@@ -47,6 +71,8 @@ static void a_size_that_no_version_had_is_refused(void** state) {
                 HMN_E_STRUCT_SIZE);
   assert_status(take_with(f->context, zeroed(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1 + 4)),
                 HMN_E_STRUCT_SIZE);
+  assert_status(read_with(f->context, zeroed(g, HMN_METRIC_KEY_SIZE_V1 + 4)), HMN_E_STRUCT_SIZE);
+  assert_status(explain_with(f->after, zeroed(g, HMN_REASON_KEY_SIZE_V1 + 4)), HMN_E_STRUCT_SIZE);
   free(g);
 }
 
@@ -57,6 +83,8 @@ static void a_longer_struct_with_a_zero_tail_means_the_same(void** state) {
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
     assert_status(create_with(zeroed(g, sizes[i])), HMN_OK);
     assert_status(take_with(f->context, zeroed(g, sizes[i])), HMN_OK);
+    assert_status(read_with(f->context, zeroed(g, sizes[i])), HMN_OK);
+    assert_status(explain_with(f->after, zeroed(g, sizes[i])), HMN_OK);
   }
   free(g);
 }
@@ -189,7 +217,7 @@ static void the_largest_of_every_number_is_allowed(void** state) {
   hmn_context* context = NULL;
   assert_status(open_machine_with("everything.json", &options, &context), HMN_OK);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
+  assert_answers(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
   hmn_context_destroy(context);
 }
 

@@ -41,7 +41,7 @@ static void use(const handles* h) {
   for (size_t i = 0; i < 2; ++i) {
     NEW(hmn_pool, pool);
     if (h->contexts[i] != NULL) {
-      assert_answers(hmn_pool_read(h->contexts[i], 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
+      assert_answers(hmn_pool_read(h->contexts[i], 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
     }
     if (h->snapshots[i] != NULL) {
       assert_status(hmn_snapshot_pool_at(h->snapshots[i], 0, &pool, NULL), HMN_OK);

@@ -57,7 +57,7 @@ static void runs_all_there_is(void* argument) {
   CHECK_STATUS(hmn_context_set_path(broken, HMN_PATH_SIMULATION,
                                     HMN_TEST_ROOT "/nowhere/machine.json", NULL),
                HMN_OK);
-  CHECK(hmn_pool_read(broken, 0, HMN_POOL_MAIN, 0, &pool, NULL) != HMN_OK);
+  CHECK(hmn_pool_read(broken, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL) != HMN_OK);
   hmn_context_destroy(broken);
 }
 

@@ -3,6 +3,7 @@
  * Rule: a value that is missing has a reason, the most specific that is known.
  */
 #include "support/calls.h"
+#include "support/keys.h"
 #include "support/machine.h"
 
 #define POOL "\"pools\": [{\"kind\": \"vram\", \"total\": \"1GiB\", \"used\": 0}]"
@@ -26,7 +27,11 @@ static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_fields
   hmn_snapshot* s = all_of(
       &m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS | HMN_COLLECT_SELF);
   NEW(hmn_diagnostic, reason);
-  assert_status(hmn_snapshot_reason(s, 0, subject, field, metric, &reason, NULL), HMN_OK);
+  NEW(hmn_reason_key, key);
+  key.subject = subject;
+  key.field = field;
+  key.metric = metric;
+  assert_status(hmn_snapshot_reason(s, &key, &reason, NULL), HMN_OK);
   hmn_snapshot_destroy(s);
   machine_end(&m);
   assert_true((reason.present & HMN_DIAGNOSTIC_HAS_DEVICE) != 0);
@@ -108,7 +113,7 @@ static void a_wrong_call_has_no_reason(void** state) {
   NEW(hmn_usage, usage);
   NEW(hmn_process_memory, memory);
   NEW(hmn_error, error);
-  assert_status(hmn_pool_read(m.context, 0, 99, 0, &pool, &error), HMN_E_RANGE);
+  assert_status(hmn_pool_read(m.context, 0, 99, 0, 0, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
   assert_status(hmn_snapshot_pool_at(s, 4711, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
@@ -118,7 +123,7 @@ static void a_wrong_call_has_no_reason(void** state) {
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
   assert_status(hmn_snapshot_memory(s, &memory, &error), HMN_E_EMPTY);
   assert_int_equal(error.reason, HMN_REASON_UNKNOWN);
-  assert_status(hmn_pool_read(m.context, 4711, 0, 0, &pool, &error), HMN_E_NO_DEVICE);
+  assert_status(hmn_pool_read(m.context, 4711, 0, 0, 0, &pool, &error), HMN_E_NO_DEVICE);
   assert_int_equal(error.reason, HMN_REASON_NOT_PRESENT);
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -152,7 +157,7 @@ static void what_has_two_meanings_is_ambiguous(void** state) {
   hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   NEW(hmn_diagnostic, reason);
   assert_status(
-      hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, 0, &reason, NULL),
+      read_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, &reason),
       HMN_OK);
   assert_int_equal(reason.reason, HMN_REASON_AMBIGUOUS);
   hmn_snapshot_destroy(s);
@@ -188,7 +193,8 @@ static void a_metric_has_its_own(void** state) {
   const hmn_diagnostic known = reason_for(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_FAN_RPM);
   assert_string_equal(known.message, "only root");
   assert_int_equal(known.reason, HMN_REASON_NOT_PERMITTED);
-  assert_int_equal(known.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC);
+  assert_int_equal(known.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
+                                      HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
   assert_int_equal(known.metric, HMN_METRIC_FAN_RPM);
   assert_int_equal(known.field, 0);
   const hmn_diagnostic other = reason_for(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_CLOCK_MHZ);
@@ -238,18 +244,159 @@ static void a_question_without_sense_is_refused(void** state) {
   NEW(hmn_diagnostic, reason);
   const hmn_flags senseless[] = {0, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY, 1U << 31};
   for (size_t i = 0; i < 3; ++i) {
-    assert_status(hmn_snapshot_reason(s, 0, senseless[i], 0, 0, &reason, NULL), HMN_E_RANGE);
+    assert_status(read_reason(s, 0, senseless[i], 0, &reason), HMN_E_RANGE);
   }
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, 0, &reason, NULL), HMN_E_EMPTY);
-  assert_status(hmn_snapshot_reason(s, 1, HMN_COLLECT_POOLS, 0, 0, &reason, NULL), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_reason(NULL, 0, HMN_COLLECT_POOLS, 0, 0, &reason, NULL),
+  assert_status(read_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, &reason), HMN_E_EMPTY);
+  assert_status(read_reason(s, 1, HMN_COLLECT_POOLS, 0, &reason), HMN_E_NO_DEVICE);
+  assert_status(read_reason(NULL, 0, HMN_COLLECT_POOLS, 0, &reason),
                 HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, NULL, NULL), HMN_E_ARGUMENT);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, HMN_METRIC_FAN_RPM, &reason, NULL),
-                HMN_E_ARGUMENT);
-  assert_status(
-      hmn_snapshot_reason(s, 0, HMN_COLLECT_METRICS, 1, HMN_METRIC_FAN_RPM, &reason, NULL),
-      HMN_E_ARGUMENT);
+  assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, NULL, &reason, NULL), HMN_E_ARGUMENT);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
+}
+
+/* Two sensors, two pools and two processes, each without a value for a reason of its own. */
+#define THREE_REASONS                                                                                   \
+  "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": \"1GiB\", "   \
+  "\"free\": 0, \"used\": \"2GiB\"}, {\"kind\": \"host\", \"total\": \"1GiB\", \"used\": 0}], "              \
+  "\"metrics\": [{\"metric\": \"temperature\", \"instance\": \"core\", \"missing\": "           \
+  "{\"status\": \"permission\", \"message\": \"core: only root\"}}, {\"metric\": "              \
+  "\"temperature\", \"instance\": \"memory\", \"missing\": {\"status\": \"backend\", "          \
+  "\"message\": \"memory: broken\"}}], \"processes\": [{\"pid\": 7, \"missing\": {\"status\": " \
+  "\"permission\", \"message\": \"7: only root\"}}, {\"pid\": 8, \"missing\": {\"status\": "    \
+  "\"backend\", \"message\": \"8: broken\"}}]}]}"
+
+static hmn_diagnostic reason_of_key(const machine* m, const hmn_reason_key* key) {
+  hmn_snapshot* s =
+      all_of(m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES);
+  NEW(hmn_diagnostic, reason);
+  assert_status(hmn_snapshot_reason(s, key, &reason, NULL), HMN_OK);
+  hmn_snapshot_destroy(s);
+  return reason;
+}
+
+static void each_sensor_has_its_own_reason(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, THREE_REASONS, NULL);
+  NEW(hmn_reason_key, key);
+  key.subject = HMN_COLLECT_METRICS;
+  key.metric = HMN_METRIC_TEMPERATURE;
+  key.metric_instance = HMN_SENSOR_MEMORY;
+  hmn_diagnostic reason = reason_of_key(&m, &key);
+  assert_string_equal(reason.message, "memory: broken");
+  assert_int_equal(reason.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
+                                       HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
+  assert_int_equal(reason.metric_instance, HMN_SENSOR_MEMORY);
+  key.metric_instance = HMN_SENSOR_CORE;
+  reason = reason_of_key(&m, &key);
+  assert_string_equal(reason.message, "core: only root");
+  /* No source said anything of the hotspot. */
+  key.metric_instance = HMN_SENSOR_HOTSPOT;
+  reason = reason_of_key(&m, &key);
+  assert_int_equal(reason.status, HMN_E_UNSUPPORTED);
+  assert_int_equal(reason.metric_instance, HMN_SENSOR_HOTSPOT);
+  machine_end(&m);
+}
+
+static void each_pool_has_its_own_reason(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, THREE_REASONS, NULL);
+  NEW(hmn_reason_key, key);
+  key.subject = HMN_COLLECT_POOLS;
+  key.pool = HMN_POOL_VRAM;
+  key.field = HMN_POOL_HAS_USED;
+  hmn_diagnostic reason = reason_of_key(&m, &key);
+  assert_int_equal(reason.reason, HMN_REASON_IMPLAUSIBLE);
+  assert_true((reason.present & HMN_DIAGNOSTIC_HAS_POOL) != 0);
+  assert_int_equal(reason.pool, HMN_POOL_VRAM);
+  assert_int_equal(reason.pool_instance, 0);
+  /* VRAM is the main pool. */
+  key.pool = HMN_POOL_MAIN;
+  assert_int_equal(reason_of_key(&m, &key).reason, HMN_REASON_IMPLAUSIBLE);
+  key.pool = HMN_POOL_HOST;
+  assert_int_equal(reason_of_key(&m, &key).reason, HMN_REASON_UNSUPPORTED);
+  machine_end(&m);
+}
+
+static void each_process_has_its_own_reason(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, THREE_REASONS, NULL);
+  NEW(hmn_reason_key, key);
+  key.subject = HMN_COLLECT_PROCESSES;
+  key.field = HMN_USAGE_HAS_USED;
+  key.pid = 7;
+  assert_string_equal(reason_of_key(&m, &key).message, "7: only root");
+  key.pid = 8;
+  const hmn_diagnostic reason = reason_of_key(&m, &key);
+  assert_string_equal(reason.message, "8: broken");
+  assert_int_equal(reason.pid, 8);
+  /* Neither is a reason for a process of which nothing is known. */
+  key.pid = 9;
+  assert_int_equal(reason_of_key(&m, &key).reason, HMN_REASON_UNSUPPORTED);
+  machine_end(&m);
+}
+
+static void the_host_has_reasons_without_a_device(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, "{\"system\": null, \"devices\": []}", NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_SYSTEM);
+  NEW(hmn_diagnostic, reason);
+  NEW(hmn_reason_key, key);
+  key.subject = HMN_COLLECT_SYSTEM;
+  assert_status(hmn_snapshot_reason(s, &key, &reason, NULL), HMN_OK);
+  assert_int_equal(reason.subject, HMN_COLLECT_SYSTEM);
+  assert_int_equal(reason.present & HMN_DIAGNOSTIC_HAS_DEVICE, 0);
+  assert_true(reason.message[0] != 0);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
+}
+
+/* Every member, with a subject that does not use it. */
+static void a_member_that_is_not_used_is_zero(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, THREE_REASONS, NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_SYSTEM);
+  const struct {
+    hmn_reason_key key;
+    hmn_status status;
+    const char* message;
+  } rows[] = {
+      {{.subject = HMN_COLLECT_SYSTEM, .device_index = 1}, HMN_E_ARGUMENT,
+       "device_index: 1, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_POOLS, .pid = 7}, HMN_E_ARGUMENT,
+       "pid: 7, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_SELF, .pid = 7}, HMN_E_ARGUMENT,
+       "pid: 7, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_TELEMETRY, .pool = 1}, HMN_E_ARGUMENT,
+       "pool: 1, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_METRICS, .pool_instance = 1}, HMN_E_ARGUMENT,
+       "pool_instance: 1, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_POOLS, .metric = 20}, HMN_E_ARGUMENT,
+       "metric: 20, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_METRICS, .metric_instance = 1}, HMN_E_ARGUMENT,
+       "metric_instance: 1, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_METRICS, .metric = 20, .field = 1}, HMN_E_ARGUMENT,
+       "field: 1, expected 0 for this subject"},
+      {{.subject = HMN_COLLECT_METRICS, .metric = HMN_METRIC_LAST_FAULT, .metric_instance = 1},
+       HMN_E_ARGUMENT, "metric_instance: 1, but last_fault has no instances: expected 0"},
+      {{.subject = HMN_COLLECT_METRICS, .metric = 9999}, HMN_E_RANGE,
+       "metric: 9999 is not a known metric"},
+      {{.subject = HMN_COLLECT_POOLS, .pool = 99}, HMN_E_RANGE, "pool: 99 is not a pool kind"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    NEW(hmn_diagnostic, reason);
+    NEW(hmn_error, error);
+    hmn_reason_key key = rows[i].key;
+    key.struct_size = sizeof key;
+    assert_status(hmn_snapshot_reason(s, &key, &reason, &error), rows[i].status);
+    assert_string_equal(error.message, rows[i].message);
+  }
   hmn_snapshot_destroy(s);
   machine_end(&m);
 }
@@ -267,6 +414,11 @@ int main(void) {
       cmocka_unit_test(a_device_that_cannot_be_read_is_the_reason_for_everything),
       cmocka_unit_test(memory_that_is_not_usable_has_its_own),
       cmocka_unit_test(a_question_without_sense_is_refused),
+      cmocka_unit_test(each_sensor_has_its_own_reason),
+      cmocka_unit_test(each_pool_has_its_own_reason),
+      cmocka_unit_test(each_process_has_its_own_reason),
+      cmocka_unit_test(the_host_has_reasons_without_a_device),
+      cmocka_unit_test(a_member_that_is_not_used_is_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/calls.h"
 #include "support/environment.h"
+#include "support/keys.h"
 #include "support/machine.h"
 #include "support/thread.h"
 
@@ -475,10 +476,10 @@ static void processes_have_an_interval_of_their_own(void** state) {
     assert_int_equal(info.usage_count, 0);
     assert_int_equal(info.notes & HMN_NOTE_PARTIAL, 0);
     NEW(hmn_diagnostic, why);
-    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_PROCESSES, 0, 0, &why, NULL), HMN_OK);
+    assert_status(read_reason(between, 0, HMN_COLLECT_PROCESSES, 0, &why), HMN_OK);
     assert_int_equal(why.reason, HMN_REASON_NOT_YET);
     assert_int_equal(why.status, HMN_E_EMPTY);
-    assert_status(hmn_snapshot_reason(between, 0, HMN_COLLECT_METRICS, 0, 0, &why, NULL),
+    assert_status(read_reason(between, 0, HMN_COLLECT_METRICS, 0, &why),
                   HMN_E_EMPTY);
     hmn_snapshot_destroy(between);
   }

@@ -338,7 +338,7 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_metric, metric);
   NEW(hmn_group, group);
-  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_VRAM, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_VRAM, 0, &pool, NULL), HMN_OK);
   UNIT(pool, total_bytes, MIB(1000));
   UNIT(pool, free_bytes, MIB(672));
   UNIT(pool, used_bytes, MIB(300));
@@ -630,7 +630,7 @@ static void a_value_without_its_bit_is_zero(void** state) {
     BITS(diagnostic, r, hmn_snapshot_diagnostic_at(s, i, &r, NULL));
     BITS(device, r, hmn_device_read(all->context, i, 0, &r, NULL));
     BITS(telemetry, r, hmn_telemetry_read(all->context, i, HMN_TELEMETRY_HAS_POWER, &r, NULL));
-    BITS(pool, r, hmn_pool_read(all->context, i, HMN_POOL_MAIN, HMN_POOL_HAS_TOTAL, &r, NULL));
+    BITS(pool, r, hmn_pool_read(all->context, i, HMN_POOL_MAIN, 0, HMN_POOL_HAS_TOTAL, &r, NULL));
     BITS(usage, r, hmn_usage_read(all->context, i, 4242, HMN_USAGE_HAS_USED, &r, NULL));
   }
   assert_true(checked > 30);

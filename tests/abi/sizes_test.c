@@ -52,7 +52,7 @@ static void a_failed_call_leaves_zeros_up_to_struct_size(void** state) {
   const uint32_t sizes[] = {HMN_POOL_SIZE_V1, HMN_POOL_SIZE_V1 + 8, past_any_version};
   guarded* g = guard_new();
   for (size_t i = 0; i < 3; ++i) {
-    assert_answers(hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, guard_arm(g, sizes[i]), &error),
+    assert_answers(hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, 0, guard_arm(g, sizes[i]), &error),
                    HMN_E_NO_DEVICE);
     assert_cleared(g, sizes[i]);
   }
@@ -102,10 +102,10 @@ static void an_error_of_any_allowed_size_is_written_whole(void** state) {
   for (size_t i = 0; i < 3; ++i) {
     NEW(hmn_pool, pool);
     hmn_error* error = guard_arm(g, sizes[i]);
-    assert_status(hmn_pool_read(context, 0, 0, 0, &pool, error), HMN_OK);
+    assert_status(hmn_pool_read(context, 0, 0, 0, 0, &pool, error), HMN_OK);
     assert_cleared(g, sizes[i]);
     error = guard_arm(g, sizes[i]);
-    assert_status(hmn_pool_read(context, 999, 0, 0, &pool, error), HMN_E_NO_DEVICE);
+    assert_status(hmn_pool_read(context, 999, 0, 0, 0, &pool, error), HMN_E_NO_DEVICE);
     assert_untouched_from(g, sizes[i]);
     assert_true(is_zero((char*)g->bytes + HMN_ERROR_SIZE_V1, sizes[i] - HMN_ERROR_SIZE_V1));
     assert_status(error->status, HMN_E_NO_DEVICE);

@@ -5,6 +5,7 @@
  */
 #include "support/calls.h"
 #include "support/child.h"
+#include "support/keys.h"
 #include "support/machine.h"
 
 enum { ASLEEP = 3, LOST = 4, INSTANCE = 5, DEVICES = 6 };
@@ -113,15 +114,15 @@ static void values_of_a_device_are_never_those_of_another(void** state) {
   char line[256];
   assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_E_NO_DEVICE);
   assert_status(hmn_snapshot_find_self(s, 0, &usage, NULL), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, &pool, NULL), HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic, NULL),
+  assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_E_NO_DEVICE);
+  assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, 0, &diagnostic),
                 HMN_E_NO_DEVICE);
   assert_status(hmn_format_device(s, 0, HMN_FORMAT_FREE, 0, line, sizeof line, NULL, NULL),
                 HMN_E_NO_DEVICE);
-  assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
+  assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_MAIN, 0, &pool, NULL), HMN_OK);
   assert_int_equal(pool.device_index, 1);
   assert_true(pool.is_main == 1);
-  assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_STOLEN + 1, &pool, NULL), HMN_E_RANGE);
+  assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_STOLEN + 1, 0, &pool, NULL), HMN_E_RANGE);
   const hmn_status status = hmn_snapshot_find_telemetry(s, 1, &telemetry, NULL);
   assert_true(status == HMN_OK || status == HMN_E_EMPTY);
   if (status == HMN_OK) assert_int_equal(telemetry.device_index, 1);

@@ -72,7 +72,7 @@ static void read_something(hmn_context* context, int round) {
       status = hmn_process_memory_read_self(context, 0, &memory, NULL);
       break;
     case 1:
-      status = hmn_pool_read(context, NVIDIA, HMN_POOL_MAIN, 0, &pool, NULL);
+      status = hmn_pool_read(context, NVIDIA, HMN_POOL_MAIN, 0, 0, &pool, NULL);
       break;
     case 2:
       status = hmn_usage_read_self(context, NVIDIA, 0, &usage, NULL);

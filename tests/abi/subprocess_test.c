@@ -71,7 +71,7 @@ static int was_run(const tool* t) {
 
 static void assert_serves(tool* t) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
+  assert_answers(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
   assert_int_equal(pool.total_bytes, UINT64_C(46068) << 20);
   assert_int_equal(pool.backend, HMN_BACKEND_NVIDIA_SMI);
   assert_true(was_run(t));
@@ -170,7 +170,7 @@ static void no_child_and_no_descriptor_is_left(void** state) {
 static int is_left_and_was_run(const tool* t) {
   NEW(hmn_pool, pool);
   const int64_t begun = now_ms();
-  assert_int_not_equal(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_OK);
+  assert_int_not_equal(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_OK);
   assert_in_range(now_ms() - begun, 0, 20000);
   return was_run(t);
 }

@@ -52,7 +52,7 @@ static const char stuck[] =
 static hmn_status read_pool(hmn_context* context, hmn_pool* pool) {
   memset(pool, 0, sizeof *pool);
   pool->struct_size = sizeof *pool;
-  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, pool, NULL);
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, pool, NULL);
 }
 
 static int reads_fresh_pool(const machine* m) {

@@ -73,7 +73,7 @@ static void read_without_a_pause(void* argument) {
     hmn_snapshot* snapshot = NULL;
     const hmn_status status = r->takes_snapshots
                                   ? hmn_snapshot_take(r->context, NULL, &snapshot, NULL)
-                                  : hmn_pool_read(r->context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
+                                  : hmn_pool_read(r->context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL);
     hmn_snapshot_destroy(snapshot);
     if (status != HMN_OK) ++r->refused;
     ++r->readings;

@@ -23,7 +23,7 @@ static const char changing[] = MACHINE(", \"changes\": [{\"at_reading\": 3, " DE
 static hmn_status read_pool(hmn_context* context, hmn_pool* pool) {
   memset(pool, 0, sizeof *pool);
   pool->struct_size = sizeof *pool;
-  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, pool, NULL);
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, pool, NULL);
 }
 
 /* A snapshot's deadline of its own leads to the values whatever the context's is. */

@@ -373,7 +373,7 @@ static void old_values_are_no_answer(void** state) {
   NEW(hmn_pool, pool);
   hmn_status status = HMN_E_TIMEOUT; /* on a machine that held the first one up */
   for (int i = 0; i < 20 && status == HMN_E_TIMEOUT; ++i) {
-    status = hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
+    status = hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL);
   }
   assert_status(status, HMN_OK);
   hmn_tracker* t = make_linked(m.context, 0);

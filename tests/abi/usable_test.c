@@ -16,7 +16,7 @@ static const uint64_t gib = UINT64_C(1) << 30;
 /* The value of a direct reading, of a snapshot and of a linked tracker; UINT64_MAX: none. */
 static uint64_t usable_on(const machine* m, uint32_t device) {
   NEW(hmn_pool, read);
-  assert_answers(hmn_pool_read(m->context, device, HMN_POOL_MAIN, 0, &read, &error), HMN_OK);
+  assert_answers(hmn_pool_read(m->context, device, HMN_POOL_MAIN, 0, 0, &read, &error), HMN_OK);
   hmn_snapshot* s = NULL;
   NEW(hmn_snapshot_options, options);
   options.collect = HMN_COLLECT_POOLS;

@@ -131,7 +131,7 @@ double contexts_us(unsigned count) {
   auto error = sized<hmn_error>();
   return fastest_us([&] {
     for (const auto& each : all) {
-      bench::must(hmn_pool_read(each->context(), 0, HMN_POOL_MAIN, 0, &pool, &error), error);
+      bench::must(hmn_pool_read(each->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
     }
   });
 }
@@ -153,7 +153,7 @@ double first_contexts_us(unsigned count) {
   const double begun = used_us();
   for (unsigned i = 0; i < count; ++i) {
     all.push_back(std::make_unique<bench::machine>(HMN_CONTEXT_NO_THREADS));
-    bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, &pool, &error), error);
+    bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
   }
   return used_us() - begun;
 }

@@ -115,7 +115,7 @@ class many_descriptors {
 void read_once(hmn_context* context) {
   auto error = bench::sized<hmn_error>();
   auto pool = bench::sized<hmn_pool>();
-  bench::must(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, &error), error);
+  bench::must(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
 }
 
 void opening_nvml(benchmark::State& state) {

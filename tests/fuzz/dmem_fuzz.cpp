@@ -12,9 +12,10 @@ void fuzz(std::string_view input) {
     promise(r->device.find('/') == std::string_view::npos);
     promise(!r->is_unlimited || r->bytes == 0);
   }
-  for (const pool_kind kind : {pool_kind::vram, pool_kind::host, pool_kind::stolen}) {
-    const auto sum = sum_of(input, "0000:03:00.0", kind);
-    promise(sum == sum_of(input, "00000000:03:00.0", kind));
-    promise(!sum_of(input, "", kind));
+  for (const PoolKey pool : {PoolKey{pool_kind::vram}, PoolKey{pool_kind::vram, 2},
+                             PoolKey{pool_kind::host}, PoolKey{pool_kind::stolen}}) {
+    const auto sum = sum_of(input, "0000:03:00.0", pool);
+    promise(sum == sum_of(input, "00000000:03:00.0", pool));
+    promise(!sum_of(input, "", pool));
   }
 }

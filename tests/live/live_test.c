@@ -192,7 +192,7 @@ static void hold_device(hmn_context* context, uint32_t index, int with_nvml) {
     check(hmn_device_find(context, key, &found, NULL) == HMN_OK && found == index, key, found,
           index);
   }
-  const hmn_status memory = hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, &error);
+  const hmn_status memory = hmn_pool_read(context, index, HMN_POOL_MAIN, 0, 0, &pool, &error);
   check(memory == HMN_OK, "pool is read", memory, HMN_OK);
   /* nvidia-smi rounds to whole MiB; used and free move between the two questions. */
   hold_number(device.uuid, "memory.total", pool.present & HMN_POOL_HAS_TOTAL,
@@ -308,7 +308,7 @@ static int overcommit(void) {
   hmn_spill_info during = {.struct_size = sizeof during};
   hmn_spill* spill = NULL;
   hmn_error error = {.struct_size = sizeof error};
-  if (hmn_pool_read(context, device, HMN_POOL_MAIN, HMN_POOL_HAS_TOTAL, &pool, &error) != HMN_OK ||
+  if (hmn_pool_read(context, device, HMN_POOL_MAIN, 0, HMN_POOL_HAS_TOTAL, &pool, &error) != HMN_OK ||
       hmn_spill_create(context, device, NULL, &spill, &error) != HMN_OK) {
     printf("FAILED: %s\n", error.message);
     return 1;
@@ -364,14 +364,16 @@ static int events(const char* self) {
   if (!find_cuda()) give_up("libcuda.so.1 is not on this machine");
   open_cuda(bus_id, sizeof bus_id);
   const uint32_t device = find_device(context, bus_id);
-  hmn_metric_read(context, device, HMN_METRIC_LAST_FAULT, 0, 0, &fault, NULL);
+  const hmn_metric_key last_fault = {.struct_size = sizeof last_fault,
+                                     .id = HMN_METRIC_LAST_FAULT};
+  hmn_metric_read(context, device, &last_fault, 0, &fault, NULL);
   snprintf(command, sizeof command, "'%s' crash", self);
   if (system(command) != 0) give_up("no program could be made to fail");
   hmn_status said = HMN_E_UNSUPPORTED;
   hmn_error error = {.struct_size = sizeof error};
   for (int i = 0; i < 50 && said != HMN_OK; ++i) {
     usleep(100000);
-    said = hmn_metric_read(context, device, HMN_METRIC_LAST_FAULT, 0, 0, &fault, &error);
+    said = hmn_metric_read(context, device, &last_fault, 0, &fault, &error);
   }
   hmn_context_destroy(context);
   if (said != HMN_OK) give_up(error.message);
@@ -393,7 +395,7 @@ static hmn_status read_one(hmn_context* context, uint32_t device, int what) {
   hmn_telemetry telemetry = {.struct_size = sizeof telemetry};
   hmn_snapshot* snapshot = NULL;
   hmn_snapshot_options options = {.struct_size = sizeof options};
-  if (what == 0) return hmn_pool_read(context, device, HMN_POOL_MAIN, 0, &pool, NULL);
+  if (what == 0) return hmn_pool_read(context, device, HMN_POOL_MAIN, 0, 0, &pool, NULL);
   if (what == 1) return hmn_usage_read_self(context, device, 0, &usage, NULL);
   if (what == 2) return hmn_telemetry_read(context, device, 0, &telemetry, NULL);
   options.collect = HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES | HMN_COLLECT_TELEMETRY;

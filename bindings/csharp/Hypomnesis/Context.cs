@@ -186,16 +186,18 @@ public sealed class Context : IDisposable
     /// <summary>Memory of a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="kind">Which memory.</param>
+    /// <param name="instance">From 1: a part of it; 0: the whole.</param>
     /// <param name="fields">The values that are wanted; <see cref="PoolFields.None"/>: all of them.</param>
     /// <exception cref="HypomnesisRangeException">There is no such kind.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>,
     /// <see cref="Status.Unsupported"/> (no such pool), <see cref="Status.DeviceLost"/>,
     /// <see cref="Status.Asleep"/>, <see cref="Status.Permission"/>, <see cref="Status.Timeout"/>,
     /// <see cref="Status.Backend"/>, <see cref="Status.NoSource"/>.</exception>
-    public Pool ReadPool(uint deviceIndex, PoolKind kind = PoolKind.Main, PoolFields fields = PoolFields.None)
+    public Pool ReadPool(uint deviceIndex, PoolKind kind = PoolKind.Main, uint instance = 0,
+        PoolFields fields = PoolFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_pool(Open, deviceIndex, (uint)kind, (ulong)fields, ref error), ref error,
+        return Native.Ask(Raw.Context_pool(Open, deviceIndex, (uint)kind, instance, (ulong)fields, ref error), ref error,
             Pool.From);
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 using System;
+using System.Collections.Generic;
 using Hypomnesis.Interop;
 
 namespace Hypomnesis;
@@ -103,6 +104,25 @@ public static class Library
     {
         Libraries.Ensure();
         return Raw.metric_unit((uint)metric);
+    }
+
+    /// <summary>What a metric's number does: whether to show it as it is, or to take
+    /// differences.</summary>
+    /// <param name="metric">The metric.</param>
+    public static NumberKind KindOf(MetricId metric)
+    {
+        Libraries.Ensure();
+        return (NumberKind)Raw.metric_kind((uint)metric);
+    }
+
+    /// <summary>The metrics that the library knows.</summary>
+    public static IReadOnlyList<MetricId> Metrics()
+    {
+        Libraries.Ensure();
+        var all = new List<MetricId>();
+        for (var metric = Raw.metric_next(0); metric != 0; metric = Raw.metric_next(metric))
+            all.Add((MetricId)metric);
+        return all;
     }
 
     /// <summary>The name of a metric's instance, for instance "hotspot"; "" for the whole device, and for fans

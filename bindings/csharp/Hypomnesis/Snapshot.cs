@@ -84,13 +84,15 @@ public sealed class Snapshot : IDisposable
     /// <summary>Memory of a device; null when it has no such pool.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="kind">Which memory.</param>
+    /// <param name="instance">From 1: a part of it; 0: the whole.</param>
     /// <exception cref="HypomnesisRangeException">There is no such kind.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
     /// device.</exception>
-    public Pool? PoolOf(uint deviceIndex, PoolKind kind = PoolKind.Main)
+    public Pool? PoolOf(uint deviceIndex, PoolKind kind = PoolKind.Main, uint instance = 0)
     {
         var error = Native.NewError();
-        return Native.Take(Raw.Snapshot_device_pool(Open, deviceIndex, (uint)kind, ref error), ref error, Pool.From);
+        return Native.Take(Raw.Snapshot_device_pool(Open, deviceIndex, (uint)kind, instance, ref error), ref error,
+            Pool.From);
     }
 
     /// <summary>A device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; null when a
@@ -114,17 +116,22 @@ public sealed class Snapshot : IDisposable
     /// <param name="subject">One bit: what the value belongs to.</param>
     /// <param name="field">The presence bit of the value; 0: the subject as a whole.</param>
     /// <param name="metric">The metric, of <see cref="Collect.Metrics"/>.</param>
+    /// <param name="metricInstance">Which one of several.</param>
+    /// <param name="pool">The memory, of <see cref="Collect.Pools"/>.</param>
+    /// <param name="poolInstance">From 1: a part of it; 0: the whole.</param>
+    /// <param name="pid">The process, of <see cref="Collect.Processes"/>.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
-    /// device. <see cref="Status.Range"/>: not one bit.</exception>
-    /// <exception cref="HypomnesisArgumentException">A field of metrics, or a metric of another
-    /// subject.</exception>
+    /// device. <see cref="Status.Range"/>: not one bit, or an unknown pool or metric.</exception>
+    /// <exception cref="HypomnesisArgumentException">The subject does not use what is given.</exception>
     public Diagnostic? Reason(uint deviceIndex, Collect subject, ulong field = 0,
-        MetricId metric = MetricId.Unknown)
+        MetricId metric = MetricId.Unknown, uint metricInstance = 0, PoolKind pool = PoolKind.Main,
+        uint poolInstance = 0, uint pid = 0)
     {
         var error = Native.NewError();
         return Native.Take(
-            Raw.Snapshot_reason(Open, deviceIndex, (uint)subject, field, (uint)metric, ref error), ref error,
-            Diagnostic.From);
+            Raw.Snapshot_reason(Open, (uint)subject, deviceIndex, field, pid, (uint)pool, poolInstance,
+                (uint)metric, metricInstance, ref error),
+            ref error, Diagnostic.From);
     }
 
     /// <summary>What changed on a device and on the host since an earlier snapshot; null when the two have

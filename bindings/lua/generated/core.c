@@ -3263,13 +3263,14 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
 
 
 static void hmn_lua_push_hmn_pool(lua_State *L, const hmn_pool *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
   HMN_LUA_FIELD(u32, kind);
   HMN_LUA_FIELD(u32, accounting);
   HMN_LUA_FIELD(u32, is_main);
+  HMN_LUA_FIELD(u32, instance);
   if (record->present & HMN_POOL_HAS_TOTAL)
     HMN_LUA_FIELD(u64, total_bytes);
   if (record->present & HMN_POOL_HAS_FREE)
@@ -3345,8 +3346,6 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
-  if (record->present & HMN_METRIC_HAS_PID)
-    HMN_LUA_FIELD(u32, pid);
   HMN_LUA_FIELD(u32, id);
   HMN_LUA_FIELD(u32, instance);
   if (record->present & HMN_METRIC_HAS_VALUE)
@@ -3461,17 +3460,23 @@ static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *reco
   HMN_LUA_FIELD(u32, native_domain);
   HMN_LUA_FIELD(i32, native_code);
   HMN_LUA_FIELD(u32, subject);
-  if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
-    HMN_LUA_FIELD(fields, field);
-  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
-    HMN_LUA_FIELD(u32, metric);
   if (record->present & HMN_DIAGNOSTIC_HAS_DEVICE)
     HMN_LUA_FIELD(u32, device_index);
   if (record->present & HMN_DIAGNOSTIC_HAS_PID)
     HMN_LUA_FIELD(u32, pid);
-  HMN_LUA_FIELD(u32, count);
+  if (record->present & HMN_DIAGNOSTIC_HAS_POOL)
+    HMN_LUA_FIELD(u32, pool);
+  if (record->present & HMN_DIAGNOSTIC_HAS_POOL)
+    HMN_LUA_FIELD(u32, pool_instance);
+  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC)
+    HMN_LUA_FIELD(u32, metric);
+  if (record->present & HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE)
+    HMN_LUA_FIELD(u32, metric_instance);
+  if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
+    HMN_LUA_FIELD(fields, field);
   if (record->present & HMN_DIAGNOSTIC_HAS_DURATION)
     HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_FIELD(u32, count);
   HMN_LUA_FIELD(text, message);
 }
 
@@ -3818,10 +3823,12 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_error);
   HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_metric_key);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_reason_key);
   HMN_SIZE(hmn_sampler_info);
   HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
@@ -3897,14 +3904,17 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_fields fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, instance, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
+    hmn_metric_key key = {sizeof key};
+    key.id = metric;
+    key.instance = instance;
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, &key, fields, out, error));
   }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
@@ -3976,8 +3986,8 @@ SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_inde
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_error *error){
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, instance, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
@@ -3994,8 +4004,17 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t subject,uint32_t device_index,hmn_fields field,uint32_t pid,uint32_t pool,uint32_t pool_instance,uint32_t metric,uint32_t metric_instance,hmn_error *error){
+    hmn_reason_key key = {sizeof key};
+    key.subject = subject;
+    key.device_index = device_index;
+    key.field = field;
+    key.pid = pid;
+    key.pool = pool;
+    key.pool_instance = pool_instance;
+    key.metric = metric;
+    key.metric_instance = metric_instance;
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, &key, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
@@ -4367,6 +4386,40 @@ static int _wrap_metric_instance_name(lua_State* L) {
   arg2 = hmn_lua_to_u32(L, 2, "instance"); 
   result = (char *)hmn_metric_instance_name(arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_metric_kind(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t result;
+  
+  SWIG_check_num_args("hmn_metric_kind",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "metric"); 
+  result = (uint32_t)hmn_metric_kind(arg1);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_metric_next(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t result;
+  
+  SWIG_check_num_args("hmn_metric_next",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "metric"); 
+  result = (uint32_t)hmn_metric_next(arg1);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4843,22 +4896,24 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_fields arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error record5 ;
+  uint32_t arg4 ;
+  hmn_fields arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error record6 ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
-  SWIG_check_num_args("Context::pool",4,4)
+  SWIG_check_num_args("Context::pool",5,5)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "kind"); 
-  arg4 = hmn_lua_to_fields(L, 4, "fields"); 
-  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
+  arg4 = hmn_lua_to_u32(L, 4, "instance"); 
+  arg5 = hmn_lua_to_fields(L, 5, "fields"); 
+  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5,arg6);
   
   if (result) {
     const hmn_pool copy = *result; /* without memory Lua does not come back here */
@@ -4870,7 +4925,7 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
   }
   return SWIG_arg;
   
@@ -5504,22 +5559,24 @@ static int _wrap_HypomnesisSnapshot_device_pool(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error record4 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error record5 ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&record4, 0, sizeof record4);
-    record4.struct_size = sizeof record4;
-    arg4 = &record4;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
-  SWIG_check_num_args("Snapshot::device_pool",3,3)
+  SWIG_check_num_args("Snapshot::device_pool",4,4)
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "kind"); 
-  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+  arg4 = hmn_lua_to_u32(L, 4, "instance"); 
+  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4,arg5);
   
   if (result) {
     const hmn_pool copy = *result; /* without memory Lua does not come back here */
@@ -5531,7 +5588,7 @@ static int _wrap_HypomnesisSnapshot_device_pool(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
   }
   return SWIG_arg;
   
@@ -5748,24 +5805,32 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   uint32_t arg3 ;
   hmn_fields arg4 ;
   uint32_t arg5 ;
-  hmn_error *arg6 = (hmn_error *) 0 ;
-  hmn_error record6 ;
+  uint32_t arg6 ;
+  uint32_t arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
+  hmn_error record10 ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&record6, 0, sizeof record6);
-    record6.struct_size = sizeof record6;
-    arg6 = &record6;
+    memset(&record10, 0, sizeof record10);
+    record10.struct_size = sizeof record10;
+    arg10 = &record10;
   }
-  SWIG_check_num_args("Snapshot::reason",5,5)
+  SWIG_check_num_args("Snapshot::reason",9,9)
   
   arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
-  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
-  arg3 = hmn_lua_to_u32(L, 3, "subject"); 
+  arg2 = hmn_lua_to_u32(L, 2, "subject"); 
+  arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   arg4 = hmn_lua_to_fields(L, 4, "field"); 
-  arg5 = hmn_lua_to_u32(L, 5, "metric"); 
-  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
+  arg5 = hmn_lua_to_u32(L, 5, "pid"); 
+  arg6 = hmn_lua_to_u32(L, 6, "pool"); 
+  arg7 = hmn_lua_to_u32(L, 7, "pool_instance"); 
+  arg8 = hmn_lua_to_u32(L, 8, "metric"); 
+  arg9 = hmn_lua_to_u32(L, 9, "metric_instance"); 
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
   
   if (result) {
     const hmn_diagnostic copy = *result; /* without memory Lua does not come back here */
@@ -5777,7 +5842,7 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
+    if (arg10->status != HMN_OK) return hmn_lua_failure(L, arg10);
   }
   return SWIG_arg;
   
@@ -7530,6 +7595,11 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("REMAPPED_UNCORRECTED", HMN_REMAPPED_UNCORRECTED)},
     {SWIG_LUA_CONSTTAB_INT("REMAPPED_PENDING", HMN_REMAPPED_PENDING)},
     {SWIG_LUA_CONSTTAB_INT("REMAPPED_FAILED", HMN_REMAPPED_FAILED)},
+    {SWIG_LUA_CONSTTAB_INT("NUMBER_KIND_UNKNOWN", HMN_NUMBER_KIND_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("NUMBER_KIND_GAUGE", HMN_NUMBER_KIND_GAUGE)},
+    {SWIG_LUA_CONSTTAB_INT("NUMBER_KIND_COUNTER", HMN_NUMBER_KIND_COUNTER)},
+    {SWIG_LUA_CONSTTAB_INT("NUMBER_KIND_CONSTANT", HMN_NUMBER_KIND_CONSTANT)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_KEY_SIZE_V1", HMN_METRIC_KEY_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_SIZE_V1", HMN_METRIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_COMPUTE", HMN_USAGE_KIND_COMPUTE)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_KIND_GRAPHICS", HMN_USAGE_KIND_GRAPHICS)},
@@ -7554,8 +7624,10 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_ONE_PROCESS", HMN_SNAPSHOT_ONE_PROCESS)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_SLOW", HMN_SNAPSHOT_SLOW)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_QUICK", HMN_SNAPSHOT_QUICK)},
+    {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_PARTS", HMN_SNAPSHOT_PARTS)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_OPTIONS_SIZE_V1", HMN_SNAPSHOT_OPTIONS_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_INFO_SIZE_V1", HMN_SNAPSHOT_INFO_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("REASON_KEY_SIZE_V1", HMN_REASON_KEY_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_SIZE_V1", HMN_DIAGNOSTIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_NAME", HMN_TEXT_PROCESS_NAME)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_COMMAND", HMN_TEXT_PROCESS_COMMAND)},
@@ -7636,6 +7708,8 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "metric_name", _wrap_metric_name},
     { "metric_unit", _wrap_metric_unit},
     { "metric_instance_name", _wrap_metric_instance_name},
+    { "metric_kind", _wrap_metric_kind},
+    { "metric_next", _wrap_metric_next},
     { "format_bytes", _wrap_format_bytes},
     { "size_of", _wrap_size_of},
     { "dtype_bits", _wrap_dtype_bits},

@@ -80,6 +80,8 @@ function raw.backend_available(backend) return C.hmn_backend_available(backend) 
 function raw.status_name(status) return ffi.string(C.hmn_status_name(status)) end
 function raw.backend_name(backend) return ffi.string(C.hmn_backend_name(backend)) end
 function raw.reason_name(reason) return ffi.string(C.hmn_reason_name(reason)) end
+function raw.metric_kind(metric) return C.hmn_metric_kind(metric) end
+function raw.metric_next(metric) return C.hmn_metric_next(metric) end
 function raw.metric_name(metric) return ffi.string(C.hmn_metric_name(metric)) end
 function raw.metric_unit(metric) return ffi.string(C.hmn_metric_unit(metric)) end
 function raw.metric_instance_name(metric, instance) return ffi.string(C.hmn_metric_instance_name(metric, instance)) end
@@ -143,11 +145,11 @@ local system_memory = new_record "hmn_system_memory"
 local device = new_record "hmn_device"
 local pool = new_record "hmn_pool"
 local telemetry = new_record "hmn_telemetry"
-local metric = new_record "hmn_metric"
+local metric, metric_key = new_record "hmn_metric", new_record "hmn_metric_key"
 local usage = new_record "hmn_usage"
 local group = new_record "hmn_group"
 local snapshot_info = new_record "hmn_snapshot_info"
-local diagnostic = new_record "hmn_diagnostic"
+local diagnostic, reason_key = new_record "hmn_diagnostic", new_record "hmn_reason_key"
 local delta = new_record "hmn_delta"
 
 function Context:set_path(path, value)
@@ -211,8 +213,8 @@ function Context:device(index, fields)
   return copy.hmn_device(device)
 end
 
-function Context:pool(index, kind, fields)
-  local status = C.hmn_pool_read(self.native, index, kind, fields, pool, last_error)
+function Context:pool(index, kind, instance, fields)
+  local status = C.hmn_pool_read(self.native, index, kind, instance, fields, pool, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_pool(pool)
 end
@@ -224,7 +226,8 @@ function Context:telemetry(index, fields)
 end
 
 function Context:metric(index, id, instance, fields)
-  local status = C.hmn_metric_read(self.native, index, id, instance, fields, metric, last_error)
+  metric_key.id, metric_key.instance = id, instance
+  local status = C.hmn_metric_read(self.native, index, metric_key, fields, metric, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_metric(metric)
 end
@@ -377,8 +380,8 @@ function raw.copy(handle)
   }
 end
 
-function Snapshot:device_pool(device_index, kind)
-  local status = C.hmn_snapshot_find_pool(self.native, device_index, kind, pool, last_error)
+function Snapshot:device_pool(device_index, kind, instance)
+  local status = C.hmn_snapshot_find_pool(self.native, device_index, kind, instance, pool, last_error)
   if status == OK then return copy.hmn_pool(pool) end
   if status ~= EMPTY then return failure(status) end
 end
@@ -391,8 +394,11 @@ function Snapshot:json()
   return text(function(...) return C.hmn_format_json(self.native, 0, ...) end)
 end
 
-function Snapshot:reason(device_index, subject, field, metric)
-  local status = C.hmn_snapshot_reason(self.native, device_index, subject, field, metric, diagnostic, last_error)
+function Snapshot:reason(subject, device_index, field, pid, pool_kind, pool_instance, id, metric_instance)
+  local key = reason_key
+  key.subject, key.device_index, key.field, key.pid = subject, device_index, field, pid
+  key.pool, key.pool_instance, key.metric, key.metric_instance = pool_kind, pool_instance, id, metric_instance
+  local status = C.hmn_snapshot_reason(self.native, key, diagnostic, last_error)
   if status == OK then return copy.hmn_diagnostic(diagnostic) end
   if status ~= EMPTY then return failure(status) end
 end

@@ -70,6 +70,25 @@ function library.metric_unit(metric)
   return raw.metric_unit(check.u32(metric, "metric"))
 end
 
+---What a metric's number does: NUMBER_KIND_*.
+---@param metric integer
+---@return integer
+function library.metric_kind(metric)
+  return raw.metric_kind(check.u32(metric, "metric"))
+end
+
+---The metrics that the library knows: METRIC_*.
+---@return integer[]
+function library.metrics()
+  local all = {}
+  local metric = raw.metric_next(0)
+  while metric ~= 0 do
+    all[#all + 1] = metric
+    metric = raw.metric_next(metric)
+  end
+  return all
+end
+
 ---The name of a metric's instance: "hotspot"; "" for the whole device, and for fans and links.
 ---@param metric integer
 ---@param instance integer

@@ -17,7 +17,7 @@ local source = has_ffi() and require "hypomnesis.ffi" or core()
 local raw = {}
 for _, name in ipairs {"version_number", "version_string", "monotonic_ns", "feature", "backend_available", "status_name",
   "backend_name", "reason_name", "metric_name",
-  "metric_unit", "metric_instance_name", "size_of", "format_bytes", "lone_spill", "open", "close", "copy",
+  "metric_unit", "metric_instance_name", "metric_kind", "metric_next", "size_of", "format_bytes", "lone_spill", "open", "close", "copy",
   "open_tracker", "dtype_bits", "dtype_name", "dtype_from_name", "estimate_tensor", "estimate_packed", "estimate_attention",
   "estimate_cache", "estimate_overhead", "estimate_sum"} do
   raw[name] = source[name]

@@ -8,26 +8,34 @@ local Snapshot = require "hypomnesis.snapshot"
 ---Memory of a device.
 ---@param device_index integer from 0
 ---@param kind integer|string? POOL_* or its name: "vram"; nil: the pool that allocations come from
+---@param instance integer? from 1: a part of it; nil: the whole
 ---@return hypomnesis.Pool? pool nil when the device has no such pool; nil, message, status and detail when the snapshot
 ---does not have the device
-function Snapshot:pool(device_index, kind)
+function Snapshot:pool(device_index, kind, instance)
   local native = handle.native(self, Snapshot)
   return native:device_pool(check.u32(device_index, "device_index"),
-    kind == nil and 0 or check.named(kind, "kind", constants, "POOL_"))
+    kind == nil and 0 or check.named(kind, "kind", constants, "POOL_"), check.u32_or_0(instance, "instance"))
 end
+
+local MORE = {metric_instance = true, pool = true, pool_instance = true, pid = true}
 
 ---Why a value of a device is missing.
 ---@param device_index integer from 0
 ---@param subject string|integer what it belongs to: a name as in `collect`, or a COLLECT_* bit
 ---@param field integer? its presence bit; nil: the subject as a whole
 ---@param metric integer|string? of "metrics": METRIC_* or its name
+---@param more table? metric_instance; of "pools" pool and pool_instance; of "processes" pid
 ---@return hypomnesis.Diagnostic? reason nil when the subject was not requested; nil, message, status and detail when
 ---the snapshot does not have the device, or the subject is not one bit
-function Snapshot:reason(device_index, subject, field, metric)
+function Snapshot:reason(device_index, subject, field, metric, more)
   local native = handle.native(self, Snapshot)
   subject = check.bits(type(subject) == "string" and {subject} or subject, "subject", constants, "COLLECT_")
   metric = metric == nil and 0 or check.named(metric, "metric", constants, "METRIC_")
-  return native:reason(check.u32(device_index, "device_index"), subject, check.bits(field, "field", constants, "_HAS_"), metric)
+  more = check.options(more, MORE)
+  local kind = more.pool == nil and 0 or check.named(more.pool, "pool", constants, "POOL_")
+  return native:reason(subject, check.u32(device_index, "device_index"), check.bits(field, "field", constants, "_HAS_"),
+    check.u32_or_0(more.pid, "pid"), kind, check.u32_or_0(more.pool_instance, "pool_instance"), metric,
+    check.u32_or_0(more.metric_instance, "metric_instance"))
 end
 
 ---What changed since `before` on a device and on the host.

@@ -33,6 +33,7 @@ local List = {
 local LISTS = {"devices", "pools", "processes", "metrics", "groups", "diagnostics"}
 local KNOWN = {
   flags = true, collect = true, device_index = true, pid = true, deadline = true, slow = true, quick = true,
+  parts = true,
 }
 
 -- The tables of a native snapshot, which they own from then on.
@@ -51,7 +52,7 @@ end
 ---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry",
 ---"metrics", "groups") or COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone;
 ---deadline: seconds; slow: also metrics that take more than a few milliseconds; quick: without values that take the driver
----milliseconds; flags: SNAPSHOT_* bits, when they shall not follow from device_index and pid
+---milliseconds; parts: also the parts of pools; flags: SNAPSHOT_* bits, when they shall not follow from device_index and pid
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken
 function Context:snapshot(options)
   local native = handle.native(self, Context)
@@ -64,6 +65,7 @@ function Context:snapshot(options)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
     + (check.flag(options.slow, "slow", 1, options.flags) and constants.SNAPSHOT_SLOW or 0)
     + (check.flag(options.quick, "quick", 1, options.flags) and constants.SNAPSHOT_QUICK or 0)
+    + (check.flag(options.parts, "parts", 1, options.flags) and constants.SNAPSHOT_PARTS or 0)
   if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
 
   local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline)

@@ -4217,6 +4217,7 @@ static const hmn_value hmn_pool_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_pool, kind), 0},
   {HMN_VALUE_u32, offsetof(hmn_pool, accounting), 0},
   {HMN_VALUE_bool, offsetof(hmn_pool, is_main), 0},
+  {HMN_VALUE_u32, offsetof(hmn_pool, instance), 0},
   {HMN_VALUE_u64, offsetof(hmn_pool, total_bytes), HMN_POOL_HAS_TOTAL},
   {HMN_VALUE_u64, offsetof(hmn_pool, free_bytes), HMN_POOL_HAS_FREE},
   {HMN_VALUE_u64, offsetof(hmn_pool, used_bytes), HMN_POOL_HAS_USED},
@@ -4264,7 +4265,6 @@ static const hmn_value hmn_metric_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_metric, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_metric, backend), 0},
   {HMN_VALUE_u32, offsetof(hmn_metric, device_index), 0},
-  {HMN_VALUE_u32, offsetof(hmn_metric, pid), HMN_METRIC_HAS_PID},
   {HMN_VALUE_u32, offsetof(hmn_metric, id), 0},
   {HMN_VALUE_u32, offsetof(hmn_metric, instance), 0},
   {HMN_VALUE_f64, offsetof(hmn_metric, value), HMN_METRIC_HAS_VALUE},
@@ -4344,12 +4344,15 @@ static const hmn_value hmn_diagnostic_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, native_domain), 0},
   {HMN_VALUE_i32, offsetof(hmn_diagnostic, native_code), 0},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, subject), 0},
-  {HMN_VALUE_u64, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
-  {HMN_VALUE_u32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
   {HMN_VALUE_u32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},
-  {HMN_VALUE_u32, offsetof(hmn_diagnostic, count), 0},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, pool), HMN_DIAGNOSTIC_HAS_POOL},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, pool_instance), HMN_DIAGNOSTIC_HAS_POOL},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, metric), HMN_DIAGNOSTIC_HAS_METRIC},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, metric_instance), HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE},
+  {HMN_VALUE_u64, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
   {HMN_VALUE_u64, offsetof(hmn_diagnostic, duration_ns), HMN_DIAGNOSTIC_HAS_DURATION},
+  {HMN_VALUE_u32, offsetof(hmn_diagnostic, count), 0},
   {HMN_VALUE_text, offsetof(hmn_diagnostic, message), 0},
   {HMN_VALUE_end, 0, 0},
 };
@@ -4693,10 +4696,12 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_error);
   HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_metric_key);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_reason_key);
   HMN_SIZE(hmn_sampler_info);
   HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
@@ -4917,14 +4922,17 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_fields fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, instance, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
+    hmn_metric_key key = {sizeof key};
+    key.id = metric;
+    key.instance = instance;
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, &key, fields, out, error));
   }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
@@ -4996,8 +5004,8 @@ SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_inde
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_error *error){
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, instance, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
@@ -5014,8 +5022,17 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t subject,uint32_t device_index,hmn_fields field,uint32_t pid,uint32_t pool,uint32_t pool_instance,uint32_t metric,uint32_t metric_instance,hmn_error *error){
+    hmn_reason_key key = {sizeof key};
+    key.subject = subject;
+    key.device_index = device_index;
+    key.field = field;
+    key.pid = pid;
+    key.pool = pool;
+    key.pool_instance = pool_instance;
+    key.metric = metric;
+    key.metric_instance = metric_instance;
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, &key, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
@@ -5482,6 +5499,48 @@ SWIGINTERN PyObject *_wrap_metric_instance_name(PyObject *self, PyObject *args) 
   
   result = (char *)hmn_metric_instance_name(arg1,arg2);
   resultobj = SWIG_FromCharPtr((const char *)result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_metric_kind(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  PyObject *swig_obj[1] ;
+  uint32_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  result = (uint32_t)hmn_metric_kind(arg1);
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_metric_next(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  PyObject *swig_obj[1] ;
+  uint32_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  
+  arg1 = (uint32_t)hmn_whole(swig_obj[0], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  result = (uint32_t)hmn_metric_next(arg1);
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
   return resultobj;
 fail:
   return NULL;
@@ -6182,21 +6241,22 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_fields arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  uint32_t arg4 ;
+  hmn_fields arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record5 ;
-  PyObject *swig_obj[4] ;
+  hmn_error record6 ;
+  PyObject *swig_obj[5] ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&record5, 0, sizeof record5);
-    record5.struct_size = sizeof record5;
-    arg5 = &record5;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_pool", 3, 3, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Context_pool", 4, 4, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_pool" "', argument " "1"" of type '" "Context *""'"); 
@@ -6211,21 +6271,25 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   if (PyErr_Occurred()) SWIG_fail;
   
   
-  arg4 = hmn_whole_u64(swig_obj[2]);
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg5 = hmn_whole_u64(swig_obj[3]);
   if (PyErr_Occurred()) SWIG_fail;
   
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
+    result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5,arg6);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_pool_values, result); 
   }
   {
-    if (arg5->status != HMN_OK) {
+    if (arg6->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg5);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -7016,20 +7080,21 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_pool(PyObject *self, PyObject *args) 
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record4 ;
-  PyObject *swig_obj[3] ;
+  hmn_error record5 ;
+  PyObject *swig_obj[4] ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&record4, 0, sizeof record4);
-    record4.struct_size = sizeof record4;
-    arg4 = &record4;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Snapshot_device_pool", 2, 2, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_device_pool", 3, 3, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_device_pool" "', argument " "1"" of type '" "Snapshot *""'"); 
@@ -7043,18 +7108,22 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_pool(PyObject *self, PyObject *args) 
   arg3 = (uint32_t)hmn_whole(swig_obj[1], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
+  
+  arg4 = (uint32_t)hmn_whole(swig_obj[2], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+    result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4,arg5);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_pool_values, result); 
   }
   {
-    if (arg4->status != HMN_OK) {
+    if (arg5->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg4);
+      hmn_raise(arg5);
       SWIG_fail;
     }
   }
@@ -7302,20 +7371,24 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   uint32_t arg3 ;
   hmn_fields arg4 ;
   uint32_t arg5 ;
-  hmn_error *arg6 = (hmn_error *) 0 ;
+  uint32_t arg6 ;
+  uint32_t arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error record6 ;
-  PyObject *swig_obj[5] ;
+  hmn_error record10 ;
+  PyObject *swig_obj[9] ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&record6, 0, sizeof record6);
-    record6.struct_size = sizeof record6;
-    arg6 = &record6;
+    memset(&record10, 0, sizeof record10);
+    record10.struct_size = sizeof record10;
+    arg10 = &record10;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Snapshot_reason", 4, 4, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_reason", 8, 8, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_reason" "', argument " "1"" of type '" "Snapshot *""'"); 
@@ -7337,18 +7410,34 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   arg5 = (uint32_t)hmn_whole(swig_obj[3], 0, UINT32_MAX);
   if (PyErr_Occurred()) SWIG_fail;
   
+  
+  arg6 = (uint32_t)hmn_whole(swig_obj[4], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg7 = (uint32_t)hmn_whole(swig_obj[5], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg8 = (uint32_t)hmn_whole(swig_obj[6], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
+  
+  arg9 = (uint32_t)hmn_whole(swig_obj[7], 0, UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+  
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
+    result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_diagnostic_values, result); 
   }
   {
-    if (arg6->status != HMN_OK) {
+    if (arg10->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg6);
+      hmn_raise(arg10);
       SWIG_fail;
     }
   }
@@ -9299,6 +9388,8 @@ static PyMethodDef SwigMethods[] = {
 	 { "metric_name", _wrap_metric_name, METH_O, NULL},
 	 { "metric_unit", _wrap_metric_unit, METH_O, NULL},
 	 { "metric_instance_name", _wrap_metric_instance_name, METH_VARARGS, NULL},
+	 { "metric_kind", _wrap_metric_kind, METH_O, NULL},
+	 { "metric_next", _wrap_metric_next, METH_O, NULL},
 	 { "format_bytes", _wrap_format_bytes, METH_O, NULL},
 	 { "size_of", _wrap_size_of, METH_O, NULL},
 	 { "dtype_bits", _wrap_dtype_bits, METH_O, NULL},
@@ -11280,6 +11371,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_UNCORRECTED",SWIG_From_int((int)(HMN_REMAPPED_UNCORRECTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_PENDING",SWIG_From_int((int)(HMN_REMAPPED_PENDING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_FAILED",SWIG_From_int((int)(HMN_REMAPPED_FAILED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NUMBER_KIND_UNKNOWN",SWIG_From_int((int)(HMN_NUMBER_KIND_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NUMBER_KIND_GAUGE",SWIG_From_int((int)(HMN_NUMBER_KIND_GAUGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NUMBER_KIND_COUNTER",SWIG_From_int((int)(HMN_NUMBER_KIND_COUNTER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NUMBER_KIND_CONSTANT",SWIG_From_int((int)(HMN_NUMBER_KIND_CONSTANT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_KEY_SIZE_V1",SWIG_From_int((int)(HMN_METRIC_KEY_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_SIZE_V1",SWIG_From_int((int)(HMN_METRIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_COMPUTE",SWIG_From_int((int)(HMN_USAGE_KIND_COMPUTE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_KIND_GRAPHICS",SWIG_From_int((int)(HMN_USAGE_KIND_GRAPHICS)));
@@ -11304,8 +11400,10 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_PROCESS",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_PROCESS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_SLOW",SWIG_From_int((int)(HMN_SNAPSHOT_SLOW)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_QUICK",SWIG_From_int((int)(HMN_SNAPSHOT_QUICK)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_PARTS",SWIG_From_int((int)(HMN_SNAPSHOT_PARTS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_OPTIONS_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_INFO_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REASON_KEY_SIZE_V1",SWIG_From_int((int)(HMN_REASON_KEY_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_SIZE_V1",SWIG_From_int((int)(HMN_DIAGNOSTIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_NAME",SWIG_From_int((int)(HMN_TEXT_PROCESS_NAME)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_COMMAND",SWIG_From_int((int)(HMN_TEXT_PROCESS_COMMAND)));
@@ -11434,7 +11532,6 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_THROTTLE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_THROTTLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_P_STATE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_P_STATE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_HAS_WINDOW",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_TELEMETRY_HAS_WINDOW)));
-  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_PID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_PID)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_VALUE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_VALUE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_COUNT",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_COUNT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_WINDOW",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_METRIC_HAS_WINDOW)));
@@ -11462,6 +11559,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_PID",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_PID)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_FIELD",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_FIELD)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_METRIC",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_METRIC)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_METRIC_INSTANCE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_POOL",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_POOL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DURATION",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DIAGNOSTIC_HAS_DURATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_MEMORY",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DELTA_HAS_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_DEVICE",SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(HMN_DELTA_HAS_DEVICE)));

@@ -25,8 +25,8 @@ from ._duration import IMMEDIATE, UNLIMITED
 from ._estimate import (dtype_bits, dtype_from_name, dtype_name, estimate_attention, estimate_cache,
                         estimate_overhead, estimate_packed, estimate_sum, estimate_tensor)
 from ._library import (backend_available, backend_name, feature, format_bytes, library_path,
-                       metric_instance_name, metric_name, metric_unit, monotonic_ns, reason_name, version,
-                       version_number)
+                       metric_instance_name, metric_kind, metric_name, metric_unit, metrics, monotonic_ns,
+                       reason_name, version, version_number)
 from ._records import (BackendInfo, Delta, Device, Diagnostic, Episode, Group, Metric, Peak, Pool, ProcessMemory,
                        SamplerInfo, SnapshotInfo, SpillInfo, SystemMemory, Tag, Telemetry,
                        TrackerInfo, Usage)
@@ -47,7 +47,7 @@ __all__ = [
     "TrackerInfo", "UNLIMITED", "UnsupportedError", "Usage", "backend_available", "backend_name", "default_context",
     "devices", "dtype_bits", "dtype_from_name", "dtype_name", "estimate_attention", "estimate_cache",
     "estimate_overhead", "estimate_packed", "estimate_sum", "estimate_tensor", "feature",
-    "format_bytes", "library_path", "memory", "metric_instance_name", "metric_name", "metric_unit", "monotonic_ns",
-    "reason_name", "snapshot", "status_name", "system_memory", "version", "version_number",
+    "format_bytes", "library_path", "memory", "metric_instance_name", "metric_kind", "metric_name", "metric_unit",
+    "metrics", "monotonic_ns", "reason_name", "snapshot", "status_name", "system_memory", "version", "version_number",
 ]
 __all__ += _constants.__all__

@@ -27,6 +27,7 @@ __all__ = [
     "NameState",
     "NativeDomain",
     "Note",
+    "NumberKind",
     "Place",
     "PoolField",
     "PoolKind",
@@ -271,8 +272,8 @@ class MemoryKind(IntEnum):
 
 
 class PoolKind(IntEnum):
-    """Kind of a memory pool; a device has at most one of each. An APU has PoolKind.VRAM and PoolKind.HOST, a
-    unified GPU only UNIFIED."""
+    """Kind of a memory pool; a device has at most one of each, which may have parts. An APU has PoolKind.VRAM
+    and PoolKind.HOST, a unified GPU only UNIFIED."""
 
     MAIN = raw.POOL_MAIN  # in requests: the pool that allocations come from
     VRAM = raw.POOL_VRAM  # the device's own memory
@@ -295,8 +296,9 @@ class Throttle(IntFlag):
 
 class MetricId(IntEnum):
     """Metric: one number of a device. A metric is what Telemetry has no field for, or one instance of what it
-    has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a metric's meaning:
-    hmn_metric_unit. "Count": whole, in `count`; all others are in `value`."""
+    has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances are part of a
+    metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in `count`; all others are in
+    `value`."""
 
     UNKNOWN = raw.METRIC_UNKNOWN
     ENGINE_BUSY_NS = raw.METRIC_ENGINE_BUSY_NS  # count, ns, counter; instance: Engine
@@ -414,6 +416,15 @@ class Remapped(IntEnum):
     FAILED = raw.REMAPPED_FAILED  # 1: a row could not be replaced, 0: none
 
 
+class NumberKind(IntEnum):
+    """What a metric's number does; it says how to show it, and whether to take differences."""
+
+    UNKNOWN = raw.NUMBER_KIND_UNKNOWN
+    GAUGE = raw.NUMBER_KIND_GAUGE  # rises and falls
+    COUNTER = raw.NUMBER_KIND_COUNTER  # only rises, until the driver or the device starts anew
+    CONSTANT = raw.NUMBER_KIND_CONSTANT  # a property of the device
+
+
 class UsageKind(IntFlag):
     """Kinds of work of a process on a device."""
 
@@ -456,6 +467,7 @@ class SnapshotFlag(IntFlag):
     # without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks and the
     # load of each process): Reason.NOT_YET. Not with SnapshotFlag.SLOW
     QUICK = raw.SNAPSHOT_QUICK
+    PARTS = raw.SNAPSHOT_PARTS  # also lists the parts of pools: see Pool.instance
 
 
 class LineFlag(IntFlag):

@@ -168,12 +168,12 @@ class Context:
         """Who all devices are, by index, after a scan."""
         return tuple([self.device(index) for index in range(self.scan().count)])
 
-    def pool(self, device_index: int, kind: int = PoolKind.MAIN, fields: int = 0) -> Pool:
-        """Memory of a device. `fields`: PoolField bits; 0: all of them.
+    def pool(self, device_index: int, kind: int = PoolKind.MAIN, instance: int = 0, fields: int = 0) -> Pool:
+        """Memory of a device; `instance` from 1: a part of the pool. `fields`: PoolField bits; 0: all of them.
 
         UnsupportedError: it has no such pool, or no values for it.
         """
-        return make_pool(self._ask(lambda native: native.pool(device_index, kind, fields)))
+        return make_pool(self._ask(lambda native: native.pool(device_index, kind, instance, fields)))
 
     def telemetry(self, device_index: int, fields: int = 0) -> Telemetry:
         """Load, temperature and power. `fields`: TelemetryField bits; 0: all that are cheap."""

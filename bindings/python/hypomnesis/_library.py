@@ -2,6 +2,7 @@
 """The library itself: its version, its features, its names of things."""
 from __future__ import annotations
 
+from ._constants import NumberKind
 from ._native import raw
 
 
@@ -58,6 +59,21 @@ def metric_unit(metric: int) -> str:
 def metric_instance_name(metric: int, instance: int) -> str:
     """An instance's name, for instance "hotspot"; empty for the whole device, fans and links."""
     return raw.metric_instance_name(metric, instance)
+
+
+def metric_kind(metric: int) -> NumberKind:
+    """What a metric's number does: whether to show it as it is, or to take differences."""
+    return NumberKind(raw.metric_kind(metric))
+
+
+def metrics() -> list[int]:
+    """The metrics (MetricId) that the library knows."""
+    found = []
+    metric = raw.metric_next(0)
+    while metric:
+        found.append(metric)
+        metric = raw.metric_next(metric)
+    return found
 
 
 def format_bytes(count: int) -> str:

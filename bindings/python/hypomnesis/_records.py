@@ -124,22 +124,24 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One memory pool of a device, for the whole device, in bytes. None: not known."""
+    """One memory pool of a device, or a part of one, in bytes. None: not known."""
 
     notes: int  # Note
     backend: int  # Backend
     device_index: int
     kind: int  # PoolKind: never PoolKind.MAIN
     accounting: int  # Accounting: what used_bytes counts
-    is_main: bool  # allocations come from this pool
+    is_main: bool  # allocations come from this pool; 0 for each part
+    instance: int  # 0: the whole pool; its parts, such as the memory of each tile, count from 1
     total_bytes: int | None
     free_bytes: int | None
     used_bytes: int | None  # without reserved_bytes where that is known; else with it
     # held by driver and firmware, included in total_bytes: total = reserved + free + used
     reserved_bytes: int | None
     # best estimate of what can be allocated now: what is free, but no more than what is left of the budget,
-    # and of the host's usable memory where the pool is a part of it; all of it while the device sleeps.
-    # Absent if stale, and on a device that is divided into partitions
+    # and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Of a
+    # pool with parts their sum, which one allocation may not get. Absent if stale, and on a device that is
+    # divided into partitions
     usable_bytes: int | None
     budget_bytes: int | None  # what a policy grants this process
     # used, and owned by no visible process; only in snapshots that collect processes
@@ -194,7 +196,6 @@ class Metric:
     notes: int  # Note
     backend: int  # Backend
     device_index: int
-    pid: int | None  # if present: the value of this process, not of the device
     id: int  # MetricId
     instance: int  # one of several: see the metric
     value: float | None  # a reading
@@ -309,8 +310,9 @@ make_snapshot_info = maker(SnapshotInfo)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC,
-    why the whole subject is. None: not known."""
+    """Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member that is
+    absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC the whole
+    subject is. None: not known."""
 
     notes: int  # Note; Note.TRACE: not a fault, a recorded driver call
     backend: int  # Backend
@@ -321,12 +323,15 @@ class Diagnostic:
     native_domain: int  # NativeDomain
     native_code: int  # as the system, driver or tool returned it
     subject: int  # the bit concerned
-    field: int | None  # presence bits of that struct that are missing for this reason
-    metric: int | None  # the metric that is missing for this reason
     device_index: int | None
     pid: int | None  # of the first, when several were merged
-    count: int  # number of equal diagnostics merged into this one
+    pool: int | None  # PoolKind
+    pool_instance: int | None  # as in Pool
+    metric: int | None  # MetricId
+    metric_instance: int | None  # as in Metric
+    field: int | None  # presence bits that are missing for this reason, in the subject's struct
     duration_ns: int | None  # of a traced call
+    count: int  # number of equal diagnostics merged into this one
     message: str  # a sentence that names the value and the remedy
 
 

@@ -39,12 +39,12 @@ class Snapshot:
         """The whole snapshot as one JSON object; numbers are numbers, what is unknown is null."""
         return self._handle.use().json()
 
-    def pool(self, device_index: int, kind: int = PoolKind.MAIN) -> Pool | None:
-        """Memory of a device, by its index; None when it has no such pool.
+    def pool(self, device_index: int, kind: int = PoolKind.MAIN, instance: int = 0) -> Pool | None:
+        """Memory of a device, by its index; None when it has no such pool. `instance` from 1: a part of it.
 
         NoDeviceError: the snapshot does not have the device. RangeError: no such PoolKind.
         """
-        values = self._handle.use().device_pool(device_index, kind)
+        values = self._handle.use().device_pool(device_index, kind, instance)
         return None if values is None else make_pool(values)
 
     def device_line(self, device_index: int, format: int = Format.FREE, flags: int = 0) -> str | None:
@@ -55,15 +55,18 @@ class Snapshot:
         """
         return self._handle.use().device_line(device_index, format, flags)
 
-    def reason(self, device_index: int, subject: int, field: int = 0, metric: int = 0) -> Diagnostic | None:
+    def reason(self, device_index: int, subject: int, field: int = 0, metric: int = 0, *, metric_instance: int = 0,
+               pool: int = PoolKind.MAIN, pool_instance: int = 0, pid: int = 0) -> Diagnostic | None:
         """Why a value of a device, by its index, is missing.
 
         `subject` is a bit of Collect, `field` the presence bit of the value, `metric` with Collect.METRICS a
-        MetricId; both 0: the subject as a whole. None when the subject was not requested. NoDeviceError: the
-        snapshot does not have the device. RangeError: not one bit of Collect. ArgumentError: a field of
-        metrics, or a metric of another subject.
+        MetricId; both 0: the subject as a whole. `pool` and `pool_instance` name a pool with
+        Collect.POOLS, `pid` a process with Collect.PROCESSES. None when the subject was not requested.
+        NoDeviceError: the snapshot does not have the device. RangeError: not one bit of Collect, or an
+        unknown PoolKind or MetricId. ArgumentError: the subject does not use what is given.
         """
-        values = self._handle.use().reason(device_index, subject, field, metric)
+        values = self._handle.use().reason(subject, device_index, field, pid, pool, pool_instance, metric,
+                                           metric_instance)
         return None if values is None else make_diagnostic(values)
 
     def delta_since(self, before: Snapshot, device_index: int) -> Delta | None:

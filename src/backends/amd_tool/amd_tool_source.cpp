@@ -399,7 +399,7 @@ result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, re
     if (f.has_value()) out.push_back(measured(d_.tool.fail.from, m.id, m.instance, f.number));
     // Most cards lack some of them, for which the tool has words.
     if (f.why == status::ok || f.why == status::empty || f.why == status::unsupported) continue;
-    report(**found, m.what, static_cast<std::uint32_t>(m.id), subject::metrics, number, r);
+    report(**found, m.what, missing_metric(m.id, m.instance), subject::metrics, number, r);
   }
   return {};
 }

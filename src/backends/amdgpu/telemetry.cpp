@@ -223,11 +223,11 @@ class reader {
     return false;
   }
   // A missing file is no diagnostic: most cards lack some.
-  void refuse(id is, int error, std::string_view folder, std::string_view file) {
-    if (error != ENOENT) refuse(is, unread(error, folder, file));
+  void refuse(FieldSet metric, int error, std::string_view folder, std::string_view file) {
+    if (error != ENOENT) refuse(metric, unread(error, folder, file));
   }
-  void refuse(id is, const failure& why) {
-    v_.diagnose(why, subject::metrics, static_cast<std::uint32_t>(is));
+  void refuse(FieldSet metric, const failure& why) {
+    v_.diagnose(why, subject::metrics, metric);
   }
   void read(std::string_view folder, std::span<const number_file> files) {
     for (const number_file& f : files) read(folder, f);
@@ -235,7 +235,9 @@ class reader {
 
  private:
   void read(std::string_view folder, const number_file& f) {
-    const auto value = read_value(folder, f.from, [&](const failure& why) { refuse(f.is, why); });
+    const auto value = read_value(folder, f.from, [&](const failure& why) {
+      refuse(missing_metric(f.is, f.instance), why);
+    });
     if (value) add(f.is, f.instance, *value);
   }
 
@@ -250,12 +252,12 @@ void read_clocks(std::string_view folder, reader& to) {
     if (levels.current_mhz && !is_known) {
       to.add(id::clock_mhz, f.instance, *levels.current_mhz);
     } else if (!is_known && levels.error != ENOENT) {
-      to.refuse(id::clock_mhz, why_no_clock(levels, folder, f.file));
+      to.refuse(missing_metric(id::clock_mhz, f.instance), why_no_clock(levels, folder, f.file));
     }
     if (levels.highest_mhz) {
       to.add(id::clock_limit_mhz, f.instance, *levels.highest_mhz);
     } else if (levels.error != 0) {
-      to.refuse(id::clock_limit_mhz, levels.error, folder, f.file);
+      to.refuse(missing_metric(id::clock_limit_mhz, f.instance), levels.error, folder, f.file);
     }
   }
 }
@@ -281,7 +283,7 @@ void read_errors(std::string_view folder, reader& to) {
   const error_counts errors = parse_error_counts(got.value);
   const auto take = [&](id is, std::optional<std::uint64_t> count) {
     to.add_count(is, which::era::since_load, count);
-    if (!count) to.refuse(is, got ? sysfs::no_number : got.error, folder, file);
+    if (!count) to.refuse(missing_metric(is, which::era::since_load), got ? sysfs::no_number : got.error, folder, file);
   };
   take(id::ecc_corrected, errors.corrected);
   take(id::ecc_uncorrected, errors.uncorrected);
@@ -291,7 +293,7 @@ void read_table(std::string_view folder, reader& to) {
   const auto [table, error] = read_gpu_metrics(folder);
   if (error != 0 && error != ENOENT) {
     for (const id is : {id::temperature, id::engine_percent, id::energy_joules}) {
-      to.refuse(is, unread_metrics(error, folder));
+      to.refuse(missing_metric(is), unread_metrics(error, folder));
     }
   }
   if (table.regulator_celsius) {
@@ -301,7 +303,7 @@ void read_table(std::string_view folder, reader& to) {
     if (table.media_percent) {
       to.add(id::engine_percent, which::engine::video, *table.media_percent);
     } else if (table.is_media_ambiguous) {
-      to.refuse(id::engine_percent,
+      to.refuse(missing_metric(id::engine_percent, which::engine::video),
                 with_reason(reason::ambiguous,
                             fail(status::unsupported,
                                  "gpu_metrics has percent or hundredths of it for the video "
@@ -381,7 +383,7 @@ void read_metrics(drm::visit& v, device_form form, bool slow, std::vector<metric
   if (error != 0) to.refuse({}, error, folder, "hwmon");
   to.read(folder, in_device);
   if (!hwmon.empty()) to.read(hwmon, in_hwmon);
-  if (std::ranges::any_of(out, is_no_power)) to.refuse(id::power_watts, no_power());
+  if (std::ranges::any_of(out, is_no_power)) to.refuse(missing_metric(id::power_watts), no_power());
   std::erase_if(out, is_no_power);
   read_clocks(folder, to);
   if (form == device_form::integrated) name_package_power(out);
@@ -389,7 +391,7 @@ void read_metrics(drm::visit& v, device_form form, bool slow, std::vector<metric
   if (replays) {
     to.add_count(id::pcie_replays, 0, replays.value);
   } else {
-    to.refuse(id::pcie_replays, replays.error, folder, "pcie_replay_count");
+    to.refuse(missing_metric(id::pcie_replays, 0), replays.error, folder, "pcie_replay_count");
   }
   if (!slow) return;
   read_errors(folder, to);

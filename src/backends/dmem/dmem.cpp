@@ -130,10 +130,10 @@ class limited_host final : public host_source {
       std::array<std::optional<std::uint64_t>, pools::most> limits;
       const std::string_view text = read(g + limits_file);
       for (std::size_t i = 0; i < all.size(); ++i)
-        limits[i] = sum_of(text, pci_bus_id, all[i].kind);
+        limits[i] = sum_of(text, pci_bus_id, {all[i].kind, all[i].instance});
       const std::string_view use = read(g + "/dmem.current");
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (limits[i]) set_budget(*limits[i], sum_of(use, pci_bus_id, all[i].kind), all[i]);
+        if (limits[i]) set_budget(*limits[i], sum_of(use, pci_bus_id, {all[i].kind, all[i].instance}), all[i]);
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/dmem/survey.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -116,7 +117,7 @@ class walk {
       const auto r = parse_region(scan::take_line(rest));
       const auto device = r ? parse_pci_address(r->device) : std::nullopt;
       if (!device || kind_of(r->name) != pool_kind::vram || is_known(*device, before)) continue;
-      const auto bytes = sum_of(used, r->device, pool_kind::vram);
+      const auto bytes = sum_of(used, r->device, {pool_kind::vram});
       if (!bytes) ++missed_;
       if (bytes.value_or(0) == 0) continue;
       out_.parts.push_back({number, *device, *bytes, limit_of(r->device)});
@@ -138,7 +139,7 @@ class walk {
     const std::size_t missed = missed_;
     for (std::string text;; group_.resize(group_.rfind('/'))) {
       const auto most =
-          read("/dmem.max", text) ? sum_of(text, device, pool_kind::vram) : std::nullopt;
+          read("/dmem.max", text) ? sum_of(text, device, {pool_kind::vram}) : std::nullopt;
       if (most && (!tightest || *most < *tightest)) tightest = most;
       if (missed_ != missed) tightest.reset();
       if (is_root()) break;
@@ -180,8 +181,20 @@ pool_kind kind_of(std::string_view name) noexcept {
   return name == "gtt" ? pool_kind::host : pool_kind::main;
 }
 
+namespace {
+
+bool is_in(std::string_view region, const PoolKey& pool) noexcept {
+  if (kind_of(region) != pool.kind) return false;
+  if (pool.instance == 0) return true;
+  region.remove_prefix(std::min(region.find_first_of("0123456789"), region.size()));
+  const auto number = scan::number(region);
+  return number && *number == pool.instance - 1;
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
-                                    pool_kind kind) noexcept {
+                                    PoolKey pool) noexcept {
   std::optional<std::uint64_t> sum;
   while (!text.empty()) {
     const std::string_view line = scan::take_line(text);
@@ -189,7 +202,7 @@ std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_
     const auto r = parse_region(line);
     // Regions of other subsystems are ignored; a malformed one of DRM may be ours.
     if (!r && line.starts_with("drm/")) return std::nullopt;
-    if (!r || kind_of(r->name) != kind || !is_same_address(r->device, pci_bus_id)) continue;
+    if (!r || !is_in(r->name, pool) || !is_same_address(r->device, pci_bus_id)) continue;
     sum = r->is_unlimited ? std::nullopt : scan::sum(sum.value_or(0), r->bytes);
     if (!sum) return std::nullopt;
   }

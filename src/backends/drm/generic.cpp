@@ -103,7 +103,7 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
     return out.push_back(measured(source::drm, f.is, f.instance, value));
   }
   v.diagnose(sysfs::unreadable(source::drm, read.error, folder, f.file), subject::metrics,
-             static_cast<std::uint32_t>(f.is));
+             missing_metric(f.is, f.instance));
 }
 
 bool is_among(const card& c, std::string_view names) noexcept {

@@ -248,21 +248,22 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
   if (!found) return found.why();
   const sample& s = **found;
   // A key that is not printed is no failure: versions differ.
-  const auto has = [&r](const field_amount& f, metric_id id) {
+  const auto has = [&r](const field_amount& f, FieldSet metric) {
     if (!f.has_value() && f.why != status::empty) {
-      diagnose(why_absent(f), subject::metrics, static_cast<std::uint32_t>(id), r);
+      diagnose(why_absent(f), subject::metrics, metric, r);
     }
     return f.has_value();
   };
-  if (has(busy_amount(s), metric_id::engine_percent)) out.push_back(busy_of(s));
+  const metric busy = busy_of(s);
+  if (has(busy_amount(s), missing_metric(busy.id, busy.instance))) out.push_back(busy);
   for (const metric_field& m : metric_fields) {
-    if (!has(s[m.what], m.id)) continue;
+    if (!has(s[m.what], missing_metric(m.id, m.instance))) continue;
     out.push_back(measured(source::macmon, m.id, m.instance, s[m.what].number));
     if (m.id == metric_id::power_watts) out.back().window_ns = window_ns;
   }
   for (std::size_t i = 0; i < s.fans.size(); ++i) {
-    if (!has(s.fans[i], metric_id::fan_rpm)) continue;
     const auto instance = static_cast<std::uint32_t>(i) + 1;
+    if (!has(s.fans[i], missing_metric(metric_id::fan_rpm, instance))) continue;
     out.push_back(measured(source::macmon, metric_id::fan_rpm, instance, s.fans[i].number));
   }
   return {};

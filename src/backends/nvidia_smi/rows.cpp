@@ -281,14 +281,16 @@ void add_missing(std::vector<missing>& to, FieldSet field, status code, const gp
 }
 
 void metrics_of(const gpu_row& row, std::vector<metric>& out,
-                function_ref<void(metric_id, status, const gpu_cell&)> refused) {
+                function_ref<void(FieldSet, status, const gpu_cell&)> refused) {
   for (const number_column& m : number_columns) {
     const auto id = static_cast<metric_id>(m.id);
     if (id == metric_id::unknown) continue;
     const gpu_cell& cell = row.cells[m.from];
     const auto reported = number_of(cell.text, cell.unit, m.unit);
     if (!reported.value) {
-      if (cell.is_asked && reported.why != status::unsupported) refused(id, reported.why, cell);
+      if (cell.is_asked && reported.why != status::unsupported) {
+        refused(missing_metric(id, m.instance), reported.why, cell);
+      }
       continue;
     }
     const source from = source::nvidia_smi;

@@ -92,6 +92,6 @@ telemetry telemetry_of(const gpu_row& row, FieldSet fields, std::vector<missing>
 // Appends each metric with a value. `refused` gets those whose cell has an error other than that
 // the GPU does not support the metric.
 void metrics_of(const gpu_row& row, std::vector<metric>& out,
-                function_ref<void(metric_id, status, const gpu_cell&)> refused);
+                function_ref<void(FieldSet, status, const gpu_cell&)> refused);
 
 }  // namespace hmn::nvidia_smi

@@ -105,9 +105,9 @@ result<void> smi_source::telemetry(slot number, FieldSet fields, hmn::telemetry&
 result<void> smi_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
   const auto row = gpu_of(number, r);
   if (!row) return row.why();
-  metrics_of(**row, out, [&](metric_id id, status why, const gpu_cell& cell) {
+  metrics_of(**row, out, [&](FieldSet metric, status why, const gpu_cell& cell) {
     std::vector<missing> gone;
-    add_missing(gone, static_cast<std::uint32_t>(id), why, cell);
+    add_missing(gone, metric, why, cell);
     diagnose(gone, subject::metrics, number, r);
   });
   return {};

@@ -37,9 +37,6 @@ constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
 constexpr std::uint64_t most_errors = std::uint64_t{1} << 62;
 
-constexpr std::uint32_t field_of(metric_id id) noexcept {
-  return static_cast<std::uint32_t>(id);
-}
 
 struct clock_row {
   unsigned reported;
@@ -214,24 +211,24 @@ metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t
 
 void metric_reader::count_of(const named_symbol& from, metric_id id, std::uint32_t instance,
                              std::uint64_t reported, std::uint64_t most) {
-  if (reported > most) return refuse_value(from, field_of(id));
+  if (reported > most) return refuse_value(from, missing_metric(id, instance));
   count(id, instance, reported);
 }
 
 void metric_reader::add_number(const number_call& from, metric_id id, std::uint32_t instance,
                                scale unit) {
-  if (const auto reported = number(field_of(id), from)) add(id, instance, unit.of(*reported));
+  if (const auto reported = number(missing_metric(id, instance), from)) add(id, instance, unit.of(*reported));
 }
 
 void metric_reader::add_indexed(const indexed_call& from, unsigned n, metric_id id,
                                 std::uint32_t instance) {
-  if (const auto reported = indexed(field_of(id), from, n)) add(id, instance, *reported);
+  if (const auto reported = indexed(missing_metric(id, instance), from, n)) add(id, instance, *reported);
 }
 
 void metric_reader::add_engine(const percent_call& from, std::uint32_t engine) {
   unsigned percent = 0;
   unsigned period_us = 0;
-  if (!get(field_of(metric_id::engine_percent), from, &percent, &period_us)) return;
+  if (!get(missing_metric(metric_id::engine_percent, engine), from, &percent, &period_us)) return;
   metric* const m = add(metric_id::engine_percent, engine, percent);
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
 }
@@ -240,7 +237,7 @@ void metric_reader::add_engine(const percent_call& from, std::uint32_t engine) {
 // about another GPU.
 void metric_reader::read_fault() {
   constexpr metric_id id = metric_id::last_fault;
-  constexpr auto field = field_of(id);
+  constexpr auto field = missing_metric(id);
   const auto [c, from, last] = faults_.read(t_, of_);
   const bool has_number = last && last != xid_without_number;
   if (has_number) count(id, 0, *last);
@@ -254,7 +251,7 @@ void metric_reader::read_fault() {
 
 void metric_reader::read_load() {
   utilization reported{};
-  if (get(field_of(metric_id::engine_percent), s_.fn.utilization, &reported)) {
+  if (get(missing_metric(metric_id::engine_percent), s_.fn.utilization, &reported)) {
     add(metric_id::engine_percent, engine::unknown, reported.gpu);
     add(metric_id::engine_percent, engine::memory, reported.memory);
   }
@@ -263,7 +260,7 @@ void metric_reader::read_load() {
 }
 
 void metric_reader::read_temperatures() {
-  if (const auto core = celsius(field_of(metric_id::temperature))) {
+  if (const auto core = celsius(missing_metric(metric_id::temperature, sensor::core))) {
     add(metric_id::temperature, sensor::core, *core);
   }
   for (const threshold_row& row : thresholds_known) {
@@ -278,15 +275,15 @@ void metric_reader::read_power() {
   add_number(s_.fn.default_power_limit, limit, power_limit::default_limit, from_milli);
   unsigned least = 0;
   unsigned most = 0;
-  if (get(field_of(limit), s_.fn.power_limits, &least, &most)) {
+  if (get(missing_metric(limit), s_.fn.power_limits, &least, &most)) {
     if (least > most) {
-      refuse_value(s_.fn.power_limits, field_of(limit));
+      refuse_value(s_.fn.power_limits, missing_metric(limit));
     } else {
       add(limit, power_limit::min, from_milli.of(least));
       add(limit, power_limit::max, from_milli.of(most));
     }
   }
-  if (const auto used = joules(field_of(metric_id::energy_joules))) {
+  if (const auto used = joules(missing_metric(metric_id::energy_joules, power_reading::unknown))) {
     add(metric_id::energy_joules, power_reading::unknown, *used);
   }
 }
@@ -295,34 +292,34 @@ void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
     add_indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
   }
-  if (t_.r.is_quick()) return t_.left_out(s_.fn.max_clock, field_of(metric_id::clock_limit_mhz));
+  if (t_.r.is_quick()) return t_.left_out(s_.fn.max_clock, missing_metric(metric_id::clock_limit_mhz));
   for (const clock_row& row : clocks_known) {
     add_indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
   }
 }
 
 void metric_reader::read_fans() {
-  const unsigned fans = number(field_of(metric_id::fan_percent), s_.fn.fan_count).value_or(0);
+  const unsigned fans = number(missing_metric(metric_id::fan_percent), s_.fn.fan_count).value_or(0);
   for (unsigned n = 0; n < std::min(fans, most_fans); ++n) {
     add_indexed(s_.fn.fan_of, n, metric_id::fan_percent, n + 1);
   }
 }
 
 void metric_reader::read_errors() {
-  if (const auto replays = number(field_of(metric_id::pcie_replays), s_.fn.pcie_replays)) {
+  if (const auto replays = number(missing_metric(metric_id::pcie_replays), s_.fn.pcie_replays)) {
     count_of(s_.fn.pcie_replays, metric_id::pcie_replays, 0, *replays, UINT32_MAX - 1);
   }
   for (unsigned type = 0; type < ecc_ids.size(); ++type) {
     for (unsigned counter = 0; counter < ecc_eras.size(); ++counter) {
       unsigned long long errors = 0;
-      if (!get(field_of(ecc_ids[type]), s_.fn.ecc_errors, type, counter, &errors)) continue;
+      if (!get(missing_metric(ecc_ids[type], ecc_eras[counter]), s_.fn.ecc_errors, type, counter, &errors)) continue;
       count_of(s_.fn.ecc_errors, ecc_ids[type], ecc_eras[counter], errors, most_errors);
     }
   }
   constexpr metric_id remapped = metric_id::rows_remapped;
   unsigned rows[4] = {};
   const auto& from = s_.fn.remapped_rows;
-  if (!get(field_of(remapped), from, &rows[0], &rows[1], &rows[2], &rows[3])) return;
+  if (!get(missing_metric(remapped), from, &rows[0], &rows[1], &rows[2], &rows[3])) return;
   for (unsigned n = 0; n < 4; ++n) {
     count(remapped, remapping::corrected + n, rows[n]);
   }
@@ -330,7 +327,7 @@ void metric_reader::read_errors() {
 
 void metric_reader::take_field(const field_row& row, const field_value& reported,
                                std::uint32_t instance) {
-  if (!take_field_value(reported, field_of(row.id))) return;
+  if (!take_field_value(reported, missing_metric(row.id, instance))) return;
   if (row.unit.over == a_count.over) {
     if (!is_small(reported)) {
       count(row.id, instance, reported.bits * row.factor);
@@ -346,7 +343,7 @@ void metric_reader::take_field(const field_row& row, const field_value& reported
   const double value = number_of(reported);
   // Boards without the sensor report 0.
   if (row.id == metric_id::temperature && value == 0) {
-    return t_.missing(not_offered, s_.fn.fields.name(), field_of(row.id));
+    return t_.missing(not_offered, s_.fn.fields.name(), missing_metric(row.id, instance));
   }
   add(row.id, instance, row.unit.of(value));
 }
@@ -359,8 +356,9 @@ void metric_reader::read_fields(std::span<const field_row> rows, std::uint32_t l
   }
   const code c = call(t_, s_.fn.fields, of_.h, static_cast<int>(rows.size()), reported.data());
   for (std::size_t n = 0; n < rows.size(); ++n) {
-    if (!take(c, s_.fn.fields, field_of(rows[n].id))) continue;
-    take_field(rows[n], reported[n], rows[n].instance + link);
+    const std::uint32_t instance = rows[n].instance + link;
+    if (!take(c, s_.fn.fields, missing_metric(rows[n].id, instance))) continue;
+    take_field(rows[n], reported[n], instance);
   }
 }
 
@@ -373,7 +371,7 @@ void metric_reader::read_links() {
   links.id = field_link_count;
   code c = call(t_, s_.fn.fields, of_.h, 1, &links);
   if (c == success) c = outcome_of(links);
-  for (const field_row& row : rows) take(c, s_.fn.fields, field_of(row.id));
+  for (const field_row& row : rows) take(c, s_.fn.fields, missing_metric(row.id));
   if (c != success) return;
   const auto count = std::min<std::uint64_t>(links.bits, most_links);
   for (std::uint32_t link = 0; link < count && ended_by() == success; ++link) {

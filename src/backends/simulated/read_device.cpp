@@ -149,7 +149,6 @@ described_metric read_metric(const json::value& v, const place& at, problems& fo
     m.id = words->id;
     m.instance = read_instance(o, *words);
   }
-  if (const auto pid = o.whole("pid", 1, most32)) m.pid = static_cast<std::uint32_t>(*pid);
   m.value = o.real("value", -farthest, farthest);
   m.count = o.whole("count", 0, most64);
   m.window_ns = o.whole("window_ns", 0, most64);
@@ -303,10 +302,10 @@ class device_reader {
   }
 
   void read_metrics() {
-    std::set<std::tuple<metric_id, std::uint32_t, std::optional<std::uint32_t>>> seen;
+    std::set<std::pair<metric_id, std::uint32_t>> seen;
     o_.each("metrics", [&](const json::value& v, const place& at) {
       described_metric m = read_metric(v, at, o_.found());
-      if (!seen.emplace(m.value.id, m.value.instance, m.value.pid).second) {
+      if (!seen.emplace(m.value.id, m.value.instance).second) {
         o_.found().add(at, "this metric stands on the device already");
       }
       d_.metrics.push_back(std::move(m));

@@ -34,18 +34,21 @@ void complete(object_reader& o, pool& p) {
   }
 }
 
+constexpr std::uint64_t most_parts = pools::most - 1;
+
 pool read_pool(object_reader& o) {
   pool p;
   p.from = source::simulated;
   const std::optional<std::uint32_t> kind = o.one_word("kind", pool_kind_words);
   if (!kind) o.missing("kind", list_of(pool_kind_words));
   p.kind = static_cast<pool_kind>(kind.value_or(static_cast<std::uint32_t>(pool_kind::vram)));
+  p.instance = static_cast<std::uint32_t>(o.whole("instance", 0, most_parts).value_or(0));
   read_fields(o, described_pool(), &p);
   complete(o, p);
   const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
   p.accounting =
       static_cast<accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
-  p.is_main = o.truth("main").value_or(false);
+  p.is_main = o.truth("main").value_or(false) && p.instance == 0;  // parts are never the main one
   p.notes = read_notes(o);
   o.finish();
   return p;
@@ -54,7 +57,9 @@ pool read_pool(object_reader& o) {
 void check_against(const std::vector<pool>& before, const pool& p, const place& at,
                    problems& found) {
   for (const pool& other : before) {
-    if (other.kind == p.kind) found.add(at, "a pool of this kind stands before it already");
+    if (other.kind == p.kind && other.instance == p.instance) {
+      found.add(at, "a pool of this kind stands before it already");
+    }
     if (other.is_main && p.is_main) found.add(at, "another pool is the main one already");
   }
 }
@@ -67,11 +72,15 @@ std::unique_ptr<const pools> read_pools(object_reader& device) {
     object_reader o(v, at, device.found());
     const pool p = read_pool(o);
     check_against(all, p, at, device.found());
+    if (all.size() == pools::most) device.found().add(at, "too many pools");
     all.push_back(p);
   });
-  const auto main = std::ranges::find_if(all, [](const pool& p) { return p.is_main; });
-  if (main != all.end()) std::rotate(all.begin(), main, main + 1);
-  if (!all.empty()) all.front().is_main = true;
+  auto main = std::ranges::find_if(all, [](const pool& p) { return p.is_main; });
+  if (main == all.end()) main = std::ranges::find(all, 0U, &pool::instance);
+  if (main != all.end()) {
+    main->is_main = true;
+    std::rotate(all.begin(), main, main + 1);
+  }
   if (all.empty()) return {};
   auto out = std::make_unique<pools>();
   for (const pool& p : all) out->add(p);

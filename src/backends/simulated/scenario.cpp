@@ -77,6 +77,7 @@ void write_identity(json::writer& to, neutral& by, const device& d) {
 void write_pool(json::writer& to, const pool& p) {
   to.open('{');
   write_word(to, "kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
+  if (p.instance != 0) to.member("instance", p.instance);
   write_fields(to, described_pool(), &p);
   for (const auto& [key, value] : {std::pair("free", p.free), std::pair("used", p.used)}) {
     if (value) continue;
@@ -103,7 +104,6 @@ void write_metric(json::writer& to, const metric& m) {
   to.open('{');
   to.word_member("metric", words->name);
   if (m.instance != 0) to.member("instance", m.instance);
-  write_known(to, "pid", m.pid);
   write_known(to, "value", m.value);
   write_known(to, "count", m.count);
   write_known(to, "window_ns", m.window_ns);

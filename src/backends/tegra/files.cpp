@@ -312,15 +312,16 @@ result<void> read_sensors(const places& at, FieldSet fields, hmn::telemetry& out
 }
 
 void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
-  const auto miss = [&r](metric_id id, const failure& why) {
-    diagnose(r, why, subject::metrics, static_cast<std::uint32_t>(id));
+  const auto miss = [&r](metric_id id, std::uint32_t instance, const failure& why) {
+    diagnose(r, why, subject::metrics, missing_metric(id, instance));
   };
   const auto highest = read_number(at.of.devfreq.view(), "max_freq");
   if (highest && highest.value > 0) {
     out.push_back(measured(source::tegra, metric_id::clock_limit_mhz, which::clock::core,
                            from_micro.of(static_cast<double>(highest.value))));
   } else if (may_pass(highest.error)) {
-    miss(metric_id::clock_limit_mhz, unreadable(highest.error, at.of.devfreq.view(), "max_freq"));
+    miss(metric_id::clock_limit_mhz, which::clock::core,
+         unreadable(highest.error, at.of.devfreq.view(), "max_freq"));
   }
   const auto add = [&](std::string_view folder, std::string_view file, metric_id id,
                        std::uint32_t instance, scale unit, double most, double least = 0) {
@@ -328,7 +329,7 @@ void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
     const double value = unit.of(static_cast<double>(number.value));
     if (folder.empty() || number.error == ENOENT) return;
     if (!number || value < least || value > most) {
-      return miss(id, unreadable(number ? EINVAL : number.error, folder, file));
+      return miss(id, instance, unreadable(number ? EINVAL : number.error, folder, file));
     }
     out.push_back(measured(source::tegra, id, instance, value));
   };
@@ -339,11 +340,11 @@ void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
       -100);
   if (at.power.what == feeds::nothing_of_it) return;
   const bool is_own = at.power.what == feeds::gpu_alone;
+  const std::uint32_t instance = is_own ? 0 : which::power_reading::package;
   if (const auto watts = read_power(at.power)) {
-    out.push_back(measured(source::tegra, metric_id::power_watts,
-                           is_own ? 0 : which::power_reading::package, *watts));
+    out.push_back(measured(source::tegra, metric_id::power_watts, instance, *watts));
   } else {
-    miss(metric_id::power_watts, unreadable(EIO, at.power.folder.view(), "its rail"));
+    miss(metric_id::power_watts, instance, unreadable(EIO, at.power.folder.view(), "its rail"));
   }
 }
 

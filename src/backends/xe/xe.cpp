@@ -60,7 +60,7 @@ std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> an
   // Without CAP_PERFMON all values are 0. With it some are not, since the driver's own page tables
   // count.
   if (!all || !is_idle(all->system) || !is_idle(all->device)) return all;
-  for (heap* const h : {&all->system, &all->device}) h->used = h->visible_used = std::nullopt;
+  intel::forget_used(*all);
   return all;
 }
 

@@ -38,15 +38,17 @@ expected<std::vector<device_index>> chosen(const session& in, const fit_options&
 hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
   hypomnesis::snapshot_options what;
   what.collect = part::system | part::devices | part::pools;
+  what.parts = true;
   if (only.size() != 1) return what;
   what.device_index = only.front();
   return what;
 }
 
 // Returns what a model may use of a device: some is left to the runtime.
-std::optional<std::uint64_t> usable_of(const hypomnesis::pool& pool) {
-  if (!pool.usable_bytes) return std::nullopt;
-  return *pool.usable_bytes - std::min(*pool.usable_bytes, reserve_bytes);
+std::optional<std::uint64_t> usable_of(const gpu& on) {
+  const auto* const memory = largest_part(on);
+  if (memory == nullptr || !memory->usable_bytes) return std::nullopt;
+  return *memory->usable_bytes - std::min(*memory->usable_bytes, reserve_bytes);
 }
 
 // The library lets no pool in RAM have more than that: what one has beyond is not in RAM.
@@ -72,8 +74,9 @@ device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
                         std::optional<std::uint64_t> ram) {
   device_answer made;
   const auto own = part_of(pools, on.device.index);
-  made.pools.assign(own.begin(), own.end());
-  if (on.memory) made.usable = usable_of(*on.memory);
+  std::copy_if(own.begin(), own.end(), std::back_inserter(made.pools),
+               [](const auto& pool) { return pool.instance == 0; });
+  made.usable = usable_of(on);
   made.shares_ram = lies_in_ram(on);
   if (!made.usable) made.why_unknown = why_not_usable(on, snapshot);
   made.placed = place(needs, {made.usable, ram, made.shares_ram, beyond_ram(made, ram)});
@@ -138,6 +141,10 @@ void note_capacities(answer& all) {
   if (all.devices.empty()) return;
   reported.push_back(
       fmt::format("{} of each device are left to the runtime", format_bytes(reserve_bytes)));
+  for (const auto& each : all.devices)
+    if (!each.on.parts.empty())
+      reported.push_back(fmt::format("{}: its memory has {} parts, and the model is placed in one",
+                                     label_of(each.on), each.on.parts.size()));
   if (all.together)
     reported.push_back(
         "together: a runtime that spreads layers over these devices, with working memory in each");

@@ -42,7 +42,6 @@ using align = table::align;
 std::string instance_text(const hypomnesis::metric& of) {
   std::string text(hypomnesis::instance_name(of.id, of.instance));
   if (text.empty() && of.instance != 0) text = fmt::to_string(of.instance);
-  if (of.pid) text += fmt::format("{}pid {}", text.empty() ? "" : " of ", *of.pid);
   return text.empty() ? "-" : text;
 }
 
@@ -85,9 +84,19 @@ std::string source_text(const Record& of) {
   return std::string(or_unknown(source_word(of.backend))) + staleness(of.notes, of.age_ns);
 }
 
+// Names what is missing: "temperature", or "temperature (hotspot)".
+std::string missing_name(const hypomnesis::diagnostic& missing) {
+  if (!missing.metric) return "metrics";
+  const std::string name(hypomnesis::name(*missing.metric));
+  const std::uint32_t instance = missing.metric_instance.value_or(0);
+  if (instance == 0) return name;
+  const auto word = hypomnesis::instance_name(*missing.metric, instance);
+  return fmt::format("{} ({})", name, word.empty() ? fmt::to_string(instance) : std::string(word));
+}
+
 std::string missing_line(const hypomnesis::diagnostic& of, const style& as) {
   const auto more = of.count > 1 ? fmt::format(" (and {} more like it)", of.count - 1) : "";
-  return fmt::format("{}: unknown: {}{}\n", of.metric ? hypomnesis::name(*of.metric) : "metrics",
+  return fmt::format("{}: unknown: {}{}\n", missing_name(of),
                      escape_for_text(of.message, as.ascii_only), more);
 }
 
@@ -140,7 +149,6 @@ void write_metric(const hypomnesis::metric& of, json_object& out) {
       .add("instance", of.instance)
       .add("instance_name", unless_empty(hypomnesis::instance_name(of.id, of.instance)))
       .add("unit", unless_empty(hypomnesis::unit(of.id)))
-      .add("pid", of.pid)
       .add("value", of.value)
       .add("count", of.count)
       .add("window_ns", of.window_ns)
@@ -154,9 +162,10 @@ void write_metric(const hypomnesis::metric& of, json_object& out) {
 void write_missing(const hypomnesis::diagnostic& of, json_object& out) {
   const auto id = of.metric;
   out.add("metric", id ? std::optional(hypomnesis::name(*id)) : std::nullopt);
-  for (const char* key : {"instance", "instance_name"}) out.add_null(key);
+  const auto name = id ? hypomnesis::instance_name(*id, of.metric_instance.value_or(0)) : "";
+  out.add("instance", of.metric_instance).add("instance_name", unless_empty(name));
   out.add("unit", id ? unless_empty(hypomnesis::unit(*id)) : std::nullopt);
-  for (const char* key : {"pid", "value", "count", "window_ns"}) out.add_null(key);
+  for (const char* key : {"value", "count", "window_ns"}) out.add_null(key);
   out.add("backend", source_word(of.backend))
       .add_null("age_ns")
       .add("notes", note_words(of.notes))

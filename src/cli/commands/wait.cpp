@@ -54,6 +54,7 @@ expected<wish> wanted(const session& in, const options& asked) {
   }
   out.count = asked.wait.gpus.value_or(std::max<std::size_t>(out.among.size(), 1));
   out.what.collect = part::devices | part::pools | part::system;
+  out.what.parts = true;
   out.what.deadline = usual_deadline;
   if (out.among.size() == 1) out.what.device_index = out.among.front();
   return out;

@@ -130,10 +130,8 @@ bool wraps(const metric& of) {
   return has(of.notes, hypomnesis::note::lower_bound);
 }
 
-// Adds a metric of a whole GPU. Those of single processes, and those that the telemetry of the GPU
-// has, are left out.
+// Adds a metric, unless the telemetry of the GPU has it.
 void collect_metric(const metric& of, const device_labels& with, samples& to) {
-  if (of.pid) return;
   switch (of.id) {
     case metric_id::temperature_limit:
       return add_limit(of, "high.degraded", with, to);

@@ -47,7 +47,7 @@ std::optional<double> pool_mebibytes(const snapshot_device& of) {
 template <metric_id Id, std::uint32_t Instance>
 std::optional<double> metric_number(const snapshot_device& of) {
   for (const auto& each : of.metrics) {
-    if (each.id != Id || each.instance != Instance || each.pid) continue;
+    if (each.id != Id || each.instance != Instance) continue;
     if (each.value || !each.count) return each.value;
     return static_cast<double>(*each.count);
   }
@@ -289,7 +289,7 @@ void transfer_rates::update(const hypomnesis::snapshot_values& from) {
     }
     for (const auto& each : device.metrics) {
       const auto what = transfer_of(each.id);
-      if (!what || each.pid || !each.count) continue;
+      if (!what || !each.count) continue;
       auto& sum = now[static_cast<std::size_t>(*what)];
       sum.bytes = saturating_sum(sum.bytes, *each.count);
       sum.is_exact = sum.is_exact && is_exact(each);

@@ -26,6 +26,14 @@ std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& p
   return std::nullopt;
 }
 
+std::vector<hypomnesis::pool> parts_of(const std::vector<hypomnesis::pool>& pools,
+                                       const hypomnesis::pool& whole) {
+  std::vector<hypomnesis::pool> parts;
+  for (const auto& each : part_of(pools, whole.device_index))
+    if (each.kind == whole.kind && each.instance != 0) parts.push_back(each);
+  return parts;
+}
+
 bool has_ids(const hypomnesis::device& device) {
   return device.vendor != vendor_id::unknown && device.pci_device;
 }
@@ -78,6 +86,7 @@ std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot
   std::vector<gpu> all;
   for (const auto& device : snapshot.devices()) {
     all.push_back({device, main_pool(pools, device.index)});
+    if (all.back().memory) all.back().parts = parts_of(pools, *all.back().memory);
     // A simulated device's ids do not refer to this machine.
     if (in.is_simulated() || device.name) continue;
     all.back().product = product_of(device);
@@ -152,6 +161,13 @@ bool lies_in_ram(const gpu& of) noexcept {
   return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
 }
 
+const hypomnesis::pool* largest_part(const gpu& of) noexcept {
+  if (of.parts.empty()) return of.memory ? &*of.memory : nullptr;
+  return &*std::max_element(of.parts.begin(), of.parts.end(), [](const auto& a, const auto& b) {
+    return a.usable_bytes < b.usable_bytes;
+  });
+}
+
 std::optional<double> fraction_used(const gpu& of) {
   if (!of.memory || !of.memory->total_bytes || !of.memory->used_bytes) return std::nullopt;
   const auto& pool = *of.memory;
@@ -167,9 +183,9 @@ using hypomnesis::run_state;
 
 free_memory free_memory_of(gpu of, const hypomnesis::snapshot& snapshot) {
   free_memory out;
-  if (of.memory) {
-    out.total = of.memory->total_bytes;
-    out.bytes = of.memory->usable_bytes;
+  if (const auto* const memory = largest_part(of)) {
+    out.total = memory->total_bytes;
+    out.bytes = memory->usable_bytes;
   }
   out.is_estimated = out.bytes && of.device.state == run_state::asleep;
   if (!out.bytes) out.why = why_not_usable(of, snapshot);

@@ -22,6 +22,7 @@ struct gpu {
   std::optional<hypomnesis::pool> memory;
   std::string product{};  // in pci.ids, of a device whose driver has no name for it
   std::string driver{};   // kernel driver, of a device that nothing else names
+  std::vector<hypomnesis::pool> parts{};  // of its memory, in a snapshot with parts
 };
 
 // Returns whether its memory and its processes are those of its partitions.
@@ -59,6 +60,10 @@ bool lies_in_ram(const gpu& of) noexcept;
 // Returns the share of its memory that is not free; none without its total or its use.
 std::optional<double> fraction_used(const gpu& of);
 std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);
+
+// Returns the memory that one allocation can be in: the part with the most usable, or all of it
+// where it has no parts; nullptr: unknown.
+const hypomnesis::pool* largest_part(const gpu& of) noexcept;
 
 // Memory that could be allocated on a device now.
 struct free_memory {

@@ -77,25 +77,29 @@ static void read_devices(hmn_context* context) {
   RECORD(hmn_usage, usage);
   RECORD(hmn_backend_info, backend);
   RECORD(hmn_metric, metric);
+  hmn_metric_key metric_key = HMN_INIT(hmn_metric_key);
   OK(device, hmn_device_read(context, 0, 0, &device.it, NULL));
   KNOWN(device, (1 << 15) - 1);
-  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
+  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool.it, NULL));
   KNOWN(pool, 127);
   OK(telemetry, hmn_telemetry_read(context, 0, 0, &telemetry.it, NULL));
   KNOWN(telemetry, (1 << 21) - 1);
-  OK(metric,
-     hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, 0, &metric.it, NULL));
-  KNOWN(metric, 15);
+  metric_key.id = HMN_METRIC_TEMPERATURE;
+  metric_key.instance = HMN_SENSOR_CORE;
+  IS(hmn_metric_kind(HMN_METRIC_TEMPERATURE) == HMN_NUMBER_KIND_GAUGE);
+  IS(hmn_metric_next(0) == HMN_METRIC_ENGINE_BUSY_NS);
+  OK(metric, hmn_metric_read(context, 0, &metric_key, 0, &metric.it, NULL));
+  KNOWN(metric, 7);
   OK(usage, hmn_usage_read(context, 0, 4242, 0, &usage.it, NULL));
   KNOWN(usage, (1 << 18) - 1);
   OK(usage, hmn_usage_read_self(context, 0, 0, &usage.it, NULL));
   IS(hmn_context_recording(context, 0, NULL, 0, NULL, NULL) == HMN_E_STATE);
   IS(hmn_context_cancel(context, NULL) == HMN_OK);
-  REFUSED(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL), HMN_E_CANCELLED);
+  REFUSED(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool.it, NULL), HMN_E_CANCELLED);
   IS(hmn_context_resume(context, NULL) == HMN_OK);
   OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));
   KNOWN(backend, 1);
-  REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, &pool.it, NULL), HMN_E_NO_DEVICE);
+  REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, 0, &pool.it, NULL), HMN_E_NO_DEVICE);
 }
 
 static void look_around(hmn_context* context) {
@@ -109,7 +113,7 @@ static void look_around(hmn_context* context) {
   RECORD(hmn_pool, pool);
   OK(device, hmn_device_read(context, 0, 0, &device.it, NULL));
   IS(strcmp(device.it.uuid, "GPU-11111111-2222-3333-4444-555555555555") == 0);
-  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
+  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool.it, NULL));
   IS(pool.it.used_bytes == (uint64_t)3072 * 1024 * 1024);
   IS(pool.it.total_bytes == pool.it.free_bytes + pool.it.used_bytes + pool.it.reserved_bytes);
 }
@@ -132,6 +136,7 @@ static void read_snapshot(const hmn_snapshot* s) {
   RECORD(hmn_usage, usage);
   RECORD(hmn_pool, pool);
   RECORD(hmn_diagnostic, diagnostic);
+  hmn_reason_key reason_key = HMN_INIT(hmn_reason_key);
   RECORD(hmn_metric, metric);
   RECORD(hmn_group, group);
   OK(info, hmn_snapshot_read(s, &info.it, NULL));
@@ -141,12 +146,13 @@ static void read_snapshot(const hmn_snapshot* s) {
   OK(telemetry, hmn_snapshot_find_telemetry(s, 0, &telemetry.it, NULL));
   OK(usage, hmn_snapshot_find_self(s, 0, &usage.it, NULL));
   OK(pool, hmn_snapshot_pool_at(s, 0, &pool.it, NULL));
-  OK(pool, hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  OK(pool, hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
   OK(usage, hmn_snapshot_usage_at(s, 0, &usage.it, NULL));
   OK(metric, hmn_snapshot_metric_at(s, 0, &metric.it, NULL));
   OK(diagnostic, hmn_snapshot_diagnostic_at(s, 0, &diagnostic.it, NULL));
-  KNOWN(diagnostic, 31);
-  OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, 0, &diagnostic.it, NULL));
+  KNOWN(diagnostic, 127);
+  reason_key.subject = HMN_COLLECT_POOLS;
+  OK(diagnostic, hmn_snapshot_reason(s, &reason_key, &diagnostic.it, NULL));
   OK(group, hmn_snapshot_group_at(s, 0, &group.it, NULL));
   KNOWN(group, 3);
 }

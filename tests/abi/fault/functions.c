@@ -25,6 +25,8 @@ RUN(backend_name, IS_SO(strcmp(hmn_backend_name(0), "none") == 0))
 RUN(reason_name, IS_SO(strcmp(hmn_reason_name(0), "unknown") == 0))
 RUN(metric_name, IS_SO(strcmp(hmn_metric_name(HMN_METRIC_TEMPERATURE), "temperature") == 0))
 RUN(metric_unit, IS_SO(hmn_metric_unit(0)[0] == 0))
+RUN(metric_next, IS_SO(hmn_metric_next(0) == HMN_METRIC_ENGINE_BUSY_NS))
+RUN(metric_kind, IS_SO(hmn_metric_kind(0) == HMN_NUMBER_KIND_UNKNOWN))
 RUN(metric_instance_name, IS_SO(hmn_metric_instance_name(0, 0)[0] == 0))
 RUN(dtype_bits, IS_SO(hmn_dtype_bits(HMN_DTYPE_U8) == 8))
 RUN(dtype_name, IS_SO(strcmp(hmn_dtype_name(HMN_DTYPE_U8), "u8") == 0))
@@ -194,6 +196,8 @@ const function functions[] = {
     ROW(reason_name, NOTHING),
     ROW(metric_name, NOTHING),
     ROW(metric_unit, NOTHING),
+    ROW(metric_next, NOTHING),
+    ROW(metric_kind, NOTHING),
     ROW(metric_instance_name, NOTHING),
     ROW(dtype_bits, NOTHING),
     ROW(dtype_name, NOTHING),

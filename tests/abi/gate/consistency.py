@@ -17,7 +17,7 @@ PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_fields", "hmn_statu
 RESULT_TYPES = {"hmn_status", "void", "uint32_t", "uint64_t", "const char *"}
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
-          "hmn_cache"}
+          "hmn_cache", "hmn_metric_key", "hmn_reason_key"}
 # Fields that need no comment: those of every struct, and those whose name ends with the unit.
 UNITS = ("^struct_size$|^reserved[0-9]$|"
          "_(bytes|ns|ms|mhz|percent|celsius|watts|joules|rpm|count|index)$")
@@ -90,7 +90,8 @@ def check_structs(header):
             if value % 8 or value > 65536:
                 yield f"{name} is {value}: no multiple of 8, or above 64 KiB"
         rest = ["flags"] if struct.name in INPUTS else ["notes", "present"]
-        expected = ["struct_size", *({"hmn_error": ["status"]}.get(struct.name, rest))]
+        special = {"hmn_error": ["status"], "hmn_metric_key": ["id"], "hmn_reason_key": ["subject"]}
+        expected = ["struct_size", *special.get(struct.name, rest)]
         first = [field.name for field in struct.fields[:len(expected)]]
         if first != expected:
             yield f"{struct.name} begins with {first}, not with {expected}"

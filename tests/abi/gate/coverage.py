@@ -15,10 +15,10 @@ UNREACHABLE = {"HMN_E_INTERNAL"}
 # They take no pointer, or one that destroy accepts.
 WITHOUT_POINTERS = {"hmn_version_number", "hmn_monotonic_ns", "hmn_version_string", "hmn_feature", "hmn_backend_available", "hmn_status_name",
                     "hmn_backend_name", "hmn_reason_name", "hmn_metric_name", "hmn_metric_unit", "hmn_metric_instance_name",
-                    "hmn_format_bytes", "hmn_dtype_bits", "hmn_dtype_name"}
+                    "hmn_format_bytes", "hmn_metric_next", "hmn_metric_kind", "hmn_dtype_bits", "hmn_dtype_name"}
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
-          "hmn_cache", "hmn_error"}
+          "hmn_cache", "hmn_metric_key", "hmn_reason_key", "hmn_error"}
 
 # Fields whose name says in what they are counted, and constants that have a name.
 UNITS = "_(bytes|ns|percent|celsius|watts|joules|mhz|rpm)$"

@@ -31,7 +31,7 @@ template <class T> hmn_status give(T* out, T full) {
 #define GIVE(name, parameters, type, ...) \\
   extern "C" __attribute__((visibility("default"))) hmn_status name parameters noexcept { type full{}; __VA_ARGS__; return give(out, full); }
 GIVE(hmn_snapshot_device_at, (const hmn_snapshot*, uint32_t, hmn_device* out, hmn_error*), hmn_device, full.state = 99)
-GIVE(hmn_snapshot_find_pool, (const hmn_snapshot*, uint32_t, uint32_t, hmn_pool* out, hmn_error*), hmn_pool,
+GIVE(hmn_snapshot_find_pool, (const hmn_snapshot*, uint32_t, uint32_t, uint32_t, hmn_pool* out, hmn_error*), hmn_pool,
      full.present = 255; full.free_bytes = 7; full.pinned_bytes = 8)
 GIVE(hmn_snapshot_group_at, (const hmn_snapshot*, uint32_t, hmn_group* out, hmn_error*), hmn_group, full.present = 1; full.used_bytes = 9)
 """

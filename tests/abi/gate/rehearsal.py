@@ -340,7 +340,7 @@ int main(void) {
   hmn_status status;
   memset(&pool, 0xA5, sizeof pool);
   pool.it.struct_size = HMN_POOL_SIZE_V2;
-  status = hmn_pool_read(0, 0, HMN_POOL_MAIN, 0, &pool.it, 0);
+  status = hmn_pool_read(0, 0, HMN_POOL_MAIN, 0, 0, &pool.it, 0);
   if (status != HMN_OK || pool.it.struct_size != HMN_POOL_SIZE_V2) return 1;
   if (!(pool.it.present & HMN_POOL_HAS_PINNED) || pool.it.pinned_bytes != 11 || pool.it.age_ns != 10) return 2;
   if (pool.it.present & ~((hmn_fields)255 | HMN_POOL_HAS_PINNED)) return 3;
@@ -349,7 +349,7 @@ int main(void) {
 """
 FILL = """#include "api/sized.hpp"
 extern "C" __attribute__((visibility("default")))
-hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, hmn_fields, hmn_pool* out, hmn_error*) noexcept {
+hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields, hmn_pool* out, hmn_error*) noexcept {
   hmn_pool full{};
   full.present = 255 | HMN_POOL_HAS_PINNED | HMN_POOL_HAS_MOVED;
   full.age_ns = 10;

@@ -50,7 +50,7 @@ class both {
     pool.struct_size = sizeof pool;
     hmn_error error{};
     error.struct_size = sizeof error;
-    const hmn_status s = hmn_pool_read(context_, 0, HMN_POOL_VRAM, 0, &pool, &error);
+    const hmn_status s = hmn_pool_read(context_, 0, HMN_POOL_VRAM, 0, 0, &pool, &error);
     INFO(error.message);
     CHECK(s == HMN_OK);
     return pool;

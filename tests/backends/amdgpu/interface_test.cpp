@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "abi/support/keys.h"
 #include "../sized.hpp"
 #include "cards.hpp"
 
@@ -174,11 +175,10 @@ TEST_CASE("telemetry and a metric") {
   CHECK(t.hotspot_celsius == 59);
   CHECK(t.power_watts == 36.5);
   auto m = sized<hmn_metric>();
-  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, 0, &m, nullptr) == HMN_OK);
+  REQUIRE(read_metric(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, nullptr) == HMN_OK);
   CHECK(m.count == 7);
   // Only a slow reading has it, and is made when it is asked for.
-  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, 0, &m,
-                          nullptr) == HMN_OK);
+  REQUIRE(read_metric(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m, nullptr) == HMN_OK);
   CHECK(m.count == 23);
 }
 
@@ -198,6 +198,6 @@ TEST_CASE("figures of a card that is left alone are those from before, and say s
   CHECK((t.notes & HMN_NOTE_STALE) != 0);
   CHECK(t.temperature_celsius == doctest::Approx(temperature));
   auto p = sized<hmn_pool>();
-  REQUIRE(hmn_pool_read(c.context(), 0, HMN_POOL_MAIN, 0, &p, nullptr) == HMN_OK);
+  REQUIRE(hmn_pool_read(c.context(), 0, HMN_POOL_MAIN, 0, 0, &p, nullptr) == HMN_OK);
   CHECK((p.notes & HMN_NOTE_STALE) == 0);
 }

@@ -464,7 +464,7 @@ TEST_CASE("a metric that fails is told and voids no other") {
   const diagnostic* const hot = r.find("temp2_input holds no number");
   REQUIRE(hot != nullptr);
   CHECK(hot->about == subject::metrics);
-  CHECK(hot->field == static_cast<std::uint32_t>(metric_id::temperature));
+  CHECK(hot->field == missing_metric(metric_id::temperature, which::sensor::hotspot));
   const diagnostic* const replays = r.find("pcie_replay_count cannot be read");
   REQUIRE(replays != nullptr);
   CHECK(replays->why.native.code == EIO);

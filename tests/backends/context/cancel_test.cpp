@@ -32,7 +32,7 @@ std::string two_gpus(const std::string& rules = {}) {
 
 hmn_status read_pool(hmn_context* context, hmn_pool& pool) {
   pool = sized<hmn_pool>();
-  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, nullptr);
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr);
 }
 
 hmn_status read_pool(const machine& m) {
@@ -162,7 +162,7 @@ TEST_CASE("a call that would wait for a driver fails until the context is resume
     const auto calls = nvml.calls(nullptr);
     auto error = sized<hmn_error>();
     auto pool = sized<hmn_pool>();
-    CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error) == HMN_E_CANCELLED);
+    CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error) == HMN_E_CANCELLED);
     CHECK(error.status == HMN_E_CANCELLED);
     CHECK(std::string(error.message).find("cancelled") != std::string::npos);
     CHECK(pool.present == 0);

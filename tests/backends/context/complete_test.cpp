@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "abi/support/keys.h"
 #include "machine.hpp"
 
 namespace {
@@ -134,12 +135,12 @@ hmn_telemetry load_of(const machine& m, hmn_fields fields = 0) {
 hmn_status main_pool(const machine& m, hmn_pool& pool, hmn_error& error) {
   pool = sized<hmn_pool>();
   error = sized<hmn_error>();
-  return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error);
+  return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error);
 }
 
 hmn_diagnostic reason_of(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
   auto why = sized<hmn_diagnostic>();
-  REQUIRE(hmn_snapshot_reason(p.handle(), 0, subject, field, 0, &why, nullptr) == HMN_OK);
+  REQUIRE(read_reason(p.handle(), 0, subject, field, &why) == HMN_OK);
   return why;
 }
 
@@ -158,7 +159,7 @@ TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
   REQUIRE(hmn_device_scan(m.context(), &count, nullptr, &error) == HMN_OK);
   CHECK(count == 1);
   auto pool = sized<hmn_pool>();
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error) == HMN_OK);
   CHECK(pool.backend == HMN_BACKEND_NVIDIA_SMI);
   CHECK(pool.total_bytes == 46068 * mib);
   CHECK(pool.used_bytes == 9123 * mib);
@@ -509,7 +510,7 @@ TEST_CASE("many threads share one run of the tool, also its first") {
     for (int i = 0; i < 20; ++i) {
       auto pool = sized<hmn_pool>();
       auto row = sized<hmn_usage>();
-      const bool has_pool = hmn_pool_read(m.context(), 0, 0, 0, &pool, nullptr) == HMN_OK;
+      const bool has_pool = hmn_pool_read(m.context(), 0, 0, 0, 0, &pool, nullptr) == HMN_OK;
       const bool has_row = hmn_usage_read(m.context(), 0, 4104711, 0, &row, nullptr) == HMN_OK;
       const bool is_stale = ((pool.notes | row.notes) & HMN_NOTE_STALE) != 0;
       if (has_pool && has_row && !is_stale && pool.used_bytes == 9000 * mib &&

@@ -49,7 +49,7 @@ TEST_CASE("a driver that does not match its library hides devices: no count") {
 
   SUBCASE("nor another answer to what needs a device") {
     auto pool = sized<hmn_pool>();
-    CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_E_BACKEND);
+    CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_E_BACKEND);
     std::uint32_t index = 99;
     CHECK(hmn_device_find(m.context(), "driver:nvidia:0", &index, nullptr) == HMN_E_BACKEND);
     CHECK(index == 0);

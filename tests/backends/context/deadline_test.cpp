@@ -22,7 +22,7 @@ constexpr const char* hang_in_memory =
 hmn_status read_pool(hmn_context* context, hmn_pool& pool, hmn_error& error) {
   pool = sized<hmn_pool>();
   error = sized<hmn_error>();
-  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, &error);
+  return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error);
 }
 
 // Whatever the context's own deadline is.

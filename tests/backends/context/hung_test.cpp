@@ -198,7 +198,7 @@ TEST_CASE("a direct reading of another device than the hung one is fresh") {
   nvml.load(gpus(2, hang(0)));
   const auto read = [&](std::uint32_t index) {
     auto pool = sized<hmn_pool>();
-    REQUIRE(hmn_pool_read(m.context(), index, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+    REQUIRE(hmn_pool_read(m.context(), index, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
     CHECK(pool.used_bytes == used_by(index));
     return (pool.notes & HMN_NOTE_STALE) == 0;
   };
@@ -389,7 +389,7 @@ TEST_CASE("any number of threads may read while a device hangs and returns") {
     readers.emplace_back([&, i] {
       while (!ends) {
         auto pool = sized<hmn_pool>();
-        const hmn_status said = hmn_pool_read(m.context(), i, HMN_POOL_MAIN, 0, &pool, nullptr);
+        const hmn_status said = hmn_pool_read(m.context(), i, HMN_POOL_MAIN, 0, 0, &pool, nullptr);
         if (said != HMN_OK)
           status = said;
         else if (pool.used_bytes != used_by(i))
@@ -425,7 +425,7 @@ TEST_CASE("earlier values stay while the driver is too slow to list its devices"
     const taken_snapshot p(m.context());
     CHECK_FALSE(is_fresh(p, 0));
     auto pool = sized<hmn_pool>();
-    CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+    CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
     CHECK(pool.used_bytes == used_by(1));
     CHECK((pool.notes & HMN_NOTE_STALE) != 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the slow reading ends meanwhile

@@ -30,7 +30,7 @@ bool closes(const fake_nvml& nvml) {
 
 hmn_status idle_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
-  return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr);
+  return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   // Faster than the library is shut down: each reading is fresh until the card is left alone.
   const std::uint64_t begun = now_ns();
   do {
-    REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+    REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
     usleep(20'000);
   } while ((pool.notes & HMN_NOTE_STALE) == 0 &&
            now_ns() - begun < patient_ms * std::uint64_t{1'000'000});
@@ -142,7 +142,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   for (const hmn_diagnostic& d : p.diagnostics()) is_reported |= d.status == HMN_E_ASLEEP;
   CHECK(is_reported);
   usleep(200'000);  // a rest outlasts stale_ns
-  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
   CHECK(pool.age_ns > 200'000'000);
   auto load = sized<hmn_telemetry>();
   CHECK(hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_E_ASLEEP);  // never read

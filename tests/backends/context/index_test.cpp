@@ -32,8 +32,8 @@ TEST_CASE("an index stays with its card through unplugging and return") {
     CHECK(p.device(1).state == HMN_RUN_STATE_READY);
   }
   auto pool = sized<hmn_pool>();
-  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_E_DEVICE_LOST);
-  CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_E_DEVICE_LOST);
+  CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
   nvml.load(cards(card("GPU-c", "0000:00:05.0") + "," + a + "," + b));
   const taken_snapshot p(m.context());
   REQUIRE(p.info().device_count == 3);

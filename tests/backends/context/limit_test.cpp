@@ -28,7 +28,7 @@ void limit_group(const machine& m, bool with_group = true) {
 hmn_pool limited_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error) == HMN_OK);
   return pool;
 }
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "abi/support/keys.h"
 #include "machine.hpp"
 
 namespace {
@@ -21,7 +22,7 @@ hmn_pool read_twice(hmn_fields missing) {
   const machine m;
   auto read = sized<hmn_pool>();
   auto error = sized<hmn_error>();
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &read, &error) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &read, &error) == HMN_OK);
   const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   REQUIRE(p.pools().size() == 1);
   CHECK(p.pools()[0].present == read.present);
@@ -72,13 +73,13 @@ TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anyth
   const machine m;
   auto read = sized<hmn_pool>();
   auto error = sized<hmn_error>();
-  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &read, &error) == HMN_E_BACKEND);
+  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &read, &error) == HMN_E_BACKEND);
   CHECK(std::string(error.message).find("562949953421312") != std::string::npos);
   const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.pools().empty());
   for (const hmn_fields field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
     auto why = sized<hmn_diagnostic>();
-    REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, 0, &why, nullptr) ==
+    REQUIRE(read_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, &why) ==
             HMN_OK);
     CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
   }
@@ -153,11 +154,9 @@ TEST_CASE("NVML: limits of 0 and counts at the maximum of their type are no metr
     CHECK(reason_of_metric(p, metric) == HMN_REASON_IMPLAUSIBLE);
   }
   auto read = sized<hmn_metric>();
-  CHECK(hmn_metric_read(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_MEMORY, 0, &read,
-                        nullptr) == HMN_OK);
+  CHECK(read_metric(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_MEMORY, &read, nullptr) == HMN_OK);
   CHECK(read.value == 9001);
-  CHECK(hmn_metric_read(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_CORE, 0, &read,
-                        nullptr) == HMN_E_BACKEND);
+  CHECK(read_metric(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_CORE, &read, nullptr) == HMN_E_BACKEND);
 }
 
 TEST_CASE("NVML: energy that jumps is absent until it is consistent") {

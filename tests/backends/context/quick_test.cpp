@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <hypomnesis.h>
 
+#include "abi/support/keys.h"
 #include "machine.hpp"
 
 namespace {
@@ -111,8 +112,7 @@ TEST_CASE("a quick snapshot leaves out what takes milliseconds, and is not also 
   CHECK(row.used_bytes == 5);
   CHECK((row.present & HMN_USAGE_HAS_BUSY_PERCENT) == 0);
   auto why = sized<hmn_diagnostic>();
-  REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_PROCESSES, HMN_USAGE_HAS_BUSY_PERCENT, 0, &why,
-                              nullptr) == HMN_OK);
+  REQUIRE(read_reason(taken, 0, HMN_COLLECT_PROCESSES, HMN_USAGE_HAS_BUSY_PERCENT, &why) == HMN_OK);
   CHECK(why.reason == HMN_REASON_NOT_YET);
   hmn_snapshot_destroy(taken);
   CHECK(nvml.calls(energy) == 0);
@@ -138,12 +138,11 @@ TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") 
     CHECK((info.notes & HMN_NOTE_PARTIAL) == 0);
     if (n != 0) {
       auto why = sized<hmn_diagnostic>();
-      REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY, 0,
-                                  &why, nullptr) == HMN_OK);
+      REQUIRE(read_reason(taken, 0, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY, &why) ==
+              HMN_OK);
       CHECK(why.reason == HMN_REASON_NOT_YET);
       for (const std::uint32_t metric : {HMN_METRIC_ENERGY_JOULES, HMN_METRIC_CLOCK_LIMIT_MHZ}) {
-        REQUIRE(hmn_snapshot_reason(taken, 0, HMN_COLLECT_METRICS, 0, metric, &why, nullptr) ==
-                HMN_OK);
+        REQUIRE(read_metric_reason(taken, 0, metric, 0, &why) == HMN_OK);
         CHECK(why.reason == HMN_REASON_NOT_YET);
       }
     }

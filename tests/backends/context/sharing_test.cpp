@@ -12,7 +12,7 @@ namespace {
 
 void share_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
   REQUIRE(pool.used_bytes == one_gpu_used);
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("readings that are young enough share one driver call") {
   CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls);
   auto pool = sized<hmn_pool>();
   usleep(30'000);
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
   CHECK(pool.age_ns >= 30'000'000);
   CHECK((pool.notes & HMN_NOTE_STALE) == 0);
 }
@@ -98,7 +98,7 @@ TEST_CASE("however many threads ask, one call is inside the driver") {
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&] {
         auto pool = sized<hmn_pool>();
-        CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_E_TIMEOUT);
+        CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_E_TIMEOUT);
       });
     }
     for (std::thread& t : threads) t.join();
@@ -148,7 +148,7 @@ TEST_CASE("threads that wait for a driver share the call that begins after they 
   const fake_nvml nvml;
   const auto pool = [](const machine& m) {
     auto read = sized<hmn_pool>();
-    return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &read, nullptr) == HMN_OK &&
+    return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &read, nullptr) == HMN_OK &&
            read.used_bytes == one_gpu_used && (read.notes & HMN_NOTE_STALE) == 0;
   };
   const auto snapshot = [](const machine& m) {
@@ -191,7 +191,7 @@ TEST_CASE("eight threads on one context all get their answers") {
         hmn_snapshot* snapshot = nullptr;
         const bool ok =
             t % 2 == 0
-                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
+                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK &&
                       pool.used_bytes == one_gpu_used
                 : hmn_snapshot_take(m.context(), nullptr, &snapshot, nullptr) == HMN_OK &&
                       hmn_snapshot_memory(snapshot, &memory, nullptr) == HMN_OK &&
@@ -219,7 +219,7 @@ TEST_CASE("threads that ask again and again share most calls of a slow driver") 
       threads.emplace_back([&] {
         for (int i = 0; i < 20; ++i) {
           auto pool = sized<hmn_pool>();
-          good += hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
+          good += hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK &&
                           pool.used_bytes == one_gpu_used
                       ? 1
                       : 0;
@@ -245,7 +245,7 @@ TEST_CASE("threads that ask for different things all get their turn in time") {
         auto load = sized<hmn_telemetry>();
         const bool is_here =
             wants_pool
-                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
+                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK &&
                       (pool.notes & HMN_NOTE_STALE) == 0
                 : hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_OK &&
                       (load.notes & HMN_NOTE_STALE) == 0;

@@ -33,7 +33,8 @@ static void* symbol(void* library, const char* name) {
 
 typedef hmn_status create_fn(const hmn_context_options*, hmn_context**, hmn_error*);
 typedef hmn_status set_path_fn(hmn_context*, uint32_t, const char*, hmn_error*);
-typedef hmn_status pool_read_fn(hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*, hmn_error*);
+typedef hmn_status pool_read_fn(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields, hmn_pool*,
+                                hmn_error*);
 typedef void destroy_fn(hmn_context*);
 typedef int load_fn(const char*);
 typedef int count_fn(void);
@@ -59,8 +60,8 @@ int main(int argc, char** argv) {
   hmn_pool pool = {.struct_size = sizeof pool};
   int waited = 0;
   do { /* A driver that is not asked before the deadline is asked by the next reading. */
-    CHECK(FUNCTION(pool_read_fn, library, "hmn_pool_read")(context, 0, HMN_POOL_MAIN, 0, &pool,
-                                                           NULL) == HMN_E_TIMEOUT);
+    CHECK(FUNCTION(pool_read_fn, library, "hmn_pool_read")(context, 0, HMN_POOL_MAIN, 0, 0,
+                                                           &pool, NULL) == HMN_E_TIMEOUT);
     usleep(1000);
   } while (FUNCTION(count_fn, fake, "fake_nvml_hanging")() == 0 && waited++ < PATIENCE);
   CHECK(FUNCTION(count_fn, fake, "fake_nvml_hanging")() == 1);

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "abi/support/keys.h"
 #include "machine.hpp"
 
 namespace {
@@ -90,8 +91,7 @@ TEST_CASE("neither a process nor all of them together use more than the host's R
   const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   auto why = sized<hmn_diagnostic>();
   if (!fits) {
-    REQUIRE(hmn_snapshot_reason(p.handle(), 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, 0, &why,
-                                nullptr) == HMN_OK);
+    REQUIRE(read_reason(p.handle(), 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, &why) == HMN_OK);
     CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
   }
   for (const hmn_usage& row : p.usages()) {

@@ -153,7 +153,7 @@ TEST_CASE("each sensor of a driver without words of its own is a metric") {
   }
   const diagnostic* const why = r.find("temp1_emergency holds no number");
   REQUIRE(why != nullptr);
-  CHECK(why->field == static_cast<std::uint32_t>(metric_id::temperature_shutdown));
+  CHECK(why->field == missing_metric(metric_id::temperature_shutdown, which::sensor::core));
 }
 
 TEST_CASE("what no sensor can measure is none") {

@@ -128,7 +128,7 @@ TEST_CASE("as a metric watts have the time that they are an average of") {
   const diagnostic* const missing = r.find("difference of two readings of energy");
   REQUIRE(missing != nullptr);
   CHECK(missing->about == subject::metrics);
-  CHECK(missing->field == static_cast<std::uint32_t>(metric_id::power_watts));
+  CHECK(missing->field == missing_metric(metric_id::power_watts));
   platform::sleep_ns(120 * platform::ns_per_ms);
   m.tree().write(counter, "9000000\n");
   const auto all = read_metrics(m);
@@ -240,7 +240,7 @@ TEST_CASE("a sensor that fails voids no other") {
   const diagnostic* const missing = r.find("temp1_input holds no number");
   REQUIRE(missing != nullptr);
   CHECK(missing->about == subject::metrics);
-  CHECK(missing->field == static_cast<std::uint32_t>(metric_id::temperature));
+  CHECK(missing->field == missing_metric(metric_id::temperature));
 }
 
 TEST_CASE("a sleeping card is not measured") {

@@ -29,7 +29,9 @@ struct memory_reading {
   hmn::result<void> result;
   plain_reading r;
 
-  [[nodiscard]] const hmn::pool* find(hmn::pool_kind kind) const { return pools.find(kind); }
+  [[nodiscard]] const hmn::pool* find(hmn::pool_kind kind, std::uint32_t instance = 0) const {
+    return pools.find(kind, instance);
+  }
 };
 
 // A new reading of card 0: prepare, devices, memory.

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "abi/support/keys.h"
+
 namespace lies_test {
 namespace {
 
@@ -240,7 +242,13 @@ std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
   return {nullptr, 0};
 }
 
-// Reasons are those of a metric, not of its instances.
+// Returns the number of a metric's instance; 0 where the name is "".
+std::uint32_t instance_of(std::uint32_t id, const std::string& name) {
+  std::uint32_t instance = 0;
+  while (name != hmn_metric_instance_name(id, instance)) REQUIRE(++instance < 64);
+  return instance;
+}
+
 std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) const {
   const std::uint32_t id = id_of(key);
   auto info = sized<hmn_snapshot_info>();
@@ -253,7 +261,8 @@ std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) con
     const bool is_count = (m.present & HMN_METRIC_HAS_COUNT) != 0;
     if (is_it) return text_of(is_count ? static_cast<double>(m.count) : m.value);
   }
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_METRICS, 0, id, &why, nullptr) == HMN_OK);
+  const std::uint32_t instance = instance_of(id, key.substr(key.find('/') + 1));
+  REQUIRE(read_metric_reason(snapshot_, 0, id, instance, &why) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 
@@ -269,7 +278,11 @@ std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const
     const bool is_it = p.device_index == 0 && p.kind == kind;
     if (is_it && (p.present & v.bit) != 0) return text_of(number_at(&p, v));
   }
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, HMN_COLLECT_POOLS, v.bit, 0, &why, nullptr) == HMN_OK);
+  auto asked = sized<hmn_reason_key>();
+  asked.subject = HMN_COLLECT_POOLS;
+  asked.pool = kind;
+  asked.field = v.bit;
+  REQUIRE(hmn_snapshot_reason(snapshot_, &asked, &why, nullptr) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 
@@ -279,7 +292,7 @@ std::string observer::through_c(const std::string& key, hmn_diagnostic& why) con
   const value_of& v = find(key);
   const auto [record, present] = record_of(v.subject);
   if ((present & v.bit) != 0) return text_of(number_at(record, v));
-  REQUIRE(hmn_snapshot_reason(snapshot_, 0, v.subject, v.bit, 0, &why, nullptr) == HMN_OK);
+  REQUIRE(read_reason(snapshot_, 0, v.subject, v.bit, &why) == HMN_OK);
   return hmn_reason_name(why.reason);
 }
 

@@ -194,7 +194,7 @@ TEST_CASE("metrics are of the same start of the tool as all else") {
   const diagnostic* const why = r.find(status::permission);
   REQUIRE(why != nullptr);
   CHECK(why->about == subject::metrics);
-  CHECK(why->field == static_cast<std::uint32_t>(metric_id::power_watts));
+  CHECK(why->field == missing_metric(metric_id::power_watts, which::power_reading::unknown));
 }
 
 TEST_CASE("MIG: what cannot be split is said") {

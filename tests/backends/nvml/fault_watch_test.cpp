@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* watchable =
     R"("event_types": 8, "temperature": 45, "processes": {"compute": []})";
-constexpr auto field = static_cast<std::uint32_t>(metric_id::last_fault);
+constexpr auto field = missing_metric(metric_id::last_fault);
 
 struct answer {
   std::optional<std::uint64_t> xid;

@@ -98,7 +98,7 @@ void compare(const std::string& path, std::uint32_t device, const char* what, hm
 // HMN_E_EMPTY where the snapshot has no such pool, or knows nothing of it.
 hmn_status pool_of(const hmn_snapshot* s, std::uint32_t device, std::uint32_t kind, hmn_pool& out) {
   out = sized<hmn_pool>();
-  const hmn_status status = hmn_snapshot_find_pool(s, device, kind, &out, nullptr);
+  const hmn_status status = hmn_snapshot_find_pool(s, device, kind, 0, &out, nullptr);
   return status == HMN_OK && out.present == 0 ? HMN_E_EMPTY : status;
 }
 
@@ -107,7 +107,7 @@ void check_device(const std::string& path, std::uint32_t device) {
     auto read = sized<hmn_pool>();
     auto shown = sized<hmn_pool>();
     const machine m(path);
-    const hmn_status direct = hmn_pool_read(m.context(), device, kind, 0, &read, nullptr);
+    const hmn_status direct = hmn_pool_read(m.context(), device, kind, 0, 0, &read, nullptr);
     const snapshot s(path, device, HMN_COLLECT_POOLS);
     const hmn_status listed = pool_of(s.get(), device, kind, shown);
     compare(path, device, "pool", direct, read, listed, shown);

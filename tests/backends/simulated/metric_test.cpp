@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/support/keys.h"
 #include "simulation.hpp"
 
 namespace {
@@ -12,7 +13,7 @@ constexpr const char* several = R"("pools":[{"kind":"vram","total":100,"used":1}
     {"metric":"temperature","instance":"hotspot","value":80.5,"window_ns":7,"notes":["estimated"]},
     {"metric":"temperature","instance":3,"value":-3},
     {"metric":"pcie_rx_bytes","count":18446744073709551615},
-    {"metric":"engine_busy_ns","instance":"compute","count":12,"pid":4711},
+    {"metric":"engine_busy_ns","instance":"compute","count":12},
     {"metric":"throttle_ns","instance":"thermal","count":0},
     {"metric":"power_watts","instance":"average","value":99,"slow":true},
     {"metric":"fan_rpm","instance":1,"missing":{"status":"permission","message":"only root"}}])";
@@ -20,7 +21,7 @@ constexpr const char* several = R"("pools":[{"kind":"vram","total":100,"used":1}
 hmn_metric read(const simulation& s, std::uint32_t id, std::uint32_t instance,
                 hmn_status expected = HMN_OK) {
   auto m = sized<hmn_metric>();
-  CHECK(hmn_metric_read(s.context(), 0, id, instance, 0, &m, nullptr) == expected);
+  CHECK(read_metric(s.context(), 0, id, instance, &m, nullptr) == expected);
   return m;
 }
 
@@ -81,22 +82,14 @@ TEST_CASE("one metric that is missing says why and voids no other") {
   REQUIRE(t.diagnostics.size() == 1);
   CHECK(t.diagnostics[0].status == HMN_E_PERMISSION);
   CHECK(t.diagnostics[0].subject == HMN_COLLECT_METRICS);
-  CHECK(t.diagnostics[0].present == (HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC));
+  CHECK(t.diagnostics[0].present ==
+        (HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC | HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE));
   CHECK(t.diagnostics[0].field == 0);
   CHECK(t.diagnostics[0].metric == HMN_METRIC_FAN_RPM);
+  CHECK(t.diagnostics[0].metric_instance == 1);
   CHECK(t.diagnostics[0].reason == HMN_REASON_NOT_PERMITTED);
   CHECK(t.diagnostics[0].device_index == 0);
   CHECK((t.notes & HMN_NOTE_PARTIAL) != 0);
-}
-
-TEST_CASE("a process' part is not the device's") {
-  simulation s(one_device(several));
-  read(s, HMN_METRIC_ENGINE_BUSY_NS, HMN_ENGINE_COMPUTE, HMN_E_UNSUPPORTED);
-  const taken t(s);
-  REQUIRE(t.all.size() == 5);
-  CHECK(t.all[3].present == (HMN_METRIC_HAS_PID | HMN_METRIC_HAS_COUNT));
-  CHECK(t.all[3].pid == 4711);
-  CHECK(t.all[3].count == 12);
 }
 
 TEST_CASE("slow metrics are read on request, and by who asks for one") {

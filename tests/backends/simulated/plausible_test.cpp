@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "abi/support/keys.h"
 #include "simulation.hpp"
 
 namespace {
@@ -76,11 +77,11 @@ TEST_CASE("of telemetry and metrics, what cannot be is absent") {
         HMN_E_BACKEND);
   auto m = sized<hmn_metric>();
   auto error = sized<hmn_error>();
-  CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, 0, &m, &error) ==
+  CHECK(read_metric(s.context(), 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, &m, &error) ==
         HMN_E_BACKEND);
   CHECK(std::string(error.message) ==
         "the driver reported temperature 512, above 250: implausible");
-  CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, 0, &m, &error) == HMN_OK);
+  CHECK(read_metric(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, &m, &error) == HMN_OK);
   const taken_snapshot p(s, taken_snapshot::every | HMN_COLLECT_METRICS);
   REQUIRE(p.telemetry.size() == 1);
   REQUIRE(p.telemetry[0].has_value());

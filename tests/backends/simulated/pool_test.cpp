@@ -80,8 +80,52 @@ TEST_CASE("pools stand by kind, the main one first") {
                {HMN_POOL_STOLEN, 5}};
   for (const auto& a : asked) {
     auto pool = sized<hmn_pool>();
-    CHECK(hmn_pool_read(s.context(), 0, a.kind, 0, &pool, nullptr) == HMN_OK);
+    CHECK(hmn_pool_read(s.context(), 0, a.kind, 0, 0, &pool, nullptr) == HMN_OK);
     CHECK(pool.total_bytes == a.total);
+  }
+}
+
+namespace {
+
+constexpr const char* two_parts = R"("pools":[{"kind":"vram","total":"6GiB","used":"1GiB"},
+    {"kind":"vram","instance":1,"total":"4GiB","used":"1GiB"},
+    {"kind":"vram","instance":2,"total":"2GiB","used":0}])";
+
+}  // namespace
+
+TEST_CASE("simulated: a part of a pool is read by its number") {
+  simulation s(one_device(two_parts));
+  auto pool = sized<hmn_pool>();
+  REQUIRE(hmn_pool_read(s.context(), 0, HMN_POOL_VRAM, 2, 0, &pool, nullptr) == HMN_OK);
+  CHECK(pool.instance == 2);
+  CHECK(pool.kind == HMN_POOL_VRAM);
+  CHECK(pool.is_main == 0);
+  CHECK(pool.total_bytes == 2 * gib);
+  CHECK(pool.usable_bytes == 2 * gib);
+  REQUIRE(hmn_pool_read(s.context(), 0, HMN_POOL_MAIN, 1, 0, &pool, nullptr) == HMN_OK);
+  CHECK(pool.total_bytes == 4 * gib);
+  REQUIRE(hmn_pool_read(s.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
+  CHECK(pool.usable_bytes == 5 * gib);
+  CHECK(hmn_pool_read(s.context(), 0, HMN_POOL_VRAM, 3, 0, &pool, nullptr) == HMN_E_UNSUPPORTED);
+}
+
+TEST_CASE("simulated: a snapshot lists the parts of pools on request") {
+  simulation s(one_device(two_parts));
+  hmn_snapshot_options options = sized<hmn_snapshot_options>();
+  for (const bool with_parts : {false, true}) {
+    options.flags = with_parts ? HMN_SNAPSHOT_PARTS : 0;
+    hmn_snapshot* taken = nullptr;
+    REQUIRE(hmn_snapshot_take(s.context(), &options, &taken, nullptr) == HMN_OK);
+    auto info = sized<hmn_snapshot_info>();
+    REQUIRE(hmn_snapshot_read(taken, &info, nullptr) == HMN_OK);
+    CHECK(info.pool_count == (with_parts ? 3 : 1));
+    auto pool = sized<hmn_pool>();
+    const hmn_status part = hmn_snapshot_find_pool(taken, 0, HMN_POOL_MAIN, 2, &pool, nullptr);
+    CHECK(part == (with_parts ? HMN_OK : HMN_E_EMPTY));
+    REQUIRE(hmn_snapshot_pool_at(taken, 0, &pool, nullptr) == HMN_OK);
+    CHECK(pool.instance == 0);
+    CHECK(pool.is_main == 1);
+    hmn_snapshot_destroy(taken);
   }
 }
 
@@ -90,7 +134,7 @@ TEST_CASE("a device without pools has none, and no kind that it lacks") {
   CHECK(none.read_pool() == HMN_E_UNSUPPORTED);
   simulation vram(one_device(R"("pools":[{"kind":"vram","total":1}])"));
   auto pool = sized<hmn_pool>();
-  CHECK(hmn_pool_read(vram.context(), 0, HMN_POOL_HOST, 0, &pool, nullptr) == HMN_E_UNSUPPORTED);
+  CHECK(hmn_pool_read(vram.context(), 0, HMN_POOL_HOST, 0, 0, &pool, nullptr) == HMN_E_UNSUPPORTED);
 }
 
 TEST_CASE("a unified pool takes what it lacks from the described host") {

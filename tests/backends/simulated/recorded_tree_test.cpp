@@ -8,6 +8,7 @@
 #include <cctype>
 #include <string>
 
+#include "abi/support/keys.h"
 #include "../sized.hpp"
 #include "recorded.hpp"
 
@@ -71,14 +72,14 @@ void check_telemetry(const entry& e, const machine& m) {
 void check_clock(const entry& e, const machine& m, const char* key, std::uint32_t metric,
                  std::uint32_t instance) {
   auto clock = sized<hmn_metric>();
-  const auto said = hmn_metric_read(m.context, 0, metric, instance, 0, &clock, nullptr);
+  const auto said = read_metric(m.context, 0, metric, instance, &clock, nullptr);
   check_value(e, key, said == HMN_OK, clock.value);
 }
 
 void check_pool(const entry& e, const machine& m, std::uint32_t kind, const char* total,
                 const char* used) {
   auto p = sized<hmn_pool>();
-  const bool is_there = hmn_pool_read(m.context, 0, kind, 0, &p, nullptr) == HMN_OK;
+  const bool is_there = hmn_pool_read(m.context, 0, kind, 0, 0, &p, nullptr) == HMN_OK;
   check_value(e, total, is_there && (p.present & HMN_POOL_HAS_TOTAL) != 0,
               static_cast<double>(p.total_bytes));
   check_value(e, used, is_there && (p.present & HMN_POOL_HAS_USED) != 0,

@@ -48,7 +48,7 @@ void simulation::destroy() {
 hmn_status simulation::read_pool(std::uint32_t device) {
   pool = sized<hmn_pool>();
   error = sized<hmn_error>();
-  return hmn_pool_read(context_, device, HMN_POOL_MAIN, 0, &pool, &error);
+  return hmn_pool_read(context_, device, HMN_POOL_MAIN, 0, 0, &pool, &error);
 }
 
 template <class T, class F>

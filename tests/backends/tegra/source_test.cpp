@@ -21,7 +21,7 @@ class plain_reading final : public reading {
   void diagnose(const diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
-  [[nodiscard]] const diagnostic* about(std::uint32_t bits) const {
+  [[nodiscard]] const diagnostic* about(FieldSet bits) const {
     for (const diagnostic& d : diagnostics) {
       if ((d.field & bits) == bits) return &d;
     }
@@ -205,8 +205,8 @@ TEST_CASE("load, clock and temperature are metrics; one that is odd voids no oth
   all.clear();
   REQUIRE(s->metrics(0, false, all, r));
   CHECK(all.size() == 3);
-  CHECK(r.about(static_cast<std::uint32_t>(metric_id::engine_percent)));
-  CHECK(r.about(static_cast<std::uint32_t>(metric_id::temperature)));
+  CHECK(r.about(missing_metric(metric_id::engine_percent, which::engine::graphics)));
+  CHECK(r.about(missing_metric(metric_id::temperature, which::sensor::core)));
 }
 
 TEST_CASE("the rail of the GPU may be on the last channel") {

@@ -65,6 +65,39 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   CHECK(reported.r.find(status::permission) == nullptr);
 }
 
+TEST_CASE("xe: each tile's memory is a part of the VRAM") {
+  machine m;
+  m.add_pci(intel_card("xe"), {card0, render128});
+  fake_drm_load(("perfmon\n" + two_tiles).c_str());
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  const pool* const first = reported.find(pool_kind::vram, 1);
+  const pool* const second = reported.find(pool_kind::vram, 2);
+  REQUIRE(first != nullptr);
+  REQUIRE(second != nullptr);
+  CHECK(first->total == 4 * gib);
+  CHECK(first->used == 3 * mib);
+  CHECK(second->total == 2 * gib);
+  CHECK(second->free == 2 * gib - 5 * mib);
+  CHECK_FALSE(first->is_main);
+  // The parts of the main pool are found as its parts.
+  CHECK(reported.find(pool_kind::main, 2) == second);
+  CHECK(reported.find(pool_kind::vram, 3) == nullptr);
+  CHECK(reported.find(pool_kind::host, 1) == nullptr);
+}
+
+TEST_CASE("xe: a card with one tile has no parts") {
+  machine m;
+  m.add_pci(intel_card("xe"), {card0, render128});
+  fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(0, 0, 8 * gib, 0, 0, 0) +
+                 region(1, 1, 4 * gib, 3 * mib, 256 * mib, 0))
+                    .c_str());
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::vram)->total == 4 * gib);
+  CHECK(reported.find(pool_kind::vram, 1) == nullptr);
+}
+
 TEST_CASE("without CAP_PERFMON used is not 0 but what clients use at least") {
   machine m;
   m.add_pci(intel_card("xe"), {card0, render128});

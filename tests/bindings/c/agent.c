@@ -126,13 +126,16 @@ static void do_device(void) {
   ASK(device, hmn_device_read(context, u32(1), 0, &out, &error));
 }
 static void do_pool(void) {
-  ASK(pool, hmn_pool_read(context, u32(1), u32(2), 0, &out, &error));
+  ASK(pool, hmn_pool_read(context, u32(1), u32(2), 0, 0, &out, &error));
 }
 static void do_telemetry(void) {
   ASK(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));
 }
 static void do_metric(void) {
-  ASK(metric, hmn_metric_read(context, u32(1), u32(2), u32(3), 0, &out, &error));
+  hmn_metric_key key = HMN_INIT(hmn_metric_key);
+  key.id = u32(2);
+  key.instance = u32(3);
+  ASK(metric, hmn_metric_read(context, u32(1), &key, 0, &out, &error));
 }
 static void do_usage(void) {
   ASK(usage, hmn_usage_read(context, u32(1), u32(2), 0, &out, &error));
@@ -324,7 +327,15 @@ static void do_diagnostic(void) {
   LOOK(diagnostic, hmn_snapshot_diagnostic_at(snapshot, u32(2), &out, &error));
 }
 static void do_reason(void) {
-  LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), u32(5), &out, &error));
+  hmn_reason_key key = HMN_INIT(hmn_reason_key);
+  key.device_index = u32(2);
+  key.subject = u32(3);
+  key.field = u32(4);
+  key.metric = u32(5);
+  key.metric_instance = u32(6);
+  key.pool = u32(7);
+  key.pid = u32(8);
+  LOOK(diagnostic, hmn_snapshot_reason(snapshot, &key, &out, &error));
 }
 static void do_delta(void) {
   const hmn_snapshot* after = taken(2);
@@ -726,7 +737,7 @@ static const struct command {
                 {"snapshot_group", 2, do_snapshot_group},
                 {"group_name", 2, do_group_name},
                 {"diagnostic", 2, do_diagnostic},
-                {"reason", 5, do_reason},
+                {"reason", 8, do_reason},
                 {"json", 1, do_json},
                 {"device_line", 3, do_device_line},
                 {"delta", 3, do_delta},

@@ -14,7 +14,7 @@ OTHER_NAMES = {  # of an input's field in C++
                             "rescan_ns": "rescan"},
     "hmn_snapshot_options": {"deadline_ns": "deadline", "flags": None},
     "hmn_packing": {"flags": None}, "hmn_cache": {"flags": None}, "hmn_attention": {},
-    "hmn_tracker_options": {"flags": None},
+    "hmn_metric_key": {"id": None, "instance": None}, "hmn_tracker_options": {"flags": None},
     "hmn_spill_options": {"flags": None}, "hmn_spill_sample": {"flags": None},
     "hmn_sampler_options": {"interval_ns": "interval", "process_interval_ns": "process_interval"}}
 TYPES = {"uint64_t": "std::uint64_t", "uint32_t": "std::uint32_t", "int64_t": "std::int64_t",

@@ -192,10 +192,15 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"diagnostic", [](const words& w) { say(taken(w[1]).diagnostic(u32(w[2]))); }},
     {"reason",
      [](const words& w) {
-       if (u32(w[5]) != 0)
-         say(taken(w[1]).reason(u32(w[2]), as<hypomnesis::metric_id>(w[5])));
-       else
-         say(taken(w[1]).reason(u32(w[2]), as<hypomnesis::part>(w[3]), u32(w[4])));
+       hypomnesis::reason_key key;
+       key.device_index = u32(w[2]);
+       key.subject = as<hypomnesis::part>(w[3]);
+       key.field = u32(w[4]);
+       key.metric = as<hypomnesis::metric_id>(w[5]);
+       key.metric_instance = u32(w[6]);
+       key.pool = as<hypomnesis::pool_kind>(w[7]);
+       key.pid = u32(w[8]);
+       say(taken(w[1]).reason(key));
      }},
     {"json", [](const words& w) { say("value", taken(w[1]).json()); }},
     {"device_line",

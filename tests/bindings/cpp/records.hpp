@@ -91,6 +91,7 @@ void each_field(const hypomnesis::pool& v, Put put) {
   put("kind", v.kind);
   put("accounting", v.accounting);
   put("is_main", v.is_main);
+  put("instance", v.instance);
   put("total_bytes", v.total_bytes);
   put("free_bytes", v.free_bytes);
   put("used_bytes", v.used_bytes);
@@ -136,7 +137,6 @@ void each_field(const hypomnesis::metric& v, Put put) {
   put("notes", v.notes);
   put("backend", v.backend);
   put("device_index", v.device_index);
-  put("pid", v.pid);
   put("id", v.id);
   put("instance", v.instance);
   put("value", v.value);
@@ -212,12 +212,15 @@ void each_field(const hypomnesis::diagnostic& v, Put put) {
   put("native_domain", v.native_domain);
   put("native_code", v.native_code);
   put("subject", v.subject);
-  put("field", v.field);
-  put("metric", v.metric);
   put("device_index", v.device_index);
   put("pid", v.pid);
-  put("count", v.count);
+  put("pool", v.pool);
+  put("pool_instance", v.pool_instance);
+  put("metric", v.metric);
+  put("metric_instance", v.metric_instance);
+  put("field", v.field);
   put("duration_ns", v.duration_ns);
+  put("count", v.count);
   put("message", v.message);
 }
 

@@ -52,6 +52,7 @@ local CLASSES = {
 local NO_RECORD = {hmn_context_options = true, hmn_snapshot_options = true,
   hmn_sampler_options = true, hmn_spill_options = true,
   hmn_spill_sample = true, hmn_tracker_options = true, hmn_packing = true, hmn_attention = true, hmn_cache = true,
+  hmn_metric_key = true, hmn_reason_key = true,
   hmn_error = true}
 local HIDDEN = {struct_size = true, present = true, reserved0 = true}
 local OF_SNAPSHOTS = {
@@ -131,6 +132,7 @@ local REACHED = {
   hmn_monotonic_ns = hypomnesis.monotonic_ns, hmn_sampler_handle = Sampler.handle,
   hmn_backend_name = hypomnesis.backend_name, hmn_reason_name = hypomnesis.reason_name, hmn_metric_name = hypomnesis.metric_name,
   hmn_metric_unit = hypomnesis.metric_unit, hmn_metric_instance_name = hypomnesis.metric_instance_name,
+  hmn_metric_kind = hypomnesis.metric_kind, hmn_metric_next = hypomnesis.metrics,
   hmn_metric_read = Context.metric, hmn_snapshot_metric_at = raw.copy,
   hmn_context_create = hypomnesis.open,
   hmn_context_set_path = Context.set_path, hmn_context_backend = Context.backend,

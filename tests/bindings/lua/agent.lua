@@ -159,8 +159,9 @@ function commands.snapshot_usage(name, i) record "hmn_usage"(row(name, "processe
 function commands.snapshot_metric(name, i) record "hmn_metric"(row(name, "metrics", i)) end
 function commands.snapshot_group(name, i) record "hmn_group"(row(name, "groups", i)) end
 function commands.diagnostic(name, i) record "hmn_diagnostic"(row(name, "diagnostics", i)) end
-function commands.reason(name, index, subject, field, metric)
-  record "hmn_diagnostic"(snapshot(name):reason(number(index), number(subject), number(field), number(metric)))
+function commands.reason(name, index, subject, field, metric, instance, pool, pid)
+  local more = {metric_instance = number(instance), pool = number(pool), pid = number(pid)}
+  record "hmn_diagnostic"(snapshot(name):reason(number(index), number(subject), number(field), number(metric), more))
 end
 function commands.snapshot_telemetry(name, i)
   local device, message, status = row(name, "devices", i)

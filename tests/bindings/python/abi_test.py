@@ -33,7 +33,7 @@ RECORDS = {
 # Structs that are no values of their own here: arguments, and what an exception carries.
 NO_RECORDS = {"hmn_context_options", "hmn_error", "hmn_sampler_options", "hmn_snapshot_options",
               "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing",
-              "hmn_attention", "hmn_cache"}
+              "hmn_attention", "hmn_cache", "hmn_metric_key", "hmn_reason_key"}
 UNSEEN = ("struct_size", "present", "reserved0")
 OWN = {"hmn_device": ["pools", "telemetry", "own_usage", "usages", "metrics"],
        "hmn_group": ["name"],
@@ -63,6 +63,7 @@ ENUMERATIONS = {
     "HMN_POOL_HAS_": hypomnesis.PoolField,
     "HMN_TELEMETRY_HAS_": hypomnesis.TelemetryField,
     "HMN_THROTTLE_": hypomnesis.Throttle,
+    "HMN_NUMBER_KIND_": hypomnesis.NumberKind,
     "HMN_METRIC_": hypomnesis.MetricId,
     "HMN_ENGINE_": hypomnesis.Engine,
     "HMN_SENSOR_": hypomnesis.Sensor,
@@ -104,6 +105,8 @@ FUNCTIONS = {
     "hmn_reason_name": "reason_name",
     "hmn_metric_name": "metric_name",
     "hmn_metric_unit": "metric_unit",
+    "hmn_metric_kind": "metric_kind",
+    "hmn_metric_next": "metrics",
     "hmn_metric_instance_name": "metric_instance_name",
     "hmn_context_create": "Context",
     "hmn_context_set_path": "Context.set_path",

@@ -160,8 +160,9 @@ class Agent:
     def device_line(self, name, i, format):
         return single(self.snapshots[name].device_line(int(i), int(format)))
 
-    def reason(self, name, index, subject, field, metric):
-        return record(self.snapshots[name].reason(int(index), int(subject), int(field), int(metric)))
+    def reason(self, name, index, subject, field, metric, instance, pool, pid):
+        return record(self.snapshots[name].reason(int(index), int(subject), int(field), int(metric),
+                                                  metric_instance=int(instance), pool=int(pool), pid=int(pid)))
 
     def delta(self, before, after, index):
         return record(self.snapshots[after].delta_since(self.snapshots[before], int(index)))

@@ -98,13 +98,14 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("pcie_generation":305,"pcie_width":306,"pcie_rx_bytes":308,"pcie_tx_bytes":309,)"
       R"("throttle":["power","other"],"p_state":307,"window_ns":310,"age_ns":612},)"
       R"("metrics":[{"name":"temperature","instance":2,"instance_name":"hotspot","unit":"C",)"
-      R"("backend":"drm","notes":["estimated"],"pid":801,"value":80.125,"count":null,)"
+      R"("backend":"drm","notes":["estimated"],"value":80.125,"count":null,)"
       R"("window_ns":802,"age_ns":803},{"name":"pcie_replays","instance":0,"instance_name":null,)"
-      R"("unit":null,"backend":"nvml","notes":[],"pid":null,"value":null,)"
+      R"("unit":null,"backend":"nvml","notes":[],"value":null,)"
       R"("count":18446744073709551615,"window_ns":null,"age_ns":804}],)"
       R"("self":{"device_index":601,)" +
       json_row + R"("age_ns":613}}],)" +
-      R"("pools":[{"device_index":601,"kind":"vram","is_main":true,"backend":"simulated",)"
+      R"("pools":[{"device_index":601,"kind":"vram","instance":0,"is_main":true,)"
+      R"("backend":"simulated",)"
       R"("notes":["truncated"],"accounting":"allocated","total_bytes":501,"free_bytes":502,)"
       R"("used_bytes":503,"reserved_bytes":504,"usable_bytes":505,"budget_bytes":506,)"
       R"("unattributed_bytes":507,"age_ns":508}],)"
@@ -114,7 +115,7 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("used_bytes":901,"limit_bytes":902,"age_ns":903}],)"
       R"("diagnostics":[{"reason":"not_permitted","status":"HMN_E_PERMISSION","backend":"nvml",)"
       R"("notes":["trace"],"subject":"telemetry","fields":["power_watts","window_ns"],)"
-      R"("metric":null,"device_index":703,"pid":701,)"
+      R"("metric":null,"metric_instance":null,"pool":null,"pool_instance":null,"device_index":703,"pid":701,)"
       R"("count":704,"native_domain":"nvml","native_code":-4,"duration_ns":702,)"
       R"("message":"run as root\n"}]})";
   CHECK(flat(tree::parse(written(sample::full()))) == flat(tree::parse(expected)));

@@ -131,7 +131,6 @@ std::vector<hmn::metric> some_metrics() {
   hmn::metric full = hmn::measured(hmn::source::drm, hmn::metric_id::temperature,
                                    hmn::which::sensor::hotspot, 80.125);
   full.notes = hmn::note::estimated;
-  full.pid = 801;
   full.window_ns = 802;
   full.device_index = 601;
   full.age_ns = 803;

@@ -66,7 +66,7 @@ bool keeps_metric(metric_id id, double value, std::uint32_t instance = 1,
   std::vector<metric> all{measured(from, id, instance, value)};
   drops d;
   drop_implausible(all, d);
-  CHECK(d.fields == (all.empty() ? static_cast<std::uint32_t>(id) : 0));
+  CHECK(d.fields == (all.empty() ? missing_metric(id, instance) : 0));
   CHECK(d.last.from == (all.empty() ? from : source::none));
   return !all.empty();
 }

@@ -350,8 +350,8 @@ public enum MemoryKind : uint
     Coherent = Raw.MEMORY_KIND_COHERENT,
 }
 
-/// <summary>Kind of a memory pool; a device has at most one of each. An APU has <see cref="PoolKind.Vram"/>
-/// and <see cref="PoolKind.Host"/>, a unified GPU only UNIFIED.</summary>
+/// <summary>Kind of a memory pool; a device has at most one of each, which may have parts. An APU has
+/// <see cref="PoolKind.Vram"/> and <see cref="PoolKind.Host"/>, a unified GPU only UNIFIED.</summary>
 public enum PoolKind : uint
 {
     /// <summary>In requests: the pool that allocations come from.</summary>
@@ -389,9 +389,9 @@ public enum ThrottleReasons : uint
 }
 
 /// <summary>Metric: one number of a device. A metric is what <see cref="Telemetry"/> has no field for, or one
-/// instance of what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a
-/// metric's meaning: hmn_metric_unit. "Count": whole, in <c>Count</c>; all others are in
-/// <c>Value</c>.</summary>
+/// instance of what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and
+/// instances are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in
+/// <c>Count</c>; all others are in <c>Value</c>.</summary>
 public enum MetricId : uint
 {
     /// <summary>Unknown.</summary>
@@ -587,6 +587,19 @@ public enum Remapping : uint
     Failed = Raw.REMAPPED_FAILED,
 }
 
+/// <summary>What a metric's number does; it says how to show it, and whether to take differences.</summary>
+public enum NumberKind : uint
+{
+    /// <summary>Unknown.</summary>
+    Unknown = Raw.NUMBER_KIND_UNKNOWN,
+    /// <summary>Rises and falls.</summary>
+    Gauge = Raw.NUMBER_KIND_GAUGE,
+    /// <summary>Only rises, until the driver or the device starts anew.</summary>
+    Counter = Raw.NUMBER_KIND_COUNTER,
+    /// <summary>A property of the device.</summary>
+    Constant = Raw.NUMBER_KIND_CONSTANT,
+}
+
 /// <summary>Kinds of work of a process on a device.</summary>
 [Flags]
 public enum UsageKinds : uint
@@ -661,6 +674,8 @@ public enum SnapshotFlags : uint
     /// and the load of each process): <see cref="Reason.NotYet"/>. Not with
     /// <see cref="SnapshotFlags.Slow"/>.</summary>
     Quick = Raw.SNAPSHOT_QUICK,
+    /// <summary>Also lists the parts of pools: see <see cref="Pool"/>.instance.</summary>
+    Parts = Raw.SNAPSHOT_PARTS,
 }
 
 /// <summary>Form of the lines for people.</summary>

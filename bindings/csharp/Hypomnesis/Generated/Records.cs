@@ -248,7 +248,7 @@ public sealed partial record Device
     }
 }
 
-/// <summary>One memory pool of a device, for the whole device, in bytes. Null: not known.</summary>
+/// <summary>One memory pool of a device, or a part of one, in bytes. Null: not known.</summary>
 public sealed record Pool
 {
     /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
@@ -261,8 +261,10 @@ public sealed record Pool
     public PoolKind Kind { get; init; }
     /// <summary>What <see cref="UsedBytes"/> counts.</summary>
     public Accounting Accounting { get; init; }
-    /// <summary>Allocations come from this pool.</summary>
+    /// <summary>Allocations come from this pool; 0 for each part.</summary>
     public bool IsMain { get; init; }
+    /// <summary>0: the whole pool; its parts, such as the memory of each tile, count from 1.</summary>
+    public uint Instance { get; init; }
     /// <summary>Total, bytes.</summary>
     public ulong? TotalBytes { get; init; }
     /// <summary>Free, bytes.</summary>
@@ -274,7 +276,8 @@ public sealed record Pool
     public ulong? ReservedBytes { get; init; }
     /// <summary>Best estimate of what can be allocated now: what is free, but no more than what is left of
     /// the budget, and of the host's usable memory where the pool is a part of it; all of it while the device
-    /// sleeps. Absent if stale, and on a device that is divided into partitions.</summary>
+    /// sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if stale, and on a
+    /// device that is divided into partitions.</summary>
     public ulong? UsableBytes { get; init; }
     /// <summary>What a policy grants this process.</summary>
     public ulong? BudgetBytes { get; init; }
@@ -294,6 +297,7 @@ public sealed record Pool
             Kind = (PoolKind)from->Kind,
             Accounting = (Accounting)from->Accounting,
             IsMain = from->IsMain != 0,
+            Instance = from->Instance,
             TotalBytes = from->TotalBytes,
             FreeBytes = from->FreeBytes,
             UsedBytes = from->UsedBytes,
@@ -407,8 +411,6 @@ public sealed record Metric
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary>If present: the value of this process, not of the device.</summary>
-    public uint? Pid { get; init; }
     /// <summary>Metric: one number of a device.</summary>
     public MetricId Id { get; init; }
     /// <summary>One of several: see the metric.</summary>
@@ -430,7 +432,6 @@ public sealed record Metric
             Notes = (Notes)from->Notes,
             Backend = (Backend)from->Backend,
             DeviceIndex = from->DeviceIndex,
-            Pid = from->Pid,
             Id = (MetricId)from->Id,
             Instance = from->Instance,
             Value = from->Value,
@@ -645,8 +646,9 @@ public sealed record SnapshotInfo
     }
 }
 
-/// <summary>Why a value is missing, and the remedy: without HMN_DIAGNOSTIC_HAS_FIELD and
-/// HMN_DIAGNOSTIC_HAS_METRIC, why the whole subject is. Null: not known.</summary>
+/// <summary>Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member
+/// that is absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC the
+/// whole subject is. Null: not known.</summary>
 public sealed record Diagnostic
 {
     /// <summary><see cref="Notes.Trace"/>: not a fault, a recorded driver call.</summary>
@@ -666,18 +668,24 @@ public sealed record Diagnostic
     public int NativeCode { get; init; }
     /// <summary>The bit concerned.</summary>
     public Collect Subject { get; init; }
-    /// <summary>Presence bits of that struct that are missing for this reason.</summary>
-    public ulong? Field { get; init; }
-    /// <summary>The metric that is missing for this reason.</summary>
-    public MetricId? Metric { get; init; }
     /// <summary>Device index.</summary>
     public uint? DeviceIndex { get; init; }
     /// <summary>Of the first, when several were merged.</summary>
     public uint? Pid { get; init; }
-    /// <summary>Number of equal diagnostics merged into this one.</summary>
-    public uint Count { get; init; }
+    /// <summary>Kind of a memory pool; a device has at most one of each, which may have parts.</summary>
+    public PoolKind? Pool { get; init; }
+    /// <summary>As in <see cref="Pool"/>.</summary>
+    public uint? PoolInstance { get; init; }
+    /// <summary>Metric: one number of a device.</summary>
+    public MetricId? Metric { get; init; }
+    /// <summary>As in <see cref="Metric"/>.</summary>
+    public uint? MetricInstance { get; init; }
+    /// <summary>Presence bits that are missing for this reason, in the subject's struct.</summary>
+    public ulong? Field { get; init; }
     /// <summary>Of a traced call.</summary>
     public ulong? DurationNs { get; init; }
+    /// <summary>Number of equal diagnostics merged into this one.</summary>
+    public uint Count { get; init; }
     /// <summary>A sentence that names the value and the remedy.</summary>
     public string Message { get; init; } = "";
 
@@ -693,12 +701,15 @@ public sealed record Diagnostic
             NativeDomain = (NativeDomain)from->NativeDomain,
             NativeCode = from->NativeCode,
             Subject = (Collect)from->Subject,
-            Field = from->Field,
-            Metric = (MetricId?)from->Metric,
             DeviceIndex = from->DeviceIndex,
             Pid = from->Pid,
-            Count = from->Count,
+            Pool = (PoolKind?)from->Pool,
+            PoolInstance = from->PoolInstance,
+            Metric = (MetricId?)from->Metric,
+            MetricInstance = from->MetricInstance,
+            Field = from->Field,
             DurationNs = from->DurationNs,
+            Count = from->Count,
             Message = from->Message,
         };
     }

@@ -616,11 +616,6 @@ static const hmn_opt_u64 *hmn_telemetry_window_ns_get(hmn_telemetry *self) {
 
 SWIGINTERN void delete_hmn_metric(hmn_metric *self){ free(self); }
 
-static const hmn_opt_u32 *hmn_metric_pid_get(hmn_metric *self) {
-  return self->present & HMN_METRIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
-}
-
-
 static const hmn_opt_f64 *hmn_metric_value_get(hmn_metric *self) {
   return self->present & HMN_METRIC_HAS_VALUE ? HMN_FIRST_f64(self->value) : NULL;
 }
@@ -750,8 +745,23 @@ static const hmn_opt_u64 *hmn_group_limit_bytes_get(hmn_group *self) {
 SWIGINTERN void delete_hmn_snapshot_info(hmn_snapshot_info *self){ free(self); }
 SWIGINTERN void delete_hmn_diagnostic(hmn_diagnostic *self){ free(self); }
 
-static const hmn_opt_u64 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u64(self->field) : NULL;
+static const hmn_opt_u32 *hmn_diagnostic_device_index_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_DEVICE ? HMN_FIRST_u32(self->device_index) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_pid_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_pool_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_POOL ? HMN_FIRST_u32(self->pool) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_pool_instance_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_POOL ? HMN_FIRST_u32(self->pool_instance) : NULL;
 }
 
 
@@ -760,13 +770,13 @@ static const hmn_opt_u32 *hmn_diagnostic_metric_get(hmn_diagnostic *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_diagnostic_device_index_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_DEVICE ? HMN_FIRST_u32(self->device_index) : NULL;
+static const hmn_opt_u32 *hmn_diagnostic_metric_instance_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE ? HMN_FIRST_u32(self->metric_instance) : NULL;
 }
 
 
-static const hmn_opt_u32 *hmn_diagnostic_pid_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
+static const hmn_opt_u64 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u64(self->field) : NULL;
 }
 
 
@@ -929,10 +939,12 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_error);
   HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_metric_key);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_reason_key);
   HMN_SIZE(hmn_sampler_info);
   HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
@@ -999,14 +1011,17 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_fields fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, instance, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
+    hmn_metric_key key = {sizeof key};
+    key.id = metric;
+    key.instance = instance;
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, &key, fields, out, error));
   }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
@@ -1077,8 +1092,8 @@ SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_inde
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_error *error){
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, instance, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
@@ -1095,8 +1110,17 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t subject,uint32_t device_index,hmn_fields field,uint32_t pid,uint32_t pool,uint32_t pool_instance,uint32_t metric,uint32_t metric_instance,hmn_error *error){
+    hmn_reason_key key = {sizeof key};
+    key.subject = subject;
+    key.device_index = device_index;
+    key.field = field;
+    key.pid = pid;
+    key.pool = pool;
+    key.pool_instance = pool_instance;
+    key.metric = metric;
+    key.metric_instance = metric_instance;
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, &key, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
@@ -2344,6 +2368,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_is_main_g
 }
 
 
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_instance_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_pool *arg1 = (hmn_pool *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_pool *)jarg1;
+  result = (uint32_t) ((arg1)->instance);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_age_ns_get___(void * jarg1) {
   unsigned long long jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
@@ -2859,18 +2895,6 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_a
 
   arg1 = (hmn_metric *)jarg1;
   result = (uint64_t) ((arg1)->age_ns);
-  jresult = result;
-  return jresult;
-}
-
-
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_pid_get___(void * jarg1) {
-  const void * jresult ;
-  hmn_metric *arg1 = (hmn_metric *) 0 ;
-  hmn_opt_u32 *result = 0 ;
-
-  arg1 = (hmn_metric *)jarg1;
-  result = (hmn_opt_u32 *)hmn_metric_pid_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -3652,30 +3676,6 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_message_g
 }
 
 
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_field_get___(void * jarg1) {
-  const void * jresult ;
-  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
-  hmn_opt_u64 *result = 0 ;
-
-  arg1 = (hmn_diagnostic *)jarg1;
-  result = (hmn_opt_u64 *)hmn_diagnostic_field_get(arg1);
-  jresult = result;
-  return jresult;
-}
-
-
-SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_metric_get___(void * jarg1) {
-  const void * jresult ;
-  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
-  hmn_opt_u32 *result = 0 ;
-
-  arg1 = (hmn_diagnostic *)jarg1;
-  result = (hmn_opt_u32 *)hmn_diagnostic_metric_get(arg1);
-  jresult = result;
-  return jresult;
-}
-
-
 SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_device_index_get___(void * jarg1) {
   const void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
@@ -3695,6 +3695,66 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_pid
 
   arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_opt_u32 *)hmn_diagnostic_pid_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_pool_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (hmn_opt_u32 *)hmn_diagnostic_pool_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_pool_instance_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (hmn_opt_u32 *)hmn_diagnostic_pool_instance_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_metric_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (hmn_opt_u32 *)hmn_diagnostic_metric_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_metric_instance_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (hmn_opt_u32 *)hmn_diagnostic_metric_instance_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_field_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_diagnostic *)jarg1;
+  result = (hmn_opt_u64 *)hmn_diagnostic_field_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -4868,6 +4928,30 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_metric_instance_name___(
 }
 
 
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_metric_kind___(unsigned int jarg1) {
+  unsigned int jresult ;
+  uint32_t arg1 ;
+  uint32_t result;
+
+  arg1 = (uint32_t)jarg1;
+  result = (uint32_t)hmn_metric_kind(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_metric_next___(unsigned int jarg1) {
+  unsigned int jresult ;
+  uint32_t arg1 ;
+  uint32_t result;
+
+  arg1 = (uint32_t)jarg1;
+  result = (uint32_t)hmn_metric_next(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_format_bytes___(unsigned long long jarg1, hmn_error * jarg2) {
   void * jresult ;
   uint64_t arg1 ;
@@ -5092,21 +5176,23 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void *
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, hmn_error * jarg5) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned long long jarg5, hmn_error * jarg6) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_fields arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  uint32_t arg4 ;
+  hmn_fields arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = (hmn_fields)jarg4;
-  arg5 = jarg5;
-  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
+  arg4 = (uint32_t)jarg4;
+  arg5 = (hmn_fields)jarg5;
+  arg6 = jarg6;
+  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5,arg6);
   jresult = (void *)result;
   return jresult;
 }
@@ -5380,19 +5466,21 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_own_usage___(vo
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
 
   arg1 = (Snapshot *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = jarg4;
-  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+  arg4 = (uint32_t)jarg4;
+  arg5 = jarg5;
+  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
   return jresult;
 }
@@ -5478,14 +5566,18 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_diagnostic___(v
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, unsigned int jarg5, hmn_error * jarg6) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned int jarg8, unsigned int jarg9, hmn_error * jarg10) {
   void * jresult ;
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_fields arg4 ;
   uint32_t arg5 ;
-  hmn_error *arg6 = (hmn_error *) 0 ;
+  uint32_t arg6 ;
+  uint32_t arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
 
   arg1 = (Snapshot *)jarg1;
@@ -5493,8 +5585,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void 
   arg3 = (uint32_t)jarg3;
   arg4 = (hmn_fields)jarg4;
   arg5 = (uint32_t)jarg5;
-  arg6 = jarg6;
-  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
+  arg6 = (uint32_t)jarg6;
+  arg7 = (uint32_t)jarg7;
+  arg8 = (uint32_t)jarg8;
+  arg9 = (uint32_t)jarg9;
+  arg10 = jarg10;
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
   jresult = (void *)result;
   return jresult;
 }

@@ -642,11 +642,6 @@ static const hmn_opt_u64 *hmn_telemetry_window_ns_get(hmn_telemetry *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_metric_pid_get(hmn_metric *self) {
-  return self->present & HMN_METRIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
-}
-
-
 static const hmn_opt_f64 *hmn_metric_value_get(hmn_metric *self) {
   return self->present & HMN_METRIC_HAS_VALUE ? HMN_FIRST_f64(self->value) : NULL;
 }
@@ -772,8 +767,23 @@ static const hmn_opt_u64 *hmn_group_limit_bytes_get(hmn_group *self) {
 }
 
 
-static const hmn_opt_u64 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u64(self->field) : NULL;
+static const hmn_opt_u32 *hmn_diagnostic_device_index_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_DEVICE ? HMN_FIRST_u32(self->device_index) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_pid_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_pool_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_POOL ? HMN_FIRST_u32(self->pool) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_diagnostic_pool_instance_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_POOL ? HMN_FIRST_u32(self->pool_instance) : NULL;
 }
 
 
@@ -782,13 +792,13 @@ static const hmn_opt_u32 *hmn_diagnostic_metric_get(hmn_diagnostic *self) {
 }
 
 
-static const hmn_opt_u32 *hmn_diagnostic_device_index_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_DEVICE ? HMN_FIRST_u32(self->device_index) : NULL;
+static const hmn_opt_u32 *hmn_diagnostic_metric_instance_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE ? HMN_FIRST_u32(self->metric_instance) : NULL;
 }
 
 
-static const hmn_opt_u32 *hmn_diagnostic_pid_get(hmn_diagnostic *self) {
-  return self->present & HMN_DIAGNOSTIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
+static const hmn_opt_u64 *hmn_diagnostic_field_get(hmn_diagnostic *self) {
+  return self->present & HMN_DIAGNOSTIC_HAS_FIELD ? HMN_FIRST_u64(self->field) : NULL;
 }
 
 
@@ -944,10 +954,12 @@ uint32_t size_of(const char *name) {
   HMN_SIZE(hmn_error);
   HMN_SIZE(hmn_group);
   HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_metric_key);
   HMN_SIZE(hmn_packing);
   HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_reason_key);
   HMN_SIZE(hmn_sampler_info);
   HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
@@ -1015,14 +1027,17 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, fields, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_fields fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, instance, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
 SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_fields fields,hmn_error *error){
-    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, fields, out, error));
+    hmn_metric_key key = {sizeof key};
+    key.id = metric;
+    key.instance = instance;
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, &key, fields, out, error));
   }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_fields fields,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, fields, out, error));
@@ -1212,8 +1227,8 @@ SWIGINTERN hmn_telemetry *Snapshot_telemetry(Snapshot *self,uint32_t device_inde
 SWIGINTERN hmn_usage *Snapshot_own_usage(Snapshot *self,uint32_t device_index,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_usage, hmn_snapshot_find_self(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Snapshot_device_pool(Snapshot *self,uint32_t device_index,uint32_t kind,uint32_t instance,hmn_error *error){
+    HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_find_pool(self, device_index, kind, instance, out, error));
   }
 SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_pool, hmn_snapshot_pool_at(self, position, out, error));
@@ -1230,8 +1245,17 @@ SWIGINTERN hmn_group *Snapshot_group(Snapshot *self,uint32_t position,hmn_error 
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t position,hmn_error *error){
     HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_diagnostic_at(self, position, out, error));
   }
-SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,hmn_fields field,uint32_t metric,hmn_error *error){
-    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, metric, out, error));
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t subject,uint32_t device_index,hmn_fields field,uint32_t pid,uint32_t pool,uint32_t pool_instance,uint32_t metric,uint32_t metric_instance,hmn_error *error){
+    hmn_reason_key key = {sizeof key};
+    key.subject = subject;
+    key.device_index = device_index;
+    key.field = field;
+    key.pid = pid;
+    key.pool = pool;
+    key.pool_instance = pool_instance;
+    key.metric = metric;
+    key.metric_instance = metric_instance;
+    HMN_ASK_IF_THERE(hmn_diagnostic, hmn_snapshot_reason(self, &key, out, error));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t position,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text_at(self, text, position, buffer, capacity, &needed, error));
@@ -1608,6 +1632,32 @@ _gostring_ _wrap_metric_instance_name_raw_61d71aca86ec8494(int _swig_go_0, int _
 }
 
 
+int _wrap_metric_kind_raw_61d71aca86ec8494(int _swig_go_0) {
+  uint32_t arg1 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (uint32_t)hmn_metric_kind(arg1);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+int _wrap_metric_next_raw_61d71aca86ec8494(int _swig_go_0) {
+  uint32_t arg1 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (uint32_t)hmn_metric_next(arg1);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
 _gostring_ _wrap_FormatBytes_raw_61d71aca86ec8494(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
@@ -1871,22 +1921,24 @@ hmn_device *_wrap_Context_Device_raw_61d71aca86ec8494(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_61d71aca86ec8494(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_fields arg4 ;
-  hmn_error *arg5 = (hmn_error *) 0 ;
+  uint32_t arg4 ;
+  hmn_fields arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
   hmn_pool *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_fields)_swig_go_3;
-  arg5 = (hmn_error *)_swig_go_4;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (hmn_fields)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
 
-  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
+  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5,arg6);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
@@ -2353,20 +2405,22 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_61d71aca86ec8494(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
   hmn_pool *_swig_go_result;
 
   arg1 = *(Snapshot **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_error *)_swig_go_3;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
 
-  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4);
+  result = (hmn_pool *)Snapshot_device_pool(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }
@@ -2457,13 +2511,17 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_61d71aca86ec8494(Snapshot *_swig_g
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Reason_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_61d71aca86ec8494(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, hmn_error *_swig_go_9) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_fields arg4 ;
   uint32_t arg5 ;
-  hmn_error *arg6 = (hmn_error *) 0 ;
+  uint32_t arg6 ;
+  uint32_t arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  hmn_error *arg10 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
   hmn_diagnostic *_swig_go_result;
 
@@ -2472,9 +2530,13 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_61d71aca86ec8494(Snapshot *_swig_go_0,
   arg3 = (uint32_t)_swig_go_2;
   arg4 = (hmn_fields)_swig_go_3;
   arg5 = (uint32_t)_swig_go_4;
-  arg6 = (hmn_error *)_swig_go_5;
+  arg6 = (uint32_t)_swig_go_5;
+  arg7 = (uint32_t)_swig_go_6;
+  arg8 = (uint32_t)_swig_go_7;
+  arg9 = (uint32_t)_swig_go_8;
+  arg10 = (hmn_error *)_swig_go_9;
 
-  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6);
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }

@@ -145,6 +145,8 @@ extern swig_type_5 _wrap_reason_name_raw_61d71aca86ec8494(int arg1);
 extern swig_type_6 _wrap_metric_name_raw_61d71aca86ec8494(int arg1);
 extern swig_type_7 _wrap_metric_unit_raw_61d71aca86ec8494(int arg1);
 extern swig_type_8 _wrap_metric_instance_name_raw_61d71aca86ec8494(int arg1, int arg2);
+extern int _wrap_metric_kind_raw_61d71aca86ec8494(int arg1);
+extern int _wrap_metric_next_raw_61d71aca86ec8494(int arg1);
 extern swig_type_9 _wrap_FormatBytes_raw_61d71aca86ec8494(swig_type_10 arg1, swig_voidp arg2);
 extern int _wrap_SizeOf_raw_61d71aca86ec8494(swig_type_11 arg1);
 extern uintptr_t _wrap_new_Context_raw_61d71aca86ec8494(int arg1, swig_type_12 arg2, swig_type_13 arg3, swig_type_14 arg4, swig_type_15 arg5, swig_type_16 arg6, swig_type_17 arg7, swig_type_18 arg8, int arg9, int arg10, swig_voidp arg11);
@@ -160,7 +162,7 @@ extern swig_voidp _wrap_Context_SystemMemory_raw_61d71aca86ec8494(uintptr_t arg1
 extern int _wrap_Context_Scan_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2, swig_voidp arg3);
 extern int _wrap_Context_FindDevice_raw_61d71aca86ec8494(uintptr_t arg1, swig_type_24 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Context_Device_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_25 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_26 arg4, swig_voidp arg5);
+extern swig_voidp _wrap_Context_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_type_26 arg5, swig_voidp arg6);
 extern swig_voidp _wrap_Context_Telemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_type_27 arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_type_28 arg5, swig_voidp arg6);
 extern swig_voidp _wrap_Context_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_29 arg4, swig_voidp arg5);
@@ -185,13 +187,13 @@ extern swig_voidp _wrap_Snapshot_System_raw_61d71aca86ec8494(uintptr_t arg1, swi
 extern swig_voidp _wrap_Snapshot_Device_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Telemetry_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_OwnUsage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
 extern swig_voidp _wrap_Snapshot_Pool_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Usage_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Metric_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Group_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Diagnostic_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Reason_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_47 arg4, int arg5, swig_voidp arg6);
+extern swig_voidp _wrap_Snapshot_Reason_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_type_47 arg4, int arg5, int arg6, int arg7, int arg8, int arg9, swig_voidp arg10);
 extern swig_type_48 _wrap_Snapshot_Text_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_type_49 _wrap_Snapshot_DeviceLine_raw_61d71aca86ec8494(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
 extern swig_type_50 _wrap_Snapshot_Json_raw_61d71aca86ec8494(uintptr_t arg1, swig_voidp arg2);
@@ -374,6 +376,20 @@ func Metric_instance_name(arg1 uint32, arg2 uint32) (_swig_ret string) {
 	return swig_r_1
 }
 
+func Metric_kind(arg1 uint32) (_swig_ret uint32) {
+	var swig_r uint32
+	_swig_i_0 := arg1
+	swig_r = (uint32)(C._wrap_metric_kind_raw_61d71aca86ec8494(C.int(_swig_i_0)))
+	return swig_r
+}
+
+func Metric_next(arg1 uint32) (_swig_ret uint32) {
+	var swig_r uint32
+	_swig_i_0 := arg1
+	swig_r = (uint32)(C._wrap_metric_next_raw_61d71aca86ec8494(C.int(_swig_i_0)))
+	return swig_r
+}
+
 func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
@@ -538,14 +554,15 @@ func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 uint64, arg4 *Error) (_swig
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *Error) (_swig_ret *Pool) {
+func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint64, arg6 *Error) (_swig_ret *Pool) {
 	var swig_r *Pool
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_26(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	_swig_i_5 := arg6
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_type_26(_swig_i_4), C.swig_voidp(_swig_i_5)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -670,7 +687,7 @@ type Context interface {
 	Scan(arg2 *uint64, arg3 *Error) (_swig_ret uint32)
 	FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint32)
 	Device(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *Device)
-	Pool(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *Error) (_swig_ret *Pool)
+	Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint64, arg6 *Error) (_swig_ret *Pool)
 	Telemetry(arg2 uint32, arg3 uint64, arg4 *Error) (_swig_ret *Telemetry)
 	Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint64, arg6 *Error) (_swig_ret *Metric)
 	Usage(arg2 uint32, arg3 uint32, arg4 uint64, arg5 *Error) (_swig_ret *Usage)
@@ -852,13 +869,14 @@ func (arg1 SwigcptrSnapshot) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usag
 	return swig_r_1
 }
 
-func (arg1 SwigcptrSnapshot) DevicePool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Pool) {
+func (arg1 SwigcptrSnapshot) DevicePool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Pool) {
 	var swig_r *Pool
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	_swig_i_4 := arg5
+	swig_r = (*Pool)(C._wrap_Snapshot_DevicePool_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -919,7 +937,7 @@ func (arg1 SwigcptrSnapshot) Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Di
 	return swig_r_1
 }
 
-func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 *Error) (_swig_ret *Diagnostic) {
+func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint32, arg9 uint32, arg10 *Error) (_swig_ret *Diagnostic) {
 	var swig_r *Diagnostic
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
@@ -927,7 +945,11 @@ func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_47(_swig_i_3), C.int(_swig_i_4), C.swig_voidp(_swig_i_5)))
+	_swig_i_6 := arg7
+	_swig_i_7 := arg8
+	_swig_i_8 := arg9
+	_swig_i_9 := arg10
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_61d71aca86ec8494(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_type_47(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.int(_swig_i_6), C.int(_swig_i_7), C.int(_swig_i_8), C.swig_voidp(_swig_i_9)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -1037,13 +1059,13 @@ type Snapshot interface {
 	Device(arg2 uint32, arg3 *Error) (_swig_ret *Device)
 	Telemetry(arg2 uint32, arg3 *Error) (_swig_ret *Telemetry)
 	OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usage)
-	DevicePool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Pool)
+	DevicePool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Pool)
 	Pool(arg2 uint32, arg3 *Error) (_swig_ret *Pool)
 	Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage)
 	Metric(arg2 uint32, arg3 *Error) (_swig_ret *Metric)
 	Group(arg2 uint32, arg3 *Error) (_swig_ret *Group)
 	Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Diagnostic)
-	Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 *Error) (_swig_ret *Diagnostic)
+	Reason(arg2 uint32, arg3 uint32, arg4 uint64, arg5 uint32, arg6 uint32, arg7 uint32, arg8 uint32, arg9 uint32, arg10 *Error) (_swig_ret *Diagnostic)
 	Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string)
 	DeviceLine(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret string)
 	Json(arg2 *Error) (_swig_ret string)

@@ -114,7 +114,7 @@ type Pool struct {
 	Kind              uint32
 	Accounting        uint32
 	IsMain            uint32
-	Reserved0         uint32
+	Instance          uint32
 	TotalBytes        uint64
 	FreeBytes         uint64
 	UsedBytes         uint64
@@ -164,10 +164,8 @@ type Metric struct {
 	Present     uint64
 	Backend     uint32
 	DeviceIndex uint32
-	Pid         uint32
 	Id          uint32
 	Instance    uint32
-	Reserved0   uint32
 	Value       float64
 	Count       uint64
 	WindowNs    uint64
@@ -241,22 +239,26 @@ type SnapshotInfo struct {
 
 // Diagnostic is hmn_diagnostic.
 type Diagnostic struct {
-	StructSize   uint32
-	Notes        uint32
-	Present      uint64
-	Backend      uint32
-	Reason       uint32
-	Status       int32
-	NativeDomain uint32
-	NativeCode   int32
-	Subject      uint32
-	Field        uint64
-	Metric       uint32
-	DeviceIndex  uint32
-	Pid          uint32
-	Count        uint32
-	DurationNs   uint64
-	Message      [256]byte
+	StructSize     uint32
+	Notes          uint32
+	Present        uint64
+	Backend        uint32
+	Reason         uint32
+	Status         int32
+	NativeDomain   uint32
+	NativeCode     int32
+	Subject        uint32
+	DeviceIndex    uint32
+	Pid            uint32
+	Pool           uint32
+	PoolInstance   uint32
+	Metric         uint32
+	MetricInstance uint32
+	Field          uint64
+	DurationNs     uint64
+	Count          uint32
+	Reserved0      uint32
+	Message        [256]byte
 }
 
 // Delta is hmn_delta.

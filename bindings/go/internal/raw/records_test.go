@@ -25,7 +25,8 @@ var mirrors = []interface{}{Error{}, BackendInfo{}, ProcessMemory{}, SystemMemor
 	Telemetry{}, Metric{}, Group{}, Peak{}, SamplerInfo{}, SpillInfo{}, Episode{}, Tag{}, TrackerInfo{}, Usage{}, SnapshotInfo{}, Diagnostic{}, Delta{}}
 
 // inputs are no results, as all options are.
-var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true}
+var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true,
+	"hmn_metric_key": true, "hmn_reason_key": true}
 
 func readFacts(t *testing.T) facts {
 	text, err := os.ReadFile("../../../abi.json")

@@ -124,7 +124,7 @@ typedef struct hmn_pool {
   uint32_t kind;
   uint32_t accounting;
   uint32_t is_main;
-  uint32_t reserved0;
+  uint32_t instance;
   uint64_t total_bytes;
   uint64_t free_bytes;
   uint64_t used_bytes;
@@ -164,16 +164,20 @@ typedef struct hmn_telemetry {
   uint64_t window_ns;
   uint64_t age_ns;
 } hmn_telemetry;
+typedef struct hmn_metric_key {
+  uint32_t struct_size;
+  uint32_t id;
+  uint32_t instance;
+  uint32_t reserved0;
+} hmn_metric_key;
 typedef struct hmn_metric {
   uint32_t struct_size;
   hmn_flags notes;
   hmn_fields present;
   uint32_t backend;
   uint32_t device_index;
-  uint32_t pid;
   uint32_t id;
   uint32_t instance;
-  uint32_t reserved0;
   double value;
   uint64_t count;
   uint64_t window_ns;
@@ -247,6 +251,17 @@ typedef struct hmn_snapshot_info {
   uint64_t duration_ns;
   uint64_t device_generation;
 } hmn_snapshot_info;
+typedef struct hmn_reason_key {
+  uint32_t struct_size;
+  hmn_flags subject;
+  uint32_t device_index;
+  uint32_t pid;
+  uint32_t pool;
+  uint32_t pool_instance;
+  uint32_t metric;
+  uint32_t metric_instance;
+  hmn_fields field;
+} hmn_reason_key;
 typedef struct hmn_diagnostic {
   uint32_t struct_size;
   hmn_flags notes;
@@ -257,12 +272,16 @@ typedef struct hmn_diagnostic {
   uint32_t native_domain;
   int32_t native_code;
   hmn_flags subject;
-  hmn_fields field;
-  uint32_t metric;
   uint32_t device_index;
   uint32_t pid;
-  uint32_t count;
+  uint32_t pool;
+  uint32_t pool_instance;
+  uint32_t metric;
+  uint32_t metric_instance;
+  hmn_fields field;
   uint64_t duration_ns;
+  uint32_t count;
+  uint32_t reserved0;
   char message[256];
 } hmn_diagnostic;
 typedef struct hmn_delta {
@@ -460,9 +479,11 @@ hmn_status hmn_system_memory_read(hmn_context * context, hmn_fields fields, hmn_
 hmn_status hmn_device_scan(hmn_context * context, uint32_t * count, uint64_t * generation, hmn_error * error);
 hmn_status hmn_device_find(hmn_context * context, const char * key, uint32_t * out, hmn_error * error);
 hmn_status hmn_device_read(hmn_context * context, uint32_t device_index, hmn_fields fields, hmn_device * out, hmn_error * error);
-hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_fields fields, hmn_pool * out, hmn_error * error);
+hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, uint32_t instance, hmn_fields fields, hmn_pool * out, hmn_error * error);
 hmn_status hmn_telemetry_read(hmn_context * context, uint32_t device_index, hmn_fields fields, hmn_telemetry * out, hmn_error * error);
-hmn_status hmn_metric_read(hmn_context * context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_fields fields, hmn_metric * out, hmn_error * error);
+hmn_status hmn_metric_read(hmn_context * context, uint32_t device_index, const hmn_metric_key * key, hmn_fields fields, hmn_metric * out, hmn_error * error);
+uint32_t hmn_metric_next(uint32_t metric);
+uint32_t hmn_metric_kind(uint32_t metric);
 const char * hmn_metric_name(uint32_t metric);
 const char * hmn_metric_unit(uint32_t metric);
 const char * hmn_metric_instance_name(uint32_t metric, uint32_t instance);
@@ -476,13 +497,13 @@ hmn_status hmn_snapshot_system(const hmn_snapshot * snapshot, hmn_system_memory 
 hmn_status hmn_snapshot_device_at(const hmn_snapshot * snapshot, uint32_t position, hmn_device * out, hmn_error * error);
 hmn_status hmn_snapshot_find_telemetry(const hmn_snapshot * snapshot, uint32_t device_index, hmn_telemetry * out, hmn_error * error);
 hmn_status hmn_snapshot_find_self(const hmn_snapshot * snapshot, uint32_t device_index, hmn_usage * out, hmn_error * error);
-hmn_status hmn_snapshot_find_pool(const hmn_snapshot * snapshot, uint32_t device_index, uint32_t kind, hmn_pool * out, hmn_error * error);
+hmn_status hmn_snapshot_find_pool(const hmn_snapshot * snapshot, uint32_t device_index, uint32_t kind, uint32_t instance, hmn_pool * out, hmn_error * error);
 hmn_status hmn_snapshot_pool_at(const hmn_snapshot * snapshot, uint32_t position, hmn_pool * out, hmn_error * error);
 hmn_status hmn_snapshot_usage_at(const hmn_snapshot * snapshot, uint32_t position, hmn_usage * out, hmn_error * error);
 hmn_status hmn_snapshot_metric_at(const hmn_snapshot * snapshot, uint32_t position, hmn_metric * out, hmn_error * error);
 hmn_status hmn_snapshot_group_at(const hmn_snapshot * snapshot, uint32_t position, hmn_group * out, hmn_error * error);
 hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot * snapshot, uint32_t position, hmn_diagnostic * out, hmn_error * error);
-hmn_status hmn_snapshot_reason(const hmn_snapshot * snapshot, uint32_t device_index, hmn_flags subject, hmn_fields field, uint32_t metric, hmn_diagnostic * out, hmn_error * error);
+hmn_status hmn_snapshot_reason(const hmn_snapshot * snapshot, const hmn_reason_key * key, hmn_diagnostic * out, hmn_error * error);
 hmn_status hmn_snapshot_text_at(const hmn_snapshot * snapshot, uint32_t text, uint32_t position, char * buffer, uint32_t capacity, uint32_t * needed, hmn_error * error);
 hmn_status hmn_delta_read(const hmn_snapshot * before, const hmn_snapshot * after, uint32_t device_index, hmn_delta * out, hmn_error * error);
 hmn_status hmn_report_delta(const hmn_snapshot * before, const hmn_snapshot * after, uint32_t device_index, const char * label, hmn_flags flags, char * buffer, uint32_t capacity, uint32_t * needed, hmn_error * error);

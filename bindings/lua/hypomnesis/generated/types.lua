@@ -76,19 +76,20 @@
 ---@field driver_version string? as the vendor writes it
 ---@field architecture string? as the vendor names it: "Hopper", "gfx942"
 
----One memory pool of a device, for the whole device, in bytes. What is not known is nil.
+---One memory pool of a device, or a part of one, in bytes. What is not known is nil.
 ---@class hypomnesis.Pool
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
 ---@field kind integer POOL_*: never POOL_MAIN
 ---@field accounting integer ACCOUNT_*: what used_bytes counts
----@field is_main integer allocations come from this pool
+---@field is_main integer allocations come from this pool; 0 for each part
+---@field instance integer 0: the whole pool; its parts, such as the memory of each tile, count from 1
 ---@field total_bytes integer?
 ---@field free_bytes integer?
 ---@field used_bytes integer? without reserved_bytes where that is known; else with it
 ---@field reserved_bytes integer? held by driver and firmware, included in total_bytes: total = reserved + free + used
----@field usable_bytes integer? best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Absent if stale, and on a device that is divided into partitions
+---@field usable_bytes integer? best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
 ---@field budget_bytes integer? what a policy grants this process
 ---@field unattributed_bytes integer? used, and owned by no visible process; only in snapshots that collect processes
 ---@field age_ns integer time since the driver's answer
@@ -128,7 +129,6 @@
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
----@field pid integer? if present: the value of this process, not of the device
 ---@field id integer METRIC_*
 ---@field instance integer one of several: see the metric
 ---@field value number? a reading
@@ -197,8 +197,9 @@
 ---@field duration_ns integer time it took
 ---@field device_generation integer as of hmn_device_scan, of the context's last scan
 
----Why a value is missing, and the remedy: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC, why the
----whole subject is. What is not known is nil.
+---Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member that is
+---absent here stands for all: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC the whole subject is.
+---What is not known is nil.
 ---@class hypomnesis.Diagnostic
 ---@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
 ---@field backend integer BACKEND_*
@@ -207,12 +208,15 @@
 ---@field native_domain integer NATIVE_*
 ---@field native_code integer as the system, driver or tool returned it
 ---@field subject integer the bit concerned
----@field field integer? presence bits of that struct that are missing for this reason
----@field metric integer? the metric that is missing for this reason
 ---@field device_index integer?
 ---@field pid integer? of the first, when several were merged
----@field count integer number of equal diagnostics merged into this one
+---@field pool integer? POOL_*
+---@field pool_instance integer? as in hypomnesis.Pool
+---@field metric integer? METRIC_*
+---@field metric_instance integer? as in hypomnesis.Metric
+---@field field integer? presence bits that are missing for this reason, in the subject's struct
 ---@field duration_ns integer? of a traced call
+---@field count integer number of equal diagnostics merged into this one
 ---@field message string a sentence that names the value and the remedy
 
 ---Change between two snapshots: after minus before. What is not known is nil.

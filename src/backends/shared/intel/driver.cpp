@@ -142,15 +142,13 @@ class collector {
  public:
   collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
 
-  void miss(metric_id id, const failure& why) {
-    v_.diagnose(why, subject::metrics, static_cast<std::uint32_t>(id));
-  }
-  void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
-    if (error != 0 && error != ENOENT) miss(id, sysfs::unreadable(from_, error, folder, file));
+  void miss(FieldSet metric, const failure& why) { v_.diagnose(why, subject::metrics, metric); }
+  void miss_file(FieldSet metric, int error, std::string_view folder, std::string_view file) {
+    if (error != 0 && error != ENOENT) miss(metric, sysfs::unreadable(from_, error, folder, file));
   }
   void clock(const gt& g, std::string_view file, metric_id id, std::uint32_t instance) {
     const auto mhz = sysfs::read_number(g.folder, file);
-    if (!mhz) return miss_file(id, mhz.error, g.folder, file);
+    if (!mhz) return miss_file(missing_metric(id, instance), mhz.error, g.folder, file);
     out_.push_back(measured(from_, id, instance, static_cast<double>(mhz.value)));
   }
   void clocks(const gt& g) {
@@ -350,14 +348,14 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
   all.miss_file({}, error, c.folder.view(), "hwmon");
   const chip has(folder, chip::everything, [&](quantity what, int why, std::string_view file) {
-    all.miss_file(id_of(what), why, folder, file);
+    all.miss_file(missing_metric(id_of(what)), why, folder, file);
   });
   for (const reading_of_chip& r : has.all()) {
     if (is_reported(has, r)) add_reading(r, d_.from, out);
   }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
   if (const auto why = has.why_no_limit(); !why.empty() && !has.limit(quantity::limit)) {
-    all.miss(metric_id::power_limit_watts, fail(status::unsupported, {why}));
+    all.miss(missing_metric(metric_id::power_limit_watts), fail(status::unsupported, {why}));
   }
   add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
   if (const auto average = power_of(c, has)) {
@@ -366,13 +364,13 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     out.back().window_ns = average->window_ns;
   } else if (has.does_not_count()) {
     for (const metric_id id : {metric_id::power_watts, metric_id::energy_joules}) {
-      all.miss(id, fail(status::unsupported, {does_not_count}));
+      all.miss(missing_metric(id), fail(status::unsupported, {does_not_count}));
     }
   } else if (has.energy() != nullptr) {
-    all.miss(metric_id::power_watts, needs_another(d_.from));
+    all.miss(missing_metric(metric_id::power_watts), needs_another(d_.from));
   }
   std::vector<gt> gts;
-  all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");
+  all.miss_file(missing_metric(metric_id::clock_mhz), d_.find_gts(c, gts), c.folder.view(), "gt*");
   // The clocks are those of the first tile.
   bool has_main = false, has_media = false;
   for (const gt& g : gts) {

@@ -35,9 +35,14 @@ std::string_view reason_of(int error) noexcept {
   }
 }
 
+}  // namespace
+
 void forget_used(memory_regions& m) noexcept {
   for (heap* const h : {&m.system, &m.device}) h->used = h->visible_used = std::nullopt;
+  for (heap& tile : m.tiles) tile.used = tile.visible_used = std::nullopt;
 }
+
+namespace {
 
 void set_free(pool& p) noexcept {
   if (p.total && p.used && *p.used <= *p.total) p.free = *p.total - *p.used;
@@ -87,7 +92,10 @@ std::optional<memory_regions> sum_regions(std::span<const std::byte> answer, std
     raw_region r;
     std::memcpy(&r, answer.data(), sizeof r);
     if (r.memory_class == 0) all.system.add(read(r));
-    if (r.memory_class == 1) all.device.add(read(r));
+    if (r.memory_class != 1) continue;
+    const heap tile = read(r);
+    if (all.device.regions < all.tiles.size()) all.tiles[all.device.regions] = tile;
+    all.device.add(tile);
   }
   return all;
 }
@@ -161,6 +169,12 @@ result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions
     visible.total = m.device.visible;
     visible.used = m.device.visible_used;
     out.add(pool_of(d_.from, pool_kind::vram_visible, visible));
+  }
+  const std::size_t tiles = m.device.regions;
+  for (std::size_t i = 0; tiles > 1 && tiles <= m.tiles.size() && i < tiles; ++i) {
+    pool part = pool_of(d_.from, pool_kind::vram, m.tiles[i]);
+    part.instance = static_cast<std::uint32_t>(i + 1);
+    out.add(part);
   }
   if (!d_.counts_system || !m.system.total) return {};
   pool host = pool_of(d_.from, pool_kind::host, m.system);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,9 @@ struct heap {
 
 struct memory_regions {
   heap system;
-  heap device;  // one region per tile
+  heap device;  // all tiles
+  static constexpr std::size_t most_tiles = 4;
+  std::array<heap, most_tiles> tiles;
 };
 
 // A region in the layout of both drivers; `amount` has two meanings.
@@ -45,5 +48,8 @@ static_assert(sizeof(raw_region) == 88 && offsetof(raw_region, size) == 8 &&
 // regions are missing.
 std::optional<memory_regions> sum_regions(std::span<const std::byte> answer, std::size_t header,
                                           heap (*read)(const raw_region&)) noexcept;
+
+// Forgets how much memory is in use, and keeps its size.
+void forget_used(memory_regions& m) noexcept;
 
 }  // namespace hmn::intel

@@ -15,7 +15,8 @@ public class AbiTest
 {
     private static readonly string[] Inputs =
         ["hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options", "hmn_spill_options",
-         "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention", "hmn_cache"];
+         "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention", "hmn_cache",
+         "hmn_metric_key", "hmn_reason_key"];
     private static readonly string[] WithoutFlags =
         ["hmn_tracker_options", "hmn_packing", "hmn_cache", "hmn_spill_options", "hmn_spill_sample"];
     private static readonly string[] Hidden = ["struct_size", "present", "reserved0"];
@@ -43,7 +44,7 @@ public class AbiTest
         ("HMN_REASON_", typeof(Reason)), ("HMN_GROUP_HAS_", typeof(GroupFields)), ("HMN_METRIC_", typeof(MetricId)), ("HMN_ENGINE_", typeof(Engine)), ("HMN_SENSOR_", typeof(Sensor)),
         ("HMN_POWER_LIMIT_", typeof(PowerLimit)), ("HMN_POWER_READING_", typeof(PowerReading)),
         ("HMN_CLOCK_", typeof(Clock)), ("HMN_RAIL_", typeof(Rail)), ("HMN_ERA_", typeof(Era)),
-        ("HMN_REMAPPED_", typeof(Remapping)),
+        ("HMN_REMAPPED_", typeof(Remapping)), ("HMN_NUMBER_KIND_", typeof(NumberKind)),
         ("HMN_", typeof(Status)),
     ];
 
@@ -156,6 +157,8 @@ public class AbiTest
         ["hmn_reason_name"] = "Library.NameOf",
         ["hmn_metric_name"] = "Library.NameOf",
         ["hmn_metric_unit"] = "Library.UnitOf",
+        ["hmn_metric_kind"] = "Library.KindOf",
+        ["hmn_metric_next"] = "Library.Metrics",
         ["hmn_metric_instance_name"] = "Library.InstanceNameOf",
         ["hmn_dtype_bits"] = "Estimate.BitsOf",
         ["hmn_dtype_name"] = "Library.NameOf",

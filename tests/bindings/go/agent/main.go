@@ -72,7 +72,7 @@ var commands = map[string]command{
 	}},
 	"pool": {2, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Pool, error) {
-			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0)
+			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0, 0)
 		})
 	}},
 	"metric": {3, func(a *agent, r request) {

@@ -112,9 +112,11 @@ var snapshotCommands = map[string]command{
 	"diagnostic": {2, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
 	}},
-	"reason": {5, func(a *agent, r request) {
+	"reason": {8, func(a *agent, r request) {
 		add_record(a, func() (hypomnesis.Diagnostic, error) {
-			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u64(4), hypomnesis.MetricID(r.u32(5)))
+			return a.of(r, 1).Reason(hypomnesis.ReasonKey{DeviceIndex: r.u32(2), Subject: hypomnesis.Collect(r.u32(3)),
+				Field: r.u64(4), Metric: hypomnesis.MetricID(r.u32(5)), MetricInstance: r.u32(6),
+				Pool: hypomnesis.PoolKind(r.u32(7)), PID: r.u32(8)})
 		})
 	}},
 	"json": {1, func(a *agent, r request) { say(a, a.of(r, 1).JSON) }},

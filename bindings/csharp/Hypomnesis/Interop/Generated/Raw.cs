@@ -347,6 +347,11 @@ internal static unsafe class Raw {
     return ret;
   }
 
+  public static uint hmn_pool_instance_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_pool_instance_get(self);
+    return ret;
+  }
+
   public static ulong hmn_pool_age_ns_get(global::System.IntPtr self) {
     ulong ret = RawPINVOKE.hmn_pool_age_ns_get(self);
     return ret;
@@ -480,8 +485,6 @@ internal static unsafe class Raw {
     ulong ret = RawPINVOKE.hmn_metric_age_ns_get(self);
     return ret;
   }
-
-  public static uint? hmn_metric_pid_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_metric_pid_get(self)); }
 
   public static double? hmn_metric_value_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_metric_value_get(self)); }
 
@@ -733,13 +736,19 @@ internal static unsafe class Raw {
     return Utf8.Read(RawPINVOKE.hmn_diagnostic_message_get(self), false);
   }
 
-  public static ulong? hmn_diagnostic_field_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_diagnostic_field_get(self)); }
-
-  public static uint? hmn_diagnostic_metric_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_metric_get(self)); }
-
   public static uint? hmn_diagnostic_device_index_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_device_index_get(self)); }
 
   public static uint? hmn_diagnostic_pid_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_pid_get(self)); }
+
+  public static uint? hmn_diagnostic_pool_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_pool_get(self)); }
+
+  public static uint? hmn_diagnostic_pool_instance_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_pool_instance_get(self)); }
+
+  public static uint? hmn_diagnostic_metric_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_metric_get(self)); }
+
+  public static uint? hmn_diagnostic_metric_instance_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_diagnostic_metric_instance_get(self)); }
+
+  public static ulong? hmn_diagnostic_field_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_diagnostic_field_get(self)); }
 
   public static ulong? hmn_diagnostic_duration_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_diagnostic_duration_ns_get(self)); }
 
@@ -1147,6 +1156,16 @@ internal static unsafe class Raw {
     return Utf8.Read(RawPINVOKE.metric_instance_name(metric, instance), false);
   }
 
+  public static uint metric_kind(uint metric) {
+    uint ret = RawPINVOKE.metric_kind(metric);
+    return ret;
+  }
+
+  public static uint metric_next(uint metric) {
+    uint ret = RawPINVOKE.metric_next(metric);
+    return ret;
+  }
+
   public static string format_bytes(ulong bytes, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.format_bytes(bytes, ref error), true);
   }
@@ -1194,7 +1213,7 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_device(ContextHandle self, uint device_index, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_device(self, device_index, fields, ref error); }
 
-  public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, fields, ref error); }
+  public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, uint instance, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, instance, fields, ref error); }
 
   public static global::System.IntPtr Context_telemetry(ContextHandle self, uint device_index, ulong fields, ref ErrorRecord error) { return RawPINVOKE.Context_telemetry(self, device_index, fields, ref error); }
 
@@ -1224,7 +1243,7 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Snapshot_own_usage(SnapshotHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Snapshot_own_usage(self, device_index, ref error); }
 
-  public static global::System.IntPtr Snapshot_device_pool(SnapshotHandle self, uint device_index, uint kind, ref ErrorRecord error) { return RawPINVOKE.Snapshot_device_pool(self, device_index, kind, ref error); }
+  public static global::System.IntPtr Snapshot_device_pool(SnapshotHandle self, uint device_index, uint kind, uint instance, ref ErrorRecord error) { return RawPINVOKE.Snapshot_device_pool(self, device_index, kind, instance, ref error); }
 
   public static global::System.IntPtr Snapshot_pool(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_pool(self, position, ref error); }
 
@@ -1236,7 +1255,7 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Snapshot_diagnostic(SnapshotHandle self, uint position, ref ErrorRecord error) { return RawPINVOKE.Snapshot_diagnostic(self, position, ref error); }
 
-  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint device_index, uint subject, ulong field, uint metric, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, device_index, subject, field, metric, ref error); }
+  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint subject, uint device_index, ulong field, uint pid, uint pool, uint pool_instance, uint metric, uint metric_instance, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, subject, device_index, field, pid, pool, pool_instance, metric, metric_instance, ref error); }
 
   public static string Snapshot_text(SnapshotHandle self, uint text, uint position, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.Snapshot_text(self, text, position, ref error), true);
@@ -1599,7 +1618,12 @@ internal static unsafe class Raw {
   public const int REMAPPED_UNCORRECTED = 2;
   public const int REMAPPED_PENDING = 3;
   public const int REMAPPED_FAILED = 4;
-  public const int METRIC_SIZE_V1 = 72;
+  public const int NUMBER_KIND_UNKNOWN = 0;
+  public const int NUMBER_KIND_GAUGE = 1;
+  public const int NUMBER_KIND_COUNTER = 2;
+  public const int NUMBER_KIND_CONSTANT = 3;
+  public const int METRIC_KEY_SIZE_V1 = 16;
+  public const int METRIC_SIZE_V1 = 64;
   public const int USAGE_KIND_COMPUTE = 1;
   public const int USAGE_KIND_GRAPHICS = 2;
   public const int USAGE_KIND_MEDIA = 4;
@@ -1623,9 +1647,11 @@ internal static unsafe class Raw {
   public const int SNAPSHOT_ONE_PROCESS = 2;
   public const int SNAPSHOT_SLOW = 4;
   public const int SNAPSHOT_QUICK = 8;
+  public const int SNAPSHOT_PARTS = 16;
   public const int SNAPSHOT_OPTIONS_SIZE_V1 = 32;
   public const int SNAPSHOT_INFO_SIZE_V1 = 80;
-  public const int DIAGNOSTIC_SIZE_V1 = 328;
+  public const int REASON_KEY_SIZE_V1 = 40;
+  public const int DIAGNOSTIC_SIZE_V1 = 344;
   public const int TEXT_PROCESS_NAME = 1;
   public const int TEXT_PROCESS_COMMAND = 3;
   public const int TEXT_PROCESS_CONTAINER = 5;
@@ -1753,10 +1779,9 @@ internal static unsafe class Raw {
   public const ulong TELEMETRY_HAS_THROTTLE = 262144ul;
   public const ulong TELEMETRY_HAS_P_STATE = 524288ul;
   public const ulong TELEMETRY_HAS_WINDOW = 1048576ul;
-  public const ulong METRIC_HAS_PID = 1ul;
-  public const ulong METRIC_HAS_VALUE = 2ul;
-  public const ulong METRIC_HAS_COUNT = 4ul;
-  public const ulong METRIC_HAS_WINDOW = 8ul;
+  public const ulong METRIC_HAS_VALUE = 1ul;
+  public const ulong METRIC_HAS_COUNT = 2ul;
+  public const ulong METRIC_HAS_WINDOW = 4ul;
   public const ulong USAGE_HAS_USED = 1ul;
   public const ulong USAGE_HAS_RESIDENT = 2ul;
   public const ulong USAGE_HAS_COMMITTED = 4ul;
@@ -1781,7 +1806,9 @@ internal static unsafe class Raw {
   public const ulong DIAGNOSTIC_HAS_PID = 2ul;
   public const ulong DIAGNOSTIC_HAS_FIELD = 4ul;
   public const ulong DIAGNOSTIC_HAS_METRIC = 8ul;
-  public const ulong DIAGNOSTIC_HAS_DURATION = 16ul;
+  public const ulong DIAGNOSTIC_HAS_METRIC_INSTANCE = 16ul;
+  public const ulong DIAGNOSTIC_HAS_POOL = 32ul;
+  public const ulong DIAGNOSTIC_HAS_DURATION = 64ul;
   public const ulong DELTA_HAS_MEMORY = 1ul;
   public const ulong DELTA_HAS_DEVICE = 2ul;
   public const ulong DELTA_HAS_ENERGY = 4ul;

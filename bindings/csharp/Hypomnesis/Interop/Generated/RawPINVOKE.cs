@@ -289,6 +289,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_pool_is_main_get___")]
   public static extern uint hmn_pool_is_main_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_pool_instance_get___")]
+  public static extern uint hmn_pool_instance_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_pool_age_ns_get___")]
   public static extern ulong hmn_pool_age_ns_get(global::System.IntPtr jarg1);
 
@@ -420,9 +423,6 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_age_ns_get___")]
   public static extern ulong hmn_metric_age_ns_get(global::System.IntPtr jarg1);
-
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_pid_get___")]
-  public static extern global::System.IntPtr hmn_metric_pid_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_value_get___")]
   public static extern global::System.IntPtr hmn_metric_value_get(global::System.IntPtr jarg1);
@@ -622,17 +622,26 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_message_get___")]
   public static extern global::System.IntPtr hmn_diagnostic_message_get(global::System.IntPtr jarg1);
 
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_field_get___")]
-  public static extern global::System.IntPtr hmn_diagnostic_field_get(global::System.IntPtr jarg1);
-
-  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_metric_get___")]
-  public static extern global::System.IntPtr hmn_diagnostic_metric_get(global::System.IntPtr jarg1);
-
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_device_index_get___")]
   public static extern global::System.IntPtr hmn_diagnostic_device_index_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_pid_get___")]
   public static extern global::System.IntPtr hmn_diagnostic_pid_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_pool_get___")]
+  public static extern global::System.IntPtr hmn_diagnostic_pool_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_pool_instance_get___")]
+  public static extern global::System.IntPtr hmn_diagnostic_pool_instance_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_metric_get___")]
+  public static extern global::System.IntPtr hmn_diagnostic_metric_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_metric_instance_get___")]
+  public static extern global::System.IntPtr hmn_diagnostic_metric_instance_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_field_get___")]
+  public static extern global::System.IntPtr hmn_diagnostic_field_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_diagnostic_duration_ns_get___")]
   public static extern global::System.IntPtr hmn_diagnostic_duration_ns_get(global::System.IntPtr jarg1);
@@ -934,6 +943,12 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_instance_name___")]
   public static extern global::System.IntPtr metric_instance_name(uint jarg1, uint jarg2);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_kind___")]
+  public static extern uint metric_kind(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_next___")]
+  public static extern uint metric_next(uint jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_format_bytes___")]
   public static extern global::System.IntPtr format_bytes(ulong jarg1, ref ErrorRecord jarg2);
 
@@ -977,7 +992,7 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Context_device(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_pool___")]
-  public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, ref ErrorRecord jarg5);
+  public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ulong jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_telemetry___")]
   public static extern global::System.IntPtr Context_telemetry(ContextHandle jarg1, uint jarg2, ulong jarg3, ref ErrorRecord jarg4);
@@ -1022,7 +1037,7 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Snapshot_own_usage(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_device_pool___")]
-  public static extern global::System.IntPtr Snapshot_device_pool(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Snapshot_device_pool(SnapshotHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_pool___")]
   public static extern global::System.IntPtr Snapshot_pool(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
@@ -1040,7 +1055,7 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Snapshot_diagnostic(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_reason___")]
-  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, uint jarg5, ref ErrorRecord jarg6);
+  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, uint jarg5, uint jarg6, uint jarg7, uint jarg8, uint jarg9, ref ErrorRecord jarg10);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_text___")]
   public static extern global::System.IntPtr Snapshot_text(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);

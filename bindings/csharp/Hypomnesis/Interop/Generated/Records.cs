@@ -210,7 +210,7 @@ internal unsafe struct PoolRecord
     internal uint kind;
     internal uint accounting;
     internal uint is_main;
-    internal uint reserved0;
+    internal uint instance;
     internal ulong total_bytes;
     internal ulong free_bytes;
     internal ulong used_bytes;
@@ -226,6 +226,7 @@ internal unsafe struct PoolRecord
     internal uint Kind => this.kind;
     internal uint Accounting => this.accounting;
     internal uint IsMain => this.is_main;
+    internal uint Instance => this.instance;
     internal ulong? TotalBytes => (present & 1ul) != 0 ? this.total_bytes : null;
     internal ulong? FreeBytes => (present & 2ul) != 0 ? this.free_bytes : null;
     internal ulong? UsedBytes => (present & 4ul) != 0 ? this.used_bytes : null;
@@ -302,16 +303,14 @@ internal unsafe struct TelemetryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct MetricRecord
 {
-    internal const int Size = 72;
+    internal const int Size = 64;
     internal uint struct_size;
     internal uint notes;
     internal ulong present;
     internal uint backend;
     internal uint device_index;
-    internal uint pid;
     internal uint id;
     internal uint instance;
-    internal uint reserved0;
     internal double value;
     internal ulong count;
     internal ulong window_ns;
@@ -320,12 +319,11 @@ internal unsafe struct MetricRecord
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
     internal uint DeviceIndex => this.device_index;
-    internal uint? Pid => (present & 1ul) != 0 ? this.pid : null;
     internal uint Id => this.id;
     internal uint Instance => this.instance;
-    internal double? Value => (present & 2ul) != 0 ? this.value : null;
-    internal ulong? Count => (present & 4ul) != 0 ? this.count : null;
-    internal ulong? WindowNs => (present & 8ul) != 0 ? this.window_ns : null;
+    internal double? Value => (present & 1ul) != 0 ? this.value : null;
+    internal ulong? Count => (present & 2ul) != 0 ? this.count : null;
+    internal ulong? WindowNs => (present & 4ul) != 0 ? this.window_ns : null;
     internal ulong AgeNs => this.age_ns;
 }
 
@@ -456,7 +454,7 @@ internal unsafe struct SnapshotInfoRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct DiagnosticRecord
 {
-    internal const int Size = 328;
+    internal const int Size = 344;
     internal uint struct_size;
     internal uint notes;
     internal ulong present;
@@ -466,12 +464,16 @@ internal unsafe struct DiagnosticRecord
     internal uint native_domain;
     internal int native_code;
     internal uint subject;
-    internal ulong field;
-    internal uint metric;
     internal uint device_index;
     internal uint pid;
-    internal uint count;
+    internal uint pool;
+    internal uint pool_instance;
+    internal uint metric;
+    internal uint metric_instance;
+    internal ulong field;
     internal ulong duration_ns;
+    internal uint count;
+    internal uint reserved0;
     internal fixed byte message[256];
 
     internal uint Notes => this.notes;
@@ -481,12 +483,15 @@ internal unsafe struct DiagnosticRecord
     internal uint NativeDomain => this.native_domain;
     internal int NativeCode => this.native_code;
     internal uint Subject => this.subject;
-    internal ulong? Field => (present & 4ul) != 0 ? this.field : null;
-    internal uint? Metric => (present & 8ul) != 0 ? this.metric : null;
     internal uint? DeviceIndex => (present & 1ul) != 0 ? this.device_index : null;
     internal uint? Pid => (present & 2ul) != 0 ? this.pid : null;
+    internal uint? Pool => (present & 32ul) != 0 ? this.pool : null;
+    internal uint? PoolInstance => (present & 32ul) != 0 ? this.pool_instance : null;
+    internal uint? Metric => (present & 8ul) != 0 ? this.metric : null;
+    internal uint? MetricInstance => (present & 16ul) != 0 ? this.metric_instance : null;
+    internal ulong? Field => (present & 4ul) != 0 ? this.field : null;
+    internal ulong? DurationNs => (present & 64ul) != 0 ? this.duration_ns : null;
     internal uint Count => this.count;
-    internal ulong? DurationNs => (present & 16ul) != 0 ? this.duration_ns : null;
     internal string Message => Utf8.Text(ref this.message[0], 256);
 }
 

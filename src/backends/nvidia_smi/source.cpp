@@ -51,7 +51,8 @@ bool smi_source::adopt_row(std::size_t at, reading& r) {
   if (k == nullptr) return false;
   k->has_instances = is_mig_on(row);
   const gpu_cell& total = row[gpu_column::memory_total];
-  k->total = bytes_of(total.text, total.unit).value;
+  k->total.reset();
+  if (who.memory_kind != memory_kind::unified) k->total = bytes_of(total.text, total.unit).value;
   if (k->total == 0) k->total.reset();
   if (k->has_instances) {
     diagnose(fail(status::unsupported,

@@ -180,6 +180,14 @@ pool_kind kind_of(std::string_view name) noexcept {
   return name == "gtt" ? pool_kind::host : pool_kind::main;
 }
 
+bool is_understood(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::string_view line = scan::take_line(text);
+    if (line.starts_with("drm/") && !parse_region(line)) return false;
+  }
+  return true;
+}
+
 std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
                                     pool_kind kind) noexcept {
   std::optional<std::uint64_t> sum;

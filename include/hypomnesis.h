@@ -1192,7 +1192,7 @@ typedef struct hmn_diagnostic {
     int32_t native_code;      /* as the system, driver or tool returned it */
     hmn_flags subject;        /* HMN_COLLECT_*: the bit concerned */
     uint32_t device_index;
-    uint32_t pid;             /* of the first, when several were merged */
+    uint32_t pid;             /* of the process concerned */
     uint32_t pool;            /* HMN_POOL_* */
     uint32_t pool_instance;   /* as in hmn_pool */
     uint32_t metric;          /* HMN_METRIC_* */

@@ -989,7 +989,7 @@ struct diagnostic {
   std::int32_t native_code = 0;  // as the system, driver or tool returned it
   part subject{};  // the bit concerned
   std::optional<std::uint32_t> device_index;
-  std::optional<std::uint32_t> pid;  // of the first, when several were merged
+  std::optional<std::uint32_t> pid;  // of the process concerned
   std::optional<pool_kind> pool;
   std::optional<std::uint32_t> pool_instance;  // as in pool
   std::optional<metric_id> metric;

@@ -516,7 +516,7 @@ type Diagnostic struct {
 	NativeCode     int32              `json:"native_code"` // as the system, driver or tool returned it
 	Subject        Collect            `json:"subject"`     // the bit concerned
 	DeviceIndex    Optional[uint32]   `json:"device_index"`
-	PID            Optional[uint32]   `json:"pid"` // of the first, when several were merged
+	PID            Optional[uint32]   `json:"pid"` // of the process concerned
 	Pool           Optional[PoolKind] `json:"pool"`
 	PoolInstance   Optional[uint32]   `json:"pool_instance"` // as in Pool
 	Metric         Optional[MetricID] `json:"metric"`

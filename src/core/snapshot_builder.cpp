@@ -84,8 +84,7 @@ bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
               std::optional<std::uint32_t> index) {
   return a.value.about == b.about && a.value.pool == b.pool &&
          (a.value.field == b.field || b.about != subject::metrics) &&
-         a.device_index == index && a.value.pid.has_value() == b.pid.has_value() &&
-         is_same_fault(a.value.why, b.why);
+         a.device_index == index && a.value.pid == b.pid && is_same_fault(a.value.why, b.why);
 }
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow
@@ -449,7 +448,10 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
   std::uint32_t& latest = why_.latest[of];
   for (std::uint32_t n = is_trace ? 0 : latest; n != 0; n = why_.diagnostics[n - 1].before) {
     snapshot_diagnostic& alike = why_.diagnostics[n - 1];
-    if (!is_alike(alike, d, index)) continue;
+    if (!is_alike(alike, d, index)) {
+      if (d.pid) break;  // those of one process come one after the other
+      continue;
+    }
     FieldSet& fields = alike.value.field;
     const FieldSet both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
     if (both == fields) ++alike.count;

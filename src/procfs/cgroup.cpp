@@ -32,9 +32,14 @@ cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
     std::string_view path = scan::take_line(text);
     const std::string_view id = scan::take_until(path, ':');
     const std::string_view controllers = scan::take_until(path, ':');
-    if (!scan::number(id) || !path.starts_with('/')) continue;
+    if (!scan::number(id) || !path.starts_with('/')) {
+      found.is_malformed = true;
+      continue;
+    }
     if (scan::has_part(controllers, ',', "memory")) return {version::v1, path};
-    if (id == "0" && controllers.empty()) found = {version::v2, path};
+    if (id != "0" || !controllers.empty()) continue;
+    found.hierarchy = version::v2;
+    found.path = path;
   }
   return found;
 }

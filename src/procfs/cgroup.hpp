@@ -13,7 +13,8 @@ struct cgroup_membership {
   enum class version { none, v1, v2 };
 
   version hierarchy = version::none;
-  std::string_view path;  // into the text
+  std::string_view path;      // into the text
+  bool is_malformed = false;  // a line was not understood, which may name another group
 };
 
 // Parses /proc/<pid>/cgroup. On a hybrid machine the controller is in one of the two hierarchies: a

@@ -314,8 +314,8 @@ static void what_the_card_does_not_have_is_not_partial(void** state) {
   }
 }
 
-/* Alike ones merged with a count; the pid is that of the first. */
-static void alike_diagnostics_are_merged_with_a_count(void** state) {
+/* Each process has the reason that several share, so that it is found by any of their pids. */
+static void a_reason_that_processes_share_is_that_of_each(void** state) {
   (void)state;
   machine m;
   machine_make(
@@ -323,12 +323,16 @@ static void alike_diagnostics_are_merged_with_a_count(void** state) {
       NULL);
   hmn_snapshot* s = take(m.context, HMN_COLLECT_PROCESSES, 0, 0, 0);
   assert_int_equal(info_of(s).usage_count, 3);
-  assert_int_equal(info_of(s).diagnostic_count, 1);
-  hmn_diagnostic d;
-  assert_non_null(find(s, &d, HMN_E_UNSUPPORTED, HMN_COLLECT_PROCESSES, 0));
-  assert_int_equal(d.count, 3);
-  assert_int_equal(d.pid, 7);
-  assert_int_equal(d.field, HMN_USAGE_HAS_USED);
+  assert_int_equal(info_of(s).diagnostic_count, 3);
+  for (uint32_t i = 0; i < 3; ++i) {
+    NEW(hmn_diagnostic, d);
+    assert_status(hmn_snapshot_diagnostic_at(s, i, &d, NULL), HMN_OK);
+    assert_status(d.status, HMN_E_UNSUPPORTED);
+    assert_int_equal(d.subject, HMN_COLLECT_PROCESSES);
+    assert_int_equal(d.count, 1);
+    assert_int_equal(d.pid, 7 + i);
+    assert_int_equal(d.field, HMN_USAGE_HAS_USED);
+  }
   hmn_snapshot_destroy(s);
   machine_end(&m);
 }
@@ -590,7 +594,7 @@ int main(void) {
       cmocka_unit_test(what_is_missing_has_a_diagnostic),
       cmocka_unit_test(what_is_missing_makes_it_partial),
       cmocka_unit_test(what_the_card_does_not_have_is_not_partial),
-      cmocka_unit_test(alike_diagnostics_are_merged_with_a_count),
+      cmocka_unit_test(a_reason_that_processes_share_is_that_of_each),
       cmocka_unit_test(a_row_without_a_value_is_kept),
       cmocka_unit_test(a_process_has_its_name),
       cmocka_unit_test(a_command_line_and_a_container_are_given_where_they_are_known),

@@ -129,14 +129,22 @@ class Doctor(Machines):
         mount = f"30 20 0:26 / {self.folder}/groups rw - cgroup2 cgroup2 rw\n"
         for membership, mounts, limit, is_known in (
                 ("0::/a", mount, "max", True), ("0::/a", "", "max", False), ("0::/a", mount, "-1", False),
-                ("0::/a (deleted)", mount, "max", False), ("9:memory:/a\n0::/a", mount, "max", False)):
-            (proc / "self" / "cgroup").write_text(membership + "\n")
+                ("0::/a (deleted)", mount, "max", False), ("9:memory:/a\n0::/a", mount, "max", False),
+                ("", mount, "max", False), ("garbage", mount, "max", False), (None, mount, "max", False),
+                ("", "", "max", True), (None, "", "max", True)):
+            (proc / "self" / "cgroup").unlink(missing_ok=True)
+            if membership is not None:
+                (proc / "self" / "cgroup").write_text(membership)
             (proc / "self" / "mountinfo").write_text(mounts)
             (group / "memory.max").write_text(limit + "\n")
             with self.subTest(membership=membership, limit=limit):
                 text = self.examine(**self.tree(), HMN_PROC=str(proc))
                 self.assertEqual("ok    no memory limit applies" in text, is_known, text)
                 self.assertEqual("note  memory limit: not known, " in text, not is_known, text)
+        (proc / "self" / "mountinfo").write_text(mount)
+        (proc / "self" / "cgroup").write_text("0::/a")  # without the end of its line
+        (group / "memory.max").write_text(f"{1 << 30}\n")
+        self.assertIn("note  memory limit 1.0 GiB of 64.0 GiB", self.examine(**self.tree(), HMN_PROC=str(proc)))
         (proc / "meminfo").unlink()
         self.assertIn("note  memory limit: not known, host memory cannot be read",
                       self.examine(code=1, **self.tree(), HMN_PROC=str(proc)))

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -96,6 +97,43 @@ class Nvml(Machines):
         self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 512 << 20, "nvml")])
         self.assertIsNotNone(rows[0]["name"])
+
+    def test_a_reason_that_processes_share_is_that_of_each(self):
+        card = TWO_CARDS["devices"][0]
+        pids = [4000001, 4000002, 4000003]
+        for used, message in ({}, None), ({"used": "90 GiB"}, r"pid 4000001: .*implausible \(and 2 more like it\)"):
+            scenario = {"devices": [card | {"processes": {"compute": [{"pid": pid} | used for pid in pids]}}]}
+            with self.subTest(used=used):
+                listed = self.with_nvml(scenario, "ps", "--columns", "pid,vram")
+                self.assertEqual(listed.out.split(), ["PID", "VRAM", *(f"{word}" for pid in pids for word in (pid, "?"))])
+                self.assertEqual(len(re.findall("more like it", listed.err)), 2 if message else 0, listed.err)
+                self.assertRegex(listed.err, message or "3 of unknown size")
+                frame = self.with_nvml(scenario, "top", "--once").out
+                for pid in pids:
+                    self.assertRegex(frame, rf"{pid} .*C +\? +\? ")
+                found = [each for each in json.loads(self.with_nvml(scenario, "snapshot").out)["diagnostics"]
+                         if each["pid"] is not None and "used_bytes" in each["fields"]]
+                self.assertEqual([(each["pid"], each["count"]) for each in found], [(pid, 1) for pid in pids])
+                exported = self.with_nvml(scenario, "exporter", "--once").out
+                reason = "implausible" if message else "unsupported"
+                count = re.search(rf'reading_error{{device="GPU-1111",subject="processes",reason="{reason}"}} (\d+)', exported)
+                self.assertGreaterEqual(int(count[1]), 6, exported)  # used and allocated of each
+
+    def test_the_memory_of_an_integrated_gpu_is_the_hosts(self):
+        (self.folder / "proc").mkdir()
+        (self.folder / "proc" / "meminfo").write_text(f"MemTotal: {54 << 20} kB\nMemAvailable: {48 << 20} kB\n")
+        card = {"name": "NVIDIA N1X", "uuid": "GPU-1111", "pci": {"address": "00000000:01:00.0"},
+                "memory": {"total": "8128 MiB", "free": "7929 MiB", "used": "199 MiB"},
+                "memory_v2": {"total": "8128 MiB", "reserved": 0, "free": "7929 MiB", "used": "199 MiB"},
+                "processes": {"compute": [{"pid": 4000001, "used": "30 GiB"}]}}
+        for name, kind, usable in (("NVIDIA N1X", "unified", 48 << 30), ("Graphics Device", "vram", 7929 << 20)):
+            with self.subTest(name):
+                scenario = {"devices": [card | {"name": name}]}
+                snapshot = json.loads(self.with_nvml(scenario, "snapshot", HMN_PROC=str(self.folder / "proc")).out)
+                [pool] = [each for each in snapshot["pools"] if each["is_main"]]
+                self.assertEqual((pool["kind"], pool["usable_bytes"]), (kind, usable))
+                [row] = snapshot["usages"]
+                self.assertEqual(row["used_bytes"], 30 << 30 if kind == "unified" else None)
 
     def run_with_accounts(self, *moments):
         """What `hmn run` prints of GPU 0. A moment: its processes and accounts, with PID and CHILD for

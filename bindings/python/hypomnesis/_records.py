@@ -324,7 +324,7 @@ class Diagnostic:
     native_code: int  # as the system, driver or tool returned it
     subject: int  # the bit concerned
     device_index: int | None
-    pid: int | None  # of the first, when several were merged
+    pid: int | None  # of the process concerned
     pool: int | None  # PoolKind
     pool_instance: int | None  # as in Pool
     metric: int | None  # MetricId

@@ -67,8 +67,8 @@ class judge {
       return why;
     }
     if (o_.what == kind::output_too_long) return too_long();
-    return v_.of_exit(a.stray.empty() ? "listed no GPU" : "printed no JSON of GPUs",
-                      a.stray.view());
+    if (!a.stray.empty()) return v_.of_exit("printed no JSON of GPUs", a.stray.view());
+    return v_.of_exit(a.documents == 0 ? "printed nothing that is known" : "listed no GPU");
   }
 
   void with_records(const answer& a) const {

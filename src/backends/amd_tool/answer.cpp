@@ -179,14 +179,18 @@ class reader {
     return text != nullptr ? *text : json::show(v);
   }
 
-  // Handles "card0": {…}, "system": {…}.
+  // Handles "card0": {…}, "system": {…}. Other objects may be GPUs, too.
   void named(std::string_view key, const json::value& v) {
     const auto* members = v.as<json::object>();
-    if (members == nullptr) return;
-    if (key.starts_with("card")) {
-      const auto index = scan::number<std::uint32_t>(key.substr(4));
-      if (index && *index < most_cards) one_card(*index, *members);
-    } else if (key == "system") {
+    const auto index = key.starts_with("card") ? scan::number<std::uint32_t>(key.substr(4))
+                                               : std::optional<std::uint32_t>();
+    if (members == nullptr) {
+      if (out_.stray.empty()) out_.stray.assign(compose({"\"", key, "\": ", json::show(v)}));
+    } else if (index && *index < most_cards) {
+      one_card(*index, *members);
+    } else if (key != "system") {
+      problem({d_.tool.name, "'s answer has the unknown key \"", text<64>(key).view(), "\""});
+    } else {
       for (std::size_t i = 0; i < members->keys.size(); ++i) {
         of_system(members->keys[i], members->values[i]);
       }
@@ -198,7 +202,11 @@ class reader {
     if (said != nullptr && key == "Driver version" && !is_word_for_nothing(*said)) {
       out_.driver.assign(*said);
     }
-    if (!key.starts_with("PID")) return;
+    if (!key.starts_with("PID")) {
+      // Name, GPUs, VRAM, SDMA, occupancy
+      const bool is_row = said != nullptr && std::ranges::count(*said, ',') >= 4;
+      return is_row ? note_list({}, status::backend, "a row has an unknown key") : void();
+    }
     const auto pid = pid_of(key.substr(3));
     if (!pid) return no_row({});
     if (said == nullptr) return note_list({}, status::backend, "a row is no text");

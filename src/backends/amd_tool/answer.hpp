@@ -67,7 +67,7 @@ struct answer {
   text<96> driver;
   std::vector<text<256>> problems;   // malformed parts of the output, as sentences
   std::vector<text<256>> sentences;  // known ones that were printed
-  text<256> stray;                   // first unknown line
+  text<256> stray;                   // first unknown line, or unknown key and its value
   bool is_truncated = false;         // more than `most_cards` or `most_processes`
 };
 

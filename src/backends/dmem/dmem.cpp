@@ -117,23 +117,32 @@ class limited_host final : public host_source {
   }
 
  private:
-  std::string_view read(const std::string& file) {
+  // Returns "" for a file that is not there, and none for one that is not understood.
+  std::optional<std::string_view> read(const std::string& file) {
     const auto got = platform::read_small(file.c_str(), buffer_);
+    if (!got && got.error == ENOENT) return "";
     // Truncated text could lack a region.
-    return {buffer_.data(), got && got.value < buffer_.size() ? got.value : 0};
+    const std::string_view text(buffer_.data(), got && got.value < buffer_.size() ? got.value : 0);
+    return got && text.size() == got.value && is_understood(text) ? std::optional(text)
+                                                                  : std::nullopt;
   }
 
   // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
-  // group decides what is left.
+  // group decides what is left. A limit that is not understood may be lower, so may be what is
+  // left.
   void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
     for (const std::string& g : groups_.all()) {
       std::array<std::optional<std::uint64_t>, pools::most> limits;
-      const std::string_view text = read(g + limits_file);
-      for (std::size_t i = 0; i < all.size(); ++i)
-        limits[i] = sum_of(text, pci_bus_id, {all[i].kind, all[i].instance});
-      const std::string_view use = read(g + "/dmem.current");
+      const auto text = read(g + limits_file);
       for (std::size_t i = 0; i < all.size(); ++i) {
-        if (limits[i]) set_budget(*limits[i], sum_of(use, pci_bus_id, {all[i].kind, all[i].instance}), all[i]);
+        limits[i] = sum_of(text.value_or(""), pci_bus_id, {all[i].kind, all[i].instance});
+        if (!text) all[i].notes |= note::partial;
+      }
+      const auto use = read(g + "/dmem.current");
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!limits[i]) continue;
+        set_budget(*limits[i], sum_of(use.value_or(""), pci_bus_id, {all[i].kind, all[i].instance}), all[i]);
+        if (!use) all[i].notes |= note::partial;
       }
     }
   }

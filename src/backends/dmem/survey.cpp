@@ -193,6 +193,14 @@ bool is_in(std::string_view region, const PoolKey& pool) noexcept {
 
 }  // namespace
 
+bool is_understood(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::string_view line = scan::take_line(text);
+    if (line.starts_with("drm/") && !parse_region(line)) return false;
+  }
+  return true;
+}
+
 std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
                                     PoolKey pool) noexcept {
   std::optional<std::uint64_t> sum;

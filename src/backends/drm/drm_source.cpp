@@ -255,12 +255,11 @@ result<void> drm_source::metrics(slot number, bool slow, std::vector<metric>& ou
 // scans every process.
 void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r) {
   card_visit v(*this, c, r);
-  if (!c.counts_engines) {
-    return v.diagnose(why_not_counted(c), subject::telemetry, 0);
+  const result<card_load> load = c.counts_engines ? v.load() : why_not_counted(c);
+  if (load) return engines_.write(walks_.before(), c, *load, out);
+  for (const metric_id id : {metric_id::engine_percent, metric_id::engine_busy_ns}) {
+    v.diagnose(load.why(), subject::metrics, missing_metric(id));
   }
-  const result<card_load> load = v.load();
-  if (load) engines_.write(walks_.before(), c, *load, out);
-  if (!load) v.diagnose(load.why(), subject::telemetry, 0);
 }
 
 // Ready once cards were listed; a driver only if it has a card.
@@ -304,13 +303,18 @@ result<card_load> card_visit::load() {
 }
 
 failure card_visit::why_no_load() const {
-  failure why = fail_by(of_)(status::unsupported, "no visible process uses the device");
+  bool has_clients = false;
   for (const client& c : in_.walks_.now().all()) {
     if (c.key.card != of_.number) continue;
     if (c.engine_count != 0) return needs_two_readings(of_);
-    why.message = "no client of the device reports engine time";
+    has_clients = true;
   }
-  return why;
+  if (has_clients) {
+    return fail_by(of_)(status::unsupported, "no client of the device reports engine time");
+  }
+  const bool may_be_missed = in_.seen_.unreadable != 0 || in_.seen_.is_hidden;
+  return fail_by(of_)(may_be_missed ? status::permission : status::unsupported,
+                      "no visible process uses the device");
 }
 
 void card_visit::diagnose(const failure& why, std::uint32_t about, FieldSet fields) {
@@ -342,11 +346,21 @@ result<void> drm_source::walk(reading& r) {
     why.message = {"the processes below ", proc_root_, " cannot be listed"};
     return why;
   }
-  if (seen_.processes != 0 && seen_.unreadable == seen_.processes) {
-    return fail(is_refused(seen_.error) ? status::permission : status::limit,
-                {"none of the ", seen_.processes, " processes can be inspected"}, seen_.error);
-  }
-  return {};
+  // The caller may inspect itself, which shows nothing of the others.
+  const std::uint32_t others = seen_.processes - (seen_.has_own ? 1 : 0);
+  const bool sees_none =
+      others != 0 ? seen_.unreadable == others : seen_.is_hidden && seen_.has_own;
+  if (!sees_none || !walks_.now().all().empty()) return {};
+  if (others == 0) return why_hidden();
+  return fail(
+      is_refused(seen_.error) ? status::permission : status::limit,
+      {"none of the ", others, seen_.has_own ? " other" : "", " processes can be inspected"},
+      seen_.error);
+}
+
+failure drm_source::why_hidden() const {
+  return fail(status::permission,
+              {proc_root_, " hides other users' processes (mount option hidepid)"});
 }
 
 void drm_source::trace_walk(reading& r) const {
@@ -394,8 +408,7 @@ void drm_source::diagnose_coverage(reading& r) const {
   }
   if (seen_.is_hidden) {
     d.unreadable_processes = 0;
-    d.why = fail(status::permission,
-                 {proc_root_, " hides other users' processes (mount option hidepid)"});
+    d.why = why_hidden();
     r.diagnose(d);
   }
   if (seen_.is_outdated || seen_.waiting != 0) {

@@ -84,6 +84,7 @@ class drm_source final : public device_source {
   void diagnose_coverage(reading& r) const;
   void trace_walk(reading& r) const;
   [[nodiscard]] failure why_not_reached() const;
+  [[nodiscard]] failure why_hidden() const;
   [[nodiscard]] failure why_unreadable() const;
   // Fails where the walk missed processes that it could have seen.
   [[nodiscard]] result<void> missed() const;

@@ -200,7 +200,10 @@ result<void> read_sensors(visit& v, FieldSet fields, hmn::telemetry& out) {
   sensors s(v, source::drm, fields);
   out.from = source::drm;
   out.sources = std::uint64_t{1} << static_cast<unsigned>(source::drm);
-  if (const std::string chip = find_hwmon(v.of().folder.view(), {}); !chip.empty()) {
+  int error = 0;
+  const std::string chip = find_hwmon(v.of().folder.view(), {}, &error);
+  if (error != 0) s.blame(sysfs::unreadable(source::drm, error, v.of().folder.view(), "hwmon"));
+  if (!chip.empty()) {
     read_hwmon(chip, s, out);
     read_fan(chip, v.of().driver_name.view() == "nouveau", s, out);
   }
@@ -216,7 +219,11 @@ void read_metrics(visit& v, std::vector<metric>& out) {
     if (in.empty()) return;
     for (const number_file& f : files) add_number(v, in, f, out);
   };
-  const std::string chip = find_hwmon(folder, {});
+  int error = 0;
+  const std::string chip = find_hwmon(folder, {}, &error);
+  if (error != 0) {
+    v.diagnose(sysfs::unreadable(source::drm, error, folder, "hwmon"), subject::metrics, 0);
+  }
   add(chip, of_chip);
   if (v.of().driver_name.view() == "nouveau") {
     add(chip, of_nouveaus_fan);

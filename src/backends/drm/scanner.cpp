@@ -182,9 +182,16 @@ int scanner::list_pids(std::uint64_t now_ns) {
   }
   std::ranges::sort(pids_);
   is_hidden_ = hides_others();
+  own_pid_ = find_own_pid();
   listed_ns_ = now_ns;
   schedule_.listed(used_ns() - begun);
   return 0;
+}
+
+std::uint32_t scanner::find_own_pid() const {
+  std::array<char, 16> target;
+  const auto got = platform::read_link(sysfs::path_text{proc_root_, "/self"}.c_str(), target);
+  return scan::number<std::uint32_t>({target.data(), got ? got.value : 0}).value_or(0);
 }
 
 // Every PID namespace has a process 1; a copied tree may lack it.
@@ -296,6 +303,7 @@ void scanner::count(const process& p, const walk& w, coverage& seen) const noexc
     ++seen.remembered;
     seen.oldest_look = std::min(seen.oldest_look, p.looked_ns);
   }
+  seen.has_own = seen.has_own || (p.error == 0 && p.pid == own_pid_);
   if (p.error == 0) return;
   ++seen.unreadable;
   seen.error = p.error;

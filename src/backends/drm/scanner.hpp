@@ -104,6 +104,7 @@ struct coverage {
   int error = 0;                  // of the last unreadable one
   int no_tree = 0;                // errno if /proc itself cannot be listed
   bool is_hidden = false;         // those of other users are hidden (mount option hidepid)
+  bool has_own = false;           // the caller's own is among them, and was readable
 
   [[nodiscard]] bool is_complete() const noexcept {
     return unreadable == 0 && not_reached == 0 && waiting == 0 && !is_outdated && no_tree == 0 &&
@@ -176,6 +177,7 @@ class scanner {
 
   int list_pids(std::uint64_t now_ns);
   [[nodiscard]] std::uint64_t used_ns() const noexcept;
+  [[nodiscard]] std::uint32_t find_own_pid() const;
   bool hides_others();
   process start(std::uint32_t pid) const noexcept;
   // Returns false if the process is gone.
@@ -201,6 +203,7 @@ class scanner {
   std::vector<std::uint32_t> pids_;
   std::uint64_t listed_ns_ = 0;
   bool is_hidden_ = false;
+  std::uint32_t own_pid_ = 0;  // in the namespace of the tree; 0: unknown
   std::array<memory, 2> memories_;
   memory* known_ = &memories_[0];  // of the last walk
   memory* fresh_ = &memories_[1];  // of this one

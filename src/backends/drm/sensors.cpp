@@ -172,13 +172,23 @@ void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) 
   int error = 0;
   if (s.wants(pcie_generation)) {
     const auto generation = read_generation(device_folder, &error);
-    if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
-    if (is_passing(error)) s.refuse_file(pcie_generation, error, device_folder, speed_file);
+    if (generation) {
+      s.found(pcie_generation, out.pcie_generation, *generation);
+    } else if (error == 0) {
+      s.refuse(pcie_generation, status::unsupported, {speed_file, " names no speed that is known"});
+    } else {
+      s.refuse_file(pcie_generation, error, device_folder, speed_file);
+    }
   }
   if (s.wants(pcie_width)) {
     const auto width = read_width(device_folder, &error);
-    if (width) s.found(pcie_width, out.pcie_width, *width);
-    if (is_passing(error)) s.refuse_file(pcie_width, error, device_folder, width_file);
+    if (width) {
+      s.found(pcie_width, out.pcie_width, *width);
+    } else if (error == 0) {
+      s.refuse(pcie_width, status::unsupported, {width_file, " names no number of lanes"});
+    } else {
+      s.refuse_file(pcie_width, error, device_folder, width_file);
+    }
   }
 }
 

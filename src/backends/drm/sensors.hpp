@@ -64,6 +64,9 @@ class sensors {
   // Reports why a file has no number; finish() reports missing files.
   void refuse_file(field f, int error, std::string_view folder, std::string_view file);
   void refuse(field f, const failure& why);
+  void refuse(field f, status code, std::initializer_list<piece> message) {
+    refuse(f, failure_of{from_}(code, message));
+  }
   // Sets the reason that finish() gives for the remaining fields.
   void blame(const failure& why) { blamed_ = why; }
   // Reports the remaining fields as unsupported.

@@ -236,7 +236,7 @@ int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor vi
   std::array<char, 24> name;
   const path_text process{folder_, "/", pid};
   const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
-  if (!vram) return is_passing(vram.error) ? vram.error : 0;
+  if (!vram) return is_gone(vram.error) ? 0 : vram.error;
   if (vram.value != 0 || has_queue(process.view(), gpu_id)) visit({pid, vram.value});
   return 0;
 }

@@ -116,7 +116,8 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
     }
     const auto cell = [&](app_column c) { return found[static_cast<std::size_t>(c)]; };
     app_row row;
-    row.gpu_uuid = utf8(cell(app_column::gpu_uuid));
+    const std::string_view uuid = cell(app_column::gpu_uuid);
+    if (status_of_cell(uuid) == status::ok) row.gpu_uuid = utf8(uuid);
     row.gpu_bus_id = normal_pci_address(cell(app_column::gpu_bus_id));
     if (!take_pid(cell(app_column::pid), row)) {
       out.strays.add(written(cells));
@@ -306,12 +307,14 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
   p.is_main = true;
   memory_reader m{row, gone};
   p.total = m.take(gpu_column::memory_total, pool_field::total);
-  if (identity_of(row).memory_kind == memory_kind::unified) {
+  const bool is_unified = identity_of(row).memory_kind == memory_kind::unified;
+  const bool has_failed = !p.total && gone.front().code != status::unsupported;
+  if (has_failed || (!p.total && !is_unified)) return no_total(gone.front());
+  if (is_unified) {
     p.kind = pool_kind::unified;
     p.total.reset();
     return p;
   }
-  if (!p.total) return no_total(gone.front());
   p.kind = pool_kind::vram;
   p.used = m.take(gpu_column::memory_used, pool_field::used);
   p.free = m.take(gpu_column::memory_free, pool_field::free);
@@ -356,10 +359,11 @@ measured<std::uint64_t> memory_cell(const gpu_row& row, gpu_column c) {
   return bytes_of(row[c].text, row[c].unit);
 }
 
-// GPUs without memory of their own have no total, but others may lack it as well, so
-// `is_integrated` is needed. ATS: the host's memory is addressed, and own memory is a NUMA node of
-// the host.
+// An integrated GPU has no total, or that of the RAM which firmware sets aside for it. Others may
+// lack a total as well. ATS: the host's memory is addressed, and own memory is a NUMA node of the
+// host.
 memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
+  if (is_integrated) return memory_kind::unified;
   const auto total = memory_cell(row, gpu_column::memory_total);
   const bool translates = row.known(gpu_column::addressing_mode) == "ATS";
   if (!row[gpu_column::memory_total].is_asked) return memory_kind::unknown;
@@ -367,7 +371,7 @@ memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
     return translates ? memory_kind::coherent : memory_kind::dedicated;
   }
   const bool has_none = total.value == 0 || total.why == status::unsupported;
-  return has_none && (is_integrated || translates) ? memory_kind::unified : memory_kind::unknown;
+  return has_none && translates ? memory_kind::unified : memory_kind::unknown;
 }
 
 device_form form_of(memory_kind k) {

@@ -37,7 +37,7 @@ struct gpu_row {
 };
 
 struct app_row {
-  std::string gpu_uuid;
+  std::string gpu_uuid;  // empty: not reported
   text<32> gpu_bus_id;
   std::uint32_t pid = 0;  // 0: the tool lists no processes of this GPU, for the reason in
                           // `why_none`

@@ -51,7 +51,8 @@ bool smi_source::adopt_row(std::size_t at, reading& r) {
   if (k == nullptr) return false;
   k->has_instances = is_mig_on(row);
   const gpu_cell& total = row[gpu_column::memory_total];
-  k->total = bytes_of(total.text, total.unit).value;
+  k->total.reset();
+  if (who.memory_kind != memory_kind::unified) k->total = bytes_of(total.text, total.unit).value;
   if (k->total == 0) k->total.reset();
   if (k->has_instances) {
     diagnose(fail(status::unsupported,
@@ -208,7 +209,14 @@ result<void> smi_source::whole_list_of(slot number) const {
     const bool is_elsewhere = !p.bus_id.empty() && !here.empty() && p.bus_id != here;
     if (!is_elsewhere && !is_warning(p)) return p.why;
   }
-  return {};
+  const auto unplaced = std::ranges::count_if(apps_.rows, [&](const app_row& row) {
+    return std::ranges::none_of(known_,
+                                [&](const known_gpu& k) { return is_of(row, k.who.number); });
+  });
+  if (unplaced == 0) return {};
+  return with_reason(reason::ambiguous,
+                     fail(status::backend, {"nvidia-smi does not report on which of its GPUs ",
+                                            unplaced, " process(es) are"}));
 }
 
 result<void> smi_source::rows_of(slot number, std::uint32_t pid, std::vector<usage>& out,

@@ -148,9 +148,10 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   const char* from = "";
   const code c = ask_memory(t, s, out, own, from);
   device& d = out.identity;
-  d.memory_total = own.total;
   d.memory_kind =
       kind_of_memory(out.traits, c, own.total, read_shared_total(out.traits, paths.proc_root));
+  // The driver's total of an integrated GPU may be a part of what its processes can use.
+  if (d.memory_kind != memory_kind::unified) d.memory_total = own.total;
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
   d.form = form_of(out);
   if (has_answered(c)) return success;

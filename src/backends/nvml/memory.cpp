@@ -104,12 +104,12 @@ code ask_memory(const topic& t, session& s, known_device& of, pool& out, const c
 memory_kind kind_of_memory(const memory_traits& traits, code answer,
                            std::optional<std::uint64_t> total,
                            std::optional<std::uint64_t> shared_total) noexcept {
+  if (traits.system_on_chip) return memory_kind::unified;
   if (!total) {
     const bool has_none = answer == not_supported || answer == success;
     // A card with memory of its own may lack sizes, too: during a reset, under a hypervisor, with
     // an old driver.
-    const bool is_host_ram =
-        traits.system_on_chip || (traits.address_translation && !traits.numa_node);
+    const bool is_host_ram = traits.address_translation && !traits.numa_node;
     return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;
   }
   if (shared_total && is_about(*total, *shared_total)) return memory_kind::unified;
@@ -140,7 +140,7 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
 
 std::optional<std::uint64_t> read_shared_total(const memory_traits& of,
                                                const std::string& proc_root) {
-  const bool may_share = is_host_side(of) || of.system_on_chip || (of.off_bus && !of.virtual_gpu);
+  const bool may_share = is_host_side(of) || (of.off_bus && !of.virtual_gpu);
   if (!may_share) return std::nullopt;
   std::array<char, 256> buffer;
   const auto got = platform::read_small((proc_root + "/meminfo").c_str(), buffer);

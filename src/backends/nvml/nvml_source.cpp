@@ -230,12 +230,12 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   pool own;
   const char* from = "";
   const code c = ask_memory(t, session_, of, own, from);
-  if (own.total) of.identity.memory_total = own.total;
   memory_kind& kind = of.identity.memory_kind;
   if (kind == memory_kind::unknown) {
     kind =
         kind_of_memory(of.traits, c, own.total, read_shared_total(of.traits, settings_.proc_root));
   }
+  if (own.total && kind != memory_kind::unified) of.identity.memory_total = own.total;
   const bool may_share = !of.is_partition() && !of.mig_on;
   const bool has_none = c == success || c == not_supported;
   if (may_share && (own.total || has_none) && kind == memory_kind::unified) {

@@ -170,7 +170,7 @@ result<void> tegra_source::metrics(slot number, bool, std::vector<metric>& out, 
   return {};
 }
 
-result<void> tegra_source::processes(slot number, std::vector<usage>& out, reading&) {
+result<void> tegra_source::processes(slot number, std::vector<usage>& out, reading& r) {
   if (result<void> ok = find(number); !ok) return ok;
   const result<nvmap_clients> clients = read_clients();
   if (!clients) return clients.why();
@@ -182,7 +182,12 @@ result<void> tegra_source::processes(slot number, std::vector<usage>& out, readi
       known->used = known->allocated = *known->used + c.bytes;
     }
   }
-  return {};
+  if (clients->total && !clients->is_odd) return {};
+  const failure why = with_reason(
+      reason::not_understood,
+      fail(status::backend, "nvmap's list of clients has lines that make no sense, or no total"));
+  if (!out.empty()) diagnose(r, why, subject::processes, 0);
+  return mark_incomplete(out, why);
 }
 
 source_state tegra_source::describe(source which) const {

@@ -222,7 +222,7 @@ section devices(const session& in, const evidence& seen) {
 void add_findings(severity how, const evidence& seen, section& to) {
   std::set<std::string> known;
   for (const auto& reading : seen.readings)
-    for (const auto& each : reading.diagnostics()) {
+    for (const auto& each : merge_processes(reading.diagnostics())) {
       if (is_trace(each) || is_broken(each) != (how == severity::trouble)) continue;
       auto line = describe_with_fields(each);
       if (!known.insert(line).second) continue;

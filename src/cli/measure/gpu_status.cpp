@@ -130,7 +130,7 @@ void add_users(const session& in, const hypomnesis::snapshot& snapshot,
   std::map<std::uint32_t, absence> missing;
   std::map<std::uint32_t, std::vector<std::string>> doubts;
   bool lacks_some = false;  // of any device
-  for (const auto& each : snapshot.diagnostics()) {
+  for (const auto& each : merge_processes(snapshot.diagnostics())) {
     if (hides_list(each) && each.device_index)
       missing.try_emplace(*each.device_index, absence_of(each));
     else if (hides_list(each))

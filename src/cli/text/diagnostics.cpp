@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "cli/text/output.hpp"
@@ -83,8 +85,9 @@ bool hides_list(const hypomnesis::diagnostic& diagnostic) noexcept {
 
 bool is_fault(const hypomnesis::diagnostic& diagnostic) noexcept {
   const auto status = diagnostic.status;
-  const bool lessens_detail = status == status_code::permission &&
-                              (diagnostic.field || diagnostic.subject == part::processes);
+  const bool is_of_value = diagnostic.field || diagnostic.metric;
+  const bool lessens_detail =
+      status == status_code::permission && (is_of_value || diagnostic.subject == part::processes);
   return matters(diagnostic) && status != status_code::asleep && status != status_code::empty &&
          status != status_code::no_process && !lessens_detail;
 }
@@ -125,11 +128,29 @@ std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic) {
   return line_of(diagnostic, field_words(diagnostic));
 }
 
+std::vector<hypomnesis::diagnostic> merge_processes(std::vector<hypomnesis::diagnostic> all) {
+  std::vector<hypomnesis::diagnostic> merged;
+  std::map<std::tuple<std::uint32_t, part, status_code, std::string>, std::size_t> known;
+  for (auto& each : all) {
+    if (each.pid && !is_trace(each)) {
+      const auto device = each.device_index.value_or(~std::uint32_t{0});
+      const auto [at, is_new] =
+          known.try_emplace({device, each.subject, each.status, each.message}, merged.size());
+      if (!is_new) {
+        merged[at->second].count += each.count;
+        continue;
+      }
+    }
+    merged.push_back(std::move(each));
+  }
+  return merged;
+}
+
 std::vector<std::string> distinct_lines(const std::vector<hypomnesis::diagnostic>& diagnostics,
                                         std::string (*line_for)(const hypomnesis::diagnostic&)) {
   std::vector<std::string> lines;
   std::unordered_set<std::string> known;
-  for (const auto& each : diagnostics)
+  for (const auto& each : merge_processes(diagnostics))
     if (auto line = line_for(each); known.insert(line).second) lines.push_back(std::move(line));
   return lines;
 }

@@ -32,6 +32,8 @@ std::string describe(const hypomnesis::diagnostic& diagnostic);
 std::string describe_process(const hypomnesis::diagnostic& diagnostic);
 // Includes the names of the missing values.
 std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic);
+// Returns one diagnostic for the processes of a device that share a reason, which counts them.
+std::vector<hypomnesis::diagnostic> merge_processes(std::vector<hypomnesis::diagnostic> all);
 // Returns each text once: a device that fails one reading often fails others with the same message.
 std::vector<std::string> distinct_lines(
     const std::vector<hypomnesis::diagnostic>& diagnostics,

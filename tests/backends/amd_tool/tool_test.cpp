@@ -150,10 +150,33 @@ TEST_CASE("what it says on stderr is its reason") {
 
 TEST_CASE("garbage, nothing, and JSON of something else are refused, each with words") {
   CHECK(mentions(says("rocm-smi", "printf '\\377\\000\\001garbage\\n'"), "garbage"));
-  CHECK(mentions(says("rocm-smi", "exit 0"), "listed no GPU"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "listed no GPU"));
+  CHECK(mentions(says("rocm-smi", "exit 0"), "printed nothing that is known"));
+  CHECK(mentions(says("rocm-smi", "echo '{}'"), "listed no GPU"));
+  CHECK(mentions(says("rocm-smi", "echo '{\"system\": {\"Driver version\": \"6.16\"}}'"),
+                 "listed no GPU"));
+  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "no JSON of GPUs"));
+  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "\"a\": 1"));
   CHECK(mentions(says("rocm-smi", "echo '{\"card0\": {\"GPU use (%)\": \"1'"),
                  "incomplete or invalid"));
+}
+
+TEST_CASE("an answer in unknown keys is not understood, which is not to list no GPU") {
+  for (const char* key : {"gpu0", "GPU[0]", "device_0", "cardA", "card999999"}) {
+    CAPTURE(key);
+    const failure why =
+        says("rocm-smi", "echo '{\"" + std::string(key) + "\": {\"GPU use (%)\": \"1\"}}'");
+    CHECK(why.code == status::backend);
+    CHECK(why.stated == reason::not_understood);
+    CHECK(mentions(why, key));
+    CHECK_FALSE(mentions(why, "listed no GPU"));
+  }
+  // Next to GPUs that are known, a GPU may be missing.
+  machine m("rocm-smi");
+  m.print("", R"j({"card0": {"GPU use (%)": "1"}, "gpu1": {"GPU use (%)": "2"}})j");
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  REQUIRE(r.find("unknown key \"gpu1\"") != nullptr);
+  CHECK(r.find("unknown key \"gpu1\"")->about == subject::devices);
 }
 
 TEST_CASE("no device, said in words, is an empty list with the words as a remark") {

@@ -116,9 +116,14 @@ TEST_CASE("on a hybrid machine the v2 line counts") {
   CHECK(m.limited().budget == 100 * mib);
 }
 
-TEST_CASE("a file that makes no sense is no limit") {
+TEST_CASE("a file that makes no sense is no limit, nor the lack of one") {
   const machine m;
   m.give("outer/inner", 100 * mib, 0);
+  CHECK(m.limited().notes == note::mixed);
+  m.tree().write("sys/fs/cgroup/outer/inner/dmem.current", "drm/0000:03:00.0/vram0 lots\n");
+  CHECK(m.limited().budget == 100 * mib);
+  CHECK(m.limited().notes == (note::mixed | note::partial));
   m.tree().write("sys/fs/cgroup/outer/inner/dmem.max", "drm/0000:03:00.0/vram0 lots\n");
   CHECK_FALSE(m.limited().budget);
+  CHECK(m.limited().notes == note::partial);
 }

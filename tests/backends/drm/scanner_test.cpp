@@ -372,6 +372,45 @@ TEST_CASE("processes of which none can be inspected are not an empty list") {
   for (const char* folder : folders) m.tree().mode(folder, 0755);
 }
 
+TEST_CASE("a caller that may inspect only itself does not know an empty list") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {});
+  m.add_process(11, {{3, "/dev/null", v3d_fdinfo(2, 64)}});
+  m.tree().link("proc/self", "10");
+  constexpr const char* folders[] = {"proc/11/fd", "proc/11/fdinfo"};
+  for (const char* folder : folders) m.tree().mode(folder, 0);
+  m.tree().mode(".", 0755);
+  std::optional<nobody> asking(std::in_place);
+  plain_reading r;
+  m.devices(r);
+  std::vector<usage> rows;
+  const auto listed = m.source().processes(0, rows, r);
+  CHECK(rows.empty());
+  REQUIRE_FALSE(listed);
+  CHECK(listed.why().code == status::permission);
+  CHECK(mentions(listed.why(), "none of the 1 other processes can be inspected"));
+  // Nor does it know the load of the engines.
+  std::vector<metric> all;
+  REQUIRE(m.source().metrics(0, true, all, r));
+  CHECK(all.empty());
+  const auto* const why = r.find("none of the 1 other processes");
+  REQUIRE(why != nullptr);
+  CHECK(why->about == subject::metrics);
+  CHECK(why->field == missing_metric(metric_id::engine_percent));
+  asking.reset();
+  for (const char* folder : folders) m.tree().mode(folder, 0755);
+
+  machine hidden;
+  with_v3d(hidden);
+  hidden.add_process(10, {});
+  hidden.tree().link("proc/self", "10");
+  hidden.tree().write("proc/10/mountinfo",
+                      "22 1 0:20 / /proc rw,relatime - proc proc rw,hidepid=invisible\n");
+  hidden.devices(r);
+  CHECK(mentions(hidden.source().processes(0, rows, r).why(), "hidepid"));
+}
+
 // proc(5), hidepid=2 and 4: what cannot be inspected is not in the list.
 TEST_CASE("a proc tree that hides other users' processes is said to") {
   constexpr const char* plain = "22 1 0:20 / /proc rw,relatime - proc proc rw\n";

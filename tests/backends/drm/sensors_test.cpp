@@ -103,6 +103,24 @@ TEST_CASE("sensors of nouveau") {
   CHECK(m.source().memory(0, p, r).why().code == status::unsupported);
 }
 
+TEST_CASE("sensors that cannot be looked for are not said to be missing") {
+  machine m;
+  hmn_fake::pci_device d = nouveau();
+  d.files = {{"hwmon", "no folder\n"}};
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  const auto why = m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why();
+  CHECK(why.code == status::backend);
+  CHECK(mentions(why, "hwmon"));
+  std::vector<metric> all;
+  REQUIRE(m.source().metrics(0, false, all, r));
+  CHECK(all.empty());
+  REQUIRE(r.find("hwmon") != nullptr);
+  CHECK(r.find("hwmon")->about == subject::metrics);
+}
+
 namespace {
 
 std::optional<double> reported(const std::vector<metric>& all, metric_id id,

@@ -117,7 +117,15 @@ TEST_CASE("watts come from two readings of energy") {
   m.tree().write(counter, "1000\n");
   CHECK_FALSE(read_telemetry(m, power_watts).result);
   platform::sleep_ns(20 * platform::ns_per_ms);
-  CHECK(*read_telemetry(m, power_watts).value.power_watts == 0);
+  m.tree().write(counter, "2000\n");
+  CHECK(*read_telemetry(m, power_watts).value.power_watts > 0);
+  // No card uses nothing.
+  platform::sleep_ns(1100 * platform::ns_per_ms);
+  CHECK_FALSE(read_telemetry(m, power_watts).value.power_watts);
+  platform::sleep_ns(20 * platform::ns_per_ms);
+  const auto still = read_telemetry(m, power_watts);
+  REQUIRE_FALSE(still.result);
+  CHECK(drm_test::mentions(still.result.why(), "stands still"));
 }
 
 TEST_CASE("as a metric watts have the time that they are an average of") {
@@ -182,7 +190,12 @@ TEST_CASE("an older kernel tells clocks of the card alone, and no reasons") {
   CHECK_FALSE(reported.value.pcie_width);
   const diagnostic* const rest = reported.r.find("not reported by the driver");
   REQUIRE(rest != nullptr);
-  CHECK(rest->field == (telemetry_field::throttle | power_watts | pcie_generation | pcie_width));
+  CHECK(rest->field == (telemetry_field::throttle | power_watts));
+  // The files are there, which is not the same.
+  REQUIRE(reported.r.find("names no speed") != nullptr);
+  CHECK(reported.r.find("names no speed")->field == pcie_generation);
+  REQUIRE(reported.r.find("names no number of lanes") != nullptr);
+  CHECK(reported.r.find("names no number of lanes")->field == pcie_width);
   const auto all = read_metrics(m);
   CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == 350);
   CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::core) == 1150);

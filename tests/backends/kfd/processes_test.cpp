@@ -137,7 +137,11 @@ TEST_CASE("what is no number is no figure") {
     m.tree().write(folder + "77/vram_57300", text);
     plain_reading r;
     m.devices(r);
-    CHECK(m.rows(0, r).empty());
+    std::vector<usage> rows;
+    const auto listed = m.source().processes(0, rows, r);
+    CHECK(rows.empty());
+    REQUIRE_FALSE(listed);  // the process may use the card
+    CHECK(listed.why().code == status::backend);
   }
   m.tree().write(folder + "bash/vram_57300", "4096\n");
   m.tree().write(folder + "78/vram_57300", std::string("4096\n\0\0\0", 8));

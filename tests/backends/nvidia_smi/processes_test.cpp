@@ -208,6 +208,34 @@ TEST_CASE("rows are told apart by PCI address, else by uuid") {
                      "MIG-1, 00000000:02:00.0, 5, 1, a\n"
                      "GPU-00000000-0000-0000-0000-000000000001, [N/A], 6, 1, a\n"
                      "GPU-9, [N/A], 7, 1, a\n"));
-  CHECK(reading_of(m, 0).rows.empty());
-  CHECK(reading_of(m, 1).rows.size() == 2);
+  const reading_of second(m, 1);
+  REQUIRE(second.rows.size() == 2);
+  CHECK(second.rows[0].notes == note::lower_bound);
+  REQUIRE(second.r.count(status::backend) == 1);
+  CHECK(mentions(second.r.find(status::backend)->why, "on which of its GPUs 1 process(es) are"));
+}
+
+TEST_CASE("a row of no known GPU is not an empty list") {
+  constexpr const char* header = "gpu_uuid, gpu_bus_id, pid, used_gpu_memory [MiB], process_name\n";
+  machine m(scenario({gpu(0), gpu(1)}));
+  for (const char* row :
+       {"GPU-9, [N/A], 7, 1, a", "[N/A], [N/A], 7, 1, a", "GPU-9, 00000000:09:00.0, 7, 1, a",
+        "[N/A], [N/A], [N/A], [N/A], [N/A]", "MIG-9, [Unknown Error], 7, [N/A], [Not Found]"}) {
+    CAPTURE(row);
+    m.change(with_apps({gpu(0), gpu(1)}, header + std::string(row) + "\n"));
+    for (const slot number : {0U, 1U}) {
+      const reading_of all(m, number);
+      CHECK(all.rows.empty());
+      REQUIRE_FALSE(all.done);
+      CHECK(all.done.why().code == status::backend);
+      CHECK(all.done.why().stated == reason::ambiguous);
+    }
+  }
+  machine one(scenario({gpu(0)}));
+  one.change(with_apps({gpu(0)}, header + std::string("[N/A], [N/A], 7, 1, a\n")));
+  CHECK(reading_of(one).pid(7).used == mib);
+  one.change(with_apps({gpu(0)}, header + std::string("[N/A], [N/A], [N/A], [N/A], [N/A]\n")));
+  const reading_of unreadable(one);
+  REQUIRE_FALSE(unreadable.done);
+  CHECK(unreadable.done.why().code == status::unsupported);
 }

@@ -157,6 +157,12 @@ TEST_CASE("unified memory: a pool without figures, which the host's may fill") {
   CHECK_FALSE(p.find(pool_kind::main)->total);
 }
 
+TEST_CASE("unified memory: a process may use more than what is set aside") {
+  json apps = scenario({gpu(0, {{"name", "NVIDIA N1X"}, {"memory.total", 8128}})});
+  machine m(apps);
+  CHECK(listed(m)[0].memory_kind == memory_kind::unified);
+}
+
 TEST_CASE("telemetry fails only when nothing that was asked for is there") {
   machine m(scenario({gpu(0, {{"power.draw", "[N/A]"}})}));
   REQUIRE(listed(m).size() == 1);

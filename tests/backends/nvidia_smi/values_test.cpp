@@ -137,6 +137,24 @@ TEST_CASE("a card without memory of its own has a unified pool, and no figure") 
   }
 }
 
+TEST_CASE("a card that shows the part of the host's RAM set aside for it has a unified pool") {
+  const memory m("8128, 199, 7929, 0", "NVIDIA N1X");
+  REQUIRE(m.found);
+  CHECK(m.found->kind == pool_kind::unified);
+  CHECK_FALSE(m.found->total);
+  CHECK_FALSE(m.found->free);
+  for (const char* addressing : {"None", "ATS", "[N/A]"}) {
+    const gpu_row row =
+        row_of("index, name, addressing_mode, compute_cap, pci.device_id, memory.total [MiB]",
+               std::string("0, Graphics Device, ") + addressing + ", 12.1, 0x2E2A10DE, 8128");
+    CHECK(identity_of(row).memory_kind == memory_kind::unified);
+    CHECK(identity_of(row).form == device_form::integrated);
+  }
+  const memory failed("[Unknown Error], 1, 2, 3", "NVIDIA N1X");
+  REQUIRE_FALSE(failed.found);
+  CHECK(failed.found.why().code == status::backend);
+}
+
 TEST_CASE("an error in place of the total is no unified memory") {
   const memory m("[Unknown Error], 1, 2, 3");
   REQUIRE_FALSE(m.found);

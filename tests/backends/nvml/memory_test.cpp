@@ -129,8 +129,8 @@ TEST_CASE("the first generation's used holds what is reserved") {
 }
 
 TEST_CASE("chips with a GPU inside are known by name") {
-  for (const char* name :
-       {"NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor", "Xavier", "NVIDIA Tegra X1"}) {
+  for (const char* name : {"NVIDIA GB10", "NVIDIA N1X", "NVIDIA RTX Spark N1X", "Orin (nvgpu)",
+                           "NVIDIA Thor", "Xavier", "NVIDIA Tegra X1"}) {
     CHECK_MESSAGE(pci::names_system_on_chip(name), name);
   }
   for (const char* name : {"NVIDIA GB100", "NVIDIA GB102", "NVIDIA GH200 480GB", "NVIDIA L40S",
@@ -218,6 +218,44 @@ TEST_CASE("a GPU without figures of its own has the host's RAM") {
     CHECK(p.used == 4 * gib);
     CHECK(p.notes == (note::lower_bound | note::estimated));
   }
+}
+
+TEST_CASE("the part of the host's RAM that firmware sets aside is not all that there is") {
+  constexpr const char* carve_out =
+      R"("memory": {"total": "8128 MiB", "free": "7929 MiB", "used": "199 MiB"},
+         "memory_v2": {"total": "8128 MiB", "reserved": 0, "free": "7929 MiB", "used": "199 MiB"},
+         "processes": {"compute": [{"pid": 100, "used": "30 GiB"}]})";
+  std::string said = gpu_with(carve_out, "NVIDIA N1X");
+  memory_kind kind = memory_kind::unified;
+  SUBCASE("by its name") {}
+  SUBCASE("by its compute capability") {
+    said =
+        gpu_with(std::string(carve_out) + R"(, "compute_capability": [12, 1])", "Graphics Device");
+  }
+  SUBCASE("by its PCI device id") {
+    said = gpu_with(std::string(carve_out) +
+                        R"(, "pci": {"address": "00000000:01:00.0", "device_id": "0x2e2a10de"})",
+                    "Graphics Device");
+  }
+  SUBCASE("of a chip that is not known") {
+    said = gpu_with(carve_out, "Graphics Device");
+    kind = memory_kind::dedicated;
+  }
+  machine m(said);
+  const auto found = m.devices();
+  CHECK(found.at(0).memory_kind == kind);
+  const pool p = m.pool();
+  if (kind == memory_kind::dedicated) {
+    CHECK(p.kind == pool_kind::vram);
+    CHECK(p.total == 8128 * mib);
+    return;
+  }
+  CHECK(found.at(0).form == device_form::integrated);
+  CHECK_FALSE(found.at(0).memory_total);  // which a process may exceed
+  CHECK(p.kind == pool_kind::unified);
+  CHECK_FALSE(p.total);
+  CHECK_FALSE(p.free);
+  CHECK(p.used == 30 * gib);
 }
 
 TEST_CASE("host RAM in the place of memory is not passed on") {

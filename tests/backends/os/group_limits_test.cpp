@@ -15,7 +15,7 @@ using hmn::os::memory_limit;
 
 namespace {
 
-constexpr const char* unlimited_v1 = "9223372036854771712\n";
+constexpr const char* unlimited_v1 = "9223372036854771712";
 
 class machine {
  public:
@@ -278,7 +278,8 @@ TEST_CASE("v1: a limit above what is mounted, whose use cannot be known") {
   CHECK(found.bytes == 2000);
   CHECK_FALSE(found.used);
   CHECK(found.left == 1970);  // at least what is charged below it is charged there
-  m.tree().write("cg/memory/memory.stat", std::string("hierarchical_memory_limit ") + unlimited_v1);
+  m.tree().write("cg/memory/memory.stat",
+                 std::string("hierarchical_memory_limit ") + unlimited_v1 + "\n");
   check_none(m.find());
 }
 
@@ -312,6 +313,7 @@ TEST_CASE("a given root: unified, v1 below memory/, hybrid below unified/") {
   m.v2("hybrid/unified/a", "2000", "20");
   check(m.find("hybrid"), 2000, 20);
   m.member("4:memory:/a\n");
+  m.v1("legacy/memory", unlimited_v1, "30");
   m.v1("legacy/memory/a", "3000", "30");
   check(m.find("legacy"), 3000, 30);
   CHECK(m.find("nowhere").is_partial);
@@ -319,9 +321,64 @@ TEST_CASE("a given root: unified, v1 below memory/, hybrid below unified/") {
 
 TEST_CASE("a kernel without control groups, and one without the memory controller") {
   const machine m;
+  m.tree().write("proc/self/mountinfo", "21 1 0:20 / /proc rw - proc proc rw\n");
+  check_none(m.find());
+  check_none(m.find("nowhere"));
+  m.tree().directory("empty");
+  check_none(m.find("empty"));
+  m.member("");  // none is mounted
   check_none(m.find());
   m.member("3:cpu:/a\n");
   check_none(m.find());
+}
+
+TEST_CASE("a membership without its last line's end is a membership") {
+  machine m;
+  m.mount("/", "cg");
+  m.v2("cg/a", "1073741824", "10");
+  m.member("0::/a");
+  check(m.find(), 1073741824, 10);
+}
+
+TEST_CASE(
+    "a membership that is missing, empty or not understood does not show that no limit applies") {
+  machine m;
+  m.mount("/", "cg");
+  m.v2("cg", "1073741824", "10");
+  m.v2("cg/a", "max", "10");
+  const auto check_unknown = [&](const std::string& root) {
+    CHECK_FALSE(m.find(root).bytes);
+    CHECK(m.find(root).is_partial);
+  };
+  check_unknown("");
+  check_unknown("cg");
+  for (const char* text : {"", "garbage\n", "garbage", "0::a\n", "\n"}) {
+    CAPTURE(text);
+    m.member(text);
+    check_unknown("");
+    check_unknown("cg");
+  }
+  // The lines that are understood count; another may name a group with a lower limit.
+  m.v2("cg/a", "2147483648", "10");
+  m.member("4:memory\n0::/a\n");
+  CHECK(m.find().bytes == 1073741824);
+  CHECK(m.find().is_partial);
+  m.tree().remove("proc/self/mountinfo");
+  m.tree().remove("proc/self/cgroup");
+  check_unknown("");
+}
+
+TEST_CASE("v1: a limit that is missing or not understood, at the group or above it, is not known") {
+  machine m;
+  m.member("4:memory:/a\n");
+  m.mount("/", "cg/memory", false);
+  m.tree().directory("cg/memory/a");
+  CHECK(m.find().is_partial);
+  m.v1("cg/memory/a", unlimited_v1, "1");
+  m.v1("cg/memory", unlimited_v1, "1");
+  check_none(m.find());
+  m.stat("cg/memory/a", "cache 1\nhierarchical_memory_limit much\n");
+  CHECK(m.find().is_partial);
 }
 
 TEST_CASE("a later reading finds what has changed") {

@@ -15,6 +15,7 @@ constexpr std::uint64_t kib = 1024;
 
 TEST_CASE("the host's memory, without control groups") {
   const hmn_fake::tree tree;
+  tree.write("proc/self/mountinfo", "21 1 0:20 / /proc rw - proc proc rw\n");
   tree.write("proc/meminfo",
              "MemTotal: 1000 kB\nMemAvailable: 400 kB\nSwapTotal: 50 kB\nSwapFree: 40 kB\n"
              "CommitLimit: 550 kB\nCommitted_AS: 700 kB\n");
@@ -34,6 +35,7 @@ TEST_CASE("the host's memory, without control groups") {
 
 TEST_CASE("the share of time in which tasks waited for memory") {
   const hmn_fake::tree tree;
+  tree.write("proc/self/mountinfo", "21 1 0:20 / /proc rw - proc proc rw\n");
   tree.write("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
   system_memory m;
   REQUIRE(host_on(tree)->system(m));

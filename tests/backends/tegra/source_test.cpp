@@ -323,6 +323,35 @@ TEST_CASE("a process has a row with all of its clients") {
   CHECK(none.why().code == status::no_process);
 }
 
+TEST_CASE("a list of clients that is not understood is not an empty list") {
+  const orin board;
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  for (const char* text : {"", "CLIENT PROCESS PID SIZE\n", "user a seven 100K\ntotal 100K\n",
+                           "garbage\n", "total many\n"}) {
+    CAPTURE(text);
+    board.clients(text);
+    plain_reading r;
+    std::vector<usage> rows;
+    const auto listed = s->processes(0, rows, r);
+    CHECK(rows.empty());
+    REQUIRE_FALSE(listed);
+    CHECK(listed.why().code == status::backend);
+    CHECK(listed.why().stated == reason::not_understood);
+  }
+  board.clients("CLIENT PROCESS PID SIZE\ntotal 0K\n");
+  plain_reading r;
+  std::vector<usage> rows;
+  CHECK(s->processes(0, rows, r));
+  CHECK(rows.empty());
+  board.clients("user a 7 100K\nuser b eight 50K\ntotal 150K\n");
+  REQUIRE(s->processes(0, rows, r));
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].notes == note::lower_bound);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].about == subject::processes);
+}
+
 TEST_CASE("a GPU whose driver is unloaded is gone, and back when it is loaded") {
   const orin board;
   const auto s = board.source();

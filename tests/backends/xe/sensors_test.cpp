@@ -126,6 +126,25 @@ TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
   CHECK(r.find("stands at 0")->about == subject::metrics);
 }
 
+TEST_CASE("a counter that stands still tells no power") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  CHECK(read_telemetry(m, power_watts).result.why().stated == reason::not_yet);
+  platform::sleep_ns(30 * platform::ns_per_ms);
+  const auto still = read_telemetry(m, power_watts | energy_joules);
+  CHECK(still.value.energy_joules == 5);
+  CHECK_FALSE(still.value.power_watts);
+  const diagnostic* const why = still.r.find("stands still");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == power_watts);
+  CHECK(why->why.stated == reason::ambiguous);
+  plain_reading r;
+  CHECK_FALSE(value_of(read_metrics(m, r), metric_id::power_watts, which::power_reading::package));
+  CHECK(r.find("stands still")->about == subject::metrics);
+  m.tree().write(in_chip + "energy2_input", "5600000\n");
+  CHECK(read_telemetry(m, power_watts).value.power_watts > 0);
+}
+
 TEST_CASE("watts of the package come from two readings of energy") {
   machine m;
   m.add_pci(battlemage(), {card0, render128});

@@ -35,6 +35,18 @@ TEST_CASE("no membership in nonsense") {
   }
 }
 
+TEST_CASE("membership: a line that is not understood is noted") {
+  for (const char* text : {"0::/a\n", "0::/a", "1:cpu:/a\n", "3:name=x:/\n0::/a:b\n", ""}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_cgroup_membership(text).is_malformed);
+  }
+  for (const char* text : {"garbage", "\n", "4:memory\n0::/a\n", "0::relative\n", "x::/a\n"}) {
+    CAPTURE(text);
+    CHECK(parse_cgroup_membership(text).is_malformed);
+  }
+  CHECK(parse_cgroup_membership("4:memory\n0::/a\n").path == "/a");
+}
+
 TEST_CASE("limits: numbers, max, and the unlimited values of v1") {
   using is = cgroup_limit::is;
   CHECK(parse_cgroup_limit("268435456\n").bytes == 268435456);

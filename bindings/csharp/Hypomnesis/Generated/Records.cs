@@ -670,7 +670,7 @@ public sealed record Diagnostic
     public Collect Subject { get; init; }
     /// <summary>Device index.</summary>
     public uint? DeviceIndex { get; init; }
-    /// <summary>Of the first, when several were merged.</summary>
+    /// <summary>Of the process concerned.</summary>
     public uint? Pid { get; init; }
     /// <summary>Kind of a memory pool; a device has at most one of each, which may have parts.</summary>
     public PoolKind? Pool { get; init; }

@@ -209,7 +209,7 @@
 ---@field native_code integer as the system, driver or tool returned it
 ---@field subject integer the bit concerned
 ---@field device_index integer?
----@field pid integer? of the first, when several were merged
+---@field pid integer? of the process concerned
 ---@field pool integer? POOL_*
 ---@field pool_instance integer? as in hypomnesis.Pool
 ---@field metric integer? METRIC_*

@@ -151,18 +151,42 @@ memory_limit group_limits::read() {
 memory_limit group_limits::find() {
   std::array<char, 16384> buffer;
   const auto got = membership_.read(buffer);
-  if (!got && got.error == ENOENT) return {};  // a kernel without control groups
+  const bool is_missing = !got && got.error == ENOENT;
   std::string_view text(buffer.data(), got ? got.value : 0);
-  text = text.substr(0, text.rfind('\n') + 1);
+  if (is_missing || (got && text.empty())) return {{}, {}, {}, !has_no_groups()};
+  const bool is_cut = text.size() == buffer.size();
+  if (is_cut) text = text.substr(0, text.rfind('\n') + 1);
   if (known_.empty() || text != known_ || (cgroup_root_.empty() && mounts_.has_news())) {
     known_.clear();
     levels_.clear();
     const cgroup_membership own = parse_cgroup_membership(text);
-    if (own.hierarchy == version::none) return {{}, {}, {}, !got};
+    const bool is_malformed = own.is_malformed || is_cut || !got;
+    if (own.hierarchy == version::none) return {{}, {}, {}, is_malformed};
     if (!open_levels(own)) return {{}, {}, {}, true};
+    is_malformed_ = is_malformed;
     known_ = text;
   }
   return look();
+}
+
+// The kernel lists no group, or has no list. That is true of one without control groups, or with
+// none mounted; where one is mounted, the caller is in a group.
+bool group_limits::has_no_groups() const {
+  if (!cgroup_root_.empty()) {
+    bool is_empty = true;
+    (void)platform::for_each_entry(cgroup_root_.c_str(),
+                                   [&](std::string_view) { return is_empty = false; });
+    return is_empty;
+  }
+  std::string text;
+  const proc_path path(proc_root_, "self", "mountinfo");
+  if (const auto cut = platform::read_whole(path.c_str(), text, mounts_cap); !cut) return false;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto m = parse_mount(scan::take_line(rest));
+    if (m && (m->type == "cgroup" || m->is_cgroup_v2())) return false;
+  }
+  return true;
 }
 
 bool group_limits::open_levels(const procfs::cgroup_membership& own) {
@@ -184,11 +208,12 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
 memory_limit group_limits::look() {
   std::array<char, 256> buffer;
   memory_limit found;
+  found.is_partial = is_malformed_;
   for (level& each : levels_) {
     int error = 0;
     const cgroup_limit limit = parse_cgroup_limit(text_of(each.limit, buffer, error));
-    // There is no limit in the root, nor in a group whose parent did not enable the controller.
-    if (error == ENOENT) continue;
+    // v2: there is no limit in the root, nor in a group whose parent did not enable the controller.
+    if (error == ENOENT && hierarchy_ == version::v2) continue;
     if (error != 0 || limit.what == limit_is::malformed) found.is_partial = true;
     if (limit.what != limit_is::known) continue;
     const use now = use_of(each, found);
@@ -208,6 +233,7 @@ void group_limits::look_above(memory_limit& found) {
   std::array<char, file_cap> buffer;
   int error = 0;
   const auto limit = parse_cgroup_hierarchical_limit(text_of(levels_.front().stat, buffer, error));
+  if (error != ENOENT && limit.what == limit_is::malformed) found.is_partial = true;
   if (limit.what != limit_is::known || (found.bytes && limit.bytes >= *found.bytes)) return;
   found.bytes = limit.bytes;
   found.used.reset();

@@ -43,6 +43,7 @@ class group_limits {
   };
 
   memory_limit find();
+  [[nodiscard]] bool has_no_groups() const;
   bool open_levels(const procfs::cgroup_membership& own);
   memory_limit look();
   use use_of(level& at, memory_limit& found) const;
@@ -56,7 +57,8 @@ class group_limits {
   std::string known_;        // membership that the levels belong to
   std::list<level> levels_;  // innermost first
   procfs::cgroup_membership::version hierarchy_{};
-  bool is_all_ = false;  // no group is above the levels
+  bool is_all_ = false;        // no group is above the levels
+  bool is_malformed_ = false;  // the membership, whose other lines were used
 };
 
 // Folders of the caller's v2 groups, innermost first, up to the mount.

@@ -51,6 +51,13 @@ failure needs_another(source from) {
                        "power is the difference of two readings of energy: read again"));
 }
 
+failure stands_still(source from) {
+  return with_reason(
+      reason::ambiguous,
+      failure_of{from}(status::unsupported,
+                       "the card's energy counter stands still, and no card uses nothing"));
+}
+
 void give(sensors& s, FieldSet field, std::optional<double> from, std::optional<double>& to) {
   if (from && s.wants(field)) s.found(field, to, *from);
 }
@@ -275,13 +282,14 @@ drm::region_role intel_driver::role_of(const drm::card& c, std::string_view regi
   return region == "stolen" ? drm::region_role::device : drm::usual_role(region);
 }
 
-std::optional<average_power> intel_driver::power_of(const drm::card& c, const chip& sensors) {
-  const reading_of_chip* const counted = sensors.energy();
-  if (counted == nullptr) return std::nullopt;
+result<average_power> intel_driver::power_of(const drm::card& c, const reading_of_chip& energy) {
   known_card& k = of(c);
-  energy_meter& meter = counted->where == place::package ? k.package_energy : k.card_energy;
-  return meter.read(static_cast<std::uint64_t>(counted->value), platform::monotonic_ns(),
-                    platform::suspended_ns());
+  energy_meter& meter = energy.where == place::package ? k.package_energy : k.card_energy;
+  const auto average = meter.read(static_cast<std::uint64_t>(energy.value),
+                                  platform::monotonic_ns(), platform::suspended_ns());
+  if (!average) return needs_another(d_.from);
+  if (average->watts == 0) return stands_still(d_.from);
+  return *average;
 }
 
 result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::telemetry& out) {
@@ -306,11 +314,10 @@ result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::teleme
   }
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
     give(s, energy_joules, value_of(*counted), out.energy_joules);
-    const auto average = power_of(c, has);
-    if (average) {
+    if (const auto average = power_of(c, *counted)) {
       give(s, power_watts, average->watts, out.power_watts);
     } else {
-      s.refuse(power_watts, needs_another(d_.from));
+      s.refuse(power_watts, average.why());
     }
   } else if (has.does_not_count()) {
     s.refuse(energy_joules | power_watts, fail(status::unsupported, {does_not_count}));
@@ -358,16 +365,18 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     all.miss(missing_metric(metric_id::power_limit_watts), fail(status::unsupported, {why}));
   }
   add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
-  if (const auto average = power_of(c, has)) {
-    const auto instance = instance_of(*has.energy());
-    out.push_back(measured(d_.from, metric_id::power_watts, instance, average->watts));
-    out.back().window_ns = average->window_ns;
+  if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
+    if (const auto average = power_of(c, *counted)) {
+      out.push_back(
+          measured(d_.from, metric_id::power_watts, instance_of(*counted), average->watts));
+      out.back().window_ns = average->window_ns;
+    } else {
+      all.miss(missing_metric(metric_id::power_watts), average.why());
+    }
   } else if (has.does_not_count()) {
     for (const metric_id id : {metric_id::power_watts, metric_id::energy_joules}) {
       all.miss(missing_metric(id), fail(status::unsupported, {does_not_count}));
     }
-  } else if (has.energy() != nullptr) {
-    all.miss(missing_metric(metric_id::power_watts), needs_another(d_.from));
   }
   std::vector<gt> gts;
   all.miss_file(missing_metric(metric_id::clock_mhz), d_.find_gts(c, gts), c.folder.view(), "gt*");

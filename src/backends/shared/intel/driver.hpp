@@ -84,6 +84,7 @@ std::uint32_t throttle_bit(std::string_view reason) noexcept;
 platform::errno_or<std::uint32_t> read_throttle(const gt& g);
 
 class chip;
+struct reading_of_chip;
 
 // What is remembered of a card.
 struct known_card {
@@ -130,7 +131,7 @@ class intel_driver final : public drm::driver {
                               pools& out) const;
   void add_clients(drm::visit& v, pool& p) const;
   [[nodiscard]] failure why_not_all(const result<memory_regions>& reported) const;
-  std::optional<average_power> power_of(const drm::card& c, const chip& sensors);
+  result<average_power> power_of(const drm::card& c, const reading_of_chip& energy);
   [[nodiscard]] failure fail(status code, const message_text& message, int error = 0) const {
     return failure_of{d_.from}(code, message, error);
   }

@@ -71,6 +71,21 @@ bool has_word(std::string_view text, std::string_view word) noexcept {
   return false;
 }
 
+// Processors with a GPU inside, and its compute capability, which no other GPU has. The sources are
+// in docs/backends/nvml.md.
+struct Chip {
+  std::string_view name;  // a word of the driver's name for the GPU
+  std::uint32_t major, minor;
+};
+constexpr Chip chips[] = {
+    {"Tegra", 5, 3},                                                     // X1
+    {"Tegra", 6, 2},                                                     // X2
+    {"Xavier", 7, 2}, {"Orin", 8, 7}, {"Thor", 10, 1}, {"Thor", 11, 0},  // since CUDA 13
+    {"GB10", 12, 1},  {"N1X", 12, 1}, {"N1", 12, 1},   {"Spark", 12, 1},
+};
+// GB20B, the GPU of GB10 and N1X.
+constexpr std::uint16_t chip_ids[] = {0x2e03, 0x2e06, 0x2e12, 0x2e13, 0x2e2a};
+
 }  // namespace
 
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
@@ -118,10 +133,7 @@ bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view
 }
 
 bool names_system_on_chip(std::string_view name) noexcept {
-  for (std::string_view chips = "GB10 Orin Thor Xavier Tegra"; !chips.empty();) {
-    if (has_word(name, scan::take_until(chips, ' '))) return true;
-  }
-  return false;
+  return std::ranges::any_of(chips, [&](const Chip& chip) { return has_word(name, chip.name); });
 }
 
 bool is_tegra(const std::string& sys_root) {
@@ -132,15 +144,13 @@ bool is_tegra(const std::string& sys_root) {
 }
 
 bool is_integrated_nvidia(const device& d) noexcept {
-  // Tegra X1 and X2, Xavier, Orin, Thor (11.0 since CUDA 13), GB10: no other chip has these.
-  constexpr std::pair<std::uint32_t, std::uint32_t> capabilities[] = {
-      {5, 3}, {6, 2}, {7, 2}, {8, 7}, {10, 1}, {11, 0}, {12, 1}};
-  constexpr std::uint16_t ids[] = {0x2e03, 0x2e06, 0x2e12, 0x2e13};  // GB20B, the GPU of GB10
-  const std::pair capability(d.compute_capability_major.value_or(0),
-                             d.compute_capability_minor.value_or(0));
-  return std::ranges::find(capabilities, capability) != std::end(capabilities) ||
-         std::ranges::find(ids, d.pci_device) != std::end(ids) ||
-         names_system_on_chip(d.name.view());
+  const auto has_capability = [&](const Chip& chip) {
+    return d.compute_capability_major == chip.major && d.compute_capability_minor == chip.minor;
+  };
+  return d.vendor == vendor::nvidia &&
+         (std::ranges::any_of(chips, has_capability) ||
+          std::ranges::find(chip_ids, d.pci_device) != std::end(chip_ids) ||
+          names_system_on_chip(d.name.view()));
 }
 
 }  // namespace hmn::pci

@@ -42,8 +42,8 @@ struct gpu {
 std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
                              std::uint32_t vendor, known_vendors& known);
 
-// Which of NVIDIA's GPUs are part of a processor and allocate from the host's RAM, which a driver
-// without memory values does not show.
+// Which of NVIDIA's GPUs are part of a processor and allocate from the host's RAM. Their driver
+// reports no memory, the host's RAM, or the part of it that firmware sets aside for the GPU.
 
 // Decides by name, compute capability and PCI device id; false if none of them shows it.
 bool is_integrated_nvidia(const device& d) noexcept;
@@ -51,7 +51,7 @@ bool is_integrated_nvidia(const device& d) noexcept;
 // Whether the device tree is a Tegra's, whose GPU is not on the PCI bus; other GPUs may be.
 bool is_tegra(const std::string& sys_root);
 
-// Recognizes GPUs of an SoC: "NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor".
+// Recognizes GPUs of an SoC: "NVIDIA GB10", "NVIDIA N1X", "Orin (nvgpu)".
 bool names_system_on_chip(std::string_view name) noexcept;
 
 }  // namespace hmn::pci

@@ -352,8 +352,8 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
         note(fmt::format("this is a {} container ({})", found->runtime, found->by)));
   out.findings.push_back(inspect_pid_namespace(in));
   out.findings.push_back(inspect_memory_limit(
-      memory, fmt::format("a control group of {}/self/cgroup is not mounted here, or its limit "
-                          "cannot be read",
+      memory, fmt::format("the control groups of {}/self/cgroup are not understood or not mounted "
+                          "here, or a limit cannot be read",
                           in.proc)));
   return out;
 }

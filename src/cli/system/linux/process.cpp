@@ -14,6 +14,7 @@
 #include "cli/system/process.hpp"
 #include "platform/file.hpp"
 #include "platform/process.hpp"
+#include "procfs/cgroup.hpp"
 #include "procfs/process.hpp"
 
 // The same numbers on all architectures; glibc has them since 2.31.
@@ -103,7 +104,9 @@ std::optional<std::string> send_signal(std::uint32_t pid, int number,
 
 std::optional<procfs::workload> process_workload(std::uint32_t pid) {
   const auto text = read_text_file(fmt::format("{}/{}/cgroup", roots_from_environment().proc, pid));
-  return text ? std::optional(procfs::parse_workload(*text)) : std::nullopt;
+  const bool is_read =
+      text && !text->empty() && !procfs::parse_cgroup_membership(*text).is_malformed;
+  return is_read ? std::optional(procfs::parse_workload(*text)) : std::nullopt;
 }
 
 }  // namespace hmn::cli

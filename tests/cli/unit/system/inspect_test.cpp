@@ -276,8 +276,9 @@ TEST_CASE("containers: marks, PID namespace, limit") {
   CHECK(bare.find("container (") == std::string::npos);
   memory.notes = hypomnesis::note::partial;
   CHECK(mentions(text_of(inspect_container(host.in(), memory)),
-                 "note  memory limit: not known, a control group of " + host.in().proc +
-                     "/self/cgroup is not mounted here, or its limit cannot be read"));
+                 "note  memory limit: not known, the control groups of " + host.in().proc +
+                     "/self/cgroup are not understood or not mounted here, or a limit cannot be "
+                     "read"));
   CHECK(mentions(text_of(inspect_container(host.in(), std::nullopt)),
                  "note  memory limit: not known, host memory cannot be read"));
 }

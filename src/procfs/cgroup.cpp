@@ -60,6 +60,14 @@ std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept 
   return scan::decimal(scan::trim(scan::take_line(text)));
 }
 
+std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept {
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    if (scan::take_word(line) == "nr_descendants") return scan::decimal(scan::trim(line));
+  }
+  return std::nullopt;
+}
+
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
   constexpr std::string_view key = "hierarchical_memory_limit ";
   while (!text.empty()) {

@@ -36,6 +36,9 @@ cgroup_limit parse_cgroup_limit(std::string_view text) noexcept;
 // Parses memory.current or memory.usage_in_bytes.
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
 
+// Parses nr_descendants of cgroup.stat: the number of groups below a group.
+std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept;
+
 // Parses hierarchical_memory_limit of a v1 memory.stat, which includes groups above the mount.
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 

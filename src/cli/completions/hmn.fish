@@ -101,6 +101,7 @@ record-machine||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu
 record-machine||--color|words|auto always never|Use colours: auto, always, never [auto]
 record-machine||--trace|flag||Print each driver call on standard error
 record-machine|-h|--help|flag||Print this help
+run||--all|flag||List and plot all GPUs, also those that the command did not use
 run||--record|file|jsonl csv|Write each sample to FILE (.jsonl or .csv)
 run||--plot|file|svg|Plot to FILE (.svg), or in the terminal (-)
 run|-i|--interval|words|20ms 100ms 1s|Time between samples [100ms]

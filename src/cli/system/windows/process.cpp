@@ -139,7 +139,7 @@ void process_tree::state::add_descendants() {
   }
 }
 
-process_tree::process_tree(const roots&, std::uint32_t root_pid)
+process_tree::process_tree(const roots&, std::uint32_t root_pid, bool)
     : state_(std::make_unique<state>()) {
   state_->add(root_pid);
 }

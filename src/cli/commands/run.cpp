@@ -696,7 +696,7 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
 }
 
 constexpr option options_of_run[] = {
-    {"--all", 0, "", "List and plot all GPUs, also those that the command did not use"},
+    {"--all", 0, "", "List and plot all GPUs, also unused ones"},
     {"--record", 0, "FILE", "Write each sample to FILE (.jsonl or .csv)", completion::file,
      "jsonl csv"},
     {"--plot", 0, "FILE", "Plot to FILE (.svg), or in the terminal (-)", completion::file, "svg"},

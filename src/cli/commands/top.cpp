@@ -58,6 +58,12 @@ expected<exit_code> run_top(const session& in, const options& asked, const style
     if (!found) return found.why();
     how.device = *found;
   }
+  if (asked.top.user) {
+    const auto found = find_user(*asked.top.user, in.is_simulated(),
+                                 user_names::clock::now() + in.patience());
+    if (!found) return found.why();
+    how.user = *found;
+  }
   return is_live ? run_on_terminal(in, how) : run_as_text(in, how);
 }
 

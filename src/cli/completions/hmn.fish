@@ -8,6 +8,7 @@ end
 set -l rows (string split -n \n '|-j|--json|flag||Print a JSON array of the GPUs
 |-i|--interval|words|1s 5s 1m|Repeat at this interval
 |-n|--count|any||Repeat N times, each second without -i
+|-d|--device|device||Only this device: index, UUID or PCI address
 ||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 ||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 ||--color|words|auto always never|Use colours: auto, always, never [auto]
@@ -57,6 +58,7 @@ ps||--color|words|auto always never|Use colours: auto, always, never [auto]
 ps||--trace|flag||Print each driver call on standard error
 ps|-h|--help|flag||Print this help
 snapshot|-j|--json|flag||Print JSON, which it always does
+snapshot|-d|--device|device||Only this device: index, UUID or PCI address
 snapshot||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 snapshot||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 snapshot||--color|words|auto always never|Use colours: auto, always, never [auto]
@@ -101,7 +103,7 @@ record-machine||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu
 record-machine||--color|words|auto always never|Use colours: auto, always, never [auto]
 record-machine||--trace|flag||Print each driver call on standard error
 record-machine|-h|--help|flag||Print this help
-run||--all|flag||List and plot all GPUs, also those that the command did not use
+run||--all|flag||List and plot all GPUs, also unused ones
 run||--record|file|jsonl csv|Write each sample to FILE (.jsonl or .csv)
 run||--plot|file|svg|Plot to FILE (.svg), or in the terminal (-)
 run|-i|--interval|words|20ms 100ms 1s|Time between samples [100ms]
@@ -170,6 +172,7 @@ exporter||--color|words|auto always never|Use colours: auto, always, never [auto
 exporter||--trace|flag||Print each driver call on standard error
 exporter|-h|--help|flag||Print this help
 doctor|-j|--json|flag||Print a JSON object
+doctor|-d|--device|device||Only this device: index, UUID or PCI address
 doctor||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 doctor||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 doctor||--color|words|auto always never|Use colours: auto, always, never [auto]

@@ -36,7 +36,7 @@ reader_settings settings_of(const run_settings& how, milliseconds interval) {
   out.interval = interval;
   out.deadline = std::max(interval, milliseconds(default_deadline_ms));
   out.device = how.device;
-  out.user = how.asked.user;
+  out.user = how.user;
   return out;
 }
 

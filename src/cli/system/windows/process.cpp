@@ -76,6 +76,10 @@ owner_only::owner_only() {
   attributes_ = {sizeof attributes_, &descriptor_, FALSE};
 }
 
+user_search find_uid(const std::string&) {
+  return {};
+}
+
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t>) {
   const platform::handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!process) return std::nullopt;

@@ -3,7 +3,7 @@
 import json
 import re
 
-from command import MACHINES, SOURCE, Machines, card, main, run
+from command import MACHINES, SOURCE, Machines, card, environment, main, run
 
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
@@ -142,6 +142,17 @@ class Usage(Machines):
         unknown = run("--machine", "no-such", cwd=self.folder)
         self.assertEqual(unknown.code, 1)
         self.assertRegex(unknown.err, r'^hmn: --machine "no-such": .* apu, failing, .*workstation\n$')
+
+    def test_the_variable_takes_what_the_option_takes(self):
+        for name in ("apu", str(MACHINES / "apu.json"), "here.json"):
+            (self.folder / "here.json").write_bytes((MACHINES / "apu.json").read_bytes())
+            by_variable = run("--json", cwd=self.folder, env=environment(HMN_SIMULATION=name))
+            self.assertEqual(by_variable.code, 0, by_variable.err)
+            self.assertEqual([gpu["name"] for gpu in json.loads(by_variable.out)],
+                             [gpu["name"] for gpu in json.loads(run("--json", "--machine", "apu").out)])
+        unknown = run(env=environment(HMN_SIMULATION="no-such"))
+        self.assertEqual(unknown.code, 1)
+        self.assertRegex(unknown.err, r'^hmn: HMN_SIMULATION "no-such": .* apu, failing, .*workstation\n$')
 
     def test_a_file_comes_before_an_example_machine_of_its_name(self):
         (self.folder / "apu").write_text('{"devices": []}')

@@ -72,15 +72,15 @@ lookups lookups_of(const session& in, const options& asked) {
       !asked.by && asked.columns.empty() && !asked.json && !asked.csv && !asked.show_pools;
   return {by_default || asked.user || asked.by == grouping::user || asked.sort == sort_key::user ||
               has_column(asked.columns, "user"),
-          has_column(asked.columns, "nspid") && !simulated, by_workload && !simulated,
-          user_names(simulated), user_names::clock::now() + in.patience()};
+          has_column(asked.columns, "nspid") && !simulated, by_workload, user_names(simulated),
+          user_names::clock::now() + in.patience()};
 }
 
-void look_up(process_row& row, lookups& with) {
+void look_up(const session& in, process_row& row, lookups& with) {
   if (with.users) row.user = with.names.of(row.usage, with.until);
+  if (with.workloads) row.in = in.workload(row.usage);
   if (has(row.usage.notes, note::foreign_pid)) return;
   if (with.namespace_pids) row.namespace_pid = namespace_pid(row.usage.pid);
-  if (with.workloads) row.in = process_workload(row.usage.pid);
 }
 
 // Returns GPUs whose processes are listed under them rather than under partitions.
@@ -113,7 +113,8 @@ struct view {
   hypomnesis::snapshot snapshot;
 };
 
-std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options& asked, const view& seen) {
+std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options& asked,
+                                 const view& seen) {
   std::vector<process_row> rows;
   auto with = lookups_of(in, asked);
   auto usages = seen.snapshot.usages();
@@ -124,7 +125,7 @@ std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options&
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
     if (!passes(row, asked, seen.devices)) continue;
-    look_up(row, with);
+    look_up(in, row, with);
     if (!seen.user || seen.user->matches(row)) rows.push_back(std::move(row));
   }
   sort_rows(rows, asked.sort);
@@ -150,7 +151,8 @@ expected<view> find_and_read(const session& in, const options& asked) {
   }
   std::optional<user_filter> user;
   if (asked.user) {
-    const auto found = find_user(*asked.user, in.is_simulated(), user_names::clock::now() + in.patience());
+    const auto found =
+        find_user(*asked.user, in.is_simulated(), user_names::clock::now() + in.patience());
     if (!found) return found.why();
     user = *found;
   }

@@ -273,7 +273,8 @@ std::optional<failure> why_not_writable(const file_to_write& to) {
     const auto folder = folder_of(path);
     if (access(folder.c_str(), W_OK | X_OK) == 0) return why_wrong_name(to, path);
     if (errno == ENOENT)
-      return failed_at(to.path, fmt::format("there is no folder \"{}\"", folder));
+      return failed_at(to.path,
+                       fmt::format("{}: there is no folder \"{}\"", std::strerror(errno), folder));
     return not_written(to, errno);
   }
   if (stream_of(found)) return std::nullopt;

@@ -154,7 +154,7 @@ watch||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-
 watch||--color|words|auto always never|Use colours: auto, always, never [auto]
 watch||--trace|flag||Print each driver call on standard error
 watch|-h|--help|flag||Print this help
-exporter||--listen|words|127.0.0.1:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
+exporter||--listen|words|127.0.0.1:10077 localhost:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
 exporter||--web-config|file|yml yaml|TLS, passwords and headers, in Prometheus'\'' format
 exporter||--max-age|words|100ms 1s 5s|Share readings between clients up to this age [1s]
 exporter||--by|list|process user container pod job unit|Also memory by process, user, container, pod, ...

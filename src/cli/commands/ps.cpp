@@ -290,7 +290,7 @@ constexpr option options_of_ps[] = {
 
 constexpr std::string_view examples_of_ps =
     "Examples:\n"
-    "  hmn ps -d 0 -u alice                 alice's processes on GPU 0\n"
+    "  hmn ps -d 0 -u root                  root's processes on GPU 0\n"
     "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
     "  hmn ps --match 'python*' --sort total\n"
     "  hmn ps --by user                     sums per user\n"

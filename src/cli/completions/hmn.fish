@@ -34,6 +34,7 @@ set -l rows (string split -n \n '|-j|--json|flag||Print a JSON array of the GPUs
 top|-i|--interval|words|100ms 500ms 1s 5s|Time between readings [1s]
 top||--once|flag||Print one frame as text
 top|-n|--count|any||Exit after N frames
+top||--read-only|flag||Send no signals to processes
 top|-u|--user|user||Only processes of this user: name or number
 top|-d|--device|device||Only this device: index, UUID or PCI address
 top||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m

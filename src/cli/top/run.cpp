@@ -43,6 +43,7 @@ reader_settings settings_of(const run_settings& how, milliseconds interval) {
 void prepare(state& to, const session& in, const run_settings& how) {
   to.interval = milliseconds(how.asked.interval_ms);
   to.is_simulated = in.is_simulated();
+  to.is_read_only = how.asked.is_read_only;
   to.user = how.asked.user;
 }
 

@@ -129,8 +129,8 @@ TEST_CASE("a part of a byte is a whole one: the room must be enough") {
 TEST_CASE("what is no size is named") {
   CHECK(refused("20").find("20GiB or 20MiB") != std::string::npos);
   for (const char* text :
-       {"", "GiB", "-1GiB", "1e3B", "20 gib", "20GiBs", "1.GiB", ".5GiB", "1.1234567GiB", "1..5GiB",
-        "0GiB", "16777216TiB", "99999999999999999999999B", "20GiB "})
+       {"", "GiB", "-1GiB", "1e3B", "20 gibs", "20GiBs", "1.GiB", ".5GiB", "1.1234567GiB",
+        "1..5GiB", "0GiB", "16777216TiB", "99999999999999999999999B", "20GiB "})
     CHECK(refused(text).find(text) != std::string::npos);
 }
 

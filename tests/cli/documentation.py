@@ -80,6 +80,24 @@ class Options(unittest.TestCase):
                 self.assertIn(option, result.err)
 
 
+class Published(unittest.TestCase):
+    # What fetches a package from a registry. A file, a folder or a source of its own is none.
+    FETCHES = re.compile(r"(dotnet add package \S+(?!.*--source)|pip install (?![-./*\w]*(?:[/*]|\.whl))\S*hypomnesis|npm install \S*hypomnesis|"
+                         r"luarocks install \S*hypomnesis|cargo (?:add|install) hypomnesis|apt(?:-get)? install \S*hypomnesis).*$", re.M)
+
+    def test_pages_with_a_command_for_a_registry_say_that_nothing_is_published(self):
+        self.assertTrue(self.FETCHES.search("dotnet add package Hypomnesis"))
+        self.assertTrue(self.FETCHES.search("pip install hypomnesis"))
+        self.assertFalse(self.FETCHES.search("dotnet add package Hypomnesis --source x"))
+        self.assertFalse(self.FETCHES.search("pip install ./hypomnesis-*.whl"))
+        pages = [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "bindings").rglob("README.md"),
+                 *(SOURCE / "docs" / "man").glob("*.1"), *(SOURCE / "examples").rglob("*.md")]
+        for page in pages:
+            text = page.read_text()
+            found = self.FETCHES.search(text)
+            self.assertTrue(not found or "published" in text, (page, found))
+
+
 class Texts(unittest.TestCase):
     def test_commands_stand_in_help_and_manual(self):
         listed = re.search(r"^Commands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)

@@ -13,8 +13,6 @@
 #include <utility>
 
 #include "cli/system/file.hpp"
-#include "model/pci_address.hpp"
-#include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/cgroup.hpp"
 #include "procfs/process.hpp"
@@ -84,30 +82,6 @@ class peak_file {
   bool was_reset_ = false;
 };
 
-namespace {
-
-// Sums a device's regions of video memory in dmem.peak, whose lines are
-// "drm/0000:03:00.0/vram0 12550144"; none: it has none.
-std::optional<std::uint64_t> sum_regions(std::string_view text, const pci_address& device,
-                                         std::size_t& regions) {
-  std::optional<std::uint64_t> sum;
-  regions = 0;
-  while (!text.empty()) {
-    auto line = scan::take_line(text);
-    const auto maker = scan::take_until(line, '/');
-    const auto address = parse_pci_address(scan::take_until(line, '/'));
-    if (maker != "drm" || address != device || !line.starts_with("vram")) continue;
-    scan::take_until(line, ' ');
-    const auto bytes = procfs::parse_cgroup_usage(line);
-    if (!bytes) return std::nullopt;
-    sum = sum.value_or(0) + *bytes;
-    ++regions;
-  }
-  return sum;
-}
-
-}  // namespace
-
 struct command_group::state {
   state(std::string of_hmn, const roots& in)
       : home(std::move(of_hmn)), proc(in.proc), peak(home + "/memory.peak") {}
@@ -125,22 +99,17 @@ struct command_group::state {
   bool left = false;
 };
 
-// A process that is listed as 0 is of another PID namespace. A second look does without those that
-// ended after the first.
+// A second look does without those that ended after the first.
 bool command_group::state::holds_others(const std::vector<process_tree::member>& members) const {
-  const auto is_ours = [&](std::string_view word) {
-    const auto pid = procfs::parse_pid(word);
-    const auto is_it = [&](const process_tree::member& each) { return each.pid == *pid; };
-    return pid && (std::any_of(members.begin(), members.end(), is_it) || is_below_us(proc, *pid));
+  const auto is_ours = [&](std::uint32_t pid) {
+    return std::any_of(members.begin(), members.end(),
+                       [pid](const process_tree::member& each) { return each.pid == pid; }) ||
+           is_below_us(proc, pid);
   };
   for (int looks = 0; looks < 2; ++looks) {
-    const auto list = read_text_file(home + "/cgroup.procs").value_or("");
-    bool has_others = false;
-    for (std::string_view text = list; !text.empty();) {
-      const auto word = scan::trim(scan::take_line(text));
-      has_others = has_others || (!word.empty() && !is_ours(word));
-    }
-    if (!has_others) return false;
+    const auto listed =
+        procfs::parse_group_members(read_text_file(home + "/cgroup.procs").value_or(""));
+    if (std::all_of(listed.begin(), listed.end(), is_ours)) return false;
   }
   return true;
 }
@@ -219,14 +188,12 @@ group_peak command_group::peak() const {
 
 // Reads dmem.peak, which cannot be reset. Peaks of several regions need not be of one time.
 group_peak command_group::device_peak(std::string_view pci_bus_id) const {
-  const auto address = parse_pci_address(pci_bus_id);
   const auto text = read_text_file(state_->home + "/dmem.peak");
-  if (!address || !text || !state_->device_peaks)
-    return {std::nullopt, "not reported by the system", {}};
-  std::size_t regions = 0;
-  const auto before = sum_regions(*state_->device_peaks, *address, regions);
-  auto out = state_->bound(before, sum_regions(*text, *address, regions));
-  if (out.bytes && out.why_bound.empty() && regions > 1)
+  if (!text || !state_->device_peaks) return {std::nullopt, "not reported by the system", {}};
+  const auto now = procfs::parse_video_memory(*text, pci_bus_id);
+  auto out =
+      state_->bound(procfs::parse_video_memory(*state_->device_peaks, pci_bus_id).bytes, now.bytes);
+  if (out.bytes && out.why_bound.empty() && now.regions > 1)
     out.why_bound = "the sum of the peaks of its parts";
   return out;
 }

@@ -172,7 +172,7 @@ class Run(Machines):
         device = said["devices"][0]
         for value in (said["largest_process"], said["all_processes"], said["proportional"], device["command"]):
             self.assertTrue(value["lower_bound"], value)
-            self.assertGreaterEqual(value["bytes"], 78 * MIB)
+            self.assertGreaterEqual(value["bytes"], 60 * MIB)  # an average may have begun earlier
         self.assertEqual((device["command"]["kind"], device["largest_process"]["kind"]), ("sampled", "lower_bound"))
         self.assertFalse(device["whole_device"]["lower_bound"])
         for line in (r"largest process +>=\d+\.\d MiB  at least: 1 process was left running\n", r"all processes +>=\d",

@@ -194,7 +194,7 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
     if (auto wrong = read_interval(from, all.interval_ms.emplace())) return wrong;
   std::optional<std::string> file;
   if (auto wrong = read_text(from, "--textfile", a_path, file)) return wrong;
-  if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force")};
+  if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force"), true};
   if (auto wrong = read_text(from, "--web-config", a_path, all.web_config)) return wrong;
   all.once = from.has("--once");
   all.is_traced = to.trace;

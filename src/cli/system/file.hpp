@@ -70,13 +70,15 @@ struct file_to_write {
   // replaced with --force only.
   std::span<const std::string_view> suffixes;
   bool force = false;
+  bool takes_any_new = false;  // a new file may have any name
 
   bool may_replace(std::string_view name) const;
 };
 
 // Takes in `file` where the path leads.
 failure is_there_already(const file_to_write& to, const std::string& file);
-// Returns why no new file of that name is made: its ending is not that of what the option writes.
+// Returns why no new file of that name is made: it has an ending, and not that of what the option
+// writes.
 std::optional<failure> why_wrong_name(const file_to_write& to, std::string_view file);
 std::optional<failure> write_to_stream(stream to, std::string_view text);
 

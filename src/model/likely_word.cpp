@@ -13,17 +13,22 @@ namespace {
 constexpr std::size_t likely_slip = 2;    // edits
 constexpr std::size_t longest_slip = 64;  // bytes of a word that are compared
 
-// Computes Levenshtein's distance, without regard to case.
+// Computes the distance of Damerau and Levenshtein, without regard to case: two neighbours that
+// changed places are one edit, so that "wiat" is closer to "wait" than to "fit".
 std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before.swap(last);
+    last.swap(row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t swap = diagonal + (equal_ignoring_case(a[i - 1], b[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, swap});
+      const auto is_same = [&](std::size_t of_a, std::size_t of_b) {
+        return equal_ignoring_case(a[of_a - 1], b[of_b - 1]);
+      };
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (is_same(i, j) ? 0 : 1)});
+      if (i > 1 && j > 1 && is_same(i, j - 1) && is_same(i - 1, j))
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];

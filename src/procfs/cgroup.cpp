@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::procfs {
@@ -63,6 +64,40 @@ cgroup_limit parse_cgroup_limit(std::string_view text) noexcept {
 
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept {
   return scan::decimal(scan::trim(scan::take_line(text)));
+}
+
+std::vector<std::uint32_t> parse_group_members(std::string_view text) {
+  std::vector<std::uint32_t> all;
+  while (!text.empty()) {
+    const std::string_view word = scan::trim(scan::take_line(text));
+    if (!word.empty()) all.push_back(scan::number<std::uint32_t>(word).value_or(0));
+  }
+  return all;
+}
+
+video_memory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept {
+  video_memory sum;
+  const auto device = parse_pci_address(pci_bus_id);
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    const std::string_view maker = scan::take_until(line, '/');
+    const auto address = parse_pci_address(scan::take_until(line, '/'));
+    if (maker != "drm" || !address || address != device || !line.starts_with("vram")) continue;
+    scan::take_until(line, ' ');
+    const auto bytes = scan::decimal(scan::trim(line));
+    const auto total = bytes ? scan::sum(sum.bytes.value_or(0), *bytes) : std::nullopt;
+    if (!total) return {};
+    sum = {total, sum.regions + 1};
+  }
+  return sum;
+}
+
+std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept {
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    if (scan::take_word(line) == "nr_descendants") return scan::decimal(scan::trim(line));
+  }
+  return std::nullopt;
 }
 
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {

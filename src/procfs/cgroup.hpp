@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hmn::procfs {
 
@@ -36,6 +37,20 @@ cgroup_limit parse_cgroup_limit(std::string_view text) noexcept;
 
 // Parses memory.current or memory.usage_in_bytes.
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
+
+// Parses cgroup.procs: pids; 0: a process of another PID namespace.
+std::vector<std::uint32_t> parse_group_members(std::string_view text);
+
+// Video memory of a device in dmem.peak, the sum of its regions.
+struct video_memory {
+  std::optional<std::uint64_t> bytes;  // none: no region, or a malformed one
+  unsigned regions = 0;
+};
+// Parses lines such as "drm/0000:03:00.0/vram0 12550144".
+video_memory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept;
+
+// Parses nr_descendants of cgroup.stat: the number of groups below a group.
+std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept;
 
 // Parses hierarchical_memory_limit of a v1 memory.stat, which includes groups above the mount.
 cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;

@@ -37,6 +37,17 @@ class fields {
   int next_ = 3;
 };
 
+// Returns the fields after the state and the name, which may contain anything but is the last to
+// have a ')'.
+std::optional<fields> fields_after_name(std::string_view text) noexcept {
+  const std::size_t close = text.rfind(')');
+  if (close == std::string_view::npos) return std::nullopt;
+  std::string_view after = text.substr(close + 1);
+  fields all(scan::take_line(after));
+  all.take(3);  // behind the blank after the name
+  return all;
+}
+
 constexpr std::ptrdiff_t most_digits = 19;  // all such numbers fit 64 bits
 
 constexpr unsigned value_of(char c) noexcept {
@@ -83,14 +94,19 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
               *starttime, vsize, rss};
 }
 
+std::optional<std::uint64_t> parse_exit_signal(std::string_view text) noexcept {
+  auto f = fields_after_name(text);
+  if (!f) return std::nullopt;
+  const auto signal = scan::number(f->take(38));
+  return f->goes_on() ? signal : std::nullopt;
+}
+
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept {
-  const std::size_t close = text.rfind(')');
-  if (close == std::string_view::npos) return std::nullopt;
-  std::string_view after = text.substr(close + 1);
-  fields f(scan::take_line(after));
-  const auto user = scan::number(f.take(14));
-  const auto system = scan::number(f.take(15));
-  if (!user || !system || !f.goes_on() || *system > UINT64_MAX - *user) return std::nullopt;
+  auto f = fields_after_name(text);
+  if (!f) return std::nullopt;
+  const auto user = scan::number(f->take(14));
+  const auto system = scan::number(f->take(15));
+  if (!user || !system || !f->goes_on() || *system > UINT64_MAX - *user) return std::nullopt;
   return *user + *system;
 }
 

@@ -39,6 +39,10 @@ std::optional<stat> parse_stat(std::string_view text) noexcept;
 // Returns utime + stime in clock ticks; both include threads that have ended.
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept;
 
+// Returns the signal that the parent gets at the end: SIGCHLD, also of a process that another one
+// has adopted, or 0 of one that was cloned without. Returns none for malformed text.
+std::optional<std::uint64_t> parse_exit_signal(std::string_view text) noexcept;
+
 // Tests for a kernel thread, which holds no descriptor. Returns false for malformed text.
 bool is_kernel_thread(std::string_view stat_text) noexcept;
 

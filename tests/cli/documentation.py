@@ -37,13 +37,32 @@ def with_value(command):
 class Options(unittest.TestCase):
     def test_help_is_read_rightly(self):
         self.assertEqual(helped(""), {"--help", "--version", "--json", "--timeout", "--machine",
-                                      "--color", "--trace", "--interval", "--count"})
-        self.assertEqual(with_value("snapshot"), {"--timeout", "--machine", "--color"})
+                                      "--color", "--trace", "--interval", "--count", "--device"})
+        self.assertEqual(with_value("snapshot"), {"--timeout", "--machine", "--color", "--device"})
 
     def test_manual_pages_and_completions_have_the_options_of_the_command(self):
         done = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "write-options", "--check", *COMMAND],
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_a_letter_is_one_option_in_every_command_that_the_pages_promise(self):
+        options = {command: dict(re.findall(r"^  -(\w), --([a-z-]+)", help_of(command), re.M)) for command in COMMANDS}
+        promises = {}
+        for path in (SOURCE / "CHANGELOG.md", SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md")):
+            text = re.sub(r"\s+", " ", path.read_text())
+            for promise in re.findall(r"[^.]*\bin every command\b[^.]*\.", text):
+                promises |= dict(re.findall(r"`-(\w)` ([a-zA-Z]+)", promise))
+        self.assertIn("d", promises)
+        for letter, word in promises.items():
+            of_letter = {options[command][letter] for command in COMMANDS if letter in options[command]}
+            self.assertEqual([name.startswith(word.lower()) for name in of_letter], [True], (letter, word, of_letter))
+            name, = of_letter
+            for command in COMMANDS:
+                if f"--{name}" in helped(command):
+                    self.assertIn(letter, options[command], (command, name))
+        # Those that list no devices: all of them are recorded, or served.
+        lists = set(COMMANDS) - {"record-machine", "exporter"}
+        self.assertEqual({command for command in COMMANDS if "d" in options[command]}, lists)
 
     def test_each_option_does_what_its_help_says_it_takes(self):
         for command in COMMANDS:
@@ -59,6 +78,24 @@ class Options(unittest.TestCase):
                 result = run(*command.split(), option)
                 self.assertEqual(result.code, 2)
                 self.assertIn(option, result.err)
+
+
+class Published(unittest.TestCase):
+    # What fetches a package from a registry. A file, a folder or a source of its own is none.
+    FETCHES = re.compile(r"(dotnet add package \S+(?!.*--source)|pip install (?![-./*\w]*(?:[/*]|\.whl))\S*hypomnesis|npm install \S*hypomnesis|"
+                         r"luarocks install \S*hypomnesis|cargo (?:add|install) hypomnesis|apt(?:-get)? install \S*hypomnesis).*$", re.M)
+
+    def test_pages_with_a_command_for_a_registry_say_that_nothing_is_published(self):
+        self.assertTrue(self.FETCHES.search("dotnet add package Hypomnesis"))
+        self.assertTrue(self.FETCHES.search("pip install hypomnesis"))
+        self.assertFalse(self.FETCHES.search("dotnet add package Hypomnesis --source x"))
+        self.assertFalse(self.FETCHES.search("pip install ./hypomnesis-*.whl"))
+        pages = [SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "bindings").rglob("README.md"),
+                 *(SOURCE / "docs" / "man").glob("*.1"), *(SOURCE / "examples").rglob("*.md")]
+        for page in pages:
+            text = page.read_text()
+            found = self.FETCHES.search(text)
+            self.assertTrue(not found or "published" in text, (page, found))
 
 
 class Texts(unittest.TestCase):

@@ -334,7 +334,7 @@ class Once(Machines):
     def test_wrong_options_are_refused_by_name(self):
         for arguments, words in (
                 (("--listen", "nowhere"), ("--listen", "nowhere", "ADDRESS:PORT")),
-                (("--listen", "localhost:80"), ("localhost:80", "ADDRESS:PORT")),
+                (("--listen", "example.org:80"), ("example.org:80", "ADDRESS:PORT")),
                 (("--listen", "::1:80"), ("::1:80", "ADDRESS:PORT")),
                 (("--listen", "127.0.0.1:65536"), ("65536", "ADDRESS:PORT")),
                 (("--once", "--textfile", "x"), ("--once", "--textfile")),

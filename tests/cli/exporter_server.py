@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import http.client
 import os
+import pathlib
 import re
 import shutil
 import socket
@@ -146,6 +147,33 @@ class Paths(Machines):
         with Server(MACHINES / "workstation.json", listen=":0") as server:
             for server.host in ("::1", "127.0.0.1"):
                 self.assertEqual(server.get("/healthz")[0], 200)
+
+    def test_a_server_that_is_not_installed_names_its_package(self):
+        alone = self.folder / "bin"
+        alone.mkdir()
+        shutil.copy2(COMMAND[0], alone / "hmn")
+        found = environment(LD_LIBRARY_PATH=str(pathlib.Path(COMMAND[0]).parent))
+        missing = (r"^hmn: no server: (/\S+)/hypomnesis/hmn-exporter is not installed; "
+                   r"it is in the package hypomnesis-exporter; --once and --textfile need none\n$")
+        done = subprocess.run([alone / "hmn", "exporter"], capture_output=True, text=True, env=found, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(re.match(missing, done.stderr)[1].startswith(f"{alone}/"), done.stderr)
+        # Without /proc the own folder is not known: it is sought where it was to be installed.
+        unshare = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork"]
+        hide = ["sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        if subprocess.run([*unshare, *hide, "true"], capture_output=True, timeout=60).returncode != 0:
+            self.skipTest("unshare or mount is refused")
+        done = subprocess.run([*unshare, *hide, alone / "hmn", "exporter"], capture_output=True, text=True, env=found,
+                              timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("..", re.match(missing, done.stderr)[1])
+
+    def test_localhost_is_an_address(self):
+        for name in ("localhost", "LocalHost"):
+            with Server(MACHINES / "workstation.json", listen=f"{name}:0") as server:
+                self.assertEqual((server.host, server.get("/healthz")[0]), ("127.0.0.1", 200))
+        refused = run("exporter", "--listen", "example.org:0", "--machine", MACHINES / "workstation.json")
+        self.assertEqual((refused.code, refused.out), (2, ""))
 
     def test_an_address_in_use_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -50,6 +52,17 @@ int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t*
   const int error = NEXT(call, "posix_spawnp")(pid, file, actions, how, arguments, variables);
   is_counting = left > 0;
   return error;
+}
+
+int prctl(int option, ...) {
+  va_list rest;
+  va_start(rest, option);
+  unsigned long words[4];
+  for (int i = 0; i < 4; ++i) words[i] = va_arg(rest, unsigned long);
+  va_end(rest);
+  return fails("prctl")
+             ? -1
+             : NEXT(int (*)(int, ...), "prctl")(option, words[0], words[1], words[2], words[3]);
 }
 
 int ppoll(struct pollfd* all, nfds_t count, const struct timespec* limit, const sigset_t* mask) {

@@ -56,7 +56,7 @@ MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r"(?m)^(hypomnesis_(?:snapshot|reading|source|process)\w*_seconds(?:\{[^}]*\})?) \S+$", r"\1 N"),
     (r"(?m)^(TIME(?:,[^,\n]*){13}),\d+,", r"\1,N,"),  # age_ns of hmn log --csv
     (r'hostname="[^"]*"', 'hostname="HOST"'),
-    (r"\b\d+d\d\dh\b", "AGE"),  # of a process: it grows
+    (r"(?<=\? )(\d+d\d\dh|\d+:\d\d:\d\d)\b", "AGE"),  # of a process: it grows
     (r"[\u2801-\u28ff]", "\u28ff"),  # curves begin anywhere
     (r"\d+(?:\.\d+)?(?: ?)(?:s|ms|us|µs)\b", "SECONDS"),
     (r"\d+ (?:of \d+ )?(samples|times|observations)", r"N \1"))]

@@ -551,6 +551,21 @@ class Selection(Machines):
         self.assertEqual(self.on(self.MACHINE, "ps", "-u", "8", "--json"),
                          (0, "[]\n", "hmn: 0 GPU processes found matching user=8.\n"))
 
+    def test_a_user_by_name(self):
+        users = {"devices": [card(processes=[{"pid": 1, "used": MIB, "uid": 0}, {"pid": 2, "used": MIB, "uid": 7}])]}
+        for command in (("ps", "--json"), ("top", "--once")):
+            found = self.on(users, *command, "-u", "root")
+            self.assertEqual(found.code, 0, found.err)
+            if command[0] == "ps":
+                self.assertEqual([row["pid"] for row in strict_json(found.out)], [1])
+            missing = self.on(users, *command, "-u", "alice")
+            self.assertEqual((missing.code, missing.out), (1, ""))
+            self.assertIn('--user "alice": no such user: a simulated machine has root and numbers', missing.err)
+            missing = run(*command, "-u", "no-such-user")
+            self.assertEqual((missing.code, missing.out), (1, ""))
+            self.assertEqual(missing.err, 'hmn: --user "no-such-user": no such user\n')
+            self.assertEqual(run(*command, "-u", "root").code, 0)
+
     def test_filters_together(self):
         self.assertEqual(self.pids("--pid", 1, "--device", 0, "--match", "*3"), [(1, 0)])
 

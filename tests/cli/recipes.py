@@ -70,6 +70,16 @@ class Recipes(Machines):
                               (line, machine, done.stderr))
                 self.assertNotIn("jq: error", done.stderr, line)
 
+    def test_what_uses_much_is_ended(self):
+        block, = (each for each in blocks("docs/recipes.md") if "kill" in each)
+        machine = self.machine(devices=[card(processes=[
+            {"pid": 11, "used": "2GiB"}, {"pid": 12, "used": "1GiB"}, {"pid": 13},
+            {"pid": 14, "used": "3GiB", "notes": ["foreign_pid"]}, {"pid": 15, "used": "1.5GiB"}])])
+        done = self.shell('kill() { echo kill "$@"; }; ps() { :; }\n' + block, machine)
+        self.assertEqual((done.returncode, done.stdout), (0, "kill 11 15\n"), done.stderr)
+        done = self.shell('kill() { echo kill "$@"; }\n' + block, self.machine(devices=[]))
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
     def test_the_counterparts_of_nvidia_smi_exist(self):
         text = (SOURCE / "docs/from-nvidia-smi.md").read_text()
         machine = MACHINES / "workstation.json"

@@ -83,6 +83,26 @@ class Kept(KernelCard):
             else:
                 self.assertEqual(steady(json.loads(here.out)), steady(json.loads(there.out)))
 
+    def test_who_uses_memory_is_the_same_elsewhere(self):
+        places = {"job": ("0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0", "4711"),
+                  "unit": ("0::/system.slice/ollama.service", r"name\d+\.service$"),
+                  "pod": ("0::/kubepods.slice/kubepods-pod3a7c1a52_0b9a_4f0e_9d0e_2b1f6a7c8d90.slice/cri-containerd-"
+                          + "ab" * 32 + ".scope", "00000000-0000-0000-0000-"), "container": (None, "containerd:0+")}
+        for by, (group, name) in places.items():
+            if group:
+                self.write(f"proc/77/cgroup", group + "\n")
+            there, = strict_json(run("ps", "--json", "--by", by, env=environment(**self.env)).out)
+            file = self.kept()
+            here, = strict_json(run("ps", "--json", "--by", by, "--machine", file).out)
+            self.assertTrue(there[by], there)
+            self.assertEqual((here["used_bytes"], here["processes"]), (there["used_bytes"], there["processes"]))
+            self.assertRegex(here[by], f"^{name}")
+            served = run("exporter", "--once", "--by", by, "--machine", file).out
+            self.assertRegex(served, rf'hypomnesis_{by}_gpu_memory_usage_bytes{{.*="{here[by].split(":")[-1]}"')
+            file.unlink()
+        folder = strict_json(run("ps", "--json", "--by", "pod", "--machine", self.folder).out)
+        self.assertEqual(folder[0]["pod"], "3a7c1a52-0b9a-4f0e-9d0e-2b1f6a7c8d90")
+
     def test_it_reports_nothing_of_who_it_is_of(self):
         text = self.kept().read_text()
         for secret in (USER, socket.gethostname(), "hunter2", "token", "thesis", "diary", CONTAINER,

@@ -140,6 +140,100 @@ class Run(Machines):
                              seen=(holds(0, 3), holds(90)))
         self.assertGreaterEqual(said["all_processes"]["bytes"], 90 * MIB)
 
+    def daemon(self, *words):
+        """Of a process that loses its parent at once and goes on in a session of its own."""
+        return f"setsid sh -c '{HOLDER} fork child {' '.join(map(str, words))} >/dev/null 2>&1 &'"
+
+    def test_a_daemon_that_ends_before_the_command_is_measured(self):
+        done = self.folder / "done"
+        said = self.measured("sh", "-c", f"{self.daemon('fill:80', 'until:0')}; {HOLDER} until:1",
+                             seen=(holds(80), any_row))
+        self.assertGreaterEqual(said["all_processes"]["bytes"], 80 * MIB)
+        self.assertGreaterEqual(said["largest_process"]["bytes"], 80 * MIB)
+        said = self.measured("sh", "-c", f"{self.daemon('fill:80')}; sleep 1; touch {done}")
+        largest = said["largest_process"]
+        self.assertEqual((largest["kind"], largest["lower_bound"], largest["upper_bound"]), ("exact", False, False))
+        self.assertGreaterEqual(largest["bytes"], 80 * MIB)
+        self.assertLess(largest["bytes"], 80 * MIB + SLACK)
+        self.assertEqual(said["left_running"], 0)
+        self.assertFalse(said["all_processes"]["lower_bound"])
+        self.assertRegex(self.err, r"largest process +8\d\.\d MiB  exact, .* orphans included\n")
+        self.assertNotIn("left running", self.err)
+
+    def test_what_a_command_leaves_running_makes_every_sum_a_bound(self):
+        plot = self.folder / "left.svg"
+        machine = self.with_children_on_the_device(GIB, peak_used=3 * GIB)
+        began = time.monotonic()
+        said = self.measured("sh", "-c", f"{self.daemon('fill:80', 'sleep:3000')}; {HOLDER} until:0", machine=machine,
+                             options=("--plot", plot), seen=(holds(80),))
+        self.assertLess(time.monotonic() - began, 3)  # hmn ends when the command ends
+        self.assertEqual(said["left_running"], 1)
+        self.assertEqual(said["largest_process"]["kind"], "lower_bound")
+        device = said["devices"][0]
+        for value in (said["largest_process"], said["all_processes"], said["proportional"], device["command"]):
+            self.assertTrue(value["lower_bound"], value)
+            self.assertGreaterEqual(value["bytes"], 60 * MIB)  # an average may have begun earlier
+        self.assertEqual((device["command"]["kind"], device["largest_process"]["kind"]), ("sampled", "lower_bound"))
+        self.assertFalse(device["whole_device"]["lower_bound"])
+        for line in (r"largest process +>=\d+\.\d MiB  at least: 1 process was left running\n", r"all processes +>=\d",
+                     r"PSS +>=\d", r"the command +>=\d", r"left running +1  not measured since the command ended\n"):
+            self.assertRegex(self.err, line)
+        self.assertEqual(rows_of(self.timeline)[-1]["processes"], 1)
+        drawn = plot.read_text()
+        self.assertIn("largest process &gt;=", drawn)
+        self.assertIn("1 process was left running", drawn)
+
+    def test_a_command_that_ends_at_once_and_leaves_a_daemon(self):
+        said = self.measured("sh", "-c", f"nohup {HOLDER} fill:80 sleep:500 >/dev/null 2>&1 &")
+        self.assertEqual((said["largest_process"]["kind"], said["all_processes"]["lower_bound"]), ("lower_bound", True))
+
+    def test_where_orphans_cannot_be_adopted_every_sum_is_a_bound(self):
+        refused = environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING="prctl")
+        done = run("run", "--output", self.json, "--", HOLDER, "fill:30", "sleep:300", env=refused)
+        self.assertEqual(done.code, 0, done.err)
+        said = strict_json(self.json.read_text())
+        self.assertEqual(said["largest_process"]["kind"], "lower_bound")
+        self.assertTrue(said["all_processes"]["lower_bound"])
+        self.assertRegex(done.err, r"largest process +>=3\d\.\d MiB  at least: a process may have left unseen\n")
+
+    def test_orphans_are_reaped(self):
+        said = self.measured("sh", "-c", "for i in 1 2 3 4 5; do setsid sh -c 'sleep 0 &'; done; sleep 0.3; "
+                             "ps -o stat= --ppid $PPID")
+        self.assertEqual(said["left_running"], 0)
+
+    def test_of_many_gpus_those_that_were_used_are_listed(self):
+        def machine(users):
+            rows = self.with_children_on_the_device(GIB)["devices"][0]["processes"]
+            return {"devices": [card(uuid=f"GPU-{i}", telemetry={"gpu_busy_percent": 9, "power_watts": 70},
+                                     processes=rows if i in users else []) for i in range(8)]} | HOST
+        plot = self.folder / "many.svg"
+        for users, listed in (((), []), ((2,), ["2"])):
+            for options, expected in (((), listed), (("--all",), list("01234567"))):
+                self.measured(HOLDER, "until:0", machine=machine(users), options=("--plot", plot, *options), seen=(
+                    lambda row, n=users: len(row["devices"]) == 8 and all(
+                        each["command_bytes"] == (GIB if each["index"] in n else 0) for each in row["devices"]),))
+                self.assertEqual(re.findall(r"\n  GPU (\d) \[", self.err), expected)
+                drawn = plot.read_text()
+                self.assertEqual(re.findall(r">GPU (\d) \[", drawn), expected)
+                self.assertEqual(drawn.count("<g>"), 1 + 3 * len(expected))
+                others = "0, 1, 3-7" if users else "0-7"
+                line = f"GPU {others} +0 B  not used by the command; --all lists them\n"
+                self.assertEqual(bool(re.search(line, self.err)), not options, self.err)
+                self.assertEqual(f"not shown: GPU {others}, not used by the command" in drawn, not options)
+
+    def test_intervals_are_those_of_what_is_drawn(self):
+        plot = self.folder / "intervals.svg"
+        said = self.measured(HOLDER, "fork", "fill:300", "sleep:1500", "wait", machine={"devices": [card()]} | HOST,
+                             options=("--plot", plot))
+        drawn = plot.read_text()
+        for value, before in ((said["all_processes"], "of the command&#39;s processes, sampled every "),
+                              (said["proportional"], "PSS, sampled every "),
+                              (said["devices"][0]["whole_device"], "of 16.0 GiB, sampled every ")):
+            self.assertIn(f"{before}{value['interval_ns'] // 1_000_000} ms", drawn)
+        shared, = re.findall(r'd="(M[^"]*)" fill="none" stroke="#d55e00"', drawn)
+        self.assertRegex(shared, r"^M[\d.]+ [\d.]+(L[\d.]+ [\d.]+)?(H[\d.]+L.*)*$")  # a value holds until the next
+        self.assertIn("H", shared)
+
     def test_exit_code_and_signal_are_the_commands(self):
         self.assertEqual(self.measured(HOLDER, "exit:7", code=7)["exit_code"], 7)
         self.assertIn("exit:7: exit code 7 after ", self.err)
@@ -355,13 +449,12 @@ class Run(Machines):
             {"at_reading": 8, "patch": [
                 {"op": "replace", "path": "/devices/0/pools/0/used", "value": "12GiB"},
                 {"op": "replace", "path": "/devices/0/telemetry/gpu_busy_percent", "value": 83}]}]} | HOST
-        done = self.on(machine, "run", "--interval", "20ms", "--plot", "-", "--", "sleep", "0.6")
+        done = self.on(machine, "run", "--all", "--interval", "20ms", "--plot", "-", "--", "sleep", "0.6")
         self.assertEqual(done.code, 0, done.err)
         for part in ("Host memory\n", "GPU 0 [Card]\n", "whole device: peak 12.0 GiB at ", "GPU 0: load\n",
-                     "load: peak 83 % at ", "GPU 0: power\n", "power: peak 70 W at ",
-                     "not shown: GPU 1, 2, where nothing changed\n"):
+                     "load: peak 83 % at ", "GPU 0: power\n", "power: peak 70 W at ", "GPU 1 [Card]\n"):
             self.assertIn(part, done.out)
-        self.assertNotIn("GPU 1 [", done.out)
+        self.assertRegex(done.out, r"GPU 0: power\n *80 W \S")  # an axis ends at a multiple of its step
         wrong = self.on(machine, "run", "--plot", "-", "--json", "--", "true")
         self.assertEqual((wrong.code, wrong.err), (2, 'hmn: --plot and --json name the same file: "-"\n'))
 
@@ -734,6 +827,37 @@ class Run(Machines):
         self.assertEqual(run("run", "--record", full, "--", "true").code, 125)
         self.assertEqual(run("run", "--record", full, "--", "false").code, 1)
 
+    def test_files_of_all_options_follow_one_rule(self):
+        for option in ("--record", "--plot", "--output"):
+            path = self.folder / "name.txt"
+            refused = run("run", option, path, "true")
+            self.assertEqual((refused.code, path.exists()), (2, False), option)
+            self.assertRegex(refused.err, rf'^hmn: {option} ".*name\.txt": expected a file whose name ends in \.')
+            self.assertEqual(run("run", option, path, "--force", "true").code, 0)
+            self.assertTrue(path.stat().st_size)
+            kept = run("run", option, path, "true")
+            self.assertEqual(kept.code, 125)
+            self.assertIn("--force replaces it", kept.err)
+            path.unlink()
+            self.assertEqual(run("run", option, "/dev/null", "true").code, 0, option)
+            missing = run("run", option, self.folder / "none" / "a.txt", "true")
+            self.assertEqual(missing.code, 125)
+            self.assertIn(f'there is no folder "{self.folder}/none/"', missing.err)
+
+    def test_a_full_disk_leaves_no_half_line(self):
+        for name in ("rows.csv", "rows.jsonl"):
+            path = self.folder / name
+            for size in (700, 1000, 1300):
+                limit = lambda most=size: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+                done = run("run", "--interval", "10ms", "--record", path, "sleep", "0.5", preexec_fn=limit)
+                self.assertIn(f'"{path}": File too large', done.err)
+                text = path.read_text()
+                self.assertEqual(text[-1:], "\n")
+                self.assertGreater(len(text), 100)
+                if path.suffix == ".jsonl":
+                    for line in text.splitlines():
+                        strict_json(line)
+
     def test_a_pipe_without_a_reader_is_an_error_and_no_wait(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
@@ -772,6 +896,8 @@ class Run(Machines):
     def test_wrong_usage(self):
         for arguments, message in (((), "expected a command"), (("--record", "a.txt", "--", "true"), ".jsonl"),
                                    (("--plot", "a.png", "--", "true"), ".svg"),
+                                   (("--output", "a.txt", "--", "true"), ".json"),
+                                   (("--record", "-", "--", "true"), "a file's path"),
                                    (("--interval", "0.5x", "--", "true"), "--interval"),
                                    (("--output", "", "--", "true"), "--output")):
             result = run("run", *arguments)
@@ -780,33 +906,69 @@ class Run(Machines):
 
 
 class Group(Machines):
-    """A control group: plain files, which a preloaded object keeps as the kernel would."""
+    """The control group that hmn is in: plain files."""
 
     def setUp(self):
         super().setUp()
         self.json = self.folder / "run.json"
-
-    def test_group(self):
-        home = self.folder / "cgroup" / "user.slice" / "a.scope"
-        home.mkdir(parents=True)
+        self.home = self.folder / "cgroup" / "user.slice" / "a.scope"
+        self.home.mkdir(parents=True)
         (self.folder / "proc" / "self").mkdir(parents=True)
-        (home / "cgroup.procs").write_text("")
-        (home.parent / "cgroup.procs").write_text("")
-        (home.parent / "cgroup.subtree_control").write_text("cpu memory\n")
-        proc = self.folder / "proc"
-        (proc / "self" / "cgroup").write_text("0::/user.slice/a.scope\n")
-        keys = environment(HMN_PROC=str(proc), HMN_CGROUP=str(self.folder / "cgroup"),
-                           LD_PRELOAD=GROUP_FILES)
-        result = run("run", "--output", self.json, "--", "true", env=keys)
-        self.assertEqual(result.code, 0, result.err)
-        group = strict_json(self.json.read_text())["control_group"]
-        self.assertEqual(group, {"bytes": 118 * MIB, "at_ns": None, "kind": "exact", "reason": None})
-        self.assertRegex(result.err, r"control group +118 MiB  exact")
-        left = [each.name for each in home.parent.iterdir() if each.name.startswith("hmn-run-")]
-        self.assertEqual(len(left), 1, "the group is removed")
-        pid = int(re.fullmatch(r"hmn-run-(\d+)\.kept", left[0]).group(1))
-        self.assertEqual((home.parent / left[0]).read_text(), f"{pid}\n")
-        self.assertIn(f"{pid}\n", (home / "cgroup.procs").read_text())
+        (self.folder / "proc" / "self" / "cgroup").write_text("0::/user.slice/a.scope\n")
+        (self.home.parent / "cgroup.subtree_control").write_text("cpu memory\n")
+        (self.home.parent / "cgroup.procs").write_text("")
+        self.write(cgroup_procs="", memory_peak=118 * MIB, memory_current=70 * MIB)
+
+    def write(self, **files):
+        for name, value in files.items():
+            (self.home / name.replace("_", ".", 1)).write_text(value if value == "" else f"{value}\n")
+
+    def peak(self, *command, pids="", **keys):
+        """What is reported of the group that hmn itself has entered, with other processes."""
+        enter = ["sh", "-c", f'printf "%s\\n" $$ {pids} >{self.home}/cgroup.procs; exec "$@"', "sh", *COMMAND]
+        done = subprocess.run([*enter, "run", "--trace", "--output", self.json, "--", *map(str, command)], timeout=60,
+                              capture_output=True, env=environment(HMN_PROC=str(self.folder / "proc"),
+                                                                   HMN_CGROUP=str(self.folder / "cgroup"), **keys))
+        self.err = done.stderr.decode()
+        self.assertEqual(done.returncode, 0, self.err)
+        said = strict_json(self.json.read_text())
+        jsonschema.validate(said, SCHEMA)
+        group = said["control_group"]
+        return group["bytes"], group["kind"], group["reason"]
+
+    def test_a_peak_of_before_is_a_bound(self):
+        self.assertEqual(self.peak("true"), (118 * MIB, "upper_bound", None))
+        self.assertRegex(self.err, r"control group +<=118 MiB  at most: the group had used that much before")
+
+    def test_a_higher_peak_is_exact(self):
+        self.assertEqual(self.peak("sh", "-c", f"echo {200 * MIB} >{self.home}/memory.peak"),
+                         (200 * MIB, "exact", None))
+        self.assertRegex(self.err, r"control group +200 MiB  exact, with hmn itself, page cache and kernel memory\n")
+
+    def test_a_peak_that_was_reset_is_exact(self):
+        self.assertEqual(self.peak("true", LD_PRELOAD=GROUP_FILES), (70 * MIB, "exact", None))
+
+    def test_after_the_command_it_is_more_where_processes_are_left(self):
+        bytes_, kind, why = self.peak("sh", "-c", "sleep 5 >/dev/null 2>&1 &")
+        self.assertEqual((bytes_, kind), (None, None))  # both bounds: none
+        self.assertRegex(why, "^a process may have left unseen, and the group had used that much before")
+        bytes_, kind, why = self.peak("sh", "-c", f"sleep 5 >/dev/null 2>&1 & echo {200 * MIB} >{self.home}/memory.peak")
+        self.assertEqual((bytes_, kind, why), (200 * MIB, "lower_bound", None))
+
+    def test_another_process_in_the_group(self):
+        bytes_, kind, why = self.peak("true", pids="1")
+        self.assertEqual((bytes_, kind), (None, None))
+        self.assertRegex(why, r"a\.scope\", where hmn is, holds other processes; systemd-run --user --scope")
+        self.assertRegex(self.err, r"control group +\?  \S")
+        bytes_, kind, _ = self.peak("sh", "-c", f"sleep 0.3; echo 1 >>{self.home}/cgroup.procs; sleep 0.5")
+        self.assertEqual((bytes_, kind), (118 * MIB, "upper_bound"))
+        self.assertRegex(self.err, r"<=118 MiB  at most: other processes were in the group")
+
+    def test_nothing_is_moved_to_another_group(self):
+        self.peak("true")
+        self.assertEqual(len((self.home / "cgroup.procs").read_text().split()), 1)
+        self.assertEqual((self.home.parent / "cgroup.procs").read_text(), "")
+        self.assertEqual([each.name for each in self.home.parent.iterdir() if each.is_dir()], ["a.scope"])
 
     def test_why_there_is_none_is_reported_on_request(self):
         keys = environment(HMN_CGROUP="/nonexistent")

@@ -3,7 +3,7 @@
 import json
 import re
 
-from command import MACHINES, SOURCE, Machines, card, main, run
+from command import MACHINES, SOURCE, Machines, card, environment, main, run
 
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
@@ -11,6 +11,21 @@ WRONG = (
                  'spill, watch, exporter, doctor, completion, help and version'),
     (("pss",), '"pss": no such command; did you mean ps? (see `hmn --help`)'),
     (("Top",), 'did you mean top?'),
+    (("wiat",), '"wiat": no such command; did you mean wait? (see `hmn --help`)'),
+    (("snaphsot",), 'did you mean snapshot?'),
+    (("monitor",), '"monitor": no such command; did you mean top?'),
+    (("-l",), '"-l": no such option; did you mean --interval? (see `hmn --help`)'),
+    (("-l1",), '"-l1": no such option; did you mean --interval?'),
+    (("ps", "-l"), '"-l": no such option; did you mean `hmn top`? (see `hmn ps --help`)'),
+    (("-L",), '"-L": no such option; did you mean `hmn`?'),
+    (("-q",), '"-q": no such option; did you mean `hmn metrics`?'),
+    (("--query",), '"--query": no such option; did you mean `hmn metrics`?'),
+    (("--query-gpu=memory.used",), 'no such option; did you mean `hmn log --csv`?'),
+    (("ps", "--format", "json"), '"--format": no such option; did you mean --json or --csv?'),
+    (("--format=json",), '"--format=json": no such option; did you mean --json?'),
+    (("exporter", "--port", "9400"), '"--port": no such option; did you mean --listen?'),
+    (("fit", "--ctx", "4096"), '"--ctx": no such option; did you mean --context?'),
+    (("wait", "--free", "8m", "true"), '--free "8m": did you mean 8M or 8MiB?'),
     (("top", "--interva", "1s"), '"--interva": no such option; did you mean --interval? (see `hmn top --help`)'),
     (("help", "bogus"), '"bogus": no such command; there are top, ps,'),
     (("--bogus", "ps"), '"--bogus": no such option (see `hmn --help`)'),
@@ -142,6 +157,17 @@ class Usage(Machines):
         unknown = run("--machine", "no-such", cwd=self.folder)
         self.assertEqual(unknown.code, 1)
         self.assertRegex(unknown.err, r'^hmn: --machine "no-such": .* apu, failing, .*workstation\n$')
+
+    def test_the_variable_takes_what_the_option_takes(self):
+        for name in ("apu", str(MACHINES / "apu.json"), "here.json"):
+            (self.folder / "here.json").write_bytes((MACHINES / "apu.json").read_bytes())
+            by_variable = run("--json", cwd=self.folder, env=environment(HMN_SIMULATION=name))
+            self.assertEqual(by_variable.code, 0, by_variable.err)
+            self.assertEqual([gpu["name"] for gpu in json.loads(by_variable.out)],
+                             [gpu["name"] for gpu in json.loads(run("--json", "--machine", "apu").out)])
+        unknown = run(env=environment(HMN_SIMULATION="no-such"))
+        self.assertEqual(unknown.code, 1)
+        self.assertRegex(unknown.err, r'^hmn: HMN_SIMULATION "no-such": .* apu, failing, .*workstation\n$')
 
     def test_a_file_comes_before_an_example_machine_of_its_name(self):
         (self.folder / "apu").write_text('{"devices": []}')

@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 26> by_letter = {
     " iccmax id idle ids igpu imx in ina inactive index info inforom init initialize "
     "initialized ino input install installation insufficient integrated intel interface "
     "internal into invalid invisible io ioctl iovmm irq is isa it its ",
-    " jpeg json junction ",
+    " job jpeg json junction ",
     " kb kbytes kernel key kfd khz kib known kubepods kubernetes ",
     " label left level levels lib libdrm libexec libnvidia libpod library libs lima limit line "
     "lines link linux list load loaded local location log lost low lower lxc ",
@@ -71,8 +71,9 @@ constexpr std::array<std::string_view, 26> by_letter = {
     " same sclk scope self sensor sensors serial series service session share shared shm "
     "showbus showclocks showdriverversion showenergycounter showfan showid showmaxpower "
     "showmeminfo showmemuse showpids showpower showproductname showtemp showuniqueid showuse "
-    "showvoltage shutdown simd simpledrm size sku slice slot slots slowdown sm smaps smi smp "
-    "soc socclk socket soft space speed sriov start stat state static statm status sub subsys "
+    "showvoltage shutdown simd simpledrm size sku slice slot slots slowdown slurm slurmstepd sm "
+    "smaps smi smp "
+    "soc socclk socket soft space speed sriov start stat state static statm status step sub subsys "
     "subsystem subtree sudo support supported suspend suspended suspending sustained sw swap "
     "swapfree swaptotal switch switched sys sysfs system systemd ",
     " table target task tasks tcc tdc tegra telemetry temp temperature tfu the thermal thor "

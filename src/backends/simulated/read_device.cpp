@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "backends/simulated/read_parts.hpp"
 #include "model/character.hpp"
 #include "model/words.hpp"
+#include "platform/clock.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -68,10 +70,33 @@ void read_pid(object_reader& o, std::uint32_t self_pid, usage& out, bool& is_sel
   out.pid = is_pid ? static_cast<std::uint32_t>(*number) : self_pid;
 }
 
+namespace {
+
+// Wall clock when a first process was described by its age: that of the following ones, and of a
+// machine that is read again after a change, counts from the same time.
+std::uint64_t described_at_unix_ns() noexcept {
+  constinit static std::atomic<std::uint64_t> first{0};
+  std::uint64_t known = 0;
+  const std::uint64_t now = platform::unix_ns();
+  return first.compare_exchange_strong(known, now) ? now : known;
+}
+
+// Reads the start as a date, or as the age of the process: an example is not older every day.
+std::optional<std::uint64_t> read_start(object_reader& o) {
+  const auto date = o.whole("start_unix_ns", 0, most);
+  const auto age_s = o.whole("running_s", 0, most32);
+  if (!age_s) return date;
+  if (date) o.found().add(place(o.at(), "running_s"), "\"start_unix_ns\" is given as well");
+  const std::uint64_t now = described_at_unix_ns();
+  return now - std::min(now, *age_s * platform::ns_per_second);
+}
+
+}  // namespace
+
 void read_facts(object_reader& o, usage& out) {
   read_name(o, out);
   out.uid = o.whole32("uid");
-  out.start_unix_ns = o.whole("start_unix_ns", 0, most);
+  out.start_unix_ns = read_start(o);
   out.command = o.text("command").value_or("");
   out.container = o.text("container").value_or("");
 }

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "cli/system/waiting.hpp"
 #include "cli/text/arguments.hpp"
 #include "cli/text/unicode.hpp"
 
@@ -119,6 +120,7 @@ expected<hypomnesis::snapshot_options> of_one_device(const session& in,
                                                      const std::optional<std::string>& device,
                                                      hypomnesis::snapshot_options what) {
   if (!device) return what;
+  const waiting_notice notice;
   const auto index = find_device(in, *device);
   if (!index) return index.why();
   what.device_index = *index;

@@ -31,7 +31,7 @@ expected<std::vector<device_index>> find_devices(const session& in,
 // Returns "--device 1, 2" for the parts of a device that are devices of their own; empty: none is.
 std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& among);
 
-// Limits a snapshot to the device of --device, if given.
+// Limits a snapshot to the device of --device, if given; says if it waits for a driver.
 expected<hypomnesis::snapshot_options> of_one_device(const session& in,
                                                      const std::optional<std::string>& device,
                                                      hypomnesis::snapshot_options what);

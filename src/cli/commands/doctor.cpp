@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/inspect.hpp"
@@ -86,13 +87,15 @@ bool has_refused_processes(const hypomnesis::snapshot& seen) {
   });
 }
 
-evidence gather(const session& in) {
-  hypomnesis::snapshot_options what;
-  what.collect = everything;
+expected<evidence> gather(const session& in, const std::optional<std::string>& device) {
+  hypomnesis::snapshot_options all;
+  all.collect = everything;
+  const auto what = of_one_device(in, device, all);
+  if (!what) return what.why();
   evidence seen;
   for (std::size_t i = 0; i < reading_count; ++i) {
     if (i > 0) std::this_thread::sleep_for(between_readings);
-    seen.readings.push_back(in.collect(what));
+    seen.readings.push_back(in.collect(*what));
   }
   seen.simulated = in.simulation().has_value();
   if (!seen.simulated) seen.at = own_site();
@@ -245,7 +248,9 @@ void add(std::vector<section> from, std::vector<section>& to) {
 }
 
 expected<exit_code> run_doctor(const session& in, const options& asked, const style& as) {
-  const auto seen = gather(in);
+  const auto gathered = gather(in, asked.device);
+  if (!gathered) return gathered.why();
+  const auto& seen = *gathered;
   std::vector<section> report{versions()};
   if (auto set = environment(asked, seen.simulated)) report.push_back(*std::move(set));
   if (seen.simulated)
@@ -263,6 +268,7 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
 
 constexpr option options_of_doctor[] = {
     json_option("Print a JSON object"),
+    device_option(),
 };
 
 constexpr std::string_view examples_of_doctor =

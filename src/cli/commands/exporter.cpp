@@ -39,14 +39,15 @@ bool is_address(std::string_view text, bool bracketed) {
   return text.find_first_not_of(four) == text.npos;
 }
 
-// Parses "127.0.0.1:10077", "[::1]:10077" and ":10077".
+// Parses "127.0.0.1:10077", "[::1]:10077", "localhost:10077" and ":10077". No other name is looked
+// up: it may be of an address that more than this machine reaches.
 std::optional<failure> read_listen(const arguments& from, exporter_settings& to) {
   const auto given = from.text("--listen");
   if (!given) return std::nullopt;
   const auto& text = *given;
   const auto wrong = misused(
-      fmt::format("--listen \"{}\": expected ADDRESS:PORT, as in 127.0.0.1:10077, [::1]:10077 or "
-                  ":10077 for every address",
+      fmt::format("--listen \"{}\": expected ADDRESS:PORT, as in 127.0.0.1:10077, [::1]:10077, "
+                  "localhost:10077 or :10077 for every address",
                   text));
   const auto colon = text.rfind(':');
   if (colon == text.npos) return wrong;
@@ -54,6 +55,7 @@ std::optional<failure> read_listen(const arguments& from, exporter_settings& to)
   auto address = std::string_view(text).substr(0, colon);
   const bool bracketed = address.size() > 1 && address.front() == '[' && address.back() == ']';
   if (bracketed) address = address.substr(1, address.size() - 2);
+  if (!bracketed && lower_case(address) == "localhost") address = "127.0.0.1";
   if (!port || !is_address(address, bracketed)) return wrong;
   to.address = std::string(address);
   to.port = *port;
@@ -131,7 +133,7 @@ std::optional<failure> read_names(const arguments& from, const char* option,
 
 constexpr option options_of_exporter[] = {
     {"--listen", 0, "ADDRESS:PORT", "Serve there; no ADDRESS: all [127.0.0.1:10077]",
-     completion::words, "127.0.0.1:10077 [::1]:10077 :10077"},
+     completion::words, "127.0.0.1:10077 localhost:10077 [::1]:10077 :10077"},
     {"--web-config", 0, "FILE", "TLS, passwords and headers, in Prometheus' format",
      completion::file, "yml yaml"},
     {"--max-age", 0, "DURATION", "Share readings between clients up to this age [1s]",
@@ -192,7 +194,7 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
     if (auto wrong = read_interval(from, all.interval_ms.emplace())) return wrong;
   std::optional<std::string> file;
   if (auto wrong = read_text(from, "--textfile", a_path, file)) return wrong;
-  if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force")};
+  if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force"), true};
   if (auto wrong = read_text(from, "--web-config", a_path, all.web_config)) return wrong;
   all.once = from.has("--once");
   all.is_traced = to.trace;

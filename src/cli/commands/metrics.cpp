@@ -231,8 +231,6 @@ expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const 
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::metrics | part::groups;
   what.slow = asked.slow;
-  if (!asked.device) return what;
-  const waiting_notice notice;
   return of_one_device(in, asked.device, what);
 }
 

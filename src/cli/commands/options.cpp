@@ -48,13 +48,63 @@ bool is_option(std::string_view word) {
   return word.size() > 1 && word.starts_with('-');
 }
 
+// Option of another tool, what does the same here, and the command line for a command without that.
+struct other_option {
+  std::string_view word;
+  std::string_view options;  // between blanks
+  std::string_view line;
+};
+// nvidia-smi, rocm-smi, nvtop, gpustat, llama.cpp and exporters.
+constexpr other_option other_options[] = {{"-l", "--interval", "hmn top"},
+                                          {"--loop", "--interval", "hmn top"},
+                                          {"--loop-ms", "--interval", "hmn top"},
+                                          {"--watch", "--interval", "hmn top"},
+                                          {"-L", "", "hmn"},
+                                          {"--list-gpus", "", "hmn"},
+                                          {"-q", "", "hmn metrics"},
+                                          {"--query", "", "hmn metrics"},
+                                          {"--query-gpu", "", "hmn log --csv"},
+                                          {"--query-compute-apps", "", "hmn ps --csv"},
+                                          {"--format", "--json --csv", "hmn --json"},
+                                          {"--id", "--device", "hmn --device"},
+                                          {"--gpu", "--device", "hmn --device"},
+                                          {"--port", "--listen", "hmn exporter --listen"},
+                                          {"--ctx", "--context", "hmn fit --context"},
+                                          {"--ctx-size", "--context", "hmn fit --context"}};
+
+// Command of another tool, and the one that does the same.
+struct other_command {
+  std::string_view word;
+  std::string_view name;
+};
+constexpr other_command other_commands[] = {{"monitor", "top"},   {"pmon", "top"},
+                                            {"dmon", "log"},      {"serve", "exporter"},
+                                            {"estimate", "fit"},  {"record", "record-machine"},
+                                            {"measure", "run"}};
+
+// Returns "; did you mean --listen?" for an option that another tool has; empty: none has it.
+std::string advice_on_other(std::string_view word, const std::vector<std::string_view>& names) {
+  const auto* const found =
+      std::find_if(std::begin(other_options), std::end(other_options),
+                   [word](const other_option& each) { return each.word == word; });
+  if (found == std::end(other_options)) return {};
+  std::vector<std::string_view> here;
+  for (const auto name : split_list(found->options, ' '))
+    if (std::find(names.begin(), names.end(), name) != names.end()) here.push_back(name);
+  if (here.empty()) return fmt::format("; did you mean `{}`?", found->line);
+  return fmt::format("; did you mean {}?", fmt::join(here, " or "));
+}
+
 failure no_such_option(const command_entry& of, const std::string& word) {
   std::vector<std::string_view> names;
   const auto all = options_of(of);
   for (const auto& each : all)
     if (!each.is_argument()) names.push_back(each.name);
-  return usage_failure(of, fmt::format("\"{}\": no such option{}", word,
-                                       advice_on(word.substr(0, word.find('=')), names)));
+  const bool is_letter = !word.starts_with("--");
+  const auto name = word.substr(0, is_letter ? 2 : word.find('='));
+  auto advice = advice_on_other(name, names);
+  if (advice.empty()) advice = advice_on(word.substr(0, word.find('=')), names);
+  return usage_failure(of, fmt::format("\"{}\": no such option{}", word, advice));
 }
 
 failure unexpected_word(const command_entry& of, const std::string& word) {
@@ -303,7 +353,12 @@ const command_entry& entry_of(command id) {
 failure no_such_command(std::string_view name) {
   std::vector<std::string_view> names;
   for (const auto* each : commands) names.push_back(each->name);
-  auto advice = advice_on(name, names);
+  const auto* const other =
+      std::find_if(std::begin(other_commands), std::end(other_commands),
+                   [name](const other_command& each) { return each.word == name; });
+  auto advice = other != std::end(other_commands)
+                    ? fmt::format("; did you mean {}?", other->name)
+                    : advice_on(name, names);
   const auto last = names.back();
   names.pop_back();
   if (advice.empty()) advice = fmt::format("; there are {} and {}", fmt::join(names, ", "), last);

@@ -55,6 +55,7 @@ struct run_options {
   std::optional<file_to_write> record;
   std::optional<file_to_write> plot;
   std::vector<file_to_write> reports;  // of --json and --output
+  bool all_devices = false;            // in text and plot, also those that were not used
 };
 
 struct spill_options {

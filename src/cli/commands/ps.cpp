@@ -72,19 +72,15 @@ lookups lookups_of(const session& in, const options& asked) {
       !asked.by && asked.columns.empty() && !asked.json && !asked.csv && !asked.show_pools;
   return {by_default || asked.user || asked.by == grouping::user || asked.sort == sort_key::user ||
               has_column(asked.columns, "user"),
-          has_column(asked.columns, "nspid") && !simulated, by_workload && !simulated,
-          user_names(simulated), user_names::clock::now() + in.patience()};
+          has_column(asked.columns, "nspid") && !simulated, by_workload, user_names(simulated),
+          user_names::clock::now() + in.patience()};
 }
 
-void look_up(process_row& row, lookups& with) {
+void look_up(const session& in, process_row& row, lookups& with) {
   if (with.users) row.user = with.names.of(row.usage, with.until);
+  if (with.workloads) row.in = in.workload(row.usage);
   if (has(row.usage.notes, note::foreign_pid)) return;
   if (with.namespace_pids) row.namespace_pid = namespace_pid(row.usage.pid);
-  if (with.workloads) row.in = process_workload(row.usage.pid);
-}
-
-bool is_of_user(const process_row& row, const std::optional<std::string>& user) {
-  return !user || row.user == user || (row.usage.uid && std::to_string(*row.usage.uid) == *user);
 }
 
 // Returns GPUs whose processes are listed under them rather than under partitions.
@@ -111,29 +107,30 @@ void add_unattributed(const gpu_map& whole, const device_set& only, std::vector<
   }
 }
 
-std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& snapshot,
-                                 gpu_map gpus, const options& asked, const device_set& devices) {
+struct view {
+  device_set devices;
+  std::optional<user_filter> user;
+  hypomnesis::snapshot snapshot;
+};
+
+std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options& asked,
+                                 const view& seen) {
   std::vector<process_row> rows;
   auto with = lookups_of(in, asked);
-  auto usages = snapshot.usages();
-  const unsupported_usage unsupported(snapshot, usages);
+  auto usages = seen.snapshot.usages();
+  const unsupported_usage unsupported(seen.snapshot, usages);
   for (auto& usage : usages) {
     process_row row;
     row.on = device_of(gpus, usage.device_index);
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
-    if (!passes(row, asked, devices)) continue;
-    look_up(row, with);
-    if (is_of_user(row, asked.user)) rows.push_back(std::move(row));
+    if (!passes(row, asked, seen.devices)) continue;
+    look_up(in, row, with);
+    if (!seen.user || seen.user->matches(row)) rows.push_back(std::move(row));
   }
   sort_rows(rows, asked.sort);
   return rows;
 }
-
-struct view {
-  device_set devices;
-  hypomnesis::snapshot snapshot;
-};
 
 // Returns whether a load is pending: drivers' counters become a share of time at the second
 // reading.
@@ -152,6 +149,13 @@ expected<view> find_and_read(const session& in, const options& asked) {
     if (!found) return found.why();
     devices.insert(found->begin(), found->end());
   }
+  std::optional<user_filter> user;
+  if (asked.user) {
+    const auto found =
+        find_user(*asked.user, in.is_simulated(), user_names::clock::now() + in.patience());
+    if (!found) return found.why();
+    user = *found;
+  }
   const auto what = wanted(in, devices);
   auto snapshot = in.collect(what);
   const bool needs_load = asked.sort == sort_key::load || has_column(asked.columns, "load");
@@ -159,7 +163,7 @@ expected<view> find_and_read(const session& in, const options& asked) {
     std::this_thread::sleep_for(load_window);
     snapshot = in.take(what);
   }
-  return view{std::move(devices), std::move(snapshot)};
+  return view{std::move(devices), std::move(user), std::move(snapshot)};
 }
 
 bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
@@ -254,7 +258,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
-  auto rows = rows_of(in, seen->snapshot, gpus, asked, seen->devices);
+  auto rows = rows_of(in, gpus, asked, *seen);
   auto known = coverage_of(seen->snapshot);
   if (asked.pid && rows.empty() && known.is_partial && !known.is_failed) {
     const auto why = why_not_known(in, *asked.pid);
@@ -286,7 +290,7 @@ constexpr option options_of_ps[] = {
 
 constexpr std::string_view examples_of_ps =
     "Examples:\n"
-    "  hmn ps -d 0 -u alice                 alice's processes on GPU 0\n"
+    "  hmn ps -d 0 -u root                  root's processes on GPU 0\n"
     "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
     "  hmn ps --match 'python*' --sort total\n"
     "  hmn ps --by user                     sums per user\n"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "cli/measure/run_record.hpp"
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/system/child.hpp"
+#include "cli/system/command_group.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/json.hpp"
@@ -40,10 +42,15 @@ struct run_result {
   // Memory of hmn itself; none if unknown. The command's first process begins as a copy of hmn,
   // which the kernel may count: a peak up to this may be hmn's.
   std::optional<std::uint64_t> own_bytes;
-  std::optional<std::uint64_t> group_bytes;
-  std::string why_no_group;
-  std::vector<energy_reading> energy;  // at the end, ordered as the samples' devices
-  std::vector<kept_peak> peaks;        // in the same order
+  bool sees_orphans = false;  // else a descendant may have left unseen
+  remaining_processes remaining;
+  group_peak group;
+  std::vector<group_peak> device_groups;  // ordered as the samples' devices
+  std::vector<energy_reading> energy;     // at the end, in the same order
+  std::vector<kept_peak> peaks;           // in the same order
+
+  // Returns whether every value may be less than the command used or still uses.
+  bool is_partial() const { return !sees_orphans || remaining.count != 0u; }
 };
 
 struct run_outcome {
@@ -110,29 +117,106 @@ std::string peak_row(std::string_view label, const run_outcome& of, const tracke
              detail.empty() ? kind : fmt::format("{}, {}", kind, detail));
 }
 
-bool is_largest_sure(const run_result& of) {
-  const auto& use = of.end.use;
-  return !use.may_count_us || (of.own_bytes && use.largest_bytes.value_or(0) > *of.own_bytes);
+// Returns "2 processes were left running".
+std::string remaining_text(std::uint32_t count) {
+  return count == 1 ? "1 process was left running"
+                    : fmt::format("{} processes were left running", count);
+}
+
+std::string why_partial(const run_result& of) {
+  if (of.remaining.count.value_or(0) > 0) return remaining_text(*of.remaining.count);
+  return "a process may have left unseen";
+}
+
+enum class bound { exact, sampled, at_most, at_least };
+
+// Resident memory of the largest process, by all that is known.
+struct largest_process {
+  std::optional<std::uint64_t> bytes;
+  bound is = bound::exact;
+  std::string how;  // without bytes: the reason
+};
+
+// Difference of the kernel's counters of resident memory, which each processor updates in batches.
+constexpr std::uint64_t counter_slack = std::uint64_t{4} << 20;
+
+largest_process find_largest(const run_outcome& of) {
+  const auto& result = of.result;
+  const auto& use = result.end.use;
+  if (use.is_sampled) return {use.largest_bytes, bound::sampled, "sampled, at the last reading"};
+  const bool is_ours_less = result.own_bytes && use.largest_bytes.value_or(0) > *result.own_bytes;
+  const bool is_sure = !use.may_count_us || is_ours_less;
+  largest_process out;
+  out.how = std::string("exact, ") + use.counted;
+  if (use.largest_orphan_bytes) out.how += ", orphans included";
+  for (const auto& each : {use.largest_orphan_bytes, result.remaining.largest_bytes})
+    if (each) out.bytes = std::max(out.bytes.value_or(0), *each);
+  if (use.largest_bytes && *use.largest_bytes > out.bytes.value_or(0)) {
+    if (is_sure || !result.is_partial()) out.bytes = use.largest_bytes;
+    if (!is_sure && !result.is_partial()) {
+      out.is = bound::at_most;
+      out.how = result.own_bytes ? "at most: hmn itself used that much when it started the command"
+                                 : "at most: it may be hmn's own, which is not known";
+      out.how += std::string("; ") + use.counted;
+    }
+  }
+  const auto seen = of.account.largest_bytes();
+  if (use.largest_bytes && seen > out.bytes.value_or(0) + counter_slack) {
+    out.bytes = seen;
+    out.is = bound::at_least;
+    out.how = "at least: seen in a sample, of a process that nothing waited for";
+  }
+  if (result.is_partial()) {
+    if (!out.bytes && seen > 0) out.bytes = seen;
+    out.is = bound::at_least;
+    out.how = "at least: " + why_partial(result);
+  }
+  if (!out.bytes) out.how = use.largest_bytes ? why_partial(result) : not_by_system;
+  return out;
+}
+
+const char* word(bound of) {
+  if (of == bound::at_most) return "upper_bound";
+  if (of == bound::at_least) return "lower_bound";
+  return of == bound::exact ? "exact" : "sampled";
+}
+
+const char* sign(bound of) {
+  if (of == bound::at_most) return "<=";
+  return of == bound::exact ? "" : ">=";
 }
 
 // Adds the sign of a bound where the value is one.
-std::string largest_text(const run_result& of) {
-  const auto& bytes = of.end.use.largest_bytes;
-  if (!bytes) return "?";
-  const char* const sign = of.end.use.is_sampled ? ">=" : is_largest_sure(of) ? "" : "<=";
-  return sign + text_of(*bytes);
+std::string largest_text(const run_outcome& of) {
+  const auto largest = find_largest(of);
+  return largest.bytes ? sign(largest.is) + text_of(*largest.bytes) : "?";
 }
 
-std::string largest_row(const run_result& of) {
-  std::string how = of.own_bytes ? "at most: hmn itself used that much when it started the command"
-                                 : "at most: it may be hmn's own, which is not known";
-  if (!of.end.use.largest_bytes)
-    how = not_by_system;
-  else if (of.end.use.is_sampled)
-    how = "sampled, at the last reading";
-  else if (is_largest_sure(of))
-    how = std::string("exact, ") + of.end.use.counted;
-  return row("largest process", largest_text(of), how);
+std::string largest_row(const run_outcome& of) {
+  return row("largest process", largest_text(of), find_largest(of).how);
+}
+
+// Peak of a group, by what else may be in it and what may have left it.
+struct bounded_peak {
+  std::optional<std::uint64_t> bytes;
+  bound is = bound::exact;
+  std::string how;  // without bytes: the reason
+};
+
+bounded_peak find_group_peak(const run_result& of, const group_peak& peak) {
+  if (!peak.bytes) return {std::nullopt, bound::exact, peak.why};
+  const bool has_left = of.remaining.count != 0u;
+  if (has_left && !peak.why_bound.empty())
+    return {std::nullopt, bound::exact, fmt::format("{}, and {}", why_partial(of), peak.why_bound)};
+  const std::string measure = command_group::what().measure;
+  if (has_left) return {peak.bytes, bound::at_least, why_partial(of) + "; " + measure};
+  if (!peak.why_bound.empty())
+    return {peak.bytes, bound::at_most, fmt::format("at most: {}; {}", peak.why_bound, measure)};
+  return {peak.bytes, bound::exact, "exact, " + measure};
+}
+
+std::string group_row(std::string_view label, const bounded_peak& peak) {
+  return row(label, sign(peak.is) + text_of(*peak.bytes), escape_for_text(peak.how));
 }
 
 energy_reading energy_of(const run_outcome& of, std::size_t i) {
@@ -165,13 +249,16 @@ std::string why_not_used(const device_account& of) {
 bool is_exact(const run_outcome& of, std::size_t i) {
   const auto& kept = kept_of(of, i);
   const auto& seen = of.account.devices()[i].command.highest();
-  return kept.largest_bytes && kept.processes == 1 && (!seen || seen->bytes <= *kept.largest_bytes);
+  return kept.largest_bytes && kept.processes == 1 && !of.result.is_partial() &&
+         (!seen || seen->bytes <= *kept.largest_bytes);
 }
 
-std::string kept_row(std::string_view label, const kept_peak& kept) {
-  return row(label, text_of(*kept.largest_bytes),
-             kept.backend == backend_id::nvml ? "exact, from NVML accounting"
-                                              : "exact, from the driver's account");
+std::string kept_row(std::string_view label, const run_outcome& of, const kept_peak& kept) {
+  const bool is_partial = of.result.is_partial();
+  return row(
+      label, (is_partial ? ">=" : "") + text_of(*kept.largest_bytes),
+      fmt::format("{}, from {}", is_partial ? "at least" : "exact",
+                  kept.backend == backend_id::nvml ? "NVML accounting" : "the driver's account"));
 }
 
 std::string device_text(const run_outcome& of, std::size_t i) {
@@ -180,10 +267,12 @@ std::string device_text(const run_outcome& of, std::size_t i) {
   auto text = fmt::format("  {}\n", escape_for_text(label_of(device.before)));
   const auto& why = account.command.highest() ? std::string() : account.why;
   const auto& kept = kept_of(of, i);
-  text += is_exact(of, i)
-              ? kept_row("  the command", kept)
-              : peak_row("  the command", of, account.command, why, account.is_lower_bound);
-  if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", kept);
+  text += is_exact(of, i) ? kept_row("  the command", of, kept)
+                          : peak_row("  the command", of, account.command, why,
+                                     account.is_lower_bound || of.result.is_partial());
+  if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", of, kept);
+  if (const auto group = find_group_peak(of.result, of.result.device_groups[i]); group.bytes)
+    text += group_row(fmt::format("  {}", command_group::what().name), group);
   const auto before = used_before(device);
   auto detail = account.used.highest() ? std::string() : why_not_used(account);
   if (before)
@@ -210,6 +299,10 @@ json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> byte
   return bytes ? out.add_null("reason") : out.add("reason", why);
 }
 
+json_object group_json(const bounded_peak& peak) {
+  return exact_or_sampled(word(peak.is), peak.bytes, std::nullopt, peak.how);
+}
+
 json_object sampled_value(const run_outcome& of, const tracked& value, const std::string& why,
                           bool at_least = false) {
   const auto& peak = value.highest();
@@ -222,7 +315,8 @@ json_object sampled_value(const run_outcome& of, const tracked& value, const std
 json_object command_value(const run_outcome& of, std::size_t i) {
   const auto& account = of.account.devices()[i];
   if (!is_exact(of, i))
-    return sampled_value(of, account.command, account.why, account.is_lower_bound);
+    return sampled_value(of, account.command, account.why,
+                         account.is_lower_bound || of.result.is_partial());
   return exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
       .add("lower_bound", false)
       .add("interval_ns", interval_of(of, account.command))
@@ -248,8 +342,10 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("total_bytes", pool ? pool->total_bytes : std::nullopt)
       .add("used_before_bytes", used_before(device))
       .add("command", command_value(of, i))
-      .add("largest_process", exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt,
-                                               kept_of(of, i).why))
+      .add("largest_process",
+           exact_or_sampled(word(of.result.is_partial() ? bound::at_least : bound::exact),
+                            kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
+      .add("control_group", group_json(find_group_peak(of.result, of.result.device_groups[i])))
       .add("whole_device",
            sampled_value(of, account.used, why_not_used(account), account.is_used_lower_bound))
       .add("energy", energy_value(of, i));
@@ -266,16 +362,23 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
-plot_panel host_panel(const run_account& of) {
+plot_panel host_panel(const run_outcome& of) {
+  const auto& account = of.account;
   plot_panel panel;
   panel.title = "Host memory";
-  panel.note = "of the command's processes";
-  panel.why_empty = of.why();
-  panel.series.push_back({"resident, all processes", ink::first, &of.resident().line(), true});
-  if (of.proportional().highest())
-    panel.series.push_back({"PSS", ink::second, &of.proportional().line(), false});
-  if (of.group().highest())
-    panel.series.push_back({command_group::what().name, ink::third, &of.group().line(), false});
+  panel.note = fmt::format("of the command's processes, sampled every {}",
+                           interval_text(of, account.resident()));
+  panel.why_empty = account.why();
+  panel.series.push_back({"resident, all processes", ink::first, &account.resident().line(), true});
+  if (account.proportional().highest()) {
+    // Read more seldom: the value is not known to have moved in a straight line.
+    panel.series.push_back(
+        {fmt::format("PSS, sampled every {}", interval_text(of, account.proportional())),
+         ink::second, &account.proportional().line(), false, true});
+  }
+  if (account.group().highest())
+    panel.series.push_back(
+        {command_group::what().name, ink::third, &account.group().line(), false});
   return panel;
 }
 
@@ -285,16 +388,34 @@ std::string kind_of(const gpu& of) {
   return fmt::format("{} {}", of.device.name.value_or("?"), digits_of(total));
 }
 
-// Returns whether a device did nothing that a plot could show: the command did not use it, and
-// its memory and its load did not change.
-bool is_unchanged(const device_account& of) {
-  constexpr double least_change = 16.0 * mib;
-  const auto& used = of.used.line();
-  const auto& command = of.command.highest();
-  if (used.is_empty() || !command || command->bytes > 0 || of.is_lower_bound) return false;
-  if (of.used.gaps() > 0 || of.command.gaps() > 0) return false;
-  const bool has_load = !of.load.is_empty() && of.load.highest() > 0;
-  return !has_load && used.highest() - used.lowest() < least_change;
+constexpr const char* not_used = "not used by the command";
+
+// Returns why a device is left out of a list of several: the command did not use it, or ended too
+// early for that to be known; empty: it is shown.
+std::string why_summed_up(const run_outcome& of, std::size_t i) {
+  const auto& account = of.account.devices()[i];
+  const auto& seen = account.command.highest();
+  if (kept_of(of, i).largest_bytes.value_or(0) > 0) return {};
+  if (!seen) return account.why == ended_too_early ? ended_too_early : "";
+  return seen->bytes > 0 || account.is_lower_bound || account.command.gaps() > 0 ? "" : not_used;
+}
+
+// Devices of a report, by their position, and the numbers of those that are summed up, by reason.
+struct device_list {
+  std::vector<std::size_t> shown;
+  std::map<std::string, std::vector<std::uint32_t>> summed_up;
+};
+
+// Sums up several devices, not a single one.
+device_list list_devices(const run_outcome& of, bool all) {
+  device_list out;
+  for (std::size_t i = 0; i < of.account.devices().size(); ++i)
+    if (const auto why = why_summed_up(of, i); !why.empty() && !all)
+      out.summed_up[why].push_back(of.meter.devices()[i].before.device.index);
+  std::erase_if(out.summed_up, [](const auto& each) { return each.second.size() < 2; });
+  for (std::size_t i = 0; i < of.account.devices().size(); ++i)
+    if (!out.summed_up.contains(why_summed_up(of, i))) out.shown.push_back(i);
+  return out;
 }
 
 plot_panel value_panel(const gpu& of, const char* what, plot_unit unit, const curve& values) {
@@ -307,7 +428,9 @@ plot_panel value_panel(const gpu& of, const char* what, plot_unit unit, const cu
   return panel;
 }
 
-plot_panel device_panel(const watched_device& device, const device_account& of) {
+plot_panel device_panel(const run_outcome& report, std::size_t i) {
+  const auto& device = report.meter.devices()[i];
+  const auto& of = report.account.devices()[i];
   plot_panel panel;
   panel.title = label_of(device.before);
   panel.scale = kind_of(device.before) + " memory";
@@ -318,30 +441,38 @@ plot_panel device_panel(const watched_device& device, const device_account& of) 
   if (pool && pool->total_bytes) {
     panel.limit = static_cast<double>(*pool->total_bytes);
     panel.limit_name = fmt::format("total: {}", short_bytes(*panel.limit));
-    panel.note = "of " + short_bytes(*panel.limit);
+    panel.note = "of " + short_bytes(*panel.limit) + ", ";
   }
+  panel.note += "sampled every " + interval_text(report, of.used);
   return panel;
 }
 
 // Formats for standard error; with_reasons explains a missing control group.
-std::string run_text(const run_outcome& of, bool with_reasons) {
+std::string run_text(const run_outcome& of, bool with_reasons, bool all_devices) {
   const auto& result = of.result;
   auto text = fmt::format("hmn: {}: {} after {:.2f} s\n", escape_for_text(command_text(result)),
                           end_text(result), static_cast<double>(result.elapsed_ns) / ns_per_s);
-  text += largest_row(result);
+  text += largest_row(of);
   text +=
       peak_row("all processes", of, of.account.resident(),
-               of.account.resident().highest() ? "shared pages counted in each" : of.account.why());
+               of.account.resident().highest() ? "shared pages counted in each" : of.account.why(),
+               result.is_partial());
   if (of.account.proportional().highest())
     text +=
         peak_row("  PSS", of, of.account.proportional(), "each shared page divided among its users",
-                 has_left_out(of, of.account.proportional()));
-  if (result.group_bytes)
-    text += row(command_group::what().name, text_of(*result.group_bytes),
-                command_group::what().measure);
+                 has_left_out(of, of.account.proportional()) || result.is_partial());
+  const auto group = find_group_peak(result, result.group);
+  if (group.bytes)
+    text += group_row(command_group::what().name, group);
   else if (with_reasons)
-    text += row(command_group::what().name, "?", escape_for_text(result.why_no_group));
-  for (std::size_t i = 0; i < of.account.devices().size(); ++i) text += device_text(of, i);
+    text += row(command_group::what().name, "?", escape_for_text(group.how));
+  if (const auto count = result.remaining.count.value_or(0); count > 0)
+    text += row("left running", fmt::format("{}", count), "not measured since the command ended");
+  const auto devices = list_devices(of, all_devices);
+  for (const auto i : devices.shown) text += device_text(of, i);
+  for (const auto& [why, indexes] : devices.summed_up)
+    text += row(fmt::format("GPU {}", ranges_text(indexes)), why == not_used ? "0 B" : "?",
+                why + "; --all lists them");
   if (const auto& why = of.meter.why_no_devices()) text += row("GPUs", "?", escape_for_text(*why));
   return text;
 }
@@ -350,18 +481,15 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
 std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
   const auto& use = result.end.use;
-  const bool is_bound = use.largest_bytes && !is_largest_sure(result);
-  json_object largest = exact_or_sampled(use.is_sampled ? "sampled"
-                                         : is_bound     ? "upper_bound"
-                                                        : "exact",
-                                         use.largest_bytes, std::nullopt, not_by_system);
-  largest.add("upper_bound", is_bound);
+  const auto found = find_largest(of);
+  json_object largest = exact_or_sampled(word(found.is), found.bytes, std::nullopt, found.how);
+  largest.add("upper_bound", found.bytes && found.is == bound::at_most)
+      .add("lower_bound", found.bytes && found.is == bound::at_least);
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
   const bool is_control_group = command_group::what().key == std::string_view("control_group");
-  const auto group =
-      exact_or_sampled("exact", result.group_bytes, std::nullopt, result.why_no_group);
+  const auto group = group_json(find_group_peak(result, result.group));
   json_object out;
   out.add("command", views_of(result.command))
       .add("exit_code", std::uint64_t{static_cast<std::uint32_t>(result.end.status)})
@@ -370,42 +498,45 @@ std::string run_json(const run_outcome& of) {
       .add("user_ns", use.user_ns)
       .add("system_ns", use.system_ns)
       .add("largest_process", largest)
-      .add("all_processes", sampled_value(of, of.account.resident(), of.account.why()))
-      .add("proportional", sampled_value(of, of.account.proportional(), why_not_proportional(of),
-                                         has_left_out(of, of.account.proportional())))
+      .add("all_processes",
+           sampled_value(of, of.account.resident(), of.account.why(), result.is_partial()))
+      .add("proportional",
+           sampled_value(of, of.account.proportional(), why_not_proportional(of),
+                         has_left_out(of, of.account.proportional()) || result.is_partial()))
       .add("control_group", is_control_group
                                 ? group
                                 : exact_or_sampled("exact", std::nullopt, std::nullopt, not_here))
+      .add("left_running", result.remaining.count)
       .add("devices", of.meter.why_no_devices() ? std::nullopt : std::optional(devices))
       .add("devices_reason", of.meter.why_no_devices());
   if (!is_control_group) out.add(command_group::what().key, group);
   return out.text() + "\n";
 }
 
-plot run_plot(const run_outcome& of) {
+plot run_plot(const run_outcome& of, bool all_devices) {
   plot out;
   out.title = command_text(of.result);
-  out.subtitle = fmt::format("memory over {}; {}; largest process {}; sampled every {}",
-                             offset_text(of.result.elapsed_ns), end_text(of.result),
-                             largest_text(of.result), interval_text(of, of.account.resident()));
+  out.subtitle =
+      fmt::format("memory over {}; {}; largest process {}", offset_text(of.result.elapsed_ns),
+                  end_text(of.result), largest_text(of));
   out.duration_ns = of.result.elapsed_ns;
-  out.panels.push_back(host_panel(of.account));
-  std::vector<std::uint32_t> unchanged;
-  for (std::size_t i = 0; i < of.account.devices().size(); ++i) {
+  out.panels.push_back(host_panel(of));
+  const auto devices = list_devices(of, all_devices);
+  for (const auto i : devices.shown) {
     const auto& device = of.meter.devices()[i];
     const auto& account = of.account.devices()[i];
-    if (is_unchanged(account)) {
-      unchanged.push_back(device.before.device.index);
-      continue;
-    }
-    out.panels.push_back(device_panel(device, account));
+    out.panels.push_back(device_panel(of, i));
     if (!account.load.is_empty() && account.load.highest() > 0)
       out.panels.push_back(value_panel(device.before, "load", plot_unit::percent, account.load));
     if (!account.power.is_empty())
       out.panels.push_back(value_panel(device.before, "power", plot_unit::watts, account.power));
   }
-  if (!unchanged.empty())
-    out.footnote = fmt::format("not shown: GPU {}, where nothing changed", ranges_text(unchanged));
+  std::vector<std::string> notes;
+  if (const auto count = of.result.remaining.count.value_or(0); count > 0)
+    notes.push_back(remaining_text(count) + ", and not measured since the command ended");
+  for (const auto& [why, indexes] : devices.summed_up)
+    notes.push_back(fmt::format("not shown: GPU {}, {} (--all)", ranges_text(indexes), why));
+  out.footnote = fmt::format("{}", fmt::join(notes, "; "));
   return out;
 }
 
@@ -442,7 +573,7 @@ class recorder {
   explicit recorder(const std::optional<file_to_write>& to) {
     if (!to) return;
     path_ = to->path;
-    form_ = *timeline_form_of(path_);
+    form_ = timeline_form_of(path_);
     file_.emplace(path_);
   }
   std::optional<failure> why() const {
@@ -506,11 +637,12 @@ expected<child> start(const std::vector<std::string>& command, std::optional<com
 
 exit_code report(const run_outcome& of, const recorder& record, const options& asked,
                  const style& as) {
-  write_report(run_text(of, asked.trace));
+  const bool all_devices = asked.measured.all_devices;
+  write_report(run_text(of, asked.trace, all_devices));
   auto code = of.result.end.status;
   count_unwritten(record.why(), code);
   if (const auto& plot = asked.measured.plot) {
-    const auto made = run_plot(of);
+    const auto made = run_plot(of, all_devices);
     count_unwritten(write_file(*plot, plot->path == "-" ? text_of(made, as) : svg_of(made)), code);
   }
   for (const auto& each : asked.measured.reports)
@@ -528,16 +660,18 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   if (auto made = command_group::make(roots))
     group.emplace(*std::move(made));
   else
-    result.why_no_group = made.why().message;
+    result.group.why = made.why().message;
+  const bool adopts = adopt_orphans();
   recorder record(asked.measured.record);
   if (auto refused = record.why()) return *std::move(refused);
 
   result.started_unix_ns = unix_time_ns();
   const auto begun = child::clock::now();
-  auto running = start(asked.words, group, result.why_no_group);
+  auto running = start(asked.words, group, result.group.why);
   if (!running) return running.why();
   result.own_bytes = own_peak_bytes(in);
-  process_tree tree(roots, running->pid());
+  result.sees_orphans = adopts || (group && command_group::what().holds_all);
+  process_tree tree(roots, running->pid(), adopts);
   meter->watch(tree, running->pid(), group ? &*group : nullptr);
   sample_list samples;
   do {
@@ -547,16 +681,22 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   result.end = running->end();
   result.elapsed_ns = static_cast<std::uint64_t>((result.end.at - begun).count());
   if (!result.end.why_lost.empty()) return failure{result.end.status, result.end.why_lost};
-  if (group) {
-    result.group_bytes = group->peak_bytes();
-    if (!result.group_bytes) result.why_no_group = "not reported by the system";
-  }
+  if (group) result.group = group->peak();
+  result.remaining = meter->find_remaining();
+  if (adopts && result.remaining.count.value_or(0) == 0)
+    result.remaining.count = running->has_orphans() ? std::nullopt : std::optional(0U);
+  if (result.remaining.count.value_or(0) > 0)
+    samples.add(meter->read(run_meter::extent::all), *meter, record);
+  for (const auto& each : meter->devices())
+    result.device_groups.push_back(
+        group ? group->device_peak(each.before.device.pci_bus_id.value_or("")) : result.group);
   result.energy = meter->end();
   result.peaks = meter->peaks(result.started_unix_ns);
   return report({result, samples.end(*meter, record), *meter}, record, asked, as);
 }
 
 constexpr option options_of_run[] = {
+    {"--all", 0, "", "List and plot all GPUs, also unused ones"},
     {"--record", 0, "FILE", "Write each sample to FILE (.jsonl or .csv)", completion::file,
      "jsonl csv"},
     {"--plot", 0, "FILE", "Plot to FILE (.svg), or in the terminal (-)", completion::file, "svg"},
@@ -587,14 +727,12 @@ std::optional<failure> read_run(const arguments& from, options& to) {
   auto& all = to.measured;
   const bool force = from.has("--force");
   if (auto wrong = read_interval(from, all.interval_ms)) return wrong;
+  all.all_devices = from.has("--all");
   if (const auto record = from.text("--record")) {
-    if (const auto form = timeline_form_of(*record); !form) return form.why();
+    if (*record == "-") return misused("--record \"-\": expected a file's path");
     all.record = {"--record", *record, timeline_suffixes, force};
   }
   if (const auto plot = from.text("--plot")) {
-    if (*plot != "-" && !plot->ends_with(".svg"))
-      return misused(fmt::format(
-          "--plot \"{}\": expected a file whose name ends in .svg, or - for the terminal", *plot));
     all.plot = {"--plot", *plot, plot_suffixes, force};
   }
   return read_reports(from, all.reports);

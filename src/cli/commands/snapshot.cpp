@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
 #include "cli/measure/session.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
@@ -7,10 +8,12 @@
 namespace hmn::cli {
 namespace {
 
-expected<exit_code> run_snapshot(const session& in, const options&, const style&) {
-  hypomnesis::snapshot_options what;
-  what.collect = everything;
-  const auto snapshot = in.collect(what);
+expected<exit_code> run_snapshot(const session& in, const options& asked, const style&) {
+  hypomnesis::snapshot_options all;
+  all.collect = everything;
+  const auto what = of_one_device(in, asked.device, all);
+  if (!what) return what.why();
+  const auto snapshot = in.collect(*what);
   const auto written = write_output(snapshot.json() + "\n");
   if (!search_failed(snapshot)) return written;
   print_diagnostics(snapshot);
@@ -19,6 +22,7 @@ expected<exit_code> run_snapshot(const session& in, const options&, const style&
 
 constexpr option options_of_snapshot[] = {
     json_option("Print JSON, which it always does"),
+    device_option(),
 };
 
 constexpr std::string_view examples_of_snapshot =

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
 #include "cli/commands/values.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/gpu_status.hpp"
@@ -327,8 +328,10 @@ bool is_device_load_pending(const hypomnesis::snapshot& snapshot) {
 class summary_reading {
  public:
   // The first reading of the command lists the devices, and says if it waits for a driver.
-  summary_reading(const session& in, part with, bool is_first)
+  summary_reading(const session& in, part with, bool is_first,
+                  std::optional<std::uint32_t> device)
       : in_(in),
+        device_(device),
         begun_(clock::now()),
         memory_(is_first ? in.collect(options_of(part::pools | with))
                          : in.take(options_of(part::pools | with))) {}
@@ -346,8 +349,9 @@ class summary_reading {
 
  private:
   using clock = std::chrono::steady_clock;
-  static hypomnesis::snapshot_options options_of(part what) {
+  hypomnesis::snapshot_options options_of(part what) const {
     hypomnesis::snapshot_options options;
+    options.device_index = device_;
     options.collect = part::devices | what;
     options.quick = true;
     return options;
@@ -357,6 +361,7 @@ class summary_reading {
   }
 
   const session& in_;
+  std::optional<std::uint32_t> device_;  // none: all
   clock::time_point begun_;
   hypomnesis::snapshot memory_;
   std::optional<hypomnesis::snapshot> further_;
@@ -450,7 +455,8 @@ void add_memory_to_notice(const session& in) {
 
 class summary {
  public:
-  summary(const session& in, const options& asked) : in_(in), asked_(asked) {}
+  summary(const session& in, const options& asked, std::optional<std::uint32_t> device)
+      : in_(in), asked_(asked), device_(device) {}
 
   // Prints a reading: on a terminal in place of the one before, if it fits, else below it.
   write_result print();
@@ -461,6 +467,7 @@ class summary {
 
   const session& in_;
   const options& asked_;
+  std::optional<std::uint32_t> device_;  // none: all
   bool is_first_ = true;
   bool has_failed_ = false;           // the last search for GPUs
   std::vector<std::string> notices_;  // the last ones
@@ -469,7 +476,7 @@ class summary {
 
 summary_text summary::read(const style& as) {
   in_.restart_timeout();
-  summary_reading reading(in_, asked_.json ? part{} : part::system, is_first_);
+  summary_reading reading(in_, asked_.json ? part{} : part::system, is_first_, device_);
   has_failed_ = search_failed(reading.memory());
   return asked_.json ? json_of(in_, reading) : table_of(in_, reading, as);
 }
@@ -491,7 +498,9 @@ write_result summary::print() {
 
 expected<exit_code> run_summary(const session& in, const options& asked, const style&) {
   if (!asked.json) add_memory_to_notice(in);
-  summary running(in, asked);
+  const auto only = of_one_device(in, asked.device, {});
+  if (!only) return only.why();
+  summary running(in, asked, only->device_index);
   auto last = write_result::written;
   if (const auto interval = asked.summary.interval_ms) {
     stop_request stop;
@@ -508,6 +517,7 @@ constexpr option options_of_summary[] = {
     json_option("Print a JSON array of the GPUs"),
     interval_option("Repeat at this interval", "1s 5s 1m"),
     {"--count", 'n', "N", "Repeat N times, each second without -i"},
+    device_option(),
 };
 
 std::optional<failure> read_summary(const arguments& from, options& to) {

@@ -58,6 +58,12 @@ expected<exit_code> run_top(const session& in, const options& asked, const style
     if (!found) return found.why();
     how.device = *found;
   }
+  if (asked.top.user) {
+    const auto found =
+        find_user(*asked.top.user, in.is_simulated(), user_names::clock::now() + in.patience());
+    if (!found) return found.why();
+    how.user = *found;
+  }
   return is_live ? run_on_terminal(in, how) : run_as_text(in, how);
 }
 
@@ -65,6 +71,7 @@ constexpr option options_of_top[] = {
     interval_option("Time between readings [1s]", "100ms 500ms 1s 5s"),
     {"--once", 0, "", "Print one frame as text"},
     {"--count", 'n', "N", "Exit after N frames", completion::nothing, "", uses::last, "--frames"},
+    {"--read-only", 0, "", "Send no signals to processes"},
     user_option,
     device_option(),
 };
@@ -83,6 +90,7 @@ std::optional<failure> read_top(const arguments& from, options& to) {
   if (auto wrong = read_interval(from, to.top.interval_ms)) return wrong;
   if (auto wrong = read_count(from, "--count", to.top.frames)) return wrong;
   to.top.once = from.has("--once");
+  to.top.is_read_only = from.has("--read-only");
   return read_text(from, "--user", a_user, to.top.user);
 }
 

@@ -5,6 +5,7 @@
 _hmn_rows='|-j|--json|flag||Print a JSON array of the GPUs
 |-i|--interval|words|1s 5s 1m|Repeat at this interval
 |-n|--count|any||Repeat N times, each second without -i
+|-d|--device|device||Only this device: index, UUID or PCI address
 ||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 ||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 ||--color|words|auto always never|Use colours: auto, always, never [auto]
@@ -30,6 +31,7 @@ _hmn_rows='|-j|--json|flag||Print a JSON array of the GPUs
 top|-i|--interval|words|100ms 500ms 1s 5s|Time between readings [1s]
 top||--once|flag||Print one frame as text
 top|-n|--count|any||Exit after N frames
+top||--read-only|flag||Send no signals to processes
 top|-u|--user|user||Only processes of this user: name or number
 top|-d|--device|device||Only this device: index, UUID or PCI address
 top||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
@@ -54,6 +56,7 @@ ps||--color|words|auto always never|Use colours: auto, always, never [auto]
 ps||--trace|flag||Print each driver call on standard error
 ps|-h|--help|flag||Print this help
 snapshot|-j|--json|flag||Print JSON, which it always does
+snapshot|-d|--device|device||Only this device: index, UUID or PCI address
 snapshot||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 snapshot||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 snapshot||--color|words|auto always never|Use colours: auto, always, never [auto]
@@ -98,6 +101,7 @@ record-machine||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu
 record-machine||--color|words|auto always never|Use colours: auto, always, never [auto]
 record-machine||--trace|flag||Print each driver call on standard error
 record-machine|-h|--help|flag||Print this help
+run||--all|flag||List and plot all GPUs, also unused ones
 run||--record|file|jsonl csv|Write each sample to FILE (.jsonl or .csv)
 run||--plot|file|svg|Plot to FILE (.svg), or in the terminal (-)
 run|-i|--interval|words|20ms 100ms 1s|Time between samples [100ms]
@@ -148,7 +152,7 @@ watch||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-
 watch||--color|words|auto always never|Use colours: auto, always, never [auto]
 watch||--trace|flag||Print each driver call on standard error
 watch|-h|--help|flag||Print this help
-exporter||--listen|words|127.0.0.1:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
+exporter||--listen|words|127.0.0.1:10077 localhost:10077 [::1]:10077 :10077|Serve there; no ADDRESS: all [127.0.0.1:10077]
 exporter||--web-config|file|yml yaml|TLS, passwords and headers, in Prometheus'\'' format
 exporter||--max-age|words|100ms 1s 5s|Share readings between clients up to this age [1s]
 exporter||--by|list|process user container pod job unit|Also memory by process, user, container, pod, ...
@@ -166,6 +170,7 @@ exporter||--color|words|auto always never|Use colours: auto, always, never [auto
 exporter||--trace|flag||Print each driver call on standard error
 exporter|-h|--help|flag||Print this help
 doctor|-j|--json|flag||Print a JSON object
+doctor|-d|--device|device||Only this device: index, UUID or PCI address
 doctor||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 doctor||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name
 doctor||--color|words|auto always never|Use colours: auto, always, never [auto]

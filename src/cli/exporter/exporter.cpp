@@ -49,7 +49,7 @@ class scraper {
 };
 
 scraper::scraper(const session& in, const exporter_settings& how)
-    : in_(in), how_(how), workloads_(how.per, in.is_simulated()) {}
+    : in_(in), how_(how), workloads_(how.per, in) {}
 
 scraped scraper::scrape(std::chrono::milliseconds deadline) {
   hypomnesis::snapshot_options what;

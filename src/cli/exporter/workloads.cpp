@@ -47,9 +47,8 @@ procfs::workload reported(const hypomnesis::usage& row) {
   return in;
 }
 
-procfs::workload place_of(const hypomnesis::usage& row, bool is_simulated) {
-  const bool is_foreign = has(row.notes, hypomnesis::note::foreign_pid);
-  auto found = !is_simulated && !is_foreign ? process_workload(row.pid) : std::nullopt;
+procfs::workload place_of(const session& in, const hypomnesis::usage& row) {
+  auto found = in.workload(row);
   return found ? *std::move(found) : reported(row);
 }
 
@@ -156,7 +155,7 @@ void workloads::collect(const hypomnesis::snapshot_values& from, const device_id
   std::vector<placed_usage> rows;
   for (const auto& each : from.usages)
     if (!repeated.contains(each))
-      rows.push_back({each, place_of(each, is_simulated_), users_.of(each, until).value_or("")});
+      rows.push_back({each, place_of(in_, each), users_.of(each, until).value_or("")});
   const auto unlisted = unlisted_in(from);
   for (const auto& each_device : from.devices) {
     const auto& device = each_device.device;

@@ -9,6 +9,7 @@
 #include "cli/exporter/devices.hpp"
 #include "cli/exporter/samples.hpp"
 #include "cli/measure/processes.hpp"
+#include "cli/measure/session.hpp"
 
 namespace hmn::cli {
 
@@ -24,8 +25,8 @@ bool is_written(std::string_view name, const std::vector<grouping>& by);
 // Adds up what processes use of each GPU. Not for several threads at once.
 class workloads {
  public:
-  workloads(std::vector<grouping> by, bool is_simulated)
-      : by_(std::move(by)), is_simulated_(is_simulated), users_(is_simulated) {}
+  workloads(std::vector<grouping> by, const session& in)
+      : by_(std::move(by)), in_(in), users_(in.is_simulated()) {}
 
   // Waits for names of users until that time.
   void collect(const hypomnesis::snapshot_values& from, const device_ids& ids,
@@ -33,7 +34,7 @@ class workloads {
 
  private:
   std::vector<grouping> by_;
-  bool is_simulated_;
+  const session& in_;
   user_names users_;
 };
 

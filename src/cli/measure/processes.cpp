@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <condition_variable>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -19,6 +21,7 @@
 
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/system/process.hpp"
+#include "cli/system/waiting.hpp"
 #include "cli/text/arguments.hpp"
 #include "cli/text/words.hpp"
 #include "cli/units.hpp"
@@ -359,6 +362,31 @@ std::vector<usage_group> group_rows(const row_list& rows, grouping by,
   }
   std::stable_sort(sorted.begin(), sorted.end(), is_greater);
   return sorted;
+}
+
+bool user_filter::matches(const process_row& row) const {
+  return (uid && row.usage.uid == uid) || row.user == given;
+}
+
+expected<user_filter> find_user(const std::string& given, bool is_simulated,
+                                std::chrono::steady_clock::time_point until) {
+  std::uint32_t number = 0;
+  const auto parsed = std::from_chars(given.data(), given.data() + given.size(), number);
+  if (parsed.ec == std::errc{} && parsed.ptr == given.data() + given.size())
+    return user_filter{given, number};
+  if (given == "root") return user_filter{given, 0};
+  if (is_simulated)
+    return failed(fmt::format(
+        "--user \"{}\": no such user: a simulated machine has root and numbers", given));
+  // On a thread: the name may come over a network that hangs.
+  const auto answer = std::make_shared<std::promise<user_search>>();
+  auto answered = answer->get_future();
+  start_thread([answer, given] { answer->set_value(find_uid(given)); }).detach();
+  if (answered.wait_until(until) != std::future_status::ready) return user_filter{given, {}};
+  const auto found = answered.get();
+  if (found.is_answered && !found.uid)
+    return failed(fmt::format("--user \"{}\": no such user", given));
+  return user_filter{given, found.uid};
 }
 
 struct user_names::shared {

@@ -177,6 +177,19 @@ class repeated_rows {
 std::vector<usage_group> group_rows(const row_list& rows, grouping by,
                                     const partial_lists& partial);
 
+// User that --user names.
+struct user_filter {
+  std::string given;
+  std::optional<std::uint32_t> uid;
+
+  bool matches(const process_row& row) const;
+};
+
+// Fails for a name without a user. In a simulated machine, whose users are not of this one, only
+// numbers and root have a meaning. Waits for a name until that time; then processes have to have it.
+expected<user_filter> find_user(const std::string& given, bool is_simulated,
+                                std::chrono::steady_clock::time_point until);
+
 // Names of users, each looked up once, on a thread: they may come over a network that hangs.
 class user_names {
  public:

@@ -120,6 +120,8 @@ constexpr std::size_t few = 4;
 
 constexpr memory_field resident{hypomnesis::process_memory_field::resident,
                                 &hypomnesis::process_memory::resident_bytes};
+constexpr memory_field peak_resident{hypomnesis::process_memory_field::peak_resident,
+                                     &hypomnesis::process_memory::peak_resident_bytes};
 constexpr memory_field proportional{hypomnesis::process_memory_field::proportional,
                                     &hypomnesis::process_memory::proportional_bytes};
 
@@ -275,7 +277,7 @@ void run_meter::add_devices(const hypomnesis::snapshot& from) {
   if (tree_ != nullptr) record_members();
 }
 
-void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group* group) {
+void run_meter::watch(process_tree& tree, std::uint32_t pid, command_group* group) {
   tree_ = &tree;
   group_ = group;
   begun_ = clock::now();
@@ -309,18 +311,25 @@ std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part coll
   return values_by_device(*taken);
 }
 
+void run_meter::refresh_members() {
+  tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
+  if (group_ != nullptr) group_->compare(tree_->members());
+}
+
 // Sums without processes that end in the meantime; nothing if one cannot be read.
-std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::string* why) const {
-  std::optional<std::uint64_t> sum;
+run_meter::process_sum run_meter::sum_of(const memory_field& of, std::string* why) const {
+  process_sum sum;
   for (const auto& each : tree_->members()) {
     std::optional<std::uint64_t> bytes;
     try {
       bytes = in_.library().process_memory(each.pid, of.field).*of.bytes;
     } catch (const hypomnesis::error& failed) {
       if (why != nullptr) *why = failed.what();
-      if (failed.status() != status_code::no_process) return std::nullopt;
+      if (failed.status() != status_code::no_process) return {};
     }
-    if (bytes) sum = sum.value_or(0) + *bytes;
+    if (!bytes) continue;
+    sum.bytes = sum.bytes.value_or(0) + *bytes;
+    sum.largest_bytes = std::max(sum.largest_bytes, *bytes);
   }
   return sum;
 }
@@ -328,13 +337,15 @@ std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::stri
 host_sample run_meter::read_host() {
   host_sample out;
   if (group_ != nullptr) out.group_bytes = group_->current_bytes();
-  tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
+  refresh_members();
   out.why = tree_->why_not();
   if (!out.why.empty()) return out;
   record_members();
   out.processes = static_cast<std::uint32_t>(tree_->members().size());
   out.why = ended_too_early;
-  out.resident_bytes = sum_of(resident, &out.why);
+  const auto sum = sum_of(resident, &out.why);
+  out.resident_bytes = sum.bytes;
+  out.largest_bytes = sum.largest_bytes;
   if (out.resident_bytes) {
     out.why.clear();
     return out;
@@ -350,7 +361,7 @@ void run_meter::add_proportional(clock::time_point now, host_sample& to) {
   have_shared_ = have_shared_ || to.processes.value_or(0) > 1;
   if (!have_shared_ || !proportional_pace_.is_due(now)) return;
   const auto before = processor_time();
-  to.proportional_bytes = sum_of(proportional, nullptr);
+  to.proportional_bytes = sum_of(proportional, nullptr).bytes;
   proportional_pace_.count(now, processor_time() - before);
 }
 
@@ -443,24 +454,34 @@ std::vector<device_sample> run_meter::read_devices() {
   return all;
 }
 
-run_sample run_meter::read() {
+run_sample run_meter::read(extent wanted) {
+  const bool is_all = wanted == extent::all;
   run_sample out;
   const auto now = clock::now();
   out.offset_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(now - begun_).count());
   out.unix_time_ns = unix_time_ns();
-  if (host_pace_.is_due(now)) {
+  if (is_all || host_pace_.is_due(now)) {
     const auto before = processor_time();
     out.host = read_host();
     host_pace_.count(now, processor_time() - before);
     add_proportional(now, *out.host);
   }
   if (now - begun_ > longest_search) is_searching_ = false;
-  if (is_searching_ || (!devices_.empty() && device_pace_.is_due(now))) {
+  if (is_searching_ || (!devices_.empty() && (is_all || device_pace_.is_due(now)))) {
     const auto before = processor_time();
     out.devices = read_devices();
     device_pace_.count(now, processor_time() - before);
   }
+  return out;
+}
+
+remaining_processes run_meter::find_remaining() {
+  refresh_members();
+  if (!tree_->why_not().empty()) return {};
+  remaining_processes out;
+  out.count = static_cast<std::uint32_t>(tree_->members().size());
+  if (*out.count > 0) out.largest_bytes = sum_of(peak_resident, nullptr).largest_bytes;
   return out;
 }
 

@@ -11,7 +11,7 @@
 #include "cli/measure/pace.hpp"
 #include "cli/measure/run_record.hpp"
 #include "cli/measure/session.hpp"
-#include "cli/system/child.hpp"
+#include "cli/system/command_group.hpp"
 #include "cli/system/process_tree.hpp"
 
 namespace hmn::cli {
@@ -69,6 +69,12 @@ class process_peaks {
   bool is_partial_ = false;            // a process that used the device was dropped
 };
 
+// Processes of a command that are still running at its end.
+struct remaining_processes {
+  std::optional<std::uint32_t> count;          // none: unknown
+  std::optional<std::uint64_t> largest_bytes;  // peak of the largest until now, if known
+};
+
 std::uint64_t unix_time_ns() noexcept;
 
 // Energy counter of a device.
@@ -113,12 +119,15 @@ class run_meter {
   // Finds the devices, as far as they answer; opens the drivers.
   void find_devices();
   // Begins after the command has been started as `pid`.
-  void watch(process_tree& tree, std::uint32_t pid, const command_group* group);
-  // Reads whatever is due; finds devices whose driver has answered only now.
-  run_sample read();
+  void watch(process_tree& tree, std::uint32_t pid, command_group* group);
+  // Reads whatever is due, or everything; finds devices whose driver has answered only now.
+  enum class extent { due, all };
+  run_sample read(extent wanted = extent::due);
   // Returns whether there may be more devices(), each of them in every sample.
   bool is_searching() const { return is_searching_; }
   clock::time_point next() const;
+  // Finds what the command has left running.
+  remaining_processes find_remaining();
   // Ends the measurement; returns the devices' energy counters.
   std::vector<energy_reading> end();
   // Returns the peaks that the drivers keep for its processes, after end().
@@ -141,7 +150,12 @@ class run_meter {
   void add_devices(const hypomnesis::snapshot& from);
   std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, cost how,
                                                   std::string& why);
-  std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
+  void refresh_members();
+  struct process_sum {
+    std::optional<std::uint64_t> bytes;
+    std::uint64_t largest_bytes = 0;  // of one process
+  };
+  process_sum sum_of(const memory_field& of, std::string* why) const;
   bool add_one_by_one(std::size_t i, device_sample& to);
   void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, device_sample& to);
 
@@ -158,7 +172,7 @@ class run_meter {
   bool have_shared_ = false;  // there were several processes at some time
   std::chrono::milliseconds deadline_;
   process_tree* tree_ = nullptr;
-  const command_group* group_ = nullptr;
+  command_group* group_ = nullptr;
   clock::time_point begun_{};
 };
 

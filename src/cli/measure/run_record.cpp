@@ -49,6 +49,7 @@ void run_account::add(const run_sample& sample) {
   const auto at = sample.offset_ns;
   if (sample.host) {
     resident_.add(at, sample.host->resident_bytes, sample.host->why == ended_too_early);
+    largest_bytes_ = std::max(largest_bytes_, sample.host->largest_bytes);
     keep_reason(sample.host->why, why_);
     // Rarely read: absence in between is not a gap.
     if (sample.host->proportional_bytes) proportional_.add(at, sample.host->proportional_bytes);
@@ -127,12 +128,8 @@ std::string csv_line(const run_sample& s, std::size_t devices) {
 
 }  // namespace
 
-expected<timeline_form> timeline_form_of(std::string_view path) {
-  if (path.ends_with(".csv")) return timeline_form::csv;
-  for (const auto ending : timeline_suffixes)
-    if (path.ends_with(ending)) return timeline_form::json_lines;
-  return misused(fmt::format(
-      "--record \"{}\": expected a file whose name ends in .jsonl (JSON Lines) or .csv", path));
+timeline_form timeline_form_of(std::string_view path) {
+  return path.ends_with(".csv") ? timeline_form::csv : timeline_form::json_lines;
 }
 
 std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes) {

@@ -18,6 +18,7 @@ inline constexpr const char* ended_too_early = "it ended before it could be read
 struct host_sample {
   std::optional<std::uint32_t> processes;
   std::optional<std::uint64_t> resident_bytes;      // sum of all processes
+  std::uint64_t largest_bytes = 0;                  // resident, of one process
   std::optional<std::uint64_t> proportional_bytes;  // rarely read, see run_meter
   std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
   std::string why;                                  // reason for missing values
@@ -95,6 +96,8 @@ class run_account {
   const tracked& resident() const { return resident_; }
   const tracked& proportional() const { return proportional_; }
   const tracked& group() const { return group_; }
+  // Returns the resident set of the largest process that a sample saw.
+  std::uint64_t largest_bytes() const { return largest_bytes_; }
   const std::vector<device_account>& devices() const { return devices_; }
   // Returns why the host's values are missing.
   const std::string& why() const { return why_; }
@@ -103,6 +106,7 @@ class run_account {
   tracked resident_;
   tracked proportional_;
   tracked group_;
+  std::uint64_t largest_bytes_ = 0;
   std::vector<device_account> devices_;
   std::string why_ = ended_too_early;
 };
@@ -111,7 +115,8 @@ enum class timeline_form { json_lines, csv };
 
 // Endings of the names of files, which choose the form.
 inline constexpr std::string_view timeline_suffixes[] = {".jsonl", ".ndjson", ".json", ".csv"};
-expected<timeline_form> timeline_form_of(std::string_view path);
+// JSON Lines but for .csv: also for what is no regular file, whose name says nothing.
+timeline_form timeline_form_of(std::string_view path);
 
 // Takes in `indexes` the devices in the samples' order.
 std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes);

@@ -13,6 +13,7 @@
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/system/installation.hpp"
+#include "cli/system/process.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
@@ -48,15 +49,30 @@ hypomnesis::context_options options_of(const session_settings& asked) {
   return out;
 }
 
+constexpr const char* by_environment = "HMN_SIMULATION";
+
 // Returns none for an empty variable, which the library ignores.
 std::optional<std::string> simulation_file() {
-  auto file = environment_value("HMN_SIMULATION");
+  auto file = environment_value(by_environment);
   if (file && file->empty()) file.reset();
   return file;
 }
 
-failure refused(const std::string& machine, std::string_view why) {
-  return failed(fmt::format("--machine \"{}\": {}", machine, why));
+// Simulated machine, and what has named it.
+struct machine_choice {
+  std::string_view by;
+  std::string name;
+};
+
+// Returns none for this machine itself.
+std::optional<machine_choice> choose_machine(const session_settings& asked) {
+  if (!asked.machine.empty()) return machine_choice{"--machine", asked.machine};
+  if (auto file = simulation_file()) return machine_choice{by_environment, *std::move(file)};
+  return std::nullopt;
+}
+
+failure refused(const machine_choice& machine, std::string_view why) {
+  return failed(fmt::format("{} \"{}\": {}", machine.by, machine.name, why));
 }
 
 bool is_name(const std::string& machine) {
@@ -65,11 +81,11 @@ bool is_name(const std::string& machine) {
 
 // Returns the path of a machine that was given by its file or, if there is no such file, by the
 // name of an installed one.
-expected<std::string> find_machine(const std::string& machine) {
-  const auto why = why_unreadable(machine);
-  if (!why) return absolute_path(machine);
-  if (!is_name(machine) || is_there(machine)) return refused(machine, *why);
-  if (auto installed = machine_file(machine)) return *std::move(installed);
+expected<std::string> find_machine(const machine_choice& machine) {
+  const auto why = why_unreadable(machine.name);
+  if (!why) return absolute_path(machine.name);
+  if (!is_name(machine.name) || is_there(machine.name)) return refused(machine, *why);
+  if (auto installed = machine_file(machine.name)) return *std::move(installed);
   const auto names = machine_names();
   return refused(machine,
                  names.empty()
@@ -99,28 +115,40 @@ session::session(const session_settings& asked)
       search_(asked.search_ms),
       has_timeout_(asked.has_timeout),
       is_traced_(asked.trace),
-      is_simulated_(!asked.machine.empty() || simulation_file().has_value()) {}
+      is_simulated_(choose_machine(asked).has_value()) {}
 
 expected<session> session::open(const session_settings& asked) {
   // An absent driver is no failure of the library; an unusable file named by the user is one.
-  if (const auto file = simulation_file(); file && asked.machine.empty())
-    if (const auto why = why_unreadable(*file))
-      return failed(fmt::format("HMN_SIMULATION \"{}\": {}", *file, *why));
+  const auto machine = choose_machine(asked);
+  std::string path;
+  if (machine) {
+    auto found = find_machine(*machine);
+    if (!found) return found.why();
+    path = *std::move(found);
+    // The library, and a command that hmn runs, take an absolute path alone.
+    if (machine->by == by_environment) set_environment(by_environment, path);
+  }
   session opened(asked);
-  if (!asked.machine.empty()) {
-    const auto path = find_machine(asked.machine);
-    if (!path) return path.why();
+  if (machine) {
     try {
-      opened.library_.set_path(hypomnesis::path_kind::simulation, *path);
+      opened.library_.set_path(hypomnesis::path_kind::simulation, path);
     } catch (const hypomnesis::error& why) {
-      return refused(asked.machine, why.what());
+      return refused(*machine, why.what());
     }
+    opened.machine_ = path;
   }
   if (!opened.is_simulated_)
     advice_in_notice = why_drivers_are_slow();
   else if (const auto why = why_malformed(opened.library_))
     return failed(*why);
   return opened;
+}
+
+std::optional<procfs::workload> session::workload(const hypomnesis::usage& row) const {
+  if (has(row.notes, hypomnesis::note::foreign_pid)) return std::nullopt;
+  if (!is_simulated_) return process_workload(row.pid);
+  if (!workloads_) workloads_.emplace(machine_);
+  return workloads_->find(row.pid);
 }
 
 // Reports an end of the search by itself: a driver may only be slow to start.

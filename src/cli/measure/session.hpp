@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/expected.hpp"
+#include "cli/measure/recorded_workloads.hpp"
 
 namespace hmn::cli {
 
@@ -83,6 +84,8 @@ class session {
   std::optional<hypomnesis::backend_info> simulation() const;
   // Tests for a machine file without a reading, which it would count.
   bool is_simulated() const { return is_simulated_; }
+  // Returns the workload that a process' control groups name, of this machine or as recorded.
+  std::optional<procfs::workload> workload(const hypomnesis::usage& row) const;
 
  private:
   using clock = std::chrono::steady_clock;
@@ -100,6 +103,8 @@ class session {
   mutable std::chrono::milliseconds listing_{};  // time that listing took, if it succeeded
   bool is_traced_;
   bool is_simulated_;
+  std::string machine_;                                  // path of a simulated one
+  mutable std::optional<recorded_workloads> workloads_;  // of it, read once they are asked for
 };
 
 // Returns why a snapshot lists no device, in one line.

@@ -24,7 +24,14 @@ struct resource_use {
   // The command begins as a copy of hmn, whose size largest_bytes may include.
   bool may_count_us = false;
   const char* counted = "";  // "of the command and what it waited for"
+  // Peak of the largest adopted orphan that has ended; none: there was none.
+  std::optional<std::uint64_t> largest_orphan_bytes;
 };
+
+// Has the orphans of the command become children of hmn from now on, so that none is out of sight;
+// child waits for them. Returns whether none can leave unseen: false where the system has no such
+// right, or refuses it.
+bool adopt_orphans() noexcept;
 
 // End of a command.
 struct process_end {
@@ -62,6 +69,9 @@ class child {
   bool wait_until(clock::time_point time);
   bool wait();
 
+  // Returns whether adopted orphans may be running, by the system's account of hmn's children.
+  bool has_orphans();
+
   std::uint32_t pid() const;
   // Only after wait, or a wait_until that returned true.
   const process_end& end() const;
@@ -73,38 +83,6 @@ class child {
   void outlast() noexcept;
 
   std::unique_ptr<running> running_;
-};
-
-// Group of all processes of a command: a control group (version 2) of its own on Linux, a job
-// object on Windows. The system then knows the exact peak memory of the whole group. Processes that
-// are left at the end continue.
-class command_group {
- public:
-  struct kind {
-    const char* name;     // "control group"
-    const char* key;      // in JSON
-    const char* measure;  // meaning of peak_bytes
-  };
-  static const kind& what();
-
-  // Fails with the reason if there can be no group.
-  static expected<command_group> make(const roots& in);
-  command_group(command_group&& other) noexcept;
-  command_group& operator=(command_group&&) = delete;
-  ~command_group();
-
-  // Starts the command inside the group, or outside with the reason where hmn lacks the right.
-  expected<child> start(const std::vector<std::string>& command, std::string& why_outside) const;
-
-  std::optional<std::uint64_t> peak_bytes() const;
-  std::optional<std::uint64_t> current_bytes() const;
-  std::vector<std::uint32_t> processes() const;
-
- private:
-  struct state;
-  explicit command_group(std::unique_ptr<state> made);
-
-  std::unique_ptr<state> state_;
 };
 
 }  // namespace hmn::cli

@@ -37,6 +37,15 @@ failure is_there_already(const file_to_write& to, const std::string& file) {
                             to.path, target, kind));
 }
 
+std::optional<failure> why_wrong_name(const file_to_write& to, std::string_view file) {
+  const auto name = file.substr(file.find_last_of(path_separators) + 1);
+  const bool has_ending = name.find('.', 1) != name.npos;
+  if (to.takes_any_new || !has_ending || to.suffixes.empty() || to.may_replace(file))
+    return std::nullopt;
+  return misused(fmt::format("{} \"{}\": expected a file whose name ends in {}; --force writes any",
+                             to.option, to.path, fmt::join(to.suffixes, " or ")));
+}
+
 std::optional<failure> write_to_stream(stream to, std::string_view text) {
   const auto end = write_stream(to, text);
   if (end.how != write_end::reason::failed) return std::nullopt;

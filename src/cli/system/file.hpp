@@ -70,12 +70,16 @@ struct file_to_write {
   // replaced with --force only.
   std::span<const std::string_view> suffixes;
   bool force = false;
+  bool takes_any_new = false;  // a new file may have any name
 
   bool may_replace(std::string_view name) const;
 };
 
 // Takes in `file` where the path leads.
 failure is_there_already(const file_to_write& to, const std::string& file);
+// Returns why no new file of that name is made: it has an ending, and not that of what the option
+// writes.
+std::optional<failure> why_wrong_name(const file_to_write& to, std::string_view file);
 std::optional<failure> write_to_stream(stream to, std::string_view text);
 
 // Returns why the file cannot be written before its text is made, without opening it.
@@ -100,9 +104,11 @@ class output_file {
 
   bool is_good() const { return why_.empty(); }
   const std::string& why() const { return why_; }
+  // Appends the text, completely or not at all where the file is a regular one.
   void write(std::string_view text);
 
  private:
+  std::uint64_t length_ = 0;
   std::intptr_t file_ = -1;  // a descriptor, or a handle of Windows
   bool is_begun_ = false;
   std::string why_;

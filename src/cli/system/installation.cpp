@@ -23,7 +23,8 @@ std::string joined(std::string_view folder, std::string_view relative) {
 std::string machine_folder() {
   std::vector<char> buffer(platform::longest_path);
   const auto folder = platform::own_folder(buffer);
-  if (folder.empty()) return {};
+  // Not known without /proc.
+  if (folder.empty()) return HMN_DATA "/machines";
   // Of hmn, of a program that it becomes, and in a build folder.
   for (const auto* data : {HMN_DATA_FROM_BIN, HMN_DATA_FROM_LIBEXEC, "."})
     if (auto found = joined(folder, data) + "/machines"; is_folder(found)) return found;

@@ -18,6 +18,13 @@ namespace hmn::cli {
 // Looks up the user; uid is from the library, and is the result for one without a name.
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t> uid);
 
+struct user_search {
+  bool is_answered = false;           // false: not known whether there is such a user
+  std::optional<std::uint32_t> uid{};  // none: there is none
+};
+// Looks up the number of a user of this system; answers nothing where users have no numbers.
+user_search find_uid(const std::string& name);
+
 // Returns the pid in the process's own PID namespace, from the proc tree that the library reads.
 // Returns none on systems without PID namespaces.
 std::optional<std::uint32_t> namespace_pid(std::uint32_t pid);

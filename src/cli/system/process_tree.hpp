@@ -18,7 +18,8 @@ using platform::has_started_by;
 std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid);
 
 // Process and its descendants. A known one stays until it ends, even after its parent has ended and
-// another process adopted it.
+// another process adopted it. Where hmn adopts the orphans among them, none is out of sight: all
+// children of hmn count, except those that the library started for itself.
 class process_tree {
  public:
   struct member {
@@ -26,7 +27,7 @@ class process_tree {
     std::uint64_t start = 0;  // process_start
   };
 
-  process_tree(const roots& in, std::uint32_t root_pid);
+  process_tree(const roots& in, std::uint32_t root_pid, bool adopts_orphans = false);
   process_tree(const process_tree&) = delete;
   process_tree& operator=(const process_tree&) = delete;
   ~process_tree();

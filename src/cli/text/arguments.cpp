@@ -30,10 +30,10 @@ std::string advice_on(std::string_view word, std::span<const std::string_view> k
   return likely.empty() ? std::string() : fmt::format("; did you mean {}?", likely);
 }
 
-std::vector<std::string_view> split_list(std::string_view text) {
+std::vector<std::string_view> split_list(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= text.size();) {
-    const auto comma = std::min(text.find(',', at), text.size());
+    const auto comma = std::min(text.find(separator, at), text.size());
     parts.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
@@ -111,19 +111,24 @@ struct unit {
 
 constexpr std::uint64_t ki = 1024;
 constexpr std::uint64_t k = 1000;
-constexpr unit size_units[] = {{"B", 1},
-                               {"KiB", ki},
-                               {"MiB", ki* ki},
-                               {"GiB", ki* ki* ki},
-                               {"TiB", ki* ki* ki* ki},
-                               {"K", ki},
-                               {"M", ki* ki},
-                               {"G", ki* ki* ki},
-                               {"T", ki* ki* ki* ki},
-                               {"KB", k},
-                               {"MB", k* k},
-                               {"GB", k* k* k},
-                               {"TB", k* k* k* k}};
+// In lower case.
+constexpr unit size_units[] = {{"b", 1},
+                               {"kib", ki},
+                               {"mib", ki* ki},
+                               {"gib", ki* ki* ki},
+                               {"tib", ki* ki* ki* ki},
+                               {"ki", ki},
+                               {"mi", ki* ki},
+                               {"gi", ki* ki* ki},
+                               {"ti", ki* ki* ki* ki},
+                               {"k", ki},
+                               {"m", ki* ki},
+                               {"g", ki* ki* ki},
+                               {"t", ki* ki* ki* ki},
+                               {"kb", k},
+                               {"mb", k* k},
+                               {"gb", k* k* k},
+                               {"tb", k* k* k* k}};
 
 constexpr std::size_t most_decimals = 6;
 
@@ -140,7 +145,7 @@ failure not_a_size(std::string_view text, std::string_view why) {
 
 expected<std::uint64_t> parse_size_argument(std::string_view text) {
   constexpr std::string_view wanted =
-      "expected a number and a unit: B, KiB to TiB, K to T, or KB to TB";
+      "expected a number and a unit: B, KiB to TiB, K to T, or KB to TB, in any case";
   const auto number_end = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto number = text.substr(0, number_end);
   auto name = text.substr(number_end);
@@ -149,8 +154,11 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   if (name.empty() && number.find_first_not_of("0.") == std::string_view::npos)
     return not_a_size(text, wanted);
   if (name.empty()) return misused(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
-  const auto* const found = std::find_if(std::begin(size_units), std::end(size_units),
-                                         [&](const unit& each) { return each.name == name; });
+  // "m" is a thousandth in Kubernetes' sizes, and a minute in the options that are times.
+  if (name == "m") return misused(fmt::format("\"{0}\": did you mean {1}M or {1}MiB?", text, number));
+  const auto* const found =
+      std::find_if(std::begin(size_units), std::end(size_units),
+                   [unit_name = lower_case(name)](const unit& each) { return each.name == unit_name; });
   if (found == std::end(size_units)) return not_a_size(text, wanted);
 
   const auto dot = number.find('.');

@@ -20,7 +20,7 @@ expected<std::size_t> choose_word(std::string_view option, std::string_view text
 std::string advice_on(std::string_view word, std::span<const std::string_view> known);
 
 // Returns the parts of a text between commas, empty ones too.
-std::vector<std::string_view> split_list(std::string_view text);
+std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
 
 // Returns a failure that names what is expected of a text that was given and is empty.
 std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -116,30 +117,33 @@ bool shows_limit(const plot_panel& of) {
   return of.limit && *of.limit <= 2.5 * highest_of(of);
 }
 
-// Leaves a margin above the maximum, but none above a limit.
-double top_of(const plot_panel& of) {
-  const double highest = highest_of(of);
-  if (of.unit == plot_unit::percent) return std::max(highest, 100.0);
-  if (shows_limit(of)) return std::max(highest, *of.limit);
-  const double least = of.unit == plot_unit::bytes ? 1024.0 * 1024 : 1;
-  return highest > 0 ? highest * 1.12 : least;
-}
-
 std::vector<tick> ticks_of(double top, plot_unit unit) {
   if (unit == plot_unit::bytes) return byte_ticks(top, 5);
   return number_ticks(top, 4, unit == plot_unit::percent ? "%" : "W");
 }
 
+// Leaves a margin above the maximum, up to the next tick, but none above a limit.
+double top_of(const plot_panel& of) {
+  const double highest = highest_of(of);
+  if (of.unit == plot_unit::percent) return std::max(highest, 100.0);
+  if (shows_limit(of)) return std::max(highest, *of.limit);
+  const double least = of.unit == plot_unit::bytes ? 1024.0 * 1024 : 1;
+  const double top = std::max(highest * 1.05, least);
+  const double step = ticks_of(top, of.unit)[1].at;
+  return std::ceil(top / step - 1e-9) * step;
+}
+
 // Draws the minimum and maximum of each point, so that no peak is lost between pixels.
-std::string line_path(const curve& values, const scale& in) {
+std::string line_path(const plot_series& of, const scale& in) {
   std::string path;
   double before = 0;
-  for (const auto& each : values.points()) {
+  for (const auto& each : of.values->points()) {
     const bool begins = path.empty() || each.after_gap;
     const bool falls = !begins && before > each.high;
     const double near = falls ? each.high : each.low;
     const double far = falls ? each.low : each.high;
     const double x = in.x(static_cast<double>(each.at_ns));
+    if (of.is_stepped && !begins) put(path, "H{:.1f}", x);
     put(path, "{}{:.1f} {:.1f}", begins ? "M" : "L", x, in.y(near));
     if (near != far) put(path, "L{:.1f} {:.1f}", x, in.y(far));
     before = far;
@@ -203,7 +207,7 @@ void put_series(std::string& out, const plot_series& of, const scale& in) {
   put(out,
       "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" "
       "stroke-linecap=\"round\"/>\n",
-      line_path(*of.values, in), colour_of(of.with), of.is_filled ? "2.2" : "1.6");
+      line_path(of, in), colour_of(of.with), of.is_filled ? "2.2" : "1.6");
 }
 
 // Places the keys from the left edge on, above the curves: a line's name and its peak.

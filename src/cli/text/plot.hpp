@@ -57,6 +57,7 @@ struct plot_series {
   ink with = ink::first;
   const curve* values = nullptr;
   bool is_filled = false;
+  bool is_stepped = false;  // a value holds until the next
 };
 
 // Chart among several with the same time axis.

@@ -119,6 +119,10 @@ void choose_signal(state& in) {
     in.message = "no process is chosen";
     return;
   }
+  if (in.is_read_only) {
+    in.message = "--read-only: no signals are sent";
+    return;
+  }
   if (signal_choices().empty() || in.is_simulated) {
     in.message = in.is_simulated ? "a simulated process takes no signals"
                                  : "signals are not supported on this system";

@@ -11,6 +11,7 @@ struct top_options {
   std::uint32_t interval_ms = 1000;
   std::optional<std::uint64_t> frames;
   bool once = false;
+  bool is_read_only = false;  // sends no signals
   std::optional<std::string> user;
 };
 

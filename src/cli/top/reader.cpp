@@ -255,7 +255,6 @@ struct reader::state {
   void run();
   void keep(std::shared_ptr<const hypomnesis::snapshot> from);
   void add_processes(const hypomnesis::snapshot& from, machine_reading& to);
-  bool passes(const process_reading& row) const;
 
   const session& in;
   const reader_settings how;
@@ -294,11 +293,6 @@ void reader::state::run() {
   }
 }
 
-bool reader::state::passes(const process_reading& row) const {
-  if (!how.user) return true;
-  return row.user == how.user || (row.usage.uid && std::to_string(*row.usage.uid) == *how.user);
-}
-
 void reader::state::add_processes(const hypomnesis::snapshot& from, machine_reading& to) {
   auto rows = std::make_shared<process_readings>();
   gpu_map listed;
@@ -316,7 +310,7 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
     row.user = users.of(usage, until);
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
-    if (passes(row)) rows->push_back(std::move(row));
+    if (!how.user || how.user->matches(row)) rows->push_back(std::move(row));
   }
   if (!in.is_simulated()) cpu.add_to(*rows, to.at_ns);
   to.has_processes = true;

@@ -95,7 +95,7 @@ struct reader_settings {
   std::chrono::milliseconds process_interval{1000};  // of the process list, which costs most
   std::chrono::milliseconds deadline{1000};          // of one reading
   std::optional<std::uint32_t> device;               // only this one, with its partitions
-  std::optional<std::string> user;                   // only this user's processes
+  std::optional<user_filter> user;                   // only this user's processes
 };
 
 // Thread that reads the machine at an interval, so that drawing and keys never wait for a driver.

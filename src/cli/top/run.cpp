@@ -36,13 +36,14 @@ reader_settings settings_of(const run_settings& how, milliseconds interval) {
   out.interval = interval;
   out.deadline = std::max(interval, milliseconds(default_deadline_ms));
   out.device = how.device;
-  out.user = how.asked.user;
+  out.user = how.user;
   return out;
 }
 
 void prepare(state& to, const session& in, const run_settings& how) {
   to.interval = milliseconds(how.asked.interval_ms);
   to.is_simulated = in.is_simulated();
+  to.is_read_only = how.asked.is_read_only;
   to.user = how.asked.user;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "cli/measure/processes.hpp"
 #include "cli/measure/session.hpp"
 #include "cli/text/output.hpp"
 #include "cli/top/options.hpp"
@@ -12,6 +13,7 @@ namespace hmn::cli::top {
 struct run_settings {
   top_options asked;
   std::optional<std::uint32_t> device;
+  std::optional<user_filter> user;
   style as;
   bool is_traced = false;   // print the driver calls of frames printed as text
   bool is_console = false;  // of the kernel, whose font has no braille

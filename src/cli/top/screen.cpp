@@ -139,6 +139,7 @@ void draw_header(frame& on, const layout& in, const state& of) {
   int x = on.put(1, in.header.y, "hmn top", ink::title) + 2;
   if (!of.now) return;
   if (of.is_simulated) x = on.put(x, in.header.y, "simulated", ink::warning) + 2;
+  if (of.is_read_only) x = on.put(x, in.header.y, "read-only", ink::warning) + 2;
   x = on.put(x, in.header.y, count_text(of)) + 2;
   std::string right = interval_text(of.interval) + " ";
   const auto ram = ram_text(*of.now);

@@ -52,6 +52,7 @@ class state {
   histories curves;
   std::chrono::milliseconds interval{1000};
   bool is_simulated = false;
+  bool is_read_only = false;        // sends no signals
   std::optional<std::string> user;  // whose processes alone are read
   bool is_paused = false;
 

@@ -49,7 +49,9 @@ TEST_CASE("kept: of mounts those of control groups and proc") {
 
 TEST_CASE("kept: of a control group its shape") {
   CHECK(kept("/proc/7/cgroup", "0::/user.slice/user-1000.slice/user@1000.service/my-job.scope\n") ==
-        "0::/user.slice/user-1000.slice/user@1000.service/name1-name2.scope\n");
+        "0::/user.slice/user-1000.slice/user@1000.service/name1-job.scope\n");
+  CHECK(kept("/proc/7/cgroup", "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n") ==
+        "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n");
 }
 
 TEST_CASE("kept: an id is the same in decimal and in hexadecimal") {

@@ -149,7 +149,7 @@ def is_finer(verdict):
     """Rules between members, which a schema cannot or does not express."""
     return any(part in verdict for part in (
         "exceed \"total\"", "when, and only when", "cannot be missing", "not a size", "exactly one of", "or an instance of the metric", "is enough",
-        "cannot have failed"))
+        "cannot have failed", "is given as well"))
 
 
 def is_null_choice(key, value):

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 
 #include "simulation.hpp"
@@ -18,6 +19,12 @@ hmn_status read_self(const simulation& s, hmn_usage& out, hmn_error* error = nul
 hmn_status read_pid(const simulation& s, std::uint32_t pid, hmn_usage& out) {
   out = sized<hmn_usage>();
   return hmn_usage_read(s.context(), 0, pid, 0, &out, nullptr);
+}
+
+std::uint64_t unix_now() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
 }  // namespace
@@ -176,4 +183,20 @@ TEST_CASE("a partition's processes stand under it") {
   CHECK(p.usages[0].device_index == 1);
   CHECK(p.usages[1].device_index == 2);
   CHECK(p.usages[1].gpu_instance == 2);
+}
+
+TEST_CASE("simulated: a start may be an age, which every reading counts from one time") {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const std::uint64_t before = unix_now();
+  std::uint64_t first = 0;
+  for (int readings = 0; readings < 2; ++readings) {
+    simulation s(R"({"devices":[{"processes":[{"pid":7,"used":1,"running_s":3600}]}]})");
+    const taken_snapshot p(s);
+    REQUIRE(p.usages.size() == 1);
+    const std::uint64_t start = p.usages[0].start_unix_ns;
+    CHECK(start + 3600 * second <= unix_now());
+    CHECK(start + 3600 * second + 600 * second > before);
+    if (readings > 0) CHECK(start == first);
+    first = start;
+  }
 }

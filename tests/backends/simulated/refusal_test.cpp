@@ -253,6 +253,11 @@ TEST_CASE("a name and its state agree") {
   accept(row(R"("pid":7,"name":"a","name_state":"resolved")"));
 }
 
+TEST_CASE("a start is a date or an age") {
+  CHECK(refusal(row(R"("pid":7,"start_unix_ns":1,"running_s":2)")) ==
+        "/devices/0/processes/0/running_s: \"start_unix_ns\" is given as well");
+}
+
 TEST_CASE("what is given is not missing") {
   CHECK(refusal(row(R"("pid":7,"used":1,"missing":{"status":"backend"})")) ==
         "/devices/0/processes/0/missing: \"used\" is given and cannot be missing");

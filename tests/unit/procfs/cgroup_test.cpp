@@ -110,3 +110,20 @@ TEST_CASE("the line of version 2 among those of version 1") {
   CHECK(parse_v2_membership("4:memory:/x\n").path.empty());
   CHECK(parse_v2_membership("").hierarchy == version::none);
 }
+
+TEST_CASE("members of a group: 0 is of another PID namespace") {
+  CHECK(parse_group_members("12\n0\n7\n") == std::vector<std::uint32_t>{12, 0, 7});
+  CHECK(parse_group_members("").empty());
+}
+
+TEST_CASE("video memory of a device is the sum of its regions") {
+  constexpr std::string_view text =
+      "drm/0000:03:00.0/vram0 100\ndrm/0000:03:00.0/stolen 7\ndrm/0000:03:00.0/vram1 20\n"
+      "drm/0000:04:00.0/vram0 0\ndrm/0000:05:00.0/vram0 max\nother/0000:03:00.0/vram0 5\n";
+  CHECK(parse_video_memory(text, "00000000:03:00.0").bytes == 120u);
+  CHECK(parse_video_memory(text, "0000:03:00.0").regions == 2);
+  CHECK(parse_video_memory(text, "0000:04:00.0").bytes == 0u);
+  CHECK_FALSE(parse_video_memory(text, "0000:05:00.0").bytes);
+  CHECK_FALSE(parse_video_memory(text, "0000:06:00.0").bytes);
+  CHECK_FALSE(parse_video_memory(text, "").bytes);
+}

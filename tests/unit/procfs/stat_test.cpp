@@ -92,3 +92,14 @@ TEST_CASE("a kernel thread by its text alone") {
     CHECK_FALSE(is_kernel_thread(torn));
   }
 }
+
+TEST_CASE("stat: processor time and exit signal are fields 14, 15 and 38") {
+  std::string line = "3 (a) b) S";
+  for (int field = 4; field <= 52; ++field) line += " " + std::to_string(100 * field);
+  CHECK(parse_processor_ticks(line + "\n") == 1400u + 1500u);
+  CHECK(parse_exit_signal(line + "\n") == 3800u);
+  // A cut line's last number may be cut, too.
+  CHECK_FALSE(parse_processor_ticks("3 (a) S 4 5 6 7 8 9 10 11 12 13 14 15"));
+  CHECK_FALSE(parse_exit_signal("3 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16\n"));
+  CHECK_FALSE(parse_exit_signal("3 a S 4"));
+}

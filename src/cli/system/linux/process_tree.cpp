@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct process {
   std::uint32_t parent;
   std::uint64_t start;  // clock ticks since boot
   bool has_ended;
+  // Its end is signalled as a program's; that of a supervisor in the library, which the process
+  // is a part of, is not (platform/linux/supervisor.hpp).
+  bool is_program;
 };
 
 }  // namespace
@@ -44,7 +48,8 @@ class proc_reader {
     if (!got) return note(path, got.error), std::nullopt;
     const auto found = procfs::parse_stat({buffer.data(), got.value});
     if (!found) return note(path, EBADMSG), std::nullopt;
-    return process{found->ppid, found->starttime, found->is_dead()};
+    const auto signal = procfs::parse_exit_signal({buffer.data(), got.value});
+    return process{found->ppid, found->starttime, found->is_dead(), signal == SIGCHLD};
   }
   std::vector<std::uint32_t> pids_in(const std::string& folder) {
     std::vector<std::uint32_t> all;
@@ -74,19 +79,21 @@ std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid) {
 }
 
 struct process_tree::state {
-  state(std::string proc_root, std::uint32_t root_pid);
+  state(std::string proc_root, std::uint32_t root_pid, bool adopts_orphans);
   void drop_ended();
   void add(std::uint32_t pid);
   void add_root();
-  void add_children_of(std::uint32_t pid);
+  std::vector<std::uint32_t> children(std::uint32_t pid);
+  void add_adopted();
   void add_from_all();
   bool contains(std::uint32_t pid) const;
 
   std::string proc;
   std::string why_foreign;
   std::uint32_t root;
-  bool is_root_known = false;  // it was read once, or had ended before
-  proc_reader read;            // of the last refresh
+  std::optional<std::uint32_t> adopter;  // of the orphans
+  bool is_root_known = false;            // it was read once, or had ended before
+  proc_reader read;                      // of the last refresh
   bool has_children_files;
   std::vector<member> members;
   // Known unrelated processes, for systems without such files.
@@ -94,10 +101,11 @@ struct process_tree::state {
   unsigned refreshes = 0;
 };
 
-process_tree::state::state(std::string proc_root, std::uint32_t root_pid)
+process_tree::state::state(std::string proc_root, std::uint32_t root_pid, bool adopts_orphans)
     : proc(std::move(proc_root)),
       why_foreign(procfs::why_foreign(proc).value_or("")),
       root(root_pid),
+      adopter(adopts_orphans ? std::optional(static_cast<std::uint32_t>(getpid())) : std::nullopt),
       // Linux 3.5 with CONFIG_PROC_CHILDREN.
       has_children_files(
           access(fmt::format("{0}/{1}/task/{1}/children", proc, root_pid).c_str(), R_OK) == 0) {
@@ -130,10 +138,19 @@ void process_tree::state::drop_ended() {
   });
 }
 
-void process_tree::state::add_children_of(std::uint32_t pid) {
+std::vector<std::uint32_t> process_tree::state::children(std::uint32_t pid) {
+  std::vector<std::uint32_t> all;
   const auto tasks = fmt::format("{}/{}/task", proc, pid);
   for (const auto thread : read.pids_in(tasks))
-    for (const auto child : read.pids_of(fmt::format("{}/{}/children", tasks, thread))) add(child);
+    for (const auto child : read.pids_of(fmt::format("{}/{}/children", tasks, thread)))
+      all.push_back(child);
+  return all;
+}
+
+void process_tree::state::add_adopted() {
+  if (!adopter) return;
+  for (const auto pid : children(*adopter))
+    if (const auto found = read.stat(proc, pid); found && found->is_program) add(pid);
 }
 
 // Reads each process once: its parent changes only when the parent ends.
@@ -149,7 +166,8 @@ void process_tree::state::add_from_all() {
   for (bool grew = true; grew;) {
     grew = false;
     std::erase_if(fresh, [&](const auto& each) {
-      if (!contains(each.second.parent)) return false;
+      const bool is_adopted = each.second.parent == adopter && each.second.is_program;
+      if (!is_adopted && !contains(each.second.parent)) return false;
       if (!each.second.has_ended) members.push_back({each.first, each.second.start});
       grew = true;
       return true;
@@ -158,8 +176,8 @@ void process_tree::state::add_from_all() {
   for (const auto& [pid, what] : fresh) unrelated.insert(pid);
 }
 
-process_tree::process_tree(const roots& in, std::uint32_t root_pid)
-    : state_(std::make_unique<state>(in.proc, root_pid)) {}
+process_tree::process_tree(const roots& in, std::uint32_t root_pid, bool adopts_orphans)
+    : state_(std::make_unique<state>(in.proc, root_pid, adopts_orphans)) {}
 
 process_tree::~process_tree() = default;
 
@@ -171,7 +189,9 @@ void process_tree::refresh(const std::vector<std::uint32_t>& also) {
   in.add_root();
   for (const auto pid : also) in.add(pid);
   if (!in.has_children_files) return in.add_from_all();
-  for (std::size_t i = 0; i < in.members.size(); ++i) in.add_children_of(in.members[i].pid);
+  in.add_adopted();
+  for (std::size_t i = 0; i < in.members.size(); ++i)
+    for (const auto child : in.children(in.members[i].pid)) in.add(child);
 }
 
 const std::vector<process_tree::member>& process_tree::members() const {

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "cli/system/child.hpp"
+#include "cli/system/command_group.hpp"
 #include "cli/system/posix/signal_pipe.hpp"
 #include "cli/system/posix/spawn.hpp"
 
@@ -93,6 +94,10 @@ void child::running::pass_signals_on() const {
     if (signal != SIGCHLD && !is_of_terminal(signal)) kill(pid, signal);
 }
 
+bool adopt_orphans() noexcept {
+  return false;
+}
+
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
 child::~child() {
@@ -127,6 +132,9 @@ bool child::wait_until(clock::time_point time) {
   return true;
 }
 
+bool child::has_orphans() {
+  return false;
+}
 std::uint32_t child::pid() const {
   return static_cast<std::uint32_t>(running_->pid);
 }
@@ -137,7 +145,7 @@ const process_end& child::end() const {
 struct command_group::state {};
 
 const command_group::kind& command_group::what() {
-  static constexpr kind is{"control group", "control_group", ""};
+  static constexpr kind is{"control group", "control_group", "", false};
   return is;
 }
 
@@ -153,8 +161,14 @@ expected<child> command_group::start(const std::vector<std::string>& command, st
   return child::start(command);
 }
 
-std::optional<std::uint64_t> command_group::peak_bytes() const {
-  return std::nullopt;
+void command_group::compare(const std::vector<process_tree::member>&) {}
+
+group_peak command_group::peak() const {
+  return {};
+}
+
+group_peak command_group::device_peak(std::string_view) const {
+  return {};
 }
 
 std::optional<std::uint64_t> command_group::current_bytes() const {

@@ -54,7 +54,7 @@ void process_tree::state::add(std::uint32_t pid) {
   if (const auto start = start_of(pid)) members.push_back({pid, *start});
 }
 
-process_tree::process_tree(const roots&, std::uint32_t root_pid)
+process_tree::process_tree(const roots&, std::uint32_t root_pid, bool)
     : state_(std::make_unique<state>()) {
   state_->add(root_pid);
 }

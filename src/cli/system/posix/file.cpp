@@ -269,8 +269,13 @@ std::optional<failure> why_not_writable(const file_to_write& to) {
   const auto path = link_target(asked);
   struct stat found;
   if (stat(asked.c_str(), &found) != 0) {
-    const bool is_new = errno == ENOENT && access(folder_of(path).c_str(), W_OK | X_OK) == 0;
-    return is_new ? std::nullopt : std::optional(not_written(to, errno));
+    if (errno != ENOENT) return not_written(to, errno);
+    const auto folder = folder_of(path);
+    if (access(folder.c_str(), W_OK | X_OK) == 0) return why_wrong_name(to, path);
+    if (errno == ENOENT)
+      return failed_at(to.path,
+                       fmt::format("{}: there is no folder \"{}\"", std::strerror(errno), folder));
+    return not_written(to, errno);
   }
   if (stream_of(found)) return std::nullopt;
   if (S_ISDIR(found.st_mode)) return not_written(to, EISDIR);
@@ -310,6 +315,7 @@ void output_file::write(std::string_view text) {
   if (is_good() && !is_begun_ && ftruncate(static_cast<int>(file_), 0) != 0 && errno != EINVAL)
     why_ = std::strerror(errno);
   is_begun_ = true;
+  const auto whole = text.size();
   while (is_good() && !text.empty()) {
     const auto written = ::write(static_cast<int>(file_), text.data(), text.size());
     if (written >= 0)
@@ -317,6 +323,10 @@ void output_file::write(std::string_view text) {
     else if (errno != EINTR)
       why_ = std::strerror(errno);
   }
+  if (is_good())
+    length_ += whole;
+  else if (text.size() < whole)
+    (void)!ftruncate(static_cast<int>(file_), static_cast<off_t>(length_));
 }
 
 }  // namespace hmn::cli

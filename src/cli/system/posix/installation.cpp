@@ -18,11 +18,17 @@ failure become(const std::string& program, const std::vector<std::string>& comma
   for (const auto& word : command_line) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   dup2(output_descriptor(), STDOUT_FILENO);  // the output that the user gave
-  // As installed, and in a build folder.
-  const auto installed = folder + "/" HMN_LIBEXEC_FROM_BIN "/hypomnesis/" + program;
+  // As installed, wherever that was moved to. Without /proc the own folder is not known: where it
+  // was to be installed.
+  const auto libexec = folder.empty() ? std::string(HMN_LIBEXEC) : folder + "/" HMN_LIBEXEC_FROM_BIN;
+  const auto installed = libexec + "/hypomnesis/" + program;
   execv(installed.c_str(), words.data());
   const int error = errno;
-  if (error == ENOENT) execv((folder + "/" + program).c_str(), words.data());
+  if (error == ENOENT && !folder.empty())  // a build folder
+    execv((folder + "/" + program).c_str(), words.data());
+  if (error == ENOENT)
+    return failed(fmt::format("{} is not installed; it is in the package hypomnesis-exporter",
+                              installed));
   return failed(fmt::format("{}: {}", installed, std::strerror(error)));
 }
 

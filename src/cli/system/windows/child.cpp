@@ -9,6 +9,7 @@
 
 #include "cli/expected.hpp"
 #include "cli/system/child.hpp"
+#include "cli/system/command_group.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/windows/file.hpp"
@@ -204,6 +205,11 @@ std::vector<std::string> folders_of_path(std::string_view path) {
   return folders;
 }
 
+// A process keeps the number of its parent, and the job object has all descendants.
+bool adopt_orphans() noexcept {
+  return false;
+}
+
 child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
 child::~child() {
@@ -237,6 +243,9 @@ bool child::wait_until(clock::time_point time) {
   return running_->end.has_value();
 }
 
+bool child::has_orphans() {
+  return false;
+}
 std::uint32_t child::pid() const {
   return running_->pid;
 }
@@ -249,8 +258,8 @@ struct command_group::state {
 };
 
 const command_group::kind& command_group::what() {
-  static constexpr kind is{"job object", "job_object",
-                           "exact, committed memory of all its processes"};
+  static constexpr kind is{"job object", "job_object", "committed memory of all its processes",
+                           true};
   return is;
 }
 
@@ -275,14 +284,20 @@ expected<child> command_group::start(const std::vector<std::string>& command,
   return start_process(command, state_->job.get(), why_outside);
 }
 
-// Returns none for 0: every process has committed memory.
-std::optional<std::uint64_t> command_group::peak_bytes() const {
+void command_group::compare(const std::vector<process_tree::member>&) {}
+
+// Has none for 0: every process has committed memory.
+group_peak command_group::peak() const {
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
   if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &limits,
                                 sizeof limits, nullptr) == 0 ||
       limits.PeakJobMemoryUsed == 0)
-    return std::nullopt;
-  return limits.PeakJobMemoryUsed;
+    return {std::nullopt, "not reported by the system", {}};
+  return {limits.PeakJobMemoryUsed, {}, {}};
+}
+
+group_peak command_group::device_peak(std::string_view) const {
+  return {std::nullopt, "this system has none", {}};
 }
 
 // Returns none: Windows documents no such value.

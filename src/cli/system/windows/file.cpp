@@ -247,7 +247,8 @@ std::optional<failure> why_not_writable(const file_to_write& to) {
   const DWORD error = GetLastError();
   if (is_device(path)) return std::nullopt;
   if (found == INVALID_FILE_ATTRIBUTES)
-    return error == ERROR_FILE_NOT_FOUND ? std::nullopt : std::optional(not_written(to, error));
+    return error == ERROR_FILE_NOT_FOUND ? why_wrong_name(to, to.path)
+                                         : std::optional(not_written(to, error));
   if ((found & FILE_ATTRIBUTE_DIRECTORY) != 0) return failed_at(to.path, "is a folder");
   if ((found & FILE_ATTRIBUTE_REPARSE_POINT) != 0) return failed_at(to.path, "is a link");
   if (!to.may_replace(to.path)) return is_there_already(to, to.path);
@@ -288,6 +289,7 @@ void output_file::write(std::string_view text) {
   // Fails for what is no regular file, which has no length.
   if (is_good() && !is_begun_) SetEndOfFile(handle_of(file_));
   is_begun_ = true;
+  const auto whole = text.size();
   while (is_good() && !text.empty()) {
     DWORD written = 0;
     const auto length = static_cast<DWORD>(std::min(text.size(), most_written));
@@ -295,6 +297,14 @@ void output_file::write(std::string_view text) {
       why_ = last_error_text();
     text.remove_prefix(written);
   }
+  if (is_good()) {
+    length_ += whole;
+    return;
+  }
+  LARGE_INTEGER end;
+  end.QuadPart = static_cast<LONGLONG>(length_);
+  if (SetFilePointerEx(handle_of(file_), end, nullptr, FILE_BEGIN) != 0)
+    SetEndOfFile(handle_of(file_));
 }
 
 }  // namespace hmn::cli

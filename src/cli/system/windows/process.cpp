@@ -76,6 +76,10 @@ owner_only::owner_only() {
   attributes_ = {sizeof attributes_, &descriptor_, FALSE};
 }
 
+user_search find_uid(const std::string&) {
+  return {};
+}
+
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t>) {
   const platform::handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!process) return std::nullopt;
@@ -139,7 +143,7 @@ void process_tree::state::add_descendants() {
   }
 }
 
-process_tree::process_tree(const roots&, std::uint32_t root_pid)
+process_tree::process_tree(const roots&, std::uint32_t root_pid, bool)
     : state_(std::make_unique<state>()) {
   state_->add(root_pid);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/child.hpp"
+#include "cli/system/command_group.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -33,11 +33,6 @@ class plain_machine {
     out.cgroup = (root_ / "cgroup").string();
     return out;
   }
-  bool has_group() const {
-    for (const auto& each : fs::recursive_directory_iterator(root_))
-      if (each.path().filename().string().starts_with("hmn-run-")) return true;
-    return false;
-  }
 
  private:
   fs::path root_;
@@ -46,44 +41,80 @@ class plain_machine {
 std::string why_not(const plain_machine& of) {
   const auto made = command_group::make(of.in());
   REQUIRE_FALSE(made);
-  CHECK_FALSE(of.has_group());
   return made.why().message;
 }
 
-bool lists_pid(const std::string& text, std::string_view part) {
+bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
+}
+
+const std::string own_pid = std::to_string(getpid());
+constexpr const char* group = "cgroup/user.slice/a.scope/";
+
+void write_group(plain_machine& to, const std::string& processes, const std::string& peak) {
+  to.write(std::string(group) + "cgroup.procs", processes);
+  to.write(std::string(group) + "memory.peak", peak);
 }
 
 }  // namespace
 
-TEST_CASE("why there is no group is told, and none is left behind") {
+TEST_CASE("without a group of its own for the command there is a reason") {
   plain_machine machine;
   machine.write("proc/self/cgroup", "4:memory:/x\n");
-  CHECK(lists_pid(why_not(machine), "version 2"));
+  CHECK(has(why_not(machine), "version 2"));
   machine.write("proc/self/cgroup", "0::/../a\n");
-  CHECK(lists_pid(why_not(machine), "not visible"));
-
+  CHECK(has(why_not(machine), "not visible"));
   machine.write("proc/self/cgroup", "0::/user.slice/a.scope\n");
-  machine.write("cgroup/user.slice/a.scope/cgroup.procs", "");
-  machine.write("cgroup/user.slice/cgroup.subtree_control", "cpu pids\n");
-  CHECK(lists_pid(why_not(machine), "memory controller"));
-  machine.write("cgroup/user.slice/cgroup.subtree_control", "cpu memory pids\n");
-  CHECK(lists_pid(why_not(machine), "cgroup.procs"));
-  machine.write("cgroup/user.slice/cgroup.procs", "");
-  CHECK(lists_pid(why_not(machine), "memory.peak"));
+  CHECK(has(why_not(machine), "has no memory.peak"));
 
-  machine.write("cgroup/user.slice/a.scope/memory.max", "1073741824\n");
-  CHECK(lists_pid(why_not(machine), "would escape"));
-  machine.write("cgroup/user.slice/a.scope/memory.max", "max\n");
-  machine.write("cgroup/user.slice/a.scope/cpu.max", "50000 100000\n");
-  CHECK(lists_pid(why_not(machine), "would escape"));
+  for (const std::string other : {"1\n", "0\n"}) {
+    write_group(machine, own_pid + "\n" + other, "1048576\n");
+    CHECK(has(why_not(machine), "holds other processes"));
+  }
+  write_group(machine, own_pid + "\n", "1048576\n");
+  machine.write(std::string(group) + "cgroup.stat", "nr_descendants 1\nnr_dying_descendants 0\n");
+  CHECK(has(why_not(machine), "holds other processes"));
 }
 
-TEST_CASE("a service's processes stay in its group") {
+TEST_CASE("a peak is exact above that of before, and else a bound") {
   plain_machine machine;
-  machine.write("proc/self/cgroup", "0::/system.slice/a.service\n");
-  machine.write("cgroup/system.slice/cgroup.subtree_control", "memory\n");
-  machine.write("cgroup/system.slice/cgroup.procs", "");
-  machine.write("cgroup/system.slice/a.service/cgroup.procs", "");
-  CHECK(lists_pid(why_not(machine), "no session"));
+  write_group(machine, own_pid + "\n", "1048576\n");
+  machine.write(
+      std::string(group) + "dmem.peak",
+      "drm/0000:03:00.0/vram0 4096\ndrm/0000:03:00.0/stolen 7\ndrm/0000:04:00.0/vram0 0\n");
+  auto made = command_group::make(machine.in());
+  REQUIRE(made);
+  CHECK(made->peak().bytes == 1048576u);
+  CHECK(has(made->peak().why_bound, "before the command"));
+  CHECK(made->device_peak("00000000:03:00.0").bytes == 4096u);
+  CHECK(has(made->device_peak("0000:03:00.0").why_bound, "before the command"));
+  CHECK(made->device_peak("0000:04:00.0").bytes == 0u);
+  CHECK(made->device_peak("0000:04:00.0").why_bound.empty());
+  CHECK_FALSE(made->device_peak("0000:05:00.0").bytes);
+  CHECK_FALSE(made->device_peak("").bytes);
+
+  machine.write(std::string(group) + "memory.peak", "2097152\n");
+  machine.write(std::string(group) + "dmem.peak", "drm/0000:03:00.0/vram0 8192\n");
+  CHECK(made->peak().bytes == 2097152u);
+  CHECK(made->peak().why_bound.empty());
+  CHECK(made->device_peak("0000:03:00.0").bytes == 8192u);
+  CHECK(made->device_peak("0000:03:00.0").why_bound.empty());
+}
+
+TEST_CASE("another process in the group makes the peak a bound, a member in another none") {
+  plain_machine machine;
+  write_group(machine, own_pid + "\n", "1048576\n");
+  auto made = command_group::make(machine.in());
+  REQUIRE(made);
+  write_group(machine, own_pid + "\n70\n", "2097152\n");
+  machine.write("proc/70/cgroup", "0::/user.slice/a.scope/inner\n");
+  made->compare({{70, 1}});
+  CHECK(made->peak().why_bound.empty());
+  write_group(machine, own_pid + "\n70\n71\n", "2097152\n");
+  made->compare({{70, 1}});
+  CHECK(has(made->peak().why_bound, "other processes"));
+  machine.write("proc/70/cgroup", "0::/user.slice/a.scope2\n");
+  made->compare({{70, 1}});
+  CHECK_FALSE(made->peak().bytes);
+  CHECK(has(made->peak().why, "another control group"));
 }

@@ -26,13 +26,14 @@ class plain_proc {
   }
   ~plain_proc() { fs::remove_all(root_); }
 
-  void add(unsigned pid, unsigned parent, unsigned start, char state = 'S') {
+  void add(unsigned pid, unsigned parent, unsigned start, char state = 'S',
+           int exit_signal = SIGCHLD) {
     const auto folder = fs::path(root_) / std::to_string(pid);
     const auto task = folder / "task" / std::to_string(pid);
     fs::create_directories(task);
     std::ofstream(folder / "stat")
         << pid << " (a (b) c) " << state << ' ' << parent << " 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 "
-        << start << " 4096 7 0\n";
+        << start << " 4096 7 0 0 0 0 0 0 0 0 0 0 0 0 0 " << exit_signal << " 0 0\n";
     if (has_children_files_) std::ofstream(task / "children") << "";
   }
   void children(unsigned pid, const std::string& list) {
@@ -239,4 +240,27 @@ TEST_CASE("a real child is found, by whatever this kernel has") {
   CHECK(during.back() == static_cast<std::uint32_t>(child));
   tree.refresh();
   CHECK(tree.members().size() == before);
+}
+
+TEST_CASE("orphans that this process adopts belong, however late they are seen") {
+  for (const bool has_children_files : {true, false}) {
+    CAPTURE(has_children_files);
+    plain_proc proc(has_children_files);
+    const auto own = static_cast<unsigned>(getpid());
+    proc.add(own, 1, 1);
+    proc.add(10, own, 100);
+    process_tree tree(proc.in(), 10, true);
+    tree.refresh();
+    proc.remove(10);
+    proc.add(11, own, 101);  // its parents came and went between two readings
+    proc.add(12, 11, 102);
+    proc.add(13, own, 103, 'S', 0);  // part of hmn: no program
+    proc.add(14, 13, 104);           // which it has started for itself
+    proc.add(15, 1, 105);
+    proc.children(own, "11 13 ");
+    proc.children(11, "12 ");
+    proc.children(13, "14 ");
+    tree.refresh();
+    CHECK(pids_of(tree) == list{11, 12});
+  }
 }

@@ -107,6 +107,19 @@ TEST_CASE("a size is a number and a unit") {
   CHECK(bytes("16777215TiB") == 16777215ull << 40);
 }
 
+TEST_CASE("a unit of a size is in any case, but m alone") {
+  for (const char* gib : {"8g", "8G", "8gi", "8Gi", "8GI", "8gib", "8GIB", "8 giB"})
+    CHECK(bytes(gib) == 8ull << 30);
+  for (const char* gb : {"8gb", "8Gb", "8GB", "8gB"}) CHECK(bytes(gb) == 8'000'000'000);
+  CHECK(bytes("8k") == 8192);
+  CHECK(bytes("8kb") == 8000);
+  CHECK(bytes("8b") == 8);
+  CHECK(bytes("8mi") == 8ull << 20);
+  CHECK(bytes("8M") == 8ull << 20);
+  CHECK(refused("8m") == "\"8m\": did you mean 8M or 8MiB?");
+  CHECK(refused("1.5 m") == "\"1.5 m\": did you mean 1.5M or 1.5MiB?");
+}
+
 TEST_CASE("a part of a byte is a whole one: the room must be enough") {
   CHECK(bytes("0.1B") == 1);
   CHECK(bytes("0.000001KiB") == 1);
@@ -116,8 +129,8 @@ TEST_CASE("a part of a byte is a whole one: the room must be enough") {
 TEST_CASE("what is no size is named") {
   CHECK(refused("20").find("20GiB or 20MiB") != std::string::npos);
   for (const char* text :
-       {"", "GiB", "-1GiB", "1e3B", "20 gib", "20GiBs", "1.GiB", ".5GiB", "1.1234567GiB", "1..5GiB",
-        "0GiB", "16777216TiB", "99999999999999999999999B", "20GiB "})
+       {"", "GiB", "-1GiB", "1e3B", "20 gibs", "20GiBs", "1.GiB", ".5GiB", "1.1234567GiB",
+        "1..5GiB", "0GiB", "16777216TiB", "99999999999999999999999B", "20GiB "})
     CHECK(refused(text).find(text) != std::string::npos);
 }
 

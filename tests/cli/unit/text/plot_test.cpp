@@ -130,8 +130,33 @@ TEST_CASE("what is higher stands higher, and later stands further to the right")
   line.add(0, 0);
   line.add(10 * s, 8 * plot_gib);
   const auto svg = svg_of(plot_of(line));
-  // From the lower left corner of a panel of 92..932 by 132..302; a margin of 12 % is above.
-  CHECK(plot_contains(svg, "M92.0 302.0L932.0 150.2"));
+  // From the lower left corner of a panel of 92..932 by 132..302, which ends at 10 GiB: five steps
+  // of 2.
+  CHECK(plot_contains(svg, "M92.0 302.0L932.0 166.0"));
+}
+
+TEST_CASE("axes end at a step of 1, 2 or 5, but for a total") {
+  const double mib = plot_gib / 1024;
+  const std::pair<double, double> tops[] = {{1.77 * mib, 2 * mib},
+                                            {6.39 * mib, 8 * mib},
+                                            {90 * mib, 100 * mib},
+                                            {900 * mib, 1000 * mib},
+                                            {8 * plot_gib, 10 * plot_gib}};
+  for (const auto& [highest, top] : tops) {
+    curve line;
+    line.add(0, highest);
+    CHECK(tops_of(plot_of(line)).front() == doctest::Approx(top));
+  }
+}
+
+TEST_CASE("a value in steps holds until the next one") {
+  curve line;
+  line.add(0, plot_gib);
+  line.add(5 * s, 2 * plot_gib);
+  auto drawn = plot_of(line);
+  CHECK(plot_contains(svg_of(drawn), "M92.0 234.0L512.0 166.0"));
+  drawn.panels.front().series.front().is_stepped = true;
+  CHECK(plot_contains(svg_of(drawn), "M92.0 234.0H512.0L512.0 166.0"));
 }
 
 TEST_CASE("a gap breaks the line, and the area below it") {

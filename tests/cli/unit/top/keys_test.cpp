@@ -72,6 +72,20 @@ TEST_CASE("a reused pid is another process") {
   CHECK(in.process() == nullptr);
 }
 
+TEST_CASE("with --read-only no page leads to a signal") {
+  for (const bool is_on_process : {false, true}) {
+    state in;
+    in.is_read_only = true;
+    in.take(machine_with({10}));
+    if (is_on_process) press(in, {key::enter}, 5);
+    const auto before = in.at;
+    CHECK(type(in, U"x") == request::none);
+    CHECK(in.at == before);
+    CHECK(in.message == "--read-only: no signals are sent");
+    CHECK_FALSE(in.pending);
+  }
+}
+
 TEST_CASE("a signal needs its confirmation") {
   if (hmn::cli::signal_choices().empty()) return;
   for (const auto answer : {U'n', U'\r', U'x'}) {

@@ -34,11 +34,11 @@ std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
   for (const usage& row : rows) {
     // Committed memory is not used memory.
     fits = fits && row.accounting != accounting::committed;
-    const usage::repeats& again = row.repeated;
-    std::optional<std::uint64_t> shared = row.shared;
-    if (shared) *shared -= std::min(*shared, again.shared);
-    sum.add(*row.used - std::min(*row.used, again.used), shared,
-            row.accounting == accounting::allocated);
+    if (row.clients) {
+      sum.add(row.clients->used);
+    } else {
+      sum.add(*row.used, row.shared, row.accounting == accounting::allocated);
+    }
   }
   if (!fits || sum.at_least() > *p.used || (sum.is_exact() && sum.at_most() > *p.used)) {
     return unknown(p, "the memory of processes is counted differently from that of the device");

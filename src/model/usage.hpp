@@ -34,6 +34,7 @@ struct usage {
   // What this row adds to totals over a list, client by client: one that several processes hold
   // counts with the first of them.
   struct client_totals {
+    std::uint32_t count = 0;
     usage_sum used, not_resident, evicted, host_pool;
   };
   std::optional<client_totals> clients;

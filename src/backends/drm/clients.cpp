@@ -379,6 +379,7 @@ FieldSet fill_row(const client_list& now, const client_list& before, slot card, 
   }
   write_row(sum, out);
   out.clients = totals;
+  out.clients->count = clients.clients();
   const bool is_partial = sum.is_partial || error_of(now, card, pid) != 0;
   if (is_partial || !clients.is_exact()) note_incomplete(out);
   out.has_all_clients = !is_partial;

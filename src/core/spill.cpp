@@ -108,7 +108,16 @@ struct rows {
   bool lack_evicted = false;
   bool lack_host = false;
   std::optional<usage_sum> evicted;
-  std::optional<usage_sum> host;  // includes device memory outside it
+  std::optional<usage_sum> host;
+  std::optional<usage_sum> outside;  // device memory that is not in the device, and not in `host`
+
+  // Returns what is in the host's RAM, none of which may be shared between the two.
+  [[nodiscard]] std::uint64_t away() const noexcept {
+    return saturating_sum(host->at_least(), outside ? outside->at_least() : 0);
+  }
+  [[nodiscard]] bool is_exact() const noexcept {
+    return !lack_host && host->is_exact() && (!outside || outside->is_exact());
+  }
 
   // `part` of a row, or the sum over its clients.
   static void add(std::optional<usage_sum>& to, bool& lacks, std::optional<std::uint64_t> part,
@@ -129,7 +138,8 @@ struct rows {
     add(host, lack_host, u.host_pool, of != nullptr ? &of->host_pool : nullptr);
     // i915 counts an evicted buffer in its own region, as not resident.
     if (u.host_pool && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
-      add(host, lack_host, *u.committed - *u.resident, of != nullptr ? &of->not_resident : nullptr);
+      add(outside, lack_host, *u.committed - *u.resident,
+          of != nullptr ? &of->not_resident : nullptr);
     }
   }
 };
@@ -190,8 +200,8 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     out.shared = *s.host->used;
     out.notes |= s.host->notes;
   } else if (all.host && rows_count) {
-    out.shared = all.host->at_least();
-    if (all.lack_host || !all.host->is_exact()) out.notes |= note::lower_bound;
+    out.shared = all.away();
+    if (!all.is_exact()) out.notes |= note::lower_bound;
   } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
     return reason_or(s.from, s.who, subject::processes,
                      because(status::empty, s.main.from,

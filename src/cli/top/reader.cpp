@@ -316,6 +316,7 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
     row.user = users.of(usage, until);
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
+    show_main_pool(row);
     if (passes(row)) rows->push_back(std::move(row));
   }
   if (!in.is_simulated()) cpu.add_to(*rows, to.at_ns);

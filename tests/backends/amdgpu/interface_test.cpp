@@ -46,11 +46,12 @@ class computer {
     hmn_context_destroy(context_);
   }
 
-  // A process with one client of the first card.
-  void add_process(unsigned pid, unsigned client) {
+  // A process with one client of a card, the first by default.
+  void add_process(unsigned pid, unsigned client, const char* card = "0000:03:00.0",
+                   const char* node = "/dev/dri/renderD128") {
     hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
-    p.descriptors = {{3, "/dev/dri/renderD128"}};
-    p.fdinfo = {{3, client_text("0000:03:00.0", client, 2048, 512)}};
+    p.descriptors = {{3, node}};
+    p.fdinfo = {{3, client_text(card, client, 2048, 512)}};
     hmn_fake::add_process(tree_, p);
   }
   // A process with two clients of the first card, which share 256 KiB of each pool, or not.
@@ -143,12 +144,25 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
   CHECK(row.used_bytes == 2048 << 10);
   CHECK((card.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
   CHECK(card.unattributed_bytes == 3 * gib - (2048 << 10));
-  // A process may have both of its pools: what is left of one is not known.
   const hmn_pool part = c.main_pool(1, info);
   CHECK(part.kind == HMN_POOL_HOST);
   CHECK(part.total_bytes == 30 * gib);
-  CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
+  CHECK(part.used_bytes == 2 * gib);
+  CHECK(part.unattributed_bytes == 2 * gib);
   CHECK(backend(c.context(), HMN_BACKEND_AMDGPU).state == HMN_RUN_STATE_READY);
+}
+
+TEST_CASE("of a process that uses both pools each is taken from its own") {
+  computer c;
+  c.add_process(43, 8, "0000:64:00.0", "/dev/dri/renderD129");
+  const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  REQUIRE(info.usage_count == 2);
+  CHECK(c.usage(1).used_bytes == (2048 + 512) << 10);
+  CHECK(c.usage(1).host_pool_bytes == 512 << 10);
+  const hmn_pool part = c.main_pool(1, info);
+  CHECK(part.kind == HMN_POOL_HOST);
+  CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
+  CHECK(part.unattributed_bytes == 2 * gib - (512 << 10));
 }
 
 TEST_CASE("a client of several processes counts once in what is attributed") {

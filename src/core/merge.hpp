@@ -45,9 +45,9 @@ struct merged_device {
   }
 };
 
-// Whether `used` is all that the process uses, so that it may be part of a total.
+// Whether all that the process uses is known, so that it may be part of a total.
 inline bool is_whole(const usage& row) noexcept {
-  return row.used && (row.notes & note::lower_bound) == 0;
+  return row.used && (row.has_all_clients || (row.notes & note::lower_bound) == 0);
 }
 
 // Completes the ages of a device's records.

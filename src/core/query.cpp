@@ -406,6 +406,8 @@ void serve(device_source& from, const plan& p, source_cache& out, reading& r, pr
     }
     done(nullptr);
   }
+  const std::uint64_t since_ns = continuous_ns();
+  for (device_cache& d : out.devices) d.energy.since_ns = since_ns;
   read_each(p, out, done, [&](device_cache& d) { read_device(from, p, d, out, r); });
   // Read last: slow metrics of one device must not delay the memory of another.
   if (!p.metrics) return;

@@ -28,17 +28,38 @@ failure shared_by_several(const pool& p, const usage_sum& sum) {
           reason::ambiguous};
 }
 
-std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
+// Adds what a row uses of the pool. That of a unified device counts host RAM as used, too. Returns
+// false where the part is not known.
+bool add_part(const usage& row, memory_kind memory, pool_kind kind, usage_sum& sum) {
+  const bool is_own = row.accounting == accounting::allocated;
+  if (kind == pool_kind::host) {
+    if (row.clients) sum.add(row.clients->host_pool);
+    if (!row.clients && row.host_pool) sum.add(*row.host_pool, row.shared, is_own);
+    return row.host_pool.has_value();
+  }
+  if (memory == memory_kind::unified && kind == pool_kind::vram) {
+    const bool is_bound =
+        row.clients && (!row.clients->used.is_exact() || !row.clients->host_pool.is_exact());
+    if (row.host_pool) sum.add(*row.used - std::min(*row.used, *row.host_pool), row.shared, is_own);
+    return row.host_pool && !is_bound;
+  }
+  if (row.clients) {
+    sum.add(row.clients->used);
+  } else {
+    sum.add(*row.used, row.shared, is_own);
+  }
+  return true;
+}
+
+std::optional<failure> attribute(std::span<const usage> rows, memory_kind memory, pool& p) {
   usage_sum sum;
   bool fits = true;
   for (const usage& row : rows) {
     // Committed memory is not used memory.
     fits = fits && row.accounting != accounting::committed;
-    const usage::repeats& again = row.repeated;
-    std::optional<std::uint64_t> shared = row.shared;
-    if (shared) *shared -= std::min(*shared, again.shared);
-    sum.add(*row.used - std::min(*row.used, again.used), shared,
-            row.accounting == accounting::allocated);
+    if (!add_part(row, memory, p.kind, sum)) {
+      return unknown(p, "the memory of processes is reported for all pools together");
+    }
   }
   if (!fits || sum.at_least() > *p.used || (sum.is_exact() && sum.at_most() > *p.used)) {
     return unknown(p, "the memory of processes is counted differently from that of the device");
@@ -59,11 +80,7 @@ std::optional<failure> attribute_pools(merged_device& d) {
     if ((p.notes & (note::lower_bound | note::estimated)) != 0) {
       return unknown(p, "used memory is known only as a lower bound or an estimate");
     }
-    // Rows of a unified device count all of its memory, not that of one pool among several.
-    if (d.identity.memory_kind == memory_kind::unified && p.kind != pool_kind::unified) {
-      return unknown(p, "the memory of processes is reported for all pools together");
-    }
-    return attribute(d.processes, p);
+    return attribute(d.processes, d.identity.memory_kind, p);
   }
   return std::nullopt;
 }

@@ -107,30 +107,40 @@ struct rows {
   std::uint32_t count = 0;
   bool lack_evicted = false;
   bool lack_host = false;
-  std::optional<std::uint64_t> evicted;
-  std::optional<std::uint64_t> host;  // includes device memory outside it
+  std::optional<usage_sum> evicted;
+  std::optional<usage_sum> host;
+  std::optional<usage_sum> outside;  // device memory that is not in the device, and not in `host`
 
-  static void add(std::optional<std::uint64_t>& to, bool& lacks, std::optional<std::uint64_t> part,
-                  std::uint64_t repeated) noexcept {
-    if (part) {
-      std::uint64_t sum = 0;
-      const bool fits =
-          !__builtin_add_overflow(to.value_or(0), *part - std::min(*part, repeated), &sum);
-      to = fits ? sum : UINT64_MAX;
-    }
+  // Returns what is in the host's RAM, none of which may be shared between the two.
+  [[nodiscard]] std::uint64_t away() const noexcept {
+    return saturating_sum(host->at_least(), outside ? outside->at_least() : 0);
+  }
+  [[nodiscard]] bool is_exact() const noexcept {
+    return !lack_host && host->is_exact() && (!outside || outside->is_exact());
+  }
+
+  // `part` of a row, or the sum over its clients.
+  static void add(std::optional<usage_sum>& to, bool& lacks, std::optional<std::uint64_t> part,
+                  const usage_sum* clients) noexcept {
     lacks = lacks || !part;
+    if (!part) return;
+    if (!to) to.emplace();
+    if (clients != nullptr) {
+      to->add(*clients);
+    } else {
+      to->add(*part, {}, true);
+    }
   }
   void add(const usage& u) noexcept {
     ++count;
-    add(evicted, lack_evicted, u.evicted, u.repeated.evicted);
-    std::uint64_t repeated = u.repeated.host_pool;
-    std::optional<std::uint64_t> away = u.host_pool;
+    const usage::client_totals* const of = u.clients ? &*u.clients : nullptr;
+    add(evicted, lack_evicted, u.evicted, of != nullptr ? &of->evicted : nullptr);
+    add(host, lack_host, u.host_pool, of != nullptr ? &of->host_pool : nullptr);
     // i915 counts an evicted buffer in its own region, as not resident.
-    if (away && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
-      *away += *u.committed - *u.resident;
-      repeated += u.repeated.not_resident;
+    if (u.host_pool && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
+      add(outside, lack_host, *u.committed - *u.resident,
+          of != nullptr ? &of->not_resident : nullptr);
     }
-    add(host, lack_host, away, repeated);
   }
 };
 
@@ -190,8 +200,8 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     out.shared = *s.host->used;
     out.notes |= s.host->notes;
   } else if (all.host && rows_count) {
-    out.shared = *all.host;
-    if (all.lack_host) out.notes |= note::lower_bound;
+    out.shared = all.away();
+    if (!all.is_exact()) out.notes |= note::lower_bound;
   } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
     return reason_or(s.from, s.who, subject::processes,
                      because(status::empty, s.main.from,
@@ -200,9 +210,10 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
   } else {
     return reason("host memory of the device is not reported by the driver");
   }
-  out.evicted = all.evicted;
-  if (all.evicted && (all.lack_evicted || s.from.unreadable_processes > 0)) {
-    out.notes |= note::lower_bound;
+  if (all.evicted) {
+    out.evicted = all.evicted->at_least();
+    const bool is_partial = all.lack_evicted || s.from.unreadable_processes > 0;
+    if (is_partial || !all.evicted->is_exact()) out.notes |= note::lower_bound;
   }
   out.is_idle = all.count == 0 && (s.from.collect & subject::processes) != 0 &&
                 find_reason(s.from, {.about = subject::processes, .field = any_field}, &s.who) == nullptr;

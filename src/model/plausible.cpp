@@ -226,26 +226,31 @@ piece number(double value, std::array<char, 32>& text) noexcept {
   return std::string_view(text.data(), static_cast<std::size_t>(end - text.data()));
 }
 
+// Who gives the values of a record: a driver, or the library, which adds up what it reports.
+enum class Origin : std::uint8_t { driver, sum };
+
 failure implausible(source from, std::string_view name, double value,
-                    std::initializer_list<piece> why) {
+                    std::initializer_list<piece> why, Origin origin = Origin::driver) {
   std::array<char, 32> reported;
   std::array<char, 96> text;
-  return {status::backend,
-          from,
-          {},
-          {"the driver reported ", name, " ", number(value, reported), compose_in(text, why),
-           ": implausible"},
-          reason::implausible};
+  return {
+      status::backend,
+      from,
+      {},
+      {origin == Origin::driver ? "the driver reported " : "what the driver reported adds up to ",
+       name, " ", number(value, reported), compose_in(text, why), ": implausible"},
+      reason::implausible};
 }
 
 // `of` names what has the limit; "": none has.
 failure out_of(const range& possible, source from, std::string_view name, double value,
-               std::string_view of) {
+               std::string_view of, Origin origin = Origin::driver) {
   std::array<char, 32> limit;
   const bool is_below = value < possible.least;
   return implausible(from, name, value,
                      {is_below ? ", below " : ", above ", of,
-                      number(is_below ? possible.least : possible.most, limit)});
+                      number(is_below ? possible.least : possible.most, limit)},
+                     origin);
 }
 
 constexpr bool is_width_of_link(double lanes) noexcept {
@@ -254,12 +259,12 @@ constexpr bool is_width_of_link(double lanes) noexcept {
 }
 
 std::optional<failure> doubt(const limit& by, range possible, source from, std::string_view name,
-                             double value, std::string_view of) {
+                             double value, std::string_view of, Origin origin = Origin::driver) {
   if (value == 0 && !by.has_zero) {
     return implausible(from, name, value, {", which stands for no value"});
   }
   if (value == 0) possible.least = std::min(possible.least, 0.0);
-  if (!is_in(value, possible)) return out_of(possible, from, name, value, of);
+  if (!is_in(value, possible)) return out_of(possible, from, name, value, of, origin);
   if (by.what == quantity::lanes && !is_width_of_link(value)) {
     return implausible(from, name, value, {", which no link has"});
   }
@@ -273,7 +278,7 @@ struct whole {
 };
 
 void check(field_list fields, const rules& by, void* record, source from, whole before,
-           when_dropped report) {
+           when_dropped report, Origin origin) {
   for (const field& f : fields) {
     const quantity what = quantity_of(f, by);
     if (what == quantity::none) continue;
@@ -291,7 +296,7 @@ void check(field_list fields, const rules& by, void* record, source from, whole 
     const limit& most = limit_of(what, from);
     range possible{most.least, most.most};
     if (is_part) possible.most = std::min(possible.most, *before.size);
-    auto why = doubt(most, possible, from, f.key, *value, is_part ? before.name : "");
+    auto why = doubt(most, possible, from, f.key, *value, is_part ? before.name : "", origin);
     if (!why && is_void_part) {
       why = implausible(from, f.key, *value, {" of a total that cannot be"});
     }
@@ -306,8 +311,9 @@ void check(field_list fields, const rules& by, void* record, source from, whole 
 }
 
 template <class Record>
-void check(Record& r, const rules& by, whole before, when_dropped report) {
-  check(fields_of<Record>(), by, &r, r.from, before, report);
+void check(Record& r, const rules& by, whole before, when_dropped report,
+           Origin origin = Origin::driver) {
+  check(fields_of<Record>(), by, &r, r.from, before, report, origin);
 }
 
 quantity quantity_of(const metric& m) noexcept {
@@ -387,11 +393,12 @@ void drop_doubted(std::vector<metric>& all, when_dropped report,
 }  // namespace
 
 std::optional<failure> energy_seen::doubt(source from, std::string_view name, double joules,
-                                          std::uint64_t now_ns) {
+                                          std::uint64_t now_ns, std::uint64_t since_ns) {
   const energy_reading now{joules, now_ns};
   const range possible = reach_of(last, now_ns);
   const bool follows = last.taken_ns == 0 || is_in(joules, possible);
-  if (follows || (doubted.taken_ns != 0 && is_in(joules, reach_of(doubted, now_ns)))) {
+  const bool was_doubted = doubted.taken_ns != 0 && doubted.taken_ns < since_ns;
+  if (follows || (was_doubted && is_in(joules, reach_of(doubted, now_ns)))) {
     last = now;
     doubted = {};
     return std::nullopt;
@@ -408,11 +415,13 @@ void drop_implausible(device& d, when_dropped report) {
       d.memory_total.reset();
     }
   }
-  // The address of the host's own bridge. Sources that read the bus report what is on it.
+  // The address of the host's own bridge, or of no domain. Sources that read the bus report what is
+  // on it.
   constexpr std::uint32_t reporting =
       of({source::nvml, source::nvidia_smi, source::amd_smi, source::rocm_smi});
-  if ((reporting & of({d.from})) == 0 || parse_pci_address(d.pci_bus_id.view()) != pci_address{})
-    return;
+  const auto address = parse_pci_address(d.pci_bus_id.view());
+  const bool is_none = address == pci_address{} || (address && address->domain == UINT32_MAX);
+  if ((reporting & of({d.from})) == 0 || !is_none) return;
   report(device_field::pci_bus_id,
          {status::backend,
           d.from,
@@ -428,7 +437,9 @@ void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> mos
     if (field == pool_field::used && !p.free) field |= pool_field::free;
     to(field, why);
   };
-  check(p, of_pool, {}, report);
+  // A lower bound is the sum of what processes are seen to use.
+  const bool is_sum = (p.notes & note::lower_bound) != 0;
+  check(p, of_pool, {}, report, is_sum ? Origin::sum : Origin::driver);
   if (p.total && most && *p.total > *most + rounding) {
     const failure why =
         out_of({0, static_cast<double>(*most)}, p.from, "total_bytes",
@@ -442,7 +453,7 @@ void drop_implausible(pool& p, when_dropped to, std::optional<std::uint64_t> mos
   // Nothing shows which of the two is true.
   report(pool_field::used | pool_field::free,
          out_of(possible, p.from, "free_bytes + used_bytes", static_cast<double>(*p.free + *p.used),
-                "the total of "));
+                "the total of ", Origin::sum));
   p.used.reset();
   p.free.reset();
 }
@@ -454,7 +465,8 @@ void drop_implausible(telemetry& t, when_dropped report) {
 void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report) {
   whole device{"the device's ", {}};
   if (total && is_in_device(row)) device.size = static_cast<double>(*total);
-  check(row, of_usage, device, report);
+  const bool is_sum = row.clients && row.clients->count > 1;
+  check(row, of_usage, device, report, is_sum ? Origin::sum : Origin::driver);
   drop_above(row.committed, row.shared, row, usage_field::shared, "shared_bytes", report);
   drop_above(row.committed, row.purgeable, row, usage_field::purgeable, "purgeable_bytes", report);
 }
@@ -487,9 +499,23 @@ std::optional<failure> doubt_time(source from, std::string_view what, std::uint6
                  reason::implausible};
 }
 
+namespace {
+
+// Returns the counter that a source's telemetry has, which may be one of its metrics.
+energy_seen& counter_of(source from, energy_history& seen) noexcept {
+  constexpr std::uint32_t by_device = of({source::nvml, source::drm});
+  constexpr std::uint32_t by_package = of({source::amd_smi, source::rocm_smi});
+  if ((by_device & of({from})) != 0) return seen.counters[which::power_reading::unknown];
+  if ((by_package & of({from})) != 0) return seen.counters[which::power_reading::package];
+  return seen.counters.back();
+}
+
+}  // namespace
+
 void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_dropped report) {
   if (!t.energy_joules) return;
-  const auto why = seen.back().doubt(t.from, "energy_joules", *t.energy_joules, now_ns);
+  const auto why = counter_of(t.from, seen)
+                       .doubt(t.from, "energy_joules", *t.energy_joules, now_ns, seen.since_ns);
   if (!why) return;
   report(telemetry_field::energy_joules, *why);
   t.energy_joules.reset();
@@ -498,8 +524,10 @@ void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_d
 void drop_jumps(std::vector<metric>& all, energy_history& seen, std::uint64_t now_ns,
                 when_dropped report) {
   drop_doubted(all, report, [&](const metric& m) -> std::optional<failure> {
-    if (m.id != metric_id::energy_joules || !m.value || m.instance >= seen.size() - 1) return {};
-    return seen[m.instance].doubt(m.from, "energy_joules", *m.value, now_ns);
+    if (m.id != metric_id::energy_joules || !m.value || m.instance >= seen.counters.size() - 1)
+      return {};
+    return seen.counters[m.instance].doubt(m.from, "energy_joules", *m.value, now_ns,
+                                           seen.since_ns);
   });
 }
 

@@ -47,17 +47,21 @@ struct energy_reading {
 };
 
 // Energy counter as it was seen before. One that goes back, or rises faster than any device's power
-// allows, has no value until a reading follows the last one or the doubted one: the driver may have
-// restarted it.
+// allows, has no value until a later reading follows the last one or the doubted one: the driver may
+// have restarted it. `since_ns`: begin of this reading, in which the counter may be asked for twice.
 struct energy_seen {
   energy_reading last, doubted;
 
   std::optional<failure> doubt(source from, std::string_view name, double joules,
-                               std::uint64_t now_ns);
+                               std::uint64_t now_ns, std::uint64_t since_ns = UINT64_MAX);
 };
 
-// Counters of a device: by instance of HMN_METRIC_ENERGY_JOULES, and that of telemetry.
-using energy_history = std::array<energy_seen, 7>;
+// Counters of a device: by instance of HMN_METRIC_ENERGY_JOULES, and that of telemetry where it is
+// none of these.
+struct energy_history {
+  std::array<energy_seen, 7> counters;
+  std::uint64_t since_ns = UINT64_MAX;  // begin of the reading
+};
 
 void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_dropped report);
 void drop_jumps(std::vector<metric>& all, energy_history& seen, std::uint64_t now_ns,

@@ -9,6 +9,7 @@
 #include "model/device.hpp"
 #include "model/failure.hpp"
 #include "model/note.hpp"
+#include "model/usage_sum.hpp"
 
 namespace hmn {
 
@@ -30,16 +31,15 @@ struct usage {
 #undef HMN_TEXT
   // UTF-8, with arguments separated by blanks; empty: not requested, or unknown.
   std::string command;
-  // What totals over a list leave out of this row: a client of the driver that several processes
-  // hold counts with the first of them.
-  struct repeats {
-    std::uint64_t used = 0;
-    std::uint64_t shared = 0;  // as a whole client, counted by this row or an earlier one
-    std::uint64_t not_resident = 0;
-    std::uint64_t evicted = 0;
-    std::uint64_t host_pool = 0;
+  // What this row adds to totals over a list, client by client: one that several processes hold
+  // counts with the first of them.
+  struct client_totals {
+    std::uint32_t count = 0;
+    usage_sum used, not_resident, evicted, host_pool;
   };
-  repeats repeated;
+  std::optional<client_totals> clients;
+  // `clients` has all that the process holds: if `used` is a lower bound, it is because they share.
+  bool has_all_clients = false;
   // Set for a process that the driver no longer lists but keeps an account of: peak_used alone.
   std::optional<std::uint64_t> counted_since_ns;
 };
@@ -47,6 +47,7 @@ struct usage {
 // Marks a value as a lower bound where a list it comes from is incomplete. A row without a value is
 // in no sum anyway.
 inline void note_incomplete(usage& row) noexcept {
+  row.has_all_clients = false;
   if (row.used) row.notes |= note::lower_bound;
 }
 

@@ -135,6 +135,32 @@ class Nvml(Machines):
                 [row] = snapshot["usages"]
                 self.assertEqual(row["used_bytes"], 30 << 30 if kind == "unified" else None)
 
+    def test_energy_that_falls_while_a_command_runs_has_that_reason(self):
+        card = TWO_CARDS["devices"][0] | {"temperature": 40}
+        fallen = self.folder / "fallen.json"
+        fallen.write_text(json.dumps({"reread": "call", "devices": [card | {"energy_mj": 5000}]}))
+        result = self.with_nvml({"reread": "call", "devices": [card | {"energy_mj": 90000000}]}, "run", "--json",
+                                "--output", self.folder / "run.json", "--", "mv", fallen, self.folder / "scenario.json")
+        self.assertEqual(result.code, 0, result.err)
+        energy = json.loads((self.folder / "run.json").read_text())["devices"][0]["energy"]
+        self.assertIsNone(energy["joules"])
+        self.assertRegex(energy["reason"], "energy_joules 5, below what follows the last reading, 90000|counter was reset")
+
+    def test_a_lie_of_a_driver_has_a_line(self):
+        lies = {"pci": {"address": "FFFFFFFF:01:00.0"}, "temperature": 40, "clocks_event_reasons": (1 << 32) - 1, "pstate": 32}
+        result = self.with_nvml({"devices": [TWO_CARDS["devices"][0] | lies]}, "metrics")
+        self.assertEqual(result.code, 0, result.err)
+        for line in ("PCI address: the driver reported pci_bus_id ffffffff:01:00.0: implausible",
+                     "P-state: nvmlDeviceGetPerformanceState: the driver does not know it now",
+                     "throttle reasons: nvmlDeviceGetCurrentClocksEventReasons: a value that cannot be"):
+            self.assertIn(line, result.err)
+
+    def test_processes_of_a_card_with_nothing_in_use_have_no_sum(self):
+        card = TWO_CARDS["devices"][1] | {"processes": {"compute": [{"pid": 1, "used": "119 MiB"}]}}
+        result = self.with_nvml({"devices": [card]}, "ps", "--json")
+        self.assertEqual(json.loads(result.out)[0]["used_bytes"], 119 << 20)
+        self.assertIn("total unknown: processes of GPU 0 add up to 119 MiB, more than can be in use (0 MiB)", result.err)
+
     def run_with_accounts(self, *moments):
         """What `hmn run` prints of GPU 0. A moment: its processes and accounts, with PID and CHILD for
         those of the command and of a child of it; each but the last goes on until it was seen."""

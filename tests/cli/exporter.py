@@ -52,6 +52,7 @@ HOST = {"system": {"total": "32GiB", "available": "20GiB", "swap_total": "8GiB",
 EXPECTED = {
     "hw_gpu_memory_usage_bytes": ({"hw_id": "GPU-1", "hw_type": "gpu", "hw_vendor": "NVIDIA"}, 3 * GIB),
     "hw_gpu_memory_limit_bytes": ({"hw_name": "NVIDIA L40S"}, 16 * GIB),
+    "hypomnesis_lower_bound": None,  # every value is exact
     "hw_gpu_memory_utilization_ratio": ({}, 3 / 16),
     "hw_gpu_utilization_ratio": ({"hw_gpu_task": "decoder"}, 0.02),
     "hw_gpu_io_bytes_total": ({"network_io_direction": "receive"}, 7),
@@ -431,9 +432,31 @@ class Workloads(Machines):
         self.assertEqual(value(families, "hypomnesis_evicted_bytes"), (512 + 64 + 32 + 16) * MIB)
         self.assertEqual(value(families, "hypomnesis_process_host_pool_bytes"), (256 + 8) * MIB)
 
+    def test_a_sum_that_is_a_minimum_is_marked(self):
+        held = {"uid": 4000000, "used": "3GiB", "shared": "1GiB"}
+        families = self.scrape([held | {"pid": 7}, held | {"pid": 8},
+                                {"pid": 9, "uid": 4000001, "used": "1MiB"}], "user", "process")
+        memory = "hypomnesis_user_gpu_memory_usage_bytes"
+        self.assertEqual(value(families, memory, user="4000000"), 5 * GIB)
+        self.assertEqual(value(families, "hypomnesis_lower_bound", series=memory, user="4000000"), 1)
+        self.assertEqual(len(values(families, "hypomnesis_lower_bound")), 1)
+
+    def test_processes_of_more_than_is_in_use_have_no_sum(self):
+        families = self.scrape([{"pid": 7, "uid": 4000000, "used": "12GiB"}, {"pid": 8, "uid": 4000000, "used": "11GiB"}],
+                               "user", "process", pools=[{"kind": "vram", "total": "16GiB", "used": "1741MiB"}])
+        self.assertEqual(sorted(values(families, "hypomnesis_process_gpu_memory_usage_bytes")), [11 * GIB, 12 * GIB])
+        self.assertNotIn("hypomnesis_user_gpu_memory_usage_bytes", families)
+
+    def test_an_apus_processes_use_the_pool_that_is_shown(self):
+        apu = {"memory_kind": "unified", "pools": [{"kind": "host", "total": "13GiB", "used": "6GiB"},
+                                                   {"kind": "vram", "total": "4GiB", "used": "3GiB"}]}
+        families = self.scrape([{"pid": 7, "uid": 4000000, "used": "7GiB", "host_pool": "5GiB"}], "user", **apu)
+        self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes"), 5 * GIB)
+        self.assertEqual(value(families, "hw_gpu_memory_usage_bytes"), 6 * GIB)
+
     def test_the_largest_are_written_and_the_others_counted(self):
         processes = [{"pid": n, "used": n * MIB} for n in range(1, 251)]
-        families = self.scrape(processes, "process", "user")
+        families = self.scrape(processes, "process", "user", pools=[{"kind": "vram", "total": "64GiB", "used": "31GiB"}])
         written = families["hypomnesis_process_gpu_memory_usage_bytes"].samples
         self.assertEqual({int(dict(key)["pid"]) for key in written}, set(range(151, 251)))
         self.assertEqual(value(families, "hypomnesis_workloads_left_out", per="process"), 150)

@@ -284,6 +284,43 @@ class Groups(Machines):
                 "device_indexes": [0, 1]})
 
 
+class AnApu(Machines):
+    MACHINE = with_processes(process(7, "7GiB", "a", host_pool="5GiB"), process(8, "2GiB", "b", host_pool="512MiB"),
+                             memory_kind="unified", pools=[{"kind": "host", "total": "13GiB", "used": "6GiB"},
+                                                           {"kind": "vram", "total": "4GiB", "used": "3.5GiB"}])
+
+    def test_each_pool_is_shown_once(self):
+        result = self.on(self.MACHINE, "ps", "--columns", "pid,vram,shared")
+        self.assertEqual(result.out, table("PID     VRAM   SHARED", "  7  2.0 GiB  5.0 GiB", "  8  1.5 GiB  512 MiB"))
+        self.assertIn("(3.5 GiB allocated total, 5.5 GiB of host RAM)", result.err)
+
+    def test_sums_are_of_each_pool(self):
+        groups = self.rows(self.on(self.MACHINE, "ps", "--by", "device", "--json"))
+        self.assertEqual([(of["used_bytes"], of["shared_used_bytes"]) for of in groups],
+                         [(3 * GIB + 512 * MIB, 5 * GIB + 512 * MIB)])
+        self.assertIn("SHARED", self.on(self.MACHINE, "ps", "--by", "device").out.splitlines()[0])
+
+    def test_the_summary_has_the_users_of_the_pool_that_it_shows(self):
+        line = self.on(self.MACHINE).out.splitlines()[-1]
+        self.assertIn(" 6.0/13.0 ", line)
+        self.assertTrue(line.endswith(" 5.5"), line)
+
+
+class AboveTheWhole(Machines):
+    MACHINE = with_processes(process(7, "12GiB", "a", uid=4000000), process(8, "11GiB", "b", uid=4000000),
+                             pools=[{"kind": "vram", "total": "16GiB", "used": "1741MiB"}])
+
+    def test_the_parts_keep_their_values_and_have_no_sum(self):
+        result = self.on(self.MACHINE, "ps", "--json")
+        self.assertEqual([row["used_bytes"] for row in self.rows(result)], [12 * GIB, 11 * GIB])
+        why = "processes of GPU 0 add up to 23.0 GiB, more than can be in use (16.0 GiB)"
+        self.assertIn(f"2 GPU processes found (total unknown: {why}).", result.err)
+        for by in ("user", "device"):
+            self.assertIsNone(self.rows(self.on(self.MACHINE, "ps", "--by", by, "--json"))[0]["used_bytes"])
+        summary = self.on(self.MACHINE)
+        self.assertIn(why, summary.out + summary.err)
+
+
 class Columns(Machines):
     MACHINE = with_processes(
         process(7, "1GiB", "python3", kinds=["compute", "graphics"], uid=1000, busy_percent=41.6,
@@ -426,6 +463,14 @@ class Unattributed(Machines):
         self.assertEqual(rows[2]["used_bytes"], 3 * GIB - GIB - 512 * MIB)
         self.assertEqual((rows[2]["name"], rows[2]["name_state"]), (None, "unattributed"))
         self.assertEqual(list(rows[2]), KEYS)
+
+    def test_it_is_in_the_pool_that_it_is_of(self):
+        apu = with_processes(process(7, "7GiB", "a", host_pool="5GiB", accounting="allocated"), memory_kind="unified",
+                             pools=[{"kind": "host", "total": "13GiB", "used": "6GiB"},
+                                    {"kind": "vram", "total": "4GiB", "used": "3GiB"}])
+        rows = self.rows(self.on(apu, "ps", "--unattributed", "--json"))
+        self.assertEqual([(row["used_bytes"], row["shared_used_bytes"]) for row in rows],
+                         [(2 * GIB, 5 * GIB), (None, GIB)])
 
     def test_only_on_request_and_never_of_a_process(self):
         self.assertNotIn("(unattributed)", self.on(self.MACHINE, "ps").out)

@@ -500,8 +500,8 @@ class Run(Machines):
 
     def test_memory_that_its_processes_share_counts_once(self):
         for forks, processes in ((1, 2), (3, 8)):
-            machine = self.with_children_on_the_device(3 * GIB, accounting="resident", shared=GIB)
-            expected = (processes * 2 + 1) * GIB
+            machine = self.with_children_on_the_device(2 * GIB, accounting="resident", shared=GIB)
+            expected = (processes + 1) * GIB
             device = self.measured(HOLDER, *["fork"] * forks, "until:0", "wait", machine=machine,
                                    seen=(on_device(command_bytes=expected),))["devices"][0]
             self.assertEqual((device["command"]["bytes"], device["command"]["lower_bound"]), (expected, True),

@@ -257,9 +257,12 @@ void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
     if (!out.committed) out.committed = drm::amount_of(info.text, "amd-requested-vram");
     return;
   }
+  // The part of its memory that GTT has; what cpu counts is mapped for no device.
+  out.host_pool.reset();
   for (const drm::region& r : info.regions()) {
-    const auto mapped = r.backed() ? r.backed() : r.total;
-    if (r.name == "gtt" && mapped) out.host_pool = out.host_pool.value_or(0) + *mapped;
+    if (r.name != "gtt") continue;
+    out.host_pool = r.backed() ? r.backed() : r.total;
+    out.host_shared = std::min(r.shared, out.host_pool);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "backends/drm/fdinfo.hpp"
 #include "model/scan.hpp"
+#include "model/usage_sum.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::drm {
@@ -87,6 +88,69 @@ void add_loads(const client_list& now, const client& c, const client_list& befor
   }
 }
 
+using Amount = std::optional<std::uint64_t>;
+
+// Of which nothing is known to be shared, all may be.
+void add(usage_sum& to, Amount bytes, Amount shared) noexcept {
+  if (bytes) to.add(*bytes, shared, false);
+}
+
+// Returns what belongs in the device's memory and is not there.
+Amount not_resident(const client_use& use) noexcept {
+  if (!use.committed) return std::nullopt;
+  return *use.committed - std::min(*use.committed, use.resident.value_or(*use.committed));
+}
+
+// Adds up clients. Those that share a buffer each list it, and which of them do is not reported.
+class ClientSum {
+ public:
+  void add(const client_use& use) noexcept {
+    if (clients_++ == 0) {
+      all_ = use;
+    } else {
+      drm::add(all_, use);
+    }
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      const Amount bytes = use.*amounts[i].all;
+      if (bytes) sums_[i].add(*bytes, use.*amounts[i].shared, false);
+    }
+  }
+
+  [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
+  // Returns whether no two clients may share memory.
+  [[nodiscard]] bool is_exact() const noexcept {
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (all_.*amounts[i].all && !sums_[i].is_exact()) return false;
+    }
+    return true;
+  }
+  // Returns the sum with the largest shared part of each amount.
+  [[nodiscard]] client_use at_least() const noexcept {
+    client_use out = all_;
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (out.*amounts[i].all) out.*amounts[i].all = sums_[i].at_least();
+    }
+    return out;
+  }
+
+ private:
+  struct SharedAmount {
+    Amount client_use::*all;
+    Amount client_use::*shared;
+  };
+  static constexpr std::array<SharedAmount, 6> amounts{
+      {{&client_use::resident, &client_use::shared},
+       {&client_use::committed, &client_use::shared},
+       {&client_use::purgeable, &client_use::shared},
+       {&client_use::evicted, &client_use::shared},
+       {&client_use::host_pool, &client_use::host_shared},
+       {&client_use::shared, &client_use::shared}}};
+
+  client_use all_;
+  std::array<usage_sum, amounts.size()> sums_;
+  std::uint32_t clients_ = 0;
+};
+
 void write_row(const client_use& sum, usage& out) noexcept {
   out.accounting = sum.resident    ? accounting::resident
                    : sum.committed ? accounting::committed
@@ -100,20 +164,13 @@ void write_row(const client_use& sum, usage& out) noexcept {
   out.host_pool = sum.host_pool;
   out.busy_ns = sum.busy_ns;
   out.kinds = sum.kinds;
-  if (sum.is_partial && out.used) out.notes |= note::lower_bound;
 }
 
-// In totals, a client counts with its first process.
-void add_repeated(const client_use& use, bool is_first, usage::repeats& to) noexcept {
-  const std::uint64_t used = use.used().value_or(0);
-  const std::uint64_t held = std::max(use.shared.value_or(0), used);
-  to.shared += held - (is_first ? use.shared.value_or(held) : 0);
-  if (is_first) return;
-  to.used += used;
-  const std::uint64_t committed = use.committed.value_or(0);
-  to.not_resident += committed - std::min(committed, use.resident.value_or(committed));
-  to.evicted += use.evicted.value_or(0);
-  to.host_pool += use.host_pool.value_or(0);
+void count(const client_use& use, usage::client_totals& to) noexcept {
+  add(to.used, use.used(), use.shared);
+  add(to.not_resident, not_resident(use), use.shared);
+  add(to.evicted, use.evicted, use.shared);
+  add(to.host_pool, use.host_pool, use.host_shared);
 }
 
 void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage& out) {
@@ -126,22 +183,6 @@ void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage
   out.busy_percent = std::min(most->percent, 100.0);
   out.window_ns = window_ns;
 }
-
-// Shared memory of several clients may be one buffer.
-class repeats {
- public:
-  void add(std::optional<std::uint64_t> shared) noexcept {
-    sum_ += shared.value_or(0);
-    largest_ = std::max(largest_, shared.value_or(0));
-  }
-  void leave_out_of(std::optional<std::uint64_t>& amount) const noexcept {
-    if (amount) *amount -= std::min(*amount, sum_ - largest_);
-  }
-
- private:
-  std::uint64_t sum_ = 0;
-  std::uint64_t largest_ = 0;
-};
 
 constexpr std::uint32_t last_class = which::engine::other;
 
@@ -307,34 +348,43 @@ int error_of(const client_list& now, slot card, std::uint32_t pid) {
   return 0;
 }
 
-FieldSet fill_row(const client_list& now, const client_list& before, slot card,
-                       std::uint32_t pid, usage& out) {
-  std::optional<client_use> sum;
+FieldSet fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
+                  usage& out) {
+  ClientSum clients;
+  usage_sum held;  // as other processes may hold it, too
+  Amount shared;
+  usage::client_totals totals;
   load_sum loads;
   bool has_engines = false;
   const std::uint64_t window = window_of(now, before);
   for (const client& c : now.of_pid(pid)) {
     if (c.key.card != card || c.error != 0) continue;
     has_engines = has_engines || c.engine_count != 0;
-    client_use use = c.use;
-    if (c.is_held_elsewhere) {
-      add_repeated(use, now.find(c.key) == &c, out.repeated);
-      use.shared = std::max(use.shared, use.used());
-    }
-    if (sum) {
-      add(*sum, use);
-    } else {
-      sum = use;
-    }
+    clients.add(c.use);
+    const Amount of_others =
+        c.is_held_elsewhere ? std::max(c.use.shared, c.use.used()) : c.use.shared;
+    add(held, c.use.used(), of_others);
+    shared = std::max(shared, of_others);
+    if (!c.is_held_elsewhere || now.find(c.key) == &c) count(c.use, totals);
     const client* const was = window == 0 ? nullptr : before.find(c.key);
     if (was != nullptr) add_loads(now, c, before, *was, window, loads);
   }
   out.pid = pid;
-  if (!sum) return 0;
-  sum->is_partial = sum->is_partial || error_of(now, card, pid) != 0;
-  write_row(*sum, out);
+  if (clients.clients() == 0) return 0;
+  client_use sum = clients.at_least();
+  const bool lacks_shared = (sum.lacks & usage_field::shared) != 0 && !sum.shared;
+  if (!lacks_shared && shared) {
+    const std::uint64_t used = sum.used().value_or(0);
+    sum.shared = std::max(*shared, used - std::min(used, held.alone()));
+  }
+  write_row(sum, out);
+  out.clients = totals;
+  out.clients->count = clients.clients();
+  const bool is_partial = sum.is_partial || error_of(now, card, pid) != 0;
+  if (is_partial || !clients.is_exact()) note_incomplete(out);
+  out.has_all_clients = !is_partial;
   set_busy(loads.all(), window, out);
-  return sum->lacks | (has_engines && !out.busy_percent ? usage_field::busy_percent : 0);
+  return sum.lacks | (has_engines && !out.busy_percent ? usage_field::busy_percent : 0);
 }
 
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out) {
@@ -346,22 +396,15 @@ void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out)
 
 card_use use_of(const client_list& now, slot card) {
   card_use all;
-  repeats own, host;
+  ClientSum sum;
   now.each_by_key(card, [&](const client& c, bool again) {
     all.is_partial = all.is_partial || c.use.is_partial || c.error != 0 ||
                      (again && c.key.by == client_key::kind::none);
     if (again || c.error != 0) return;
-    own.add(std::min(c.use.shared, c.use.used()));
-    host.add(c.use.host_shared);
-    if (all.clients++ == 0) {
-      all.sum = c.use;
-    } else {
-      add(all.sum, c.use);
-    }
+    sum.add(c.use);
   });
-  own.leave_out_of(all.sum.resident);
-  own.leave_out_of(all.sum.committed);
-  host.leave_out_of(all.sum.host_pool);
+  all.clients = sum.clients();
+  all.sum = sum.at_least();
   return all;
 }
 

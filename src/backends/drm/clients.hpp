@@ -114,11 +114,12 @@ class walk_pair {
 };
 
 // Merges the clients of one process on one card into one row. Percentages are since `before` if it
-// has the clients, too. Clients whose text could not be read are left out, which makes the values
-// lower bounds. Returns the usage_field bits of values that only part of the memory or of the
-// clients has, and of a load that cannot be computed.
-FieldSet fill_row(const client_list& now, const client_list& before, slot card,
-                       std::uint32_t pid, usage& out);
+// has the clients, too. Of memory that several clients share, the largest part counts: they may
+// list the same buffers. That, and clients whose text could not be read, makes the values lower
+// bounds. Returns the usage_field bits of values that only part of the memory or of the clients
+// has, and of a load that cannot be computed.
+FieldSet fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
+                  usage& out);
 // Returns 0, or why the text of one of them could not be read; EBADMSG: it makes no sense.
 int error_of(const client_list& now, slot card, std::uint32_t pid);
 // Lists the pids that hold a client of the card, in the order found.

@@ -183,6 +183,12 @@ amount best(const region& r) noexcept {
   return reported ? reported : r.total;
 }
 
+// Where there are no buffers, none is shared.
+amount shared(const region& r) noexcept {
+  const bool is_empty = r.total ? *r.total == 0 : r.backed() == 0;
+  return !r.shared && is_empty ? amount(0) : r.shared;
+}
+
 amount part_of(amount part, amount whole) noexcept {
   return part && whole ? amount(std::min(*part, *whole)) : std::nullopt;
 }
@@ -195,13 +201,13 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   const amount size = best(r);
   if (role == region_role::host) {
     to.host.add(size);
-    to.host_shared.add(part_of(r.shared, size));
+    to.host_shared.add(part_of(shared(r), size));
   }
   if (role != region_role::device) return;
   to.resident.add(backed(r));
   to.committed.add(r.total);
   // The kernel counts shared buffers without backing store, too: they may be more than is resident.
-  to.shared.add(r.shared);
+  to.shared.add(shared(r));
   to.purgeable.add(r.purgeable);
 }
 

@@ -90,7 +90,7 @@ enum class region_role { ignored, device, host };
 struct client_use {
   std::optional<std::uint64_t> resident;   // in the device's memory
   std::optional<std::uint64_t> committed;  // handles, with or without backing pages
-  // Of buffers with several handles, resident or not; includes host_shared.
+  // Of buffers with several handles in the device's memory, resident or not.
   std::optional<std::uint64_t> shared;
   std::optional<std::uint64_t> purgeable;
   std::optional<std::uint64_t> evicted;

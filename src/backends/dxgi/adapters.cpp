@@ -9,6 +9,7 @@
 
 #include "backends/dxgi/abi.hpp"
 #include "model/message_text.hpp"
+#include "model/scan.hpp"
 #include "platform/utf16.hpp"
 
 namespace hmn::dxgi {
@@ -140,10 +141,9 @@ void set_used(pool& p, const wddm::segment_sum& in_use) {
   if (p.total && *p.used <= *p.total) p.free = *p.total - *p.used;
 }
 
-wddm::segment_sum both(const wddm::adapter_memory& m) {
-  wddm::segment_sum sum = m.dedicated;
-  sum.add(m.shared.bytes());
-  return sum;
+wddm::segment_sum both(wddm::segment_sum one, const wddm::segment_sum& other) {
+  one.add(other.bytes());
+  return one;
 }
 
 }  // namespace
@@ -275,7 +275,7 @@ void add_pools(const adapter& a, const std::optional<own_memory>& own,
     p.is_main = true;
     set_budget(p, own, &own_memory::local);
     if (in_use != nullptr) {
-      set_used(p, both(*in_use));
+      set_used(p, both(in_use->dedicated, in_use->shared));
       if (const auto used = in_use->dedicated.bytes())
         p.apart_free = a.dedicated - std::min(a.dedicated, *used);
     }
@@ -296,20 +296,27 @@ void add_pools(const adapter& a, const std::optional<own_memory>& own,
   if (host.total || host.used) out.add(host);
 }
 
-usage to_usage(const wddm::process_memory& p) {
+usage to_usage(const wddm::process_memory& p, bool is_unified) {
   usage row;
   row.pid = p.pid;
   row.from = source::pdh;
-  row.committed = p.dedicated_committed.bytes();
-  row.resident = p.dedicated_resident.bytes();
+  wddm::segment_sum committed = p.dedicated_committed;
+  wddm::segment_sum resident = p.dedicated_resident;
+  if (is_unified) {
+    committed = both(committed, p.shared_committed);
+    // What is resident is local, but for systems that count shared memory apart.
+    if (resident.bytes() && p.shared_resident.bytes()) resident = both(resident, p.shared_resident);
+  }
+  row.committed = committed.bytes();
+  row.resident = resident.bytes();
   const bool is_resident = row.resident.has_value();
   row.used = is_resident ? row.resident : row.committed;
   if (row.used) row.accounting = is_resident ? accounting::resident : accounting::committed;
   const wddm::segment_sum& host =
       p.shared_resident.bytes() ? p.shared_resident : p.shared_committed;
-  row.host_pool = host.bytes();
-  const wddm::segment_sum& used = is_resident ? p.dedicated_resident : p.dedicated_committed;
-  if (used.lacks_a_part() || host.lacks_a_part()) row.notes |= note::lower_bound;
+  if (!is_unified) row.host_pool = host.bytes();
+  const wddm::segment_sum& used = is_resident ? resident : committed;
+  if (used.lacks_a_part() || (!is_unified && host.lacks_a_part())) row.notes |= note::lower_bound;
   return row;
 }
 
@@ -321,19 +328,17 @@ void add_load(const wddm::loads& loads, usage& row) {
   row.window_ns = loads.window_ns;
 }
 
-void fill_own(const own_memory& own, usage& out) {
-  out.from = source::dxgi;
-  out.accounting = accounting::resident;
-  out.used = out.resident = own.local.used;
-  out.host_pool = own.non_local.used;
+void fill_own(const own_memory& own, bool is_unified, usage& out) {
+  fill_from_kernel({own.local.used, own.non_local.used}, is_unified, out);
   if (own.local.budget != 0) out.budget = own.local.budget;
 }
 
-void fill_from_kernel(const kernel_usage& reported, usage& out) {
+void fill_from_kernel(const kernel_usage& reported, bool is_unified, usage& out) {
   out.from = source::dxgi;
   out.accounting = accounting::resident;
-  out.used = out.resident = reported.local;
-  out.host_pool = reported.non_local;
+  out.used = out.resident =
+      is_unified ? scan::sum(reported.local, reported.non_local) : reported.local;
+  if (!is_unified) out.host_pool = reported.non_local;
 }
 
 }  // namespace hmn::dxgi

@@ -154,12 +154,13 @@ void add_pools(const adapter& a, const std::optional<own_memory>& own,
 
 // A process's usage of an adapter, as a row. Pure.
 
-// Resident if the system reports it; else committed.
-usage to_usage(const wddm::process_memory& p);
+// Resident if the system reports it; else committed. Of an adapter whose memory is all the host's,
+// both segments are its one pool.
+usage to_usage(const wddm::process_memory& p, bool is_unified);
 void add_load(const wddm::loads& loads, usage& row);
 
 // Fill in values of the caller.
-void fill_own(const own_memory& own, usage& out);
-void fill_from_kernel(const kernel_usage& reported, usage& out);
+void fill_own(const own_memory& own, bool is_unified, usage& out);
+void fill_from_kernel(const kernel_usage& reported, bool is_unified, usage& out);
 
 }  // namespace hmn::dxgi

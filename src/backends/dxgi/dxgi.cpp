@@ -101,7 +101,7 @@ device dxgi_source::who(slot number, const adapter& a) const {
   if (a.subsystem != 0) d.pci_subsystem = a.subsystem;
   if (facts.address) d.pci_bus_id = to_text(*facts.address);
   const result<own_memory> own = own_memory_of(a);
-  const bool unified = is_unified(a, own ? std::optional(*own) : std::nullopt);
+  const bool unified = dxgi::is_unified(a, own ? std::optional(*own) : std::nullopt);
   if (unified || facts.is_hybrid_integrated) {
     d.form = device_form::integrated;
   } else if (facts.is_hybrid_discrete) {
@@ -143,6 +143,11 @@ result<own_memory> dxgi_source::own_memory_of(const adapter& a) const {
   return own_memory{*local, *non_local};
 }
 
+bool dxgi_source::is_unified(const adapter& a) const {
+  const result<own_memory> own = own_memory_of(a);
+  return dxgi::is_unified(a, own ? std::optional(*own) : std::nullopt);
+}
+
 result<void> dxgi_source::memory(slot number, pools& out, reading& r) {
   const auto a = find(number);
   if (!a) return a.why();
@@ -170,8 +175,7 @@ result<wddm::loads> dxgi_source::loads_of(const adapter& a) {
   return out;
 }
 
-result<void> dxgi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                    reading& r) {
+result<void> dxgi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
   const auto a = find(number);
   if (!a) return a.why();
   constexpr std::uint32_t reported_here =
@@ -221,8 +225,9 @@ result<void> dxgi_source::processes(slot number, std::vector<usage>& out, readin
   if (result<void> ok = counters_->processes((*a)->id, all); !ok) return ok;
   // Rows are complete without load, which a first reading lacks.
   const auto loads = loads_of(**a);
+  const bool unified = is_unified(**a);
   for (const wddm::process_memory& p : all) {
-    usage row = to_usage(p);
+    usage row = to_usage(p, unified);
     if (loads) add_load(*loads, row);
     if (!row.used) {
       diagnose(r, number, subject::processes, usage_field::used, not_counted(p.dedicated_committed),
@@ -237,7 +242,7 @@ result<void> dxgi_source::processes(slot number, std::vector<usage>& out, readin
 result<void> dxgi_source::own_usage(const adapter& a, usage& out) {
   const auto own = own_memory_of(a);
   if (!own) return own.why();
-  fill_own(*own, out);
+  fill_own(*own, dxgi::is_unified(a, *own), out);
   return {};
 }
 
@@ -251,7 +256,7 @@ result<void> dxgi_source::listed_usage(const adapter& a, std::uint32_t pid, usag
     return failure{
         status::no_process, source::pdh, {}, "Windows counts no such process on this adapter"};
   }
-  out = to_usage(*found);
+  out = to_usage(*found, is_unified(a));
   if (const auto loads = loads_of(a)) add_load(*loads, out);
   return {};
 }
@@ -268,7 +273,7 @@ result<void> dxgi_source::process(slot number, std::uint32_t pid, bool self, usa
   if (!kernel_) kernel_.emplace();
   const auto reported = kernel_->usage_of((*a)->id, pid);
   if (!reported) return listed;
-  fill_from_kernel(*reported, out);
+  fill_from_kernel(*reported, is_unified(**a), out);
   return {};
 }
 

@@ -28,8 +28,7 @@ class dxgi_source final : public device_source {
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                         reading& r) override;
+  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
@@ -47,6 +46,7 @@ class dxgi_source final : public device_source {
   [[nodiscard]] device who(slot number, const adapter& a) const;
   result<adapter*> find(slot number);
   result<own_memory> own_memory_of(const adapter& a) const;
+  [[nodiscard]] bool is_unified(const adapter& a) const;
   result<void> own_usage(const adapter& a, usage& out);
   result<void> listed_usage(const adapter& a, std::uint32_t pid, usage& out);
   result<wddm::loads> loads_of(const adapter& a);

@@ -127,7 +127,7 @@ result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint
                     : knows_pids ? list_.of_process(gpu_id, pid, take)
                                  : 0;
   if (may_repeat && count != 0) {
-    for (usage& row : rows) row.notes |= note::lower_bound;
+    for (usage& row : rows) note_incomplete(row);
     v.diagnose(
         with_reason(reason::ambiguous,
                     fail(status::no_source, {count, " compute processes use ", sum,
@@ -213,10 +213,11 @@ void merge(const compute_use& use, std::vector<usage>& rows) {
   row.kinds = row.kinds.value_or(0) | usage_kind::compute;
   if (row.used && *row.used >= use.vram) return;
   if (!is_new) row.notes |= note::mixed;
-  row.notes |= note::lower_bound;
   row.from = source::kfd;
   row.accounting = accounting::committed;
   row.used = use.vram;
+  row.clients.reset();
+  note_incomplete(row);
   row.committed = use.vram;
   row.resident.reset();
 }

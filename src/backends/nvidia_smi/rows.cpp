@@ -344,7 +344,8 @@ telemetry telemetry_of(const gpu_row& row, FieldSet fields, std::vector<missing>
     const gpu_cell& cell = row[gpu_column::throttle];
     const auto reasons = hexadecimal_of(cell.text);
     if (reasons.value) t.throttle = nvidia::throttle_bits(*reasons.value);
-    check(bit::throttle, reasons.why, cell);
+    const bool is_refused = reasons.value && !t.throttle;
+    check(bit::throttle, is_refused ? status::backend : reasons.why, cell);
   }
   if ((fields & never_in_table) != 0) {
     add_missing(gone, fields & never_in_table, status::unsupported,

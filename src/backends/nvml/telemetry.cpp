@@ -139,15 +139,16 @@ std::optional<unsigned> telemetry_reader::fan_percent() {
 std::optional<unsigned> telemetry_reader::p_state() {
   const auto reported = number(field::p_state, s_.fn.p_state);
   if (reported != p_state_unknown) return reported;
-  refuse(status::unsupported, s_.fn.p_state.name(), "the driver does not know it now",
-         field::p_state);
+  refuse(status::empty, s_.fn.p_state.name(), "the driver does not know it now", field::p_state);
   return std::nullopt;
 }
 
 std::optional<std::uint32_t> telemetry_reader::throttle() {
   const auto reasons = wide_number(field::throttle, s_.fn.clock_reasons);
   if (!reasons) return std::nullopt;
-  return nvidia::throttle_bits(*reasons);
+  const auto bits = nvidia::throttle_bits(*reasons);
+  if (!bits) refuse_value(s_.fn.clock_reasons, field::throttle);
+  return bits;
 }
 
 // NVML reports no averaging times, and its PCIe byte counters wrap.

@@ -187,6 +187,13 @@ bool is_of_metrics(const hypomnesis::diagnostic& diagnostic) noexcept {
   return diagnostic.subject == part::metrics && diagnostic.device_index;
 }
 
+// Returns whether it is about a value of telemetry that is no metric and that this command lists
+// only where the driver gives none that can be.
+bool is_of_state(const hypomnesis::diagnostic& diagnostic) noexcept {
+  constexpr auto states = HMN_TELEMETRY_HAS_THROTTLE | HMN_TELEMETRY_HAS_P_STATE;
+  return diagnostic.subject == part::telemetry && (diagnostic.field.value_or(0) & states) != 0;
+}
+
 std::string group_table(const gpu_metrics& of, const style& as) {
   if (of.groups.empty()) return {};
   const auto bytes = [](const std::optional<std::uint64_t>& n, const char* none) {
@@ -229,7 +236,7 @@ std::string metric_json(const std::vector<gpu_metrics>& all) {
 
 expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const options& asked) {
   hypomnesis::snapshot_options what;
-  what.collect = part::devices | part::metrics | part::groups;
+  what.collect = part::devices | part::telemetry | part::metrics | part::groups;
   what.slow = asked.slow;
   return of_one_device(in, asked.device, what);
 }
@@ -265,9 +272,10 @@ void print_messages(const session& in, const hypomnesis::snapshot& snapshot) {
   auto diagnostics = snapshot.diagnostics();
   std::erase_if(diagnostics, [=](const hypomnesis::diagnostic& each) {
     return !matters(each) || (!none && is_of_metrics(each)) ||
+           (each.subject == part::telemetry && !is_of_state(each)) ||
            (is_explained && each.status == status_code::no_source);
   });
-  for (const auto& line : distinct_lines(diagnostics)) write_notice(line);
+  for (const auto& line : distinct_lines(diagnostics, describe_with_fields)) write_notice(line);
   if (is_explained) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 

@@ -47,8 +47,8 @@ unsigned bar_cells(const style& as) {
 
 std::optional<double> share_of_device(const process_row& row) {
   const auto& pool = row.on->memory;
-  if (!row.usage.used_bytes || !pool || !pool->total_bytes) return std::nullopt;
-  return fraction_of(*row.usage.used_bytes, *pool->total_bytes);
+  if (!row.use.main || !pool || !pool->total_bytes) return std::nullopt;
+  return fraction_of(*row.use.main, *pool->total_bytes);
 }
 
 bool has_bars(const style& as) {
@@ -66,6 +66,7 @@ table::cell show_name(const process_row& row, const style& as) {
 }
 
 table::cell show_vram(const process_row& row, const style&) {
+  if (row.is_unattributed && row.usage.host_pool_bytes) return {};
   return size_or_missing(row, row.usage.used_bytes, HMN_USAGE_HAS_USED, mark_of(row.usage.notes));
 }
 
@@ -80,8 +81,9 @@ table::cell show_bar(const process_row& row, const style& as) {
 }
 
 table::cell show_shared(const process_row& row, const style&) {
-  if (row.is_unattributed) return {};
-  return size_or_missing(row, row.usage.host_pool_bytes, HMN_USAGE_HAS_HOST_POOL);
+  if (row.is_unattributed && !row.usage.host_pool_bytes) return {};
+  return size_or_missing(row, row.usage.host_pool_bytes, HMN_USAGE_HAS_HOST_POOL,
+                         mark_of(row.usage.notes));
 }
 
 table::cell show_ram(const process_row& row, const style&) {
@@ -428,13 +430,15 @@ std::vector<pool_part> pool_parts_of(const process_row& row) {
   pool_part own{main ? pool_word(main->kind) : word(), row.usage};
   const bool is_in_ram =
       main && (main->kind == pool_kind::unified || main->kind == pool_kind::host);
+  if (row.is_unattributed) own.of.used_bytes = row.use.main;
   if (row.is_unattributed || (is_in_ram && !shared)) return {own};
-  if (row.on->device.memory_kind == hypomnesis::device_memory::unified && used && shared) {
-    own = {pool_word(pool_kind::vram), {}, true};  // an APU's carve-out, whose amounts include GTT
+  if (row.is_split) {
+    own = {pool_word(pool_kind::vram), {}, true};  // an APU's, whose other amounts include GTT
     own.of.notes = row.usage.notes;
-    own.of.used_bytes = *used - std::min(*used, *shared);
+    own.of.used_bytes = used;
   }
   pool_part host{pool_word(pool_kind::host), {}, true};
+  host.of.notes = row.usage.notes;
   host.of.used_bytes = shared;
   return {own, host};
 }
@@ -478,10 +482,15 @@ cell name_cell(const usage_group& of, grouping by, const style& as) {
                           as.ascii_only)};
 }
 
-cell total_cell(const usage_tally& of) {
-  const auto bytes = of.bytes();
+// Returns whether what the groups use is that of two pools.
+bool has_host_sums(const std::vector<usage_group>& groups) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const auto& each) { return each.total.is_split(); });
+}
+
+cell total_cell(const std::optional<std::uint64_t>& bytes, bool is_at_least) {
   if (!bytes) return {"?", tone::faint};
-  return {(of.is_at_least() ? "at least " : "") + hypomnesis::format_bytes(*bytes)};
+  return {(is_at_least ? "at least " : "") + hypomnesis::format_bytes(*bytes)};
 }
 
 std::string title_of(grouping by) {
@@ -511,13 +520,18 @@ void write_id(const usage_group& of, grouping by, json_object& out) {
 
 std::string group_table(const std::vector<usage_group>& groups, grouping by, const style& as) {
   const bool has_devices = by != grouping::device;
+  const bool has_host = has_host_sums(groups);
   std::vector<table::column> titles{
       {title_of(by), {}, true}, {"PROCESSES", align::right}, {"VRAM", align::right}};
+  if (has_host) titles.push_back({"SHARED", align::right});
   if (has_devices) titles.push_back({"GPUS", {}, true});
   table out(std::move(titles));
   for (const auto& each : groups) {
-    std::vector<cell> cells{
-        name_cell(each, by, as), {std::to_string(each.processes.size())}, total_cell(each.total)};
+    std::vector<cell> cells{name_cell(each, by, as),
+                            {std::to_string(each.processes.size())},
+                            total_cell(each.total.bytes(), each.total.is_at_least())};
+    if (has_host)
+      cells.push_back(total_cell(each.total.host_bytes(), each.total.is_host_at_least()));
     if (has_devices) cells.push_back({ranges_text({each.devices.begin(), each.devices.end()})});
     out.add(std::move(cells));
   }
@@ -526,7 +540,8 @@ std::string group_table(const std::vector<usage_group>& groups, grouping by, con
 
 namespace {
 
-std::vector<json_object> objects_of(const std::vector<usage_group>& groups, grouping by) {
+std::vector<json_object> objects_of(const std::vector<usage_group>& groups, grouping by,
+                                    bool has_host) {
   std::vector<json_object> objects;
   for (const auto& each : groups) {
     auto& out = objects.emplace_back();
@@ -538,6 +553,10 @@ std::vector<json_object> objects_of(const std::vector<usage_group>& groups, grou
     if (by != grouping::device)
       out.add("device_indexes",
               std::vector<std::uint32_t>(each.devices.begin(), each.devices.end()));
+    if (!has_host) continue;
+    const auto host = each.total.host_bytes();
+    out.add("shared_used_bytes", host)
+        .add("shared_lower_bound", host && each.total.is_host_at_least());
   }
   return objects;
 }
@@ -545,13 +564,14 @@ std::vector<json_object> objects_of(const std::vector<usage_group>& groups, grou
 }  // namespace
 
 std::string group_json(const std::vector<usage_group>& groups, grouping by) {
-  return json_document(objects_of(groups, by));
+  return json_document(objects_of(groups, by, has_host_sums(groups)));
 }
 
 std::string group_csv(const std::vector<usage_group>& groups, grouping by) {
   usage_group blank;
   blank.on = std::make_shared<const gpu>();
-  return csv_document(objects_of({blank}, by).front(), objects_of(groups, by));
+  const bool has_host = has_host_sums(groups);
+  return csv_document(objects_of({blank}, by, has_host).front(), objects_of(groups, by, has_host));
 }
 
 }  // namespace hmn::cli

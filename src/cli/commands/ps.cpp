@@ -101,7 +101,9 @@ void add_unattributed(const gpu_map& whole, const device_set& only, std::vector<
     row.usage.backend = pool.backend;
     row.usage.notes = pool.notes & note::stale;
     row.usage.age_ns = pool.age_ns;
-    row.usage.used_bytes = pool.unattributed_bytes;
+    const bool is_host = pool.kind == hypomnesis::pool_kind::host;
+    (is_host ? row.usage.host_pool_bytes : row.usage.used_bytes) = pool.unattributed_bytes;
+    row.use.main = pool.unattributed_bytes;
     row.usage.accounting = pool.accounting;
     if (belongs_to(row, only)) to.push_back(std::move(row));
   }
@@ -125,6 +127,7 @@ std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options&
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
     if (!passes(row, asked, seen.devices)) continue;
+    show_each_pool(row);
     look_up(in, row, with);
     if (!seen.user || seen.user->matches(row)) rows.push_back(std::move(row));
   }

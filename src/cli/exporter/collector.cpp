@@ -210,14 +210,15 @@ std::optional<double> share(const std::optional<std::uint64_t>& part,
 }
 
 void collect_pool(const hypomnesis::pool& of, const device_labels& with, samples& to) {
+  const bool is_bound = has(of.notes, hypomnesis::note::lower_bound);
   if (of.is_main) {
-    to.add(families::gpu_memory_usage, with.whole(), of.used_bytes);
+    add_sum(families::gpu_memory_usage, with.whole(), of.used_bytes, is_bound, to);
     to.add(families::gpu_memory_limit, with.whole(), of.total_bytes);
     to.add(families::gpu_memory_utilization, with.whole(), share(of.used_bytes, of.total_bytes));
     collect_age("pools", of.age_ns, of.notes, with, to);
   }
   const auto in = with.brief().with("pool", or_unknown(pool_word(of.kind)));
-  to.add(families::pool_used, in, of.used_bytes);
+  add_sum(families::pool_used, in, of.used_bytes, is_bound, to);
   to.add(families::pool_size, in, of.total_bytes);
   to.add(families::pool_free, in, of.free_bytes);
   to.add(families::pool_reserved, in, of.reserved_bytes);
@@ -334,32 +335,30 @@ void collect_missing(const std::vector<hypomnesis::diagnostic>& all, const devic
   }
 }
 
-// Returns whether others hold all that the process holds: it may be one client of the driver.
-bool is_held_by_others(const hypomnesis::usage& of) {
-  const auto shared = of.shared_bytes.value_or(0);
-  return shared != 0 && shared >= of.used_bytes.value_or(0);
-}
-
-// Adds up a part of what processes hold. A client that several of them hold is in each of their
-// rows: of those that hold nothing else, the largest counts.
+// Adds up a part of what processes hold. Memory that several of them hold is in each of their rows:
+// the largest counts.
 template <class Rows>
-std::optional<std::uint64_t> total_of(const Rows& rows,
-                                      std::optional<std::uint64_t> hypomnesis::usage::*part) {
+void add_total(const family& of, const Rows& rows, const device_labels& with,
+               std::optional<std::uint64_t> hypomnesis::usage::*part, bool is_of_used,
+               samples& to) {
   std::optional<usage_sum> sum;
+  bool is_partial = false;
   for (const auto& each : rows) {
     const auto bytes = each.*part;
+    is_partial = is_partial || !bytes || has(each.notes, hypomnesis::note::lower_bound);
     if (!bytes) continue;
     if (!sum) sum.emplace();
-    sum->add(*bytes, is_held_by_others(each) ? *bytes : 0, false);
+    (is_of_used ? add_usage : add_apart)(*sum, each, *bytes);
   }
-  return sum ? std::optional(sum->at_least()) : std::nullopt;
+  if (sum) add_sum(of, with.brief(), sum->at_least(), is_partial || !sum->is_exact(), to);
 }
 
 void collect_usages(const hypomnesis::snapshot_values& from, const hypomnesis::device& device,
                     const device_labels& with, const partial_lists& unlisted, samples& to) {
   const auto rows = part_of(from.usages, device.index);
-  to.add(families::evicted, with.brief(), total_of(rows, &hypomnesis::usage::evicted_bytes));
-  to.add(families::host_pool, with.brief(), total_of(rows, &hypomnesis::usage::host_pool_bytes));
+  const bool is_unified = device.memory_kind == hypomnesis::device_memory::unified;
+  add_total(families::evicted, rows, with, &hypomnesis::usage::evicted_bytes, false, to);
+  add_total(families::host_pool, rows, with, &hypomnesis::usage::host_pool_bytes, is_unified, to);
   if (!unlisted.lacks(device.index))
     to.add(families::processes, with.brief(), sample_value(std::uint64_t(rows.size())));
 }
@@ -397,6 +396,12 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
 }
 
 }  // namespace
+
+void add_sum(const family& of, const label_set& with, std::optional<std::uint64_t> value,
+             bool is_at_least, samples& to) {
+  to.add(of, with, value);
+  if (value && is_at_least) to.add(families::lower_bound, with.with("series", of.name), true);
+}
 
 partial_lists unlisted_in(const hypomnesis::snapshot_values& from) {
   partial_lists out;

@@ -15,6 +15,10 @@ constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::dev
                                 hypomnesis::part::telemetry | hypomnesis::part::metrics |
                                 hypomnesis::part::groups;
 
+// Adds a sample, and next to it that it is a lower bound.
+void add_sum(const family& of, const label_set& with, std::optional<std::uint64_t> value,
+             bool is_at_least, samples& to);
+
 // Returns the devices of which not all processes are known.
 partial_lists unlisted_in(const hypomnesis::snapshot_values& from);
 

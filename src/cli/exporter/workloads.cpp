@@ -32,6 +32,8 @@ constexpr group_kind group_kinds[] = {
 // Row of a process with the workload that its control groups name.
 struct placed_usage {
   const hypomnesis::usage& row;
+  std::optional<std::uint64_t> used;  // of the pool that hw_gpu_memory_usage has
+  std::optional<std::uint64_t> most;  // of which all processes together have no more
   procfs::workload in;
   std::string user;
 };
@@ -102,7 +104,7 @@ void write(const group_kind& kind, const device_labels& device, const group_sums
   largest.resize(count);
   for (const auto* each : largest) {
     const auto with = label_set(device.brief()).append(each->with);
-    to.add(kind.memory, with, each->total.bytes());
+    add_sum(kind.memory, with, each->total.bytes(), each->total.is_at_least(), to);
     // A sum that lacks the load of a process is none.
     if (!each->total.is_busy_at_least())
       to.add(kind.load, with, each->total.busy_percent(), from_percent);
@@ -116,7 +118,9 @@ void collect_kind(const group_kind& kind, const Rows& rows, const device_labels&
   group_sums sums;
   for (const auto& each : rows) {
     const auto with = labels_by(kind.by, each);
-    sums.try_emplace(with.text(), group_sum{with, {}}).first->second.total.add(each.row);
+    auto& group = sums.try_emplace(with.text(), group_sum{with, {}}).first->second;
+    group.total.add(each.row, each.used);
+    if (kind.by != grouping::process) group.total.compare(each.row, each.used, each.most);
   }
   write(kind, device, sums, to);
   if (!sums.empty() || is_listed)
@@ -153,9 +157,15 @@ void workloads::collect(const hypomnesis::snapshot_values& from, const device_id
     for (const auto& each : part_of(from.usages, device.device.index))
       repeated.add(each, device.device);
   std::vector<placed_usage> rows;
-  for (const auto& each : from.usages)
-    if (!repeated.contains(each))
-      rows.push_back({each, place_of(in_, each), users_.of(each, until).value_or("")});
+  for (const auto& device : from.devices) {
+    gpu on{device.device, std::nullopt};
+    for (const auto& pool : device.pools)
+      if (pool.is_main) on.memory = pool;
+    for (const auto& each : part_of(from.usages, device.device.index))
+      if (!repeated.contains(each))
+        rows.push_back({each, split_use(each, on).main, most_used(on),
+                        place_of(in_, each), users_.of(each, until).value_or("")});
+  }
   const auto unlisted = unlisted_in(from);
   for (const auto& each_device : from.devices) {
     const auto& device = each_device.device;

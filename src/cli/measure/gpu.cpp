@@ -168,6 +168,27 @@ const hypomnesis::pool* largest_part(const gpu& of) noexcept {
   });
 }
 
+PoolUse split_use(const hypomnesis::usage& row, const gpu& on) noexcept {
+  using hypomnesis::pool_kind;
+  const auto& [used, host] = std::tie(row.used_bytes, row.host_pool_bytes);
+  PoolUse out{used, host, used};
+  const bool includes_host = on.device.memory_kind == hypomnesis::device_memory::unified;
+  if (includes_host && used && host) out.own = *used - std::min(*used, *host);
+  if (!on.memory) return out;
+  if (on.memory->kind == pool_kind::host && host) out.main = host;
+  if (on.memory->kind == pool_kind::vram) out.main = out.own;
+  return out;
+}
+
+std::optional<std::uint64_t> most_used(const gpu& of) noexcept {
+  if (!of.memory || has(of.memory->notes, hypomnesis::note::stale)) return std::nullopt;
+  const auto& [used, total] = std::tie(of.memory->used_bytes, of.memory->total_bytes);
+  const bool is_bound = has(of.memory->notes, hypomnesis::note::lower_bound);
+  const bool is_described = of.memory->backend == hypomnesis::backend_id::simulated;
+  if (used == 0u && !is_bound) return used;
+  return used && !is_bound && !is_described ? used : total;
+}
+
 std::optional<double> fraction_used(const gpu& of) {
   if (!of.memory || !of.memory->total_bytes || !of.memory->used_bytes) return std::nullopt;
   const auto& pool = *of.memory;

@@ -25,6 +25,20 @@ struct gpu {
   std::vector<hypomnesis::pool> parts{};  // of its memory, in a snapshot with parts
 };
 
+// What a process uses of a device, by pool.
+struct PoolUse {
+  std::optional<std::uint64_t> own;   // of the device's memory
+  std::optional<std::uint64_t> host;  // of host RAM mapped for the device
+  std::optional<std::uint64_t> main;  // of the pool that is shown as the device's memory
+};
+
+// The row of a device whose memory is the host's (an APU) counts host RAM in used_bytes, too.
+PoolUse split_use(const hypomnesis::usage& row, const gpu& on) noexcept;
+
+// Returns the most that processes can use of the device's memory together: what is in use, or its
+// size where that is not known, a bound, or described by a file, which need not list all that is.
+std::optional<std::uint64_t> most_used(const gpu& of) noexcept;
+
 // Returns whether its memory and its processes are those of its partitions.
 bool is_divided(const hypomnesis::device& of) noexcept;
 

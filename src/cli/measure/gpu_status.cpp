@@ -100,6 +100,7 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
     row.on = device_of(gpus, usage.device_index);
     row.user = users.of(usage, until);
     row.usage = std::move(usage);
+    show_main_pool(row);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -121,6 +122,9 @@ void add_users(const row_list& rows, bool lacks_rows, gpu_status& to) {
   const auto own = part_of(rows, to.of.device.index,
                            [](const process_row* each) { return each->usage.device_index; });
   to.users = group_rows({own.begin(), own.end()}, grouping::user, {lacks_rows, {}});
+  usage_tally all;
+  for (const auto* each : own) all.add(*each);
+  if (auto why = all.why_none(); !why.empty()) to.doubts.push_back(std::move(why));
   to.processes = names_of({own.begin(), own.end()});
 }
 
@@ -147,8 +151,8 @@ void add_users(const session& in, const hypomnesis::snapshot& snapshot,
     const auto lacks = missing.find(each.of.device.index);
     if (lacks != missing.end())
       each.absences[static_cast<std::size_t>(gpu_value::users)] = lacks->second;
-    add_users(counted, lacks_some || lacks != missing.end(), each);
     each.doubts = std::move(doubts[each.of.device.index]);
+    add_users(counted, lacks_some || lacks != missing.end(), each);
   }
 }
 

@@ -74,7 +74,7 @@ bool could_be_named(const process_row& row) {
 
 void count(tally& so_far, const process_row& row) {
   if (!row.usage.process_name && could_be_named(row)) so_far.nameless.add(row.usage);
-  so_far.total.add(row.usage);
+  so_far.total.add(row);
   if (!row.usage.used_bytes) return;
   if (!is_fresh(row.usage)) so_far.stale.add(row.usage);
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
@@ -94,10 +94,14 @@ std::string filter_text(const process_filter& filter) {
 std::string total_text(const tally& all) {
   const auto kind =
       all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
-  std::string text;
+  auto text = all.total.why_none();
+  if (!text.empty()) text = "total unknown: " + text;
   if (const auto bytes = all.total.bytes())
     text = fmt::format("{}{} {}{}total", all.total.is_at_least() ? "at least " : "",
                        format_bytes(*bytes), kind.value_or(""), kind ? " " : "");
+  if (const auto host = all.total.host_bytes(); host && all.total.is_split())
+    text += fmt::format("{}{}{} of host RAM", text.empty() ? "" : ", ",
+                        all.total.is_host_at_least() ? "at least " : "", format_bytes(*host));
   if (const auto unknown = all.total.unknown_size(); unknown > 0)
     text += fmt::format("{}{} of unknown size", text.empty() ? "" : "; ", unknown);
   if (const auto stale = all.stale.size(); stale > 0) text += fmt::format("; {} stale", stale);
@@ -206,10 +210,21 @@ std::string_view name_of(sort_key key) noexcept {
   return sort_words[static_cast<std::size_t>(key)];
 }
 
+void show_each_pool(process_row& row) noexcept {
+  row.use = split_use(row.usage, *row.on);
+  row.is_split = row.use.own != row.usage.used_bytes;
+  row.usage.used_bytes = row.use.own;
+}
+
+void show_main_pool(process_row& row) noexcept {
+  row.use = split_use(row.usage, *row.on);
+  row.is_split = row.use.own != row.usage.used_bytes;
+  row.usage.used_bytes = row.use.main;
+}
+
 std::optional<std::uint64_t> total_of(const process_row& row) noexcept {
   const auto& [used, shared] = std::tie(row.usage.used_bytes, row.usage.host_pool_bytes);
-  const bool is_included = row.on->device.memory_kind == hypomnesis::device_memory::unified;
-  if (is_included || !used || !shared) return used ? used : shared;
+  if (!used || !shared) return used ? used : shared;
   return saturating_sum(*used, *shared);
 }
 
@@ -277,30 +292,69 @@ bool is_greater(const usage_group& a, const usage_group& b) {
 
 }  // namespace
 
-void usage_tally::add(const hypomnesis::usage& row) {
+void usage_tally::add(const process_row& row) {
+  add(row.usage, row.usage.used_bytes, row.is_split);
+  compare(row.usage, row.use.main, most_used(*row.on));
+}
+
+void usage_tally::compare(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
+                          std::optional<std::uint64_t> most) {
+  // Committed memory is not used memory.
+  if (!used || !most || row.accounting == accounting_kind::committed || !is_fresh(row)) return;
+  add_usage(main_sums_[row.device_index], row, *used);
+  most_[row.device_index] = *most;
+}
+
+void usage_tally::add(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
+                      bool is_split) {
+  is_split_ = is_split_ || is_split;
   if (row.busy_percent)
     busy_percent_ = busy_percent_.value_or(0) + *row.busy_percent;
   else
     lacks_busy_ = true;
-  if (!row.used_bytes) {
-    unknown_size_.add(row);
-    return;
-  }
   if (has(row.notes, note::lower_bound)) is_lower_bound_ = true;
-  add_usage(sums_[row.device_index], row);
+  if (row.host_pool_bytes)
+    (is_split ? add_usage : add_apart)(host_sums_[row.device_index], row, *row.host_pool_bytes);
+  else
+    lacks_host_ = true;
+  if (!used)
+    unknown_size_.add(row);
+  else
+    add_usage(sums_[row.device_index], row, *used);
+}
+
+std::optional<std::uint64_t> usage_tally::total(const sums& all) {
+  if (all.empty()) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const auto& [device, sum] : all) bytes = saturating_sum(bytes, sum.at_least());
+  return bytes;
+}
+
+bool usage_tally::is_exact(const sums& all) {
+  return std::all_of(all.begin(), all.end(),
+                     [](const auto& each) { return each.second.is_exact(); });
+}
+
+std::string usage_tally::why_none() const {
+  for (const auto& [device, most] : most_) {
+    const auto sum = main_sums_.find(device);
+    if (sum != main_sums_.end() && sum->second.at_least() > most)
+      return fmt::format("processes of GPU {} add up to {}, more than can be in use ({})",
+                         device, format_bytes(sum->second.at_least()), format_bytes(most));
+  }
+  return {};
 }
 
 std::optional<std::uint64_t> usage_tally::bytes() const {
-  if (sums_.empty()) return std::nullopt;
-  std::uint64_t all = 0;
-  for (const auto& [device, sum] : sums_) all = saturating_sum(all, sum.at_least());
-  return all;
+  return why_none().empty() ? total(sums_) : std::nullopt;
 }
 
 bool usage_tally::is_at_least() const {
-  return is_partial_ || is_lower_bound_ || unknown_size() > 0 ||
-         std::any_of(sums_.begin(), sums_.end(),
-                     [](const auto& each) { return !each.second.is_exact(); });
+  return is_partial_ || is_lower_bound_ || unknown_size() > 0 || !is_exact(sums_);
+}
+
+bool usage_tally::is_host_at_least() const {
+  return is_partial_ || is_lower_bound_ || lacks_host_ || !is_exact(host_sums_);
 }
 
 std::string_view word_of(grouping by) noexcept {
@@ -347,7 +401,7 @@ std::vector<usage_group> group_rows(const row_list& rows, grouping by,
     to.processes.add(row.usage);
     to.rows.push_back(i);
     if (is_repeated) continue;
-    to.total.add(row.usage);
+    to.total.add(row);
     to.devices.insert(row.usage.device_index);
   }
   const bool has_unknown = std::any_of(groups.begin(), groups.end(),

@@ -38,6 +38,8 @@ struct process_row {
   std::shared_ptr<const gpu> on;  // never null
   bool is_unattributed = false;   // use by no visible process, in the same values
   std::uint32_t unsupported = 0;  // HMN_USAGE_HAS_* that its device or driver does not have
+  PoolUse use;                    // used_bytes is one of them: see show_each_pool()
+  bool is_split = false;          // used_bytes of the library counts several pools
   // Looked up on request only.
   std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
@@ -46,8 +48,12 @@ struct process_row {
   bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
 };
 
-// Returns VRAM and shared memory, as far as known, saturating. Where the GPU allocates from the
-// host's RAM, the one includes the other.
+// Make used_bytes the use of one pool: of the device's own memory, next to that of host RAM, or of
+// the pool that is shown as the device's memory. Call once, with `on` set.
+void show_each_pool(process_row& row) noexcept;
+void show_main_pool(process_row& row) noexcept;
+
+// Returns VRAM and shared memory, as far as known, saturating.
 std::optional<std::uint64_t> total_of(const process_row& row) noexcept;
 // Orders sizes descending with unknown ones last, names with unknown ones first, then pids, then
 // devices.
@@ -104,24 +110,48 @@ std::string count_sentence(const std::vector<process_row>& rows, const process_f
 // Sum of what rows use, of any devices.
 class usage_tally {
  public:
-  void add(const hypomnesis::usage& row);
+  void add(const process_row& row);
+  // `used`: of one pool; `is_split`: the row's shared_bytes are of host RAM, too.
+  void add(const hypomnesis::usage& row, std::optional<std::uint64_t> used, bool is_split = false);
+  // Adds to what is compared with the most that the rows of a device can have together: see
+  // most_used(). `used`: of that pool.
+  void compare(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
+               std::optional<std::uint64_t> most);
   // Records that rows may be missing.
   void set_partial() { is_partial_ = true; }
 
-  // Returns none if no row has a value.
+  // Returns none if no row has a value, and where the rows of a device add up to more than it can
+  // be.
   std::optional<std::uint64_t> bytes() const;
+  // Returns why a sum is not given; empty: it is, or no row has a value.
+  std::string why_none() const;
   bool is_at_least() const;
+  // Host RAM mapped for the devices.
+  std::optional<std::uint64_t> host_bytes() const { return total(host_sums_); }
+  bool is_host_at_least() const;
+  // Returns whether the devices of some rows have both: memory of their own that is the host's.
+  bool is_split() const { return is_split_; }
   // Returns the number of processes with a row that has no value.
   std::size_t unknown_size() const { return unknown_size_.size(); }
   std::optional<double> busy_percent() const { return busy_percent_; }
   bool is_busy_at_least() const { return is_partial_ || lacks_busy_; }
 
  private:
-  std::map<std::uint32_t, usage_sum> sums_;  // by device
+  using sums = std::map<std::uint32_t, usage_sum>;  // by device
+
+  static std::optional<std::uint64_t> total(const sums& all);
+  static bool is_exact(const sums& all);
+
+  sums sums_;
+  sums host_sums_;
+  sums main_sums_;  // of the pool that most_ is about
+  std::map<std::uint32_t, std::uint64_t> most_;
   process_count unknown_size_;
   std::optional<double> busy_percent_;
   bool is_partial_ = false;  // rows may be missing
   bool is_lower_bound_ = false;
+  bool lacks_host_ = false;
+  bool is_split_ = false;
   bool lacks_busy_ = false;
 };
 

@@ -158,7 +158,12 @@ energy_reading energy_of(const hypomnesis::snapshot_values& from, std::uint32_t 
     return {std::nullopt, why_missing(from, part::telemetry, index)};
   const auto& values = *found->telemetry;
   if (!is_fresh(values)) return {std::nullopt, stale_text(values.age_ns)};
-  return {values.energy_joules, {}};
+  if (values.energy_joules) return {values.energy_joules, {}};
+  for (const auto& each : diagnostics_of(from, index))
+    if (each.subject == part::telemetry && !is_trace(each) &&
+        (each.field.value_or(0) & HMN_TELEMETRY_HAS_ENERGY) != 0)
+      return {std::nullopt, each.message};
+  return {std::nullopt, {}};
 }
 
 void add_used(const hypomnesis::pool& pool, device_sample& to) {
@@ -184,13 +189,24 @@ void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, de
   to.energy_joules = found->telemetry->energy_joules;
 }
 
-void add_row(const hypomnesis::usage& row, usage_sum& sum, device_sample& to) {
+// Adds what a process uses of the pool whose use by all processes is shown.
+void add_row(const hypomnesis::usage& row, const gpu& on, usage_sum& sum, device_sample& to) {
+  const auto used = split_use(row, on).main;
   if (!is_fresh(row)) to.why = stale_text(row.age_ns);
-  if (!is_fresh(row) || !row.used_bytes) {
+  if (!is_fresh(row) || !used) {
     to.is_lower_bound = true;
     return;
   }
-  add_usage(sum, row);
+  add_usage(sum, row, *used);
+  // In use is of another moment: what the device has is the limit.
+  const auto total = on.memory ? on.memory->total_bytes : std::nullopt;
+  if (total && sum.at_least() > *total &&
+      row.accounting != hypomnesis::accounting_kind::committed) {
+    to.command_bytes.reset();
+    to.why = "its processes add up to more than the device has";
+    to.is_lower_bound = true;
+    return;
+  }
   to.command_bytes = sum.at_least();
   to.age_ns = std::max(to.age_ns, row.age_ns);
   if (!sum.is_exact() || has(row.notes, note::lower_bound)) to.is_lower_bound = true;
@@ -377,7 +393,7 @@ bool run_meter::add_one_by_one(std::size_t i, device_sample& to) {
       const auto row = in_.library().usage(devices_[i].before.device.index, each.pid);
       if (is_account_only(row)) continue;
       peaks_[i].add(each, &row);
-      add_row(row, sum, read);
+      add_row(row, devices_[i].before, sum, read);
       if (row.accounting != hypomnesis::accounting_kind::allocated && ++may_share > 1) {
         devices_[i].needs_list = true;
         return false;
@@ -403,7 +419,7 @@ void run_meter::add_from_list(const hypomnesis::snapshot_values& from, std::size
     const auto* const who = find(tree_->members(), row.pid);
     if (who == nullptr) continue;
     peaks_[i].add(*who, &row);
-    add_row(row, sum, to);
+    add_row(row, devices_[i].before, sum, to);
   }
   bool was_read = true;
   for (const auto& each : diagnostics_of(from, index)) {

@@ -41,10 +41,30 @@ std::string offset_text(std::uint64_t offset_ns);
 // Formats up to three digits: "1.5 GiB".
 std::string short_bytes(double bytes);
 
-// Adds a row that has used_bytes. Memory counts for each process where the driver does not report
-// what of it others hold.
-inline void add_usage(usage_sum& to, const hypomnesis::usage& row) noexcept {
-  to.add(*row.used_bytes, row.shared_bytes, true);
+// Returns whether the row adds up the clients of a kernel driver, which counts a buffer for each
+// client that has it.
+inline bool counts_buffers(const hypomnesis::usage& row) noexcept {
+  using hypomnesis::backend_id;
+  return row.backend == backend_id::amdgpu || row.backend == backend_id::i915 ||
+         row.backend == backend_id::xe || row.backend == backend_id::drm;
+}
+
+// Adds memory of a row of which `shared_bytes` are a part. All of it may be shared where others
+// hold all that the process has, which may be one client of the driver, and where a driver that
+// counts buffers does not report which are.
+inline void add_usage(usage_sum& to, const hypomnesis::usage& row, std::uint64_t bytes) noexcept {
+  auto shared = row.shared_bytes;
+  if (shared.value_or(0) != 0 && *shared >= row.used_bytes.value_or(0)) shared = bytes;
+  to.add(bytes, shared, !counts_buffers(row));
+}
+
+// Adds memory of a row that is apart from what it uses of the device.
+inline void add_apart(usage_sum& to, const hypomnesis::usage& row, std::uint64_t bytes) noexcept {
+  const bool is_all_held = row.shared_bytes.value_or(0) >= row.used_bytes.value_or(0);
+  if (row.shared_bytes && (*row.shared_bytes == 0 || !is_all_held))
+    to.add(bytes, 0, true);
+  else
+    add_usage(to, row, bytes);
 }
 
 }  // namespace hmn::cli

@@ -220,7 +220,7 @@ void add_use(const machine_reading& in, const process_reading& row, std::vector<
                        std::uint32_t bit) {
     to.push_back({on + label, value.value_or(""), value ? "" : usage_reason(in, usage, bit)});
   };
-  add("VRAM", bytes_or_none(usage.used_bytes), HMN_USAGE_HAS_USED);
+  add("VRAM", bytes_or_none(row.use.own), HMN_USAGE_HAS_USED);
   add("load", percent_or_none(usage.busy_percent), HMN_USAGE_HAS_BUSY_PERCENT);
   if (usage.peak_used_bytes) add("peak", bytes_or_none(usage.peak_used_bytes), 0);
   if (usage.shared_bytes) add("shared", bytes_or_none(usage.shared_bytes), 0);

@@ -47,11 +47,26 @@ class computer {
     hmn_context_destroy(context_);
   }
 
-  // A process with one client of the first card.
-  void add_process(unsigned pid, unsigned client) {
+  // A process with one client of a card, the first by default.
+  void add_process(unsigned pid, unsigned client, const char* card = "0000:03:00.0",
+                   const char* node = "/dev/dri/renderD128") {
     hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
-    p.descriptors = {{3, "/dev/dri/renderD128"}};
-    p.fdinfo = {{3, client_text("0000:03:00.0", client, 2048, 512)}};
+    p.descriptors = {{3, node}};
+    p.fdinfo = {{3, client_text(card, client, 2048, 512)}};
+    hmn_fake::add_process(tree_, p);
+  }
+  // A process with two clients of the first card, which share 256 KiB of each pool, or not.
+  void add_sharing_process(unsigned pid) {
+    hmn_fake::process p = hmn_fake::simple_process(pid, "browser", 1000 + pid, 100);
+    for (const unsigned i : {0U, 1U}) {
+      std::string text = client_text("0000:03:00.0", 10 * pid + i, 2048, 512);
+      for (const char* pool : {"vram", "gtt"}) {
+        const std::string line = std::string("drm-shared-") + pool + ":\t";
+        text.replace(text.find(line + "0\n"), line.size() + 2, line + "256 KiB\n");
+      }
+      p.descriptors[static_cast<int>(3 + i)] = "/dev/dri/renderD128";
+      p.fdinfo[static_cast<int>(3 + i)] = text;
+    }
     hmn_fake::add_process(tree_, p);
   }
   [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
@@ -76,6 +91,13 @@ class computer {
     }
     FAIL("no main pool");
     return p;
+  }
+  // The reason for the unattributed memory that a device lacks.
+  std::string why_unattributed(std::uint32_t device) {
+    auto d = sized<hmn_diagnostic>();
+    REQUIRE(hmn_snapshot_reason(snapshot_, device, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, 0,
+                                &d, nullptr) == HMN_OK);
+    return d.message;
   }
   hmn_usage usage(std::uint32_t i) {
     auto u = sized<hmn_usage>();
@@ -123,12 +145,25 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
   CHECK(row.used_bytes == 2048 << 10);
   CHECK((card.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
   CHECK(card.unattributed_bytes == 3 * gib - (2048 << 10));
-  // A process may have both of its pools: what is left of one is not known.
   const hmn_pool part = c.main_pool(1, info);
   CHECK(part.kind == HMN_POOL_HOST);
   CHECK(part.total_bytes == 30 * gib);
-  CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
+  CHECK(part.used_bytes == 2 * gib);
+  CHECK(part.unattributed_bytes == 2 * gib);
   CHECK(backend(c.context(), HMN_BACKEND_AMDGPU).state == HMN_RUN_STATE_READY);
+}
+
+TEST_CASE("of a process that uses both pools each is taken from its own") {
+  computer c;
+  c.add_process(43, 8, "0000:64:00.0", "/dev/dri/renderD129");
+  const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  REQUIRE(info.usage_count == 2);
+  CHECK(c.usage(1).used_bytes == (2048 + 512) << 10);
+  CHECK(c.usage(1).host_pool_bytes == 512 << 10);
+  const hmn_pool part = c.main_pool(1, info);
+  CHECK(part.kind == HMN_POOL_HOST);
+  CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
+  CHECK(part.unattributed_bytes == 2 * gib - (512 << 10));
 }
 
 TEST_CASE("a client of several processes counts once in what is attributed") {
@@ -146,6 +181,26 @@ TEST_CASE("a client of several processes counts once in what is attributed") {
   const hmn_pool card = c.main_pool(0, info);
   CHECK((card.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
   CHECK(card.unattributed_bytes == 3 * gib - 3 * (2048 << 10));
+}
+
+TEST_CASE("clients of one process may share: its memory is a bound, and so is what is left") {
+  computer c;
+  c.add_sharing_process(43);
+  const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  REQUIRE(info.usage_count == 2);
+  const hmn_usage row = c.usage(1);
+  CHECK(row.used_bytes == (2 * 1792 + 256) << 10);
+  CHECK(row.host_pool_bytes == (2 * 256 + 256) << 10);
+  CHECK((row.notes & HMN_NOTE_LOWER_BOUND) != 0);
+  CHECK((c.usage(0).notes & HMN_NOTE_LOWER_BOUND) == 0);
+  CHECK((c.main_pool(0, info).present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
+  const std::string least = std::to_string(3 * gib - (3 * 2048 << 10));
+  const std::string most = std::to_string(3 * gib - ((2048 + 2 * 1792 + 256) << 10));
+  CHECK(c.why_unattributed(0).find(least + " to " + most + " bytes") != std::string::npos);
+  auto one = sized<hmn_usage>();
+  REQUIRE(hmn_usage_read(c.context(), 0, 43, 0, &one, nullptr) == HMN_OK);
+  CHECK(one.used_bytes == row.used_bytes);
+  CHECK((one.notes & HMN_NOTE_LOWER_BOUND) != 0);
 }
 
 TEST_CASE("a compute process, and how KFD fares") {

@@ -60,7 +60,10 @@ class computer {
     p.descriptors = {{3, "/dev/dri/renderD128"}};
     p.fdinfo = {{3, "drm-driver:\tamdgpu\ndrm-client-id:\t" + std::to_string(client) +
                         "\ndrm-pdev:\t" + slot + "\ndrm-memory-vram:\t" +
-                        std::to_string(vram / 1024) + " KiB\ndrm-memory-gtt: \t0 KiB\n" + evicted}};
+                        std::to_string(vram / 1024) +
+                        " KiB\ndrm-memory-gtt: \t0 KiB\ndrm-shared-vram:\t0 KiB\n"
+                        "drm-shared-gtt:\t0 KiB\n" +
+                        evicted}};
     tree_.remove("proc/" + std::to_string(pid));
     hmn_fake::add_process(tree_, p);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

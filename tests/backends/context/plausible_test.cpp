@@ -179,6 +179,48 @@ TEST_CASE("NVML: energy that jumps is absent until it is consistent") {
   CHECK(joules == 5);
 }
 
+TEST_CASE("NVML: energy that falls is refused as a metric, too, whichever was read before") {
+  const fake_nvml driver;
+  driver.load(card(R"("temperature": 40, "energy_mj": 90000000)"));
+  const machine m;
+  double joules = 0;
+  REQUIRE(read_energy(m, &joules) == HMN_OK);
+  driver.load(card(R"("temperature": 40, "energy_mj": 5000)"));
+  {
+    const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS);
+    CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY) == HMN_REASON_IMPLAUSIBLE);
+    CHECK(reason_of_metric(p, HMN_METRIC_ENERGY_JOULES) == HMN_REASON_IMPLAUSIBLE);
+  }
+  auto read = sized<hmn_metric>();
+  REQUIRE(hmn_metric_read(m.context(), 0, HMN_METRIC_ENERGY_JOULES, 0, 0, &read, nullptr) == HMN_OK);
+  CHECK(read.value == 5);
+}
+
+TEST_CASE("NVML: the address of no PCI domain is none") {
+  const fake_nvml driver;
+  driver.load(R"({"devices": [{"name": "NVIDIA L4", "uuid": "GPU-a",
+    "pci": {"address": "FFFFFFFF:01:00.0"}}]})");
+  const machine m;
+  const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+  CHECK((p.device(0).present & HMN_DEVICE_HAS_PCI) == 0);
+  CHECK(reason_in(p, HMN_COLLECT_DEVICES, HMN_DEVICE_HAS_PCI) == HMN_REASON_IMPLAUSIBLE);
+}
+
+TEST_CASE("NVML: all reasons at once and an unknown P-state are no values, and say so") {
+  const fake_nvml driver;
+  driver.load(card(R"("temperature": 40, "clocks_event_reasons": 4294967295, "pstate": 32)"));
+  const machine m;
+  const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+  CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_THROTTLE) == HMN_REASON_IMPLAUSIBLE);
+  bool is_told = false;
+  for (const hmn_diagnostic& d : p.diagnostics()) {
+    if ((d.field & HMN_TELEMETRY_HAS_P_STATE) == 0) continue;
+    is_told = true;
+    CHECK(d.status == HMN_E_EMPTY);
+  }
+  CHECK(is_told);
+}
+
 TEST_CASE("NVML: a PCI id is no name") {
   const fake_nvml driver;
   driver.load(R"({"devices": [{"name": "NVIDIA Corporation Device 2684", "uuid": "GPU-a",

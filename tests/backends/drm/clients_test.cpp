@@ -192,13 +192,61 @@ TEST_CASE("shared buffers without backing store are no more than all that is res
   f.now.finish();
   // The larger of two shared parts, neither of which can have more than is resident.
   CHECK(use_of(f.now, 0).sum.resident == 4u << 10);
-  CHECK(f.row(1).used == 8u << 10);
-  CHECK(f.row(1).shared == 64u << 10);
-  CHECK(f.row(1).repeated.used == 0);
-  CHECK(f.row(1).repeated.shared == 0);
+  CHECK(f.row(1).used == 4u << 10);
+  CHECK(f.row(1).shared == 32u << 10);
+  CHECK((f.row(1).notes & note::lower_bound) != 0);
+  CHECK(f.row(2).used == 4u << 10);
   CHECK(f.row(2).shared == 32u << 10);
-  CHECK(f.row(2).repeated.used == 4u << 10);
-  CHECK(f.row(2).repeated.shared == 32u << 10);
+  CHECK(f.row(2).notes == 0);
+  // The second process' client counts with the first process.
+  REQUIRE(f.row(1).clients);
+  CHECK(f.row(1).clients->used.at_most() == 8u << 10);
+  REQUIRE(f.row(2).clients);
+  CHECK(f.row(2).clients->used.at_most() == 0);
+}
+
+TEST_CASE("what several clients of a process share counts once, as a bound") {
+  fixture f;
+  f.at(f.now, second);
+  f.on.pci_bus_id.assign("0000:03:00.0");
+  const auto put = [&](std::uint32_t pid, const char* id, const std::string& shared) {
+    f.add(f.now, pid,
+          std::string("drm-client-id:\t") + id +
+              "\ndrm-total-vram0:\t1923 MiB\ndrm-resident-vram0:\t1923 MiB\n"
+              "drm-total-gtt:\t50 MiB\ndrm-resident-gtt:\t50 MiB\n" +
+              shared);
+  };
+  const std::string with_shared = "drm-shared-vram0:\t1800 MiB\ndrm-shared-gtt:\t20 MiB\n";
+  const std::string without = "drm-shared-vram0:\t0\ndrm-shared-gtt:\t0\n";
+  for (const char* id : {"1", "2", "3", "4"}) put(1, id, with_shared);
+  for (const char* id : {"5", "6"}) put(2, id, without);
+  for (const char* id : {"7", "8"}) put(3, id, "");
+  put(4, "9", with_shared);
+  f.now.finish();
+
+  const usage browser = f.row(1);
+  CHECK(browser.used == std::uint64_t{4 * 123 + 1800} << 20);
+  CHECK(browser.committed == browser.used);
+  CHECK(browser.host_pool == std::uint64_t{4 * 30 + 20} << 20);
+  CHECK(browser.shared == std::uint64_t{1800} << 20);
+  CHECK((browser.notes & note::lower_bound) != 0);
+  CHECK(browser.has_all_clients);
+
+  const usage apart = f.row(2);
+  CHECK(apart.used == std::uint64_t{2 * 1923} << 20);
+  CHECK(apart.host_pool == std::uint64_t{100} << 20);
+  CHECK(apart.notes == 0);
+
+  // A kernel that does not report what is shared leaves open whether all of it is.
+  const usage unknown = f.row(3);
+  CHECK(unknown.used == std::uint64_t{1923} << 20);
+  CHECK(unknown.host_pool == std::uint64_t{50} << 20);
+  CHECK_FALSE(unknown.shared);
+  CHECK((unknown.notes & note::lower_bound) != 0);
+
+  const usage single = f.row(4);
+  CHECK(single.used == std::uint64_t{1923} << 20);
+  CHECK(single.notes == 0);
 }
 
 TEST_CASE("pasid stands in for the id of old kernels") {

@@ -19,8 +19,9 @@ const std::string two_tiles = "node renderD128 i915\n" + region(0, 0, 16 * gib, 
 
 std::string client(const char* id, const char* local, const char* system) {
   return std::string("drm-driver:\ti915\ndrm-client-id:\t") + id +
-         "\ndrm-pdev:\t0000:03:00.0\ndrm-total-system0:\t" + system + "\ndrm-resident-system0:\t" +
-         system + "\ndrm-total-local0:\t" + local + "\ndrm-resident-local0:\t" + local +
+         "\ndrm-pdev:\t0000:03:00.0\ndrm-total-system0:\t" + system +
+         "\ndrm-shared-system0:\t0\ndrm-resident-system0:\t" + system + "\ndrm-total-local0:\t" +
+         local + "\ndrm-shared-local0:\t0\ndrm-resident-local0:\t" + local +
          "\ndrm-engine-render:\t5 ns\n";
 }
 

@@ -139,6 +139,8 @@ TEST_CASE("throttle reasons by both names, bit by bit") {
   CHECK(hmn::nvidia::throttle_bits(0x80) == (throttle::power | throttle::hardware));
   CHECK(hmn::nvidia::throttle_bits(0x200) == throttle::other);
   CHECK(hmn::nvidia::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
+  CHECK_FALSE(hmn::nvidia::throttle_bits(0x1ff));
+  CHECK_FALSE(hmn::nvidia::throttle_bits(0xffffffff));
   machine old(one_gpu(every_value),
               std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
   CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);

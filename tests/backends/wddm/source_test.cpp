@@ -297,6 +297,36 @@ TEST_CASE("each process has what was promised and what is resident, told apart")
   CHECK(rows.empty());
 }
 
+TEST_CASE(
+    "a process of processor graphics uses its one pool, as the adapter's processes together do") {
+  machine m;
+  m.count_all();
+  count(committed, u"pid_7_luid_0x00000000_0x0001A2B3_phys_0", 64 * mib);
+  count(committed_in_host, u"pid_7_luid_0x00000000_0x0001A2B3_phys_0", 512 * mib);
+  fake_dxgi::now().adapters[1].local.used = 40 * mib;
+  fake_dxgi::now().adapters[1].kernel_used[0] = 5 * mib;
+  fake_dxgi::now().adapters[1].kernel_used[1] = mib;
+  m.source_of();
+  m.list();
+  std::vector<usage> rows;
+  REQUIRE(m.it->processes(1, rows, m.r));
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].used == 576 * mib);
+  CHECK(rows[0].used == m.pools_of(1).find(pool_kind::unified)->used);
+  CHECK(rows[0].committed == 576 * mib);
+  CHECK(!rows[0].host_pool);
+  usage own;
+  REQUIRE(m.it->process(1, 77, true, own, m.r));
+  CHECK(own.used == 40 * mib);
+  CHECK(!own.host_pool);
+  m.source_of(false);
+  m.list();
+  usage other;
+  REQUIRE(m.it->process(1, 4321, false, other, m.r));
+  CHECK(other.used == 6 * mib);
+  CHECK(!other.host_pool);
+}
+
 TEST_CASE("load comes with the second reading") {
   machine m;
   m.count_all();

@@ -25,9 +25,10 @@ std::string with_rule(const char* rule) {
 std::string client(const char* id, const char* vram, const char* gtt) {
   return std::string("drm-driver:\txe\ndrm-client-id:\t") + id +
          "\ndrm-pdev:\t0000:03:00.0\ndrm-total-system:\t0\ndrm-resident-system:\t0\n" +
-         "drm-total-gtt:\t" + gtt + "\ndrm-resident-gtt:\t" + gtt + "\ndrm-total-vram0:\t" + vram +
-         "\ndrm-resident-vram0:\t" + vram + "\ndrm-total-vram1:\t1 MiB\n" +
-         "drm-resident-vram1:\t1 MiB\ndrm-total-stolen:\t0\ndrm-resident-stolen:\t0\n" +
+         "drm-total-gtt:\t" + gtt + "\ndrm-shared-gtt:\t0\ndrm-resident-gtt:\t" + gtt +
+         "\ndrm-total-vram0:\t" + vram + "\ndrm-shared-vram0:\t0\ndrm-resident-vram0:\t" + vram +
+         "\ndrm-total-vram1:\t1 MiB\ndrm-shared-vram1:\t0\ndrm-resident-vram1:\t1 MiB\n"
+         "drm-total-stolen:\t0\ndrm-resident-stolen:\t0\n" +
          "drm-cycles-rcs:\t28257900\ndrm-total-cycles-rcs:\t7655183225\n";
 }
 

@@ -4,13 +4,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "model/telemetry.hpp"
 
 namespace hmn::nvidia {
 
 // Returns the `throttle` bits for nvmlClocksEventReasons; a reason that is not known is `other`.
-inline std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
+// Nothing if all known ones hold at once: a GPU that is idle is not slowed down.
+inline std::optional<std::uint32_t> throttle_bits(std::uint64_t reasons) noexcept {
   constexpr struct {
     std::uint64_t reason;
     std::uint32_t means;
@@ -25,6 +27,8 @@ inline std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
       {0x080, throttle::power | throttle::hardware},  // power brake
       {0x100, throttle::setting},                     // display clocks
   };
+  constexpr std::uint64_t all_known = 0x1ff;
+  if ((reasons & all_known) == all_known) return std::nullopt;
   std::uint32_t bits = 0;
   for (const auto& each : known) {
     if ((reasons & each.reason) != 0) bits |= each.means;

@@ -74,14 +74,91 @@ TEST_CASE("a total past 64 bits saturates") {
   CHECK_FALSE(total_of(row(1, std::nullopt, std::nullopt)));
 }
 
-TEST_CASE("where a GPU allocates from the host's RAM the total is what is used") {
+TEST_CASE("an APU's row counts both of its pools, and each is shown once") {
   gpu apu;
   apu.device.memory_kind = hypomnesis::device_memory::unified;
   auto mostly_shared = row(1, 8 * gib, 7 * gib);
   auto own = row(2, 10 * gib, 0);
+  apu.memory.emplace();
+  apu.memory->kind = hypomnesis::pool_kind::host;
   mostly_shared.on = own.on = std::make_shared<const gpu>(apu);
+  auto main = mostly_shared;
+  show_main_pool(main);
+  CHECK(main.usage.used_bytes == 7 * gib);
+  show_each_pool(mostly_shared);
+  show_each_pool(own);
+  CHECK(mostly_shared.usage.used_bytes == gib);
   CHECK(order({mostly_shared, own}, sort_key::total) == pids{2, 1});
   CHECK(total_of(mostly_shared) == 8 * gib);
+  apu.memory->kind = hypomnesis::pool_kind::vram;  // a large carve-out
+  auto carved = row(3, 8 * gib, 3 * gib);
+  carved.on = std::make_shared<const gpu>(apu);
+  show_main_pool(carved);
+  CHECK(carved.usage.used_bytes == 5 * gib);
+}
+
+TEST_CASE("a card's row counts its own memory apart from the host's") {
+  gpu on;
+  on.device.memory_kind = hypomnesis::device_memory::dedicated;
+  on.memory.emplace();
+  on.memory->kind = hypomnesis::pool_kind::vram;
+  for (const auto show : {show_each_pool, show_main_pool}) {
+    auto of = row(1, 8 * gib, 3 * gib);
+    of.on = std::make_shared<const gpu>(on);
+    show(of);
+    CHECK(of.usage.used_bytes == 8 * gib);
+    CHECK_FALSE(of.is_split);
+  }
+}
+
+TEST_CASE("rows that add up to more than is in use keep their values, and have no sum") {
+  gpu on;
+  on.memory.emplace();
+  on.memory->kind = hypomnesis::pool_kind::vram;
+  on.memory->backend = hypomnesis::backend_id::nvml;
+  on.memory->total_bytes = 16 * gib;
+  on.memory->used_bytes = 2 * gib;
+  const auto sum = [&](std::initializer_list<std::uint64_t> sizes, accounting_kind accounting) {
+    usage_tally all;
+    for (const auto bytes : sizes) {
+      auto one = row(1, bytes, std::nullopt);
+      one.usage.accounting = accounting;
+      one.on = std::make_shared<const gpu>(on);
+      show_each_pool(one);
+      CHECK(one.usage.used_bytes == bytes);
+      all.add(one);
+    }
+    CHECK(all.bytes().has_value() == all.why_none().empty());
+    return all.bytes();
+  };
+  CHECK(sum({gib, gib}, accounting_kind::allocated) == 2 * gib);
+  CHECK_FALSE(sum({12 * gib, 11 * gib}, accounting_kind::allocated));
+  // What is only committed is not in use.
+  CHECK(sum({2 * gib, gib}, accounting_kind::committed) == 3 * gib);
+  on.memory->used_bytes = 0;
+  CHECK_FALSE(sum({gib}, accounting_kind::allocated));
+  on.memory->notes = hypomnesis::note::lower_bound;
+  CHECK(sum({12 * gib}, accounting_kind::allocated) == 12 * gib);
+  CHECK_FALSE(sum({12 * gib, 11 * gib}, accounting_kind::allocated));
+}
+
+TEST_CASE("what kernel drivers do not report as shared may all be") {
+  auto one = row(1, 3 * gib, gib), other = row(2, 2 * gib, gib);
+  for (auto* each : {&one, &other}) each->usage.backend = hypomnesis::backend_id::amdgpu;
+  usage_tally all;
+  all.add(one);
+  all.add(other);
+  CHECK(all.bytes() == 3 * gib);
+  CHECK(all.is_at_least());
+  CHECK(all.host_bytes() == gib);
+  CHECK(all.is_host_at_least());
+  for (auto* each : {&one, &other}) each->usage.shared_bytes = 0;
+  usage_tally apart;
+  apart.add(one);
+  apart.add(other);
+  CHECK(apart.bytes() == 5 * gib);
+  CHECK_FALSE(apart.is_at_least());
+  CHECK(apart.host_bytes() == 2 * gib);
 }
 
 TEST_CASE("unknown sizes come last, whatever is asked for") {

@@ -226,8 +226,8 @@ class Nvml(Machines):
                      "temperature core 45 C - nvml", "engine_percent encode 7 % 167 ms nvml"):
             self.assertIn(line, lines)
         failed = [line for line in lines if line.startswith("temperature_limit")]
-        self.assertEqual(len(failed), 1)
-        self.assertRegex(failed[0], r"^temperature_limit: unknown: .*NVML code 999\)")
+        self.assertEqual([line.split(":")[0] for line in failed], ["temperature_limit (core)", "temperature_limit (memory)"])
+        self.assertRegex(failed[0], r": unknown: .*NVML code 999\)")
 
     def test_many_processes(self):
         scenario = {"devices": [{

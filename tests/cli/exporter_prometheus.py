@@ -53,7 +53,7 @@ CALLS = ["Memory", "Util", "Temp", "Power", "Clock", "Fan", "Total", "Pcie", "Fi
 # of a list whose count alone is wrong.
 BELIEVED = {"all_bits": {("hw_temperature_celsius", -1)},
             "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
-                     ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0)}}
+                     ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0), ("hypomnesis_lower_bound", 1)}}
 
 
 def free_port():

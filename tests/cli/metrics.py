@@ -6,7 +6,7 @@ import re
 from command import MACHINES, Machines, card, main, run_in_terminal, strict_json
 
 KEYS = """device_index device_name device_uuid pci_bus_id parent_index metric instance instance_name unit
-pid value count window_ns backend age_ns notes status reason""".split()
+value count window_ns backend age_ns notes status reason""".split()
 TITLES = ["METRIC", "INSTANCE", "VALUE", "WINDOW", "SOURCE"]
 DENIED = {"metric": "voltage", "instance": "soc", "missing": {"status": "permission", "message": "root only"}}
 UNSUPPORTED = {"metric": "ecc_corrected", "instance": "lifetime",
@@ -77,11 +77,6 @@ class Metrics(Machines):
                  ["throttle_ns", "power", "1.354 min"])):
             self.assertEqual(self.row(**metric), [*shown, "-", "simulated"])
 
-    def test_a_process_part_names_the_process(self):
-        busy = {"metric": "engine_busy_ns", "count": 12, "pid": 4711}
-        self.assertEqual(self.row(**busy, instance="compute")[1], "compute of pid 4711")
-        self.assertEqual(self.row(**busy)[1], "pid 4711")
-
     def test_notes_mark_the_value(self):
         metric = {"metric": "pcie_tx_bytes", "count": 9}
         self.assertEqual(self.row(**metric, notes=["lower_bound"])[2], ">=9 B")
@@ -90,24 +85,24 @@ class Metrics(Machines):
     def test_what_fails_stands_below_the_table_with_its_reason(self):
         titles, row, *below = self.lines([DENIED, {"metric": "fan_percent", "instance": 1, "value": 40}])
         self.assertEqual((cells(titles), cells(row)[:3]), (TITLES, ["fan_percent", "1", "40 %"]))
-        self.assertEqual(below, ["voltage: unknown: root only"])
+        self.assertEqual(below, ["voltage (soc): unknown: root only"])
 
     def test_what_the_card_does_not_have_is_counted_and_reported_on_request(self):
         fan = {"metric": "fan_percent", "instance": 0, "value": 40}
         no_link = {"metric": "link_rx_bytes", "instance": 0, "missing": {"status": "unsupported", "message": "no link"}}
         count = "{} more not supported: --unsupported lists them with the reason"
-        all_of_it = ["ecc_corrected: unknown: no error correction", "link_rx_bytes: unknown: no link"]
+        all_of_it = ["ecc_corrected (lifetime): unknown: no error correction", "link_rx_bytes: unknown: no link"]
         self.assertEqual(self.lines([UNSUPPORTED, fan])[2:], [count.format(1)])
         self.assertEqual(self.lines([UNSUPPORTED, no_link, fan])[2:], [count.format(2)])
         self.assertEqual(sorted(self.lines([UNSUPPORTED, no_link, fan], "--unsupported")[2:]), all_of_it)
-        self.assertEqual(self.lines([UNSUPPORTED, DENIED]), ["voltage: unknown: root only", count.format(1)])
+        self.assertEqual(self.lines([UNSUPPORTED, DENIED]), ["voltage (soc): unknown: root only", count.format(1)])
         self.assertEqual(self.lines([UNSUPPORTED, DENIED], "--unsupported"),
-                         ["voltage: unknown: root only", all_of_it[0]])
+                         ["voltage (soc): unknown: root only", all_of_it[0]])
         self.assertEqual(self.lines([fan], "--unsupported"), self.lines([fan]))
 
     def test_what_the_card_does_not_have_is_reported_of_one_that_has_nothing_else(self):
         for arguments in ((), ("--unsupported",)):
-            self.assertEqual(self.lines([UNSUPPORTED], *arguments), ["ecc_corrected: unknown: no error correction"])
+            self.assertEqual(self.lines([UNSUPPORTED], *arguments), ["ecc_corrected (lifetime): unknown: no error correction"])
 
     def test_all_that_fail_at_once_have_one_reason(self):
         failing = [{"call": "metrics", "status": "backend", "message": "the driver is confused"}]
@@ -151,18 +146,18 @@ class Metrics(Machines):
 
     def test_json_has_every_key(self):
         hot = {"metric": "temperature", "instance": "hotspot", "value": 80.5, "window_ns": 7, "notes": ["estimated"]}
-        busy = {"metric": "engine_busy_ns", "instance": "compute", "count": 12, "pid": 4711}
+        busy = {"metric": "engine_busy_ns", "instance": "compute", "count": 12}
         fan = {"metric": "fan_rpm", "instance": 1, "value": 900}
         found = self.objects({"devices": [card(uuid="GPU-a", metrics=[hot, busy, fan])]})
         common = {"device_index": 0, "device_name": "Card", "device_uuid": "GPU-a", "parent_index": None,
                   "pci_bus_id": None, "backend": "simulated", "status": None, "reason": None}
         # 2 and 2: HMN_SENSOR_HOTSPOT, HMN_ENGINE_COMPUTE
         wanted = [
-            {"metric": "temperature", "instance": 2, "instance_name": "hotspot", "unit": "C", "pid": None,
+            {"metric": "temperature", "instance": 2, "instance_name": "hotspot", "unit": "C",
              "value": 80.5, "count": None, "window_ns": 7, "notes": ["estimated"]},
             {"metric": "engine_busy_ns", "instance": 2, "instance_name": "compute", "unit": "ns",
-             "pid": 4711, "value": None, "count": 12, "window_ns": None, "notes": []},
-            {"metric": "fan_rpm", "instance": 1, "instance_name": None, "unit": "RPM", "pid": None,
+             "value": None, "count": 12, "window_ns": None, "notes": []},
+            {"metric": "fan_rpm", "instance": 1, "instance_name": None, "unit": "RPM",
              "value": 900, "count": None, "window_ns": None, "notes": []}]
         self.assertEqual(len(found), len(wanted))
         for each in wanted:
@@ -176,13 +171,15 @@ class Metrics(Machines):
                          {("voltage", "HMN_E_PERMISSION", "root only"),
                           ("ecc_corrected", "HMN_E_UNSUPPORTED", "no error correction")})
         for each in found:
-            self.assertEqual([each[key] for key in ("value", "count", "instance", "age_ns")], [None] * 4)
+            self.assertEqual([each[key] for key in ("value", "count", "age_ns")], [None] * 3)
+        # HMN_RAIL_SOC, HMN_ERA_LIFETIME
+        self.assertEqual({(each["instance"], each["instance_name"]) for each in found}, {(2, "soc"), (2, "lifetime")})
         failing = [{"call": "metrics", "status": "backend", "message": "confused"}]
         whole, = self.objects({"devices": [card(metrics=[DENIED], failures=failing)]})
         self.assertEqual((whole["metric"], whole["unit"], whole["reason"]), (None, None, "confused"))
 
     def test_it_agrees_with_the_snapshot(self):
-        same = {"metric": "name", "instance": "instance", "pid": "pid", "value": "value", "count": "count",
+        same = {"metric": "name", "instance": "instance", "value": "value", "count": "count",
                 "window_ns": "window_ns", "backend": "backend"}
         compared = 0
         for machine in sorted(MACHINES.glob("*.json")):

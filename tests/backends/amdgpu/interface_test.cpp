@@ -95,8 +95,8 @@ class computer {
   // The reason for the unattributed memory that a device lacks.
   std::string why_unattributed(std::uint32_t device) {
     auto d = sized<hmn_diagnostic>();
-    REQUIRE(hmn_snapshot_reason(snapshot_, device, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, 0,
-                                &d, nullptr) == HMN_OK);
+    REQUIRE(read_reason(snapshot_, device, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, &d) ==
+            HMN_OK);
     return d.message;
   }
   hmn_usage usage(std::uint32_t i) {

@@ -192,7 +192,7 @@ TEST_CASE("NVML: energy that falls is refused as a metric, too, whichever was re
     CHECK(reason_of_metric(p, HMN_METRIC_ENERGY_JOULES) == HMN_REASON_IMPLAUSIBLE);
   }
   auto read = sized<hmn_metric>();
-  REQUIRE(hmn_metric_read(m.context(), 0, HMN_METRIC_ENERGY_JOULES, 0, 0, &read, nullptr) == HMN_OK);
+  REQUIRE(read_metric(m.context(), 0, HMN_METRIC_ENERGY_JOULES, 0, &read, nullptr) == HMN_OK);
   CHECK(read.value == 5);
 }
 

@@ -9,7 +9,7 @@
 
 #include "records.h"
 
-enum { MOST_WORDS = 8, MOST_SNAPSHOTS = 64, LONGEST_NAME = 32, LONGEST_LINE = 8192 };
+enum { MOST_WORDS = 9, MOST_SNAPSHOTS = 64, LONGEST_NAME = 32, LONGEST_LINE = 8192 };
 
 static char* words[MOST_WORDS];
 static hmn_context* context;

@@ -112,6 +112,8 @@ public class AbiTest
     [Theory, MemberData(nameof(Structs))]
     public void EveryFieldIsPublic(string name)
     {
+        if (name.EndsWith("_key"))
+            return; // parameters of the methods that take a key
         var shown = name == "hmn_error" ? typeof(IHypomnesisError) : PublicType(name);
         foreach (var field in Repository.Abi.GetProperty("structs").GetProperty(name)
                      .GetProperty("fields").EnumerateArray())

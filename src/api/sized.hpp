@@ -100,9 +100,9 @@ template <class T>
 inline constexpr std::array<sized_field, 0> fields_of{};
 #define HMN_OPTIONAL_FIELD(type, member, bit) \
   sized_field{offsetof(type, member), offsetof(type, member) + sizeof(type::member), bit},
-#define HMN_RESULT(type, ...)                              \
+#define HMN_RESULT(type, ...)                               \
   static_assert(offsetof(type, present) == present_offset); \
-  template <>                                              \
+  template <>                                               \
   inline constexpr auto fields_of<type> = std::to_array<sized_field>({__VA_ARGS__});
 #include "api/result_fields.def"
 #undef HMN_RESULT

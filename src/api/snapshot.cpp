@@ -83,9 +83,8 @@ result<void> read_request(const hmn_snapshot_options* options, hmn_flags default
                           snapshot_request& r) {
   hmn_snapshot_options o{};
   if (result<void> ok = read_input(options, o); !ok) return ok;
-  constexpr hmn_flags known =
-      HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW |
-      HMN_SNAPSHOT_QUICK | HMN_SNAPSHOT_PARTS;
+  constexpr hmn_flags known = HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS |
+                              HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK | HMN_SNAPSHOT_PARTS;
   if (result<void> ok = check_flags(o.flags, known); !ok) return ok;
   if ((o.collect & ~subject::all) != 0) {
     return failed(status::unknown_flag,
@@ -321,22 +320,23 @@ hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t posit
 
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, const hmn_reason_key* key,
                                hmn_diagnostic* out, hmn_error* error) noexcept {
-  return fill_from(
-      handle, out, error, [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
-        if (key == nullptr) return null_argument("key is NULL");
-        hmn_reason_key k{};
-        if (result<void> ok = read_input(key, k); !ok) return ok;
-        if (result<void> ok = check_members(k); !ok) return ok;
-        if (((s.collect | s.postponed) & k.subject) == 0) return why_empty(s, k.subject, nullptr);
-        if (is_of_host(k.subject)) {
-          copy_diagnostic(reason_for(s, read_key(s, k), nullptr), full);
-          return {};
-        }
-        const snapshot_device* const d = s.device_by_index(k.device_index);
-        if (d == nullptr) return snapshot::no_device(k.device_index);
-        copy_diagnostic(reason_for(s, read_key(s, k), &*d->identity), full);
-        return {};
-      });
+  return fill_from(handle, out, error,
+                   [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+                     if (key == nullptr) return null_argument("key is NULL");
+                     hmn_reason_key k{};
+                     if (result<void> ok = read_input(key, k); !ok) return ok;
+                     if (result<void> ok = check_members(k); !ok) return ok;
+                     if (((s.collect | s.postponed) & k.subject) == 0)
+                       return why_empty(s, k.subject, nullptr);
+                     if (is_of_host(k.subject)) {
+                       copy_diagnostic(reason_for(s, read_key(s, k), nullptr), full);
+                       return {};
+                     }
+                     const snapshot_device* const d = s.device_by_index(k.device_index);
+                     if (d == nullptr) return snapshot::no_device(k.device_index);
+                     copy_diagnostic(reason_for(s, read_key(s, k), &*d->identity), full);
+                     return {};
+                   });
 }
 
 hmn_status hmn_snapshot_text_at(const hmn_snapshot* handle, uint32_t text, uint32_t position,

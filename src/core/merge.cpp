@@ -174,8 +174,7 @@ void merge(merged_device& into, const device_cache& from, const plan& p, const m
 }
 
 bool is_complete(const merged_device& d, const plan& p, const selection& wanted) noexcept {
-  const FieldSet no_telemetry =
-      d.telemetry ? missing_bits(*d.telemetry, p.telemetry) : p.telemetry;
+  const FieldSet no_telemetry = d.telemetry ? missing_bits(*d.telemetry, p.telemetry) : p.telemetry;
   return (!p.pools || has_pool(d.pools, wanted)) && (!p.self || (d.found & subject::self) != 0) &&
          (p.pid == 0 || d.process) && no_telemetry == 0 && !p.processes &&
          (!p.metrics || has_metric(d.metrics, wanted.number));

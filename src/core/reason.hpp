@@ -19,9 +19,9 @@ struct ReasonKey {
   std::optional<PoolKey> pool = {};
 };
 
-// Returns the diagnostic that best explains why a value of a device, or with nullptr of the host, is
-// missing: one about the field, else about its subject, on this device, else about the subject on
-// all devices, else about its source; nullptr if there is none.
+// Returns the diagnostic that best explains why a value of a device, or with nullptr of the host,
+// is missing: one about the field, else about its subject, on this device, else about the subject
+// on all devices, else about its source; nullptr if there is none.
 const snapshot_diagnostic* find_reason(const snapshot& from, const ReasonKey& key,
                                        const device* owner) noexcept;
 

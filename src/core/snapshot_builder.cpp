@@ -100,8 +100,8 @@ bool is_same_fault(const failure& x, const failure& y) {
 bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
               std::optional<std::uint32_t> index) {
   return a.value.about == b.about && a.value.pool == b.pool &&
-         (a.value.field == b.field || b.about != subject::metrics) &&
-         a.device_index == index && a.value.pid == b.pid && is_same_fault(a.value.why, b.why);
+         (a.value.field == b.field || b.about != subject::metrics) && a.device_index == index &&
+         a.value.pid == b.pid && is_same_fault(a.value.why, b.why);
 }
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow

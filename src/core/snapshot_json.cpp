@@ -152,7 +152,8 @@ void write_fields(json::writer& w, const diagnostic& d) {
   const metric_words* const metric = words_of_metric(id_of_missing(number));
   w.text_member("metric", metric != nullptr ? metric->name : "");
   w.member("metric_instance", instance_of_missing(number));
-  w.text_member("pool", d.pool ? word_or_unknown(words::pool_kinds(), static_cast<int>(d.pool->kind)) : "");
+  w.text_member("pool",
+                d.pool ? word_or_unknown(words::pool_kinds(), static_cast<int>(d.pool->kind)) : "");
   w.member("pool_instance", d.pool ? std::optional(d.pool->instance) : std::nullopt);
 }
 

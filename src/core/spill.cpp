@@ -215,8 +215,9 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     const bool is_partial = all.lack_evicted || s.from.unreadable_processes > 0;
     if (is_partial || !all.evicted->is_exact()) out.notes |= note::lower_bound;
   }
-  out.is_idle = all.count == 0 && (s.from.collect & subject::processes) != 0 &&
-                find_reason(s.from, {.about = subject::processes, .field = any_field}, &s.who) == nullptr;
+  out.is_idle =
+      all.count == 0 && (s.from.collect & subject::processes) != 0 &&
+      find_reason(s.from, {.about = subject::processes, .field = any_field}, &s.who) == nullptr;
   return out;
 }
 

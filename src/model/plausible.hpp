@@ -47,8 +47,9 @@ struct energy_reading {
 };
 
 // Energy counter as it was seen before. One that goes back, or rises faster than any device's power
-// allows, has no value until a later reading follows the last one or the doubted one: the driver may
-// have restarted it. `since_ns`: begin of this reading, in which the counter may be asked for twice.
+// allows, has no value until a later reading follows the last one or the doubted one: the driver
+// may have restarted it. `since_ns`: begin of this reading, in which the counter may be asked for
+// twice.
 struct energy_seen {
   energy_reading last, doubted;
 

@@ -21,8 +21,9 @@ HMN_WORDS(throttles, HMN_THROTTLES)
 constexpr word_list numbered;
 constexpr word_list none;
 
-#define HMN_METRIC_ROW(name, number, unit, kind, instances) \
-  {metric_id::name, #name, unit, NumberKind::kind, std::string_view(#instances) != "none", instances},
+#define HMN_METRIC_ROW(name, number, unit, kind, instances)                                \
+  {metric_id::name, #name, unit, NumberKind::kind, std::string_view(#instances) != "none", \
+   instances},
 constexpr metric_words metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
 #undef HMN_METRIC_ROW
 

@@ -351,7 +351,8 @@ static void a_device_is_as_of_the_last_scan(void** state) {
   machine_end(&m);
 }
 
-/* The age of an identity counts from the scan that listed it; of a device that is gone it goes on. */
+/* The age of an identity counts from the scan that listed it; of a device that is gone it goes on.
+ */
 static void an_identity_has_an_age(void** state) {
   (void)state;
   machine m;

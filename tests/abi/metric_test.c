@@ -30,8 +30,7 @@ static void a_reading_is_a_value_with_its_source(void** state) {
 
 static void a_count_is_whole(void** state) {
   NEW(hmn_metric, m);
-  assert_answers(read_metric(context_of(state), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, &error),
-                 HMN_OK);
+  assert_answers(read_metric(context_of(state), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, &error), HMN_OK);
   assert_int_equal(m.present, HMN_METRIC_HAS_COUNT);
   assert_true(m.count == 3 && m.value == 0);
 }
@@ -50,13 +49,10 @@ static void a_number_that_is_no_metric_is_out_of_range(void** state) {
 static void what_the_device_does_not_report_is_unsupported(void** state) {
   hmn_context* context = context_of(state);
   NEW(hmn_metric, m);
-  assert_answers(read_metric(context, 0, HMN_METRIC_VOLTAGE, 0, &m, &error),
+  assert_answers(read_metric(context, 0, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_UNSUPPORTED);
+  assert_answers(read_metric(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_BOARD, &m, &error),
                  HMN_E_UNSUPPORTED);
-  assert_answers(
-      read_metric(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_BOARD, &m, &error),
-      HMN_E_UNSUPPORTED);
-  assert_answers(read_metric(context, 0, HMN_METRIC_FAN_RPM, 0, &m, &error),
-                 HMN_E_PERMISSION);
+  assert_answers(read_metric(context, 0, HMN_METRIC_FAN_RPM, 0, &m, &error), HMN_E_PERMISSION);
   assert_answers(read_metric(context, UNIFIED, HMN_METRIC_FAN_RPM, 0, &m, &error),
                  HMN_E_UNSUPPORTED);
 }
@@ -64,12 +60,9 @@ static void what_the_device_does_not_report_is_unsupported(void** state) {
 static void as_hmn_pool_read_otherwise(void** state) {
   hmn_context* context = context_of(state);
   NEW(hmn_metric, m);
-  assert_answers(read_metric(context, 6, HMN_METRIC_VOLTAGE, 0, &m, &error),
-                 HMN_E_NO_DEVICE);
-  assert_answers(read_metric(context, ASLEEP, HMN_METRIC_VOLTAGE, 0, &m, &error),
-                 HMN_E_ASLEEP);
-  assert_answers(read_metric(context, LOST, HMN_METRIC_VOLTAGE, 0, &m, &error),
-                 HMN_E_DEVICE_LOST);
+  assert_answers(read_metric(context, 6, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_NO_DEVICE);
+  assert_answers(read_metric(context, ASLEEP, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_ASLEEP);
+  assert_answers(read_metric(context, LOST, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_DEVICE_LOST);
 }
 
 static void a_snapshot_has_each_and_says_what_is_missing(void** state) {
@@ -129,8 +122,7 @@ static void an_instance_of_a_metric_without_instances_is_refused(void** state) {
   NEW(hmn_error, error);
   assert_status(read_metric(context_of(state), 0, HMN_METRIC_PCIE_REPLAYS, 1, &m, &error),
                 HMN_E_ARGUMENT);
-  assert_string_equal(error.message,
-                      "instance: 1, but pcie_replays has no instances: expected 0");
+  assert_string_equal(error.message, "instance: 1, but pcie_replays has no instances: expected 0");
   assert_status(hmn_metric_read(context_of(state), 0, NULL, 0, &m, &error), HMN_E_ARGUMENT);
   assert_string_equal(error.message, "key is NULL");
 }

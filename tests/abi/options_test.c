@@ -284,8 +284,7 @@ static void a_field_bit_that_the_library_does_not_know_is_refused(void** state) 
       const hmn_status self = hmn_process_memory_read_self(f->context, bit, &memory, &error);
       assert_status(self, HMN_E_UNKNOWN_FLAG);
       assert_reported(&error, HMN_E_UNKNOWN_FLAG);
-      const hmn_status other =
-          hmn_process_memory_read(f->context, 4242, bit, &memory, &error);
+      const hmn_status other = hmn_process_memory_read(f->context, 4242, bit, &memory, &error);
       assert_status(other, HMN_E_UNKNOWN_FLAG);
     }
     if ((bit & of_telemetry) == 0) {

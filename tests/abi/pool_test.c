@@ -22,7 +22,7 @@ static hmn_pool pool_at(hmn_context* context, uint32_t device, uint32_t kind) {
 static void a_pool_has_the_values_of_its_device(void** state) {
   const hmn_pool pool = pool_at(context_of(state), 0, HMN_POOL_VRAM);
   const hmn_fields known = HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED |
-                          HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE | HMN_POOL_HAS_BUDGET;
+                           HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE | HMN_POOL_HAS_BUDGET;
   assert_int_equal(pool.present, known);
   assert_int_equal(pool.notes, 0);
   assert_int_equal(pool.backend, HMN_BACKEND_SIMULATED);
@@ -83,7 +83,8 @@ static void a_kind_that_no_number_names_is_out_of_range(void** state) {
 static void fields_are_selected(void** state) {
   NEW(hmn_pool, pool);
   assert_answers(
-      hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, 0, HMN_POOL_HAS_FREE, &pool, &error), HMN_OK);
+      hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, 0, HMN_POOL_HAS_FREE, &pool, &error),
+      HMN_OK);
   assert_true((pool.present & HMN_POOL_HAS_FREE) != 0);
   assert_int_equal(pool.notes, 0);
   const hmn_fields unknown[] = {HMN_POOL_HAS_UNATTRIBUTED, 1U << 31};

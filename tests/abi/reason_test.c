@@ -156,9 +156,7 @@ static void what_has_two_meanings_is_ambiguous(void** state) {
                NULL);
   hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   NEW(hmn_diagnostic, reason);
-  assert_status(
-      read_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, &reason),
-      HMN_OK);
+  assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, &reason), HMN_OK);
   assert_int_equal(reason.reason, HMN_REASON_AMBIGUOUS);
   hmn_snapshot_destroy(s);
   machine_end(&m);
@@ -248,8 +246,7 @@ static void a_question_without_sense_is_refused(void** state) {
   }
   assert_status(read_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, &reason), HMN_E_EMPTY);
   assert_status(read_reason(s, 1, HMN_COLLECT_POOLS, 0, &reason), HMN_E_NO_DEVICE);
-  assert_status(read_reason(NULL, 0, HMN_COLLECT_POOLS, 0, &reason),
-                HMN_E_ARGUMENT);
+  assert_status(read_reason(NULL, 0, HMN_COLLECT_POOLS, 0, &reason), HMN_E_ARGUMENT);
   assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_reason(s, NULL, &reason, NULL), HMN_E_ARGUMENT);
   hmn_snapshot_destroy(s);
@@ -257,9 +254,9 @@ static void a_question_without_sense_is_refused(void** state) {
 }
 
 /* Two sensors, two pools and two processes, each without a value for a reason of its own. */
-#define THREE_REASONS                                                                                   \
+#define THREE_REASONS                                                                           \
   "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": \"1GiB\", "   \
-  "\"free\": 0, \"used\": \"2GiB\"}, {\"kind\": \"host\", \"total\": \"1GiB\", \"used\": 0}], "              \
+  "\"free\": 0, \"used\": \"2GiB\"}, {\"kind\": \"host\", \"total\": \"1GiB\", \"used\": 0}], " \
   "\"metrics\": [{\"metric\": \"temperature\", \"instance\": \"core\", \"missing\": "           \
   "{\"status\": \"permission\", \"message\": \"core: only root\"}}, {\"metric\": "              \
   "\"temperature\", \"instance\": \"memory\", \"missing\": {\"status\": \"backend\", "          \
@@ -268,8 +265,7 @@ static void a_question_without_sense_is_refused(void** state) {
   "\"backend\", \"message\": \"8: broken\"}}]}]}"
 
 static hmn_diagnostic reason_of_key(const machine* m, const hmn_reason_key* key) {
-  hmn_snapshot* s =
-      all_of(m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES);
+  hmn_snapshot* s = all_of(m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES);
   NEW(hmn_diagnostic, reason);
   assert_status(hmn_snapshot_reason(s, key, &reason, NULL), HMN_OK);
   hmn_snapshot_destroy(s);
@@ -367,25 +363,35 @@ static void a_member_that_is_not_used_is_zero(void** state) {
     hmn_status status;
     const char* message;
   } rows[] = {
-      {{.subject = HMN_COLLECT_SYSTEM, .device_index = 1}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_SYSTEM, .device_index = 1},
+       HMN_E_ARGUMENT,
        "device_index: 1, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_POOLS, .pid = 7}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_POOLS, .pid = 7},
+       HMN_E_ARGUMENT,
        "pid: 7, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_SELF, .pid = 7}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_SELF, .pid = 7},
+       HMN_E_ARGUMENT,
        "pid: 7, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_TELEMETRY, .pool = 1}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_TELEMETRY, .pool = 1},
+       HMN_E_ARGUMENT,
        "pool: 1, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_METRICS, .pool_instance = 1}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_METRICS, .pool_instance = 1},
+       HMN_E_ARGUMENT,
        "pool_instance: 1, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_POOLS, .metric = 20}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_POOLS, .metric = 20},
+       HMN_E_ARGUMENT,
        "metric: 20, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_METRICS, .metric_instance = 1}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_METRICS, .metric_instance = 1},
+       HMN_E_ARGUMENT,
        "metric_instance: 1, expected 0 for this subject"},
-      {{.subject = HMN_COLLECT_METRICS, .metric = 20, .field = 1}, HMN_E_ARGUMENT,
+      {{.subject = HMN_COLLECT_METRICS, .metric = 20, .field = 1},
+       HMN_E_ARGUMENT,
        "field: 1, expected 0 for this subject"},
       {{.subject = HMN_COLLECT_METRICS, .metric = HMN_METRIC_LAST_FAULT, .metric_instance = 1},
-       HMN_E_ARGUMENT, "metric_instance: 1, but last_fault has no instances: expected 0"},
-      {{.subject = HMN_COLLECT_METRICS, .metric = 9999}, HMN_E_RANGE,
+       HMN_E_ARGUMENT,
+       "metric_instance: 1, but last_fault has no instances: expected 0"},
+      {{.subject = HMN_COLLECT_METRICS, .metric = 9999},
+       HMN_E_RANGE,
        "metric: 9999 is not a known metric"},
       {{.subject = HMN_COLLECT_POOLS, .pool = 99}, HMN_E_RANGE, "pool: 99 is not a pool kind"},
   };

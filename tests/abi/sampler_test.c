@@ -479,8 +479,7 @@ static void processes_have_an_interval_of_their_own(void** state) {
     assert_status(read_reason(between, 0, HMN_COLLECT_PROCESSES, 0, &why), HMN_OK);
     assert_int_equal(why.reason, HMN_REASON_NOT_YET);
     assert_int_equal(why.status, HMN_E_EMPTY);
-    assert_status(read_reason(between, 0, HMN_COLLECT_METRICS, 0, &why),
-                  HMN_E_EMPTY);
+    assert_status(read_reason(between, 0, HMN_COLLECT_METRICS, 0, &why), HMN_E_EMPTY);
     hmn_snapshot_destroy(between);
   }
   hmn_sampler_destroy(sampler);

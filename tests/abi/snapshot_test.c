@@ -115,8 +115,7 @@ static void values_of_a_device_are_never_those_of_another(void** state) {
   assert_status(hmn_snapshot_find_telemetry(s, 0, &telemetry, NULL), HMN_E_NO_DEVICE);
   assert_status(hmn_snapshot_find_self(s, 0, &usage, NULL), HMN_E_NO_DEVICE);
   assert_status(hmn_snapshot_find_pool(s, 0, HMN_POOL_MAIN, 0, &pool, NULL), HMN_E_NO_DEVICE);
-  assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, 0, &diagnostic),
-                HMN_E_NO_DEVICE);
+  assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, 0, &diagnostic), HMN_E_NO_DEVICE);
   assert_status(hmn_format_device(s, 0, HMN_FORMAT_FREE, 0, line, sizeof line, NULL, NULL),
                 HMN_E_NO_DEVICE);
   assert_status(hmn_snapshot_find_pool(s, 1, HMN_POOL_MAIN, 0, &pool, NULL), HMN_OK);

@@ -10,7 +10,8 @@ static void pool_read_inline(benchmark::State& state) {
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr));
+    benchmark::DoNotOptimize(
+        hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr));
   }
   if (pool.used_bytes == 0) state.SkipWithError("no pool was read");
 }
@@ -21,7 +22,8 @@ static void pool_read_on_worker(benchmark::State& state) {
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr));
+    benchmark::DoNotOptimize(
+        hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr));
   }
   if (pool.used_bytes == 0) state.SkipWithError("no pool was read");
 }

@@ -42,7 +42,8 @@ void contexts_at_rest(benchmark::State& state) {
     std::vector<std::unique_ptr<bench::machine>> all;
     for (int i = 0; i < contexts; ++i) {
       all.push_back(std::make_unique<bench::machine>(0));
-      bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
+      bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
+                  error);
     }
     const held after = held::now();
     state.counters["bytes"] = (after.bytes - before.bytes) / contexts;

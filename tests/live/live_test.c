@@ -308,7 +308,8 @@ static int overcommit(void) {
   hmn_spill_info during = {.struct_size = sizeof during};
   hmn_spill* spill = NULL;
   hmn_error error = {.struct_size = sizeof error};
-  if (hmn_pool_read(context, device, HMN_POOL_MAIN, 0, HMN_POOL_HAS_TOTAL, &pool, &error) != HMN_OK ||
+  if (hmn_pool_read(context, device, HMN_POOL_MAIN, 0, HMN_POOL_HAS_TOTAL, &pool, &error) !=
+          HMN_OK ||
       hmn_spill_create(context, device, NULL, &spill, &error) != HMN_OK) {
     printf("FAILED: %s\n", error.message);
     return 1;
@@ -364,8 +365,7 @@ static int events(const char* self) {
   if (!find_cuda()) give_up("libcuda.so.1 is not on this machine");
   open_cuda(bus_id, sizeof bus_id);
   const uint32_t device = find_device(context, bus_id);
-  const hmn_metric_key last_fault = {.struct_size = sizeof last_fault,
-                                     .id = HMN_METRIC_LAST_FAULT};
+  const hmn_metric_key last_fault = {.struct_size = sizeof last_fault, .id = HMN_METRIC_LAST_FAULT};
   hmn_metric_read(context, device, &last_fault, 0, &fault, NULL);
   snprintf(command, sizeof command, "'%s' crash", self);
   if (system(command) != 0) give_up("no program could be made to fail");

@@ -294,8 +294,8 @@ failure amd_source::why_absent(const card& c, field what) const {
                                             f.text.view(), "\"", f.flaw}));
 }
 
-void amd_source::report(const card& c, field f, FieldSet bits, std::uint32_t about,
-                        slot number, reading& r) const {
+void amd_source::report(const card& c, field f, FieldSet bits, std::uint32_t about, slot number,
+                        reading& r) const {
   if (r.wants_diagnostics()) diagnose(why_absent(c, f), about, bits, number, r);
 }
 
@@ -338,8 +338,7 @@ result<void> amd_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<void> amd_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                   reading& r) {
+result<void> amd_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
   const auto found = card_of(number, r);
   if (!found) return found.why();
   const card& c = **found;

@@ -226,18 +226,15 @@ class reader {
   void refuse(FieldSet metric, int error, std::string_view folder, std::string_view file) {
     if (error != ENOENT) refuse(metric, unread(error, folder, file));
   }
-  void refuse(FieldSet metric, const failure& why) {
-    v_.diagnose(why, subject::metrics, metric);
-  }
+  void refuse(FieldSet metric, const failure& why) { v_.diagnose(why, subject::metrics, metric); }
   void read(std::string_view folder, std::span<const number_file> files) {
     for (const number_file& f : files) read(folder, f);
   }
 
  private:
   void read(std::string_view folder, const number_file& f) {
-    const auto value = read_value(folder, f.from, [&](const failure& why) {
-      refuse(missing_metric(f.is, f.instance), why);
-    });
+    const auto value = read_value(
+        folder, f.from, [&](const failure& why) { refuse(missing_metric(f.is, f.instance), why); });
     if (value) add(f.is, f.instance, *value);
   }
 
@@ -283,7 +280,9 @@ void read_errors(std::string_view folder, reader& to) {
   const error_counts errors = parse_error_counts(got.value);
   const auto take = [&](id is, std::optional<std::uint64_t> count) {
     to.add_count(is, which::era::since_load, count);
-    if (!count) to.refuse(missing_metric(is, which::era::since_load), got ? sysfs::no_number : got.error, folder, file);
+    if (!count)
+      to.refuse(missing_metric(is, which::era::since_load), got ? sysfs::no_number : got.error,
+                folder, file);
   };
   take(id::ecc_corrected, errors.corrected);
   take(id::ecc_uncorrected, errors.uncorrected);

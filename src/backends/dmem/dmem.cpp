@@ -141,7 +141,8 @@ class limited_host final : public host_source {
       const auto use = read(g + "/dmem.current");
       for (std::size_t i = 0; i < all.size(); ++i) {
         if (!limits[i]) continue;
-        set_budget(*limits[i], sum_of(use.value_or(""), pci_bus_id, {all[i].kind, all[i].instance}), all[i]);
+        set_budget(*limits[i], sum_of(use.value_or(""), pci_bus_id, {all[i].kind, all[i].instance}),
+                   all[i]);
         if (!use) all[i].notes |= note::partial;
       }
     }

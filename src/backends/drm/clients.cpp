@@ -209,8 +209,8 @@ classes by_class(std::span<const engine_load> loads) noexcept {
 
 // Skips what the driver already reported from a device counter.
 bool is_reported(std::span<const metric> all, metric_id id, std::uint32_t engine) noexcept {
-  return std::ranges::any_of(
-      all, [&](const metric& m) { return m.id == id && m.instance == engine; });
+  return std::ranges::any_of(all,
+                             [&](const metric& m) { return m.id == id && m.instance == engine; });
 }
 
 }  // namespace

@@ -230,8 +230,7 @@ result<void> drm_source::memory(slot number, pools& out, reading& r) {
   return c->by->memory(v, out);
 }
 
-result<void> drm_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                   reading& r) {
+result<void> drm_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
   const bool is_reported = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
@@ -521,8 +520,7 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
   if (error == 0 && !pids_.empty()) {
     const bool is_newer = asked.walks.before().taken_ns > walks_.before().taken_ns;
     const client_list& since = is_newer ? asked.walks.before() : walks_.before();
-    const FieldSet lacks =
-        fill_row(asked.walks.now(), since, c.number, pid, rows.emplace_back());
+    const FieldSet lacks = fill_row(asked.walks.now(), since, c.number, pid, rows.emplace_back());
     explain_rows(v, self ? subject::self : subject::processes, lacks, asked.walks.now());
   } else if (error == 0 && self && !asked.walks.now().met_asleep(c.number)) {
     rows.push_back(nothing_used(pid));

@@ -66,7 +66,7 @@ metric busy_of(const sample& s) {
 }
 
 constexpr FieldSet reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
-                                             bit::power_watts, bit::core_clock_mhz};
+                                        bit::power_watts, bit::core_clock_mhz};
 
 const field_amount& amount_of(const sample& s, FieldSet wanted) {
   switch (wanted) {

@@ -92,8 +92,7 @@ result<void> smi_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<void> smi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                   reading& r) {
+result<void> smi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
   const auto row = gpu_of(number, r);
   if (!row) return row.why();
   std::vector<missing> gone;

@@ -272,8 +272,7 @@ pool nvml_source::unified_pool(const topic& t, known_device& of) {
   return p;
 }
 
-result<void> nvml_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                    reading& r) {
+result<void> nvml_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
   topic t{r, subject::telemetry, number, {}};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     telemetry_reader reader(t, session_, of, fields, out);

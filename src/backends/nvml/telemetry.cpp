@@ -37,7 +37,6 @@ constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
 constexpr std::uint64_t most_errors = std::uint64_t{1} << 62;
 
-
 struct clock_row {
   unsigned reported;
   std::uint32_t instance;
@@ -218,12 +217,14 @@ void metric_reader::count_of(const named_symbol& from, metric_id id, std::uint32
 
 void metric_reader::add_number(const number_call& from, metric_id id, std::uint32_t instance,
                                scale unit) {
-  if (const auto reported = number(missing_metric(id, instance), from)) add(id, instance, unit.of(*reported));
+  if (const auto reported = number(missing_metric(id, instance), from))
+    add(id, instance, unit.of(*reported));
 }
 
 void metric_reader::add_indexed(const indexed_call& from, unsigned n, metric_id id,
                                 std::uint32_t instance) {
-  if (const auto reported = indexed(missing_metric(id, instance), from, n)) add(id, instance, *reported);
+  if (const auto reported = indexed(missing_metric(id, instance), from, n))
+    add(id, instance, *reported);
 }
 
 void metric_reader::add_engine(const percent_call& from, std::uint32_t engine) {
@@ -293,7 +294,8 @@ void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
     add_indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
   }
-  if (t_.r.is_quick()) return t_.left_out(s_.fn.max_clock, missing_metric(metric_id::clock_limit_mhz));
+  if (t_.r.is_quick())
+    return t_.left_out(s_.fn.max_clock, missing_metric(metric_id::clock_limit_mhz));
   for (const clock_row& row : clocks_known) {
     add_indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
   }
@@ -313,7 +315,9 @@ void metric_reader::read_errors() {
   for (unsigned type = 0; type < ecc_ids.size(); ++type) {
     for (unsigned counter = 0; counter < ecc_eras.size(); ++counter) {
       unsigned long long errors = 0;
-      if (!get(missing_metric(ecc_ids[type], ecc_eras[counter]), s_.fn.ecc_errors, type, counter, &errors)) continue;
+      if (!get(missing_metric(ecc_ids[type], ecc_eras[counter]), s_.fn.ecc_errors, type, counter,
+               &errors))
+        continue;
       count_of(s_.fn.ecc_errors, ecc_ids[type], ecc_eras[counter], errors, most_errors);
     }
   }

@@ -269,7 +269,8 @@ result<void> driver::metrics(slot number, bool slow, std::vector<metric>& out, r
     for (const described_metric& m : d.metrics) {
       if (m.is_slow && !slow) continue;
       if (m.missing) {
-        diagnose_fields(call::metrics, d, missing_metric(m.value.id, m.value.instance), *m.missing, r);
+        diagnose_fields(call::metrics, d, missing_metric(m.value.id, m.value.instance), *m.missing,
+                        r);
       } else {
         out.push_back(m.value);
       }

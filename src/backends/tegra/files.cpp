@@ -107,8 +107,7 @@ class collector {
     return {};
   }
   // Reads a value, or reports why it is missing.
-  std::optional<std::int64_t> take(std::string_view folder, std::string_view name,
-                                   FieldSet f) {
+  std::optional<std::int64_t> take(std::string_view folder, std::string_view name, FieldSet f) {
     if (!wants(f) || folder.empty()) return {};
     const auto number = read_number(folder, name);
     if (number) return number.value;

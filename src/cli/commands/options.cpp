@@ -77,9 +77,9 @@ struct other_command {
   std::string_view word;
   std::string_view name;
 };
-constexpr other_command other_commands[] = {{"monitor", "top"},   {"pmon", "top"},
-                                            {"dmon", "log"},      {"serve", "exporter"},
-                                            {"estimate", "fit"},  {"record", "record-machine"},
+constexpr other_command other_commands[] = {{"monitor", "top"},  {"pmon", "top"},
+                                            {"dmon", "log"},     {"serve", "exporter"},
+                                            {"estimate", "fit"}, {"record", "record-machine"},
                                             {"measure", "run"}};
 
 // Returns "; did you mean --listen?" for an option that another tool has; empty: none has it.
@@ -356,9 +356,8 @@ failure no_such_command(std::string_view name) {
   const auto* const other =
       std::find_if(std::begin(other_commands), std::end(other_commands),
                    [name](const other_command& each) { return each.word == name; });
-  auto advice = other != std::end(other_commands)
-                    ? fmt::format("; did you mean {}?", other->name)
-                    : advice_on(name, names);
+  auto advice = other != std::end(other_commands) ? fmt::format("; did you mean {}?", other->name)
+                                                  : advice_on(name, names);
   const auto last = names.back();
   names.pop_back();
   if (advice.empty()) advice = fmt::format("; there are {} and {}", fmt::join(names, ", "), last);

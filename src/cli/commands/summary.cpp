@@ -328,8 +328,7 @@ bool is_device_load_pending(const hypomnesis::snapshot& snapshot) {
 class summary_reading {
  public:
   // The first reading of the command lists the devices, and says if it waits for a driver.
-  summary_reading(const session& in, part with, bool is_first,
-                  std::optional<std::uint32_t> device)
+  summary_reading(const session& in, part with, bool is_first, std::optional<std::uint32_t> device)
       : in_(in),
         device_(device),
         begun_(clock::now()),

@@ -163,8 +163,8 @@ void workloads::collect(const hypomnesis::snapshot_values& from, const device_id
       if (pool.is_main) on.memory = pool;
     for (const auto& each : part_of(from.usages, device.device.index))
       if (!repeated.contains(each))
-        rows.push_back({each, split_use(each, on).main, most_used(on),
-                        place_of(in_, each), users_.of(each, until).value_or("")});
+        rows.push_back({each, split_use(each, on).main, most_used(on), place_of(in_, each),
+                        users_.of(each, until).value_or("")});
   }
   const auto unlisted = unlisted_in(from);
   for (const auto& each_device : from.devices) {

@@ -20,8 +20,8 @@ namespace hmn::cli {
 struct gpu {
   hypomnesis::device device{};
   std::optional<hypomnesis::pool> memory;
-  std::string product{};  // in pci.ids, of a device whose driver has no name for it
-  std::string driver{};   // kernel driver, of a device that nothing else names
+  std::string product{};                  // in pci.ids, of a device whose driver has no name for it
+  std::string driver{};                   // kernel driver, of a device that nothing else names
   std::vector<hypomnesis::pool> parts{};  // of its memory, in a snapshot with parts
 };
 

@@ -339,8 +339,8 @@ std::string usage_tally::why_none() const {
   for (const auto& [device, most] : most_) {
     const auto sum = main_sums_.find(device);
     if (sum != main_sums_.end() && sum->second.at_least() > most)
-      return fmt::format("processes of GPU {} add up to {}, more than can be in use ({})",
-                         device, format_bytes(sum->second.at_least()), format_bytes(most));
+      return fmt::format("processes of GPU {} add up to {}, more than can be in use ({})", device,
+                         format_bytes(sum->second.at_least()), format_bytes(most));
   }
   return {};
 }

@@ -216,7 +216,8 @@ struct user_filter {
 };
 
 // Fails for a name without a user. In a simulated machine, whose users are not of this one, only
-// numbers and root have a meaning. Waits for a name until that time; then processes have to have it.
+// numbers and root have a meaning. Waits for a name until that time; then processes have to have
+// it.
 expected<user_filter> find_user(const std::string& given, bool is_simulated,
                                 std::chrono::steady_clock::time_point until);
 

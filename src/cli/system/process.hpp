@@ -19,7 +19,7 @@ namespace hmn::cli {
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t> uid);
 
 struct user_search {
-  bool is_answered = false;           // false: not known whether there is such a user
+  bool is_answered = false;            // false: not known whether there is such a user
   std::optional<std::uint32_t> uid{};  // none: there is none
 };
 // Looks up the number of a user of this system; answers nothing where users have no numbers.

@@ -155,10 +155,11 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
     return not_a_size(text, wanted);
   if (name.empty()) return misused(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
   // "m" is a thousandth in Kubernetes' sizes, and a minute in the options that are times.
-  if (name == "m") return misused(fmt::format("\"{0}\": did you mean {1}M or {1}MiB?", text, number));
-  const auto* const found =
-      std::find_if(std::begin(size_units), std::end(size_units),
-                   [unit_name = lower_case(name)](const unit& each) { return each.name == unit_name; });
+  if (name == "m")
+    return misused(fmt::format("\"{0}\": did you mean {1}M or {1}MiB?", text, number));
+  const auto* const found = std::find_if(
+      std::begin(size_units), std::end(size_units),
+      [unit_name = lower_case(name)](const unit& each) { return each.name == unit_name; });
   if (found == std::end(size_units)) return not_a_size(text, wanted);
 
   const auto dot = number.find('.');

@@ -117,7 +117,7 @@ static const hmn_metric_key core_temperature = {sizeof core_temperature, HMN_MET
                                                 HMN_SENSOR_CORE, 0};
 static const hmn_reason_key pools_missing = {.struct_size = sizeof pools_missing,
                                              .subject = HMN_COLLECT_POOLS};
-CONTEXT_CALL(metric_read, 0 COMMA &core_temperature COMMA 0 COMMA)
+CONTEXT_CALL(metric_read, 0 COMMA& core_temperature COMMA 0 COMMA)
 CONTEXT_CALL(usage_read, 0 COMMA NAMED_PID COMMA 0 COMMA)
 CONTEXT_CALL(usage_read_self, 0 COMMA 0 COMMA)
 SNAPSHOT_CALL(snapshot_read, )

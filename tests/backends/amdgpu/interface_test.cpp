@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "abi/support/keys.h"
 #include "../sized.hpp"
+#include "abi/support/keys.h"
 #include "cards.hpp"
 
 using namespace amdgpu_test;
@@ -233,7 +233,8 @@ TEST_CASE("telemetry and a metric") {
   REQUIRE(read_metric(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, nullptr) == HMN_OK);
   CHECK(m.count == 7);
   // Only a slow reading has it, and is made when it is asked for.
-  REQUIRE(read_metric(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m, nullptr) == HMN_OK);
+  REQUIRE(read_metric(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m, nullptr) ==
+          HMN_OK);
   CHECK(m.count == 23);
 }
 

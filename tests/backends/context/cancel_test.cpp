@@ -209,7 +209,8 @@ TEST_CASE("a call that waits for nothing works while the context is cancelled") 
   const machine without({.backends_off = std::uint64_t{1} << HMN_BACKEND_NVML});
   cancel(without);
   std::uint32_t count = 99;
-  CHECK(hmn_device_scan(without.context(), &count, nullptr, nullptr) == HMN_OK);  // files of the kernel
+  CHECK(hmn_device_scan(without.context(), &count, nullptr, nullptr) ==
+        HMN_OK);  // files of the kernel
   CHECK(count == 0);
 }
 

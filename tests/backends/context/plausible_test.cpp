@@ -79,8 +79,7 @@ TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anyth
   CHECK(p.pools().empty());
   for (const hmn_fields field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
     auto why = sized<hmn_diagnostic>();
-    REQUIRE(read_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, &why) ==
-            HMN_OK);
+    REQUIRE(read_reason(p.handle(), 0, HMN_COLLECT_POOLS, field, &why) == HMN_OK);
     CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
   }
   hmn_tracker* budget = nullptr;
@@ -154,9 +153,11 @@ TEST_CASE("NVML: limits of 0 and counts at the maximum of their type are no metr
     CHECK(reason_of_metric(p, metric) == HMN_REASON_IMPLAUSIBLE);
   }
   auto read = sized<hmn_metric>();
-  CHECK(read_metric(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_MEMORY, &read, nullptr) == HMN_OK);
+  CHECK(read_metric(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_MEMORY, &read, nullptr) ==
+        HMN_OK);
   CHECK(read.value == 9001);
-  CHECK(read_metric(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_CORE, &read, nullptr) == HMN_E_BACKEND);
+  CHECK(read_metric(m.context(), 0, HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_CLOCK_CORE, &read, nullptr) ==
+        HMN_E_BACKEND);
 }
 
 TEST_CASE("NVML: energy that jumps is absent until it is consistent") {

@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
   hmn_pool pool = {.struct_size = sizeof pool};
   int waited = 0;
   do { /* A driver that is not asked before the deadline is asked by the next reading. */
-    CHECK(FUNCTION(pool_read_fn, library, "hmn_pool_read")(context, 0, HMN_POOL_MAIN, 0, 0,
-                                                           &pool, NULL) == HMN_E_TIMEOUT);
+    CHECK(FUNCTION(pool_read_fn, library, "hmn_pool_read")(context, 0, HMN_POOL_MAIN, 0, 0, &pool,
+                                                           NULL) == HMN_E_TIMEOUT);
     usleep(1000);
   } while (FUNCTION(count_fn, fake, "fake_nvml_hanging")() == 0 && waited++ < PATIENCE);
   CHECK(FUNCTION(count_fn, fake, "fake_nvml_hanging")() == 1);

@@ -65,7 +65,8 @@ TEST_CASE("one tile without a limit leaves the device without one") {
 TEST_CASE("what makes no sense is no sum; another subsystem's regions are passed over") {
   CHECK_FALSE(
       sum_of("drm/0000:03:00.0/vram0 1\ndrm/0000:03:00.0/vr\n", "0000:03:00.0", {pool_kind::vram}));
-  CHECK(sum_of("npu/x/vram0 none\ndrm/0000:03:00.0/vram0 1", "0000:03:00.0", {pool_kind::vram}) == 1);
+  CHECK(sum_of("npu/x/vram0 none\ndrm/0000:03:00.0/vram0 1", "0000:03:00.0", {pool_kind::vram}) ==
+        1);
   CHECK_FALSE(sum_of("drm/0000:03:00.0/vram0 18446744073709551615\ndrm/0000:03:00.0/vram1 1\n",
                      "0000:03:00.0", {pool_kind::vram}));
 }

@@ -86,7 +86,8 @@ void check_key(const known_key& k, std::span<const metric> all, const plain_read
   }
   bool has_reason = false;
   for (const diagnostic& d : r.diagnostics) {
-    const bool is_its = d.about == subject::metrics && id_of_missing(d.field) == static_cast<std::uint32_t>(k.is);
+    const bool is_its =
+        d.about == subject::metrics && id_of_missing(d.field) == static_cast<std::uint32_t>(k.is);
     has_reason = has_reason || (is_its && d.why.message.view().find(" is ") != std::string::npos);
   }
   CHECK(has_reason);

@@ -212,10 +212,9 @@ namespace {
 
 struct reported_metrics {
   reported_metrics(const char* header, const char* line) {
-    metrics_of(row_of(header, line), all,
-               [&](FieldSet metric, status why, const gpu_cell&) {
-                 refused.emplace_back(static_cast<metric_id>(id_of_missing(metric)), why);
-               });
+    metrics_of(row_of(header, line), all, [&](FieldSet metric, status why, const gpu_cell&) {
+      refused.emplace_back(static_cast<metric_id>(id_of_missing(metric)), why);
+    });
   }
   [[nodiscard]] const metric* find(metric_id id, std::uint32_t instance) const {
     for (const metric& m : all) {

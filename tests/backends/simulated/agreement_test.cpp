@@ -91,8 +91,9 @@ void compare(const std::string& path, std::uint32_t device, const char* what, hm
   std::printf(
       "%s: device %u: %s: the direct reading returns %s (present %llx, notes %x), the snapshot "
       "%s (present %llx, notes %x)\n",
-      path.c_str(), device, what, hmn_status_name(direct), static_cast<unsigned long long>(read.present), read.notes,
-      hmn_status_name(listed), static_cast<unsigned long long>(shown.present), shown.notes);
+      path.c_str(), device, what, hmn_status_name(direct),
+      static_cast<unsigned long long>(read.present), read.notes, hmn_status_name(listed),
+      static_cast<unsigned long long>(shown.present), shown.notes);
 }
 
 // HMN_E_EMPTY where the snapshot has no such pool, or knows nothing of it.

@@ -82,8 +82,8 @@ TEST_CASE("one metric that is missing says why and voids no other") {
   REQUIRE(t.diagnostics.size() == 1);
   CHECK(t.diagnostics[0].status == HMN_E_PERMISSION);
   CHECK(t.diagnostics[0].subject == HMN_COLLECT_METRICS);
-  CHECK(t.diagnostics[0].present ==
-        (HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC | HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE));
+  CHECK(t.diagnostics[0].present == (HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
+                                     HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE));
   CHECK(t.diagnostics[0].field == 0);
   CHECK(t.diagnostics[0].metric == HMN_METRIC_FAN_RPM);
   CHECK(t.diagnostics[0].metric_instance == 1);

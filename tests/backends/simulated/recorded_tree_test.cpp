@@ -8,8 +8,8 @@
 #include <cctype>
 #include <string>
 
-#include "abi/support/keys.h"
 #include "../sized.hpp"
+#include "abi/support/keys.h"
 #include "recorded.hpp"
 
 using recorded::entry;

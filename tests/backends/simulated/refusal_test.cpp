@@ -68,7 +68,8 @@ TEST_CASE("an unknown key is named with the likely one, or with all") {
   CHECK(refusal(R"({"host":{"x":1}})") ==
         "/host: the key \"x\" is not known; known here: otherwise self system processes");
   CHECK(refusal(pool(R"("colour":1)")) ==
-        "/devices/0/pools/0: the key \"colour\" is not known; known here: kind instance total free used "
+        "/devices/0/pools/0: the key \"colour\" is not known; known here: kind instance total free "
+        "used "
         "reserved usable budget accounting main notes");
   CHECK(refusal(device(R"("a/b~c":1)")).find("/devices/0: the key \"a/b~c\" is not known") == 0);
   CHECK(refusal(device("\"" + std::string(5000, 'k') + "\":1")).size() < 1000);

@@ -60,8 +60,10 @@ class orin {
     const std::string folder = "sys/class/hwmon/hwmon3/";
     tree.write(folder + "name", "ina3221\n");
     tree.write(folder + "in" + std::to_string(channel) + "_label", label + "\n");
-    tree.write(folder + "in" + std::to_string(channel) + "_input", std::to_string(millivolts) + "\n");
-    tree.write(folder + "curr" + std::to_string(channel) + "_input", std::to_string(milliamperes) + "\n");
+    tree.write(folder + "in" + std::to_string(channel) + "_input",
+               std::to_string(millivolts) + "\n");
+    tree.write(folder + "curr" + std::to_string(channel) + "_input",
+               std::to_string(milliamperes) + "\n");
   }
   void clients(const std::string& text) const {
     tree.write("sys/kernel/debug/nvmap/iovmm/clients", text);

@@ -20,15 +20,16 @@ failure become(const std::string& program, const std::vector<std::string>& comma
   dup2(output_descriptor(), STDOUT_FILENO);  // the output that the user gave
   // As installed, wherever that was moved to. Without /proc the own folder is not known: where it
   // was to be installed.
-  const auto libexec = folder.empty() ? std::string(HMN_LIBEXEC) : folder + "/" HMN_LIBEXEC_FROM_BIN;
+  const auto libexec =
+      folder.empty() ? std::string(HMN_LIBEXEC) : folder + "/" HMN_LIBEXEC_FROM_BIN;
   const auto installed = libexec + "/hypomnesis/" + program;
   execv(installed.c_str(), words.data());
   const int error = errno;
   if (error == ENOENT && !folder.empty())  // a build folder
     execv((folder + "/" + program).c_str(), words.data());
   if (error == ENOENT)
-    return failed(fmt::format("{} is not installed; it is in the package hypomnesis-exporter",
-                              installed));
+    return failed(
+        fmt::format("{} is not installed; it is in the package hypomnesis-exporter", installed));
   return failed(fmt::format("{}: {}", installed, std::strerror(error)));
 }
 

@@ -246,7 +246,8 @@ enum {
 /** Note flags of a result; each bit has one meaning in every struct. */
 enum {
     HMN_NOTE_STALE = 1 << 0,       /* the last known value, age_ns old: the driver did not answer */
-    HMN_NOTE_LOWER_BOUND = 1 << 1, /* at least this much: a part is not visible */
+    HMN_NOTE_LOWER_BOUND = 1 << 1, /* at least this much: a part is not visible, or memory that several
+                                    * may share counts once */
     HMN_NOTE_ESTIMATED = 1 << 2,   /* derived from other values, not measured */
     HMN_NOTE_TRUNCATED = 1 << 3,   /* a char[N] field was cut */
     HMN_NOTE_MIXED = 1 << 4,       /* several backends; `backend` is the first */
@@ -1033,7 +1034,8 @@ typedef struct hmn_usage {
     uint32_t reserved0;
     uint64_t start_unix_ns;    /* start time, for people: see process_key. Of an exited
                                 * process: start of the driver's accounting */
-    uint64_t used_bytes;       /* main value, accounted as `accounting` */
+    uint64_t used_bytes;       /* main value, accounted as `accounting`; of an integrated device all of
+                                * its memory, host_pool_bytes included */
     uint64_t resident_bytes;
     uint64_t committed_bytes;
     uint64_t allocated_bytes;

@@ -98,7 +98,8 @@ enum class backend_id : std::uint32_t {
 // Note flags of a result; each bit has one meaning in every struct.
 enum class note : hmn_flags {
   stale = HMN_NOTE_STALE,  // the last known value, age_ns old: the driver did not answer
-  lower_bound = HMN_NOTE_LOWER_BOUND,  // at least this much: a part is not visible
+  // at least this much: a part is not visible, or memory that several may share counts once
+  lower_bound = HMN_NOTE_LOWER_BOUND,
   estimated = HMN_NOTE_ESTIMATED,  // derived from other values, not measured
   truncated = HMN_NOTE_TRUNCATED,  // a char[N] field was cut
   mixed = HMN_NOTE_MIXED,  // several backends; `backend` is the first
@@ -911,7 +912,9 @@ struct usage {
   std::optional<std::uint32_t> compute_instance;  // MIG
   // start time, for people: see process_key. Of an exited process: start of the driver's accounting
   std::optional<std::uint64_t> start_unix_ns;
-  std::optional<std::uint64_t> used_bytes;  // main value, accounted as `accounting`
+  // main value, accounted as `accounting`; of an integrated device all of its memory,
+  // host_pool_bytes included
+  std::optional<std::uint64_t> used_bytes;
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> allocated_bytes;

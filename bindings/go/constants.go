@@ -63,7 +63,7 @@ type Notes uint32
 
 const (
 	NoteStale      Notes = 1 << 0 // the last known value, AgeNs old: the driver did not answer
-	NoteLowerBound Notes = 1 << 1 // at least this much: a part is not visible
+	NoteLowerBound Notes = 1 << 1 // at least this much: a part is not visible, or memory that several may share counts once
 	NoteEstimated  Notes = 1 << 2 // derived from other values, not measured
 	NoteTruncated  Notes = 1 << 3 // a char[N] field was cut
 	NoteMixed      Notes = 1 << 4 // several backends; Backend is the first

@@ -383,7 +383,7 @@ type Usage struct {
 	GPUInstance       Optional[uint32]     `json:"gpu_instance"`     // MIG
 	ComputeInstance   Optional[uint32]     `json:"compute_instance"` // MIG
 	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time, for people: see ProcessKey. Of an exited process: start of the driver's accounting
-	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as Accounting
+	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as Accounting; of an integrated device all of its memory, HostPoolBytes included
 	ResidentBytes     Optional[uint64]     `json:"resident_bytes"`
 	CommittedBytes    Optional[uint64]     `json:"committed_bytes"`
 	AllocatedBytes    Optional[uint64]     `json:"allocated_bytes"`

@@ -111,7 +111,8 @@ class Note(IntFlag):
     """Note flags of a result; each bit has one meaning in every struct."""
 
     STALE = raw.NOTE_STALE  # the last known value, age_ns old: the driver did not answer
-    LOWER_BOUND = raw.NOTE_LOWER_BOUND  # at least this much: a part is not visible
+    # at least this much: a part is not visible, or memory that several may share counts once
+    LOWER_BOUND = raw.NOTE_LOWER_BOUND
     ESTIMATED = raw.NOTE_ESTIMATED  # derived from other values, not measured
     TRUNCATED = raw.NOTE_TRUNCATED  # a char[N] field was cut
     MIXED = raw.NOTE_MIXED  # several backends; `backend` is the first

@@ -224,7 +224,9 @@ class Usage:
     compute_instance: int | None  # MIG
     # start time, for people: see process_key. Of an exited process: start of the driver's accounting
     start_unix_ns: int | None
-    used_bytes: int | None  # main value, accounted as `accounting`
+    # main value, accounted as `accounting`; of an integrated device all of its memory, host_pool_bytes
+    # included
+    used_bytes: int | None
     resident_bytes: int | None
     committed_bytes: int | None
     allocated_bytes: int | None

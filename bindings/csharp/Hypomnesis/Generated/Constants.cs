@@ -107,7 +107,8 @@ public enum Notes : uint
     None = 0,
     /// <summary>The last known value, <c>AgeNs</c> old: the driver did not answer.</summary>
     Stale = Raw.NOTE_STALE,
-    /// <summary>At least this much: a part is not visible.</summary>
+    /// <summary>At least this much: a part is not visible, or memory that several may share counts
+    /// once.</summary>
     LowerBound = Raw.NOTE_LOWER_BOUND,
     /// <summary>Derived from other values, not measured.</summary>
     Estimated = Raw.NOTE_ESTIMATED,

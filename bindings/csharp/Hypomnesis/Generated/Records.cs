@@ -470,7 +470,8 @@ public sealed record Usage
     /// <summary>Start time, for people: see <see cref="ProcessKey"/>. Of an exited process: start of the
     /// driver's accounting.</summary>
     public ulong? StartUnixNs { get; init; }
-    /// <summary>Main value, accounted as <see cref="Accounting"/>.</summary>
+    /// <summary>Main value, accounted as <see cref="Accounting"/>; of an integrated device all of its memory,
+    /// <see cref="HostPoolBytes"/> included.</summary>
     public ulong? UsedBytes { get; init; }
     /// <summary>Resident, bytes.</summary>
     public ulong? ResidentBytes { get; init; }

@@ -150,7 +150,7 @@
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
 ---@field start_unix_ns integer? start time, for people: see process_key. Of an exited process: start of the driver's accounting
----@field used_bytes integer? main value, accounted as `accounting`
+---@field used_bytes integer? main value, accounted as `accounting`; of an integrated device all of its memory, host_pool_bytes included
 ---@field resident_bytes integer?
 ---@field committed_bytes integer?
 ---@field allocated_bytes integer?

@@ -3,7 +3,8 @@
 """rehearsal.py ROOT CC CXX CLANG [PATTERN]: releases 0.1 and 1.0 in a copy of the tree, and then 1.1 with each change of
 the tables below, everything refreshed as somebody would who does not look: generated files, registries, layouts and the
 hashes of layouts, export list, baseline, changelog. Only growth passes; each break fails with the sentence given here.
-Then 1.2 makes a result grow again, and a client of 1.1 keeps what it had."""
+1.1 grows every result and the key of a metric, and has links, profiling counters and peaks kept by the kernel. Then 1.2 makes a
+result grow again, and a client of 1.1 keeps what it had."""
 import concurrent.futures
 import dataclasses
 import os
@@ -51,6 +52,14 @@ GROWTH = (
     Change("a field with a bit and a size", (V2, FIELD, BIT)),
     Change("a function in a node of its own", (FUNCTION, NODE)),
     Change("an enumerator", (in_header(r"HMN_SENSOR_REGULATOR = 6", "HMN_SENSOR_REGULATOR = 6,\n    HMN_SENSOR_INTAKE = 7"),)),
+    Change("metrics of links and of profiling counters", (
+        in_header(r"(HMN_METRIC_LINK_TX_BYTES = 64 )( +/\* count, counter; link to other devices, from 1 \*/)",
+                  r"HMN_METRIC_LINK_TX_BYTES = 64,\2\n    HMN_METRIC_LINK_PEER = 65, /* count: the device at the far end; link, from 1 */\n"
+                  r"    HMN_METRIC_SM_PERCENT = 66 /* 0..100 of window_ns: share of time in which a multiprocessor worked */"),)),
+    Change("a key with one more member", (
+        in_header(r"HMN_METRIC_KEY_SIZE_V1 = 16", "HMN_METRIC_KEY_SIZE_V1 = 16, HMN_METRIC_KEY_SIZE_V2 = 24"),
+        in_header(r"(    uint32_t reserved0;\n)(\} hmn_metric_key;)",
+                  r"\1    uint32_t sub_instance; /* lane of a link, from 1. V2 */\n    uint32_t reserved1;\n\2"))),
     Change("a status", (in_header(r"(HMN_E_CANCELLED = -22) ", r"\1, "),
                         in_header(r"(would have to wait \*/)", r"\1\n    HMN_E_BUSY = -23 /* another program has it */"))),
     Change("a deprecated function", (
@@ -280,6 +289,70 @@ def check_client(tree):
     return (done.returncode != 1, done.stderr)
 
 
+def results_of(header):
+    return [struct for struct in header.structs.values() if any(field.name == "present" for field in struct.fields)]
+
+
+def grow_results(tree):
+    """Appends a field with a bit to each result that has not grown yet."""
+    for struct in results_of(headers.parse(tree / HEADER)):
+        word = struct.name.upper()
+        if f"{word}_SIZE_V2" in (tree / HEADER).read_text():
+            continue
+        edit(tree / HEADER, rf"enum \{{ {word}_SIZE_V1 = (\d+)",
+             f"#define {word}_HAS_LATER HMN_PRESENCE(62)\nenum {{ {word}_SIZE_V1 = \\1, {word}_SIZE_V2 = {struct.size + 8}")
+        edit(tree / HEADER, rf"(\n\}} {struct.name};)", r"\n    uint64_t later_bytes; /* of a later version. V2 */\1")
+
+
+GROWN = """#include "api/sized.hpp"
+#include <cstdio>
+#include <cstring>
+static int problems;
+// Writes a result with all bits: to a caller of 1.0 and to one of today.
+template <class T> static void check(const char* name, std::uint32_t v1, hmn_fields later) {{
+  struct {{ T it; unsigned char behind[64]; }} out;
+  T full{{}};
+  full.present = ~hmn_fields(0);
+  for (const std::uint32_t size : {{v1, std::uint32_t(sizeof(T))}}) {{
+    std::memset(&out, 0xA5, sizeof out);
+    out.it.struct_size = size;
+    hmn::api::sized_out::of(&out.it).write(&full);
+    const unsigned char* const past = reinterpret_cast<unsigned char*>(&out) + size;
+    const bool has_later = (out.it.present & later) != 0;
+    if (has_later == (size == sizeof(T)) && *past == 0xA5) continue;
+    std::printf("%s of %u bytes\\n", name, size);
+    ++problems;
+  }}
+}}
+int main() {{
+{calls}
+  return problems;
+}}
+"""
+
+
+def check_grown(tree):
+    """What the library's own code does wrong with the results that have grown."""
+    header = headers.parse(tree / HEADER)
+    calls = [(one.name, f"{one.name.upper()}_HAS_{'PINNED' if one.name == 'hmn_pool' else 'LATER'}") for one in results_of(header)]
+    (tree / "grown.cpp").write_text(GROWN.format(calls="\n".join(
+        f'  check<{name}>("{name}", {name.upper()}_SIZE_V1, {bit});' for name, bit in calls)))
+    run(CXX, "-std=c++20", "-O1", f"-I{tree}/include", f"-I{tree}/src", "-o", tree / "grown", tree / "grown.cpp", tree / SIZED,
+        tree / "src/model/failure.cpp", tree / "src/model/message_text.cpp")
+    done = subprocess.run([tree / "grown"], check=False, stdout=subprocess.PIPE, text=True)
+    return len(calls), done.stdout.splitlines()
+
+
+def try_results(tree):
+    count, wrong = check_grown(tree)
+    yield from (f"a result that has grown: {line}" for line in wrong)
+    kept = (tree / SIZED).read_text()
+    edit(tree / SIZED, r"present &= ~f\.bit;", "")
+    if len(check_grown(tree)[1]) != count:
+        yield f"a bit of a field that does not fit is not noticed in each of {count} results"
+    (tree / SIZED).write_text(kept)
+
+
 def check(tree, name):
     layouts = sorted((tree / "tests/abi").glob("layout_v*.c"))
     version = version_of(tree)
@@ -323,11 +396,13 @@ def try_growth(tree):
     """Adds all growth to the tree, in which every check passes then."""
     for one in GROWTH:
         change(tree, one.edits)
+    grow_results(tree)
     refresh(tree)
     for name in ("history", "consistency", "layout", "exports", "needed", "abidiff", "client"):
         failed, said = check(tree, name)
         if failed:
             yield f"growth: abi.{name} refuses it: {said}"
+    yield from try_results(tree)
 
 
 # ---- a result that grows twice ----

@@ -111,7 +111,7 @@ class Header(Canary):
         self.assertFalse(self.consistency())
 
     def test_padding(self):
-        self.tree.edit("include/hypomnesis.h", r"    uint32_t reserved0; *\n    uint64_t total_bytes;", "    uint64_t total_bytes;")
+        self.tree.edit("include/hypomnesis.h", r"    uint32_t reserved0; *\n    uint64_t os_id;", "    uint64_t os_id;")
         self.assertFalse(self.compiles())
         self.assertFalse(self.layout())
         self.assertFalse(self.consistency())

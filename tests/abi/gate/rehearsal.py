@@ -169,8 +169,8 @@ BREAKS = (
     Change("a struct without its size in front", (
         in_header(r"(typedef struct hmn_group \{\n)    uint32_t struct_size;\n    hmn_flags notes; ",
                   r"\1    hmn_flags notes;\n    uint32_t struct_size; "),), "hmn_group begins with", "consistency"),
-    Change("padding that is not written", (in_header(r"\n    uint32_t reserved0;\n    uint64_t total_bytes;",
-                                                     "\n    uint64_t total_bytes;"),), "hmn_pool has padding", "consistency"),
+    Change("padding that is not written", (in_header(r"\n    uint32_t reserved0;\n    uint64_t os_id;",
+                                                     "\n    uint64_t os_id;"),), "hmn_device has padding", "consistency"),
     Change("bit 64", (V2, FIELD, in_header(r"(#define HMN_POOL_HAS_UNATTRIBUTED HMN_PRESENCE\(6\))",
                                            r"\1\n#define HMN_POOL_HAS_PINNED HMN_PRESENCE(64)")),
            "is not one of bits 0 to 63", "consistency"),

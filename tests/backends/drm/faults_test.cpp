@@ -26,7 +26,7 @@ std::string client(const char* driver, const char* region, unsigned id, unsigned
   return std::string("drm-driver:\t") + driver + "\ndrm-client-id:\t" + std::to_string(id) +
          "\ndrm-engine-render:\t5 ns\ndrm-total-" + region + ":\t" +
          std::to_string(resident_kib * 3) + " KiB\ndrm-resident-" + region + ":\t" +
-         std::to_string(resident_kib) + " KiB\n";
+         std::to_string(resident_kib) + " KiB\ndrm-shared-" + region + ":\t0\n";
 }
 
 struct world {

@@ -242,11 +242,12 @@ std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
   return {nullptr, 0};
 }
 
-// Returns the number of a metric's instance; 0 where the name is "".
+// Returns the number of a metric's instance; 0 where it has no such name.
 std::uint32_t instance_of(std::uint32_t id, const std::string& name) {
-  std::uint32_t instance = 0;
-  while (name != hmn_metric_instance_name(id, instance)) REQUIRE(++instance < 64);
-  return instance;
+  for (std::uint32_t instance = 0; instance < 64; ++instance) {
+    if (name == hmn_metric_instance_name(id, instance)) return instance;
+  }
+  return 0;
 }
 
 std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) const {

@@ -9,8 +9,8 @@
 #include "cli/exporter/compat.def"
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/system/environment.hpp"
+#include "cli/system/suspend.hpp"
 #include "cli/units.hpp"
-#include "platform/clock.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -273,14 +273,14 @@ void transfer_rates::follow(followed& one, const counter& now) {
   one.rate.reset();
   if (now.parts != 0 && now.is_exact && last.is_exact && now.parts == last.parts &&
       now.bytes >= last.bytes && now.at_ns > last.at_ns &&
-      !platform::was_suspended(last.suspended_ns, now.suspended_ns))
+      !cli::was_suspended(last.suspended_ns, now.suspended_ns))
     one.rate = static_cast<double>(now.bytes - last.bytes) * ns_per_s /
                static_cast<double>(now.at_ns - last.at_ns);
   one.last = now;
 }
 
 void transfer_rates::update(const hypomnesis::snapshot_values& from) {
-  const std::uint64_t suspended_ns = platform::suspended_ns();
+  const std::uint64_t suspended_ns = cli::suspended_ns();
   for (const auto& device : from.devices) {
     std::array<counter, 3> now{};
     for (auto& each : now) {

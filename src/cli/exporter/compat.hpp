@@ -29,7 +29,7 @@ class transfer_rates {
     std::uint32_t parts = 0;  // links that are added up; 0: unknown
     bool is_exact = true;
     std::uint64_t at_ns = 0;
-    std::uint64_t suspended_ns = 0;  // at that time: platform::suspended_ns()
+    std::uint64_t suspended_ns = 0;  // at that time: cli::suspended_ns()
   };
   struct followed {
     counter last;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "procfs/workload.hpp"
+#include "cli/system/process.hpp"
 
 namespace hmn::cli {
 

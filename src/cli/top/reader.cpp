@@ -14,10 +14,10 @@
 #include "cli/measure/snapshot_records.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/process.hpp"
+#include "cli/system/suspend.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/units.hpp"
-#include "platform/clock.hpp"
 
 namespace hmn::cli::top {
 
@@ -72,8 +72,8 @@ class gpu_reader {
 std::optional<double> counter_rate::add(std::optional<std::uint64_t> count, std::uint64_t at_ns) {
   if (count && count_ && at_ns == at_ns_) return rate_;
   rate_.reset();
-  const auto suspended_ns = platform::suspended_ns();
-  const bool was_suspended = platform::was_suspended(suspended_ns_, suspended_ns);
+  const auto suspended_ns = cli::suspended_ns();
+  const bool was_suspended = cli::was_suspended(suspended_ns_, suspended_ns);
   // An old answer's age includes a suspend: it seems to be from before the last one.
   if (was_suspended && at_ns < at_ns_) return rate_;
   if (count && count_ && *count >= *count_ && at_ns > at_ns_ && !was_suspended)

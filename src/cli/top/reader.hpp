@@ -86,7 +86,7 @@ class counter_rate {
  private:
   std::optional<std::uint64_t> count_;
   std::uint64_t at_ns_ = 0;
-  std::uint64_t suspended_ns_ = 0;  // when it was counted: platform::suspended_ns()
+  std::uint64_t suspended_ns_ = 0;  // when it was counted: cli::suspended_ns()
   std::optional<double> rate_;
 };
 

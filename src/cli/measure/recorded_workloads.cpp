@@ -43,7 +43,7 @@ recorded_workloads::recorded_workloads(const std::string& machine) {
 
 std::optional<procfs::workload> recorded_workloads::find(std::uint32_t pid) const {
   if (!proc_.empty()) {
-    const auto text = read_text_file(fmt::format("{}/{}/cgroup", proc_, pid));
+    const auto text = read_whole(fmt::format("{}/{}/cgroup", proc_, pid), largest_machine);
     return text ? std::optional(procfs::parse_workload(*text)) : std::nullopt;
   }
   const auto found = by_path_.find(fmt::format("/proc/{}/cgroup", pid));

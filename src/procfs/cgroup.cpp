@@ -75,16 +75,24 @@ std::vector<std::uint32_t> parse_group_members(std::string_view text) {
   return all;
 }
 
+std::optional<DmemLine> split_dmem_line(std::string_view line) noexcept {
+  constexpr std::string_view maker = "drm/";
+  std::string_view path = scan::take_word(line);
+  if (!path.starts_with(maker)) return std::nullopt;
+  path.remove_prefix(maker.size());
+  const std::string_view device = scan::take_until(path, '/');
+  return DmemLine{device, path, scan::trim(line)};
+}
+
 video_memory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept {
   video_memory sum;
   const auto device = parse_pci_address(pci_bus_id);
   while (!text.empty()) {
-    std::string_view line = scan::take_line(text);
-    const std::string_view maker = scan::take_until(line, '/');
-    const auto address = parse_pci_address(scan::take_until(line, '/'));
-    if (maker != "drm" || !address || address != device || !line.starts_with("vram")) continue;
-    scan::take_until(line, ' ');
-    const auto bytes = scan::decimal(scan::trim(line));
+    const auto line = split_dmem_line(scan::take_line(text));
+    if (!line || !line->region.starts_with("vram")) continue;
+    const auto address = parse_pci_address(line->device);
+    if (!address || address != device) continue;
+    const auto bytes = scan::decimal(line->value);
     const auto total = bytes ? scan::sum(sum.bytes.value_or(0), *bytes) : std::nullopt;
     if (!total) return {};
     sum = {total, sum.regions + 1};

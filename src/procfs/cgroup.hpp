@@ -41,12 +41,20 @@ std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
 // Parses cgroup.procs: pids; 0: a process of another PID namespace.
 std::vector<std::uint32_t> parse_group_members(std::string_view text);
 
+// Line of a dmem file, such as "drm/0000:03:00.0/vram0 8514437120".
+struct DmemLine {
+  std::string_view device;
+  std::string_view region;
+  std::string_view value;  // a number of bytes, or "max"
+};
+// Returns none for a line of another subsystem than DRM.
+std::optional<DmemLine> split_dmem_line(std::string_view line) noexcept;
+
 // Video memory of a device in dmem.peak, the sum of its regions.
 struct video_memory {
   std::optional<std::uint64_t> bytes;  // none: no region, or a malformed one
   unsigned regions = 0;
 };
-// Parses lines such as "drm/0000:03:00.0/vram0 12550144".
 video_memory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept;
 
 // Parses nr_descendants of cgroup.stat: the number of groups below a group.

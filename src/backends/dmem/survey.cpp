@@ -10,6 +10,7 @@
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
+#include "procfs/cgroup.hpp"
 
 namespace hmn::dmem {
 namespace {
@@ -160,19 +161,12 @@ class walk {
 }  // namespace
 
 std::optional<region> parse_region(std::string_view line) noexcept {
-  constexpr std::string_view maker = "drm/";
-  std::string_view path = scan::take_word(line);
-  if (!path.starts_with(maker)) return std::nullopt;
-  path.remove_prefix(maker.size());
-  region out;
-  out.device = scan::take_until(path, '/');
-  out.name = path;
-  const std::string_view value = scan::trim(line);
-  out.is_unlimited = value == "max";
-  const auto bytes = scan::number(value);
-  if (out.device.empty() || out.name.empty() || (!bytes && !out.is_unlimited)) return std::nullopt;
-  out.bytes = bytes.value_or(0);
-  return out;
+  const auto parts = procfs::split_dmem_line(line);
+  if (!parts || parts->device.empty() || parts->region.empty()) return std::nullopt;
+  const bool is_unlimited = parts->value == "max";
+  const auto bytes = scan::number(parts->value);
+  if (!bytes && !is_unlimited) return std::nullopt;
+  return region{parts->device, parts->region, is_unlimited, bytes.value_or(0)};
 }
 
 pool_kind kind_of(std::string_view name) noexcept {

@@ -28,8 +28,7 @@ pool_kind kind_of(std::string_view region_name) noexcept;  // main: no pool
 bool is_understood(std::string_view text) noexcept;
 
 // Sum of a device's regions of one kind, or the region of a part, "vram0" for part 1; nothing if
-// there is none, one has no limit, or a line is
-// malformed.
+// there is none, one has no limit, or a line is malformed.
 std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
                                     PoolKey pool) noexcept;
 

@@ -170,11 +170,6 @@ bool is_of_host(std::uint32_t about) noexcept {
   return (about & (subject::memory | subject::system)) != 0;
 }
 
-result<void> check_unused(const char* member, std::uint64_t value, bool is_used) {
-  if (value == 0 || is_used) return {};
-  return failed(status::argument, {member, ": ", value, ", expected 0 for this subject"});
-}
-
 // Whether each member is known, and 0 where the subject does not use it.
 result<void> check_members(const hmn_reason_key& k) {
   if (!std::has_single_bit(k.subject) || (k.subject & ~subject::all) != 0) {
@@ -194,7 +189,8 @@ result<void> check_members(const hmn_reason_key& k) {
                  {"metric_instance", k.metric_instance, is_metrics && k.metric != 0},
                  {"field", k.field, !is_metrics}};
   for (const auto& m : members) {
-    if (result<void> ok = check_unused(m.name, m.value, m.is_used); !ok) return ok;
+    if (m.value == 0 || m.is_used) continue;
+    return failed(status::argument, {m.name, ": ", m.value, ", expected 0 for this subject"});
   }
   if (result<void> ok = check_pool_kind(k.pool, "pool"); !ok) return ok;
   if (k.metric == 0) return {};

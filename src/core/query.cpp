@@ -223,11 +223,12 @@ class dropped_fields {
                  std::optional<std::uint32_t> pid = {}) noexcept
       : r_(r), about_(about), device_(device), pid_(pid) {}
 
-  void operator()(FieldSet field, const failure& why) { add(field, why, {}); }
-  void add(FieldSet field, const failure& why, std::optional<PoolKey> pool) {
+  void operator()(FieldSet field, const failure& why) {
     if (!first_) first_ = why;
-    if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}, pool});
+    if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}, pool_});
   }
+  // The pool whose fields are dropped from now on.
+  void set_pool(const pool& p) noexcept { pool_ = {p.kind, p.instance}; }
 
   // Fails with the first reason if no record has a value left.
   template <class Records>
@@ -243,6 +244,7 @@ class dropped_fields {
   std::uint32_t about_;
   slot device_;
   std::optional<std::uint32_t> pid_;
+  std::optional<PoolKey> pool_;
   std::optional<failure> first_;
 };
 
@@ -427,10 +429,8 @@ result<void> keep_plausible(pools& all, slot device, reading& r,
                             std::optional<std::uint64_t> most) {
   dropped_fields dropped(r, subject::pools, device);
   for (pool& p : all.all()) {
-    const auto drop = [&](FieldSet field, const failure& why) {
-      dropped.add(field, why, PoolKey{p.kind, p.instance});
-    };
-    drop_implausible(p, drop, p.is_main ? most : std::nullopt);
+    dropped.set_pool(p);
+    drop_implausible(p, dropped, p.is_main ? most : std::nullopt);
   }
   return dropped.outcome(all.all());
 }

@@ -127,7 +127,7 @@ std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options&
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
     if (!passes(row, asked, seen.devices)) continue;
-    show_each_pool(row);
+    show_pool(row, &PoolUse::own);
     look_up(in, row, with);
     if (!seen.user || seen.user->matches(row)) rows.push_back(std::move(row));
   }

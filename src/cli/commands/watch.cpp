@@ -112,7 +112,7 @@ expected<std::string> device_watch::read(const hypomnesis::snapshot& from,
     auto& row = listed.emplace_back();
     row.usage = std::move(each);
     row.on = on;
-    show_each_pool(row);
+    show_pool(row, &PoolUse::own);
   }
   if (listed.empty())
     if (auto missing = missing_list(from, device_)) return *std::move(missing);

@@ -158,9 +158,7 @@ void workloads::collect(const hypomnesis::snapshot_values& from, const device_id
       repeated.add(each, device.device);
   std::vector<placed_usage> rows;
   for (const auto& device : from.devices) {
-    gpu on{device.device, std::nullopt};
-    for (const auto& pool : device.pools)
-      if (pool.is_main) on.memory = pool;
+    const gpu on{device.device, main_pool(device.pools, device.device.index)};
     for (const auto& each : part_of(from.usages, device.device.index))
       if (!repeated.contains(each))
         rows.push_back({each, split_use(each, on).main, most_used(on), place_of(in_, each),

@@ -19,13 +19,6 @@ namespace {
 
 using hypomnesis::vendor_id;
 
-std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
-                                          std::uint32_t index) {
-  for (const auto& each : part_of(pools, index))
-    if (each.is_main) return each;
-  return std::nullopt;
-}
-
 std::vector<hypomnesis::pool> parts_of(const std::vector<hypomnesis::pool>& pools,
                                        const hypomnesis::pool& whole) {
   std::vector<hypomnesis::pool> parts;
@@ -79,6 +72,13 @@ std::tuple<std::uint32_t, bool, std::uint32_t> place_of(const hypomnesis::device
 
 bool is_divided(const hypomnesis::device& of) noexcept {
   return has(of.notes, hypomnesis::note::divided);
+}
+
+std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
+                                          std::uint32_t index) {
+  for (const auto& each : part_of(pools, index))
+    if (each.is_main) return each;
+  return std::nullopt;
 }
 
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot) {

@@ -45,6 +45,10 @@ bool is_divided(const hypomnesis::device& of) noexcept;
 // Returns its place in a list that has partitions below their GPU.
 std::tuple<std::uint32_t, bool, std::uint32_t> place_of(const hypomnesis::device& of) noexcept;
 
+// Finds the pool that is shown as a device's memory.
+std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
+                                          std::uint32_t index);
+
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
 
 using gpu_map = std::map<std::uint32_t, std::shared_ptr<const gpu>>;  // by index

@@ -100,7 +100,7 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
     row.on = device_of(gpus, usage.device_index);
     row.user = users.of(usage, until);
     row.usage = std::move(usage);
-    show_main_pool(row);
+    show_pool(row, &PoolUse::main);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -210,16 +210,10 @@ std::string_view name_of(sort_key key) noexcept {
   return sort_words[static_cast<std::size_t>(key)];
 }
 
-void show_each_pool(process_row& row) noexcept {
+void show_pool(process_row& row, std::optional<std::uint64_t> PoolUse::*shown) noexcept {
   row.use = split_use(row.usage, *row.on);
   row.is_split = row.use.own != row.usage.used_bytes;
-  row.usage.used_bytes = row.use.own;
-}
-
-void show_main_pool(process_row& row) noexcept {
-  row.use = split_use(row.usage, *row.on);
-  row.is_split = row.use.own != row.usage.used_bytes;
-  row.usage.used_bytes = row.use.main;
+  row.usage.used_bytes = row.use.*shown;
 }
 
 std::optional<std::uint64_t> total_of(const process_row& row) noexcept {

@@ -38,7 +38,7 @@ struct process_row {
   std::shared_ptr<const gpu> on;  // never null
   bool is_unattributed = false;   // use by no visible process, in the same values
   std::uint32_t unsupported = 0;  // HMN_USAGE_HAS_* that its device or driver does not have
-  PoolUse use;                    // used_bytes is one of them: see show_each_pool()
+  PoolUse use;                    // used_bytes is one of them: see show_pool()
   bool is_split = false;          // used_bytes of the library counts several pools
   // Looked up on request only.
   std::optional<std::string> user;
@@ -48,10 +48,9 @@ struct process_row {
   bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
 };
 
-// Make used_bytes the use of one pool: of the device's own memory, next to that of host RAM, or of
+// Makes used_bytes the use of one pool: of the device's own memory, next to that of host RAM, or of
 // the pool that is shown as the device's memory. Call once, with `on` set.
-void show_each_pool(process_row& row) noexcept;
-void show_main_pool(process_row& row) noexcept;
+void show_pool(process_row& row, std::optional<std::uint64_t> PoolUse::*shown) noexcept;
 
 // Returns VRAM and shared memory, as far as known, saturating.
 std::optional<std::uint64_t> total_of(const process_row& row) noexcept;

@@ -310,7 +310,7 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
     row.user = users.of(usage, until);
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
-    show_main_pool(row);
+    show_pool(row, &PoolUse::main);
     if (!how.user || how.user->matches(row)) rows->push_back(std::move(row));
   }
   if (!in.is_simulated()) cpu.add_to(*rows, to.at_ns);

@@ -83,17 +83,17 @@ TEST_CASE("an APU's row counts both of its pools, and each is shown once") {
   apu.memory->kind = hypomnesis::pool_kind::host;
   mostly_shared.on = own.on = std::make_shared<const gpu>(apu);
   auto main = mostly_shared;
-  show_main_pool(main);
+  show_pool(main, &PoolUse::main);
   CHECK(main.usage.used_bytes == 7 * gib);
-  show_each_pool(mostly_shared);
-  show_each_pool(own);
+  show_pool(mostly_shared, &PoolUse::own);
+  show_pool(own, &PoolUse::own);
   CHECK(mostly_shared.usage.used_bytes == gib);
   CHECK(order({mostly_shared, own}, sort_key::total) == pids{2, 1});
   CHECK(total_of(mostly_shared) == 8 * gib);
   apu.memory->kind = hypomnesis::pool_kind::vram;  // a large carve-out
   auto carved = row(3, 8 * gib, 3 * gib);
   carved.on = std::make_shared<const gpu>(apu);
-  show_main_pool(carved);
+  show_pool(carved, &PoolUse::main);
   CHECK(carved.usage.used_bytes == 5 * gib);
 }
 
@@ -102,10 +102,10 @@ TEST_CASE("a card's row counts its own memory apart from the host's") {
   on.device.memory_kind = hypomnesis::device_memory::dedicated;
   on.memory.emplace();
   on.memory->kind = hypomnesis::pool_kind::vram;
-  for (const auto show : {show_each_pool, show_main_pool}) {
+  for (const auto shown : {&PoolUse::own, &PoolUse::main}) {
     auto of = row(1, 8 * gib, 3 * gib);
     of.on = std::make_shared<const gpu>(on);
-    show(of);
+    show_pool(of, shown);
     CHECK(of.usage.used_bytes == 8 * gib);
     CHECK_FALSE(of.is_split);
   }
@@ -124,7 +124,7 @@ TEST_CASE("rows that add up to more than is in use keep their values, and have n
       auto one = row(1, bytes, std::nullopt);
       one.usage.accounting = accounting;
       one.on = std::make_shared<const gpu>(on);
-      show_each_pool(one);
+      show_pool(one, &PoolUse::own);
       CHECK(one.usage.used_bytes == bytes);
       all.add(one);
     }

@@ -390,7 +390,7 @@ enum class remapped_id : std::uint32_t {
 enum class number_kind_id : std::uint32_t {
   unknown = HMN_NUMBER_KIND_UNKNOWN,
   gauge = HMN_NUMBER_KIND_GAUGE,  // rises and falls
-  counter = HMN_NUMBER_KIND_COUNTER,  // only rises, until the driver or the device starts anew
+  counter = HMN_NUMBER_KIND_COUNTER,  // only rises, until the driver or the device restarts
   constant = HMN_NUMBER_KIND_CONSTANT  // a property of the device
 };
 

@@ -389,7 +389,7 @@ type NumberKind uint32
 const (
 	NumberKindUnknown  NumberKind = 0
 	NumberKindGauge    NumberKind = 1 // rises and falls
-	NumberKindCounter  NumberKind = 2 // only rises, until the driver or the device starts anew
+	NumberKindCounter  NumberKind = 2 // only rises, until the driver or the device restarts
 	NumberKindConstant NumberKind = 3 // a property of the device
 )
 

@@ -932,7 +932,7 @@ enum {
 enum {
     HMN_NUMBER_KIND_UNKNOWN = 0,
     HMN_NUMBER_KIND_GAUGE = 1,    /* rises and falls */
-    HMN_NUMBER_KIND_COUNTER = 2,  /* only rises, until the driver or the device starts anew */
+    HMN_NUMBER_KIND_COUNTER = 2,  /* only rises, until the driver or the device restarts */
     HMN_NUMBER_KIND_CONSTANT = 3  /* a property of the device */
 };
 enum { HMN_METRIC_KEY_SIZE_V1 = 16 };

@@ -422,7 +422,7 @@ class NumberKind(IntEnum):
 
     UNKNOWN = raw.NUMBER_KIND_UNKNOWN
     GAUGE = raw.NUMBER_KIND_GAUGE  # rises and falls
-    COUNTER = raw.NUMBER_KIND_COUNTER  # only rises, until the driver or the device starts anew
+    COUNTER = raw.NUMBER_KIND_COUNTER  # only rises, until the driver or the device restarts
     CONSTANT = raw.NUMBER_KIND_CONSTANT  # a property of the device
 
 

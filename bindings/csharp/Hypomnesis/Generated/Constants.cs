@@ -595,7 +595,7 @@ public enum NumberKind : uint
     Unknown = Raw.NUMBER_KIND_UNKNOWN,
     /// <summary>Rises and falls.</summary>
     Gauge = Raw.NUMBER_KIND_GAUGE,
-    /// <summary>Only rises, until the driver or the device starts anew.</summary>
+    /// <summary>Only rises, until the driver or the device restarts.</summary>
     Counter = Raw.NUMBER_KIND_COUNTER,
     /// <summary>A property of the device.</summary>
     Constant = Raw.NUMBER_KIND_CONSTANT,

@@ -22,11 +22,15 @@ void machine_stop(const machine* m);
 void machine_end(machine* m);
 
 /* For what happens in its own time. */
-#define wait_until(condition)                                          \
-  do {                                                                 \
-    const int64_t begun = now_ms();                                    \
-    while (!(condition) && now_ms() - begun < PATIENT_MS) sleep_ms(1); \
-    assert_true(condition);                                            \
+#define wait_until(condition)                             \
+  do {                                                    \
+    const int64_t start = now_ms();                       \
+    int holds = (condition) ? 1 : 0;                      \
+    while (holds == 0 && now_ms() - start < PATIENT_MS) { \
+      sleep_ms(1);                                        \
+      holds = (condition) ? 1 : 0;                        \
+    }                                                     \
+    assert_true(holds);                                   \
   } while (0)
 
 /* What waits for something else does so each time; what the machine holds up is so now and then. */

@@ -13,15 +13,15 @@ constexpr hmn_flags known_flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_WAKE_D
                                   HMN_CONTEXT_NO_THREADS | HMN_CONTEXT_ENVIRONMENT |
                                   HMN_CONTEXT_TRACE | HMN_CONTEXT_RECORD;
 
-result<void> check_options(const hmn_context_options& o) {
-  if (result<void> ok = check_flags(o.flags, known_flags); !ok) return ok;
+Result<void> check_options(const hmn_context_options& o) {
+  if (Result<void> ok = check_flags(o.flags, known_flags); !ok) return ok;
   if (const std::uint32_t unknown = o.device_classes & ~all_device_classes; unknown != 0) {
-    return failed(status::unknown_flag, {"device_classes: unknown bits 0x", hex(unknown)});
+    return failed(Status::unknown_flag, {"device_classes: unknown bits 0x", hex(unknown)});
   }
-  return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
+  return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(Source::simulated) : Result<void>();
 }
 
-result<void> read_options(const hmn_context_options& o, settings& s, limits& l) {
+Result<void> read_options(const hmn_context_options& o, Settings& s, Limits& l) {
   s.no_subprocess = (o.flags & HMN_CONTEXT_NO_SUBPROCESS) != 0;
   s.wake_devices = (o.flags & HMN_CONTEXT_WAKE_DEVICES) != 0;
   s.no_threads = (o.flags & HMN_CONTEXT_NO_THREADS) != 0;
@@ -43,7 +43,7 @@ result<void> read_options(const hmn_context_options& o, settings& s, limits& l) 
       {"rescan_ns", o.rescan_ns, s.rescan_ns},
   };
   for (const auto& each : durations) {
-    if (result<void> ok = read_duration(each.name, each.option, each.duration); !ok) return ok;
+    if (Result<void> ok = read_duration(each.name, each.option, each.duration); !ok) return ok;
   }
   return {};
 }
@@ -56,7 +56,7 @@ bool is_backend(std::uint32_t backend) {
   return backend != HMN_BACKEND_NONE && word_of(words::sources(), backend) != nullptr;
 }
 
-void copy_backend(std::uint32_t backend, const source_state& s, hmn_backend_info& out) {
+void copy_backend(std::uint32_t backend, const SourceState& s, hmn_backend_info& out) {
   out.backend = backend;
   out.state = static_cast<std::uint32_t>(s.state);
   out.status = static_cast<hmn_status>(s.why.code);
@@ -76,43 +76,43 @@ using namespace hmn::api;
 hmn_status hmn_context_create(const hmn_context_options* options, hmn_context** out,
                               hmn_error* error) noexcept {
   clear_out(out);
-  return guarded(error, [&]() -> result<void> {
+  return guarded(error, [&]() -> Result<void> {
     if (out == nullptr) return null_argument("out is NULL");
     hmn_context_options o{};
-    if (result<void> ok = read_input(options, o); !ok) return ok;
-    if (result<void> ok = check_options(o); !ok) return ok;
-    settings s;
-    limits l;
-    if (result<void> ok = read_options(o, s, l); !ok) return ok;
-    const auto made = std::make_shared<context>(s, l);
+    if (Result<void> ok = read_input(options, o); !ok) return ok;
+    if (Result<void> ok = check_options(o); !ok) return ok;
+    Settings s;
+    Limits l;
+    if (Result<void> ok = read_options(o, s, l); !ok) return ok;
+    const auto made = std::make_shared<Context>(s, l);
     if ((o.flags & HMN_CONTEXT_ENVIRONMENT) != 0) {
-      if (result<void> ok = apply_environment(*made); !ok) return ok;
+      if (Result<void> ok = apply_environment(*made); !ok) return ok;
     }
-    *out = handle_of(std::make_unique<shared_context>(made));
+    *out = handle_of(std::make_unique<SharedContext>(made));
     return {};
   });
 }
 
 hmn_status hmn_context_set_path(hmn_context* handle, uint32_t path, const char* value,
                                 hmn_error* error) noexcept {
-  return with_context(handle, error, [&](context& c) -> result<void> {
+  return with_context(handle, error, [&](Context& c) -> Result<void> {
     if (!is_path(path)) {
-      return failed(status::range, {"path: ", path, " is not a known path"});
+      return failed(Status::range, {"path: ", path, " is not a known path"});
     }
     if (value != nullptr) {
-      if (result<void> ok = check_path(value); !ok) return ok;
+      if (Result<void> ok = check_path(value); !ok) return ok;
     }
-    return c.set_path(static_cast<path_kind>(path), value != nullptr ? value : "");
+    return c.set_path(static_cast<PathKind>(path), value != nullptr ? value : "");
   });
 }
 
 hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backend_info* out,
                                hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c, hmn_backend_info& full) -> result<void> {
+  return fill_from(handle, out, error, [&](Context& c, hmn_backend_info& full) -> Result<void> {
     if (!is_backend(backend)) {
-      return failed(status::range, {"backend: ", backend, " is not a known backend"});
+      return failed(Status::range, {"backend: ", backend, " is not a known backend"});
     }
-    const result<source_state> said = c.backend(static_cast<source>(backend));
+    const Result<SourceState> said = c.backend(static_cast<Source>(backend));
     if (!said) return said.why();
     copy_backend(backend, *said, full);
     return {};
@@ -121,22 +121,22 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
 
 hmn_status hmn_context_recording(hmn_context* handle, hmn_flags flags, char* buffer,
                                  uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
-  return write_text({buffer, capacity, needed}, error, [&](std::string& text) -> result<void> {
-    if (result<void> ok = check_context(handle); !ok) return ok;
-    if (result<void> ok = check_flags(flags); !ok) return ok;
+  return write_text({buffer, capacity, needed}, error, [&](std::string& text) -> Result<void> {
+    if (Result<void> ok = check_context(handle); !ok) return ok;
+    if (Result<void> ok = check_flags(flags); !ok) return ok;
     return object(handle).recording(text);
   });
 }
 
 hmn_status hmn_context_cancel(hmn_context* handle, hmn_error* error) noexcept {
-  return with_context(handle, error, [](context& c) -> result<void> {
+  return with_context(handle, error, [](Context& c) -> Result<void> {
     c.set_cancelled(true);
     return {};
   });
 }
 
 hmn_status hmn_context_resume(hmn_context* handle, hmn_error* error) noexcept {
-  return with_context(handle, error, [](context& c) -> result<void> {
+  return with_context(handle, error, [](Context& c) -> Result<void> {
     c.set_cancelled(false);
     return {};
   });
@@ -144,8 +144,8 @@ hmn_status hmn_context_resume(hmn_context* handle, hmn_error* error) noexcept {
 
 void hmn_context_destroy(hmn_context* handle) noexcept {
   if (handle == nullptr) return;
-  static_cast<void>(guarded(nullptr, [&]() -> result<void> {
-    const std::unique_ptr<const shared_context> ended(&shared(handle));
+  static_cast<void>(guarded(nullptr, [&]() -> Result<void> {
+    const std::unique_ptr<const SharedContext> ended(&shared(handle));
     return {};
   }));
 }

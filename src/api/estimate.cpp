@@ -16,9 +16,9 @@ constexpr std::uint32_t usual_overhead = 1100;  // per thousand
 constexpr std::uint32_t most_element_bits = 64;
 
 // Result of an estimate's argument checks, of which the first failed one counts.
-class verdict {
+class Verdict {
  public:
-  bool refuse(status code, const char* field, std::uint64_t value, const char* why) {
+  bool refuse(Status code, const char* field, std::uint64_t value, const char* why) {
     said_ = failed(code, {field, ": ", value, why});
     return false;
   }
@@ -33,63 +33,63 @@ class verdict {
     said_ = read_sized(what, first_size, full, known_size);
     return static_cast<bool>(said_);
   }
-  result<void> said(const std::optional<std::uint64_t>& bytes, std::uint64_t& out) {
+  Result<void> said(const std::optional<std::uint64_t>& bytes, std::uint64_t& out) {
     if (!said_) return std::move(said_);
-    if (!bytes) return failed(status::overflow, "the result is 2^64 or more");
+    if (!bytes) return failed(Status::overflow, "the result is 2^64 or more");
     out = *bytes;
     return {};
   }
 
  private:
-  result<void> said_;
+  Result<void> said_;
 };
 
-using bytes_or_none = std::optional<std::uint64_t>;
+using BytesOrNone = std::optional<std::uint64_t>;
 
 // Common entry of all estimates. `body` returns nothing for a failed check or an overflow.
 hmn_status estimate_into(std::uint64_t* out, hmn_error* error,
-                         function_ref<bytes_or_none(verdict&)> body) noexcept {
+                         FunctionRef<BytesOrNone(Verdict&)> body) noexcept {
   clear_out(out);
-  return guarded(error, [&]() -> result<void> {
+  return guarded(error, [&]() -> Result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    verdict v;
-    const bytes_or_none bytes = body(v);
+    Verdict v;
+    const BytesOrNone bytes = body(v);
     return v.said(bytes, *out);
   });
 }
 
-bool check_shape(verdict& v, const std::uint64_t* shape, std::uint32_t rank) {
+bool check_shape(Verdict& v, const std::uint64_t* shape, std::uint32_t rank) {
   return shape != nullptr || rank == 0 || v.refuse_null("shape is NULL and rank is not 0");
 }
 
-bool check_bits(verdict& v, const char* field, std::uint32_t unknown) {
-  return unknown == 0 || v.refuse(status::unknown_flag, field, unknown, " has unknown bits");
+bool check_bits(Verdict& v, const char* field, std::uint32_t unknown) {
+  return unknown == 0 || v.refuse(Status::unknown_flag, field, unknown, " has unknown bits");
 }
 
-bool read_dtype(verdict& v, std::uint32_t dtype, std::uint32_t& bits) {
+bool read_dtype(Verdict& v, std::uint32_t dtype, std::uint32_t& bits) {
   bits = bits_of_dtype(dtype);
-  return bits != 0 || v.refuse(status::range, "dtype", dtype, " is not a known dtype");
+  return bits != 0 || v.refuse(Status::range, "dtype", dtype, " is not a known dtype");
 }
 
 // Reads the packing of hmn_packing and of hmn_cache.
-bool read_packing(verdict& v, std::uint32_t dtype, const estimate::packing& given,
-                  estimate::packing& out) {
+bool read_packing(Verdict& v, std::uint32_t dtype, const estimate::Packing& given,
+                  estimate::Packing& out) {
   out = given;
   if (given.group_bits != 0 && given.group_size == 0) {
-    return v.refuse(status::argument, "group_bits", given.group_bits, " is set without group_size");
+    return v.refuse(Status::argument, "group_bits", given.group_bits, " is set without group_size");
   }
   if ((dtype == 0) == (given.element_bits == 0)) {
-    return v.refuse(status::argument, "element_bits", given.element_bits,
+    return v.refuse(Status::argument, "element_bits", given.element_bits,
                     ", expected either this or dtype");
   }
   if (given.element_bits > most_element_bits) {
-    return v.refuse(status::range, "element_bits", given.element_bits, " is above 64");
+    return v.refuse(Status::range, "element_bits", given.element_bits, " is above 64");
   }
   return dtype == 0 || read_dtype(v, dtype, out.element_bits);
 }
 
 // Field of hmn_cache and the kinds of cache that need or allow it.
-struct cache_field {
+struct CacheField {
   const char* name;
   std::uint64_t hmn_cache::*value;
   std::uint8_t needed;  // bit k: needed by kind k
@@ -99,7 +99,7 @@ constexpr std::uint8_t heads = 1U << HMN_CACHE_FULL | 1U << HMN_CACHE_WINDOW;
 constexpr std::uint8_t window = 1U << HMN_CACHE_WINDOW;
 constexpr std::uint8_t latent = 1U << HMN_CACHE_LATENT;
 constexpr std::uint8_t state = 1U << HMN_CACHE_STATE;
-constexpr cache_field cache_fields[] = {
+constexpr CacheField cache_fields[] = {
     {"layers", &hmn_cache::layers, heads | latent | state, heads | latent | state},
     {"kv_heads", &hmn_cache::kv_heads, heads, heads},
     {"row_dim", &hmn_cache::row_dim, heads, heads},
@@ -109,22 +109,22 @@ constexpr cache_field cache_fields[] = {
     {"state_elements", &hmn_cache::state_elements, state, state},
 };
 
-bool check_cache_fields(verdict& v, const hmn_cache& c) {
+bool check_cache_fields(Verdict& v, const hmn_cache& c) {
   if (c.kind > HMN_CACHE_STATE)
-    return v.refuse(status::range, "kind", c.kind, " is not a cache kind");
-  for (const cache_field& f : cache_fields) {
+    return v.refuse(Status::range, "kind", c.kind, " is not a cache kind");
+  for (const CacheField& f : cache_fields) {
     const std::uint64_t value = c.*f.value;
     if (value == 0 && (f.needed >> c.kind & 1U) != 0) {
-      return v.refuse(status::range, f.name, value, ", but this kind of cache needs it");
+      return v.refuse(Status::range, f.name, value, ", but this kind of cache needs it");
     }
     if (value != 0 && (f.taken >> c.kind & 1U) == 0) {
-      return v.refuse(status::argument, f.name, value, ", but this kind of cache does not use it");
+      return v.refuse(Status::argument, f.name, value, ", but this kind of cache does not use it");
     }
   }
   return true;
 }
 
-bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
+bool read_cache(Verdict& v, const hmn_cache* handed, estimate::Cache& out) {
   hmn_cache c{};
   if (!v.read(handed, "cache is NULL", HMN_CACHE_SIZE_V1, &c, sizeof c) ||
       !check_bits(v, "flags", c.flags) || !check_bits(v, "reserved0", c.reserved0) ||
@@ -132,7 +132,7 @@ bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
       !read_packing(v, c.dtype, {c.element_bits, c.group_size, c.group_bits}, out.elements)) {
     return false;
   }
-  out.kind = static_cast<estimate::cache_kind>(c.kind);
+  out.kind = static_cast<estimate::CacheKind>(c.kind);
   out.layers = c.layers;
   out.kv_heads = c.kv_heads;
   out.row_dim = c.row_dim;
@@ -143,11 +143,11 @@ bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
   return true;
 }
 
-bool check_not_zero(verdict& v, const char* field, std::uint64_t value) {
-  return value != 0 || v.refuse(status::range, field, value, ", expected at least 1");
+bool check_not_zero(Verdict& v, const char* field, std::uint64_t value) {
+  return value != 0 || v.refuse(Status::range, field, value, ", expected at least 1");
 }
 
-bool read_attention(verdict& v, const hmn_attention* handed, estimate::attention& out) {
+bool read_attention(Verdict& v, const hmn_attention* handed, estimate::Attention& out) {
   hmn_attention a{};
   if (!v.read(handed, "attention is NULL", HMN_ATTENTION_SIZE_V1, &a, sizeof a) ||
       !check_bits(v, "flags", a.flags & ~hmn_flags{HMN_ATTENTION_FUSED}) ||
@@ -157,7 +157,7 @@ bool read_attention(verdict& v, const hmn_attention* handed, estimate::attention
     return false;
   }
   if (a.kv_heads > a.heads)
-    return v.refuse(status::range, "kv_heads", a.kv_heads, " is above heads");
+    return v.refuse(Status::range, "kv_heads", a.kv_heads, " is above heads");
   out.fused = (a.flags & HMN_ATTENTION_FUSED) != 0;
   out.batch = a.batch != 0 ? a.batch : 1;
   out.heads = a.heads;
@@ -175,8 +175,8 @@ using namespace hmn::api;
 
 hmn_status hmn_estimate_tensor(const uint64_t* shape, uint32_t rank, uint32_t dtype, uint64_t* out,
                                hmn_error* error) noexcept {
-  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
-    estimate::packing p;
+  return estimate_into(out, error, [&](Verdict& v) -> BytesOrNone {
+    estimate::Packing p;
     if (!check_shape(v, shape, rank) || !read_dtype(v, dtype, p.element_bits)) return {};
     return estimate::tensor_bytes({shape, rank}, p);
   });
@@ -184,9 +184,9 @@ hmn_status hmn_estimate_tensor(const uint64_t* shape, uint32_t rank, uint32_t dt
 
 hmn_status hmn_estimate_packed(const uint64_t* shape, uint32_t rank, const hmn_packing* packing,
                                uint64_t* out, hmn_error* error) noexcept {
-  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+  return estimate_into(out, error, [&](Verdict& v) -> BytesOrNone {
     hmn_packing c{};
-    estimate::packing p;
+    estimate::Packing p;
     if (!check_shape(v, shape, rank) ||
         !v.read(packing, "packing is NULL", HMN_PACKING_SIZE_V1, &c, sizeof c) ||
         !check_bits(v, "flags", c.flags) ||
@@ -199,8 +199,8 @@ hmn_status hmn_estimate_packed(const uint64_t* shape, uint32_t rank, const hmn_p
 
 hmn_status hmn_estimate_attention(const hmn_attention* attention, uint64_t* out,
                                   hmn_error* error) noexcept {
-  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
-    estimate::attention a;
+  return estimate_into(out, error, [&](Verdict& v) -> BytesOrNone {
+    estimate::Attention a;
     if (!read_attention(v, attention, a)) return {};
     return estimate::attention_bytes(a);
   });
@@ -208,8 +208,8 @@ hmn_status hmn_estimate_attention(const hmn_attention* attention, uint64_t* out,
 
 hmn_status hmn_estimate_cache(const hmn_cache* cache, uint64_t sequence, uint64_t sequences,
                               uint64_t* out, hmn_error* error) noexcept {
-  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
-    estimate::cache c;
+  return estimate_into(out, error, [&](Verdict& v) -> BytesOrNone {
+    estimate::Cache c;
     if (!read_cache(v, cache, c)) return {};
     return estimate::cache_bytes(c, sequence, sequences);
   });
@@ -217,14 +217,14 @@ hmn_status hmn_estimate_cache(const hmn_cache* cache, uint64_t sequence, uint64_
 
 hmn_status hmn_estimate_overhead(uint64_t bytes, uint32_t per_thousand, uint64_t* out,
                                  hmn_error* error) noexcept {
-  return estimate_into(out, error, [&](verdict&) {
+  return estimate_into(out, error, [&](Verdict&) {
     return estimate::with_overhead(bytes, per_thousand != 0 ? per_thousand : usual_overhead);
   });
 }
 
 hmn_status hmn_estimate_sum(const uint64_t* bytes, uint32_t count, uint64_t* out,
                             hmn_error* error) noexcept {
-  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+  return estimate_into(out, error, [&](Verdict& v) -> BytesOrNone {
     if (bytes == nullptr && count != 0 && !v.refuse_null("bytes is NULL and count is not 0"))
       return {};
     return estimate::sum({bytes, count});

@@ -15,23 +15,23 @@ std::string_view unit_from(hmn_flags flags) noexcept {
 
 namespace {
 
-result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uint32_t index,
+Result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uint32_t index,
                          std::uint32_t format, hmn_flags flags) {
   if (handle == nullptr) return null_argument("snapshot is NULL");
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
-    return failed(status::range, {"format: ", format, " is not a known format"});
+    return failed(Status::range, {"format: ", format, " is not a known format"});
   }
-  if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
-  return append_device(text, object(handle), index, static_cast<device_format>(format),
+  if (Result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
+  return append_device(text, object(handle), index, static_cast<DeviceFormat>(format),
                        unit_from(flags));
 }
 
-result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
+Result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
   if (before == nullptr) return null_argument("before is NULL");
-  return after != nullptr ? result<void>() : null_argument("after is NULL");
+  return after != nullptr ? Result<void>() : null_argument("after is NULL");
 }
 
-void copy_delta(const delta& d, hmn_delta& out) {
+void copy_delta(const Delta& d, hmn_delta& out) {
   out.notes = d.notes;
   out.backend = static_cast<std::uint32_t>(d.from);
   out.device_index = d.device_index;
@@ -43,16 +43,16 @@ void copy_delta(const delta& d, hmn_delta& out) {
   out.elapsed_ns = d.elapsed_ns;
 }
 
-using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&,
-                                       std::uint32_t, std::string_view, std::string_view);
+using AppendReport = Result<void> (*)(std::string&, const Snapshot&, const Snapshot&, std::uint32_t,
+                                      std::string_view, std::string_view);
 
 hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, std::uint32_t index,
-                        const char* label, hmn_flags flags, const text_out& out, hmn_error* error,
-                        append_report append) noexcept {
-  return write_text(out, error, [&](std::string& text) -> result<void> {
-    if (result<void> ok = check_pair(before, after); !ok) return ok;
+                        const char* label, hmn_flags flags, const TextOut& out, hmn_error* error,
+                        AppendReport append) noexcept {
+  return write_text(out, error, [&](std::string& text) -> Result<void> {
+    if (Result<void> ok = check_pair(before, after); !ok) return ok;
     if (label == nullptr) return null_argument("label is NULL");
-    if (result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
+    if (Result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
     return append(text, object(before), object(after), index, label, unit_from(flags));
   });
 }
@@ -74,17 +74,17 @@ hmn_status hmn_format_device(const hmn_snapshot* handle, uint32_t device_index, 
 
 hmn_status hmn_format_json(const hmn_snapshot* handle, hmn_flags flags, char* buffer,
                            uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
-  const text_out out{buffer, capacity, needed};
-  return out.fill(error, [&](std::span<char> to) -> result<std::size_t> {
+  const TextOut out{buffer, capacity, needed};
+  return out.fill(error, [&](std::span<char> to) -> Result<std::size_t> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    if (result<void> ok = check_flags(flags); !ok) return ok.why();
+    if (Result<void> ok = check_flags(flags); !ok) return ok.why();
     return write_json(to, object(handle));
   });
 }
 
 hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity, uint32_t* needed,
                             hmn_error* error) noexcept {
-  return write_text({buffer, capacity, needed}, error, [&](std::string& text) -> result<void> {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& text) -> Result<void> {
     append_bytes(text, bytes);
     return {};
   });
@@ -92,9 +92,9 @@ hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity, uin
 
 hmn_status hmn_delta_read(const hmn_snapshot* before, const hmn_snapshot* after,
                           uint32_t device_index, hmn_delta* out, hmn_error* error) noexcept {
-  return fill(out, error, [&](hmn_delta& full) -> result<void> {
-    if (result<void> ok = check_pair(before, after); !ok) return ok;
-    const result<delta> d = compare(object(before), object(after), device_index);
+  return fill(out, error, [&](hmn_delta& full) -> Result<void> {
+    if (Result<void> ok = check_pair(before, after); !ok) return ok;
+    const Result<Delta> d = compare(object(before), object(after), device_index);
     if (!d) return d.why();
     copy_delta(*d, full);
     return {};

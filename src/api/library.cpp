@@ -32,12 +32,12 @@ const char* hmn_version_string(void) noexcept {
 
 uint32_t hmn_feature(uint32_t feature) noexcept {
   if (feature == HMN_FEATURE_SUBPROCESS) return HMN_WITH_SUBPROCESS;
-  if (feature == HMN_FEATURE_SIMULATION) return is_available(source::simulated) ? 1 : 0;
+  if (feature == HMN_FEATURE_SIMULATION) return is_available(Source::simulated) ? 1 : 0;
   return 0;
 }
 
 uint32_t hmn_backend_available(uint32_t backend) noexcept {
-  return is_source(backend) && is_available(static_cast<source>(backend)) ? 1 : 0;
+  return is_source(backend) && is_available(static_cast<Source>(backend)) ? 1 : 0;
 }
 
 uint64_t hmn_monotonic_ns(void) noexcept {
@@ -66,12 +66,12 @@ const char* hmn_dtype_name(uint32_t dtype) noexcept {
 
 hmn_status hmn_dtype_from_name(const char* name, uint32_t* out, hmn_error* error) noexcept {
   clear_out(out);
-  return guarded(error, [&]() -> result<void> {
+  return guarded(error, [&]() -> Result<void> {
     if (name == nullptr) return null_argument("name is NULL");
     if (out == nullptr) return null_argument("out is NULL");
     *out = dtype_called(name);
     if (*out != HMN_DTYPE_UNKNOWN) return {};
-    return failed(status::argument,
+    return failed(Status::argument,
                   {"name: \"", name, "\" is not a dtype, for instance f32, bf16, f8e4m3 or i4"});
   });
 }

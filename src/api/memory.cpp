@@ -11,12 +11,12 @@ namespace hmn::api {
 namespace {
 
 template <class Read>
-result<void> read_fields(hmn_fields fields, const hmn_process_memory* out, hmn_process_memory& full,
+Result<void> read_fields(hmn_fields fields, const hmn_process_memory* out, hmn_process_memory& full,
                          Read&& read) {
-  if (result<void> ok = check_fields(fields, out); !ok) return ok;
+  if (Result<void> ok = check_fields(fields, out); !ok) return ok;
   const hmn_fields wanted = fields != 0 ? fields : process_memory_field::cheap;
-  process_memory m;
-  if (result<void> ok = read(wanted, m); !ok) return ok;
+  ProcessMemory m;
+  if (Result<void> ok = read(wanted, m); !ok) return ok;
   copy_out(m, full, wanted);
   return {};
 }
@@ -26,12 +26,12 @@ result<void> read_fields(hmn_fields fields, const hmn_process_memory* out, hmn_p
 bool read_own_sizes(hmn_context* handle, hmn_fields fields, hmn_process_memory* out) noexcept {
   constexpr hmn_fields both = process_memory_field::cheap;
   if (handle == nullptr || out == nullptr || out->struct_size != sizeof *out) return false;
-  memory_sizes found;
+  MemorySizes found;
   if ((fields & ~both) != 0 || !object(handle).own_sizes(found)) return false;
   *out = {};
   out->struct_size = sizeof *out;
   out->present = fields != 0 ? fields : both;
-  out->backend = static_cast<std::uint32_t>(source::os);
+  out->backend = static_cast<std::uint32_t>(Source::os);
   out->pid = object(handle).own_pid();
   if ((out->present & process_memory_field::resident) != 0) out->resident_bytes = found.resident;
   if ((out->present & process_memory_field::virtual_size) != 0) {
@@ -48,34 +48,34 @@ using namespace hmn::api;
 
 hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_fields fields,
                                    hmn_process_memory* out, hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
-    if (pid == 0) return failed(status::range, "pid: 0 is not a process");
+  return fill_from(handle, out, error, [&](Context& c, hmn_process_memory& full) -> Result<void> {
+    if (pid == 0) return failed(Status::range, "pid: 0 is not a process");
     return read_fields(fields, out, full,
-                       [&](FieldSet f, process_memory& m) { return c.memory(pid, f, m); });
+                       [&](FieldSet f, ProcessMemory& m) { return c.memory(pid, f, m); });
   });
 }
 
 hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_fields fields,
                                         hmn_process_memory* out, hmn_error* error) noexcept {
   if (error == nullptr || is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
-    const platform::no_cancel quiet;
+    const platform::NoCancel quiet;
     if (read_own_sizes(handle, fields, out)) {
       clear_error(error);
       return HMN_OK;
     }
   }
-  return fill_from(handle, out, error, [&](context& c, hmn_process_memory& full) -> result<void> {
+  return fill_from(handle, out, error, [&](Context& c, hmn_process_memory& full) -> Result<void> {
     return read_fields(fields, out, full,
-                       [&](FieldSet f, process_memory& m) { return c.own_memory(f, m); });
+                       [&](FieldSet f, ProcessMemory& m) { return c.own_memory(f, m); });
   });
 }
 
 hmn_status hmn_system_memory_read(hmn_context* handle, hmn_fields fields, hmn_system_memory* out,
                                   hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](context& c, hmn_system_memory& full) -> result<void> {
-    if (result<void> ok = check_fields(fields, out); !ok) return ok;
-    system_memory m;
-    if (result<void> ok = c.system(m); !ok) return ok;
+  return fill_from(handle, out, error, [&](Context& c, hmn_system_memory& full) -> Result<void> {
+    if (Result<void> ok = check_fields(fields, out); !ok) return ok;
+    SystemMemory m;
+    if (Result<void> ok = c.system(m); !ok) return ok;
     copy_out(m, full, fields);
     return {};
   });

@@ -87,7 +87,7 @@ template <>
 inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
 // Position in its struct of a field with a presence bit.
-struct sized_field {
+struct SizedField {
   std::uint16_t begin;
   std::uint16_t end;
   hmn_fields bit;
@@ -97,21 +97,21 @@ struct sized_field {
 inline constexpr std::size_t present_offset = 8;
 
 template <class T>
-inline constexpr std::array<sized_field, 0> fields_of{};
+inline constexpr std::array<SizedField, 0> fields_of{};
 #define HMN_OPTIONAL_FIELD(type, member, bit) \
-  sized_field{offsetof(type, member), offsetof(type, member) + sizeof(type::member), bit},
+  SizedField{offsetof(type, member), offsetof(type, member) + sizeof(type::member), bit},
 #define HMN_RESULT(type, ...)                               \
   static_assert(offsetof(type, present) == present_offset); \
   template <>                                               \
-  inline constexpr auto fields_of<type> = std::to_array<sized_field>({__VA_ARGS__});
+  inline constexpr auto fields_of<type> = std::to_array<SizedField>({__VA_ARGS__});
 #include "api/result_fields.def"
 #undef HMN_RESULT
 #undef HMN_OPTIONAL_FIELD
 
 // Presence bits of the fields that fit a struct of that size.
-constexpr hmn_fields bits_within(std::span<const sized_field> fields, std::uint32_t size) noexcept {
+constexpr hmn_fields bits_within(std::span<const SizedField> fields, std::uint32_t size) noexcept {
   hmn_fields bits = 0;
-  for (const sized_field& f : fields) {
+  for (const SizedField& f : fields) {
     if (f.end <= size) bits |= f.bit;
   }
   return bits;
@@ -121,19 +121,19 @@ template <class T>
 inline constexpr hmn_fields all_fields = bits_within(fields_of<T>, sizeof(T));
 
 // A caller's result struct of any type, so that the rules are code and not templates.
-struct sized_out {
+struct SizedOut {
   unsigned char* bytes;
   std::uint32_t first_size;  // the struct's V1
   std::uint32_t known_size;  // in this version of the library
-  std::span<const sized_field> fields;
+  std::span<const SizedField> fields;
 
   template <class T>
-  static sized_out of(T* out) noexcept {
+  static SizedOut of(T* out) noexcept {
     static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0 && sizeof(T) <= largest_result);
     return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), fields_of<T>};
   }
 
-  [[nodiscard]] result<void> check() const;
+  [[nodiscard]] Result<void> check() const;
   // Zeroes everything after struct_size.
   void clear() const noexcept;
   // Writes every byte up to the caller's struct_size and none beyond. A field that does not fit
@@ -145,12 +145,12 @@ struct sized_out {
 };
 
 // Zeroes a result on every path that does not write it.
-class cleared_unless_written {
+class ClearedUnlessWritten {
  public:
-  explicit cleared_unless_written(sized_out out) noexcept : out_(out) {}
-  cleared_unless_written(const cleared_unless_written&) = delete;
-  cleared_unless_written& operator=(const cleared_unless_written&) = delete;
-  ~cleared_unless_written() {
+  explicit ClearedUnlessWritten(SizedOut out) noexcept : out_(out) {}
+  ClearedUnlessWritten(const ClearedUnlessWritten&) = delete;
+  ClearedUnlessWritten& operator=(const ClearedUnlessWritten&) = delete;
+  ~ClearedUnlessWritten() {
     if (!written_) out_.clear();
   }
   void write(const void* full) noexcept {
@@ -159,17 +159,17 @@ class cleared_unless_written {
   }
 
  private:
-  const sized_out out_;
+  const SizedOut out_;
   bool written_ = false;
 };
 
 // Copies an input of any size over zeroed defaults: for NULL, and for fields beyond the caller's
 // struct, zero remains.
-result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
+Result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
                         std::uint32_t known_size);
 
 template <class T>
-result<void> read_input(const T* options, T& full) {
+Result<void> read_input(const T* options, T& full) {
   return read_sized(options, size_v1<T>, &full, sizeof full);
 }
 

@@ -14,19 +14,19 @@ namespace {
 constexpr std::uint32_t collected_by_default =
     subject::memory | subject::devices | subject::pools | subject::self;
 
-failure past_end(std::uint32_t position, std::size_t count) {
-  return failed(status::range, {"position: ", position, " is past the end of ", count, " entries"});
+Failure past_end(std::uint32_t position, std::size_t count) {
+  return failed(Status::range, {"position: ", position, " is past the end of ", count, " entries"});
 }
 
 // Returns nullptr for an unknown text of a process.
-const std::string usage::*process_text(std::uint32_t text) noexcept {
+const std::string Usage::*process_text(std::uint32_t text) noexcept {
   switch (text) {
     case HMN_TEXT_PROCESS_NAME:
-      return &usage::name;
+      return &Usage::name;
     case HMN_TEXT_PROCESS_COMMAND:
-      return &usage::command;
+      return &Usage::command;
     case HMN_TEXT_PROCESS_CONTAINER:
-      return &usage::container;
+      return &Usage::container;
     default:
       return nullptr;
   }
@@ -35,8 +35,8 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
 // Copies a record of the host.
 template <class T, class Record>
 hmn_status of_host(const hmn_snapshot* handle, std::uint32_t about,
-                   std::optional<Record> snapshot::*part, T* out, hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
+                   std::optional<Record> Snapshot::*part, T* out, hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](const Snapshot& s, T& full) -> Result<void> {
     const std::optional<Record>& r = s.*part;
     if (!r) return why_empty(s, about, nullptr);
     copy_out(*r, full);
@@ -46,11 +46,11 @@ hmn_status of_host(const hmn_snapshot* handle, std::uint32_t about,
 
 template <class T, class Record>
 hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index, std::uint32_t about,
-                     std::optional<Record> snapshot_device::*part, T* out,
+                     std::optional<Record> SnapshotDevice::*part, T* out,
                      hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
-    const snapshot_device* const d = s.device_by_index(index);
-    if (d == nullptr) return snapshot::no_device(index);
+  return fill_from(handle, out, error, [&](const Snapshot& s, T& full) -> Result<void> {
+    const SnapshotDevice* const d = s.device_by_index(index);
+    if (d == nullptr) return Snapshot::no_device(index);
     const std::optional<Record>& r = d->*part;
     if (!r) return why_empty(s, about, &*d->identity);
     copy_out(*r, full);
@@ -60,9 +60,9 @@ hmn_status of_device(const hmn_snapshot* handle, std::uint32_t index, std::uint3
 
 // Copies an entry of `list` by `copy`.
 template <class T, class List, class Copy>
-hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t position, T* out,
+hmn_status entry(const hmn_snapshot* handle, List Snapshot::*list, std::uint32_t position, T* out,
                  hmn_error* error, Copy&& copy) noexcept {
-  return fill_from(handle, out, error, [&](const snapshot& s, T& full) -> result<void> {
+  return fill_from(handle, out, error, [&](const Snapshot& s, T& full) -> Result<void> {
     const List& entries = s.*list;
     if (position >= entries.size()) return past_end(position, entries.size());
     copy(entries[position], full);
@@ -71,7 +71,7 @@ hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t
 }
 
 template <class T, class Record>
-hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list,
+hmn_status entry(const hmn_snapshot* handle, std::vector<Record> Snapshot::*list,
                  std::uint32_t position, T* out, hmn_error* error) noexcept {
   return entry(handle, list, position, out, error,
                [](const Record& r, T& full) { copy_out(r, full); });
@@ -79,46 +79,46 @@ hmn_status entry(const hmn_snapshot* handle, std::vector<Record> snapshot::*list
 
 }  // namespace
 
-result<void> read_request(const hmn_snapshot_options* options, hmn_flags default_collect,
-                          snapshot_request& r) {
+Result<void> read_request(const hmn_snapshot_options* options, hmn_flags default_collect,
+                          SnapshotRequest& r) {
   hmn_snapshot_options o{};
-  if (result<void> ok = read_input(options, o); !ok) return ok;
+  if (Result<void> ok = read_input(options, o); !ok) return ok;
   constexpr hmn_flags known = HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS |
                               HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK | HMN_SNAPSHOT_PARTS;
-  if (result<void> ok = check_flags(o.flags, known); !ok) return ok;
+  if (Result<void> ok = check_flags(o.flags, known); !ok) return ok;
   if ((o.collect & ~subject::all) != 0) {
-    return failed(status::unknown_flag,
+    return failed(Status::unknown_flag,
                   {"collect: unknown bits 0x", hex(o.collect & ~subject::all)});
   }
-  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
+  if (Result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.quick = (o.flags & HMN_SNAPSHOT_QUICK) != 0;
   r.parts = (o.flags & HMN_SNAPSHOT_PARTS) != 0;
   if (r.slow && r.quick) {
-    return failed(status::argument, "flags: a snapshot is either slow or quick");
+    return failed(Status::argument, "flags: a snapshot is either slow or quick");
   }
   if (o.deadline_ns != 0) {
     std::uint64_t& deadline = r.deadline_ns.emplace();
-    if (result<void> ok = read_duration("deadline_ns", o.deadline_ns, deadline); !ok) return ok;
+    if (Result<void> ok = read_duration("deadline_ns", o.deadline_ns, deadline); !ok) return ok;
   }
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {
-    return failed(status::argument,
+    return failed(Status::argument,
                   {"device_index: ", o.device_index, " is set without the flag for one device"});
   }
   if ((o.flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) {
-    if (o.pid == 0) return failed(status::range, "pid: 0 is not a process");
+    if (o.pid == 0) return failed(Status::range, "pid: 0 is not a process");
     r.pid = o.pid;
   } else if (o.pid != 0) {
-    return failed(status::argument, {"pid: ", o.pid, " is set without the flag for one process"});
+    return failed(Status::argument, {"pid: ", o.pid, " is set without the flag for one process"});
   }
   return {};
 }
 
-void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
-  const diagnostic& d = from.value;
+void copy_diagnostic(const SnapshotDiagnostic& from, hmn_diagnostic& out) {
+  const Diagnostic& d = from.value;
   out.notes = d.notes;
   out.backend = static_cast<std::uint32_t>(d.why.from);
   out.reason = static_cast<std::uint32_t>(reason_for(d.why));
@@ -150,7 +150,7 @@ void copy_diagnostic(const snapshot_diagnostic& from, hmn_diagnostic& out) {
 
 namespace {
 
-void copy_info(const snapshot& s, hmn_snapshot_info& out) {
+void copy_info(const Snapshot& s, hmn_snapshot_info& out) {
   out.notes = s.notes;
   out.collect = s.collect;
   out.device_count = static_cast<std::uint32_t>(s.devices.size());
@@ -171,9 +171,9 @@ bool is_of_host(std::uint32_t about) noexcept {
 }
 
 // Whether each member is known, and 0 where the subject does not use it.
-result<void> check_members(const hmn_reason_key& k) {
+Result<void> check_members(const hmn_reason_key& k) {
   if (!std::has_single_bit(k.subject) || (k.subject & ~subject::all) != 0) {
-    return failed(status::range, {"subject: 0x", hex(k.subject), ", expected one known bit"});
+    return failed(Status::range, {"subject: 0x", hex(k.subject), ", expected one known bit"});
   }
   const bool is_pools = k.subject == subject::pools;
   const bool is_metrics = k.subject == subject::metrics;
@@ -190,22 +190,22 @@ result<void> check_members(const hmn_reason_key& k) {
                  {"field", k.field, !is_metrics}};
   for (const auto& m : members) {
     if (m.value == 0 || m.is_used) continue;
-    return failed(status::argument, {m.name, ": ", m.value, ", expected 0 for this subject"});
+    return failed(Status::argument, {m.name, ": ", m.value, ", expected 0 for this subject"});
   }
-  if (result<void> ok = check_pool_kind(k.pool, "pool"); !ok) return ok;
+  if (Result<void> ok = check_pool_kind(k.pool, "pool"); !ok) return ok;
   if (k.metric == 0) return {};
   return check_metric(k.metric, k.metric_instance, "metric", "metric_instance");
 }
 
-ReasonKey read_key(const snapshot& s, const hmn_reason_key& k) {
+ReasonKey read_key(const Snapshot& s, const hmn_reason_key& k) {
   ReasonKey key{.about = k.subject, .field = k.field, .pid = k.pid};
   if (k.metric != 0) {
-    key.field = missing_metric(static_cast<metric_id>(k.metric), k.metric_instance);
+    key.field = missing_metric(static_cast<MetricId>(k.metric), k.metric_instance);
   }
   if (k.subject == subject::pools) {
-    key.pool = PoolKey{static_cast<pool_kind>(k.pool), k.pool_instance};
-    const pool* const main = s.main_pool(k.device_index);
-    if (key.pool->kind == pool_kind::main && main != nullptr) key.pool->kind = main->kind;
+    key.pool = PoolKey{static_cast<PoolKind>(k.pool), k.pool_instance};
+    const Pool* const main = s.main_pool(k.device_index);
+    if (key.pool->kind == PoolKind::main && main != nullptr) key.pool->kind = main->kind;
   }
   return key;
 }
@@ -219,11 +219,11 @@ using namespace hmn::api;
 hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* options,
                              hmn_snapshot** out, hmn_error* error) noexcept {
   clear_out(out);
-  return with_context(handle, error, [&](context& c) -> result<void> {
+  return with_context(handle, error, [&](Context& c) -> Result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    snapshot_request request;
-    if (result<void> ok = read_request(options, collected_by_default, request); !ok) return ok;
-    result<std::unique_ptr<snapshot>> taken = c.take(request);
+    SnapshotRequest request;
+    if (Result<void> ok = read_request(options, collected_by_default, request); !ok) return ok;
+    Result<std::unique_ptr<Snapshot>> taken = c.take(request);
     if (!taken) return taken.why();
     *out = handle_of(std::move(*taken));
     return {};
@@ -237,7 +237,7 @@ void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
 hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out,
                              hmn_error* error) noexcept {
   return fill_from(handle, out, error,
-                   [](const snapshot& s, hmn_snapshot_info& full) -> result<void> {
+                   [](const Snapshot& s, hmn_snapshot_info& full) -> Result<void> {
                      copy_info(s, full);
                      return {};
                    });
@@ -245,38 +245,38 @@ hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out,
 
 hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out,
                                hmn_error* error) noexcept {
-  return of_host(handle, subject::memory, &snapshot::memory, out, error);
+  return of_host(handle, subject::memory, &Snapshot::memory, out, error);
 }
 
 hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out,
                                hmn_error* error) noexcept {
-  return of_host(handle, subject::system, &snapshot::system, out, error);
+  return of_host(handle, subject::system, &Snapshot::system, out, error);
 }
 
 hmn_status hmn_snapshot_device_at(const hmn_snapshot* handle, uint32_t position, hmn_device* out,
                                   hmn_error* error) noexcept {
-  return entry(handle, &snapshot::devices, position, out, error,
-               [](const snapshot_device& d, hmn_device& full) { copy_out(d.record(), full); });
+  return entry(handle, &Snapshot::devices, position, out, error,
+               [](const SnapshotDevice& d, hmn_device& full) { copy_out(d.record(), full); });
 }
 
 hmn_status hmn_snapshot_find_telemetry(const hmn_snapshot* handle, uint32_t device_index,
                                        hmn_telemetry* out, hmn_error* error) noexcept {
-  return of_device(handle, device_index, subject::telemetry, &snapshot_device::telemetry, out,
+  return of_device(handle, device_index, subject::telemetry, &SnapshotDevice::telemetry, out,
                    error);
 }
 
 hmn_status hmn_snapshot_find_self(const hmn_snapshot* handle, uint32_t device_index, hmn_usage* out,
                                   hmn_error* error) noexcept {
-  return of_device(handle, device_index, subject::self, &snapshot_device::self, out, error);
+  return of_device(handle, device_index, subject::self, &SnapshotDevice::self, out, error);
 }
 
 hmn_status hmn_snapshot_find_pool(const hmn_snapshot* handle, uint32_t device_index, uint32_t kind,
                                   uint32_t instance, hmn_pool* out, hmn_error* error) noexcept {
-  return fill_from(handle, out, error, [&](const snapshot& s, hmn_pool& full) -> result<void> {
-    if (result<void> ok = check_pool_kind(kind); !ok) return ok;
-    const snapshot_device* const d = s.device_by_index(device_index);
-    if (d == nullptr) return snapshot::no_device(device_index);
-    const pool* const found = s.find_pool(device_index, static_cast<pool_kind>(kind), instance);
+  return fill_from(handle, out, error, [&](const Snapshot& s, hmn_pool& full) -> Result<void> {
+    if (Result<void> ok = check_pool_kind(kind); !ok) return ok;
+    const SnapshotDevice* const d = s.device_by_index(device_index);
+    if (d == nullptr) return Snapshot::no_device(device_index);
+    const Pool* const found = s.find_pool(device_index, static_cast<PoolKind>(kind), instance);
     if (found == nullptr) return why_empty(s, subject::pools, &*d->identity);
     copy_out(*found, full);
     return {};
@@ -285,28 +285,28 @@ hmn_status hmn_snapshot_find_pool(const hmn_snapshot* handle, uint32_t device_in
 
 hmn_status hmn_snapshot_pool_at(const hmn_snapshot* handle, uint32_t position, hmn_pool* out,
                                 hmn_error* error) noexcept {
-  return entry(handle, &snapshot::pools, position, out, error);
+  return entry(handle, &Snapshot::pools, position, out, error);
 }
 
 hmn_status hmn_snapshot_usage_at(const hmn_snapshot* handle, uint32_t position, hmn_usage* out,
                                  hmn_error* error) noexcept {
-  return entry(handle, &snapshot::usages, position, out, error);
+  return entry(handle, &Snapshot::usages, position, out, error);
 }
 
 hmn_status hmn_snapshot_metric_at(const hmn_snapshot* handle, uint32_t position, hmn_metric* out,
                                   hmn_error* error) noexcept {
-  return entry(handle, &snapshot::metrics, position, out, error);
+  return entry(handle, &Snapshot::metrics, position, out, error);
 }
 
 hmn_status hmn_snapshot_group_at(const hmn_snapshot* handle, uint32_t position, hmn_group* out,
                                  hmn_error* error) noexcept {
-  return entry(handle, &snapshot::groups, position, out, error);
+  return entry(handle, &Snapshot::groups, position, out, error);
 }
 
 hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t position,
                                       hmn_diagnostic* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error,
-                   [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+                   [&](const Snapshot& s, hmn_diagnostic& full) -> Result<void> {
                      const auto& all = s.why->diagnostics;
                      if (position >= all.size()) return past_end(position, all.size());
                      copy_diagnostic(all[position], full);
@@ -317,19 +317,19 @@ hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t posit
 hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, const hmn_reason_key* key,
                                hmn_diagnostic* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error,
-                   [&](const snapshot& s, hmn_diagnostic& full) -> result<void> {
+                   [&](const Snapshot& s, hmn_diagnostic& full) -> Result<void> {
                      if (key == nullptr) return null_argument("key is NULL");
                      hmn_reason_key k{};
-                     if (result<void> ok = read_input(key, k); !ok) return ok;
-                     if (result<void> ok = check_members(k); !ok) return ok;
+                     if (Result<void> ok = read_input(key, k); !ok) return ok;
+                     if (Result<void> ok = check_members(k); !ok) return ok;
                      if (((s.collect | s.postponed) & k.subject) == 0)
                        return why_empty(s, k.subject, nullptr);
                      if (is_of_host(k.subject)) {
                        copy_diagnostic(reason_for(s, read_key(s, k), nullptr), full);
                        return {};
                      }
-                     const snapshot_device* const d = s.device_by_index(k.device_index);
-                     if (d == nullptr) return snapshot::no_device(k.device_index);
+                     const SnapshotDevice* const d = s.device_by_index(k.device_index);
+                     if (d == nullptr) return Snapshot::no_device(k.device_index);
                      copy_diagnostic(reason_for(s, read_key(s, k), &*d->identity), full);
                      return {};
                    });
@@ -338,17 +338,17 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, const hmn_reason_key*
 hmn_status hmn_snapshot_text_at(const hmn_snapshot* handle, uint32_t text, uint32_t position,
                                 char* buffer, uint32_t capacity, uint32_t* needed,
                                 hmn_error* error) noexcept {
-  return write_text({buffer, capacity, needed}, error, [&](std::string& found) -> result<void> {
+  return write_text({buffer, capacity, needed}, error, [&](std::string& found) -> Result<void> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    const snapshot& s = object(handle);
-    const std::string usage::*const part = process_text(text);
+    const Snapshot& s = object(handle);
+    const std::string Usage::*const part = process_text(text);
     const bool is_group = text == HMN_TEXT_GROUP_NAME;
     if (part == nullptr && !is_group)
-      return failed(status::range, {"text: ", text, " is not a known text"});
+      return failed(Status::range, {"text: ", text, " is not a known text"});
     const std::size_t count = is_group ? s.groups.size() : s.usages.size();
     if (position >= count) return past_end(position, count);
     found = is_group ? s.groups[position].name : s.usages[position].*part;
-    if (found.empty() && !is_group) return failed(status::empty, "the text is not known");
+    if (found.empty() && !is_group) return failed(Status::empty, "the text is not known");
     return {};
   });
 }

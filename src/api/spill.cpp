@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::uint32_t largest_episode_capacity = 65536;
 
-result<void> read_thresholds(const hmn_spill_options* options, spill_thresholds& by) {
+Result<void> read_thresholds(const hmn_spill_options* options, SpillThresholds& by) {
   hmn_spill_options o{};
-  if (result<void> ok = read_input(options, o); !ok) return ok;
-  if (result<void> ok = check_flags(o.flags); !ok) return ok;
-  if (result<void> ok = check_reserved(o.reserved0); !ok) return ok;
+  if (Result<void> ok = read_input(options, o); !ok) return ok;
+  if (Result<void> ok = check_flags(o.flags); !ok) return ok;
+  if (Result<void> ok = check_reserved(o.reserved0); !ok) return ok;
   if (o.episode_capacity > largest_episode_capacity) {
-    return failed(status::range, {"episode_capacity: ", o.episode_capacity, " is above ",
+    return failed(Status::range, {"episode_capacity: ", o.episode_capacity, " is above ",
                                   largest_episode_capacity});
   }
   by.dedicated = o.dedicated_threshold_bytes;
@@ -28,19 +28,19 @@ std::optional<std::uint64_t> reported(hmn_flags flags, hmn_flags bit, std::uint6
   return (flags & bit) != 0 ? std::optional(value) : std::nullopt;
 }
 
-result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
+Result<void> read_sample(const hmn_spill_sample* given, SpillSample& out) {
   if (given == nullptr) return null_argument("sample is NULL");
   hmn_spill_sample s{};
-  if (result<void> ok = read_input(given, s); !ok) return ok;
+  if (Result<void> ok = read_input(given, s); !ok) return ok;
   constexpr hmn_flags known = HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED;
-  if (result<void> ok = check_flags(s.flags, known); !ok) return ok;
+  if (Result<void> ok = check_flags(s.flags, known); !ok) return ok;
   out.limit = reported(s.flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s.limit_bytes);
   out.evicted = reported(s.flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s.evicted_bytes);
   if (!out.limit && s.limit_bytes != 0) {
-    return failed(status::argument, {"limit_bytes: ", s.limit_bytes, " is set without its flag"});
+    return failed(Status::argument, {"limit_bytes: ", s.limit_bytes, " is set without its flag"});
   }
   if (!out.evicted && s.evicted_bytes != 0) {
-    return failed(status::argument,
+    return failed(Status::argument,
                   {"evicted_bytes: ", s.evicted_bytes, " is set without its flag"});
   }
   out.monotonic_ns = s.monotonic_ns != 0 ? s.monotonic_ns : platform::monotonic_ns();
@@ -49,14 +49,14 @@ result<void> read_sample(const hmn_spill_sample* given, spill_sample& out) {
   return {};
 }
 
-result<void> check_spill(hmn_spill* handle) {
+Result<void> check_spill(hmn_spill* handle) {
   return check_usable(handle, "spill detector");
 }
 
 hmn_status with_spill(hmn_spill* handle, hmn_error* error,
-                      function_ref<result<void>(spill&)> body) noexcept {
-  return guarded(error, [&]() -> result<void> {
-    if (result<void> ok = check_spill(handle); !ok) return ok;
+                      FunctionRef<Result<void>(Spill&)> body) noexcept {
+  return guarded(error, [&]() -> Result<void> {
+    if (Result<void> ok = check_spill(handle); !ok) return ok;
     return body(object(handle));
   });
 }
@@ -65,7 +65,7 @@ std::string_view text_of(const char* label) noexcept {
   return label != nullptr ? label : "";
 }
 
-void give_totals(const spill_totals& t, hmn_spill_info& out) {
+void give_totals(const SpillTotals& t, hmn_spill_info& out) {
   out.state = (t.observations != 0 ? hmn_flags{HMN_SPILL_STATE_MEASURABLE} : 0U) |
               (t.rules != 0 ? hmn_flags{HMN_SPILL_STATE_NOW} : 0U) |
               (t.episodes != 0 ? hmn_flags{HMN_SPILL_STATE_EVER} : 0U);
@@ -94,8 +94,8 @@ void give_totals(const spill_totals& t, hmn_spill_info& out) {
   copy_text(out.first_label, t.first_label, out.notes);
 }
 
-void copy_info(const spill& s, hmn_spill_info& out) {
-  const spill_report r = s.report();
+void copy_info(const Spill& s, hmn_spill_info& out) {
+  const SpillReport r = s.report();
   out.device_index = s.device_index();
   give_totals(r.totals, out);
   out.skipped_count = r.skipped;
@@ -104,7 +104,7 @@ void copy_info(const spill& s, hmn_spill_info& out) {
   copy_text(out.message, r.why.message, out.notes);
 }
 
-void copy_episode(std::uint64_t number, const spill_episode& e, hmn_episode& out) {
+void copy_episode(std::uint64_t number, const SpillEpisode& e, hmn_episode& out) {
   out.rules = e.rules;
   out.number = number;
   out.observation_count = e.observations;
@@ -127,15 +127,15 @@ hmn_status hmn_spill_create(hmn_context* context, uint32_t device_index,
                             const hmn_spill_options* options, hmn_spill** out,
                             hmn_error* error) noexcept {
   clear_out(out);
-  return guarded(error, [&]() -> result<void> {
+  return guarded(error, [&]() -> Result<void> {
     if (context != nullptr) {
-      if (result<void> ok = check_context(context); !ok) return ok;
+      if (Result<void> ok = check_context(context); !ok) return ok;
     }
     if (out == nullptr) return null_argument("out is NULL");
-    spill_thresholds by;
-    if (result<void> ok = read_thresholds(options, by); !ok) return ok;
+    SpillThresholds by;
+    if (Result<void> ok = read_thresholds(options, by); !ok) return ok;
     *out = handle_of(
-        std::make_unique<spill>(context != nullptr ? shared(context) : nullptr, device_index, by));
+        std::make_unique<Spill>(context != nullptr ? shared(context) : nullptr, device_index, by));
     return {};
   });
 }
@@ -145,12 +145,12 @@ void hmn_spill_destroy(hmn_spill* handle) noexcept {
 }
 
 hmn_status hmn_spill_observe(hmn_spill* handle, const char* label, hmn_error* error) noexcept {
-  return with_spill(handle, error, [&](spill& s) { return s.observe(text_of(label)); });
+  return with_spill(handle, error, [&](Spill& s) { return s.observe(text_of(label)); });
 }
 
 hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* taken,
                                       const char* label, hmn_error* error) noexcept {
-  return with_spill(handle, error, [&](spill& s) -> result<void> {
+  return with_spill(handle, error, [&](Spill& s) -> Result<void> {
     if (taken == nullptr) return null_argument("snapshot is NULL");
     return s.observe(object(taken), text_of(label));
   });
@@ -158,17 +158,17 @@ hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* tak
 
 hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, const char* label,
                           hmn_error* error) noexcept {
-  return with_spill(handle, error, [&](spill& s) -> result<void> {
-    spill_sample given;
-    if (result<void> ok = read_sample(sample, given); !ok) return ok;
+  return with_spill(handle, error, [&](Spill& s) -> Result<void> {
+    SpillSample given;
+    if (Result<void> ok = read_sample(sample, given); !ok) return ok;
     s.feed(given, text_of(label));
     return {};
   });
 }
 
 hmn_status hmn_spill_read(hmn_spill* handle, hmn_spill_info* out, hmn_error* error) noexcept {
-  return fill(out, error, [&](hmn_spill_info& full) -> result<void> {
-    if (result<void> ok = check_spill(handle); !ok) return ok;
+  return fill(out, error, [&](hmn_spill_info& full) -> Result<void> {
+    if (Result<void> ok = check_spill(handle); !ok) return ok;
     copy_info(object(handle), full);
     return {};
   });
@@ -176,11 +176,11 @@ hmn_status hmn_spill_read(hmn_spill* handle, hmn_spill_info* out, hmn_error* err
 
 hmn_status hmn_spill_episode(hmn_spill* handle, uint64_t number, hmn_episode* out,
                              hmn_error* error) noexcept {
-  return fill(out, error, [&](hmn_episode& full) -> result<void> {
-    if (result<void> ok = check_spill(handle); !ok) return ok;
-    const std::optional<hmn::spill_episode> found = object(handle).episode(number);
+  return fill(out, error, [&](hmn_episode& full) -> Result<void> {
+    if (Result<void> ok = check_spill(handle); !ok) return ok;
+    const std::optional<hmn::SpillEpisode> found = object(handle).episode(number);
     if (!found) {
-      return failed(status::range,
+      return failed(Status::range,
                     {"number: episode ", number, " has not started yet, or was dropped"});
     }
     copy_episode(number, *found, full);

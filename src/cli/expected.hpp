@@ -7,7 +7,7 @@
 namespace hmn::cli {
 
 // Exit codes, as in docs/exit-codes.md. Commands that run another also return its code, or 128 + N.
-enum class exit_code : int {
+enum class ExitCode : int {
   done = 0,
   failed = 1,
   usage = 2,
@@ -20,28 +20,28 @@ enum class exit_code : int {
   killed = 128  // + N
 };
 
-struct failure {
-  exit_code code = exit_code::failed;
+struct Failure {
+  ExitCode code = ExitCode::failed;
   std::string message;
 };
 
-inline failure failed(std::string message) {
-  return {exit_code::failed, std::move(message)};
+inline Failure failed(std::string message) {
+  return {ExitCode::failed, std::move(message)};
 }
-inline failure misused(std::string message) {
-  return {exit_code::usage, std::move(message)};
+inline Failure misused(std::string message) {
+  return {ExitCode::usage, std::move(message)};
 }
 
 // Prefixes `why` with the path of the file or folder.
-inline failure failed_at(const std::string& path, const std::string& why) {
+inline Failure failed_at(const std::string& path, const std::string& why) {
   return failed("\"" + path + "\": " + why);
 }
 
 template <class T>
-class expected {
+class Expected {
  public:
-  expected(T value) : held_(std::in_place_index<0>, std::move(value)) {}
-  expected(failure why) : held_(std::in_place_index<1>, std::move(why)) {}
+  Expected(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Expected(Failure why) : held_(std::in_place_index<1>, std::move(why)) {}
 
   explicit operator bool() const noexcept { return held_.index() == 0; }
   T& operator*() & { return std::get<0>(held_); }
@@ -49,10 +49,10 @@ class expected {
   T&& operator*() && { return std::get<0>(std::move(held_)); }
   T* operator->() { return &std::get<0>(held_); }
   const T* operator->() const { return &std::get<0>(held_); }
-  const failure& why() const { return std::get<1>(held_); }
+  const Failure& why() const { return std::get<1>(held_); }
 
  private:
-  std::variant<T, failure> held_;
+  std::variant<T, Failure> held_;
 };
 
 }  // namespace hmn::cli

@@ -11,14 +11,14 @@
 
 namespace hmn {
 
-struct account_values {
+struct AccountValues {
   std::uint64_t allocated = 0;
   std::uint64_t peak = 0;
 };
 
 // Maximum of the values passed to raise().
 template <class Word>
-class peak_word {
+class PeakWord {
  public:
   void raise(std::uint64_t to) {
     std::uint64_t now = value_.load();
@@ -27,7 +27,7 @@ class peak_word {
   }
 
   // Raises the peak as well, so that a later reading never returns a lower one.
-  account_values read(std::uint64_t allocated) {
+  AccountValues read(std::uint64_t allocated) {
     raise(allocated);
     return {allocated, std::max(allocated, value_.load())};
   }
@@ -42,7 +42,7 @@ class peak_word {
 
 // Allocated bytes and their peak, for threads that must not wait for a lock.
 template <class Word>
-class account {
+class Account {
  public:
   void add(std::uint64_t bytes) { peak_.raise(allocated_.fetch_add(bytes) + bytes); }
 
@@ -61,18 +61,18 @@ class account {
     peak_.raise(allocated_.load());
   }
 
-  account_values read() { return peak_.read(allocated_.load()); }
+  AccountValues read() { return peak_.read(allocated_.load()); }
 
  private:
   Word allocated_{0};
-  peak_word<Word> peak_;
+  PeakWord<Word> peak_;
 };
 
-struct two_words {
+struct TwoWords {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
 
-  friend constexpr bool operator==(const two_words&, const two_words&) = default;
+  friend constexpr bool operator==(const TwoWords&, const TwoWords&) = default;
 };
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -80,21 +80,21 @@ struct two_words {
 // Pair of words that are exchanged as one, without a lock. Compilers call libatomic for this: gcc
 // always, clang unless compiled for cmpxchg16b, which every x86-64 has had since 2006. Only arm64
 // is inlined, through __sync.
-class double_word {
+class DoubleWord {
  public:
-  explicit double_word(two_words value) noexcept : halves_{value.first, value.second} {}
-  double_word(const double_word&) = delete;
-  double_word& operator=(const double_word&) = delete;
+  explicit DoubleWord(TwoWords value) noexcept : halves_{value.first, value.second} {}
+  DoubleWord(const DoubleWord&) = delete;
+  DoubleWord& operator=(const DoubleWord&) = delete;
 
   // Loads each word atomically, but not the pair.
-  [[nodiscard]] two_words guess() const noexcept {
+  [[nodiscard]] TwoWords guess() const noexcept {
     return {__atomic_load_n(&halves_[0], __ATOMIC_SEQ_CST),
             __atomic_load_n(&halves_[1], __ATOMIC_SEQ_CST)};
   }
 
   // Returns false on a mismatch and stores the current words in `expected`. Sequentially
   // consistent.
-  bool compare_exchange(two_words& expected, two_words to) noexcept {
+  bool compare_exchange(TwoWords& expected, TwoWords to) noexcept {
 #ifdef __x86_64__
     bool same = false;
     asm volatile("lock cmpxchg16b %[at]"
@@ -103,16 +103,16 @@ class double_word {
                  : "memory");
     return same;
 #else
-    const auto wanted = std::bit_cast<whole>(expected);
-    const whole was = __sync_val_compare_and_swap(reinterpret_cast<whole*>(halves_), wanted,
-                                                  std::bit_cast<whole>(to));
-    expected = std::bit_cast<two_words>(was);
+    const auto wanted = std::bit_cast<Whole>(expected);
+    const Whole was = __sync_val_compare_and_swap(reinterpret_cast<Whole*>(halves_), wanted,
+                                                  std::bit_cast<Whole>(to));
+    expected = std::bit_cast<TwoWords>(was);
     return was == wanted;
 #endif
   }
 
  private:
-  __extension__ typedef unsigned __int128 whole __attribute__((may_alias));
+  __extension__ typedef unsigned __int128 Whole __attribute__((may_alias));
 
   alignas(16) std::uint64_t halves_[2];
 };
@@ -147,9 +147,9 @@ class double_word {
 
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
-struct limited_values {
+struct LimitedValues {
   std::uint64_t limit = unlimited;
-  account_values bytes;
+  AccountValues bytes;
 };
 
 // Account with a limit. Allocated bytes and limit change as one, so that allocated <= limit is
@@ -157,14 +157,14 @@ struct limited_values {
 // the old limit would be counted after set_limit() has found that what is allocated fits the new
 // one. `Pair` is double_word and `Word` as above, or stepped replacements in tests.
 template <class Pair, class Word>
-class limited_account {
+class LimitedAccount {
  public:
-  explicit limited_account(std::uint64_t limit) : now_(two_words{0, limit}) {}
+  explicit LimitedAccount(std::uint64_t limit) : now_(TwoWords{0, limit}) {}
 
   // Returns false if the limit would be exceeded.
   bool take(std::uint64_t bytes) {
-    two_words now;
-    const bool fits = change(now, [bytes](two_words& to) {
+    TwoWords now;
+    const bool fits = change(now, [bytes](TwoWords& to) {
       if (bytes > to.second - to.first) return false;
       to.first += bytes;
       return true;
@@ -175,8 +175,8 @@ class limited_account {
 
   // Returns false for more than is allocated.
   bool give(std::uint64_t bytes) {
-    two_words now;
-    return change(now, [bytes](two_words& to) {
+    TwoWords now;
+    return change(now, [bytes](TwoWords& to) {
       if (bytes > to.first) return false;
       to.first -= bytes;
       return true;
@@ -185,8 +185,8 @@ class limited_account {
 
   // Returns false if more than that is allocated.
   bool set_limit(std::uint64_t limit) {
-    two_words now;
-    return change(now, [limit](two_words& to) {
+    TwoWords now;
+    return change(now, [limit](TwoWords& to) {
       if (to.first > limit) return false;
       to.second = limit;
       return true;
@@ -194,8 +194,8 @@ class limited_account {
   }
 
   void clear() {
-    two_words now;
-    change(now, [](two_words& to) {
+    TwoWords now;
+    change(now, [](TwoWords& to) {
       to.first = 0;
       return true;
     });
@@ -203,8 +203,8 @@ class limited_account {
     peak_.raise(look().first);
   }
 
-  limited_values read() {
-    const two_words now = look();
+  LimitedValues read() {
+    const TwoWords now = look();
     return {now.second, peak_.read(now.first)};
   }
 
@@ -215,8 +215,8 @@ class limited_account {
   // Stores the resulting pair in `now`. A refusal by `by` has to hold for both words at one
   // instant, which only a compare-exchange confirms.
   template <class By>
-  bool change(two_words& now, By by) {
-    two_words expected = now_.guess();
+  bool change(TwoWords& now, By by) {
+    TwoWords expected = now_.guess();
     for (;;) {
       now = expected;
       const bool may = by(now);
@@ -224,14 +224,14 @@ class limited_account {
     }
   }
 
-  two_words look() {
-    two_words now;
-    change(now, [](two_words&) { return true; });
+  TwoWords look() {
+    TwoWords now;
+    change(now, [](TwoWords&) { return true; });
     return now;
   }
 
   Pair now_;  // allocated, and the limit
-  peak_word<Word> peak_;
+  PeakWord<Word> peak_;
 };
 
 }  // namespace hmn

@@ -8,7 +8,7 @@ namespace hmn {
 namespace {
 
 template <class T>
-void update(cached<T>& known, cached<T>& fresh) {
+void update(Cached<T>& known, Cached<T>& fresh) {
   if (fresh.tried_ns <= known.tried_ns) return;
   if (!fresh.why) {
     known.value = std::move(fresh.value);
@@ -22,26 +22,26 @@ void update(cached<T>& known, cached<T>& fresh) {
 
 }  // namespace
 
-void device_cache::forget_reading() noexcept {
+void DeviceCache::forget_reading() noexcept {
   pools.tried_ns = telemetry.tried_ns = self.tried_ns = 0;
   process.tried_ns = processes.tried_ns = metrics.tried_ns = 0;
   telemetry_asked = 0;
   slow_asked = false;
 }
 
-device_cache& source_cache::entry_of(slot number) {
+DeviceCache& SourceCache::entry_of(Slot number) {
   const auto known = std::ranges::find_if(
-      devices, [number](const device_cache& d) { return d.identity.number == number; });
+      devices, [number](const DeviceCache& d) { return d.identity.number == number; });
   if (known != devices.end()) return *known;
-  device_cache& added = devices.emplace_back();
+  DeviceCache& added = devices.emplace_back();
   added.identity.number = number;
   return added;
 }
 
-void source_cache::update_list(const source_cache& fresh) {
-  for (device_cache& known : devices) known.listed = false;
-  for (const device_cache& d : fresh.devices) {
-    device_cache& known = entry_of(d.identity.number);
+void SourceCache::update_list(const SourceCache& fresh) {
+  for (DeviceCache& known : devices) known.listed = false;
+  for (const DeviceCache& d : fresh.devices) {
+    DeviceCache& known = entry_of(d.identity.number);
     known.identity = d.identity;
     known.listed = d.listed;
   }
@@ -49,8 +49,8 @@ void source_cache::update_list(const source_cache& fresh) {
   refused.reset();
 }
 
-void source_cache::update_device(device_cache& fresh) {
-  device_cache& known = entry_of(fresh.identity.number);
+void SourceCache::update_device(DeviceCache& fresh) {
+  DeviceCache& known = entry_of(fresh.identity.number);
   known.identity.state = fresh.identity.state;
   update(known.pools, fresh.pools);
   update(known.telemetry, fresh.telemetry);
@@ -62,7 +62,7 @@ void source_cache::update_device(device_cache& fresh) {
   known.slow_asked = fresh.slow_asked;
 }
 
-void source_cache::finish(source_cache& fresh) noexcept {
+void SourceCache::finish(SourceCache& fresh) noexcept {
   diagnostics.swap(fresh.diagnostics);
   refused = fresh.refused;
   conclusive = fresh.conclusive;
@@ -70,7 +70,7 @@ void source_cache::finish(source_cache& fresh) noexcept {
   condition = std::move(fresh.condition);
 }
 
-bool is_answered(const device_cache& d, const plan& p, std::uint64_t since) noexcept {
+bool is_answered(const DeviceCache& d, const Plan& p, std::uint64_t since) noexcept {
   const auto has = [&](const auto& part) {
     return part.tried_ns >= since && (p.quick || !part.is_quick);
   };
@@ -82,18 +82,18 @@ bool is_answered(const device_cache& d, const plan& p, std::uint64_t since) noex
          (p.telemetry == 0 || has_telemetry) && (!p.metrics || has_metrics);
 }
 
-bool is_answered(const source_cache& known, const plan& p, std::uint64_t since) noexcept {
+bool is_answered(const SourceCache& known, const Plan& p, std::uint64_t since) noexcept {
   if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
-  return std::ranges::all_of(known.devices, [&](const device_cache& d) {
+  return std::ranges::all_of(known.devices, [&](const DeviceCache& d) {
     const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
     return !wanted || is_answered(d, p, since);
   });
 }
 
-bool is_served(const plan& p, const source_cache& known, const std::optional<plan>& last,
+bool is_served(const Plan& p, const SourceCache& known, const std::optional<Plan>& last,
                std::uint64_t since, std::uint64_t arrived) {
   if (p.describe || !last) return false;
-  plan same = p;
+  Plan same = p;
   same.begun_ns = last->begun_ns;
   const bool is_like_last = same == *last;
   if (known.refused) return is_like_last && last->begun_ns >= arrived;

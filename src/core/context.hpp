@@ -17,7 +17,7 @@
 
 namespace hmn {
 
-enum class path_kind : std::uint32_t {
+enum class PathKind : std::uint32_t {
   proc = HMN_PATH_PROC,
   sys = HMN_PATH_SYS,
   nvml = HMN_PATH_NVML,
@@ -32,14 +32,14 @@ enum class path_kind : std::uint32_t {
 
 // Command lines and containers read for an earlier list of processes: a sampler does not read them
 // each time.
-struct known_texts {
+struct KnownTexts {
   static constexpr std::uint64_t longest_age_ns = 5 * platform::ns_per_second;
 
   std::uint64_t read_ns = 0;  // the oldest of them
-  std::vector<usage> rows;    // by device index, then pid
+  std::vector<Usage> rows;    // by device index, then pid
 };
 
-struct snapshot_request {
+struct SnapshotRequest {
   std::uint32_t collect = 0;    // subject bits
   std::uint32_t postponed = 0;  // subjects that a later request has
   std::optional<std::uint32_t> device_index;
@@ -49,11 +49,11 @@ struct snapshot_request {
   bool parts = false;                        // lists the parts of pools, too
   bool without_hosts_part = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
-  known_texts* texts = nullptr;              // of a sampler, which reads them seldom
+  KnownTexts* texts = nullptr;               // of a sampler, which reads them seldom
 };
 
 // Number of devices, and of changes of their list.
-struct device_scan {
+struct DeviceScan {
   std::uint32_t count = 0;
   std::uint64_t generation = 0;
 };
@@ -68,12 +68,12 @@ class CancelListener {
 };
 
 // Measurement sources, opened once and kept. Safe for concurrent use by any number of threads.
-class context {
+class Context {
  public:
-  context(const settings& s, const limits& l);
-  context(const context&) = delete;
-  context& operator=(const context&) = delete;
-  ~context();
+  Context(const Settings& s, const Limits& l);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
 
   // Returns whether this process is a fork of the one that made the context. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
@@ -85,114 +85,114 @@ class context {
 
   [[nodiscard]] bool may_start_threads() const noexcept { return !settings_.no_threads; }
   // An empty `value` restores the default.
-  result<void> set_path(path_kind which, std::string_view value);
-  result<source_state> backend(source which);
+  Result<void> set_path(PathKind which, std::string_view value);
+  Result<SourceState> backend(Source which);
 
   // Stores the readings so far as a machine file.
-  result<void> recording(std::string& out);
+  Result<void> recording(std::string& out);
 
-  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out);
-  result<void> own_memory(FieldSet fields, process_memory& out);
+  Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out);
+  Result<void> own_memory(FieldSet fields, ProcessMemory& out);
   // For frequent readings; false: own_memory() finds out why.
-  [[nodiscard]] bool own_sizes(memory_sizes& out) const noexcept {
+  [[nodiscard]] bool own_sizes(MemorySizes& out) const noexcept {
     return started_.load(std::memory_order_acquire) && !is_forked() && host_->own_sizes(out);
   }
   [[nodiscard]] std::uint32_t own_pid() const noexcept { return own_pid_; }
-  result<void> system(system_memory& out);
+  Result<void> system(SystemMemory& out);
 
-  result<device_scan> scan();
+  Result<DeviceScan> scan();
   // Find a device of the last scan; only a context that has never scanned asks the sources.
-  result<std::uint32_t> find(std::string_view key);
-  result<device> identity(std::uint32_t index);
+  Result<std::uint32_t> find(std::string_view key);
+  Result<Device> identity(std::uint32_t index);
   // `fields`: pool_field bits.
-  result<hmn::pool> pool(std::uint32_t index, PoolKey key, FieldSet fields,
-                         std::vector<diagnostic>* diagnostics = nullptr);
+  Result<hmn::Pool> pool(std::uint32_t index, PoolKey key, FieldSet fields,
+                         std::vector<Diagnostic>* diagnostics = nullptr);
   // Returns what can be allocated on the device now.
-  result<std::uint64_t> usable(std::uint32_t index);
+  Result<std::uint64_t> usable(std::uint32_t index);
   // `fields`: telemetry_field and usage_field bits; 0: all that the driver answers without taking
   // milliseconds.
-  result<hmn::telemetry> telemetry(std::uint32_t index, FieldSet fields);
-  result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
-  result<usage> process(std::uint32_t index, std::uint32_t pid, FieldSet fields);
-  result<usage> own_usage(std::uint32_t index);
+  Result<hmn::Telemetry> telemetry(std::uint32_t index, FieldSet fields);
+  Result<hmn::Metric> metric(std::uint32_t index, MetricId id, std::uint32_t instance);
+  Result<Usage> process(std::uint32_t index, std::uint32_t pid, FieldSet fields);
+  Result<Usage> own_usage(std::uint32_t index);
 
-  result<std::unique_ptr<snapshot>> take(const snapshot_request& request);
+  Result<std::unique_ptr<Snapshot>> take(const SnapshotRequest& request);
 
  private:
-  friend class snapshot_builder;
+  friend class SnapshotBuilder;
 
-  struct refusal {
-    source from;
-    failure why;
+  struct Refusal {
+    Source from;
+    Failure why;
     bool conclusive = false;
   };
-  using refusals = std::vector<refusal>;
+  using Refusals = std::vector<Refusal>;
   // What a scan learned of a source. Taken over when the scan has succeeded.
-  struct scan_step {
-    worker* from;
-    std::optional<failure> why;  // none: its list
+  struct ScanStep {
+    Worker* from;
+    std::optional<Failure> why;  // none: its list
     bool is_replaced = false;    // the source that it replaces has come back
   };
 
   void start();
-  [[nodiscard]] deadline new_deadline(std::optional<std::uint64_t> deadline_ns = {},
+  [[nodiscard]] Deadline new_deadline(std::optional<std::uint64_t> deadline_ns = {},
                                       std::uint64_t begun = platform::monotonic_ns()) const;
-  [[nodiscard]] plan new_plan() const;
-  result<void> scan(deadline& d);
-  void take_over(const std::vector<scan_step>& steps);
+  [[nodiscard]] Plan new_plan() const;
+  Result<void> scan(Deadline& d);
+  void take_over(const std::vector<ScanStep>& steps);
   // Keeps why sources listed nothing, unless the scan as a whole has failed: returns why.
-  std::optional<failure> remember_scan(const refusals& refused);
-  result<void> ensure_scanned(deadline& d);
-  [[nodiscard]] failure no_device(std::uint32_t index) const;
-  result<void> ensure_listed(std::uint32_t index, deadline& d);
-  [[nodiscard]] bool is_expected_absence(const worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] bool may_have(const worker& from, std::uint32_t index);
-  [[nodiscard]] deadline::share share_after(const worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] bool serves(worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
-  void update_devices(worker& from, const source_cache& known);
+  std::optional<Failure> remember_scan(const Refusals& refused);
+  Result<void> ensure_scanned(Deadline& d);
+  [[nodiscard]] Failure no_device(std::uint32_t index) const;
+  Result<void> ensure_listed(std::uint32_t index, Deadline& d);
+  [[nodiscard]] bool is_expected_absence(const Worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] bool may_have(const Worker& from, std::uint32_t index);
+  [[nodiscard]] Deadline::Share share_after(const Worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] bool serves(Worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] Plan plan_for(const Worker& from, Plan p, std::optional<std::uint32_t> index);
+  void update_devices(Worker& from, const SourceCache& known);
   // What a source listed earlier no longer counts: the one that it replaces has come back.
-  void forget_devices(const worker& from);
-  void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
+  void forget_devices(const Worker& from);
+  void note_refusal(const Worker& from, const Failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
   // returns whether further sources can contribute. With `steps` the device table stays as it is.
-  using visitor = function_ref<bool(worker& from, const source_cache& known, const moment& m)>;
-  result<refusals> ask(const plan& p, std::optional<std::uint32_t> index, deadline& d,
-                       visitor visit, std::vector<scan_step>* steps = nullptr);
+  using Visitor = FunctionRef<bool(Worker& from, const SourceCache& known, const Moment& m)>;
+  Result<Refusals> ask(const Plan& p, std::optional<std::uint32_t> index, Deadline& d,
+                       Visitor visit, std::vector<ScanStep>* steps = nullptr);
   // Carries out a direct reading: one device and one selection. Fails where no source served the
   // subject.
-  result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
-                    const selection& wanted, merged_device& out,
-                    std::vector<diagnostic>* diagnostics = nullptr);
+  Result<void> read(std::uint32_t index, std::uint32_t subject_bit, const Plan& p,
+                    const Selection& wanted, MergedDevice& out,
+                    std::vector<Diagnostic>* diagnostics = nullptr);
   // Adds what NVML failed to read and nvidia-smi can. Called after all sources. Fails only if the
   // context was cancelled.
-  using seen_answer = function_ref<void(const source_cache& known)>;
-  result<void> complete(std::span<merged_device> all, const plan& p, deadline& d, seen_answer seen);
-  void complete(merged_device& to, const plan& p, const source_cache& known, const moment& m);
-  [[nodiscard]] std::uint32_t remaining(const merged_device& of, const plan& p);
+  using SeenAnswer = FunctionRef<void(const SourceCache& known)>;
+  Result<void> complete(std::span<MergedDevice> all, const Plan& p, Deadline& d, SeenAnswer seen);
+  void complete(MergedDevice& to, const Plan& p, const SourceCache& known, const Moment& m);
+  [[nodiscard]] std::uint32_t remaining(const MergedDevice& of, const Plan& p);
   // Adds what the host knows to a device's pools, or only to those of one kind.
-  void set_usable(merged_device& d, std::optional<pool_kind> only = {});
+  void set_usable(MergedDevice& d, std::optional<PoolKind> only = {});
 
-  settings settings_;
-  limits limits_;
+  Settings settings_;
+  Limits limits_;
   std::uint64_t generation_;
   std::uint32_t own_pid_;
-  platform::mutex start_mutex_;
+  platform::Mutex start_mutex_;
   std::atomic<bool> started_{false};
   std::atomic<bool> is_cancelled_{false};
-  platform::mutex listeners_mutex_;
+  platform::Mutex listeners_mutex_;
   std::vector<CancelListener*> listeners_;
-  std::shared_ptr<host_source> host_;  // shared with threads that may outlive the context
-  std::unique_ptr<machine_recorder> recorder_;
-  std::vector<std::unique_ptr<worker>> workers_;
-  platform::mutex table_mutex_;
-  device_table table_;
+  std::shared_ptr<HostSource> host_;  // shared with threads that may outlive the context
+  std::unique_ptr<MachineRecorder> recorder_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  platform::Mutex table_mutex_;
+  DeviceTable table_;
   bool has_scanned_ = false;
-  refusals refused_;                       // by the last scan
-  worker* nvidia_smi_ = nullptr;           // one of the workers, or none
+  Refusals refused_;                       // by the last scan
+  Worker* nvidia_smi_ = nullptr;           // one of the workers, or none
   std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
-  std::vector<const device*> listed_;      // kept, since a direct reading allocates nothing
+  std::vector<const Device*> listed_;      // kept, since a direct reading allocates nothing
 };
 
 }  // namespace hmn

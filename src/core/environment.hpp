@@ -6,9 +6,9 @@
 namespace hmn {
 
 // Applies HMN_* variables to the context's paths. Ignores the environment in a set-user-id program.
-result<void> apply_environment(context& to);
+Result<void> apply_environment(Context& to);
 
 // Checks that a path is absolute and at most 4095 bytes long.
-result<void> check_path(std::string_view value);
+Result<void> check_path(std::string_view value);
 
 }  // namespace hmn

@@ -12,13 +12,13 @@
 namespace hmn::estimate {
 
 // Layout of elements: rows of groups, the last group of a row possibly partial.
-struct packing {
+struct Packing {
   std::uint32_t element_bits = 0;
   std::uint32_t group_size = 0;  // 0: no groups
   std::uint32_t group_bits = 0;  // of a group, in addition to its elements
 };
 
-struct attention {
+struct Attention {
   std::uint32_t element_bits = 0;
   bool fused = false;
   std::uint64_t batch = 0;
@@ -29,16 +29,16 @@ struct attention {
 };
 
 // HMN_CACHE_* of the C interface; src/api asserts it.
-enum class cache_kind : std::uint32_t {
+enum class CacheKind : std::uint32_t {
   full = HMN_CACHE_FULL,
   window = HMN_CACHE_WINDOW,
   latent = HMN_CACHE_LATENT,
   state = HMN_CACHE_STATE,
 };
 
-struct cache {
-  cache_kind kind = cache_kind::full;
-  packing elements;
+struct Cache {
+  CacheKind kind = CacheKind::full;
+  Packing elements;
   std::uint64_t layers = 0;
   std::uint64_t kv_heads = 0;
   std::uint64_t row_dim = 0;
@@ -48,9 +48,9 @@ struct cache {
   std::uint64_t state_elements = 0;
 };
 
-std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape, const packing& p);
-std::optional<std::uint64_t> attention_bytes(const attention& a);
-std::optional<std::uint64_t> cache_bytes(const cache& c, std::uint64_t sequence,
+std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape, const Packing& p);
+std::optional<std::uint64_t> attention_bytes(const Attention& a);
+std::optional<std::uint64_t> cache_bytes(const Cache& c, std::uint64_t sequence,
                                          std::uint64_t sequences);
 std::optional<std::uint64_t> with_overhead(std::uint64_t bytes, std::uint32_t per_thousand);
 std::optional<std::uint64_t> sum(std::span<const std::uint64_t> bytes);

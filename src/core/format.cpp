@@ -14,30 +14,30 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-struct labelled_field {
+struct LabelledField {
   std::string_view word;
-  std::optional<std::uint64_t> pool::*member;
+  std::optional<std::uint64_t> Pool::*member;
 };
 
-std::optional<labelled_field> field_of(device_format what) {
+std::optional<LabelledField> field_of(DeviceFormat what) {
   switch (what) {
-    case device_format::free:
-      return labelled_field{"free", &pool::free};
-    case device_format::total:
-      return labelled_field{"total", &pool::total};
-    case device_format::used:
-      return labelled_field{"used", &pool::used};
+    case DeviceFormat::free:
+      return LabelledField{"free", &Pool::free};
+    case DeviceFormat::total:
+      return LabelledField{"total", &Pool::total};
+    case DeviceFormat::used:
+      return LabelledField{"used", &Pool::used};
   }
   return {};
 }
 
 }  // namespace
 
-void append_rounded(std::string& out, double value, int decimals, sign s) {
+void append_rounded(std::string& out, double value, int decimals, Sign s) {
   // Holds the longest double, with 309 digits before its point.
   std::array<char, 384> text;
   char* const end = write_fixed(text.data(), text.data() + text.size(), value, decimals);
-  if (s == sign::always && !std::signbit(value)) out += '+';
+  if (s == Sign::always && !std::signbit(value)) out += '+';
   out.append(text.data(), end);
 }
 
@@ -60,17 +60,17 @@ void append_bytes(std::string& out, std::uint64_t bytes) {
   out += " GiB";
 }
 
-result<void> append_device(std::string& out, const snapshot& s, std::uint32_t index,
-                           device_format what, std::string_view unit) {
-  const std::optional<labelled_field> shown = field_of(what);
-  if (!shown) return failed(status::range, "no such format of a device");
-  const snapshot_device* const found = s.device_by_index(index);
-  if (found == nullptr) return snapshot::no_device(index);
-  const device& who = *found->identity;
-  const pool* main = s.main_pool(who.index);
-  const bool needs_total = what == device_format::free;
+Result<void> append_device(std::string& out, const Snapshot& s, std::uint32_t index,
+                           DeviceFormat what, std::string_view unit) {
+  const std::optional<LabelledField> shown = field_of(what);
+  if (!shown) return failed(Status::range, "no such format of a device");
+  const SnapshotDevice* const found = s.device_by_index(index);
+  if (found == nullptr) return Snapshot::no_device(index);
+  const Device& who = *found->identity;
+  const Pool* main = s.main_pool(who.index);
+  const bool needs_total = what == DeviceFormat::free;
   if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
-    return failed(status::empty, "a value of the device's memory is not known");
+    return failed(Status::empty, "a value of the device's memory is not known");
   }
   out += compose({"  GPU ", who.index, ": ", shown->word, " "});
   append_mebibytes(out, *(main->*shown->member), unit);

@@ -12,17 +12,17 @@
 namespace hmn {
 
 // HMN_FORMAT_* of the C interface; src/api asserts it.
-enum class device_format : std::uint32_t {
+enum class DeviceFormat : std::uint32_t {
   free = HMN_FORMAT_FREE,
   total = HMN_FORMAT_TOTAL,
   used = HMN_FORMAT_USED,
 };
 
-enum class sign { minus_only, always };
+enum class Sign { minus_only, always };
 
 // Appends a decimal, rounded half to even on the exact value; a negative value that rounds to zero
 // keeps its sign.
-void append_rounded(std::string& out, double value, int decimals, sign s = sign::minus_only);
+void append_rounded(std::string& out, double value, int decimals, Sign s = Sign::minus_only);
 
 double mebibytes(std::uint64_t bytes) noexcept;
 
@@ -33,7 +33,7 @@ void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view un
 void append_bytes(std::string& out, std::uint64_t bytes);
 
 // Appends "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; `unit` is the word for MiB.
-result<void> append_device(std::string& out, const snapshot& s, std::uint32_t index,
-                           device_format what, std::string_view unit);
+Result<void> append_device(std::string& out, const Snapshot& s, std::uint32_t index,
+                           DeviceFormat what, std::string_view unit);
 
 }  // namespace hmn

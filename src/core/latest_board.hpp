@@ -18,12 +18,12 @@ namespace hmn {
 // the hidden one of two copies, so that a reader never waits and retries only after two stores
 // during its load.
 template <class T>
-class latest {
+class Latest {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   void store(const T& value) noexcept {
-    words staged{};
+    Words staged{};
     std::memcpy(staged.data(), &value, sizeof value);
     std::uint32_t next = shown_.load(std::memory_order_relaxed) + 1;
     if (next == 0) next = 2;
@@ -37,7 +37,7 @@ class latest {
 
   // Returns false before the first store.
   bool load(T& out) const noexcept {
-    words read;
+    Words read;
     std::uint32_t shown = shown_.load(std::memory_order_acquire);
     for (;;) {
       if (shown == 0) return false;
@@ -56,7 +56,7 @@ class latest {
   // Words of a size that is lock-free on every processor.
   static constexpr std::size_t count =
       (sizeof(T) + sizeof(std::uintptr_t) - 1) / sizeof(std::uintptr_t);
-  using words = std::array<std::uintptr_t, count>;
+  using Words = std::array<std::uintptr_t, count>;
 
   std::array<std::array<std::atomic<std::uintptr_t>, count>, 2> copies_{};
   std::atomic<std::uint32_t> shown_{0};
@@ -64,41 +64,41 @@ class latest {
 
 // Values of the latest snapshot, by device, as the caller gets them: they are read far more often
 // than published. One thread publishes, any number of others read, lock-free and without waiting.
-class latest_board {
+class LatestBoard {
  public:
-  enum class answer { here, none, no_device };
+  enum class Answer { here, none, no_device };
 
-  latest_board() = default;
-  latest_board(const latest_board&) = delete;
-  latest_board& operator=(const latest_board&) = delete;
-  ~latest_board();
+  LatestBoard() = default;
+  LatestBoard(const LatestBoard&) = delete;
+  LatestBoard& operator=(const LatestBoard&) = delete;
+  ~LatestBoard();
 
-  void publish(const snapshot& from);
-  [[nodiscard]] answer main_pool(std::uint32_t device_index, hmn_pool& out) const noexcept;
-  [[nodiscard]] answer telemetry(std::uint32_t device_index, hmn_telemetry& out) const noexcept;
+  void publish(const Snapshot& from);
+  [[nodiscard]] Answer main_pool(std::uint32_t device_index, hmn_pool& out) const noexcept;
+  [[nodiscard]] Answer telemetry(std::uint32_t device_index, hmn_telemetry& out) const noexcept;
 
  private:
   // A stored record's age_ns is the time at which the driver was asked, and becomes an age when it
   // is read; 0: not in the snapshot.
-  struct entry {
+  struct Entry {
     std::atomic<bool> is_known{false};
-    latest<hmn_pool> main_pool;
-    latest<hmn_telemetry> telemetry;
+    Latest<hmn_pool> main_pool;
+    Latest<hmn_telemetry> telemetry;
   };
   // Chunks are never moved: indexes only grow.
   static constexpr std::uint32_t devices_of_chunk = 8;
-  struct chunk {
-    std::array<entry, devices_of_chunk> entries;
-    std::atomic<chunk*> next{nullptr};
+  struct Chunk {
+    std::array<Entry, devices_of_chunk> entries;
+    std::atomic<Chunk*> next{nullptr};
   };
 
-  [[nodiscard]] entry& entry_of(std::uint32_t device_index);
+  [[nodiscard]] Entry& entry_of(std::uint32_t device_index);
   template <class T>
-  static answer look(const latest_board& at, std::uint32_t device_index, latest<T> entry::*which,
+  static Answer look(const LatestBoard& at, std::uint32_t device_index, Latest<T> Entry::*which,
                      T& out) noexcept;
 
   std::atomic<bool> has_any_{false};
-  chunk first_;
+  Chunk first_;
 };
 
 }  // namespace hmn

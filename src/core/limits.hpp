@@ -9,7 +9,7 @@
 namespace hmn {
 
 // Time limits of readings and ages of cached answers. A deadline of 0 does not wait.
-struct limits {
+struct Limits {
   std::uint64_t deadline_ns = 1000 * platform::ns_per_ms;
   std::uint64_t open_deadline_ns = 10'000 * platform::ns_per_ms;
   std::uint64_t stale_ns = 5000 * platform::ns_per_ms;
@@ -18,9 +18,9 @@ struct limits {
 
 // Remaining waiting time of a call. Opening a vendor library has an account of its own, so that a
 // cold driver does not consume the deadline of the reading after it.
-class deadline {
+class Deadline {
  public:
-  deadline(std::uint64_t begun, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
+  Deadline(std::uint64_t begun, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
       : begun_(begun),
         until_(platform::later(begun, deadline_ns)),
         total_(until_ != platform::no_deadline ? deadline_ns : 0),
@@ -33,12 +33,12 @@ class deadline {
   // Returns when the source stops: one that no caller waits for has the default time, so that a
   // later call gets its answer.
   [[nodiscard]] std::uint64_t source_until() const noexcept {
-    return waits_ ? until() : platform::later(until_, limits().deadline_ns);
+    return waits_ ? until() : platform::later(until_, Limits().deadline_ns);
   }
   // Reserves a part of the time for the sources that follow, in case this one hangs.
-  enum class share : std::uint8_t { none, quarter, half };
-  void leave_for_next(share part) noexcept {
-    for_next_ = part == share::half ? total_ / 2 : part == share::quarter ? total_ / 4 : 0;
+  enum class Share : std::uint8_t { none, quarter, half };
+  void leave_for_next(Share part) noexcept {
+    for_next_ = part == Share::half ? total_ / 2 : part == Share::quarter ? total_ / 4 : 0;
   }
   // Returns the time without progress in calls for one device after which it is set aside: an
   // eighth of what is left.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int of_this_subject = 2;
 
-bool concerns_field(const diagnostic& d, FieldSet field) noexcept {
+bool concerns_field(const Diagnostic& d, FieldSet field) noexcept {
   if (d.about == subject::metrics) {
     const auto instance = instance_of_missing(d.field);
     return id_of_missing(d.field) == id_of_missing(field) &&
@@ -21,19 +21,19 @@ bool concerns_field(const diagnostic& d, FieldSet field) noexcept {
   return (d.field & (is_usable ? field | pool_field::free : field)) != 0;
 }
 
-bool concerns_pool(const diagnostic& d, const ReasonKey& key) noexcept {
+bool concerns_pool(const Diagnostic& d, const ReasonKey& key) noexcept {
   return !d.pool || !key.pool || *d.pool == *key.pool;
 }
 
-bool concerns_process(const diagnostic& d, const ReasonKey& key) noexcept {
+bool concerns_process(const Diagnostic& d, const ReasonKey& key) noexcept {
   return !d.pid || d.about == subject::self || d.pid == key.pid;
 }
 
 // Returns how well a diagnostic of the device, or of none, explains the missing field; 0: not at
 // all.
-int relevance(const snapshot_diagnostic& each, const ReasonKey& key, const device* owner) noexcept {
-  const diagnostic& d = each.value;
-  if ((d.notes & note::trace) != 0 || d.why.code == status::ok) return 0;
+int relevance(const SnapshotDiagnostic& each, const ReasonKey& key, const Device* owner) noexcept {
+  const Diagnostic& d = each.value;
+  if ((d.notes & note::trace) != 0 || d.why.code == Status::ok) return 0;
   if (!concerns_process(d, key) || !concerns_pool(d, key)) return 0;
   const bool is_of_all = d.field == 0;
   if (!is_of_all && !(d.about == key.about && concerns_field(d, key.field))) return 0;
@@ -48,29 +48,29 @@ int relevance(const snapshot_diagnostic& each, const ReasonKey& key, const devic
 
 }  // namespace
 
-failure reason_of_state(const device& of) {
+Failure reason_of_state(const Device& of) {
   switch (of.state) {
-    case state::asleep:
-      return {status::asleep, of.from, {}, "the device is asleep"};
-    case state::lost:
-      return {status::device_lost, of.from, {}, "the device is gone"};
-    case state::hung:
+    case State::asleep:
+      return {Status::asleep, of.from, {}, "the device is asleep"};
+    case State::lost:
+      return {Status::device_lost, of.from, {}, "the device is gone"};
+    case State::hung:
       return answered_too_late(of.from);
-    case state::unreadable:
-      return {status::backend, of.from, {}, "the device cannot be read"};
+    case State::unreadable:
+      return {Status::backend, of.from, {}, "the device cannot be read"};
     default:
-      return {status::unsupported, of.from, {}, "not supported by this device or driver"};
+      return {Status::unsupported, of.from, {}, "not supported by this device or driver"};
   }
 }
 
-const snapshot_diagnostic* find_reason(const snapshot& from, const ReasonKey& key,
-                                       const device* owner) noexcept {
-  const snapshot_diagnostic* best = nullptr;
+const SnapshotDiagnostic* find_reason(const Snapshot& from, const ReasonKey& key,
+                                      const Device* owner) noexcept {
+  const SnapshotDiagnostic* best = nullptr;
   int highest = 1;
   const auto search = [&](std::size_t place) {
     std::uint32_t n = place < from.why->latest.size() ? from.why->latest[place] : 0;
     while (n != 0) {
-      const snapshot_diagnostic& each = from.why->diagnostics[n - 1];
+      const SnapshotDiagnostic& each = from.why->diagnostics[n - 1];
       n = each.before;
       const int its = relevance(each, key, owner);
       if (its < highest) continue;  // of equals the first wins, which comes last here
@@ -83,36 +83,36 @@ const snapshot_diagnostic* find_reason(const snapshot& from, const ReasonKey& ke
   return best;
 }
 
-const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
+const Diagnostic* find_reason(const std::vector<Diagnostic>& from, std::uint32_t about,
                               FieldSet field) noexcept {
   const auto found = std::ranges::find_if(
-      from, [&](const diagnostic& d) { return d.about == about && concerns_field(d, field); });
+      from, [&](const Diagnostic& d) { return d.about == about && concerns_field(d, field); });
   return found == from.end() ? nullptr : &*found;
 }
 
 namespace {
 
-failure why_missing(const snapshot& from, const ReasonKey& key, const device* owner) {
+Failure why_missing(const Snapshot& from, const ReasonKey& key, const Device* owner) {
   if ((from.postponed & key.about) != 0) {
-    return failed(status::empty, "not read at this interval of the sampler");
+    return failed(Status::empty, "not read at this interval of the sampler");
   }
-  if (owner == nullptr) return failed(status::unsupported, "not supported by this system");
+  if (owner == nullptr) return failed(Status::unsupported, "not supported by this system");
   const bool is_of_main = key.about == subject::pools && key.field == pool_field::usable;
-  const pool* const main = is_of_main ? from.find_pool(owner->index, pool_kind::main) : nullptr;
+  const Pool* const main = is_of_main ? from.find_pool(owner->index, PoolKind::main) : nullptr;
   const bool is_other = main != nullptr && key.pool && *key.pool != PoolKey{main->kind, 0};
   return main != nullptr && !is_other ? why_not_usable(*main, *owner) : reason_of_state(*owner);
 }
 
 }  // namespace
 
-snapshot_diagnostic reason_for(const snapshot& from, const ReasonKey& key, const device* owner) {
-  const snapshot_diagnostic* const known =
+SnapshotDiagnostic reason_for(const Snapshot& from, const ReasonKey& key, const Device* owner) {
+  const SnapshotDiagnostic* const known =
       (from.postponed & key.about) == 0 ? find_reason(from, key, owner) : nullptr;
   const bool is_direct = known != nullptr && relevance(*known, key, owner) >= of_this_subject;
   const bool has_state =
-      owner != nullptr && owner->state != state::ready && owner->state != state::unknown;
+      owner != nullptr && owner->state != State::ready && owner->state != State::unknown;
   if (known != nullptr && (is_direct || !has_state)) return *known;
-  diagnostic d;
+  Diagnostic d;
   d.why = why_missing(from, key, owner);
   d.about = key.about;
   d.field = key.field;
@@ -121,13 +121,13 @@ snapshot_diagnostic reason_for(const snapshot& from, const ReasonKey& key, const
   return {d, owner != nullptr ? std::optional(owner->index) : std::nullopt};
 }
 
-failure why_empty(const snapshot& from, std::uint32_t about, const device* of) {
+Failure why_empty(const Snapshot& from, std::uint32_t about, const Device* of) {
   if (((from.collect | from.postponed) & about) == 0) {
-    return failed(status::empty, "the snapshot was taken without it");
+    return failed(Status::empty, "the snapshot was taken without it");
   }
-  failure why = reason_for(from, {.about = about}, of).value.why;
+  Failure why = reason_for(from, {.about = about}, of).value.why;
   why.stated = reason_for(why);
-  why.code = status::empty;
+  why.code = Status::empty;
   return why;
 }
 

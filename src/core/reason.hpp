@@ -22,22 +22,22 @@ struct ReasonKey {
 // Returns the diagnostic that best explains why a value of a device, or with nullptr of the host,
 // is missing: one about the field, else about its subject, on this device, else about the subject
 // on all devices, else about its source; nullptr if there is none.
-const snapshot_diagnostic* find_reason(const snapshot& from, const ReasonKey& key,
-                                       const device* owner) noexcept;
+const SnapshotDiagnostic* find_reason(const Snapshot& from, const ReasonKey& key,
+                                      const Device* owner) noexcept;
 
 // The same for a direct reading, whose diagnostics are all of one device: the first about the
 // field.
-const diagnostic* find_reason(const std::vector<diagnostic>& from, std::uint32_t about,
+const Diagnostic* find_reason(const std::vector<Diagnostic>& from, std::uint32_t about,
                               FieldSet field) noexcept;
 
 // Returns why a device has no values at all.
-failure reason_of_state(const device& of);
+Failure reason_of_state(const Device& of);
 
 // Returns the best diagnostic, or the reason that follows from the device's state.
-snapshot_diagnostic reason_for(const snapshot& from, const ReasonKey& key, const device* owner);
+SnapshotDiagnostic reason_for(const Snapshot& from, const ReasonKey& key, const Device* owner);
 
 // Returns why a snapshot has nothing about a subject: of a device, or with nullptr of the host. The
 // status is empty.
-failure why_empty(const snapshot& from, std::uint32_t about, const device* of);
+Failure why_empty(const Snapshot& from, std::uint32_t about, const Device* of);
 
 }  // namespace hmn

@@ -9,31 +9,31 @@
 namespace hmn {
 namespace {
 
-struct device_pair {
-  const snapshot_device* before = nullptr;
-  const snapshot_device* after = nullptr;
+struct DevicePair {
+  const SnapshotDevice* before = nullptr;
+  const SnapshotDevice* after = nullptr;
 };
 
-struct byte_pair {
+struct BytePair {
   std::uint64_t before = 0;
   std::uint64_t after = 0;
 };
 
 // Device in both snapshots, with the values that are comparable.
-struct device_change {
-  hmn::scope scope = hmn::scope::none;
-  byte_pair bytes;
-  hmn::accounting accounting = hmn::accounting::none;
-  source from = source::none;
+struct DeviceChange {
+  hmn::Scope scope = hmn::Scope::none;
+  BytePair bytes;
+  hmn::Accounting accounting = hmn::Accounting::none;
+  Source from = Source::none;
   std::uint32_t notes = 0;
 };
 
-device_pair devices_of(const snapshot& before, const snapshot& after, std::uint32_t index) {
+DevicePair devices_of(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
   return {before.device_by_index(index), after.device_by_index(index)};
 }
 
 // Compares identities: two contexts may give an index to different devices.
-bool is_same_device(const device_pair& d) {
+bool is_same_device(const DevicePair& d) {
   if (d.before == nullptr || d.after == nullptr) return false;
   const auto& a = d.before->identity->uuid;
   const auto& b = d.after->identity->uuid;
@@ -41,8 +41,8 @@ bool is_same_device(const device_pair& d) {
 }
 
 template <class T>
-device_change change_between(hmn::scope scope, const T& before, const T& after) {
-  device_change c;
+DeviceChange change_between(hmn::Scope scope, const T& before, const T& after) {
+  DeviceChange c;
   c.scope = scope;
   c.bytes = {*before.used, *after.used};
   c.accounting = after.accounting;
@@ -52,38 +52,38 @@ device_change change_between(hmn::scope scope, const T& before, const T& after) 
   return c;
 }
 
-std::optional<device_change> own_change(const device_pair& d) {
+std::optional<DeviceChange> own_change(const DevicePair& d) {
   if (!d.before->self || !d.after->self) return {};
-  const usage& before = *d.before->self;
-  const usage& after = *d.after->self;
+  const Usage& before = *d.before->self;
+  const Usage& after = *d.after->self;
   if (!before.used || !after.used || before.accounting != after.accounting) return {};
-  return change_between(scope::process, before, after);
+  return change_between(Scope::process, before, after);
 }
 
 // Compares the meaning of `used`, which includes reserved memory where that is unknown.
-bool is_comparable(const pool& a, const pool& b) {
+bool is_comparable(const Pool& a, const Pool& b) {
   return a.used && b.used && a.kind == b.kind && a.accounting == b.accounting &&
          a.reserved.has_value() == b.reserved.has_value();
 }
 
-device_change change_of(const snapshot& before, const snapshot& after, std::uint32_t index) {
-  const device_pair d = devices_of(before, after, index);
+DeviceChange change_of(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
+  const DevicePair d = devices_of(before, after, index);
   if (!is_same_device(d)) return {};
   if (const auto own = own_change(d)) return *own;
-  const pool* a = before.main_pool(index);
-  const pool* b = after.main_pool(index);
+  const Pool* a = before.main_pool(index);
+  const Pool* b = after.main_pool(index);
   if (a == nullptr || b == nullptr || !is_comparable(*a, *b)) return {};
-  return change_between(scope::device, *a, *b);
+  return change_between(Scope::device, *a, *b);
 }
 
-std::optional<byte_pair> memory_of(const snapshot& before, const snapshot& after) {
+std::optional<BytePair> memory_of(const Snapshot& before, const Snapshot& after) {
   if (!before.memory || !after.memory) return {};
   if (!before.memory->resident || !after.memory->resident) return {};
-  return byte_pair{*before.memory->resident, *after.memory->resident};
+  return BytePair{*before.memory->resident, *after.memory->resident};
 }
 
 // Returns the difference of a counter that only a reload of the driver resets.
-std::optional<double> energy_between(const device_pair& d) {
+std::optional<double> energy_between(const DevicePair& d) {
   if (!is_same_device(d) || !d.before->telemetry || !d.after->telemetry) return {};
   const std::optional<double> before = d.before->telemetry->energy_joules;
   const std::optional<double> after = d.after->telemetry->energy_joules;
@@ -91,29 +91,29 @@ std::optional<double> energy_between(const device_pair& d) {
   return *after - *before;
 }
 
-result<std::int64_t> difference(const byte_pair& p) {
+Result<std::int64_t> difference(const BytePair& p) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   const bool grows = p.after >= p.before;
   const std::uint64_t size = grows ? p.after - p.before : p.before - p.after;
   if (size > most) {
-    return failed(status::overflow, "the difference does not fit 64 bits");
+    return failed(Status::overflow, "the difference does not fit 64 bits");
   }
   return grows ? static_cast<std::int64_t>(size) : -static_cast<std::int64_t>(size);
 }
 
-result<void> check(const snapshot& before, const snapshot& after, std::uint32_t index) {
+Result<void> check(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
   if (after.monotonic_ns < before.monotonic_ns) {
-    return failed(status::argument, "`after` was taken before `before`");
+    return failed(Status::argument, "`after` was taken before `before`");
   }
-  const device_pair d = devices_of(before, after, index);
+  const DevicePair d = devices_of(before, after, index);
   if (d.before == nullptr && d.after == nullptr) {
-    return failed(status::no_device, {"neither snapshot has a device ", index});
+    return failed(Status::no_device, {"neither snapshot has a device ", index});
   }
   return {};
 }
 
-failure no_memory_known() {
-  return failed(status::empty, "a snapshot does not know the caller's resident set");
+Failure no_memory_known() {
+  return failed(Status::empty, "a snapshot does not know the caller's resident set");
 }
 
 void append_head(std::string& out, std::string_view label, std::string_view what) {
@@ -124,13 +124,13 @@ void append_head(std::string& out, std::string_view label, std::string_view what
   out += ' ';
 }
 
-void append_change(std::string& out, const byte_pair& p, std::string_view unit) {
-  append_rounded(out, mebibytes(p.after) - mebibytes(p.before), 0, sign::always);
+void append_change(std::string& out, const BytePair& p, std::string_view unit) {
+  append_rounded(out, mebibytes(p.after) - mebibytes(p.before), 0, Sign::always);
   out += ' ';
   out += unit;
 }
 
-void append_both(std::string& out, const byte_pair& p, std::string_view unit) {
+void append_both(std::string& out, const BytePair& p, std::string_view unit) {
   append_mebibytes(out, p.before, unit);
   out += " → ";
   append_mebibytes(out, p.after, unit);
@@ -138,15 +138,15 @@ void append_both(std::string& out, const byte_pair& p, std::string_view unit) {
   append_change(out, p, unit);
 }
 
-std::string_view qualifier(scope s) {
-  return s == scope::process ? " [per-process]" : " [device-wide]";
+std::string_view qualifier(Scope s) {
+  return s == Scope::process ? " [per-process]" : " [device-wide]";
 }
 
-void append_device_line(std::string& out, const device_change& c, const snapshot& after,
+void append_device_line(std::string& out, const DeviceChange& c, const Snapshot& after,
                         std::uint32_t index, std::string_view label, std::string_view unit) {
   append_head(out, label, "VRAM");
   append_both(out, c.bytes, unit);
-  const pool* main = after.main_pool(index);
+  const Pool* main = after.main_pool(index);
   if (main != nullptr && main->total) {
     out += " / ";
     append_mebibytes(out, *main->total, unit);
@@ -164,22 +164,22 @@ void append_device_line(std::string& out, const device_change& c, const snapshot
 
 }  // namespace
 
-result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index) {
-  if (result<void> ok = check(before, after, device_index); !ok) return ok.why();
-  delta out;
+Result<Delta> compare(const Snapshot& before, const Snapshot& after, std::uint32_t device_index) {
+  if (Result<void> ok = check(before, after, device_index); !ok) return ok.why();
+  Delta out;
   out.device_index = device_index;
   out.elapsed_ns = after.monotonic_ns - before.monotonic_ns;
   out.energy_joules = energy_between(devices_of(before, after, device_index));
-  if (const std::optional<byte_pair> p = memory_of(before, after)) {
-    const result<std::int64_t> bytes = difference(*p);
+  if (const std::optional<BytePair> p = memory_of(before, after)) {
+    const Result<std::int64_t> bytes = difference(*p);
     if (!bytes) return bytes.why();
     out.memory_bytes = *bytes;
     out.from = after.memory->from;
     out.notes |= before.memory->notes | after.memory->notes;
   }
-  const device_change c = change_of(before, after, device_index);
-  if (c.scope != scope::none) {
-    const result<std::int64_t> bytes = difference(c.bytes);
+  const DeviceChange c = change_of(before, after, device_index);
+  if (c.scope != Scope::none) {
+    const Result<std::int64_t> bytes = difference(c.bytes);
     if (!bytes) return bytes.why();
     out.device_bytes = *bytes;
     out.scope = c.scope;
@@ -188,20 +188,20 @@ result<delta> compare(const snapshot& before, const snapshot& after, std::uint32
     out.notes |= c.notes;
   }
   if (!out.memory_bytes && !out.device_bytes && !out.energy_joules) {
-    return failed(status::empty, "the snapshots have nothing in common");
+    return failed(Status::empty, "the snapshots have nothing in common");
   }
   return out;
 }
 
-result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
+Result<void> append_delta(std::string& out, const Snapshot& before, const Snapshot& after,
                           std::uint32_t device_index, std::string_view label,
                           std::string_view unit) {
-  const std::optional<byte_pair> memory = memory_of(before, after);
+  const std::optional<BytePair> memory = memory_of(before, after);
   if (!memory) return no_memory_known();
   append_head(out, label, "RAM");
   append_change(out, *memory, unit);
-  const device_change c = change_of(before, after, device_index);
-  if (c.scope != scope::none) {
+  const DeviceChange c = change_of(before, after, device_index);
+  if (c.scope != Scope::none) {
     out += "  |  VRAM ";
     append_change(out, c.bytes, unit);
     out += qualifier(c.scope);
@@ -210,16 +210,16 @@ result<void> append_delta(std::string& out, const snapshot& before, const snapsh
   return {};
 }
 
-result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
+Result<void> append_before_after(std::string& out, const Snapshot& before, const Snapshot& after,
                                  std::uint32_t device_index, std::string_view label,
                                  std::string_view unit) {
-  const std::optional<byte_pair> memory = memory_of(before, after);
+  const std::optional<BytePair> memory = memory_of(before, after);
   if (!memory) return no_memory_known();
   append_head(out, label, "RAM");
   append_both(out, *memory, unit);
   out += ")\n";
-  const device_change c = change_of(before, after, device_index);
-  if (c.scope != scope::none) append_device_line(out, c, after, device_index, label, unit);
+  const DeviceChange c = change_of(before, after, device_index);
+  if (c.scope != Scope::none) append_device_line(out, c, after, device_index, label, unit);
   return {};
 }
 

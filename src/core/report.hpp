@@ -13,34 +13,34 @@
 namespace hmn {
 
 // HMN_DELTA_SCOPE_* of the C interface; src/api asserts it.
-enum class scope : std::uint32_t {
+enum class Scope : std::uint32_t {
   none = HMN_DELTA_SCOPE_NONE,
   process = HMN_DELTA_SCOPE_PROCESS,
   device = HMN_DELTA_SCOPE_DEVICE,
 };
 
 // Change: after minus before.
-struct delta {
-  source from = source::none;
+struct Delta {
+  Source from = Source::none;
   std::uint32_t notes = 0;
   std::uint32_t device_index = 0;
-  hmn::scope scope = hmn::scope::none;
-  hmn::accounting accounting = hmn::accounting::none;
+  hmn::Scope scope = hmn::Scope::none;
+  hmn::Accounting accounting = hmn::Accounting::none;
   std::optional<std::int64_t> memory_bytes;  // the caller's resident set
   std::optional<std::int64_t> device_bytes;
   std::uint64_t elapsed_ns = 0;
   std::optional<double> energy_joules;
 };
 
-result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index);
+Result<Delta> compare(const Snapshot& before, const Snapshot& after, std::uint32_t device_index);
 
 // Appends "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n"; `unit` is the word for MiB.
-result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
+Result<void> append_delta(std::string& out, const Snapshot& before, const Snapshot& after,
                           std::uint32_t device_index, std::string_view label,
                           std::string_view unit);
 
 // Appends one such line with both values for RAM, and one for VRAM.
-result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
+Result<void> append_before_after(std::string& out, const Snapshot& before, const Snapshot& after,
                                  std::uint32_t device_index, std::string_view label,
                                  std::string_view unit);
 

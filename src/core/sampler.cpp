@@ -15,7 +15,7 @@ constexpr std::uint64_t key_of(std::uint32_t device_index, std::uint32_t pid) no
   return std::uint64_t{device_index} << 32 | pid;
 }
 
-std::size_t place_of(const std::vector<peak>& entries, std::uint64_t key) noexcept {
+std::size_t place_of(const std::vector<Peak>& entries, std::uint64_t key) noexcept {
   std::size_t low = 0;
   std::size_t high = entries.size();
   while (low < high) {
@@ -29,7 +29,7 @@ std::size_t place_of(const std::vector<peak>& entries, std::uint64_t key) noexce
   return low;
 }
 
-bool is_at(const std::vector<peak>& entries, std::size_t place, std::uint64_t key) noexcept {
+bool is_at(const std::vector<Peak>& entries, std::size_t place, std::uint64_t key) noexcept {
   return place < entries.size() && key_of(entries[place].device_index, entries[place].pid) == key;
 }
 
@@ -41,13 +41,13 @@ bool raise(std::optional<std::uint64_t>& highest, const std::optional<std::uint6
 
 // Returns whether the pid was reused. The start time decides where a key is absent, as of a process
 // in another PID namespace.
-bool is_another_process(const peak& known, const usage& row) noexcept {
+bool is_another_process(const Peak& known, const Usage& row) noexcept {
   if (known.process_key && row.process_key) return *known.process_key != *row.process_key;
   return known.start_unix_ns && row.start_unix_ns && *known.start_unix_ns != *row.start_unix_ns;
 }
 
 template <class T>
-void raise_used(peak& to, const T& reading, std::uint64_t now) {
+void raise_used(Peak& to, const T& reading, std::uint64_t now) {
   if (!raise(to.used, reading.used)) return;
   to.from = reading.from;
   to.notes = reading.notes;
@@ -57,31 +57,31 @@ void raise_used(peak& to, const T& reading, std::uint64_t now) {
 
 }  // namespace
 
-peak& peaks::entry_of(std::uint32_t device_index, std::uint32_t pid) {
+Peak& Peaks::entry_of(std::uint32_t device_index, std::uint32_t pid) {
   const std::uint64_t key = key_of(device_index, pid);
   const std::size_t place = place_of(entries_, key);
   if (is_at(entries_, place, key)) return entries_[place];
-  peak fresh;
+  Peak fresh;
   fresh.device_index = device_index;
   fresh.pid = pid;
   return *entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(place), fresh);
 }
 
-const peak* peaks::find(std::uint32_t device_index, std::uint32_t pid) const noexcept {
+const Peak* Peaks::find(std::uint32_t device_index, std::uint32_t pid) const noexcept {
   const std::uint64_t key = key_of(device_index, pid);
   const std::size_t place = place_of(entries_, key);
   return is_at(entries_, place, key) ? &entries_[place] : nullptr;
 }
 
-void peaks::observe_pool(const pool& p, std::uint64_t now) {
-  peak& to = entry_of(p.device_index, 0);
+void Peaks::observe_pool(const Pool& p, std::uint64_t now) {
+  Peak& to = entry_of(p.device_index, 0);
   if (p.is_main) raise_used(to, p, now);
-  if (p.kind == pool_kind::host && p.instance == 0) raise(to.host_pool, p.used);
+  if (p.kind == PoolKind::host && p.instance == 0) raise(to.host_pool, p.used);
 }
 
-void peaks::observe_usage(const usage& row, std::uint64_t now) {
+void Peaks::observe_usage(const Usage& row, std::uint64_t now) {
   if (row.pid == 0) return;
-  peak& to = entry_of(row.device_index, row.pid);
+  Peak& to = entry_of(row.device_index, row.pid);
   if (is_another_process(to, row)) {
     to = {};
     to.device_index = row.device_index;
@@ -95,34 +95,34 @@ void peaks::observe_usage(const usage& row, std::uint64_t now) {
   raise(to.host_resident, row.host_resident);
 }
 
-void peaks::observe(const snapshot& from) {
+void Peaks::observe(const Snapshot& from) {
   const std::uint64_t now = from.monotonic_ns;
-  for (const snapshot_device& d : from.devices) {
+  for (const SnapshotDevice& d : from.devices) {
     entry_of(d.identity->index, 0).seen_monotonic_ns = now;
     if (d.self) observe_usage(*d.self, now);
   }
-  for (const pool& p : from.pools) observe_pool(p, now);
-  for (const usage& u : from.usages) observe_usage(u, now);
+  for (const Pool& p : from.pools) observe_pool(p, now);
+  for (const Usage& u : from.usages) observe_usage(u, now);
   if (entries_.size() <= most) return;
-  std::erase_if(entries_, [&](const peak& p) { return p.pid != 0 && p.seen_monotonic_ns != now; });
+  std::erase_if(entries_, [&](const Peak& p) { return p.pid != 0 && p.seen_monotonic_ns != now; });
 }
 
 namespace {
 
-failure at_wrong_moment(const char* message) {
-  return failed(status::state, message);
+Failure at_wrong_moment(const char* message) {
+  return failed(Status::state, message);
 }
 
 }  // namespace
 
-struct sampler::core final : CancelListener {
-  core(std::shared_ptr<context> c, const sampling& h, const snapshot_request& w)
+struct Sampler::Core final : CancelListener {
+  Core(std::shared_ptr<Context> c, const Sampling& h, const SnapshotRequest& w)
       : from(std::move(c)), how(h), what(w), kept(h.peaks_only ? 1 : h.capacity) {
     from->add_listener(*this);
   }
-  core(const core&) = delete;
-  core& operator=(const core&) = delete;
-  ~core() { from->remove_listener(*this); }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  ~Core() { from->remove_listener(*this); }
 
   // Wakes the callers of next(), which do not wait while the context is cancelled.
   void update_cancelled() noexcept override {
@@ -132,11 +132,11 @@ struct sampler::core final : CancelListener {
   }
 
   void run() noexcept {
-    schedule slots(platform::monotonic_ns(), how.interval_ns);
+    Schedule slots(platform::monotonic_ns(), how.interval_ns);
     const std::uint64_t between = std::max(how.process_interval_ns, how.interval_ns);
-    every_nth with_processes(between / how.interval_ns + (between % how.interval_ns != 0));
+    EveryNth with_processes(between / how.interval_ns + (between % how.interval_ns != 0));
     while (runs_until(slots.due_ns())) {
-      snapshot_request now = what;
+      SnapshotRequest now = what;
       now.texts = &texts;
       if (!with_processes.takes(slots.slot())) {
         now.postponed = now.collect & subject::processes;
@@ -146,46 +146,46 @@ struct sampler::core final : CancelListener {
       sample(now);
       const std::uint64_t left_out = slots.advance(platform::monotonic_ns());
       const std::lock_guard lock(mutex);
-      if (reported.state == sampler_state::running) reported.late += left_out;
+      if (reported.state == SamplerState::running) reported.late += left_out;
     }
   }
 
   // Sleeps until that time. Returns false at once when the sampler is stopped.
   bool runs_until(std::uint64_t due_ns) noexcept {
     std::unique_lock lock(mutex);
-    while (reported.state == sampler_state::running) {
+    while (reported.state == SamplerState::running) {
       if (!changed.wait_until(lock, due_ns)) return true;
     }
     return false;
   }
 
-  void sample(const snapshot_request& request) noexcept {
+  void sample(const SnapshotRequest& request) noexcept {
     const std::uint64_t begun = platform::monotonic_ns();
-    status why = status::no_memory;
+    Status why = Status::no_memory;
     try {
-      result<std::unique_ptr<snapshot>> taken = from->take(request);
+      Result<std::unique_ptr<Snapshot>> taken = from->take(request);
       if (taken) return keep(std::move(*taken), begun);
       why = taken.why().code;
     } catch (const std::bad_alloc&) {
     } catch (...) {
-      why = status::internal;
+      why = Status::internal;
     }
     const std::lock_guard lock(mutex);
-    if (reported.state != sampler_state::running) return;
+    if (reported.state != SamplerState::running) return;
     ++reported.failed;
     reported.last_status = why;
     reported.last_monotonic_ns = begun;
   }
 
-  void keep(std::unique_ptr<snapshot> fresh, std::uint64_t begun) {
+  void keep(std::unique_ptr<Snapshot> fresh, std::uint64_t begun) {
     unchanged.share(*fresh);
-    std::unique_ptr<snapshot> dropped;  // is freed without the lock
+    std::unique_ptr<Snapshot> dropped;  // is freed without the lock
     const std::lock_guard lock(mutex);
-    if (reported.state != sampler_state::running) return;
+    if (reported.state != SamplerState::running) return;
     shown.publish(*fresh);
     highest.observe(*fresh);
     ++reported.taken;
-    reported.last_status = status::ok;
+    reported.last_status = Status::ok;
     reported.last_monotonic_ns = begun;
     if (how.peaks_only) return;
     dropped = kept.push(std::move(fresh));
@@ -196,105 +196,105 @@ struct sampler::core final : CancelListener {
 
   // Makes the event ready exactly when next() would not wait. The caller holds the mutex.
   void show_ready() noexcept {
-    ready.set(how.peaks_only || kept.size() != 0 || reported.state != sampler_state::running ||
+    ready.set(how.peaks_only || kept.size() != 0 || reported.state != SamplerState::running ||
               from->is_cancelled());
   }
 
-  const std::shared_ptr<context> from;
-  const sampling how;
-  const snapshot_request what;
-  known_texts texts;       // of run() alone
-  shared_parts unchanged;  // likewise
-  latest_board shown;
-  platform::condition changed;    // a snapshot has come, or the state has changed
-  mutable platform::mutex mutex;  // guards the members below
-  snapshot_ring kept;
-  peaks highest;
-  sampler_report reported;
-  platform::ready_event ready;
+  const std::shared_ptr<Context> from;
+  const Sampling how;
+  const SnapshotRequest what;
+  KnownTexts texts;       // of run() alone
+  SharedParts unchanged;  // likewise
+  LatestBoard shown;
+  platform::Condition changed;    // a snapshot has come, or the state has changed
+  mutable platform::Mutex mutex;  // guards the members below
+  SnapshotRing kept;
+  Peaks highest;
+  SamplerReport reported;
+  platform::ReadyEvent ready;
 };
 
-sampler::sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what)
-    : core_(std::make_shared<core>(std::move(from), how, what)) {}
+Sampler::Sampler(std::shared_ptr<Context> from, const Sampling& how, const SnapshotRequest& what)
+    : core_(std::make_shared<Core>(std::move(from), how, what)) {}
 
-sampler::~sampler() {
+Sampler::~Sampler() {
   if (is_forked()) {
     // Leaks on purpose: its locks may be held by a thread that does not exist in the child.
-    static_cast<void>(new (std::nothrow) std::shared_ptr<core>(std::move(core_)));
+    static_cast<void>(new (std::nothrow) std::shared_ptr<Core>(std::move(core_)));
     return;
   }
   const std::lock_guard lock(core_->mutex);
-  core_->reported.state = sampler_state::stopped;
+  core_->reported.state = SamplerState::stopped;
   core_->ready.close();
   core_->changed.notify_all();
 }
 
-bool sampler::is_forked() const noexcept {
+bool Sampler::is_forked() const noexcept {
   return core_->from->is_forked();
 }
 
-result<void> sampler::start() {
+Result<void> Sampler::start() {
   if (!core_->from->may_start_threads()) {
-    return failed(status::unsupported,
+    return failed(Status::unsupported,
                   "a sampler is a thread, and the context may not start threads");
   }
   const std::lock_guard lock(core_->mutex);
-  if (core_->reported.state != sampler_state::idle) {
+  if (core_->reported.state != SamplerState::idle) {
     return at_wrong_moment("the sampler was started before: make a new one");
   }
   if (const int error = platform::start_detached(core_, "hmn-sampler"); error != 0) {
-    return failure{status::limit,
-                   source::none,
-                   {native_domain::error_number, error},
+    return Failure{Status::limit,
+                   Source::none,
+                   {NativeDomain::error_number, error},
                    "no thread could be started to sample on"};
   }
-  core_->reported.state = sampler_state::running;
+  core_->reported.state = SamplerState::running;
   core_->show_ready();
   return {};
 }
 
-result<void> sampler::stop() {
+Result<void> Sampler::stop() {
   const std::lock_guard lock(core_->mutex);
-  if (core_->reported.state == sampler_state::idle) {
+  if (core_->reported.state == SamplerState::idle) {
     return at_wrong_moment("the sampler was never started");
   }
-  core_->reported.state = sampler_state::stopped;
+  core_->reported.state = SamplerState::stopped;
   core_->show_ready();
   core_->changed.notify_all();
   return {};
 }
 
-result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
+Result<std::unique_ptr<Snapshot>> Sampler::next(std::uint64_t timeout_ns) {
   if (core_->how.peaks_only) {
     return at_wrong_moment("the sampler keeps peaks only, no snapshots");
   }
   const std::uint64_t until = platform::later(platform::monotonic_ns(), timeout_ns);
   std::unique_lock lock(core_->mutex);
   for (bool may_wait = timeout_ns != 0;; may_wait = core_->changed.wait_until(lock, until)) {
-    if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) {
+    if (std::unique_ptr<Snapshot> oldest = core_->kept.pop()) {
       core_->show_ready();
       return oldest;
     }
-    if (core_->reported.state == sampler_state::idle) {
+    if (core_->reported.state == SamplerState::idle) {
       return at_wrong_moment("the sampler was not started");
     }
-    if (core_->reported.state == sampler_state::stopped) {
+    if (core_->reported.state == SamplerState::stopped) {
       return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
     }
     if (!may_wait)
-      return with_reason(reason::not_yet,
-                         failed(status::empty, "no snapshot has come within the timeout"));
+      return with_reason(Reason::not_yet,
+                         failed(Status::empty, "no snapshot has come within the timeout"));
     if (core_->from->is_cancelled()) return why_cancelled();
   }
 }
 
-result<std::int64_t> sampler::handle() {
+Result<std::int64_t> Sampler::handle() {
   const std::lock_guard lock(core_->mutex);
   if (!core_->ready.exists()) {
     if (const int error = core_->ready.create(); error != 0) {
-      return failure{status::limit,
-                     source::none,
-                     {native_domain::error_number, error},
+      return Failure{Status::limit,
+                     Source::none,
+                     {NativeDomain::error_number, error},
                      "the system cannot create a handle to wait for"};
     }
     core_->show_ready();
@@ -302,22 +302,22 @@ result<std::int64_t> sampler::handle() {
   return core_->ready.native();
 }
 
-sampler_report sampler::report() const {
+SamplerReport Sampler::report() const {
   const std::lock_guard lock(core_->mutex);
-  sampler_report out = core_->reported;
+  SamplerReport out = core_->reported;
   out.pending = static_cast<std::uint32_t>(core_->kept.size());
   return out;
 }
 
-const latest_board& sampler::latest() const noexcept {
+const LatestBoard& Sampler::latest() const noexcept {
   return core_->shown;
 }
 
-bool sampler::find_peak(std::uint32_t device_index, std::uint32_t pid,
-                        std::optional<peak>& out) const {
+bool Sampler::find_peak(std::uint32_t device_index, std::uint32_t pid,
+                        std::optional<Peak>& out) const {
   const std::lock_guard lock(core_->mutex);
   if (core_->highest.find(device_index, 0) == nullptr) return false;
-  if (const peak* found = core_->highest.find(device_index, pid)) out = *found;
+  if (const Peak* found = core_->highest.find(device_index, pid)) out = *found;
   return true;
 }
 

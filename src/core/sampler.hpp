@@ -17,9 +17,9 @@ namespace hmn {
 
 // Schedule of a periodic task: slot n is due n intervals after the start, regardless of how long
 // earlier slots took.
-class schedule {
+class Schedule {
  public:
-  schedule(std::uint64_t start_ns, std::uint64_t interval_ns) noexcept
+  Schedule(std::uint64_t start_ns, std::uint64_t interval_ns) noexcept
       : start_ns_(start_ns), interval_ns_(interval_ns) {}
 
   [[nodiscard]] std::uint64_t slot() const noexcept { return slot_; }
@@ -45,9 +45,9 @@ class schedule {
 };
 
 // Selects the first slot reached of every n, for what is read less often than the rest.
-class every_nth {
+class EveryNth {
  public:
-  explicit every_nth(std::uint64_t n) noexcept : n_(n) {}
+  explicit EveryNth(std::uint64_t n) noexcept : n_(n) {}
 
   [[nodiscard]] bool takes(std::uint64_t reached) noexcept {
     if (reached < next_) return false;
@@ -62,42 +62,42 @@ class every_nth {
 
 // Unread snapshots, the oldest first. The capacity is fixed, so that a reader that has gone away
 // costs no more memory.
-class snapshot_ring {
+class SnapshotRing {
  public:
-  explicit snapshot_ring(std::size_t capacity) : entries_(capacity) {}
+  explicit SnapshotRing(std::size_t capacity) : entries_(capacity) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   // Returns the oldest snapshot if it was dropped to free a slot.
-  std::unique_ptr<snapshot> push(std::unique_ptr<snapshot> fresh) noexcept {
-    std::unique_ptr<snapshot> dropped;
+  std::unique_ptr<Snapshot> push(std::unique_ptr<Snapshot> fresh) noexcept {
+    std::unique_ptr<Snapshot> dropped;
     if (size_ == entries_.size()) dropped = pop();
     entries_[(first_ + size_) % entries_.size()] = std::move(fresh);
     ++size_;
     return dropped;
   }
 
-  std::unique_ptr<snapshot> pop() noexcept {
+  std::unique_ptr<Snapshot> pop() noexcept {
     if (size_ == 0) return nullptr;
-    std::unique_ptr<snapshot> oldest = std::move(entries_[first_]);
+    std::unique_ptr<Snapshot> oldest = std::move(entries_[first_]);
     first_ = (first_ + 1) % entries_.size();
     --size_;
     return oldest;
   }
 
  private:
-  std::vector<std::unique_ptr<snapshot>> entries_;
+  std::vector<std::unique_ptr<Snapshot>> entries_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };
 
 // Peak values of a device, or of one process on it, each independent of the others.
-struct peak {
+struct Peak {
   std::uint32_t device_index = 0;
   std::uint32_t pid = 0;  // 0: the device
-  source from = source::none;
+  Source from = Source::none;
   std::uint32_t notes = 0;
-  hmn::accounting accounting = hmn::accounting::none;
+  hmn::Accounting accounting = hmn::Accounting::none;
   std::optional<std::uint64_t> process_key;
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> used;
@@ -108,24 +108,24 @@ struct peak {
 };
 
 // Peaks outlive the snapshots that they were seen in.
-class peaks {
+class Peaks {
  public:
   // Limit above which peaks of ended processes are dropped.
   static constexpr std::size_t most = 65536;
 
-  void observe(const snapshot& from);
+  void observe(const Snapshot& from);
   // Returns the device's peak for pid 0; nullptr if it was never seen.
-  [[nodiscard]] const peak* find(std::uint32_t device_index, std::uint32_t pid) const noexcept;
+  [[nodiscard]] const Peak* find(std::uint32_t device_index, std::uint32_t pid) const noexcept;
 
  private:
-  [[nodiscard]] peak& entry_of(std::uint32_t device_index, std::uint32_t pid);
-  void observe_pool(const pool& p, std::uint64_t now);
-  void observe_usage(const usage& row, std::uint64_t now);
+  [[nodiscard]] Peak& entry_of(std::uint32_t device_index, std::uint32_t pid);
+  void observe_pool(const Pool& p, std::uint64_t now);
+  void observe_usage(const Usage& row, std::uint64_t now);
 
-  std::vector<peak> entries_;  // by device, then pid
+  std::vector<Peak> entries_;  // by device, then pid
 };
 
-struct sampling {
+struct Sampling {
   std::uint64_t interval_ns = 0;
   std::uint64_t process_interval_ns = 0;
   std::uint32_t capacity = 0;
@@ -133,50 +133,50 @@ struct sampling {
 };
 
 // HMN_SAMPLER_* of the C interface; src/api asserts it.
-enum class sampler_state : std::uint32_t {
+enum class SamplerState : std::uint32_t {
   idle = HMN_SAMPLER_STATE_IDLE,
   running = HMN_SAMPLER_STATE_RUNNING,
   stopped = HMN_SAMPLER_STATE_STOPPED,
 };
 
-struct sampler_report {
-  sampler_state state = sampler_state::idle;
+struct SamplerReport {
+  SamplerState state = SamplerState::idle;
   std::uint32_t pending = 0;
   std::uint64_t taken = 0;
   std::uint64_t dropped = 0;
   std::uint64_t late = 0;
   std::uint64_t failed = 0;
   std::optional<std::uint64_t> last_monotonic_ns;
-  status last_status = status::ok;
+  Status last_status = Status::ok;
 };
 
 // Thread that takes snapshots on a schedule. It owns everything it uses, so that it can be left
 // behind in a driver call. Safe for concurrent use by any number of threads.
-class sampler {
+class Sampler {
  public:
-  sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what);
-  sampler(const sampler&) = delete;
-  sampler& operator=(const sampler&) = delete;
-  ~sampler();
+  Sampler(std::shared_ptr<Context> from, const Sampling& how, const SnapshotRequest& what);
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+  ~Sampler();
 
   // Returns whether this process is a fork of the one that made the sampler. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
 
-  result<void> start();
-  result<void> stop();
-  result<std::unique_ptr<snapshot>> next(std::uint64_t timeout_ns);
+  Result<void> start();
+  Result<void> stop();
+  Result<std::unique_ptr<Snapshot>> next(std::uint64_t timeout_ns);
   // Returns a descriptor or handle that is ready whenever next() would not wait.
-  result<std::int64_t> handle();
-  [[nodiscard]] sampler_report report() const;
+  Result<std::int64_t> handle();
+  [[nodiscard]] SamplerReport report() const;
 
-  [[nodiscard]] const latest_board& latest() const noexcept;
+  [[nodiscard]] const LatestBoard& latest() const noexcept;
   // Returns false for an unknown device and an empty `out` for an unknown process. pid 0 is the
   // device.
-  bool find_peak(std::uint32_t device_index, std::uint32_t pid, std::optional<peak>& out) const;
+  bool find_peak(std::uint32_t device_index, std::uint32_t pid, std::optional<Peak>& out) const;
 
  private:
-  struct core;
-  std::shared_ptr<core> core_;
+  struct Core;
+  std::shared_ptr<Core> core_;
 };
 
 }  // namespace hmn

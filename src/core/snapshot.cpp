@@ -8,18 +8,18 @@
 
 namespace hmn {
 
-snapshot_device* snapshot::device_by_index(std::uint32_t index) noexcept {
+SnapshotDevice* Snapshot::device_by_index(std::uint32_t index) noexcept {
   const auto at =
       std::partition_point(devices.begin(), devices.end(),
-                           [index](const snapshot_device& d) { return d.identity->index < index; });
+                           [index](const SnapshotDevice& d) { return d.identity->index < index; });
   return at != devices.end() && at->identity->index == index ? &*at : nullptr;
 }
 
-failure snapshot::no_device(std::uint32_t index) noexcept {
-  return failed(status::no_device, {"the snapshot has no device ", index});
+Failure Snapshot::no_device(std::uint32_t index) noexcept {
+  return failed(Status::no_device, {"the snapshot has no device ", index});
 }
 
-const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind,
+const Pool* Snapshot::find_pool(std::uint32_t index, PoolKind kind,
                                 std::uint32_t instance) const noexcept {
   return hmn::find_pool(of_device(pools, index), kind, instance);
 }
@@ -27,7 +27,7 @@ const pool* snapshot::find_pool(std::uint32_t index, pool_kind kind,
 namespace {
 
 template <class T>
-void share_if(bool is_same, shared_value<T>& before, shared_value<T>& now) {
+void share_if(bool is_same, SharedValue<T>& before, SharedValue<T>& now) {
   if (is_same) {
     now = before;
   } else {
@@ -37,10 +37,10 @@ void share_if(bool is_same, shared_value<T>& before, shared_value<T>& now) {
 
 }  // namespace
 
-void shared_parts::share(snapshot& fresh) {
+void SharedParts::share(Snapshot& fresh) {
   devices_.resize(fresh.devices.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    shared_value<device>& now = fresh.devices[i].identity;
+    SharedValue<Device>& now = fresh.devices[i].identity;
     share_if(is_same_record(*devices_[i], *now), devices_[i], now);
   }
   share_if(*why_ == *fresh.why, why_, fresh.why);

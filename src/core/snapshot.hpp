@@ -23,10 +23,10 @@ namespace hmn {
 
 // Value that its first owner writes, and that is read-only once copies share it.
 template <class T>
-class shared_value {
+class SharedValue {
  public:
-  shared_value() : kept_(std::make_shared<T>()) {}
-  explicit shared_value(const T& value) : kept_(std::make_shared<T>(value)) {}
+  SharedValue() : kept_(std::make_shared<T>()) {}
+  explicit SharedValue(const T& value) : kept_(std::make_shared<T>(value)) {}
 
   const T& operator*() const noexcept { return *kept_; }
   const T* operator->() const noexcept { return kept_.get(); }
@@ -47,53 +47,53 @@ std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
   return {first, end};
 }
 
-struct snapshot_device {
-  snapshot_device() = default;
+struct SnapshotDevice {
+  SnapshotDevice() = default;
   // `d` is taken over without its age, so that snapshots can share it.
-  snapshot_device(device d, std::optional<hmn::telemetry>&& t, std::optional<usage>&& s)
+  SnapshotDevice(Device d, std::optional<hmn::Telemetry>&& t, std::optional<Usage>&& s)
       : age_ns(std::exchange(d.age_ns, 0)),
         identity(d),
         telemetry(std::move(t)),
         self(std::move(s)) {}
 
   // Returns the identity with its age.
-  [[nodiscard]] device record() const {
-    device d = *identity;
+  [[nodiscard]] Device record() const {
+    Device d = *identity;
     d.age_ns = age_ns;
     return d;
   }
 
   std::uint64_t age_ns = 0;
-  shared_value<device> identity;
-  std::optional<hmn::telemetry> telemetry;
-  std::optional<usage> self;
+  SharedValue<Device> identity;
+  std::optional<hmn::Telemetry> telemetry;
+  std::optional<Usage> self;
 };
 
-struct snapshot_diagnostic {
-  snapshot_diagnostic() = default;
-  snapshot_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index)
+struct SnapshotDiagnostic {
+  SnapshotDiagnostic() = default;
+  SnapshotDiagnostic(const Diagnostic& d, std::optional<std::uint32_t> index)
       : value(d), device_index(index) {}
 
-  diagnostic value;  // value.device is meaningless here
+  Diagnostic value;  // value.device is meaningless here
   std::optional<std::uint32_t> device_index;
   std::uint32_t count = 1;
   // Position of the previous one of the same device, from 1; 0: none.
   std::uint32_t before = 0;
 
-  bool operator==(const snapshot_diagnostic&) const = default;
+  bool operator==(const SnapshotDiagnostic&) const = default;
 };
 
 // Why values are missing, with the diagnostics of each device linked for a quick search.
-struct explanations {
-  std::vector<snapshot_diagnostic> diagnostics;
+struct Explanations {
+  std::vector<SnapshotDiagnostic> diagnostics;
   // [device index + 1, 0 for no device]: position of its last one, from 1; 0: none.
   std::vector<std::uint32_t> latest;
 
-  bool operator==(const explanations&) const = default;
+  bool operator==(const Explanations&) const = default;
 };
 
 // Requested values at one time; immutable once built.
-struct snapshot {
+struct Snapshot {
   std::uint32_t collect = 0;    // subject bits
   std::uint32_t postponed = 0;  // subjects that a later snapshot of the sampler has
   std::uint32_t notes = 0;
@@ -103,37 +103,37 @@ struct snapshot {
   std::uint64_t duration_ns = 0;
   std::uint64_t ended_ns = 0;  // in continuous_ns(): ages are until then
   std::uint64_t device_generation = 0;
-  std::optional<process_memory> memory;
-  std::optional<system_memory> system;
-  std::vector<snapshot_device> devices;  // by index
-  std::vector<pool> pools;               // by device index, main pool first
-  std::vector<usage> usages;             // by device index, then pid
-  std::vector<metric> metrics;           // by device index
-  std::vector<group> groups;             // by device index
-  shared_value<explanations> why;
+  std::optional<ProcessMemory> memory;
+  std::optional<SystemMemory> system;
+  std::vector<SnapshotDevice> devices;  // by index
+  std::vector<Pool> pools;              // by device index, main pool first
+  std::vector<Usage> usages;            // by device index, then pid
+  std::vector<Metric> metrics;          // by device index
+  std::vector<Group> groups;            // by device index
+  SharedValue<Explanations> why;
 
-  [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept;
-  [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
-    return const_cast<snapshot*>(this)->device_by_index(index);
+  [[nodiscard]] SnapshotDevice* device_by_index(std::uint32_t index) noexcept;
+  [[nodiscard]] const SnapshotDevice* device_by_index(std::uint32_t index) const noexcept {
+    return const_cast<Snapshot*>(this)->device_by_index(index);
   }
   // Failure for an index that the snapshot does not have.
-  [[nodiscard]] static failure no_device(std::uint32_t index) noexcept;
-  [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind,
+  [[nodiscard]] static Failure no_device(std::uint32_t index) noexcept;
+  [[nodiscard]] const Pool* find_pool(std::uint32_t index, PoolKind kind,
                                       std::uint32_t instance = 0) const noexcept;
-  [[nodiscard]] const pool* main_pool(std::uint32_t index) const noexcept {
-    return find_pool(index, pool_kind::main);
+  [[nodiscard]] const Pool* main_pool(std::uint32_t index) const noexcept {
+    return find_pool(index, PoolKind::main);
   }
 };
 
 // Identities and explanations that snapshots of one sampler share, since they rarely change from
 // one to the next.
-class shared_parts {
+class SharedParts {
  public:
-  void share(snapshot& fresh);
+  void share(Snapshot& fresh);
 
  private:
-  std::vector<shared_value<device>> devices_;
-  shared_value<explanations> why_;
+  std::vector<SharedValue<Device>> devices_;
+  SharedValue<Explanations> why_;
 };
 
 }  // namespace hmn

@@ -15,29 +15,29 @@
 namespace hmn {
 namespace {
 
-failure unknown(const pool& p, const char* why) {
-  return {status::unsupported, p.from, {}, why, reason::ambiguous};
+Failure unknown(const Pool& p, const char* why) {
+  return {Status::unsupported, p.from, {}, why, Reason::ambiguous};
 }
 
-failure shared_by_several(const pool& p, const usage_sum& sum) {
-  return {status::unsupported,
+Failure shared_by_several(const Pool& p, const UsageSum& sum) {
+  return {Status::unsupported,
           p.from,
           {},
           {"processes share memory: ", *p.used - std::min(*p.used, sum.at_most()), " to ",
            *p.used - sum.at_least(), " bytes are used by none that can be seen"},
-          reason::ambiguous};
+          Reason::ambiguous};
 }
 
 // Adds what a row uses of the pool. That of a unified device counts host RAM as used, too. Returns
 // false where the part is not known.
-bool add_part(const usage& row, memory_kind memory, pool_kind kind, usage_sum& sum) {
-  const bool is_own = row.accounting == accounting::allocated;
-  if (kind == pool_kind::host) {
+bool add_part(const Usage& row, MemoryKind memory, PoolKind kind, UsageSum& sum) {
+  const bool is_own = row.accounting == Accounting::allocated;
+  if (kind == PoolKind::host) {
     if (row.clients) sum.add(row.clients->host_pool);
     if (!row.clients && row.host_pool) sum.add(*row.host_pool, row.shared, is_own);
     return row.host_pool.has_value();
   }
-  if (memory == memory_kind::unified && kind == pool_kind::vram) {
+  if (memory == MemoryKind::unified && kind == PoolKind::vram) {
     const bool is_bound =
         row.clients && (!row.clients->used.is_exact() || !row.clients->host_pool.is_exact());
     if (row.host_pool) sum.add(*row.used - std::min(*row.used, *row.host_pool), row.shared, is_own);
@@ -51,12 +51,12 @@ bool add_part(const usage& row, memory_kind memory, pool_kind kind, usage_sum& s
   return true;
 }
 
-std::optional<failure> attribute(std::span<const usage> rows, memory_kind memory, pool& p) {
-  usage_sum sum;
+std::optional<Failure> attribute(std::span<const Usage> rows, MemoryKind memory, Pool& p) {
+  UsageSum sum;
   bool fits = true;
-  for (const usage& row : rows) {
+  for (const Usage& row : rows) {
     // Committed memory is not used memory.
-    fits = fits && row.accounting != accounting::committed;
+    fits = fits && row.accounting != Accounting::committed;
     if (!add_part(row, memory, p.kind, sum)) {
       return unknown(p, "the memory of processes is reported for all pools together");
     }
@@ -72,9 +72,9 @@ std::optional<failure> attribute(std::span<const usage> rows, memory_kind memory
 // Fills the memory of the device's main pool that is used but owned by no visible process. Returns
 // why that is unknown. Skips a partitioned GPU, whose processes are listed under its partitions,
 // and one whose list is missing, which has a reason of its own.
-std::optional<failure> attribute_pools(merged_device& d) {
+std::optional<Failure> attribute_pools(MergedDevice& d) {
   if ((d.found & subject::processes) == 0 || is_divided(d.identity)) return std::nullopt;
-  for (pool& p : d.pools.all()) {
+  for (Pool& p : d.pools.all()) {
     if (!p.is_main || !p.used) continue;
     if (!d.can_be_summed) return unknown(p, "the memory of some processes is not known");
     if ((p.notes & (note::lower_bound | note::estimated)) != 0) {
@@ -92,12 +92,12 @@ std::size_t place_of(std::optional<std::uint32_t> index) {
 }
 
 // Whether both come from one call, whatever their fields. A metric has no bit of its own.
-bool is_same_fault(const failure& x, const failure& y) {
+bool is_same_fault(const Failure& x, const Failure& y) {
   return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
          x.native.domain == y.native.domain && x.message == y.message;
 }
 
-bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
+bool is_alike(const SnapshotDiagnostic& a, const Diagnostic& b,
               std::optional<std::uint32_t> index) {
   return a.value.about == b.about && a.value.pool == b.pool &&
          (a.value.field == b.field || b.about != subject::metrics) && a.device_index == index &&
@@ -106,7 +106,7 @@ bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow
 // metrics may outlast a deadline.
-bool was_reached(const device_cache& d, plan p, const moment& m) {
+bool was_reached(const DeviceCache& d, Plan p, const Moment& m) {
   p.metrics = p.metrics && !p.slow;
   const bool asks = p.pools || p.self || p.processes || p.telemetry != 0 || p.metrics || p.slow;
   return is_answered(d, p, m.since) && (!m.late || asks);
@@ -114,50 +114,50 @@ bool was_reached(const device_cache& d, plan p, const moment& m) {
 
 }  // namespace
 
-class snapshot_builder {
+class SnapshotBuilder {
  public:
-  snapshot_builder(context& from, const snapshot_request& request);
+  SnapshotBuilder(Context& from, const SnapshotRequest& request);
 
-  [[nodiscard]] result<std::unique_ptr<snapshot>> build();
+  [[nodiscard]] Result<std::unique_ptr<Snapshot>> build();
 
  private:
   [[nodiscard]] bool wants(std::uint32_t about) const noexcept {
     return (out_->collect & about) != 0;
   }
   void add_host();
-  result<void> add_devices();
-  void add_source(worker& from, const source_cache& known, const moment& m);
-  void add_device(worker& from, const device_cache& d, const moment& m);
-  void consider_diagnostic(const diagnostic& given, std::optional<std::uint32_t> index);
-  [[nodiscard]] merged_device* find(std::uint32_t index) noexcept;
-  merged_device& add(const device& d);
+  Result<void> add_devices();
+  void add_source(Worker& from, const SourceCache& known, const Moment& m);
+  void add_device(Worker& from, const DeviceCache& d, const Moment& m);
+  void consider_diagnostic(const Diagnostic& given, std::optional<std::uint32_t> index);
+  [[nodiscard]] MergedDevice* find(std::uint32_t index) noexcept;
+  MergedDevice& add(const Device& d);
   void add_known_devices();
-  void add_refusals(const std::vector<context::refusal>& refused);
+  void add_refusals(const std::vector<Context::Refusal>& refused);
   void add_missing();
   void add_groups();
-  void explain_unusable(const merged_device& d);
+  void explain_unusable(const MergedDevice& d);
   void settle();
-  void add_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index);
+  void add_diagnostic(const Diagnostic& d, std::optional<std::uint32_t> index);
   void drop_what_was_found();
   void note_what_is_partial();
   void describe_processes();
-  [[nodiscard]] bool recall_texts(usage& row) const;
+  [[nodiscard]] bool recall_texts(Usage& row) const;
   void finish();
 
-  context& from_;
-  snapshot_request request_;
-  plan plan_;
-  std::unique_ptr<snapshot> out_;
-  explanations& why_;  // of out_
-  std::vector<merged_device> merged_;
+  Context& from_;
+  SnapshotRequest request_;
+  Plan plan_;
+  std::unique_ptr<Snapshot> out_;
+  Explanations& why_;  // of out_
+  std::vector<MergedDevice> merged_;
   std::vector<std::uint32_t> places_;  // [index]: of the device in merged_, from 1; 0: none
 };
 
-snapshot_builder::snapshot_builder(context& from, const snapshot_request& request)
+SnapshotBuilder::SnapshotBuilder(Context& from, const SnapshotRequest& request)
     : from_(from),
       request_(request),
       plan_(from.new_plan()),
-      out_(std::make_unique<snapshot>()),
+      out_(std::make_unique<Snapshot>()),
       why_(out_->why.edit()) {
   out_->collect = request.collect;
   out_->postponed = request.postponed;
@@ -173,53 +173,53 @@ snapshot_builder::snapshot_builder(context& from, const snapshot_request& reques
   plan_.wants_trace = from.settings_.trace;
 }
 
-result<std::unique_ptr<snapshot>> snapshot_builder::build() {
+Result<std::unique_ptr<Snapshot>> SnapshotBuilder::build() {
   out_->unix_time_ns = platform::unix_ns();
   out_->monotonic_ns = platform::monotonic_ns();
   from_.start();
   add_host();
   if (wants(of_devices)) {
-    if (result<void> ok = add_devices(); !ok) return ok.why();
+    if (Result<void> ok = add_devices(); !ok) return ok.why();
   }
   finish();
   return std::move(out_);
 }
 
-void snapshot_builder::add_host() {
+void SnapshotBuilder::add_host() {
   if (wants(subject::memory)) {
-    process_memory own;
+    ProcessMemory own;
     own.pid = from_.own_pid_;
-    if (result<void> ok = from_.host_->own_memory(process_memory_field::cheap, own)) {
+    if (Result<void> ok = from_.host_->own_memory(process_memory_field::cheap, own)) {
       out_->memory = own;
     } else {
       add_diagnostic({ok.why(), 0, subject::memory, 0, {}, {}, {}}, {});
     }
   }
   if (!wants(subject::system)) return;
-  const auto dropped = [&](FieldSet field, const failure& why) {
+  const auto dropped = [&](FieldSet field, const Failure& why) {
     add_diagnostic({why, 0, subject::system, field, {}, {}, {}}, {});
   };
-  system_memory system;
-  if (result<void> ok = read_system(*from_.host_, system, dropped)) {
+  SystemMemory system;
+  if (Result<void> ok = read_system(*from_.host_, system, dropped)) {
     out_->system = system;
   } else {
     add_diagnostic({ok.why(), 0, subject::system, 0, {}, {}, {}}, {});
   }
 }
 
-result<void> snapshot_builder::add_devices() {
-  deadline d = from_.new_deadline(request_.deadline_ns, out_->monotonic_ns);
+Result<void> SnapshotBuilder::add_devices() {
+  Deadline d = from_.new_deadline(request_.deadline_ns, out_->monotonic_ns);
   if (request_.device_index) {
-    if (result<void> ok = from_.ensure_listed(*request_.device_index, d); !ok) return ok;
+    if (Result<void> ok = from_.ensure_listed(*request_.device_index, d); !ok) return ok;
   }
   const auto refused = from_.ask(plan_, request_.device_index, d,
-                                 [this](worker& from, const source_cache& known, const moment& m) {
+                                 [this](Worker& from, const SourceCache& known, const Moment& m) {
                                    add_source(from, known, m);
                                    return true;
                                  });
   if (!refused) return refused.why();
-  const auto completed = from_.complete(merged_, plan_, d, [this](const source_cache& known) {
-    for (const diagnostic& given : known.diagnostics) {
+  const auto completed = from_.complete(merged_, plan_, d, [this](const SourceCache& known) {
+    for (const Diagnostic& given : known.diagnostics) {
       if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
     }
   });
@@ -234,12 +234,12 @@ result<void> snapshot_builder::add_devices() {
   return {};
 }
 
-void snapshot_builder::add_source(worker& from, const source_cache& known, const moment& m) {
+void SnapshotBuilder::add_source(Worker& from, const SourceCache& known, const Moment& m) {
   if (!m.late) {
     why_.diagnostics.reserve(why_.diagnostics.size() + known.diagnostics.size());
-    std::optional<slot> device;  // whose index it is
+    std::optional<Slot> device;  // whose index it is
     std::optional<std::uint32_t> index;
-    for (const diagnostic& given : known.diagnostics) {
+    for (const Diagnostic& given : known.diagnostics) {
       if (given.device != device) {
         device = given.device;
         const std::lock_guard lock(from_.table_mutex_);
@@ -249,87 +249,87 @@ void snapshot_builder::add_source(worker& from, const source_cache& known, const
     }
   }
   if (!request_.device_index) merged_.reserve(known.devices.size());
-  for (const device_cache& d : known.devices) {
+  for (const DeviceCache& d : known.devices) {
     if (d.listed) add_device(from, d, m);
   }
 }
 
 // Adds a diagnostic unless a preferred source has answered for the device.
-void snapshot_builder::consider_diagnostic(const diagnostic& given,
-                                           std::optional<std::uint32_t> index) {
+void SnapshotBuilder::consider_diagnostic(const Diagnostic& given,
+                                          std::optional<std::uint32_t> index) {
   if (given.device && request_.device_index && index != request_.device_index) return;
   if (plan_.processes) out_->unreadable_processes += given.unreadable_processes;
-  const merged_device* const d = index ? find(*index) : nullptr;
+  const MergedDevice* const d = index ? find(*index) : nullptr;
   const bool is_trace = (given.notes & note::trace) != 0;
   if (d != nullptr && !is_trace && (d->found & given.about) != 0) return;
   add_diagnostic(given, index);
 }
 
-merged_device* snapshot_builder::find(std::uint32_t index) noexcept {
+MergedDevice* SnapshotBuilder::find(std::uint32_t index) noexcept {
   return index < places_.size() && places_[index] != 0 ? &merged_[places_[index] - 1] : nullptr;
 }
 
-merged_device& snapshot_builder::add(const device& d) {
-  merged_device& fresh = merged_.emplace_back(d);
+MergedDevice& SnapshotBuilder::add(const Device& d) {
+  MergedDevice& fresh = merged_.emplace_back(d);
   if (places_.size() <= d.index) places_.resize(d.index + 1);
   places_[d.index] = static_cast<std::uint32_t>(merged_.size());
   return fresh;
 }
 
-void snapshot_builder::add_device(worker& from, const device_cache& d, const moment& m) {
-  merged_device* to = nullptr;
+void SnapshotBuilder::add_device(Worker& from, const DeviceCache& d, const Moment& m) {
+  MergedDevice* to = nullptr;
   bool is_hung = false;
   {
     const std::lock_guard lock(from_.table_mutex_);
     const auto index = from_.table_.index_of(from.id(), d.identity.number);
     if (!index || (request_.device_index && index != request_.device_index)) return;
-    const device& known = from_.table_.at(*index);
+    const Device& known = from_.table_.at(*index);
     to = find(*index);
     if (to != nullptr) {
-      is_hung = to->identity.state == state::hung;
+      is_hung = to->identity.state == State::hung;
       to->identity = known;
     } else {
       to = &add(known);
     }
   }
   const bool is_first = to->found == 0;
-  if ((is_first && !was_reached(d, plan_, m)) || is_hung) to->identity.state = state::hung;
+  if ((is_first && !was_reached(d, plan_, m)) || is_hung) to->identity.state = State::hung;
   merge(*to, d, plan_, m, from_.limits_);
   to->found |= subject::devices;
 }
 
 // Adds devices for which no source answered, as last known.
-void snapshot_builder::add_known_devices() {
+void SnapshotBuilder::add_known_devices() {
   const std::lock_guard lock(from_.table_mutex_);
   for (std::uint32_t i = 0; i < from_.table_.count(); ++i) {
     if (request_.device_index && i != *request_.device_index) continue;
     if (find(i) != nullptr) continue;
-    const device& d = merged_.emplace_back(from_.table_.at(i)).identity;
+    const Device& d = merged_.emplace_back(from_.table_.at(i)).identity;
     // A partition that is gone was given up by its GPU.
-    const bool is_missed = d.state == state::lost && !d.parent_index;
+    const bool is_missed = d.state == State::lost && !d.parent_index;
     if (is_missed) add_diagnostic({reason_of_state(d), 0, subject::devices, 0, {}, {}, {}}, i);
   }
 }
 
-void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused) {
+void SnapshotBuilder::add_refusals(const std::vector<Context::Refusal>& refused) {
   const bool none_at_all = merged_.empty();
-  for (const context::refusal& r : refused) {
+  for (const Context::Refusal& r : refused) {
     // Report an absent source only if nothing else was found.
     if (r.conclusive && !none_at_all) continue;
     // One line per fault: its devices may have reported it already.
-    const bool is_known = std::ranges::any_of(why_.diagnostics, [&](const snapshot_diagnostic& d) {
+    const bool is_known = std::ranges::any_of(why_.diagnostics, [&](const SnapshotDiagnostic& d) {
       return d.device_index && is_same_fault(d.value.why, r.why);
     });
     if (is_known) continue;
-    diagnostic d{r.why, 0, subject::devices, 0, {}, {}, {}};
-    if (r.conclusive) d.why.code = status::no_device;
+    Diagnostic d{r.why, 0, subject::devices, 0, {}, {}, {}};
+    if (r.conclusive) d.why.code = Status::no_device;
     add_diagnostic(d, {});
   }
 }
 
 // Adds the reasons for subjects that no source could serve.
-void snapshot_builder::add_missing() {
-  for (merged_device& d : merged_) {
+void SnapshotBuilder::add_missing() {
+  for (MergedDevice& d : merged_) {
     drop_found(d);
     for (std::uint32_t n = 0; n < d.missing.size(); ++n) {
       if (!d.missing[n]) continue;
@@ -340,21 +340,21 @@ void snapshot_builder::add_missing() {
 }
 
 // Adds the memory held by control groups; partitions are counted with their card.
-void snapshot_builder::add_groups() {
+void SnapshotBuilder::add_groups() {
   if (merged_.empty()) return;
-  group_memory all;
-  if (result<void> ok = from_.host_->groups(all); !ok) {
+  GroupMemory all;
+  if (Result<void> ok = from_.host_->groups(all); !ok) {
     add_diagnostic({ok.why(), 0, subject::groups, 0, {}, {}, {}}, {});
   }
   const std::uint64_t age_ns = age_at_zero(platform::continuous_ns());
-  std::ranges::stable_sort(all.parts, [](const group_memory::part& a, const group_memory::part& b) {
+  std::ranges::stable_sort(all.parts, [](const GroupMemory::Part& a, const GroupMemory::Part& b) {
     return a.device < b.device;
   });
-  for (const merged_device& d : merged_) {
-    const device& card = d.identity;
+  for (const MergedDevice& d : merged_) {
+    const Device& card = d.identity;
     const auto address = parse_pci_address(card.pci_bus_id.view());
-    if (!address || card.parent_index || card.state == state::lost) continue;
-    auto p = std::ranges::lower_bound(all.parts, *address, {}, &group_memory::part::device);
+    if (!address || card.parent_index || card.state == State::lost) continue;
+    auto p = std::ranges::lower_bound(all.parts, *address, {}, &GroupMemory::Part::device);
     for (; p != all.parts.end() && p->device == *address; ++p) {
       out_->groups.push_back(
           {card.index, all.names[p->group], all.from, 0, p->used, p->limit, age_ns});
@@ -363,8 +363,8 @@ void snapshot_builder::add_groups() {
 }
 
 // Adds why nothing can be allocated on a divided device.
-void snapshot_builder::explain_unusable(const merged_device& d) {
-  const pool* const main = d.pools.find(pool_kind::main);
+void SnapshotBuilder::explain_unusable(const MergedDevice& d) {
+  const Pool* const main = d.pools.find(PoolKind::main);
   if (!is_divided(d.identity) || main == nullptr || is_stale(main->notes)) return;
   add_diagnostic(
       {why_not_usable(*main, d.identity), 0, subject::pools, pool_field::usable, {}, {}, {}},
@@ -372,39 +372,39 @@ void snapshot_builder::explain_unusable(const merged_device& d) {
 }
 
 // Moves the merged values into the snapshot's lists.
-void snapshot_builder::settle() {
-  std::ranges::stable_sort(merged_, [](const merged_device& a, const merged_device& b) {
+void SnapshotBuilder::settle() {
+  std::ranges::stable_sort(merged_, [](const MergedDevice& a, const MergedDevice& b) {
     return a.identity.index < b.identity.index;
   });
   if (!merged_.empty()) places_.resize(merged_.back().identity.index + 1);
   for (std::uint32_t i = 0; i < merged_.size(); ++i) places_[merged_[i].identity.index] = i + 1;
   const bool attributes = plan_.processes && plan_.pools && !request_.pid;
-  for (merged_device& d : merged_) {
+  for (MergedDevice& d : merged_) {
     from_.set_usable(d);
     explain_unusable(d);
     if (!attributes) continue;
-    std::optional<failure> why = attribute_pools(d);
+    std::optional<Failure> why = attribute_pools(d);
     if (!why) continue;
     add_diagnostic({*why, 0, subject::pools, pool_field::unattributed, {}, {}, {}},
                    d.identity.index);
   }
   std::size_t rows = 0;
-  for (const merged_device& d : merged_) rows += d.processes.size();
+  for (const MergedDevice& d : merged_) rows += d.processes.size();
   out_->usages.reserve(rows);
   out_->devices.reserve(merged_.size());
-  for (merged_device& d : merged_) {
-    for (const pool& p : d.pools.all()) {
+  for (MergedDevice& d : merged_) {
+    for (const Pool& p : d.pools.all()) {
       if (p.is_main) out_->pools.push_back(p);
     }
-    for (const pool& p : d.pools.all()) {
+    for (const Pool& p : d.pools.all()) {
       if (!p.is_main && p.instance == 0) out_->pools.push_back(p);
     }
-    for (const pool& p : d.pools.all()) {
+    for (const Pool& p : d.pools.all()) {
       if (request_.parts && p.instance != 0) out_->pools.push_back(p);
     }
     std::ranges::stable_sort(d.processes,
-                             [](const usage& a, const usage& b) { return a.pid < b.pid; });
-    for (usage& row : d.processes) {
+                             [](const Usage& a, const Usage& b) { return a.pid < b.pid; });
+    for (Usage& row : d.processes) {
       if (!request_.pid || row.pid == *request_.pid) out_->usages.push_back(std::move(row));
     }
     out_->metrics.insert(out_->metrics.end(), d.metrics.begin(), d.metrics.end());
@@ -413,11 +413,11 @@ void snapshot_builder::settle() {
 }
 
 // Drops diagnostics about fields that another source provided.
-void snapshot_builder::drop_what_was_found() {
-  const auto is_found = [this](snapshot_diagnostic& d) {
+void SnapshotBuilder::drop_what_was_found() {
+  const auto is_found = [this](SnapshotDiagnostic& d) {
     if (d.value.field == 0 || !d.device_index) return false;
-    merged_device* const merged = find(*d.device_index);
-    const snapshot_device* const of = out_->device_by_index(*d.device_index);
+    MergedDevice* const merged = find(*d.device_index);
+    const SnapshotDevice* const of = out_->device_by_index(*d.device_index);
     if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
     const std::uint32_t about = d.value.about;
     FieldSet found = 0;
@@ -429,7 +429,7 @@ void snapshot_builder::drop_what_was_found() {
       found = usage_field::used | usage_field::allocated;
     }
     const PoolKey key = d.value.pool.value_or(PoolKey{});
-    const pool* const known = merged->pools.find(key.kind, key.instance);
+    const Pool* const known = merged->pools.find(key.kind, key.instance);
     if ((merged->completed & about & subject::pools) != 0 && known != nullptr) {
       found = present_bits(*known, d.value.field);
     }
@@ -439,32 +439,32 @@ void snapshot_builder::drop_what_was_found() {
   if (std::erase_if(why_.diagnostics, is_found) == 0) return;
   std::ranges::fill(why_.latest, 0);
   std::uint32_t position = 0;
-  for (snapshot_diagnostic& d : why_.diagnostics) {
+  for (SnapshotDiagnostic& d : why_.diagnostics) {
     d.before = std::exchange(why_.latest[place_of(d.device_index)], ++position);
   }
 }
 
-void snapshot_builder::note_what_is_partial() {
-  for (const snapshot_diagnostic& d : why_.diagnostics) {
-    const status code = d.value.why.code;
+void SnapshotBuilder::note_what_is_partial() {
+  for (const SnapshotDiagnostic& d : why_.diagnostics) {
+    const Status code = d.value.why.code;
     const bool is_news =
-        code != status::ok && code != status::unsupported && code != status::no_device;
+        code != Status::ok && code != Status::unsupported && code != Status::no_device;
     if (!is_news || (d.value.notes & note::trace) != 0) continue;
     out_->notes |= note::partial;
     const bool is_of_list = d.value.about == subject::devices && d.value.field == 0;
     // A driver that is absent has no device.
-    const bool may_hide = code != status::asleep && code != status::no_source;
+    const bool may_hide = code != Status::asleep && code != Status::no_source;
     if (is_of_list && may_hide) out_->notes |= note::lower_bound;
   }
 }
 
-void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::uint32_t> index) {
+void SnapshotBuilder::add_diagnostic(const Diagnostic& d, std::optional<std::uint32_t> index) {
   const bool is_trace = (d.notes & note::trace) != 0;
   const std::size_t of = place_of(index);
   if (why_.latest.size() <= of) why_.latest.resize(of + 1);
   std::uint32_t& latest = why_.latest[of];
   for (std::uint32_t n = is_trace ? 0 : latest; n != 0; n = why_.diagnostics[n - 1].before) {
-    snapshot_diagnostic& alike = why_.diagnostics[n - 1];
+    SnapshotDiagnostic& alike = why_.diagnostics[n - 1];
     if (!is_alike(alike, d, index)) {
       if (d.pid) break;  // those of one process come one after the other
       continue;
@@ -475,17 +475,17 @@ void snapshot_builder::add_diagnostic(const diagnostic& d, std::optional<std::ui
     fields = both;
     return;
   }
-  snapshot_diagnostic& added = why_.diagnostics.emplace_back(d, index);
+  SnapshotDiagnostic& added = why_.diagnostics.emplace_back(d, index);
   added.before = std::exchange(latest, static_cast<std::uint32_t>(why_.diagnostics.size()));
 }
 
 // Takes the texts of a process that has the same key and the same name as before. A process that is
 // executing a program has no command line for a moment; that is not kept.
-bool snapshot_builder::recall_texts(usage& row) const {
+bool SnapshotBuilder::recall_texts(Usage& row) const {
   if (request_.texts == nullptr || !row.process_key || !row.container.empty()) return false;
   const auto rows = of_device(request_.texts->rows, row.device_index);
   const auto known = std::partition_point(rows.begin(), rows.end(),
-                                          [&](const usage& u) { return u.pid < row.pid; });
+                                          [&](const Usage& u) { return u.pid < row.pid; });
   if (known == rows.end() || known->process_key != row.process_key || known->name != row.name ||
       known->command.empty()) {
     return false;
@@ -495,30 +495,30 @@ bool snapshot_builder::recall_texts(usage& row) const {
   return true;
 }
 
-void snapshot_builder::describe_processes() {
-  known_texts* const known = request_.texts;
+void SnapshotBuilder::describe_processes() {
+  KnownTexts* const known = request_.texts;
   const std::uint64_t now = platform::continuous_ns();
-  if (known != nullptr && now - known->read_ns >= known_texts::longest_age_ns) {
+  if (known != nullptr && now - known->read_ns >= KnownTexts::longest_age_ns) {
     known->read_ns = now;
     known->rows.clear();
   }
-  std::vector<usage>& rows = out_->usages;
+  std::vector<Usage>& rows = out_->usages;
   const auto by_pid = sorted_positions(
       rows.size(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].pid < rows[b].pid; });
-  std::vector<usage*> first;  // row of each process
+  std::vector<Usage*> first;  // row of each process
   first.reserve(rows.size());
   for (const std::uint32_t position : by_pid) {
-    usage& row = rows[position];
+    Usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
     if (first.empty() || first.back()->pid != row.pid) first.push_back(&row);
   }
-  from_.host_->describe_all(first, [&](usage& row) { return recall_texts(row); });
-  for (const usage* const row : first) {
-    if (row->name_state == name_state::protected_process) ++out_->unreadable_processes;
+  from_.host_->describe_all(first, [&](Usage& row) { return recall_texts(row); });
+  for (const Usage* const row : first) {
+    if (row->name_state == NameState::protected_process) ++out_->unreadable_processes;
   }
   auto described = first.begin();
   for (const std::uint32_t position : by_pid) {
-    usage& row = rows[position];
+    Usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
     while ((*described)->pid != row.pid) ++described;
     if (*described == &row) continue;
@@ -528,7 +528,7 @@ void snapshot_builder::describe_processes() {
   if (known != nullptr) known->rows = rows;
 }
 
-void snapshot_builder::finish() {
+void SnapshotBuilder::finish() {
   drop_what_was_found();
   note_what_is_partial();
   {
@@ -541,15 +541,15 @@ void snapshot_builder::finish() {
   end_reading(out_->usages, now);
   end_reading(out_->metrics, now);
   end_reading(out_->groups, now);
-  for (snapshot_device& d : out_->devices) {
+  for (SnapshotDevice& d : out_->devices) {
     d.age_ns += now;
     end_reading(d.telemetry, now);
     end_reading(d.self, now);
   }
 }
 
-result<std::unique_ptr<snapshot>> context::take(const snapshot_request& request) {
-  return snapshot_builder(*this, request).build();
+Result<std::unique_ptr<Snapshot>> Context::take(const SnapshotRequest& request) {
+  return SnapshotBuilder(*this, request).build();
 }
 
 }  // namespace hmn

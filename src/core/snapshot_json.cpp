@@ -10,16 +10,16 @@
 namespace hmn {
 namespace {
 
-void write_set(json::writer& w, std::uint64_t bits, word_list list) {
+void write_set(json::Writer& w, std::uint64_t bits, WordList list) {
   w.open('[');
-  for (const numbered_word& word : list) {
+  for (const NumberedWord& word : list) {
     if ((bits & static_cast<std::uint32_t>(word.number)) != 0) w.word(word.word);
   }
   w.close(']');
 }
 
 // Writes the words of a bit mask: bit n is number n of the list.
-void write_mask(json::writer& w, std::uint64_t bits, word_list list) {
+void write_mask(json::Writer& w, std::uint64_t bits, WordList list) {
   w.open('[');
   for (std::uint32_t n = 0; n < 64; ++n) {
     if ((bits >> n & 1U) != 0) w.word(word_or_unknown(list, n));
@@ -27,15 +27,15 @@ void write_mask(json::writer& w, std::uint64_t bits, word_list list) {
   w.close(']');
 }
 
-void write_number(json::writer& w, unit u, std::uint64_t number) {
-  const word_list list = words_for(u);
+void write_number(json::Writer& w, Unit u, std::uint64_t number) {
+  const WordList list = words_for(u);
   if (is_set_of_bits(u)) return write_set(w, number, list);
-  if (u == unit::sources) return write_mask(w, number, list);
+  if (u == Unit::sources) return write_mask(w, number, list);
   if (list.empty()) return w.number(number);
   w.word(word_or_unknown(list, static_cast<std::int64_t>(number)));
 }
 
-void write_value(json::writer& w, unit u, const record_value& v) {
+void write_value(json::Writer& w, Unit u, const RecordValue& v) {
   if (const bool* const truth = std::get_if<bool>(&v)) return w.truth(*truth);
   if (const double* const real = std::get_if<double>(&v)) return w.number(*real);
   if (const auto* const text = std::get_if<std::string_view>(&v)) return w.text(*text);
@@ -43,42 +43,42 @@ void write_value(json::writer& w, unit u, const record_value& v) {
   w.null();
 }
 
-void write_instance(json::writer& w, const record_value& v) {
-  const auto* const i = std::get_if<mig_instance>(&v);
+void write_instance(json::Writer& w, const RecordValue& v) {
+  const auto* const i = std::get_if<MigInstance>(&v);
   w.member("gpu_instance", i != nullptr ? std::optional(i->gpu) : std::nullopt);
   w.member("compute_instance", i != nullptr ? std::optional(i->compute) : std::nullopt);
 }
 
-void write_members(json::writer& w, field_list fields, const void* record) {
-  for (const field& f : fields) {
-    if (f.unit == unit::unlisted) continue;
-    if (f.type == field_type::instance) {
+void write_members(json::Writer& w, FieldList fields, const void* record) {
+  for (const Field& f : fields) {
+    if (f.unit == Unit::unlisted) continue;
+    if (f.type == FieldType::instance) {
       write_instance(w, f.get(record));
       continue;
     }
     w.key(f.key);
     write_value(w, f.unit, f.get(record));
-    if (f.unit != unit::vendor) continue;
+    if (f.unit != Unit::vendor) continue;
     const auto id = static_cast<std::uint32_t>(number_in(f, record));
     w.member("vendor_id", id != vendor::unknown ? std::optional(id) : std::nullopt);
   }
 }
 
 template <class Record>
-void write_members(json::writer& w, const Record& r) {
+void write_members(json::Writer& w, const Record& r) {
   write_members(w, fields_of<Record>(), &r);
 }
 
 template <class Record>
-void write(json::writer& w, const Record& r) {
+void write(json::Writer& w, const Record& r) {
   w.open('{');
   write_members(w, r);
   w.close('}');
 }
 
-void write(json::writer& w, const metric& m) {
+void write(json::Writer& w, const Metric& m) {
   const auto id = static_cast<std::uint32_t>(m.id);
-  const metric_words* const words = words_of_metric(id);
+  const MetricWords* const words = words_of_metric(id);
   w.open('{');
   w.word_member("name", words != nullptr ? words->name : "unknown");
   w.member("instance", m.instance);
@@ -89,16 +89,16 @@ void write(json::writer& w, const metric& m) {
 }
 
 // Writes null if metrics were not requested.
-void write_metrics(json::writer& w, const snapshot& of, std::uint32_t device_index) {
+void write_metrics(json::Writer& w, const Snapshot& of, std::uint32_t device_index) {
   w.key("metrics");
   if ((of.collect & subject::metrics) == 0) return w.null();
   w.open('[');
-  for (const metric& m : of_device(of.metrics, device_index)) write(w, m);
+  for (const Metric& m : of_device(of.metrics, device_index)) write(w, m);
   w.close(']');
 }
 
 template <class Record>
-void write_part(json::writer& w, std::string_view key, const std::optional<Record>& part) {
+void write_part(json::Writer& w, std::string_view key, const std::optional<Record>& part) {
   w.key(key);
   if (part) {
     write(w, *part);
@@ -107,7 +107,7 @@ void write_part(json::writer& w, std::string_view key, const std::optional<Recor
   }
 }
 
-void write(json::writer& w, const snapshot_device& d, const snapshot& of) {
+void write(json::Writer& w, const SnapshotDevice& d, const Snapshot& of) {
   w.open('{');
   write_members(w, d.record());
   write_part(w, "telemetry", d.telemetry);
@@ -116,40 +116,40 @@ void write(json::writer& w, const snapshot_device& d, const snapshot& of) {
   w.close('}');
 }
 
-field_list fields_of_subject(std::uint32_t subject_bit) {
+FieldList fields_of_subject(std::uint32_t subject_bit) {
   switch (subject_bit) {
     case subject::memory:
-      return fields_of<process_memory>();
+      return fields_of<ProcessMemory>();
     case subject::system:
-      return fields_of<system_memory>();
+      return fields_of<SystemMemory>();
     case subject::devices:
-      return fields_of<device>();
+      return fields_of<Device>();
     case subject::pools:
-      return fields_of<pool>();
+      return fields_of<Pool>();
     case subject::self:
     case subject::processes:
-      return fields_of<usage>();
+      return fields_of<Usage>();
     case subject::telemetry:
-      return fields_of<telemetry>();
+      return fields_of<Telemetry>();
     case subject::groups:
-      return fields_of<group>();
+      return fields_of<Group>();
     default:
       return {};
   }
 }
 
 // Writes the names of the affected fields, one for each bit, and of the affected metric.
-void write_fields(json::writer& w, const diagnostic& d) {
+void write_fields(json::Writer& w, const Diagnostic& d) {
   w.key("fields");
   w.open('[');
-  const field_list fields = fields_of_subject(d.about);
+  const FieldList fields = fields_of_subject(d.about);
   for (FieldSet left = d.field; left != 0; left &= left - 1) {
-    const auto named = std::ranges::find(fields, left & -left, &field::bit);
+    const auto named = std::ranges::find(fields, left & -left, &Field::bit);
     if (named != fields.end()) w.word(named->key);
   }
   w.close(']');
   const FieldSet number = d.about == subject::metrics ? d.field : 0;
-  const metric_words* const metric = words_of_metric(id_of_missing(number));
+  const MetricWords* const metric = words_of_metric(id_of_missing(number));
   w.text_member("metric", metric != nullptr ? metric->name : "");
   w.member("metric_instance", instance_of_missing(number));
   w.text_member("pool",
@@ -157,9 +157,9 @@ void write_fields(json::writer& w, const diagnostic& d) {
   w.member("pool_instance", d.pool ? std::optional(d.pool->instance) : std::nullopt);
 }
 
-void write(json::writer& w, const snapshot_diagnostic& listed) {
-  const diagnostic& d = listed.value;
-  const native_code& native = d.why.native;
+void write(json::Writer& w, const SnapshotDiagnostic& listed) {
+  const Diagnostic& d = listed.value;
+  const NativeCode& native = d.why.native;
   w.open('{');
   w.word_member("reason", word_or_unknown(words::reasons(), static_cast<int>(reason_for(d.why))));
   w.word_member("status", status_name(static_cast<std::int32_t>(d.why.code)));
@@ -174,7 +174,7 @@ void write(json::writer& w, const snapshot_diagnostic& listed) {
   w.word_member("native_domain",
                 word_or_unknown(words::native_domains(), static_cast<int>(native.domain)));
   w.member("native_code",
-           native.domain != native_domain::none ? std::optional(native.code) : std::nullopt);
+           native.domain != NativeDomain::none ? std::optional(native.code) : std::nullopt);
   w.member("duration_ns", d.duration_ns);
   w.key("message");
   w.text(d.why.message.view());
@@ -182,7 +182,7 @@ void write(json::writer& w, const snapshot_diagnostic& listed) {
 }
 
 template <class T>
-void write_list(json::writer& w, std::string_view key, const std::vector<T>& entries) {
+void write_list(json::Writer& w, std::string_view key, const std::vector<T>& entries) {
   w.key(key);
   w.open('[');
   for (const T& e : entries) write(w, e);
@@ -191,8 +191,8 @@ void write_list(json::writer& w, std::string_view key, const std::vector<T>& ent
 
 }  // namespace
 
-std::size_t write_json(std::span<char> out, const snapshot& s) {
-  json::writer w(out);
+std::size_t write_json(std::span<char> out, const Snapshot& s) {
+  json::Writer w(out);
   w.open('{');
   w.member("schema", json_schema_version);
   w.member("unix_time_ns", s.unix_time_ns);
@@ -207,7 +207,7 @@ std::size_t write_json(std::span<char> out, const snapshot& s) {
   write_part(w, "system", s.system);
   w.key("devices");
   w.open('[');
-  for (const snapshot_device& d : s.devices) write(w, d, s);
+  for (const SnapshotDevice& d : s.devices) write(w, d, s);
   w.close(']');
   write_list(w, "pools", s.pools);
   write_list(w, "usages", s.usages);

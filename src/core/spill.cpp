@@ -21,14 +21,14 @@ void raise_peak(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t>
 }
 
 // Tests against 85 % of the limit by default; a limit below 100 bytes disables the rule.
-bool is_full(const spill_sample& s, std::uint64_t threshold) noexcept {
+bool is_full(const SpillSample& s, std::uint64_t threshold) noexcept {
   if (threshold == 0) threshold = s.limit.value_or(0) / 100 * 85;
   return threshold != 0 && s.dedicated >= threshold;
 }
 
 }  // namespace
 
-std::uint32_t spill_history::rules_of(const spill_sample& s) const noexcept {
+std::uint32_t SpillHistory::rules_of(const SpillSample& s) const noexcept {
   std::uint32_t rules = 0;
   if (is_full(s, by_.dedicated) && s.shared >= saturating_sum(all_.baseline_shared, by_.growth)) {
     rules |= spill_rule::shared;
@@ -39,7 +39,7 @@ std::uint32_t spill_history::rules_of(const spill_sample& s) const noexcept {
   return rules;
 }
 
-void spill_history::note(const spill_sample& s) {
+void SpillHistory::note(const SpillSample& s) {
   if (all_.observations++ == 0) all_.baseline_shared = s.shared;
   if (!all_.baseline_evicted && s.is_idle) all_.baseline_evicted = 0;
   if (!all_.baseline_evicted) all_.baseline_evicted = s.evicted;
@@ -50,8 +50,8 @@ void spill_history::note(const spill_sample& s) {
   raise_peak(all_.peak_evicted, s.evicted);
 }
 
-void spill_history::open(const spill_sample& s, const spill_label& label) {
-  spill_episode fresh;
+void SpillHistory::open(const SpillSample& s, const SpillLabel& label) {
+  SpillEpisode fresh;
   fresh.start_ns = fresh.last_ns = s.monotonic_ns;
   fresh.start_label = label;
   if (kept_.size() < by_.capacity) {
@@ -62,8 +62,8 @@ void spill_history::open(const spill_sample& s, const spill_label& label) {
   if (all_.episodes++ == 0) all_.first_label = label;
 }
 
-void spill_history::extend(const spill_sample& s) {
-  spill_episode& e = last();
+void SpillHistory::extend(const SpillSample& s) {
+  SpillEpisode& e = last();
   const std::uint64_t now = std::max(s.monotonic_ns, e.last_ns);
   all_.total_ns += now - e.last_ns;
   e.last_ns = now;
@@ -76,7 +76,7 @@ void spill_history::extend(const spill_sample& s) {
   all_.longest = all_.episodes - 1;
 }
 
-void spill_history::add(const spill_sample& s, const spill_label& label) {
+void SpillHistory::add(const SpillSample& s, const SpillLabel& label) {
   const bool was_open = all_.rules != 0;
   // Reserve first, the only step that can fail.
   if (kept_.size() == kept_.capacity()) kept_.reserve(std::max(std::size_t{8}, 2 * kept_.size()));
@@ -91,25 +91,25 @@ void spill_history::add(const spill_sample& s, const spill_label& label) {
   }
 }
 
-const spill_episode* spill_history::episode(std::uint64_t number) const noexcept {
+const SpillEpisode* SpillHistory::episode(std::uint64_t number) const noexcept {
   if (number >= all_.episodes || number < first_kept()) return nullptr;
   return &kept_[place_of(number)];
 }
 
 namespace {
 
-failure because(status code, source from, const char* message) {
+Failure because(Status code, Source from, const char* message) {
   return {code, from, {}, message};
 }
 
 // Totals over the processes that use a device.
-struct rows {
+struct Rows {
   std::uint32_t count = 0;
   bool lack_evicted = false;
   bool lack_host = false;
-  std::optional<usage_sum> evicted;
-  std::optional<usage_sum> host;
-  std::optional<usage_sum> outside;  // device memory that is not in the device, and not in `host`
+  std::optional<UsageSum> evicted;
+  std::optional<UsageSum> host;
+  std::optional<UsageSum> outside;  // device memory that is not in the device, and not in `host`
 
   // Returns what is in the host's RAM, none of which may be shared between the two.
   [[nodiscard]] std::uint64_t away() const noexcept {
@@ -120,8 +120,8 @@ struct rows {
   }
 
   // `part` of a row, or the sum over its clients.
-  static void add(std::optional<usage_sum>& to, bool& lacks, std::optional<std::uint64_t> part,
-                  const usage_sum* clients) noexcept {
+  static void add(std::optional<UsageSum>& to, bool& lacks, std::optional<std::uint64_t> part,
+                  const UsageSum* clients) noexcept {
     lacks = lacks || !part;
     if (!part) return;
     if (!to) to.emplace();
@@ -131,9 +131,9 @@ struct rows {
       to->add(*part, {}, true);
     }
   }
-  void add(const usage& u) noexcept {
+  void add(const Usage& u) noexcept {
     ++count;
-    const usage::client_totals* const of = u.clients ? &*u.clients : nullptr;
+    const Usage::ClientTotals* const of = u.clients ? &*u.clients : nullptr;
     add(evicted, lack_evicted, u.evicted, of != nullptr ? &of->evicted : nullptr);
     add(host, lack_host, u.host_pool, of != nullptr ? &of->host_pool : nullptr);
     // i915 counts an evicted buffer in its own region, as not resident.
@@ -144,9 +144,9 @@ struct rows {
   }
 };
 
-rows rows_of(const snapshot& from, std::uint32_t index) {
-  rows all;
-  for (const usage& u : of_device(from.usages, index)) {
+Rows rows_of(const Snapshot& from, std::uint32_t index) {
+  Rows all;
+  for (const Usage& u : of_device(from.usages, index)) {
     if (!is_stale(u.notes)) all.add(u);
   }
   return all;
@@ -154,26 +154,26 @@ rows rows_of(const snapshot& from, std::uint32_t index) {
 
 constexpr FieldSet any_field = ~FieldSet{0};
 
-failure reason_or(const snapshot& from, const device& of, std::uint32_t about,
-                  const failure& otherwise) {
+Failure reason_or(const Snapshot& from, const Device& of, std::uint32_t about,
+                  const Failure& otherwise) {
   const FieldSet field = about == subject::pools ? pool_field::used : any_field;
-  const snapshot_diagnostic* const known = find_reason(from, {.about = about, .field = field}, &of);
+  const SnapshotDiagnostic* const known = find_reason(from, {.about = about, .field = field}, &of);
   return known != nullptr ? known->value.why : otherwise;
 }
 
-struct subject_of_spill {
-  const snapshot& from;
+struct SubjectOfSpill {
+  const Snapshot& from;
   std::uint32_t index;
-  const device& who;
-  const pool& main;
-  const pool* host;
+  const Device& who;
+  const Pool& main;
+  const Pool* host;
 
   [[nodiscard]] bool has_host() const noexcept { return host != nullptr && host->used; }
 };
 
 // Returns why spilling can never occur or be detected here; nullptr if it can.
-const char* why_never(const subject_of_spill& s) noexcept {
-  if (s.main.kind != pool_kind::vram || s.who.memory_kind == memory_kind::unified) {
+const char* why_never(const SubjectOfSpill& s) noexcept {
+  if (s.main.kind != PoolKind::vram || s.who.memory_kind == MemoryKind::unified) {
     return "the device allocates from the host's RAM: it has no memory of its own that could spill";
   }
   if (s.who.vendor != vendor::nvidia || s.host != nullptr) return nullptr;
@@ -181,21 +181,21 @@ const char* why_never(const subject_of_spill& s) noexcept {
          "instead; managed-memory migration is not reported";
 }
 
-result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
+Result<SpillSample> sample_of(const SubjectOfSpill& s, const Rows& all) {
   const auto reason = [&](const char* otherwise) {
     return reason_or(s.from, s.who, subject::pools,
-                     because(status::unsupported, s.main.from, otherwise));
+                     because(Status::unsupported, s.main.from, otherwise));
   };
   if (is_stale(s.main.notes)) return reason("the device's values are old");
   if (!s.main.used) return reason("used memory is not reported by the driver");
-  spill_sample out;
+  SpillSample out;
   out.monotonic_ns = s.from.monotonic_ns;
   out.from = s.main.from;
   out.notes = s.main.notes;
   out.dedicated = *s.main.used;
   out.limit = s.main.total;
   // Committed memory of Windows processes does not show its location.
-  const bool rows_count = s.host == nullptr || s.host->from != source::dxgi;
+  const bool rows_count = s.host == nullptr || s.host->from != Source::dxgi;
   if (s.has_host()) {
     out.shared = *s.host->used;
     out.notes |= s.host->notes;
@@ -204,7 +204,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     if (!all.is_exact()) out.notes |= note::lower_bound;
   } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
     return reason_or(s.from, s.who, subject::processes,
-                     because(status::empty, s.main.from,
+                     because(Status::empty, s.main.from,
                              "the driver reports the host memory of processes only, and none uses "
                              "the device"));
   } else {
@@ -223,22 +223,22 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
 
 }  // namespace
 
-spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
-  const snapshot_device* const found = from.device_by_index(index);
-  if (found == nullptr) return {snapshot::no_device(index)};
-  const device& who = *found->identity;
-  const pool* const main = from.main_pool(index);
+SpillReading spill_reading_of(const Snapshot& from, std::uint32_t index) {
+  const SnapshotDevice* const found = from.device_by_index(index);
+  if (found == nullptr) return {Snapshot::no_device(index)};
+  const Device& who = *found->identity;
+  const Pool* const main = from.main_pool(index);
   if (main == nullptr) {
     return {reason_or(from, who, subject::pools,
-                      because(who.state == state::asleep ? status::asleep : status::empty, who.from,
+                      because(who.state == State::asleep ? Status::asleep : Status::empty, who.from,
                               "the device's memory was not read"))};
   }
-  const subject_of_spill s{from, index, who, *main, from.find_pool(index, pool_kind::host)};
+  const SubjectOfSpill s{from, index, who, *main, from.find_pool(index, PoolKind::host)};
   if (const char* const never = why_never(s)) {
-    return {because(status::unsupported, main->from, never), true, false};
+    return {because(Status::unsupported, main->from, never), true, false};
   }
-  const rows all = rows_of(from, index);
-  spill_reading out{sample_of(s, all)};
+  const Rows all = rows_of(from, index);
+  SpillReading out{sample_of(s, all)};
   out.needs_processes =
       !s.has_host() || all.count == 0 || all.evicted || from.unreadable_processes > 0;
   return out;
@@ -259,9 +259,9 @@ constexpr bool is_from(std::uint64_t users, std::uint64_t process) noexcept {
 
 // Holds the lock, and is counted from before it waits until after it has released it: if a fork
 // finds nobody counted, the child's copy of the lock is free.
-class spill::hold {
+class Spill::Hold {
  public:
-  explicit hold(const spill& of) noexcept : of_(of) {
+  explicit Hold(const Spill& of) noexcept : of_(of) {
     const std::uint64_t process = platform::process_generation();
     std::uint64_t users = of.users_.load();
     while (!of.users_.compare_exchange_weak(
@@ -269,56 +269,56 @@ class spill::hold {
     }
     of.mutex_.lock();
   }
-  hold(const hold&) = delete;
-  hold& operator=(const hold&) = delete;
-  ~hold() {
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() {
     of_.mutex_.unlock();
     of_.users_.fetch_sub(1);
   }
 
  private:
-  const spill& of_;
+  const Spill& of_;
 };
 
-spill::spill(std::shared_ptr<context> from, std::uint32_t device_index, const spill_thresholds& by)
+Spill::Spill(std::shared_ptr<Context> from, std::uint32_t device_index, const SpillThresholds& by)
     : from_(std::move(from)),
       index_(device_index),
       history_(by),
-      why_{status::empty, source::none, {}, "nothing was observed yet"} {}
+      why_{Status::empty, Source::none, {}, "nothing was observed yet"} {}
 
-bool spill::is_forked() const noexcept {
+bool Spill::is_forked() const noexcept {
   if (from_) return from_->is_forked();
   const std::uint64_t users = users_.load();
   return count_users(users) != 0 && !is_from(users, platform::process_generation());
 }
 
-result<void> spill::observe(std::string_view label) {
-  snapshot_request what;
+Result<void> Spill::observe(std::string_view label) {
+  SnapshotRequest what;
   what.collect = subject::pools;
   what.device_index = index_;
   what.without_hosts_part = true;
   {
-    const hold lock(*this);
+    const Hold lock(*this);
     if (is_permanent_ || !from_) {
       ++skipped_;
       if (!from_)
-        why_ = {status::no_source, source::none, {}, "the detector has no context: feed it"};
+        why_ = {Status::no_source, Source::none, {}, "the detector has no context: feed it"};
       return why_;
     }
     if (asks_processes_) what.collect |= subject::processes;
   }
-  result<std::unique_ptr<snapshot>> taken = from_->take(what);
+  Result<std::unique_ptr<Snapshot>> taken = from_->take(what);
   if (taken) return observe(**taken, label);
-  const hold lock(*this);
+  const Hold lock(*this);
   ++skipped_;
   why_ = taken.why();
   return why_;
 }
 
-result<void> spill::observe(const snapshot& taken, std::string_view label) {
-  spill_reading seen = spill_reading_of(taken, index_);
-  const spill_label name(label);
-  const hold lock(*this);
+Result<void> Spill::observe(const Snapshot& taken, std::string_view label) {
+  SpillReading seen = spill_reading_of(taken, index_);
+  const SpillLabel name(label);
+  const Hold lock(*this);
   is_permanent_ = is_permanent_ || (from_ && seen.is_permanent);
   if (!seen.sample) {
     ++skipped_;
@@ -327,25 +327,25 @@ result<void> spill::observe(const snapshot& taken, std::string_view label) {
   }
   asks_processes_ = seen.needs_processes;
   history_.add(*seen.sample, name);
-  why_ = {status::ok, source::none, {}, {}};
+  why_ = {Status::ok, Source::none, {}, {}};
   return {};
 }
 
-void spill::feed(const spill_sample& sample, std::string_view label) {
-  const spill_label name(label);
-  const hold lock(*this);
+void Spill::feed(const SpillSample& sample, std::string_view label) {
+  const SpillLabel name(label);
+  const Hold lock(*this);
   history_.add(sample, name);
-  why_ = {status::ok, source::none, {}, {}};
+  why_ = {Status::ok, Source::none, {}, {}};
 }
 
-spill_report spill::report() const {
-  const hold lock(*this);
+SpillReport Spill::report() const {
+  const Hold lock(*this);
   return {history_.totals(), skipped_, history_.first_kept(), why_};
 }
 
-std::optional<spill_episode> spill::episode(std::uint64_t number) const {
-  const hold lock(*this);
-  const spill_episode* const found = history_.episode(number);
+std::optional<SpillEpisode> Spill::episode(std::uint64_t number) const {
+  const Hold lock(*this);
+  const SpillEpisode* const found = history_.episode(number);
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 

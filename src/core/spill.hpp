@@ -22,13 +22,13 @@ inline constexpr std::uint32_t shared = HMN_SPILL_BY_SHARED;
 inline constexpr std::uint32_t evicted = HMN_SPILL_BY_EVICTED;
 }  // namespace spill_rule
 
-struct spill_thresholds {
+struct SpillThresholds {
   std::uint32_t capacity = 1024;                     // episodes kept
   std::uint64_t dedicated = 0;                       // 0: 85 % of the limit
   std::uint64_t growth = std::uint64_t{256} << 20U;  // over the baseline
 };
 
-struct spill_sample {
+struct SpillSample {
   std::uint64_t monotonic_ns = 0;
   std::uint64_t dedicated = 0;
   std::uint64_t shared = 0;
@@ -36,12 +36,12 @@ struct spill_sample {
   std::optional<std::uint64_t> evicted;
   bool is_idle = false;  // no process has memory that could be evicted
   std::uint32_t notes = 0;
-  source from = source::none;
+  Source from = Source::none;
 };
 
-using spill_label = text<64>;
+using SpillLabel = Text<64>;
 
-struct spill_episode {
+struct SpillEpisode {
   std::uint32_t rules = 0;  // spill_rule bits that held in it
   std::uint64_t observations = 0;
   std::uint64_t peak_shared = 0;
@@ -49,18 +49,18 @@ struct spill_episode {
   std::uint64_t start_ns = 0;
   std::uint64_t last_ns = 0;  // of its last observation
   std::optional<std::uint64_t> end_ns;
-  spill_label start_label;
-  spill_label end_label;
+  SpillLabel start_label;
+  SpillLabel end_label;
 
   [[nodiscard]] std::uint64_t duration_ns() const noexcept { return last_ns - start_ns; }
 };
 
 // Totals over all episodes, also of those that are no longer kept.
-struct spill_totals {
+struct SpillTotals {
   std::uint32_t rules = 0;  // of the last observation; 0: no spill
   std::uint64_t observations = 0;
   std::uint64_t episodes = 0;
-  spill_sample last;
+  SpillSample last;
   std::optional<std::uint64_t> limit;
   std::uint64_t baseline_shared = 0;
   std::optional<std::uint64_t> baseline_evicted;
@@ -70,80 +70,80 @@ struct spill_totals {
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
   std::uint64_t longest = 0;  // its number
-  spill_label first_label;
+  SpillLabel first_label;
 };
 
 // Detects spills in a sequence of samples, whoever took them.
-class spill_history {
+class SpillHistory {
  public:
-  explicit spill_history(const spill_thresholds& by) : by_(by) {}
+  explicit SpillHistory(const SpillThresholds& by) : by_(by) {}
 
-  void add(const spill_sample& sample, const spill_label& label);
+  void add(const SpillSample& sample, const SpillLabel& label);
 
-  [[nodiscard]] const spill_totals& totals() const noexcept { return all_; }
+  [[nodiscard]] const SpillTotals& totals() const noexcept { return all_; }
   // Returns nullptr for a number that is dropped or not reached yet.
-  [[nodiscard]] const spill_episode* episode(std::uint64_t number) const noexcept;
+  [[nodiscard]] const SpillEpisode* episode(std::uint64_t number) const noexcept;
   [[nodiscard]] std::uint64_t first_kept() const noexcept { return all_.episodes - kept_.size(); }
 
  private:
-  [[nodiscard]] std::uint32_t rules_of(const spill_sample& s) const noexcept;
-  void note(const spill_sample& s);
-  void open(const spill_sample& s, const spill_label& label);
-  void extend(const spill_sample& s);
+  [[nodiscard]] std::uint32_t rules_of(const SpillSample& s) const noexcept;
+  void note(const SpillSample& s);
+  void open(const SpillSample& s, const SpillLabel& label);
+  void extend(const SpillSample& s);
   [[nodiscard]] std::size_t place_of(std::uint64_t number) const noexcept {
     return static_cast<std::size_t>(number % by_.capacity);
   }
-  spill_episode& last() noexcept { return kept_[place_of(all_.episodes - 1)]; }
+  SpillEpisode& last() noexcept { return kept_[place_of(all_.episodes - 1)]; }
 
-  spill_thresholds by_;
-  spill_totals all_;
-  std::vector<spill_episode> kept_;  // number n is at n % capacity
+  SpillThresholds by_;
+  SpillTotals all_;
+  std::vector<SpillEpisode> kept_;  // number n is at n % capacity
 };
 
-struct spill_reading {
-  result<spill_sample> sample;
+struct SpillReading {
+  Result<SpillSample> sample;
   bool is_permanent = false;    // the device will never report it
   bool needs_processes = true;  // false: processes add nothing to the sample
 };
 
-spill_reading spill_reading_of(const snapshot& taken, std::uint32_t device_index);
+SpillReading spill_reading_of(const Snapshot& taken, std::uint32_t device_index);
 
-struct spill_report {
-  spill_totals totals;
+struct SpillReport {
+  SpillTotals totals;
   std::uint64_t skipped = 0;
   std::uint64_t first_kept = 0;
-  failure why;  // of the last attempt; ok if it gave a sample
+  Failure why;  // of the last attempt; ok if it gave a sample
 };
 
 // Detects device memory that moves to the host. Safe for concurrent use by any number of threads.
-class spill {
+class Spill {
  public:
   // Without a context it takes no measurements of its own.
-  spill(std::shared_ptr<context> from, std::uint32_t device_index, const spill_thresholds& by);
-  spill(const spill&) = delete;
-  spill& operator=(const spill&) = delete;
+  Spill(std::shared_ptr<Context> from, std::uint32_t device_index, const SpillThresholds& by);
+  Spill(const Spill&) = delete;
+  Spill& operator=(const Spill&) = delete;
 
   // Returns whether this process is a fork of the one that made the context, or was forked during a
   // call. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
   [[nodiscard]] std::uint32_t device_index() const noexcept { return index_; }
 
-  result<void> observe(std::string_view label);
-  result<void> observe(const snapshot& taken, std::string_view label);
-  void feed(const spill_sample& sample, std::string_view label);
-  [[nodiscard]] spill_report report() const;
-  [[nodiscard]] std::optional<spill_episode> episode(std::uint64_t number) const;
+  Result<void> observe(std::string_view label);
+  Result<void> observe(const Snapshot& taken, std::string_view label);
+  void feed(const SpillSample& sample, std::string_view label);
+  [[nodiscard]] SpillReport report() const;
+  [[nodiscard]] std::optional<SpillEpisode> episode(std::uint64_t number) const;
 
  private:
-  class hold;
+  class Hold;
 
-  const std::shared_ptr<context> from_;
+  const std::shared_ptr<Context> from_;
   const std::uint32_t index_;
   mutable std::atomic<std::uint64_t> users_{0};  // calls in progress, and their process
-  mutable platform::mutex mutex_;                // guards the members below
-  spill_history history_;
+  mutable platform::Mutex mutex_;                // guards the members below
+  SpillHistory history_;
   std::uint64_t skipped_ = 0;
-  failure why_;
+  Failure why_;
   bool is_permanent_ = false;
   bool asks_processes_ = true;
 };

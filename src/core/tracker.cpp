@@ -8,73 +8,73 @@
 
 namespace hmn {
 
-tracker::tracker(std::shared_ptr<context> linked, std::uint32_t device_index, std::uint64_t limit,
+Tracker::Tracker(std::shared_ptr<Context> linked, std::uint32_t device_index, std::uint64_t limit,
                  std::uint32_t tag_capacity)
     : budget_(limit),
       tag_capacity_(tag_capacity),
       device_index_(device_index),
-      tags_(std::make_unique<tag_slot[]>(tag_capacity)),
+      tags_(std::make_unique<TagSlot[]>(tag_capacity)),
       linked_(std::move(linked)) {}
 
-tracker::~tracker() {
+Tracker::~Tracker() {
   for (std::uint32_t i = 0; i < tag_capacity_; ++i) {
     const std::unique_ptr<const char[]> ended(tags_[i].name.load());
   }
 }
 
-status tracker::allocate(std::uint32_t tag, std::uint64_t bytes) noexcept {
-  if (tag != 0 && !has_tag(tag)) return status::range;
+Status Tracker::allocate(std::uint32_t tag, std::uint64_t bytes) noexcept {
+  if (tag != 0 && !has_tag(tag)) return Status::range;
   if (!budget_.take(bytes)) {
     refused_.fetch_add(1);
-    return status::limit;
+    return Status::limit;
   }
   if (tag != 0) tags_[tag - 1].bytes.add(bytes);
-  return status::ok;
+  return Status::ok;
 }
 
-status tracker::release(std::uint32_t tag, std::uint64_t bytes) noexcept {
-  if (tag == 0) return budget_.give(bytes) ? status::ok : status::range;
-  if (!has_tag(tag) || !tags_[tag - 1].bytes.subtract(bytes)) return status::range;
-  if (budget_.give(bytes)) return status::ok;
+Status Tracker::release(std::uint32_t tag, std::uint64_t bytes) noexcept {
+  if (tag == 0) return budget_.give(bytes) ? Status::ok : Status::range;
+  if (!has_tag(tag) || !tags_[tag - 1].bytes.subtract(bytes)) return Status::range;
+  if (budget_.give(bytes)) return Status::ok;
   // Undo: the bytes were released without the tag in the meantime.
   tags_[tag - 1].bytes.add(bytes);
-  return status::range;
+  return Status::range;
 }
 
-failure tracker::exceeded(std::uint64_t bytes) const {
-  const limited_values now = budget_.read();
-  return {status::limit,
-          source::none,
+Failure Tracker::exceeded(std::uint64_t bytes) const {
+  const LimitedValues now = budget_.read();
+  return {Status::limit,
+          Source::none,
           {},
           {"out of memory: allocation of ", bytes, " bytes would exceed limit of ", now.limit,
            " bytes (current: ", now.bytes.allocated, " bytes)"}};
 }
 
-result<void> tracker::would_fit(std::uint64_t bytes) const {
-  const limited_values now = budget_.read();
+Result<void> Tracker::would_fit(std::uint64_t bytes) const {
+  const LimitedValues now = budget_.read();
   if (bytes > now.limit - now.bytes.allocated) return exceeded(bytes);
-  return linked_ ? would_fit_device(bytes) : result<void>();
+  return linked_ ? would_fit_device(bytes) : Result<void>();
 }
 
-result<void> tracker::would_fit_device(std::uint64_t bytes) const {
+Result<void> Tracker::would_fit_device(std::uint64_t bytes) const {
   if (linked_->is_forked()) {
-    return failed(status::forked,
+    return failed(Status::forked,
                   "the tracker is linked to a context made before this process was forked");
   }
-  const result<std::uint64_t> left = linked_->usable(device_index_);
+  const Result<std::uint64_t> left = linked_->usable(device_index_);
   if (!left) return left.why();
   if (bytes <= *left) return {};
-  return failed(status::limit, {"out of memory: allocation of ", bytes, " bytes would exceed the ",
+  return failed(Status::limit, {"out of memory: allocation of ", bytes, " bytes would exceed the ",
                                 *left, " bytes that are left on device ", device_index_});
 }
 
-void tracker::reset() noexcept {
+void Tracker::reset() noexcept {
   budget_.clear();
   refused_.store(0);
   for (std::uint32_t i = 1; has_tag(i); ++i) tags_[i - 1].bytes.clear();
 }
 
-result<std::uint32_t> tracker::tag(std::string_view name) {
+Result<std::uint32_t> Tracker::tag(std::string_view name) {
   auto fresh = std::make_unique<char[]>(name.size() + 1);
   std::memcpy(fresh.get(), name.data(), name.size());
   for (std::uint32_t i = 0; i < tag_capacity_; ++i) {
@@ -85,21 +85,21 @@ result<std::uint32_t> tracker::tag(std::string_view name) {
     }
     if (name == taken) return i + 1;
   }
-  return failed(status::limit,
+  return failed(Status::limit,
                 {"there are ", tag_capacity_, " tags already: ask for a tag_capacity"});
 }
 
-bool tracker::has_tag(std::uint32_t tag) const noexcept {
+bool Tracker::has_tag(std::uint32_t tag) const noexcept {
   return tag != 0 && tag <= tag_capacity_ && tags_[tag - 1].name.load() != nullptr;
 }
 
-tag_report tracker::read_tag(std::uint32_t tag) const noexcept {
-  tag_slot& t = tags_[tag - 1];
+TagReport Tracker::read_tag(std::uint32_t tag) const noexcept {
+  TagSlot& t = tags_[tag - 1];
   return {t.name.load(), t.bytes.read()};
 }
 
-tracker_report tracker::report() const noexcept {
-  tracker_report out;
+TrackerReport Tracker::report() const noexcept {
+  TrackerReport out;
   out.budget = budget_.read();
   out.refused = refused_.load();
   while (has_tag(out.tags + 1)) ++out.tags;

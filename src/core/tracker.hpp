@@ -12,64 +12,64 @@
 
 namespace hmn {
 
-struct tracker_report {
-  limited_values budget;
+struct TrackerReport {
+  LimitedValues budget;
   std::uint64_t refused = 0;
   std::uint32_t tags = 0;
 };
 
-struct tag_report {
+struct TagReport {
   const char* name = nullptr;  // lives as long as the tracker
-  account_values bytes;
+  AccountValues bytes;
 };
 
 // Memory budget that a program keeps for itself. Plain memory without a lock: each side of a fork
 // has its own.
-class tracker {
+class Tracker {
  public:
   static constexpr std::uint32_t longest_name = 63;
 
   // `linked` may be null; `limit` may be `unlimited`.
-  tracker(std::shared_ptr<context> linked, std::uint32_t device_index, std::uint64_t limit,
+  Tracker(std::shared_ptr<Context> linked, std::uint32_t device_index, std::uint64_t limit,
           std::uint32_t tag_capacity);
-  tracker(const tracker&) = delete;
-  tracker& operator=(const tracker&) = delete;
-  ~tracker();
+  Tracker(const Tracker&) = delete;
+  Tracker& operator=(const Tracker&) = delete;
+  ~Tracker();
 
   // Returns ok, limit, or range for an unknown tag or an overflow. Tag 0 is none.
-  status allocate(std::uint32_t tag, std::uint64_t bytes) noexcept;
-  status release(std::uint32_t tag, std::uint64_t bytes) noexcept;
-  [[nodiscard]] result<void> would_fit(std::uint64_t bytes) const;
+  Status allocate(std::uint32_t tag, std::uint64_t bytes) noexcept;
+  Status release(std::uint32_t tag, std::uint64_t bytes) noexcept;
+  [[nodiscard]] Result<void> would_fit(std::uint64_t bytes) const;
   bool set_limit(std::uint64_t limit) noexcept { return budget_.set_limit(limit); }
   void reset() noexcept;
 
-  result<std::uint32_t> tag(std::string_view name);
+  Result<std::uint32_t> tag(std::string_view name);
   [[nodiscard]] bool has_tag(std::uint32_t tag) const noexcept;
   // The tag must exist.
-  [[nodiscard]] tag_report read_tag(std::uint32_t tag) const noexcept;
+  [[nodiscard]] TagReport read_tag(std::uint32_t tag) const noexcept;
 
-  [[nodiscard]] tracker_report report() const noexcept;
+  [[nodiscard]] TrackerReport report() const noexcept;
   [[nodiscard]] bool is_linked() const noexcept { return linked_ != nullptr; }
   [[nodiscard]] std::uint32_t device_index() const noexcept { return device_index_; }
-  [[nodiscard]] failure exceeded(std::uint64_t bytes) const;
+  [[nodiscard]] Failure exceeded(std::uint64_t bytes) const;
 
  private:
-  using word = std::atomic<std::uint64_t>;
-  struct tag_slot {
+  using Word = std::atomic<std::uint64_t>;
+  struct TagSlot {
     std::atomic<const char*> name{nullptr};  // set once, after the whole name is written
-    account<word> bytes;
+    Account<Word> bytes;
   };
 
-  [[nodiscard]] result<void> would_fit_device(std::uint64_t bytes) const;
+  [[nodiscard]] Result<void> would_fit_device(std::uint64_t bytes) const;
 
   // Reading raises a pending peak. Both are in one cache line: two would take three times as long.
-  using budget = limited_account<double_word, word>;
-  alignas(std::bit_ceil(sizeof(budget))) mutable budget budget_;
-  word refused_{0};
+  using Budget = LimitedAccount<DoubleWord, Word>;
+  alignas(std::bit_ceil(sizeof(Budget))) mutable Budget budget_;
+  Word refused_{0};
   std::uint32_t tag_capacity_;
   std::uint32_t device_index_;
-  std::unique_ptr<tag_slot[]> tags_;
-  std::shared_ptr<context> linked_;
+  std::unique_ptr<TagSlot[]> tags_;
+  std::shared_ptr<Context> linked_;
 };
 
 }  // namespace hmn

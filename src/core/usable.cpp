@@ -8,27 +8,27 @@
 namespace hmn {
 namespace {
 
-using amount = std::optional<std::uint64_t>;
+using Amount = std::optional<std::uint64_t>;
 
-void lower(amount& to, const amount& limit) noexcept {
+void lower(Amount& to, const Amount& limit) noexcept {
   if (to && limit && *to > *limit) to = limit;
 }
 
-bool fails(const device& d) noexcept {
-  return d.state == state::lost || d.state == state::unreadable || d.state == state::hung;
+bool fails(const Device& d) noexcept {
+  return d.state == State::lost || d.state == State::unreadable || d.state == State::hung;
 }
 
-bool is_part_of_host(const pool& p) noexcept {
-  return p.kind == pool_kind::unified || p.kind == pool_kind::host;
+bool is_part_of_host(const Pool& p) noexcept {
+  return p.kind == PoolKind::unified || p.kind == PoolKind::host;
 }
 
-void set_usable(pool& p, const device& of, const system_memory& host) {
+void set_usable(Pool& p, const Device& of, const SystemMemory& host) {
   if (!p.usable) p.usable = p.free;
-  if (!p.usable && p.kind == pool_kind::unified && host.usable) {
+  if (!p.usable && p.kind == PoolKind::unified && host.usable) {
     p.usable = *host.usable + p.apart_free.value_or(0);
     p.notes |= note::mixed | note::estimated;
   }
-  if (!p.usable && of.state == state::asleep && p.total) {
+  if (!p.usable && of.state == State::asleep && p.total) {
     p.usable = p.total;
     p.notes |= note::estimated;
   }
@@ -43,8 +43,8 @@ void set_usable(pool& p, const device& of, const system_memory& host) {
 
 }  // namespace
 
-result<void> read_system(host_source& host, system_memory& out, when_dropped report) {
-  if (result<void> ok = host.system(out); !ok) return ok;
+Result<void> read_system(HostSource& host, SystemMemory& out, WhenDropped report) {
+  if (Result<void> ok = host.system(out); !ok) return ok;
   drop_implausible(out, report);
   out.usable = out.available;
   if (out.limit && !out.limit_left)
@@ -53,16 +53,16 @@ result<void> read_system(host_source& host, system_memory& out, when_dropped rep
   return {};
 }
 
-std::optional<std::uint64_t> total_of(host_source& host) {
-  system_memory memory;
+std::optional<std::uint64_t> total_of(HostSource& host) {
+  SystemMemory memory;
   static_cast<void>(read_system(host, memory, drop_silently));
   return memory.total;
 }
 
-void set_usable(pools& all, const device& of, host_source& host, std::optional<pool_kind> only) {
-  system_memory memory;
+void set_usable(Pools& all, const Device& of, HostSource& host, std::optional<PoolKind> only) {
+  SystemMemory memory;
   bool was_read = false;
-  for (pool& p : all.all()) {
+  for (Pool& p : all.all()) {
     if (only && p.kind != *only) continue;
     if (is_part_of_host(p) && !was_read) {
       was_read = true;
@@ -74,18 +74,18 @@ void set_usable(pools& all, const device& of, host_source& host, std::optional<p
   }
 }
 
-failure why_not_usable(const pool& p, const device& of) {
+Failure why_not_usable(const Pool& p, const Device& of) {
   if (is_stale(p.notes)) {
-    return {status::timeout, p.from, {}, "its last reading is out of date"};
+    return {Status::timeout, p.from, {}, "its last reading is out of date"};
   }
   if (is_divided(of)) {
-    return {status::unsupported,
+    return {Status::unsupported,
             p.from,
             {},
             "the device is divided into partitions, which have its memory"};
   }
   if (fails(of)) return reason_of_state(of);
-  return {status::unsupported, p.from, {}, "free memory is not reported by the driver"};
+  return {Status::unsupported, p.from, {}, "free memory is not reported by the driver"};
 }
 
 }  // namespace hmn

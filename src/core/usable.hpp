@@ -16,18 +16,17 @@ namespace hmn {
 
 // Reads the host's memory, drops implausible values, and sets what is usable: what is available,
 // within the limit of the control groups.
-result<void> read_system(host_source& host, system_memory& out, when_dropped report);
+Result<void> read_system(HostSource& host, SystemMemory& out, WhenDropped report);
 // Returns the total of the host's RAM; none if it is not known.
-std::optional<std::uint64_t> total_of(host_source& host);
+std::optional<std::uint64_t> total_of(HostSource& host);
 
 // Sets the usable memory of a device's pools, or only of those of one kind: what the driver reports
 // as usable or free, but no more than what is left of a budget, and of the host's memory where the
 // pool is a part of it. A sleeping device has released all its memory. A stale value, or one of a
 // device that is lost, hangs or fails, does not show what can be allocated now; and nothing can be
 // allocated on a divided device, only on its partitions.
-void set_usable(pools& all, const device& of, host_source& host,
-                std::optional<pool_kind> only = {});
+void set_usable(Pools& all, const Device& of, HostSource& host, std::optional<PoolKind> only = {});
 
-failure why_not_usable(const pool& p, const device& of);
+Failure why_not_usable(const Pool& p, const Device& of);
 
 }  // namespace hmn

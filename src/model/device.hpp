@@ -13,15 +13,15 @@ namespace hmn {
 
 // Source-specific number of a device, assigned when first seen and constant for the lifetime of the
 // source, even across a reload of its driver.
-using slot = std::uint32_t;
+using Slot = std::uint32_t;
 
-enum class device_class : std::uint32_t { HMN_DEVICE_CLASSES(HMN_ENUMERATOR) };
+enum class DeviceClass : std::uint32_t { HMN_DEVICE_CLASSES(HMN_ENUMERATOR) };
 
-enum class device_form : std::uint32_t { HMN_DEVICE_FORMS(HMN_ENUMERATOR) };
+enum class DeviceForm : std::uint32_t { HMN_DEVICE_FORMS(HMN_ENUMERATOR) };
 
-enum class memory_kind : std::uint32_t { HMN_MEMORY_KINDS(HMN_ENUMERATOR) };
+enum class MemoryKind : std::uint32_t { HMN_MEMORY_KINDS(HMN_ENUMERATOR) };
 
-enum class state : std::uint32_t { HMN_STATES(HMN_ENUMERATOR) };
+enum class State : std::uint32_t { HMN_STATES(HMN_ENUMERATOR) };
 
 namespace vendor {
 HMN_VENDORS(HMN_CONSTANT)
@@ -31,27 +31,27 @@ namespace device_field {
 HMN_DEVICE_FIELDS(HMN_FIELD_BIT)
 }  // namespace device_field
 
-struct mig_instance {
+struct MigInstance {
   std::uint32_t gpu = 0;
   std::uint32_t compute = 0;
 
-  bool operator==(const mig_instance&) const = default;
+  bool operator==(const MigInstance&) const = default;
 };
 
 // Identity of a device. Empty texts are unknown. The context sets index and parent_index.
-struct device {
-  device() noexcept : device_class(hmn::device_class::gpu) {}  // as most are
+struct Device {
+  Device() noexcept : device_class(hmn::DeviceClass::gpu) {}  // as most are
 
   HMN_DEVICE_FIELDS(HMN_MEMBER)
-  slot number = 0;
+  Slot number = 0;
   bool is_part = false;        // a partition
-  std::optional<slot> parent;  // of a partition; none: its source does not list it
+  std::optional<Slot> parent;  // of a partition; none: its source does not list it
   // Size of its memory, where the source or an earlier reading has it: one process cannot use more.
   std::optional<std::uint64_t> memory_total;
 };
 
 // Bit of a class in a set of them.
-constexpr std::uint32_t bit_of(device_class one) noexcept {
+constexpr std::uint32_t bit_of(DeviceClass one) noexcept {
   return 1U << static_cast<std::uint32_t>(one);
 }
 
@@ -59,12 +59,12 @@ constexpr std::uint32_t bit_of(device_class one) noexcept {
 constexpr std::uint32_t all_device_classes = 0 HMN_DEVICE_CLASSES(HMN_CLASS_BIT);
 #undef HMN_CLASS_BIT
 
-inline bool is_partition(const device& d) noexcept {
+inline bool is_partition(const Device& d) noexcept {
   return d.is_part;
 }
 
 // Returns whether partitions of the device are devices of their own, which have its memory.
-inline bool is_divided(const device& d) noexcept {
+inline bool is_divided(const Device& d) noexcept {
   return (d.notes & note::divided) != 0;
 }
 

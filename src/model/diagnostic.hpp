@@ -19,19 +19,19 @@ inline constexpr std::uint32_t all = HMN_COLLECT_GROUPS * 2 - 1;
 }  // namespace subject
 
 // Why something is missing, and on which device or of which process.
-struct diagnostic {
-  failure why;
+struct Diagnostic {
+  Failure why;
   std::uint32_t notes = 0;
   std::uint32_t about = 0;  // one bit of `subject`
   FieldSet field = 0;       // presence bits that are missing because of it, for metrics the
                             // missing_metric(); 0: all
-  std::optional<slot> device;
+  std::optional<Slot> device;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;
   std::uint32_t unreadable_processes = 0;  // that the source may not inspect
   std::optional<PoolKey> pool = {};
 
-  bool operator==(const diagnostic&) const = default;
+  bool operator==(const Diagnostic&) const = default;
 };
 
 }  // namespace hmn

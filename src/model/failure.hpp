@@ -14,58 +14,58 @@
 
 namespace hmn {
 
-enum class status : std::int32_t { HMN_STATUSES(HMN_ENUMERATOR) };
+enum class Status : std::int32_t { HMN_STATUSES(HMN_ENUMERATOR) };
 
-enum class source : std::uint32_t { HMN_SOURCES(HMN_ENUMERATOR) };
+enum class Source : std::uint32_t { HMN_SOURCES(HMN_ENUMERATOR) };
 
-constexpr std::uint64_t bit_of(source s) noexcept {
+constexpr std::uint64_t bit_of(Source s) noexcept {
   return std::uint64_t{1} << static_cast<unsigned>(s);
 }
 
-enum class native_domain : std::uint32_t { HMN_NATIVE_DOMAINS(HMN_ENUMERATOR) };
+enum class NativeDomain : std::uint32_t { HMN_NATIVE_DOMAINS(HMN_ENUMERATOR) };
 
-struct native_code {
-  native_domain domain = native_domain::none;
+struct NativeCode {
+  NativeDomain domain = NativeDomain::none;
   std::int32_t code = 0;
 
-  bool operator==(const native_code&) const = default;
+  bool operator==(const NativeCode&) const = default;
 };
 
-enum class reason : std::uint32_t { HMN_REASONS(HMN_ENUMERATOR) };
+enum class Reason : std::uint32_t { HMN_REASONS(HMN_ENUMERATOR) };
 
 // Why a call failed or a value is absent. The sentence names the value and suggests what can be
 // done.
-struct failure {
-  status code = status::internal;
-  source from = source::none;
-  native_code native;
-  message_text message;
-  reason stated = reason::unknown;  // unknown: follows from the status
+struct Failure {
+  Status code = Status::internal;
+  Source from = Source::none;
+  NativeCode native;
+  MessageText message;
+  Reason stated = Reason::unknown;  // unknown: follows from the status
   bool lasts = false;               // the device has no such value, whichever source is asked
 
-  bool operator==(const failure&) const = default;
+  bool operator==(const Failure&) const = default;
 };
-static_assert(std::is_trivially_copyable_v<failure>);
+static_assert(std::is_trivially_copyable_v<Failure>);
 
 // Returns the stated reason, else the one that follows from the status.
-reason reason_for(const failure& why) noexcept;
+Reason reason_for(const Failure& why) noexcept;
 
 // States a reason that does not follow from the status.
-failure with_reason(reason stated, const failure& why) noexcept;
+Failure with_reason(Reason stated, const Failure& why) noexcept;
 
 template <class T>
-class [[nodiscard]] result {
+class [[nodiscard]] Result {
  public:
-  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  result(const failure& why) : state_(std::in_place_index<1>, why) {}
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(const Failure& why) : state_(std::in_place_index<1>, why) {}
 
   explicit operator bool() const noexcept { return state_.index() == 0; }
   T& operator*() noexcept { return known(std::get_if<0>(&state_)); }
   const T& operator*() const noexcept { return known(std::get_if<0>(&state_)); }
   T* operator->() noexcept { return &**this; }
   const T* operator->() const noexcept { return &**this; }
-  failure& why() noexcept { return known(std::get_if<1>(&state_)); }
-  const failure& why() const noexcept { return known(std::get_if<1>(&state_)); }
+  Failure& why() noexcept { return known(std::get_if<1>(&state_)); }
+  const Failure& why() const noexcept { return known(std::get_if<1>(&state_)); }
 
  private:
   // Keeps the compiler from writing a path for the other alternative.
@@ -75,39 +75,39 @@ class [[nodiscard]] result {
     return *alternative;
   }
 
-  std::variant<T, failure> state_;
+  std::variant<T, Failure> state_;
 };
 
 template <>
-class [[nodiscard]] result<void> {
+class [[nodiscard]] Result<void> {
  public:
-  result() = default;
-  result(const failure& why);
+  Result() = default;
+  Result(const Failure& why);
 
   explicit operator bool() const noexcept { return !why_.has_value(); }
-  failure& why() noexcept { return *why_; }
-  const failure& why() const noexcept { return *why_; }
+  Failure& why() noexcept { return *why_; }
+  const Failure& why() const noexcept { return *why_; }
 
  private:
-  std::optional<failure> why_;
+  std::optional<Failure> why_;
 };
 
 // Factory of one source's failures: `inline constexpr failure_of fail{source::nvml};`
-struct failure_of {
-  source from;
-  native_domain domain = native_domain::error_number;
+struct FailureOf {
+  Source from;
+  NativeDomain domain = NativeDomain::error_number;
 
   // `native`: error number of the system or the library; 0: none.
-  failure operator()(status code, const message_text& message, std::int32_t native = 0) const;
-  failure operator()(status code, const char* message, std::int32_t native = 0) const;
-  failure operator()(status code, std::initializer_list<piece> message,
+  Failure operator()(Status code, const MessageText& message, std::int32_t native = 0) const;
+  Failure operator()(Status code, const char* message, std::int32_t native = 0) const;
+  Failure operator()(Status code, std::initializer_list<Piece> message,
                      std::int32_t native = 0) const;
 };
 
 // Make failures of the library itself.
-failure failed(status code, const message_text& message) noexcept;
-failure failed(status code, const char* message) noexcept;
-failure failed(status code, std::initializer_list<piece> message) noexcept;
+Failure failed(Status code, const MessageText& message) noexcept;
+Failure failed(Status code, const char* message) noexcept;
+Failure failed(Status code, std::initializer_list<Piece> message) noexcept;
 
 constexpr bool is_gone(int error) noexcept {
   return error == ENOENT || error == ESRCH;
@@ -135,27 +135,27 @@ constexpr bool is_passing(int error) noexcept {
 }
 
 // `missing`: status for a file that does not exist.
-constexpr status status_of(int error, status missing) noexcept {
+constexpr Status status_of(int error, Status missing) noexcept {
   switch (error) {
     case ENOENT:
       return missing;
     case EACCES:
     case EPERM:
-      return status::permission;
+      return Status::permission;
     case EOPNOTSUPP:
-      return status::unsupported;
+      return Status::unsupported;
     case ESRCH:
-      return status::no_process;
+      return Status::no_process;
     case ENODEV:
     case ENXIO:
-      return status::device_lost;
+      return Status::device_lost;
     case EMFILE:
     case ENFILE:
-      return status::limit;
+      return Status::limit;
     case ENOMEM:
-      return status::no_memory;
+      return Status::no_memory;
     default:
-      return status::backend;
+      return Status::backend;
   }
 }
 

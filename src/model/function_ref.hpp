@@ -8,14 +8,14 @@
 namespace hmn {
 
 template <class Signature>
-class function_ref;
+class FunctionRef;
 
 // Reference to a callable that outlives it: a parameter type that avoids a template.
 template <class R, class... A>
-class function_ref<R(A...)> {
+class FunctionRef<R(A...)> {
  public:
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, function_ref>) function_ref(F&& f)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>) FunctionRef(F&& f)
   noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, A... arguments) -> R {

@@ -13,24 +13,24 @@
 namespace hmn {
 
 // Memory of one device that one control group holds.
-struct group {
+struct Group {
 #define HMN_TEXT(member) std::string member;
   HMN_GROUP_FIELDS(HMN_MEMBER, HMN_TEXT)
 #undef HMN_TEXT
 };
 
 // VRAM held by control groups. No group contains another, so that the values may be summed.
-struct group_memory {
-  struct part {
+struct GroupMemory {
+  struct Part {
     std::uint32_t group = 0;  // of `names`
-    pci_address device;
+    PciAddress device;
     std::uint64_t used = 0;              // never 0
     std::optional<std::uint64_t> limit;  // the tightest limit of the group and its ancestors
   };
 
-  source from = source::dmem;
+  Source from = Source::dmem;
   std::vector<std::string> names;  // "docker:1c8f…" for a container, else the group's path
-  std::vector<part> parts;
+  std::vector<Part> parts;
 };
 
 }  // namespace hmn

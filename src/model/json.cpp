@@ -35,21 +35,21 @@ void append_code_point(std::string& out, std::uint32_t c) {
   while (left-- != 0) out += static_cast<char>(0x80 | (c >> 6 * left & 0x3F));
 }
 
-class parser {
+class Parser {
  public:
-  parser(std::string_view text, const rules& by) : text_(text), rules_(by) {}
+  Parser(std::string_view text, const Rules& by) : text_(text), rules_(by) {}
 
-  bool document(value& out) {
+  bool document(Value& out) {
     if (text_.substr(0, 3) == byte_order_mark) at_ = 3;
     if (!is_utf8() || !any(out, 1)) return false;
     skip_space();
     return at_ == text_.size() || fail("nothing may follow the document");
   }
 
-  std::size_t front(value& out) { return any(out, 1) ? at_ : 0; }
+  std::size_t front(Value& out) { return any(out, 1) ? at_ : 0; }
 
-  [[nodiscard]] syntax_error error() const {
-    syntax_error e;
+  [[nodiscard]] SyntaxError error() const {
+    SyntaxError e;
     e.key = key_;
     const std::string_view before = text_.substr(0, failed_at_);
     e.line += static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
@@ -83,7 +83,7 @@ class parser {
     while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
   }
 
-  bool any(value& out, std::size_t depth) {
+  bool any(Value& out, std::size_t depth) {
     skip_space();
     if (depth > rules_.deepest) {
       return fail(compose({"nested deeper than ", rules_.deepest, " levels"}));
@@ -117,8 +117,8 @@ class parser {
     return true;
   }
 
-  bool items(value& out, std::size_t depth) {
-    array& list = out.become<array>();
+  bool items(Value& out, std::size_t depth) {
+    Array& list = out.become<Array>();
     ++at_;
     skip_space();
     if (!take(']')) {
@@ -131,8 +131,8 @@ class parser {
     return true;
   }
 
-  bool members(value& out, std::size_t depth) {
-    object& all = out.become<object>();
+  bool members(Value& out, std::size_t depth) {
+    Object& all = out.become<Object>();
     const std::size_t begin = at_++;
     skip_space();
     if (!take('}')) {
@@ -144,7 +144,7 @@ class parser {
     return rules_.is_lenient || are_unique(all.keys, begin);
   }
 
-  bool member(object& all, std::size_t depth) {
+  bool member(Object& all, std::size_t depth) {
     skip_space();
     if (peek() != '"') return fail("expected a key in double quotes");
     const std::size_t begin = at_;
@@ -265,7 +265,7 @@ class parser {
     return false;
   }
 
-  bool numeral(value& out) {
+  bool numeral(Value& out) {
     const std::size_t begin = at_;
     if (!skip_no_number() && !skip_numeral()) return fail_at(begin, "not a JSON value");
     const std::string_view digits = text_.substr(begin, at_ - begin);
@@ -273,7 +273,7 @@ class parser {
       out.become<std::uint64_t>() = *whole;
       return true;
     }
-    number& n = out.become<number>();
+    Number& n = out.become<Number>();
     n.text = digits;
     const std::optional<double> as_real = read_decimal(digits);
     if (as_real && std::isfinite(*as_real)) {
@@ -286,7 +286,7 @@ class parser {
   }
 
   std::string_view text_;
-  const rules& rules_;
+  const Rules& rules_;
   std::string_view key_;
   std::size_t at_ = 0;
   std::size_t values_ = 0;
@@ -296,44 +296,44 @@ class parser {
 
 }  // namespace
 
-value::value() noexcept = default;
-value::value(content c) noexcept : content_(std::move(c)) {}
-value::value(const value& other) = default;
-value::value(value&& other) noexcept = default;
-value& value::operator=(const value& other) {
-  return *this = value(other);
+Value::Value() noexcept = default;
+Value::Value(Content c) noexcept : content_(std::move(c)) {}
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) {
+  return *this = Value(other);
 }
-value& value::operator=(value&& other) noexcept = default;
-value::~value() = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+Value::~Value() = default;
 
-std::optional<std::uint64_t> value::whole() const noexcept {
+std::optional<std::uint64_t> Value::whole() const noexcept {
   const auto* number = as<std::uint64_t>();
   return number != nullptr ? std::optional(*number) : std::nullopt;
 }
 
-std::optional<double> value::real() const noexcept {
+std::optional<double> Value::real() const noexcept {
   if (const auto* number = as<std::uint64_t>()) return static_cast<double>(*number);
-  const auto* other = as<json::number>();
+  const auto* other = as<json::Number>();
   return other != nullptr ? std::optional(other->nearest) : std::nullopt;
 }
 
-std::optional<bool> value::truth() const noexcept {
+std::optional<bool> Value::truth() const noexcept {
   const auto* truth = as<bool>();
   return truth != nullptr ? std::optional(*truth) : std::nullopt;
 }
 
-const std::vector<value>* value::items() const noexcept {
-  const auto* list = as<array>();
+const std::vector<Value>* Value::items() const noexcept {
+  const auto* list = as<Array>();
   return list != nullptr ? &list->items : nullptr;
 }
 
-const value* value::find(std::string_view key) const noexcept {
+const Value* Value::find(std::string_view key) const noexcept {
   const auto* all = members();
-  const value* found = all != nullptr ? all->find(key) : nullptr;
+  const Value* found = all != nullptr ? all->find(key) : nullptr;
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
-value* object::find(std::string_view key) noexcept {
+Value* Object::find(std::string_view key) noexcept {
   for (std::size_t i = keys.size(); i-- != 0;) {
     const std::string& k = keys[i];
     if (k.size() == key.size() && std::memcmp(k.data(), key.data(), key.size()) == 0) {
@@ -343,12 +343,12 @@ value* object::find(std::string_view key) noexcept {
   return nullptr;
 }
 
-const value* object::find(std::string_view key) const noexcept {
-  return const_cast<object*>(this)->find(key);
+const Value* Object::find(std::string_view key) const noexcept {
+  return const_cast<Object*>(this)->find(key);
 }
 
-void object::set(std::string_view key, value v) {
-  if (value* present = find(key)) {
+void Object::set(std::string_view key, Value v) {
+  if (Value* present = find(key)) {
     *present = std::move(v);
     return;
   }
@@ -356,19 +356,19 @@ void object::set(std::string_view key, value v) {
   values.push_back(std::move(v));
 }
 
-void object::erase(std::string_view key) {
+void Object::erase(std::string_view key) {
   const auto at = std::ranges::find(keys, key);
   if (at == keys.end()) return;
   values.erase(values.begin() + (at - keys.begin()));
   keys.erase(at);
 }
 
-std::size_t count_values(const value& v) noexcept {
+std::size_t count_values(const Value& v) noexcept {
   const auto* members = v.members();
   const auto* items = members != nullptr ? &members->values : v.items();
   std::size_t count = 1;
   if (items != nullptr) {
-    for (const value& item : *items) count += count_values(item);
+    for (const Value& item : *items) count += count_values(item);
   }
   return count;
 }
@@ -382,26 +382,26 @@ std::string quoted(std::string_view text) {
   return valid + (cut < text.size() ? "…\"" : "\"");
 }
 
-std::string show(const value& v) {
+std::string show(const Value& v) {
   if (v.is_null()) return "null";
   if (const auto* truth = v.as<bool>()) return *truth ? "true" : "false";
   if (const auto* whole = v.as<std::uint64_t>()) return compose({*whole});
-  if (const auto* other = v.as<number>()) return other->text.substr(0, longest_shown);
+  if (const auto* other = v.as<Number>()) return other->text.substr(0, longest_shown);
   if (const auto* text = v.as<std::string>()) return quoted(*text);
-  return v.as<array>() != nullptr ? "a list" : "an object";
+  return v.as<Array>() != nullptr ? "a list" : "an object";
 }
 
-std::variant<value, syntax_error> parse(std::string_view text, const rules& by) {
-  parser p(text, by);
-  value document;
+std::variant<Value, SyntaxError> parse(std::string_view text, const Rules& by) {
+  Parser p(text, by);
+  Value document;
   if (!p.document(document)) return p.error();
   return document;
 }
 
-std::variant<value, syntax_error> parse_front(std::string_view text, std::size_t& length) {
-  constexpr rules lenient{.is_lenient = true};
-  parser p(text, lenient);
-  value front;
+std::variant<Value, SyntaxError> parse_front(std::string_view text, std::size_t& length) {
+  constexpr Rules lenient{.is_lenient = true};
+  Parser p(text, lenient);
+  Value front;
   length = p.front(front);
   if (length == 0) return p.error();
   return front;

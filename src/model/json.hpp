@@ -16,42 +16,42 @@
 
 namespace hmn::json {
 
-class value;
+class Value;
 
 // Number other than an integer from 0 to 2^64-1, with its original text.
-struct number {
+struct Number {
   double nearest = 0;
   std::string text;
 };
 
-struct array {
-  std::vector<value> items;
+struct Array {
+  std::vector<Value> items;
 };
 
 // Members in the order of the file.
-struct object {
+struct Object {
   std::vector<std::string> keys;
-  std::vector<value> values;
+  std::vector<Value> values;
 
   // Of repeated keys, the last one counts.
-  [[nodiscard]] value* find(std::string_view key) noexcept;
-  [[nodiscard]] const value* find(std::string_view key) const noexcept;
-  void set(std::string_view key, value v);
+  [[nodiscard]] Value* find(std::string_view key) noexcept;
+  [[nodiscard]] const Value* find(std::string_view key) const noexcept;
+  void set(std::string_view key, Value v);
   void erase(std::string_view key);
 };
 
-class value {
+class Value {
  public:
-  using content =
-      std::variant<std::monostate, bool, std::uint64_t, number, std::string, array, object>;
+  using Content =
+      std::variant<std::monostate, bool, std::uint64_t, Number, std::string, Array, Object>;
 
-  value() noexcept;
-  explicit value(content c) noexcept;
-  value(const value& other);
-  value(value&& other) noexcept;
-  value& operator=(const value& other);
-  value& operator=(value&& other) noexcept;
-  ~value();
+  Value() noexcept;
+  explicit Value(Content c) noexcept;
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
 
   template <class T>
   [[nodiscard]] T* as() noexcept {
@@ -74,27 +74,27 @@ class value {
   [[nodiscard]] std::optional<double> real() const noexcept;
   [[nodiscard]] std::optional<bool> truth() const noexcept;
   [[nodiscard]] const std::string* text() const noexcept { return as<std::string>(); }
-  [[nodiscard]] const std::vector<value>* items() const noexcept;
-  [[nodiscard]] const object* members() const noexcept { return as<object>(); }
+  [[nodiscard]] const std::vector<Value>* items() const noexcept;
+  [[nodiscard]] const Object* members() const noexcept { return as<Object>(); }
   // Returns the member of an object; null counts as absent.
-  [[nodiscard]] const value* find(std::string_view key) const noexcept;
+  [[nodiscard]] const Value* find(std::string_view key) const noexcept;
 
  private:
-  content content_;
+  Content content_;
 };
 
 // Counts the value and all inside it.
-std::size_t count_values(const value& v) noexcept;
+std::size_t count_values(const Value& v) noexcept;
 
 // Formats a text for a message, in quotes; a long one is cut.
 std::string quoted(std::string_view text);
 
 // Formats a value for a message: a short one as written, a long one cut, a list or an object as
 // that word.
-std::string show(const value& v);
+std::string show(const Value& v);
 
 // What a parser accepts: the default is strict, the output of other programs needs leniency.
-struct rules {
+struct Rules {
   std::size_t most_values = 1'000'000;
   std::size_t deepest = 64;  // levels
   // Accepts what Python and other programs write: repeated keys, NaN and Infinity, and numbers that
@@ -102,7 +102,7 @@ struct rules {
   bool is_lenient = false;
 };
 
-struct syntax_error {
+struct SyntaxError {
   std::size_t line = 1;
   std::size_t column = 1;  // in bytes
   std::string what;
@@ -111,10 +111,10 @@ struct syntax_error {
 
 // Parses a document of RFC 8259, with or without a byte order mark. Stricter rules: no duplicate
 // keys in an object, no number that a double cannot hold.
-std::variant<value, syntax_error> parse(std::string_view text, const rules& by = {});
+std::variant<Value, SyntaxError> parse(std::string_view text, const Rules& by = {});
 
 // Parses the value at the start of `text`, which is UTF-8, by lenient rules. Stores in `length` the
 // number of bytes used.
-std::variant<value, syntax_error> parse_front(std::string_view text, std::size_t& length);
+std::variant<Value, SyntaxError> parse_front(std::string_view text, std::size_t& length);
 
 }  // namespace hmn::json

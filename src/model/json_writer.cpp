@@ -95,7 +95,7 @@ void append_escaped(std::string& out, std::string_view valid) {
 }  // namespace
 
 // Returns where to write `bytes` more bytes, or nullptr if they do not fit.
-char* writer::take(std::size_t bytes) {
+char* Writer::take(std::size_t bytes) {
   const std::size_t at = std::exchange(size_, size_ + bytes);
   if (text_ != nullptr) {
     text_->resize(text_->size() + bytes);
@@ -104,11 +104,11 @@ char* writer::take(std::size_t bytes) {
   return size_ <= out_.size() ? out_.data() + at : nullptr;
 }
 
-void writer::put(char c) {
+void Writer::put(char c) {
   if (char* const at = take(1)) *at = c;
 }
 
-void writer::raw(std::string_view literal) {
+void Writer::raw(std::string_view literal) {
   if (char* at = take(literal.size() + (first_ ? 0 : 1))) {
     if (!first_) *at++ = ',';
     std::memcpy(at, literal.data(), literal.size());
@@ -116,28 +116,28 @@ void writer::raw(std::string_view literal) {
   first_ = false;
 }
 
-void writer::open(char bracket) {
+void Writer::open(char bracket) {
   raw({&bracket, 1});
   first_ = true;
 }
 
-void writer::close(char bracket) {
+void Writer::close(char bracket) {
   put(bracket);
   first_ = false;
 }
 
-void writer::line() {
+void Writer::line() {
   raw("\n");
   first_ = true;
 }
 
-void writer::key(std::string_view name) {
+void Writer::key(std::string_view name) {
   word(name);
   put(':');
   first_ = true;
 }
 
-void writer::value(const json::value& v) {
+void Writer::value(const json::Value& v) {
   if (const auto* all = v.members()) {
     open('{');
     for (std::size_t i = 0; i < all->keys.size(); ++i) {
@@ -150,24 +150,24 @@ void writer::value(const json::value& v) {
   }
   if (const auto* items = v.items()) {
     open('[');
-    for (const json::value& item : *items) value(item);
+    for (const json::Value& item : *items) value(item);
     return close(']');
   }
   if (const auto* bytes = v.text()) return text(*bytes);
-  if (const auto* other = v.as<json::number>()) return digits(other->text);
+  if (const auto* other = v.as<json::Number>()) return digits(other->text);
   if (const auto whole = v.whole()) return number(*whole);
   const std::optional<bool> known = v.truth();
   known ? truth(*known) : null();
 }
 
-void writer::null() {
+void Writer::null() {
   raw("null");
 }
-void writer::truth(bool b) {
+void Writer::truth(bool b) {
   raw(b ? "true" : "false");
 }
 
-void writer::word(std::string_view literal) {
+void Writer::word(std::string_view literal) {
   if (char* at = take(literal.size() + (first_ ? 2 : 3))) {
     if (!first_) *at++ = ',';
     *at++ = '"';
@@ -177,7 +177,7 @@ void writer::word(std::string_view literal) {
   first_ = false;
 }
 
-void writer::text(std::string_view bytes) {
+void Writer::text(std::string_view bytes) {
   if (is_plain(bytes)) return word(bytes);
   std::string escaped;
   for (;;) {
@@ -192,54 +192,54 @@ void writer::text(std::string_view bytes) {
   word(escaped);
 }
 
-void writer::number(std::uint64_t n) {
-  raw(piece_text(n).view());
+void Writer::number(std::uint64_t n) {
+  raw(PieceText(n).view());
 }
-void writer::number(std::int32_t n) {
-  raw(piece_text(n).view());
+void Writer::number(std::int32_t n) {
+  raw(PieceText(n).view());
 }
-void writer::number(double n) {
+void Writer::number(double n) {
   if (!std::isfinite(n)) return null();
   std::array<char, 32> digits;
   raw({digits.data(), write_shortest(digits.data(), n)});
 }
 
-void writer::member(std::string_view name, std::string_view bytes) {
+void Writer::member(std::string_view name, std::string_view bytes) {
   key(name);
   text(bytes);
 }
 
-void writer::member(std::string_view name, std::uint64_t n) {
+void Writer::member(std::string_view name, std::uint64_t n) {
   key(name);
   number(n);
 }
 
-void writer::member(std::string_view name, const std::optional<std::uint64_t>& n) {
+void Writer::member(std::string_view name, const std::optional<std::uint64_t>& n) {
   key(name);
   n ? number(*n) : null();
 }
 
-void writer::member(std::string_view name, const std::optional<std::uint32_t>& n) {
+void Writer::member(std::string_view name, const std::optional<std::uint32_t>& n) {
   key(name);
   n ? number(std::uint64_t{*n}) : null();
 }
 
-void writer::member(std::string_view name, const std::optional<std::int32_t>& n) {
+void Writer::member(std::string_view name, const std::optional<std::int32_t>& n) {
   key(name);
   n ? number(*n) : null();
 }
 
-void writer::member(std::string_view name, const std::optional<double>& n) {
+void Writer::member(std::string_view name, const std::optional<double>& n) {
   key(name);
   n ? number(*n) : null();
 }
 
-void writer::word_member(std::string_view name, std::string_view literal) {
+void Writer::word_member(std::string_view name, std::string_view literal) {
   key(name);
   word(literal);
 }
 
-void writer::text_member(std::string_view name, std::string_view bytes) {
+void Writer::text_member(std::string_view name, std::string_view bytes) {
   key(name);
   bytes.empty() ? null() : text(bytes);
 }

@@ -15,13 +15,13 @@
 
 namespace hmn::json {
 
-class writer {
+class Writer {
  public:
   // Fills a buffer. What does not fit is only counted: if size() is greater than that of `out`,
   // what is there is of no use.
-  explicit writer(std::span<char> out) noexcept : out_(out) {}
+  explicit Writer(std::span<char> out) noexcept : out_(out) {}
   // Appends to a text.
-  explicit writer(std::string& out) noexcept : text_(&out) {}
+  explicit Writer(std::string& out) noexcept : text_(&out) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -36,7 +36,7 @@ class writer {
   void digits(std::string_view numeral) { raw(numeral); }
   // Writes any bytes as UTF-8, with escapes for what would act on a terminal.
   void text(std::string_view bytes);
-  void value(const json::value& v);
+  void value(const json::Value& v);
   void null();
   void truth(bool b);
   void number(std::uint64_t n);

@@ -6,17 +6,17 @@
 
 namespace hmn {
 
-piece_text::piece_text(const piece& p) noexcept {
-  if (p.is_ == piece::kind::literal) {
+PieceText::PieceText(const Piece& p) noexcept {
+  if (p.is_ == Piece::Kind::literal) {
     text_ = p.text_;
     return;
   }
-  if (p.is_ == piece::kind::text) {
+  if (p.is_ == Piece::Kind::text) {
     text_ = {p.text_, p.size_};
     return;
   }
-  const bool is_hex = p.is_ == piece::kind::base_16;
-  const bool is_negative = p.is_ == piece::kind::negative;
+  const bool is_hex = p.is_ == Piece::Kind::base_16;
+  const bool is_negative = p.is_ == Piece::Kind::negative;
   // std::to_chars has a table of two digits for each number, and is as large as this file.
   char* const end = digits_.data() + digits_.size();
   char* first = end;
@@ -32,19 +32,19 @@ piece_text::piece_text(const piece& p) noexcept {
   text_ = {first, static_cast<std::size_t>(end - first)};
 }
 
-std::string compose(std::initializer_list<piece> pieces) {
+std::string compose(std::initializer_list<Piece> pieces) {
   std::size_t length = 0;
-  for (const piece& p : pieces) length += piece_text(p).view().size();
+  for (const Piece& p : pieces) length += PieceText(p).view().size();
   std::string out;
   out.reserve(length);
-  for (const piece& p : pieces) out += piece_text(p).view();
+  for (const Piece& p : pieces) out += PieceText(p).view();
   return out;
 }
 
-std::string_view compose_in(std::span<char> out, std::initializer_list<piece> pieces) noexcept {
+std::string_view compose_in(std::span<char> out, std::initializer_list<Piece> pieces) noexcept {
   std::size_t length = 0;
-  for (const piece& p : pieces) {
-    length += piece_text(p).view().copy(out.data() + length, out.size() - length);
+  for (const Piece& p : pieces) {
+    length += PieceText(p).view().copy(out.data() + length, out.size() - length);
   }
   return {out.data(), length};
 }
@@ -57,10 +57,10 @@ bool is_inside_code_point(char c) {
 
 }  // namespace
 
-message_text::message_text(std::initializer_list<piece> pieces) noexcept : was_cut_(false) {
+MessageText::MessageText(std::initializer_list<Piece> pieces) noexcept : was_cut_(false) {
   std::size_t length = 0;
-  for (const piece& p : pieces) {
-    const piece_text formatted(p);
+  for (const Piece& p : pieces) {
+    const PieceText formatted(p);
     const std::string_view text = formatted.view();
     std::size_t kept = text.copy(bytes_.data() + length, capacity - length);
     was_cut_ = kept < text.size();

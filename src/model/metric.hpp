@@ -10,7 +10,7 @@
 namespace hmn {
 
 #define HMN_METRIC_ID(name, number, ...) name = HMN_METRIC_##number,
-enum class metric_id : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
+enum class MetricId : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
 #undef HMN_METRIC_ID
 
 // Instances of metrics. 0 is the whole device, or not reported; fans and links count from 1.
@@ -44,10 +44,10 @@ HMN_REMAPPINGS(HMN_CONSTANT)
 enum class NumberKind : std::uint32_t { HMN_NUMBER_KINDS(HMN_ENUMERATOR) };
 
 // A metric that is missing, in the place of presence bits: one instance of it, or each.
-constexpr FieldSet missing_metric(metric_id id) noexcept {
+constexpr FieldSet missing_metric(MetricId id) noexcept {
   return static_cast<FieldSet>(id);
 }
-constexpr FieldSet missing_metric(metric_id id, std::uint32_t instance) noexcept {
+constexpr FieldSet missing_metric(MetricId id, std::uint32_t instance) noexcept {
   return missing_metric(id) | (FieldSet{instance} + 1) << 32;
 }
 constexpr std::uint32_t id_of_missing(FieldSet metric) noexcept {
@@ -59,17 +59,17 @@ constexpr std::optional<std::uint32_t> instance_of_missing(FieldSet metric) noex
 }
 
 // Single number with its own source. Exactly one of value and count is set.
-struct metric {
+struct Metric {
   HMN_METRIC_FIELDS(HMN_MEMBER)
 };
 
 // Returns whether both are the same quantity of the same instance.
-constexpr bool is_same_number(const metric& a, const metric& b) {
+constexpr bool is_same_number(const Metric& a, const Metric& b) {
   return a.id == b.id && a.instance == b.instance;
 }
 
-constexpr metric measured(source from, metric_id id, std::uint32_t instance, double value) {
-  metric m;
+constexpr Metric measured(Source from, MetricId id, std::uint32_t instance, double value) {
+  Metric m;
   m.from = from;
   m.id = id;
   m.instance = instance;
@@ -77,8 +77,8 @@ constexpr metric measured(source from, metric_id id, std::uint32_t instance, dou
   return m;
 }
 
-constexpr metric counted(source from, metric_id id, std::uint32_t instance, std::uint64_t count) {
-  metric m;
+constexpr Metric counted(Source from, MetricId id, std::uint32_t instance, std::uint64_t count) {
+  Metric m;
   m.from = from;
   m.id = id;
   m.instance = instance;

@@ -15,6 +15,6 @@ constexpr bool is_stale(std::uint32_t notes) noexcept {
   return (notes & note::stale) != 0;
 }
 
-enum class accounting : std::uint32_t { HMN_ACCOUNTINGS(HMN_ENUMERATOR) };
+enum class Accounting : std::uint32_t { HMN_ACCOUNTINGS(HMN_ENUMERATOR) };
 
 }  // namespace hmn

@@ -9,45 +9,45 @@
 namespace hmn {
 namespace {
 
-struct part {
+struct Part {
   char after;
   std::uint8_t digits;
   std::uint32_t most;
 };
-constexpr part parts[] = {{':', 8, 0xFFFFFFFF}, {':', 2, 0xFF}, {'.', 2, 0x1F}, {0, 1, 7}};
+constexpr Part parts[] = {{':', 8, 0xFFFFFFFF}, {':', 2, 0xFF}, {'.', 2, 0x1F}, {0, 1, 7}};
 
-text<32> written(const pci_address& a, unsigned domain_digits) noexcept {
+Text<32> written(const PciAddress& a, unsigned domain_digits) noexcept {
   std::array<char, 32> buffer;
-  return text<32>(compose_in(buffer, {hex(a.domain, domain_digits), ":", hex(a.bus, 2), ":",
+  return Text<32>(compose_in(buffer, {hex(a.domain, domain_digits), ":", hex(a.bus, 2), ":",
                                       hex(a.device, 2), ".", hex(a.function)}));
 }
 
 }  // namespace
 
-std::optional<pci_address> parse_pci_address(std::string_view text) noexcept {
+std::optional<PciAddress> parse_pci_address(std::string_view text) noexcept {
   std::array<std::uint32_t, std::size(parts)> numbers{};
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const part& p = parts[i];
+    const Part& p = parts[i];
     const std::string_view digits = p.after != 0 ? scan::take_until(text, p.after) : text;
     const auto number = scan::number<std::uint32_t>(digits, 16);
     if (!number || digits.size() > p.digits || *number > p.most) return std::nullopt;
     numbers[i] = *number;
   }
   const auto small = [&](std::size_t i) { return static_cast<std::uint8_t>(numbers[i]); };
-  return pci_address{numbers[0], small(1), small(2), small(3)};
+  return PciAddress{numbers[0], small(1), small(2), small(3)};
 }
 
-text<32> to_text(const pci_address& a) noexcept {
+Text<32> to_text(const PciAddress& a) noexcept {
   return written(a, a.domain > 0xFFFF ? 8 : 4);
 }
 
-text<32> system_name(const pci_address& a) noexcept {
+Text<32> system_name(const PciAddress& a) noexcept {
   return written(a, 4);
 }
 
-text<32> normal_pci_address(std::string_view spelling) noexcept {
+Text<32> normal_pci_address(std::string_view spelling) noexcept {
   const auto address = parse_pci_address(spelling);
-  return address ? to_text(*address) : text<32>();
+  return address ? to_text(*address) : Text<32>();
 }
 
 bool is_pci_id(std::string_view name) noexcept {

@@ -10,27 +10,27 @@
 
 namespace hmn {
 
-struct pci_address {
+struct PciAddress {
   std::uint32_t domain = 0;
   std::uint8_t bus = 0;
   std::uint8_t device = 0;
   std::uint8_t function = 0;
 
-  friend auto operator<=>(const pci_address&, const pci_address&) = default;
+  friend auto operator<=>(const PciAddress&, const PciAddress&) = default;
 };
 
 // Parses "0000:01:00.0", "00000000:0C:00.0" or "0:1:0.0": hexadecimal in either case, with a domain
 // of 1 to 8 digits.
-std::optional<pci_address> parse_pci_address(std::string_view text) noexcept;
+std::optional<PciAddress> parse_pci_address(std::string_view text) noexcept;
 
 // Formats in lower case, with a domain of four digits where it fits, else of eight.
-text<32> to_text(const pci_address& a) noexcept;
+Text<32> to_text(const PciAddress& a) noexcept;
 
 // Formats the name of the kernel's folder, with a domain of at least four digits.
-text<32> system_name(const pci_address& a) noexcept;
+Text<32> system_name(const PciAddress& a) noexcept;
 
 // Normalizes any spelling to that of to_text(); returns an empty text for no address.
-text<32> normal_pci_address(std::string_view spelling) noexcept;
+Text<32> normal_pci_address(std::string_view spelling) noexcept;
 
 // Whether a device's name is only its PCI id: "0x10de", "10de:2684", "NVIDIA Corporation Device
 // 2684".

@@ -22,26 +22,26 @@
 namespace hmn {
 
 // Receives the presence bit of each dropped field, of a metric its number, and the reason.
-using when_dropped = function_ref<void(FieldSet field, const failure& why)>;
+using WhenDropped = FunctionRef<void(FieldSet field, const Failure& why)>;
 
 // For callers that can keep no diagnostic.
-inline constexpr auto drop_silently = [](FieldSet, const failure&) {};
+inline constexpr auto drop_silently = [](FieldSet, const Failure&) {};
 
 // Drop implausible values: these fields become absent.
-void drop_implausible(device& d, when_dropped report);
+void drop_implausible(Device& d, WhenDropped report);
 // `most`: what its total can be, where it is a part of a device.
-void drop_implausible(pool& p, when_dropped report, std::optional<std::uint64_t> most = {});
-void drop_implausible(telemetry& t, when_dropped report);
+void drop_implausible(Pool& p, WhenDropped report, std::optional<std::uint64_t> most = {});
+void drop_implausible(Telemetry& t, WhenDropped report);
 // `total`: memory of the device, if known; one process cannot use more.
-void drop_implausible(usage& row, std::optional<std::uint64_t> total, when_dropped report);
-void drop_implausible(system_memory& m, when_dropped report);
-void drop_implausible(std::vector<metric>& all, when_dropped report);
+void drop_implausible(Usage& row, std::optional<std::uint64_t> total, WhenDropped report);
+void drop_implausible(SystemMemory& m, WhenDropped report);
+void drop_implausible(std::vector<Metric>& all, WhenDropped report);
 
 // Returns why a Unix time cannot be that of a past event.
-std::optional<failure> doubt_time(source from, std::string_view what, std::uint64_t unix_ns,
+std::optional<Failure> doubt_time(Source from, std::string_view what, std::uint64_t unix_ns,
                                   std::uint64_t now_ns);
 
-struct energy_reading {
+struct EnergyReading {
   double joules = 0;
   std::uint64_t taken_ns = 0;  // 0: never
 };
@@ -50,22 +50,22 @@ struct energy_reading {
 // allows, has no value until a later reading follows the last one or the doubted one: the driver
 // may have restarted it. `since_ns`: begin of this reading, in which the counter may be asked for
 // twice.
-struct energy_seen {
-  energy_reading last, doubted;
+struct EnergySeen {
+  EnergyReading last, doubted;
 
-  std::optional<failure> doubt(source from, std::string_view name, double joules,
+  std::optional<Failure> doubt(Source from, std::string_view name, double joules,
                                std::uint64_t now_ns, std::uint64_t since_ns = UINT64_MAX);
 };
 
 // Counters of a device: by instance of HMN_METRIC_ENERGY_JOULES, and that of telemetry where it is
 // none of these.
-struct energy_history {
-  std::array<energy_seen, 7> counters;
+struct EnergyHistory {
+  std::array<EnergySeen, 7> counters;
   std::uint64_t since_ns = UINT64_MAX;  // begin of the reading
 };
 
-void drop_jumps(telemetry& t, energy_history& seen, std::uint64_t now_ns, when_dropped report);
-void drop_jumps(std::vector<metric>& all, energy_history& seen, std::uint64_t now_ns,
-                when_dropped report);
+void drop_jumps(Telemetry& t, EnergyHistory& seen, std::uint64_t now_ns, WhenDropped report);
+void drop_jumps(std::vector<Metric>& all, EnergyHistory& seen, std::uint64_t now_ns,
+                WhenDropped report);
 
 }  // namespace hmn

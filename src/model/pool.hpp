@@ -13,7 +13,7 @@
 namespace hmn {
 
 // `main` is valid in requests only.
-enum class pool_kind : std::uint32_t { HMN_POOL_KINDS(HMN_ENUMERATOR) };
+enum class PoolKind : std::uint32_t { HMN_POOL_KINDS(HMN_ENUMERATOR) };
 
 namespace pool_field {
 HMN_POOL_FIELDS(HMN_FIELD_BIT)
@@ -22,7 +22,7 @@ constexpr FieldSet readable = unattributed - 1;
 }  // namespace pool_field
 
 // Memory pool of a device, in bytes.
-struct pool {
+struct Pool {
   HMN_POOL_FIELDS(HMN_MEMBER)
   // Not in hmn_pool: the unused part of the budget, and of a unified pool the free part of the
   // memory that firmware set aside, which is not the host's.
@@ -31,45 +31,45 @@ struct pool {
 };
 
 struct PoolKey {
-  pool_kind kind = pool_kind::main;
+  PoolKind kind = PoolKind::main;
   std::uint32_t instance = 0;
 
   bool operator==(const PoolKey&) const = default;
 };
 
 // Finds a pool of one device, or a part of one; for main, that which allocations come from.
-constexpr const pool* find_pool(std::span<const pool> pools, pool_kind kind,
+constexpr const Pool* find_pool(std::span<const Pool> pools, PoolKind kind,
                                 std::uint32_t instance) noexcept {
-  if (kind == pool_kind::main && instance != 0) {
-    const pool* const main = find_pool(pools, kind, 0);
+  if (kind == PoolKind::main && instance != 0) {
+    const Pool* const main = find_pool(pools, kind, 0);
     return main != nullptr ? find_pool(pools, main->kind, instance) : nullptr;
   }
-  for (const pool& p : pools) {
+  for (const Pool& p : pools) {
     if (p.instance != instance) continue;
-    if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;
+    if (kind == PoolKind::main ? p.is_main : p.kind == kind) return &p;
   }
   return nullptr;
 }
 
 // Pools of one device, the main one first, without allocations.
-class pools {
+class Pools {
  public:
   static constexpr std::size_t most = 16;
 
   void clear() noexcept { count_ = 0; }
-  void add(const pool& p) noexcept {
+  void add(const Pool& p) noexcept {
     if (count_ < most) entries_[count_++] = p;
   }
-  [[nodiscard]] std::span<pool> all() noexcept { return {entries_.data(), count_}; }
-  [[nodiscard]] std::span<const pool> all() const noexcept { return {entries_.data(), count_}; }
+  [[nodiscard]] std::span<Pool> all() noexcept { return {entries_.data(), count_}; }
+  [[nodiscard]] std::span<const Pool> all() const noexcept { return {entries_.data(), count_}; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-  [[nodiscard]] const pool* find(pool_kind kind, std::uint32_t instance = 0) const noexcept {
+  [[nodiscard]] const Pool* find(PoolKind kind, std::uint32_t instance = 0) const noexcept {
     return find_pool(all(), kind, instance);
   }
 
  private:
-  std::array<pool, most> entries_{};
+  std::array<Pool, most> entries_{};
   std::size_t count_ = 0;
 };
 

@@ -21,52 +21,51 @@ namespace hmn {
 namespace {
 
 template <class T>
-constexpr field_type type_of = sizeof(T) == sizeof(std::uint32_t) ? field_type::u32
-                                                                  : field_type::u64;
+constexpr FieldType type_of = sizeof(T) == sizeof(std::uint32_t) ? FieldType::u32 : FieldType::u64;
 template <>
-constexpr field_type type_of<bool> = field_type::truth;
+constexpr FieldType type_of<bool> = FieldType::truth;
 template <>
-constexpr field_type type_of<double> = field_type::real;
+constexpr FieldType type_of<double> = FieldType::real;
 template <>
-constexpr field_type type_of<mig_instance> = field_type::instance;
+constexpr FieldType type_of<MigInstance> = FieldType::instance;
 template <>
-constexpr field_type type_of<std::string> = field_type::text;
+constexpr FieldType type_of<std::string> = FieldType::text;
 template <std::size_t N>
-constexpr field_type type_of<text<N>> = field_type::text;
+constexpr FieldType type_of<Text<N>> = FieldType::text;
 template <class T>
-constexpr field_type type_of<std::optional<T>> = type_of<T>;
+constexpr FieldType type_of<std::optional<T>> = type_of<T>;
 
 template <class T>
-record_value get_member(const T& number) noexcept {
-  if constexpr (type_of<T> == field_type::u32 || type_of<T> == field_type::u64) {
+RecordValue get_member(const T& number) noexcept {
+  if constexpr (type_of<T> == FieldType::u32 || type_of<T> == FieldType::u64) {
     return static_cast<std::uint64_t>(number);
   } else {
     return number;
   }
 }
 template <class T>
-record_value get_member(const std::optional<T>& number) noexcept {
-  return number ? get_member(*number) : record_value();
+RecordValue get_member(const std::optional<T>& number) noexcept {
+  return number ? get_member(*number) : RecordValue();
 }
-record_value get_member(std::string_view text) noexcept {
-  return text.empty() ? record_value() : text;
+RecordValue get_member(std::string_view text) noexcept {
+  return text.empty() ? RecordValue() : text;
 }
-record_value get_member(const std::string& text) noexcept {
+RecordValue get_member(const std::string& text) noexcept {
   return get_member(std::string_view(text));
 }
 template <std::size_t N>
-record_value get_member(const text<N>& text) noexcept {
+RecordValue get_member(const Text<N>& text) noexcept {
   return get_member(text.view());
 }
 
 template <class T>
-void set_member(T&, const record_value&) noexcept {}
+void set_member(T&, const RecordValue&) noexcept {}
 template <class T>
-void set_member(std::optional<T>& number, const record_value& to) noexcept {
+void set_member(std::optional<T>& number, const RecordValue& to) noexcept {
   number.reset();
-  if constexpr (type_of<T> == field_type::real) {
+  if constexpr (type_of<T> == FieldType::real) {
     if (const double* const real = std::get_if<double>(&to)) number = *real;
-  } else if constexpr (type_of<T> != field_type::instance) {
+  } else if constexpr (type_of<T> != FieldType::instance) {
     if (const auto* const whole = std::get_if<std::uint64_t>(&to)) number = static_cast<T>(*whole);
   }
 }
@@ -80,7 +79,7 @@ bool copy_member(const T& number, C& out, Struct&) noexcept {
   return false;
 }
 template <class Struct>
-bool copy_member(const mig_instance& instance, std::uint32_t&, Struct& out) noexcept {
+bool copy_member(const MigInstance& instance, std::uint32_t&, Struct& out) noexcept {
   out.gpu_instance = instance.gpu;
   out.compute_instance = instance.compute;
   return false;
@@ -90,13 +89,13 @@ bool copy_member(const std::optional<T>& known, C& out, Struct& whole) noexcept 
   return copy_member(*known, out, whole);
 }
 template <std::size_t N, class Struct>
-bool copy_member(const text<N>& text, char (&out)[N], Struct&) noexcept {
+bool copy_member(const Text<N>& text, char (&out)[N], Struct&) noexcept {
   std::memcpy(out, text.c_str(), text.view().size() + 1);
   return text.was_cut();
 }
 
 template <class Record, auto member>
-constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noexcept {
+constexpr Field make_field(std::string_view key, Unit counts, FieldSet bit) noexcept {
   using type = std::remove_cvref_t<decltype(std::declval<Record>().*member)>;
   return {
       key,
@@ -104,7 +103,7 @@ constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noex
       counts,
       bit,
       [](const void* r) { return get_member(static_cast<const Record*>(r)->*member); },
-      [](void* r, const record_value& to) { set_member(static_cast<Record*>(r)->*member, to); },
+      [](void* r, const RecordValue& to) { set_member(static_cast<Record*>(r)->*member, to); },
       [](void* into, const void* from) {
         static_cast<Record*>(into)->*member = static_cast<const Record*>(from)->*member;
       },
@@ -113,8 +112,8 @@ constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noex
 }
 
 template <class Record, auto member, class C, auto c_member>
-constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noexcept {
-  field f = make_field<Record, member>(key, counts, bit);
+constexpr Field make_field(std::string_view key, Unit counts, FieldSet bit) noexcept {
+  Field f = make_field<Record, member>(key, counts, bit);
   f.copy = [](const void* from, void* to) {
     C& out = *static_cast<C*>(to);
     return copy_member(static_cast<const Record*>(from)->*member, out.*c_member, out);
@@ -125,102 +124,101 @@ constexpr field make_field(std::string_view key, unit counts, FieldSet bit) noex
 }  // namespace
 
 #define HMN_FIELD(member, c_member, bit, type, counts, words) \
-  make_field<inside, &inside::member, outside, &outside::c_member>(#c_member, unit::counts, bit),
-#define HMN_TEXT_FIELD(member) make_field<inside, &inside::member>(#member, unit::none, 0),
-#define HMN_FIELDS_OF(record, ...)                     \
+  make_field<Inside, &Inside::member, Outside, &Outside::c_member>(#c_member, Unit::counts, bit),
+#define HMN_TEXT_FIELD(member) make_field<Inside, &Inside::member>(#member, Unit::none, 0),
+#define HMN_FIELDS_OF(record, c_record, ...)           \
   template <>                                          \
-  field_list fields_of<record>() noexcept {            \
-    using inside = record;                             \
-    using outside = hmn_##record;                      \
-    static constexpr field in_order[] = {__VA_ARGS__}; \
+  FieldList fields_of<record>() noexcept {             \
+    using Inside = record;                             \
+    using Outside = c_record;                          \
+    static constexpr Field in_order[] = {__VA_ARGS__}; \
     return in_order;                                   \
   }
-HMN_FIELDS_OF(process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(device, HMN_DEVICE_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(pool, HMN_POOL_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(telemetry, HMN_TELEMETRY_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(metric, HMN_METRIC_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(usage, HMN_USAGE_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
-HMN_FIELDS_OF(group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
+HMN_FIELDS_OF(ProcessMemory, hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(SystemMemory, hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(Device, hmn_device, HMN_DEVICE_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(Pool, hmn_pool, HMN_POOL_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(Telemetry, hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(Metric, hmn_metric, HMN_METRIC_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(Usage, hmn_usage, HMN_USAGE_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
+HMN_FIELDS_OF(Group, hmn_group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
 #undef HMN_FIELDS_OF
 #undef HMN_TEXT_FIELD
 #undef HMN_FIELD
 
-const field& field_of(field_list fields, FieldSet bit) noexcept {
-  return *std::ranges::find(fields, bit, &field::bit);
+const Field& field_of(FieldList fields, FieldSet bit) noexcept {
+  return *std::ranges::find(fields, bit, &Field::bit);
 }
 
-word_list words_for(unit u) noexcept {
+WordList words_for(Unit u) noexcept {
   switch (u) {
-    case unit::source:
-    case unit::sources:
+    case Unit::source:
+    case Unit::sources:
       return words::sources();
-    case unit::device_class:
+    case Unit::device_class:
       return words::device_classes();
-    case unit::device_form:
+    case Unit::device_form:
       return words::device_forms();
-    case unit::memory_kind:
+    case Unit::memory_kind:
       return words::memory_kinds();
-    case unit::state:
+    case Unit::state:
       return words::states();
-    case unit::vendor:
+    case Unit::vendor:
       return words::vendors();
-    case unit::pool_kind:
+    case Unit::pool_kind:
       return words::pool_kinds();
-    case unit::accounting:
+    case Unit::accounting:
       return words::accountings();
-    case unit::pressure:
+    case Unit::pressure:
       return words::pressures();
-    case unit::name_state:
+    case Unit::name_state:
       return words::name_states();
-    case unit::notes:
+    case Unit::notes:
       return words::notes();
-    case unit::throttles:
-      return words_of_metric(static_cast<std::uint32_t>(metric_id::throttle_ns))->instances;
-    case unit::usage_kinds:
+    case Unit::throttles:
+      return words_of_metric(static_cast<std::uint32_t>(MetricId::throttle_ns))->instances;
+    case Unit::usage_kinds:
       return words::usage_kinds();
     default:
       return {};
   }
 }
 
-bool is_set_of_bits(unit u) noexcept {
-  return u == unit::notes || u == unit::throttles || u == unit::usage_kinds;
+bool is_set_of_bits(Unit u) noexcept {
+  return u == Unit::notes || u == Unit::throttles || u == Unit::usage_kinds;
 }
 
-bool is_known(const field& f, const void* record) noexcept {
+bool is_known(const Field& f, const void* record) noexcept {
   return !std::holds_alternative<std::monostate>(f.get(record));
 }
 
-std::uint64_t number_in(const field& f, const void* record) noexcept {
-  const record_value value = f.get(record);
+std::uint64_t number_in(const Field& f, const void* record) noexcept {
+  const RecordValue value = f.get(record);
   const auto* const number = std::get_if<std::uint64_t>(&value);
   return number != nullptr ? *number : 0;
 }
 
-void forget(field_list fields, FieldSet bits, void* record) noexcept {
-  for (const field& f : fields) {
+void forget(FieldList fields, FieldSet bits, void* record) noexcept {
+  for (const Field& f : fields) {
     if ((f.bit & bits) != 0) f.set(record, {});
   }
 }
 
-bool is_same_record(field_list fields, const void* a, const void* b) noexcept {
-  return std::ranges::all_of(fields, [&](const field& f) { return f.get(a) == f.get(b); });
+bool is_same_record(FieldList fields, const void* a, const void* b) noexcept {
+  return std::ranges::all_of(fields, [&](const Field& f) { return f.get(a) == f.get(b); });
 }
 
-FieldSet present_bits(field_list fields, FieldSet among, const void* record) noexcept {
+FieldSet present_bits(FieldList fields, FieldSet among, const void* record) noexcept {
   FieldSet bits = 0;
-  for (const field& f : fields) {
+  for (const Field& f : fields) {
     if ((f.bit & among) != 0 && is_known(f, record)) bits |= f.bit;
   }
   return bits;
 }
 
-FieldSet take_missing(field_list fields, FieldSet bits, void* into,
-                           const void* from) noexcept {
+FieldSet take_missing(FieldList fields, FieldSet bits, void* into, const void* from) noexcept {
   FieldSet taken = 0;
-  for (const field& f : fields) {
+  for (const Field& f : fields) {
     if ((f.bit & bits) == 0 || is_known(f, into) || !is_known(f, from)) continue;
     f.take(into, from);
     taken |= f.bit;
@@ -228,9 +226,9 @@ FieldSet take_missing(field_list fields, FieldSet bits, void* into,
   return taken;
 }
 
-copied copy_fields(field_list fields, const void* record, void* c_struct) noexcept {
-  copied done;
-  for (const field& f : fields) {
+Copied copy_fields(FieldList fields, const void* record, void* c_struct) noexcept {
+  Copied done;
+  for (const Field& f : fields) {
     if (f.copy == nullptr || !is_known(f, record)) continue;
     done.present |= f.bit;
     if (f.copy(record, c_struct)) done.was_cut = true;

@@ -14,7 +14,7 @@
 namespace hmn {
 
 // Unit of a number, or the enumeration of its words.
-enum class unit : std::uint8_t {
+enum class Unit : std::uint8_t {
   none,
   unlisted,
   bytes,
@@ -42,7 +42,7 @@ enum class unit : std::uint8_t {
   sources,
 };
 
-enum class field_type : std::uint8_t {
+enum class FieldType : std::uint8_t {
   truth,
   u32,
   u64,
@@ -52,85 +52,84 @@ enum class field_type : std::uint8_t {
 };
 
 // Value of a field, whatever its type; std::monostate where it is not known.
-using record_value =
-    std::variant<std::monostate, bool, std::uint64_t, double, std::string_view, mig_instance>;
+using RecordValue =
+    std::variant<std::monostate, bool, std::uint64_t, double, std::string_view, MigInstance>;
 
 // Field of a record, so that code can go through all fields. The functions take records, and a C
 // struct, of its type.
-struct field {
+struct Field {
   std::string_view key;
-  field_type type;
-  hmn::unit unit;
+  FieldType type;
+  hmn::Unit unit;
   FieldSet bit;  // of `present`; 0: always known
-  record_value (*get)(const void* record);
-  void (*set)(void* record, const record_value& to);  // of optional numbers only
+  RecordValue (*get)(const void* record);
+  void (*set)(void* record, const RecordValue& to);  // of optional numbers only
   void (*take)(void* into, const void* from);
   // Copies a known value, and returns whether it is a text that was cut. Null: not in the C struct.
   bool (*copy)(const void* record, void* c_struct);
 };
-using field_list = std::span<const field>;
+using FieldList = std::span<const Field>;
 
-struct process_memory;
-struct system_memory;
-struct pool;
-struct telemetry;
-struct metric;
-struct usage;
-struct group;
+struct ProcessMemory;
+struct SystemMemory;
+struct Pool;
+struct Telemetry;
+struct Metric;
+struct Usage;
+struct Group;
 
 // Fields of a record, in the order of the JSON document.
 template <class Record>
-field_list fields_of() noexcept;
+FieldList fields_of() noexcept;
 template <>
-field_list fields_of<process_memory>() noexcept;
+FieldList fields_of<ProcessMemory>() noexcept;
 template <>
-field_list fields_of<system_memory>() noexcept;
+FieldList fields_of<SystemMemory>() noexcept;
 template <>
-field_list fields_of<device>() noexcept;
+FieldList fields_of<Device>() noexcept;
 template <>
-field_list fields_of<pool>() noexcept;
+FieldList fields_of<Pool>() noexcept;
 template <>
-field_list fields_of<telemetry>() noexcept;
+FieldList fields_of<Telemetry>() noexcept;
 template <>
-field_list fields_of<metric>() noexcept;
+FieldList fields_of<Metric>() noexcept;
 template <>
-field_list fields_of<usage>() noexcept;
+FieldList fields_of<Usage>() noexcept;
 template <>
-field_list fields_of<group>() noexcept;
+FieldList fields_of<Group>() noexcept;
 
-const field& field_of(field_list fields, FieldSet bit) noexcept;
+const Field& field_of(FieldList fields, FieldSet bit) noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
-word_list words_for(unit u) noexcept;
+WordList words_for(Unit u) noexcept;
 // Returns whether the number is a set of bits, each with its word.
-bool is_set_of_bits(unit u) noexcept;
+bool is_set_of_bits(Unit u) noexcept;
 
-bool is_known(const field& f, const void* record) noexcept;
+bool is_known(const Field& f, const void* record) noexcept;
 // Returns 0 where the field has no number.
-std::uint64_t number_in(const field& f, const void* record) noexcept;
+std::uint64_t number_in(const Field& f, const void* record) noexcept;
 
 // Returns the presence bits of the known fields of `among`.
-FieldSet present_bits(field_list fields, FieldSet among, const void* record) noexcept;
+FieldSet present_bits(FieldList fields, FieldSet among, const void* record) noexcept;
 
-bool is_same_record(field_list fields, const void* a, const void* b) noexcept;
+bool is_same_record(FieldList fields, const void* a, const void* b) noexcept;
 
 // Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
-FieldSet take_missing(field_list fields, FieldSet bits, void* into,
-                           const void* from) noexcept;
+FieldSet take_missing(FieldList fields, FieldSet bits, void* into, const void* from) noexcept;
 
 // Clears the fields of `bits`, which are optional numbers.
-void forget(field_list fields, FieldSet bits, void* record) noexcept;
+void forget(FieldList fields, FieldSet bits, void* record) noexcept;
 
-struct copied {
+struct Copied {
   FieldSet present = 0;
   bool was_cut = false;  // a text
 };
-copied copy_fields(field_list fields, const void* record, void* c_struct) noexcept;
+Copied copy_fields(FieldList fields, const void* record, void* c_struct) noexcept;
 
 // Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
 template <class Record, class C>
 void copy_out(const Record& r, C& c_struct, FieldSet wanted = 0) noexcept {
-  const copied done = copy_fields(fields_of<Record>(), &r, &c_struct);
+  const Copied done = copy_fields(fields_of<Record>(), &r, &c_struct);
   c_struct.present = done.present;
   if (done.was_cut) c_struct.notes |= HMN_NOTE_TRUNCATED;
   if ((wanted & ~done.present) != 0) c_struct.notes |= HMN_NOTE_PARTIAL;

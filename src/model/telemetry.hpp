@@ -13,7 +13,7 @@ HMN_THROTTLES(HMN_CONSTANT)
 }  // namespace throttle
 
 // Load, temperature and power of a device.
-struct telemetry {
+struct Telemetry {
   HMN_TELEMETRY_FIELDS(HMN_MEMBER)
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-struct step {
+struct Step {
   std::size_t length;  // bytes taken from the input
   bool valid;
 };
@@ -19,13 +19,13 @@ bool is_continuation(unsigned char byte) {
 }
 
 // Rule for well-formed byte sequences, from table 3-7 of the Unicode Standard.
-struct lead_rule {
+struct LeadRule {
   std::size_t length;
   unsigned char second_low;
   unsigned char second_high;
 };
 
-lead_rule rule_of(unsigned char lead) {
+LeadRule rule_of(unsigned char lead) {
   if (lead >= 0xC2 && lead <= 0xDF) return {2, 0x80, 0xBF};
   if (lead == 0xE0) return {3, 0xA0, 0xBF};
   if (lead == 0xED) return {3, 0x80, 0x9F};
@@ -36,11 +36,11 @@ lead_rule rule_of(unsigned char lead) {
   return {0, 0, 0};
 }
 
-step next(std::string_view bytes) {
+Step next(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   if (at(0) == 0) return {1, false};
   if (at(0) < 0x80) return {1, true};
-  const lead_rule rule = rule_of(at(0));
+  const LeadRule rule = rule_of(at(0));
   if (rule.length == 0) return {1, false};
   if (bytes.size() < 2 || at(1) < rule.second_low || at(1) > rule.second_high) return {1, false};
   for (std::size_t i = 2; i < rule.length; ++i) {
@@ -68,7 +68,7 @@ std::size_t utf8_length(std::string_view bytes) noexcept {
   for (;;) {
     at += plain_length(bytes.substr(at));
     if (at == bytes.size()) return at;
-    const step s = next(bytes.substr(at));
+    const Step s = next(bytes.substr(at));
     if (!s.valid) return at;
     at += s.length;
   }

@@ -21,22 +21,22 @@ std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, b
 
 // NUL-terminated UTF-8 text of bounded length that needs no allocation.
 template <std::size_t N>
-class text {
+class Text {
  public:
-  text() = default;
-  explicit text(std::string_view bytes) noexcept { assign(bytes); }
+  Text() = default;
+  explicit Text(std::string_view bytes) noexcept { assign(bytes); }
 
   void assign(std::string_view bytes) noexcept {
     length_ = static_cast<std::uint16_t>(copy_utf8(bytes_.data(), N, bytes, was_cut_));
   }
-  void clear() noexcept { *this = text(); }
+  void clear() noexcept { *this = Text(); }
 
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
   [[nodiscard]] bool empty() const noexcept { return length_ == 0; }
   [[nodiscard]] bool was_cut() const noexcept { return was_cut_; }
 
-  friend bool operator==(const text& a, const text& b) noexcept { return a.view() == b.view(); }
+  friend bool operator==(const Text& a, const Text& b) noexcept { return a.view() == b.view(); }
 
  private:
   static_assert(N > 0 && N < 65536);

@@ -21,11 +21,11 @@ namespace usage_field {
 HMN_USAGE_FIELDS(HMN_FIELD_BIT, HMN_NOTHING)
 }  // namespace usage_field
 
-enum class name_state : std::uint32_t { HMN_NAME_STATES(HMN_ENUMERATOR) };
+enum class NameState : std::uint32_t { HMN_NAME_STATES(HMN_ENUMERATOR) };
 
 // Use of one device by one process. A source fills pid and the device's values; core fills the
 // others from the host (name, start, owner, resident set) where the source left them unknown.
-struct usage {
+struct Usage {
 #define HMN_TEXT(member) std::string member;
   HMN_USAGE_FIELDS(HMN_MEMBER, HMN_TEXT)
 #undef HMN_TEXT
@@ -33,11 +33,11 @@ struct usage {
   std::string command;
   // What this row adds to totals over a list, client by client: one that several processes hold
   // counts with the first of them.
-  struct client_totals {
+  struct ClientTotals {
     std::uint32_t count = 0;
-    usage_sum used, not_resident, evicted, host_pool;
+    UsageSum used, not_resident, evicted, host_pool;
   };
-  std::optional<client_totals> clients;
+  std::optional<ClientTotals> clients;
   // `clients` has all that the process holds: if `used` is a lower bound, it is because they share.
   bool has_all_clients = false;
   // Set for a process that the driver no longer lists but keeps an account of: peak_used alone.
@@ -46,21 +46,21 @@ struct usage {
 
 // Marks a value as a lower bound where a list it comes from is incomplete. A row without a value is
 // in no sum anyway.
-inline void note_incomplete(usage& row) noexcept {
+inline void note_incomplete(Usage& row) noexcept {
   row.has_all_clients = false;
   if (row.used) row.notes |= note::lower_bound;
 }
 
 // Marks the rows of an incomplete list. Fails for one without rows, which proves nothing.
-inline result<void> mark_incomplete(std::span<usage> rows, const failure& why) {
+inline Result<void> mark_incomplete(std::span<Usage> rows, const Failure& why) {
   if (rows.empty()) return why;
-  for (usage& row : rows) note_incomplete(row);
+  for (Usage& row : rows) note_incomplete(row);
   return {};
 }
 
 // Fill the unknown fields of a row from what is known of its process.
-inline void fill_identity(usage& row, const usage& known) {
-  if (row.name_state == name_state::unknown) {
+inline void fill_identity(Usage& row, const Usage& known) {
+  if (row.name_state == NameState::unknown) {
     row.name_state = known.name_state;
     row.name = known.name;
   }
@@ -70,7 +70,7 @@ inline void fill_identity(usage& row, const usage& known) {
   if (!row.host_resident) row.host_resident = known.host_resident;
 }
 
-inline void fill_texts(usage& row, const usage& known) {
+inline void fill_texts(Usage& row, const Usage& known) {
   if (row.command.empty()) row.command = known.command;
   if (row.container.empty()) row.container = known.container;
 }

@@ -9,7 +9,7 @@ namespace hmn {
 
 // Total of what clients or processes use of one device. Memory that several of them hold counts
 // once in at_least(), and for each of its holders in at_most().
-class usage_sum {
+class UsageSum {
  public:
   // `shared`: the part of `used` that others hold as well; all of it may be where that is
   // not reported, unless the driver counts each process's own allocations.
@@ -21,7 +21,7 @@ class usage_sum {
     if (part != 0) ++sharing_;
   }
   // Adds a total over others.
-  void add(const usage_sum& more) noexcept {
+  void add(const UsageSum& more) noexcept {
     if (__builtin_add_overflow(at_most_, more.at_most_, &at_most_)) at_most_ = UINT64_MAX;
     if (__builtin_add_overflow(alone_, more.alone_, &alone_)) alone_ = UINT64_MAX;
     largest_shared_ = std::max(largest_shared_, more.largest_shared_);

@@ -7,7 +7,7 @@ namespace hmn {
 namespace {
 
 #define HMN_WORD(name, number, word, ...) {number, word},
-#define HMN_WORDS(list, rows) constexpr numbered_word list[] = {rows(HMN_WORD)};
+#define HMN_WORDS(list, rows) constexpr NumberedWord list[] = {rows(HMN_WORD)};
 HMN_WORDS(engines, HMN_ENGINES)
 HMN_WORDS(sensors, HMN_SENSORS)
 HMN_WORDS(power_readings, HMN_POWER_READINGS)
@@ -18,22 +18,22 @@ HMN_WORDS(eras, HMN_ERAS)
 HMN_WORDS(remappings, HMN_REMAPPINGS)
 HMN_WORDS(throttles, HMN_THROTTLES)
 #undef HMN_WORDS
-constexpr word_list numbered;
-constexpr word_list none;
+constexpr WordList numbered;
+constexpr WordList none;
 
-#define HMN_METRIC_ROW(name, number, unit, kind, instances)                                \
-  {metric_id::name, #name, unit, NumberKind::kind, std::string_view(#instances) != "none", \
+#define HMN_METRIC_ROW(name, number, unit, kind, instances)                               \
+  {MetricId::name, #name, unit, NumberKind::kind, std::string_view(#instances) != "none", \
    instances},
-constexpr metric_words metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
+constexpr MetricWords metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
 #undef HMN_METRIC_ROW
 
 }  // namespace
 
 namespace words {
-#define HMN_WORDS(list, rows)                                     \
-  word_list list() noexcept {                                     \
-    static constexpr numbered_word in_order[] = {rows(HMN_WORD)}; \
-    return in_order;                                              \
+#define HMN_WORDS(list, rows)                                    \
+  WordList list() noexcept {                                     \
+    static constexpr NumberedWord in_order[] = {rows(HMN_WORD)}; \
+    return in_order;                                             \
   }
 HMN_WORDS(statuses, HMN_STATUSES)
 HMN_WORDS(sources, HMN_SOURCES)
@@ -55,21 +55,21 @@ HMN_WORDS(name_states, HMN_NAME_STATES)
 #undef HMN_WORD
 }  // namespace words
 
-const char* word_of(word_list list, std::int64_t number) noexcept {
-  for (const numbered_word& w : list) {
+const char* word_of(WordList list, std::int64_t number) noexcept {
+  for (const NumberedWord& w : list) {
     if (w.number == number) return w.word;
   }
   return nullptr;
 }
 
-const char* word_or_unknown(word_list list, std::int64_t number) noexcept {
+const char* word_or_unknown(WordList list, std::int64_t number) noexcept {
   const char* const word = word_of(list, number);
   return word != nullptr ? word : "unknown";
 }
 
-std::optional<std::int32_t> number_of(word_list list, std::string_view word) noexcept {
+std::optional<std::int32_t> number_of(WordList list, std::string_view word) noexcept {
   if (word.empty()) return std::nullopt;
-  for (const numbered_word& w : list) {
+  for (const NumberedWord& w : list) {
     if (w.word == word) return w.number;
   }
   return std::nullopt;
@@ -85,17 +85,17 @@ const char* status_name(std::int32_t status) noexcept {
 
 const char* vendor_name(std::uint32_t vendor) noexcept {
 #define HMN_VENDOR_NAME(name, number, word, display) {number, display},
-  static constexpr numbered_word by_number[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
+  static constexpr NumberedWord by_number[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
 #undef HMN_VENDOR_NAME
   const char* const name = word_of(by_number, vendor);
   return name != nullptr ? name : "";
 }
 
-std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept {
+std::span<const NamedField> named_fields(std::uint32_t subject_bit) noexcept {
 #define HMN_NAMED(member, c_member, bit, type, unit, words) {bit, words},
-  static constexpr named_field devices[] = {HMN_DEVICE_FIELDS(HMN_NAMED)};
-  static constexpr named_field pools[] = {HMN_POOL_FIELDS(HMN_NAMED)};
-  static constexpr named_field telemetry[] = {HMN_TELEMETRY_FIELDS(HMN_NAMED)};
+  static constexpr NamedField devices[] = {HMN_DEVICE_FIELDS(HMN_NAMED)};
+  static constexpr NamedField pools[] = {HMN_POOL_FIELDS(HMN_NAMED)};
+  static constexpr NamedField telemetry[] = {HMN_TELEMETRY_FIELDS(HMN_NAMED)};
 #undef HMN_NAMED
   switch (subject_bit) {
     case HMN_COLLECT_DEVICES:
@@ -109,29 +109,29 @@ std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept {
   }
 }
 
-const metric_words* words_of_metric(std::uint32_t id) noexcept {
-  for (const metric_words& w : metrics) {
+const MetricWords* words_of_metric(std::uint32_t id) noexcept {
+  for (const MetricWords& w : metrics) {
     if (static_cast<std::uint32_t>(w.id) == id) return &w;
   }
   return nullptr;
 }
 
-const metric_words* words_of_metric(std::string_view name) noexcept {
-  for (const metric_words& w : metrics) {
+const MetricWords* words_of_metric(std::string_view name) noexcept {
+  for (const MetricWords& w : metrics) {
     if (w.name == name) return &w;
   }
   return nullptr;
 }
 
-const metric_words* next_metric(std::uint32_t id) noexcept {
-  for (const metric_words& w : metrics) {
+const MetricWords* next_metric(std::uint32_t id) noexcept {
+  for (const MetricWords& w : metrics) {
     if (static_cast<std::uint32_t>(w.id) > id) return &w;
   }
   return nullptr;
 }
 
 const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept {
-  const metric_words* const w = words_of_metric(metric);
+  const MetricWords* const w = words_of_metric(metric);
   const char* const word = w != nullptr ? word_of(w->instances, instance) : nullptr;
   return word != nullptr ? word : "";
 }

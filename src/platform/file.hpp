@@ -15,14 +15,14 @@ namespace hmn::platform {
 
 // A value, or in `error` the system's own number (errno on POSIX systems); 0 means value.
 template <class T>
-struct [[nodiscard]] errno_or {
+struct [[nodiscard]] ErrnoOr {
   T value{};
   int error = 0;
 
   explicit operator bool() const noexcept { return error == 0; }
 };
 
-struct file_status {
+struct FileStatus {
   uint64_t device = 0;
   uint64_t inode = 0;
   uint64_t special_device_major = 0;
@@ -39,28 +39,28 @@ bool is_absolute(std::string_view path) noexcept;
 // Paths and names are NUL-terminated. No function here waits for a FIFO's writer.
 
 // Reads up to the end. A result equal to the buffer's size may be incomplete.
-errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
+ErrnoOr<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
 
 // Returns true when the file continues after cap bytes. On an error, out is empty.
-errno_or<bool> read_whole(const char* path, std::string& out, size_t cap);
+ErrnoOr<bool> read_whole(const char* path, std::string& out, size_t cap);
 
 // Returns ENAMETOOLONG when the target may be cut, and EINVAL for anything but a link, as is any
 // file on Windows; the buffer is not terminated.
-errno_or<size_t> read_link(const char* path, std::span<char> buffer) noexcept;
+ErrnoOr<size_t> read_link(const char* path, std::span<char> buffer) noexcept;
 
 // Follows links; a network file system answers from its cache.
-errno_or<file_status> status_of(const char* path) noexcept;
+ErrnoOr<FileStatus> status_of(const char* path) noexcept;
 
 bool exists(const char* path) noexcept;
 bool is_executable_file(const char* path) noexcept;
 
 // Reference to a callable bool(std::string_view name) that returns false to stop. name is
 // NUL-terminated and valid during the call only.
-class entry_visitor {
+class EntryVisitor {
  public:
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, entry_visitor> &&
-           std::is_invocable_r_v<bool, F&, std::string_view>) entry_visitor(F&& visit)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, EntryVisitor> &&
+           std::is_invocable_r_v<bool, F&, std::string_view>) EntryVisitor(F&& visit)
   noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(visit)))),
         call_([](void* object, std::string_view name) -> bool {
@@ -75,32 +75,32 @@ class entry_visitor {
 };
 
 // Returns 0 or errno; visits in the directory's own order, without "." and "..".
-int for_each_entry(const char* path, entry_visitor visit);
+int for_each_entry(const char* path, EntryVisitor visit);
 
 // Directory that is held for the length of one call, so its descriptor is not checked for reuse by
 // other code.
-class directory {
+class Directory {
  public:
-  static errno_or<directory> open(const char* path) noexcept;
+  static ErrnoOr<Directory> open(const char* path) noexcept;
 
-  directory() noexcept = default;
-  directory(directory&& other) noexcept;
-  directory& operator=(directory&& other) noexcept;
-  ~directory();
+  Directory() noexcept = default;
+  Directory(Directory&& other) noexcept;
+  Directory& operator=(Directory&& other) noexcept;
+  ~Directory();
 
-  errno_or<size_t> read_small(const char* name, std::span<char> buffer) const noexcept;
-  errno_or<size_t> read_link(const char* name, std::span<char> buffer) const noexcept;
-  errno_or<file_status> status_of(const char* name) const noexcept;
-  int for_each_entry(const char* name, entry_visitor visit) const;
+  ErrnoOr<size_t> read_small(const char* name, std::span<char> buffer) const noexcept;
+  ErrnoOr<size_t> read_link(const char* name, std::span<char> buffer) const noexcept;
+  ErrnoOr<FileStatus> status_of(const char* name) const noexcept;
+  int for_each_entry(const char* name, EntryVisitor visit) const;
 
   // Opens a subfolder for listing; its files are reached from here by a shorter path.
-  errno_or<directory> open_folder(const char* name) const noexcept;
+  ErrnoOr<Directory> open_folder(const char* name) const noexcept;
   // Lists a directory from open_folder(), once.
-  int for_each_entry(entry_visitor visit) const;
+  int for_each_entry(EntryVisitor visit) const;
 
  private:
-  explicit directory(int descriptor) noexcept : descriptor_(descriptor) {}
-  static errno_or<directory> named(const char* path) noexcept;
+  explicit Directory(int descriptor) noexcept : descriptor_(descriptor) {}
+  static ErrnoOr<Directory> named(const char* path) noexcept;
 
   int descriptor_ = -1;
   std::unique_ptr<const std::string> recorded_;  // path, when answered by an override
@@ -113,37 +113,37 @@ int lowest_free_descriptor() noexcept;
 // Keeps one descriptor for repeated reads of a file that a single read returns whole (a
 // single-record file of /proc, an attribute of sysfs). Safe for concurrent reads. After a fork the
 // child opens its own. A file that is renamed away goes unnoticed while it is readable.
-class kept_file {
+class KeptFile {
  public:
-  explicit kept_file(std::string path) noexcept : path_(std::move(path)) {}
-  kept_file(const kept_file&) = delete;
-  kept_file& operator=(const kept_file&) = delete;
-  ~kept_file();
+  explicit KeptFile(std::string path) noexcept : path_(std::move(path)) {}
+  KeptFile(const KeptFile&) = delete;
+  KeptFile& operator=(const KeptFile&) = delete;
+  ~KeptFile();
 
   // Reads up to the end. A result equal to the buffer's size may be incomplete.
-  errno_or<size_t> read(std::span<char> buffer) noexcept;
+  ErrnoOr<size_t> read(std::span<char> buffer) noexcept;
   // Returns whether the kernel has announced a change (POLLPRI, as for mountinfo) since the file
   // was opened or this was last called; true also without an open descriptor. Not for several
   // threads.
   bool has_news() const noexcept;
 
  private:
-  struct identity {
+  struct Identity {
     int descriptor = -1;
     uint64_t device = 0;
     uint64_t inode = 0;
     uint64_t generation = 0;
   };
 
-  static bool is_alike(const identity& one, const identity& other) noexcept {
+  static bool is_alike(const Identity& one, const Identity& other) noexcept {
     return one.device == other.device && one.inode == other.inode &&
            one.generation == other.generation;
   }
-  bool load(identity& out) const noexcept;
-  void store(const identity& now) noexcept;
+  bool load(Identity& out) const noexcept;
+  void store(const Identity& now) noexcept;
   bool lock(uint64_t generation) noexcept;
-  errno_or<size_t> read_afresh(std::span<char> buffer, uint64_t generation) noexcept;
-  void keep(const identity& fresh) noexcept;
+  ErrnoOr<size_t> read_afresh(std::span<char> buffer, uint64_t generation) noexcept;
+  void keep(const Identity& fresh) noexcept;
 
   const std::string path_;
   // Sequence lock: odd while the four members below change.

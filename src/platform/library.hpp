@@ -9,16 +9,16 @@
 namespace hmn::platform {
 
 // Library that is opened at run time: none of a vendor's is linked.
-class library {
+class Library {
  public:
-  struct open_result;
+  struct OpenResult;
 
-  static open_result open(const char* name_or_path);
+  static OpenResult open(const char* name_or_path);
 
-  library() noexcept = default;
-  library(library&& other) noexcept;
-  library& operator=(library&& other) noexcept;
-  ~library();
+  Library() noexcept = default;
+  Library(Library&& other) noexcept;
+  Library& operator=(Library&& other) noexcept;
+  ~Library();
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   void* symbol(const char* name) const noexcept;
@@ -28,13 +28,13 @@ class library {
   void leave_open() noexcept;
 
  private:
-  explicit library(void* handle) noexcept : handle_(handle) {}
+  explicit Library(void* handle) noexcept : handle_(handle) {}
 
   void* handle_ = nullptr;
 };
 
-struct library::open_result {
-  library value;
+struct Library::OpenResult {
+  Library value;
   std::string error_text;   // the loader's own message; empty on success
   bool is_missing = false;  // there is no such file; false if it is broken or lacks a dependency
 

@@ -12,18 +12,18 @@ namespace hmn::platform {
 
 // The system's mutex, because mingw-w64's std::mutex allocates and throws; elsewhere it is the
 // same. It has no destructor: a forked child may free one that a thread of its parent held.
-class mutex {
+class Mutex {
  public:
-  constexpr mutex() noexcept = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
+  constexpr Mutex() noexcept = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
 
   void lock() noexcept;
   [[nodiscard]] bool try_lock() noexcept;
   void unlock() noexcept;
 
  private:
-  friend class condition;
+  friend class Condition;
 #ifdef _WIN32
   void* native_ = nullptr;  // SRWLOCK
 #else
@@ -34,15 +34,15 @@ class mutex {
 // The system's condition variable, with deadlines in the time of monotonic_ns().
 // std::condition_variable needs a newer libstdc++ for that, uses the wall clock in libc++, and
 // waits in its destructor for threads that a forked child does not have.
-class condition {
+class Condition {
  public:
-  condition() noexcept;
-  condition(const condition&) = delete;
-  condition& operator=(const condition&) = delete;
+  Condition() noexcept;
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
 
   // Sleeps until it is notified, at most until the deadline; may wake without a reason. Returns
   // false once the deadline has passed.
-  bool wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept;
+  bool wait_until(std::unique_lock<Mutex>& held, std::uint64_t deadline_ns) noexcept;
   void notify_all() noexcept;
 
  private:

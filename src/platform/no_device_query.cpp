@@ -9,16 +9,16 @@
 namespace hmn::platform {
 namespace {
 
-errno_or<size_t> ask_nobody(const char* /*node*/, device_question /*what*/,
-                            std::span<std::byte> /*answer*/) noexcept {
+ErrnoOr<size_t> ask_nobody(const char* /*node*/, DeviceQuestion /*what*/,
+                           std::span<std::byte> /*answer*/) noexcept {
   return {0, EOPNOTSUPP};
 }
 
 }  // namespace
 
-errno_or<size_t> ask_device(const char* node, device_question what,
-                            std::span<std::byte> answer) noexcept {
-  if (system_override* const r = system_override::of_thread())
+ErrnoOr<size_t> ask_device(const char* node, DeviceQuestion what,
+                           std::span<std::byte> answer) noexcept {
+  if (SystemOverride* const r = SystemOverride::of_thread())
     return r->ask_device(node, what, answer, ask_nobody);
   return ask_nobody(node, what, answer);
 }

@@ -28,7 +28,7 @@ bool is_below(std::string_view path, std::string_view folder) noexcept {
 }  // namespace
 
 // Path on the real system, made without an allocation.
-class recording::real_path {
+class Recording::RealPath {
  public:
   bool set(std::string_view folder, std::string_view rest) noexcept {
     if (folder.size() + rest.size() >= bytes_.size()) return false;
@@ -44,48 +44,48 @@ class recording::real_path {
   std::array<char, 4352> bytes_;
 };
 
-recording::files::const_iterator recording::first_from(std::string_view path) const noexcept {
+Recording::Files::const_iterator Recording::first_from(std::string_view path) const noexcept {
   return std::lower_bound(
       files_.begin(), files_.end(), path,
-      [](const std::unique_ptr<recorded_file>& f, std::string_view p) { return f->path < p; });
+      [](const std::unique_ptr<RecordedFile>& f, std::string_view p) { return f->path < p; });
 }
 
-const recorded_file* recording::find(std::string_view path) const noexcept {
+const RecordedFile* Recording::find(std::string_view path) const noexcept {
   const auto at = first_from(path);
   return at != files_.end() && (*at)->path == path ? at->get() : nullptr;
 }
 
-recorded_file& recording::at(std::string_view path) {
+RecordedFile& Recording::at(std::string_view path) {
   const auto place = first_from(path);
   if (place != files_.end() && (*place)->path == path) return **place;
-  count(path.size() + sizeof(recorded_file));
-  return **files_.insert(place, std::make_unique<recorded_file>(std::string(path)));
+  count(path.size() + sizeof(RecordedFile));
+  return **files_.insert(place, std::make_unique<RecordedFile>(std::string(path)));
 }
 
 // Sorts mounts by length, the longest first.
-void recording::mount(std::string at, std::string real) {
+void Recording::mount(std::string at, std::string real) {
   const auto place =
-      std::ranges::find_if(mounts_, [&](const mounted& m) { return m.at.size() <= at.size(); });
+      std::ranges::find_if(mounts_, [&](const Mounted& m) { return m.at.size() <= at.size(); });
   mounts_.insert(place, {std::move(at), std::move(real)});
 }
 
-int recording::answer(const char* path, part p, const recorded_file*& out,
-                      real_path& real) const noexcept {
-  if (how_ == use::keep) {
+int Recording::answer(const char* path, Part p, const RecordedFile*& out,
+                      RealPath& real) const noexcept {
+  if (how_ == Use::keep) {
     real.set(path);
     return ask_the_system;
   }
   const std::string_view name(path);
   out = find(name);
-  if (out != nullptr && out->errors[p] != recorded_file::unasked) return out->errors[p];
-  for (const mounted& m : mounts_) {
+  if (out != nullptr && out->errors[p] != RecordedFile::unasked) return out->errors[p];
+  for (const Mounted& m : mounts_) {
     if (!is_below(name, m.at)) continue;
     return real.set(m.real, name.substr(m.at.size())) ? ask_the_system : ENAMETOOLONG;
   }
   return ENOENT;
 }
 
-void recording::count(std::size_t bytes) noexcept {
+void Recording::count(std::size_t bytes) noexcept {
   kept_bytes_ += bytes;
   if (kept_bytes_ > most_bytes) lost_ = ENOBUFS;
 }
@@ -93,11 +93,11 @@ void recording::count(std::size_t bytes) noexcept {
 // Records an answer. A missing file is not recorded, and a file once found stays: a recording is a
 // single snapshot.
 template <class F>
-void recording::keep(const char* path, part p, int error, F&& fill) noexcept {
-  if (how_ != use::keep || error == ENOENT || lost_ != 0) return;
+void Recording::keep(const char* path, Part p, int error, F&& fill) noexcept {
+  if (how_ != Use::keep || error == ENOENT || lost_ != 0) return;
   try {
     const std::lock_guard lock(mutex_);
-    recorded_file& f = at(path);
+    RecordedFile& f = at(path);
     if (error != 0 && f.has(p)) return;
     f.errors[p] = error;
     if (error == 0) fill(f);
@@ -106,9 +106,9 @@ void recording::keep(const char* path, part p, int error, F&& fill) noexcept {
   }
 }
 
-void recording::keep_text(const char* path, int error, std::string_view text,
+void Recording::keep_text(const char* path, int error, std::string_view text,
                           bool is_cut) noexcept {
-  keep(path, recorded_file::contents, error, [&](recorded_file& f) {
+  keep(path, RecordedFile::contents, error, [&](RecordedFile& f) {
     if (is_cut && f.text.size() >= text.size()) return;
     count(text.size());
     f.is_cut = is_cut || text.size() > most_of_one;
@@ -116,10 +116,10 @@ void recording::keep_text(const char* path, int error, std::string_view text,
   });
 }
 
-errno_or<std::size_t> recording::read_small(const char* path, std::span<char> buffer) noexcept {
-  const recorded_file* known = nullptr;
-  real_path real;
-  const int error = answer(path, recorded_file::contents, known, real);
+ErrnoOr<std::size_t> Recording::read_small(const char* path, std::span<char> buffer) noexcept {
+  const RecordedFile* known = nullptr;
+  RealPath real;
+  const int error = answer(path, RecordedFile::contents, known, real);
   if (error == 0) return {copy(known->text, buffer), 0};
   if (error != ask_the_system) return {0, error};
   const auto got = real::read_small(real.c_str(), buffer);
@@ -127,11 +127,11 @@ errno_or<std::size_t> recording::read_small(const char* path, std::span<char> bu
   return got;
 }
 
-errno_or<bool> recording::read_whole(const char* path, std::string& out, std::size_t cap) {
-  const recorded_file* known = nullptr;
-  real_path real;
+ErrnoOr<bool> Recording::read_whole(const char* path, std::string& out, std::size_t cap) {
+  const RecordedFile* known = nullptr;
+  RealPath real;
   out.clear();
-  const int error = answer(path, recorded_file::contents, known, real);
+  const int error = answer(path, RecordedFile::contents, known, real);
   if (error == 0) {
     out.assign(known->text, 0, cap);
     return {known->is_cut || known->text.size() > cap, 0};
@@ -142,38 +142,38 @@ errno_or<bool> recording::read_whole(const char* path, std::string& out, std::si
   return got;
 }
 
-errno_or<std::size_t> recording::read_link(const char* path, std::span<char> buffer) noexcept {
-  const recorded_file* known = nullptr;
-  real_path real;
-  const int error = answer(path, recorded_file::target, known, real);
+ErrnoOr<std::size_t> Recording::read_link(const char* path, std::span<char> buffer) noexcept {
+  const RecordedFile* known = nullptr;
+  RealPath real;
+  const int error = answer(path, RecordedFile::target, known, real);
   if (error == 0 && known->link.size() >= buffer.size()) return {0, ENAMETOOLONG};
   if (error == 0) return {copy(known->link, buffer), 0};
   if (error != ask_the_system) return {0, error};
   const auto got = real::read_link(real.c_str(), buffer);
-  keep(path, recorded_file::target, got.error,
-       [&](recorded_file& f) { f.link.assign(buffer.data(), got.value); });
+  keep(path, RecordedFile::target, got.error,
+       [&](RecordedFile& f) { f.link.assign(buffer.data(), got.value); });
   return got;
 }
 
-errno_or<file_status> recording::status_of(const char* path) noexcept {
-  const recorded_file* known = nullptr;
-  real_path real;
-  const int error = answer(path, recorded_file::status, known, real);
+ErrnoOr<FileStatus> Recording::status_of(const char* path) noexcept {
+  const RecordedFile* known = nullptr;
+  RealPath real;
+  const int error = answer(path, RecordedFile::status, known, real);
   if (error == 0) return {known->about, 0};
   if (error != ask_the_system) return {{}, error};
   const auto got = real::status_of(real.c_str());
-  keep(path, recorded_file::status, got.error, [&](recorded_file& f) { f.about = got.value; });
+  keep(path, RecordedFile::status, got.error, [&](RecordedFile& f) { f.about = got.value; });
   return got;
 }
 
 // Returns whether the path or anything below it is recorded, as for a folder.
-bool recording::exists(const char* path) noexcept {
-  const recorded_file* known = nullptr;
-  real_path real;
-  const int error = answer(path, recorded_file::presence, known, real);
+bool Recording::exists(const char* path) noexcept {
+  const RecordedFile* known = nullptr;
+  RealPath real;
+  const int error = answer(path, RecordedFile::presence, known, real);
   if (error == ask_the_system) {
     const bool is_there = real::exists(real.c_str());
-    keep(path, recorded_file::presence, is_there ? 0 : ENOENT, [](recorded_file&) {});
+    keep(path, RecordedFile::presence, is_there ? 0 : ENOENT, [](RecordedFile&) {});
     return is_there;
   }
   if (error != ENOENT) return error == 0;
@@ -181,30 +181,30 @@ bool recording::exists(const char* path) noexcept {
   return at != files_.end() && is_below((*at)->path, path);
 }
 
-bool recording::is_executable_file(const char* path) noexcept {
-  const recorded_file* known = nullptr;
-  real_path real;
-  const int error = answer(path, recorded_file::presence, known, real);
+bool Recording::is_executable_file(const char* path) noexcept {
+  const RecordedFile* known = nullptr;
+  RealPath real;
+  const int error = answer(path, RecordedFile::presence, known, real);
   if (error == 0) return known->is_program;
   if (error != ask_the_system) return false;
   const bool is_one = real::is_executable_file(real.c_str());
-  keep(path, recorded_file::presence, is_one ? 0 : ENOENT,
-       [](recorded_file& f) { f.is_program = true; });
+  keep(path, RecordedFile::presence, is_one ? 0 : ENOENT,
+       [](RecordedFile& f) { f.is_program = true; });
   return is_one;
 }
 
-int recording::open_directory(const char* path) noexcept {
-  if (how_ != use::keep) return exists(path) ? 0 : ENOENT;
+int Recording::open_directory(const char* path) noexcept {
+  if (how_ != Use::keep) return exists(path) ? 0 : ENOENT;
   const auto got = real::status_of(path);
   const int error = got.error != 0 || got.value.is_directory ? got.error : ENOTDIR;
-  keep(path, recorded_file::presence, error, [](recorded_file&) {});
+  keep(path, RecordedFile::presence, error, [](RecordedFile&) {});
   return error;
 }
 
-int recording::for_each_entry(const char* path, entry_visitor visit) {
-  const recorded_file* known = nullptr;
-  real_path real;
-  const int error = answer(path, recorded_file::names, known, real);
+int Recording::for_each_entry(const char* path, EntryVisitor visit) {
+  const RecordedFile* known = nullptr;
+  RealPath real;
+  const int error = answer(path, RecordedFile::names, known, real);
   if (error > 0) return error;
   std::vector<std::string> listed;
   int failed = 0;
@@ -213,7 +213,7 @@ int recording::for_each_entry(const char* path, entry_visitor visit) {
       listed.emplace_back(name);
       return true;
     });
-    keep(path, recorded_file::names, failed, [&](recorded_file& f) {
+    keep(path, RecordedFile::names, failed, [&](RecordedFile& f) {
       for (const std::string& name : listed) count(name.size() + sizeof name);
       f.entries = listed;
     });
@@ -224,12 +224,12 @@ int recording::for_each_entry(const char* path, entry_visitor visit) {
   return failed;
 }
 
-errno_or<std::size_t> recording::ask_device(const char* node, device_question what,
-                                            std::span<std::byte> buffer, asking really) noexcept {
-  const auto is_it = [&](const recorded_answer& a) {
+ErrnoOr<std::size_t> Recording::ask_device(const char* node, DeviceQuestion what,
+                                           std::span<std::byte> buffer, Asking really) noexcept {
+  const auto is_it = [&](const RecordedAnswer& a) {
     return a.node == node && a.what.in == what.in && a.what.number == what.number;
   };
-  if (how_ == use::replay) {
+  if (how_ == Use::replay) {
     const auto known = std::ranges::find_if(answers_, is_it);
     if (known == answers_.end()) return {0, exists(node) ? EOPNOTSUPP : ENOENT};
     if (known->error != 0) return {0, known->error};
@@ -250,19 +250,19 @@ errno_or<std::size_t> recording::ask_device(const char* node, device_question wh
   return got;
 }
 
-outcome recording::run(const command& what, running really) {
-  const auto is_it = [&](const recorded_run& r) {
+Outcome Recording::run(const Command& what, Running really) {
+  const auto is_it = [&](const RecordedRun& r) {
     return r.path == what.path && r.arguments == what.arguments;
   };
-  if (how_ == use::replay) {
+  if (how_ == Use::replay) {
     const auto known = std::ranges::find_if(runs_, is_it);
     if (known != runs_.end()) return known->reported;
-    outcome none;
-    none.what = outcome::kind::not_found;
+    Outcome none;
+    none.what = Outcome::Kind::not_found;
     none.error = ENOENT;
     return none;
   }
-  outcome reported = really(what);
+  Outcome reported = really(what);
   const std::lock_guard lock(mutex_);
   count(reported.output.size());
   const auto known = std::ranges::find_if(runs_, is_it);

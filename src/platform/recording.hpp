@@ -21,53 +21,53 @@
 namespace hmn::platform {
 
 // Recorded answers about one path.
-struct recorded_file {
-  enum part : unsigned { contents, target, names, status, presence, parts };
+struct RecordedFile {
+  enum Part : unsigned { contents, target, names, status, presence, parts };
   static constexpr int unasked = -1;
 
-  explicit recorded_file(std::string where) : path(std::move(where)) { errors.fill(unasked); }
-  [[nodiscard]] bool has(part p) const noexcept { return errors[p] == 0; }
+  explicit RecordedFile(std::string where) : path(std::move(where)) { errors.fill(unasked); }
+  [[nodiscard]] bool has(Part p) const noexcept { return errors[p] == 0; }
 
   std::string path;
   std::array<int, parts> errors;  // errno; 0: the members below are valid
   bool is_program = false;
   bool is_cut = false;  // `text` is incomplete
-  file_status about;
+  FileStatus about;
   std::string text;
   std::string link;
   std::vector<std::string> entries;
 };
 
-struct recorded_run {
+struct RecordedRun {
   std::string path;
   std::vector<std::string> arguments;
-  outcome reported;
+  Outcome reported;
 };
 
-struct recorded_answer {
+struct RecordedAnswer {
   std::string node;
-  device_question what;
+  DeviceQuestion what;
   int error = 0;
   std::string bytes;
 };
 
-class recording final : public system_override {
+class Recording final : public SystemOverride {
  public:
-  enum class use {
+  enum class Use {
     keep,    // the system answers
     replay,  // the recording answers; anything else does not exist
   };
 
-  using files = std::vector<std::unique_ptr<recorded_file>>;  // by path
+  using Files = std::vector<std::unique_ptr<RecordedFile>>;  // by path
 
-  explicit recording(use how) noexcept : how_(how) {}
+  explicit Recording(Use how) noexcept : how_(how) {}
 
   // Returns an entry to be filled before a replay.
-  recorded_file& at(std::string_view path);
+  RecordedFile& at(std::string_view path);
   // Sets all entries of a replay.
-  void set(files all) noexcept { files_ = std::move(all); }
-  void add(recorded_run r) { runs_.push_back(std::move(r)); }
-  void add(recorded_answer a) { answers_.push_back(std::move(a)); }
+  void set(Files all) noexcept { files_ = std::move(all); }
+  void add(RecordedRun r) { runs_.push_back(std::move(r)); }
+  void add(RecordedAnswer a) { answers_.push_back(std::move(a)); }
   // Maps paths below `at` without recorded answers to those below `real`, a folder of this system.
   void mount(std::string at, std::string real);
   void set_page_size(std::size_t bytes) noexcept { page_size_ = bytes; }
@@ -83,47 +83,47 @@ class recording final : public system_override {
   // reached.
   [[nodiscard]] int lost() const noexcept { return lost_; }
 
-  errno_or<std::size_t> read_small(const char* path, std::span<char> buffer) noexcept override;
-  errno_or<bool> read_whole(const char* path, std::string& out, std::size_t cap) override;
-  errno_or<std::size_t> read_link(const char* path, std::span<char> buffer) noexcept override;
-  errno_or<file_status> status_of(const char* path) noexcept override;
+  ErrnoOr<std::size_t> read_small(const char* path, std::span<char> buffer) noexcept override;
+  ErrnoOr<bool> read_whole(const char* path, std::string& out, std::size_t cap) override;
+  ErrnoOr<std::size_t> read_link(const char* path, std::span<char> buffer) noexcept override;
+  ErrnoOr<FileStatus> status_of(const char* path) noexcept override;
   bool exists(const char* path) noexcept override;
   bool is_executable_file(const char* path) noexcept override;
-  int for_each_entry(const char* path, entry_visitor visit) override;
+  int for_each_entry(const char* path, EntryVisitor visit) override;
   int open_directory(const char* path) noexcept override;
-  outcome run(const command& what, running really) override;
-  errno_or<std::size_t> ask_device(const char* node, device_question what,
-                                   std::span<std::byte> buffer, asking really) noexcept override;
+  Outcome run(const Command& what, Running really) override;
+  ErrnoOr<std::size_t> ask_device(const char* node, DeviceQuestion what,
+                                  std::span<std::byte> buffer, Asking really) noexcept override;
   [[nodiscard]] std::size_t page_size(std::size_t real) const noexcept override {
     return page_size_ != 0 ? page_size_ : real;
   }
 
  private:
-  using part = recorded_file::part;
-  struct mounted {
+  using Part = RecordedFile::Part;
+  struct Mounted {
     std::string at;
     std::string real;
   };
-  class real_path;
+  class RealPath;
 
-  [[nodiscard]] files::const_iterator first_from(std::string_view path) const noexcept;
-  [[nodiscard]] const recorded_file* find(std::string_view path) const noexcept;
+  [[nodiscard]] Files::const_iterator first_from(std::string_view path) const noexcept;
+  [[nodiscard]] const RecordedFile* find(std::string_view path) const noexcept;
   // Returns 0: `out` has the answer; -1: query the system, at `real`.
-  int answer(const char* path, part p, const recorded_file*& out, real_path& real) const noexcept;
+  int answer(const char* path, Part p, const RecordedFile*& out, RealPath& real) const noexcept;
   template <class F>
-  void keep(const char* path, part p, int error, F&& fill) noexcept;
+  void keep(const char* path, Part p, int error, F&& fill) noexcept;
   void keep_text(const char* path, int error, std::string_view text, bool is_cut) noexcept;
   void count(std::size_t bytes) noexcept;
 
-  const use how_;
+  const Use how_;
   std::size_t page_size_ = 0;
-  mutable mutex mutex_;  // used by recordings in progress
+  mutable Mutex mutex_;  // used by recordings in progress
   std::atomic<int> lost_{0};
   std::size_t kept_bytes_ = 0;
-  files files_;
-  std::vector<recorded_run> runs_;
-  std::vector<recorded_answer> answers_;
-  std::vector<mounted> mounts_;
+  Files files_;
+  std::vector<RecordedRun> runs_;
+  std::vector<RecordedAnswer> answers_;
+  std::vector<Mounted> mounts_;
 };
 
 }  // namespace hmn::platform

@@ -9,7 +9,7 @@
 
 namespace hmn::platform {
 
-struct command {
+struct Command {
   std::string path;                    // absolute
   std::vector<std::string> arguments;  // without the program name
   uint64_t deadline_ns = 0;            // absolute, monotonic; UINT64_MAX: none
@@ -20,10 +20,10 @@ struct command {
 };
 constexpr uint64_t cancel_check_ns = 20'000'000;
 
-struct outcome {
-  enum class kind { finished, not_found, not_runnable, timed_out, output_too_long };
+struct Outcome {
+  enum class Kind { finished, not_found, not_runnable, timed_out, output_too_long };
 
-  kind what = kind::not_runnable;
+  Kind what = Kind::not_runnable;
   bool was_cancelled = false;  // with timed_out: before the deadline
   int error = 0;               // native, with not_found and not_runnable
   bool exit_known = false;     // also false when the host program took the child's status
@@ -37,6 +37,6 @@ struct outcome {
 // exited and its output has ended in all processes that hold it. Kills the whole group at the
 // deadline, the cap or a cancel. Where the kernel allows it, the host program's children, SIGCHLD
 // disposition and wait loops are neither used nor disturbed.
-outcome run(const command& what);
+Outcome run(const Command& what);
 
 }  // namespace hmn::platform

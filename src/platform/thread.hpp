@@ -24,12 +24,12 @@ int start_detached(const std::shared_ptr<T>& of, const char* name) {
 }
 
 // Disables cancellation of the calling thread for its lifetime and restores errno at its end.
-class no_cancel {
+class NoCancel {
  public:
-  no_cancel() noexcept;
-  no_cancel(const no_cancel&) = delete;
-  no_cancel& operator=(const no_cancel&) = delete;
-  ~no_cancel();
+  NoCancel() noexcept;
+  NoCancel(const NoCancel&) = delete;
+  NoCancel& operator=(const NoCancel&) = delete;
+  ~NoCancel();
 
  private:
   int errno_;
@@ -38,12 +38,12 @@ class no_cancel {
 
 // Lets the host program's event loop wait for something to be ready. Closed on exec. Not safe for
 // concurrent use.
-class ready_event {
+class ReadyEvent {
  public:
-  ready_event() = default;
-  ready_event(const ready_event&) = delete;
-  ready_event& operator=(const ready_event&) = delete;
-  ~ready_event() { close(); }
+  ReadyEvent() = default;
+  ReadyEvent(const ReadyEvent&) = delete;
+  ReadyEvent& operator=(const ReadyEvent&) = delete;
+  ~ReadyEvent() { close(); }
 
   // Returns 0, or the system's error.
   int create() noexcept;

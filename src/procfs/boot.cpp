@@ -32,12 +32,12 @@ std::uint64_t parse_boot_id(std::string_view text) noexcept {
   return count == digits ? number : 0;
 }
 
-std::optional<std::uint64_t> boot_id::key_of(std::string_view root, const stat& s) noexcept {
+std::optional<std::uint64_t> BootId::key_of(std::string_view root, const Stat& s) noexcept {
   std::uint64_t number = number_.load(std::memory_order_relaxed);
   if (number == 0) {
     std::array<char, 64> buffer;
     const auto got =
-        platform::read_small(proc_path(root, "sys/kernel/random", "boot_id").c_str(), buffer);
+        platform::read_small(ProcPath(root, "sys/kernel/random", "boot_id").c_str(), buffer);
     if (got) number = parse_boot_id({buffer.data(), got.value});
     number_.store(number, std::memory_order_relaxed);
   }
@@ -53,9 +53,9 @@ std::optional<std::uint64_t> parse_boot_time(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-boot_time::boot_time() noexcept : ticks_per_second_(platform::clock_ticks_per_second()) {}
+BootTime::BootTime() noexcept : ticks_per_second_(platform::clock_ticks_per_second()) {}
 
-std::optional<std::uint64_t> boot_time::unix_ns(std::string_view root, std::uint64_t ticks) {
+std::optional<std::uint64_t> BootTime::unix_ns(std::string_view root, std::uint64_t ticks) {
   std::uint64_t boot = seconds_.load(std::memory_order_relaxed);
   if (boot == 0) boot = read(root);
   if (boot == 0 || ticks_per_second_ == 0) return std::nullopt;
@@ -68,9 +68,9 @@ std::optional<std::uint64_t> boot_time::unix_ns(std::string_view root, std::uint
   return since_boot ? scan::sum(*boot_ns, *since_boot) : std::nullopt;
 }
 
-std::uint64_t boot_time::read(std::string_view root) {
+std::uint64_t BootTime::read(std::string_view root) {
   std::string text;
-  const auto cut = platform::read_whole(proc_path(root, "", "stat").c_str(), text, cap);
+  const auto cut = platform::read_whole(ProcPath(root, "", "stat").c_str(), text, cap);
   if (!cut || cut.value) return 0;
   std::uint64_t before = 0;
   const std::uint64_t now = parse_boot_time(text).value_or(0);

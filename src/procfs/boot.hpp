@@ -15,10 +15,10 @@ std::uint64_t parse_boot_id(std::string_view text) noexcept;
 
 // Keys of the processes of a proc tree. They count ticks since a boot: the clock may be set at any
 // time, so that a start time on it identifies nothing.
-class boot_id {
+class BootId {
  public:
   // Returns nullopt where the tree has no id of the boot.
-  std::optional<std::uint64_t> key_of(std::string_view root, const stat& s) noexcept;
+  std::optional<std::uint64_t> key_of(std::string_view root, const Stat& s) noexcept;
 
  private:
   std::atomic<std::uint64_t> number_{0};  // 0: not read yet
@@ -29,9 +29,9 @@ std::optional<std::uint64_t> parse_boot_time(std::string_view text) noexcept;
 
 // Start times of processes on the wall clock. The boot time is read only once: it moves when the
 // clock is set, and a process must keep its start time.
-class boot_time {
+class BootTime {
  public:
-  boot_time() noexcept;
+  BootTime() noexcept;
 
   std::optional<std::uint64_t> unix_ns(std::string_view root, std::uint64_t ticks);
 

@@ -26,9 +26,9 @@ bool is_escape(std::string_view text) {
 
 }  // namespace
 
-cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
-  using version = cgroup_membership::version;
-  cgroup_membership found;
+CgroupMembership parse_cgroup_membership(std::string_view text) noexcept {
+  using Version = CgroupMembership::Version;
+  CgroupMembership found;
   while (!text.empty()) {
     std::string_view path = scan::take_line(text);
     const std::string_view id = scan::take_until(path, ':');
@@ -37,29 +37,29 @@ cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
       found.is_malformed = true;
       continue;
     }
-    if (scan::has_part(controllers, ',', "memory")) return {version::v1, path};
+    if (scan::has_part(controllers, ',', "memory")) return {Version::v1, path};
     if (id != "0" || !controllers.empty()) continue;
-    found.hierarchy = version::v2;
+    found.hierarchy = Version::v2;
     found.path = path;
   }
   return found;
 }
 
-cgroup_membership parse_v2_membership(std::string_view text) noexcept {
+CgroupMembership parse_v2_membership(std::string_view text) noexcept {
   while (!text.empty()) {
     const std::string_view line = scan::take_line(text);
-    if (line.starts_with("0::/")) return {cgroup_membership::version::v2, line.substr(3)};
+    if (line.starts_with("0::/")) return {CgroupMembership::Version::v2, line.substr(3)};
   }
   return {};
 }
 
-cgroup_limit parse_cgroup_limit(std::string_view text) noexcept {
+CgroupLimit parse_cgroup_limit(std::string_view text) noexcept {
   const std::string_view word = scan::trim(scan::take_line(text));
-  if (word == "max") return {cgroup_limit::is::unlimited, 0};
+  if (word == "max") return {CgroupLimit::Is::unlimited, 0};
   const auto bytes = scan::decimal(word);
   if (!bytes) return {};
-  if (*bytes >= unlimited_from) return {cgroup_limit::is::unlimited, 0};
-  return {cgroup_limit::is::known, *bytes};
+  if (*bytes >= unlimited_from) return {CgroupLimit::Is::unlimited, 0};
+  return {CgroupLimit::Is::known, *bytes};
 }
 
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept {
@@ -84,8 +84,8 @@ std::optional<DmemLine> split_dmem_line(std::string_view line) noexcept {
   return DmemLine{device, path, scan::trim(line)};
 }
 
-video_memory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept {
-  video_memory sum;
+VideoMemory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept {
+  VideoMemory sum;
   const auto device = parse_pci_address(pci_bus_id);
   while (!text.empty()) {
     const auto line = split_dmem_line(scan::take_line(text));
@@ -108,7 +108,7 @@ std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
+CgroupLimit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
   constexpr std::string_view key = "hierarchical_memory_limit ";
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
@@ -118,25 +118,25 @@ cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
 }
 
 std::uint64_t parse_cgroup_free_cache(std::string_view text,
-                                      cgroup_membership::version hierarchy) noexcept {
-  struct counter {
+                                      CgroupMembership::Version hierarchy) noexcept {
+  struct Counter {
     std::string_view v2;
     std::string_view v1;  // includes the groups below, if they are charged to it
     std::uint64_t bytes = 0;
   };
-  counter inactive{"inactive_file", "total_inactive_file"};
-  counter active{"active_file", "total_active_file"};
-  counter mapped{"file_mapped", "total_mapped_file"};
-  counter dirty{"file_dirty", "total_dirty"};
-  counter written{"file_writeback", "total_writeback"};
-  counter* const wanted[] = {&inactive, &active, &mapped, &dirty, &written};
-  const bool is_v1 = hierarchy == cgroup_membership::version::v1;
+  Counter inactive{"inactive_file", "total_inactive_file"};
+  Counter active{"active_file", "total_active_file"};
+  Counter mapped{"file_mapped", "total_mapped_file"};
+  Counter dirty{"file_dirty", "total_dirty"};
+  Counter written{"file_writeback", "total_writeback"};
+  Counter* const wanted[] = {&inactive, &active, &mapped, &dirty, &written};
+  const bool is_v1 = hierarchy == CgroupMembership::Version::v1;
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view key = scan::take_word(line);
     const auto* const found =
         std::find_if(std::begin(wanted), std::end(wanted),
-                     [&](const counter* each) { return key == (is_v1 ? each->v1 : each->v2); });
+                     [&](const Counter* each) { return key == (is_v1 ? each->v1 : each->v2); });
     if (found == std::end(wanted)) continue;
     const auto bytes = scan::decimal(scan::trim(line));
     if (!bytes) return 0;
@@ -149,12 +149,12 @@ std::uint64_t parse_cgroup_free_cache(std::string_view text,
   return kept && *kept < *lists ? *lists - *kept : 0;
 }
 
-bool mount::is_cgroup_v1_memory() const noexcept {
+bool Mount::is_cgroup_v1_memory() const noexcept {
   return type == "cgroup" && scan::has_part(super_options, ',', "memory");
 }
 
-std::optional<mount> parse_mount(std::string_view line) noexcept {
-  mount m;
+std::optional<Mount> parse_mount(std::string_view line) noexcept {
+  Mount m;
   for (int ids = 0; ids < 3; ++ids) scan::take_word(line);
   m.root = scan::take_word(line);
   m.point = scan::take_word(line);

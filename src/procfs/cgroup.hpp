@@ -10,30 +10,30 @@
 namespace hmn::procfs {
 
 // A process's group of the memory controller.
-struct cgroup_membership {
-  enum class version { none, v1, v2 };
+struct CgroupMembership {
+  enum class Version { none, v1, v2 };
 
-  version hierarchy = version::none;
+  Version hierarchy = Version::none;
   std::string_view path;      // into the text
   bool is_malformed = false;  // a line was not understood, which may name another group
 };
 
 // Parses /proc/<pid>/cgroup. On a hybrid machine the controller is in one of the two hierarchies: a
 // v1 line that names it takes precedence over the v2 line, which is always present.
-cgroup_membership parse_cgroup_membership(std::string_view text) noexcept;
+CgroupMembership parse_cgroup_membership(std::string_view text) noexcept;
 
 // Parses the v2 group, even where the memory controller is in v1.
-cgroup_membership parse_v2_membership(std::string_view text) noexcept;
+CgroupMembership parse_v2_membership(std::string_view text) noexcept;
 
-struct cgroup_limit {
-  enum class is { malformed, unlimited, known };
+struct CgroupLimit {
+  enum class Is { malformed, unlimited, known };
 
-  is what = is::malformed;
+  Is what = Is::malformed;
   std::uint64_t bytes = 0;
 };
 
 // Parses memory.max or memory.limit_in_bytes.
-cgroup_limit parse_cgroup_limit(std::string_view text) noexcept;
+CgroupLimit parse_cgroup_limit(std::string_view text) noexcept;
 
 // Parses memory.current or memory.usage_in_bytes.
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
@@ -51,17 +51,17 @@ struct DmemLine {
 std::optional<DmemLine> split_dmem_line(std::string_view line) noexcept;
 
 // Video memory of a device in dmem.peak, the sum of its regions.
-struct video_memory {
+struct VideoMemory {
   std::optional<std::uint64_t> bytes;  // none: no region, or a malformed one
   unsigned regions = 0;
 };
-video_memory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept;
+VideoMemory parse_video_memory(std::string_view text, std::string_view pci_bus_id) noexcept;
 
 // Parses nr_descendants of cgroup.stat: the number of groups below a group.
 std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept;
 
 // Parses hierarchical_memory_limit of a v1 memory.stat, which includes groups above the mount.
-cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
+CgroupLimit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 
 // Parses memory.stat: the part of the usage that is file cache which the kernel gives back before
 // an allocation fails. That is the inactive list, as in kubelet's working set, and of the active
@@ -69,10 +69,10 @@ cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 // models again. Dirty pages do not count, since they must be written first. Shared memory and
 // locked pages are on neither list. 0 if a counter is missing or malformed.
 std::uint64_t parse_cgroup_free_cache(std::string_view text,
-                                      cgroup_membership::version hierarchy) noexcept;
+                                      CgroupMembership::Version hierarchy) noexcept;
 
 // Line of /proc/<pid>/mountinfo, proc(5), with its texts still escaped.
-struct mount {
+struct Mount {
   std::string_view root;
   std::string_view point;
   std::string_view type;
@@ -82,7 +82,7 @@ struct mount {
   [[nodiscard]] bool is_cgroup_v1_memory() const noexcept;
 };
 
-std::optional<mount> parse_mount(std::string_view line) noexcept;
+std::optional<Mount> parse_mount(std::string_view line) noexcept;
 
 // Decodes \040 to a blank, and likewise tab, newline, backslash and '#'.
 std::string unescape_mount(std::string_view text);

@@ -15,27 +15,27 @@ std::uint64_t give_up(std::uint64_t bytes, std::uint64_t low_watermark) {
 
 }  // namespace
 
-amount parse_kilobytes(std::string_view text) noexcept {
-  constexpr amount malformed{amount::is::malformed, 0};
+Amount parse_kilobytes(std::string_view text) noexcept {
+  constexpr Amount malformed{Amount::Is::malformed, 0};
   const auto count = scan::decimal(scan::take_word(text));
   if (!count || scan::trim(text) != "kB") return malformed;
   const auto bytes = scan::product(*count, 1024);
-  return bytes ? amount{amount::is::known, *bytes} : malformed;
+  return bytes ? Amount{Amount::Is::known, *bytes} : malformed;
 }
 
 // Looks for the keys at the beginning of lines only and skips the rest: meminfo is read often, and
 // has 55 lines.
-void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted) noexcept {
+void parse_amounts(std::string_view text, std::span<const WantedAmount> wanted) noexcept {
   std::size_t left = wanted.size();
   while (left != 0) {
     // Ignore a line without its end: it may be incomplete.
     const std::size_t length = text.find('\n');
     if (length == std::string_view::npos) return;
-    for (const wanted_amount& w : wanted) {
+    for (const WantedAmount& w : wanted) {
       const std::size_t colon = w.key.size();
       const char* const line = text.data();
       if (colon >= length || line[colon] != ':' || line[0] != w.key[0]) continue;
-      if (text.substr(0, colon) != w.key || w.into->what != amount::is::missing) continue;
+      if (text.substr(0, colon) != w.key || w.into->what != Amount::Is::missing) continue;
       std::string_view value = text.substr(colon + 1, length - colon - 1);
       if (value.ends_with('\r')) value.remove_suffix(1);
       *w.into = parse_kilobytes(value);
@@ -45,7 +45,7 @@ void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted)
   }
 }
 
-std::optional<std::uint64_t> meminfo::estimate_available(
+std::optional<std::uint64_t> Meminfo::estimate_available(
     std::uint64_t low_watermark) const noexcept {
   const auto unused = free.value();
   const auto active = active_file.value();
@@ -59,17 +59,17 @@ std::optional<std::uint64_t> meminfo::estimate_available(
   return scan::sum(*with_cache, give_up(reclaimable_slab.value().value_or(0), low_watermark));
 }
 
-meminfo parse_meminfo(std::string_view text) noexcept {
-  meminfo m;
-  const wanted_amount wanted[] = {{"MemTotal", &m.total},           {"MemAvailable", &m.available},
-                                  {"SwapTotal", &m.swap_total},     {"SwapFree", &m.swap_free},
-                                  {"CommitLimit", &m.commit_limit}, {"Committed_AS", &m.committed}};
+Meminfo parse_meminfo(std::string_view text) noexcept {
+  Meminfo m;
+  const WantedAmount wanted[] = {{"MemTotal", &m.total},           {"MemAvailable", &m.available},
+                                 {"SwapTotal", &m.swap_total},     {"SwapFree", &m.swap_free},
+                                 {"CommitLimit", &m.commit_limit}, {"Committed_AS", &m.committed}};
   parse_amounts(text, wanted);
-  if (m.available.what != amount::is::missing) return m;
-  const wanted_amount estimated[] = {{"MemFree", &m.free},
-                                     {"Active(file)", &m.active_file},
-                                     {"Inactive(file)", &m.inactive_file},
-                                     {"SReclaimable", &m.reclaimable_slab}};
+  if (m.available.what != Amount::Is::missing) return m;
+  const WantedAmount estimated[] = {{"MemFree", &m.free},
+                                    {"Active(file)", &m.active_file},
+                                    {"Inactive(file)", &m.inactive_file},
+                                    {"SReclaimable", &m.reclaimable_slab}};
   parse_amounts(text, estimated);
   return m;
 }

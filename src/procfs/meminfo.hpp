@@ -9,42 +9,42 @@
 namespace hmn::procfs {
 
 // Value in the "Key:   123 kB" files of /proc.
-struct amount {
-  enum class is { missing, malformed, known };
+struct Amount {
+  enum class Is { missing, malformed, known };
 
-  is what = is::missing;
+  Is what = Is::missing;
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::optional<std::uint64_t> value() const noexcept {
-    return what == is::known ? std::optional(bytes) : std::nullopt;
+    return what == Is::known ? std::optional(bytes) : std::nullopt;
   }
 };
 
 // Parses the text after the colon. A unit other than kB, or none, is malformed: a guess would be
 // off by a factor of a thousand.
-amount parse_kilobytes(std::string_view text) noexcept;
+Amount parse_kilobytes(std::string_view text) noexcept;
 
-struct wanted_amount {
+struct WantedAmount {
   std::string_view key;
-  amount* into;
+  Amount* into;
 };
 
 // Fills each amount from the first line that starts with its key and a colon.
-void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted) noexcept;
+void parse_amounts(std::string_view text, std::span<const WantedAmount> wanted) noexcept;
 
 // The lines of /proc/meminfo that are used.
-struct meminfo {
-  amount total;
-  amount available;  // Linux 3.14
-  amount swap_total;
-  amount swap_free;
-  amount commit_limit;
-  amount committed;
+struct Meminfo {
+  Amount total;
+  Amount available;  // Linux 3.14
+  Amount swap_total;
+  Amount swap_free;
+  Amount commit_limit;
+  Amount committed;
   // For an estimate, only where `available` is missing.
-  amount free;
-  amount active_file;
-  amount inactive_file;
-  amount reclaimable_slab;
+  Amount free;
+  Amount active_file;
+  Amount inactive_file;
+  Amount reclaimable_slab;
 
   // Computes the kernel's own estimate (commit 34e431b0ae39) for kernels that do not print it.
   // `low_watermark`: bytes that the kernel keeps free.
@@ -52,7 +52,7 @@ struct meminfo {
       std::uint64_t low_watermark) const noexcept;
 };
 
-meminfo parse_meminfo(std::string_view text) noexcept;
+Meminfo parse_meminfo(std::string_view text) noexcept;
 
 // Parses the percentage of the last 10 s in which at least one task waited for memory: "avg10" of
 // the line "some" of /proc/pressure/memory (Linux 4.20, Documentation/accounting/psi.rst).

@@ -12,9 +12,9 @@ namespace hmn::procfs {
 namespace {
 
 // Fields, counted as in proc(5): state is 3. One blank separates them.
-class fields {
+class Fields {
  public:
-  explicit fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
+  explicit Fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
 
   // By character, since every process of a list has such a line.
   std::string_view take(int number) noexcept {
@@ -39,11 +39,11 @@ class fields {
 
 // Returns the fields after the state and the name, which may contain anything but is the last to
 // have a ')'.
-std::optional<fields> fields_after_name(std::string_view text) noexcept {
+std::optional<Fields> fields_after_name(std::string_view text) noexcept {
   const std::size_t close = text.rfind(')');
   if (close == std::string_view::npos) return std::nullopt;
   std::string_view after = text.substr(close + 1);
-  fields all(scan::take_line(after));
+  Fields all(scan::take_line(after));
   all.take(3);  // behind the blank after the name
   return all;
 }
@@ -65,7 +65,7 @@ std::string_view value_of(std::string_view key, std::string_view text) noexcept 
 
 }  // namespace
 
-std::optional<stat> parse_stat(std::string_view text) noexcept {
+std::optional<Stat> parse_stat(std::string_view text) noexcept {
   // A name may contain anything, even " (", ") R 1" and line ends; the fields after it have no ')'.
   const std::size_t open = text.find(" (");
   // A name has up to 64 bytes, so the search ends there unless nothing is found.
@@ -77,7 +77,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   }
   const auto pid = scan::number<std::uint32_t>(text.substr(0, open));
   std::string_view after = text.substr(close + 1);
-  fields f(scan::take_line(after));
+  Fields f(scan::take_line(after));
 
   const std::string_view state = f.take(3);
   constexpr int wanted[] = {4, 9, 20, 22, 23, 24};
@@ -90,7 +90,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
     return std::nullopt;
   }
   const std::string_view comm = text.substr(open + 2, close - open - 2);
-  return stat{*pid,       comm,  state[0], static_cast<std::uint32_t>(*ppid), *flags, *num_threads,
+  return Stat{*pid,       comm,  state[0], static_cast<std::uint32_t>(*ppid), *flags, *num_threads,
               *starttime, vsize, rss};
 }
 
@@ -115,7 +115,7 @@ bool is_kernel_thread(std::string_view stat_text) noexcept {
   return s && s->is_kernel_thread();
 }
 
-std::optional<statm> parse_statm(std::string_view text) noexcept {
+std::optional<Statm> parse_statm(std::string_view text) noexcept {
   // In one pass: apart from system calls, this is most of the cost of reading the own resident set.
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -129,12 +129,12 @@ std::optional<statm> parse_statm(std::string_view text) noexcept {
   }
   // Reject a line without a further word: the second number may be cut.
   if (at == end || *at == '\n') return {};
-  return statm{pages[0], pages[1]};
+  return Statm{pages[0], pages[1]};
 }
 
-status_memory parse_status(std::string_view text) noexcept {
-  status_memory m;
-  const wanted_amount wanted[] = {
+StatusMemory parse_status(std::string_view text) noexcept {
+  StatusMemory m;
+  const WantedAmount wanted[] = {
       {"VmRSS", &m.vm_rss}, {"VmHWM", &m.vm_hwm}, {"VmSize", &m.vm_size}, {"VmSwap", &m.vm_swap}};
   parse_amounts(text, wanted);
   return m;
@@ -155,16 +155,16 @@ std::uint64_t parse_effective_capabilities(std::string_view status) noexcept {
   return scan::number(scan::trim(value_of("CapEff", status)), 16).value_or(0);
 }
 
-amount smaps_rollup::unique() const noexcept {
-  if (private_clean.what != amount::is::known) return private_clean;
-  if (private_dirty.what != amount::is::known) return private_dirty;
+Amount SmapsRollup::unique() const noexcept {
+  if (private_clean.what != Amount::Is::known) return private_clean;
+  if (private_dirty.what != Amount::Is::known) return private_dirty;
   const auto bytes = scan::sum(private_clean.bytes, private_dirty.bytes);
-  return bytes ? amount{amount::is::known, *bytes} : amount{amount::is::malformed, 0};
+  return bytes ? Amount{Amount::Is::known, *bytes} : Amount{Amount::Is::malformed, 0};
 }
 
-smaps_rollup parse_smaps_rollup(std::string_view text) noexcept {
-  smaps_rollup r;
-  const wanted_amount wanted[] = {
+SmapsRollup parse_smaps_rollup(std::string_view text) noexcept {
+  SmapsRollup r;
+  const WantedAmount wanted[] = {
       {"Pss", &r.pss}, {"Private_Clean", &r.private_clean}, {"Private_Dirty", &r.private_dirty}};
   parse_amounts(text, wanted);
   return r;

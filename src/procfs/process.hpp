@@ -12,7 +12,7 @@
 namespace hmn::procfs {
 
 // The fields of /proc/<pid>/stat that are used, named as in proc(5).
-struct stat {
+struct Stat {
   std::uint32_t pid = 0;
   std::string_view comm;  // into the text
   char state = '?';
@@ -34,7 +34,7 @@ struct stat {
   [[nodiscard]] bool has_exited() const noexcept { return is_dead() && num_threads <= 1; }
 };
 
-std::optional<stat> parse_stat(std::string_view text) noexcept;
+std::optional<Stat> parse_stat(std::string_view text) noexcept;
 
 // Returns utime + stime in clock ticks; both include threads that have ended.
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept;
@@ -47,22 +47,22 @@ std::optional<std::uint64_t> parse_exit_signal(std::string_view text) noexcept;
 bool is_kernel_thread(std::string_view stat_text) noexcept;
 
 // Values of /proc/<pid>/statm, in pages.
-struct statm {
+struct Statm {
   std::uint64_t size = 0;
   std::uint64_t resident = 0;
 };
 
-std::optional<statm> parse_statm(std::string_view text) noexcept;
+std::optional<Statm> parse_statm(std::string_view text) noexcept;
 
 // Memory lines of /proc/<pid>/status. A process without memory has none.
-struct status_memory {
-  amount vm_rss;
-  amount vm_hwm;
-  amount vm_size;
-  amount vm_swap;
+struct StatusMemory {
+  Amount vm_rss;
+  Amount vm_hwm;
+  Amount vm_size;
+  Amount vm_swap;
 };
 
-status_memory parse_status(std::string_view text) noexcept;
+StatusMemory parse_status(std::string_view text) noexcept;
 
 // Parses NSpid: the process's pid in each of its PID namespaces, from that of the proc tree
 // inwards. Linux 4.1; empty: no such line.
@@ -73,17 +73,17 @@ std::vector<std::uint32_t> parse_namespace_pids(std::string_view status);
 std::uint64_t parse_effective_capabilities(std::string_view status) noexcept;
 
 // The lines of smaps_rollup (Linux 4.14) that are used.
-struct smaps_rollup {
-  amount pss;
-  amount private_clean;
-  amount private_dirty;
+struct SmapsRollup {
+  Amount pss;
+  Amount private_clean;
+  Amount private_dirty;
 
   // Returns memory of this process alone. Private_Hugetlb is not counted: Rss and Pss exclude huge
   // pages of hugetlbfs as well, so that unique <= Pss <= Rss.
-  [[nodiscard]] amount unique() const noexcept;
+  [[nodiscard]] Amount unique() const noexcept;
 };
 
-smaps_rollup parse_smaps_rollup(std::string_view text) noexcept;
+SmapsRollup parse_smaps_rollup(std::string_view text) noexcept;
 
 // Length limit of a process name in the kernel.
 inline constexpr std::size_t longest_comm = 15;

@@ -16,7 +16,7 @@ namespace {
 
 // Returns whether the tree is that of an outer namespace, where another process may have the
 // caller's number.
-bool has_inner_pids(proc_path& self) {
+bool has_inner_pids(ProcPath& self) {
   std::array<char, 4096> buffer;
   const auto got = platform::read_small(self.to("status"), buffer);
   return got && parse_namespace_pids({buffer.data(), got.value}).size() > 1;
@@ -24,7 +24,7 @@ bool has_inner_pids(proc_path& self) {
 
 }  // namespace
 
-proc_path::proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept {
+ProcPath::ProcPath(std::string_view root, std::string_view who, std::string_view file) noexcept {
   bytes_[0] = '\0';
   add(root);
   add(who);
@@ -32,14 +32,14 @@ proc_path::proc_path(std::string_view root, std::string_view who, std::string_vi
   add(file);
 }
 
-const char* proc_path::to(std::string_view file) noexcept {
+const char* ProcPath::to(std::string_view file) noexcept {
   length_ = fits_ ? folder_ : 0;
   bytes_[length_] = '\0';
   add(file);
   return c_str();
 }
 
-void proc_path::add(std::string_view part) noexcept {
+void ProcPath::add(std::string_view part) noexcept {
   if (part.empty()) return;
   const bool needs_slash = length_ != 0 && bytes_[length_ - 1] != '/';
   const std::size_t begin = length_ + (needs_slash ? 1 : 0);
@@ -51,8 +51,8 @@ void proc_path::add(std::string_view part) noexcept {
   std::memcpy(bytes_.data() + begin, part.data(), part.size());
 }
 
-pid_name::pid_name(std::uint32_t pid) noexcept {
-  length_ = piece_text(pid).view().copy(bytes_.data(), bytes_.size());
+PidName::PidName(std::uint32_t pid) noexcept {
+  length_ = PieceText(pid).view().copy(bytes_.data(), bytes_.size());
 }
 
 std::optional<std::uint32_t> parse_pid(std::string_view name) noexcept {
@@ -75,15 +75,15 @@ std::vector<std::uint32_t> parse_pids(std::string_view text) {
 bool is_in_initial_pid_namespace(const std::string& proc_root) {
   if (!platform::has_pid_namespaces()) return true;
   std::array<char, 64> target;
-  const proc_path link(proc_root, "self", "ns/pid");
+  const ProcPath link(proc_root, "self", "ns/pid");
   const auto got = platform::read_link(link.c_str(), target);
   return got && std::string_view(target.data(), got.value) == initial_pid_namespace;
 }
 
-rights own_rights(const std::string& proc_root) {
-  rights own;
+Rights own_rights(const std::string& proc_root) {
+  Rights own;
   std::array<char, 16384> buffer;
-  proc_path path(proc_root, "self", "");
+  ProcPath path(proc_root, "self", "");
   if (const auto got = platform::read_small(path.to("status"), buffer))
     own.effective = parse_effective_capabilities({buffer.data(), got.value});
   if (const auto got = platform::read_link(path.to("ns/user"), buffer))
@@ -100,20 +100,20 @@ int list_pids(const char* folder, std::vector<std::uint32_t>& out) {
 
 std::optional<std::string> why_foreign(const std::string& proc_root) {
   if (!platform::has_pid_namespaces()) return std::nullopt;
-  proc_path self(proc_root, "self", "");
+  ProcPath self(proc_root, "self", "");
   std::array<char, 64> target;
   const auto got = platform::read_link(self.c_str(), target);
   if (!got) {
     if (platform::exists(self.c_str())) return std::nullopt;
     // Present in every proc tree that hides processes, absent where none is mounted.
-    if (!platform::exists(proc_path(proc_root, "", "stat").c_str())) {
+    if (!platform::exists(ProcPath(proc_root, "", "stat").c_str())) {
       return compose({proc_root, " is not a mounted proc file system"});
     }
     return compose(
         {proc_root, " does not show this process: it is the tree of another PID namespace"});
   }
   const std::string_view number(target.data(), got.value);
-  if (number == pid_name(platform::current_pid()).view() && !has_inner_pids(self)) {
+  if (number == PidName(platform::current_pid()).view() && !has_inner_pids(self)) {
     return std::nullopt;
   }
   return compose({proc_root, " is the tree of another PID namespace, where this process is ",

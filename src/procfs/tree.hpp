@@ -13,10 +13,10 @@ namespace hmn::procfs {
 
 // Path of a file in a proc tree, without an allocation. A path that does not fit is empty, so that
 // opening it fails.
-class proc_path {
+class ProcPath {
  public:
   // Takes "self", "thread-self", "123" or "123/task/456" in `who`; either part may be empty.
-  proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept;
+  ProcPath(std::string_view root, std::string_view who, std::string_view file) noexcept;
 
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
   // Changes the file and returns the path.
@@ -32,9 +32,9 @@ class proc_path {
 };
 
 // Pid as the name of its folder.
-class pid_name {
+class PidName {
  public:
-  explicit pid_name(std::uint32_t pid) noexcept;
+  explicit PidName(std::uint32_t pid) noexcept;
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
 
  private:
@@ -59,21 +59,21 @@ bool is_in_initial_pid_namespace(const std::string& proc_root);
 inline constexpr const char* initial_user_namespace = "user:[4026531837]";
 
 // Numbers of include/uapi/linux/capability.h.
-enum class capability : unsigned { sys_ptrace = 19, sys_admin = 21, perfmon = 38 };
+enum class Capability : unsigned { sys_ptrace = 19, sys_admin = 21, perfmon = 38 };
 
 // What the caller may do. In a user namespace of its own, capabilities do not reach what is outside
 // of it.
-struct rights {
+struct Rights {
   std::optional<std::uint64_t> effective;  // none: unreadable
   bool is_in_user_namespace = false;
 
   // Returns whether it holds the capability for the whole system.
-  [[nodiscard]] bool hold(capability which) const noexcept {
+  [[nodiscard]] bool hold(Capability which) const noexcept {
     return !is_in_user_namespace &&
            (effective.value_or(0) >> static_cast<unsigned>(which) & 1) != 0;
   }
 };
-rights own_rights(const std::string& proc_root);
+Rights own_rights(const std::string& proc_root);
 
 // Appends the folder's entries that are pids; returns 0 or errno.
 int list_pids(const char* folder, std::vector<std::uint32_t>& out);

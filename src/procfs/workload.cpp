@@ -12,23 +12,23 @@ namespace {
 
 constexpr std::size_t id_length = 64;
 
-struct spelling {
+struct Spelling {
   std::string_view written;
   std::string_view meant;
 };
 
 // Names before "-<id>.scope", and the folders that hold bare ids.
-constexpr spelling runtimes[] = {{"cri-containerd", "containerd"},
+constexpr Spelling runtimes[] = {{"cri-containerd", "containerd"},
                                  {"libpod", "podman"},
                                  {"libpod_parent", "podman"},
                                  {"crio", "cri-o"}};
 
 // Names before that of a virtual machine.
-constexpr spelling machines[] = {
+constexpr Spelling machines[] = {
     {"systemd-nspawn@", "systemd-nspawn"}, {"machine-", "machine"}, {"lxc.payload.", "lxc"}};
 
 std::string_view runtime_of(std::string_view written) noexcept {
-  for (const spelling& s : runtimes) {
+  for (const Spelling& s : runtimes) {
     if (s.written == written) return s.meant;
   }
   return written;
@@ -42,21 +42,21 @@ std::string_view last_part(std::string_view path) noexcept {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-container named(std::string_view written, std::string_view id) noexcept {
+Container named(std::string_view written, std::string_view id) noexcept {
   if (written.ends_with("conmon")) return {};
   return {written.empty() ? "container" : runtime_of(written), id};
 }
 
 // A folder named by the id alone: the runtime is in the name of a folder above it.
-container bare(std::string_view id, std::string_view parent, std::string_view above) noexcept {
+Container bare(std::string_view id, std::string_view parent, std::string_view above) noexcept {
   if (parent == "docker" || parent == "libpod_parent") return {runtime_of(parent), id};
   return {above.find("kubepods") != std::string_view::npos ? "kubernetes" : "container", id};
 }
 
-container machine(std::string_view part, std::string_view parent) noexcept {
+Container machine(std::string_view part, std::string_view parent) noexcept {
   if (parent == "lxc" || parent == "lxc.payload") return {"lxc", part};
   if (part.empty()) return {};
-  for (const spelling& s : machines) {
+  for (const Spelling& s : machines) {
     if (!part.starts_with(s.written)) continue;
     std::string_view name = part.substr(s.written.size());
     for (const std::string_view suffix : {".service", ".scope"}) {
@@ -70,7 +70,7 @@ container machine(std::string_view part, std::string_view parent) noexcept {
 }
 
 // `parent` is the last part of the path `above`.
-container at(std::string_view part, std::string_view parent, std::string_view above) noexcept {
+Container at(std::string_view part, std::string_view parent, std::string_view above) noexcept {
   std::string_view name = part;
   if (name.size() > id_length && name.ends_with(".scope")) name.remove_suffix(6);
   if (name.size() < id_length || !is_id(name.substr(name.size() - id_length))) {
@@ -164,7 +164,7 @@ void take_pod(std::string& to, std::string_view uid) {
   std::ranges::replace(to, '_', '-');
 }
 
-void take_path(workload& to, std::string_view path) {
+void take_path(Workload& to, std::string_view path) {
   std::string_view unit;
   const bool is_cut = path.starts_with("/..");
   bool is_below_kubepods = false;
@@ -180,8 +180,8 @@ void take_path(workload& to, std::string_view path) {
   take(to.unit, unit);
 }
 
-void take_container(workload& to, std::string_view path) {
-  const container in = container_of(path);
+void take_container(Workload& to, std::string_view path) {
+  const Container in = container_of(path);
   if (!to.container.empty() || in.empty()) return;
   std::string whole;
   append_container(whole, in);
@@ -191,18 +191,18 @@ void take_container(workload& to, std::string_view path) {
 
 }  // namespace
 
-container container_of(std::string_view path) noexcept {
+Container container_of(std::string_view path) noexcept {
   std::string_view part = last_part(path);
   while (!path.empty()) {
     path.remove_suffix(std::min(path.size(), part.size() + 1));
     const std::string_view parent = last_part(path);
-    if (const container found = at(part, parent, path); !found.empty()) return found;
+    if (const Container found = at(part, parent, path); !found.empty()) return found;
     part = parent;
   }
   return {};
 }
 
-container parse_container(std::string_view text) noexcept {
+Container parse_container(std::string_view text) noexcept {
   std::string_view last;  // of version 1, whose lines mostly have the same path
   while (!text.empty()) {
     std::string_view path = scan::take_line(text);
@@ -210,12 +210,12 @@ container parse_container(std::string_view text) noexcept {
     scan::take_until(path, ':');
     if (path == last || !path.starts_with('/') || !scan::decimal(id)) continue;
     last = path;
-    if (const container found = container_of(path); !found.empty()) return found;
+    if (const Container found = container_of(path); !found.empty()) return found;
   }
   return {};
 }
 
-void append_container(std::string& out, const container& in) {
+void append_container(std::string& out, const Container& in) {
   std::string whole(in.runtime);
   whole += ':';
   for (std::string_view rest = in.id; !rest.empty();) {
@@ -226,8 +226,8 @@ void append_container(std::string& out, const container& in) {
   append_utf8(out, whole);
 }
 
-workload parse_workload(std::string_view text) {
-  workload found;
+Workload parse_workload(std::string_view text) {
+  Workload found;
   while (!text.empty()) {
     std::string_view path = scan::take_line(text);
     const std::string_view id = scan::take_until(path, ':');

@@ -7,7 +7,7 @@
 namespace hmn::procfs {
 
 // Container of a process, from the names of its control groups.
-struct container {
+struct Container {
   std::string_view runtime;  // "docker"; "kubernetes" or "container" if the path does not name one
   std::string_view id;       // 64 hex digits or a machine's name, as the path spells it
 
@@ -16,17 +16,17 @@ struct container {
 
 // Finds the innermost container in /proc/<pid>/cgroup, v1 or v2. Excludes processes that only watch
 // one (conmon, an LXC monitor) and the emulators of virtual machines.
-container parse_container(std::string_view text) noexcept;
+Container parse_container(std::string_view text) noexcept;
 
 // Finds the container in the path of one group.
-container container_of(std::string_view path) noexcept;
+Container container_of(std::string_view path) noexcept;
 
 // Appends "docker:1c8f…", with a unit name's \x2d decoded.
-void append_container(std::string& out, const container& in);
+void append_container(std::string& out, const Container& in);
 
 // The work that a process is a part of, by the names of its control groups. All texts are valid
 // UTF-8; "": unknown.
-struct workload {
+struct Workload {
   std::string container;  // id: 64 hex digits, or a machine's name
   std::string runtime;    // of the container, as container::runtime names it
   std::string pod;        // uid of a Kubernetes pod, with hyphens
@@ -36,6 +36,6 @@ struct workload {
 
 // Reads /proc/<pid>/cgroup, v1 or v2. Of v1's lines, which have a path for each controller, the
 // first that names something counts.
-workload parse_workload(std::string_view text);
+Workload parse_workload(std::string_view text);
 
 }  // namespace hmn::procfs

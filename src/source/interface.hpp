@@ -28,9 +28,9 @@
 namespace hmn {
 
 // One reading as seen by a source: its deadline, and where its diagnostics go.
-class reading {
+class Reading {
  public:
-  virtual ~reading() = default;
+  virtual ~Reading() = default;
 
   // Absolute, on the monotonic clock. Sources that can bound their own waiting respect it.
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
@@ -44,7 +44,7 @@ class reading {
   [[nodiscard]] virtual std::uint64_t max_age_ns() const noexcept { return 0; }
   // Total of the host's RAM, if it is known.
   [[nodiscard]] virtual std::optional<std::uint64_t> host_total() const { return {}; }
-  virtual void diagnose(const diagnostic& d) = 0;
+  virtual void diagnose(const Diagnostic& d) = 0;
   // Called before calls for one of a driver's `count` devices, by its index there. Such a call may
   // never return; core then sets the device aside and reads the others through a second instance of
   // the source. Returns false for a device that is set aside: it must not be queried.
@@ -59,45 +59,45 @@ class reading {
   virtual void cut_short() noexcept {}
   // Visits the devices that an earlier source of the same kind has numbered; `listed`: whether they
   // were in its last list.
-  using device_visitor = function_ref<void(const device& known, bool listed)>;
-  virtual void recall(device_visitor /*visit*/) const {}
+  using DeviceVisitor = FunctionRef<void(const Device& known, bool listed)>;
+  virtual void recall(DeviceVisitor /*visit*/) const {}
   // Corrects the state of a listed device where its values contradict it.
-  virtual void correct_state(slot /*number*/, hmn::state /*now*/) {}
+  virtual void correct_state(Slot /*number*/, hmn::State /*now*/) {}
   // Wraps the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;
   virtual void opened() noexcept = 0;
 };
 
-struct source_state {
-  hmn::state state = hmn::state::unknown;
-  failure why;  // status::ok if it is working
-  text<96> version;
+struct SourceState {
+  hmn::State state = hmn::State::unknown;
+  Failure why;  // status::ok if it is working
+  Text<96> version;
 };
 
 // Memory and processes of the host. Never blocks; thread-safe.
-class host_source {
+class HostSource {
  public:
-  virtual ~host_source() = default;
+  virtual ~HostSource() = default;
 
-  [[nodiscard]] virtual source id() const noexcept = 0;
+  [[nodiscard]] virtual Source id() const noexcept = 0;
   // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read and drops
   // the errors of the others: query one field alone to get its error.
-  virtual result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) = 0;
+  virtual Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) = 0;
   // `out` has the caller's pid.
-  virtual result<void> own_memory(FieldSet fields, process_memory& out) = 0;
+  virtual Result<void> own_memory(FieldSet fields, ProcessMemory& out) = 0;
   // Makes system calls only, for frequent readings. Returns false if own_memory() has to be used.
-  virtual bool own_sizes(memory_sizes& out) noexcept {
+  virtual bool own_sizes(MemorySizes& out) noexcept {
     static_cast<void>(out);
     return false;
   }
-  virtual result<void> system(system_memory& out) = 0;
+  virtual Result<void> system(SystemMemory& out) = 0;
   // Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
-  virtual void describe(usage& row) = 0;
+  virtual void describe(Usage& row) = 0;
   // Fills command and container, which cost more and are only needed by process lists.
-  virtual void describe_texts(usage& row) = 0;
+  virtual void describe_texts(Usage& row) = 0;
   // Does both for a list, without the texts of rows for which `recall` returns true.
-  virtual void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) {
-    for (usage* const row : rows) {
+  virtual void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> recall) {
+    for (Usage* const row : rows) {
       describe(*row);
       if (!recall(*row)) describe_texts(*row);
     }
@@ -110,18 +110,18 @@ class host_source {
     static_cast<void>(out);
   }
   // Device memory held by control groups. Some are missing on failure.
-  virtual result<void> groups(group_memory& out) {
+  virtual Result<void> groups(GroupMemory& out) {
     static_cast<void>(out);
     return {};
   }
   // Adds the system's limits to a device's pools, by PCI address, after the device's own sources
   // have filled them.
-  virtual void limit(std::string_view pci_bus_id, pools& all) {
+  virtual void limit(std::string_view pci_bus_id, Pools& all) {
     static_cast<void>(pci_bus_id);
     static_cast<void>(all);
   }
   // Status of a source that extends this one; none if it is absent here.
-  virtual std::optional<source_state> describe_source(source which) {
+  virtual std::optional<SourceState> describe_source(Source which) {
     static_cast<void>(which);
     return std::nullopt;
   }
@@ -130,16 +130,16 @@ class host_source {
 // Source of GPUs. Each source implements devices(), and of the others those for which it has
 // values. Called by one thread at a time, except for what is constant: id, can_block and
 // answers_for.
-class device_source {
+class DeviceSource {
  public:
-  virtual ~device_source() = default;
+  virtual ~DeviceSource() = default;
 
-  [[nodiscard]] source id() const noexcept { return id_; }
-  [[nodiscard]] bool can_block() const noexcept { return calls_ == calls::may_block; }
+  [[nodiscard]] Source id() const noexcept { return id_; }
+  [[nodiscard]] bool can_block() const noexcept { return calls_ == Calls::may_block; }
   // Whether its caller may have to wait, for a driver or for a program that it runs.
-  [[nodiscard]] bool can_wait() const noexcept { return calls_ != calls::return_in_time; }
+  [[nodiscard]] bool can_wait() const noexcept { return calls_ != Calls::return_in_time; }
   // Whether it reports the status of this source: its own, and those of the drivers it contains.
-  [[nodiscard]] bool answers_for(source which) const noexcept {
+  [[nodiscard]] bool answers_for(Source which) const noexcept {
     return (answers_for_ & bit_of(which)) != 0;
   }
   [[nodiscard]] std::uint64_t all_answered_for() const noexcept { return answers_for_; }
@@ -150,95 +150,95 @@ class device_source {
 
   // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is conclusive for this reading.
-  virtual result<void> probe() { return {}; }
+  virtual Result<void> probe() { return {}; }
   // Opens what the other calls need, unless it is open. Fails with asleep where that would wake a
   // device; devices() then still works, with identity only.
-  virtual result<void> prepare(reading&) {
-    result<void> present = probe();
+  virtual Result<void> prepare(Reading&) {
+    Result<void> present = probe();
     settle(present);
     return present;
   }
   // Appends every device in the driver's order; partitions follow their parent. Devices that are
   // gone are not listed; those that are set aside (reading::may_ask) are.
-  virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
-  virtual result<void> memory(slot, pools&, reading&) {
+  virtual Result<void> devices(std::vector<Device>& out, Reading& r) = 0;
+  virtual Result<void> memory(Slot, Pools&, Reading&) {
     return not_reported("device memory is not reported by this source");
   }
   // `fields` are telemetry_field bits. Reports each missing one as a diagnostic; fails if all are
   // missing.
-  virtual result<void> telemetry(slot, FieldSet /*fields*/, hmn::telemetry&, reading&) {
+  virtual Result<void> telemetry(Slot, FieldSet /*fields*/, hmn::Telemetry&, Reading&) {
     return not_reported("telemetry is not reported by this source");
   }
   // Appends metrics, each with its own source (model/metric.hpp): those without a telemetry field,
   // and each instance (every sensor, every clock) of those with one. `slow`: include what takes
   // more than a few milliseconds. A failed metric is a diagnostic and affects no other; an empty
   // list is no failure.
-  virtual result<void> metrics(slot, bool /*slow*/, std::vector<metric>&, reading&) { return {}; }
+  virtual Result<void> metrics(Slot, bool /*slow*/, std::vector<Metric>&, Reading&) { return {}; }
   // Appends one row per process.
-  virtual result<void> processes(slot, std::vector<usage>&, reading&) {
+  virtual Result<void> processes(Slot, std::vector<Usage>&, Reading&) {
     return not_reported("per-process memory is not reported by this source");
   }
   // Usage of one process; `used` is absent with a diagnostic if its value is unknown. 0 means
   // proven zero. `self`: pid is the caller's own, in the caller's PID namespace. By default a row
   // of processes(), and never 0.
-  virtual result<void> process(slot number, std::uint32_t pid, bool /*self*/, usage& out,
-                               reading& r) {
-    std::vector<usage> rows;
-    if (result<void> ok = processes(number, rows, r); !ok) return ok;
-    for (usage& row : rows) {
+  virtual Result<void> process(Slot number, std::uint32_t pid, bool /*self*/, Usage& out,
+                               Reading& r) {
+    std::vector<Usage> rows;
+    if (Result<void> ok = processes(number, rows, r); !ok) return ok;
+    for (Usage& row : rows) {
       if (row.pid != pid) continue;
       out = std::move(row);
       return {};
     }
-    return failure{status::no_process, id_, {}, {"process ", pid, " is not listed on this device"}};
+    return Failure{Status::no_process, id_, {}, {"process ", pid, " is not listed on this device"}};
   }
 
   // Called at the end of each reading, within its deadline. Returns whether to close the source
   // when idle, since one of its devices could suspend.
-  virtual bool finish(reading&) { return false; }
+  virtual bool finish(Reading&) { return false; }
   virtual void close() noexcept {}
   // Makes a second instance, to query the other devices while a call of this one hangs. Called on
   // another thread, so it may use only what never changes. nullptr: no device can be set aside.
-  [[nodiscard]] virtual std::unique_ptr<device_source> again(const settings&) const {
+  [[nodiscard]] virtual std::unique_ptr<DeviceSource> again(const Settings&) const {
     return nullptr;
   }
   // Status of a source that it answers for; by default the outcome that settle() was given.
-  [[nodiscard]] virtual source_state describe(source /*which*/) const { return condition_; }
+  [[nodiscard]] virtual SourceState describe(Source /*which*/) const { return condition_; }
 
  protected:
   // run_programs: ends each at the reading's deadline. may_block: a call may hang in a driver, so
   // core makes it on a worker thread.
-  enum class calls { return_in_time, run_programs, may_block };
+  enum class Calls { return_in_time, run_programs, may_block };
 
-  device_source(source id, calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
-    condition_.why = {status::empty, id, {}, {}};
+  DeviceSource(Source id, Calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
+    condition_.why = {Status::empty, id, {}, {}};
   }
   void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }
-  void settle(const result<void>& outcome) {
-    condition_.why = outcome ? failure{status::ok, id_, {}, {}} : outcome.why();
-    condition_.state = outcome ? state::ready : state::unknown;
+  void settle(const Result<void>& outcome) {
+    condition_.why = outcome ? Failure{Status::ok, id_, {}, {}} : outcome.why();
+    condition_.state = outcome ? State::ready : State::unknown;
   }
 
-  source_state condition_;
+  SourceState condition_;
   bool rests_ = false;
   std::uint64_t taken_ns_ = 0;
 
  private:
-  [[nodiscard]] failure not_reported(const message_text& sentence) const {
-    return {status::unsupported, id_, {}, sentence};
+  [[nodiscard]] Failure not_reported(const MessageText& sentence) const {
+    return {Status::unsupported, id_, {}, sentence};
   }
 
-  source id_;
-  calls calls_;
+  Source id_;
+  Calls calls_;
   std::uint64_t answers_for_;
 };
 
 // Keeps what the sources of a context read, so that a user's machine can be replayed elsewhere.
-class machine_recorder {
+class MachineRecorder {
  public:
-  virtual ~machine_recorder() = default;
+  virtual ~MachineRecorder() = default;
   // Stores the recording so far as a machine file, anonymized.
-  virtual result<void> text(std::string& out) const = 0;
+  virtual Result<void> text(std::string& out) const = 0;
 };
 
 }  // namespace hmn

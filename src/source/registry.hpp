@@ -12,27 +12,27 @@
 
 namespace hmn {
 
-struct listed_source {
-  std::unique_ptr<device_source> device;
+struct ListedSource {
+  std::unique_ptr<DeviceSource> device;
   std::uint64_t fallback_for = 0;  // bit n: skipped if source n is working
 };
 
 // Sources of one context, in order of preference.
-struct source_list {
-  std::unique_ptr<host_source> host;
-  std::vector<listed_source> devices;
-  std::unique_ptr<machine_recorder> recorder;  // if the settings request one
+struct SourceList {
+  std::unique_ptr<HostSource> host;
+  std::vector<ListedSource> devices;
+  std::unique_ptr<MachineRecorder> recorder;  // if the settings request one
 };
 
-#define HMN_MAKER(name, ...) std::unique_ptr<device_source> make_##name(const settings& s);
+#define HMN_MAKER(name, ...) std::unique_ptr<DeviceSource> make_##name(const Settings& s);
 HMN_DEVICE_SOURCES(HMN_MAKER)
 #undef HMN_MAKER
 
-source_list make_sources(const settings& s);
+SourceList make_sources(const Settings& s);
 
-bool is_available(source s) noexcept;
+bool is_available(Source s) noexcept;
 
 // Fails for a source that is not compiled in.
-result<void> require(source s);
+Result<void> require(Source s);
 
 }  // namespace hmn

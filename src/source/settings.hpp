@@ -12,7 +12,7 @@
 namespace hmn {
 
 // Configuration of a context; constant after the first reading.
-struct settings {
+struct Settings {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   std::string dev_root;         // empty: "/dev" for the default sysfs tree, none for another
@@ -24,7 +24,7 @@ struct settings {
   std::string macmon_path;
   std::string simulation_path;  // empty: off
   std::uint64_t sources_off = 0;
-  std::uint32_t device_classes = bit_of(device_class::gpu);  // bit n: class n is listed
+  std::uint32_t device_classes = bit_of(DeviceClass::gpu);  // bit n: class n is listed
   std::uint64_t idle_close_ns = 2'000'000'000;
   std::uint64_t rescan_ns = 2'000'000'000;  // interval in which all processes are scanned
   std::uint32_t rescan_percent = 2;         // of a core, at most, for that
@@ -38,7 +38,7 @@ struct settings {
   std::shared_ptr<std::atomic<std::uint64_t>> on_bus =
       std::make_shared<std::atomic<std::uint64_t>>(0);
 
-  [[nodiscard]] bool is_on(source id) const noexcept {
+  [[nodiscard]] bool is_on(Source id) const noexcept {
     return (sources_off >> static_cast<unsigned>(id) & 1U) == 0;
   }
 };

@@ -14,10 +14,10 @@ inline constexpr std::uint32_t patient_ms = 60'000;
 // Whether it comes true, in its own time.
 template <class F>
 bool comes_true(F condition) {
-  using clock = std::chrono::steady_clock;
-  const auto until = clock::now() + std::chrono::milliseconds(patient_ms);
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::milliseconds(patient_ms);
   while (!condition()) {
-    if (clock::now() > until) return false;
+    if (Clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;

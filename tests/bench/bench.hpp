@@ -34,12 +34,12 @@ inline double used_seconds() {
 }
 
 // A context over the fake NVML, with a scenario given as text.
-class machine {
+class Machine {
  public:
-  explicit machine(hmn_flags flags, const std::string& scenario = {});
-  machine(const machine&) = delete;
-  machine& operator=(const machine&) = delete;
-  ~machine() { hmn_context_destroy(context_); }
+  explicit Machine(hmn_flags flags, const std::string& scenario = {});
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() { hmn_context_destroy(context_); }
   [[nodiscard]] hmn_context* context() const { return context_; }
 
  private:

@@ -47,17 +47,17 @@ void end_at_signal(int number) {
 }
 
 // Held back while the members are made, who inherit that: only the parent ends them.
-class held_signals {
+class HeldSignals {
  public:
-  held_signals() {
+  HeldSignals() {
     sigset_t all;
     sigemptyset(&all);
     for (const int number : ends) sigaddset(&all, number);
     sigprocmask(SIG_BLOCK, &all, &before_);
   }
-  held_signals(const held_signals&) = delete;
-  held_signals& operator=(const held_signals&) = delete;
-  ~held_signals() {
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+  ~HeldSignals() {
     struct sigaction how = {};
     how.sa_handler = end_at_signal;
     sigfillset(&how.sa_mask);
@@ -111,12 +111,12 @@ void close_all(const std::vector<int>& all) {
 
 }  // namespace
 
-crowd::crowd(int count, int descriptors, int clients, const char* device)
+Crowd::Crowd(int count, int descriptors, int clients, const char* device)
     : stacks_(new char[static_cast<std::size_t>(count) * stack_size]) {
   if (most_members(count) < count) return;
   members = &pids_;
   pids_.reserve(static_cast<std::size_t>(count));
-  const held_signals held;
+  const HeldSignals held;
   void* const parent = reinterpret_cast<void*>(static_cast<std::intptr_t>(getpid()));
   constexpr int standard = 3;
   const std::vector<int> usual = open_usual(descriptors - standard);
@@ -137,8 +137,8 @@ crowd::crowd(int count, int descriptors, int clients, const char* device)
   close_all(usual);
 }
 
-crowd::~crowd() {
-  const held_signals held;
+Crowd::~Crowd() {
+  const HeldSignals held;
   end_members();
   pids_.clear();
 }

@@ -11,12 +11,12 @@ namespace bench {
 // Real processes that only wait, with tables of descriptors of their own: sockets, pipes, files,
 // and in `clients` of them, spread evenly, one descriptor of `device`. They share this process'
 // memory, so that ten thousand are cheap.
-class crowd {
+class Crowd {
  public:
-  crowd(int count, int descriptors, int clients, const char* device);
-  crowd(const crowd&) = delete;
-  crowd& operator=(const crowd&) = delete;
-  ~crowd();
+  Crowd(int count, int descriptors, int clients, const char* device);
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+  ~Crowd();
   // As many as the system would give; none where they would take more than half of its pids.
   [[nodiscard]] const std::vector<pid_t>& pids() const { return pids_; }
 

@@ -55,7 +55,7 @@ void require(bool is_true, const char* what) {
   std::exit(1);
 }
 
-double snapshots_us(const bench::machine& on, hmn_flags collect, unsigned devices,
+double snapshots_us(const bench::Machine& on, hmn_flags collect, unsigned devices,
                     unsigned usages) {
   auto options = sized<hmn_snapshot_options>();
   options.collect = collect;
@@ -72,13 +72,13 @@ double snapshots_us(const bench::machine& on, hmn_flags collect, unsigned device
 }
 
 double devices_us(unsigned count) {
-  return snapshots_us(bench::machine(HMN_CONTEXT_NO_THREADS, bench::gpus(count)), 0, count, 0);
+  return snapshots_us(bench::Machine(HMN_CONTEXT_NO_THREADS, bench::gpus(count)), 0, count, 0);
 }
 
 // One folder of a fake /proc by many names: this process and count - 1 others.
 double gpu_processes_us(unsigned count) {
   constexpr std::uint32_t first_pid = 4'000'001;  // greater than this program's
-  const hmn_fake::tree made;
+  const hmn_fake::Tree made;
   const auto self = static_cast<std::uint32_t>(getpid());
   hmn_fake::add_process(made, hmn_fake::simple_process(self, "python3", 4242, 25'600));
   hmn_fake::set_self(made, self);
@@ -90,7 +90,7 @@ double gpu_processes_us(unsigned count) {
     require(symlink(std::to_string(self).c_str(), name.c_str()) == 0, "no link");
     others += R"(, {"pid": )" + std::to_string(pid) + R"(, "used": 4096})";
   }
-  const bench::machine one(HMN_CONTEXT_NO_THREADS, bench::gpus(1, others));
+  const bench::Machine one(HMN_CONTEXT_NO_THREADS, bench::gpus(1, others));
   auto error = sized<hmn_error>();
   bench::must(hmn_context_set_path(one.context(), HMN_PATH_PROC, made.proc().c_str(), &error),
               error);
@@ -101,7 +101,7 @@ double gpu_processes_us(unsigned count) {
 double own_descriptors_us(unsigned count) {
   const rlimit most{count + 100, count + 100};
   if (setrlimit(RLIMIT_NOFILE, &most) != 0) std::exit(77);
-  const hmn_fake::tree made;
+  const hmn_fake::Tree made;
   struct stat node = {};
   require(stat("/dev/full", &node) == 0, "no /dev/full");
   made.directory("sys/bus/platform/drivers/v3d");
@@ -123,9 +123,9 @@ double own_descriptors_us(unsigned count) {
 
 // All of them read once, one after the other.
 double contexts_us(unsigned count) {
-  std::vector<std::unique_ptr<bench::machine>> all;
+  std::vector<std::unique_ptr<bench::Machine>> all;
   for (unsigned i = 0; i < count; ++i) {
-    all.push_back(std::make_unique<bench::machine>(HMN_CONTEXT_NO_THREADS));
+    all.push_back(std::make_unique<bench::Machine>(HMN_CONTEXT_NO_THREADS));
   }
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
@@ -137,7 +137,7 @@ double contexts_us(unsigned count) {
 }
 
 double threads_us(unsigned count) {
-  const bench::machine on(HMN_CONTEXT_NO_THREADS);
+  const bench::Machine on(HMN_CONTEXT_NO_THREADS);
   double best = 1e300;
   for (int i = 0; i < 5; ++i) {
     best = std::min(best, bench::snapshot_together_us(on.context(), count));
@@ -147,12 +147,12 @@ double threads_us(unsigned count) {
 
 // Those that are opened in addition to others.
 double first_contexts_us(unsigned count) {
-  std::vector<std::unique_ptr<bench::machine>> all;
+  std::vector<std::unique_ptr<bench::Machine>> all;
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   const double begun = used_us();
   for (unsigned i = 0; i < count; ++i) {
-    all.push_back(std::make_unique<bench::machine>(HMN_CONTEXT_NO_THREADS));
+    all.push_back(std::make_unique<bench::Machine>(HMN_CONTEXT_NO_THREADS));
     bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
   }
   return used_us() - begun;

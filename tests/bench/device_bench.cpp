@@ -6,7 +6,7 @@
 #include "bench.hpp"
 
 static void pool_read_inline(benchmark::State& state) {
-  const bench::machine machine(HMN_CONTEXT_NO_THREADS);
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS);
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
   for (auto _ : state) {
@@ -18,7 +18,7 @@ static void pool_read_inline(benchmark::State& state) {
 BENCHMARK(pool_read_inline);
 
 static void pool_read_on_worker(benchmark::State& state) {
-  const bench::machine machine(0);
+  const bench::Machine machine(0);
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
   for (auto _ : state) {
@@ -30,7 +30,7 @@ static void pool_read_on_worker(benchmark::State& state) {
 BENCHMARK(pool_read_on_worker)->UseRealTime();
 
 static void telemetry_read_inline(benchmark::State& state) {
-  const bench::machine machine(HMN_CONTEXT_NO_THREADS);
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS);
   hmn_telemetry telemetry = {};
   telemetry.struct_size = sizeof telemetry;
   for (auto _ : state) {

@@ -12,7 +12,7 @@ static void first_pool(benchmark::State& state) {
   hmn_error error = {};
   error.struct_size = sizeof error;
   for (auto _ : state) {
-    const bench::machine machine(0);
+    const bench::Machine machine(0);
     bench::must(hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
   }
 }

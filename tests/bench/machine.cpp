@@ -61,7 +61,7 @@ int read_links(const std::string& folder) {
 }
 
 double snapshot_together_us(hmn_context* context, unsigned threads) {
-  using clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
   constexpr auto long_enough = std::chrono::milliseconds(200);
   std::atomic<bool> is_over{false};
   std::atomic<long> taken{0};
@@ -75,17 +75,17 @@ double snapshot_together_us(hmn_context* context, unsigned threads) {
     }
     taken += own;
   };
-  const auto begun = clock::now();
+  const auto begun = Clock::now();
   std::vector<std::thread> all;
   for (unsigned i = 0; i < threads; ++i) all.emplace_back(take);
   std::this_thread::sleep_for(long_enough);
   is_over = true;
   for (std::thread& each : all) each.join();
-  const std::chrono::duration<double, std::micro> took = clock::now() - begun;
+  const std::chrono::duration<double, std::micro> took = Clock::now() - begun;
   return took.count() / static_cast<double>(taken.load());
 }
 
-machine::machine(hmn_flags flags, const std::string& scenario) {
+Machine::Machine(hmn_flags flags, const std::string& scenario) {
   void* fake = dlopen(HMN_FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
   const auto load =
       reinterpret_cast<int (*)(const char*)>(fake ? dlsym(fake, "fake_nvml_load") : nullptr);

@@ -20,9 +20,9 @@ constexpr std::uint64_t host_namespace = 4026531836;
 constexpr std::uint64_t other_namespace = 4026532513;
 constexpr int descriptors = 1000;
 
-class place {
+class Place {
  public:
-  place(std::uint64_t pid_namespace, bool holds_gpu) {
+  Place(std::uint64_t pid_namespace, bool holds_gpu) {
     auto self = hmn_fake::simple_process(static_cast<std::uint32_t>(getpid()), "bench", 1, 1);
     self.pid_namespace = pid_namespace;
     for (int i = 0; i < descriptors; ++i) self.descriptors[i] = "/dev/null";
@@ -37,15 +37,15 @@ class place {
   }
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
 };
 
 // Takes what the caller uses on each of `state.range(0)` devices.
 void read_own_use(benchmark::State& state, std::uint64_t pid_namespace, bool holds_gpu,
                   hmn_status expected) {
   const auto devices = static_cast<unsigned>(state.range(0));
-  const place here(pid_namespace, holds_gpu);
-  const bench::machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus_of_others(devices));
+  const Place here(pid_namespace, holds_gpu);
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus_of_others(devices));
   here.enter(machine.context());
   auto error = bench::sized<hmn_error>();
   auto options = bench::sized<hmn_snapshot_options>();
@@ -79,7 +79,7 @@ void own_use_in_container_without_gpu(benchmark::State& state) {
 BENCHMARK(own_use_in_container_without_gpu)->Arg(1)->Arg(8);
 
 void bare_descriptor_walk(benchmark::State& state) {
-  const place here(other_namespace, false);
+  const Place here(other_namespace, false);
   const std::string folder = here.descriptors_of_self();
   for (auto _ : state) {
     if (bench::read_links(folder) < descriptors) state.SkipWithError("descriptors are missing");
@@ -88,9 +88,9 @@ void bare_descriptor_walk(benchmark::State& state) {
 BENCHMARK(bare_descriptor_walk);
 
 // So many more descriptors than the process has anyway; fewer if it may not.
-class many_descriptors {
+class ManyDescriptors {
  public:
-  explicit many_descriptors(std::size_t count) {
+  explicit ManyDescriptors(std::size_t count) {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
@@ -101,9 +101,9 @@ class many_descriptors {
       all_.push_back(one);
     }
   }
-  many_descriptors(const many_descriptors&) = delete;
-  many_descriptors& operator=(const many_descriptors&) = delete;
-  ~many_descriptors() {
+  ManyDescriptors(const ManyDescriptors&) = delete;
+  ManyDescriptors& operator=(const ManyDescriptors&) = delete;
+  ~ManyDescriptors() {
     for (const int one : all_) close(one);
   }
   [[nodiscard]] std::size_t count() const { return all_.size(); }
@@ -120,13 +120,13 @@ void read_once(hmn_context* context) {
 
 void opening_nvml(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
-  const many_descriptors held(count);
+  const ManyDescriptors held(count);
   if (held.count() < count) {
     state.SkipWithError("the process may not have so many descriptors");
     return;
   }
   for (auto _ : state) {
-    const bench::machine machine(HMN_CONTEXT_NO_THREADS);
+    const bench::Machine machine(HMN_CONTEXT_NO_THREADS);
     read_once(machine.context());
   }
 }
@@ -136,9 +136,9 @@ BENCHMARK(opening_nvml)->Arg(10)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 void opening_contexts(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
-    std::vector<std::unique_ptr<bench::machine>> all;
+    std::vector<std::unique_ptr<bench::Machine>> all;
     while (all.size() < count) {
-      all.push_back(std::make_unique<bench::machine>(HMN_CONTEXT_NO_THREADS));
+      all.push_back(std::make_unique<bench::Machine>(HMN_CONTEXT_NO_THREADS));
       read_once(all.back()->context());
     }
   }

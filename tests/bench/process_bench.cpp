@@ -15,9 +15,9 @@
 
 namespace {
 
-class children {
+class Children {
  public:
-  explicit children(int count) {
+  explicit Children(int count) {
     for (int i = 0; i < count; ++i) {
       const pid_t child = fork();
       if (child == 0) {
@@ -26,9 +26,9 @@ class children {
       pids_.push_back(child);
     }
   }
-  children(const children&) = delete;
-  children& operator=(const children&) = delete;
-  ~children() {
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+  ~Children() {
     for (const pid_t pid : pids_) kill(pid, SIGKILL);
     for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
   }
@@ -43,7 +43,7 @@ constexpr int count = 64;
 }  // namespace
 
 static void bare_file_loop(benchmark::State& state) {
-  const children others(count);
+  const Children others(count);
   for (auto _ : state) {
     for (const pid_t pid : others.pids()) {
       char path[64];
@@ -63,12 +63,12 @@ static void bare_file_loop(benchmark::State& state) {
 BENCHMARK(bare_file_loop);
 
 static void process_list(benchmark::State& state) {
-  const children others(count);
+  const Children others(count);
   std::string rows;
   for (const pid_t pid : others.pids()) {
     rows += ", {\"pid\": " + std::to_string(pid) + ", \"used\": 1048576}";
   }
-  const bench::machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus(1, rows));
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus(1, rows));
   hmn_snapshot_options options = {};
   options.struct_size = sizeof options;
   options.collect = HMN_COLLECT_PROCESSES;

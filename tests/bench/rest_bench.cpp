@@ -21,10 +21,10 @@ double entries_of(const char* folder) {
   return static_cast<double>(std::distance(begin(all), end(all)));
 }
 
-struct held {
+struct Held {
   double bytes, descriptors, threads;
 
-  static held now() {
+  static Held now() {
     return {static_cast<double>(mallinfo2().uordblks), entries_of("/proc/self/fd"),
             entries_of("/proc/self/task")};
   }
@@ -33,19 +33,19 @@ struct held {
 // Counters are of each of 100 contexts that have read a device once.
 void contexts_at_rest(benchmark::State& state) {
   constexpr int contexts = 100;
-  const auto warm = std::make_unique<bench::machine>(0);  // loads what all of them share
+  const auto warm = std::make_unique<bench::Machine>(0);  // loads what all of them share
   auto error = bench::sized<hmn_error>();
   auto pool = bench::sized<hmn_pool>();
   bench::must(hmn_pool_read(warm->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
   for (auto _ : state) {
-    const held before = held::now();
-    std::vector<std::unique_ptr<bench::machine>> all;
+    const Held before = Held::now();
+    std::vector<std::unique_ptr<bench::Machine>> all;
     for (int i = 0; i < contexts; ++i) {
-      all.push_back(std::make_unique<bench::machine>(0));
+      all.push_back(std::make_unique<bench::Machine>(0));
       bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
                   error);
     }
-    const held after = held::now();
+    const Held after = Held::now();
     state.counters["bytes"] = (after.bytes - before.bytes) / contexts;
     state.counters["descriptors"] = (after.descriptors - before.descriptors) / contexts;
     state.counters["threads"] = (after.threads - before.threads) / contexts;

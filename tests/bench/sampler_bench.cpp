@@ -38,7 +38,7 @@ static void bare_clock_gettime(benchmark::State& state) {
 BENCHMARK(bare_clock_gettime);
 
 static void latest_pool(benchmark::State& state) {
-  const bench::machine machine(0);
+  const bench::Machine machine(0);
   hmn_sampler* sampler = start(machine.context(), 10);
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
@@ -50,7 +50,7 @@ static void latest_pool(benchmark::State& state) {
 BENCHMARK(latest_pool);
 
 static void latest_telemetry(benchmark::State& state) {
-  const bench::machine machine(0);
+  const bench::Machine machine(0);
   hmn_sampler* sampler = start(machine.context(), 10);
   hmn_telemetry load = {};
   load.struct_size = sizeof load;
@@ -63,7 +63,7 @@ BENCHMARK(latest_telemetry);
 
 // With a writer as fast as it can be.
 static void latest_pool_beside_a_writer(benchmark::State& state) {
-  const bench::machine machine(0);
+  const bench::Machine machine(0);
   hmn_sampler* sampler = start(machine.context(), 1);
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
@@ -75,7 +75,7 @@ BENCHMARK(latest_pool_beside_a_writer);
 
 // Counter `core_percent`: what sampling devices, memory and telemetry ten times a second takes.
 static void sampler_at_10_hz(benchmark::State& state) {
-  const bench::machine machine(0);
+  const bench::Machine machine(0);
   hmn_sampler* sampler = start(machine.context(), 100);
   double used = 0;
   double passed = 0;
@@ -97,7 +97,7 @@ BENCHMARK(sampler_at_10_hz)->UseRealTime()->Iterations(1);
 
 // Counter `bytes`: of each snapshot that a sampler keeps, with pools and telemetry of 8 devices.
 static void sampler_ring(benchmark::State& state) {
-  const bench::machine machine(0, bench::gpus(8));
+  const bench::Machine machine(0, bench::gpus(8));
   hmn_sampler_options options = {};
   options.struct_size = sizeof options;
   options.interval_ns = HMN_MILLISECONDS(1);
@@ -114,7 +114,7 @@ static void sampler_ring(benchmark::State& state) {
     bench::must(hmn_sampler_start(sampler, &error), error);
     hmn_sampler_info info = {};
     info.struct_size = sizeof info;
-    struct point {
+    struct Point {
       double heap, kept;
     };
     const auto at = [&](uint32_t count) {
@@ -122,10 +122,10 @@ static void sampler_ring(benchmark::State& state) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         hmn_sampler_read(sampler, &info, nullptr);
       }
-      return point{static_cast<double>(mallinfo2().uordblks), static_cast<double>(info.pending)};
+      return Point{static_cast<double>(mallinfo2().uordblks), static_cast<double>(info.pending)};
     };
-    const point few = at(100);
-    const point many = at(1000);
+    const Point few = at(100);
+    const Point many = at(1000);
     bytes = (many.heap - few.heap) / (many.kept - few.kept);
     hmn_sampler_destroy(sampler);
   }

@@ -34,15 +34,15 @@ constexpr std::uint64_t tenth_ns = platform::ns_per_second / 10;
 constexpr int descriptors = 10;
 constexpr unsigned longest_s = 600;  // of a run that does not come to its end
 
-struct plan {
+struct Plan {
   int processes = 10'000;
   int rounds = 5;
 
   [[nodiscard]] int clients() const { return std::max(1, processes / 50); }
 };
 
-plan parse(int count, char** words) {
-  plan p;
+Plan parse(int count, char** words) {
+  Plan p;
   for (int i = 1; i + 1 < count; i += 2) {
     if (std::strcmp(words[i], "--processes") == 0) p.processes = std::atoi(words[i + 1]);
     if (std::strcmp(words[i], "--rounds") == 0) p.rounds = std::atoi(words[i + 1]);
@@ -50,7 +50,7 @@ plan parse(int count, char** words) {
   return p;
 }
 
-void add_card(const hmn_fake::tree& to) {
+void add_card(const hmn_fake::Tree& to) {
   const auto found = platform::status_of(node_file);
   to.directory("sys/bus/platform/drivers/v3d");
   to.link("sys/class/drm/renderD128/device/driver", "../../../../bus/platform/drivers/v3d");
@@ -59,23 +59,23 @@ void add_card(const hmn_fake::tree& to) {
                                                "\n");
 }
 
-class walker {
+class Walker {
  public:
-  explicit walker(const drm::card_list& cards, std::uint32_t percent = 100)
+  explicit Walker(const drm::CardList& cards, std::uint32_t percent = 100)
       : cards_(cards), scanner_("/proc", rescan_ns, percent) {}
 
   // The next walk, so long after the last one.
-  void walk(std::uint64_t later_ns, drm::extent how) {
+  void walk(std::uint64_t later_ns, drm::Extent how) {
     now_ns_ += later_ns;
     seen = scanner_.scan(cards_, false, now_ns_, ~std::uint64_t{0}, found, how);
   }
 
-  drm::client_list found;
-  drm::coverage seen;
+  drm::ClientList found;
+  drm::Coverage seen;
 
  private:
-  const drm::card_list& cards_;
-  drm::scanner scanner_;
+  const drm::CardList& cards_;
+  drm::Scanner scanner_;
   std::uint64_t now_ns_ = platform::ns_per_second;
 };
 
@@ -101,32 +101,32 @@ double median(std::vector<double> all) {
   return all[all.size() / 2];
 }
 
-struct round_times {
+struct RoundTimes {
   std::vector<double> bare, first, again, slow, rolling, worst;
   double largest_part = 0;  // of the processes, looked through in one rolling walk
 };
 
 // What one round measures; false: clients are missing.
-bool run_round(const plan& p, const drm::card_list& cards, round_times& to) {
+bool run_round(const Plan& p, const drm::CardList& cards, RoundTimes& to) {
   long devices = 0;
   to.bare.push_back(ms_of([&] { bare_walk(&devices); }));
-  walker w(cards);
-  to.first.push_back(ms_of([&] { w.walk(0, drm::extent::rolling); }));
+  Walker w(cards);
+  to.first.push_back(ms_of([&] { w.walk(0, drm::Extent::rolling); }));
   const auto wanted = static_cast<std::size_t>(p.clients());
   if (w.found.all().size() != wanted) return false;
-  to.again.push_back(ms_of([&] { w.walk(1, drm::extent::complete); }));
+  to.again.push_back(ms_of([&] { w.walk(1, drm::Extent::complete); }));
   if (w.found.all().size() != wanted) return false;
   std::vector<double> all;
   for (int i = 0; i < 40; ++i) {
-    all.push_back(ms_of([&] { w.walk(tenth_ns, drm::extent::rolling); }));
+    all.push_back(ms_of([&] { w.walk(tenth_ns, drm::Extent::rolling); }));
     if (w.found.all().size() != wanted) return false;
     const auto part = static_cast<double>(w.seen.processes - w.seen.remembered) / w.seen.processes;
     to.largest_part = std::max(to.largest_part, part);
   }
   to.rolling.push_back(median(all));
   to.worst.push_back(*std::max_element(all.begin(), all.end()));
-  w.walk(rescan_ns / 2, drm::extent::complete);
-  to.slow.push_back(ms_of([&] { w.walk(rescan_ns / 2, drm::extent::complete); }));
+  w.walk(rescan_ns / 2, drm::Extent::complete);
+  to.slow.push_back(ms_of([&] { w.walk(rescan_ns / 2, drm::Extent::complete); }));
   return true;
 }
 
@@ -135,8 +135,8 @@ void print(const char* what, const std::vector<double>& times, double bare) {
 }
 
 // A card that counts for itself, so that no process has to be asked.
-void add_counting_card(const hmn_fake::tree& to) {
-  hmn_fake::pci_device card;
+void add_counting_card(const hmn_fake::Tree& to) {
+  hmn_fake::PciDevice card;
   card.address = "0000:03:00.0";
   card.vendor = 0x1002;
   card.device = 0x73bf;
@@ -151,7 +151,7 @@ void add_counting_card(const hmn_fake::tree& to) {
   hmn_fake::add_pci_device(to, card);
 }
 
-struct sampling {
+struct Sampling {
   // Percent that devices, memory and telemetry ten times a second take; none where samples are
   // missing.
   std::optional<double> core;
@@ -160,7 +160,7 @@ struct sampling {
 };
 
 // Of the machine whose sysfs is there, with the real processes.
-sampling sample(const hmn_fake::tree& made, bool has_load, unsigned samples) {
+Sampling sample(const hmn_fake::Tree& made, bool has_load, unsigned samples) {
   hmn_context* context = nullptr;
   hmn_sampler* sampler = nullptr;
   hmn_sampler_options options = {};
@@ -168,7 +168,7 @@ sampling sample(const hmn_fake::tree& made, bool has_load, unsigned samples) {
   options.interval_ns = HMN_MILLISECONDS(100);
   hmn_sampler_info info = {};
   info.struct_size = sizeof info;
-  sampling all;
+  Sampling all;
   hmn_context_options without = {};
   without.struct_size = sizeof without;
   // A GPU of this machine does not answer in place of the made one.
@@ -183,7 +183,7 @@ sampling sample(const hmn_fake::tree& made, bool has_load, unsigned samples) {
       usleep(100'000);
       hmn_sampler_read(sampler, &info, nullptr);
     }
-    const sampling before{0, info.taken_count, info.late_count};
+    const Sampling before{0, info.taken_count, info.late_count};
     const double begun = ms_used(CLOCK_PROCESS_CPUTIME_ID);
     const double since = ms_used(CLOCK_MONOTONIC);
     for (unsigned i = 0; i < longest_s && info.taken_count < before.taken + samples; ++i) {
@@ -205,14 +205,14 @@ sampling sample(const hmn_fake::tree& made, bool has_load, unsigned samples) {
 
 // Its load is its clients', in fdinfo: here none, since the nodes that stand for it have no such
 // texts. What is measured is the search for them.
-sampling sample_fdinfo(unsigned samples) {
-  const hmn_fake::tree made;
+Sampling sample_fdinfo(unsigned samples) {
+  const hmn_fake::Tree made;
   add_card(made);
   return sample(made, false, samples);
 }
 
-sampling sample_counting_card(unsigned samples) {
-  const hmn_fake::tree made;
+Sampling sample_counting_card(unsigned samples) {
+  const hmn_fake::Tree made;
   add_counting_card(made);
   return sample(made, true, samples);
 }
@@ -225,7 +225,7 @@ void print_sampling(const char* what, std::optional<double> core) {
   }
 }
 
-void print_all(const plan& p, const round_times& m) {
+void print_all(const Plan& p, const RoundTimes& m) {
   const double bare = fastest(m.bare);
   std::printf("| walk over %d processes | time | against the bare one |\n|---|---|---|\n",
               p.processes);
@@ -237,7 +237,7 @@ void print_all(const plan& p, const round_times& m) {
   print("the longest of those", m.worst, bare);
   std::printf("| most processes looked through in one of those | | %.3f |\n", m.largest_part);
   print_sampling("sampler at 10 Hz without processes", sample_counting_card(30).core);
-  const sampling searched = sample_fdinfo(50);
+  const Sampling searched = sample_fdinfo(50);
   print_sampling("sampler at 10 Hz, values in fdinfo", searched.core);
   std::printf("| samples of those that were late | %llu of %llu | |\n",
               static_cast<unsigned long long>(searched.late),
@@ -247,20 +247,20 @@ void print_all(const plan& p, const round_times& m) {
 }  // namespace
 
 int main(int count, char** words) {
-  const plan p = parse(count, words);
+  const Plan p = parse(count, words);
   alarm(longest_s);
-  const hmn_fake::tree made;
+  const hmn_fake::Tree made;
   add_card(made);
-  settings s;
+  Settings s;
   s.sys_root = made.sys();
-  drm::card_list cards(s);
+  drm::CardList cards(s);
   cards.refresh();
-  const bench::crowd others(p.processes, descriptors, p.clients(), node_file);
+  const bench::Crowd others(p.processes, descriptors, p.clients(), node_file);
   if (others.pids().size() != static_cast<std::size_t>(p.processes)) {
     std::printf("the system gives %zu processes of %d\n", others.pids().size(), p.processes);
     return 1;
   }
-  round_times m;
+  RoundTimes m;
   for (int i = 0; i < p.rounds; ++i) {
     if (run_round(p, cards, m)) continue;
     std::puts("clients are missing");

@@ -13,7 +13,7 @@
 #include "bench.hpp"
 
 static void take_snapshots(benchmark::State& state, hmn_flags flags) {
-  const bench::machine machine(flags);
+  const bench::Machine machine(flags);
   hmn_error error = {};
   error.struct_size = sizeof error;
   for (auto _ : state) {
@@ -38,7 +38,7 @@ BENCHMARK(snapshot_inline);
 
 // The counter is for all threads of one context together: not above that of one.
 static void snapshots_together(benchmark::State& state) {
-  const bench::machine machine(HMN_CONTEXT_NO_THREADS);
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS);
   double took_us = 0;
   for (auto _ : state) {
     took_us = bench::snapshot_together_us(machine.context(), static_cast<unsigned>(state.range(0)));

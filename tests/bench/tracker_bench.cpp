@@ -14,9 +14,9 @@ namespace {
 constexpr std::uint64_t bytes = 4096;
 
 // The limit is far away: what is measured is the way to an allocation, not a refusal.
-class budget {
+class Budget {
  public:
-  budget() {
+  Budget() {
     hmn_tracker_options options{};
     options.struct_size = sizeof options;
     options.flags = HMN_TRACKER_LIMITED;
@@ -26,9 +26,9 @@ class budget {
     bench::must(hmn_tracker_create(nullptr, 0, &options, &tracker_, &error), error);
     bench::must(hmn_tracker_tag(tracker_, "weights", &tag_, &error), error);
   }
-  budget(const budget&) = delete;
-  budget& operator=(const budget&) = delete;
-  ~budget() { hmn_tracker_destroy(tracker_); }
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+  ~Budget() { hmn_tracker_destroy(tracker_); }
 
   [[nodiscard]] hmn_tracker* tracker() const { return tracker_; }
   [[nodiscard]] std::uint32_t tag() const { return tag_; }
@@ -38,8 +38,8 @@ class budget {
   std::uint32_t tag_ = 0;
 };
 
-budget& shared_budget() {
-  static budget one;
+Budget& shared_budget() {
+  static Budget one;
   return one;
 }
 

@@ -16,9 +16,9 @@ using json = nlohmann::json;
   throw std::runtime_error(place + ": " + reason);
 }
 
-class object {
+class Object {
  public:
-  object(const json& value, std::string place) : value_(value), place_(std::move(place)) {
+  Object(const json& value, std::string place) : value_(value), place_(std::move(place)) {
     if (!value_.is_object()) refuse(place_, "not an object");
   }
 
@@ -52,12 +52,12 @@ inline bool truth_from(const json& value, const std::string& place) {
   return value.get<bool>();
 }
 
-inline std::string text_or(object& in, const std::string& key, std::string fallback) {
+inline std::string text_or(Object& in, const std::string& key, std::string fallback) {
   const json* value = in.find(key);
   return value ? text_from(*value, in.at(key)) : std::move(fallback);
 }
 
-inline bool truth_or(object& in, const std::string& key, bool fallback) {
+inline bool truth_or(Object& in, const std::string& key, bool fallback) {
   const json* value = in.find(key);
   return value ? truth_from(*value, in.at(key)) : fallback;
 }

@@ -9,38 +9,38 @@ using namespace hmn::amd_tool;
 
 namespace {
 
-void check(const field_amount& f, form as) {
-  if (f.why == status::empty) return;
+void check(const FieldAmount& f, Form as) {
+  if (f.why == Status::empty) return;
   promise(!f.key.empty() && is_utf8(f.key.view()) && is_utf8(f.text.view()));
   if (!f.has_value()) return;
   promise(f.number - f.number == 0);
-  if (as == form::percent) promise(f.number >= 0 && f.number <= 100);
-  if (as == form::joules) promise(f.number > 0);
-  if (as >= form::bytes && as != form::celsius) promise(f.number >= 0);
-  if (as == form::link) promise(f.whole >> 8 >= 1 && f.whole >> 8 <= 6 && (f.whole & 0xFF) <= 32);
+  if (as == Form::percent) promise(f.number >= 0 && f.number <= 100);
+  if (as == Form::joules) promise(f.number > 0);
+  if (as >= Form::bytes && as != Form::celsius) promise(f.number >= 0);
+  if (as == Form::link) promise(f.whole >> 8 >= 1 && f.whole >> 8 <= 6 && (f.whole & 0xFF) <= 32);
 }
 
-void check(const dialect& d, const answer& a) {
+void check(const Dialect& d, const Answer& a) {
   promise(a.cards.size() <= most_cards && a.processes.size() <= most_processes);
   promise(a.cards.size() <= a.records);
-  for (const card& c : a.cards) {
-    for (const field_amount& f : c.amounts) {
-      if (f.why != status::empty) promise(f.rank < d.rows.size());
+  for (const Card& c : a.cards) {
+    for (const FieldAmount& f : c.amounts) {
+      if (f.why != Status::empty) promise(f.rank < d.rows.size());
     }
-    for (const row& r : d.rows) {
-      const field_amount& f = c[r.what];
-      if (f.why != status::empty) check(f, d.rows[f.rank].as);
+    for (const Row& r : d.rows) {
+      const FieldAmount& f = c[r.what];
+      if (f.why != Status::empty) check(f, d.rows[f.rank].as);
     }
   }
-  for (const process_row& p : a.processes) promise(!p.used || p.flaw.empty());
+  for (const ProcessRow& p : a.processes) promise(!p.used || p.flaw.empty());
   for (const auto& p : a.problems) promise(!p.empty() && is_utf8(p.view()));
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  const dialect& d = take_byte(input) % 2 == 0 ? rocm_smi : amd_smi;
-  answer a;
+  const Dialect& d = take_byte(input) % 2 == 0 ? rocm_smi : amd_smi;
+  Answer a;
   read_answer(d, input, a);
   check(d, a);
   // A second answer of the same reading is laid over the first.

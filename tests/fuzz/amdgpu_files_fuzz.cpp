@@ -24,9 +24,9 @@ void check_table(std::string_view input) {
 }  // namespace
 
 void fuzz(std::string_view input) {
-  const clock_levels levels = parse_clock_levels(input);
+  const ClockLevels levels = parse_clock_levels(input);
   promise(!levels.current_mhz || *levels.current_mhz <= levels.highest_mhz.value_or(0));
-  const error_counts errors = parse_error_counts(input);
+  const ErrorCounts errors = parse_error_counts(input);
   promise((!errors.corrected && !errors.uncorrected) || input.find(':') != std::string_view::npos);
   const auto uuid = uuid_of(input);
   promise(uuid.empty() || uuid.view().size() == 20);

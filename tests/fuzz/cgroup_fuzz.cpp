@@ -7,37 +7,37 @@ using namespace hmn::procfs;
 
 namespace {
 
-using version = cgroup_membership::version;
+using Version = CgroupMembership::Version;
 
 // What is written, mapped or dirty is never free, and a line of neither list changes nothing.
-void check_free_cache(std::string_view input, version hierarchy) {
+void check_free_cache(std::string_view input, Version hierarchy) {
   const std::uint64_t bytes = parse_cgroup_free_cache(input, hierarchy);
   if (bytes == 0) return;
   const std::string text(input.substr(0, input.rfind('\n') + 1));
   const std::uint64_t whole = parse_cgroup_free_cache(text, hierarchy);
   promise(parse_cgroup_free_cache(text + "shmem 9\nunevictable 9\nslab_reclaimable 9\n",
                                   hierarchy) == whole);
-  const char* const dirty = hierarchy == version::v1 ? "total_dirty " : "file_dirty ";
+  const char* const dirty = hierarchy == Version::v1 ? "total_dirty " : "file_dirty ";
   promise(parse_cgroup_free_cache(text + dirty + "18446744073709551615\n", hierarchy) == 0);
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  check_free_cache(input, version::v1);
-  check_free_cache(input, version::v2);
-  const cgroup_membership m = parse_cgroup_membership(input);
+  check_free_cache(input, Version::v1);
+  check_free_cache(input, Version::v2);
+  const CgroupMembership m = parse_cgroup_membership(input);
   promise(is_inside(m.path, input));
-  promise((m.hierarchy == version::none) == m.path.empty());
+  promise((m.hierarchy == Version::none) == m.path.empty());
   promise(m.path.empty() || m.path.front() == '/');
   promise(m.path.find('\n') == std::string_view::npos);
   const auto unified = parse_v2_membership(input);
   promise(is_inside(unified.path, input));
   promise(unified.path.empty() || unified.path.front() == '/');
-  for (const cgroup_limit& limit :
+  for (const CgroupLimit& limit :
        {parse_cgroup_limit(input), parse_cgroup_hierarchical_limit(input)}) {
     promise(limit.bytes < 0x7fff'ffff'ffff'0000);
-    if (limit.what != cgroup_limit::is::known) continue;
+    if (limit.what != CgroupLimit::Is::known) continue;
     promise(parse_cgroup_limit(std::to_string(limit.bytes) + "\n").bytes == limit.bytes);
   }
   const auto usage = parse_cgroup_usage(input);

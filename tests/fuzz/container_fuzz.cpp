@@ -6,7 +6,7 @@
 using namespace hmn::procfs;
 
 void fuzz(std::string_view input) {
-  const container in = parse_container(input);
+  const Container in = parse_container(input);
   promise(in.empty() || is_inside(in.id, input));
   promise(in.id.find('/') == std::string_view::npos);
   promise(in.empty() == in.runtime.empty());

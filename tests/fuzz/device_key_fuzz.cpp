@@ -11,7 +11,7 @@ void fuzz(std::string_view input) {
   const auto address = parse_pci_address(input);
   promise(address.has_value() != normal_pci_address(input).empty());
   if (!address) return;
-  const text<32> written = to_text(*address);
+  const Text<32> written = to_text(*address);
   promise(written.view().size() == 12 || written.view().size() == 16);
   promise(parse_pci_address(written.view()) == address);
   promise(parse_pci_address(system_name(*address).view()) == address);

@@ -12,8 +12,8 @@ void fuzz(std::string_view input) {
     promise(r->device.find('/') == std::string_view::npos);
     promise(!r->is_unlimited || r->bytes == 0);
   }
-  for (const PoolKey pool : {PoolKey{pool_kind::vram}, PoolKey{pool_kind::vram, 2},
-                             PoolKey{pool_kind::host}, PoolKey{pool_kind::stolen}}) {
+  for (const PoolKey pool : {PoolKey{PoolKind::vram}, PoolKey{PoolKind::vram, 2},
+                             PoolKey{PoolKind::host}, PoolKey{PoolKind::stolen}}) {
     const auto sum = sum_of(input, "0000:03:00.0", pool);
     promise(sum == sum_of(input, "00000000:03:00.0", pool));
     promise(!sum_of(input, "", pool));

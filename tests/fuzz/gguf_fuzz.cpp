@@ -9,7 +9,7 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-void check(const gguf& of, std::uint64_t file_bytes) {
+void check(const Gguf& of, std::uint64_t file_bytes) {
   std::uint64_t sum = 0;
   for (const auto& each : of.tensors) sum += each.bytes;  // none of them passes the file's size
   promise(sum <= file_bytes);

@@ -8,7 +8,7 @@ using namespace hmn;
 namespace {
 
 // As the system writes it.
-std::string name_of(const pdh::instance& i) {
+std::string name_of(const pdh::Instance& i) {
   char text[128];
   std::string name;
   if (i.pid) name = "pid_" + std::to_string(*i.pid) + "_";

@@ -11,7 +11,7 @@ using namespace hmn;
 
 namespace {
 
-void check_heap(const intel::heap& h, std::size_t most) {
+void check_heap(const intel::Heap& h, std::size_t most) {
   promise(h.regions <= most);
   promise(h.regions != 0 || (!h.total && !h.used && !h.visible));
   promise(!h.used || !h.total || *h.used <= *h.total);
@@ -19,9 +19,9 @@ void check_heap(const intel::heap& h, std::size_t most) {
   promise(!h.visible_used || !h.visible || *h.visible_used <= *h.visible);
 }
 
-void check_regions(const std::optional<intel::memory_regions>& reported, std::size_t bytes) {
+void check_regions(const std::optional<intel::MemoryRegions>& reported, std::size_t bytes) {
   if (!reported) return;
-  const std::size_t most = bytes / sizeof(intel::raw_region);
+  const std::size_t most = bytes / sizeof(intel::RawRegion);
   promise(most != 0);
   promise(reported->system.regions + reported->device.regions <= most);
   check_heap(reported->system, most);
@@ -36,9 +36,9 @@ void fuzz(std::string_view input) {
   check_regions(xe::parse_regions(bytes), input.size());
   const auto file = intel::parse_chip_file(input);
   promise(!file || (file->number < 1000 &&
-                    intel::value_of({file->what, intel::place::card, file->number, 1}) > 0));
-  for (const auto what : {intel::quantity::temperature, intel::quantity::energy}) {
-    promise(intel::parse_label(what, input) <= intel::place::other);
+                    intel::value_of({file->what, intel::Place::card, file->number, 1}) > 0));
+  for (const auto what : {intel::Quantity::temperature, intel::Quantity::energy}) {
+    promise(intel::parse_label(what, input) <= intel::Place::other);
   }
   promise(std::popcount(intel::throttle_bit(input)) == 1);
 }

@@ -5,7 +5,7 @@
 using namespace hmn;
 
 void fuzz(std::string_view input) {
-  drm::compute_node n;
+  drm::ComputeNode n;
   const bool is_gpu = kfd::parse_node(input, n);
   promise(!is_gpu || kfd::property(input, "simd_count").value_or(0) != 0);
   promise(!is_gpu || kfd::property(input, "location_id") == n.location);

@@ -6,9 +6,9 @@ using namespace hmn::simulated;
 
 void fuzz(std::string_view input) {
   const auto read = read_script(input, 4242);
-  const auto* s = std::get_if<script>(&read);
+  const auto* s = std::get_if<Script>(&read);
   if (s == nullptr) return;
-  const machine& first = s->beginning();
+  const Machine& first = s->beginning();
   promise(&s->at(0, 0) == &s->at(0, 0));
   for (std::uint64_t reading = 0; reading < 4; ++reading) (void)s->at(reading, reading * 1000);
   (void)first;

@@ -5,19 +5,19 @@
 using namespace hmn::macmon;
 
 void fuzz(std::string_view input) {
-  const answer a = read_answer(input);
+  const Answer a = read_answer(input);
   promise(is_utf8(a.stray.view()));
   if (!a.last) return;
-  const sample& s = *a.last;
-  for (const field_amount& f : s.amounts) {
-    if (f.why == hmn::status::empty) continue;
+  const Sample& s = *a.last;
+  for (const FieldAmount& f : s.amounts) {
+    if (f.why == hmn::Status::empty) continue;
     promise(!f.key.empty() && is_utf8(f.said.view()) && f.has_value() == f.flaw.empty());
     if (f.has_value()) promise(f.number >= 0 && f.number - f.number == 0);
   }
-  for (const field f : {field::gpu_active, field::gpu_effective}) {
+  for (const Field f : {Field::gpu_active, Field::gpu_effective}) {
     if (s[f].has_value()) promise(s[f].number <= 100);
   }
-  for (const field_amount& fan : s.fans) {
+  for (const FieldAmount& fan : s.fans) {
     if (fan.has_value()) promise(fan.number >= 0);
   }
   promise(is_utf8(s.chip.view()));

@@ -31,7 +31,7 @@ void fuzz(std::string_view input) {
   check_stall(input);
   check_zfs_cache(input);
   const std::uint64_t low = std::uint64_t{take_byte(input)} << 20;
-  const meminfo m = parse_meminfo(input);
+  const Meminfo m = parse_meminfo(input);
   const auto none_kept = m.estimate_available(0);
   const auto some_kept = m.estimate_available(low);
   if (!none_kept) return;

@@ -9,7 +9,7 @@
 using namespace hmn::cli::fit;
 
 void fuzz(std::string_view input) {
-  hmn::cli::fit_options asked;
+  hmn::cli::FitOptions asked;
   asked.batch = take_byte(input) + 1;
   auto parsed = parse_config(std::string(input));
   if (!parsed) {
@@ -19,7 +19,7 @@ void fuzz(std::string_view input) {
   promise(parsed->parameters.layers.size() == parsed->shape.layers.size());
   auto counted = weights_of(*parsed);
   if (!counted) return;
-  model of;
+  Model of;
   of.of = *std::move(counted);
   of.shape = std::move(parsed->shape);
   const auto needs = demand_of(of, asked);
@@ -28,5 +28,5 @@ void fuzz(std::string_view input) {
   const std::uint64_t half = needs->total() / 2;
   const auto placed = place(*needs, {half, needs->total(), false});
   promise(placed.layers <= needs->layer_weights.size());
-  promise(placed.is != verdict::partly || placed.device_bytes <= half);
+  promise(placed.is != Verdict::partly || placed.device_bytes <= half);
 }

@@ -5,12 +5,12 @@
 
 #include "fuzz.hpp"
 
-using hmn::simulated::neutral;
+using hmn::simulated::Neutral;
 
 void fuzz(std::string_view input) {
-  neutral n;
-  n.know("alice", neutral::kind::user);
-  n.know("alicebox", neutral::kind::host);
+  Neutral n;
+  n.know("alice", Neutral::Kind::user);
+  n.know("alicebox", Neutral::Kind::host);
   n.learn(input);
   const std::string once = n.plain(input);
   promise(n.plain(input) == once);

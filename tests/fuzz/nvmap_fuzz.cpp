@@ -6,9 +6,9 @@
 using namespace hmn::tegra;
 
 void fuzz(std::string_view input) {
-  const nvmap_clients found = parse_nvmap(input);
+  const NvmapClients found = parse_nvmap(input);
   promise(found.all.size() <= input.size());
-  for (const nvmap_client& c : found.all) {
+  for (const NvmapClient& c : found.all) {
     promise(c.pid != 0);
     promise(c.bytes % 1024 == 0);
   }

@@ -11,7 +11,7 @@ void fuzz(std::string_view input) {
   std::string again;
   for (const std::uint32_t pid : pids) {
     promise(pid != 0);
-    const pid_name name(pid);
+    const PidName name(pid);
     promise(parse_pid(name.view()) == pid);
     again.append(name.view()).append("\n");
   }

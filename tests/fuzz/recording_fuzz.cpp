@@ -12,9 +12,9 @@ using namespace hmn::platform;
 void fuzz(std::string_view input) {
   const std::string text = "{\"recording\":" + std::string(input) + "}";
   const auto read = read_script(text, 4242);
-  const auto* s = std::get_if<script>(&read);
+  const auto* s = std::get_if<Script>(&read);
   if (s == nullptr || !s->recorded().answers) return;
-  const override_scope scope(s->recorded().answers.get());
+  const OverrideScope scope(s->recorded().answers.get());
   char buffer[64];
   std::string whole;
   for (const char* path : {"/", "/a", "/a/b", "/machine/sys/class/drm"}) {

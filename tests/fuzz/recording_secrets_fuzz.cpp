@@ -14,7 +14,7 @@
 #include "platform/system_override.hpp"
 
 using namespace hmn;
-using simulated::recorder;
+using simulated::Recorder;
 
 namespace {
 
@@ -80,9 +80,9 @@ void make_folders_of(const std::string& path) {
   }
 }
 
-class tree {
+class Tree {
  public:
-  tree() {
+  Tree() {
     promise(::mkdtemp(folder_.data()) != nullptr);
     for (const auto& [link, target] : links) {
       make_folders_of(at(link));
@@ -94,17 +94,17 @@ class tree {
       make_folders_of(at("/proc/" + std::string(pid) + "/"));
     }
   }
-  tree(const tree&) = delete;
-  tree& operator=(const tree&) = delete;
-  ~tree() {
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree() {
     const auto remove = [](const char* path, const struct stat*, int, FTW*) {
       return std::remove(path);
     };
     ::nftw(folder_.c_str(), remove, 8, FTW_DEPTH | FTW_PHYS);
   }
   [[nodiscard]] std::string at(std::string_view path) const { return folder_ + std::string(path); }
-  [[nodiscard]] settings roots() const {
-    settings s;
+  [[nodiscard]] Settings roots() const {
+    Settings s;
     s.proc_root = at("/proc");
     s.sys_root = at("/sys");
     s.dev_root = at("/dev");
@@ -133,16 +133,16 @@ class tree {
 
 std::string printed;
 
-platform::outcome print(const platform::command& /*unused*/) {
-  platform::outcome o;
-  o.what = platform::outcome::kind::finished;
+platform::Outcome print(const platform::Command& /*unused*/) {
+  platform::Outcome o;
+  o.what = platform::Outcome::Kind::finished;
   o.exit_known = true;
   o.output = printed;
   return o;
 }
 
-void run(recorder& r, const std::string& program, std::string_view option, std::string text) {
-  platform::command c;
+void run(Recorder& r, const std::string& program, std::string_view option, std::string text) {
+  platform::Command c;
   c.path = program;
   c.arguments = {std::string(option)};
   printed = std::move(text);
@@ -156,7 +156,7 @@ std::string around(std::string_view input, std::initializer_list<std::string_vie
   return text + " " + std::string(input.substr(input.size() / 2));
 }
 
-void print_all(recorder& r, const tree& t, const std::string& anything, const std::string& text) {
+void print_all(Recorder& r, const Tree& t, const std::string& anything, const std::string& text) {
   run(r, "/usr/bin/nvidia-smi", "--help", anything);
   run(r, "/srv/people/quillfeather/thesis/nvidia-smi", "--query", anything);
   run(r, t.at("/bin/hunter2"), "--version", anything);
@@ -177,18 +177,18 @@ void print_all(recorder& r, const tree& t, const std::string& anything, const st
 }
 
 // What a source that reads no files has reported.
-void report(recorder& r, const std::string& text, const std::string& anything) {
-  device d;
+void report(Recorder& r, const std::string& text, const std::string& anything) {
+  Device d;
   d.name.assign(text);
   d.uuid.assign("GPU-" + std::string(places[5]));
   d.driver_version.assign(text);
   r.reported()->listed({d});
-  r.reported()->reported(d.number, failed(status::backend, text), pools());
-  usage row;
+  r.reported()->reported(d.number, failed(Status::backend, text), Pools());
+  Usage row;
   row.pid = 7;
   row.name = row.command = row.container = anything;
-  r.reported()->reported(d.number, result<void>(), std::vector<usage>{row});
-  r.reported()->refused(failed(status::no_source, text));
+  r.reported()->reported(d.number, Result<void>(), std::vector<Usage>{row});
+  r.reported()->refused(failed(Status::no_source, text));
 }
 
 // With what is written as digits, for it is no text, as it was.
@@ -214,14 +214,14 @@ void fuzz(std::string_view input) {
   for (const std::string_view secret : places) {
     if (holds(input, secret)) return;
   }
-  static const tree there;
+  static const Tree there;
   const std::string text =
       around(input, {places[0], places[1], places[2], places[3], places[4], places[5]});
   const std::string anything = around(text, {words[0], words[1], words[2], words[3]});
   const std::string title = "run: " + anything;
-  recorder r(there.roots());
+  Recorder r(there.roots());
   {
-    const platform::override_scope scope(r.answers().get());
+    const platform::OverrideScope scope(r.answers().get());
     for (const std::string_view file : files_with_words) there.read(file, anything);
     for (const std::string_view file : files_with_texts) there.read(file, text);
     there.read("/proc/7/cmdline", title);

@@ -10,13 +10,13 @@ void fuzz(std::string_view input) {
   const auto whole = parse_apps(input, false);
   promise(parse_apps(input, true).rows.size() <= whole.rows.size());
   promise(whole.is_table || whole.rows.empty());
-  for (const app_row& row : whole.rows) {
-    promise((row.pid != 0) == (row.why_none == status::ok));
-    promise(row.name.empty() == (row.name_state != name_state::resolved));
+  for (const AppRow& row : whole.rows) {
+    promise((row.pid != 0) == (row.why_none == Status::ok));
+    promise(row.name.empty() == (row.name_state != NameState::resolved));
     promise(is_utf8(row.name) && is_utf8(row.gpu_uuid));
     promise(row.name.find('/') == std::string::npos);
     promise(row.name.find('\n') == std::string::npos);
     promise(normal_pci_address(row.gpu_bus_id.view()) == row.gpu_bus_id);
-    promise(row.used.value.has_value() == (row.used.why == status::ok));
+    promise(row.used.value.has_value() == (row.used.why == Status::ok));
   }
 }

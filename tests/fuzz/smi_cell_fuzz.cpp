@@ -10,8 +10,8 @@ using namespace hmn::nvidia_smi;
 namespace {
 
 template <class T>
-void check(const measured<T>& m) {
-  promise(m.value.has_value() == (m.why == status::ok));
+void check(const Measured<T>& m) {
+  promise(m.value.has_value() == (m.why == Status::ok));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ void fuzz(std::string_view input) {
   const auto p = p_state_of(cell);
   check(p);
   if (p.value) promise(p_state_of("P" + std::to_string(*p.value)).value == p.value);
-  if (status_of_cell(cell) == status::ok) return;
+  if (status_of_cell(cell) == Status::ok) return;
   promise(!bytes.value && !number.value && !p.value);
-  promise(status_of_cell("[" + std::string(scan::trim(cell)) + "]") != status::ok);
+  promise(status_of_cell("[" + std::string(scan::trim(cell)) + "]") != Status::ok);
 }

@@ -9,24 +9,24 @@ using namespace hmn::nvidia_smi;
 
 namespace {
 
-void check_pool(const gpu_row& row) {
-  std::vector<missing> gone;
+void check_pool(const GpuRow& row) {
+  std::vector<Missing> gone;
   auto p = pool_of(row, gone);
   if (!p) return;
-  promise(p->kind == pool_kind::unified || p->total);
-  promise(p->kind != pool_kind::unified || (!p->total && !p->used && !p->free && !p->reserved));
+  promise(p->kind == PoolKind::unified || p->total);
+  promise(p->kind != PoolKind::unified || (!p->total && !p->used && !p->free && !p->reserved));
   drop_implausible(*p, drop_silently);
   for (const auto& part : {p->used, p->free, p->reserved}) {
     promise(!part || !p->total || *part <= *p->total);
   }
 }
 
-void check_telemetry(const gpu_row& row) {
-  std::vector<missing> gone;
-  telemetry t = telemetry_of(row, telemetry_field::all, gone);
+void check_telemetry(const GpuRow& row) {
+  std::vector<Missing> gone;
+  Telemetry t = telemetry_of(row, telemetry_field::all, gone);
   hmn::FieldSet fields = 0;
-  for (const missing& m : gone) {
-    promise(m.fields != 0 && m.code != status::ok && is_utf8(m.message.view()));
+  for (const Missing& m : gone) {
+    promise(m.fields != 0 && m.code != Status::ok && is_utf8(m.message.view()));
     promise((fields & m.fields) == 0);
     fields |= m.fields;
   }
@@ -47,8 +47,8 @@ void fuzz(std::string_view input) {
   promise(cut.rows.size() <= whole.rows.size());
   promise(whole.is_table || whole.rows.empty());
   promise(whole.strays.count() + whole.rows.size() <= input.size());
-  for (const gpu_row& row : whole.rows) {
-    const device d = identity_of(row);
+  for (const GpuRow& row : whole.rows) {
+    const Device d = identity_of(row);
     promise(is_utf8(d.name.view()) && is_utf8(d.uuid.view()) && is_utf8(d.driver_version.view()));
     promise(normal_pci_address(d.pci_bus_id.view()) == d.pci_bus_id);
     check_pool(row);

@@ -9,21 +9,21 @@ using namespace hmn;
 using namespace hmn::nvidia_smi;
 
 void fuzz(std::string_view input) {
-  platform::outcome o;
-  o.what = platform::outcome::kind::finished;
+  platform::Outcome o;
+  o.what = platform::Outcome::Kind::finished;
   o.exit_known = true;
   o.exit_code = static_cast<int>(take_byte(input));
   const auto s = parse_sentence(input);
   if (s) {
-    promise((s->code == status::ok) == (s->what == sentence::about::warning));
+    promise((s->code == Status::ok) == (s->what == Sentence::About::warning));
     promise(*s->advice != '\0');
-    promise((s->what == sentence::about::field) || s->field.empty());
+    promise((s->what == Sentence::About::field) || s->field.empty());
     promise(normal_pci_address(s->bus_id.view()) == s->bus_id);
   }
   const auto a = parse_gpus(input, false);
-  const refusal r = why_no_table(o, a.strays);
-  promise(!r.why || (r.why->code != status::ok && is_utf8(r.why->message.view())));
-  for (const problem& p : problems_of(o, a.strays)) {
+  const Refusal r = why_no_table(o, a.strays);
+  promise(!r.why || (r.why->code != Status::ok && is_utf8(r.why->message.view())));
+  for (const Problem& p : problems_of(o, a.strays)) {
     promise(!p.why.message.view().empty() && is_utf8(p.why.message.view()));
   }
 }

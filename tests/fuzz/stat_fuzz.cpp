@@ -8,7 +8,7 @@ using namespace hmn::procfs;
 
 namespace {
 
-std::string line_of(const stat& s) {
+std::string line_of(const Stat& s) {
   std::string line = std::to_string(s.pid) + " (" + std::string(s.comm) + ") " + s.state;
   line += " " + std::to_string(s.ppid) + " 1 1 0 -1 " + std::to_string(s.flags) +
           " 0 0 0 0 0 0 0 0 20 0 ";

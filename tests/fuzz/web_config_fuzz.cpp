@@ -23,6 +23,6 @@ void fuzz(std::string_view input) {
   if (!parsed->tls) return;
   promise(!parsed->tls->certificate_file.empty() && !parsed->tls->key_file.empty());
   promise(parsed->tls->min_version <= parsed->tls->max_version);
-  promise((parsed->tls->clients == client_certificate::none) ==
+  promise((parsed->tls->clients == ClientCertificate::none) ==
           parsed->tls->client_authority_file.empty());
 }

@@ -6,7 +6,7 @@
 using namespace hmn::procfs;
 
 void fuzz(std::string_view input) {
-  const workload in = parse_workload(input);
+  const Workload in = parse_workload(input);
   for (const auto* text : {&in.container, &in.pod, &in.job, &in.unit}) {
     promise(text->find('/') == std::string::npos);
     promise(text->find('\n') == std::string::npos);

@@ -7,58 +7,58 @@ namespace {
 
 // amdsmi_cli of ROCm 6 and 7. `metric` is never run without options: its PCIe part sleeps for a
 // second per card.
-constexpr row amd_rows[] = {
-    {field::name, form::text, "asic/market_name"},
-    {field::name, form::text, "board/product_name"},
-    {field::name, form::text, "product_name"},
-    {field::unique_id, form::hexadecimal, "asic/asic_serial"},
-    {field::bus, form::text, "bus/bdf"},
-    {field::pci_device, form::hexadecimal, "asic/device_id"},
-    {field::driver, form::text, "driver/version"},
-    {field::vram_total, form::bytes, "mem_usage/total_vram"},
-    {field::vram_total, form::bytes, "vram/size"},
-    {field::vram_used, form::bytes, "mem_usage/used_vram"},
-    {field::visible_total, form::bytes, "mem_usage/total_visible_vram"},
-    {field::visible_used, form::bytes, "mem_usage/used_visible_vram"},
-    {field::host_total, form::bytes, "mem_usage/total_gtt"},
-    {field::host_used, form::bytes, "mem_usage/used_gtt"},
-    {field::gpu_busy, form::percent, "usage/gfx_activity"},
-    {field::memory_busy, form::percent, "usage/umc_activity"},
-    {field::media_busy, form::percent, "usage/mm_activity"},
-    {field::edge, form::celsius, "temperature/edge"},
-    {field::hotspot, form::celsius, "temperature/hotspot"},
-    {field::memory_temperature, form::celsius, "temperature/mem"},
-    {field::edge_limit, form::celsius, "limit/slowdown_edge_temperature"},
-    {field::hotspot_limit, form::celsius, "limit/slowdown_hotspot_temperature"},
-    {field::memory_limit, form::celsius, "limit/slowdown_vram_temperature"},
-    {field::edge_shutdown, form::celsius, "limit/shutdown_edge_temperature"},
-    {field::hotspot_shutdown, form::celsius, "limit/shutdown_hotspot_temperature"},
-    {field::memory_shutdown, form::celsius, "limit/shutdown_vram_temperature"},
-    {field::package_power, form::watts, "power/socket_power"},
-    {field::power_limit, form::watts, "limit/socket_power"},
-    {field::power_limit, form::watts, "limit/ppt0/socket_power_limit"},
-    {field::lowest_power_limit, form::watts, "limit/min_power"},
-    {field::lowest_power_limit, form::watts, "limit/ppt0/min_power_limit"},
-    {field::highest_power_limit, form::watts, "limit/max_power"},
-    {field::highest_power_limit, form::watts, "limit/ppt0/max_power_limit"},
-    {field::energy, form::joules, "energy/total_energy_consumption"},
-    {field::core_clock, form::megahertz, "clock/gfx_0/clk"},
-    {field::memory_clock, form::megahertz, "clock/mem_0/clk"},
-    {field::video_clock, form::megahertz, "clock/vclk_0/clk"},
-    {field::highest_core_clock, form::megahertz, "clock/gfx_0/max_clk"},
-    {field::highest_memory_clock, form::megahertz, "clock/mem_0/max_clk"},
-    {field::core_voltage, form::volts, "power/gfx_voltage"},
-    {field::soc_voltage, form::volts, "power/soc_voltage"},
-    {field::memory_voltage, form::volts, "power/mem_voltage"},
-    {field::fan_percent, form::percent, "fan/usage"},
-    {field::fan_rpm, form::rpm, "fan/rpm"},
-    {field::throttle, form::throttle, "power/throttle_status"},
+constexpr Row amd_rows[] = {
+    {Field::name, Form::text, "asic/market_name"},
+    {Field::name, Form::text, "board/product_name"},
+    {Field::name, Form::text, "product_name"},
+    {Field::unique_id, Form::hexadecimal, "asic/asic_serial"},
+    {Field::bus, Form::text, "bus/bdf"},
+    {Field::pci_device, Form::hexadecimal, "asic/device_id"},
+    {Field::driver, Form::text, "driver/version"},
+    {Field::vram_total, Form::bytes, "mem_usage/total_vram"},
+    {Field::vram_total, Form::bytes, "vram/size"},
+    {Field::vram_used, Form::bytes, "mem_usage/used_vram"},
+    {Field::visible_total, Form::bytes, "mem_usage/total_visible_vram"},
+    {Field::visible_used, Form::bytes, "mem_usage/used_visible_vram"},
+    {Field::host_total, Form::bytes, "mem_usage/total_gtt"},
+    {Field::host_used, Form::bytes, "mem_usage/used_gtt"},
+    {Field::gpu_busy, Form::percent, "usage/gfx_activity"},
+    {Field::memory_busy, Form::percent, "usage/umc_activity"},
+    {Field::media_busy, Form::percent, "usage/mm_activity"},
+    {Field::edge, Form::celsius, "temperature/edge"},
+    {Field::hotspot, Form::celsius, "temperature/hotspot"},
+    {Field::memory_temperature, Form::celsius, "temperature/mem"},
+    {Field::edge_limit, Form::celsius, "limit/slowdown_edge_temperature"},
+    {Field::hotspot_limit, Form::celsius, "limit/slowdown_hotspot_temperature"},
+    {Field::memory_limit, Form::celsius, "limit/slowdown_vram_temperature"},
+    {Field::edge_shutdown, Form::celsius, "limit/shutdown_edge_temperature"},
+    {Field::hotspot_shutdown, Form::celsius, "limit/shutdown_hotspot_temperature"},
+    {Field::memory_shutdown, Form::celsius, "limit/shutdown_vram_temperature"},
+    {Field::package_power, Form::watts, "power/socket_power"},
+    {Field::power_limit, Form::watts, "limit/socket_power"},
+    {Field::power_limit, Form::watts, "limit/ppt0/socket_power_limit"},
+    {Field::lowest_power_limit, Form::watts, "limit/min_power"},
+    {Field::lowest_power_limit, Form::watts, "limit/ppt0/min_power_limit"},
+    {Field::highest_power_limit, Form::watts, "limit/max_power"},
+    {Field::highest_power_limit, Form::watts, "limit/ppt0/max_power_limit"},
+    {Field::energy, Form::joules, "energy/total_energy_consumption"},
+    {Field::core_clock, Form::megahertz, "clock/gfx_0/clk"},
+    {Field::memory_clock, Form::megahertz, "clock/mem_0/clk"},
+    {Field::video_clock, Form::megahertz, "clock/vclk_0/clk"},
+    {Field::highest_core_clock, Form::megahertz, "clock/gfx_0/max_clk"},
+    {Field::highest_memory_clock, Form::megahertz, "clock/mem_0/max_clk"},
+    {Field::core_voltage, Form::volts, "power/gfx_voltage"},
+    {Field::soc_voltage, Form::volts, "power/soc_voltage"},
+    {Field::memory_voltage, Form::volts, "power/mem_voltage"},
+    {Field::fan_percent, Form::percent, "fan/usage"},
+    {Field::fan_rpm, Form::rpm, "fan/rpm"},
+    {Field::throttle, Form::throttle, "power/throttle_status"},
 };
 
 }  // namespace
 
-constinit const dialect amd_smi{
-    .tool = describe(source::amd_smi, "amd-smi",
+constinit const Dialect amd_smi{
+    .tool = describe(Source::amd_smi, "amd-smi",
                      "not found in its default folders; it comes with ROCm"),
     .rows = amd_rows,
     .identity = "static --json",
@@ -72,8 +72,8 @@ constinit const dialect amd_smi{
 
 namespace hmn {
 
-std::unique_ptr<device_source> make_amd_smi(const settings& s) {
-  return std::make_unique<amd_tool::amd_source>(amd_tool::amd_smi, s, s.amd_smi_path);
+std::unique_ptr<DeviceSource> make_amd_smi(const Settings& s) {
+  return std::make_unique<amd_tool::AmdSource>(amd_tool::amd_smi, s, s.amd_smi_path);
 }
 
 }  // namespace hmn

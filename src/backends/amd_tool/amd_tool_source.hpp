@@ -11,54 +11,53 @@
 
 namespace hmn::amd_tool {
 
-using command_tool::missing;
+using command_tool::Missing;
 
 // Source for one of the two commands. A reading runs it once for all values; amd-smi once more for
 // the processes and, the first time, for constant data.
-class amd_source final : public command_tool::tool_source {
+class AmdSource final : public command_tool::ToolSource {
  public:
-  amd_source(const dialect& d, const settings& s, const std::string& path)
-      : tool_source(d.tool, s, path), d_(d) {}
+  AmdSource(const Dialect& d, const Settings& s, const std::string& path)
+      : ToolSource(d.tool, s, path), d_(d) {}
 
-  result<void> probe() override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                         reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  Result<void> probe() override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
 
  private:
-  result<void> ask(reading& r) override;
+  Result<void> ask(Reading& r) override;
   void forget_processes(std::uint64_t) noexcept override { rows_.reset(); }
-  result<void> ask_values(reading& r);
-  result<void> ask_readings(reading& r);
+  Result<void> ask_values(Reading& r);
+  Result<void> ask_readings(Reading& r);
   // Runs a query, parses the output into `into`, and reports the tool's other messages as
   // diagnostics.
-  result<void> put(std::string_view question, answer& into, reading& r);
-  result<void> load_processes(reading& r);
-  void adopt_card(std::size_t at, reading& r);
-  text<32> place_of(const card& c) const;
-  device identity_of(const card& c) const;
-  result<const card*> card_of(slot number, reading& r);
-  [[nodiscard]] failure why_absent(const card& c, field f) const;
-  [[nodiscard]] failure why_unprinted(field f) const;
-  void report(const card& c, field f, FieldSet bit, std::uint32_t about, slot number,
-              reading& r) const;
-  void use_of(pool& p, const card& c, field used, slot number, reading& r) const;
-  result<const card*> card_with_processes(slot number, reading& r);
-  [[nodiscard]] result<void> whole_list_of(const card& c) const;
-  [[nodiscard]] bool is_of(const process_row& row, const card& c) const;
-  usage usage_of(const process_row& row, const card& c, slot number, reading& r) const;
+  Result<void> put(std::string_view question, Answer& into, Reading& r);
+  Result<void> load_processes(Reading& r);
+  void adopt_card(std::size_t at, Reading& r);
+  Text<32> place_of(const Card& c) const;
+  Device identity_of(const Card& c) const;
+  Result<const Card*> card_of(Slot number, Reading& r);
+  [[nodiscard]] Failure why_absent(const Card& c, Field f) const;
+  [[nodiscard]] Failure why_unprinted(Field f) const;
+  void report(const Card& c, Field f, FieldSet bit, std::uint32_t about, Slot number,
+              Reading& r) const;
+  void use_of(Pool& p, const Card& c, Field used, Slot number, Reading& r) const;
+  Result<const Card*> card_with_processes(Slot number, Reading& r);
+  [[nodiscard]] Result<void> whole_list_of(const Card& c) const;
+  [[nodiscard]] bool is_of(const ProcessRow& row, const Card& c) const;
+  Usage usage_of(const ProcessRow& row, const Card& c, Slot number, Reading& r) const;
 
-  const dialect& d_;
-  answer identity_;
+  const Dialect& d_;
+  Answer identity_;
   bool is_plain_ = false;
   bool was_read_ = false;  // the query of `readings` has succeeded before
 
-  answer now_;
-  std::optional<failure> no_identity_, no_readings_;  // why that query failed
-  std::optional<result<void>> rows_;
+  Answer now_;
+  std::optional<Failure> no_identity_, no_readings_;  // why that query failed
+  std::optional<Result<void>> rows_;
 };
 
 }  // namespace hmn::amd_tool

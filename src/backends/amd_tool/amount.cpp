@@ -10,47 +10,47 @@
 namespace hmn::amd_tool {
 namespace {
 
-struct unit {
+struct Unit {
   std::string_view name;
-  form of;
-  scale to;
+  Form of;
+  Scale to;
 };
 
 // Units that the tools call kB, MB and GB are powers of 1024.
-constexpr unit units[] = {
-    {"b", form::bytes, as_is},
-    {"bytes", form::bytes, as_is},
-    {"kb", form::bytes, {1024}},
-    {"kib", form::bytes, {1024}},
-    {"mb", form::bytes, {1048576}},
-    {"mib", form::bytes, {1048576}},
-    {"gb", form::bytes, {1073741824}},
-    {"gib", form::bytes, {1073741824}},
-    {"%", form::percent, as_is},
-    {"c", form::celsius, as_is},
+constexpr Unit units[] = {
+    {"b", Form::bytes, as_is},
+    {"bytes", Form::bytes, as_is},
+    {"kb", Form::bytes, {1024}},
+    {"kib", Form::bytes, {1024}},
+    {"mb", Form::bytes, {1048576}},
+    {"mib", Form::bytes, {1048576}},
+    {"gb", Form::bytes, {1073741824}},
+    {"gib", Form::bytes, {1073741824}},
+    {"%", Form::percent, as_is},
+    {"c", Form::celsius, as_is},
     {"\xC2\xB0"
      "c",
-     form::celsius, as_is},
-    {"w", form::watts, as_is},
-    {"mw", form::watts, from_milli},
-    {"uw", form::watts, from_micro},
-    {"j", form::joules, as_is},
-    {"uj", form::joules, from_micro},
-    {"mhz", form::megahertz, as_is},
-    {"ghz", form::megahertz, {1000}},
-    {"v", form::volts, as_is},
-    {"mv", form::volts, from_milli},
-    {"rpm", form::rpm, as_is},
-    {"", form::rpm, as_is},
+     Form::celsius, as_is},
+    {"w", Form::watts, as_is},
+    {"mw", Form::watts, from_milli},
+    {"uw", Form::watts, from_micro},
+    {"j", Form::joules, as_is},
+    {"uj", Form::joules, from_micro},
+    {"mhz", Form::megahertz, as_is},
+    {"ghz", Form::megahertz, {1000}},
+    {"v", Form::volts, as_is},
+    {"mv", Form::volts, from_milli},
+    {"rpm", Form::rpm, as_is},
+    {"", Form::rpm, as_is},
 };
 
 constexpr std::string_view no_sense = ", which makes no sense";
 constexpr std::string_view too_large = ", which is too large";
 constexpr std::string_view no_unit = ", without a unit that is known";
 
-const unit* find_unit(form of, std::string_view name) {
+const Unit* find_unit(Form of, std::string_view name) {
   const std::string small = lower_case(name);
-  for (const unit& u : units) {
+  for (const Unit& u : units) {
     if (u.of == of && u.name == small) return &u;
   }
   return nullptr;
@@ -62,19 +62,19 @@ std::string_view without_brackets(std::string_view text) {
   return scan::trim(text.substr(1, text.size() - 2));
 }
 
-std::string text_of(const json::value& v) {
+std::string text_of(const json::Value& v) {
   if (const auto* text = v.as<std::string>()) return *text;
   return json::show(v);
 }
 
-void refuse(field_amount& f, std::string_view flaw, reason stated = reason::not_understood) {
-  f.why = status::backend;
+void refuse(FieldAmount& f, std::string_view flaw, Reason stated = Reason::not_understood) {
+  f.why = Status::backend;
   f.flaw = flaw;
   f.stated = stated;
 }
 
-void refuse_filler(field_amount& f, std::string_view flaw) {
-  f.why = status::unsupported;
+void refuse_filler(FieldAmount& f, std::string_view flaw) {
+  f.why = Status::unsupported;
   f.flaw = flaw;
 }
 
@@ -86,7 +86,7 @@ std::uint32_t last_number(std::string_view text) {
 }
 
 // Parses "1 (16.0GT/s x16)"; the raw rates of PCI Express 1 to 6.
-void read_link(field_amount& f) {
+void read_link(FieldAmount& f) {
   constexpr std::string_view rates[] = {"2.5", "5", "8", "16", "32", "64"};
   const std::string small = lower_case(f.text.view());
   const std::string_view text = small;
@@ -99,61 +99,61 @@ void read_link(field_amount& f) {
   for (std::size_t i = 0; i < std::size(rates); ++i) {
     if (rates[i] == rate && width >= 1 && width <= 32) f.whole = (i + 1) << 8 | width;
   }
-  f.whole != 0 ? void(f.why = status::ok) : refuse(f, no_sense);
+  f.whole != 0 ? void(f.why = Status::ok) : refuse(f, no_sense);
 }
 
-void read_hexadecimal(field_amount& f) {
+void read_hexadecimal(FieldAmount& f) {
   const std::string_view text = f.text.view();
   const auto number = text.starts_with("0x") ? scan::number(text.substr(2), 16) : std::nullopt;
   if (!number) return refuse(f, no_sense);
   f.whole = *number;
-  f.why = status::ok;
+  f.why = Status::ok;
 }
 
 // "THROTTLED" stands for any bit of the firmware, also that of the hotspot.
-void read_throttle(field_amount& f) {
+void read_throttle(FieldAmount& f) {
   const std::string small = lower_case(f.text.view());
   if (small == "throttled") {
-    f.why = status::unsupported;
-    f.stated = reason::ambiguous;
+    f.why = Status::unsupported;
+    f.stated = Reason::ambiguous;
     f.flaw = ": the firmware of RDNA 3 and 4 always has a reason for that, also when idle";
     return;
   }
   if (small != "unthrottled") return refuse(f, no_sense);
-  f.why = status::ok;
+  f.why = Status::ok;
 }
 
 // The driver's tables have 2^16 - 1 and 2^32 - 1 in place of missing values.
-void check(form as, field_amount& f) {
-  const bool may_be_negative = as == form::celsius;
-  if (!(f.number >= 0 || may_be_negative)) return refuse(f, ", below 0", reason::implausible);
-  if (as != form::bytes && (f.number == 65535 || f.number == 4294967295.0)) {
+void check(Form as, FieldAmount& f) {
+  const bool may_be_negative = as == Form::celsius;
+  if (!(f.number >= 0 || may_be_negative)) return refuse(f, ", below 0", Reason::implausible);
+  if (as != Form::bytes && (f.number == 65535 || f.number == 4294967295.0)) {
     return refuse_filler(f, ", which stands for nothing");
   }
-  if (as == form::percent && f.number > 100) {
-    return refuse(f, ", more than 100 %", reason::implausible);
+  if (as == Form::percent && f.number > 100) {
+    return refuse(f, ", more than 100 %", Reason::implausible);
   }
-  if (as == form::joules && f.number == 0) refuse_filler(f, ": it does not count");
+  if (as == Form::joules && f.number == 0) refuse_filler(f, ": it does not count");
 }
 
-void convert(form as, field_amount& f, bool is_whole, const scale& by) {
+void convert(Form as, FieldAmount& f, bool is_whole, const Scale& by) {
   f.number = by.of(f.number);
   if (!(f.number - f.number == 0)) return refuse(f, no_sense);  // NaN, infinite
-  f.why = status::ok;
+  f.why = Status::ok;
   check(as, f);
-  if (as != form::bytes || !f.has_value()) return;
+  if (as != Form::bytes || !f.has_value()) return;
   if (is_whole) {
     const auto bytes = scan::product(f.whole, static_cast<std::uint64_t>(by.times));
-    bytes ? void(f.whole = *bytes) : refuse(f, too_large, reason::implausible);
+    bytes ? void(f.whole = *bytes) : refuse(f, too_large, Reason::implausible);
   } else if (f.number < 9e18) {
     f.whole = static_cast<std::uint64_t>(f.number + 0.5);
     f.is_rounded = true;
   } else {
-    refuse(f, too_large, reason::implausible);
+    refuse(f, too_large, Reason::implausible);
   }
 }
 
-void read_amount(form as, field_amount& f, std::string_view outer_unit) {
+void read_amount(Form as, FieldAmount& f, std::string_view outer_unit) {
   const std::string_view text = without_brackets(f.text.view());
   const char* const end = text.data() + text.size();
   const auto real = std::from_chars(text.data(), end, f.number);
@@ -162,8 +162,8 @@ void read_amount(form as, field_amount& f, std::string_view outer_unit) {
   const auto whole = scan::number(digits);
   f.whole = whole.value_or(0);
   const std::string_view own = scan::trim(text.substr(digits.size()));
-  const unit* const outer = find_unit(as, outer_unit);
-  const unit* const inner = own.empty() ? outer : find_unit(as, own);
+  const Unit* const outer = find_unit(as, outer_unit);
+  const Unit* const inner = own.empty() ? outer : find_unit(as, own);
   if (inner == nullptr) return refuse(f, no_unit);
   if (!outer_unit.empty() && (outer == nullptr || outer->to != inner->to)) {
     return refuse(f, no_unit);
@@ -179,24 +179,24 @@ bool is_word_for_nothing(std::string_view text) noexcept {
          text == "None" || text == "null";
 }
 
-field_amount read_field_amount(form as, const json::value& v, std::string_view unit_of_key) {
-  field_amount f;
-  const json::value* said = &v;
+FieldAmount read_field_amount(Form as, const json::Value& v, std::string_view unit_of_key) {
+  FieldAmount f;
+  const json::Value* said = &v;
   std::string own_unit;
-  if (const auto* parts = v.as<json::object>()) {
-    if (const json::value* inner = parts->find("value")) said = inner;
-    if (const json::value* name = parts->find("unit")) own_unit = text_of(*name);
+  if (const auto* parts = v.as<json::Object>()) {
+    if (const json::Value* inner = parts->find("value")) said = inner;
+    if (const json::Value* name = parts->find("unit")) own_unit = text_of(*name);
   }
   f.text.assign(scan::trim(text_of(*said)));
   if (is_word_for_nothing(f.text.view())) {
-    f.why = status::unsupported;
+    f.why = Status::unsupported;
     return f;
   }
-  f.why = status::ok;
-  if (as == form::hexadecimal) read_hexadecimal(f);
-  if (as == form::link) read_link(f);
-  if (as == form::throttle) read_throttle(f);
-  if (as >= form::bytes) read_amount(as, f, own_unit.empty() ? unit_of_key : own_unit);
+  f.why = Status::ok;
+  if (as == Form::hexadecimal) read_hexadecimal(f);
+  if (as == Form::link) read_link(f);
+  if (as == Form::throttle) read_throttle(f);
+  if (as >= Form::bytes) read_amount(as, f, own_unit.empty() ? unit_of_key : own_unit);
   return f;
 }
 

@@ -16,7 +16,7 @@
 namespace hmn::amd_tool {
 
 // The values that the tools print. Each tool's versions have them under different keys.
-enum class field : std::uint8_t {
+enum class Field : std::uint8_t {
   name,
   unique_id,
   bus,
@@ -63,7 +63,7 @@ enum class field : std::uint8_t {
   count,
 };
 
-enum class form : std::uint8_t {
+enum class Form : std::uint8_t {
   text,
   hexadecimal,
   link,      // "1 (16.0GT/s x16)"
@@ -80,16 +80,16 @@ enum class form : std::uint8_t {
 
 // One place where a value may be. `path`: keys from the card inwards, lower case, without the unit
 // in brackets. Of several rows for a field, the first that has a value counts.
-struct row {
-  field what;
-  form as;
+struct Row {
+  Field what;
+  Form as;
   std::string_view path;
 };
 
 // How one of the two tools is called and read. Each question is the words of a command line.
-struct dialect {
-  command_tool::description tool;
-  std::span<const row> rows;
+struct Dialect {
+  command_tool::Description tool;
+  std::span<const Row> rows;
   std::string_view identity;   // run once; empty: part of `readings`
   std::string_view readings;   // run in each reading
   std::string_view plain;      // replaces `readings` if the tool rejects one of its options
@@ -97,13 +97,13 @@ struct dialect {
   bool may_scale_kib_by_1000;  // its bytes of a process may be KiB times 1000
 };
 
-extern const dialect rocm_smi;
-extern const dialect amd_smi;
+extern const Dialect rocm_smi;
+extern const Dialect amd_smi;
 
 inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
 
 // Both tools differ only by name.
-constexpr command_tool::description describe(source from, std::string_view name,
+constexpr command_tool::Description describe(Source from, std::string_view name,
                                              std::string_view absent) {
   return {.fail = {from},
           .name = name,
@@ -116,23 +116,23 @@ constexpr command_tool::description describe(source from, std::string_view name,
 }
 
 // Value of a card's key. Kept small: there are many, and most are empty.
-struct field_amount {
-  status why = status::empty;  // ok: has a value; empty: no such key
+struct FieldAmount {
+  Status why = Status::empty;  // ok: has a value; empty: no such key
   std::uint8_t rank = 0;       // row in the dialect
   bool is_rounded = false;
   double number = 0;
   std::uint64_t whole = 0;  // bytes, hexadecimal; link: generation << 8 | width
   std::string_view flaw;    // why the value is invalid
-  reason stated = reason::unknown;
-  hmn::text<64> key;    // as printed
-  hmn::text<128> text;  // as printed; the value itself for form::text
+  Reason stated = Reason::unknown;
+  hmn::Text<64> key;    // as printed
+  hmn::Text<128> text;  // as printed; the value itself for form::text
 
-  [[nodiscard]] bool has_value() const noexcept { return why == status::ok; }
+  [[nodiscard]] bool has_value() const noexcept { return why == Status::ok; }
 };
 
 // Parses a text, a number or {"value", "unit"}. The unit is with the value or in its key; if both
 // have one, they must agree. Only RPM may lack a unit. MB are 2^20 bytes.
-field_amount read_field_amount(form as, const json::value& v, std::string_view unit_of_key);
+FieldAmount read_field_amount(Form as, const json::Value& v, std::string_view unit_of_key);
 
 // Recognizes a missing value: "N/A", "N/A (Secondary die)", "unknown", "".
 bool is_word_for_nothing(std::string_view text) noexcept;

@@ -12,41 +12,41 @@
 namespace hmn::amd_tool {
 namespace {
 
-using about = sentence::about;
+using About = Sentence::About;
 
-constexpr sentence sentences[] = {
-    {"not found in modules", about::tool, status::no_source, "load the amdgpu driver"},
-    {"Driver not initialized", about::tool, status::no_source, "load the amdgpu driver"},
-    {"Unable to detect any GPU", about::tool, status::no_source, "load the amdgpu driver"},
-    {"ermission denied", about::tool, status::permission, "it needs more rights"},
-    {"rsmi_init", about::tool, status::backend, "update ROCm to fit the driver"},
-    {"expected value is 0", about::tool, status::backend, "update ROCm to fit the driver"},
-    {"Error:", about::tool, status::backend, "its installation is incomplete"},
-    {"an not find a device", about::tool, status::no_device, "it is gone"},
-    {"unrecognized arguments", about::tool, status::unsupported, "update ROCm"},
-    {"invalid choice", about::tool, status::unsupported, "update ROCm"},
-    {"is invalid", about::tool, status::unsupported, "update ROCm"},
-    {"No DRM devices", about::nothing, status::no_device, "check that amdgpu has the card"},
-    {"No AMD GPUs", about::nothing, status::no_device, "check that amdgpu has the card"},
-    {"No JSON data", about::nothing, status::no_device, "check that amdgpu has the card"},
-    {"required groups", about::warning, status::permission, "add the user to the groups"},
-    {"low-power state", about::warning, status::asleep, "values of that card may be missing"},
+constexpr Sentence sentences[] = {
+    {"not found in modules", About::tool, Status::no_source, "load the amdgpu driver"},
+    {"Driver not initialized", About::tool, Status::no_source, "load the amdgpu driver"},
+    {"Unable to detect any GPU", About::tool, Status::no_source, "load the amdgpu driver"},
+    {"ermission denied", About::tool, Status::permission, "it needs more rights"},
+    {"rsmi_init", About::tool, Status::backend, "update ROCm to fit the driver"},
+    {"expected value is 0", About::tool, Status::backend, "update ROCm to fit the driver"},
+    {"Error:", About::tool, Status::backend, "its installation is incomplete"},
+    {"an not find a device", About::tool, Status::no_device, "it is gone"},
+    {"unrecognized arguments", About::tool, Status::unsupported, "update ROCm"},
+    {"invalid choice", About::tool, Status::unsupported, "update ROCm"},
+    {"is invalid", About::tool, Status::unsupported, "update ROCm"},
+    {"No DRM devices", About::nothing, Status::no_device, "check that amdgpu has the card"},
+    {"No AMD GPUs", About::nothing, Status::no_device, "check that amdgpu has the card"},
+    {"No JSON data", About::nothing, Status::no_device, "check that amdgpu has the card"},
+    {"required groups", About::warning, Status::permission, "add the user to the groups"},
+    {"low-power state", About::warning, Status::asleep, "values of that card may be missing"},
 };
 
 constexpr unsigned most_false_starts = 32;
 constexpr std::size_t most_sentences = 8;
 
 // Key, and the unit in brackets after it.
-struct spelled_key {
+struct SpelledKey {
   std::string name;
   std::string_view unit;
 };
 
 // Splits "VRAM Total Memory (B)", "sclk clock speed:".
-spelled_key spell(std::string_view key) {
+SpelledKey spell(std::string_view key) {
   key = scan::trim(key);
   if (key.ends_with(':')) key.remove_suffix(1);
-  spelled_key s;
+  SpelledKey s;
   const std::size_t open = key.rfind(" (");
   // These are parts of the name, not units: a fan's level is not its speed in percent.
   const std::string_view last = key.substr(std::min(open, key.size()));
@@ -59,8 +59,8 @@ spelled_key spell(std::string_view key) {
   return s;
 }
 
-card* find_card(answer& in, std::uint32_t index) {
-  for (card& c : in.cards) {
+Card* find_card(Answer& in, std::uint32_t index) {
+  for (Card& c : in.cards) {
     if (c.index == index) return &c;
   }
   if (in.cards.size() == most_cards) return nullptr;
@@ -69,10 +69,10 @@ card* find_card(answer& in, std::uint32_t index) {
 }
 
 // Of a dialect's rows, the first that has a value counts.
-void merge(field_amount& known, const field_amount& fresh) {
+void merge(FieldAmount& known, const FieldAmount& fresh) {
   const bool is_better = fresh.has_value() && fresh.rank < known.rank;
-  if (known.why == status::empty || is_better) known = fresh;
-  if (!known.has_value() && fresh.why != status::empty) known = fresh;
+  if (known.why == Status::empty || is_better) known = fresh;
+  if (!known.has_value() && fresh.why != Status::empty) known = fresh;
 }
 
 // Finds where a list or an object may begin.
@@ -85,9 +85,9 @@ std::size_t find_begin(std::string_view text) {
   return text.npos;
 }
 
-class reader {
+class Reader {
  public:
-  reader(const dialect& d, answer& out) : d_(d), out_(out) {}
+  Reader(const Dialect& d, Answer& out) : d_(d), out_(out) {}
 
   void whole(std::string_view rest) {
     unsigned false_starts = 0;
@@ -97,12 +97,12 @@ class reader {
       rest.remove_prefix(at);
       std::size_t length = 0;
       const auto v = json::parse_front(rest, length);
-      if (const auto* document = std::get_if<json::value>(&v)) {
+      if (const auto* document = std::get_if<json::Value>(&v)) {
         ++out_.documents;
         any(*document, false_starts == 0);
         rest.remove_prefix(length);
       } else if (!rest.empty()) {
-        if (false_starts++ == 0) broken(*std::get_if<json::syntax_error>(&v));
+        if (false_starts++ == 0) broken(*std::get_if<json::SyntaxError>(&v));
         if (false_starts == most_false_starts) return;
         rest.remove_prefix(1);
       }
@@ -110,15 +110,15 @@ class reader {
   }
 
  private:
-  void problem(std::initializer_list<piece> parts) {
+  void problem(std::initializer_list<Piece> parts) {
     if (out_.problems.size() < most_sentences) out_.problems.emplace_back(compose(parts));
   }
 
-  void broken(const json::syntax_error& e) {
+  void broken(const json::SyntaxError& e) {
     if (e.key.empty()) return;  // a line of words in brackets
-    note_list({}, status::backend, "its output is incomplete or invalid");
+    note_list({}, Status::backend, "its output is incomplete or invalid");
     problem({d_.tool.name, "'s output is incomplete or invalid after the key \"",
-             text<64>(e.key).view(), "\" in line ", e.line, ": ", e.what});
+             Text<64>(e.key).view(), "\" in line ", e.line, ": ", e.what});
   }
 
   void beside(std::string_view lines) {
@@ -135,18 +135,18 @@ class reader {
   }
 
   // `is_whole`: not in a truncated document, where positions mean nothing.
-  void any(const json::value& v, bool is_whole) {
-    if (const auto* list = v.as<json::array>()) {
+  void any(const json::Value& v, bool is_whole) {
+    if (const auto* list = v.as<json::Array>()) {
       items(*list, is_whole);
-    } else if (const auto* members = v.as<json::object>()) {
+    } else if (const auto* members = v.as<json::Object>()) {
       one(*members);
     }
   }
 
-  void items(const json::array& list, bool is_whole) {
+  void items(const json::Array& list, bool is_whole) {
     std::uint32_t place = 0;
-    for (const json::value& item : list.items) {
-      const auto* members = item.as<json::object>();
+    for (const json::Value& item : list.items) {
+      const auto* members = item.as<json::Object>();
       if (members != nullptr && members->find("gpu") != nullptr) {
         one(*members);
       } else if (members != nullptr && is_whole) {
@@ -156,15 +156,15 @@ class reader {
     }
   }
 
-  static bool holds_named_cards(const json::object& o) {
+  static bool holds_named_cards(const json::Object& o) {
     return !o.keys.empty() && o.keys[0].starts_with("card") &&
-           o.values[0].as<json::object>() != nullptr;
+           o.values[0].as<json::Object>() != nullptr;
   }
 
-  void one(const json::object& o) {
-    if (const json::value* wrapped = o.find("gpu_data")) return any(*wrapped, true);
-    if (const json::value* said = o.find("error")) return note_line(said_by(*said));
-    if (const json::value* number = o.find("gpu")) {
+  void one(const json::Object& o) {
+    if (const json::Value* wrapped = o.find("gpu_data")) return any(*wrapped, true);
+    if (const json::Value* said = o.find("error")) return note_line(said_by(*said));
+    if (const json::Value* number = o.find("gpu")) {
       const auto* index = number->as<std::uint64_t>();
       if (index != nullptr && *index < most_cards) {
         return one_card(static_cast<std::uint32_t>(*index), o);
@@ -174,14 +174,14 @@ class reader {
     for (std::size_t i = 0; i < o.keys.size(); ++i) named(o.keys[i], o.values[i]);
   }
 
-  static std::string said_by(const json::value& v) {
+  static std::string said_by(const json::Value& v) {
     const auto* text = v.as<std::string>();
     return text != nullptr ? *text : json::show(v);
   }
 
   // Handles "card0": {…}, "system": {…}. Other objects may be GPUs, too.
-  void named(std::string_view key, const json::value& v) {
-    const auto* members = v.as<json::object>();
+  void named(std::string_view key, const json::Value& v) {
+    const auto* members = v.as<json::Object>();
     const auto index = key.starts_with("card") ? scan::number<std::uint32_t>(key.substr(4))
                                                : std::optional<std::uint32_t>();
     if (members == nullptr) {
@@ -189,7 +189,7 @@ class reader {
     } else if (index && *index < most_cards) {
       one_card(*index, *members);
     } else if (key != "system") {
-      problem({d_.tool.name, "'s answer has the unknown key \"", text<64>(key).view(), "\""});
+      problem({d_.tool.name, "'s answer has the unknown key \"", Text<64>(key).view(), "\""});
     } else {
       for (std::size_t i = 0; i < members->keys.size(); ++i) {
         of_system(members->keys[i], members->values[i]);
@@ -197,7 +197,7 @@ class reader {
     }
   }
 
-  void of_system(std::string_view key, const json::value& v) {
+  void of_system(std::string_view key, const json::Value& v) {
     const auto* said = v.as<std::string>();
     if (said != nullptr && key == "Driver version" && !is_word_for_nothing(*said)) {
       out_.driver.assign(*said);
@@ -205,20 +205,20 @@ class reader {
     if (!key.starts_with("PID")) {
       // Name, GPUs, VRAM, SDMA, occupancy
       const bool is_row = said != nullptr && std::ranges::count(*said, ',') >= 4;
-      return is_row ? note_list({}, status::backend, "a row has an unknown key") : void();
+      return is_row ? note_list({}, Status::backend, "a row has an unknown key") : void();
     }
     const auto pid = pid_of(key.substr(3));
     if (!pid) return no_row({});
-    if (said == nullptr) return note_list({}, status::backend, "a row is no text");
+    if (said == nullptr) return note_list({}, Status::backend, "a row is no text");
     if (may_add()) out_.processes.push_back(row_of_line(*pid, *said));
   }
 
-  void note_list(std::optional<std::uint32_t> card, status why, std::string_view flaw) {
-    if (out_.lists.size() < 2 * most_cards) out_.lists.push_back({card, why, text<96>(flaw)});
+  void note_list(std::optional<std::uint32_t> card, Status why, std::string_view flaw) {
+    if (out_.lists.size() < 2 * most_cards) out_.lists.push_back({card, why, Text<96>(flaw)});
   }
 
   void no_row(std::optional<std::uint32_t> card) {
-    note_list(card, status::backend, "a row has no pid, or one that cannot be");
+    note_list(card, Status::backend, "a row has no pid, or one that cannot be");
   }
 
   bool may_add() {
@@ -227,10 +227,10 @@ class reader {
     return false;
   }
 
-  void one_card(std::uint32_t index, const json::object& o) {
+  void one_card(std::uint32_t index, const json::Object& o) {
     ++out_.records;
-    if (const json::value* list = o.find("process_list")) return processes_of(index, *list);
-    card* const c = find_card(out_, index);
+    if (const json::Value* list = o.find("process_list")) return processes_of(index, *list);
+    Card* const c = find_card(out_, index);
     if (c == nullptr) return;
     if (c->document == out_.documents) {
       problem({d_.tool.name, " lists GPU ", index, " twice in one answer"});
@@ -245,20 +245,20 @@ class reader {
     }
   }
 
-  void processes_of(std::uint32_t index, const json::value& v) {
-    const auto* list = v.as<json::array>();
+  void processes_of(std::uint32_t index, const json::Value& v) {
+    const auto* list = v.as<json::Array>();
     if (list == nullptr) return no_list(index, v);
-    note_list(index, status::ok, {});
-    for (const json::value& item : list->items) {
-      const auto* members = item.as<json::object>();
-      const json::value* inner = members != nullptr ? members->find("process_info") : nullptr;
+    note_list(index, Status::ok, {});
+    for (const json::Value& item : list->items) {
+      const auto* members = item.as<json::Object>();
+      const json::Value* inner = members != nullptr ? members->find("process_info") : nullptr;
       process_item(index, inner != nullptr ? *inner : item);
     }
   }
 
   // Text may replace the object.
-  void process_item(std::uint32_t index, const json::value& v) {
-    const auto* row = v.as<json::object>();
+  void process_item(std::uint32_t index, const json::Value& v) {
+    const auto* row = v.as<json::Object>();
     if (row == nullptr) return no_list(index, v);
     const auto read = row_of_object(*row);
     if (!read) return no_row(index);
@@ -267,22 +267,22 @@ class reader {
     out_.processes.back().card = index;
   }
 
-  void no_list(std::uint32_t index, const json::value& v) {
+  void no_list(std::uint32_t index, const json::Value& v) {
     const std::string said = said_by(v);
-    if (said.starts_with("No running process")) return note_list(index, status::ok, {});
+    if (said.starts_with("No running process")) return note_list(index, Status::ok, {});
     const bool is_refused = said.find("ermission") != said.npos;
-    const status why = is_refused                  ? status::permission
-                       : is_word_for_nothing(said) ? status::unsupported
-                                                   : status::backend;
+    const Status why = is_refused                  ? Status::permission
+                       : is_word_for_nothing(said) ? Status::unsupported
+                                                   : Status::backend;
     note_list(index, why, said);
   }
 
-  void members_of(card& c, std::string& path, const json::object& o) {
+  void members_of(Card& c, std::string& path, const json::Object& o) {
     const std::size_t length = path.size();
     for (std::size_t i = 0; i < o.keys.size(); ++i) {
-      const spelled_key key = spell(o.keys[i]);
+      const SpelledKey key = spell(o.keys[i]);
       path += key.name;
-      const auto* inner = o.values[i].as<json::object>();
+      const auto* inner = o.values[i].as<json::Object>();
       if (inner != nullptr && inner->find("value") == nullptr) {
         path += '/';
         members_of(c, path, *inner);
@@ -293,48 +293,48 @@ class reader {
     }
   }
 
-  void leaf(card& c, std::string_view path, const std::string& key, const json::value& v,
+  void leaf(Card& c, std::string_view path, const std::string& key, const json::Value& v,
             std::string_view unit) {
     for (std::size_t i = 0; i < d_.rows.size(); ++i) {
       if (d_.rows[i].path != path) continue;
-      field_amount& old = c.amounts[static_cast<std::size_t>(d_.rows[i].what)];
-      field_amount fresh = read_field_amount(d_.rows[i].as, v, unit);
+      FieldAmount& old = c.amounts[static_cast<std::size_t>(d_.rows[i].what)];
+      FieldAmount fresh = read_field_amount(d_.rows[i].as, v, unit);
       fresh.rank = static_cast<std::uint8_t>(i);
       fresh.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
-      if (old.why != status::empty && old.rank == fresh.rank) {
-        old.why = status::backend;
+      if (old.why != Status::empty && old.rank == fresh.rank) {
+        old.why = Status::backend;
         old.flaw = ", and stands twice";
-        old.stated = reason::ambiguous;
+        old.stated = Reason::ambiguous;
       } else {
         merge(old, fresh);
       }
     }
   }
 
-  const dialect& d_;
-  answer& out_;
+  const Dialect& d_;
+  Answer& out_;
 };
 
 }  // namespace
 
-const sentence* find_sentence(std::string_view line) noexcept {
+const Sentence* find_sentence(std::string_view line) noexcept {
   return command_tool::find_sentence(sentences, line);
 }
 
-void merge(answer& into, const answer& from) {
-  for (const card& c : from.cards) {
-    card* const known = find_card(into, c.index);
+void merge(Answer& into, const Answer& from) {
+  for (const Card& c : from.cards) {
+    Card* const known = find_card(into, c.index);
     if (known == nullptr) return;
     for (std::size_t i = 0; i < c.amounts.size(); ++i) merge(known->amounts[i], c.amounts[i]);
   }
   if (into.driver.empty()) into.driver = from.driver;
 }
 
-void read_answer(const dialect& d, std::string_view output, answer& into) {
+void read_answer(const Dialect& d, std::string_view output, Answer& into) {
   std::string valid;
   append_utf8(valid, output);
   const std::size_t earlier = into.processes.size();
-  reader(d, into).whole(valid);
+  Reader(d, into).whole(valid);
   check_processes(d, into, earlier);
 }
 

@@ -15,66 +15,66 @@
 
 namespace hmn::amd_tool {
 
-using command_tool::sentence;
+using command_tool::Sentence;
 
 // Returns null if the line is not a known sentence.
-const sentence* find_sentence(std::string_view line) noexcept;
+const Sentence* find_sentence(std::string_view line) noexcept;
 
-struct card {
+struct Card {
   std::uint32_t index = 0;
   std::uint32_t document = 0;  // the last document that has the card
-  std::array<field_amount, static_cast<std::size_t>(field::count)> amounts;
+  std::array<FieldAmount, static_cast<std::size_t>(Field::count)> amounts;
 
-  [[nodiscard]] const field_amount& operator[](field f) const {
+  [[nodiscard]] const FieldAmount& operator[](Field f) const {
     return amounts[static_cast<std::size_t>(f)];
   }
   [[nodiscard]] bool is_reported() const noexcept {
-    for (const field_amount& f : amounts) {
+    for (const FieldAmount& f : amounts) {
       if (f.has_value()) return true;
     }
     return false;
   }
 };
 
-struct process_row {
+struct ProcessRow {
   std::uint32_t pid = 0;
   std::optional<std::uint32_t> card;   // none: not reported by the tool
   std::optional<std::uint32_t> cards;  // number of cards in use
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> host;
   std::string_view flaw;  // why `used` is absent
-  reason stated = reason::unknown;
+  Reason stated = Reason::unknown;
   bool is_estimated = false;
-  text<64> name;  // empty: unknown
+  Text<64> name;  // empty: unknown
 };
 
 // What is known of a list of processes: why it lacks some; status::ok: it is whole.
-struct process_list {
+struct ProcessList {
   std::optional<std::uint32_t> card;  // none: it is the list of all cards
-  status why = status::ok;
-  text<96> flaw;
+  Status why = Status::ok;
+  Text<96> flaw;
 };
 
 inline constexpr std::size_t most_cards = 256;
 inline constexpr std::size_t most_processes = 4096;
 
-struct answer {
+struct Answer {
   std::uint32_t documents = 0;
   std::uint32_t records = 0;  // cards and their processes
-  std::vector<card> cards;
-  std::vector<process_row> processes;
-  std::vector<process_list> lists;
-  text<96> driver;
-  std::vector<text<256>> problems;   // malformed parts of the output, as sentences
-  std::vector<text<256>> sentences;  // known ones that were printed
-  text<256> stray;                   // first unknown line, or unknown key and its value
+  std::vector<Card> cards;
+  std::vector<ProcessRow> processes;
+  std::vector<ProcessList> lists;
+  Text<96> driver;
+  std::vector<Text<256>> problems;   // malformed parts of the output, as sentences
+  std::vector<Text<256>> sentences;  // known ones that were printed
+  Text<256> stray;                   // first unknown line, or unknown key and its value
   bool is_truncated = false;         // more than `most_cards` or `most_processes`
 };
 
 // Adds cards and values that `into` lacks.
-void merge(answer& into, const answer& from);
+void merge(Answer& into, const Answer& from);
 
 // Parses `output` and merges it into the earlier outputs of the same reading.
-void read_answer(const dialect& d, std::string_view output, answer& into);
+void read_answer(const Dialect& d, std::string_view output, Answer& into);
 
 }  // namespace hmn::amd_tool

@@ -17,24 +17,24 @@ std::string_view take_last(std::string_view& line) {
   return last;
 }
 
-const json::value* find_in(const json::object& o, std::string_view key) {
-  if (const json::value* direct = o.find(key)) return direct;
-  const json::value* group = o.find("memory_usage");
-  const auto* members = group != nullptr ? group->as<json::object>() : nullptr;
+const json::Value* find_in(const json::Object& o, std::string_view key) {
+  if (const json::Value* direct = o.find(key)) return direct;
+  const json::Value* group = o.find("memory_usage");
+  const auto* members = group != nullptr ? group->as<json::Object>() : nullptr;
   return members != nullptr ? members->find(key) : nullptr;
 }
 
-std::optional<std::uint64_t> bytes_in(const json::object& o, std::string_view key,
-                                      process_row& row) {
-  const json::value* v = find_in(o, key);
+std::optional<std::uint64_t> bytes_in(const json::Object& o, std::string_view key,
+                                      ProcessRow& row) {
+  const json::Value* v = find_in(o, key);
   if (v == nullptr) return std::nullopt;
-  const field_amount f = read_field_amount(form::bytes, *v, {});
+  const FieldAmount f = read_field_amount(Form::bytes, *v, {});
   if (f.is_rounded) row.is_estimated = true;
   return f.has_value() ? std::optional(f.whole) : std::nullopt;
 }
 
-std::optional<std::uint32_t> pid_in(const json::object& o) {
-  const json::value* v = o.find("pid");
+std::optional<std::uint32_t> pid_in(const json::Object& o) {
+  const json::Value* v = o.find("pid");
   if (v == nullptr) return std::nullopt;
   const auto* text = v->as<std::string>();
   return pid_of(text != nullptr ? *text : json::show(*v));
@@ -42,9 +42,9 @@ std::optional<std::uint32_t> pid_in(const json::object& o) {
 
 // Drivers count whole pages, so bytes are a multiple of 1024. amd-smi 26 also prints KiB times 1000
 // as bytes.
-enum class counting { bytes, thousands, either };
+enum class Counting { bytes, thousands, either };
 
-counting counting_of(std::span<const process_row> rows) {
+Counting counting_of(std::span<const ProcessRow> rows) {
   bool all_in_1024s = true;
   bool all_in_1000s = true;
   const auto look = [&](const std::optional<std::uint64_t>& bytes) {
@@ -52,18 +52,18 @@ counting counting_of(std::span<const process_row> rows) {
     all_in_1024s = all_in_1024s && *bytes % 1024 == 0;
     all_in_1000s = all_in_1000s && *bytes % 1000 == 0;
   };
-  for (const process_row& row : rows) {
+  for (const ProcessRow& row : rows) {
     look(row.used);
     look(row.host);
   }
-  if (!all_in_1000s) return counting::bytes;
-  return all_in_1024s ? counting::either : counting::thousands;
+  if (!all_in_1000s) return Counting::bytes;
+  return all_in_1024s ? Counting::either : Counting::thousands;
 }
 
-void recount(process_row& row, counting how) {
+void recount(ProcessRow& row, Counting how) {
   for (auto* const field_amount : {&row.used, &row.host}) {
     if (!*field_amount || **field_amount == 0) continue;
-    if (how == counting::thousands) {
+    if (how == Counting::thousands) {
       *field_amount = scan::product(**field_amount / 1000, 1024);
     } else {
       row.is_estimated = true;
@@ -71,24 +71,24 @@ void recount(process_row& row, counting how) {
   }
 }
 
-void drop(process_row& row, std::string_view flaw) {
+void drop(ProcessRow& row, std::string_view flaw) {
   row.used.reset();
   row.host.reset();
   row.flaw = flaw;
 }
 
 // Equal values under several cards are either the process's sum or a coincidence: ambiguous.
-void check_repeated(process_row& row, std::span<const process_row> rows) {
+void check_repeated(ProcessRow& row, std::span<const ProcessRow> rows) {
   std::size_t others = 0;
   std::size_t alike = 0;
-  for (const process_row& other : rows) {
+  for (const ProcessRow& other : rows) {
     if (other.pid != row.pid || other.card == row.card) continue;
     ++others;
     alike += other.used == row.used && other.host == row.host ? 1 : 0;
   }
   if (others != 0 && alike == others && row.used) {
     row.flaw = "it prints the same for each card, which may be the sum of all";
-    row.stated = reason::ambiguous;
+    row.stated = Reason::ambiguous;
   }
 }
 
@@ -99,8 +99,8 @@ std::optional<std::uint32_t> pid_of(std::string_view text) noexcept {
   return pid && *pid != 0 && *pid <= 0x7FFFFFFF ? pid : std::nullopt;
 }
 
-process_row row_of_line(std::uint32_t pid, std::string_view line) {
-  process_row row;
+ProcessRow row_of_line(std::uint32_t pid, std::string_view line) {
+  ProcessRow row;
   row.pid = pid;
   (void)take_last(line);  // occupancy
   (void)take_last(line);  // SDMA
@@ -111,14 +111,14 @@ process_row row_of_line(std::uint32_t pid, std::string_view line) {
   return row;
 }
 
-std::optional<process_row> row_of_object(const json::object& o) {
-  process_row row;
+std::optional<ProcessRow> row_of_object(const json::Object& o) {
+  ProcessRow row;
   const auto pid = pid_in(o);
   if (!pid) return std::nullopt;
   row.pid = *pid;
   row.used = bytes_in(o, "vram_mem", row);
   row.host = bytes_in(o, "gtt_mem", row);
-  if (const json::value* name = o.find("name")) {
+  if (const json::Value* name = o.find("name")) {
     const auto* text = name->as<std::string>();
     if (text != nullptr && !is_word_for_nothing(*text)) {
       row.name.assign(std::string_view(*text).substr(text->rfind('/') + 1));
@@ -131,14 +131,14 @@ std::optional<process_row> row_of_object(const json::object& o) {
   return row;
 }
 
-void check_processes(const dialect& d, answer& a, std::size_t from) {
-  const std::span<process_row> rows = std::span(a.processes).subspan(from);
+void check_processes(const Dialect& d, Answer& a, std::size_t from) {
+  const std::span<ProcessRow> rows = std::span(a.processes).subspan(from);
   if (!d.may_scale_kib_by_1000) return;
-  for (process_row& row : rows) check_repeated(row, rows);
-  const counting how = counting_of(rows);
-  for (process_row& row : rows) {
+  for (ProcessRow& row : rows) check_repeated(row, rows);
+  const Counting how = counting_of(rows);
+  for (ProcessRow& row : rows) {
     if (!row.flaw.empty()) drop(row, row.flaw);
-    if (how != counting::bytes) recount(row, how);
+    if (how != Counting::bytes) recount(row, how);
   }
 }
 

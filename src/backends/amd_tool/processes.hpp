@@ -15,13 +15,13 @@ namespace hmn::amd_tool {
 std::optional<std::uint32_t> pid_of(std::string_view text) noexcept;
 
 // Parses rocm-smi's "name, cards, VRAM, SDMA, occupancy". It prints blanks in a name as ", ", too.
-process_row row_of_line(std::uint32_t pid, std::string_view line);
+ProcessRow row_of_line(std::uint32_t pid, std::string_view line);
 
 // Parses amd-smi's {"pid", "name", "memory_usage": {"vram_mem", …}}. Returns nothing without a pid.
-std::optional<process_row> row_of_object(const json::object& o);
+std::optional<ProcessRow> row_of_object(const json::Object& o);
 
 // Detects what only all rows together show: KiB that were multiplied by 1000, and values of a
 // process that are not those of one card. `from`: first row of this answer.
-void check_processes(const dialect& d, answer& a, std::size_t from);
+void check_processes(const Dialect& d, Answer& a, std::size_t from);
 
 }  // namespace hmn::amd_tool

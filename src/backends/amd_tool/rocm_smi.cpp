@@ -6,45 +6,45 @@ namespace hmn::amd_tool {
 namespace {
 
 // python_smi_tools/rocm_smi.py of ROCm 3 to 7. --showbw is never used: it sleeps for a second.
-constexpr row rocm_rows[] = {
-    {field::name, form::text, "card series"},
-    {field::name, form::text, "device name"},
-    {field::name, form::text, "product_name"},
-    {field::unique_id, form::hexadecimal, "unique id"},
-    {field::bus, form::text, "pci bus"},
-    {field::pci_device, form::hexadecimal, "device id"},
-    {field::pci_device, form::hexadecimal, "gpu id"},
-    {field::vram_total, form::bytes, "vram total memory"},
-    {field::vram_total, form::bytes, "vram"},
-    {field::vram_used, form::bytes, "vram total used memory"},
-    {field::visible_total, form::bytes, "vis_vram total memory"},
-    {field::visible_used, form::bytes, "vis_vram total used memory"},
-    {field::host_total, form::bytes, "gtt total memory"},
-    {field::host_used, form::bytes, "gtt total used memory"},
-    {field::gpu_busy, form::percent, "gpu use"},
-    {field::memory_busy, form::percent, "gpu memory read/write activity"},
-    {field::memory_busy, form::percent, "gpu memory use"},
-    {field::edge, form::celsius, "temperature (sensor edge)"},
-    {field::hotspot, form::celsius, "temperature (sensor junction)"},
-    {field::memory_temperature, form::celsius, "temperature (sensor memory)"},
-    {field::average_power, form::watts, "average graphics package power"},
-    {field::package_power, form::watts, "current socket graphics package power"},
-    {field::power_limit, form::watts, "max graphics package power"},
-    {field::energy, form::joules, "accumulated energy"},
-    {field::core_clock, form::megahertz, "sclk clock speed"},
-    {field::memory_clock, form::megahertz, "mclk clock speed"},
-    {field::soc_clock, form::megahertz, "socclk clock speed"},
-    {field::fabric_clock, form::megahertz, "fclk clock speed"},
-    {field::core_voltage, form::volts, "voltage"},
-    {field::fan_percent, form::percent, "fan speed"},
-    {field::fan_rpm, form::rpm, "fan rpm"},
-    {field::pcie_link, form::link, "pcie clock level"},
+constexpr Row rocm_rows[] = {
+    {Field::name, Form::text, "card series"},
+    {Field::name, Form::text, "device name"},
+    {Field::name, Form::text, "product_name"},
+    {Field::unique_id, Form::hexadecimal, "unique id"},
+    {Field::bus, Form::text, "pci bus"},
+    {Field::pci_device, Form::hexadecimal, "device id"},
+    {Field::pci_device, Form::hexadecimal, "gpu id"},
+    {Field::vram_total, Form::bytes, "vram total memory"},
+    {Field::vram_total, Form::bytes, "vram"},
+    {Field::vram_used, Form::bytes, "vram total used memory"},
+    {Field::visible_total, Form::bytes, "vis_vram total memory"},
+    {Field::visible_used, Form::bytes, "vis_vram total used memory"},
+    {Field::host_total, Form::bytes, "gtt total memory"},
+    {Field::host_used, Form::bytes, "gtt total used memory"},
+    {Field::gpu_busy, Form::percent, "gpu use"},
+    {Field::memory_busy, Form::percent, "gpu memory read/write activity"},
+    {Field::memory_busy, Form::percent, "gpu memory use"},
+    {Field::edge, Form::celsius, "temperature (sensor edge)"},
+    {Field::hotspot, Form::celsius, "temperature (sensor junction)"},
+    {Field::memory_temperature, Form::celsius, "temperature (sensor memory)"},
+    {Field::average_power, Form::watts, "average graphics package power"},
+    {Field::package_power, Form::watts, "current socket graphics package power"},
+    {Field::power_limit, Form::watts, "max graphics package power"},
+    {Field::energy, Form::joules, "accumulated energy"},
+    {Field::core_clock, Form::megahertz, "sclk clock speed"},
+    {Field::memory_clock, Form::megahertz, "mclk clock speed"},
+    {Field::soc_clock, Form::megahertz, "socclk clock speed"},
+    {Field::fabric_clock, Form::megahertz, "fclk clock speed"},
+    {Field::core_voltage, Form::volts, "voltage"},
+    {Field::fan_percent, Form::percent, "fan speed"},
+    {Field::fan_rpm, Form::rpm, "fan rpm"},
+    {Field::pcie_link, Form::link, "pcie clock level"},
 };
 
 }  // namespace
 
-constinit const dialect rocm_smi{
-    .tool = describe(source::rocm_smi, "rocm-smi",
+constinit const Dialect rocm_smi{
+    .tool = describe(Source::rocm_smi, "rocm-smi",
                      "not found in its default folders; it comes with ROCm"),
     .rows = rocm_rows,
     .identity = {},
@@ -61,8 +61,8 @@ constinit const dialect rocm_smi{
 
 namespace hmn {
 
-std::unique_ptr<device_source> make_rocm_smi(const settings& s) {
-  return std::make_unique<amd_tool::amd_source>(amd_tool::rocm_smi, s, s.rocm_smi_path);
+std::unique_ptr<DeviceSource> make_rocm_smi(const Settings& s) {
+  return std::make_unique<amd_tool::AmdSource>(amd_tool::rocm_smi, s, s.rocm_smi_path);
 }
 
 }  // namespace hmn

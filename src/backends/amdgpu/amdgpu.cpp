@@ -38,10 +38,10 @@ std::string read_marketing_name(std::uint32_t device, std::uint32_t revision) {
 
 namespace {
 
-using drm::card;
+using drm::Card;
 
 // Formats a location as 0000:27:00.0, with its `function` or 0.
-text<32> address_of(const drm::compute_node& n, bool with_function) noexcept {
+Text<32> address_of(const drm::ComputeNode& n, bool with_function) noexcept {
   const auto low = [&](unsigned shift, unsigned mask) {
     return static_cast<std::uint8_t>(n.location >> shift & mask);
   };
@@ -49,33 +49,33 @@ text<32> address_of(const drm::compute_node& n, bool with_function) noexcept {
   return to_text({n.domain, low(8, 0xff), low(3, 0x1f), function});
 }
 
-struct value_files {
-  pool_kind kind;
+struct ValueFiles {
+  PoolKind kind;
   std::string_view total;
   std::string_view used;
 };
-constexpr value_files pool_files[] = {
-    {pool_kind::vram, "mem_info_vram_total", "mem_info_vram_used"},
-    {pool_kind::vram_visible, "mem_info_vis_vram_total", "mem_info_vis_vram_used"},
-    {pool_kind::host, "mem_info_gtt_total", "mem_info_gtt_used"},
+constexpr ValueFiles pool_files[] = {
+    {PoolKind::vram, "mem_info_vram_total", "mem_info_vram_used"},
+    {PoolKind::vram_visible, "mem_info_vis_vram_total", "mem_info_vis_vram_used"},
+    {PoolKind::host, "mem_info_gtt_total", "mem_info_gtt_used"},
 };
 
-void refuse(drm::visit& v, int error, std::string_view file, FieldSet field) {
+void refuse(drm::Visit& v, int error, std::string_view file, FieldSet field) {
   v.diagnose(unread(error, v.of().folder.view(), file), subject::pools, field);
 }
 
-void read_used(drm::visit& v, const value_files& f, pool& p) {
+void read_used(drm::Visit& v, const ValueFiles& f, Pool& p) {
   const auto used = sysfs::read_number(v.of().folder.view(), f.used);
   if (!used) return refuse(v, used.error, f.used, pool_field::used | pool_field::free);
   p.used = used.value;
-  p.accounting = accounting::resident;
+  p.accounting = Accounting::resident;
   if (p.total && *p.used <= *p.total) p.free = *p.total - *p.used;
 }
 
-pool read_pool(drm::visit& v, const value_files& f) {
-  pool p;
+Pool read_pool(drm::Visit& v, const ValueFiles& f) {
+  Pool p;
   p.kind = f.kind;
-  p.from = source::amdgpu;
+  p.from = Source::amdgpu;
   const auto total = sysfs::read_number(v.of().folder.view(), f.total);
   if (total) {
     p.total = total.value;
@@ -88,84 +88,84 @@ pool read_pool(drm::visit& v, const value_files& f) {
 
 // The main pool is VRAM for a discrete card. Both pools of an APU are host RAM, and the kernel lets
 // programs allocate from the larger one (Linux 6.10).
-pool_kind main_of(const std::array<pool, 3>& all, device_form form) noexcept {
+PoolKind main_of(const std::array<Pool, 3>& all, DeviceForm form) noexcept {
   const std::uint64_t vram = all[0].total.value_or(0);
   const std::uint64_t gtt = all[2].total.value_or(0);
-  const bool by_size = form == device_form::integrated || (!all[0].total && !all[0].used);
-  return by_size && gtt > vram ? pool_kind::host : pool_kind::vram;
+  const bool by_size = form == DeviceForm::integrated || (!all[0].total && !all[0].used);
+  return by_size && gtt > vram ? PoolKind::host : PoolKind::vram;
 }
 
-using drm::card;
-using drm::compute_node;
-using drm::visit;
+using drm::Card;
+using drm::ComputeNode;
+using drm::Visit;
 
-class amdgpu_driver final : public drm::driver {
+class AmdgpuDriver final : public drm::Driver {
  public:
-  explicit amdgpu_driver(std::unique_ptr<drm::compute_driver> compute)
+  explicit AmdgpuDriver(std::unique_ptr<drm::ComputeDriver> compute)
       : compute_(std::move(compute)) {}
 
-  source from() const noexcept override { return source::amdgpu; }
-  bool serves(const card& c) const noexcept override {
+  Source from() const noexcept override { return Source::amdgpu; }
+  bool serves(const Card& c) const noexcept override {
     return c.driver_name.view() == "amdgpu" || drm::is_partition_node(c);
   }
   // A card has a node for each possible partition, whether it is partitioned or not.
-  bool lists(const card& c) override {
+  bool lists(const Card& c) override {
     return !drm::is_partition_node(c) || node_of(c).has_value();
   }
-  source behind() const noexcept override { return compute_ ? compute_->from() : source::none; }
-  source_state describe_behind() const override {
-    return compute_ ? compute_->describe() : source_state{};
+  Source behind() const noexcept override { return compute_ ? compute_->from() : Source::none; }
+  SourceState describe_behind() const override {
+    return compute_ ? compute_->describe() : SourceState{};
   }
 
-  void identify(visit& v, device& who) override;
-  result<void> memory(visit& v, pools& out) override;
-  result<void> telemetry(visit& v, FieldSet fields, hmn::telemetry& out) override;
-  void metrics(visit& v, bool slow, std::vector<metric>& out) override;
+  void identify(Visit& v, Device& who) override;
+  Result<void> memory(Visit& v, Pools& out) override;
+  Result<void> telemetry(Visit& v, FieldSet fields, hmn::Telemetry& out) override;
+  void metrics(Visit& v, bool slow, std::vector<Metric>& out) override;
 
-  drm::region_role role_of(const card& c, std::string_view region) const noexcept override;
-  void add_own_keys(const card& c, const drm::fdinfo& info,
-                    drm::client_use& out) const noexcept override;
+  drm::RegionRole role_of(const Card& c, std::string_view region) const noexcept override;
+  void add_own_keys(const Card& c, const drm::Fdinfo& info,
+                    drm::ClientUse& out) const noexcept override;
   // It sums up the kernel's counters of buffers and fences without resuming the card.
-  bool fdinfo_wakes(const card&) const noexcept override { return false; }
+  bool fdinfo_wakes(const Card&) const noexcept override { return false; }
   // Each sensor's show calls pm_runtime_mark_last_busy at its end; memory counters do not.
-  bool keeps_awake(drm::awake_by what) const noexcept override {
-    return what == drm::awake_by::sensors;
+  bool keeps_awake(drm::AwakeBy what) const noexcept override {
+    return what == drm::AwakeBy::sensors;
   }
-  result<void> complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) override;
+  Result<void> complete(Visit& v, std::uint32_t pid, std::vector<Usage>& rows) override;
 
  private:
   // Constant data of a card.
-  struct known {
-    device_form form = device_form::unknown;
+  struct Known {
+    DeviceForm form = DeviceForm::unknown;
     int form_error = 0;  // why it could not be read
     bool is_named = false;
     std::uint32_t no_throttle_in = 0;
-    text<256> name;
+    Text<256> name;
   };
 
-  known& known_of(const card& c);
-  [[nodiscard]] bool is_integrated(const card& c) const noexcept {
-    return c.number < known_.size() && known_[c.number].form == device_form::integrated;
+  Known& known_of(const Card& c);
+  [[nodiscard]] bool is_integrated(const Card& c) const noexcept {
+    return c.number < known_.size() && known_[c.number].form == DeviceForm::integrated;
   }
-  std::optional<compute_node> node_of(const card& c);
-  void identify_part(visit& v, device& who);
+  std::optional<ComputeNode> node_of(const Card& c);
+  void identify_part(Visit& v, Device& who);
 
-  std::unique_ptr<drm::compute_driver> compute_;
-  std::vector<known> known_;  // by slot
+  std::unique_ptr<drm::ComputeDriver> compute_;
+  std::vector<Known> known_;  // by slot
 };
 
-failure of_whole_only(std::string_view what) {
-  return drm::of_whole_only(source::amdgpu, what);
+Failure of_whole_only(std::string_view what) {
+  return drm::of_whole_only(Source::amdgpu, what);
 }
 
-bool has_sensors_of_whole(visit& v) {
+bool has_sensors_of_whole(Visit& v) {
   return drm::is_partition_node(v.of()) || drm::is_function_of_listed(v.of(), v.all());
 }
 
-amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
+AmdgpuDriver::Known& AmdgpuDriver::known_of(const Card& c) {
   while (known_.size() <= c.number) known_.emplace_back();
-  known& k = known_[c.number];
-  if (k.form == device_form::unknown) {
+  Known& k = known_[c.number];
+  if (k.form == DeviceForm::unknown) {
     const auto form = form_of_card(c.folder.view());
     k.form = form.value;
     if (!form) k.form_error = form.error;
@@ -173,22 +173,22 @@ amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
   return k;
 }
 
-std::optional<compute_node> amdgpu_driver::node_of(const card& c) {
-  const drm::node* const render = c.find(drm::node::kind::render);
+std::optional<ComputeNode> AmdgpuDriver::node_of(const Card& c) {
+  const drm::Node* const render = c.find(drm::Node::Kind::render);
   if (!compute_ || render == nullptr) return std::nullopt;
-  for (const compute_node& n : compute_->nodes()) {
+  for (const ComputeNode& n : compute_->nodes()) {
     if (n.render_minor == render->number) return n;
   }
   return std::nullopt;
 }
 
-void amdgpu_driver::identify(visit& v, device& who) {
+void AmdgpuDriver::identify(Visit& v, Device& who) {
   if (drm::is_partition_node(v.of())) return identify_part(v, who);
   if (v.of().number < known_.size()) known_[v.of().number].form_error = 0;
-  known& k = known_of(v.of());
+  Known& k = known_of(v.of());
   who.form = k.form;
-  if (k.form == device_form::integrated) who.memory_kind = memory_kind::unified;
-  if (k.form == device_form::discrete) who.memory_kind = memory_kind::dedicated;
+  if (k.form == DeviceForm::integrated) who.memory_kind = MemoryKind::unified;
+  if (k.form == DeviceForm::discrete) who.memory_kind = MemoryKind::dedicated;
   const std::string_view folder = v.of().folder.view();
   const int unnamed = k.is_named ? 0 : read_name(v.of(), k.name);
   k.is_named = unnamed == 0;
@@ -203,13 +203,13 @@ void amdgpu_driver::identify(visit& v, device& who) {
   fill_identity(v, who);
 }
 
-void amdgpu_driver::identify_part(visit& v, device& who) {
+void AmdgpuDriver::identify_part(Visit& v, Device& who) {
   who.is_part = true;
   who.vendor = vendor::amd;
   const auto node = node_of(v.of());
-  const card* const whole = node ? whole_of(*node, v.all()) : nullptr;
+  const Card* const whole = node ? whole_of(*node, v.all()) : nullptr;
   if (whole == nullptr) return;
-  known& k = known_of(*whole);
+  Known& k = known_of(*whole);
   if (!k.is_named) k.is_named = read_name(*whole, k.name) == 0;
   who.parent = whole->number;
   who.name = k.name;
@@ -218,14 +218,14 @@ void amdgpu_driver::identify_part(visit& v, device& who) {
   who.pci_subsystem = whole->pci_subsystem;
 }
 
-result<void> amdgpu_driver::memory(visit& v, pools& out) {
+Result<void> AmdgpuDriver::memory(Visit& v, Pools& out) {
   if (!drm::is_partition_node(v.of())) return read_memory(v, known_of(v.of()).form, out);
   const auto node = node_of(v.of());
   if (!node || !node->memory) return of_whole_only("memory is reported");
-  pool p;
+  Pool p;
   p.from = compute_->from();
   p.is_main = true;
-  p.kind = pool_kind::vram;
+  p.kind = PoolKind::vram;
   p.total = node->memory;
   v.diagnose(of_whole_only("used memory is reported"), subject::pools,
              pool_field::used | pool_field::free);
@@ -233,25 +233,25 @@ result<void> amdgpu_driver::memory(visit& v, pools& out) {
   return {};
 }
 
-result<void> amdgpu_driver::telemetry(visit& v, FieldSet fields, hmn::telemetry& out) {
+Result<void> AmdgpuDriver::telemetry(Visit& v, FieldSet fields, hmn::Telemetry& out) {
   if (has_sensors_of_whole(v)) return of_whole_only("load, temperatures, power and clocks are");
   return read_telemetry(v, fields, known_of(v.of()).no_throttle_in, out);
 }
 
-void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {
+void AmdgpuDriver::metrics(Visit& v, bool slow, std::vector<Metric>& out) {
   if (!has_sensors_of_whole(v)) return read_metrics(v, known_of(v.of()).form, slow, out);
   v.diagnose(of_whole_only("sensors, power and clocks are"), subject::metrics, 0);
 }
 
 // vram, gtt and cpu are memory; gds, gws, oa and doorbell are not. All memory of an APU is host
 // RAM, whether it came from vram or gtt.
-drm::region_role amdgpu_driver::role_of(const card& c, std::string_view region) const noexcept {
-  if (region == "vram" || (region == "gtt" && is_integrated(c))) return drm::region_role::device;
-  return region == "gtt" || region == "cpu" ? drm::region_role::host : drm::region_role::ignored;
+drm::RegionRole AmdgpuDriver::role_of(const Card& c, std::string_view region) const noexcept {
+  if (region == "vram" || (region == "gtt" && is_integrated(c))) return drm::RegionRole::device;
+  return region == "gtt" || region == "cpu" ? drm::RegionRole::host : drm::RegionRole::ignored;
 }
 
-void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
-                                 drm::client_use& out) const noexcept {
+void AmdgpuDriver::add_own_keys(const Card& c, const drm::Fdinfo& info,
+                                drm::ClientUse& out) const noexcept {
   out.evicted = drm::amount_of(info.text, "amd-evicted-vram");
   if (!is_integrated(c)) {
     if (!out.committed) out.committed = drm::amount_of(info.text, "amd-requested-vram");
@@ -259,21 +259,21 @@ void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
   }
   // The part of its memory that GTT has; what cpu counts is mapped for no device.
   out.host_pool.reset();
-  for (const drm::region& r : info.regions()) {
+  for (const drm::Region& r : info.regions()) {
     if (r.name != "gtt") continue;
     out.host_pool = r.backed() ? r.backed() : r.total;
     out.host_shared = std::min(r.shared, out.host_pool);
   }
 }
 
-result<void> amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
+Result<void> AmdgpuDriver::complete(Visit& v, std::uint32_t pid, std::vector<Usage>& rows) {
   const auto node = node_of(v.of());
-  result<void> whole;
+  Result<void> whole;
   if (node) whole = compute_->add_rows(v, node->gpu_id, pid, rows);
   // How much host RAM belongs to the card, and its KFD node, may become known later.
-  const slot n = v.of().number;
+  const Slot n = v.of().number;
   if (n < known_.size() && known_[n].form_error != 0) {
-    for (usage& row : rows) note_incomplete(row);
+    for (Usage& row : rows) note_incomplete(row);
   }
   if (whole && compute_ && compute_->is_in_doubt()) return compute_->describe().why;
   return whole;
@@ -283,57 +283,57 @@ result<void> amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<us
 
 // The minor number and the stepping are one hexadecimal digit each:
 // https://llvm.org/docs/AMDGPUUsage.html#processors
-text<32> architecture_of(std::uint32_t gfx_target) noexcept {
+Text<32> architecture_of(std::uint32_t gfx_target) noexcept {
   if (gfx_target == 0) return {};
   std::array<char, 32> buffer;
-  return text<32>(compose_in(buffer, {"gfx", gfx_target / 10000, hex(gfx_target / 100 % 100, 1),
+  return Text<32>(compose_in(buffer, {"gfx", gfx_target / 10000, hex(gfx_target / 100 % 100, 1),
                                       hex(gfx_target % 100, 1)}));
 }
 
-text<96> uuid_of(std::string_view unique_id) noexcept {
+Text<96> uuid_of(std::string_view unique_id) noexcept {
   const auto id = scan::number(unique_id, 16);
   std::array<char, 32> buffer;
-  return id && *id != 0 ? text<96>(compose_in(buffer, {"GPU-", hex(*id, 16)})) : text<96>();
+  return id && *id != 0 ? Text<96>(compose_in(buffer, {"GPU-", hex(*id, 16)})) : Text<96>();
 }
 
-platform::errno_or<device_form> form_of_card(std::string_view device_folder) {
+platform::ErrnoOr<DeviceForm> form_of_card(std::string_view device_folder) {
   int error = 0;
   const std::string hwmon = drm::find_hwmon(device_folder, "amdgpu", &error);
-  if (hwmon.empty()) return {device_form::unknown, error};
+  if (hwmon.empty()) return {DeviceForm::unknown, error};
   std::array<char, 32> label;
   const auto in1 = sysfs::read_line(hwmon, "in1_label", label);
-  if (in1 && in1.value == "vddnb") return {device_form::integrated, 0};
-  if (!in1 && in1.error != ENOENT) return {device_form::unknown, in1.error};
-  const sysfs::path_text crit{hwmon, "/temp1_crit"};
-  return {platform::exists(crit.c_str()) ? device_form::discrete : device_form::unknown, 0};
+  if (in1 && in1.value == "vddnb") return {DeviceForm::integrated, 0};
+  if (!in1 && in1.error != ENOENT) return {DeviceForm::unknown, in1.error};
+  const sysfs::PathText crit{hwmon, "/temp1_crit"};
+  return {platform::exists(crit.c_str()) ? DeviceForm::discrete : DeviceForm::unknown, 0};
 }
 
-int read_name(const card& c, text<256>& name) {
+int read_name(const Card& c, Text<256>& name) {
   std::array<char, 256> buffer;
   const auto reported = sysfs::read_line(c.folder.view(), "product_name", buffer);
   if (is_passing(reported.error)) return reported.error;
-  name = text<256>(reported.value);
+  name = Text<256>(reported.value);
   if (!name.empty()) return 0;
   const auto revision = sysfs::read_hex(c.folder.view(), "revision");
   if (is_passing(revision.error)) return revision.error;
   if (!c.pci_device || !revision) return 0;
-  name = text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
+  name = Text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
   return 0;
 }
 
 // A partition's number is in the highest four bits of the location; older drivers put it in place
 // of the function.
-const card* whole_of(const drm::compute_node& part, std::span<const card> all) noexcept {
+const Card* whole_of(const drm::ComputeNode& part, std::span<const Card> all) noexcept {
   for (const bool with_function : {true, false}) {
-    const text<32> address = address_of(part, with_function);
-    for (const card& c : all) {
+    const Text<32> address = address_of(part, with_function);
+    for (const Card& c : all) {
       if (c.is_here && c.pci_bus_id == address) return &c;
     }
   }
   return nullptr;
 }
 
-void fill_identity(drm::visit& v, device& who) {
+void fill_identity(drm::Visit& v, Device& who) {
   const std::string_view folder = v.of().folder.view();
   std::array<char, 96> buffer;
   const auto id = sysfs::read_line(folder, "unique_id", buffer);
@@ -342,23 +342,23 @@ void fill_identity(drm::visit& v, device& who) {
     v.diagnose(unread(id.error, folder, "unique_id"), subject::devices, device_field::uuid);
   }
   // Only out-of-tree drivers have a version.
-  const sysfs::path_text module{v.sys_root(), "/module/amdgpu"};
+  const sysfs::PathText module{v.sys_root(), "/module/amdgpu"};
   const auto version = sysfs::read_line(module.view(), "version", buffer);
   if (version) who.driver_version.assign(version.value);
   const auto total = sysfs::read_number(folder, "mem_info_vram_total");
-  if (total && total.value != 0 && who.form != device_form::integrated) {
+  if (total && total.value != 0 && who.form != DeviceForm::integrated) {
     who.memory_total = total.value;
   }
   const auto node = sysfs::read_number(folder, "numa_node");
   if (node && node.value <= UINT32_MAX) who.numa_node = static_cast<std::uint32_t>(node.value);
 }
 
-result<void> read_memory(drm::visit& v, device_form form, pools& out) {
-  std::array<pool, 3> all;
+Result<void> read_memory(drm::Visit& v, DeviceForm form, Pools& out) {
+  std::array<Pool, 3> all;
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = read_pool(v, pool_files[i]);
-  const pool_kind main = main_of(all, form);
+  const PoolKind main = main_of(all, form);
   for (const bool wants_main : {true, false}) {
-    for (pool& p : all) {
+    for (Pool& p : all) {
       p.is_main = p.kind == main;
       if (p.is_main == wants_main && (p.total || p.used)) out.add(p);
     }
@@ -372,8 +372,8 @@ result<void> read_memory(drm::visit& v, device_form form, pools& out) {
 
 namespace hmn {
 
-std::unique_ptr<drm::driver> make_amdgpu(std::unique_ptr<drm::compute_driver> compute) {
-  return std::make_unique<amdgpu::amdgpu_driver>(std::move(compute));
+std::unique_ptr<drm::Driver> make_amdgpu(std::unique_ptr<drm::ComputeDriver> compute) {
+  return std::make_unique<amdgpu::AmdgpuDriver>(std::move(compute));
 }
 
 }  // namespace hmn

@@ -13,10 +13,10 @@
 
 namespace hmn::amdgpu {
 
-std::optional<double> read_value(std::string_view folder, const value_file& f,
-                                 function_ref<void(const failure&)> refuse) {
+std::optional<double> read_value(std::string_view folder, const ValueFile& f,
+                                 FunctionRef<void(const Failure&)> refuse) {
   std::array<char, 32> name;
-  platform::errno_or<std::string_view> input;
+  platform::ErrnoOr<std::string_view> input;
   if (!f.kind.empty()) {
     input = input_of(folder, f.kind, f.label);
     if (!input) refuse(unread(input.error, folder, compose_in(name, {f.kind, "*_label"})));
@@ -29,9 +29,9 @@ std::optional<double> read_value(std::string_view folder, const value_file& f,
   return std::nullopt;
 }
 
-failure unread(int error, std::string_view folder, std::string_view file) {
-  if (error != EPERM) return sysfs::unreadable(source::amdgpu, error, folder, file);
-  return fail(status::asleep,
+Failure unread(int error, std::string_view folder, std::string_view file) {
+  if (error != EPERM) return sysfs::unreadable(Source::amdgpu, error, folder, file);
+  return fail(Status::asleep,
               {folder, "/", file, " is not readable now: the card was suspended or is in a reset"},
               error);
 }
@@ -44,7 +44,7 @@ std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
 }
 
 // Offsets of a format's fields; 0: no such field. `size`: the end of the last one.
-struct layout {
+struct Layout {
   std::uint8_t format;
   std::uint8_t content;
   std::uint16_t size;
@@ -57,7 +57,7 @@ struct layout {
 };
 // The unit of energy differs by card in formats 1.1 to 1.3. Formats from 1.6 and 3.0 accumulate the
 // time of throttling, and do not show whether the card throttles now. 1.9 has no fixed layout.
-constexpr layout layouts[] = {
+constexpr Layout layouts[] = {
     {1, 1, 96, 0, 10, 3, 20, 1, 0},    {1, 2, 104, 0, 10, 3, 20, 1, 0},
     {1, 3, 120, 112, 10, 3, 20, 1, 0}, {1, 4, 32, 0, 8, 1, 0, 0, 24},
     {1, 5, 96, 0, 8, 1, 0, 0, 88},     {1, 6, 24, 0, 8, 1, 0, 0, 16},
@@ -77,7 +77,7 @@ std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
   return static_cast<T>(~value) == 0 ? std::nullopt : std::optional(value);
 }
 
-void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
+void fill(std::string_view bytes, const Layout& l, GpuMetrics& out) noexcept {
   if (l.throttle != 0) out.throttle = field_at<std::uint64_t>(bytes, l.throttle);
   for (unsigned i = 0; i < l.regulators; ++i) {
     const auto hot = field_at<std::uint16_t>(bytes, l.regulator + 2U * i);
@@ -97,8 +97,8 @@ void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
 
 }  // namespace
 
-clock_levels parse_clock_levels(std::string_view text) noexcept {
-  clock_levels out;
+ClockLevels parse_clock_levels(std::string_view text) noexcept {
+  ClockLevels out;
   text = text.substr(0, text.find('\0'));
   out.error = text.find_first_not_of(" \t\r\n") == text.npos ? ENOENT : sysfs::no_number;
   while (!text.empty()) {
@@ -119,24 +119,24 @@ clock_levels parse_clock_levels(std::string_view text) noexcept {
   return out;
 }
 
-clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept {
+ClockLevels read_clock_levels(std::string_view folder, std::string_view file) noexcept {
   std::array<char, 4096> bytes;
   const auto text = sysfs::read_text(folder, file, bytes);
-  clock_levels out = parse_clock_levels(text.value);
+  ClockLevels out = parse_clock_levels(text.value);
   if (!text) out.error = text.error;
   return out;
 }
 
-failure why_no_clock(const clock_levels& l, std::string_view folder, std::string_view file) {
+Failure why_no_clock(const ClockLevels& l, std::string_view folder, std::string_view file) {
   if (l.error != 0) return unread(l.error, folder, file);
-  return with_reason(l.is_ambiguous ? reason::ambiguous : reason::unknown,
-                     fail(status::unsupported,
+  return with_reason(l.is_ambiguous ? Reason::ambiguous : Reason::unknown,
+                     fail(Status::unsupported,
                           {folder, "/", file, " marks ",
                            l.is_ambiguous ? "several levels" : "no level", " as the current one"}));
 }
 
-error_counts parse_error_counts(std::string_view text) noexcept {
-  error_counts out;
+ErrorCounts parse_error_counts(std::string_view text) noexcept {
+  ErrorCounts out;
   text = text.substr(0, text.find('\0'));
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
@@ -149,32 +149,32 @@ error_counts parse_error_counts(std::string_view text) noexcept {
 }
 
 std::uint32_t throttle_of(std::uint64_t status) noexcept {
-  struct part {
+  struct Part {
     std::uint64_t bits;
     std::uint32_t is;
   };
   constexpr std::uint64_t prochot = std::uint64_t{3} << 46;
   constexpr std::uint64_t thermal = (std::uint64_t{0xffff} << 32) & ~prochot;
   constexpr std::uint64_t limits = 0x00ff00ff;  // power, and current
-  constexpr part parts[] = {{limits, throttle::power},
+  constexpr Part parts[] = {{limits, throttle::power},
                             {thermal, throttle::thermal},
                             {prochot, throttle::hardware},
                             {~(limits | thermal | prochot), throttle::other}};
   std::uint32_t out = 0;
-  for (const part& p : parts) {
+  for (const Part& p : parts) {
     if ((status & p.bits) != 0) out |= p.is;
   }
   return out;
 }
 
-std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
+std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes) noexcept {
   if (bytes.size() < 4) return std::nullopt;
   const auto size = field_at<std::uint16_t>(bytes, 0);
   if (!size || *size > bytes.size()) return std::nullopt;
-  gpu_metrics out;
+  GpuMetrics out;
   out.format = static_cast<std::uint8_t>(bytes[2]);
   out.content = static_cast<std::uint8_t>(bytes[3]);
-  for (const layout& l : layouts) {
+  for (const Layout& l : layouts) {
     if (l.format != out.format || l.content != out.content || *size < l.size) continue;
     fill(bytes, l, out);
     return out;
@@ -182,19 +182,19 @@ std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
   return std::nullopt;
 }
 
-platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept {
+platform::ErrnoOr<GpuMetrics> read_gpu_metrics(std::string_view device_folder) noexcept {
   std::array<char, 4096> bytes;
   const auto text = sysfs::read_text(device_folder, "gpu_metrics", bytes);
   if (!text) return {{}, text.error};
   const auto all = parse_gpu_metrics(text.value);
-  return {all.value_or(gpu_metrics{}), all ? 0 : sysfs::no_number};
+  return {all.value_or(GpuMetrics{}), all ? 0 : sysfs::no_number};
 }
 
-failure unread_metrics(int error, std::string_view device_folder) {
+Failure unread_metrics(int error, std::string_view device_folder) {
   if (error != sysfs::no_number) return unread(error, device_folder, "gpu_metrics");
   return with_reason(
-      reason::not_understood,
-      fail(status::unsupported,
+      Reason::not_understood,
+      fail(Status::unsupported,
            {device_folder, "/gpu_metrics is cut, or in a format that is not known"}));
 }
 

@@ -16,28 +16,28 @@
 
 namespace hmn::amdgpu {
 
-inline constexpr failure_of fail{source::amdgpu};
+inline constexpr FailureOf fail{Source::amdgpu};
 
 // File with a value. `label`: `file` is the end of "temp2_crit"; its start is the input with that
 // label.
-struct value_file {
+struct ValueFile {
   std::string_view kind;
   std::string_view label;
   std::string_view file;
-  drm::unit in;
+  drm::Unit in;
 };
 
 // Returns nothing if there is no such file, or for the reason given to `refuse`.
-std::optional<double> read_value(std::string_view folder, const value_file& f,
-                                 function_ref<void(const failure&)> refuse);
+std::optional<double> read_value(std::string_view folder, const ValueFile& f,
+                                 FunctionRef<void(const Failure&)> refuse);
 
 // As sysfs::unreadable. amdgpu itself returns EPERM while the card is suspended or being reset: its
 // files are world-readable.
-failure unread(int error, std::string_view folder, std::string_view file);
+Failure unread(int error, std::string_view folder, std::string_view file);
 
 // Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", where the star marks the current
 // level. "S: 19Mhz *" is a deep sleep of the clock. Equal levels are all marked.
-struct clock_levels {
+struct ClockLevels {
   std::optional<std::uint32_t> current_mhz;
   std::optional<std::uint32_t> highest_mhz;
   bool is_ambiguous = false;  // different levels are marked
@@ -45,25 +45,25 @@ struct clock_levels {
 };
 
 // Pure. Skips lines of another form.
-clock_levels parse_clock_levels(std::string_view text) noexcept;
+ClockLevels parse_clock_levels(std::string_view text) noexcept;
 
-clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept;
+ClockLevels read_clock_levels(std::string_view folder, std::string_view file) noexcept;
 // Why <folder>/<file> has no current level.
-failure why_no_clock(const clock_levels& l, std::string_view folder, std::string_view file);
+Failure why_no_clock(const ClockLevels& l, std::string_view folder, std::string_view file);
 
 // ras/umc_err_count: "ue: 0" and "ce: 12", memory errors since the driver was loaded.
-struct error_counts {
+struct ErrorCounts {
   std::optional<std::uint64_t> corrected;
   std::optional<std::uint64_t> uncorrected;
 };
 
 // Pure. "Query currently inaccessible" has neither.
-error_counts parse_error_counts(std::string_view text) noexcept;
+ErrorCounts parse_error_counts(std::string_view text) noexcept;
 
 // <device>/gpu_metrics: a binary table of the firmware whose first four bytes are its format (size,
 // format and content revision; struct gpu_metrics_v1_3 and others in the kernel's
 // kgd_pp_interface.h). Fields that a card does not fill have all bits set.
-struct gpu_metrics {
+struct GpuMetrics {
   std::uint8_t format = 0;
   std::uint8_t content = 0;
   std::optional<std::uint64_t> throttle;           // with the same bits on every card
@@ -74,7 +74,7 @@ struct gpu_metrics {
 };
 
 // Pure. Returns nothing for an unknown format or a torn file.
-std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept;
+std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes) noexcept;
 
 // Pure. Returns bits of hmn::throttle (SMU_THROTTLER_… in amdgpu_smu.h).
 std::uint32_t throttle_of(std::uint64_t independent_status) noexcept;
@@ -84,8 +84,8 @@ inline constexpr std::array<std::uint64_t, 3> hot_bits = {
     std::uint64_t{1} << 35, std::uint64_t{1} << 36, std::uint64_t{1} << 34};
 
 // The error is sysfs::no_number for an unknown format or a torn file.
-platform::errno_or<gpu_metrics> read_gpu_metrics(std::string_view device_folder) noexcept;
+platform::ErrnoOr<GpuMetrics> read_gpu_metrics(std::string_view device_folder) noexcept;
 // Why the table cannot be used.
-failure unread_metrics(int error, std::string_view device_folder);
+Failure unread_metrics(int error, std::string_view device_folder);
 
 }  // namespace hmn::amdgpu

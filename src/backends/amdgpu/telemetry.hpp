@@ -8,25 +8,25 @@ namespace hmn::amdgpu {
 
 // <device>/hwmon/hwmon<N> of amdgpu; empty if there is none, or if it is unreadable: then with
 // `error`.
-std::string hwmon_of(const drm::card& c, int* error = nullptr);
+std::string hwmon_of(const drm::Card& c, int* error = nullptr);
 
 // Returns "temp2" for the sensor with this label; the first one had no label before Linux 5.3.
 // Empty: none; with an error, it may be one whose label could not be read.
-platform::errno_or<std::string_view> input_of(std::string_view hwmon, std::string_view kind,
-                                              std::string_view label);
+platform::ErrnoOr<std::string_view> input_of(std::string_view hwmon, std::string_view kind,
+                                             std::string_view label);
 
 // Why 0 W is no value.
-failure no_power();
+Failure no_power();
 
 // Folder of the device at the slot: if the card has a switch, that is not the card itself.
-std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
+std::string_view slot_folder(const drm::Card& c, std::string_view sys_root);
 
 // `no_throttle_in`: the format of the card's gpu_metrics if that lacks throttling and need not be
 // read again; 0: unknown.
-result<void> read_telemetry(drm::visit& v, FieldSet fields, std::uint32_t& no_throttle_in,
-                            hmn::telemetry& out);
+Result<void> read_telemetry(drm::Visit& v, FieldSet fields, std::uint32_t& no_throttle_in,
+                            hmn::Telemetry& out);
 
 // Appends metrics that are no telemetry field, and each instance of those that are.
-void read_metrics(drm::visit& v, device_form form, bool slow, std::vector<metric>& out);
+void read_metrics(drm::Visit& v, DeviceForm form, bool slow, std::vector<Metric>& out);
 
 }  // namespace hmn::amdgpu

@@ -23,10 +23,10 @@ constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 constexpr const char* limits_file = "/dmem.max";
 
 // Finds the caller's groups, and which of them have the controller.
-class own_groups {
+class OwnGroups {
  public:
   // Without the controller, only the folders found before are checked again.
-  void refresh(host_source& host) {
+  void refresh(HostSource& host) {
     const std::uint64_t now = platform::monotonic_ns();
     if (looked_ns_ != 0 && now - looked_ns_ < recheck_ns) return;
     const bool is_first = looked_ns_ == 0;
@@ -49,7 +49,7 @@ class own_groups {
   [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
 
  private:
-  void find(host_source& host) {
+  void find(HostSource& host) {
     all_.clear();
     host.own_groups(all_);
     root_ = all_.empty() ? std::string() : all_.back();
@@ -62,27 +62,27 @@ class own_groups {
   std::string root_;  // topmost visible group
 };
 
-class limited_host final : public host_source {
+class LimitedHost final : public HostSource {
  public:
-  explicit limited_host(std::unique_ptr<host_source> host) : host_(std::move(host)) {}
+  explicit LimitedHost(std::unique_ptr<HostSource> host) : host_(std::move(host)) {}
 
-  source id() const noexcept override { return host_->id(); }
-  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override {
+  Source id() const noexcept override { return host_->id(); }
+  Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override {
     return host_->memory(pid, fields, out);
   }
-  result<void> own_memory(FieldSet fields, process_memory& out) override {
+  Result<void> own_memory(FieldSet fields, ProcessMemory& out) override {
     return host_->own_memory(fields, out);
   }
-  bool own_sizes(memory_sizes& out) noexcept override { return host_->own_sizes(out); }
-  result<void> system(system_memory& out) override { return host_->system(out); }
-  void describe(usage& row) override { host_->describe(row); }
-  void describe_texts(usage& row) override { host_->describe_texts(row); }
-  void describe_all(std::span<usage* const> rows, function_ref<bool(usage&)> recall) override {
+  bool own_sizes(MemorySizes& out) noexcept override { return host_->own_sizes(out); }
+  Result<void> system(SystemMemory& out) override { return host_->system(out); }
+  void describe(Usage& row) override { host_->describe(row); }
+  void describe_texts(Usage& row) override { host_->describe_texts(row); }
+  void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> recall) override {
     host_->describe_all(rows, recall);
   }
   void own_groups(std::vector<std::string>& out) override { host_->own_groups(out); }
 
-  void limit(std::string_view pci_bus_id, pools& all) override {
+  void limit(std::string_view pci_bus_id, Pools& all) override {
     const std::lock_guard lock(mutex_);
     groups_.refresh(*host_);
     if (groups_.is_here()) set_budgets(pci_bus_id, all.all());
@@ -91,7 +91,7 @@ class limited_host final : public host_source {
   void name_group(std::string_view path, std::string& out) override {
     host_->name_group(path, out);
   }
-  result<void> groups(group_memory& out) override {
+  Result<void> groups(GroupMemory& out) override {
     std::string root;
     {
       const std::lock_guard lock(mutex_);
@@ -102,16 +102,16 @@ class limited_host final : public host_source {
     return survey(*host_, root, out);
   }
 
-  std::optional<source_state> describe_source(source which) override {
-    if (which != source::dmem) return std::nullopt;
+  std::optional<SourceState> describe_source(Source which) override {
+    if (which != Source::dmem) return std::nullopt;
     const std::lock_guard lock(mutex_);
     groups_.refresh(*host_);
-    source_state now;
-    now.why = {status::ok, which, {}, {}};
-    now.state = groups_.is_anywhere() ? state::ready : state::absent;
+    SourceState now;
+    now.why = {Status::ok, which, {}, {}};
+    now.state = groups_.is_anywhere() ? State::ready : State::absent;
     if (!groups_.is_anywhere()) {
       now.why =
-          failure_of{which}(status::no_source, "no control group that is visible has dmem.max");
+          FailureOf{which}(Status::no_source, "no control group that is visible has dmem.max");
     }
     return now;
   }
@@ -130,9 +130,9 @@ class limited_host final : public host_source {
   // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
   // group decides what is left. A limit that is not understood may be lower, so may be what is
   // left.
-  void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
+  void set_budgets(std::string_view pci_bus_id, std::span<Pool> all) {
     for (const std::string& g : groups_.all()) {
-      std::array<std::optional<std::uint64_t>, pools::most> limits;
+      std::array<std::optional<std::uint64_t>, Pools::most> limits;
       const auto text = read(g + limits_file);
       for (std::size_t i = 0; i < all.size(); ++i) {
         limits[i] = sum_of(text.value_or(""), pci_bus_id, {all[i].kind, all[i].instance});
@@ -148,16 +148,16 @@ class limited_host final : public host_source {
     }
   }
 
-  static void set_budget(std::uint64_t limit, std::optional<std::uint64_t> used, pool& p) {
+  static void set_budget(std::uint64_t limit, std::optional<std::uint64_t> used, Pool& p) {
     p.budget = std::min(limit, p.budget.value_or(limit));
     p.notes |= note::mixed;
     const std::uint64_t left = limit - std::min(limit, used.value_or(0));
     p.budget_left = std::min(left, p.budget_left.value_or(left));
   }
 
-  const std::unique_ptr<host_source> host_;
-  platform::mutex mutex_;
-  dmem::own_groups groups_;
+  const std::unique_ptr<HostSource> host_;
+  platform::Mutex mutex_;
+  dmem::OwnGroups groups_;
   std::array<char, 16384> buffer_;
 };
 
@@ -167,8 +167,8 @@ class limited_host final : public host_source {
 
 namespace hmn {
 
-std::unique_ptr<host_source> make_dmem(std::unique_ptr<host_source> host) {
-  return std::make_unique<dmem::limited_host>(std::move(host));
+std::unique_ptr<HostSource> make_dmem(std::unique_ptr<HostSource> host) {
+  return std::make_unique<dmem::LimitedHost>(std::move(host));
 }
 
 }  // namespace hmn

@@ -8,6 +8,6 @@
 namespace hmn {
 
 // Extends `host` with control group limits of device memory (Linux 6.14).
-std::unique_ptr<host_source> make_dmem(std::unique_ptr<host_source> host);
+std::unique_ptr<HostSource> make_dmem(std::unique_ptr<HostSource> host);
 
 }  // namespace hmn

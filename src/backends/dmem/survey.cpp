@@ -40,21 +40,21 @@ bool is_gone(int error) noexcept {
 bool holds_some(std::string_view text) noexcept {
   while (!text.empty()) {
     const auto r = parse_region(scan::take_line(text));
-    if (r && r->bytes != 0 && kind_of(r->name) == pool_kind::vram) return true;
+    if (r && r->bytes != 0 && kind_of(r->name) == PoolKind::vram) return true;
   }
   return false;
 }
 
-class walk {
+class Walk {
  public:
-  walk(host_source& host, const std::string& root, group_memory& out)
+  Walk(HostSource& host, const std::string& root, GroupMemory& out)
       : host_(host), group_(root), root_size_(root.size()), out_(out) {}
 
-  result<void> run() {
+  Result<void> run() {
     visit();
     if (missed_ == 0) return {};
-    return failure_of{source::dmem}(
-        status::limit, {missed_, " control groups are left out: past the first ", most_folders,
+    return FailureOf{Source::dmem}(
+        Status::limit, {missed_, " control groups are left out: past the first ", most_folders,
                         ", too deep, or unreadable"});
   }
 
@@ -117,8 +117,8 @@ class walk {
     for (std::string_view rest = used; !rest.empty();) {
       const auto r = parse_region(scan::take_line(rest));
       const auto device = r ? parse_pci_address(r->device) : std::nullopt;
-      if (!device || kind_of(r->name) != pool_kind::vram || is_known(*device, before)) continue;
-      const auto bytes = sum_of(used, r->device, {pool_kind::vram});
+      if (!device || kind_of(r->name) != PoolKind::vram || is_known(*device, before)) continue;
+      const auto bytes = sum_of(used, r->device, {PoolKind::vram});
       if (!bytes) ++missed_;
       if (bytes.value_or(0) == 0) continue;
       out_.parts.push_back({number, *device, *bytes, limit_of(r->device)});
@@ -126,7 +126,7 @@ class walk {
     if (out_.parts.size() != before) out_.names.emplace_back(name);
   }
 
-  [[nodiscard]] bool is_known(const pci_address& device, std::size_t from) const noexcept {
+  [[nodiscard]] bool is_known(const PciAddress& device, std::size_t from) const noexcept {
     for (std::size_t i = from; i < out_.parts.size(); ++i) {
       if (out_.parts[i].device == device) return true;
     }
@@ -140,7 +140,7 @@ class walk {
     const std::size_t missed = missed_;
     for (std::string text;; group_.resize(group_.rfind('/'))) {
       const auto most =
-          read("/dmem.max", text) ? sum_of(text, device, {pool_kind::vram}) : std::nullopt;
+          read("/dmem.max", text) ? sum_of(text, device, {PoolKind::vram}) : std::nullopt;
       if (most && (!tightest || *most < *tightest)) tightest = most;
       if (missed_ != missed) tightest.reset();
       if (is_root()) break;
@@ -149,10 +149,10 @@ class walk {
     return tightest;
   }
 
-  host_source& host_;
+  HostSource& host_;
   std::string group_;  // folder being scanned
   const std::size_t root_size_;
-  group_memory& out_;
+  GroupMemory& out_;
   std::size_t depth_ = 0;
   std::size_t seen_ = 0;
   std::size_t missed_ = 0;
@@ -160,19 +160,19 @@ class walk {
 
 }  // namespace
 
-std::optional<region> parse_region(std::string_view line) noexcept {
+std::optional<Region> parse_region(std::string_view line) noexcept {
   const auto parts = procfs::split_dmem_line(line);
   if (!parts || parts->device.empty() || parts->region.empty()) return std::nullopt;
   const bool is_unlimited = parts->value == "max";
   const auto bytes = scan::number(parts->value);
   if (!bytes && !is_unlimited) return std::nullopt;
-  return region{parts->device, parts->region, is_unlimited, bytes.value_or(0)};
+  return Region{parts->device, parts->region, is_unlimited, bytes.value_or(0)};
 }
 
-pool_kind kind_of(std::string_view name) noexcept {
-  if (name.starts_with("vram")) return pool_kind::vram;  // one per tile on xe
-  if (name == "stolen") return pool_kind::stolen;
-  return name == "gtt" ? pool_kind::host : pool_kind::main;
+PoolKind kind_of(std::string_view name) noexcept {
+  if (name.starts_with("vram")) return PoolKind::vram;  // one per tile on xe
+  if (name == "stolen") return PoolKind::stolen;
+  return name == "gtt" ? PoolKind::host : PoolKind::main;
 }
 
 namespace {
@@ -211,7 +211,7 @@ std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_
   return sum;
 }
 
-platform::errno_or<bool> is_divided(const std::string& group) {
+platform::ErrnoOr<bool> is_divided(const std::string& group) {
   std::array<char, 512> buffer;
   const auto got = platform::read_small((group + "/cgroup.subtree_control").c_str(), buffer);
   if (!got) return {false, got.error};
@@ -219,8 +219,8 @@ platform::errno_or<bool> is_divided(const std::string& group) {
   return {scan::has_part(scan::take_line(text), ' ', "dmem"), 0};
 }
 
-result<void> survey(host_source& host, const std::string& root, group_memory& out) {
-  return walk(host, root, out).run();
+Result<void> survey(HostSource& host, const std::string& root, GroupMemory& out) {
+  return Walk(host, root, out).run();
 }
 
 }  // namespace hmn::dmem

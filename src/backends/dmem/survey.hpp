@@ -13,7 +13,7 @@
 namespace hmn::dmem {
 
 // One line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
-struct region {
+struct Region {
   std::string_view device;
   std::string_view name;
   bool is_unlimited = false;
@@ -21,8 +21,8 @@ struct region {
 };
 
 // All functions are pure.
-std::optional<region> parse_region(std::string_view line) noexcept;
-pool_kind kind_of(std::string_view region_name) noexcept;  // main: no pool
+std::optional<Region> parse_region(std::string_view line) noexcept;
+PoolKind kind_of(std::string_view region_name) noexcept;  // main: no pool
 
 // Returns whether every region of DRM has a number or "max".
 bool is_understood(std::string_view text) noexcept;
@@ -33,10 +33,10 @@ std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_
                                     PoolKey pool) noexcept;
 
 // Whether the controller is enabled for this group's children.
-platform::errno_or<bool> is_divided(const std::string& group);
+platform::ErrnoOr<bool> is_divided(const std::string& group);
 
 // Usage of the groups below `root`, a folder of v2: of each container, else of each group inside
 // which no other has the controller. On failure some are missing in `out`.
-result<void> survey(host_source& host, const std::string& root, group_memory& out);
+Result<void> survey(HostSource& host, const std::string& root, GroupMemory& out);
 
 }  // namespace hmn::dmem

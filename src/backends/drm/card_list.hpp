@@ -15,9 +15,9 @@
 namespace hmn::drm {
 
 // Every card ever seen, each at the index that is its slot.
-class card_list {
+class CardList {
  public:
-  explicit card_list(const settings& s);
+  explicit CardList(const Settings& s);
 
   // Lists the cards again. Returns errno if there is no such class, or if listing failed: the list
   // then stays as it was.
@@ -25,10 +25,10 @@ class card_list {
   // Updates the cards' runtime power states only.
   void refresh_states();
   // Sets whether a card is skipped in this reading.
-  void leave_alone(slot number, bool is_left) noexcept { cards_[number].is_resting = is_left; }
+  void leave_alone(Slot number, bool is_left) noexcept { cards_[number].is_resting = is_left; }
 
-  [[nodiscard]] std::span<const card> all() const noexcept { return cards_; }
-  [[nodiscard]] const card* at(slot number) const noexcept {
+  [[nodiscard]] std::span<const Card> all() const noexcept { return cards_; }
+  [[nodiscard]] const Card* at(Slot number) const noexcept {
     return number < cards_.size() ? &cards_[number] : nullptr;
   }
   // Changes with the set of cards and with their device numbers.
@@ -37,66 +37,66 @@ class card_list {
   // Bit of each driver whose cards would be read if there were any.
   [[nodiscard]] std::uint64_t all_drivers() const noexcept;
   // Cards that exist and were not given to this container.
-  [[nodiscard]] bool is_hidden(const card& c) const noexcept { return c.is_here && !c.has_node; }
-  [[nodiscard]] bool is_listed(const card& c) const noexcept {
+  [[nodiscard]] bool is_hidden(const Card& c) const noexcept { return c.is_here && !c.has_node; }
+  [[nodiscard]] bool is_listed(const Card& c) const noexcept {
     return c.is_here && c.has_node && c.by != nullptr;
   }
 
   // Find a card by a descriptor's device number, or by what fdinfo has: an address, the name of a
   // node, at last the driver if only one card has it.
-  [[nodiscard]] const card* by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept;
-  [[nodiscard]] const card* by_address(std::string_view pci_address) const noexcept;
-  [[nodiscard]] const card* by_node(std::string_view path) const noexcept;
-  [[nodiscard]] const card* by_driver(std::string_view name) const noexcept;
+  [[nodiscard]] const Card* by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept;
+  [[nodiscard]] const Card* by_address(std::string_view pci_address) const noexcept;
+  [[nodiscard]] const Card* by_node(std::string_view path) const noexcept;
+  [[nodiscard]] const Card* by_driver(std::string_view name) const noexcept;
 
   // Path below /dev; empty if the card has no such node or it does not exist.
-  [[nodiscard]] std::string node_path(const card& c, node::kind what) const;
+  [[nodiscard]] std::string node_path(const Card& c, Node::Kind what) const;
 
  private:
-  void adopt(card& fresh);
-  [[nodiscard]] bool has_node(const card& c) const;
-  [[nodiscard]] std::string path_of(const node& n) const;
+  void adopt(Card& fresh);
+  [[nodiscard]] bool has_node(const Card& c) const;
+  [[nodiscard]] std::string path_of(const Node& n) const;
 
   std::string sys_root_;
   std::string dev_root_;  // empty: there are no nodes to check
-  driver_list drivers_;
-  std::vector<card> cards_;
-  std::vector<card> found_;  // buffer of the next list
+  DriverList drivers_;
+  std::vector<Card> cards_;
+  std::vector<Card> found_;  // buffer of the next list
 };
 
 // Skips idle cards for a while, so that they can suspend: some queries restart the kernel's
 // autosuspend delay, and readings at shorter intervals would keep a card awake.
-class card_backoff {
+class CardBackoff {
  public:
-  explicit card_backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
+  explicit CardBackoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
   // Begins a reading. Returns whether to skip the card in it.
-  bool begin(const card& c, std::uint64_t now_ns);
+  bool begin(const Card& c, std::uint64_t now_ns);
   // Notes a query that keeps the card awake.
-  void asked(const card& c) noexcept {
+  void asked(const Card& c) noexcept {
     if (knows(c)) of(c).was_asked = true;
   }
   // Ends the reading. Returns whether to check the card for activity.
-  [[nodiscard]] bool is_due(const card& c, std::uint64_t now_ns) noexcept;
+  [[nodiscard]] bool is_due(const Card& c, std::uint64_t now_ns) noexcept;
   // Starts the back-off of an idle card.
-  void start(const card& c, std::uint64_t now_ns);
+  void start(const Card& c, std::uint64_t now_ns);
 
  private:
-  struct state {
-    idle::backoff backoff;
+  struct State {
+    idle::Backoff backoff;
     bool was_asked = false;  // in this reading
   };
 
   // False for a card that appeared in this reading.
-  [[nodiscard]] bool knows(const card& c) const noexcept { return c.number < states_.size(); }
-  state& of(const card& c) noexcept { return states_[c.number]; }
+  [[nodiscard]] bool knows(const Card& c) const noexcept { return c.number < states_.size(); }
+  State& of(const Card& c) noexcept { return states_[c.number]; }
 
   std::uint64_t patience_ns_;
-  std::vector<state> states_;  // by slot
+  std::vector<State> states_;  // by slot
 };
 
 // Whether the kernel would suspend the card if it were skipped: suspending is allowed, and it
 // drives no display.
-bool could_sleep(const card& c);
+bool could_sleep(const Card& c);
 
 }  // namespace hmn::drm

@@ -18,17 +18,17 @@ namespace {
 // Shorter windows measure the clock rather than the load.
 constexpr std::uint64_t shortest_window_ns = 10'000'000;
 
-client_key key_of(const card& of, const fdinfo* info) noexcept {
+ClientKey key_of(const Card& of, const Fdinfo* info) noexcept {
   if (info != nullptr && info->client_id) {
-    return {client_key::kind::id, of.number, *info->client_id};
+    return {ClientKey::Kind::id, of.number, *info->client_id};
   }
-  if (info != nullptr && info->pasid) return {client_key::kind::pasid, of.number, *info->pasid};
-  return {client_key::kind::none, of.number, 0};
+  if (info != nullptr && info->pasid) return {ClientKey::Kind::pasid, of.number, *info->pasid};
+  return {ClientKey::Kind::none, of.number, 0};
 }
 
-client_use use_on(const card& of, const fdinfo& info) noexcept {
-  const driver& by = *of.by;
-  client_use use = measure(
+ClientUse use_on(const Card& of, const Fdinfo& info) noexcept {
+  const Driver& by = *of.by;
+  ClientUse use = measure(
       info, [&](std::string_view region) { return by.role_of(of, region); },
       [&](std::string_view engine) { return by.kind_of(engine); });
   by.add_own_keys(of, info, use);
@@ -39,7 +39,7 @@ client_use use_on(const card& of, const fdinfo& info) noexcept {
   return use;
 }
 
-std::uint64_t used_or_0(const client& c) noexcept {
+std::uint64_t used_or_0(const Client& c) noexcept {
   return c.use.used().value_or(0);
 }
 
@@ -48,7 +48,7 @@ std::uint64_t gain(std::optional<std::uint64_t> before, std::optional<std::uint6
   return before && now && *now > *before ? *now - *before : 0;
 }
 
-std::optional<double> share(const engine_sample& before, const engine_sample& now,
+std::optional<double> share(const EngineSample& before, const EngineSample& now,
                             std::uint64_t window_ns) noexcept {
   const auto capacity = static_cast<double>(now.capacity);
   if (now.busy_ns && before.busy_ns) {
@@ -61,28 +61,28 @@ std::optional<double> share(const engine_sample& before, const engine_sample& no
   return 100 * cycles / static_cast<double>(clock) / capacity;
 }
 
-const engine_sample* find(std::span<const engine_sample> all, const text<24>& name) noexcept {
-  const auto at = std::ranges::find_if(all, [&](const engine_sample& e) { return e.name == name; });
+const EngineSample* find(std::span<const EngineSample> all, const Text<24>& name) noexcept {
+  const auto at = std::ranges::find_if(all, [&](const EngineSample& e) { return e.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 
-std::uint64_t window_of(const client_list& now, const client_list& before) noexcept {
+std::uint64_t window_of(const ClientList& now, const ClientList& before) noexcept {
   if (before.taken_ns == 0 || now.taken_ns < before.taken_ns + shortest_window_ns) return 0;
   if (platform::was_suspended(before.suspended_ns, now.suspended_ns)) return 0;
   return now.taken_ns - before.taken_ns;
 }
 
 // Engines that a client has not used may have no line yet: they start at 0.
-void add_loads(const client_list& now, const client& c, const client_list& before,
-               const client& was, std::uint64_t window_ns, load_sum& to) {
-  for (const engine_sample& e : now.engines_of(c)) {
-    engine_sample start;
+void add_loads(const ClientList& now, const Client& c, const ClientList& before, const Client& was,
+               std::uint64_t window_ns, LoadSum& to) {
+  for (const EngineSample& e : now.engines_of(c)) {
+    EngineSample start;
     start.busy_ns = 0;
-    const engine_sample* const old = find(before.engines_of(was), e.name);
-    const engine_sample& since = old != nullptr ? *old : start;
+    const EngineSample* const old = find(before.engines_of(was), e.name);
+    const EngineSample& since = old != nullptr ? *old : start;
     const auto percent = share(since, e, window_ns);
     if (!percent) continue;
-    engine_load load{e.name, *percent, e.capacity, {}};
+    EngineLoad load{e.name, *percent, e.capacity, {}};
     if (e.busy_ns && since.busy_ns) load.busy_ns = gain(since.busy_ns, e.busy_ns);
     to.add(load);
   }
@@ -91,12 +91,12 @@ void add_loads(const client_list& now, const client& c, const client_list& befor
 using Amount = std::optional<std::uint64_t>;
 
 // Of which nothing is known to be shared, all may be.
-void add(usage_sum& to, Amount bytes, Amount shared) noexcept {
+void add(UsageSum& to, Amount bytes, Amount shared) noexcept {
   if (bytes) to.add(*bytes, shared, false);
 }
 
 // Returns what belongs in the device's memory and is not there.
-Amount not_resident(const client_use& use) noexcept {
+Amount not_resident(const ClientUse& use) noexcept {
   if (!use.committed) return std::nullopt;
   return *use.committed - std::min(*use.committed, use.resident.value_or(*use.committed));
 }
@@ -104,7 +104,7 @@ Amount not_resident(const client_use& use) noexcept {
 // Adds up clients. Those that share a buffer each list it, and which of them do is not reported.
 class ClientSum {
  public:
-  void add(const client_use& use) noexcept {
+  void add(const ClientUse& use) noexcept {
     if (clients_++ == 0) {
       all_ = use;
     } else {
@@ -125,8 +125,8 @@ class ClientSum {
     return true;
   }
   // Returns the sum with the largest shared part of each amount.
-  [[nodiscard]] client_use at_least() const noexcept {
-    client_use out = all_;
+  [[nodiscard]] ClientUse at_least() const noexcept {
+    ClientUse out = all_;
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       if (out.*amounts[i].all) out.*amounts[i].all = sums_[i].at_least();
     }
@@ -135,26 +135,26 @@ class ClientSum {
 
  private:
   struct SharedAmount {
-    Amount client_use::*all;
-    Amount client_use::*shared;
+    Amount ClientUse::*all;
+    Amount ClientUse::*shared;
   };
   static constexpr std::array<SharedAmount, 6> amounts{
-      {{&client_use::resident, &client_use::shared},
-       {&client_use::committed, &client_use::shared},
-       {&client_use::purgeable, &client_use::shared},
-       {&client_use::evicted, &client_use::shared},
-       {&client_use::host_pool, &client_use::host_shared},
-       {&client_use::shared, &client_use::shared}}};
+      {{&ClientUse::resident, &ClientUse::shared},
+       {&ClientUse::committed, &ClientUse::shared},
+       {&ClientUse::purgeable, &ClientUse::shared},
+       {&ClientUse::evicted, &ClientUse::shared},
+       {&ClientUse::host_pool, &ClientUse::host_shared},
+       {&ClientUse::shared, &ClientUse::shared}}};
 
-  client_use all_;
-  std::array<usage_sum, amounts.size()> sums_;
+  ClientUse all_;
+  std::array<UsageSum, amounts.size()> sums_;
   std::uint32_t clients_ = 0;
 };
 
-void write_row(const client_use& sum, usage& out) noexcept {
-  out.accounting = sum.resident    ? accounting::resident
-                   : sum.committed ? accounting::committed
-                                   : accounting::none;
+void write_row(const ClientUse& sum, Usage& out) noexcept {
+  out.accounting = sum.resident    ? Accounting::resident
+                   : sum.committed ? Accounting::committed
+                                   : Accounting::none;
   out.used = sum.used();
   out.resident = sum.resident;
   out.committed = sum.committed;
@@ -166,14 +166,14 @@ void write_row(const client_use& sum, usage& out) noexcept {
   out.kinds = sum.kinds;
 }
 
-void count(const client_use& use, usage::client_totals& to) noexcept {
+void count(const ClientUse& use, Usage::ClientTotals& to) noexcept {
   add(to.used, use.used(), use.shared);
   add(to.not_resident, not_resident(use), use.shared);
   add(to.evicted, use.evicted, use.shared);
   add(to.host_pool, use.host_pool, use.host_shared);
 }
 
-void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage& out) {
+void set_busy(std::span<const EngineLoad> loads, std::uint64_t window_ns, Usage& out) {
   if (loads.empty()) return;
   const auto most = std::max_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
     return a.percent < b.percent;
@@ -187,36 +187,36 @@ void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage
 constexpr std::uint32_t last_class = which::engine::other;
 
 // Engines of one class, which fdinfo may list under several names.
-struct engine_class {
+struct EngineClass {
   double weighted = 0;  // sum of percent times number of engines
   std::uint64_t capacity = 0;
   std::optional<std::uint64_t> busy_ns;
 };
 
-void add(engine_class& to, const engine_load& load) noexcept {
+void add(EngineClass& to, const EngineLoad& load) noexcept {
   to.weighted += load.percent * static_cast<double>(load.capacity);
   to.capacity += load.capacity;
   if (load.busy_ns) to.busy_ns = to.busy_ns.value_or(0) + *load.busy_ns;
 }
 
-using classes = std::array<engine_class, last_class + 1>;
+using Classes = std::array<EngineClass, last_class + 1>;
 
-classes by_class(std::span<const engine_load> loads) noexcept {
-  classes all;
-  for (const engine_load& l : loads) add(all[usual_engine(l.name.view())], l);
+Classes by_class(std::span<const EngineLoad> loads) noexcept {
+  Classes all;
+  for (const EngineLoad& l : loads) add(all[usual_engine(l.name.view())], l);
   return all;
 }
 
 // Skips what the driver already reported from a device counter.
-bool is_reported(std::span<const metric> all, metric_id id, std::uint32_t engine) noexcept {
+bool is_reported(std::span<const Metric> all, MetricId id, std::uint32_t engine) noexcept {
   return std::ranges::any_of(all,
-                             [&](const metric& m) { return m.id == id && m.instance == engine; });
+                             [&](const Metric& m) { return m.id == id && m.instance == engine; });
 }
 
 }  // namespace
 
-void load_sum::add(const engine_load& more) noexcept {
-  for (engine_load& known : std::span(all_).first(count_)) {
+void LoadSum::add(const EngineLoad& more) noexcept {
+  for (EngineLoad& known : std::span(all_).first(count_)) {
     if (known.name != more.name) continue;
     known.percent += more.percent;
     if (more.busy_ns) known.busy_ns = known.busy_ns.value_or(0) + *more.busy_ns;
@@ -225,7 +225,7 @@ void load_sum::add(const engine_load& more) noexcept {
   if (count_ < all_.size()) all_[count_++] = more;
 }
 
-void client_list::clear() noexcept {
+void ClientList::clear() noexcept {
   clients_.clear();
   by_key_.clear();
   engines_.clear();
@@ -234,14 +234,14 @@ void client_list::clear() noexcept {
   last_pid_ = 0;
 }
 
-bool client_list::met_asleep(slot card) const noexcept {
+bool ClientList::met_asleep(Slot card) const noexcept {
   return std::ranges::find(asleep_, card) != asleep_.end();
 }
 
-void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
+void ClientList::add(const Card& of, std::uint32_t pid, const Fdinfo* info) {
   if (of.by == nullptr) return;
   begin(pid);
-  client fresh;
+  Client fresh;
   fresh.key = key_of(of, info);
   fresh.pid = pid;
   fresh.is_reported = info != nullptr;
@@ -249,9 +249,9 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
     fresh.use = use_on(of, *info);
     fresh.is_garbled = !fresh.use.used() && (info->is_partial || info->is_garbled);
   }
-  for (client& known : std::span(clients_).subspan(first_of_pid_)) {
+  for (Client& known : std::span(clients_).subspan(first_of_pid_)) {
     if (known.key != fresh.key || known.error != 0) continue;
-    if (fresh.key.by != client_key::kind::none) return;
+    if (fresh.key.by != ClientKey::Kind::none) return;
     // Clients without an id may all be the same one: keep the largest.
     if (used_or_0(fresh) > used_or_0(known)) known.use = fresh.use;
     known.use.is_partial = true;
@@ -261,36 +261,36 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
   clients_.push_back(fresh);
 }
 
-void client_list::add_unread(const card& of, std::uint32_t pid, int error) {
+void ClientList::add_unread(const Card& of, std::uint32_t pid, int error) {
   if (of.by == nullptr) return;
   begin(pid);
-  client fresh;
+  Client fresh;
   fresh.key = key_of(of, nullptr);
   fresh.pid = pid;
   fresh.error = error;
   clients_.push_back(fresh);
 }
 
-void client_list::begin(std::uint32_t pid) noexcept {
+void ClientList::begin(std::uint32_t pid) noexcept {
   if (pid != last_pid_) first_of_pid_ = clients_.size();
   last_pid_ = pid;
 }
 
-void client_list::drop_last(std::uint32_t pid) noexcept {
+void ClientList::drop_last(std::uint32_t pid) noexcept {
   if (pid != last_pid_) return;
   clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_), clients_.end());
 }
 
-void client_list::mark_last_partial(std::uint32_t pid) noexcept {
+void ClientList::mark_last_partial(std::uint32_t pid) noexcept {
   if (pid != last_pid_) return;
-  for (client& c : std::span(clients_).subspan(first_of_pid_)) c.use.is_partial = true;
+  for (Client& c : std::span(clients_).subspan(first_of_pid_)) c.use.is_partial = true;
 }
 
-void client_list::keep_engines(const fdinfo& info, client& c) {
+void ClientList::keep_engines(const Fdinfo& info, Client& c) {
   c.first_engine = engines_.size();
   c.engine_count = info.engines().size();
-  for (const engine& e : info.engines()) {
-    engine_sample& s = engines_.emplace_back();
+  for (const Engine& e : info.engines()) {
+    EngineSample& s = engines_.emplace_back();
     s.name.assign(e.name);
     s.busy_ns = e.busy_ns;
     s.cycles = e.cycles;
@@ -299,48 +299,47 @@ void client_list::keep_engines(const fdinfo& info, client& c) {
   }
 }
 
-void client_list::each_by_key(slot card,
-                              function_ref<void(const client&, bool again)> visit) const {
-  const client* last = nullptr;
+void ClientList::each_by_key(Slot card, FunctionRef<void(const Client&, bool again)> visit) const {
+  const Client* last = nullptr;
   for (const std::uint32_t i : by_key_) {
-    const client& c = clients_[i];
+    const Client& c = clients_[i];
     if (c.key.card != card) continue;
     visit(c, last != nullptr && c.key == last->key);
     last = &c;
   }
 }
 
-void client_list::finish() {
+void ClientList::finish() {
   by_key_.resize(clients_.size());
   std::iota(by_key_.begin(), by_key_.end(), 0U);
   // Sorts by position as well: std::stable_sort would allocate.
   std::ranges::sort(by_key_, {}, [this](std::uint32_t i) { return std::pair(clients_[i].key, i); });
   for (std::size_t i = 1; i < by_key_.size(); ++i) {
-    client& a = clients_[by_key_[i - 1]];
-    client& b = clients_[by_key_[i]];
-    if (a.key != b.key || a.key.by == client_key::kind::none) continue;
+    Client& a = clients_[by_key_[i - 1]];
+    Client& b = clients_[by_key_[i]];
+    if (a.key != b.key || a.key.by == ClientKey::Kind::none) continue;
     a.is_held_elsewhere = b.is_held_elsewhere = true;
   }
 }
 
-std::span<const client> client_list::of_pid(std::uint32_t pid) const noexcept {
+std::span<const Client> ClientList::of_pid(std::uint32_t pid) const noexcept {
   const auto first = std::lower_bound(clients_.begin(), clients_.end(), pid,
-                                      [](const client& c, std::uint32_t p) { return c.pid < p; });
+                                      [](const Client& c, std::uint32_t p) { return c.pid < p; });
   auto last = first;
   while (last != clients_.end() && last->pid == pid) ++last;
   return {first, last};
 }
 
-const client* client_list::find(const client_key& key) const noexcept {
-  if (key.by == client_key::kind::none) return nullptr;
-  const auto at = std::lower_bound(
-      by_key_.begin(), by_key_.end(), key,
-      [this](std::uint32_t i, const client_key& k) { return clients_[i].key < k; });
+const Client* ClientList::find(const ClientKey& key) const noexcept {
+  if (key.by == ClientKey::Kind::none) return nullptr;
+  const auto at =
+      std::lower_bound(by_key_.begin(), by_key_.end(), key,
+                       [this](std::uint32_t i, const ClientKey& k) { return clients_[i].key < k; });
   return at == by_key_.end() || clients_[*at].key != key ? nullptr : &clients_[*at];
 }
 
-int error_of(const client_list& now, slot card, std::uint32_t pid) {
-  for (const client& c : now.of_pid(pid)) {
+int error_of(const ClientList& now, Slot card, std::uint32_t pid) {
+  for (const Client& c : now.of_pid(pid)) {
     if (c.key.card != card) continue;
     if (c.error != 0) return c.error;
     if (c.is_garbled) return EBADMSG;
@@ -348,16 +347,16 @@ int error_of(const client_list& now, slot card, std::uint32_t pid) {
   return 0;
 }
 
-FieldSet fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
-                  usage& out) {
+FieldSet fill_row(const ClientList& now, const ClientList& before, Slot card, std::uint32_t pid,
+                  Usage& out) {
   ClientSum clients;
-  usage_sum held;  // as other processes may hold it, too
+  UsageSum held;  // as other processes may hold it, too
   Amount shared;
-  usage::client_totals totals;
-  load_sum loads;
+  Usage::ClientTotals totals;
+  LoadSum loads;
   bool has_engines = false;
   const std::uint64_t window = window_of(now, before);
-  for (const client& c : now.of_pid(pid)) {
+  for (const Client& c : now.of_pid(pid)) {
     if (c.key.card != card || c.error != 0) continue;
     has_engines = has_engines || c.engine_count != 0;
     clients.add(c.use);
@@ -366,12 +365,12 @@ FieldSet fill_row(const client_list& now, const client_list& before, slot card, 
     add(held, c.use.used(), of_others);
     shared = std::max(shared, of_others);
     if (!c.is_held_elsewhere || now.find(c.key) == &c) count(c.use, totals);
-    const client* const was = window == 0 ? nullptr : before.find(c.key);
+    const Client* const was = window == 0 ? nullptr : before.find(c.key);
     if (was != nullptr) add_loads(now, c, before, *was, window, loads);
   }
   out.pid = pid;
   if (clients.clients() == 0) return 0;
-  client_use sum = clients.at_least();
+  ClientUse sum = clients.at_least();
   const bool lacks_shared = (sum.lacks & usage_field::shared) != 0 && !sum.shared;
   if (!lacks_shared && shared) {
     const std::uint64_t used = sum.used().value_or(0);
@@ -387,19 +386,19 @@ FieldSet fill_row(const client_list& now, const client_list& before, slot card, 
   return sum.lacks | (has_engines && !out.busy_percent ? usage_field::busy_percent : 0);
 }
 
-void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out) {
+void pids_on(const ClientList& now, Slot card, std::vector<std::uint32_t>& out) {
   out.clear();
-  for (const client& c : now.all()) {
+  for (const Client& c : now.all()) {
     if (c.key.card == card && (out.empty() || out.back() != c.pid)) out.push_back(c.pid);
   }
 }
 
-card_use use_of(const client_list& now, slot card) {
-  card_use all;
+CardUse use_of(const ClientList& now, Slot card) {
+  CardUse all;
   ClientSum sum;
-  now.each_by_key(card, [&](const client& c, bool again) {
+  now.each_by_key(card, [&](const Client& c, bool again) {
     all.is_partial = all.is_partial || c.use.is_partial || c.error != 0 ||
-                     (again && c.key.by == client_key::kind::none);
+                     (again && c.key.by == ClientKey::Kind::none);
     if (again || c.error != 0) return;
     sum.add(c.use);
   });
@@ -408,59 +407,58 @@ card_use use_of(const client_list& now, slot card) {
   return all;
 }
 
-void loads_of(const client_list& now, const client_list& before, slot card, load_sum& out) {
+void loads_of(const ClientList& now, const ClientList& before, Slot card, LoadSum& out) {
   out.clear();
   const std::uint64_t window = window_of(now, before);
   if (window == 0) return;
-  now.each_by_key(card, [&](const client& c, bool again) {
-    const client* const was = again ? nullptr : before.find(c.key);
+  now.each_by_key(card, [&](const Client& c, bool again) {
+    const Client* const was = again ? nullptr : before.find(c.key);
     if (was != nullptr) add_loads(now, c, before, *was, window, out);
   });
 }
 
-engine_totals::total& engine_totals::until(const client_list& then, slot card,
-                                           std::uint32_t engine) {
-  for (total& t : kept_) {
+EngineTotals::Total& EngineTotals::until(const ClientList& then, Slot card, std::uint32_t engine) {
+  for (Total& t : kept_) {
     if (t.card == card && t.engine == engine) return t;
   }
-  total& fresh = kept_.emplace_back(total{card, engine, 0});
-  then.each_by_key(card, [&](const client& c, bool again) {
+  Total& fresh = kept_.emplace_back(Total{card, engine, 0});
+  then.each_by_key(card, [&](const Client& c, bool again) {
     if (again) return;
-    for (const engine_sample& e : then.engines_of(c)) {
+    for (const EngineSample& e : then.engines_of(c)) {
       if (usual_engine(e.name.view()) == engine) fresh.busy_ns += e.busy_ns.value_or(0);
     }
   });
   return fresh;
 }
 
-void engine_totals::keep(const client_list& now, const client_list& before,
-                         std::span<const card> cards, load_sum& loads) {
-  for (const card& c : cards) {
+void EngineTotals::keep(const ClientList& now, const ClientList& before,
+                        std::span<const Card> cards, LoadSum& loads) {
+  for (const Card& c : cards) {
     loads_of(now, before, c.number, loads);
-    const classes all = by_class(loads.all());
+    const Classes all = by_class(loads.all());
     for (std::uint32_t e = 0; e <= last_class; ++e) {
       if (all[e].busy_ns) until(before, c.number, e).busy_ns += *all[e].busy_ns;
     }
   }
 }
 
-void engine_totals::write(const client_list& before, const card& of, const card_load& load,
-                          std::vector<metric>& out) {
-  const classes all = by_class(load.engines);
-  const source from = of.by->from();
+void EngineTotals::write(const ClientList& before, const Card& of, const CardLoad& load,
+                         std::vector<Metric>& out) {
+  const Classes all = by_class(load.engines);
+  const Source from = of.by->from();
   for (std::uint32_t e = 0; e <= last_class; ++e) {
-    const engine_class& c = all[e];
+    const EngineClass& c = all[e];
     if (c.capacity == 0) continue;
-    out.push_back(counted(from, metric_id::engine_capacity, e, c.capacity));
+    out.push_back(counted(from, MetricId::engine_capacity, e, c.capacity));
     const double percent = c.weighted / static_cast<double>(c.capacity);
     if (c.busy_ns) {
       const std::uint64_t busy = until(before, of.number, e).busy_ns + *c.busy_ns;
-      out.push_back(counted(from, metric_id::engine_busy_ns, e, busy));
+      out.push_back(counted(from, MetricId::engine_busy_ns, e, busy));
       out.back().notes = note::lower_bound;
     }
     // Counters are read client by client: more than 100 % in total is not a load.
-    if (percent > 100.5 || is_reported(out, metric_id::engine_percent, e)) continue;
-    out.push_back(measured(from, metric_id::engine_percent, e, std::min(percent, 100.0)));
+    if (percent > 100.5 || is_reported(out, MetricId::engine_percent, e)) continue;
+    out.push_back(measured(from, MetricId::engine_percent, e, std::min(percent, 100.0)));
     out.back().window_ns = load.window_ns;
     if (load.is_partial) out.back().notes = note::lower_bound;
   }

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::string_view class_folders[] = {"/class/drm", "/class/accel"};
 
-struct prefix {
+struct Prefix {
   std::string_view text;
-  node::kind what;
+  Node::Kind what;
 };
-constexpr prefix prefixes[] = {
-    {"renderD", node::kind::render}, {"card", node::kind::card}, {"accel", node::kind::accel}};
+constexpr Prefix prefixes[] = {
+    {"renderD", Node::Kind::render}, {"card", Node::Kind::card}, {"accel", Node::Kind::accel}};
 
 std::string_view last_part(std::string_view path) noexcept {
   return path.substr(path.rfind('/') + 1);
@@ -38,9 +38,9 @@ bool is_no_answer(int error) noexcept {
   return std::ranges::find(answers, error) == std::end(answers);
 }
 
-struct listing {
+struct Listing {
   std::string_view sys_root;
-  std::vector<card>& all;
+  std::vector<Card>& all;
   int error = 0;  // makes the list unreliable
 
   void note(int found) noexcept {
@@ -49,24 +49,24 @@ struct listing {
 };
 
 // A class of a copied tree has folders instead of links, and the device is then one level down.
-sysfs::path_text folder_of(listing& in, const sysfs::path_text& entry) {
+sysfs::PathText folder_of(Listing& in, const sysfs::PathText& entry) {
   std::array<char, 1024> target;
   const auto got = platform::read_link(entry.c_str(), target);
   in.note(got.error);
   const std::string_view part = device_part({target.data(), got.value});
-  return part.empty() ? sysfs::path_text{entry.view(), "/device"}
-                      : sysfs::path_text{in.sys_root, "/", part};
+  return part.empty() ? sysfs::PathText{entry.view(), "/device"}
+                      : sysfs::PathText{in.sys_root, "/", part};
 }
 
-std::optional<std::uint32_t> id_in(listing& in, std::string_view folder, std::string_view name) {
+std::optional<std::uint32_t> id_in(Listing& in, std::string_view folder, std::string_view name) {
   const auto value = sysfs::read_hex(folder, name);
   if (!is_refused(value.error)) in.note(value.error);
   return value ? std::optional(static_cast<std::uint32_t>(value.value)) : std::nullopt;
 }
 
-text<64> link_name(listing& in, const card& c, std::string_view name) {
+Text<64> link_name(Listing& in, const Card& c, std::string_view name) {
   int error = 0;
-  const text<64> found = sysfs::read_link_name(c.folder.view(), name, &error);
+  const Text<64> found = sysfs::read_link_name(c.folder.view(), name, &error);
   in.note(error);
   return found;
 }
@@ -78,7 +78,7 @@ bool is_virtio_transport(std::string_view driver) noexcept {
 }
 
 // Copied trees have no links, but uevent has the names.
-void fill_names(listing& in, card& c) {
+void fill_names(Listing& in, Card& c) {
   c.driver_name.assign(link_name(in, c, "driver").view());
   c.bus.assign(link_name(in, c, "subsystem").view());
   if (!c.bus.empty()) return;
@@ -95,7 +95,7 @@ void fill_names(listing& in, card& c) {
   }
 }
 
-void fill_ids(listing& in, card& c) {
+void fill_ids(Listing& in, Card& c) {
   // Nodes of a virtio device may be on its PCI function or below it.
   const bool is_below = c.bus.view() == "virtio";
   const std::string_view folder = is_below ? parent_of(c.folder.view()) : c.folder.view();
@@ -108,27 +108,27 @@ void fill_ids(listing& in, card& c) {
   if (subsystem && maker) c.pci_subsystem = *subsystem << 16 | *maker;
 }
 
-card& card_at(std::vector<card>& all, std::string_view folder) {
-  for (card& c : all) {
+Card& card_at(std::vector<Card>& all, std::string_view folder) {
+  for (Card& c : all) {
     if (c.folder.view() == folder) return c;
   }
-  card fresh;
+  Card fresh;
   fresh.folder.assign(folder);
   all.push_back(fresh);
   return all.back();
 }
 
-void add_node(listing& in, const sysfs::path_text& entry, node n) {
+void add_node(Listing& in, const sysfs::PathText& entry, Node n) {
   std::array<char, 32> buffer;
   const auto numbers = sysfs::read_line(entry.view(), "dev", buffer);
   in.note(numbers.error);
   if (numbers) parse_numbers(numbers.value, n);
-  card& c = card_at(in.all, folder_of(in, entry).view());
+  Card& c = card_at(in.all, folder_of(in, entry).view());
   if (c.node_count < c.nodes_.size()) c.nodes_[c.node_count++] = n;
 }
 
-int list_class(listing& in, std::string_view folder) {
-  const sysfs::path_text whole{in.sys_root, folder};
+int list_class(Listing& in, std::string_view folder) {
+  const sysfs::PathText whole{in.sys_root, folder};
   const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
     if (const auto n = parse_node(name)) add_node(in, {whole.view(), "/", name}, *n);
     return true;
@@ -138,13 +138,13 @@ int list_class(listing& in, std::string_view folder) {
 }
 
 // Display-only devices (a display controller, a server's management chip) are no GPUs.
-bool computes(const card& c) noexcept {
-  return c.find(node::kind::render) != nullptr || c.find(node::kind::accel) != nullptr;
+bool computes(const Card& c) noexcept {
+  return c.find(Node::Kind::render) != nullptr || c.find(Node::Kind::accel) != nullptr;
 }
 
 // Devices being removed lose their link to the bus before the driver releases the nodes
 // (bus_remove_device); a copied class folder has none of these links.
-bool is_leaving(const card& c, std::string_view sys_root) noexcept {
+bool is_leaving(const Card& c, std::string_view sys_root) noexcept {
   std::string_view folder = c.folder.view();
   if (!c.bus.empty() || !folder.starts_with(sys_root)) return false;
   folder.remove_prefix(sys_root.size());
@@ -153,17 +153,17 @@ bool is_leaving(const card& c, std::string_view sys_root) noexcept {
 
 }  // namespace
 
-std::optional<node> parse_node(std::string_view name) {
-  for (const prefix& p : prefixes) {
+std::optional<Node> parse_node(std::string_view name) {
+  for (const Prefix& p : prefixes) {
     if (!name.starts_with(p.text)) continue;
     const auto number = scan::number<std::uint32_t>(name.substr(p.text.size()));
     if (!number) return std::nullopt;
-    return node{p.what, text<24>(name), *number, 0, 0};
+    return Node{p.what, Text<24>(name), *number, 0, 0};
   }
   return std::nullopt;
 }
 
-void parse_numbers(std::string_view text, node& into) noexcept {
+void parse_numbers(std::string_view text, Node& into) noexcept {
   const std::string_view first = scan::take_until(text, ':');
   const auto major = scan::number<std::uint32_t>(first);
   const auto minor = scan::number<std::uint32_t>(text);
@@ -185,16 +185,16 @@ bool is_left_alone(std::string_view driver, std::string_view bus, std::string_vi
   return name == "vgem" || name == "vkms";
 }
 
-int find_cards(std::string_view sys_root, std::vector<card>& out) {
-  listing in{sys_root, out};
+int find_cards(std::string_view sys_root, std::vector<Card>& out) {
+  Listing in{sys_root, out};
   const int drm = list_class(in, class_folders[0]);
   const int accel = list_class(in, class_folders[1]);
-  for (card& c : out) {
+  for (Card& c : out) {
     fill_names(in, c);
     if (is_virtio_transport(c.driver_name.view())) c.driver_name.assign("virtio_gpu");
     fill_ids(in, c);
   }
-  const auto gone = std::ranges::remove_if(out, [sys_root](const card& c) {
+  const auto gone = std::ranges::remove_if(out, [sys_root](const Card& c) {
     return !computes(c) || is_leaving(c, sys_root) ||
            is_left_alone(c.driver_name.view(), c.bus.view(), last_part(c.folder.view()));
   });
@@ -206,11 +206,11 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
 bool has_card(std::string_view sys_root) {
   bool found = false;
   for (const auto& folder : class_folders) {
-    const sysfs::path_text whole{sys_root, folder};
+    const sysfs::PathText whole{sys_root, folder};
     const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);
-      if (!n || n->what == node::kind::card) return true;
-      const sysfs::path_text entry{whole.view(), "/", name};
+      if (!n || n->what == Node::Kind::card) return true;
+      const sysfs::PathText entry{whole.view(), "/", name};
       const auto link = [&](std::string_view of) {
         return sysfs::read_link_name(entry.view(), of);
       };
@@ -223,20 +223,20 @@ bool has_card(std::string_view sys_root) {
   return false;
 }
 
-bool is_partition_node(const card& c) noexcept {
+bool is_partition_node(const Card& c) noexcept {
   return c.bus.view() == "platform" && last_part(c.folder.view()).starts_with("amdgpu_xcp");
 }
 
-bool is_function_of_listed(const card& c, std::span<const card> all) noexcept {
-  const text<64> whole = sysfs::read_link_name(c.folder.view(), "physfn");
-  return !whole.empty() && std::ranges::any_of(all, [&](const card& other) {
+bool is_function_of_listed(const Card& c, std::span<const Card> all) noexcept {
+  const Text<64> whole = sysfs::read_link_name(c.folder.view(), "physfn");
+  return !whole.empty() && std::ranges::any_of(all, [&](const Card& other) {
     return other.is_here && other.pci_bus_id.view() == whole.view();
   });
 }
 
-failure of_whole_only(source from, std::string_view what) {
-  return failure_of{from}(
-      status::unsupported,
+Failure of_whole_only(Source from, std::string_view what) {
+  return FailureOf{from}(
+      Status::unsupported,
       {what, " of the whole GPU only, not of this part of it: see the GPU's own row"});
 }
 

@@ -16,10 +16,10 @@ namespace hmn::drm {
 
 // Pure. Accepts "card0", "renderD128", "accel0"; not connectors ("card0-DP-1"), control nodes or
 // others.
-std::optional<node> parse_node(std::string_view name);
+std::optional<Node> parse_node(std::string_view name);
 
 // Pure. Parses "226:128".
-void parse_numbers(std::string_view text, node& into) noexcept;
+void parse_numbers(std::string_view text, Node& into) noexcept;
 
 // Pure. Returns the device's part of the target of <sys>/class/drm/<node>, below <sys>, or nothing:
 // for "../../devices/pci0000:00/0000:00:02.0/drm/card0", "devices/pci0000:00/0000:00:02.0".
@@ -27,7 +27,7 @@ std::string_view device_part(std::string_view target) noexcept;
 
 // Appends the cards with a render or an accel node, with what is constant while they are bound.
 // Returns 0 or errno. ENOENT: there is no such class; any other error makes the list unreliable.
-int find_cards(std::string_view sys_root, std::vector<card>& out);
+int find_cards(std::string_view sys_root, std::vector<Card>& out);
 
 // Whether there is a card that no other source serves; true if unknown.
 bool has_card(std::string_view sys_root);
@@ -39,14 +39,14 @@ bool is_left_alone(std::string_view driver, std::string_view bus, std::string_vi
 
 // Whether this is a partition of an AMD card: a device of its own in the kernel, without a driver
 // of its own.
-bool is_partition_node(const card& c) noexcept;
+bool is_partition_node(const Card& c) noexcept;
 
 // Whether this is a virtual function (SR-IOV) of a GPU that is listed as well. Alone, as in a
 // virtual machine, it has the sensors that the driver allows, which are all if the GPU is not
 // shared.
-bool is_function_of_listed(const card& c, std::span<const card> all) noexcept;
+bool is_function_of_listed(const Card& c, std::span<const Card> all) noexcept;
 
 // Why a part of a GPU lacks a value of the whole: "clocks are".
-failure of_whole_only(source from, std::string_view what);
+Failure of_whole_only(Source from, std::string_view what);
 
 }  // namespace hmn::drm

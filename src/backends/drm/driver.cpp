@@ -20,9 +20,9 @@ namespace hmn::drm {
 namespace {
 
 #if HMN_WITH_AMDGPU
-std::unique_ptr<compute_driver> make_compute(const settings& s) {
+std::unique_ptr<ComputeDriver> make_compute(const Settings& s) {
 #if HMN_WITH_KFD
-  if (s.is_on(source::kfd)) return make_kfd(s);
+  if (s.is_on(Source::kfd)) return make_kfd(s);
 #endif
   static_cast<void>(s);
   return nullptr;
@@ -31,18 +31,18 @@ std::unique_ptr<compute_driver> make_compute(const settings& s) {
 
 }  // namespace
 
-driver_list make_drivers(const settings& s) {
-  driver_list all;
+DriverList make_drivers(const Settings& s) {
+  DriverList all;
 #if HMN_WITH_AMDGPU
-  if (s.is_on(source::amdgpu)) all[0] = make_amdgpu(make_compute(s));
+  if (s.is_on(Source::amdgpu)) all[0] = make_amdgpu(make_compute(s));
 #endif
 #if HMN_WITH_I915
-  if (s.is_on(source::i915)) all[1] = make_i915();
+  if (s.is_on(Source::i915)) all[1] = make_i915();
 #endif
 #if HMN_WITH_XE
-  if (s.is_on(source::xe)) all[2] = make_xe();
+  if (s.is_on(Source::xe)) all[2] = make_xe();
 #endif
-  if (s.is_on(source::drm)) all[3] = make_generic();
+  if (s.is_on(Source::drm)) all[3] = make_generic();
   return all;
 }
 

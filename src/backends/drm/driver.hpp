@@ -25,32 +25,32 @@
 
 namespace hmn::drm {
 
-class driver;
+class Driver;
 
 // Character device of the DRM subsystem: card0, renderD128, accel0.
-struct node {
-  enum class kind { card, render, accel };
+struct Node {
+  enum class Kind { card, render, accel };
 
-  kind what = kind::card;
-  text<24> name;
+  Kind what = Kind::card;
+  Text<24> name;
   std::uint32_t number = 0;  // digits of its name
   std::uint32_t major = 0;   // 0: unknown
   std::uint32_t minor = 0;
 };
 
 // Device with a render or an accel node, as listed by sysfs. Kept plain, so that copies are cheap.
-struct card {
-  slot number = 0;
-  text<512> folder;      // its folder in sysfs, without a trailing slash
-  text<64> driver_name;  // bound driver
-  text<32> bus;          // pci, platform, virtio …
-  text<32> pci_bus_id;   // empty: not on PCI
+struct Card {
+  Slot number = 0;
+  Text<512> folder;      // its folder in sysfs, without a trailing slash
+  Text<64> driver_name;  // bound driver
+  Text<32> bus;          // pci, platform, virtio …
+  Text<32> pci_bus_id;   // empty: not on PCI
   std::uint32_t vendor = vendor::unknown;
   std::optional<std::uint32_t> pci_device;
   std::optional<std::uint32_t> pci_subsystem;
-  std::array<node, 8> nodes_;
+  std::array<Node, 8> nodes_;
   std::uint32_t node_count = 0;
-  drm::driver* by = nullptr;   // reads the card; null: left to another source
+  drm::Driver* by = nullptr;   // reads the card; null: left to another source
   bool is_here = false;        // listed in the last scan
   bool has_node = false;       // a node exists in /dev, or there is no /dev
   bool is_asleep = false;      // runtime suspended at this reading
@@ -58,9 +58,9 @@ struct card {
   int state_error = 0;         // why the state is unknown: it then counts as suspended
   bool counts_engines = true;  // false: engine times in fdinfo do not advance
 
-  [[nodiscard]] std::span<const node> nodes() const noexcept { return {nodes_.data(), node_count}; }
-  [[nodiscard]] const node* find(node::kind what) const noexcept {
-    for (const node& n : nodes()) {
+  [[nodiscard]] std::span<const Node> nodes() const noexcept { return {nodes_.data(), node_count}; }
+  [[nodiscard]] const Node* find(Node::Kind what) const noexcept {
+    for (const Node& n : nodes()) {
       if (n.what == what) return &n;
     }
     return nullptr;
@@ -69,91 +69,91 @@ struct card {
 
 // Minimum total usage of all clients of a card: each client once, and of shared memory only the
 // largest value, since each client may hold the same buffers.
-struct card_use {
-  client_use sum;
+struct CardUse {
+  ClientUse sum;
   std::uint32_t clients = 0;
   bool is_partial = false;  // some processes were not readable
 };
 
 // Load of the engines of one name since an earlier walk, from fdinfo of all clients.
-struct engine_load {
-  text<24> name;
+struct EngineLoad {
+  Text<24> name;
   double percent = 0;
   std::uint64_t capacity = 1;            // number of engines of the name
   std::optional<std::uint64_t> busy_ns;  // total of all engines since then
 };
 
-struct card_load {
-  std::span<const engine_load> engines;
+struct CardLoad {
+  std::span<const EngineLoad> engines;
   std::uint64_t window_ns = 0;
   bool is_partial = false;
 };
 
 // One card in one reading: what a driver may use of this source.
-class visit {
+class Visit {
  public:
-  virtual ~visit() = default;
+  virtual ~Visit() = default;
 
-  [[nodiscard]] virtual const card& of() const noexcept = 0;
+  [[nodiscard]] virtual const Card& of() const noexcept = 0;
   // All listed cards, for drivers whose cards belong together.
-  [[nodiscard]] virtual std::span<const card> all() const noexcept = 0;
+  [[nodiscard]] virtual std::span<const Card> all() const noexcept = 0;
   [[nodiscard]] virtual const std::string& sys_root() const noexcept = 0;
   // Runtime suspended, and not to be woken: read identity and totals only, and no file that takes a
   // runtime power reference on it.
   [[nodiscard]] virtual bool is_asleep() const noexcept = 0;
   // /dev/dri/renderD128, /dev/accel/accel0; empty if none was given to this container, or if this
   // sysfs tree has no nodes. A driver that opens it must close it before returning.
-  [[nodiscard]] virtual std::string node_path(node::kind what) const = 0;
+  [[nodiscard]] virtual std::string node_path(Node::Kind what) const = 0;
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
 
   // Walks /proc unless this reading already did. Never while the card is suspended.
-  virtual result<card_use> clients() = 0;
+  virtual Result<CardUse> clients() = 0;
   // Load between two walks; the first call fails with status::unsupported.
-  virtual result<card_load> load() = 0;
+  virtual Result<CardLoad> load() = 0;
 
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept = 0;
   // Reports a diagnostic about a subject (subject::pools …) and its presence bits.
-  virtual void diagnose(const failure& why, std::uint32_t about, FieldSet fields) = 0;
+  virtual void diagnose(const Failure& why, std::uint32_t about, FieldSet fields) = 0;
 };
 
 // Kinds of query; sensors are all of telemetry and metrics.
-enum class awake_by { sensors, memory, clients };
+enum class AwakeBy { sensors, memory, clients };
 
-class driver {
+class Driver {
  public:
-  virtual ~driver() = default;
+  virtual ~Driver() = default;
 
   // Source id of its values.
-  [[nodiscard]] virtual source from() const noexcept = 0;
+  [[nodiscard]] virtual Source from() const noexcept = 0;
   // Matches the driver name that sysfs links to, and other discovery data.
-  [[nodiscard]] virtual bool serves(const card& c) const noexcept = 0;
+  [[nodiscard]] virtual bool serves(const Card& c) const noexcept = 0;
   // Whether the card is a device now: an unused partition is not. Called in each listing.
-  [[nodiscard]] virtual bool lists(const card& c) {
+  [[nodiscard]] virtual bool lists(const Card& c) {
     static_cast<void>(c);
     return true;
   }
   // Source queried only through this driver (KFD), and its status.
-  [[nodiscard]] virtual source behind() const noexcept { return source::none; }
-  [[nodiscard]] virtual source_state describe_behind() const { return {}; }
+  [[nodiscard]] virtual Source behind() const noexcept { return Source::none; }
+  [[nodiscard]] virtual SourceState describe_behind() const { return {}; }
 
   // Adds data of sysfs that wakes nothing: name, uuid, kind, memory kind, version, parent of a
   // partition. Number, state, PCI address and ids, and render minor are already set. Also called
   // for a suspended card.
-  virtual void identify(visit& v, device& who) = 0;
+  virtual void identify(Visit& v, Device& who) = 0;
   // Same as device_source; also called for a suspended card: totals only.
-  virtual result<void> memory(visit& v, pools& out) = 0;
+  virtual Result<void> memory(Visit& v, Pools& out) = 0;
   // Never called for a suspended card. Reports each missing field; fails if all are missing.
-  virtual result<void> telemetry(visit& v, FieldSet fields, hmn::telemetry& out) = 0;
+  virtual Result<void> telemetry(Visit& v, FieldSet fields, hmn::Telemetry& out) = 0;
   // Same as device_source; never called for a suspended card. Engine values of fdinfo are added by
   // the source.
-  virtual void metrics(visit& v, bool slow, std::vector<metric>& out) {
+  virtual void metrics(Visit& v, bool slow, std::vector<Metric>& out) {
     static_cast<void>(v);
     static_cast<void>(slow);
     static_cast<void>(out);
   }
 
   // Interprets fdinfo. Pure, and called for each descriptor in each walk.
-  [[nodiscard]] virtual region_role role_of(const card& c, std::string_view region) const noexcept {
+  [[nodiscard]] virtual RegionRole role_of(const Card& c, std::string_view region) const noexcept {
     static_cast<void>(c);
     return usual_role(region);
   }
@@ -161,30 +161,30 @@ class driver {
     return usual_kind(engine);
   }
   // Adds driver-specific keys: amount_of(info.text, "amd-evicted-vram").
-  virtual void add_own_keys(const card& c, const fdinfo& info, client_use& out) const noexcept {
+  virtual void add_own_keys(const Card& c, const Fdinfo& info, ClientUse& out) const noexcept {
     static_cast<void>(c);
     static_cast<void>(info);
     static_cast<void>(out);
   }
   // Whether reading a client's fdinfo resumes its card, as on xe. True if unknown.
-  [[nodiscard]] virtual bool fdinfo_wakes(const card& c) const noexcept {
+  [[nodiscard]] virtual bool fdinfo_wakes(const Card& c) const noexcept {
     static_cast<void>(c);
     return true;
   }
   // Whether this query restarts the kernel's autosuspend delay.
-  [[nodiscard]] virtual bool keeps_awake(awake_by what) const noexcept {
+  [[nodiscard]] virtual bool keeps_awake(AwakeBy what) const noexcept {
     static_cast<void>(what);
     return false;
   }
   // Whether the engine times advance: some drivers need them switched on. Called in each reading,
   // also for a suspended card.
-  [[nodiscard]] virtual bool counts_engines(const card& c) const noexcept {
+  [[nodiscard]] virtual bool counts_engines(const Card& c) const noexcept {
     static_cast<void>(c);
     return true;
   }
   // Whether every user of the card holds a descriptor of its nodes, so that a process without one
   // uses nothing.
-  [[nodiscard]] virtual bool sees_every_client(const card& c) const noexcept {
+  [[nodiscard]] virtual bool sees_every_client(const Card& c) const noexcept {
     static_cast<void>(c);
     return true;
   }
@@ -194,7 +194,7 @@ class driver {
   }
   // Adds rows of other origin than fdinfo, or values of existing ones (KFD); sets their `from`.
   // `pid`: this process only; 0: all. Fails where some could not be read.
-  virtual result<void> complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
+  virtual Result<void> complete(Visit& v, std::uint32_t pid, std::vector<Usage>& rows) {
     static_cast<void>(v);
     static_cast<void>(pid);
     static_cast<void>(rows);
@@ -203,37 +203,37 @@ class driver {
 };
 
 // Whether fdinfo of the card's clients must not be read now.
-inline bool must_sleep(const card& c, bool may_wake) noexcept {
+inline bool must_sleep(const Card& c, bool may_wake) noexcept {
   return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
 }
 
 // All drivers, most specific first; null: switched off.
-using driver_list = std::array<std::unique_ptr<driver>, 4>;
-driver_list make_drivers(const settings& s);
+using DriverList = std::array<std::unique_ptr<Driver>, 4>;
+DriverList make_drivers(const Settings& s);
 
-inline constexpr failure_of fail{source::drm};
+inline constexpr FailureOf fail{Source::drm};
 
 // Makes failures of the card's driver.
-inline failure_of fail_by(const card& c) noexcept {
+inline FailureOf fail_by(const Card& c) noexcept {
   return {c.by->from()};
 }
 
-inline failure why_not_counted(const card& c) {
-  return fail(status::unsupported, {"engines are not counted: ", c.folder.view(),
+inline Failure why_not_counted(const Card& c) {
+  return fail(Status::unsupported, {"engines are not counted: ", c.folder.view(),
                                     "/profiling is 0; root may switch it on"});
 }
 
-inline failure needs_two_readings(const card& c) {
+inline Failure needs_two_readings(const Card& c) {
   return with_reason(
-      reason::not_yet,
-      fail_by(c)(status::unsupported, "load is the difference of two readings: read again"));
+      Reason::not_yet,
+      fail_by(c)(Status::unsupported, "load is the difference of two readings: read again"));
 }
 
 // How AMD's compute driver (KFD) serves the driver of the same cards: which of its GPUs is which
 // card or partition, and what compute processes use.
 
 // GPU, or a partition of one.
-struct compute_node {
+struct ComputeNode {
   std::uint32_t gpu_id = 0;  // KFD's id, never 0
   std::uint32_t render_minor = 0;
   std::uint32_t domain = 0;
@@ -242,20 +242,20 @@ struct compute_node {
   std::optional<std::uint64_t> memory;
 };
 
-class compute_driver {
+class ComputeDriver {
  public:
-  virtual ~compute_driver() = default;
+  virtual ~ComputeDriver() = default;
 
-  [[nodiscard]] virtual source from() const noexcept = 0;
-  [[nodiscard]] virtual source_state describe() const = 0;
+  [[nodiscard]] virtual Source from() const noexcept = 0;
+  [[nodiscard]] virtual SourceState describe() const = 0;
   // Current list. Wakes nothing.
-  virtual std::span<const compute_node> nodes() = 0;
+  virtual std::span<const ComputeNode> nodes() = 0;
   // Whether some could not be read, which may be temporary.
   [[nodiscard]] virtual bool is_in_doubt() const noexcept = 0;
   // Adds usage of one GPU to `rows`: new rows, or values of existing ones. `pid`: this process
   // only; 0: all. Fails where some could not be read. Wakes nothing.
-  virtual result<void> add_rows(visit& v, std::uint32_t gpu_id, std::uint32_t pid,
-                                std::vector<usage>& rows) = 0;
+  virtual Result<void> add_rows(Visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                                std::vector<Usage>& rows) = 0;
 };
 
 }  // namespace hmn::drm

@@ -13,12 +13,12 @@
 namespace hmn::drm {
 
 // What one process used at its last two queries, since load is the difference of both.
-struct asked_process {
+struct AskedProcess {
   std::uint32_t pid = 0;
   bool is_self = false;
   std::uint64_t reading = 0;  // number of the one that took the newest walk, for all cards; 0: none
   int error = 0;              // of that walk
-  walk_pair walks;
+  WalkPair walks;
 
   // Called before a walk. Makes the newest walk the older one if it is at least `apart_ns` old.
   void begin(std::uint64_t now_ns, std::uint64_t apart_ns) noexcept {
@@ -27,12 +27,12 @@ struct asked_process {
   }
 };
 
-class asked_processes {
+class AskedProcesses {
  public:
   // Returns the entry of a process. If full, the least recently queried one is dropped.
-  asked_process& of(std::uint32_t pid, bool self) {
-    asked_process* found = &all_.front();
-    for (asked_process& a : all_) {
+  AskedProcess& of(std::uint32_t pid, bool self) {
+    AskedProcess* found = &all_.front();
+    for (AskedProcess& a : all_) {
       if (a.pid == pid && a.is_self == self) return a;
       if (a.walks.now().taken_ns < found->walks.now().taken_ns) found = &a;
     }
@@ -42,74 +42,74 @@ class asked_processes {
     return *found;
   }
   void forget() noexcept {
-    for (asked_process& a : all_) a.pid = 0;
+    for (AskedProcess& a : all_) a.pid = 0;
   }
 
  private:
-  std::array<asked_process, 8> all_;
+  std::array<AskedProcess, 8> all_;
 };
 
 // The source of all DRM drivers, so that there is one list of cards, and one walk over /proc per
 // reading.
-class drm_source final : public device_source {
+class DrmSource final : public DeviceSource {
  public:
-  explicit drm_source(const settings& s);
+  explicit DrmSource(const Settings& s);
 
   // False if all drivers are off.
   [[nodiscard]] bool has_drivers() const noexcept { return card_list_.has_drivers(); }
 
-  result<void> probe() override;
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
-  bool finish(reading& r) override;
+  Result<void> probe() override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
+  bool finish(Reading& r) override;
   void close() noexcept override;
-  source_state describe(source which) const override;
+  SourceState describe(Source which) const override;
 
  private:
-  friend class card_visit;
+  friend class CardVisit;
 
   void list();
-  [[nodiscard]] device identity_of(const card& c, reading& r);
-  void diagnose_hidden(const card& c, reading& r) const;
-  [[nodiscard]] static failure why_asleep(const card& c);
+  [[nodiscard]] Device identity_of(const Card& c, Reading& r);
+  void diagnose_hidden(const Card& c, Reading& r) const;
+  [[nodiscard]] static Failure why_asleep(const Card& c);
   // Notes a query that would keep the card awake; false if the card is skipped.
-  bool may_ask(const card& c, bool keeps_awake) noexcept;
-  [[nodiscard]] bool has_nothing_to_do(const card& c, reading& r);
-  void diagnose_coverage(reading& r) const;
-  void trace_walk(reading& r) const;
-  [[nodiscard]] failure why_not_reached() const;
-  [[nodiscard]] failure why_hidden() const;
-  [[nodiscard]] failure why_unreadable() const;
+  bool may_ask(const Card& c, bool keeps_awake) noexcept;
+  [[nodiscard]] bool has_nothing_to_do(const Card& c, Reading& r);
+  void diagnose_coverage(Reading& r) const;
+  void trace_walk(Reading& r) const;
+  [[nodiscard]] Failure why_not_reached() const;
+  [[nodiscard]] Failure why_hidden() const;
+  [[nodiscard]] Failure why_unreadable() const;
   // Fails where the walk missed processes that it could have seen.
-  [[nodiscard]] result<void> missed() const;
-  result<void> find(slot number, const card*& out) const;
+  [[nodiscard]] Result<void> missed() const;
+  Result<void> find(Slot number, const Card*& out) const;
   // Walks over /proc, once per reading.
-  result<void> walk(reading& r);
+  Result<void> walk(Reading& r);
   // The same for the descriptors of one process.
-  const asked_process& walk_one(std::uint32_t pid, bool self);
-  result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
-  [[nodiscard]] failure why_not_listed(const card& c, const asked_process& asked) const;
-  void finish_row(const card& c, usage& row, reading& r, std::uint32_t about, int error) const;
-  void add_engines(const card& c, std::vector<metric>& out, reading& r);
+  const AskedProcess& walk_one(std::uint32_t pid, bool self);
+  Result<void> fill_one(const Card& c, std::uint32_t pid, bool self, Usage& out, Reading& r);
+  [[nodiscard]] Failure why_not_listed(const Card& c, const AskedProcess& asked) const;
+  void finish_row(const Card& c, Usage& row, Reading& r, std::uint32_t about, int error) const;
+  void add_engines(const Card& c, std::vector<Metric>& out, Reading& r);
 
   std::string sys_root_;
   std::string proc_root_;
   bool may_wake_;
-  card_list card_list_;
-  scanner scanner_;
+  CardList card_list_;
+  Scanner scanner_;
   std::uint32_t rescan_percent_;
-  walk_pair walks_;
-  asked_processes asked_;
-  std::vector<usage> one_rows_;
+  WalkPair walks_;
+  AskedProcesses asked_;
+  std::vector<Usage> one_rows_;
   std::vector<std::uint32_t> pids_;
-  load_sum loads_;
-  engine_totals engines_;
-  card_backoff backoff_;
+  LoadSum loads_;
+  EngineTotals engines_;
+  CardBackoff backoff_;
   int list_error_ = 0;
   std::uint64_t cards_ = 0;  // fingerprint of the card list
   bool was_listed_ = false;
@@ -117,38 +117,38 @@ class drm_source final : public device_source {
   std::uint64_t reading_ = 0;  // number of this reading
 
   bool has_walked_ = false;
-  coverage seen_;
+  Coverage seen_;
 };
 
-class card_visit final : public visit {
+class CardVisit final : public Visit {
  public:
   static constexpr bool quiet = true;  // missing values are not reported
 
-  card_visit(drm_source& in, const card& of, reading& r, bool is_quiet = false)
+  CardVisit(DrmSource& in, const Card& of, Reading& r, bool is_quiet = false)
       : in_(in), of_(of), reading_(r), is_quiet_(is_quiet) {}
 
-  const card& of() const noexcept override { return of_; }
-  std::span<const card> all() const noexcept override { return in_.card_list_.all(); }
+  const Card& of() const noexcept override { return of_; }
+  std::span<const Card> all() const noexcept override { return in_.card_list_.all(); }
   const std::string& sys_root() const noexcept override { return in_.sys_root_; }
   bool is_asleep() const noexcept override { return of_.is_asleep && !in_.may_wake_; }
-  std::string node_path(node::kind what) const override {
+  std::string node_path(Node::Kind what) const override {
     return in_.card_list_.node_path(of_, what);
   }
   std::uint64_t deadline_ns() const noexcept override { return reading_.deadline_ns(); }
-  result<card_use> clients() override;
-  result<card_load> load() override;
+  Result<CardUse> clients() override;
+  Result<CardLoad> load() override;
   bool wants_diagnostics() const noexcept override {
     return !is_quiet_ && reading_.wants_diagnostics();
   }
-  void diagnose(const failure& why, std::uint32_t about, FieldSet fields) override;
+  void diagnose(const Failure& why, std::uint32_t about, FieldSet fields) override;
 
  private:
-  result<void> walk();
-  [[nodiscard]] failure why_no_load() const;
+  Result<void> walk();
+  [[nodiscard]] Failure why_no_load() const;
 
-  drm_source& in_;
-  const card& of_;
-  reading& reading_;
+  DrmSource& in_;
+  const Card& of_;
+  Reading& reading_;
   bool is_quiet_;
 };
 

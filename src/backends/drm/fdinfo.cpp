@@ -9,19 +9,19 @@
 namespace hmn::drm {
 namespace {
 
-struct known_unit {
+struct KnownUnit {
   std::string_view name;
   std::uint32_t factor;
 };
-constexpr known_unit units_of_time[] = {{"ns", 1}};
-constexpr known_unit units_of_memory[] = {
+constexpr KnownUnit units_of_time[] = {{"ns", 1}};
+constexpr KnownUnit units_of_memory[] = {
     {"", 1}, {"KiB", 1 << 10}, {"kB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
 
 std::optional<std::uint64_t> with_unit(std::string_view value,
-                                       std::span<const known_unit> units) noexcept {
+                                       std::span<const KnownUnit> units) noexcept {
   const auto count = scan::decimal(scan::take_word(value));
   const std::string_view name = scan::trim(value);
-  for (const known_unit& u : units) {
+  for (const KnownUnit& u : units) {
     if (count && name == u.name) return scan::product(*count, u.factor);
   }
   return std::nullopt;
@@ -50,42 +50,42 @@ void set(std::optional<std::uint64_t>& to, std::optional<std::uint64_t> value) n
   if (!to) to = value;
 }
 
-struct region_key {
+struct RegionKey {
   std::string_view prefix;
-  std::optional<std::uint64_t> region::*member;
+  std::optional<std::uint64_t> Region::*member;
 };
-constexpr region_key region_keys[] = {
-    {"drm-total-", &region::total},         {"drm-shared-", &region::shared},
-    {"drm-resident-", &region::resident},   {"drm-memory-", &region::memory},
-    {"drm-purgeable-", &region::purgeable},
+constexpr RegionKey region_keys[] = {
+    {"drm-total-", &Region::total},         {"drm-shared-", &Region::shared},
+    {"drm-resident-", &Region::resident},   {"drm-memory-", &Region::memory},
+    {"drm-purgeable-", &Region::purgeable},
 };
 
-struct engine_key {
+struct EngineKey {
   std::string_view prefix;
-  std::optional<std::uint64_t> engine::*member;
+  std::optional<std::uint64_t> Engine::*member;
   bool is_time;
 };
 // Matched before the regions' keys: "drm-total-cycles-" is no memory.
-constexpr engine_key engine_keys[] = {
-    {"drm-engine-", &engine::busy_ns, true},
-    {"drm-cycles-", &engine::cycles, false},
-    {"drm-total-cycles-", &engine::total_cycles, false},
+constexpr EngineKey engine_keys[] = {
+    {"drm-engine-", &Engine::busy_ns, true},
+    {"drm-cycles-", &Engine::cycles, false},
+    {"drm-total-cycles-", &Engine::total_cycles, false},
 };
 
-bool take_capacity(std::string_view key, std::string_view value, fdinfo& out) noexcept {
+bool take_capacity(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
   constexpr std::string_view prefix = "drm-engine-capacity-";
   if (!key.starts_with(prefix)) return false;
   const auto count = parse_count(value);
-  engine* const e = out.engine_of(key.substr(prefix.size()));
+  Engine* const e = out.engine_of(key.substr(prefix.size()));
   if (e != nullptr && count && *count != 0) e->capacity = *count;
   return true;
 }
 
-bool take_engine(std::string_view key, std::string_view value, fdinfo& out) noexcept {
+bool take_engine(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
   if (take_capacity(key, value, out)) return true;
-  for (const engine_key& k : engine_keys) {
+  for (const EngineKey& k : engine_keys) {
     if (!key.starts_with(k.prefix)) continue;
-    if (engine* const e = out.engine_of(key.substr(k.prefix.size()))) {
+    if (Engine* const e = out.engine_of(key.substr(k.prefix.size()))) {
       set(e->*k.member, k.is_time ? with_unit(value, units_of_time) : parse_count(value));
     }
     return true;
@@ -93,10 +93,10 @@ bool take_engine(std::string_view key, std::string_view value, fdinfo& out) noex
   return false;
 }
 
-bool take_region(std::string_view key, std::string_view value, fdinfo& out) noexcept {
-  for (const region_key& k : region_keys) {
+bool take_region(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
+  for (const RegionKey& k : region_keys) {
     if (!key.starts_with(k.prefix)) continue;
-    if (region* const r = out.region_of(key.substr(k.prefix.size()))) {
+    if (Region* const r = out.region_of(key.substr(k.prefix.size()))) {
       const auto amount = parse_amount(value);
       out.is_garbled = out.is_garbled || !amount;
       set(r->*k.member, amount);
@@ -106,7 +106,7 @@ bool take_region(std::string_view key, std::string_view value, fdinfo& out) noex
   return false;
 }
 
-bool take_identity(std::string_view key, std::string_view value, fdinfo& out) noexcept {
+bool take_identity(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
   if (key == "drm-driver") {
     out.driver = value;
   } else if (key == "drm-pdev") {
@@ -124,17 +124,17 @@ bool take_identity(std::string_view key, std::string_view value, fdinfo& out) no
 }
 
 // Parses text of amdgpu in Linux 5.14 to 5.18: "pdev:", "vram mem:\t12 kB", "gfx0:\t1.23%".
-void take_old_key(std::string_view key, std::string_view value, fdinfo& out) noexcept {
+void take_old_key(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
   constexpr std::string_view suffix = " mem";
   if (key == "pdev" && out.pci_address.empty()) out.pci_address = value;
   if (!key.ends_with(suffix)) return;
   const std::string_view name = key.substr(0, key.size() - suffix.size());
   if (name != "vram" && name != "gtt" && name != "cpu") return;
-  if (region* const r = out.region_of(name)) set(r->memory, parse_amount(value));
+  if (Region* const r = out.region_of(name)) set(r->memory, parse_amount(value));
   if (out.driver.empty() && !out.pci_address.empty()) out.driver = "amdgpu";
 }
 
-void take_line(std::string_view line, fdinfo& out) noexcept {
+void take_line(std::string_view line, Fdinfo& out) noexcept {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   const std::string_view key = line.substr(0, colon);
@@ -150,17 +150,17 @@ std::string_view whole_lines(std::string_view text) noexcept {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-using amount = std::optional<std::uint64_t>;
+using Amount = std::optional<std::uint64_t>;
 
 // Sum that one unknown part makes unknown; empty until something is added.
-class total {
+class Total {
  public:
-  void add(amount part) noexcept {
+  void add(Amount part) noexcept {
     if (is_known_) value_ = part ? scan::sum(value_.value_or(0), *part) : std::nullopt;
     is_known_ = value_.has_value();
     has_part_ = has_part_ || part;
   }
-  [[nodiscard]] amount value() const noexcept { return value_; }
+  [[nodiscard]] Amount value() const noexcept { return value_; }
   // Returns the bit of its field if some parts are known, but not all.
   [[nodiscard]] FieldSet lack(FieldSet bit) const noexcept {
     return has_part_ && !value_ ? bit : 0;
@@ -169,41 +169,41 @@ class total {
  private:
   bool is_known_ = true;
   bool has_part_ = false;
-  amount value_;
+  Amount value_;
 };
 
 // Empty buffers have no backing pages.
-amount backed(const region& r) noexcept {
-  const amount reported = r.backed();
-  return !reported && r.total == 0 ? amount(0) : reported;
+Amount backed(const Region& r) noexcept {
+  const Amount reported = r.backed();
+  return !reported && r.total == 0 ? Amount(0) : reported;
 }
 
-amount best(const region& r) noexcept {
-  const amount reported = r.backed();
+Amount best(const Region& r) noexcept {
+  const Amount reported = r.backed();
   return reported ? reported : r.total;
 }
 
 // Where there are no buffers, none is shared.
-amount shared(const region& r) noexcept {
+Amount shared(const Region& r) noexcept {
   const bool is_empty = r.total ? *r.total == 0 : r.backed() == 0;
-  return !r.shared && is_empty ? amount(0) : r.shared;
+  return !r.shared && is_empty ? Amount(0) : r.shared;
 }
 
-amount part_of(amount part, amount whole) noexcept {
-  return part && whole ? amount(std::min(*part, *whole)) : std::nullopt;
+Amount part_of(Amount part, Amount whole) noexcept {
+  return part && whole ? Amount(std::min(*part, *whole)) : std::nullopt;
 }
 
-struct totals {
-  total resident, committed, shared, purgeable, host, host_shared;
+struct Totals {
+  Total resident, committed, shared, purgeable, host, host_shared;
 };
 
-void add_region(const region& r, region_role role, totals& to) noexcept {
-  const amount size = best(r);
-  if (role == region_role::host) {
+void add_region(const Region& r, RegionRole role, Totals& to) noexcept {
+  const Amount size = best(r);
+  if (role == RegionRole::host) {
     to.host.add(size);
     to.host_shared.add(part_of(shared(r), size));
   }
-  if (role != region_role::device) return;
+  if (role != RegionRole::device) return;
   to.resident.add(backed(r));
   to.committed.add(r.total);
   // The kernel counts shared buffers without backing store, too: they may be more than is resident.
@@ -211,21 +211,21 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   to.purgeable.add(r.purgeable);
 }
 
-void add_amount(amount& to, amount more, FieldSet bit, client_use& of) noexcept {
-  total sum;
+void add_amount(Amount& to, Amount more, FieldSet bit, ClientUse& of) noexcept {
+  Total sum;
   sum.add(to);
   sum.add(more);
   to = sum.value();
   of.lacks |= sum.lack(bit);
 }
 
-bool has_run(const engine& e) noexcept {
+bool has_run(const Engine& e) noexcept {
   return e.busy_ns.value_or(0) != 0 || e.cycles.value_or(0) != 0;
 }
 
-void add_engines(const fdinfo& from, kind_of_engine kind, client_use& out) noexcept {
-  total busy;
-  for (const engine& e : from.engines()) {
+void add_engines(const Fdinfo& from, KindOfEngine kind, ClientUse& out) noexcept {
+  Total busy;
+  for (const Engine& e : from.engines()) {
     if (!e.busy_ns && !e.cycles) continue;
     out.kinds = out.kinds.value_or(0) | (has_run(e) ? kind(e.name) : 0);
     if (e.busy_ns) busy.add(*e.busy_ns / e.capacity);
@@ -233,7 +233,7 @@ void add_engines(const fdinfo& from, kind_of_engine kind, client_use& out) noexc
   out.busy_ns = busy.value();
 }
 
-struct engine_names {
+struct EngineNames {
   std::uint8_t is;
   std::string_view parts;
 };
@@ -242,7 +242,7 @@ struct engine_names {
 // video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx, compute, dma, dec, enc, enc_1,
 // jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost: fragment, vertex-tiler. Others
 // call their only engine gpu, or by the driver's name.
-constexpr engine_names usual_names[] = {
+constexpr EngineNames usual_names[] = {
     {which::engine::compute, "compute ccs csd npu"},
     {which::engine::video, "video vcs vecs vpe vcn"},
     {which::engine::decode, "dec jpeg"},
@@ -253,11 +253,11 @@ constexpr engine_names usual_names[] = {
 
 }  // namespace
 
-region* fdinfo::region_of(std::string_view name) noexcept {
+Region* Fdinfo::region_of(std::string_view name) noexcept {
   return entry_of(regions_, region_count_, name, is_partial);
 }
 
-engine* fdinfo::engine_of(std::string_view name) noexcept {
+Engine* Fdinfo::engine_of(std::string_view name) noexcept {
   return entry_of(engines_, engine_count_, name, is_partial);
 }
 
@@ -265,8 +265,8 @@ std::optional<std::uint64_t> parse_amount(std::string_view value) noexcept {
   return with_unit(value, units_of_memory);
 }
 
-std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept {
-  std::optional<fdinfo> out(std::in_place);
+std::optional<Fdinfo> parse_fdinfo(std::string_view text) noexcept {
+  std::optional<Fdinfo> out(std::in_place);
   out->text = whole_lines(text);
   out->is_partial = is_cut(text);
   for (std::string_view rest = out->text; !rest.empty();) take_line(scan::take_line(rest), *out);
@@ -284,10 +284,10 @@ std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view k
   return std::nullopt;
 }
 
-client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind) noexcept {
-  totals t;
-  for (const region& r : from.regions()) add_region(r, role(r.name), t);
-  client_use out;
+ClientUse measure(const Fdinfo& from, RoleOfRegion role, KindOfEngine kind) noexcept {
+  Totals t;
+  for (const Region& r : from.regions()) add_region(r, role(r.name), t);
+  ClientUse out;
   out.resident = t.resident.value();
   out.committed = t.committed.value();
   out.shared = t.shared.value();
@@ -307,7 +307,7 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   return out;
 }
 
-void add(client_use& to, const client_use& more) noexcept {
+void add(ClientUse& to, const ClientUse& more) noexcept {
   to.lacks |= more.lacks;
   add_amount(to.resident, more.resident, usage_field::resident, to);
   add_amount(to.committed, more.committed, usage_field::committed, to);
@@ -321,7 +321,7 @@ void add(client_use& to, const client_use& more) noexcept {
 }
 
 std::uint32_t usual_engine(std::string_view engine) noexcept {
-  for (const engine_names& n : usual_names) {
+  for (const EngineNames& n : usual_names) {
     if (scan::contains_any(engine, n.parts)) return n.is;
   }
   return which::engine::graphics;
@@ -341,10 +341,10 @@ std::uint32_t usual_kind(std::string_view engine) noexcept {
   }
 }
 
-region_role usual_role(std::string_view region) noexcept {
-  if (scan::contains_any(region, "vram local")) return region_role::device;
-  return scan::contains_any(region, "memory system gtt gart cpu stolen") ? region_role::host
-                                                                         : region_role::ignored;
+RegionRole usual_role(std::string_view region) noexcept {
+  if (scan::contains_any(region, "vram local")) return RegionRole::device;
+  return scan::contains_any(region, "memory system gtt gart cpu stolen") ? RegionRole::host
+                                                                         : RegionRole::ignored;
 }
 
 }  // namespace hmn::drm

@@ -17,7 +17,7 @@
 
 namespace hmn::drm {
 
-struct region {
+struct Region {
   std::string_view name;
   std::optional<std::uint64_t> total;      // handles, with or without backing pages
   std::optional<std::uint64_t> shared;     // of buffers with several handles
@@ -30,7 +30,7 @@ struct region {
   }
 };
 
-struct engine {
+struct Engine {
   std::string_view name;
   std::optional<std::uint64_t> busy_ns;
   std::optional<std::uint64_t> cycles;
@@ -40,7 +40,7 @@ struct engine {
 
 // One descriptor's text, without any driver's interpretation. All texts are views into the parsed
 // text.
-class fdinfo {
+class Fdinfo {
  public:
   std::string_view text;
   std::string_view driver;       // "amdgpu" for its older text, which lacks the name
@@ -51,19 +51,19 @@ class fdinfo {
   bool is_partial = false;             // truncated, or too many regions or engines
   bool is_garbled = false;             // an amount of memory is no number, or too large for one
 
-  [[nodiscard]] std::span<const region> regions() const noexcept {
+  [[nodiscard]] std::span<const Region> regions() const noexcept {
     return {regions_.data(), region_count_};
   }
-  [[nodiscard]] std::span<const engine> engines() const noexcept {
+  [[nodiscard]] std::span<const Engine> engines() const noexcept {
     return {engines_.data(), engine_count_};
   }
   // Finds or adds by name; nullptr if full.
-  region* region_of(std::string_view name) noexcept;
-  engine* engine_of(std::string_view name) noexcept;
+  Region* region_of(std::string_view name) noexcept;
+  Engine* engine_of(std::string_view name) noexcept;
 
  private:
-  std::array<region, 16> regions_;
-  std::array<engine, 16> engines_;
+  std::array<Region, 16> regions_;
+  std::array<Engine, 16> engines_;
   std::size_t region_count_ = 0;
   std::size_t engine_count_ = 0;
 };
@@ -77,7 +77,7 @@ constexpr bool is_cut(std::string_view text) noexcept {
 }
 
 // Returns nothing if it is not a DRM client. Ignores an unterminated last line.
-std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept;
+std::optional<Fdinfo> parse_fdinfo(std::string_view text) noexcept;
 
 // Amount of a driver-specific key, "amd-evicted-vram".
 std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view key) noexcept;
@@ -85,9 +85,9 @@ std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view k
 // Usage of a device by one client: what its fdinfo means, named as in model/usage.hpp.
 
 // What the driver says a memory region is.
-enum class region_role { ignored, device, host };
+enum class RegionRole { ignored, device, host };
 
-struct client_use {
+struct ClientUse {
   std::optional<std::uint64_t> resident;   // in the device's memory
   std::optional<std::uint64_t> committed;  // handles, with or without backing pages
   // Of buffers with several handles in the device's memory, resident or not.
@@ -108,19 +108,19 @@ struct client_use {
   }
 };
 
-using role_of_region = function_ref<region_role(std::string_view region)>;
-using kind_of_engine = function_ref<std::uint32_t(std::string_view engine)>;
+using RoleOfRegion = FunctionRef<RegionRole(std::string_view region)>;
+using KindOfEngine = FunctionRef<std::uint32_t(std::string_view engine)>;
 
 // Pure. A region that lacks a value makes the sum of that value unknown.
-client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind) noexcept;
+ClientUse measure(const Fdinfo& from, RoleOfRegion role, KindOfEngine kind) noexcept;
 
 // Adds another client of the same process; a value that only one has becomes unknown.
-void add(client_use& to, const client_use& more) noexcept;
+void add(ClientUse& to, const ClientUse& more) noexcept;
 
 // Common engine names of kernel drivers: which::engine, and usage_kind bits.
 std::uint32_t usual_engine(std::string_view engine) noexcept;
 std::uint32_t usual_kind(std::string_view engine) noexcept;
 // "vram", "local" and similar are the device's, "gtt", "system" and similar the host's.
-region_role usual_role(std::string_view region) noexcept;
+RegionRole usual_role(std::string_view region) noexcept;
 
 }  // namespace hmn::drm

@@ -9,13 +9,13 @@ namespace hmn::drm {
 
 // Reads the kernel's common interfaces: hwmon, devfreq, the PCIe link, and load from the engines of
 // clients.
-result<void> read_sensors(visit& v, FieldSet fields, hmn::telemetry& out);
+Result<void> read_sensors(Visit& v, FieldSet fields, hmn::Telemetry& out);
 
 // The same values, and the limits of temperature and clock, by instance.
-void read_metrics(visit& v, std::vector<metric>& out);
+void read_metrics(Visit& v, std::vector<Metric>& out);
 
 // For drivers without code of their own: nouveau, msm, panfrost, panthor, v3d, asahi, virtio,
 // accelerators.
-std::unique_ptr<driver> make_generic();
+std::unique_ptr<Driver> make_generic();
 
 }  // namespace hmn::drm

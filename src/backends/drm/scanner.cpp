@@ -23,7 +23,7 @@ constexpr std::uint32_t turns = 8;
 // Time whose share of the processor can be saved up for readings in quick succession.
 constexpr std::uint64_t saved_ns = platform::ns_per_second;
 
-using platform::directory;
+using platform::Directory;
 
 // Beyond this number, descriptors of no card are checked each time instead of remembered.
 constexpr std::size_t most_others = std::size_t{1} << 20;
@@ -31,9 +31,9 @@ constexpr std::size_t most_others = std::size_t{1} << 20;
 constexpr std::size_t most_mounts = std::size_t{1} << 20;  // bytes
 
 // Holds "fdinfo/4294967295".
-class short_path {
+class ShortPath {
  public:
-  short_path(std::string_view folder, std::string_view name) noexcept {
+  ShortPath(std::string_view folder, std::string_view name) noexcept {
     const auto made = compose_in(std::span(bytes_).first(bytes_.size() - 1), {folder, "/", name});
     bytes_[made.size()] = '\0';
   }
@@ -43,23 +43,23 @@ class short_path {
   std::array<char, 32> bytes_;
 };
 
-bool one_must_sleep(const card_list& cards, bool may_wake) noexcept {
+bool one_must_sleep(const CardList& cards, bool may_wake) noexcept {
   const auto all = cards.all();
-  return std::ranges::any_of(all, [&](const card& c) { return must_sleep(c, may_wake); });
+  return std::ranges::any_of(all, [&](const Card& c) { return must_sleep(c, may_wake); });
 }
 
 // The last resort: resolves a descriptor's target, in a tree whose links are dangling.
-const card* card_behind_link(const directory& from, std::string_view name, const card_list& cards) {
+const Card* card_behind_link(const Directory& from, std::string_view name, const CardList& cards) {
   std::array<char, 256> target;
-  const auto got = from.read_link(short_path("fd", name).c_str(), target);
+  const auto got = from.read_link(ShortPath("fd", name).c_str(), target);
   if (!got) return nullptr;
   return cards.by_node({target.data(), got.value});
 }
 
-const card* card_of(const directory& from, std::string_view name, const fdinfo& info,
-                    const card_list& cards) {
-  if (const card* const of = cards.by_address(info.pci_address)) return of;
-  if (const card* const of = card_behind_link(from, name, cards)) return of;
+const Card* card_of(const Directory& from, std::string_view name, const Fdinfo& info,
+                    const CardList& cards) {
+  if (const Card* const of = cards.by_address(info.pci_address)) return of;
+  if (const Card* const of = card_behind_link(from, name, cards)) return of;
   return cards.by_driver(info.driver);
 }
 
@@ -74,11 +74,11 @@ bool is_next(std::span<const std::uint32_t>& others, std::string_view name) noex
 
 }  // namespace
 
-std::int64_t scan_schedule::share_of(std::uint64_t time_ns) const noexcept {
+std::int64_t ScanSchedule::share_of(std::uint64_t time_ns) const noexcept {
   return static_cast<std::int64_t>(time_ns / 100 * percent_);
 }
 
-void scan_schedule::begin(std::uint64_t now_ns, std::size_t known) noexcept {
+void ScanSchedule::begin(std::uint64_t now_ns, std::size_t known) noexcept {
   const bool is_later = last_ns_ != 0 && now_ns >= last_ns_;
   const std::uint64_t passed = is_later ? now_ns - last_ns_ : 0;
   is_first_ = !is_later || known == 0;
@@ -100,43 +100,43 @@ void scan_schedule::begin(std::uint64_t now_ns, std::size_t known) noexcept {
 }
 
 // Listing may take at most half of the time, unless much is left.
-bool scan_schedule::may_list() const noexcept {
+bool ScanSchedule::may_list() const noexcept {
   if (is_first_ || !is_limited() || allowed_ns_ > share_of(saved_ns) / 2) return true;
   return allowed_ns_ > 0 &&
          share_of(last_ns_ - listed_ns_) / 2 >= static_cast<std::int64_t>(listing_ns_);
 }
 
-void scan_schedule::listed(std::uint64_t used_ns) noexcept {
+void ScanSchedule::listed(std::uint64_t used_ns) noexcept {
   listed_ns_ = last_ns_;
   listing_ns_ = used_ns;
   used(used_ns);
 }
 
-bool scan_schedule::may_add() const noexcept {
+bool ScanSchedule::may_add() const noexcept {
   return is_first_ || !is_limited() || new_allowed_ns_ > 0;
 }
 
-void scan_schedule::used(std::uint64_t used_ns) noexcept {
+void ScanSchedule::used(std::uint64_t used_ns) noexcept {
   if (is_first_) return;
   allowed_ns_ -= static_cast<std::int64_t>(used_ns);
   new_allowed_ns_ -= static_cast<std::int64_t>(used_ns);
 }
 
-search scan_schedule::of_known(std::uint32_t pid, std::uint64_t looked_ns, bool is_client,
-                               search otherwise) noexcept {
+Search ScanSchedule::of_known(std::uint32_t pid, std::uint64_t looked_ns, bool is_client,
+                              Search otherwise) noexcept {
   const bool must = is_client && is_overdue(looked_ns);
   is_spent_ = is_spent_ || (is_limited() && allowed_ns_ <= 0);
-  if (is_spent_ || pid <= resume_) return must ? search::all : search::none;
+  if (is_spent_ || pid <= resume_) return must ? Search::all : Search::none;
   last_pid_ = pid;
-  if (!is_behind_) return is_due(pid, looked_ns) ? search::all : otherwise;
-  return must || pid % turns == turn_ ? search::all : std::max(otherwise, search::count);
+  if (!is_behind_) return is_due(pid, looked_ns) ? Search::all : otherwise;
+  return must || pid % turns == turn_ ? Search::all : std::max(otherwise, Search::count);
 }
 
-bool scan_schedule::is_overdue(std::uint64_t looked_ns) const noexcept {
+bool ScanSchedule::is_overdue(std::uint64_t looked_ns) const noexcept {
   return looked_ns > last_ns_ || latest_ns_ - looked_ns > every_ns_;
 }
 
-bool scan_schedule::is_due(std::uint32_t pid, std::uint64_t looked_ns) noexcept {
+bool ScanSchedule::is_due(std::uint32_t pid, std::uint64_t looked_ns) noexcept {
   if (pid > cursor_ && credit_ >= 1) {
     credit_ -= 1;
     cursor_ = pid;
@@ -145,7 +145,7 @@ bool scan_schedule::is_due(std::uint32_t pid, std::uint64_t looked_ns) noexcept 
   return is_overdue(looked_ns);
 }
 
-void scan_schedule::end() noexcept {
+void ScanSchedule::end() noexcept {
   if (is_spent_) {
     is_behind_ = true;
     resume_ = std::max(resume_, last_pid_);
@@ -159,20 +159,20 @@ void scan_schedule::end() noexcept {
   credit_ = 0;
 }
 
-bool scan_schedule::is_slow(std::uint64_t now_ns) const noexcept {
+bool ScanSchedule::is_slow(std::uint64_t now_ns) const noexcept {
   return last_ns_ == 0 || now_ns - last_ns_ > every_ns_ / few_readings;
 }
 
-void scanner::forget() noexcept {
+void Scanner::forget() noexcept {
   known_->clear();
 }
 
 // The processor time of this thread is measured only where it is limited.
-std::uint64_t scanner::used_ns() const noexcept {
+std::uint64_t Scanner::used_ns() const noexcept {
   return schedule_.is_limited() ? platform::thread_used_ns() : 0;
 }
 
-int scanner::list_pids(std::uint64_t now_ns) {
+int Scanner::list_pids(std::uint64_t now_ns) {
   if (!pids_.empty() && !schedule_.may_list()) return 0;
   const std::uint64_t begun = used_ns();
   pids_.clear();
@@ -188,25 +188,25 @@ int scanner::list_pids(std::uint64_t now_ns) {
   return 0;
 }
 
-std::uint32_t scanner::find_own_pid() const {
+std::uint32_t Scanner::find_own_pid() const {
   std::array<char, 16> target;
-  const auto got = platform::read_link(sysfs::path_text{proc_root_, "/self"}.c_str(), target);
+  const auto got = platform::read_link(sysfs::PathText{proc_root_, "/self"}.c_str(), target);
   return scan::number<std::uint32_t>({target.data(), got ? got.value : 0}).value_or(0);
 }
 
 // Every PID namespace has a process 1; a copied tree may lack it.
-bool scanner::hides_others() {
+bool Scanner::hides_others() {
   if (pids_.empty() || pids_.front() == 1) return false;
-  const sysfs::path_text path{proc_root_, "/self/mountinfo"};
+  const sysfs::PathText path{proc_root_, "/self/mountinfo"};
   std::string mounts;
   return platform::read_whole(path.c_str(), mounts, most_mounts) &&
          mounts.find("hidepid=") != std::string::npos;
 }
 
-coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
-                       std::uint64_t deadline_ns, client_list& out, extent how) {
-  const walk w{cards, may_wake, out, now_ns, how};
-  coverage seen;
+Coverage Scanner::scan(const CardList& cards, bool may_wake, std::uint64_t now_ns,
+                       std::uint64_t deadline_ns, ClientList& out, Extent how) {
+  const Walk w{cards, may_wake, out, now_ns, how};
+  Coverage seen;
   out.clear();
   out.taken_ns = now_ns;
   out.suspended_ns = platform::suspended_ns();
@@ -219,7 +219,7 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   auto next = known_->processes.begin();
   for (std::uint32_t& pid : pids_) {
     while (next != known_->processes.end() && next->pid < pid) ++next;
-    const process* const before =
+    const Process* const before =
         next != known_->processes.end() && next->pid == pid ? &*next : nullptr;
     if (platform::monotonic_ns() > deadline_ns) {
       ++seen.not_reached;
@@ -230,7 +230,7 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
       ++seen.waiting;
       continue;
     }
-    process p = start(pid);
+    Process p = start(pid);
     if (take(p, before, w)) {
       fresh_->processes.push_back(p);
       count(p, w, seen);
@@ -247,41 +247,41 @@ coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_
   return seen;
 }
 
-int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& cards,
-                      bool may_wake, client_list& out) {
+int Scanner::scan_one(std::string_view who, std::uint32_t pid, const CardList& cards, bool may_wake,
+                      ClientList& out) {
   out.clear();
   out.taken_ns = platform::monotonic_ns();
   out.suspended_ns = platform::suspended_ns();
   fresh_->clear();
-  process p = start(pid);
-  visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, extent::complete});
+  Process p = start(pid);
+  visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, Extent::complete});
   out.finish();
   return is_gone(p.error) ? ESRCH : p.error;
 }
 
-scanner::process scanner::start(std::uint32_t pid) const noexcept {
-  process p;
+Scanner::Process Scanner::start(std::uint32_t pid) const noexcept {
+  Process p;
   p.pid = pid;
   p.first_held = fresh_->held_ones.size();
   p.first_other = fresh_->others.size();
   return p;
 }
 
-bool scanner::take(process& p, const process* before, const walk& w) {
-  search how = search::all;
+bool Scanner::take(Process& p, const Process* before, const Walk& w) {
+  Search how = Search::all;
   if (before != nullptr) {
-    const search otherwise = is_passing(before->error)   ? search::all
-                             : w.how == extent::complete ? search::count
-                                                         : search::none;
+    const Search otherwise = is_passing(before->error)   ? Search::all
+                             : w.how == Extent::complete ? Search::count
+                                                         : Search::none;
     how = schedule_.of_known(p.pid, before->looked_ns, before->held_count != 0, otherwise);
   }
   // A process with clients costs as much to read again, so only the others count as searched.
-  const bool is_search = how != search::none && (before == nullptr || before->held_count == 0);
+  const bool is_search = how != Search::none && (before == nullptr || before->held_count == 0);
   const std::uint64_t begun = is_search ? used_ns() : 0;
-  if (how == search::count && holds_as_many(*before)) how = search::none;
-  if (how != search::none || !revisit(p, *before, w)) {
+  if (how == Search::count && holds_as_many(*before)) how = Search::none;
+  if (how != Search::none || !revisit(p, *before, w)) {
     std::array<char, 16> digits;
-    visit(p, compose_in(digits, {p.pid}), how == search::all ? nullptr : before, w);
+    visit(p, compose_in(digits, {p.pid}), how == Search::all ? nullptr : before, w);
   }
   if (is_search) schedule_.used(used_ns() - begun);
   if (!is_gone(p.error)) return true;
@@ -289,14 +289,14 @@ bool scanner::take(process& p, const process* before, const walk& w) {
   return false;
 }
 
-bool scanner::holds_as_many(const process& before) const noexcept {
-  const sysfs::path_text path{proc_root_, "/", before.pid, "/fd"};
+bool Scanner::holds_as_many(const Process& before) const noexcept {
+  const sysfs::PathText path{proc_root_, "/", before.pid, "/fd"};
   const auto found = platform::status_of(path.c_str());
   const std::uint64_t known = std::uint64_t{before.held_count} + before.other_count;
   return found && found.value.inode == before.inode && found.value.size == known && known != 0;
 }
 
-void scanner::count(const process& p, const walk& w, coverage& seen) const noexcept {
+void Scanner::count(const Process& p, const Walk& w, Coverage& seen) const noexcept {
   if (p.is_kernel_thread) return;
   ++seen.processes;
   if (p.looked_ns != w.now_ns) {
@@ -309,7 +309,7 @@ void scanner::count(const process& p, const walk& w, coverage& seen) const noexc
   seen.error = p.error;
 }
 
-void scanner::remember(process& p, const process& before) {
+void Scanner::remember(Process& p, const Process& before) {
   p.inode = before.inode;
   p.looked_ns = before.looked_ns;
   p.error = before.error;
@@ -320,23 +320,23 @@ void scanner::remember(process& p, const process& before) {
 }
 
 // Keeps a process that this walk did not reach. Its clients are read when one does.
-void scanner::carry_over(const process& before) {
-  process p = start(before.pid);
+void Scanner::carry_over(const Process& before) {
+  Process p = start(before.pid);
   remember(p, before);
   p.held_count = before.held_count;
-  for (const held& h : std::span(known_->held_ones).subspan(before.first_held, before.held_count)) {
+  for (const Held& h : std::span(known_->held_ones).subspan(before.first_held, before.held_count)) {
     fresh_->held_ones.push_back(h);
   }
   fresh_->processes.push_back(p);
 }
 
-void scanner::visit(process& p, std::string_view who, const process* before, const walk& w) {
-  const sysfs::path_text path{proc_root_, "/", who};
-  const auto opened = directory::open(path.c_str());
+void Scanner::visit(Process& p, std::string_view who, const Process* before, const Walk& w) {
+  const sysfs::PathText path{proc_root_, "/", who};
+  const auto opened = Directory::open(path.c_str());
   p.error = opened.error;
   if (!opened) return;
   p.inode = opened.value.status_of("fd").value.inode;
-  look l{w, p, opened.value, {}};
+  Look l{w, p, opened.value, {}};
   p.looked_ns = w.now_ns;
   if (before != nullptr && before->inode == p.inode) {
     l.others = std::span(known_->others).subspan(before->first_other, before->other_count);
@@ -346,7 +346,7 @@ void scanner::visit(process& p, std::string_view who, const process* before, con
   if (p.error != 0) w.out.mark_last_partial(p.pid);
 }
 
-void scanner::look_through(look& l) {
+void Scanner::look_through(Look& l) {
   const auto each = [&](std::string_view name) { return look_at(l, name), true; };
   const auto links = l.from.open_folder("fd");
   l.links = &links.value;
@@ -361,32 +361,32 @@ void scanner::look_through(look& l) {
   if (error != 0) l.p.error = error;
 }
 
-void scanner::note_kernel_thread(const look& l) {
+void Scanner::note_kernel_thread(const Look& l) {
   const auto got = l.from.read_small("stat", text_);
   l.p.is_kernel_thread = got && procfs::is_kernel_thread({text_.data(), got.value});
 }
 
 // Text that fills the buffer may continue, so it is cut: unterminated, it counts as truncated.
-platform::errno_or<std::string_view> scanner::read_text(const look& l, std::string_view name) {
-  const auto got = l.from.read_small(short_path("fdinfo", name).c_str(), text_);
+platform::ErrnoOr<std::string_view> Scanner::read_text(const Look& l, std::string_view name) {
+  const auto got = l.from.read_small(ShortPath("fdinfo", name).c_str(), text_);
   return {{text_.data(), std::min(got.value, text_.size() - 1)}, got.error};
 }
 
-void scanner::keep(look& l, std::string_view name, const card& of) {
+void Scanner::keep(Look& l, std::string_view name, const Card& of) {
   const auto descriptor = scan::decimal(name);
   if (!descriptor) return;
   fresh_->held_ones.push_back({static_cast<std::uint32_t>(*descriptor), of.number});
   ++l.p.held_count;
 }
 
-void scanner::keep_other(look& l, std::string_view name) {
+void Scanner::keep_other(Look& l, std::string_view name) {
   const auto descriptor = scan::decimal(name);
   if (!descriptor || fresh_->others.size() >= most_others) return;
   fresh_->others.push_back(static_cast<std::uint32_t>(*descriptor));
   ++l.p.other_count;
 }
 
-void scanner::add_known(look& l, std::string_view name, const card& of) {
+void Scanner::add_known(Look& l, std::string_view name, const Card& of) {
   keep(l, name, of);
   if (must_sleep(of, l.w.may_wake)) {
     l.w.out.add_asleep(of.number);
@@ -405,12 +405,12 @@ void scanner::add_known(look& l, std::string_view name, const card& of) {
   l.w.out.add(of, l.p.pid, info ? &*info : nullptr);
 }
 
-void scanner::look_at(look& l, std::string_view name) {
+void Scanner::look_at(Look& l, std::string_view name) {
   if (is_next(l.others, name)) return keep_other(l, name);
   const auto found = l.links != nullptr ? l.links->status_of(name.data())
-                                        : l.from.status_of(short_path("fd", name).c_str());
+                                        : l.from.status_of(ShortPath("fd", name).c_str());
   if (!found) return look_at_unknown(l, name, found.error);
-  const card* of = nullptr;
+  const Card* of = nullptr;
   if (found.value.is_character_device) {
     of = l.w.cards.by_numbers(found.value.special_device_major, found.value.special_device_minor);
   }
@@ -419,29 +419,29 @@ void scanner::look_at(look& l, std::string_view name) {
 }
 
 // Without a device number, the text decides whether it is a DRM client, and of which card.
-void scanner::look_at_unknown(look& l, std::string_view name, int error) {
-  const card_list& cards = l.w.cards;
+void Scanner::look_at_unknown(Look& l, std::string_view name, int error) {
+  const CardList& cards = l.w.cards;
   if (is_refused(error) || is_passing(error)) l.p.error = error;
   if (one_must_sleep(cards, l.w.may_wake)) {
-    const card* const of = card_behind_link(l.from, name, cards);
+    const Card* const of = card_behind_link(l.from, name, cards);
     if (of != nullptr) add_known(l, name, *of);
     return;
   }
   const auto text = read_text(l, name);
   if (!text && text.error != ENOENT) l.p.error = text.error;
   const auto info = parse_fdinfo(text ? text.value : std::string_view());
-  const card* const of = info ? card_of(l.from, name, *info, cards) : nullptr;
+  const Card* const of = info ? card_of(l.from, name, *info, cards) : nullptr;
   if (of == nullptr) return;
   keep(l, name, *of);
   l.w.out.add(*of, l.p.pid, &*info);
 }
 
 // Returns false if the process has changed and must be scanned.
-bool scanner::revisit(process& p, const process& before, const walk& w) {
+bool Scanner::revisit(Process& p, const Process& before, const Walk& w) {
   bool is_same = true;
   if (before.held_count != 0) {
-    const sysfs::path_text path{proc_root_, "/", p.pid};
-    const auto opened = directory::open(path.c_str());
+    const sysfs::PathText path{proc_root_, "/", p.pid};
+    const auto opened = Directory::open(path.c_str());
     is_same = opened && read_known({w, p, opened.value, {}}, before);
   }
   if (is_same) {
@@ -456,9 +456,9 @@ bool scanner::revisit(process& p, const process& before, const walk& w) {
   return false;
 }
 
-bool scanner::read_known(look l, const process& before) {
+bool Scanner::read_known(Look l, const Process& before) {
   for (std::size_t i = 0; i < before.held_count; ++i) {
-    const held& h = known_->held_ones[before.first_held + i];
+    const Held& h = known_->held_ones[before.first_held + i];
     std::array<char, 16> digits;
     look_at(l, compose_in(digits, {h.descriptor}));
     const bool is_it = l.p.held_count == i + 1 && fresh_->held_ones.back().card == h.card;

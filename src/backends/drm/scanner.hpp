@@ -24,16 +24,16 @@ namespace hmn::drm {
 // a core. If that does not suffice, it goes through the processes from pid to pid over several
 // readings: it compares their numbers of descriptors, and searches one in `turns` of them.
 
-enum class search {
+enum class Search {
   none,   // only the known clients are read
   count,  // all descriptors if there are more or fewer than before
   all,    // all descriptors
 };
 
-class scan_schedule {
+class ScanSchedule {
  public:
   // 100 percent: the search is not limited.
-  scan_schedule(std::uint64_t every_ns, std::uint32_t percent) noexcept
+  ScanSchedule(std::uint64_t every_ns, std::uint32_t percent) noexcept
       : every_ns_(every_ns), percent_(percent) {}
 
   // Begins a walk over `known` processes.
@@ -42,8 +42,8 @@ class scan_schedule {
   [[nodiscard]] bool may_list() const noexcept;
   void listed(std::uint64_t used_ns) noexcept;
   // Called once per walk for each known process, in order of pids. `is_client`: it has clients.
-  [[nodiscard]] search of_known(std::uint32_t pid, std::uint64_t looked_ns, bool is_client,
-                                search otherwise) noexcept;
+  [[nodiscard]] Search of_known(std::uint32_t pid, std::uint64_t looked_ns, bool is_client,
+                                Search otherwise) noexcept;
   // Whether this walk searches a process that is not known yet.
   [[nodiscard]] bool may_add() const noexcept;
   // Counts the processor time of a search in a process without clients.
@@ -85,7 +85,7 @@ class scan_schedule {
 // Scope of one walk. Every walk reads the known clients and scans new processes and those that are
 // scheduled: each process is scanned completely once within `rescan_ns`, if the allowed processor
 // time suffices. The first walk is always complete.
-enum class extent {
+enum class Extent {
   rolling,   // nothing more: a new client of a known process is seen within `rescan_ns`
   complete,  // also processes with another number of descriptors than before, so that a new client
              // is seen now, unless as many were closed; if the number is unknown, all of them.
@@ -93,7 +93,7 @@ enum class extent {
 };
 
 // What a walk has seen and what it has missed, which decides whether absence proves anything.
-struct coverage {
+struct Coverage {
   std::uint32_t processes = 0;    // that could hold a descriptor: not kernel threads
   std::uint32_t unreadable = 0;   // access refused, or out of descriptors
   std::uint32_t not_reached = 0;  // not reached before the deadline
@@ -112,32 +112,32 @@ struct coverage {
   }
 };
 
-class scanner {
+class Scanner {
  public:
   // `percent`: most processor time of the search for new clients, of a core.
-  scanner(std::string proc_root, std::uint64_t rescan_ns, std::uint32_t percent)
+  Scanner(std::string proc_root, std::uint64_t rescan_ns, std::uint32_t percent)
       : proc_root_(std::move(proc_root)), schedule_(rescan_ns, percent) {}
-  scanner(const scanner&) = delete;
-  scanner& operator=(const scanner&) = delete;
+  Scanner(const Scanner&) = delete;
+  Scanner& operator=(const Scanner&) = delete;
 
   // Scans every process. `may_wake`: also reads descriptors of sleeping cards.
-  coverage scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
-                std::uint64_t deadline_ns, client_list& out, extent how = extent::rolling);
+  Coverage scan(const CardList& cards, bool may_wake, std::uint64_t now_ns,
+                std::uint64_t deadline_ns, ClientList& out, Extent how = Extent::rolling);
   // Scope for the rate of readings: rolling if there are several within `rescan_ns`.
-  [[nodiscard]] extent suited_to(std::uint64_t now_ns) const noexcept {
-    return schedule_.is_slow(now_ns) ? extent::complete : extent::rolling;
+  [[nodiscard]] Extent suited_to(std::uint64_t now_ns) const noexcept {
+    return schedule_.is_slow(now_ns) ? Extent::complete : Extent::rolling;
   }
   // Scans one process ("self", "123"). Returns 0 or errno: ESRCH if it does not exist.
-  int scan_one(std::string_view who, std::uint32_t pid, const card_list& cards, bool may_wake,
-               client_list& out);
+  int scan_one(std::string_view who, std::uint32_t pid, const CardList& cards, bool may_wake,
+               ClientList& out);
   void forget() noexcept;
 
  private:
-  struct held {
+  struct Held {
     std::uint32_t descriptor = 0;
-    slot card = 0;
+    Slot card = 0;
   };
-  struct process {
+  struct Process {
     std::uint32_t pid = 0;
     std::uint32_t held_count = 0;
     std::uint32_t other_count = 0;
@@ -149,9 +149,9 @@ class scanner {
     bool is_kernel_thread = false;
   };
   // What a walk leaves to the next one.
-  struct memory {
-    std::vector<process> processes;  // by pid
-    std::vector<held> held_ones;
+  struct Memory {
+    std::vector<Process> processes;  // by pid
+    std::vector<Held> held_ones;
     std::vector<std::uint32_t> others;  // descriptors of no card
 
     void clear() noexcept {
@@ -160,53 +160,53 @@ class scanner {
       others.clear();
     }
   };
-  struct walk {
-    const card_list& cards;
+  struct Walk {
+    const CardList& cards;
     bool may_wake;
-    client_list& out;
+    ClientList& out;
     std::uint64_t now_ns;
-    extent how;
+    Extent how;
   };
-  struct look {
-    const walk& w;
-    process& p;
-    const platform::directory& from;
+  struct Look {
+    const Walk& w;
+    Process& p;
+    const platform::Directory& from;
     std::span<const std::uint32_t> others;  // descriptors of no card, as long as they stay open
-    const platform::directory* links = nullptr;  // its folder fd, while being listed
+    const platform::Directory* links = nullptr;  // its folder fd, while being listed
   };
 
   int list_pids(std::uint64_t now_ns);
   [[nodiscard]] std::uint64_t used_ns() const noexcept;
   [[nodiscard]] std::uint32_t find_own_pid() const;
   bool hides_others();
-  process start(std::uint32_t pid) const noexcept;
+  Process start(std::uint32_t pid) const noexcept;
   // Returns false if the process is gone.
-  bool take(process& p, const process* before, const walk& w);
-  void remember(process& p, const process& before);
-  void carry_over(const process& before);
-  void count(const process& p, const walk& w, coverage& seen) const noexcept;
-  void visit(process& p, std::string_view who, const process* before, const walk& w);
-  void look_through(look& l);
-  void look_at(look& l, std::string_view name);
-  void look_at_unknown(look& l, std::string_view name, int error);
-  [[nodiscard]] bool holds_as_many(const process& before) const noexcept;
-  bool revisit(process& p, const process& before, const walk& w);
-  bool read_known(look l, const process& before);
-  void keep(look& l, std::string_view name, const card& of);
-  void keep_other(look& l, std::string_view name);
-  platform::errno_or<std::string_view> read_text(const look& l, std::string_view name);
-  void add_known(look& l, std::string_view name, const card& of);
-  void note_kernel_thread(const look& l);
+  bool take(Process& p, const Process* before, const Walk& w);
+  void remember(Process& p, const Process& before);
+  void carry_over(const Process& before);
+  void count(const Process& p, const Walk& w, Coverage& seen) const noexcept;
+  void visit(Process& p, std::string_view who, const Process* before, const Walk& w);
+  void look_through(Look& l);
+  void look_at(Look& l, std::string_view name);
+  void look_at_unknown(Look& l, std::string_view name, int error);
+  [[nodiscard]] bool holds_as_many(const Process& before) const noexcept;
+  bool revisit(Process& p, const Process& before, const Walk& w);
+  bool read_known(Look l, const Process& before);
+  void keep(Look& l, std::string_view name, const Card& of);
+  void keep_other(Look& l, std::string_view name);
+  platform::ErrnoOr<std::string_view> read_text(const Look& l, std::string_view name);
+  void add_known(Look& l, std::string_view name, const Card& of);
+  void note_kernel_thread(const Look& l);
 
   std::string proc_root_;
-  scan_schedule schedule_;
+  ScanSchedule schedule_;
   std::vector<std::uint32_t> pids_;
   std::uint64_t listed_ns_ = 0;
   bool is_hidden_ = false;
   std::uint32_t own_pid_ = 0;  // in the namespace of the tree; 0: unknown
-  std::array<memory, 2> memories_;
-  memory* known_ = &memories_[0];  // of the last walk
-  memory* fresh_ = &memories_[1];  // of this one
+  std::array<Memory, 2> memories_;
+  Memory* known_ = &memories_[0];  // of the last walk
+  Memory* fresh_ = &memories_[1];  // of this one
   std::array<char, 16384> text_;
 };
 

@@ -16,7 +16,7 @@ namespace hmn::drm {
 namespace {
 
 // In the order of `unit`.
-constexpr scale scales[] = {as_is, from_milli, from_micro, from_duty};
+constexpr Scale scales[] = {as_is, from_milli, from_micro, from_duty};
 
 // Parses the number in "temp2_input".
 std::optional<std::uint32_t> number_of(std::string_view file, std::string_view kind) {
@@ -41,7 +41,7 @@ constexpr std::string_view speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.
 
 }  // namespace
 
-double in_unit(unit u, std::int64_t value) noexcept {
+double in_unit(Unit u, std::int64_t value) noexcept {
   return scales[static_cast<std::size_t>(u)].of(static_cast<double>(value));
 }
 
@@ -75,8 +75,8 @@ std::string find_input(std::string_view hwmon, std::string_view kind, std::strin
   return lowest ? compose({kind, *lowest}) : std::string();
 }
 
-void sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-                   unit in, std::optional<double>& out) {
+void Sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, Field f,
+                   Unit in, std::optional<double>& out) {
   if (!wants(f) || folder.empty()) return;
   std::optional<double> first;
   for (const std::string_view file : files) {
@@ -91,11 +91,11 @@ void sensors::take(std::string_view folder, std::initializer_list<std::string_vi
   if (first) found(f, out, *first);
 }
 
-void sensors::refuse_file(field f, int error, std::string_view folder, std::string_view file) {
+void Sensors::refuse_file(Field f, int error, std::string_view folder, std::string_view file) {
   if (error != ENOENT) refuse(f, sysfs::unreadable(from_, error, folder, file));
 }
 
-void sensors::refuse(field f, const failure& why) {
+void Sensors::refuse(Field f, const Failure& why) {
   f &= left_;
   if (f == 0) return;
   left_ &= ~f;
@@ -104,28 +104,28 @@ void sensors::refuse(field f, const failure& why) {
   v_.diagnose(why, subject::telemetry, f);
 }
 
-result<void> sensors::finish() {
+Result<void> Sensors::finish() {
   if (refused_ == wanted_) return std::move(last_);
   if (left_ == 0) return {};
-  const failure why =
+  const Failure why =
       blamed_ ? *blamed_
-              : failure_of{from_}(status::unsupported,
-                                  {"not reported by the driver ", v_.of().driver_name.view()});
+              : FailureOf{from_}(Status::unsupported,
+                                 {"not reported by the driver ", v_.of().driver_name.view()});
   if ((left_ | refused_) == wanted_) return why;
   v_.diagnose(why, subject::telemetry, left_);
   return {};
 }
 
-void take_load(visit& v, sensors& s, hmn::telemetry& out) {
+void take_load(Visit& v, Sensors& s, hmn::Telemetry& out) {
   using namespace telemetry_field;
   if (!s.wants(gpu_busy_percent | window_ns)) return;
   if (!v.of().counts_engines) {
     return s.refuse(gpu_busy_percent | window_ns, why_not_counted(v.of()));
   }
-  const result<card_load> load = v.load();
+  const Result<CardLoad> load = v.load();
   if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
   double most = 0;
-  for (const engine_load& e : load->engines) most = std::max(most, e.percent);
+  for (const EngineLoad& e : load->engines) most = std::max(most, e.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
   // Clients are read one after the other, so their sum may slightly exceed 100 %. One far above it
   // is left to the check of every value.
@@ -167,7 +167,7 @@ std::optional<std::uint32_t> read_width(std::string_view device_folder, int* err
   return static_cast<std::uint32_t>(width.value);
 }
 
-void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
+void take_link(std::string_view device_folder, Sensors& s, hmn::Telemetry& out) {
   using namespace telemetry_field;
   int error = 0;
   if (s.wants(pcie_generation)) {
@@ -175,7 +175,7 @@ void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) 
     if (generation) {
       s.found(pcie_generation, out.pcie_generation, *generation);
     } else if (error == 0) {
-      s.refuse(pcie_generation, status::unsupported, {speed_file, " names no speed that is known"});
+      s.refuse(pcie_generation, Status::unsupported, {speed_file, " names no speed that is known"});
     } else {
       s.refuse_file(pcie_generation, error, device_folder, speed_file);
     }
@@ -185,7 +185,7 @@ void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) 
     if (width) {
       s.found(pcie_width, out.pcie_width, *width);
     } else if (error == 0) {
-      s.refuse(pcie_width, status::unsupported, {width_file, " names no number of lanes"});
+      s.refuse(pcie_width, Status::unsupported, {width_file, " names no number of lanes"});
     } else {
       s.refuse_file(pcie_width, error, device_folder, width_file);
     }

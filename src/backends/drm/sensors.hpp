@@ -24,7 +24,7 @@ std::string find_hwmon(std::string_view device_folder, std::string_view name, in
 std::string find_input(std::string_view hwmon, std::string_view kind, std::string_view label);
 
 // Units of files: parts of the library's own.
-enum class unit : std::uint8_t {
+enum class Unit : std::uint8_t {
   one,
   milli,
   micro,
@@ -38,52 +38,52 @@ enum class unit : std::uint8_t {
   megahertz = micro,
 };
 
-double in_unit(unit u, std::int64_t value) noexcept;
+double in_unit(Unit u, std::int64_t value) noexcept;
 
 // Reads telemetry files of one card and collects why some have no value: each wanted field is
 // filled or refused once, and finish() reports the rest.
-class sensors {
+class Sensors {
  public:
-  using field = FieldSet;  // telemetry_field bits
+  using Field = FieldSet;  // telemetry_field bits
 
-  sensors(visit& v, source from, field wanted)
+  Sensors(Visit& v, Source from, Field wanted)
       : v_(v), from_(from), wanted_(wanted), left_(wanted) {}
 
-  [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
+  [[nodiscard]] bool wants(Field f) const noexcept { return (wanted_ & f) != 0; }
 
   // Takes the first file that has a number of this unit, preferably above 0: some drivers fill
   // files that they have no value for.
-  void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-            unit in, std::optional<double>& out);
+  void take(std::string_view folder, std::initializer_list<std::string_view> files, Field f,
+            Unit in, std::optional<double>& out);
   template <class T>
-  void found(field f, std::optional<T>& out, T value) {
+  void found(Field f, std::optional<T>& out, T value) {
     out = value;
     left_ &= ~f;
     refused_ &= ~f;
   }
   // Reports why a file has no number; finish() reports missing files.
-  void refuse_file(field f, int error, std::string_view folder, std::string_view file);
-  void refuse(field f, const failure& why);
-  void refuse(field f, status code, std::initializer_list<piece> message) {
-    refuse(f, failure_of{from_}(code, message));
+  void refuse_file(Field f, int error, std::string_view folder, std::string_view file);
+  void refuse(Field f, const Failure& why);
+  void refuse(Field f, Status code, std::initializer_list<Piece> message) {
+    refuse(f, FailureOf{from_}(code, message));
   }
   // Sets the reason that finish() gives for the remaining fields.
-  void blame(const failure& why) { blamed_ = why; }
+  void blame(const Failure& why) { blamed_ = why; }
   // Reports the remaining fields as unsupported.
-  result<void> finish();
+  Result<void> finish();
 
  private:
-  visit& v_;
-  source from_;
-  field wanted_;
-  field left_;
-  field refused_ = 0;
-  failure last_;
-  std::optional<failure> blamed_;
+  Visit& v_;
+  Source from_;
+  Field wanted_;
+  Field left_;
+  Field refused_ = 0;
+  Failure last_;
+  std::optional<Failure> blamed_;
 };
 
 // Adds the load of the busiest engine, if wanted.
-void take_load(visit& v, sensors& s, hmn::telemetry& out);
+void take_load(Visit& v, Sensors& s, hmn::Telemetry& out);
 
 // Rounds. A value out of range becomes the type's maximum, which the check of every value rejects.
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;
@@ -100,6 +100,6 @@ std::optional<std::uint32_t> read_width(std::string_view device_folder,
                                         int* error = nullptr) noexcept;
 
 // Adds generation and width to telemetry, if wanted.
-void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out);
+void take_link(std::string_view device_folder, Sensors& s, hmn::Telemetry& out);
 
 }  // namespace hmn::drm

@@ -14,27 +14,27 @@
 namespace hmn::dxgi {
 
 // HRESULT
-using code = std::uint32_t;
-inline constexpr code success = 0;
-inline constexpr code no_interface = 0x80004002;
-inline constexpr code not_found = 0x887A0002;
-inline constexpr code unsupported = 0x887A0004;
-inline constexpr code device_removed = 0x887A0005;
+using Code = std::uint32_t;
+inline constexpr Code success = 0;
+inline constexpr Code no_interface = 0x80004002;
+inline constexpr Code not_found = 0x887A0002;
+inline constexpr Code unsupported = 0x887A0004;
+inline constexpr Code device_removed = 0x887A0005;
 
-constexpr bool is_failure(code c) noexcept {
+constexpr bool is_failure(Code c) noexcept {
   return (c >> 31U) != 0;
 }
 
-struct guid {
+struct Guid {
   std::uint32_t a;
   std::uint16_t b, c;
   std::array<std::uint8_t, 8> d;
 };
-inline constexpr guid factory1_id{
+inline constexpr Guid factory1_id{
     0x770aae78, 0xf26f, 0x4dba, {0xa8, 0x29, 0x25, 0x3c, 0x83, 0xd1, 0xb3, 0x87}};
-inline constexpr guid adapter3_id{
+inline constexpr Guid adapter3_id{
     0x645967a4, 0x1392, 0x4310, {0xa7, 0x98, 0x80, 0x53, 0xce, 0x3e, 0x93, 0xfd}};
-inline constexpr guid device_id{
+inline constexpr Guid device_id{
     0x54ec77fa, 0x1377, 0x44e6, {0x8c, 0x32, 0x88, 0xfd, 0x5f, 0x44, 0xc8, 0x4c}};
 
 inline constexpr std::uint32_t flag_software = 2;
@@ -42,7 +42,7 @@ inline constexpr std::uint32_t flag_software = 2;
 inline constexpr std::uint32_t segment_local = 0;
 inline constexpr std::uint32_t segment_non_local = 1;
 
-struct description {  // DXGI_ADAPTER_DESC1
+struct Description {  // DXGI_ADAPTER_DESC1
   char16_t name[128];
   std::uint32_t vendor, device, subsystem, revision;
   std::uint64_t dedicated_video, dedicated_system, shared_system;
@@ -51,68 +51,68 @@ struct description {  // DXGI_ADAPTER_DESC1
   std::uint32_t flags;
   std::uint32_t padding;
 };
-static_assert(sizeof(description) == 312 && offsetof(description, dedicated_video) == 272);
-static_assert(offsetof(description, luid_low) == 296 && offsetof(description, flags) == 304);
+static_assert(sizeof(Description) == 312 && offsetof(Description, dedicated_video) == 272);
+static_assert(offsetof(Description, luid_low) == 296 && offsetof(Description, flags) == 304);
 
-struct memory_information {  // DXGI_QUERY_VIDEO_MEMORY_INFO
+struct MemoryInformation {  // DXGI_QUERY_VIDEO_MEMORY_INFO
   std::uint64_t budget, used, available_for_reservation, reserved;
 };
-static_assert(sizeof(memory_information) == 32);
+static_assert(sizeof(MemoryInformation) == 32);
 
 // Remains if a successful call fills in nothing.
 inline constexpr std::uint64_t untouched = std::numeric_limits<std::uint64_t>::max();
 
-using unused = void (*)();
+using Unused = void (*)();
 
-struct unknown_functions {
-  code (*query)(void* self, const guid* id, void** out);
+struct UnknownFunctions {
+  Code (*query)(void* self, const Guid* id, void** out);
   std::uint32_t (*add_reference)(void* self);
   std::uint32_t (*release)(void* self);
 };
 
-struct adapter_functions {  // IDXGIAdapter1
-  unknown_functions base;
-  unused of_object[4];
-  unused enumerate_outputs;
-  unused description0;
-  code (*supports)(void* self, const guid* interface_id, std::int64_t* driver_version);
-  code (*describe)(void* self, description* out);
+struct AdapterFunctions {  // IDXGIAdapter1
+  UnknownFunctions base;
+  Unused of_object[4];
+  Unused enumerate_outputs;
+  Unused description0;
+  Code (*supports)(void* self, const Guid* interface_id, std::int64_t* driver_version);
+  Code (*describe)(void* self, Description* out);
 };
 
-struct adapter3_functions {
-  adapter_functions base;
-  unused description2;
-  unused protection[2];
-  code (*query_memory)(void* self, std::uint32_t node, std::uint32_t segment,
-                       memory_information* out);
+struct Adapter3Functions {
+  AdapterFunctions base;
+  Unused description2;
+  Unused protection[2];
+  Code (*query_memory)(void* self, std::uint32_t node, std::uint32_t segment,
+                       MemoryInformation* out);
 };
-static_assert(offsetof(adapter3_functions, query_memory) == 14 * sizeof(void*));
+static_assert(offsetof(Adapter3Functions, query_memory) == 14 * sizeof(void*));
 
-struct factory_functions {  // IDXGIFactory1
-  unknown_functions base;
-  unused of_object[4];
-  unused of_factory[5];
-  code (*adapter)(void* self, std::uint32_t number, void** out);
+struct FactoryFunctions {  // IDXGIFactory1
+  UnknownFunctions base;
+  Unused of_object[4];
+  Unused of_factory[5];
+  Code (*adapter)(void* self, std::uint32_t number, void** out);
   std::int32_t (*is_current)(void* self);
 };
-static_assert(offsetof(factory_functions, adapter) == 12 * sizeof(void*));
+static_assert(offsetof(FactoryFunctions, adapter) == 12 * sizeof(void*));
 
-using create_factory = code (*)(const guid* id, void** out);
+using CreateFactory = Code (*)(const Guid* id, void** out);
 
 // Reference to one object, whose first field is its function table.
 template <class Functions>
-class object {
+class Object {
  public:
-  object() noexcept = default;
-  explicit object(void* taken) noexcept : it_(taken) {}
-  object(object&& other) noexcept : it_(std::exchange(other.it_, nullptr)) {}
-  object& operator=(object&& other) noexcept {
-    object before(std::move(other));
+  Object() noexcept = default;
+  explicit Object(void* taken) noexcept : it_(taken) {}
+  Object(Object&& other) noexcept : it_(std::exchange(other.it_, nullptr)) {}
+  Object& operator=(Object&& other) noexcept {
+    Object before(std::move(other));
     std::swap(it_, before.it_);
     return *this;
   }
-  ~object() {
-    if (it_ != nullptr) table<unknown_functions>()->release(it_);
+  ~Object() {
+    if (it_ != nullptr) table<UnknownFunctions>()->release(it_);
   }
 
   explicit operator bool() const noexcept { return it_ != nullptr; }
@@ -120,11 +120,11 @@ class object {
   const Functions* operator->() const noexcept { return table<Functions>(); }
 
   template <class Other>
-  object<Other> as(const guid& id, code& c) const noexcept {
+  Object<Other> as(const Guid& id, Code& c) const noexcept {
     void* out = nullptr;
-    c = table<unknown_functions>()->query(it_, &id, &out);
+    c = table<UnknownFunctions>()->query(it_, &id, &out);
     if (is_failure(c)) out = nullptr;
-    return object<Other>(out);
+    return Object<Other>(out);
   }
 
  private:
@@ -136,8 +136,8 @@ class object {
   void* it_ = nullptr;
 };
 
-using factory = object<factory_functions>;
-using adapter1 = object<adapter_functions>;
-using adapter3 = object<adapter3_functions>;
+using Factory = Object<FactoryFunctions>;
+using Adapter1 = Object<AdapterFunctions>;
+using Adapter3 = Object<Adapter3Functions>;
 
 }  // namespace hmn::dxgi

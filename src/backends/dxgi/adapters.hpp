@@ -16,8 +16,8 @@
 
 namespace hmn::dxgi {
 
-struct adapter {
-  wddm::luid id = 0;
+struct Adapter {
+  wddm::Luid id = 0;
   std::uint32_t vendor = 0;
   std::uint32_t device = 0;
   std::uint32_t subsystem = 0;
@@ -25,35 +25,35 @@ struct adapter {
   std::uint64_t shared = 0;     // bytes of host memory that it may use
   std::string name;
   std::string driver_version;  // user-mode driver; empty: unknown
-  adapter3 memory;             // null before Windows 10
-  code no_memory = success;    // why it is null
+  Adapter3 memory;             // null before Windows 10
+  Code no_memory = success;    // why it is null
 };
 
 // The system's adapters, cached until the system reports a change.
-class adapters {
+class Adapters {
  public:
   // `create`: loaded from dxgi.dll in the system folder if null.
-  explicit adapters(create_factory create = nullptr) noexcept : create_(create) {}
+  explicit Adapters(CreateFactory create = nullptr) noexcept : create_(create) {}
 
   // Whether the set of adapters has changed since it was listed, or there is no list yet.
   [[nodiscard]] bool are_old() const noexcept;
   // Lists the adapters again. One that cannot be described is left out with a diagnostic.
-  result<void> list(reading& r);
-  [[nodiscard]] std::vector<adapter>& all() noexcept { return all_; }
+  Result<void> list(Reading& r);
+  [[nodiscard]] std::vector<Adapter>& all() noexcept { return all_; }
   void clear() noexcept;
 
  private:
-  result<void> open();
+  Result<void> open();
 
-  platform::library library_;
-  create_factory create_;
-  factory factory_;
-  std::vector<adapter> all_;
+  platform::Library library_;
+  CreateFactory create_;
+  Factory factory_;
+  std::vector<Adapter> all_;
 };
 
-inline constexpr failure_of fail{source::dxgi, native_domain::hresult};
+inline constexpr FailureOf fail{Source::dxgi, NativeDomain::hresult};
 
-constexpr std::int32_t native_number(code c) noexcept {
+constexpr std::int32_t native_number(Code c) noexcept {
   return static_cast<std::int32_t>(c);
 }
 
@@ -61,34 +61,34 @@ constexpr std::int32_t native_number(code c) noexcept {
 // of one process. Declared by hand after d3dkmthk.h; the same on x86-64 and arm64.
 
 // NTSTATUS
-using kernel_code = std::int32_t;
+using KernelCode = std::int32_t;
 
-struct open_adapter {
+struct OpenAdapter {
   std::uint32_t luid_low, luid_high;
   std::uint32_t adapter;  // out
 };
-struct close_adapter {
+struct CloseAdapter {
   std::uint32_t adapter;
 };
-struct query_adapter {
+struct QueryAdapter {
   std::uint32_t adapter;
   std::uint32_t type;
   void* data;
   std::uint32_t size;
 };
-struct adapter_address {
+struct AdapterAddress {
   std::uint32_t bus, device, function;
 };
-struct query_video_memory {
+struct QueryVideoMemory {
   void* process;  // null: the caller
   std::uint32_t adapter;
   std::uint32_t segment;
   std::uint64_t budget, used, reserved, available_for_reservation;
   std::uint32_t physical_adapter;
 };
-static_assert(sizeof(open_adapter) == 12 && sizeof(query_adapter) == 24);
-static_assert(sizeof(adapter_address) == 12 && sizeof(query_video_memory) == 56);
-static_assert(offsetof(query_adapter, data) == 8 && offsetof(query_video_memory, budget) == 16);
+static_assert(sizeof(OpenAdapter) == 12 && sizeof(QueryAdapter) == 24);
+static_assert(sizeof(AdapterAddress) == 12 && sizeof(QueryVideoMemory) == 56);
+static_assert(offsetof(QueryAdapter, data) == 8 && offsetof(QueryVideoMemory, budget) == 16);
 
 inline constexpr std::uint32_t type_address = 6;   // KMTQAITYPE_ADAPTERADDRESS
 inline constexpr std::uint32_t type_adapter = 15;  // KMTQAITYPE_ADAPTERTYPE
@@ -98,69 +98,69 @@ inline constexpr std::uint32_t hybrid_integrated = 1U << 5;
 inline constexpr std::uint32_t process_query_information = 0x0400;
 
 // Any may be null.
-struct kernel_functions {
-  kernel_code (*open)(open_adapter*) = nullptr;
-  kernel_code (*close)(const close_adapter*) = nullptr;
-  kernel_code (*query)(const query_adapter*) = nullptr;
-  kernel_code (*memory)(query_video_memory*) = nullptr;
+struct KernelFunctions {
+  KernelCode (*open)(OpenAdapter*) = nullptr;
+  KernelCode (*close)(const CloseAdapter*) = nullptr;
+  KernelCode (*query)(const QueryAdapter*) = nullptr;
+  KernelCode (*memory)(QueryVideoMemory*) = nullptr;
   void* (*open_process)(std::uint32_t access, std::int32_t inherits, std::uint32_t pid) = nullptr;
   std::int32_t (*close_handle)(void*) = nullptr;
 };
 
-struct kernel_facts {
-  std::optional<pci_address> address;  // the domain is not reported: 0
+struct KernelFacts {
+  std::optional<PciAddress> address;  // the domain is not reported: 0
   bool is_hybrid_discrete = false;
   bool is_hybrid_integrated = false;
 };
 
-struct kernel_usage {
+struct KernelUsage {
   std::uint64_t local = 0;
   std::uint64_t non_local = 0;
 };
 
-class kernel {
+class Kernel {
  public:
-  kernel();
-  explicit kernel(const kernel_functions& fn) noexcept : fn_(fn) {}
+  Kernel();
+  explicit Kernel(const KernelFunctions& fn) noexcept : fn_(fn) {}
 
-  [[nodiscard]] kernel_facts facts_of(wddm::luid adapter) const noexcept;
+  [[nodiscard]] KernelFacts facts_of(wddm::Luid adapter) const noexcept;
   // Resident memory of a process; nothing if the system does not report it, or denies access.
-  [[nodiscard]] std::optional<kernel_usage> usage_of(wddm::luid adapter,
-                                                     std::uint32_t pid) const noexcept;
+  [[nodiscard]] std::optional<KernelUsage> usage_of(wddm::Luid adapter,
+                                                    std::uint32_t pid) const noexcept;
 
  private:
   [[nodiscard]] std::optional<std::uint64_t> used_of(std::uint32_t adapter, std::uint32_t segment,
                                                      void* process) const noexcept;
 
-  platform::library gdi_;
-  platform::library kernel32_;
-  kernel_functions fn_;
+  platform::Library gdi_;
+  platform::Library kernel32_;
+  KernelFunctions fn_;
 };
 
 // Pools of an adapter, from DXGI and the counters. Pure.
 
 // This process's budget and usage in each segment.
-struct own_memory {
-  memory_information local{};
-  memory_information non_local{};
+struct OwnMemory {
+  MemoryInformation local{};
+  MemoryInformation non_local{};
 };
 
 // Whether the adapter uses host RAM: all memory is in the local segment, and exceeds the dedicated
 // memory by no more than is shared.
-bool is_unified(const adapter& a, const std::optional<own_memory>& own) noexcept;
+bool is_unified(const Adapter& a, const std::optional<OwnMemory>& own) noexcept;
 
-void add_pools(const adapter& a, const std::optional<own_memory>& own,
-               const wddm::adapter_memory* in_use, pools& out);
+void add_pools(const Adapter& a, const std::optional<OwnMemory>& own,
+               const wddm::AdapterMemory* in_use, Pools& out);
 
 // A process's usage of an adapter, as a row. Pure.
 
 // Resident if the system reports it; else committed. Of an adapter whose memory is all the host's,
 // both segments are its one pool.
-usage to_usage(const wddm::process_memory& p, bool is_unified);
-void add_load(const wddm::loads& loads, usage& row);
+Usage to_usage(const wddm::ProcessMemory& p, bool is_unified);
+void add_load(const wddm::Loads& loads, Usage& row);
 
 // Fill in values of the caller.
-void fill_own(const own_memory& own, bool is_unified, usage& out);
-void fill_from_kernel(const kernel_usage& reported, bool is_unified, usage& out);
+void fill_own(const OwnMemory& own, bool is_unified, Usage& out);
+void fill_from_kernel(const KernelUsage& reported, bool is_unified, Usage& out);
 
 }  // namespace hmn::dxgi

@@ -12,7 +12,7 @@
 namespace hmn {
 
 // `counters` reports usage; it may be null.
-std::unique_ptr<device_source> make_dxgi(std::unique_ptr<wddm::counters> counters);
+std::unique_ptr<DeviceSource> make_dxgi(std::unique_ptr<wddm::Counters> counters);
 
 }  // namespace hmn
 
@@ -20,42 +20,42 @@ namespace hmn::dxgi {
 
 // The adapters of the Windows display driver model: identity and budget from DXGI, usage from the
 // performance counters.
-class dxgi_source final : public device_source {
+class DxgiSource final : public DeviceSource {
  public:
-  explicit dxgi_source(std::unique_ptr<wddm::counters> counters, create_factory create = nullptr,
-                       const std::optional<kernel_functions>& fn = {});
+  explicit DxgiSource(std::unique_ptr<wddm::Counters> counters, CreateFactory create = nullptr,
+                      const std::optional<KernelFunctions>& fn = {});
 
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
   void close() noexcept override;
-  source_state describe(source which) const override;
+  SourceState describe(Source which) const override;
 
  private:
   // Index is the slot.
-  struct known {
-    wddm::luid id = 0;
-    kernel_facts facts;
+  struct Known {
+    wddm::Luid id = 0;
+    KernelFacts facts;
   };
 
-  slot number_of(wddm::luid id);
-  [[nodiscard]] device who(slot number, const adapter& a) const;
-  result<adapter*> find(slot number);
-  result<own_memory> own_memory_of(const adapter& a) const;
-  [[nodiscard]] bool is_unified(const adapter& a) const;
-  result<void> own_usage(const adapter& a, usage& out);
-  result<void> listed_usage(const adapter& a, std::uint32_t pid, usage& out);
-  result<wddm::loads> loads_of(const adapter& a);
+  Slot number_of(wddm::Luid id);
+  [[nodiscard]] Device who(Slot number, const Adapter& a) const;
+  Result<Adapter*> find(Slot number);
+  Result<OwnMemory> own_memory_of(const Adapter& a) const;
+  [[nodiscard]] bool is_unified(const Adapter& a) const;
+  Result<void> own_usage(const Adapter& a, Usage& out);
+  Result<void> listed_usage(const Adapter& a, std::uint32_t pid, Usage& out);
+  Result<wddm::Loads> loads_of(const Adapter& a);
 
-  std::unique_ptr<wddm::counters> counters_;
-  adapters adapters_;
-  std::optional<kernel> kernel_;
-  std::vector<known> known_;
-  std::optional<failure> why_;
+  std::unique_ptr<wddm::Counters> counters_;
+  Adapters adapters_;
+  std::optional<Kernel> kernel_;
+  std::vector<Known> known_;
+  std::optional<Failure> why_;
 };
 
 }  // namespace hmn::dxgi

@@ -6,22 +6,22 @@
 namespace hmn::i915 {
 namespace {
 
-using intel::gt;
-using intel::heap;
-using intel::raw_region;
-using amount = std::optional<std::uint64_t>;
+using intel::Gt;
+using intel::Heap;
+using intel::RawRegion;
+using Amount = std::optional<std::uint64_t>;
 
 // struct drm_i915_query_memory_regions: a count and three reserved words.
 constexpr std::size_t header_size = 16;
 constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
 // Without CAP_PERFMON the kernel reports nothing as allocated.
-amount allocated(std::uint64_t size, std::uint64_t unallocated) noexcept {
-  return unallocated < size ? amount(size - unallocated) : std::nullopt;
+Amount allocated(std::uint64_t size, std::uint64_t unallocated) noexcept {
+  return unallocated < size ? Amount(size - unallocated) : std::nullopt;
 }
 
-heap read_region(const raw_region& r) noexcept {
-  heap h;
+Heap read_region(const RawRegion& r) noexcept {
+  Heap h;
   if (r.size == 0 || r.size == unknown) return h;
   h.total = r.size;
   h.used = allocated(r.size, r.amount);
@@ -36,16 +36,15 @@ heap read_region(const raw_region& r) noexcept {
 
 constexpr std::uint32_t query_memory_regions = 4;
 
-constexpr intel::gt_files in_gt{"rps_act_freq_mhz",       "rps_cur_freq_mhz",
-                                "rps_max_freq_mhz",       "",
-                                "throttle_reason_status", "throttle_reason_"};
+constexpr intel::GtFiles in_gt{"rps_act_freq_mhz",       "rps_cur_freq_mhz", "rps_max_freq_mhz", "",
+                               "throttle_reason_status", "throttle_reason_"};
 // Files of the whole card: the only ones before Linux 5.18, those of GT 0 since.
-constexpr intel::gt_files in_card{
+constexpr intel::GtFiles in_card{
     "gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_max_freq_mhz", "", "", ""};
 
 // <device>/drm/card0/gt/gt<N>: 0 is the main one, the others are media.
-int find_gts(const drm::card& c, std::vector<gt>& out) {
-  const drm::node* const n = c.find(drm::node::kind::card);
+int find_gts(const drm::Card& c, std::vector<Gt>& out) {
+  const drm::Node* const n = c.find(drm::Node::Kind::card);
   if (n == nullptr) return 0;
   const std::string card_folder = compose({c.folder.view(), "/drm/", n->name.view()});
   const std::string folder = compose({card_folder, "/gt"});
@@ -56,13 +55,13 @@ int find_gts(const drm::card& c, std::vector<gt>& out) {
   return error;
 }
 
-constexpr intel::dialect spoken{
-    source::i915,        "i915", {platform::query_language::i915, query_memory_regions},
+constexpr intel::Dialect spoken{
+    Source::i915,        "i915", {platform::QueryLanguage::i915, query_memory_regions},
     i915::parse_regions, false,  find_gts};
 
 }  // namespace
 
-std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept {
+std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> answer) noexcept {
   return intel::sum_regions(answer, header_size, read_region);
 }
 
@@ -70,8 +69,8 @@ std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> an
 
 namespace hmn::drm {
 
-std::unique_ptr<driver> make_i915() {
-  return std::make_unique<intel::intel_driver>(i915::spoken);
+std::unique_ptr<Driver> make_i915() {
+  return std::make_unique<intel::IntelDriver>(i915::spoken);
 }
 
 }  // namespace hmn::drm

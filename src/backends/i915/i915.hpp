@@ -12,13 +12,13 @@
 namespace hmn::i915 {
 
 // Pure. Parses the result of DRM_I915_QUERY_MEMORY_REGIONS (include/uapi/drm/i915_drm.h).
-std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept;
+std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> answer) noexcept;
 
 }  // namespace hmn::i915
 
 namespace hmn::drm {
 
 // The driver of all Intel GPUs until about 2023.
-std::unique_ptr<driver> make_i915();
+std::unique_ptr<Driver> make_i915();
 
 }  // namespace hmn::drm

@@ -15,7 +15,7 @@
 namespace hmn::kfd {
 namespace {
 
-using sysfs::path_text;
+using sysfs::PathText;
 
 std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept {
   if (!value || *value > UINT32_MAX) return std::nullopt;
@@ -23,14 +23,14 @@ std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept 
 }
 
 // A node's properties have about 800 bytes.
-using file_buffer = std::array<char, 4096>;
+using FileBuffer = std::array<char, 4096>;
 
 std::optional<std::uint64_t> memory_of(std::string_view node) {
-  const path_text banks{node, "/mem_banks"};
+  const PathText banks{node, "/mem_banks"};
   std::optional<std::uint64_t> sum;
   (void)platform::for_each_entry(banks.c_str(), [&](std::string_view name) {
-    const path_text bank{banks.view(), "/", name};
-    file_buffer buffer;
+    const PathText bank{banks.view(), "/", name};
+    FileBuffer buffer;
     const auto size = parse_bank(sysfs::read_text(bank.view(), "properties", buffer).value);
     if (size) sum = scan::sum(sum.value_or(0), *size);
     return true;
@@ -38,7 +38,7 @@ std::optional<std::uint64_t> memory_of(std::string_view node) {
   return sum;
 }
 
-using sysfs::path_text;
+using sysfs::PathText;
 
 // kthreadd is process 2, but only in the initial namespace.
 bool has_kernel_threads(std::string_view proc_root) {
@@ -47,10 +47,10 @@ bool has_kernel_threads(std::string_view proc_root) {
 }
 
 bool has_queue(std::string_view process, std::uint32_t gpu_id) {
-  const path_text queues{process, "/queues"};
+  const PathText queues{process, "/queues"};
   bool found = false;
   (void)platform::for_each_entry(queues.c_str(), [&](std::string_view name) {
-    const path_text queue{queues.view(), "/", name};
+    const PathText queue{queues.view(), "/", name};
     const auto id = sysfs::read_number(queue.view(), "gpuid");
     found = id && id.value == gpu_id;
     return !found;
@@ -58,65 +58,65 @@ bool has_queue(std::string_view process, std::uint32_t gpu_id) {
   return found;
 }
 
-class kfd_driver final : public drm::compute_driver {
+class KfdDriver final : public drm::ComputeDriver {
  public:
-  explicit kfd_driver(const settings& s)
+  explicit KfdDriver(const Settings& s)
       : folder_(s.sys_root + "/class/kfd/kfd"), topology_(folder_), list_(folder_, s.proc_root) {}
 
-  source from() const noexcept override { return source::kfd; }
-  source_state describe() const override;
-  std::span<const drm::compute_node> nodes() override;
+  Source from() const noexcept override { return Source::kfd; }
+  SourceState describe() const override;
+  std::span<const drm::ComputeNode> nodes() override;
   bool is_in_doubt() const noexcept override { return is_passing(error_.value_or(0)); }
-  result<void> add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
-                        std::vector<usage>& rows) override;
+  Result<void> add_rows(drm::Visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                        std::vector<Usage>& rows) override;
 
  private:
   std::string folder_;
-  topology topology_;
-  process_list list_;
+  Topology topology_;
+  ProcessList list_;
   std::optional<int> error_;  // of the last read of the topology
 };
 
-constexpr failure_of fail{source::kfd};
+constexpr FailureOf fail{Source::kfd};
 
-failure refused(int error, std::string_view folder, std::string_view what) {
-  if (error == ENOENT) return fail(status::no_source, "AMD's compute driver (KFD) is not here");
+Failure refused(int error, std::string_view folder, std::string_view what) {
+  if (error == ENOENT) return fail(Status::no_source, "AMD's compute driver (KFD) is not here");
   const bool is_refusal = is_refused(error);
-  return fail(is_refusal ? status::permission : status::backend,
+  return fail(is_refusal ? Status::permission : Status::backend,
               {folder, what, is_refusal ? " may not be read" : " cannot be read"}, error);
 }
 
-source_state kfd_driver::describe() const {
-  source_state now;
-  now.why = {status::ok, source::kfd, {}, {}};
+SourceState KfdDriver::describe() const {
+  SourceState now;
+  now.why = {Status::ok, Source::kfd, {}, {}};
   if (!error_) return now;
-  now.state = state::ready;
+  now.state = State::ready;
   if (topology_.refused() != 0 && topology_.nodes().empty()) {
     now.why =
-        fail(status::permission, {"none of the GPUs below ", folder_,
+        fail(Status::permission, {"none of the GPUs below ", folder_,
                                   "/topology may be looked at: this container was not given one"});
-    now.state = state::unreadable;
+    now.state = State::unreadable;
   } else if (*error_ != 0) {
     now.why = refused(*error_, folder_, "/topology");
-    now.state = now.why.code == status::no_source ? state::absent : state::unreadable;
+    now.state = now.why.code == Status::no_source ? State::absent : State::unreadable;
   }
   return now;
 }
 
-std::span<const drm::compute_node> kfd_driver::nodes() {
+std::span<const drm::ComputeNode> KfdDriver::nodes() {
   error_ = topology_.refresh();
   return topology_.nodes();
 }
 
-result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
-                                  std::vector<usage>& rows) {
+Result<void> KfdDriver::add_rows(drm::Visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                                 std::vector<Usage>& rows) {
   const bool knows_pids = list_.knows_pids();
   // Foreign pids are ambiguous: fdinfo may already list the same process, which would then count
   // twice.
   const bool may_repeat = !knows_pids && !rows.empty();
   std::uint64_t sum = 0;
   std::uint32_t count = 0;
-  const auto take = [&](const compute_use& use) {
+  const auto take = [&](const ComputeUse& use) {
     sum += use.vram;
     ++count;
     if (may_repeat) return;
@@ -127,10 +127,10 @@ result<void> kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint
                     : knows_pids ? list_.of_process(gpu_id, pid, take)
                                  : 0;
   if (may_repeat && count != 0) {
-    for (usage& row : rows) note_incomplete(row);
+    for (Usage& row : rows) note_incomplete(row);
     v.diagnose(
-        with_reason(reason::ambiguous,
-                    fail(status::no_source, {count, " compute processes use ", sum,
+        with_reason(Reason::ambiguous,
+                    fail(Status::no_source, {count, " compute processes use ", sum,
                                              " bytes of this device, by pids of the host; run in "
                                              "the host's PID namespace"})),
         subject::processes, 0);
@@ -149,7 +149,7 @@ std::optional<std::uint64_t> property(std::string_view text, std::string_view ke
   return std::nullopt;
 }
 
-bool parse_node(std::string_view properties, drm::compute_node& into) noexcept {
+bool parse_node(std::string_view properties, drm::ComputeNode& into) noexcept {
   const auto minor = small(property(properties, "drm_render_minor"));
   const auto location = small(property(properties, "location_id"));
   if (property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
@@ -168,15 +168,15 @@ std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept {
   return property(properties, "size_in_bytes");
 }
 
-int topology::refresh() {
+int Topology::refresh() {
   const auto now = sysfs::read_number(folder_, "generation_id");
   if (now && generation_ == now.value) return 0;
   nodes_.clear();
   refused_ = 0;
   int failed = now.error;
-  const path_text all{folder_, "/nodes"};
+  const PathText all{folder_, "/nodes"};
   const int listed = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
-    const int error = add(path_text{all.view(), "/", name}.view());
+    const int error = add(PathText{all.view(), "/", name}.view());
     if (is_passing(error)) failed = error;
     return true;
   });
@@ -188,14 +188,14 @@ int topology::refresh() {
 
 // A CPU's node has gpu_id 0. Reading a node fails with EPERM if a device cgroup hides the GPU from
 // this container.
-int topology::add(std::string_view node) {
+int Topology::add(std::string_view node) {
   const auto id = sysfs::read_number(node, "gpu_id");
-  file_buffer buffer;
+  FileBuffer buffer;
   const auto text = sysfs::read_text(node, "properties", buffer);
   if (is_refused(id.error) || is_refused(text.error)) ++refused_;
   if (!id) return id.error;
   if (id.value == 0 || id.value > UINT32_MAX) return 0;
-  drm::compute_node fresh;
+  drm::ComputeNode fresh;
   fresh.gpu_id = static_cast<std::uint32_t>(id.value);
   if (!parse_node(text.value, fresh)) return text.error;
   fresh.memory = memory_of(node);
@@ -205,16 +205,16 @@ int topology::add(std::string_view node) {
 
 // KFD counts its own allocations, and fdinfo the same process's mapped memory; either may include
 // part of the other. They are never added: the larger one is a lower bound.
-void merge(const compute_use& use, std::vector<usage>& rows) {
-  const auto known = std::ranges::find_if(rows, [&](const usage& u) { return u.pid == use.pid; });
+void merge(const ComputeUse& use, std::vector<Usage>& rows) {
+  const auto known = std::ranges::find_if(rows, [&](const Usage& u) { return u.pid == use.pid; });
   const bool is_new = known == rows.end();
-  usage& row = is_new ? rows.emplace_back() : *known;
+  Usage& row = is_new ? rows.emplace_back() : *known;
   row.pid = use.pid;
   row.kinds = row.kinds.value_or(0) | usage_kind::compute;
   if (row.used && *row.used >= use.vram) return;
   if (!is_new) row.notes |= note::mixed;
-  row.from = source::kfd;
-  row.accounting = accounting::committed;
+  row.from = Source::kfd;
+  row.accounting = Accounting::committed;
   row.used = use.vram;
   row.clients.reset();
   note_incomplete(row);
@@ -222,7 +222,7 @@ void merge(const compute_use& use, std::vector<usage>& rows) {
   row.resident.reset();
 }
 
-int process_list::of_gpu(std::uint32_t gpu_id, visitor visit) const {
+int ProcessList::of_gpu(std::uint32_t gpu_id, Visitor visit) const {
   int failed = 0;
   const int listed = platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
     const auto pid = scan::number<std::uint32_t>(name);
@@ -233,18 +233,18 @@ int process_list::of_gpu(std::uint32_t gpu_id, visitor visit) const {
   return listed != 0 ? listed : failed;
 }
 
-int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor visit) const {
+int ProcessList::of_process(std::uint32_t gpu_id, std::uint32_t pid, Visitor visit) const {
   std::array<char, 24> name;
-  const path_text process{folder_, "/", pid};
+  const PathText process{folder_, "/", pid};
   const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
   if (!vram) return is_gone(vram.error) ? 0 : vram.error;
   if (vram.value != 0 || has_queue(process.view(), gpu_id)) visit({pid, vram.value});
   return 0;
 }
 
-bool process_list::knows_pids() {
+bool ProcessList::knows_pids() {
   if (!knows_pids_) {
-    const path_text own{proc_root_, "/self/ns"};
+    const PathText own{proc_root_, "/self/ns"};
     int error = 0;
     const bool knows =
         sysfs::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
@@ -259,8 +259,8 @@ bool process_list::knows_pids() {
 
 namespace hmn {
 
-std::unique_ptr<drm::compute_driver> make_kfd(const settings& s) {
-  return std::make_unique<kfd::kfd_driver>(s);
+std::unique_ptr<drm::ComputeDriver> make_kfd(const Settings& s) {
+  return std::make_unique<kfd::KfdDriver>(s);
 }
 
 }  // namespace hmn

@@ -20,19 +20,19 @@ namespace hmn::kfd {
 std::optional<std::uint64_t> property(std::string_view text, std::string_view key) noexcept;
 
 // Pure. Fills data of `properties`; returns false for a node that is no GPU or cannot be located.
-bool parse_node(std::string_view properties, drm::compute_node& into) noexcept;
+bool parse_node(std::string_view properties, drm::ComputeNode& into) noexcept;
 
 // Pure. Returns the bytes of a bank of the GPU's own memory; nothing for another bank.
 std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept;
 
-class topology {
+class Topology {
  public:
-  explicit topology(const std::string& kfd) : folder_(kfd + "/topology") {}
+  explicit Topology(const std::string& kfd) : folder_(kfd + "/topology") {}
 
   // Reads the topology again if it has changed. Returns 0, or errno if all or part of it could not
   // be read.
   int refresh();
-  [[nodiscard]] const std::vector<drm::compute_node>& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] const std::vector<drm::ComputeNode>& nodes() const noexcept { return nodes_; }
   // Number of nodes that this user or container may not read.
   [[nodiscard]] std::uint32_t refused() const noexcept { return refused_; }
 
@@ -41,30 +41,30 @@ class topology {
   int add(std::string_view node);
 
   std::string folder_;
-  std::vector<drm::compute_node> nodes_;
+  std::vector<drm::ComputeNode> nodes_;
   std::optional<std::uint64_t> generation_;  // of nodes_
   std::uint32_t refused_ = 0;
 };
 
 // <kfd>/proc/<pid>: what compute processes use. The pids are those of the initial PID namespace.
-struct compute_use {
+struct ComputeUse {
   std::uint32_t pid = 0;
   std::uint64_t vram = 0;
 };
 
 // Pure. Merges a compute process into the row of the same pid, or adds a row.
-void merge(const compute_use& use, std::vector<usage>& rows);
+void merge(const ComputeUse& use, std::vector<Usage>& rows);
 
-class process_list {
+class ProcessList {
  public:
-  process_list(const std::string& kfd, std::string proc_root)
+  ProcessList(const std::string& kfd, std::string proc_root)
       : folder_(kfd + "/proc"), proc_root_(std::move(proc_root)) {}
 
   // Visits the processes with memory or a queue on this GPU; an open /dev/kfd alone uses nothing.
   // Returns 0, or errno of an unreadable file.
-  using visitor = function_ref<void(const compute_use&)>;
-  int of_gpu(std::uint32_t gpu_id, visitor visit) const;
-  int of_process(std::uint32_t gpu_id, std::uint32_t pid, visitor visit) const;
+  using Visitor = FunctionRef<void(const ComputeUse&)>;
+  int of_gpu(std::uint32_t gpu_id, Visitor visit) const;
+  int of_process(std::uint32_t gpu_id, std::uint32_t pid, Visitor visit) const;
   // Whether pids of the initial namespace are those of the proc tree in use.
   [[nodiscard]] bool knows_pids();
 
@@ -79,6 +79,6 @@ class process_list {
 namespace hmn {
 
 // Driver of AMD's compute interface: <sys>/class/kfd/kfd.
-std::unique_ptr<drm::compute_driver> make_kfd(const settings& s);
+std::unique_ptr<drm::ComputeDriver> make_kfd(const Settings& s);
 
 }  // namespace hmn

@@ -11,14 +11,14 @@ namespace {
 
 namespace bit = telemetry_field;
 
-constexpr slot only = 0;
+constexpr Slot only = 0;
 // macmon measures for at least so long.
 constexpr std::uint64_t window_ns = 100 * platform::ns_per_ms;
 constexpr const char* interval = "100";
 
 constexpr std::string_view folders[] = {"/opt/homebrew/bin/", "/usr/local/bin/"};
-constinit const command_tool::description tool{
-    .fail = {source::macmon},
+constinit const command_tool::Description tool{
+    .fail = {Source::macmon},
     .name = "macmon",
     .gpu = "an Apple GPU",
     .vendor = vendor::apple,
@@ -28,15 +28,15 @@ constinit const command_tool::description tool{
     .when_late = "; it measures over a tenth of a second, and takes as long again to start",
 };
 
-constexpr failure_of fail{source::macmon};
+constexpr FailureOf fail{Source::macmon};
 
-failure why_absent(const field_amount& f) {
-  if (f.why == status::empty) return fail(status::unsupported, "macmon prints no such value");
+Failure why_absent(const FieldAmount& f) {
+  if (f.why == Status::empty) return fail(Status::unsupported, "macmon prints no such value");
   return tool.fail(f.why, {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
 }
 
-void diagnose(const failure& why, std::uint32_t about, FieldSet fields, reading& r) {
-  diagnostic d;
+void diagnose(const Failure& why, std::uint32_t about, FieldSet fields, Reading& r) {
+  Diagnostic d;
   d.why = why;
   d.about = about;
   d.field = fields;
@@ -45,43 +45,43 @@ void diagnose(const failure& why, std::uint32_t about, FieldSet fields, reading&
 }
 
 // Option parsing (clap) fails with exit code 2.
-bool is_option_refused(const platform::outcome& o) {
+bool is_option_refused(const platform::Outcome& o) {
   return o.exit_known && o.exit_code == 2 && o.output.find("--soc-info") != std::string::npos;
 }
 
 // The share of time is better; before 0.8 only the clock-weighted value exists, which is never
 // larger.
-const field_amount& busy_amount(const sample& s) {
-  const field_amount& active = s[field::gpu_active];
-  const field_amount& effective = s[field::gpu_effective];
-  return active.has_value() || effective.why == status::empty ? active : effective;
+const FieldAmount& busy_amount(const Sample& s) {
+  const FieldAmount& active = s[Field::gpu_active];
+  const FieldAmount& effective = s[Field::gpu_effective];
+  return active.has_value() || effective.why == Status::empty ? active : effective;
 }
 
-metric busy_of(const sample& s) {
-  metric m = measured(source::macmon, metric_id::engine_percent, which::engine::graphics,
+Metric busy_of(const Sample& s) {
+  Metric m = measured(Source::macmon, MetricId::engine_percent, which::engine::graphics,
                       busy_amount(s).number);
   m.window_ns = window_ns;
-  if (!s[field::gpu_active].has_value()) m.notes |= note::lower_bound;
+  if (!s[Field::gpu_active].has_value()) m.notes |= note::lower_bound;
   return m;
 }
 
 constexpr FieldSet reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
                                         bit::power_watts, bit::core_clock_mhz};
 
-const field_amount& amount_of(const sample& s, FieldSet wanted) {
+const FieldAmount& amount_of(const Sample& s, FieldSet wanted) {
   switch (wanted) {
     case bit::gpu_busy_percent:
       return busy_amount(s);
     case bit::temperature_celsius:
-      return s[field::gpu_temperature];
+      return s[Field::gpu_temperature];
     case bit::power_watts:
-      return s[field::gpu_power];
+      return s[Field::gpu_power];
     default:
-      return s[field::gpu_clock];
+      return s[Field::gpu_clock];
   }
 }
 
-void put(telemetry& out, FieldSet wanted, const field_amount& f) {
+void put(Telemetry& out, FieldSet wanted, const FieldAmount& f) {
   switch (wanted) {
     case bit::gpu_busy_percent:
       out.gpu_busy_percent = f.number;
@@ -98,50 +98,50 @@ void put(telemetry& out, FieldSet wanted, const field_amount& f) {
   }
 }
 
-bool has_any(const telemetry& t) {
+bool has_any(const Telemetry& t) {
   return t.gpu_busy_percent || t.temperature_celsius || t.power_watts || t.core_clock_mhz;
 }
 
-struct metric_field {
-  field what;
-  metric_id id;
+struct MetricField {
+  Field what;
+  MetricId id;
   std::uint32_t instance;
 };
 
-constexpr metric_field metric_fields[] = {
-    {field::gpu_temperature, metric_id::temperature, which::sensor::core},
-    {field::gpu_power, metric_id::power_watts, which::power_reading::average},
-    {field::chip_power, metric_id::power_watts, which::power_reading::package},
-    {field::memory_power, metric_id::power_watts, which::power_reading::memory},
-    {field::board_power, metric_id::power_watts, which::power_reading::board},
-    {field::gpu_clock, metric_id::clock_mhz, which::clock::core},
+constexpr MetricField metric_fields[] = {
+    {Field::gpu_temperature, MetricId::temperature, which::sensor::core},
+    {Field::gpu_power, MetricId::power_watts, which::power_reading::average},
+    {Field::chip_power, MetricId::power_watts, which::power_reading::package},
+    {Field::memory_power, MetricId::power_watts, which::power_reading::memory},
+    {Field::board_power, MetricId::power_watts, which::power_reading::board},
+    {Field::gpu_clock, MetricId::clock_mhz, which::clock::core},
 };
 
 }  // namespace
 
-macmon_source::macmon_source(const std::string& path, bool is_root)
-    : device_source(source::macmon, calls::run_programs),
+MacmonSource::MacmonSource(const std::string& path, bool is_root)
+    : DeviceSource(Source::macmon, Calls::run_programs),
       program_(tool, path),
       may_be_planted_(is_root && path.empty()) {}
 
-result<void> macmon_source::probe() {
-  result<void> here = program_.find();
+Result<void> MacmonSource::probe() {
+  Result<void> here = program_.find();
   // Homebrew's folders belong to a user.
   if (here && may_be_planted_) {
-    return fail(status::permission,
+    return fail(Status::permission,
                 "macmon is not started as root, since users can write to its folder; give its path "
                 "if that is meant");
   }
   return here;
 }
 
-result<void> macmon_source::prepare(reading&) {
+Result<void> MacmonSource::prepare(Reading&) {
   loaded_.reset();
   now_.reset();
   return probe();
 }
 
-result<void> macmon_source::load(reading& r) {
+Result<void> MacmonSource::load(Reading& r) {
   if (!loaded_) {
     loaded_ = ask(r);
     settle(*loaded_);
@@ -149,18 +149,18 @@ result<void> macmon_source::load(reading& r) {
   return *loaded_;
 }
 
-result<void> macmon_source::ask(reading& r) {
+Result<void> MacmonSource::ask(Reading& r) {
   if (program_.was_replaced()) is_plain_ = false;
   std::vector<std::string> words{"--interval", interval, "pipe", "--samples", "1"};
   if (!is_plain_) words.emplace_back("--soc-info");
-  const platform::outcome o = program_.run(std::move(words), true, r);
-  const command_tool::verdict v(tool, o);
+  const platform::Outcome o = program_.run(std::move(words), true, r);
+  const command_tool::Verdict v(tool, o);
   if (auto why = v.why_not_run(program_.path())) return *why;
   if (!is_plain_ && is_option_refused(o)) {
     is_plain_ = true;
     return ask(r);
   }
-  answer a = read_answer(o.output);
+  Answer a = read_answer(o.output);
   if (!a.last) return v.of_exit("printed no sample", a.stray.view());
   now_ = std::move(a.last);
   if (!now_->chip.empty()) chip_ = now_->chip;
@@ -170,21 +170,21 @@ result<void> macmon_source::ask(reading& r) {
   return {};
 }
 
-result<const sample*> macmon_source::find(slot number, reading& r) {
-  if (number != only) return fail(status::no_device, "macmon reports one GPU only");
-  if (result<void> loaded = load(r); !loaded) return loaded.why();
+Result<const Sample*> MacmonSource::find(Slot number, Reading& r) {
+  if (number != only) return fail(Status::no_device, "macmon reports one GPU only");
+  if (Result<void> loaded = load(r); !loaded) return loaded.why();
   return &*now_;
 }
 
-result<void> macmon_source::devices(std::vector<device>& out, reading& r) {
-  if (result<void> loaded = load(r); !loaded) return loaded;
-  device who;
+Result<void> MacmonSource::devices(std::vector<Device>& out, Reading& r) {
+  if (Result<void> loaded = load(r); !loaded) return loaded;
+  Device who;
   who.number = only;
-  who.from = source::macmon;
-  who.form = device_form::integrated;
-  who.memory_kind = memory_kind::unified;
+  who.from = Source::macmon;
+  who.form = DeviceForm::integrated;
+  who.memory_kind = MemoryKind::unified;
   who.vendor = vendor::apple;
-  who.state = state::ready;
+  who.state = State::ready;
   who.driver_index = 0;
   who.name.assign(chip_.view());
   out.push_back(who);
@@ -192,79 +192,79 @@ result<void> macmon_source::devices(std::vector<device>& out, reading& r) {
 }
 
 // The RAM usage that it prints is that of all programs, not of the GPU.
-result<void> macmon_source::memory(slot number, pools& out, reading& r) {
+Result<void> MacmonSource::memory(Slot number, Pools& out, Reading& r) {
   const auto s = find(number, r);
   if (!s) return s.why();
-  pool p;
-  p.kind = pool_kind::unified;
-  p.from = source::macmon;
+  Pool p;
+  p.kind = PoolKind::unified;
+  p.from = Source::macmon;
   p.is_main = true;
-  const field_amount& total = (**s)[field::memory_total];
+  const FieldAmount& total = (**s)[Field::memory_total];
   if (total.has_value()) {
     p.total = total.whole;
   } else {
     diagnose(why_absent(total), subject::pools, pool_field::total, r);
   }
-  diagnose(fail(status::unsupported,
+  diagnose(fail(Status::unsupported,
                 "macmon reports the RAM that all programs use, not the part of the GPU"),
            subject::pools, pool_field::used | pool_field::free, r);
   out.add(p);
   return {};
 }
 
-result<void> macmon_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                      reading& r) {
+Result<void> MacmonSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                     Reading& r) {
   const auto found = find(number, r);
   if (!found) return found.why();
   out = {};
-  out.from = source::macmon;
-  out.sources = bit_of(source::macmon);
+  out.from = Source::macmon;
+  out.sources = bit_of(Source::macmon);
   FieldSet left = fields;
-  std::vector<command_tool::missing> gaps;
+  std::vector<command_tool::Missing> gaps;
   for (const FieldSet wanted : reported_fields) {
     if ((fields & wanted) == 0) continue;
     left &= ~wanted;
-    const field_amount& f = amount_of(**found, wanted);
+    const FieldAmount& f = amount_of(**found, wanted);
     if (f.has_value()) {
       put(out, wanted, f);
       continue;
     }
-    const failure why = why_absent(f);
+    const Failure why = why_absent(f);
     command_tool::add_missing(gaps, wanted, why.code, why.message);
   }
   if (out.window_ns) left &= ~bit::window_ns;
-  const failure why = why_absent({});
+  const Failure why = why_absent({});
   if (left != 0) command_tool::add_missing(gaps, left, why.code, why.message);
   if (!has_any(out)) return fail(gaps.front().code, gaps.front().message);
   if (out.gpu_busy_percent) out.notes |= busy_of(**found).notes;
-  for (const command_tool::missing& m : gaps) {
+  for (const command_tool::Missing& m : gaps) {
     diagnose(fail(m.code, m.message), subject::telemetry, m.fields, r);
   }
   return {};
 }
 
-result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
+Result<void> MacmonSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& r) {
   const auto found = find(number, r);
   if (!found) return found.why();
-  const sample& s = **found;
+  const Sample& s = **found;
   // A key that is not printed is no failure: versions differ.
-  const auto has = [&r](const field_amount& f, FieldSet metric) {
-    if (!f.has_value() && f.why != status::empty) {
+  const auto has = [&r](const FieldAmount& f, FieldSet metric) {
+    if (!f.has_value() && f.why != Status::empty) {
       diagnose(why_absent(f), subject::metrics, metric, r);
     }
     return f.has_value();
   };
-  const metric busy = busy_of(s);
+  const Metric busy = busy_of(s);
   if (has(busy_amount(s), missing_metric(busy.id, busy.instance))) out.push_back(busy);
-  for (const metric_field& m : metric_fields) {
+  for (const MetricField& m : metric_fields) {
     if (!has(s[m.what], missing_metric(m.id, m.instance))) continue;
-    out.push_back(measured(source::macmon, m.id, m.instance, s[m.what].number));
-    if (m.id == metric_id::power_watts) out.back().window_ns = window_ns;
+    out.push_back(measured(Source::macmon, m.id, m.instance, s[m.what].number));
+    if (m.id == MetricId::power_watts) out.back().window_ns = window_ns;
   }
   for (std::size_t i = 0; i < s.fans.size(); ++i) {
     const auto instance = static_cast<std::uint32_t>(i) + 1;
-    if (!has(s.fans[i], missing_metric(metric_id::fan_rpm, instance))) continue;
-    out.push_back(measured(source::macmon, metric_id::fan_rpm, instance, s.fans[i].number));
+    if (!has(s.fans[i], missing_metric(MetricId::fan_rpm, instance))) continue;
+    out.push_back(measured(Source::macmon, MetricId::fan_rpm, instance, s.fans[i].number));
   }
   return {};
 }

@@ -13,33 +13,32 @@
 namespace hmn::macmon {
 
 // GPU of an Apple SoC, read from a command that runs once per reading.
-class macmon_source final : public device_source {
+class MacmonSource final : public DeviceSource {
  public:
   // `is_root`: the caller has all privileges.
-  macmon_source(const std::string& path, bool is_root);
+  MacmonSource(const std::string& path, bool is_root);
 
-  result<void> probe() override;
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                         reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
+  Result<void> probe() override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
   void close() noexcept override { now_.reset(); }
 
  private:
   // Runs the command unless this reading already did.
-  result<void> load(reading& r);
-  result<void> ask(reading& r);
-  result<const sample*> find(slot number, reading& r);
+  Result<void> load(Reading& r);
+  Result<void> ask(Reading& r);
+  Result<const Sample*> find(Slot number, Reading& r);
 
-  command_tool::program program_;
+  command_tool::Program program_;
   const bool may_be_planted_;
   bool is_plain_ = false;  // the version has no option for the chip's name
-  text<96> chip_;
+  Text<96> chip_;
 
-  std::optional<result<void>> loaded_;
-  std::optional<sample> now_;
+  std::optional<Result<void>> loaded_;
+  std::optional<Sample> now_;
 };
 
 }  // namespace hmn::macmon

@@ -14,7 +14,7 @@
 
 namespace hmn::macmon {
 
-enum class field : std::uint8_t {
+enum class Field : std::uint8_t {
   gpu_active,     // percent of time with activity
   gpu_effective,  // the same, weighted by the ratio of clock to maximum clock
   gpu_clock,
@@ -27,34 +27,34 @@ enum class field : std::uint8_t {
   count,
 };
 
-struct field_amount {
-  status why = status::empty;  // ok: has a value; empty: no such key
+struct FieldAmount {
+  Status why = Status::empty;  // ok: has a value; empty: no such key
   double number = 0;
   std::uint64_t whole = 0;  // in bytes
   std::string_view flaw;    // why the value is invalid
-  text<32> key;             // as printed
-  text<64> said;            // as printed
+  Text<32> key;             // as printed
+  Text<64> said;            // as printed
 
-  [[nodiscard]] bool has_value() const noexcept { return why == status::ok; }
+  [[nodiscard]] bool has_value() const noexcept { return why == Status::ok; }
 };
 
 inline constexpr std::size_t most_fans = 16;
 
-struct sample {
-  std::array<field_amount, static_cast<std::size_t>(field::count)> amounts;
-  std::array<field_amount, most_fans> fans;  // RPM
-  text<96> chip;                             // empty: unknown
+struct Sample {
+  std::array<FieldAmount, static_cast<std::size_t>(Field::count)> amounts;
+  std::array<FieldAmount, most_fans> fans;  // RPM
+  Text<96> chip;                            // empty: unknown
 
-  [[nodiscard]] const field_amount& operator[](field f) const {
+  [[nodiscard]] const FieldAmount& operator[](Field f) const {
     return amounts[static_cast<std::size_t>(f)];
   }
 };
 
-struct answer {
-  std::optional<sample> last;  // last complete sample
-  text<160> stray;             // first unknown line
+struct Answer {
+  std::optional<Sample> last;  // last complete sample
+  Text<160> stray;             // first unknown line
 };
 
-answer read_answer(std::string_view output);
+Answer read_answer(std::string_view output);
 
 }  // namespace hmn::macmon

@@ -19,7 +19,7 @@ bool is_off(std::string_view state) {
   return state == "OFF" || state == "IDLE" || state == "DOWN";
 }
 
-void compare_energy(const counters& before, const counters& now, rates& out) {
+void compare_energy(const Counters& before, const Counters& now, Rates& out) {
   if (!now.joules || !before.joules) {
     out.no_watts = now.odd_unit.empty() ? "macOS counts no energy of this GPU"
                                         : "macOS counts its energy in a unit that is not known";
@@ -40,15 +40,15 @@ void compare_energy(const counters& before, const counters& now, rates& out) {
   }
 }
 
-void compare_states(const counters& before, const counters& now, std::span<const double> clocks,
-                    rates& out) {
+void compare_states(const Counters& before, const Counters& now, std::span<const double> clocks,
+                    Rates& out) {
   out.no_megahertz = "macOS does not report the time at each clock of this GPU";
   if (now.states.empty() || clocks.empty() || now.states.size() != before.states.size()) return;
   double ran = 0;
   double weighted = 0;
   std::size_t running = 0;
   for (std::size_t i = 0; i < now.states.size(); ++i) {
-    const residency& is = now.states[i];
+    const Residency& is = now.states[i];
     if (is.state != before.states[i].state) return;
     if (is.ticks < before.states[i].ticks) {
       out.no_megahertz = "the counters of its clocks have started again";
@@ -94,8 +94,8 @@ std::optional<double> joules_of(std::int64_t amount, std::string_view unit) {
   return std::nullopt;
 }
 
-rates compare(const counters& before, const counters& now, std::span<const double> clocks) {
-  rates out;
+Rates compare(const Counters& before, const Counters& now, std::span<const double> clocks) {
+  Rates out;
   out.no_watts = out.no_megahertz = alone;
   if (before.at_ns == 0 || now.at_ns <= before.at_ns) return out;
   const std::uint64_t window = now.at_ns - before.at_ns;
@@ -107,9 +107,9 @@ rates compare(const counters& before, const counters& now, std::span<const doubl
   return out;
 }
 
-rates counter_history::add(counters now, std::span<const double> clocks) {
+Rates CounterHistory::add(Counters now, std::span<const double> clocks) {
   const bool is_ripe = now.at_ns - younger_.at_ns >= usual_ns;
-  rates out = compare(is_ripe || older_.at_ns == 0 ? younger_ : older_, now, clocks);
+  Rates out = compare(is_ripe || older_.at_ns == 0 ? younger_ : older_, now, clocks);
   if (out.went_back) clear();
   if (is_ripe || younger_.at_ns == 0) {
     older_ = std::move(younger_);
@@ -118,29 +118,29 @@ rates counter_history::add(counters now, std::span<const double> clocks) {
   return out;
 }
 
-bool report::open(const frameworks& f) {
+bool Report::open(const Frameworks& f) {
   close();
   if (!f.has_report) return false;
   f_ = &f;
-  const owned energy = make_text(f.core, energy_group);
-  const owned states = make_text(f.core, state_group);
-  const owned substates = make_text(f.core, state_subgroup);
+  const Owned energy = make_text(f.core, energy_group);
+  const Owned states = make_text(f.core, state_group);
+  const Owned substates = make_text(f.core, state_subgroup);
   channels_ = {f.core, f.report.copy_channels(energy.get(), nullptr, 0, 0, 0)};
-  owned more{f.core, f.report.copy_channels(states.get(), substates.get(), 0, 0, 0)};
+  Owned more{f.core, f.report.copy_channels(states.get(), substates.get(), 0, 0, 0)};
   if (!channels_) {
     channels_ = std::move(more);
   } else if (more) {
     f.report.merge_channels(channels_.get(), more.get(), nullptr);
   }
   if (!channels_) return false;
-  cf subscribed = nullptr;
+  Cf subscribed = nullptr;
   subscription_ = {f.core, f.report.subscribe(nullptr, channels_.get(), &subscribed, 0, nullptr)};
   subscribed_ = {f.core, subscribed};
   return subscription_ && subscribed_;
 }
 
-void report::take(cf channel, counters& into) const {
-  const io_report& from = f_->report;
+void Report::take(Cf channel, Counters& into) const {
+  const IoReport& from = f_->report;
   const std::string group = text_of(f_->core, from.group_of(channel));
   const std::string name = text_of(f_->core, from.name_of(channel));
   if (group == energy_group && is_energy(name)) {
@@ -157,19 +157,19 @@ void report::take(cf channel, counters& into) const {
   }
 }
 
-counters report::read() const {
-  counters now;
+Counters Report::read() const {
+  Counters now;
   now.at_ns = platform::monotonic_ns();
   now.suspended_ns = platform::suspended_ns();
   if (!subscription_) return now;
-  const owned sample{f_->core, f_->report.sample(subscription_.get(), subscribed_.get(), nullptr)};
-  const cf list = find(f_->core, sample.get(), "IOReportChannels");
-  const cf_index count = count_of(f_->core, list);
-  for (cf_index i = 0; i < count; ++i) take(f_->core.at(list, i), now);
+  const Owned sample{f_->core, f_->report.sample(subscription_.get(), subscribed_.get(), nullptr)};
+  const Cf list = find(f_->core, sample.get(), "IOReportChannels");
+  const CfIndex count = count_of(f_->core, list);
+  for (CfIndex i = 0; i < count; ++i) take(f_->core.at(list, i), now);
   return now;
 }
 
-void report::close() noexcept {
+void Report::close() noexcept {
   subscription_ = {};
   subscribed_ = {};
   channels_ = {};

@@ -15,24 +15,24 @@
 namespace hmn::metal {
 
 // Time of the GPU in a state, in its own ticks; monotonic.
-struct residency {
+struct Residency {
   std::string state;
   std::int64_t ticks = 0;
 };
 
-struct counters {
+struct Counters {
   std::uint64_t at_ns = 0;
   std::uint64_t suspended_ns = 0;  // at that time: platform::suspended_ns()
-  std::optional<double> joules;  // monotonic
-  std::string odd_unit;          // the unit, if energy is unknown because of it
-  std::vector<residency> states;
+  std::optional<double> joules;    // monotonic
+  std::string odd_unit;            // the unit, if energy is unknown because of it
+  std::vector<Residency> states;
 };
 
 // Converts nJ, uJ or mJ; returns nothing for another unit.
 std::optional<double> joules_of(std::int64_t amount, std::string_view unit);
 
 // Averages between two samples; each absent one has its reason.
-struct rates {
+struct Rates {
   std::uint64_t window_ns = 0;
   std::optional<double> watts;
   std::optional<double> megahertz;  // while active
@@ -42,34 +42,34 @@ struct rates {
 };
 
 // `clocks`: those of the active states in MHz, in the order of the states.
-rates compare(const counters& before, const counters& now, std::span<const double> clocks);
+Rates compare(const Counters& before, const Counters& now, std::span<const double> clocks);
 
 // Decides which earlier sample to compare with: one at least a tenth of a second old, if there is
 // one.
-class counter_history {
+class CounterHistory {
  public:
-  rates add(counters now, std::span<const double> clocks);
+  Rates add(Counters now, std::span<const double> clocks);
   void clear() noexcept { older_ = younger_ = {}; }
 
  private:
-  counters older_, younger_;  // at_ns 0: no sample
+  Counters older_, younger_;  // at_ns 0: no sample
 };
 
 // GPU channels of IOReport, readable by any user.
-class report {
+class Report {
  public:
   // Returns false if there are no such channels.
-  bool open(const frameworks& f);
-  [[nodiscard]] counters read() const;
+  bool open(const Frameworks& f);
+  [[nodiscard]] Counters read() const;
   void close() noexcept;
 
  private:
-  void take(cf channel, counters& into) const;
+  void take(Cf channel, Counters& into) const;
 
-  const frameworks* f_ = nullptr;
-  owned channels_;
-  owned subscribed_;
-  owned subscription_;
+  const Frameworks* f_ = nullptr;
+  Owned channels_;
+  Owned subscribed_;
+  Owned subscription_;
 };
 
 }  // namespace hmn::metal

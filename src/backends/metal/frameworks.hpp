@@ -13,16 +13,16 @@ namespace hmn::metal {
 // Declared by hand: Apple publishes no headers for libIOReport and the sensors of IOHID.
 
 // CoreFoundation
-using cf = const void*;                            // CFTypeRef
-using cf_boolean = unsigned char;                  // Boolean
-using cf_index = long;                             // CFIndex
-using cf_type = unsigned long;                     // CFTypeID
+using Cf = const void*;                            // CFTypeRef
+using CfBoolean = unsigned char;                   // Boolean
+using CfIndex = long;                              // CFIndex
+using CfType = unsigned long;                      // CFTypeID
 inline constexpr std::uint32_t utf8 = 0x08000100;  // kCFStringEncodingUTF8
-inline constexpr cf_index signed_32 = 3;           // kCFNumberSInt32Type
-inline constexpr cf_index signed_64 = 4;           // kCFNumberSInt64Type
+inline constexpr CfIndex signed_32 = 3;            // kCFNumberSInt32Type
+inline constexpr CfIndex signed_64 = 4;            // kCFNumberSInt64Type
 
 // IOKit
-using io_object = unsigned int;               // io_object_t, a mach_port_t
+using IoObject = unsigned int;                // io_object_t, a mach_port_t
 inline constexpr std::size_t io_name = 128;   // io_name_t
 inline constexpr unsigned int main_port = 0;  // kIOMainPortDefault
 
@@ -32,82 +32,82 @@ inline constexpr std::int32_t temperature_usage = 5;
 inline constexpr std::int64_t temperature_event = 15;
 inline constexpr std::int32_t temperature_field = 15 << 16;
 
-struct core_foundation {
-  void (*release)(cf);
-  cf_type (*type_of)(cf);
-  cf_type (*string_type)();
-  cf_type (*number_type)();
-  cf_type (*dictionary_type)();
-  cf_type (*array_type)();
-  cf_type (*data_type)();
-  cf (*make_string)(cf allocator, const char* text, std::uint32_t encoding);
-  cf_boolean (*copy_string)(cf string, char* out, cf_index size, std::uint32_t encoding);
-  cf (*make_number)(cf allocator, cf_index type, const void* value);
-  cf_boolean (*number_value)(cf number, cf_index type, void* out);
-  cf (*find)(cf dictionary, cf key);
-  cf (*make_dictionary)(cf allocator, const cf* keys, const cf* values, cf_index count,
+struct CoreFoundation {
+  void (*release)(Cf);
+  CfType (*type_of)(Cf);
+  CfType (*string_type)();
+  CfType (*number_type)();
+  CfType (*dictionary_type)();
+  CfType (*array_type)();
+  CfType (*data_type)();
+  Cf (*make_string)(Cf allocator, const char* text, std::uint32_t encoding);
+  CfBoolean (*copy_string)(Cf string, char* out, CfIndex size, std::uint32_t encoding);
+  Cf (*make_number)(Cf allocator, CfIndex type, const void* value);
+  CfBoolean (*number_value)(Cf number, CfIndex type, void* out);
+  Cf (*find)(Cf dictionary, Cf key);
+  Cf (*make_dictionary)(Cf allocator, const Cf* keys, const Cf* values, CfIndex count,
                         const void* key_calls, const void* value_calls);
-  cf_index (*count)(cf array);
-  cf (*at)(cf array, cf_index index);
-  cf_index (*data_length)(cf data);
-  const std::uint8_t* (*data_bytes)(cf data);
+  CfIndex (*count)(Cf array);
+  Cf (*at)(Cf array, CfIndex index);
+  CfIndex (*data_length)(Cf data);
+  const std::uint8_t* (*data_bytes)(Cf data);
   const void* key_calls;    // kCFTypeDictionaryKeyCallBacks
   const void* value_calls;  // kCFTypeDictionaryValueCallBacks
 };
 
-struct io_kit {
-  cf (*matching)(const char* of_class);
+struct IoKit {
+  Cf (*matching)(const char* of_class);
   // Consumes the dictionary.
-  int (*find_services)(unsigned int port, cf matching, io_object* iterator);
-  io_object (*next)(io_object iterator);
-  int (*release)(io_object);
-  int (*class_of)(io_object, char* name);
-  int (*name_of)(io_object, char* name);
-  int (*id_of)(io_object, std::uint64_t* id);
-  int (*parent_of)(io_object, const char* plane, io_object* parent);
-  int (*properties_of)(io_object, cf* properties, cf allocator, std::uint32_t options);
+  int (*find_services)(unsigned int port, Cf matching, IoObject* iterator);
+  IoObject (*next)(IoObject iterator);
+  int (*release)(IoObject);
+  int (*class_of)(IoObject, char* name);
+  int (*name_of)(IoObject, char* name);
+  int (*id_of)(IoObject, std::uint64_t* id);
+  int (*parent_of)(IoObject, const char* plane, IoObject* parent);
+  int (*properties_of)(IoObject, Cf* properties, Cf allocator, std::uint32_t options);
 };
 
 // Calls that send a message, by return type.
-struct metal_calls {
-  cf (*copy_all_devices)();
-  cf (*make_default_device)();
+struct MetalCalls {
+  Cf (*copy_all_devices)();
+  Cf (*make_default_device)();
   void* (*selector)(const char* name);
-  std::uint64_t (*ask_number)(cf object, void* selector);
-  cf (*ask_at)(cf object, void* selector, unsigned long index);
+  std::uint64_t (*ask_number)(Cf object, void* selector);
+  Cf (*ask_at)(Cf object, void* selector, unsigned long index);
   void* (*open_pool)();
   void (*close_pool)(void*);
 };
 
-struct io_report {
-  cf (*copy_channels)(cf group, cf subgroup, std::uint64_t, std::uint64_t, std::uint64_t);
-  void (*merge_channels)(cf into, cf from, cf);
-  cf (*subscribe)(const void*, cf channels, cf* subscribed, std::uint64_t, cf);
-  cf (*sample)(cf subscription, cf subscribed, cf);
-  cf (*group_of)(cf channel);
-  cf (*name_of)(cf channel);
-  cf (*unit_of)(cf channel);
-  std::int64_t (*value_of)(cf channel, std::int32_t);
-  std::int32_t (*state_count)(cf channel);
-  cf (*state_name)(cf channel, std::int32_t index);
-  std::int64_t (*state_time)(cf channel, std::int32_t index);
+struct IoReport {
+  Cf (*copy_channels)(Cf group, Cf subgroup, std::uint64_t, std::uint64_t, std::uint64_t);
+  void (*merge_channels)(Cf into, Cf from, Cf);
+  Cf (*subscribe)(const void*, Cf channels, Cf* subscribed, std::uint64_t, Cf);
+  Cf (*sample)(Cf subscription, Cf subscribed, Cf);
+  Cf (*group_of)(Cf channel);
+  Cf (*name_of)(Cf channel);
+  Cf (*unit_of)(Cf channel);
+  std::int64_t (*value_of)(Cf channel, std::int32_t);
+  std::int32_t (*state_count)(Cf channel);
+  Cf (*state_name)(Cf channel, std::int32_t index);
+  std::int64_t (*state_time)(Cf channel, std::int32_t index);
 };
 
-struct hid_sensors {
-  cf (*make_client)(cf allocator);
-  int (*set_matching)(cf client, cf matching);
-  cf (*copy_services)(cf client);
-  cf (*copy_property)(cf service, cf key);
-  cf (*copy_event)(cf service, std::int64_t type, std::int32_t options, std::int64_t at);
-  double (*value_of)(cf event, std::int32_t field);
+struct HidSensors {
+  Cf (*make_client)(Cf allocator);
+  int (*set_matching)(Cf client, Cf matching);
+  Cf (*copy_services)(Cf client);
+  Cf (*copy_property)(Cf service, Cf key);
+  Cf (*copy_event)(Cf service, std::int64_t type, std::int32_t options, std::int64_t at);
+  double (*value_of)(Cf event, std::int32_t field);
 };
 
-struct frameworks {
-  core_foundation core;
-  io_kit registry;
-  metal_calls metal;
-  io_report report;
-  hid_sensors sensors;
+struct Frameworks {
+  CoreFoundation core;
+  IoKit registry;
+  MetalCalls metal;
+  IoReport report;
+  HidSensors sensors;
   // The first two frameworks are always there.
   bool has_metal = false;
   bool has_report = false;
@@ -115,6 +115,6 @@ struct frameworks {
 };
 
 // Loads this system's frameworks. They cannot be unloaded.
-result<frameworks> load_frameworks();
+Result<Frameworks> load_frameworks();
 
 }  // namespace hmn::metal

@@ -14,21 +14,21 @@ constexpr const char* objc_path = "/usr/lib/libobjc.A.dylib";
 constexpr const char* report_path = "/usr/lib/libIOReport.dylib";
 
 // Looks up functions of a library until one is missing.
-class taker {
+class Taker {
  public:
-  explicit taker(const char* path) : path_(path), opened_(platform::library::open(path)) {
+  explicit Taker(const char* path) : path_(path), opened_(platform::Library::open(path)) {
     is_whole_ = static_cast<bool>(opened_);
   }
 
   template <class F>
-  taker& take(const char* name, F*& into) {
+  Taker& take(const char* name, F*& into) {
     void* const found = is_whole_ ? opened_.value.symbol(name) : nullptr;
     if (found == nullptr && is_whole_) lacking_ = name;
     is_whole_ = found != nullptr;
     into = reinterpret_cast<F*>(found);
     return *this;
   }
-  taker& take(const char* name, const void*& into) {
+  Taker& take(const char* name, const void*& into) {
     into = is_whole_ ? opened_.value.symbol(name) : nullptr;
     if (into == nullptr && is_whole_) lacking_ = name;
     is_whole_ = into != nullptr;
@@ -39,9 +39,9 @@ class taker {
     if (is_whole_) opened_.value.leave_open();
     return is_whole_;
   }
-  [[nodiscard]] failure why() const {
-    return {status::no_source,
-            source::metal,
+  [[nodiscard]] Failure why() const {
+    return {Status::no_source,
+            Source::metal,
             {},
             lacking_ == nullptr ? compose({path_, " cannot be loaded: ", opened_.error_text})
                                 : compose({path_, " has no ", lacking_})};
@@ -49,13 +49,13 @@ class taker {
 
  private:
   const char* path_;
-  platform::library::open_result opened_;
+  platform::Library::OpenResult opened_;
   const char* lacking_ = nullptr;
   bool is_whole_ = false;
 };
 
-result<void> load(core_foundation& f) {
-  taker from(core_path);
+Result<void> load(CoreFoundation& f) {
+  Taker from(core_path);
   from.take("CFRelease", f.release)
       .take("CFGetTypeID", f.type_of)
       .take("CFStringGetTypeID", f.string_type)
@@ -79,8 +79,8 @@ result<void> load(core_foundation& f) {
   return from.why();
 }
 
-result<void> load(io_kit& f) {
-  taker from(io_path);
+Result<void> load(IoKit& f) {
+  Taker from(io_path);
   from.take("IOServiceMatching", f.matching)
       .take("IOServiceGetMatchingServices", f.find_services)
       .take("IOIteratorNext", f.next)
@@ -94,22 +94,22 @@ result<void> load(io_kit& f) {
   return from.why();
 }
 
-bool load(metal_calls& f) {
-  taker objc(objc_path);
+bool load(MetalCalls& f) {
+  Taker objc(objc_path);
   objc.take("sel_registerName", f.selector)
       .take("objc_msgSend", f.ask_number)
       .take("objc_msgSend", f.ask_at)
       .take("objc_autoreleasePoolPush", f.open_pool)
       .take("objc_autoreleasePoolPop", f.close_pool);
-  taker from(metal_path);
+  Taker from(metal_path);
   from.take("MTLCopyAllDevices", f.copy_all_devices)
       .take("MTLCreateSystemDefaultDevice", f.make_default_device);
   const bool has_objc = objc.keep();
   return from.keep() && has_objc;
 }
 
-bool load(io_report& f) {
-  taker from(report_path);
+bool load(IoReport& f) {
+  Taker from(report_path);
   from.take("IOReportCopyChannelsInGroup", f.copy_channels)
       .take("IOReportMergeChannels", f.merge_channels)
       .take("IOReportCreateSubscription", f.subscribe)
@@ -124,8 +124,8 @@ bool load(io_report& f) {
   return from.keep();
 }
 
-bool load(hid_sensors& f) {
-  taker from(io_path);
+bool load(HidSensors& f) {
+  Taker from(io_path);
   from.take("IOHIDEventSystemClientCreate", f.make_client)
       .take("IOHIDEventSystemClientSetMatching", f.set_matching)
       .take("IOHIDEventSystemClientCopyServices", f.copy_services)
@@ -137,10 +137,10 @@ bool load(hid_sensors& f) {
 
 }  // namespace
 
-result<frameworks> load_frameworks() {
-  frameworks all{};
-  if (result<void> loaded = load(all.core); !loaded) return loaded.why();
-  if (result<void> loaded = load(all.registry); !loaded) return loaded.why();
+Result<Frameworks> load_frameworks() {
+  Frameworks all{};
+  if (Result<void> loaded = load(all.core); !loaded) return loaded.why();
+  if (Result<void> loaded = load(all.registry); !loaded) return loaded.why();
   all.has_metal = load(all.metal);
   all.has_report = load(all.report);
   all.has_sensors = load(all.sensors);

@@ -5,8 +5,8 @@
 
 namespace hmn {
 
-std::unique_ptr<device_source> make_metal(const settings&) {
-  return std::make_unique<metal::metal_source>(mach::system_kernel(), metal::load_frameworks);
+std::unique_ptr<DeviceSource> make_metal(const Settings&) {
+  return std::make_unique<metal::MetalSource>(mach::system_kernel(), metal::load_frameworks);
 }
 
 }  // namespace hmn

@@ -14,11 +14,11 @@
 namespace hmn::metal {
 namespace {
 
-inline constexpr failure_of fail{source::metal};
+inline constexpr FailureOf fail{Source::metal};
 
-inline void diagnose(const failure& why, std::uint32_t about, FieldSet fields, slot number,
-                     reading& r) {
-  diagnostic d;
+inline void diagnose(const Failure& why, std::uint32_t about, FieldSet fields, Slot number,
+                     Reading& r) {
+  Diagnostic d;
   d.why = why;
   d.about = about;
   d.field = fields;
@@ -27,19 +27,19 @@ inline void diagnose(const failure& why, std::uint32_t about, FieldSet fields, s
 }
 
 // Autorelease pool, which frees temporary Metal objects at its end.
-class object_pool {
+class ObjectPool {
  public:
-  explicit object_pool(const metal_calls& m) : m_(m), token_(m.open_pool()) {}
-  object_pool(const object_pool&) = delete;
-  object_pool& operator=(const object_pool&) = delete;
-  ~object_pool() { m_.close_pool(token_); }
+  explicit ObjectPool(const MetalCalls& m) : m_(m), token_(m.open_pool()) {}
+  ObjectPool(const ObjectPool&) = delete;
+  ObjectPool& operator=(const ObjectPool&) = delete;
+  ~ObjectPool() { m_.close_pool(token_); }
 
  private:
-  const metal_calls& m_;
+  const MetalCalls& m_;
   void* token_;
 };
 
-metal_device read_device(const metal_calls& m, cf device) {
+MetalDevice read_device(const MetalCalls& m, Cf device) {
   return {m.ask_number(device, m.selector("registryID")),
           m.ask_number(device, m.selector("recommendedMaxWorkingSetSize"))};
 }
@@ -53,26 +53,26 @@ void* as_argument(std::uint32_t pid) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pid));
 }
 
-usage row_of(std::uint32_t pid, std::uint64_t bytes) {
-  usage row;
+Usage row_of(std::uint32_t pid, std::uint64_t bytes) {
+  Usage row;
   row.pid = pid;
-  row.from = source::metal;
-  row.accounting = accounting::resident;
+  row.from = Source::metal;
+  row.accounting = Accounting::resident;
   row.used = row.resident = bytes;
   return row;
 }
 
 // What a walk over all processes could not see.
-struct coverage {
+struct Coverage {
   std::uint32_t seen = 0;
   std::uint32_t refused = 0;
   std::uint32_t failed = 0;
   std::uint32_t not_reached = 0;
 };
 
-void diagnose_gap(std::uint32_t count, const failure& why, slot number, reading& r) {
+void diagnose_gap(std::uint32_t count, const Failure& why, Slot number, Reading& r) {
   if (count == 0 || !r.wants_diagnostics()) return;
-  diagnostic d;
+  Diagnostic d;
   d.why = why;
   d.about = subject::processes;
   d.device = number;
@@ -80,35 +80,35 @@ void diagnose_gap(std::uint32_t count, const failure& why, slot number, reading&
   r.diagnose(d);
 }
 
-void diagnose(const coverage& c, slot number, reading& r) {
+void diagnose(const Coverage& c, Slot number, Reading& r) {
   diagnose_gap(c.refused,
-               fail(status::permission, {c.refused, " of ", c.seen,
+               fail(Status::permission, {c.refused, " of ", c.seen,
                                          " processes cannot be inspected; root sees what those of "
                                          "other users use"}),
                number, r);
   diagnose_gap(
       c.failed,
-      fail(status::backend, {c.failed, " of ", c.seen, " processes could not be inspected"}),
+      fail(Status::backend, {c.failed, " of ", c.seen, " processes could not be inspected"}),
       number, r);
   diagnose_gap(
       c.not_reached,
-      fail(status::timeout, {c.not_reached, " processes were not reached before the deadline"}),
+      fail(Status::timeout, {c.not_reached, " processes were not reached before the deadline"}),
       number, r);
 }
 
 namespace bit = telemetry_field;
 
 // Without a GPU sensor, the warmest one of the chip that contains the GPU.
-std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_chip) {
-  const auto gpu = highest(all, place::gpu);
+std::optional<double> warmest(const std::vector<Thermometer>& all, bool& is_of_chip) {
+  const auto gpu = highest(all, Place::gpu);
   is_of_chip = !gpu;
-  return gpu ? gpu : highest(all, place::chip);
+  return gpu ? gpu : highest(all, Place::chip);
 }
 
 constexpr FieldSet reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
-                                             bit::power_watts, bit::core_clock_mhz};
+                                        bit::power_watts, bit::core_clock_mhz};
 
-FieldSet present(const telemetry& t) {
+FieldSet present(const Telemetry& t) {
   return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) |
          (t.temperature_celsius ? bit::temperature_celsius : 0) |
          (t.power_watts ? bit::power_watts : 0) | (t.core_clock_mhz ? bit::core_clock_mhz : 0);
@@ -118,19 +118,19 @@ FieldSet present(const telemetry& t) {
 
 // CoreFoundation, Metal and IOKit need service ports that a forked process lacks; some of them kill
 // it at the first call.
-result<void> metal_source::probe() {
+Result<void> MetalSource::probe() {
   if (!mach::is_forked_only(k_, platform::current_pid())) return {};
-  result<void> forked = fail(status::state,
+  Result<void> forked = fail(Status::state,
                              "macOS does not let a process that was forked use its frameworks "
                              "before it calls exec");
   settle(forked);
   return forked;
 }
 
-result<void> metal_source::open(reading& r) {
+Result<void> MetalSource::open(Reading& r) {
   if (frameworks_) return {};
   r.opening();
-  result<frameworks> loaded = load_();
+  Result<Frameworks> loaded = load_();
   if (loaded) {
     frameworks_ = *loaded;
     chip_ = mach::text_of(k_, "machdep.cpu.brand_string");
@@ -148,13 +148,13 @@ result<void> metal_source::open(reading& r) {
   return {};
 }
 
-result<void> metal_source::prepare(reading& r) {
+Result<void> MetalSource::prepare(Reading& r) {
   rates_.reset();
   temperatures_.reset();
-  result<void> ready = probe();
+  Result<void> ready = probe();
   if (ready) ready = open(r);
   if (ready) {
-    result<std::vector<accelerator>> found = find_accelerators(*frameworks_);
+    Result<std::vector<Accelerator>> found = find_accelerators(*frameworks_);
     if (found) {
       accelerators_ = std::move(*found);
     } else {
@@ -165,71 +165,71 @@ result<void> metal_source::prepare(reading& r) {
   return ready;
 }
 
-slot metal_source::slot_of(std::uint64_t id) {
+Slot MetalSource::slot_of(std::uint64_t id) {
   const auto at = std::find(known_.begin(), known_.end(), id);
-  const auto number = static_cast<slot>(at - known_.begin());
+  const auto number = static_cast<Slot>(at - known_.begin());
   if (at == known_.end()) known_.push_back(id);
   return number;
 }
 
-bool metal_source::is_unified(const accelerator& a) const {
+bool MetalSource::is_unified(const Accelerator& a) const {
   return is_apple_ || (a.card && a.card->vendor == vendor::intel);
 }
 
-device metal_source::identity_of(const accelerator& a, std::uint32_t index) const {
-  device who;
-  who.from = source::metal;
-  who.state = state::ready;
+Device MetalSource::identity_of(const Accelerator& a, std::uint32_t index) const {
+  Device who;
+  who.from = Source::metal;
+  who.state = State::ready;
   who.driver_index = index;
   who.os_id = a.id;
   who.driver_version.assign(condition_.version.view());
-  who.memory_kind = is_unified(a) ? memory_kind::unified : memory_kind::dedicated;
+  who.memory_kind = is_unified(a) ? MemoryKind::unified : MemoryKind::dedicated;
   if (is_apple_) {
     who.vendor = vendor::apple;
-    who.form = a.is_agx() ? device_form::integrated : device_form::virtual_device;
+    who.form = a.is_agx() ? DeviceForm::integrated : DeviceForm::virtual_device;
     who.name.assign(chip_.view());
   } else if (a.card) {
     who.vendor = a.card->vendor;
-    who.form = is_unified(a) ? device_form::integrated : device_form::discrete;
+    who.form = is_unified(a) ? DeviceForm::integrated : DeviceForm::discrete;
     who.name.assign(a.card->model);
     who.pci_bus_id = a.card->address;
     if (a.card->device != 0) who.pci_device = a.card->device;
     if (a.card->subsystem != 0) who.pci_subsystem = a.card->subsystem;
   } else {
-    who.memory_kind = memory_kind::unknown;
+    who.memory_kind = MemoryKind::unknown;
   }
   return who;
 }
 
-result<void> metal_source::devices(std::vector<device>& out, reading&) {
+Result<void> MetalSource::devices(std::vector<Device>& out, Reading&) {
   std::uint32_t index = 0;
-  for (const accelerator& a : accelerators_) {
-    device who = identity_of(a, index++);
+  for (const Accelerator& a : accelerators_) {
+    Device who = identity_of(a, index++);
     who.number = slot_of(a.id);
     out.push_back(who);
   }
   return {};
 }
 
-result<const accelerator*> metal_source::find(slot number) const {
-  if (number >= known_.size()) return fail(status::no_device, "IOKit never listed this GPU");
-  for (const accelerator& a : accelerators_) {
+Result<const Accelerator*> MetalSource::find(Slot number) const {
+  if (number >= known_.size()) return fail(Status::no_device, "IOKit never listed this GPU");
+  for (const Accelerator& a : accelerators_) {
     if (a.id == known_[number]) return &a;
   }
-  return fail(status::device_lost, "IOKit does not list this GPU any more");
+  return fail(Status::device_lost, "IOKit does not list this GPU any more");
 }
 
-const rates& metal_source::now() {
+const Rates& MetalSource::now() {
   if (!rates_) rates_ = history_.add(report_.read(), clocks_);
   return *rates_;
 }
 
-const std::vector<thermometer>& metal_source::temperatures() {
+const std::vector<Thermometer>& MetalSource::temperatures() {
   if (!temperatures_) temperatures_ = sensors_.read();
   return *temperatures_;
 }
 
-void metal_source::close() noexcept {
+void MetalSource::close() noexcept {
   rates_.reset();
   temperatures_.reset();
   accelerators_.clear();
@@ -240,40 +240,40 @@ void metal_source::close() noexcept {
   frameworks_.reset();
 }
 
-void metal_devices::open(const frameworks& f, bool with_default) {
+void MetalDevices::open(const Frameworks& f, bool with_default) {
   close();
   f_ = &f;
   if (!f.has_metal) return;
-  const object_pool pool(f.metal);
+  const ObjectPool pool(f.metal);
   list_ = {f.core, f.metal.copy_all_devices()};
   const bool has_any = list_ && f.metal.ask_number(list_.get(), f.metal.selector("count")) > 0;
   if (!has_any && with_default) single_ = {f.core, f.metal.make_default_device()};
 }
 
-std::vector<metal_device> metal_devices::read() const {
-  std::vector<metal_device> all;
+std::vector<MetalDevice> MetalDevices::read() const {
+  std::vector<MetalDevice> all;
   if (f_ == nullptr || !f_->has_metal) return all;
-  const metal_calls& m = f_->metal;
-  const object_pool pool(m);
+  const MetalCalls& m = f_->metal;
+  const ObjectPool pool(m);
   if (single_) all.push_back(read_device(m, single_.get()));
   const std::uint64_t count = list_ ? m.ask_number(list_.get(), m.selector("count")) : 0;
   for (unsigned long i = 0; i < count; ++i) {
-    const cf device = m.ask_at(list_.get(), m.selector("objectAtIndex:"), i);
+    const Cf device = m.ask_at(list_.get(), m.selector("objectAtIndex:"), i);
     if (device != nullptr) all.push_back(read_device(m, device));
   }
   return all;
 }
 
-void metal_devices::close() noexcept {
+void MetalDevices::close() noexcept {
   list_ = {};
   single_ = {};
   f_ = nullptr;
 }
 
 // Matches by registry entry; if each side has one device, they are the same.
-std::optional<std::uint64_t> metal_source::budget_of(const accelerator& a) const {
-  const std::vector<metal_device> all = budgets_.read();
-  for (const metal_device& d : all) {
+std::optional<std::uint64_t> MetalSource::budget_of(const Accelerator& a) const {
+  const std::vector<MetalDevice> all = budgets_.read();
+  for (const MetalDevice& d : all) {
     const bool is_only = all.size() == 1 && accelerators_.size() == 1;
     if ((d.id == a.id || is_only) && d.budget != 0) return d.budget;
   }
@@ -281,28 +281,28 @@ std::optional<std::uint64_t> metal_source::budget_of(const accelerator& a) const
 }
 
 // The driver's use of RAM; the host source reports what is free.
-pool metal_source::unified_pool(const accelerator& a) const {
-  pool p;
-  p.kind = pool_kind::unified;
+Pool MetalSource::unified_pool(const Accelerator& a) const {
+  Pool p;
+  p.kind = PoolKind::unified;
   p.total = mach::number_of(k_, "hw.memsize");
   p.used = a.now.in_use ? a.now.in_use : a.now.allocated;
-  if (p.used) p.accounting = a.now.in_use ? accounting::resident : accounting::allocated;
+  if (p.used) p.accounting = a.now.in_use ? Accounting::resident : Accounting::allocated;
   return p;
 }
 
-pool metal_source::vram_pool(const accelerator& a) const {
-  pool p;
-  p.kind = pool_kind::vram;
-  p.accounting = accounting::allocated;
+Pool MetalSource::vram_pool(const Accelerator& a) const {
+  Pool p;
+  p.kind = PoolKind::vram;
+  p.accounting = Accounting::allocated;
   p.total = a.vram_total;
   p.used = a.now.vram_used;
   p.free = a.now.vram_free;
   return p;
 }
 
-void metal_source::explain(const pool& p, const accelerator& a, slot number, reading& r) const {
+void MetalSource::explain(const Pool& p, const Accelerator& a, Slot number, Reading& r) const {
   const auto report = [&](bool is_there, FieldSet field, const char* why) {
-    if (!is_there) diagnose(fail(status::unsupported, why), subject::pools, field, number, r);
+    if (!is_there) diagnose(fail(Status::unsupported, why), subject::pools, field, number, r);
   };
   if (!r.wants_diagnostics()) return;
   report(p.total.has_value(), pool_field::total, "this GPU's memory size is not reported by macOS");
@@ -310,19 +310,19 @@ void metal_source::explain(const pool& p, const accelerator& a, slot number, rea
          a.now.is_reported ? "this GPU's driver counts no memory in use"
                            : "this GPU's driver publishes no statistics");
   report(p.free.has_value(), pool_field::free,
-         p.kind == pool_kind::unified ? "unified memory: see the available memory of the host"
-                                      : "free memory is not reported by this GPU's driver");
+         p.kind == PoolKind::unified ? "unified memory: see the available memory of the host"
+                                     : "free memory is not reported by this GPU's driver");
   report(p.budget.has_value(), pool_field::budget,
          frameworks_->has_metal ? "Metal has no such device for this process"
                                 : "Metal is not on this system");
 }
 
-result<void> metal_source::memory(slot number, pools& out, reading& r) {
+Result<void> MetalSource::memory(Slot number, Pools& out, Reading& r) {
   const auto found = find(number);
   if (!found) return found.why();
-  const accelerator& a = **found;
-  pool p = is_unified(a) ? unified_pool(a) : vram_pool(a);
-  p.from = source::metal;
+  const Accelerator& a = **found;
+  Pool p = is_unified(a) ? unified_pool(a) : vram_pool(a);
+  p.from = Source::metal;
   p.is_main = true;
   p.budget = budget_of(a);
   explain(p, a, number, r);
@@ -330,12 +330,12 @@ result<void> metal_source::memory(slot number, pools& out, reading& r) {
   return {};
 }
 
-result<std::size_t> graphics_ledger::find_place() {
+Result<std::size_t> GraphicsLedger::find_place() {
   if (place_) return *place_;
-  std::vector<mach::ledger_kind> kinds(most_kinds);
+  std::vector<mach::LedgerKind> kinds(most_kinds);
   int length = static_cast<int>(kinds.size());
   if (k_.ledger(mach::ledger_template_info, kinds.data(), &length, nullptr) != 0) {
-    return fail(status::backend, "the names of its ledgers are not reported by the kernel", errno);
+    return fail(Status::backend, "the names of its ledgers are not reported by the kernel", errno);
   }
   for (std::size_t i = 0; i < kinds.size() && static_cast<int>(i) < length; ++i) {
     if (std::string_view(kinds[i].name, strnlen(kinds[i].name, sizeof kinds[i].name)) !=
@@ -345,59 +345,59 @@ result<std::size_t> graphics_ledger::find_place() {
     place_ = i;
     return i;
   }
-  return fail(status::unsupported, "this macOS does not count graphics memory of processes");
+  return fail(Status::unsupported, "this macOS does not count graphics memory of processes");
 }
 
-result<std::uint64_t> graphics_ledger::used_by(std::uint32_t pid) {
-  const result<std::size_t> place = find_place();
+Result<std::uint64_t> GraphicsLedger::used_by(std::uint32_t pid) {
+  const Result<std::size_t> place = find_place();
   if (!place) return place.why();
-  std::vector<mach::ledger_entry> entries(*place + 1);
+  std::vector<mach::LedgerEntry> entries(*place + 1);
   int length = static_cast<int>(entries.size());
   if (k_.ledger(mach::ledger_entry_info, as_argument(pid), entries.data(), &length) != 0) {
-    return mach::why_not(source::metal, pid, "the graphics memory", errno);
+    return mach::why_not(Source::metal, pid, "the graphics memory", errno);
   }
   if (length <= static_cast<int>(*place)) {
-    return with_reason(reason::not_understood,
-                       fail(status::backend, "the kernel gave a ledger that is too short"));
+    return with_reason(Reason::not_understood,
+                       fail(Status::backend, "the kernel gave a ledger that is too short"));
   }
   if (entries[*place].balance < 0) {
     return with_reason(
-        reason::implausible,
-        fail(status::backend, {"the kernel counts less than nothing for process ", pid}));
+        Reason::implausible,
+        fail(Status::backend, {"the kernel counts less than nothing for process ", pid}));
   }
   return static_cast<std::uint64_t>(entries[*place].balance);
 }
 
-result<std::vector<int>> graphics_ledger::processes() const {
+Result<std::vector<int>> GraphicsLedger::processes() const {
   const int bytes = k_.list_pids(mach::all_pids, 0, nullptr, 0);
-  if (bytes <= 0) return fail(status::backend, "the kernel gave no list of processes", errno);
+  if (bytes <= 0) return fail(Status::backend, "the kernel gave no list of processes", errno);
   // Processes may start in the meantime. A list that fills the buffer may be cut.
   std::vector<int> pids(static_cast<std::size_t>(bytes) / sizeof(int) + 64);
   for (; pids.size() < most_processes; pids.resize(pids.size() * 2)) {
     const auto capacity = pids.size() * sizeof(int);
     const int got = k_.list_pids(mach::all_pids, 0, pids.data(), static_cast<int>(capacity));
-    if (got <= 0) return fail(status::backend, "the kernel gave no list of processes", errno);
+    if (got <= 0) return fail(Status::backend, "the kernel gave no list of processes", errno);
     if (static_cast<std::size_t>(got) >= capacity) continue;
     pids.resize(static_cast<std::size_t>(got) / sizeof(int));
     return pids;
   }
-  return fail(status::limit, "there are too many processes");
+  return fail(Status::limit, "there are too many processes");
 }
 
-result<void> metal_source::can_attribute() const {
+Result<void> MetalSource::can_attribute() const {
   if (accelerators_.size() == 1) return {};
   return with_reason(
-      reason::ambiguous,
-      fail(status::unsupported,
+      Reason::ambiguous,
+      fail(Status::unsupported,
            "macOS counts a process' graphics memory, not of which of several GPUs it is"));
 }
 
-result<void> metal_source::processes(slot number, std::vector<usage>& out, reading& r) {
+Result<void> MetalSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
   if (const auto found = find(number); !found) return found.why();
-  if (result<void> can = can_attribute(); !can) return can;
-  const result<std::vector<int>> pids = ledger_.processes();
+  if (Result<void> can = can_attribute(); !can) return can;
+  const Result<std::vector<int>> pids = ledger_.processes();
   if (!pids) return pids.why();
-  coverage c;
+  Coverage c;
   for (const int pid : *pids) {
     if (pid <= 0) continue;
     ++c.seen;
@@ -405,31 +405,31 @@ result<void> metal_source::processes(slot number, std::vector<usage>& out, readi
       ++c.not_reached;
       continue;
     }
-    const result<std::uint64_t> used = ledger_.used_by(static_cast<std::uint32_t>(pid));
+    const Result<std::uint64_t> used = ledger_.used_by(static_cast<std::uint32_t>(pid));
     if (used) {
       if (*used != 0) out.push_back(row_of(static_cast<std::uint32_t>(pid), *used));
       continue;
     }
     // This kernel has no such counter.
-    if (used.why().code == status::unsupported) return used.why();
-    if (used.why().code == status::no_process) --c.seen;
-    if (used.why().code == status::permission) ++c.refused;
-    if (used.why().code == status::backend) ++c.failed;
+    if (used.why().code == Status::unsupported) return used.why();
+    if (used.why().code == Status::no_process) --c.seen;
+    if (used.why().code == Status::permission) ++c.refused;
+    if (used.why().code == Status::backend) ++c.failed;
   }
   diagnose(c, number, r);
   return {};
 }
 
-result<void> metal_source::process(slot number, std::uint32_t pid, bool, usage& out, reading&) {
+Result<void> MetalSource::process(Slot number, std::uint32_t pid, bool, Usage& out, Reading&) {
   if (const auto found = find(number); !found) return found.why();
-  if (result<void> can = can_attribute(); !can) return can;
-  const result<std::uint64_t> used = ledger_.used_by(pid);
+  if (Result<void> can = can_attribute(); !can) return can;
+  const Result<std::uint64_t> used = ledger_.used_by(pid);
   if (!used) return used.why();
   out = row_of(pid, *used);
   return {};
 }
 
-void metal_source::take_telemetry(const accelerator& a, FieldSet fields, hmn::telemetry& out) {
+void MetalSource::take_telemetry(const Accelerator& a, FieldSet fields, hmn::Telemetry& out) {
   if ((fields & bit::gpu_busy_percent) != 0) out.gpu_busy_percent = a.now.busy_percent;
   if (!is_apple_) return;
   if ((fields & bit::temperature_celsius) != 0) {
@@ -443,38 +443,37 @@ void metal_source::take_telemetry(const accelerator& a, FieldSet fields, hmn::te
   }
 }
 
-failure metal_source::why_absent(FieldSet field, const accelerator& a) {
+Failure MetalSource::why_absent(FieldSet field, const Accelerator& a) {
   if (field == bit::gpu_busy_percent) {
-    return fail(status::unsupported, a.now.is_reported
+    return fail(Status::unsupported, a.now.is_reported
                                          ? "load is not reported by this GPU's driver"
                                          : "this GPU's driver publishes no statistics");
   }
   const bool is_counted = field == bit::power_watts || field == bit::core_clock_mhz;
   if (!is_apple_ || (field != bit::temperature_celsius && !is_counted)) {
-    return fail(status::unsupported, "macOS reports no such value of this GPU");
+    return fail(Status::unsupported, "macOS reports no such value of this GPU");
   }
   if (field == bit::temperature_celsius) {
-    return fail(status::unsupported, frameworks_->has_sensors
+    return fail(Status::unsupported, frameworks_->has_sensors
                                          ? "no sensor of this chip gave a temperature of the GPU"
                                          : "this macOS has no interface to the chip's sensors");
   }
   if (!frameworks_->has_report) {
-    return fail(status::unsupported, "this macOS has no libIOReport to count with");
+    return fail(Status::unsupported, "this macOS has no libIOReport to count with");
   }
-  const rates& of = now();
+  const Rates& of = now();
   const bool is_first = of.window_ns == 0;
-  return fail(is_first ? status::empty : status::unsupported,
+  return fail(is_first ? Status::empty : Status::unsupported,
               field == bit::power_watts ? of.no_watts : of.no_megahertz);
 }
 
-result<void> metal_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                     reading& r) {
+Result<void> MetalSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
   const auto found = find(number);
   if (!found) return found.why();
-  const accelerator& a = **found;
+  const Accelerator& a = **found;
   out = {};
-  out.from = source::metal;
-  out.sources = bit_of(source::metal);
+  out.from = Source::metal;
+  out.sources = bit_of(Source::metal);
   take_telemetry(a, fields, out);
   FieldSet left = fields & ~present(out);
   if (left == fields) {
@@ -491,29 +490,29 @@ result<void> metal_source::telemetry(slot number, FieldSet fields, hmn::telemetr
   return {};
 }
 
-result<void> metal_source::metrics(slot number, bool, std::vector<metric>& out, reading&) {
+Result<void> MetalSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading&) {
   const auto found = find(number);
   if (!found) return found.why();
-  const statistics& s = (*found)->now;
-  const auto add = [&](metric_id id, std::uint32_t instance, std::optional<double> value) {
-    if (value) out.push_back(measured(source::metal, id, instance, *value));
+  const Statistics& s = (*found)->now;
+  const auto add = [&](MetricId id, std::uint32_t instance, std::optional<double> value) {
+    if (value) out.push_back(measured(Source::metal, id, instance, *value));
     return value.has_value();
   };
-  add(metric_id::engine_percent, which::engine::unknown, s.busy_percent);
-  add(metric_id::engine_percent, which::engine::graphics, s.renderer_percent);
-  add(metric_id::engine_percent, which::engine::other, s.tiler_percent);
+  add(MetricId::engine_percent, which::engine::unknown, s.busy_percent);
+  add(MetricId::engine_percent, which::engine::graphics, s.renderer_percent);
+  add(MetricId::engine_percent, which::engine::other, s.tiler_percent);
   if (!is_apple_) return {};
-  add(metric_id::temperature, which::sensor::core, highest(temperatures(), place::gpu));
-  add(metric_id::temperature, which::sensor::package, highest(temperatures(), place::chip));
-  const rates& counted = now();
-  if (add(metric_id::power_watts, which::power_reading::average, counted.watts)) {
+  add(MetricId::temperature, which::sensor::core, highest(temperatures(), Place::gpu));
+  add(MetricId::temperature, which::sensor::package, highest(temperatures(), Place::chip));
+  const Rates& counted = now();
+  if (add(MetricId::power_watts, which::power_reading::average, counted.watts)) {
     out.back().window_ns = counted.window_ns;
   }
-  if (add(metric_id::clock_mhz, which::clock::core, counted.megahertz)) {
+  if (add(MetricId::clock_mhz, which::clock::core, counted.megahertz)) {
     out.back().window_ns = counted.window_ns;
   }
   if (!clocks_.empty()) {
-    add(metric_id::clock_limit_mhz, which::clock::core,
+    add(MetricId::clock_limit_mhz, which::clock::core,
         *std::max_element(clocks_.begin(), clocks_.end()));
   }
   return {};

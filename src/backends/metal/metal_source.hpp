@@ -14,100 +14,99 @@
 
 namespace hmn::metal {
 
-struct metal_device {
+struct MetalDevice {
   std::uint64_t id = 0;      // registry entry of its accelerator; 0: unknown
   std::uint64_t budget = 0;  // recommendedMaxWorkingSetSize; 0: unknown
 };
 
 // Keeps Metal's devices, since creating them costs milliseconds.
-class metal_devices {
+class MetalDevices {
  public:
   // `with_default`: create the default device if Metal lists none. On Macs with two GPUs that would
   // switch to the stronger one.
-  void open(const frameworks& f, bool with_default);
-  [[nodiscard]] std::vector<metal_device> read() const;
+  void open(const Frameworks& f, bool with_default);
+  [[nodiscard]] std::vector<MetalDevice> read() const;
   void close() noexcept;
 
  private:
-  const frameworks* f_ = nullptr;
-  owned list_;    // all devices
-  owned single_;  // else the default device
+  const Frameworks* f_ = nullptr;
+  Owned list_;    // all devices
+  Owned single_;  // else the default device
 };
 
 // The kernel's ledger of each task, which counts memory as graphics and as owned by the task.
-class graphics_ledger {
+class GraphicsLedger {
  public:
-  explicit graphics_ledger(const mach::kernel& k) : k_(k) {}
+  explicit GraphicsLedger(const mach::Kernel& k) : k_(k) {}
 
   // 0 is the kernel's count, not a missing value.
-  result<std::uint64_t> used_by(std::uint32_t pid);
+  Result<std::uint64_t> used_by(std::uint32_t pid);
   // Lists the processes of all users.
-  [[nodiscard]] result<std::vector<int>> processes() const;
+  [[nodiscard]] Result<std::vector<int>> processes() const;
 
  private:
   // Finds an entry's index by its name.
-  result<std::size_t> find_place();
+  Result<std::size_t> find_place();
 
-  const mach::kernel& k_;
+  const mach::Kernel& k_;
   std::optional<std::size_t> place_;
 };
 
 // The GPUs of macOS, from the IOKit registry, Metal, the kernel's ledgers, IOReport and the
 // sensors. Nothing here needs root.
-class metal_source final : public device_source {
+class MetalSource final : public DeviceSource {
  public:
-  using loader = result<frameworks> (*)();
+  using Loader = Result<Frameworks> (*)();
 
-  metal_source(const mach::kernel& k, loader load)
-      : device_source(source::metal, calls::may_block), k_(k), load_(load), ledger_(k) {}
+  MetalSource(const mach::Kernel& k, Loader load)
+      : DeviceSource(Source::metal, Calls::may_block), k_(k), load_(load), ledger_(k) {}
 
-  result<void> probe() override;
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                         reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  Result<void> probe() override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
   void close() noexcept override;
 
  private:
-  result<void> open(reading& r);
-  slot slot_of(std::uint64_t id);
-  [[nodiscard]] device identity_of(const accelerator& a, std::uint32_t index) const;
-  result<const accelerator*> find(slot number) const;
+  Result<void> open(Reading& r);
+  Slot slot_of(std::uint64_t id);
+  [[nodiscard]] Device identity_of(const Accelerator& a, std::uint32_t index) const;
+  Result<const Accelerator*> find(Slot number) const;
   // Whether the GPU's memory is host memory.
-  [[nodiscard]] bool is_unified(const accelerator& a) const;
-  [[nodiscard]] std::optional<std::uint64_t> budget_of(const accelerator& a) const;
-  [[nodiscard]] pool unified_pool(const accelerator& a) const;
-  [[nodiscard]] pool vram_pool(const accelerator& a) const;
-  void explain(const pool& p, const accelerator& a, slot number, reading& r) const;
+  [[nodiscard]] bool is_unified(const Accelerator& a) const;
+  [[nodiscard]] std::optional<std::uint64_t> budget_of(const Accelerator& a) const;
+  [[nodiscard]] Pool unified_pool(const Accelerator& a) const;
+  [[nodiscard]] Pool vram_pool(const Accelerator& a) const;
+  void explain(const Pool& p, const Accelerator& a, Slot number, Reading& r) const;
 
   // Reads this reading's rates on first use.
-  const rates& now();
-  const std::vector<thermometer>& temperatures();
-  void take_telemetry(const accelerator& a, FieldSet fields, hmn::telemetry& out);
-  [[nodiscard]] failure why_absent(FieldSet field, const accelerator& a);
+  const Rates& now();
+  const std::vector<Thermometer>& temperatures();
+  void take_telemetry(const Accelerator& a, FieldSet fields, hmn::Telemetry& out);
+  [[nodiscard]] Failure why_absent(FieldSet field, const Accelerator& a);
 
-  result<void> can_attribute() const;
+  Result<void> can_attribute() const;
 
-  const mach::kernel& k_;
-  const loader load_;
-  std::optional<frameworks> frameworks_;
+  const mach::Kernel& k_;
+  const Loader load_;
+  std::optional<Frameworks> frameworks_;
   std::vector<std::uint64_t> known_;  // registry entries; the index is the slot
   bool is_apple_ = false;             // an Apple SoC, not an Intel Mac
-  text<96> chip_;
+  Text<96> chip_;
   std::vector<double> clocks_;
-  metal_devices budgets_;
-  report report_;
-  sensors sensors_;
-  counter_history history_;
-  graphics_ledger ledger_;
+  MetalDevices budgets_;
+  Report report_;
+  Sensors sensors_;
+  CounterHistory history_;
+  GraphicsLedger ledger_;
 
-  std::vector<accelerator> accelerators_;
-  std::optional<rates> rates_;
-  std::optional<std::vector<thermometer>> temperatures_;
+  std::vector<Accelerator> accelerators_;
+  std::optional<Rates> rates_;
+  std::optional<std::vector<Thermometer>> temperatures_;
 };
 
 }  // namespace hmn::metal

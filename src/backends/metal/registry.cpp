@@ -12,7 +12,7 @@
 namespace hmn::metal {
 namespace {
 
-bool is_a(const core_foundation& core, cf value, cf_type (*type)()) {
+bool is_a(const CoreFoundation& core, Cf value, CfType (*type)()) {
   return value != nullptr && core.type_of(value) == type();
 }
 
@@ -26,9 +26,9 @@ constexpr const char* allocated[] = {"Alloc system memory"};
 constexpr const char* vram_used[] = {"vramUsedBytes", "inUseVidMemoryBytes"};
 constexpr const char* vram_free[] = {"vramFreeBytes"};
 
-class table_reader {
+class TableReader {
  public:
-  table_reader(const core_foundation& core, cf table) : core_(core), table_(table) {}
+  TableReader(const CoreFoundation& core, Cf table) : core_(core), table_(table) {}
 
   [[nodiscard]] std::optional<double> percent(std::span<const char* const> names) const {
     const auto n = first(names);
@@ -49,43 +49,43 @@ class table_reader {
     return std::nullopt;
   }
 
-  const core_foundation& core_;
-  cf table_;
+  const CoreFoundation& core_;
+  Cf table_;
 };
 
-class object {
+class Object {
  public:
-  object(const io_kit& io, io_object name) noexcept : io_(&io), name_(name) {}
-  object(object&& other) noexcept : io_(other.io_), name_(std::exchange(other.name_, 0)) {}
-  object& operator=(object&& other) noexcept {
+  Object(const IoKit& io, IoObject name) noexcept : io_(&io), name_(name) {}
+  Object(Object&& other) noexcept : io_(other.io_), name_(std::exchange(other.name_, 0)) {}
+  Object& operator=(Object&& other) noexcept {
     std::swap(io_, other.io_);
     std::swap(name_, other.name_);
     return *this;
   }
-  ~object() {
+  ~Object() {
     if (name_ != 0) io_->release(name_);
   }
   explicit operator bool() const noexcept { return name_ != 0; }
-  [[nodiscard]] io_object get() const noexcept { return name_; }
+  [[nodiscard]] IoObject get() const noexcept { return name_; }
 
  private:
-  const io_kit* io_;
-  io_object name_;
+  const IoKit* io_;
+  IoObject name_;
 };
 
-owned properties_of(const frameworks& f, const object& entry) {
-  cf found = nullptr;
+Owned properties_of(const Frameworks& f, const Object& entry) {
+  Cf found = nullptr;
   if (f.registry.properties_of(entry.get(), &found, nullptr, 0) != 0) found = nullptr;
   return {f.core, found};
 }
 
 template <class F>
-int for_each_service(const frameworks& f, const char* of_class, F&& visit) {
-  io_object list = 0;
+int for_each_service(const Frameworks& f, const char* of_class, F&& visit) {
+  IoObject list = 0;
   const int code = f.registry.find_services(main_port, f.registry.matching(of_class), &list);
   if (code != 0) return code;
-  const object all(f.registry, list);
-  while (object each = object(f.registry, f.registry.next(list))) visit(each);
+  const Object all(f.registry, list);
+  while (Object each = Object(f.registry, f.registry.next(list))) visit(each);
   return 0;
 }
 
@@ -106,15 +106,15 @@ std::string text_in_bytes(std::span<const std::uint8_t> bytes) {
   return text;
 }
 
-std::optional<pci_card> card_of(const frameworks& f, const object& accelerator) {
-  io_object up = 0;
+std::optional<PciCard> card_of(const Frameworks& f, const Object& accelerator) {
+  IoObject up = 0;
   if (f.registry.parent_of(accelerator.get(), "IOService", &up) != 0) return std::nullopt;
-  const object parent(f.registry, up);
-  const owned all = properties_of(f, parent);
+  const Object parent(f.registry, up);
+  const Owned all = properties_of(f, parent);
   const auto number = [&](const char* key) {
     return little_endian(bytes_of(f.core, find(f.core, all.get(), key)));
   };
-  pci_card card;
+  PciCard card;
   card.vendor = number("vendor-id");
   if (card.vendor == 0 || card.vendor > 0xFFFF) return std::nullopt;
   card.device = number("device-id");
@@ -124,18 +124,18 @@ std::optional<pci_card> card_of(const frameworks& f, const object& accelerator) 
   return card;
 }
 
-std::optional<std::uint64_t> vram_of(const core_foundation& core, cf properties) {
+std::optional<std::uint64_t> vram_of(const CoreFoundation& core, Cf properties) {
   const auto megabytes = find_number(core, properties, "VRAM,totalMB");
   if (!megabytes || *megabytes <= 0) return std::nullopt;
   return scan::product(static_cast<std::uint64_t>(*megabytes), std::uint64_t{1} << 20);
 }
 
-accelerator read_accelerator(const frameworks& f, const object& entry) {
-  accelerator a;
+Accelerator read_accelerator(const Frameworks& f, const Object& entry) {
+  Accelerator a;
   if (f.registry.id_of(entry.get(), &a.id) != 0) a.id = 0;
   std::array<char, io_name> name{};
   if (f.registry.class_of(entry.get(), name.data()) == 0) a.of_class = name.data();
-  const owned all = properties_of(f, entry);
+  const Owned all = properties_of(f, entry);
   a.driver = text_of(f.core, find(f.core, all.get(), "CFBundleIdentifier"));
   const auto cores = find_number(f.core, all.get(), "gpu-core-count");
   if (cores && *cores > 0 && *cores < 100'000) a.cores = static_cast<std::uint32_t>(*cores);
@@ -170,53 +170,53 @@ bool has(std::string_view name, std::string_view part) {
 
 }  // namespace
 
-owned make_text(const core_foundation& core, const char* text) {
+Owned make_text(const CoreFoundation& core, const char* text) {
   return {core, core.make_string(nullptr, text, utf8)};
 }
 
-owned make_number(const core_foundation& core, std::int32_t value) {
+Owned make_number(const CoreFoundation& core, std::int32_t value) {
   return {core, core.make_number(nullptr, signed_32, &value)};
 }
 
-cf find(const core_foundation& core, cf dictionary, const char* key) {
+Cf find(const CoreFoundation& core, Cf dictionary, const char* key) {
   if (!is_a(core, dictionary, core.dictionary_type)) return nullptr;
-  const owned name = make_text(core, key);
+  const Owned name = make_text(core, key);
   return name ? core.find(dictionary, name.get()) : nullptr;
 }
 
-std::optional<std::int64_t> number_of(const core_foundation& core, cf value) {
+std::optional<std::int64_t> number_of(const CoreFoundation& core, Cf value) {
   std::int64_t out = 0;
   if (!is_a(core, value, core.number_type)) return std::nullopt;
   if (core.number_value(value, signed_64, &out) == 0) return std::nullopt;
   return out;
 }
 
-std::optional<std::int64_t> find_number(const core_foundation& core, cf dictionary,
+std::optional<std::int64_t> find_number(const CoreFoundation& core, Cf dictionary,
                                         const char* key) {
   return number_of(core, find(core, dictionary, key));
 }
 
-std::string text_of(const core_foundation& core, cf value) {
+std::string text_of(const CoreFoundation& core, Cf value) {
   std::array<char, 128> out{};
   if (!is_a(core, value, core.string_type)) return {};
-  const auto size = static_cast<cf_index>(out.size());
+  const auto size = static_cast<CfIndex>(out.size());
   return core.copy_string(value, out.data(), size, utf8) != 0 ? out.data() : "";
 }
 
-cf_index count_of(const core_foundation& core, cf array) {
+CfIndex count_of(const CoreFoundation& core, Cf array) {
   return is_a(core, array, core.array_type) ? core.count(array) : 0;
 }
 
-std::span<const std::uint8_t> bytes_of(const core_foundation& core, cf data) {
+std::span<const std::uint8_t> bytes_of(const CoreFoundation& core, Cf data) {
   if (!is_a(core, data, core.data_type)) return {};
   return {core.data_bytes(data), static_cast<std::size_t>(core.data_length(data))};
 }
 
-statistics read_statistics(const core_foundation& core, cf table) {
-  statistics s;
+Statistics read_statistics(const CoreFoundation& core, Cf table) {
+  Statistics s;
   s.is_reported = table != nullptr && core.type_of(table) == core.dictionary_type();
   if (!s.is_reported) return s;
-  const table_reader t(core, table);
+  const TableReader t(core, table);
   s.busy_percent = t.percent(busy);
   s.renderer_percent = t.percent(renderer);
   s.tiler_percent = t.percent(tiler);
@@ -227,7 +227,7 @@ statistics read_statistics(const core_foundation& core, cf table) {
   return s;
 }
 
-text<32> address_of(std::string_view pcidebug) {
+Text<32> address_of(std::string_view pcidebug) {
   const std::string_view first = scan::take_until(pcidebug, ':');
   const std::string_view second = scan::take_until(pcidebug, ':');
   const std::string_view third = pcidebug.substr(0, pcidebug.find('('));
@@ -239,22 +239,22 @@ text<32> address_of(std::string_view pcidebug) {
       compose({"0000:", hex(*bus, 2), ":", hex(*device, 2), ".", hex(*function)}));
 }
 
-result<std::vector<accelerator>> find_accelerators(const frameworks& f) {
-  std::vector<accelerator> all;
+Result<std::vector<Accelerator>> find_accelerators(const Frameworks& f) {
+  std::vector<Accelerator> all;
   const int code = for_each_service(
-      f, "IOAccelerator", [&](const object& entry) { all.push_back(read_accelerator(f, entry)); });
+      f, "IOAccelerator", [&](const Object& entry) { all.push_back(read_accelerator(f, entry)); });
   if (code == 0) return all;
-  return failure{
-      status::backend, source::metal, {native_domain::kern, code}, "IOKit gave no list of GPUs"};
+  return Failure{
+      Status::backend, Source::metal, {NativeDomain::kern, code}, "IOKit gave no list of GPUs"};
 }
 
-std::vector<double> find_clocks(const frameworks& f) {
+std::vector<double> find_clocks(const Frameworks& f) {
   std::vector<double> clocks;
-  (void)for_each_service(f, "AppleARMIODevice", [&](const object& entry) {
+  (void)for_each_service(f, "AppleARMIODevice", [&](const Object& entry) {
     std::array<char, io_name> name{};
     if (!clocks.empty() || f.registry.name_of(entry.get(), name.data()) != 0) return;
     if (std::string_view(name.data()) != "pmgr") return;
-    const owned all = properties_of(f, entry);
+    const Owned all = properties_of(f, entry);
     clocks = clocks_in(bytes_of(f.core, find(f.core, all.get(), "voltage-states9")));
   });
   return clocks;
@@ -262,38 +262,38 @@ std::vector<double> find_clocks(const frameworks& f) {
 
 // M1 has "GPU MTR Temp Sensor1", "pACC MTR Temp Sensor2", "PMU tdie1", "gas gauge battery"; later
 // chips "PMU TP1g", "PMU TP3s". Those of the CPU clusters (ACC) are not the GPU's.
-place place_of(std::string_view spelled) {
+Place place_of(std::string_view spelled) {
   std::string name(spelled);
   std::transform(name.begin(), name.end(), name.begin(), upper);
   for (const std::string_view other : {"BATTERY", "NAND", "GAS", "PACC", "EACC"}) {
-    if (has(name, other)) return place::elsewhere;
+    if (has(name, other)) return Place::elsewhere;
   }
-  if (has(name, "GPU")) return place::gpu;
+  if (has(name, "GPU")) return Place::gpu;
   const bool is_chip = has(name, "TG") || has(name, "TPU") || has(name, "TDIE") ||
                        name.ends_with('G') || (name.starts_with("PMU TP") && name.ends_with('S'));
-  return is_chip ? place::chip : place::elsewhere;
+  return is_chip ? Place::chip : Place::elsewhere;
 }
 
-std::optional<double> highest(std::span<const thermometer> all, place where) {
+std::optional<double> highest(std::span<const Thermometer> all, Place where) {
   std::optional<double> most;
-  for (const thermometer& t : all) {
+  for (const Thermometer& t : all) {
     const bool makes_sense = t.celsius > coldest && t.celsius < hottest;
     if (makes_sense && place_of(t.name) == where && !(most >= t.celsius)) most = t.celsius;
   }
   return most;
 }
 
-bool sensors::open(const frameworks& f) {
+bool Sensors::open(const Frameworks& f) {
   close();
   if (!f.has_sensors) return false;
   f_ = &f;
-  const owned page = make_number(f.core, apple_vendor_page);
-  const owned usage = make_number(f.core, temperature_usage);
-  const owned page_key = make_text(f.core, "PrimaryUsagePage");
-  const owned usage_key = make_text(f.core, "PrimaryUsage");
-  const std::array<cf, 2> keys{page_key.get(), usage_key.get()};
-  const std::array<cf, 2> values{page.get(), usage.get()};
-  const owned matching{f.core, f.core.make_dictionary(nullptr, keys.data(), values.data(), 2,
+  const Owned page = make_number(f.core, apple_vendor_page);
+  const Owned usage = make_number(f.core, temperature_usage);
+  const Owned page_key = make_text(f.core, "PrimaryUsagePage");
+  const Owned usage_key = make_text(f.core, "PrimaryUsage");
+  const std::array<Cf, 2> keys{page_key.get(), usage_key.get()};
+  const std::array<Cf, 2> values{page.get(), usage.get()};
+  const Owned matching{f.core, f.core.make_dictionary(nullptr, keys.data(), values.data(), 2,
                                                       f.core.key_calls, f.core.value_calls)};
   client_ = {f.core, f.sensors.make_client(nullptr)};
   if (!client_) return false;
@@ -302,25 +302,25 @@ bool sensors::open(const frameworks& f) {
   return static_cast<bool>(services_);
 }
 
-std::vector<thermometer> sensors::read() const {
-  std::vector<thermometer> all;
+std::vector<Thermometer> Sensors::read() const {
+  std::vector<Thermometer> all;
   if (!services_) return all;
-  const owned product = make_text(f_->core, "Product");
-  const cf_index count = count_of(f_->core, services_.get());
-  for (cf_index i = 0; i < count; ++i) {
-    const cf service = f_->core.at(services_.get(), i);
+  const Owned product = make_text(f_->core, "Product");
+  const CfIndex count = count_of(f_->core, services_.get());
+  for (CfIndex i = 0; i < count; ++i) {
+    const Cf service = f_->core.at(services_.get(), i);
     if (service == nullptr) continue;
-    const owned name{f_->core, f_->sensors.copy_property(service, product.get())};
+    const Owned name{f_->core, f_->sensors.copy_property(service, product.get())};
     std::string text = text_of(f_->core, name.get());
-    if (place_of(text) == place::elsewhere) continue;
-    const owned event{f_->core, f_->sensors.copy_event(service, temperature_event, 0, 0)};
+    if (place_of(text) == Place::elsewhere) continue;
+    const Owned event{f_->core, f_->sensors.copy_event(service, temperature_event, 0, 0)};
     if (!event) continue;
     all.push_back({std::move(text), f_->sensors.value_of(event.get(), temperature_field)});
   }
   return all;
 }
 
-void sensors::close() noexcept {
+void Sensors::close() noexcept {
   services_ = {};
   client_ = {};
   f_ = nullptr;

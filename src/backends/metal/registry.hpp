@@ -21,44 +21,43 @@ namespace hmn::metal {
 // Values of CoreFoundation. One of an unexpected type counts as missing.
 
 // Owned reference, released at the end.
-class owned {
+class Owned {
  public:
-  owned() noexcept = default;
-  owned(const core_foundation& core, cf value) noexcept : core_(&core), value_(value) {}
-  owned(owned&& other) noexcept
+  Owned() noexcept = default;
+  Owned(const CoreFoundation& core, Cf value) noexcept : core_(&core), value_(value) {}
+  Owned(Owned&& other) noexcept
       : core_(other.core_), value_(std::exchange(other.value_, nullptr)) {}
-  owned& operator=(owned&& other) noexcept {
+  Owned& operator=(Owned&& other) noexcept {
     std::swap(core_, other.core_);
     std::swap(value_, other.value_);
     return *this;
   }
-  ~owned() {
+  ~Owned() {
     if (value_ != nullptr) core_->release(value_);
   }
 
   explicit operator bool() const noexcept { return value_ != nullptr; }
-  [[nodiscard]] cf get() const noexcept { return value_; }
+  [[nodiscard]] Cf get() const noexcept { return value_; }
 
  private:
-  const core_foundation* core_ = nullptr;
-  cf value_ = nullptr;
+  const CoreFoundation* core_ = nullptr;
+  Cf value_ = nullptr;
 };
 
-owned make_text(const core_foundation& core, const char* text);
-owned make_number(const core_foundation& core, std::int32_t value);
+Owned make_text(const CoreFoundation& core, const char* text);
+Owned make_number(const CoreFoundation& core, std::int32_t value);
 
 // Returns null if there is no such key, or `dictionary` is none.
-cf find(const core_foundation& core, cf dictionary, const char* key);
-std::optional<std::int64_t> number_of(const core_foundation& core, cf value);
-std::optional<std::int64_t> find_number(const core_foundation& core, cf dictionary,
-                                        const char* key);
+Cf find(const CoreFoundation& core, Cf dictionary, const char* key);
+std::optional<std::int64_t> number_of(const CoreFoundation& core, Cf value);
+std::optional<std::int64_t> find_number(const CoreFoundation& core, Cf dictionary, const char* key);
 // Returns "" if there is no text, or it is longer than 127 bytes.
-std::string text_of(const core_foundation& core, cf value);
-cf_index count_of(const core_foundation& core, cf array);
-std::span<const std::uint8_t> bytes_of(const core_foundation& core, cf data);
+std::string text_of(const CoreFoundation& core, Cf value);
+CfIndex count_of(const CoreFoundation& core, Cf array);
+std::span<const std::uint8_t> bytes_of(const CoreFoundation& core, Cf data);
 
 // A GPU driver's counters: the PerformanceStatistics of its registry entry.
-struct statistics {
+struct Statistics {
   bool is_reported = false;  // the table exists
   std::optional<double> busy_percent;
   std::optional<double> renderer_percent;
@@ -69,61 +68,61 @@ struct statistics {
   std::optional<std::uint64_t> vram_free;
 };
 
-statistics read_statistics(const core_foundation& core, cf table);
+Statistics read_statistics(const CoreFoundation& core, Cf table);
 
 // PCI card of an accelerator. Apple's SoCs have none.
-struct pci_card {
+struct PciCard {
   std::uint32_t vendor = 0;
   std::uint32_t device = 0;
   std::uint32_t subsystem = 0;  // 0: unknown
-  text<32> address;             // empty: unknown
+  Text<32> address;             // empty: unknown
   std::string model;
 };
 
-struct accelerator {
+struct Accelerator {
   std::uint64_t id = 0;  // registry entry, constant until reboot
   std::string of_class;  // "AGXAcceleratorG14X"
   std::string driver;    // bundle: "com.apple.AGXG14X"
   std::optional<std::uint32_t> cores;
   std::optional<std::uint64_t> vram_total;
-  std::optional<pci_card> card;
-  statistics now;
+  std::optional<PciCard> card;
+  Statistics now;
 
   // Whether it is the GPU of an Apple SoC; a virtual machine's is no AGX.
   [[nodiscard]] bool is_agx() const { return of_class.starts_with("AGX"); }
 };
 
-result<std::vector<accelerator>> find_accelerators(const frameworks& f);
+Result<std::vector<Accelerator>> find_accelerators(const Frameworks& f);
 
 // Clocks of an Apple GPU in MHz, ascending; empty: unknown.
-std::vector<double> find_clocks(const frameworks& f);
+std::vector<double> find_clocks(const Frameworks& f);
 
 // Parses "1:0:0", the `pcidebug` of an entry: bus, device, function. Empty: malformed.
-text<32> address_of(std::string_view pcidebug);
+Text<32> address_of(std::string_view pcidebug);
 
-struct thermometer {
+struct Thermometer {
   std::string name;
   double celsius = 0;
 };
 
 // Which sensors count as the GPU's, by name; the chip's if the GPU has none.
-enum class place { gpu, chip, elsewhere };
-place place_of(std::string_view name);
+enum class Place { gpu, chip, elsewhere };
+Place place_of(std::string_view name);
 
 // Maximum of one place; absent if none has a valid value.
-std::optional<double> highest(std::span<const thermometer> all, place where);
+std::optional<double> highest(std::span<const Thermometer> all, Place where);
 
 // Thermometers of an Apple SoC, readable by any user.
-class sensors {
+class Sensors {
  public:
-  bool open(const frameworks& f);
-  [[nodiscard]] std::vector<thermometer> read() const;
+  bool open(const Frameworks& f);
+  [[nodiscard]] std::vector<Thermometer> read() const;
   void close() noexcept;
 
  private:
-  const frameworks* f_ = nullptr;
-  owned client_;
-  owned services_;
+  const Frameworks* f_ = nullptr;
+  Owned client_;
+  Owned services_;
 };
 
 }  // namespace hmn::metal

@@ -17,8 +17,8 @@ constexpr std::string_view folders[] = {
 
 }  // namespace
 
-constinit const command_tool::description smi{
-    .fail = {source::nvidia_smi},
+constinit const command_tool::Description smi{
+    .fail = {Source::nvidia_smi},
     .name = "nvidia-smi",
     .gpu = "an NVIDIA GPU",
     .vendor = vendor::nvidia,

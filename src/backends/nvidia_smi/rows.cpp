@@ -20,7 +20,7 @@ constexpr std::string_view free_gpu_texts = "name gpu_name";
 constexpr std::string_view free_app_texts = "process_name name gpu_name";
 
 // Index in this table of each known column; the first spelling wins.
-std::vector<std::optional<std::size_t>> places(const table& t, std::string_view columns) {
+std::vector<std::optional<std::size_t>> places(const Table& t, std::string_view columns) {
   std::vector<std::optional<std::size_t>> at;
   while (!columns.empty()) at.push_back(t.find_first(scan::take_line(columns)));
   return at;
@@ -47,47 +47,47 @@ bool is_windows_path(std::string_view path) {
 }
 
 // Old drivers print "[Not Supported]" in every column for a GPU whose processes they cannot list.
-bool take_pid(std::string_view cell, app_row& row) {
+bool take_pid(std::string_view cell, AppRow& row) {
   row.why_none = status_of_cell(cell);
-  if (row.why_none != status::ok) return row.why_none != status::empty;
+  if (row.why_none != Status::ok) return row.why_none != Status::empty;
   row.pid = scan::number<std::uint32_t>(cell).value_or(0);
   return row.pid != 0;
 }
 
-void take_name(std::string_view cell, app_row& row) {
-  const status s = status_of_cell(cell);
-  if (s == status::permission) row.name_state = name_state::protected_process;
+void take_name(std::string_view cell, AppRow& row) {
+  const Status s = status_of_cell(cell);
+  if (s == Status::permission) row.name_state = NameState::protected_process;
   // "?" and "[Not Found]": unknown to the tool, possibly known to the host.
-  if (s != status::ok || cell == "?") return;
+  if (s != Status::ok || cell == "?") return;
   append_utf8(row.name, program_of(cell));
-  if (!row.name.empty()) row.name_state = name_state::resolved;
+  if (!row.name.empty()) row.name_state = NameState::resolved;
 }
 
 }  // namespace
 
-std::string_view gpu_row::known(gpu_column c) const {
-  const gpu_cell& cell = (*this)[c];
-  return status_of_cell(cell.text) == status::ok ? std::string_view(cell.text) : std::string_view();
+std::string_view GpuRow::known(GpuColumn c) const {
+  const GpuCell& cell = (*this)[c];
+  return status_of_cell(cell.text) == Status::ok ? std::string_view(cell.text) : std::string_view();
 }
 
-answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
-  const table t = parse_table(whole_lines(text, cut), gpu_spellings(), free_gpu_texts, most_gpus);
+Answer<GpuRow> parse_gpus(std::string_view text, bool cut) {
+  const Table t = parse_table(whole_lines(text, cut), gpu_spellings(), free_gpu_texts, most_gpus);
   const auto at = places(t, gpu_spellings());
-  answer<gpu_row> out;
+  Answer<GpuRow> out;
   out.is_table = !t.columns.empty();
   out.strays = t.strays;
   out.is_truncated = t.is_truncated;
-  const auto name_at = at[static_cast<std::size_t>(gpu_column::name)];
-  const auto bus_at = at[static_cast<std::size_t>(gpu_column::pci_bus_id)];
+  const auto name_at = at[static_cast<std::size_t>(GpuColumn::name)];
+  const auto bus_at = at[static_cast<std::size_t>(GpuColumn::pci_bus_id)];
   for (const auto& cells : t.rows) {
     // If a name has commas, the cells after it may be those of other columns.
     const bool is_joined = name_at && cells[*name_at].find(',') != std::string_view::npos;
-    if (is_joined && bus_at && status_of_cell(cells[*bus_at]) == status::ok &&
+    if (is_joined && bus_at && status_of_cell(cells[*bus_at]) == Status::ok &&
         normal_pci_address(cells[*bus_at]).empty()) {
       out.strays.add(written(cells));
       continue;
     }
-    gpu_row& row = out.rows.emplace_back();
+    GpuRow& row = out.rows.emplace_back();
     for (std::size_t i = 0; i < at.size(); ++i) {
       if (at[i]) row.cells[i] = {true, utf8(cells[*at[i]]), utf8(t.columns[*at[i]].unit)};
     }
@@ -95,36 +95,36 @@ answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
   return out;
 }
 
-answer<app_row> parse_apps(std::string_view text, bool cut) {
-  const table t = parse_table(whole_lines(text, cut), app_spellings(), free_app_texts, most_apps);
+Answer<AppRow> parse_apps(std::string_view text, bool cut) {
+  const Table t = parse_table(whole_lines(text, cut), app_spellings(), free_app_texts, most_apps);
   const auto at = places(t, app_spellings());
-  const auto place = [&](app_column c) { return at[static_cast<std::size_t>(c)]; };
-  answer<app_row> out;
+  const auto place = [&](AppColumn c) { return at[static_cast<std::size_t>(c)]; };
+  Answer<AppRow> out;
   // The name is requested last: a header without it is incomplete.
-  out.is_table = place(app_column::pid) && place(app_column::used) && place(app_column::name);
+  out.is_table = place(AppColumn::pid) && place(AppColumn::used) && place(AppColumn::name);
   out.strays = t.strays;
   out.is_truncated = t.is_truncated;
   if (!out.is_table) {
     if (!t.columns.empty()) out.strays.add(t.columns.front().name);
     return out;
   }
-  const std::string_view unit = t.columns[*place(app_column::used)].unit;
+  const std::string_view unit = t.columns[*place(AppColumn::used)].unit;
   for (const auto& cells : t.rows) {
-    std::array<std::string_view, static_cast<std::size_t>(app_column::count)> found;
+    std::array<std::string_view, static_cast<std::size_t>(AppColumn::count)> found;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (at[i]) found[i] = cells[*at[i]];
     }
-    const auto cell = [&](app_column c) { return found[static_cast<std::size_t>(c)]; };
-    app_row row;
-    const std::string_view uuid = cell(app_column::gpu_uuid);
-    if (status_of_cell(uuid) == status::ok) row.gpu_uuid = utf8(uuid);
-    row.gpu_bus_id = normal_pci_address(cell(app_column::gpu_bus_id));
-    if (!take_pid(cell(app_column::pid), row)) {
+    const auto cell = [&](AppColumn c) { return found[static_cast<std::size_t>(c)]; };
+    AppRow row;
+    const std::string_view uuid = cell(AppColumn::gpu_uuid);
+    if (status_of_cell(uuid) == Status::ok) row.gpu_uuid = utf8(uuid);
+    row.gpu_bus_id = normal_pci_address(cell(AppColumn::gpu_bus_id));
+    if (!take_pid(cell(AppColumn::pid), row)) {
       out.strays.add(written(cells));
       continue;
     }
-    row.used = bytes_of(cell(app_column::used), unit);
-    take_name(cell(app_column::name), row);
+    row.used = bytes_of(cell(AppColumn::used), unit);
+    take_name(cell(AppColumn::name), row);
     out.rows.push_back(std::move(row));
   }
   return out;
@@ -140,13 +140,13 @@ std::string_view program_of(std::string_view process_name) noexcept {
 
 namespace {
 
-std::string_view advice_of(status code) {
+std::string_view advice_of(Status code) {
   switch (code) {
-    case status::permission:
+    case Status::permission:
       return ": it needs more rights";
-    case status::device_lost:
+    case Status::device_lost:
       return ": see 'dmesg' for Xid lines, then reset the GPU or reboot";
-    case status::empty:
+    case Status::empty:
       return ": the driver has no data";
     default:
       return "";
@@ -155,24 +155,24 @@ std::string_view advice_of(status code) {
 
 // Words of the tool have the reason of their status. Other text is malformed, or a number that its
 // form does not allow: negative, or too large.
-reason reason_of(const gpu_cell& cell) {
+Reason reason_of(const GpuCell& cell) {
   const std::string_view text = scan::trim(cell.text);
-  if (text.empty()) return reason::not_understood;
-  if (status_of_cell(text) != status::ok || text.front() == '[') return reason::unknown;
+  if (text.empty()) return Reason::not_understood;
+  if (status_of_cell(text) != Status::ok || text.front() == '[') return Reason::unknown;
   const bool is_digits = text.find_first_not_of("0123456789", text.front() == '-') == text.npos;
   const bool is_impossible = is_digits && (text.front() == '-' || text.size() > 10);
-  return is_impossible ? reason::implausible : reason::not_understood;
+  return is_impossible ? Reason::implausible : Reason::not_understood;
 }
 
 namespace bit = telemetry_field;
 
 constexpr std::uint64_t mebibyte = 1ULL << 20;
 
-struct memory_reader {
-  const gpu_row& row;
-  std::vector<missing>& gone;
+struct MemoryReader {
+  const GpuRow& row;
+  std::vector<Missing>& gone;
 
-  std::optional<std::uint64_t> take(gpu_column c, FieldSet bit) {
+  std::optional<std::uint64_t> take(GpuColumn c, FieldSet bit) {
     const auto m = bytes_of(row[c].text, row[c].unit);
     if (!m.value) add_missing(gone, bit, m.why, row[c]);
     return m.value;
@@ -180,7 +180,7 @@ struct memory_reader {
 };
 
 // Checks total = reserved + free + used, each rounded to a MiB.
-bool adds_up(const pool& p, std::uint64_t reserved) {
+bool adds_up(const Pool& p, std::uint64_t reserved) {
   const auto taken = scan::sum(reserved, *p.used);
   const auto sum = taken ? scan::sum(*taken, *p.free) : std::nullopt;
   return sum && std::max(*sum, *p.total) - std::min(*sum, *p.total) <= 2 * mebibyte;
@@ -188,24 +188,24 @@ bool adds_up(const pool& p, std::uint64_t reserved) {
 
 // Free and used may make up the total without the reserved part; otherwise nothing shows which is
 // true.
-void check(pool& p, std::vector<missing>& gone) {
+void check(Pool& p, std::vector<Missing>& gone) {
   if (!p.reserved || !p.free || !p.used || adds_up(p, *p.reserved)) return;
   FieldSet doubted = pool_field::reserved;
   if (!adds_up(p, 0)) doubted |= pool_field::free | pool_field::used;
   forget(doubted, p);
-  add_missing(gone, doubted, status::backend,
+  add_missing(gone, doubted, Status::backend,
               "nvidia-smi's reserved, free and used memory do not add up to the total",
-              reason::implausible);
+              Reason::implausible);
 }
 
-failure no_total(const missing& why) {
-  return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
+Failure no_total(const Missing& why) {
+  return {why.code, Source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
 }
 
 // What a column's number is among the metrics, and its telemetry field.
-struct number_column {
-  constexpr number_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
-                          std::uint32_t t = 0, bool counts = false)
+struct NumberColumn {
+  constexpr NumberColumn(GpuColumn c, MetricId m, std::uint32_t i, std::string_view u,
+                         std::uint32_t t = 0, bool counts = false)
       : from(static_cast<std::uint8_t>(c)),
         id(static_cast<std::uint8_t>(m)),
         instance(static_cast<std::uint8_t>(i)),
@@ -218,43 +218,43 @@ struct number_column {
   std::uint32_t telemetry;  // presence bit; 0: none
 };
 
-using col = gpu_column;
-constexpr number_column number_columns[] = {
-    {col::gpu_busy, metric_id::engine_percent, which::engine::unknown, "%", bit::gpu_busy_percent},
-    {col::memory_busy, metric_id::engine_percent, which::engine::memory, "%",
+using Col = GpuColumn;
+constexpr NumberColumn number_columns[] = {
+    {Col::gpu_busy, MetricId::engine_percent, which::engine::unknown, "%", bit::gpu_busy_percent},
+    {Col::memory_busy, MetricId::engine_percent, which::engine::memory, "%",
      bit::memory_busy_percent},
-    {col::encoder_busy, metric_id::engine_percent, which::engine::encode, "%",
+    {Col::encoder_busy, MetricId::engine_percent, which::engine::encode, "%",
      bit::encoder_busy_percent},
-    {col::decoder_busy, metric_id::engine_percent, which::engine::decode, "%",
+    {Col::decoder_busy, MetricId::engine_percent, which::engine::decode, "%",
      bit::decoder_busy_percent},
-    {col::temperature, metric_id::temperature, which::sensor::core, "", bit::temperature_celsius},
-    {col::memory_temperature, metric_id::temperature, which::sensor::memory, "",
+    {Col::temperature, MetricId::temperature, which::sensor::core, "", bit::temperature_celsius},
+    {Col::memory_temperature, MetricId::temperature, which::sensor::memory, "",
      bit::memory_celsius},
-    {col::power, metric_id::power_watts, which::power_reading::unknown, "W", bit::power_watts},
-    {col::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W",
+    {Col::power, MetricId::power_watts, which::power_reading::unknown, "W", bit::power_watts},
+    {Col::power_limit, MetricId::power_limit_watts, which::power_limit::current, "W",
      bit::power_limit_watts},
-    {col::power_usual, metric_id::power_limit_watts, which::power_limit::default_limit, "W"},
-    {col::power_lowest, metric_id::power_limit_watts, which::power_limit::min, "W"},
-    {col::power_highest, metric_id::power_limit_watts, which::power_limit::max, "W"},
-    {col::core_clock, metric_id::clock_mhz, which::clock::core, "MHz", bit::core_clock_mhz},
-    {col::sm_clock, metric_id::clock_mhz, which::clock::sm, "MHz"},
-    {col::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz", bit::memory_clock_mhz},
-    {col::video_clock, metric_id::clock_mhz, which::clock::video, "MHz"},
-    {col::core_clock_limit, metric_id::clock_limit_mhz, which::clock::core, "MHz"},
-    {col::memory_clock_limit, metric_id::clock_limit_mhz, which::clock::memory, "MHz"},
-    {col::fan, metric_id::fan_percent, 1, "%", bit::fan_percent},
-    {col::pcie_generation, metric_id::unknown, 0, "", bit::pcie_generation},
-    {col::pcie_width, metric_id::unknown, 0, "", bit::pcie_width},
-    {col::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", 0, true},
-    {col::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", 0, true},
-    {col::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", 0, true},
-    {col::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", 0, true},
+    {Col::power_usual, MetricId::power_limit_watts, which::power_limit::default_limit, "W"},
+    {Col::power_lowest, MetricId::power_limit_watts, which::power_limit::min, "W"},
+    {Col::power_highest, MetricId::power_limit_watts, which::power_limit::max, "W"},
+    {Col::core_clock, MetricId::clock_mhz, which::clock::core, "MHz", bit::core_clock_mhz},
+    {Col::sm_clock, MetricId::clock_mhz, which::clock::sm, "MHz"},
+    {Col::memory_clock, MetricId::clock_mhz, which::clock::memory, "MHz", bit::memory_clock_mhz},
+    {Col::video_clock, MetricId::clock_mhz, which::clock::video, "MHz"},
+    {Col::core_clock_limit, MetricId::clock_limit_mhz, which::clock::core, "MHz"},
+    {Col::memory_clock_limit, MetricId::clock_limit_mhz, which::clock::memory, "MHz"},
+    {Col::fan, MetricId::fan_percent, 1, "%", bit::fan_percent},
+    {Col::pcie_generation, MetricId::unknown, 0, "", bit::pcie_generation},
+    {Col::pcie_width, MetricId::unknown, 0, "", bit::pcie_width},
+    {Col::ecc_corrected, MetricId::ecc_corrected, which::era::since_load, "", 0, true},
+    {Col::ecc_corrected_ever, MetricId::ecc_corrected, which::era::lifetime, "", 0, true},
+    {Col::ecc_uncorrected, MetricId::ecc_uncorrected, which::era::since_load, "", 0, true},
+    {Col::ecc_uncorrected_ever, MetricId::ecc_uncorrected, which::era::lifetime, "", 0, true},
 };
 
 // Returns why the cell has no number.
-status take(const gpu_cell& cell, const number_column& c, telemetry& into) {
-  const field& f = field_of(fields_of<telemetry>(), c.telemetry);
-  if (f.type == field_type::real) {
+Status take(const GpuCell& cell, const NumberColumn& c, Telemetry& into) {
+  const Field& f = field_of(fields_of<Telemetry>(), c.telemetry);
+  if (f.type == FieldType::real) {
     const auto real = number_of(cell.text, cell.unit, c.unit);
     if (real.value) f.set(&into, *real.value);
     return real.why;
@@ -271,84 +271,84 @@ std::uint64_t count_from(double value) {
 
 }  // namespace
 
-void add_missing(std::vector<missing>& to, FieldSet field, status code, const gpu_cell& cell) {
+void add_missing(std::vector<Missing>& to, FieldSet field, Status code, const GpuCell& cell) {
   if (!cell.is_asked) {
-    add_missing(to, field, status::unsupported, "this nvidia-smi has no such column");
+    add_missing(to, field, Status::unsupported, "this nvidia-smi has no such column");
     return;
   }
-  const text<64> word(cell.text);
+  const Text<64> word(cell.text);
   add_missing(to, field, code, {"nvidia-smi prints \"", word.view(), "\"", advice_of(code)},
               reason_of(cell));
 }
 
-void metrics_of(const gpu_row& row, std::vector<metric>& out,
-                function_ref<void(FieldSet, status, const gpu_cell&)> refused) {
-  for (const number_column& m : number_columns) {
-    const auto id = static_cast<metric_id>(m.id);
-    if (id == metric_id::unknown) continue;
-    const gpu_cell& cell = row.cells[m.from];
+void metrics_of(const GpuRow& row, std::vector<Metric>& out,
+                FunctionRef<void(FieldSet, Status, const GpuCell&)> refused) {
+  for (const NumberColumn& m : number_columns) {
+    const auto id = static_cast<MetricId>(m.id);
+    if (id == MetricId::unknown) continue;
+    const GpuCell& cell = row.cells[m.from];
     const auto reported = number_of(cell.text, cell.unit, m.unit);
     if (!reported.value) {
-      if (cell.is_asked && reported.why != status::unsupported) {
+      if (cell.is_asked && reported.why != Status::unsupported) {
         refused(missing_metric(id, m.instance), reported.why, cell);
       }
       continue;
     }
-    const source from = source::nvidia_smi;
+    const Source from = Source::nvidia_smi;
     out.push_back(m.is_count ? counted(from, id, m.instance, count_from(*reported.value))
                              : hmn::measured(from, id, m.instance, *reported.value));
   }
 }
 
-result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
-  pool p;
-  p.from = source::nvidia_smi;
-  p.accounting = accounting::allocated;
+Result<Pool> pool_of(const GpuRow& row, std::vector<Missing>& gone) {
+  Pool p;
+  p.from = Source::nvidia_smi;
+  p.accounting = Accounting::allocated;
   p.is_main = true;
-  memory_reader m{row, gone};
-  p.total = m.take(gpu_column::memory_total, pool_field::total);
-  const bool is_unified = identity_of(row).memory_kind == memory_kind::unified;
-  const bool has_failed = !p.total && gone.front().code != status::unsupported;
+  MemoryReader m{row, gone};
+  p.total = m.take(GpuColumn::memory_total, pool_field::total);
+  const bool is_unified = identity_of(row).memory_kind == MemoryKind::unified;
+  const bool has_failed = !p.total && gone.front().code != Status::unsupported;
   if (has_failed || (!p.total && !is_unified)) return no_total(gone.front());
   if (is_unified) {
-    p.kind = pool_kind::unified;
+    p.kind = PoolKind::unified;
     p.total.reset();
     return p;
   }
-  p.kind = pool_kind::vram;
-  p.used = m.take(gpu_column::memory_used, pool_field::used);
-  p.free = m.take(gpu_column::memory_free, pool_field::free);
-  p.reserved = m.take(gpu_column::memory_reserved, pool_field::reserved);
+  p.kind = PoolKind::vram;
+  p.used = m.take(GpuColumn::memory_used, pool_field::used);
+  p.free = m.take(GpuColumn::memory_free, pool_field::free);
+  p.reserved = m.take(GpuColumn::memory_reserved, pool_field::reserved);
   check(p, gone);
   return p;
 }
 
-telemetry telemetry_of(const gpu_row& row, FieldSet fields, std::vector<missing>& gone) {
-  telemetry t;
-  t.from = source::nvidia_smi;
-  t.sources = 1ULL << static_cast<unsigned>(source::nvidia_smi);
-  const auto check = [&](FieldSet field, status why, const gpu_cell& cell) {
-    if (why != status::ok) add_missing(gone, field, why, cell);
+Telemetry telemetry_of(const GpuRow& row, FieldSet fields, std::vector<Missing>& gone) {
+  Telemetry t;
+  t.from = Source::nvidia_smi;
+  t.sources = 1ULL << static_cast<unsigned>(Source::nvidia_smi);
+  const auto check = [&](FieldSet field, Status why, const GpuCell& cell) {
+    if (why != Status::ok) add_missing(gone, field, why, cell);
   };
-  for (const number_column& c : number_columns) {
-    const gpu_cell& cell = row.cells[c.from];
+  for (const NumberColumn& c : number_columns) {
+    const GpuCell& cell = row.cells[c.from];
     if ((fields & c.telemetry) != 0) check(c.telemetry, take(cell, c, t), cell);
   }
   if ((fields & bit::p_state) != 0) {
-    const gpu_cell& cell = row[gpu_column::p_state];
+    const GpuCell& cell = row[GpuColumn::p_state];
     const auto state = p_state_of(cell.text);
     t.p_state = state.value;
     check(bit::p_state, state.why, cell);
   }
   if ((fields & bit::throttle) != 0) {
-    const gpu_cell& cell = row[gpu_column::throttle];
+    const GpuCell& cell = row[GpuColumn::throttle];
     const auto reasons = hexadecimal_of(cell.text);
     if (reasons.value) t.throttle = nvidia::throttle_bits(*reasons.value);
     const bool is_refused = reasons.value && !t.throttle;
-    check(bit::throttle, is_refused ? status::backend : reasons.why, cell);
+    check(bit::throttle, is_refused ? Status::backend : reasons.why, cell);
   }
   if ((fields & never_in_table) != 0) {
-    add_missing(gone, fields & never_in_table, status::unsupported,
+    add_missing(gone, fields & never_in_table, Status::unsupported,
                 "nvidia-smi's table has no such column");
   }
   return t;
@@ -356,67 +356,67 @@ telemetry telemetry_of(const gpu_row& row, FieldSet fields, std::vector<missing>
 
 namespace {
 
-measured<std::uint64_t> memory_cell(const gpu_row& row, gpu_column c) {
+Measured<std::uint64_t> memory_cell(const GpuRow& row, GpuColumn c) {
   return bytes_of(row[c].text, row[c].unit);
 }
 
 // An integrated GPU has no total, or that of the RAM which firmware sets aside for it. Others may
 // lack a total as well. ATS: the host's memory is addressed, and own memory is a NUMA node of the
 // host.
-memory_kind memory_kind_of(const gpu_row& row, bool is_integrated) {
-  if (is_integrated) return memory_kind::unified;
-  const auto total = memory_cell(row, gpu_column::memory_total);
-  const bool translates = row.known(gpu_column::addressing_mode) == "ATS";
-  if (!row[gpu_column::memory_total].is_asked) return memory_kind::unknown;
+MemoryKind memory_kind_of(const GpuRow& row, bool is_integrated) {
+  if (is_integrated) return MemoryKind::unified;
+  const auto total = memory_cell(row, GpuColumn::memory_total);
+  const bool translates = row.known(GpuColumn::addressing_mode) == "ATS";
+  if (!row[GpuColumn::memory_total].is_asked) return MemoryKind::unknown;
   if (total.value.value_or(0) != 0) {
-    return translates ? memory_kind::coherent : memory_kind::dedicated;
+    return translates ? MemoryKind::coherent : MemoryKind::dedicated;
   }
-  const bool has_none = total.value == 0 || total.why == status::unsupported;
-  return has_none && translates ? memory_kind::unified : memory_kind::unknown;
+  const bool has_none = total.value == 0 || total.why == Status::unsupported;
+  return has_none && translates ? MemoryKind::unified : MemoryKind::unknown;
 }
 
-device_form form_of(memory_kind k) {
+DeviceForm form_of(MemoryKind k) {
   switch (k) {
-    case memory_kind::dedicated:
-    case memory_kind::coherent:
-      return device_form::discrete;
-    case memory_kind::unified:
-      return device_form::integrated;
-    case memory_kind::unknown:
+    case MemoryKind::dedicated:
+    case MemoryKind::coherent:
+      return DeviceForm::discrete;
+    case MemoryKind::unified:
+      return DeviceForm::integrated;
+    case MemoryKind::unknown:
       break;
   }
-  return device_form::unknown;
+  return DeviceForm::unknown;
 }
 
-state state_of(const gpu_row& row) {
-  state worst = state::ready;
-  for (const gpu_cell& cell : row.cells) {
-    const status s = cell.is_asked ? status_of_cell(cell.text) : status::ok;
-    if (s == status::device_lost) return state::lost;
-    const bool is_error = s == status::backend || s == status::permission || s == status::timeout;
-    if (is_error) worst = state::unreadable;
+State state_of(const GpuRow& row) {
+  State worst = State::ready;
+  for (const GpuCell& cell : row.cells) {
+    const Status s = cell.is_asked ? status_of_cell(cell.text) : Status::ok;
+    if (s == Status::device_lost) return State::lost;
+    const bool is_error = s == Status::backend || s == Status::permission || s == Status::timeout;
+    if (is_error) worst = State::unreadable;
   }
   return worst;
 }
 
 // Parses "0x233510DE": device and vendor.
-std::optional<std::uint32_t> pci_device_of(const gpu_row& row) {
-  const auto id = hexadecimal_of(row[gpu_column::pci_device].text);
+std::optional<std::uint32_t> pci_device_of(const GpuRow& row) {
+  const auto id = hexadecimal_of(row[GpuColumn::pci_device].text);
   if (!id.value || *id.value > 0xFFFFFFFF || (*id.value & 0xFFFF) != vendor::nvidia) {
     return std::nullopt;
   }
   return static_cast<std::uint32_t>(*id.value >> 16);
 }
 
-std::optional<std::uint32_t> pci_subsystem_of(const gpu_row& row) {
-  const auto id = hexadecimal_of(row[gpu_column::pci_subsystem].text);
+std::optional<std::uint32_t> pci_subsystem_of(const GpuRow& row) {
+  const auto id = hexadecimal_of(row[GpuColumn::pci_subsystem].text);
   if (!id.value || *id.value > 0xFFFFFFFF) return std::nullopt;
   return static_cast<std::uint32_t>(*id.value);
 }
 
 // Parses "8.9".
-void read_compute_capability(const gpu_row& row, device& out) {
-  std::string_view rest = row.known(gpu_column::compute_capability);
+void read_compute_capability(const GpuRow& row, Device& out) {
+  std::string_view rest = row.known(GpuColumn::compute_capability);
   const auto major = scan::number<std::uint16_t>(scan::take_until(rest, '.'));
   const auto minor = scan::number<std::uint16_t>(rest);
   if (!major || !minor) return;
@@ -426,28 +426,28 @@ void read_compute_capability(const gpu_row& row, device& out) {
 
 }  // namespace
 
-device identity_of(const gpu_row& row) {
-  device d;
-  d.from = source::nvidia_smi;
+Device identity_of(const GpuRow& row) {
+  Device d;
+  d.from = Source::nvidia_smi;
   d.vendor = vendor::nvidia;
   d.state = state_of(row);
-  d.driver_index = scan::number<std::uint32_t>(row[gpu_column::index].text);
+  d.driver_index = scan::number<std::uint32_t>(row[GpuColumn::index].text);
   d.pci_device = pci_device_of(row);
   d.pci_subsystem = pci_subsystem_of(row);
   read_compute_capability(row, d);
-  d.name.assign(row.known(gpu_column::name));
+  d.name.assign(row.known(GpuColumn::name));
   d.memory_kind = memory_kind_of(row, pci::is_integrated_nvidia(d));
   d.form = form_of(d.memory_kind);
-  d.uuid.assign(row.known(gpu_column::uuid));
-  d.pci_bus_id = normal_pci_address(row[gpu_column::pci_bus_id].text);
-  d.driver_version.assign(row.known(gpu_column::driver_version));
+  d.uuid.assign(row.known(GpuColumn::uuid));
+  d.pci_bus_id = normal_pci_address(row[GpuColumn::pci_bus_id].text);
+  d.driver_version.assign(row.known(GpuColumn::driver_version));
   if (d.name.was_cut() || d.uuid.was_cut() || d.driver_version.was_cut())
     d.notes |= note::truncated;
   return d;
 }
 
-bool is_mig_on(const gpu_row& row) {
-  return row.known(gpu_column::mig_mode) == "Enabled";
+bool is_mig_on(const GpuRow& row) {
+  return row.known(GpuColumn::mig_mode) == "Enabled";
 }
 
 }  // namespace hmn::nvidia_smi

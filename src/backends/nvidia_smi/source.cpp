@@ -15,47 +15,46 @@
 namespace hmn::nvidia_smi {
 namespace {
 
-FieldSet fields_of(const std::vector<missing>& gone) {
+FieldSet fields_of(const std::vector<Missing>& gone) {
   FieldSet fields = 0;
-  for (const missing& m : gone) fields |= m.fields;
+  for (const Missing& m : gone) fields |= m.fields;
   return fields;
 }
 
 }  // namespace
 
-smi_source::smi_source(const settings& s)
-    : tool_source(smi, s, s.nvidia_smi_path), tool_(program_) {}
+SmiSource::SmiSource(const Settings& s) : ToolSource(smi, s, s.nvidia_smi_path), tool_(program_) {}
 
-result<void> smi_source::ask(reading& r) {
-  if (result<void> reported = tool_.ask_gpus(r, gpus_); !reported) return reported;
+Result<void> SmiSource::ask(Reading& r) {
+  if (Result<void> reported = tool_.ask_gpus(r, gpus_); !reported) return reported;
   std::size_t again = 0;
   for (std::size_t i = 0; i < gpus_.rows.size(); ++i) again += adopt_row(i, r) ? 0 : 1;
   if (again != 0) {
     diagnose(with_reason(
-                 reason::ambiguous,
-                 fail(status::backend, {again,
+                 Reason::ambiguous,
+                 fail(Status::backend, {again,
                                         " row(s) of nvidia-smi are of a GPU that it lists twice, "
                                         "or of none that anything identifies"})),
              subject::devices, 0, {}, r);
   }
-  for (const problem& p : gpus_.problems) report(p, r);
+  for (const Problem& p : gpus_.problems) report(p, r);
   return {};
 }
 
 // Returns false for a row that matches no GPU, or one that already has a row.
-bool smi_source::adopt_row(std::size_t at, reading& r) {
-  const gpu_row& row = gpus_.rows[at];
-  const device who = identity_of(row);
+bool SmiSource::adopt_row(std::size_t at, Reading& r) {
+  const GpuRow& row = gpus_.rows[at];
+  const Device who = identity_of(row);
   if (who.uuid.empty() && who.pci_bus_id.empty() && !who.driver_index) return false;
-  known_gpu* const k = adopt(who, at);
+  KnownGpu* const k = adopt(who, at);
   if (k == nullptr) return false;
   k->has_instances = is_mig_on(row);
-  const gpu_cell& total = row[gpu_column::memory_total];
+  const GpuCell& total = row[GpuColumn::memory_total];
   k->total.reset();
-  if (who.memory_kind != memory_kind::unified) k->total = bytes_of(total.text, total.unit).value;
+  if (who.memory_kind != MemoryKind::unified) k->total = bytes_of(total.text, total.unit).value;
   if (k->total == 0) k->total.reset();
   if (k->has_instances) {
-    diagnose(fail(status::unsupported,
+    diagnose(fail(Status::unsupported,
                   "MIG is on, and nvidia-smi's table lists no instances: values are those of the "
                   "whole GPU, processes stay with it"),
              subject::devices, 0, k->who.number, r);
@@ -63,50 +62,50 @@ bool smi_source::adopt_row(std::size_t at, reading& r) {
   return true;
 }
 
-void smi_source::report(const problem& p, reading& r) const {
-  device who;
+void SmiSource::report(const Problem& p, Reading& r) const {
+  Device who;
   who.pci_bus_id = p.bus_id;
   diagnose(p.why, subject::devices, 0, find(who), r);
 }
 
-result<const gpu_row*> smi_source::gpu_of(slot number, reading& r) {
-  result<std::size_t> at = row_of(number, r);
+Result<const GpuRow*> SmiSource::gpu_of(Slot number, Reading& r) {
+  Result<std::size_t> at = row_of(number, r);
   taken_ns_ = loaded_ns();
   if (at) return &gpus_.rows[*at];
-  if (at.why().code == status::device_lost) {
-    for (const problem& p : gpus_.problems) {
+  if (at.why().code == Status::device_lost) {
+    for (const Problem& p : gpus_.problems) {
       if (!p.bus_id.empty() && p.bus_id == known_[number].who.pci_bus_id) return p.why;
     }
   }
   return at.why();
 }
 
-result<void> smi_source::memory(slot number, pools& out, reading& r) {
+Result<void> SmiSource::memory(Slot number, Pools& out, Reading& r) {
   const auto row = gpu_of(number, r);
   if (!row) return row.why();
-  std::vector<missing> gone;
-  const result<pool> p = pool_of(**row, gone);
+  std::vector<Missing> gone;
+  const Result<Pool> p = pool_of(**row, gone);
   if (!p) return p.why();
   diagnose(gone, subject::pools, number, r);
   out.add(*p);
   return {};
 }
 
-result<void> smi_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
+Result<void> SmiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
   const auto row = gpu_of(number, r);
   if (!row) return row.why();
-  std::vector<missing> gone;
+  std::vector<Missing> gone;
   out = telemetry_of(**row, fields, gone);
   if (fields_of(gone) == fields) return why_nothing(gone, subject::telemetry, number, r);
   diagnose(gone, subject::telemetry, number, r);
   return {};
 }
 
-result<void> smi_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
+Result<void> SmiSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& r) {
   const auto row = gpu_of(number, r);
   if (!row) return row.why();
-  metrics_of(**row, out, [&](FieldSet metric, status why, const gpu_cell& cell) {
-    std::vector<missing> gone;
+  metrics_of(**row, out, [&](FieldSet metric, Status why, const GpuCell& cell) {
+    std::vector<Missing> gone;
     add_missing(gone, metric, why, cell);
     diagnose(gone, subject::metrics, number, r);
   });
@@ -117,8 +116,8 @@ result<void> smi_source::metrics(slot number, bool, std::vector<metric>& out, re
 
 namespace hmn {
 
-std::unique_ptr<device_source> make_nvidia_smi(const settings& s) {
-  return std::make_unique<nvidia_smi::smi_source>(s);
+std::unique_ptr<DeviceSource> make_nvidia_smi(const Settings& s) {
+  return std::make_unique<nvidia_smi::SmiSource>(s);
 }
 
 }  // namespace hmn
@@ -147,15 +146,15 @@ bool holds_gpu_descriptor(const std::string& proc_root) {
 }
 
 // Other problems mean missing rows, of one GPU or of all.
-bool is_warning(const problem& p) noexcept {
-  return p.why.code == status::ok;
+bool is_warning(const Problem& p) noexcept {
+  return p.why.code == Status::ok;
 }
 
-usage plain_row(const app_row& from) {
-  usage u;
+Usage plain_row(const AppRow& from) {
+  Usage u;
   u.pid = from.pid;
-  u.from = source::nvidia_smi;
-  u.accounting = accounting::allocated;
+  u.from = Source::nvidia_smi;
+  u.accounting = Accounting::allocated;
   u.kinds = usage_kind::compute;
   u.used = from.used.value;
   u.name_state = from.name_state;
@@ -170,20 +169,20 @@ std::optional<std::uint64_t> merged(std::optional<std::uint64_t> a, std::optiona
   return mig_on ? scan::sum(*a, *b) : std::max(*a, *b);
 }
 
-std::string_view why_no_use(status code) {
-  if (code == status::permission) return "nvidia-smi may not report the memory of this process";
-  if (code != status::unsupported) return "nvidia-smi's value for this process is not a number";
+std::string_view why_no_use(Status code) {
+  if (code == Status::permission) return "nvidia-smi may not report the memory of this process";
+  if (code != Status::unsupported) return "nvidia-smi's value for this process is not a number";
   return "memory of this process is not reported by the driver; under WDDM (Windows, WSL) it never "
          "is";
 }
 
 }  // namespace
 
-result<void> smi_source::load_apps(reading& r) {
+Result<void> SmiSource::load_apps(Reading& r) {
   if (is_asleep()) return why_asleep();
-  const result<void>& loaded = apps_loaded_.get([&] {
-    result<void> asked = tool_.ask_apps(r, apps_);
-    for (const problem& p : apps_.problems) {
+  const Result<void>& loaded = apps_loaded_.get([&] {
+    Result<void> asked = tool_.ask_apps(r, apps_);
+    for (const Problem& p : apps_.problems) {
       if (is_warning(p)) report(p, r);
     }
     return asked;
@@ -192,8 +191,8 @@ result<void> smi_source::load_apps(reading& r) {
   return loaded;
 }
 
-bool smi_source::is_of(const app_row& row, slot number) const {
-  const device& who = known_[number].who;
+bool SmiSource::is_of(const AppRow& row, Slot number) const {
+  const Device& who = known_[number].who;
   if (!row.gpu_bus_id.empty() && !who.pci_bus_id.empty()) {
     return row.gpu_bus_id == who.pci_bus_id;
   }
@@ -202,27 +201,27 @@ bool smi_source::is_of(const app_row& row, slot number) const {
 }
 
 // Succeeds if every process of the GPU has a row.
-result<void> smi_source::whole_list_of(slot number) const {
-  const text<32>& here = known_[number].who.pci_bus_id;
-  for (const problem& p : apps_.problems) {
+Result<void> SmiSource::whole_list_of(Slot number) const {
+  const Text<32>& here = known_[number].who.pci_bus_id;
+  for (const Problem& p : apps_.problems) {
     const bool is_elsewhere = !p.bus_id.empty() && !here.empty() && p.bus_id != here;
     if (!is_elsewhere && !is_warning(p)) return p.why;
   }
-  const auto unplaced = std::ranges::count_if(apps_.rows, [&](const app_row& row) {
+  const auto unplaced = std::ranges::count_if(apps_.rows, [&](const AppRow& row) {
     return std::ranges::none_of(known_,
-                                [&](const known_gpu& k) { return is_of(row, k.who.number); });
+                                [&](const KnownGpu& k) { return is_of(row, k.who.number); });
   });
   if (unplaced == 0) return {};
-  return with_reason(reason::ambiguous,
-                     fail(status::backend, {"nvidia-smi does not report on which of its GPUs ",
+  return with_reason(Reason::ambiguous,
+                     fail(Status::backend, {"nvidia-smi does not report on which of its GPUs ",
                                             unplaced, " process(es) are"}));
 }
 
-result<void> smi_source::rows_of(slot number, std::uint32_t pid, std::vector<usage>& out,
-                                 reading& r) {
+Result<void> SmiSource::rows_of(Slot number, std::uint32_t pid, std::vector<Usage>& out,
+                                Reading& r) {
   if (number >= known_.size()) return never_listed();
-  if (result<void> loaded = load_apps(r); !loaded) return loaded;
-  const std::vector<app_row>& all = apps_.rows;
+  if (Result<void> loaded = load_apps(r); !loaded) return loaded;
+  const std::vector<AppRow>& all = apps_.rows;
   std::vector<std::uint32_t> mine;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (!is_of(all[i], number)) continue;
@@ -231,56 +230,55 @@ result<void> smi_source::rows_of(slot number, std::uint32_t pid, std::vector<usa
     }
     if (pid == 0 || all[i].pid == pid) mine.push_back(i);
   }
-  const result<void> whole = whole_list_of(number);
+  const Result<void> whole = whole_list_of(number);
   std::ranges::stable_sort(
       mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
   for (std::size_t i = 0; i < mine.size();) {
-    const app_row& first = all[mine[i]];
-    usage& u = out.emplace_back(plain_row(first));
+    const AppRow& first = all[mine[i]];
+    Usage& u = out.emplace_back(plain_row(first));
     while (++i < mine.size() && all[mine[i]].pid == first.pid) {
       u.used = merged(u.used, all[mine[i]].used.value, known_[number].has_instances);
     }
     check_use(u, first.used.why, number, r);
     if (!whole) note_incomplete(u);
   }
-  return mine.empty() ? whole : result<void>();
+  return mine.empty() ? whole : Result<void>();
 }
 
-void smi_source::check_use(usage& row, status why, slot number, reading& r) const {
+void SmiSource::check_use(Usage& row, Status why, Slot number, Reading& r) const {
   std::string_view message = why_no_use(why);
   const auto total = known_[number].total;
-  auto stated = reason::unknown;
+  auto stated = Reason::unknown;
   if (row.used && total && *row.used > *total) {
     row.used.reset();
-    why = status::backend;
-    stated = reason::implausible;
+    why = Status::backend;
+    stated = Reason::implausible;
     message = "nvidia-smi prints more memory for this process than the GPU has";
   }
   if (row.used) return;
-  if (why == status::ok) why = status::backend;
-  if (why == status::backend && stated == reason::unknown) stated = reason::not_understood;
+  if (why == Status::ok) why = Status::backend;
+  if (why == Status::backend && stated == Reason::unknown) stated = Reason::not_understood;
   diagnose_use(with_reason(stated, fail(why, {message})), row.pid, number, r);
 }
 
-result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {
+Result<void> SmiSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
   const std::size_t others = out.size();
-  if (result<void> listed = rows_of(number, 0, out, r); !listed) return listed;
+  if (Result<void> listed = rows_of(number, 0, out, r); !listed) return listed;
   const std::span rows = std::span(out).subspan(others);
-  if (const result<void> whole = whole_list_of(number); !whole && !rows.empty()) {
+  if (const Result<void> whole = whole_list_of(number); !whole && !rows.empty()) {
     diagnose(whole.why(), subject::processes, 0, number, r);
   }
   const bool is_initial = is_in_initial_pid_namespace();
   const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
-  for (usage& row : rows) {
+  for (Usage& row : rows) {
     if (is_foreign || (!is_initial && !is_running(row.pid))) row.notes |= note::foreign_pid;
   }
   return {};
 }
 
-result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usage& out,
-                                 reading& r) {
-  std::vector<usage> rows;
-  if (result<void> listed = rows_of(number, pid, rows, r); !listed) return listed;
+Result<void> SmiSource::process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) {
+  std::vector<Usage> rows;
+  if (Result<void> listed = rows_of(number, pid, rows, r); !listed) return listed;
   if (!rows.empty()) {
     out = std::move(rows.front());
     return {};
@@ -288,23 +286,23 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
   if (!self || holds_gpu_descriptor(proc_root_)) return why_unlisted(pid, self);
   // Without a descriptor of the driver nothing is allocated.
   out.pid = pid;
-  out.from = source::nvidia_smi;
-  out.accounting = accounting::allocated;
+  out.from = Source::nvidia_smi;
+  out.accounting = Accounting::allocated;
   out.used = 0;
   return {};
 }
 
-failure smi_source::why_unlisted(std::uint32_t pid, bool self) const {
+Failure SmiSource::why_unlisted(std::uint32_t pid, bool self) const {
   if (!self) {
-    return fail(status::no_process,
+    return fail(Status::no_process,
                 {"nvidia-smi lists no process ", pid, " that computes on this GPU"});
   }
   if (!is_in_initial_pid_namespace()) {
-    return fail(status::unsupported,
+    return fail(Status::unsupported,
                 "nvidia-smi does not list this process; inside a PID namespace it may be listed "
                 "under the host's pid");
   }
-  return fail(status::unsupported,
+  return fail(Status::unsupported,
               "nvidia-smi lists only processes that compute; this one is none of them, and holds a "
               "descriptor of the driver");
 }

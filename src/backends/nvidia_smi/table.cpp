@@ -10,37 +10,37 @@
 namespace hmn::nvidia_smi {
 namespace {
 
-struct spelling {
+struct Spelling {
   std::string_view text;  // lower case
-  status means;
+  Status means;
 };
 
-constexpr spelling known_spellings[] = {
-    {"n/a", status::unsupported},
-    {"not supported", status::unsupported},
-    {"not available", status::unsupported},
-    {"not found", status::unsupported},
-    {"requested functionality has been deprecated", status::unsupported},
-    {"function not found", status::unsupported},
-    {"no data", status::empty},
-    {"insufficient permissions", status::permission},
-    {"insufficient permission", status::permission},
-    {"no permission", status::permission},
-    {"gpu is lost", status::device_lost},
-    {"gpu requires reset", status::backend},
-    {"unknown error", status::backend},
-    {"error", status::backend},
-    {"err!", status::backend},
-    {"timeout", status::timeout},
+constexpr Spelling known_spellings[] = {
+    {"n/a", Status::unsupported},
+    {"not supported", Status::unsupported},
+    {"not available", Status::unsupported},
+    {"not found", Status::unsupported},
+    {"requested functionality has been deprecated", Status::unsupported},
+    {"function not found", Status::unsupported},
+    {"no data", Status::empty},
+    {"insufficient permissions", Status::permission},
+    {"insufficient permission", Status::permission},
+    {"no permission", Status::permission},
+    {"gpu is lost", Status::device_lost},
+    {"gpu requires reset", Status::backend},
+    {"unknown error", Status::backend},
+    {"error", Status::backend},
+    {"err!", Status::backend},
+    {"timeout", Status::timeout},
 };
 
-struct amount {
+struct Amount {
   std::string_view number;
   std::string_view unit;
 };
 
 // Splits "8192 MiB" or "8192"; a unit that contradicts the header leaves no number.
-amount split(std::string_view cell, std::string_view header_unit) {
+Amount split(std::string_view cell, std::string_view header_unit) {
   const std::string_view number = scan::take_word(cell);
   const std::string_view unit = scan::trim(cell);
   if (unit.empty()) return {number, header_unit};
@@ -70,52 +70,52 @@ std::optional<double> decimal(std::string_view text) {
 
 // Drops what was read from a cell that has no value.
 template <class T>
-measured<T> known(std::string_view cell, std::optional<T> value) {
-  const status s = status_of_cell(cell);
-  if (s != status::ok) return {std::nullopt, s};
-  return {value, value ? status::ok : status::backend};
+Measured<T> known(std::string_view cell, std::optional<T> value) {
+  const Status s = status_of_cell(cell);
+  if (s != Status::ok) return {std::nullopt, s};
+  return {value, value ? Status::ok : Status::backend};
 }
 
 }  // namespace
 
-status status_of_cell(std::string_view cell) noexcept {
+Status status_of_cell(std::string_view cell) noexcept {
   cell = scan::trim(cell);
-  if (cell.empty()) return status::empty;
+  if (cell.empty()) return Status::empty;
   const bool bracketed = cell.size() >= 2 && cell.front() == '[' && cell.back() == ']';
   const std::string_view inside = bracketed ? cell.substr(1, cell.size() - 2) : cell;
-  for (const spelling& s : known_spellings) {
+  for (const Spelling& s : known_spellings) {
     if (equal_ignoring_case(inside, s.text)) return s.means;
   }
-  return bracketed ? status::backend : status::ok;
+  return bracketed ? Status::backend : Status::ok;
 }
 
-measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept {
-  const amount a = split(cell, header_unit);
+Measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept {
+  const Amount a = split(cell, header_unit);
   const auto factor = factor_of(a.unit);
   const auto count = scan::number(a.number);
   return known(cell, factor && count ? scan::product(*count, *factor) : std::nullopt);
 }
 
-measured<double> number_of(std::string_view cell, std::string_view header_unit,
+Measured<double> number_of(std::string_view cell, std::string_view header_unit,
                            std::string_view expected_unit) noexcept {
-  const amount a = split(cell, header_unit);
+  const Amount a = split(cell, header_unit);
   return known(cell, a.unit == expected_unit ? decimal(a.number) : std::nullopt);
 }
 
-measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
+Measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
                                  std::string_view expected_unit) noexcept {
-  const amount a = split(cell, header_unit);
+  const Amount a = split(cell, header_unit);
   return known(cell,
                a.unit == expected_unit ? scan::number<std::uint32_t>(a.number) : std::nullopt);
 }
 
-measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept {
+Measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept {
   const std::string_view text = scan::trim(cell);
   const bool has_prefix = text.starts_with("0x") || text.starts_with("0X");
   return known(cell, has_prefix ? scan::number(text.substr(2), 16) : std::nullopt);
 }
 
-measured<std::uint32_t> p_state_of(std::string_view cell) noexcept {
+Measured<std::uint32_t> p_state_of(std::string_view cell) noexcept {
   const std::string_view text = scan::trim(cell);
   auto state = text.starts_with('P') ? scan::number<std::uint32_t>(text.substr(1)) : std::nullopt;
   if (state > 15U) state.reset();
@@ -166,7 +166,7 @@ constexpr std::string_view gpu_columns =
     "ecc.errors.corrected.aggregate.total\n"
     "ecc.errors.uncorrected.volatile.total\n"
     "ecc.errors.uncorrected.aggregate.total\n";
-static_assert(std::ranges::count(gpu_columns, '\n') == static_cast<int>(gpu_column::count));
+static_assert(std::ranges::count(gpu_columns, '\n') == static_cast<int>(GpuColumn::count));
 
 // Lines in the order of app_column; the name comes last, since it may contain commas.
 constexpr std::string_view app_columns =
@@ -175,7 +175,7 @@ constexpr std::string_view app_columns =
     "pid\n"
     "used_gpu_memory used_memory\n"
     "process_name name\n";
-static_assert(std::ranges::count(app_columns, '\n') == static_cast<int>(app_column::count));
+static_assert(std::ranges::count(app_columns, '\n') == static_cast<int>(AppColumn::count));
 
 }  // namespace
 
@@ -186,11 +186,11 @@ std::string_view app_spellings() noexcept {
   return app_columns;
 }
 
-column_choice::column_choice(std::string_view columns) : columns_(columns) {
+ColumnChoice::ColumnChoice(std::string_view columns) : columns_(columns) {
   reset();
 }
 
-std::string column_choice::list() const {
+std::string ColumnChoice::list() const {
   std::string names;
   for (std::string_view spellings : left_) {
     const std::string_view name = scan::take_word(spellings);
@@ -201,7 +201,7 @@ std::string column_choice::list() const {
   return names;
 }
 
-bool column_choice::refuse(std::string_view name) {
+bool ColumnChoice::refuse(std::string_view name) {
   if (name.empty()) return false;
   for (std::string_view& spellings : left_) {
     std::string_view others = spellings;
@@ -212,12 +212,12 @@ bool column_choice::refuse(std::string_view name) {
   return false;
 }
 
-void column_choice::reset() {
+void ColumnChoice::reset() {
   left_.clear();
   for (std::string_view rest = columns_; !rest.empty();) left_.push_back(scan::take_line(rest));
 }
 
-bool column_choice::is_refused(std::size_t column) const {
+bool ColumnChoice::is_refused(std::size_t column) const {
   return left_[column].empty();
 }
 
@@ -232,14 +232,14 @@ bool is_name(std::string_view text) {
 }
 
 // Parses "memory.total [MiB]".
-std::optional<column> parse_column(std::string_view cell) {
+std::optional<Column> parse_column(std::string_view cell) {
   std::string_view rest = scan::trim(cell);
   const std::string_view name = scan::take_word(rest);
   std::string_view unit = scan::trim(rest);
   if (!is_name(name)) return std::nullopt;
-  if (unit.empty()) return column{name, {}};
+  if (unit.empty()) return Column{name, {}};
   if (unit.size() < 3 || unit.front() != '[' || unit.back() != ']') return std::nullopt;
-  return column{name, unit.substr(1, unit.size() - 2)};
+  return Column{name, unit.substr(1, unit.size() - 2)};
 }
 
 std::vector<std::string_view> split(std::string_view line) {
@@ -263,7 +263,7 @@ void join_surplus(std::vector<std::string_view>& parts, std::size_t count, std::
   parts.erase(next, next + static_cast<std::ptrdiff_t>(surplus));
 }
 
-void take_row(table& t, std::string_view line, std::optional<std::size_t> free_at) {
+void take_row(Table& t, std::string_view line, std::optional<std::size_t> free_at) {
   std::vector<std::string_view> parts = split(line);
   const std::size_t count = t.columns.size();
   if (parts.size() > count && free_at) join_surplus(parts, count, *free_at);
@@ -275,7 +275,7 @@ void take_row(table& t, std::string_view line, std::optional<std::size_t> free_a
 }
 
 // Takes the columns of a line whose cells are all column names, at least one of them known.
-void take_header(table& t, std::string_view line, std::string_view known) {
+void take_header(Table& t, std::string_view line, std::string_view known) {
   constexpr std::ptrdiff_t most_columns = 1024;
   if (std::count(line.begin(), line.end(), ',') >= most_columns) return;
   for (const std::string_view cell : split(line)) {
@@ -291,27 +291,27 @@ void take_header(table& t, std::string_view line, std::string_view known) {
 
 }  // namespace
 
-void stray_lines::add(std::string_view line) {
+void StrayLines::add(std::string_view line) {
   constexpr std::size_t most_kept = 64;
   if (count_++ < most_kept) first_.emplace_back(line);
 }
 
-std::optional<std::size_t> table::find(std::string_view name) const noexcept {
+std::optional<std::size_t> Table::find(std::string_view name) const noexcept {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].name == name) return i;
   }
   return std::nullopt;
 }
 
-std::optional<std::size_t> table::find_first(std::string_view names) const noexcept {
+std::optional<std::size_t> Table::find_first(std::string_view names) const noexcept {
   std::optional<std::size_t> found;
   while (!found && !names.empty()) found = find(scan::take_word(names));
   return found;
 }
 
-table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
+Table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
                   std::size_t most_rows) {
-  table t;
+  Table t;
   std::optional<std::size_t> free_at;
   while (!text.empty()) {
     const std::string_view line = scan::trim(scan::take_line(text));

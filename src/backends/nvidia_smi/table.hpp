@@ -16,27 +16,27 @@ namespace hmn::nvidia_smi {
 
 // Status of a table cell: ok if it has a value. Accepts every spelling, with and without brackets:
 // they differ between drivers, and between columns of one driver.
-status status_of_cell(std::string_view cell) noexcept;
+Status status_of_cell(std::string_view cell) noexcept;
 
 // Number, or why it is missing: unsupported, permission, device_lost …; backend if it is malformed.
 template <class T>
-struct measured {
+struct Measured {
   std::optional<T> value;
-  status why = status::unsupported;
+  Status why = Status::unsupported;
 };
 
 // The unit is in the header, in the cell, or in both; then they must agree.
-measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept;
-measured<double> number_of(std::string_view cell, std::string_view header_unit,
+Measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept;
+Measured<double> number_of(std::string_view cell, std::string_view header_unit,
                            std::string_view expected_unit) noexcept;
-measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
+Measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
                                  std::string_view expected_unit) noexcept;
 // Parses "0x1E8110DE".
-measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept;
+Measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept;
 // Parses "P8".
-measured<std::uint32_t> p_state_of(std::string_view cell) noexcept;
+Measured<std::uint32_t> p_state_of(std::string_view cell) noexcept;
 
-enum class gpu_column : std::size_t {
+enum class GpuColumn : std::size_t {
   index,
   uuid,
   name,
@@ -80,7 +80,7 @@ enum class gpu_column : std::size_t {
   count,
 };
 
-enum class app_column : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, count };
+enum class AppColumn : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, count };
 
 // Return a line per column: its spellings, separated by blanks, in order of preference, newest
 // first. The header may have a later one than was queried.
@@ -89,9 +89,9 @@ std::string_view app_spellings() noexcept;
 
 // The columns to query from this tool. Each starts with its first spelling, and takes the next when
 // the tool rejects it.
-class column_choice {
+class ColumnChoice {
  public:
-  explicit column_choice(std::string_view columns);
+  explicit ColumnChoice(std::string_view columns);
 
   // Returns "index,uuid,…".
   [[nodiscard]] std::string list() const;
@@ -106,29 +106,29 @@ class column_choice {
   std::vector<std::string_view> left_;  // spellings of each column that were not rejected
 };
 
-struct column {
+struct Column {
   std::string_view name;
   std::string_view unit;  // empty: none
 };
 
 // Counts lines that are neither header nor row, and keeps the start of the first ones.
-class stray_lines {
+class StrayLines {
  public:
   void add(std::string_view line);
-  [[nodiscard]] const std::vector<text<256>>& first() const noexcept { return first_; }
+  [[nodiscard]] const std::vector<Text<256>>& first() const noexcept { return first_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
-  std::vector<text<256>> first_;
+  std::vector<Text<256>> first_;
   std::size_t count_ = 0;
 };
 
 // Output in the form "--format=csv" with a header, with or without units in the cells. Cells are
 // views into the output.
-struct table {
-  std::vector<column> columns;                      // empty: no header was found
+struct Table {
+  std::vector<Column> columns;                      // empty: no header was found
   std::vector<std::vector<std::string_view>> rows;  // as many cells as columns
-  stray_lines strays;
+  StrayLines strays;
   bool is_truncated = false;  // there were more rows than allowed
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
@@ -138,7 +138,7 @@ struct table {
 
 // The tool quotes nothing: in a row with too many commas, the surplus belongs to the first existing
 // column of `free_text`.
-table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
+Table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
                   std::size_t most_rows);
 
 }  // namespace hmn::nvidia_smi

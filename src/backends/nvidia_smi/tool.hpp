@@ -15,62 +15,62 @@
 
 namespace hmn::nvidia_smi {
 
-extern const command_tool::description smi;
+extern const command_tool::Description smi;
 
 // A message or malformed row in the tool's output, such as that of a lost device.
-struct problem {
-  failure why;
-  text<32> bus_id;  // of the device; empty: none
+struct Problem {
+  Failure why;
+  Text<32> bus_id;  // of the device; empty: none
 };
 
 template <class Row>
-struct reply {
+struct Reply {
   std::vector<Row> rows;
-  std::vector<problem> problems;
+  std::vector<Problem> problems;
 };
 
 // Runs the tool's queries, and remembers which columns it has rejected.
-class tool {
+class Tool {
  public:
-  explicit tool(command_tool::program& p) : program_(p) {}
+  explicit Tool(command_tool::Program& p) : program_(p) {}
 
-  result<void> ask_gpus(reading& r, reply<gpu_row>& out);
-  result<void> ask_apps(reading& r, reply<app_row>& out);
+  Result<void> ask_gpus(Reading& r, Reply<GpuRow>& out);
+  Result<void> ask_apps(Reading& r, Reply<AppRow>& out);
 
  private:
   template <class Row>
-  result<void> ask(reading& r, std::string_view option, column_choice& choice,
-                   answer<Row> (*parse)(std::string_view, bool), reply<Row>& out);
+  Result<void> ask(Reading& r, std::string_view option, ColumnChoice& choice,
+                   Answer<Row> (*parse)(std::string_view, bool), Reply<Row>& out);
   // The part that is the same for all rows; `parse` takes the rows out of a text.
-  result<void> run(reading& r, std::string_view option, column_choice& choice,
-                   function_ref<parsed(std::string_view text, bool cut)> parse,
-                   std::vector<problem>& problems);
+  Result<void> run(Reading& r, std::string_view option, ColumnChoice& choice,
+                   FunctionRef<Parsed(std::string_view text, bool cut)> parse,
+                   std::vector<Problem>& problems);
 
-  command_tool::program& program_;
-  column_choice gpu_columns_{gpu_spellings()};
-  column_choice app_columns_{app_spellings()};
+  command_tool::Program& program_;
+  ColumnChoice gpu_columns_{gpu_spellings()};
+  ColumnChoice app_columns_{app_spellings()};
 };
 
 // A message printed in place of a table: the tool writes its errors to stdout.
-struct sentence : command_tool::sentence {
+struct Sentence : command_tool::Sentence {
   std::string field;  // unknown to the tool
-  text<32> bus_id;    // of the device; empty: none
+  Text<32> bus_id;    // of the device; empty: none
 };
 
 // Returns nothing if the line is no known message.
-std::optional<sentence> parse_sentence(std::string_view line);
+std::optional<Sentence> parse_sentence(std::string_view line);
 
 // Why there is no table. `why` is empty if the output was only "no devices".
-struct refusal {
-  std::optional<failure> why;
+struct Refusal {
+  std::optional<Failure> why;
   std::string field;  // unknown to the tool; empty: another reason
 };
-refusal why_no_table(const platform::outcome& o, const stray_lines& strays);
+Refusal why_no_table(const platform::Outcome& o, const StrayLines& strays);
 
 // Returns the problems that were printed in addition to a table.
-std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& strays);
-failure too_many(std::size_t rows);
+std::vector<Problem> problems_of(const platform::Outcome& o, const StrayLines& strays);
+Failure too_many(std::size_t rows);
 
-bool is_cut(const platform::outcome& o) noexcept;
+bool is_cut(const platform::Outcome& o) noexcept;
 
 }  // namespace hmn::nvidia_smi

@@ -9,12 +9,12 @@
 
 namespace hmn::nvml {
 
-using handle = struct opaque_device*;
-using event_set = struct opaque_event_set*;
+using Handle = struct OpaqueDevice*;
+using EventSet = struct OpaqueEventSet*;
 
 // Outcome of a call: nvmlReturn_t as the driver returned it, with any 32 bits, or a larger number
 // for a finding of this library, which no driver can return.
-enum code : std::int64_t {
+enum Code : std::int64_t {
   late = std::int64_t{1} << 32,  // the deadline had passed, and no call was made
   set_aside,                     // another call for the device has not returned: none was made
   no_symbol,                     // NVML has no such function, and no call was made
@@ -101,57 +101,57 @@ inline constexpr std::uint64_t untouched_bits = 0xA5A5A5A5A5A5A5A5U;
 inline constexpr auto untouched_result = static_cast<std::int32_t>(untouched_bits);
 
 template <std::size_t N>
-struct text_buffer {
+struct TextBuffer {
   char bytes[N];
 };
 
 // A list's capacity before the call, and its length after it.
-struct row_count {
+struct RowCount {
   std::uint32_t value;
 };
 
-struct memory_v1 {
+struct MemoryV1 {
   std::uint64_t total, free, used;
 };
 
-struct memory_v2 {
+struct MemoryV2 {
   std::uint32_t version;
   std::uint64_t total, reserved, free, used;
 };
 
-using bar1_memory = memory_v1;
+using Bar1Memory = MemoryV1;
 
-struct process_v1 {
+struct ProcessV1 {
   std::uint32_t pid;
   std::uint64_t used;
 };
 
-struct process_v2 {
+struct ProcessV2 {
   std::uint32_t pid;
   std::uint64_t used;
   std::uint32_t gpu_instance, compute_instance;
 };
 
 // Layout written by drivers 535.43 to 535.98 under the _v3 symbols.
-struct process_detail {
+struct ProcessDetail {
   std::uint32_t pid;
   std::uint64_t used;
   std::uint32_t gpu_instance, compute_instance;
   std::uint64_t protected_used;
 };
 
-struct utilization {
+struct Utilization {
   std::uint32_t gpu, memory;
 };
 
-struct process_sample {
+struct ProcessSample {
   std::uint32_t pid;
   std::uint64_t time_us;  // since 1970
   std::uint32_t sm, memory, encoder, decoder;
 };
 
 // nvmlAccountingStats_t
-struct accounting_stats {
+struct AccountingStats {
   std::uint32_t gpu, memory;  // percent
   std::uint64_t most_memory;  // bytes
   std::uint64_t time_ms;
@@ -160,26 +160,26 @@ struct accounting_stats {
   std::uint32_t reserved[5];
 };
 
-struct pci_info {
+struct PciInfo {
   char bus_id_legacy[16];
   std::uint32_t domain, bus, device, device_id, subsystem_id;
   char bus_id[32];
 };
 
-struct c2c_mode {
+struct C2cMode {
   std::uint32_t enabled;
 };
 
-struct addressing_mode {
+struct AddressingMode {
   std::uint32_t version, value;
 };
 
-struct temperature_v1 {
+struct TemperatureV1 {
   std::uint32_t version, sensor;
   std::int32_t celsius;
 };
 
-enum field_type : std::uint32_t {
+enum FieldType : std::uint32_t {
   field_double = 0,
   field_unsigned_int = 1,
   field_unsigned_long = 2,
@@ -188,7 +188,7 @@ enum field_type : std::uint32_t {
   field_signed_int = 5,
 };
 
-struct field_value {
+struct FieldValue {
   std::uint32_t id, scope;
   std::int64_t timestamp, latency_us;
   std::uint32_t type;
@@ -197,8 +197,8 @@ struct field_value {
 };
 
 // Without _v2 only the first three members are written.
-struct event_data {
-  handle device;
+struct EventData {
+  Handle device;
   std::uint64_t type, data;
   std::uint32_t gpu_instance, compute_instance;
 };
@@ -207,48 +207,48 @@ constexpr std::uint32_t struct_version(std::size_t size, unsigned version) {
   return static_cast<std::uint32_t>(size) | version << 24;
 }
 
-inline constexpr std::uint32_t memory_v2_version = struct_version(sizeof(memory_v2), 2);
-inline constexpr std::uint32_t addressing_version = struct_version(sizeof(addressing_mode), 1);
-inline constexpr std::uint32_t temperature_version = struct_version(sizeof(temperature_v1), 1);
+inline constexpr std::uint32_t memory_v2_version = struct_version(sizeof(MemoryV2), 2);
+inline constexpr std::uint32_t addressing_version = struct_version(sizeof(AddressingMode), 1);
+inline constexpr std::uint32_t temperature_version = struct_version(sizeof(TemperatureV1), 1);
 static_assert(addressing_version == 0x01000008U && temperature_version == 0x0100000CU);
 
 // i386 aligns 8-byte numbers to 4 bytes: its structs have no gap behind a single 4-byte member, and
 // the versions that contain a size differ too. All other systems share one layout.
-struct number_behind_four {
+struct NumberBehindFour {
   std::uint32_t four;
   std::uint64_t number;
 };
-inline constexpr std::size_t padding = offsetof(number_behind_four, number) - 4;
+inline constexpr std::size_t padding = offsetof(NumberBehindFour, number) - 4;
 
 static_assert(padding == 4 || (padding == 0 && sizeof(void*) == 4));
-static_assert(sizeof(memory_v1) == 24 && offsetof(memory_v1, used) == 16);
-static_assert(sizeof(memory_v2) == 36 + padding && offsetof(memory_v2, total) == 4 + padding);
-static_assert(offsetof(memory_v2, reserved) == 12 + padding &&
-              offsetof(memory_v2, free) == 20 + padding);
-static_assert(offsetof(memory_v2, used) == 28 + padding &&
+static_assert(sizeof(MemoryV1) == 24 && offsetof(MemoryV1, used) == 16);
+static_assert(sizeof(MemoryV2) == 36 + padding && offsetof(MemoryV2, total) == 4 + padding);
+static_assert(offsetof(MemoryV2, reserved) == 12 + padding &&
+              offsetof(MemoryV2, free) == 20 + padding);
+static_assert(offsetof(MemoryV2, used) == 28 + padding &&
               memory_v2_version == 0x02000024U + padding);
-static_assert(sizeof(text_buffer<name_capacity>) == name_capacity && sizeof(row_count) == 4);
-static_assert(sizeof(process_v1) == 12 + padding && offsetof(process_v1, used) == 4 + padding);
-static_assert(sizeof(process_v2) == 20 + padding &&
-              offsetof(process_v2, gpu_instance) == 12 + padding);
-static_assert(offsetof(process_v2, compute_instance) == 16 + padding);
-static_assert(sizeof(process_detail) == 28 + padding);
-static_assert(offsetof(process_detail, protected_used) == 20 + padding);
-static_assert(sizeof(utilization) == 8);
-static_assert(sizeof(process_sample) == 28 + padding &&
-              offsetof(process_sample, time_us) == 4 + padding);
-static_assert(offsetof(process_sample, sm) == 12 + padding);
-static_assert(offsetof(process_sample, decoder) == 24 + padding);
-static_assert(sizeof(accounting_stats) == 56);
-static_assert(offsetof(accounting_stats, most_memory) == 8);
-static_assert(offsetof(accounting_stats, start_us) == 24);
-static_assert(offsetof(accounting_stats, is_running) == 32);
-static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, domain) == 16);
-static_assert(offsetof(pci_info, device_id) == 28 && offsetof(pci_info, bus_id) == 36);
-static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);
-static_assert(sizeof(temperature_v1) == 12);
-static_assert(sizeof(field_value) == 40 && offsetof(field_value, type) == 24);
-static_assert(offsetof(field_value, result) == 28 && offsetof(field_value, bits) == 32);
-static_assert(sizeof(event_data) == 28 + padding && offsetof(event_data, data) == 12 + padding);
+static_assert(sizeof(TextBuffer<name_capacity>) == name_capacity && sizeof(RowCount) == 4);
+static_assert(sizeof(ProcessV1) == 12 + padding && offsetof(ProcessV1, used) == 4 + padding);
+static_assert(sizeof(ProcessV2) == 20 + padding &&
+              offsetof(ProcessV2, gpu_instance) == 12 + padding);
+static_assert(offsetof(ProcessV2, compute_instance) == 16 + padding);
+static_assert(sizeof(ProcessDetail) == 28 + padding);
+static_assert(offsetof(ProcessDetail, protected_used) == 20 + padding);
+static_assert(sizeof(Utilization) == 8);
+static_assert(sizeof(ProcessSample) == 28 + padding &&
+              offsetof(ProcessSample, time_us) == 4 + padding);
+static_assert(offsetof(ProcessSample, sm) == 12 + padding);
+static_assert(offsetof(ProcessSample, decoder) == 24 + padding);
+static_assert(sizeof(AccountingStats) == 56);
+static_assert(offsetof(AccountingStats, most_memory) == 8);
+static_assert(offsetof(AccountingStats, start_us) == 24);
+static_assert(offsetof(AccountingStats, is_running) == 32);
+static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, domain) == 16);
+static_assert(offsetof(PciInfo, device_id) == 28 && offsetof(PciInfo, bus_id) == 36);
+static_assert(sizeof(C2cMode) == 4 && sizeof(AddressingMode) == 8);
+static_assert(sizeof(TemperatureV1) == 12);
+static_assert(sizeof(FieldValue) == 40 && offsetof(FieldValue, type) == 24);
+static_assert(offsetof(FieldValue, result) == 28 && offsetof(FieldValue, bits) == 32);
+static_assert(sizeof(EventData) == 28 + padding && offsetof(EventData, data) == 12 + padding);
 
 }  // namespace hmn::nvml

@@ -31,28 +31,28 @@ namespace hmn::nvml {
 void each_output(std::integral auto& number, auto visit) {
   visit("", number);
 }
-void each_output(handle& of, auto visit) {
+void each_output(Handle& of, auto visit) {
   visit("", of);
 }
-void each_output(event_set& of, auto visit) {
+void each_output(EventSet& of, auto visit) {
   visit("", of);
 }
 template <std::size_t N>
-void each_output(text_buffer<N>& text, auto visit) {
+void each_output(TextBuffer<N>& text, auto visit) {
   visit("", text.bytes);
 }
-void each_output(memory_v1& of, auto visit) {
+void each_output(MemoryV1& of, auto visit) {
   visit("total", of.total);
   visit("free", of.free);
   visit("used", of.used);
 }
-void each_output(memory_v2& of, auto visit) {
+void each_output(MemoryV2& of, auto visit) {
   visit("total", of.total);
   visit("reserved", of.reserved);
   visit("free", of.free);
   visit("used", of.used);
 }
-void each_output(pci_info& of, auto visit) {
+void each_output(PciInfo& of, auto visit) {
   visit("bus_id_legacy", of.bus_id_legacy);
   visit("domain", of.domain);
   visit("bus", of.bus);
@@ -61,20 +61,20 @@ void each_output(pci_info& of, auto visit) {
   visit("subsystem_id", of.subsystem_id);
   visit("bus_id", of.bus_id);
 }
-void each_output(c2c_mode& of, auto visit) {
+void each_output(C2cMode& of, auto visit) {
   visit("enabled", of.enabled);
 }
-void each_output(addressing_mode& of, auto visit) {
+void each_output(AddressingMode& of, auto visit) {
   visit("mode", of.value);
 }
-void each_output(utilization& of, auto visit) {
+void each_output(Utilization& of, auto visit) {
   visit("gpu", of.gpu);
   visit("memory", of.memory);
 }
-void each_output(temperature_v1& of, auto visit) {
+void each_output(TemperatureV1& of, auto visit) {
   visit("celsius", of.celsius);
 }
-void each_output(accounting_stats& of, auto visit) {
+void each_output(AccountingStats& of, auto visit) {
   visit("gpu", of.gpu);
   visit("memory", of.memory);
   visit("max_memory", of.most_memory);
@@ -82,18 +82,18 @@ void each_output(accounting_stats& of, auto visit) {
   visit("start", of.start_us);
   visit("is_running", of.is_running);
 }
-void each_output(event_data& of, auto visit) {
+void each_output(EventData& of, auto visit) {
   visit("device", of.device);
   visit("type", of.type);
   visit("data", of.data);
 }
-void each_output(field_value& of, auto visit) {
+void each_output(FieldValue& of, auto visit) {
   visit("field", of.id);
   visit("type", of.type);
   visit("result", of.result);
   visit("value", of.bits);
 }
-void each_output(process_sample& of, auto visit) {
+void each_output(ProcessSample& of, auto visit) {
   visit("pid", of.pid);
   visit("time", of.time_us);
   visit("sm", of.sm);
@@ -103,11 +103,11 @@ void each_output(process_sample& of, auto visit) {
 }
 
 template <class P>
-constexpr bool is_input = std::integral<P> || std::same_as<P, handle> || std::same_as<P, event_set>;
+constexpr bool is_input = std::integral<P> || std::same_as<P, Handle> || std::same_as<P, EventSet>;
 // The readers of lists check each row.
 template <class P>
-constexpr bool is_list = std::same_as<P, row_count*> || std::same_as<P, process_sample*> ||
-                         std::same_as<P, field_value*> || std::same_as<P, void*>;
+constexpr bool is_list = std::same_as<P, RowCount*> || std::same_as<P, ProcessSample*> ||
+                         std::same_as<P, FieldValue*> || std::same_as<P, void*>;
 
 // The driver writes the first number of an output whenever it succeeds.
 void first_number(auto& output, auto apply) {
@@ -147,23 +147,23 @@ bool is_written(P passed) noexcept {
 }
 // A text must be terminated as well.
 template <std::size_t N>
-bool is_written(text_buffer<N>* text) noexcept {
+bool is_written(TextBuffer<N>* text) noexcept {
   const std::size_t length = strnlen(text->bytes, N);
   return length != 0 && length != N;
 }
 
 // Each field of a call has its own outcome.
-constexpr code outcome_of(const field_value& reported) noexcept {
-  return reported.result == untouched_result ? unusable : static_cast<code>(reported.result);
+constexpr Code outcome_of(const FieldValue& reported) noexcept {
+  return reported.result == untouched_result ? unusable : static_cast<Code>(reported.result);
 }
 
 // What a trace says about a successful call: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…,
 // used=…".
-class call_text {
+class CallText {
  public:
-  explicit call_text(std::string_view symbol) noexcept { add({symbol}); }
+  explicit CallText(std::string_view symbol) noexcept { add({symbol}); }
 
-  void add(std::initializer_list<piece> pieces) noexcept;
+  void add(std::initializer_list<Piece> pieces) noexcept;
   template <class P>
   void add_input(P passed) noexcept {
     if constexpr (std::integral<P>) add({" ", passed});
@@ -173,12 +173,12 @@ class call_text {
   void add_outputs(P... passed) noexcept {
     (add_output(passed), ...);
   }
-  void add_outputs(handle of, row_count* count, void* rows) noexcept;
-  void add_outputs(handle of, process_sample* samples, row_count* count,
+  void add_outputs(Handle of, RowCount* count, void* rows) noexcept;
+  void add_outputs(Handle of, ProcessSample* samples, RowCount* count,
                    unsigned long long since_us) noexcept;
-  void add_outputs(handle of, int count, field_value* fields) noexcept;
+  void add_outputs(Handle of, int count, FieldValue* fields) noexcept;
 
-  [[nodiscard]] message_text text() const noexcept {
+  [[nodiscard]] MessageText text() const noexcept {
     return std::string_view(bytes_.data(), length_);
   }
 
@@ -200,13 +200,13 @@ class call_text {
   }
   void add_quoted(std::string_view text) noexcept;
 
-  std::array<char, message_text::capacity + 1> bytes_;  // one more byte shows that the text was cut
+  std::array<char, MessageText::capacity + 1> bytes_;  // one more byte shows that the text was cut
   std::size_t length_ = 0;
 };
 
 template <class... P>
-message_text describe(const char* symbol, P... passed) noexcept {
-  call_text out(symbol);
+MessageText describe(const char* symbol, P... passed) noexcept {
+  CallText out(symbol);
   (out.add_input(passed), ...);
   out.add({": ok"});
   out.add_outputs(passed...);
@@ -214,17 +214,17 @@ message_text describe(const char* symbol, P... passed) noexcept {
 }
 
 // Devices that a function answers for (functions.def).
-enum class reach : std::uint8_t { any, gpu };
+enum class Reach : std::uint8_t { any, gpu };
 
 // A function of NVML in a loaded library, which may have several generations of it.
-struct named_symbol {
+struct NamedSymbol {
   void* address = nullptr;
   const char* known_as = "";    // the name that was found; the newest one if none was
   std::uint8_t generation = 0;  // of the names in functions.def: that of the newest in the library
-  reach answers_for = reach::any;
+  Reach answers_for = Reach::any;
 
   // Searches for the names in order.
-  void find(const platform::library& in, reach answers,
+  void find(const platform::Library& in, Reach answers,
             std::initializer_list<const char*> names) noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return known_as; }
@@ -232,54 +232,54 @@ struct named_symbol {
 };
 
 template <class F>
-struct function;
+struct Function;
 
 template <class... P>
-struct function<code(P...)> : named_symbol {
-  code operator()(P... arguments) const {
-    return static_cast<code>(reinterpret_cast<int (*)(P...)>(address)(arguments...));
+struct Function<Code(P...)> : NamedSymbol {
+  Code operator()(P... arguments) const {
+    return static_cast<Code>(reinterpret_cast<int (*)(P...)>(address)(arguments...));
   }
 };
 
-using text_call = function<code(handle, text_buffer<name_capacity>*, unsigned)>;
-using number_call = function<code(handle, unsigned*)>;
-using wide_call = function<code(handle, unsigned long long*)>;
-using percent_call = function<code(handle, unsigned*, unsigned*)>;
-using indexed_call = function<code(handle, unsigned, unsigned*)>;
-using list_call = function<code(handle, row_count*, void*)>;
+using TextCall = Function<Code(Handle, TextBuffer<name_capacity>*, unsigned)>;
+using NumberCall = Function<Code(Handle, unsigned*)>;
+using WideCall = Function<Code(Handle, unsigned long long*)>;
+using PercentCall = Function<Code(Handle, unsigned*, unsigned*)>;
+using IndexedCall = Function<Code(Handle, unsigned, unsigned*)>;
+using ListCall = Function<Code(Handle, RowCount*, void*)>;
 
-struct symbols {
-#define HMN_NVML_FUNCTION(member, reach, parameters, ...) function<code parameters> member;
+struct Symbols {
+#define HMN_NVML_FUNCTION(member, reach, parameters, ...) Function<Code parameters> member;
   HMN_NVML_FUNCTIONS(HMN_NVML_FUNCTION)
 #undef HMN_NVML_FUNCTION
 
-  void find(const platform::library& in) noexcept;
+  void find(const platform::Library& in) noexcept;
 };
 
 // Opens only settings.nvml_path if set; else searches the system's places (system.hpp).
-result<platform::library> open_library(const settings& s);
+Result<platform::Library> open_library(const Settings& s);
 
 // Maps NVML's return codes to statuses; failures have a message with advice.
 
-status status_of(code c) noexcept;
+Status status_of(Code c) noexcept;
 
-constexpr bool is_of_driver(code c) noexcept {
+constexpr bool is_of_driver(Code c) noexcept {
   return c < late;
 }
 
 // Whether the library or the driver has no such function.
-constexpr bool has_no_function(code c) noexcept {
+constexpr bool has_no_function(Code c) noexcept {
   return c == no_symbol || c == function_not_found;
 }
 
 // Whether the device must not be queried further in this reading.
-bool ends_it(code c) noexcept;
+bool ends_it(Code c) noexcept;
 
 // `what` names the call with the outcome `c`.
-failure failure_for(code c, const char* what);
+Failure failure_for(Code c, const char* what);
 
 // For failures without an NVML code.
-inline constexpr failure_of fail{source::nvml};
+inline constexpr FailureOf fail{Source::nvml};
 
 inline constexpr std::uint64_t ns_per_us = 1000;
 
@@ -288,63 +288,63 @@ constexpr std::uint64_t as_ns(std::uint64_t us) noexcept {
 }
 
 // The reading that a call belongs to and what it is about, for its deadline and its diagnostics.
-struct topic {
-  reading& r;
+struct Topic {
+  Reading& r;
   std::uint32_t about = 0;  // a bit of `subject`
-  std::optional<slot> device;
+  std::optional<Slot> device;
   std::optional<std::uint32_t> pid;
   bool is_opening = false;  // opening has a deadline of its own
-  code refused =
+  Code refused =
       success;  // the code that ended the reading of the device: no further calls are made
   bool is_instance = false;  // the device is a MIG instance
 
   // Whether diagnostics are wanted; otherwise they need not be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
-  void diagnose(const failure& why, FieldSet field = 0, std::uint32_t notes = 0) const;
+  void diagnose(const Failure& why, FieldSet field = 0, std::uint32_t notes = 0) const;
   // Reports a finding of this library.
-  void report(status found, std::initializer_list<piece> message, FieldSet field = 0,
-              reason stated = reason::unknown, std::uint32_t notes = 0) const;
+  void report(Status found, std::initializer_list<Piece> message, FieldSet field = 0,
+              Reason stated = Reason::unknown, std::uint32_t notes = 0) const;
   // Reports that a value is missing because `what` returned `c`.
-  void missing(code c, const char* what, FieldSet field) const;
+  void missing(Code c, const char* what, FieldSet field) const;
   // Reports a value that a quick reading skips, since `what` takes milliseconds.
-  void left_out(const named_symbol& what, FieldSet field) const;
+  void left_out(const NamedSymbol& what, FieldSet field) const;
   // Returns success if the function may be called.
-  [[nodiscard]] code why_not(const named_symbol& f) const noexcept;
+  [[nodiscard]] Code why_not(const NamedSymbol& f) const noexcept;
   // Records a call of a traced reading.
-  void trace(const failure& outcome, std::uint64_t duration_ns) const;
+  void trace(const Failure& outcome, std::uint64_t duration_ns) const;
   // Whether the function has no value of this device, but only of its whole GPU.
-  [[nodiscard]] bool is_of_whole(const named_symbol& f) const noexcept {
-    return is_instance && f.answers_for == reach::gpu;
+  [[nodiscard]] bool is_of_whole(const NamedSymbol& f) const noexcept {
+    return is_instance && f.answers_for == Reach::gpu;
   }
-  [[nodiscard]] topic of_device(slot number) const noexcept;
-  [[nodiscard]] topic of_process(std::uint32_t number) const noexcept;
+  [[nodiscard]] Topic of_device(Slot number) const noexcept;
+  [[nodiscard]] Topic of_process(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_late() const noexcept {
     return !is_opening && platform::monotonic_ns() > r.deadline_ns();
   }
 };
 
 // Tells the reading that a library is being opened, which has a deadline of its own.
-class opening_scope {
+class OpeningScope {
  public:
-  explicit opening_scope(reading& r) noexcept : r_(r) { r_.opening(); }
-  opening_scope(const opening_scope&) = delete;
-  opening_scope& operator=(const opening_scope&) = delete;
-  ~opening_scope() { r_.opened(); }
+  explicit OpeningScope(Reading& r) noexcept : r_(r) { r_.opening(); }
+  OpeningScope(const OpeningScope&) = delete;
+  OpeningScope& operator=(const OpeningScope&) = delete;
+  ~OpeningScope() { r_.opened(); }
 
  private:
-  reading& r_;
+  Reading& r_;
 };
 
 // Calls the driver, unless it is too late. The outputs of a failed call are undefined.
 template <class... P>
-code call(const topic& about, const function<code(P...)>& f, std::type_identity_t<P>... passed) {
-  if (const code c = about.why_not(f); c != success) return c;
+Code call(const Topic& about, const Function<Code(P...)>& f, std::type_identity_t<P>... passed) {
+  if (const Code c = about.why_not(f); c != success) return c;
   (mark(passed), ...);
   const std::uint64_t begin_ns = about.r.wants_trace() ? platform::monotonic_ns() : 0;
-  const code c = f(passed...);
+  const Code c = f(passed...);
   if (begin_ns != 0) {
     const std::uint64_t duration_ns = platform::monotonic_ns() - begin_ns;
-    failure outcome = failure_for(c, f.name());
+    Failure outcome = failure_for(c, f.name());
     if (c == success) outcome.message = describe(f.name(), passed...);
     about.trace(outcome, duration_ns);
   }

@@ -28,12 +28,12 @@ bool bound_to_another(std::string_view driver) noexcept {
 
 }  // namespace
 
-std::optional<pci_address> address_of(const pci_info& from) noexcept {
+std::optional<PciAddress> address_of(const PciInfo& from) noexcept {
   if (const auto a = parse_pci_address(terminated(from.bus_id, sizeof(from.bus_id)))) return a;
   return parse_pci_address(terminated(from.bus_id_legacy, sizeof(from.bus_id_legacy)));
 }
 
-std::optional<std::uint32_t> render_minor(const std::string& sys_root, const pci_address& of) {
+std::optional<std::uint32_t> render_minor(const std::string& sys_root, const PciAddress& of) {
   constexpr std::string_view prefix = "renderD";
   std::optional<std::uint32_t> minor;
   const std::string folder =
@@ -46,7 +46,7 @@ std::optional<std::uint32_t> render_minor(const std::string& sys_root, const pci
   return minor;
 }
 
-bool device_reader::take(code c, const named_symbol& from, FieldSet field) {
+bool DeviceReader::take(Code c, const NamedSymbol& from, FieldSet field) {
   if (c == success) return true;
   const bool ends_now = ends_it(c) && t_.refused == success;
   if (ends_now) t_.refused = c;
@@ -58,34 +58,33 @@ bool device_reader::take(code c, const named_symbol& from, FieldSet field) {
   return false;
 }
 
-void device_reader::refuse(status s, const char* from, const char* why, FieldSet field) {
+void DeviceReader::refuse(Status s, const char* from, const char* why, FieldSet field) {
   if (first_code_ == success) {
-    first_code_ = s == status::unsupported ? not_offered : unusable;
+    first_code_ = s == Status::unsupported ? not_offered : unusable;
     first_from_ = from;
   }
   t_.report(s, {from, ": ", why}, fields_ & field,
-            s == status::backend ? reason::implausible : reason::unknown);
+            s == Status::backend ? Reason::implausible : Reason::unknown);
 }
 
-void device_reader::refuse_value(const named_symbol& from, FieldSet field) {
-  refuse(status::backend, from.name(), "a value that cannot be", field);
+void DeviceReader::refuse_value(const NamedSymbol& from, FieldSet field) {
+  refuse(Status::backend, from.name(), "a value that cannot be", field);
 }
 
-std::optional<unsigned> device_reader::number(FieldSet field, const number_call& from) {
+std::optional<unsigned> DeviceReader::number(FieldSet field, const NumberCall& from) {
   unsigned reported = 0;
   if (!get(field, from, &reported)) return std::nullopt;
   return reported;
 }
 
-std::optional<unsigned> device_reader::indexed(FieldSet field, const indexed_call& from,
-                                               unsigned index) {
+std::optional<unsigned> DeviceReader::indexed(FieldSet field, const IndexedCall& from,
+                                              unsigned index) {
   unsigned reported = 0;
   if (!get(field, from, index, &reported)) return std::nullopt;
   return reported;
 }
 
-std::optional<std::uint64_t> device_reader::wide_number(FieldSet field,
-                                                        const wide_call& from) {
+std::optional<std::uint64_t> DeviceReader::wide_number(FieldSet field, const WideCall& from) {
   unsigned long long reported = 0;
   if (!get(field, from, &reported)) return std::nullopt;
   if (reported != value_not_available) return reported;
@@ -93,11 +92,11 @@ std::optional<std::uint64_t> device_reader::wide_number(FieldSet field,
   return std::nullopt;
 }
 
-bool device_reader::get_field(FieldSet field, field_value& of) {
+bool DeviceReader::get_field(FieldSet field, FieldValue& of) {
   return get(field, s_.fn.fields, 1, &of) && take_field_value(of, field);
 }
 
-bool device_reader::take_field_value(const field_value& of, FieldSet field) {
+bool DeviceReader::take_field_value(const FieldValue& of, FieldSet field) {
   if (!take(outcome_of(of), s_.fn.fields, field)) return false;
   const bool is_integer = of.type >= field_unsigned_int && of.type <= field_signed_int;
   if (is_integer && of.bits != value_not_available) return true;
@@ -106,10 +105,10 @@ bool device_reader::take_field_value(const field_value& of, FieldSet field) {
 }
 
 // Tries the newer call first, then the older one.
-std::optional<int> device_reader::celsius(FieldSet field) {
+std::optional<int> DeviceReader::celsius(FieldSet field) {
   if (!wants(field)) return std::nullopt;
-  temperature_v1 newer{temperature_version, temperature_gpu, 0};
-  const code c = call(t_, s_.fn.temperature_v, of_.h, &newer);
+  TemperatureV1 newer{temperature_version, temperature_gpu, 0};
+  const Code c = call(t_, s_.fn.temperature_v, of_.h, &newer);
   if (c == success || ends_it(c)) {
     if (!take(c, s_.fn.temperature_v, field)) return std::nullopt;
     return newer.celsius;
@@ -119,7 +118,7 @@ std::optional<int> device_reader::celsius(FieldSet field) {
   return static_cast<int>(std::min<unsigned>(*older, INT_MAX));
 }
 
-std::optional<double> device_reader::joules(FieldSet field) {
+std::optional<double> DeviceReader::joules(FieldSet field) {
   if (t_.r.is_quick()) {
     if (wants(field)) t_.left_out(s_.fn.energy, field);
     return std::nullopt;
@@ -129,56 +128,56 @@ std::optional<double> device_reader::joules(FieldSet field) {
   return from_milli.of(static_cast<double>(*millijoules));
 }
 
-sleep_watch::sleep_watch(const settings& s)
+SleepWatch::SleepWatch(const Settings& s)
     : proc_root_(s.proc_root), sys_root_(s.sys_root), on_bus_(s.on_bus) {}
 
-void sleep_watch::refresh(std::uint64_t now_ns) {
+void SleepWatch::refresh(std::uint64_t now_ns) {
   if (listed_at_ns_ == 0 || now_ns - listed_at_ns_ >= platform::ns_per_second) {
     list();
     read_controls();
     listed_at_ns_ = now_ns;
   }
-  word buffer;
-  for (watched& w : devices_) {
+  Word buffer;
+  for (Watched& w : devices_) {
     w.asleep = w.may_sleep && sysfs::says_asleep(read(w.address, "runtime_status", buffer));
   }
 }
 
-const sleep_watch::watched* sleep_watch::find(const pci_address& address) const noexcept {
+const SleepWatch::Watched* SleepWatch::find(const PciAddress& address) const noexcept {
   const auto found =
-      std::ranges::find_if(devices_, [&](const watched& w) { return w.address == address; });
+      std::ranges::find_if(devices_, [&](const Watched& w) { return w.address == address; });
   return found == devices_.end() ? nullptr : &*found;
 }
 
-bool sleep_watch::one_is_asleep() const noexcept {
-  return std::ranges::any_of(devices_, [](const watched& w) { return w.asleep; });
+bool SleepWatch::one_is_asleep() const noexcept {
+  return std::ranges::any_of(devices_, [](const Watched& w) { return w.asleep; });
 }
 
-bool sleep_watch::one_may_sleep() const noexcept {
-  return std::ranges::any_of(devices_, [](const watched& w) { return w.may_sleep; });
+bool SleepWatch::one_may_sleep() const noexcept {
+  return std::ranges::any_of(devices_, [](const Watched& w) { return w.may_sleep; });
 }
 
-std::uint64_t sleep_watch::longest_delay_ns() const noexcept {
-  word buffer;
+std::uint64_t SleepWatch::longest_delay_ns() const noexcept {
+  Word buffer;
   std::uint64_t longest = 0;
-  for (const watched& w : devices_) {
+  for (const Watched& w : devices_) {
     if (!w.may_sleep) continue;
     longest = std::max(longest, idle::delay_ns(read(w.address, "autosuspend_delay_ms", buffer)));
   }
   return longest;
 }
 
-void sleep_watch::list() {
+void SleepWatch::list() {
   found_.clear();
   list_from_driver();
   if (found_.empty()) list_from_bus();
-  std::ranges::sort(found_, {}, &watched::address);
-  if (std::ranges::equal(devices_, found_, {}, &watched::address, &watched::address)) return;
+  std::ranges::sort(found_, {}, &Watched::address);
+  if (std::ranges::equal(devices_, found_, {}, &Watched::address, &Watched::address)) return;
   ++changes_;
   devices_.swap(found_);
 }
 
-void sleep_watch::list_from_driver() {
+void SleepWatch::list_from_driver() {
   const std::string gpus = proc_root_ + "/driver/nvidia/gpus";
   platform::for_each_entry(gpus.c_str(), [&](std::string_view name) {
     if (const auto a = parse_pci_address(name)) found_.push_back({*a});
@@ -186,15 +185,15 @@ void sleep_watch::list_from_driver() {
   });
 }
 
-void sleep_watch::list_from_bus() {
-  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia, *on_bus_)) {
+void SleepWatch::list_from_bus() {
+  for (const pci::Gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia, *on_bus_)) {
     if (!bound_to_another(g.driver.view())) found_.push_back({g.address});
   }
 }
 
 // Called in each reading, and therefore without allocations.
-std::string_view sleep_watch::read(const pci_address& device, std::string_view file,
-                                   word& buffer) const {
+std::string_view SleepWatch::read(const PciAddress& device, std::string_view file,
+                                  Word& buffer) const {
   std::array<char, 80> name;
   return sysfs::read_line(
              sys_root_,
@@ -203,9 +202,9 @@ std::string_view sleep_watch::read(const pci_address& device, std::string_view f
       .value;
 }
 
-void sleep_watch::read_controls() noexcept {
-  word buffer;
-  for (watched& w : devices_) {
+void SleepWatch::read_controls() noexcept {
+  Word buffer;
+  for (Watched& w : devices_) {
     w.may_sleep = idle::says_may_sleep(read(w.address, "control", buffer));
   }
 }

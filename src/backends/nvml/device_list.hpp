@@ -17,79 +17,79 @@
 namespace hmn::nvml {
 
 // State of a device that returned `c`.
-state state_after(code c) noexcept;
+State state_after(Code c) noexcept;
 
-class device_list {
+class DeviceList {
  public:
-  explicit device_list(const settings& paths) : paths_(paths) {}
+  explicit DeviceList(const Settings& paths) : paths_(paths) {}
 
   [[nodiscard]] bool is_new() const noexcept { return devices_.empty(); }
   // Gives a device the slot that it had in the list of an earlier source.
-  void recall(const device& known, bool listed);
+  void recall(const Device& known, bool listed);
 
   // Gets each handle once, which may initialise the GPU and then takes seconds.
-  static void attach(const topic& t, session& s);
+  static void attach(const Topic& t, Session& s);
 
   // Lists the devices of the open library. Identities are read once; a listing that the deadline
   // interrupts continues in the next call. `uninitialized`: NVML must be opened again.
-  result<void> enumerate(const topic& t, session& s, const sleep_watch& watch);
+  Result<void> enumerate(const Topic& t, Session& s, const SleepWatch& watch);
   // Whether this opening was enumerated.
-  [[nodiscard]] bool knows(const session& s) const noexcept { return session_ == s.number(); }
+  [[nodiscard]] bool knows(const Session& s) const noexcept { return session_ == s.number(); }
 
   // Lists the devices without the library, which stays closed because a device is suspended, or so
   // that one can suspend: states then stay as they were.
-  void list_closed(const topic& t, const sleep_watch& watch, const failure* rest);
+  void list_closed(const Topic& t, const SleepWatch& watch, const Failure* rest);
 
   // Devices of the last listing in the driver's order, partitions after their parent.
-  [[nodiscard]] std::span<const slot> listed() const noexcept { return listed_; }
-  [[nodiscard]] bool is_listed(slot number) const noexcept;
-  [[nodiscard]] known_device* find(slot number) noexcept;
-  [[nodiscard]] std::span<known_device> all() noexcept { return devices_; }
+  [[nodiscard]] std::span<const Slot> listed() const noexcept { return listed_; }
+  [[nodiscard]] bool is_listed(Slot number) const noexcept;
+  [[nodiscard]] KnownDevice* find(Slot number) noexcept;
+  [[nodiscard]] std::span<KnownDevice> all() noexcept { return devices_; }
   [[nodiscard]] bool one_is_lost() const noexcept;
   // Returns whether the device may be queried now: reading::may_ask() of its GPU.
-  [[nodiscard]] bool may_ask(const topic& t, const known_device& of) const noexcept;
+  [[nodiscard]] bool may_ask(const Topic& t, const KnownDevice& of) const noexcept;
 
   // Copies the listed devices out, and reports their missing values again.
-  void list_devices(const topic& t, std::vector<device>& out) const;
+  void list_devices(const Topic& t, std::vector<Device>& out) const;
 
  private:
-  struct handle_slot {  // NVML index in this opening
-    handle h = nullptr;
-    code result = success;
+  struct HandleSlot {  // NVML index in this opening
+    Handle h = nullptr;
+    Code result = success;
     const char* from = "";  // the call that returned it
-    std::optional<slot> number;
+    std::optional<Slot> number;
     bool is_taken = false;     // in this listing, by a working device
     bool is_repeated = false;  // the driver gave a device of this listing a second time
   };
 
-  code take_handles(const topic& t, session& s, const sleep_watch& watch, const char*& from);
-  code take_handle(const topic& t, session& s, unsigned index);
-  void drop_what_is_no_device(const topic& t, const session& s, const sleep_watch& watch,
+  Code take_handles(const Topic& t, Session& s, const SleepWatch& watch, const char*& from);
+  Code take_handle(const Topic& t, Session& s, unsigned index);
+  void drop_what_is_no_device(const Topic& t, const Session& s, const SleepWatch& watch,
                               unsigned count);
-  void take(handle_slot& at) noexcept;
+  void take(HandleSlot& at) noexcept;
   // Returns whether this listing has a handle for the device.
-  [[nodiscard]] bool is_seated(slot number) const noexcept;
-  [[nodiscard]] bool is_taken(const known_device& seen) const noexcept;
-  bool must_identify(const handle_slot& at, handle h) const noexcept;
-  static bool is_where_it_was(const topic& t, const session& s, const known_device& known);
-  void note_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
-  void keep_instances(slot parent);
-  slot number_of_unreachable(unsigned index, const sleep_watch& watch);
-  std::optional<pci_address> only_unclaimed(const sleep_watch& watch) const;
+  [[nodiscard]] bool is_seated(Slot number) const noexcept;
+  [[nodiscard]] bool is_taken(const KnownDevice& seen) const noexcept;
+  bool must_identify(const HandleSlot& at, Handle h) const noexcept;
+  static bool is_where_it_was(const Topic& t, const Session& s, const KnownDevice& known);
+  void note_unreachable(const Topic& t, unsigned index, const SleepWatch& watch);
+  void keep_instances(Slot parent);
+  Slot number_of_unreachable(unsigned index, const SleepWatch& watch);
+  std::optional<PciAddress> only_unclaimed(const SleepWatch& watch) const;
 
-  code list_instances(const topic& t, session& s, slot parent);
-  code list_each_instance(const topic& t, session& s, slot parent);
-  code list_instance(const topic& t, session& s, slot parent, handle h);
-  void mark_closed(const topic& t, slot number, const sleep_watch& watch, const failure* rest);
+  Code list_instances(const Topic& t, Session& s, Slot parent);
+  Code list_each_instance(const Topic& t, Session& s, Slot parent);
+  Code list_instance(const Topic& t, Session& s, Slot parent, Handle h);
+  void mark_closed(const Topic& t, Slot number, const SleepWatch& watch, const Failure* rest);
 
-  slot place(known_device&& seen);
-  std::optional<slot> match(const known_device& seen) const noexcept;
+  Slot place(KnownDevice&& seen);
+  std::optional<Slot> match(const KnownDevice& seen) const noexcept;
 
-  const settings& paths_;
-  std::vector<known_device> devices_;
-  std::vector<slot> listed_;
-  std::vector<slot> fresh_;
-  std::vector<handle_slot> handles_;
+  const Settings& paths_;
+  std::vector<KnownDevice> devices_;
+  std::vector<Slot> listed_;
+  std::vector<Slot> fresh_;
+  std::vector<HandleSlot> handles_;
   std::uint64_t listing_ = 1;          // number of the current one
   std::uint64_t session_ = 0;          // the opening that was fully enumerated
   std::uint64_t handles_session_ = 0;  // the opening of `handles_`

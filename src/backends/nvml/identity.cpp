@@ -26,41 +26,41 @@ bool is_version(std::string_view word) noexcept {
   return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
 }
 
-bool ends_list(code c) noexcept {
+bool ends_list(Code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
-void add_gap(known_device& out, const failure& why, FieldSet field) {
-  diagnostic d;
+void add_gap(KnownDevice& out, const Failure& why, FieldSet field) {
+  Diagnostic d;
   d.why = why;
   d.about = subject::devices;
   d.field = field;
   out.gaps.push_back(d);
 }
 
-void note_gap(known_device& out, code c, const char* what, FieldSet field) {
+void note_gap(KnownDevice& out, Code c, const char* what, FieldSet field) {
   if (c == success) return;
   out.refused_by = what;
   add_gap(out, failure_for(c, what), field);
 }
 
 template <std::size_t N>
-code read_text(const topic& t, const text_call& from, handle h, text<N>& out) {
-  text_buffer<name_capacity> buffer{};
-  const code c = call(t, from, h, &buffer, name_capacity);
+Code read_text(const Topic& t, const TextCall& from, Handle h, Text<N>& out) {
+  TextBuffer<name_capacity> buffer{};
+  const Code c = call(t, from, h, &buffer, name_capacity);
   if (c == success) out.assign(buffer.bytes);
   return c;
 }
 
-code read_name(const topic& t, const session& s, handle h, known_device& out) {
-  const code c = read_text(t, s.fn.name, h, out.identity.name);
+Code read_name(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
+  const Code c = read_text(t, s.fn.name, h, out.identity.name);
   note_gap(out, c, s.fn.name.name(), device_field::name);
   return c;
 }
 
-code read_pci(const topic& t, const session& s, handle h, known_device& out) {
-  pci_info info{};
-  code c = call(t, s.fn.pci, h, &info);
+Code read_pci(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
+  PciInfo info{};
+  Code c = call(t, s.fn.pci, h, &info);
   if (c == success) out.address = address_of(info);
   if (c == success && !out.address) c = unusable;
   note_gap(out, c, s.fn.pci.name(),
@@ -72,11 +72,11 @@ code read_pci(const topic& t, const session& s, handle h, known_device& out) {
   return c;
 }
 
-void read_architecture(const topic& t, const session& s, handle h, known_device& out) {
+void read_architecture(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
   int major = 0;
   int minor = 0;
   const auto& capability = s.fn.compute_capability;
-  code c = call(t, capability, h, &major, &minor);
+  Code c = call(t, capability, h, &major, &minor);
   if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = unusable;
   note_gap(out, c, capability.name(), device_field::compute_capability_major);
   if (c == success) {
@@ -90,16 +90,16 @@ void read_architecture(const topic& t, const session& s, handle h, known_device&
   out.identity.architecture.assign(architecture_name(number));
   if (!out.identity.architecture.empty()) return;
   add_gap(out,
-          with_reason(reason::not_understood,
-                      fail(status::unsupported,
+          with_reason(Reason::not_understood,
+                      fail(Status::unsupported,
                            {"this version has no name for architecture ", number, " of NVML"})),
           device_field::architecture);
 }
 
-void read_instance(const topic& t, const session& s, handle h, known_device& out) {
-  mig_instance instance;
-  const number_call* asked = &s.fn.gpu_instance;
-  code c = call(t, *asked, h, &instance.gpu);
+void read_instance(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
+  MigInstance instance;
+  const NumberCall* asked = &s.fn.gpu_instance;
+  Code c = call(t, *asked, h, &instance.gpu);
   if (c == success) {
     asked = &s.fn.compute_instance;
     c = call(t, *asked, h, &instance.compute);
@@ -108,9 +108,9 @@ void read_instance(const topic& t, const session& s, handle h, known_device& out
   if (c == success) out.identity.instance = instance;
 }
 
-void set_driver(const session& s, known_device& out) {
-  device& d = out.identity;
-  d.from = source::nvml;
+void set_driver(const Session& s, KnownDevice& out) {
+  Device& d = out.identity;
+  d.from = Source::nvml;
   d.vendor = vendor::nvidia;
   d.driver_version = s.driver_version;
   if (s.cuda_version) {
@@ -121,38 +121,38 @@ void set_driver(const session& s, known_device& out) {
   if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version_major);
 }
 
-device_form form_of(const known_device& of) noexcept {
-  if (of.traits.virtual_gpu) return device_form::virtual_device;
-  const bool shares = of.traits.system_on_chip || of.identity.memory_kind == memory_kind::unified;
-  return shares ? device_form::integrated : device_form::discrete;
+DeviceForm form_of(const KnownDevice& of) noexcept {
+  if (of.traits.virtual_gpu) return DeviceForm::virtual_device;
+  const bool shares = of.traits.system_on_chip || of.identity.memory_kind == MemoryKind::unified;
+  return shares ? DeviceForm::integrated : DeviceForm::discrete;
 }
 
-code classify_memory(const topic& t, session& s, const settings& paths, known_device& out) {
+Code classify_memory(const Topic& t, Session& s, const Settings& paths, KnownDevice& out) {
   out.traits = ask_traits(t, s, out.h, out.identity);
   if (!out.address && pci::is_tegra(paths.sys_root)) out.traits.system_on_chip = true;
   unsigned mode = 0;
-  const code virtualized = call(t, s.fn.virtualization, out.h, &mode);
+  const Code virtualized = call(t, s.fn.virtualization, out.h, &mode);
   out.traits.virtual_gpu = virtualized == success && mode == virtualization_vgpu;
   if (virtualized == success && mode > virtualization_most) {
     out.traits.unknown_mode_from = s.fn.virtualization.name();
   }
   if (out.traits.unknown_mode_from != nullptr) {
     add_gap(out,
-            with_reason(reason::not_understood,
-                        fail(status::ok, {out.traits.unknown_mode_from,
+            with_reason(Reason::not_understood,
+                        fail(Status::ok, {out.traits.unknown_mode_from,
                                           ": a mode that is not known; the form of the device or "
                                           "the kind of its memory may be another"})),
             0);
   }
-  pool own;
+  Pool own;
   const char* from = "";
-  const code c = ask_memory(t, s, out, own, from);
-  device& d = out.identity;
+  const Code c = ask_memory(t, s, out, own, from);
+  Device& d = out.identity;
   d.memory_kind =
       kind_of_memory(out.traits, c, own.total, read_shared_total(out.traits, paths.proc_root));
   // The driver's total of an integrated GPU may be a part of what its processes can use.
-  if (d.memory_kind != memory_kind::unified) d.memory_total = own.total;
-  if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
+  if (d.memory_kind != MemoryKind::unified) d.memory_total = own.total;
+  if (d.memory_kind == MemoryKind::coherent) d.numa_node = out.traits.numa_node;
   d.form = form_of(out);
   if (has_answered(c)) return success;
   out.refused_by = from;
@@ -168,8 +168,8 @@ std::string_view architecture_name(unsigned number) noexcept {
   return number - first < std::size(names) ? names[number - first] : std::string_view();
 }
 
-gpu_information parse_information(std::string_view text) noexcept {
-  gpu_information found;
+GpuInformation parse_information(std::string_view text) noexcept {
+  GpuInformation found;
   while (!text.empty()) {
     std::string_view value = scan::take_line(text);
     const std::string_view key = scan::trim(scan::take_until(value, ':'));
@@ -189,58 +189,57 @@ std::string_view parse_driver_version(std::string_view text) noexcept {
   return {};
 }
 
-code read_uuid(const topic& t, const session& s, handle h, text<96>& out) {
+Code read_uuid(const Topic& t, const Session& s, Handle h, Text<96>& out) {
   return read_text(t, s.fn.uuid, h, out);
 }
 
-code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out) {
+Code read_identity(const Topic& t, Session& s, const Settings& paths, Handle h, KnownDevice& out) {
   out.h = h;
   out.session = s.number();
   set_driver(s, out);
-  if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
-  const code no_uuid = read_uuid(t, s, h, out.identity.uuid);
+  if (const Code c = read_name(t, s, h, out); ends_list(c)) return c;
+  const Code no_uuid = read_uuid(t, s, h, out.identity.uuid);
   note_gap(out, no_uuid, s.fn.uuid.name(), device_field::uuid);
   if (ends_list(no_uuid)) return no_uuid;
-  if (const code c = read_pci(t, s, h, out); ends_list(c)) return c;
+  if (const Code c = read_pci(t, s, h, out); ends_list(c)) return c;
   if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
   read_architecture(t, s, h, out);
-  const code c = classify_memory(t, s, paths, out);
+  const Code c = classify_memory(t, s, paths, out);
   if (c == reset_required) out.refusal = c;
   out.mig_capable = static_cast<bool>(s.fn.mig_mode);
   return ends_list(c) ? c : success;
 }
 
-code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
-                            known_device& out) {
+Code read_instance_identity(const Topic& t, Session& s, const KnownDevice& parent, Handle h,
+                            KnownDevice& out) {
   out.h = h;
   out.session = s.number();
   set_driver(s, out);
-  device& d = out.identity;
+  Device& d = out.identity;
   d.is_part = true;
   d.parent = parent.identity.number;
   d.compute_capability_major = parent.identity.compute_capability_major;
   d.compute_capability_minor = parent.identity.compute_capability_minor;
   d.architecture = parent.identity.architecture;
   out.traits = parent.traits;
-  if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
+  if (const Code c = read_name(t, s, h, out); ends_list(c)) return c;
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
   read_instance(t, s, h, out);
-  pool own;
+  Pool own;
   const char* from = "";
-  const code c = ask_memory(t, s, out, own, from);
+  const Code c = ask_memory(t, s, out, own, from);
   d.memory_total = own.total;
   d.memory_kind = parent.identity.memory_kind;
-  if (d.memory_kind == memory_kind::unknown && has_answered(c)) {
+  if (d.memory_kind == MemoryKind::unknown && has_answered(c)) {
     d.memory_kind = kind_of_memory(out.traits, c, own.total, std::nullopt);
   }
   return ends_list(c) ? c : success;
 }
 
-known_device identity_from_files(const settings& paths, const pci_address& address,
-                                 bool may_sleep) {
-  known_device out;
-  device& d = out.identity;
-  d.from = source::nvml;
+KnownDevice identity_from_files(const Settings& paths, const PciAddress& address, bool may_sleep) {
+  KnownDevice out;
+  Device& d = out.identity;
+  d.from = Source::nvml;
   d.vendor = vendor::nvidia;
   d.pci_bus_id = to_text(address);
   d.render_minor = render_minor(paths.sys_root, address);
@@ -252,7 +251,7 @@ known_device identity_from_files(const settings& paths, const pci_address& addre
       compose({driver, "/gpus/", system_name(address).view(), "/information"});
   // Reading the file takes a runtime power reference, which would wake the device.
   if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
-    const gpu_information found = parse_information(text);
+    const GpuInformation found = parse_information(text);
     d.name.assign(found.model);
     d.uuid.assign(found.uuid);
   }

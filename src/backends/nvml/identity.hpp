@@ -17,13 +17,13 @@ namespace hmn::nvml {
 // wakes a sleeping GPU: the driver takes a runtime power reference on it.
 
 // Views into the text; empty if missing.
-struct gpu_information {
+struct GpuInformation {
   std::string_view model;
   std::string_view uuid;
 };
 
 // Parses gpus/<address>/information.
-gpu_information parse_information(std::string_view text) noexcept;
+GpuInformation parse_information(std::string_view text) noexcept;
 
 // Returns the driver version in `version`, of the proprietary or the open kernel module.
 std::string_view parse_driver_version(std::string_view text) noexcept;
@@ -33,17 +33,17 @@ std::string_view architecture_name(unsigned number) noexcept;
 
 // Fills everything but number, driver_index and state. Returns the code that ends it early
 // (gpu_is_lost, uninitialized), else success: other missing values are listed in out.gaps.
-code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out);
+Code read_identity(const Topic& t, Session& s, const Settings& paths, Handle h, KnownDevice& out);
 
 // The same for a MIG instance of `parent`.
-code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
-                            known_device& out);
+Code read_instance_identity(const Topic& t, Session& s, const KnownDevice& parent, Handle h,
+                            KnownDevice& out);
 
 // Identity of a GPU from files, while the library stays closed. If the GPU may sleep, only from
 // files that wake nothing.
-known_device identity_from_files(const settings& paths, const pci_address& address, bool may_sleep);
+KnownDevice identity_from_files(const Settings& paths, const PciAddress& address, bool may_sleep);
 
 // Reads NVML's UUID of a device; an instance's handle may have been reused.
-code read_uuid(const topic& t, const session& s, handle h, text<96>& out);
+Code read_uuid(const Topic& t, const Session& s, Handle h, Text<96>& out);
 
 }  // namespace hmn::nvml

@@ -24,7 +24,7 @@ bool is_total(std::uint64_t reported) noexcept {
 }
 
 // A total of 0 is consistent with a device without memory of its own.
-code set_sizes(pool& of, std::uint64_t total, std::uint64_t free, std::uint64_t used,
+Code set_sizes(Pool& of, std::uint64_t total, std::uint64_t free, std::uint64_t used,
                bool agree) noexcept {
   if (!is_total(total)) return total == 0 ? success : contradictory;
   of.total = total;
@@ -34,7 +34,7 @@ code set_sizes(pool& of, std::uint64_t total, std::uint64_t free, std::uint64_t 
   return success;
 }
 
-bool is_refusal(code c) noexcept {
+bool is_refusal(Code c) noexcept {
   return c == argument_version_mismatch || has_no_function(c) || c == invalid_argument;
 }
 
@@ -44,49 +44,49 @@ bool is_about(std::uint64_t a, std::uint64_t b) noexcept {
 }
 
 template <class Memory>
-code ask(const topic& t, const function<code(handle, Memory*)>& f, handle h, Memory reported,
-         pool& out) {
+Code ask(const Topic& t, const Function<Code(Handle, Memory*)>& f, Handle h, Memory reported,
+         Pool& out) {
   out = own_pool();
-  const code c = call(t, f, h, &reported);
+  const Code c = call(t, f, h, &reported);
   return c == success ? set_sizes(out, reported) : c;
 }
 
-bool is_host_side(const memory_traits& of) noexcept {
+bool is_host_side(const MemoryTraits& of) noexcept {
   return of.address_translation || of.chip_to_chip || of.numa_node;
 }
 
 }  // namespace
 
-pool own_pool() noexcept {
-  pool p;
-  p.kind = pool_kind::vram;
-  p.from = source::nvml;
-  p.accounting = accounting::allocated;
+Pool own_pool() noexcept {
+  Pool p;
+  p.kind = PoolKind::vram;
+  p.from = Source::nvml;
+  p.accounting = Accounting::allocated;
   p.is_main = true;
   return p;
 }
 
-code set_sizes(pool& of, const memory_v2& reported) noexcept {
+Code set_sizes(Pool& of, const MemoryV2& reported) noexcept {
   const auto& [version, total, reserved, free, used] = reported;
   const bool is_apart = reserved <= total && adds_up(total - reserved, free, used);
   const bool is_used = !is_apart && adds_up(total, free, used) && reserved <= used;
-  const code c = set_sizes(of, total, free, is_used ? used - reserved : used, is_apart || is_used);
+  const Code c = set_sizes(of, total, free, is_used ? used - reserved : used, is_apart || is_used);
   if (of.used) of.reserved = reserved;
   return c;
 }
 
-code set_sizes(pool& of, const memory_v1& reported) noexcept {
+Code set_sizes(Pool& of, const MemoryV1& reported) noexcept {
   const auto& [total, free, used] = reported;
   return set_sizes(of, total, free, used, adds_up(total, free, used));
 }
 
-code ask_memory(const topic& t, session& s, known_device& of, pool& out, const char*& from) {
-  code newer = no_symbol;
+Code ask_memory(const Topic& t, Session& s, KnownDevice& of, Pool& out, const char*& from) {
+  Code newer = no_symbol;
   if (!s.refuses_memory_v2 && !of.only_memory_v1) {
     from = s.fn.memory_v2.name();
     newer = ask(t, s.fn.memory_v2, of.h, {memory_v2_version, 0, 0, 0, 0}, out);
     if (newer == contradictory) {
-      pool older;
+      Pool older;
       if (ask(t, s.fn.memory_v1, of.h, {}, older) != success || !older.total) return newer;
       out = older;
       return success;
@@ -94,36 +94,36 @@ code ask_memory(const topic& t, session& s, known_device& of, pool& out, const c
     if (!is_refusal(newer) && newer != not_supported) return newer;
     s.refuses_memory_v2 = newer == argument_version_mismatch || has_no_function(newer);
   }
-  const code c = ask(t, s.fn.memory_v1, of.h, {}, out);
+  const Code c = ask(t, s.fn.memory_v1, of.h, {}, out);
   if (has_no_function(c) && !has_no_function(newer)) return newer;
   from = s.fn.memory_v1.name();
   of.only_memory_v1 = of.only_memory_v1 || has_answered(c);
   return c;
 }
 
-memory_kind kind_of_memory(const memory_traits& traits, code answer,
-                           std::optional<std::uint64_t> total,
-                           std::optional<std::uint64_t> shared_total) noexcept {
-  if (traits.system_on_chip) return memory_kind::unified;
+MemoryKind kind_of_memory(const MemoryTraits& traits, Code answer,
+                          std::optional<std::uint64_t> total,
+                          std::optional<std::uint64_t> shared_total) noexcept {
+  if (traits.system_on_chip) return MemoryKind::unified;
   if (!total) {
     const bool has_none = answer == not_supported || answer == success;
     // A card with memory of its own may lack sizes, too: during a reset, under a hypervisor, with
     // an old driver.
     const bool is_host_ram = traits.address_translation && !traits.numa_node;
-    return has_none && is_host_ram ? memory_kind::unified : memory_kind::unknown;
+    return has_none && is_host_ram ? MemoryKind::unified : MemoryKind::unknown;
   }
-  if (shared_total && is_about(*total, *shared_total)) return memory_kind::unified;
-  return is_host_side(traits) ? memory_kind::coherent : memory_kind::dedicated;
+  if (shared_total && is_about(*total, *shared_total)) return MemoryKind::unified;
+  return is_host_side(traits) ? MemoryKind::coherent : MemoryKind::dedicated;
 }
 
-memory_traits ask_traits(const topic& t, const session& s, handle h, const device& of) {
-  memory_traits traits;
-  addressing_mode mode{addressing_version, 0};
+MemoryTraits ask_traits(const Topic& t, const Session& s, Handle h, const Device& of) {
+  MemoryTraits traits;
+  AddressingMode mode{addressing_version, 0};
   if (call(t, s.fn.addressing, h, &mode) == success) {
     traits.address_translation = mode.value == addressing_ats;
     if (mode.value > addressing_ats) traits.unknown_mode_from = s.fn.addressing.name();
   }
-  c2c_mode c2c{};
+  C2cMode c2c{};
   if (call(t, s.fn.c2c, h, &c2c) == success) {
     traits.chip_to_chip = c2c.enabled == feature_enabled;
     if (c2c.enabled > feature_enabled) traits.unknown_mode_from = s.fn.c2c.name();
@@ -132,13 +132,13 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, const devic
   if (call(t, s.fn.numa_node, h, &node) == success && node < most_nodes) {
     traits.numa_node = node;
   }
-  bar1_memory bar1{};
+  Bar1Memory bar1{};
   traits.off_bus = call(t, s.fn.bar1, h, &bar1) == not_supported && of.pci_bus_id.empty();
   traits.system_on_chip = pci::is_integrated_nvidia(of);
   return traits;
 }
 
-std::optional<std::uint64_t> read_shared_total(const memory_traits& of,
+std::optional<std::uint64_t> read_shared_total(const MemoryTraits& of,
                                                const std::string& proc_root) {
   const bool may_share = is_host_side(of) || (of.off_bus && !of.virtual_gpu);
   if (!may_share) return std::nullopt;

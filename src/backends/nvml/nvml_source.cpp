@@ -12,7 +12,7 @@
 
 namespace hmn {
 
-std::unique_ptr<device_source> make_nvml(const settings& s) {
+std::unique_ptr<DeviceSource> make_nvml(const Settings& s) {
   return std::make_unique<nvml::nvml_source>(s);
 }
 
@@ -22,24 +22,24 @@ namespace {
 constexpr std::uint64_t first_reopen_wait_ns = platform::ns_per_second;
 constexpr std::uint64_t longest_reopen_wait_ns = 32 * platform::ns_per_second;
 
-bool is_reload(const failure& why) noexcept {
-  return why.native.domain == native_domain::nvml && why.native.code == uninitialized;
+bool is_reload(const Failure& why) noexcept {
+  return why.native.domain == NativeDomain::nvml && why.native.code == uninitialized;
 }
 
-failure left_alone() {
-  return fail(status::asleep,
+Failure left_alone() {
+  return fail(Status::asleep,
               "no GPU has anything to do: NVML is left closed for a while, so that they can sleep; "
               "values are of before");
 }
 
-failure closed() {
-  return fail(status::backend, "NVML is not open");
+Failure closed() {
+  return fail(Status::backend, "NVML is not open");
 }
 
 }  // namespace
 
-nvml_source::nvml_source(const settings& s)
-    : device_source(source::nvml, calls::may_block),
+nvml_source::nvml_source(const Settings& s)
+    : DeviceSource(Source::nvml, Calls::may_block),
       settings_(s),
       watch_(settings_),
       session_(settings_),
@@ -47,18 +47,18 @@ nvml_source::nvml_source(const settings& s)
       trust_(settings_.proc_root),
       backoff_(settings_.idle_close_ns) {}
 
-result<void> nvml_source::probe() {
+Result<void> nvml_source::probe() {
   if (session_.is_open()) return {};
   if (has_evidence(settings_)) return {};
-  why_ = fail(status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
+  why_ = fail(Status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
   return *why_;
 }
 
-result<void> nvml_source::prepare(reading& r) {
-  const topic t{r, subject::devices, {}, {}};
+Result<void> nvml_source::prepare(Reading& r) {
+  const Topic t{r, subject::devices, {}, {}};
   const std::uint64_t now = platform::monotonic_ns();
   if (device_list_.is_new()) {
-    r.recall([this](const device& known, bool listed) { device_list_.recall(known, listed); });
+    r.recall([this](const Device& known, bool listed) { device_list_.recall(known, listed); });
   }
   trust_.begin_reading();
   watch_.refresh(now);
@@ -93,20 +93,20 @@ bool nvml_source::must_reopen(std::uint64_t now_ns) {
   return true;
 }
 
-failure nvml_source::asleep() const {
+Failure nvml_source::asleep() const {
   const auto all = watch_.devices();
   const auto sleeper = std::ranges::find_if(all, [](const auto& w) { return w.asleep; });
   return fail(
-      status::asleep,
+      Status::asleep,
       {"the GPU at ", sleeper != all.end() ? to_text(sleeper->address).view() : "?",
        " sleeps, and asking NVML would wake it; it is left asleep unless waking is allowed"});
 }
 
-result<void> nvml_source::open(const topic& t) {
+Result<void> nvml_source::open(const Topic& t) {
   if (session_.is_open()) return {};
-  if (const failure* refusal = session_.recent_refusal()) return *refusal;
-  const opening_scope scope(t.r);
-  const topic unbounded{t.r, t.about, {}, {}, true};
+  if (const Failure* refusal = session_.recent_refusal()) return *refusal;
+  const OpeningScope scope(t.r);
+  const Topic unbounded{t.r, t.about, {}, {}, true};
   auto opened = session_.load();
   if (opened) {
     trust_.before_opening();
@@ -124,7 +124,7 @@ result<void> nvml_source::open(const topic& t) {
   return {};
 }
 
-result<void> nvml_source::list(const topic& t) {
+Result<void> nvml_source::list(const Topic& t) {
   auto done = device_list_.enumerate(t, session_, watch_);
   if (done || !is_reload(done.why())) return done;
   if (auto opened = reopen(t); !opened) return opened;
@@ -133,7 +133,7 @@ result<void> nvml_source::list(const topic& t) {
 
 // Opens NVML again after its driver was reloaded; not in a loop, if the driver reports another
 // reload at once.
-result<void> nvml_source::reopen(const topic& t) {
+Result<void> nvml_source::reopen(const Topic& t) {
   const std::uint64_t now = platform::monotonic_ns();
   const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
   if (again) return failure_for(uninitialized, "NVML");
@@ -143,12 +143,12 @@ result<void> nvml_source::reopen(const topic& t) {
   return open(t);
 }
 
-result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
-  const topic t{r, subject::devices, {}, {}};
+Result<void> nvml_source::devices(std::vector<Device>& out, Reading& r) {
+  const Topic t{r, subject::devices, {}, {}};
   if (session_.is_open()) {
     if (auto done = list(t); !done) return done;
     if (device_list_.listed().empty() && !watch_.devices().empty()) {
-      t.report(status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
+      t.report(Status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
                                    " of NVIDIA; see 'dmesg' for NVRM lines"});
     }
   } else if (rests_ || must_stay_closed()) {
@@ -160,13 +160,13 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-result<void> nvml_source::with_device(topic& t, slot number, device_call ask) {
+Result<void> nvml_source::with_device(Topic& t, Slot number, DeviceCall ask) {
   for (int attempt = 0;; ++attempt) {
     auto found = reach(t, number);
     if (!found) return found.why();
-    std::optional<failure> why;
+    std::optional<Failure> why;
     t.is_instance = (*found)->is_partition();
-    const code c = ask(**found, why);
+    const Code c = ask(**found, why);
     note_answer(t.r, **found, c);
     if (c == uninitialized && attempt == 0) {
       if (auto opened = reopen(t); !opened) return opened;
@@ -177,68 +177,68 @@ result<void> nvml_source::with_device(topic& t, slot number, device_call ask) {
   }
 }
 
-result<known_device*> nvml_source::reach(const topic& t, slot number) {
+Result<KnownDevice*> nvml_source::reach(const Topic& t, Slot number) {
   if (!session_.is_open()) {
     if (!rests_ && must_stay_closed()) return asleep();
     return why_ ? *why_ : closed();
   }
-  known_device* of = device_list_.find(number);
+  KnownDevice* of = device_list_.find(number);
   const bool is_back = of != nullptr && of->refusal == set_aside && device_list_.may_ask(t, *of);
   if (is_back || !device_list_.knows(session_)) {
     if (auto done = list({t.r, subject::devices, {}, {}}); !done) return done.why();
     of = device_list_.find(number);
   }
-  if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
+  if (of == nullptr) return fail(Status::no_device, "NVML never listed this device");
   if (!device_list_.may_ask(t, *of)) return failure_for(set_aside, "NVML");
   const bool is_listed = device_list_.is_listed(number);
   if (is_listed && of->h != nullptr && of->session == session_.number()) return of;
   if (is_listed && of->refusal != success) return failure_for(of->refusal, of->refused_by);
-  return fail(status::device_lost, "the driver no longer lists this device");
+  return fail(Status::device_lost, "the driver no longer lists this device");
 }
 
-void nvml_source::note_answer(reading& r, known_device& of, code c) {
+void nvml_source::note_answer(Reading& r, KnownDevice& of, Code c) {
   const bool fails = c == gpu_is_lost || c == reset_required;
   if (!fails && (c != success || !of.is_lost())) return;
   of.refusal = c;
-  of.identity.state = fails ? state_after(c) : state::ready;
+  of.identity.state = fails ? state_after(c) : State::ready;
   if (fails) r.correct_state(of.identity.number, of.identity.state);
 }
 
-result<void> nvml_source::memory(slot number, pools& out, reading& r) {
-  topic t{r, subject::pools, number, {}};
+Result<void> nvml_source::memory(Slot number, Pools& out, Reading& r) {
+  Topic t{r, subject::pools, number, {}};
   if (!session_.is_open() && must_stay_closed() && add_known_total(t, out)) return {};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
     return read_memory(t, of, out, why);
   });
 }
 
 // A sleeping device has only constants.
-bool nvml_source::add_known_total(const topic& t, pools& out) {
-  const known_device* const of = device_list_.find(*t.device);
+bool nvml_source::add_known_total(const Topic& t, Pools& out) {
+  const KnownDevice* const of = device_list_.find(*t.device);
   if (of == nullptr || !of->identity.memory_total ||
-      of->identity.memory_kind == memory_kind::unified)
+      of->identity.memory_kind == MemoryKind::unified)
     return false;
-  pool known = own_pool();
+  Pool known = own_pool();
   known.total = of->identity.memory_total;
   out.add(known);
   if (t.wants()) t.diagnose(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
   return true;
 }
 
-code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
-                              std::optional<failure>& why) {
-  pool own;
+Code nvml_source::read_memory(const Topic& t, KnownDevice& of, Pools& out,
+                              std::optional<Failure>& why) {
+  Pool own;
   const char* from = "";
-  const code c = ask_memory(t, session_, of, own, from);
-  memory_kind& kind = of.identity.memory_kind;
-  if (kind == memory_kind::unknown) {
+  const Code c = ask_memory(t, session_, of, own, from);
+  MemoryKind& kind = of.identity.memory_kind;
+  if (kind == MemoryKind::unknown) {
     kind =
         kind_of_memory(of.traits, c, own.total, read_shared_total(of.traits, settings_.proc_root));
   }
-  if (own.total && kind != memory_kind::unified) of.identity.memory_total = own.total;
+  if (own.total && kind != MemoryKind::unified) of.identity.memory_total = own.total;
   const bool may_share = !of.is_partition() && !of.mig_on;
   const bool has_none = c == success || c == not_supported;
-  if (may_share && (own.total || has_none) && kind == memory_kind::unified) {
+  if (may_share && (own.total || has_none) && kind == MemoryKind::unified) {
     out.add(unified_pool(t, of));
     return success;
   }
@@ -255,15 +255,15 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
 
 // Devices that allocate from host RAM leave its values to the host source; NVML only has what
 // processes use.
-pool nvml_source::unified_pool(const topic& t, known_device& of) {
-  pool p;
-  p.kind = pool_kind::unified;
-  p.from = source::nvml;
-  p.accounting = accounting::allocated;
+Pool nvml_source::unified_pool(const Topic& t, KnownDevice& of) {
+  Pool p;
+  p.kind = PoolKind::unified;
+  p.from = Source::nvml;
+  p.accounting = Accounting::allocated;
   p.is_main = true;
   diagnose_lists(t, processes_.read(t, session_, of), pool_field::used);
   std::uint64_t sum = 0;
-  for (const merged_process& row : processes_.rows()) {
+  for (const MergedProcess& row : processes_.rows()) {
     if (!row.used || *row.used > UINT64_MAX - sum) continue;
     sum += *row.used;
     p.used = sum;
@@ -272,30 +272,30 @@ pool nvml_source::unified_pool(const topic& t, known_device& of) {
   return p;
 }
 
-result<void> nvml_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) {
-  topic t{r, subject::telemetry, number, {}};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
-    telemetry_reader reader(t, session_, of, fields, out);
+Result<void> nvml_source::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
+  Topic t{r, subject::telemetry, number, {}};
+  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
+    TelemetryReader reader(t, session_, of, fields, out);
     auto done = reader.read();
     if (!done) why = done.why();
     return reader.ended_by();
   });
 }
 
-result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
-  topic t{r, subject::metrics, number, {}};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+Result<void> nvml_source::metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) {
+  Topic t{r, subject::metrics, number, {}};
+  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
     out.clear();
-    metric_reader reader(t, session_, of, wide_, faults_, out);
+    MetricReader reader(t, session_, of, wide_, faults_, out);
     reader.read(slow);
-    const code c = reader.ended_by();
+    const Code c = reader.ended_by();
     if (c != success && c != late && out.empty()) why = failure_for(c, reader.failed_from());
     return c;
   });
 }
 
 // Backs off only without wake_devices: callers that allow waking expect fresh values.
-bool nvml_source::finish(reading& r) {
+bool nvml_source::finish(Reading& r) {
   if (!session_.is_open() || !watch_.one_may_sleep()) return false;
   const std::uint64_t now = platform::monotonic_ns();
   const bool may_rest = !settings_.wake_devices && backoff_.is_due(now);
@@ -307,10 +307,10 @@ bool nvml_source::finish(reading& r) {
 }
 
 // Unknown counts as active.
-bool nvml_source::has_nothing_to_do(const topic& t) {
-  for (const slot number : device_list_.listed()) {
-    const known_device& of = *device_list_.find(number);
-    utilization load{};
+bool nvml_source::has_nothing_to_do(const Topic& t) {
+  for (const Slot number : device_list_.listed()) {
+    const KnownDevice& of = *device_list_.find(number);
+    Utilization load{};
     if (of.h == nullptr || of.session != session_.number() || of.is_partition() || of.mig_on ||
         !device_list_.may_ask(t, of) || call(t, session_.fn.utilization, of.h, &load) != success ||
         load.gpu != 0 || load.memory != 0 || !processes_.read(t, session_, of).complete() ||
@@ -321,17 +321,17 @@ bool nvml_source::has_nothing_to_do(const topic& t) {
   return !device_list_.listed().empty();
 }
 
-source_state nvml_source::describe(source) const {
-  source_state now;
+SourceState nvml_source::describe(Source) const {
+  SourceState now;
   now.version = session_.driver_version;
-  now.why.from = source::nvml;
-  now.why.code = status::ok;
+  now.why.from = Source::nvml;
+  now.why.code = Status::ok;
   if (session_.is_open()) {
-    now.state = state::ready;
+    now.state = State::ready;
   } else if (why_) {
     now.why = *why_;
-    now.state = why_->code == status::no_source ? state::absent : state::unreadable;
-    if (why_->code == status::asleep) now.state = rests_ ? state::ready : state::asleep;
+    now.state = why_->code == Status::no_source ? State::absent : State::unreadable;
+    if (why_->code == Status::asleep) now.state = rests_ ? State::ready : State::asleep;
   }
   return now;
 }

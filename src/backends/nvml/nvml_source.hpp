@@ -17,69 +17,68 @@
 
 namespace hmn::nvml {
 
-class nvml_source final : public device_source {
+class nvml_source final : public DeviceSource {
  public:
-  explicit nvml_source(const settings& s);
+  explicit nvml_source(const Settings& s);
 
-  result<void> probe() override;
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                         reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  Result<void> probe() override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
 
-  bool finish(reading& r) override;
+  bool finish(Reading& r) override;
   void close() noexcept override { session_.close(); }
-  [[nodiscard]] std::unique_ptr<device_source> again(const settings& s) const override {
+  [[nodiscard]] std::unique_ptr<DeviceSource> again(const Settings& s) const override {
     return std::make_unique<nvml_source>(s);
   }
-  [[nodiscard]] source_state describe(source) const override;
+  [[nodiscard]] SourceState describe(Source) const override;
 
  private:
   [[nodiscard]] bool must_stay_closed() const noexcept;
   [[nodiscard]] bool must_reopen(std::uint64_t now_ns);
-  failure asleep() const;
-  bool has_nothing_to_do(const topic& t);
-  result<void> open(const topic& t);
-  result<void> reopen(const topic& t);
-  result<void> list(const topic& t);
+  Failure asleep() const;
+  bool has_nothing_to_do(const Topic& t);
+  Result<void> open(const Topic& t);
+  Result<void> reopen(const Topic& t);
+  Result<void> list(const Topic& t);
 
   // Calls `ask` for a device, and once more after opening NVML again if the driver was reloaded.
-  using device_call = function_ref<code(known_device&, std::optional<failure>&)>;
-  result<void> with_device(topic& t, slot number, device_call ask);
-  result<known_device*> reach(const topic& t, slot number);
-  static void note_answer(reading& r, known_device& of, code c);
+  using DeviceCall = FunctionRef<Code(KnownDevice&, std::optional<Failure>&)>;
+  Result<void> with_device(Topic& t, Slot number, DeviceCall ask);
+  Result<KnownDevice*> reach(const Topic& t, Slot number);
+  static void note_answer(Reading& r, KnownDevice& of, Code c);
 
-  bool add_known_total(const topic& t, pools& out);
-  code read_memory(const topic& t, known_device& of, pools& out, std::optional<failure>& why);
-  pool unified_pool(const topic& t, known_device& of);
-  code read_processes(const topic& t, known_device& of, std::vector<usage>& out,
-                      std::optional<failure>& why);
+  bool add_known_total(const Topic& t, Pools& out);
+  Code read_memory(const Topic& t, KnownDevice& of, Pools& out, std::optional<Failure>& why);
+  Pool unified_pool(const Topic& t, KnownDevice& of);
+  Code read_processes(const Topic& t, KnownDevice& of, std::vector<Usage>& out,
+                      std::optional<Failure>& why);
   // Values that need calls of their own.
-  code read_load_and_peaks(const topic& t, const known_device& of, std::span<usage> rows);
-  code read_process(const topic& t, known_device& of, std::uint32_t pid, bool self, usage& out,
-                    std::optional<failure>& why);
-  bool is_zero_proven(const list_outcome& outcome);
-  void mark_foreign(std::span<usage> rows);
+  Code read_load_and_peaks(const Topic& t, const KnownDevice& of, std::span<Usage> rows);
+  Code read_process(const Topic& t, KnownDevice& of, std::uint32_t pid, bool self, Usage& out,
+                    std::optional<Failure>& why);
+  bool is_zero_proven(const ListOutcome& outcome);
+  void mark_foreign(std::span<Usage> rows);
 
-  const settings settings_;
-  sleep_watch watch_;
-  session session_;
-  device_list device_list_;
-  fault_watch faults_{session_, device_list_};
-  process_reader processes_;
-  process_load load_;
-  wide_counts wide_;
-  pid_trust trust_;
-  idle::backoff backoff_;
+  const Settings settings_;
+  SleepWatch watch_;
+  Session session_;
+  DeviceList device_list_;
+  FaultWatch faults_{session_, device_list_};
+  ProcessReader processes_;
+  ProcessLoad load_;
+  WideCounts wide_;
+  PidTrust trust_;
+  idle::Backoff backoff_;
   bool paravirtual_ = false;
   std::uint64_t bus_at_opening_ = 0;
   std::uint64_t reopen_wait_ns_ = 0;
   std::uint64_t reloaded_at_ns_ = 0;
-  std::optional<failure> why_;  // why it is unavailable now
+  std::optional<Failure> why_;  // why it is unavailable now
 };
 
 }  // namespace hmn::nvml

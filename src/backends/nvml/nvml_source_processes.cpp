@@ -18,51 +18,51 @@ namespace {
 constexpr FieldSet peak_field = usage_field::peak_used;
 
 // disabled: the mode is off. Other codes except success: unknown.
-constexpr code disabled = no_data;
+constexpr Code disabled = no_data;
 
-code ask_mode(const topic& t, const session& s, const known_device& of) {
+Code ask_mode(const Topic& t, const Session& s, const KnownDevice& of) {
   if (of.mig_on) return not_supported;
   unsigned mode = 0;
-  const code c = call(t, s.fn.accounting_mode, of.h, &mode);
+  const Code c = call(t, s.fn.accounting_mode, of.h, &mode);
   if (c != success || mode == feature_enabled) return c;
   return mode == 0 ? disabled : unusable;
 }
 
-void say_off(const topic& t) {
-  t.report(status::unsupported,
+void say_off(const Topic& t) {
+  t.report(Status::unsupported,
            {"the driver keeps no account of processes: root may turn its accounting mode on, with "
             "'nvidia-smi --accounting-mode=1'"},
            peak_field);
 }
 
-void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
+void refuse(const Topic& t, std::uint32_t pid, Status why, const char* message) {
   t.of_process(pid).report(why, {message}, peak_field,
-                           why == status::backend ? reason::implausible : reason::unknown);
+                           why == Status::backend ? Reason::implausible : Reason::unknown);
 }
 
-std::optional<failure> doubt(const accounting_stats& found) {
+std::optional<Failure> doubt(const AccountingStats& found) {
   if (found.is_running > 1) {
-    return with_reason(reason::implausible,
-                       fail(status::backend, {"the driver's account of the process is neither of "
+    return with_reason(Reason::implausible,
+                       fail(Status::backend, {"the driver's account of the process is neither of "
                                               "a running nor of an ended one"}));
   }
-  return doubt_time(source::nvml, "an account", as_ns(found.start_us), platform::unix_ns());
+  return doubt_time(Source::nvml, "an account", as_ns(found.start_us), platform::unix_ns());
 }
 
 // The driver's search finds ended processes first: a record of a listed process may be about its
 // first use of the device, or about another process with the same pid.
-void take(const topic& t, const accounting_stats& found, usage& row) {
+void take(const Topic& t, const AccountingStats& found, Usage& row) {
   const std::uint64_t most = found.most_memory;
   if (const auto why = doubt(found)) return t.of_process(row.pid).diagnose(*why, peak_field);
   if (found.is_running == 0) {
-    return refuse(t, row.pid, status::unsupported,
+    return refuse(t, row.pid, Status::unsupported,
                   "the driver's account under this pid is of an earlier use of the device");
   }
   if (most == value_not_available) {
-    return refuse(t, row.pid, status::unsupported, "the driver's account has no memory value");
+    return refuse(t, row.pid, Status::unsupported, "the driver's account has no memory value");
   }
   if (most < row.used.value_or(0)) {
-    return refuse(t, row.pid, status::backend,
+    return refuse(t, row.pid, Status::backend,
                   "the driver's account of the process does not fit what it holds");
   }
   row.peak_used = most;
@@ -70,16 +70,16 @@ void take(const topic& t, const accounting_stats& found, usage& row) {
 
 // Reads accounts of currently listed processes. Not with MIG, which has no accounting mode. `ours`:
 // pids are those of the initial PID namespace, which the driver stores.
-code read_accounts(const topic& t, const session& s, const known_device& of, bool ours,
-                   std::span<usage> rows) {
+Code read_accounts(const Topic& t, const Session& s, const KnownDevice& of, bool ours,
+                   std::span<Usage> rows) {
   if (rows.empty() || !ours) return success;
-  const code mode = ask_mode(t, s, of);
+  const Code mode = ask_mode(t, s, of);
   if (mode == disabled) say_off(t);
   if (mode == unusable) t.missing(mode, s.fn.accounting_mode.name(), peak_field);
   if (mode != success) return mode == gpu_is_lost || mode == reset_required ? mode : success;
-  for (usage& row : rows) {
-    accounting_stats found{};
-    const code c = call(t, s.fn.account, of.h, row.pid, &found);
+  for (Usage& row : rows) {
+    AccountingStats found{};
+    const Code c = call(t, s.fn.account, of.h, row.pid, &found);
     if (c == gpu_is_lost || c == reset_required || c == late) return c == late ? success : c;
     if (c == success) {
       take(t, found, row);
@@ -91,10 +91,10 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
 }
 
 // Finds the driver's account of an unlisted process.
-bool find_account(const topic& t, const session& s, const known_device& of, std::uint32_t pid,
-                  usage& out) {
+bool find_account(const Topic& t, const Session& s, const KnownDevice& of, std::uint32_t pid,
+                  Usage& out) {
   if (ask_mode(t, s, of) != success) return false;
-  accounting_stats found{};
+  AccountingStats found{};
   if (call(t, s.fn.account, of.h, pid, &found) != success) return false;
   if (const auto why = doubt(found)) {
     t.diagnose(*why, peak_field);
@@ -103,8 +103,8 @@ bool find_account(const topic& t, const session& s, const known_device& of, std:
   const std::uint64_t most = found.most_memory;
   if (most == value_not_available) return false;
   out.pid = pid;
-  out.from = source::nvml;
-  out.accounting = accounting::allocated;
+  out.from = Source::nvml;
+  out.accounting = Accounting::allocated;
   out.peak_used = most;
   out.counted_since_ns = as_ns(found.start_us);
   return true;
@@ -112,28 +112,28 @@ bool find_account(const topic& t, const session& s, const known_device& of, std:
 
 constexpr std::size_t most_rows = 65536;
 
-failure counted_by_system() {
-  return fail(status::unsupported, "of this device Windows counts what processes use, not NVML");
+Failure counted_by_system() {
+  return fail(Status::unsupported, "of this device Windows counts what processes use, not NVML");
 }
 
 }  // namespace
 
-result<void> nvml_source::processes(slot number, std::vector<usage>& out, reading& r) {
-  topic t{r, subject::processes, number, {}};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+Result<void> nvml_source::processes(Slot number, std::vector<Usage>& out, Reading& r) {
+  Topic t{r, subject::processes, number, {}};
+  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
     return read_processes(t, of, out, why);
   });
 }
 
 // GPUs in MIG mode have no rows of their own: their instances list the processes.
-code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
-                                 std::optional<failure>& why) {
+Code nvml_source::read_processes(const Topic& t, KnownDevice& of, std::vector<Usage>& out,
+                                 std::optional<Failure>& why) {
   if (of.mig_on) return success;
   if (is_counted_by_system(session_.library(), of.h)) {
     why = counted_by_system();
     return success;
   }
-  list_outcome outcome = processes_.read(t, session_, of);
+  ListOutcome outcome = processes_.read(t, session_, of);
   if (processes_.rows().empty() && !outcome.complete()) {
     const std::size_t worst = outcome.worst();
     why = failure_for(outcome.results[worst], outcome.names[worst]);
@@ -143,20 +143,20 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   outcome.missed += processes_.rows().size() - rows.size();
   const std::size_t begin = out.size();
   out.reserve(begin + rows.size());
-  for (const merged_process& row : rows) {
+  for (const MergedProcess& row : rows) {
     fill_usage(t, of, row, out.emplace_back());
     if (!outcome.complete()) note_incomplete(out.back());
   }
   const auto added = std::span(out).subspan(begin);
-  const code c = read_load_and_peaks(t, of, added);
+  const Code c = read_load_and_peaks(t, of, added);
   mark_foreign(added);
   diagnose_lists(t, outcome);
   return c;
 }
 
-code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
-                                      std::span<usage> rows) {
-  const code c = load_.read(t, session_, of, rows);
+Code nvml_source::read_load_and_peaks(const Topic& t, const KnownDevice& of,
+                                      std::span<Usage> rows) {
+  const Code c = load_.read(t, session_, of, rows);
   if (c != success) return c;
   return read_accounts(t, session_, of, trust_.in_initial_namespace(), rows);
 }
@@ -164,31 +164,31 @@ code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
 // Drivers that translate pids hide the processes of other namespaces, so that one pid which does
 // not exist here means that all are the host's. In a tree of another namespace no pid is known to
 // be the same.
-void nvml_source::mark_foreign(std::span<usage> rows) {
+void nvml_source::mark_foreign(std::span<Usage> rows) {
   if (rows.empty() || trust_.in_initial_namespace()) return;
   const bool ours = trust_.sees_our_namespace(processes_.rows());
   bool any_foreign = !ours && trust_.has_foreign_tree();
-  for (usage& row : rows) {
+  for (Usage& row : rows) {
     if (trust_.exists(row.pid)) continue;
     row.notes |= note::foreign_pid;
     any_foreign = true;
   }
   if (!any_foreign || ours) return;
-  for (usage& row : rows) row.notes |= note::foreign_pid;
+  for (Usage& row : rows) row.notes |= note::foreign_pid;
 }
 
-result<void> nvml_source::process(slot number, std::uint32_t pid, bool self, usage& out,
-                                  reading& r) {
-  topic t{r, self ? subject::self : subject::processes, number, pid};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+Result<void> nvml_source::process(Slot number, std::uint32_t pid, bool self, Usage& out,
+                                  Reading& r) {
+  Topic t{r, self ? subject::self : subject::processes, number, pid};
+  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
     return read_process(t, of, pid, self, out, why);
   });
 }
 
-code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t pid, bool self,
-                               usage& out, std::optional<failure>& why) {
+Code nvml_source::read_process(const Topic& t, KnownDevice& of, std::uint32_t pid, bool self,
+                               Usage& out, std::optional<Failure>& why) {
   if (of.mig_on) {
-    why = fail(status::unsupported,
+    why = fail(Status::unsupported,
                "MIG is on: what a process uses stands under the GPU's instances");
     return success;
   }
@@ -196,8 +196,8 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
     why = counted_by_system();
     return success;
   }
-  std::optional<merged_process> found;
-  const list_outcome outcome = processes_.find(t, session_, of, pid, found);
+  std::optional<MergedProcess> found;
+  const ListOutcome outcome = processes_.find(t, session_, of, pid, found);
   if (found) {
     fill_usage(t, of, *found, out);
     if (!outcome.complete()) note_incomplete(out);
@@ -206,7 +206,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
     return self ? success : read_load_and_peaks(t, of, {&out, 1});
   }
   const std::size_t worst = outcome.worst();
-  const code failed = outcome.results[worst];
+  const Code failed = outcome.results[worst];
   if (failed == uninitialized || failed == gpu_is_lost) {
     why = failure_for(failed, outcome.names[worst]);
   } else if (self && is_zero_proven(outcome)) {
@@ -214,12 +214,12 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   } else if (failed != success) {
     why = failure_for(failed, outcome.names[worst]);
   } else if (outcome.missed != 0) {
-    why = fail(status::limit, "the driver lists more processes than can be read");
+    why = fail(Status::limit, "the driver lists more processes than can be read");
   } else if (!self) {
     const bool is_kept = trust_.in_initial_namespace() && find_account(t, session_, of, pid, out);
-    if (!is_kept) why = fail(status::no_process, "the driver lists no such process on this device");
+    if (!is_kept) why = fail(Status::no_process, "the driver lists no such process on this device");
   } else {
-    why = with_reason(reason::ambiguous, fail(status::no_source,
+    why = with_reason(Reason::ambiguous, fail(Status::no_source,
                                               "the driver lists processes of another PID "
                                               "namespace; run in the host's, as with 'docker "
                                               "run --pid=host'"));
@@ -228,7 +228,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
 }
 
 // Whether zero is proven: the caller is in no list, and would be in one.
-bool nvml_source::is_zero_proven(const list_outcome& outcome) {
+bool nvml_source::is_zero_proven(const ListOutcome& outcome) {
   const bool complete = outcome.complete() && !paravirtual_;
   if (complete && trust_.in_initial_namespace()) return true;
   if (trust_.holds_no_gpu()) return true;

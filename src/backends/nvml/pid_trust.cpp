@@ -39,10 +39,10 @@ std::string_view target_of(std::string_view held) noexcept {
   return held.substr(held.find(' ') + 1);
 }
 
-using descriptor_visitor = function_ref<bool(std::string_view name, std::string_view target)>;
+using DescriptorVisitor = FunctionRef<bool(std::string_view name, std::string_view target)>;
 
 // Returns false if some descriptors were unreadable.
-bool each_descriptor(const platform::directory& folder, descriptor_visitor visit) {
+bool each_descriptor(const platform::Directory& folder, DescriptorVisitor visit) {
   std::array<char, 512> target;
   bool all = true;
   const int error = folder.for_each_entry(".", [&](std::string_view name) {
@@ -54,8 +54,8 @@ bool each_descriptor(const platform::directory& folder, descriptor_visitor visit
   return all && error == 0;
 }
 
-bool each_descriptor(const std::string& folder, descriptor_visitor visit) {
-  const auto opened = platform::directory::open(folder.c_str());
+bool each_descriptor(const std::string& folder, DescriptorVisitor visit) {
+  const auto opened = platform::Directory::open(folder.c_str());
   return opened && each_descriptor(opened.value, visit);
 }
 
@@ -66,22 +66,22 @@ bool is_gpu_node(std::string_view target) noexcept {
                              [&](std::string_view node) { return target.starts_with(node); });
 }
 
-pid_trust::pid_trust(const std::string& proc_root)
+PidTrust::PidTrust(const std::string& proc_root)
     : proc_root_(proc_root), own_descriptors_(proc_root + "/self/fd") {}
 
 // NVML's descriptors get the lowest free numbers. Those beyond what is checked count as the
 // caller's: its use is then unknown rather than wrong.
-void pid_trust::before_opening() {
+void PidTrust::before_opening() {
   lowest_ = platform::lowest_free_descriptor();
   before_ = nodes_from_lowest();
 }
 
-void pid_trust::after_opening() {
-  std::vector<held> own;
-  for (held& h : own_) {
+void PidTrust::after_opening() {
+  std::vector<Held> own;
+  for (Held& h : own_) {
     if (is_still(h)) own.push_back(std::move(h));
   }
-  for (held& h : nodes_from_lowest()) {
+  for (Held& h : nodes_from_lowest()) {
     const bool is_its = is_node_of_nvml(target_of(h)) && !has(before_, h) && !has(own, h);
     if (is_its) own.push_back(std::move(h));
   }
@@ -92,21 +92,21 @@ void pid_trust::after_opening() {
   sees_ours_ = false;
 }
 
-void pid_trust::begin_reading() noexcept {
+void PidTrust::begin_reading() noexcept {
   is_looked_at_ = false;
   seen_without_.clear();
 }
 
-bool pid_trust::in_initial_namespace() {
+bool PidTrust::in_initial_namespace() {
   if (!initial_) initial_ = procfs::is_in_initial_pid_namespace(proc_root_);
   return *initial_;
 }
 
-bool pid_trust::has_foreign_tree() const {
+bool PidTrust::has_foreign_tree() const {
   return procfs::why_foreign(proc_root_).has_value();
 }
 
-bool pid_trust::holds_no_gpu() {
+bool PidTrust::holds_no_gpu() {
   if (is_looked_at_) return found_.empty();
   if (!found_.empty() && is_still(found_)) {
     is_looked_at_ = true;
@@ -115,7 +115,7 @@ bool pid_trust::holds_no_gpu() {
   found_.clear();
   const auto look = [&](std::string_view name, std::string_view target) {
     if (!is_gpu_node(target)) return true;
-    held one = compose({name, " ", target});
+    Held one = compose({name, " ", target});
     if (has(own_, one)) return true;
     found_ = std::move(one);
     return false;
@@ -125,17 +125,17 @@ bool pid_trust::holds_no_gpu() {
   return all && found_.empty();
 }
 
-bool pid_trust::is_still(const held& one) const {
+bool PidTrust::is_still(const Held& one) const {
   std::array<char, 512> target;
   const std::string_view name = std::string_view(one).substr(0, one.find(' '));
   const auto length = platform::read_link(compose({own_descriptors_, "/", name}).c_str(), target);
   return length && std::string_view(target.data(), length.value) == target_of(one);
 }
 
-bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
+bool PidTrust::sees_our_namespace(std::span<const MergedProcess> rows) {
   if (sees_ours_) return true;
   const auto checked = rows.first(std::min(rows.size(), most_rows_checked));
-  sees_ours_ = std::ranges::any_of(checked, [&](const merged_process& row) {
+  sees_ours_ = std::ranges::any_of(checked, [&](const MergedProcess& row) {
     if (std::ranges::find(seen_without_, row.pid) != seen_without_.end()) return false;
     if (process_holds_gpu(row.pid)) return true;
     seen_without_.push_back(row.pid);
@@ -144,16 +144,16 @@ bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
   return sees_ours_;
 }
 
-bool pid_trust::exists(std::uint32_t pid) const {
+bool PidTrust::exists(std::uint32_t pid) const {
   return platform::exists(compose({proc_root_, "/", pid}).c_str());
 }
 
 // If the kernel reports how many descriptors are open, all numbers below the lowest free one are,
 // and the others are mostly the next ones. If there is a hole among them, all are checked, if few
 // are open.
-std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
-  std::vector<held> all;
-  const auto opened = platform::directory::open(own_descriptors_.c_str());
+std::vector<PidTrust::Held> PidTrust::nodes_from_lowest() const {
+  std::vector<Held> all;
+  const auto opened = platform::Directory::open(own_descriptors_.c_str());
   if (!opened) return all;
   const auto note = [&](std::string_view name, std::string_view target) {
     if (is_gpu_node(target)) all.push_back(compose({name, " ", target}));
@@ -178,7 +178,7 @@ std::vector<pid_trust::held> pid_trust::nodes_from_lowest() const {
   return all;
 }
 
-bool pid_trust::process_holds_gpu(std::uint32_t pid) const {
+bool PidTrust::process_holds_gpu(std::uint32_t pid) const {
   bool holds = false;
   each_descriptor(compose({proc_root_, "/", pid, "/fd"}),
                   [&](std::string_view, std::string_view target) {

@@ -19,9 +19,9 @@ namespace hmn::nvml {
 // Pure. Whether the target of a descriptor's link is a node used by GPU clients.
 bool is_gpu_node(std::string_view target) noexcept;
 
-class pid_trust {
+class PidTrust {
  public:
-  explicit pid_trust(const std::string& proc_root);
+  explicit PidTrust(const std::string& proc_root);
 
   // Called before and after NVML is opened, so that its descriptors do not count as the caller's.
   void before_opening();
@@ -35,15 +35,15 @@ class pid_trust {
   // Whether the caller's descriptors prove that it uses no GPU.
   [[nodiscard]] bool holds_no_gpu();
   // Whether a row is a process of our namespace that does hold a GPU.
-  [[nodiscard]] bool sees_our_namespace(std::span<const merged_process> rows);
+  [[nodiscard]] bool sees_our_namespace(std::span<const MergedProcess> rows);
   [[nodiscard]] bool exists(std::uint32_t pid) const;
 
  private:
   // A descriptor's name in <proc>/self/fd, and the target of its link: "7 /dev/nvidia0".
-  using held = std::string;
+  using Held = std::string;
 
-  std::vector<held> nodes_from_lowest() const;
-  bool is_still(const held& one) const;
+  std::vector<Held> nodes_from_lowest() const;
+  bool is_still(const Held& one) const;
   bool process_holds_gpu(std::uint32_t pid) const;
 
   std::string proc_root_;
@@ -51,9 +51,9 @@ class pid_trust {
   std::optional<bool> initial_;
   bool sees_ours_ = false;
   int lowest_ = -1;  // free descriptor before NVML is opened
-  std::vector<held> before_;
-  std::vector<held> own_;                    // opened by NVML
-  held found_;                               // opened by the caller, last seen; empty: none
+  std::vector<Held> before_;
+  std::vector<Held> own_;                    // opened by NVML
+  Held found_;                               // opened by the caller, last seen; empty: none
   bool is_looked_at_ = false;                // in this reading
   std::vector<std::uint32_t> seen_without_;  // processes without a GPU in this reading
 };

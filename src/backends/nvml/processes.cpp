@@ -12,8 +12,8 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr std::array<std::size_t, 3> row_sizes{sizeof(process_v2), sizeof(process_detail),
-                                               sizeof(process_v1)};
+constexpr std::array<std::size_t, 3> row_sizes{sizeof(ProcessV2), sizeof(ProcessDetail),
+                                               sizeof(ProcessV1)};
 constexpr std::size_t first_capacity = 64;
 constexpr int most_attempts = 8;
 constexpr std::uint32_t largest_pid = 1U << 22;  // PID_MAX_LIMIT of 64-bit kernels
@@ -42,12 +42,12 @@ bool is_instance(std::uint32_t id) noexcept {
 }
 
 bool is_plausible(std::span<const std::byte> row) noexcept {
-  const auto pid = at<std::uint32_t>(row, offsetof(process_v2, pid));
-  const auto used = at<std::uint64_t>(row, offsetof(process_v2, used));
+  const auto pid = at<std::uint32_t>(row, offsetof(ProcessV2, pid));
+  const auto used = at<std::uint64_t>(row, offsetof(ProcessV2, used));
   if (pid > largest_pid || (used > largest_use && used != value_not_available)) return false;
-  if (row.size() < sizeof(process_v2)) return true;
-  return is_instance(at<std::uint32_t>(row, offsetof(process_v2, gpu_instance))) &&
-         is_instance(at<std::uint32_t>(row, offsetof(process_v2, compute_instance)));
+  if (row.size() < sizeof(ProcessV2)) return true;
+  return is_instance(at<std::uint32_t>(row, offsetof(ProcessV2, gpu_instance))) &&
+         is_instance(at<std::uint32_t>(row, offsetof(ProcessV2, compute_instance)));
 }
 
 bool are_plausible(std::span<const std::byte> rows, std::size_t row_size) noexcept {
@@ -57,24 +57,24 @@ bool are_plausible(std::span<const std::byte> rows, std::size_t row_size) noexce
   return true;
 }
 
-std::size_t usual_row_size(const list_call& from) noexcept {
+std::size_t usual_row_size(const ListCall& from) noexcept {
   constexpr std::uint8_t first_generation = 2;  // each list has three names
-  return from.generation == first_generation ? sizeof(process_v1) : sizeof(process_v2);
+  return from.generation == first_generation ? sizeof(ProcessV1) : sizeof(ProcessV2);
 }
 
-struct guess {
+struct Guess {
   std::size_t row_size;
   bool possible;  // every row is plausible
   bool exact;     // explains where the driver stopped writing
 };
 
-bool is_better(const guess& a, const guess& b) noexcept {
+bool is_better(const Guess& a, const Guess& b) noexcept {
   if (a.possible != b.possible) return a.possible;
   return a.exact && !b.exact;
 }
 
 // Drivers may write fewer rows than they count, or clear more than they fill.
-guess judge(std::span<const std::byte> touched, std::size_t count, std::size_t row_size) noexcept {
+Guess judge(std::span<const std::byte> touched, std::size_t count, std::size_t row_size) noexcept {
   const std::size_t counted = count * row_size;
   const bool whole = touched.size() >= counted || touched.size() % row_size == 0;
   const std::size_t filled = std::min(touched.size() / row_size, count) * row_size;
@@ -88,34 +88,34 @@ constexpr std::uint64_t look_back_us = 2'000'000;
 constexpr unsigned most_samples = 4096;
 constexpr unsigned slack = 8;
 
-const process_sample* newest_of(std::span<const process_sample> all, std::uint32_t pid,
-                                std::uint64_t since_us) {
-  const process_sample* found = nullptr;
-  for (const process_sample& s : all) {
+const ProcessSample* newest_of(std::span<const ProcessSample> all, std::uint32_t pid,
+                               std::uint64_t since_us) {
+  const ProcessSample* found = nullptr;
+  for (const ProcessSample& s : all) {
     const bool fits = s.pid == pid && s.time_us > since_us;
     if (fits && (found == nullptr || s.time_us > found->time_us)) found = &s;
   }
   return found;
 }
 
-std::uint32_t kind_of(list_kind which) noexcept {
-  return which == list_kind::graphics ? usage_kind::graphics : usage_kind::compute;
+std::uint32_t kind_of(ListKind which) noexcept {
+  return which == ListKind::graphics ? usage_kind::graphics : usage_kind::compute;
 }
 
-const list_call& call_of(const symbols& fn, list_kind which) noexcept {
+const ListCall& call_of(const Symbols& fn, ListKind which) noexcept {
   switch (which) {
-    case list_kind::mps:
+    case ListKind::mps:
       return fn.mps;
-    case list_kind::graphics:
+    case ListKind::graphics:
       return fn.graphics;
-    case list_kind::compute:
+    case ListKind::compute:
       break;
   }
   return fn.compute;
 }
 
 // Whether the device or driver has no such list at all.
-bool is_absent(code c) noexcept {
+bool is_absent(Code c) noexcept {
   return c == not_supported || has_no_function(c);
 }
 
@@ -130,54 +130,54 @@ std::optional<std::uint64_t> larger(std::optional<std::uint64_t> a,
   return a < b ? b : a;  // absent is less than any value
 }
 
-bool is_same_instance(const merged_process& a, const merged_process& b) noexcept {
+bool is_same_instance(const MergedProcess& a, const MergedProcess& b) noexcept {
   return a.gpu_instance == b.gpu_instance && a.compute_instance == b.compute_instance;
 }
 
 constexpr FieldSet process_fields = usage_field::used | usage_field::allocated;
 
-void set_used(usage& out, std::uint64_t used) noexcept {
+void set_used(Usage& out, std::uint64_t used) noexcept {
   out.used = used;
   out.allocated = used;
 }
 
 }  // namespace
 
-row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
-                               std::size_t usual) noexcept {
+RowSizeGuess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
+                             std::size_t usual) noexcept {
   if (count == 0) return {};
   const auto touched = buffer.first(touched_length(buffer));
   if (touched.empty()) return {};
-  guess best = judge(touched, count, usual);
+  Guess best = judge(touched, count, usual);
   for (const std::size_t row_size : row_sizes) {
-    const guess other = judge(touched, count, row_size);
+    const Guess other = judge(touched, count, row_size);
     if (is_better(other, best)) best = other;
   }
   return {best.row_size, best.possible && best.exact};
 }
 
 bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t row_size,
-                listed_process& out) noexcept {
+                ListedProcess& out) noexcept {
   if ((i + 1) * row_size > buffer.size()) return false;
   const auto row = buffer.subspan(i * row_size, row_size);
   if (is_untouched(row)) return false;
-  out = {at<std::uint32_t>(row, offsetof(process_v2, pid)),
-         at<std::uint64_t>(row, offsetof(process_v2, used))};
-  if (row_size >= sizeof(process_v2)) {
-    out.gpu_instance = at<std::uint32_t>(row, offsetof(process_v2, gpu_instance));
-    out.compute_instance = at<std::uint32_t>(row, offsetof(process_v2, compute_instance));
+  out = {at<std::uint32_t>(row, offsetof(ProcessV2, pid)),
+         at<std::uint64_t>(row, offsetof(ProcessV2, used))};
+  if (row_size >= sizeof(ProcessV2)) {
+    out.gpu_instance = at<std::uint32_t>(row, offsetof(ProcessV2, gpu_instance));
+    out.compute_instance = at<std::uint32_t>(row, offsetof(ProcessV2, compute_instance));
   }
   return true;
 }
 
-code process_list::read(const topic& t, const list_call& from, handle of, std::size_t& row_size) {
+Code ProcessList::read(const Topic& t, const ListCall& from, Handle of, std::size_t& row_size) {
   rows_.clear();
   missed_ = 0;
   unsigned count = 0;
-  const code c = ask(t, from, of, count);
+  const Code c = ask(t, from, of, count);
   if (c != success && c != insufficient_size) return c;
   const std::size_t filled = std::min<std::size_t>(count, buffer_.size() / largest_row);
-  row_size_guess guess{row_size, true};
+  RowSizeGuess guess{row_size, true};
   if (row_size == 0) guess = detect_row_size(buffer_, filled, usual_row_size(from));
   if (guess.certain) row_size = guess.row_size;
   if (guess.row_size != 0) decode(filled, guess.row_size);
@@ -188,13 +188,13 @@ code process_list::read(const topic& t, const list_call& from, handle of, std::s
 }
 
 // Grows the buffer until the list fits; gives up if the list keeps growing as well.
-code process_list::ask(const topic& t, const list_call& from, handle of, unsigned& count) {
+Code ProcessList::ask(const Topic& t, const ListCall& from, Handle of, unsigned& count) {
   if (buffer_.empty()) buffer_.resize(first_capacity * largest_row);
   for (int attempt = 1;; ++attempt) {
     const std::size_t capacity = buffer_.size() / largest_row;
     std::memset(buffer_.data(), static_cast<int>(untouched), buffer_.size());
-    row_count rows{static_cast<unsigned>(capacity)};
-    const code c = call(t, from, of, &rows, static_cast<void*>(buffer_.data()));
+    RowCount rows{static_cast<unsigned>(capacity)};
+    const Code c = call(t, from, of, &rows, static_cast<void*>(buffer_.data()));
     count = rows.value;
     if (c != insufficient_size || capacity == limit || attempt == most_attempts) {
       return c;
@@ -204,8 +204,8 @@ code process_list::ask(const topic& t, const list_call& from, handle of, unsigne
   }
 }
 
-void process_list::decode(std::size_t count, std::size_t row_size) {
-  listed_process row;
+void ProcessList::decode(std::size_t count, std::size_t row_size) {
+  ListedProcess row;
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_row = decode_row(buffer_, i, row_size, row);
     if (is_row && row.pid != 0 && row.pid <= largest_pid) rows_.push_back(row);
@@ -213,18 +213,18 @@ void process_list::decode(std::size_t count, std::size_t row_size) {
 }
 
 // The first call returns the number of samples; there may be more by the second.
-code process_load::ask(const topic& t, const session& s, const known_device& of,
-                       std::uint64_t since_us) {
-  code c = insufficient_size;
+Code ProcessLoad::ask(const Topic& t, const Session& s, const KnownDevice& of,
+                      std::uint64_t since_us) {
+  Code c = insufficient_size;
   for (int attempt = 0; attempt < 3 && c == insufficient_size; ++attempt) {
-    row_count rows{static_cast<unsigned>(samples_.size())};
-    process_sample* const samples = samples_.empty() ? nullptr : samples_.data();
+    RowCount rows{static_cast<unsigned>(samples_.size())};
+    ProcessSample* const samples = samples_.empty() ? nullptr : samples_.data();
     c = call(t, s.fn.process_use, of.h, samples, &rows, since_us);
     const unsigned count = rows.value;
     if (c == success && samples != nullptr) {
       const bool fits = count <= samples_.size();
       if (fits) samples_.resize(count);
-      return fits && std::ranges::all_of(samples_, &process_sample::pid) ? success : unusable;
+      return fits && std::ranges::all_of(samples_, &ProcessSample::pid) ? success : unusable;
     }
 
     if (c == insufficient_size || c == success) {
@@ -236,8 +236,8 @@ code process_load::ask(const topic& t, const session& s, const known_device& of,
   return c;
 }
 
-code process_load::read(const topic& t, const session& s, const known_device& of,
-                        std::span<usage> rows) {
+Code ProcessLoad::read(const Topic& t, const Session& s, const KnownDevice& of,
+                       std::span<Usage> rows) {
   constexpr FieldSet field = usage_field::busy_percent;
   const char* const name = s.fn.process_use.name();
   if (rows.empty()) return success;
@@ -251,19 +251,19 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   }
   const std::uint64_t since_us = platform::unix_ns() / ns_per_us - look_back_us;
   samples_.clear();
-  const code c = ask(t, s, of, since_us);
+  const Code c = ask(t, s, of, since_us);
   if (c == not_found) samples_.clear();  // nothing was active
   if (c != success && c != not_found) t.missing(c, name, field);
   if (c != success && c != not_found && c != unusable) {
     return c == gpu_is_lost || c == reset_required ? c : success;
   }
   const std::uint64_t now_ns = platform::unix_ns();
-  for (usage& row : rows) {
-    const process_sample* const sample = newest_of(samples_, row.pid, since_us);
+  for (Usage& row : rows) {
+    const ProcessSample* const sample = newest_of(samples_, row.pid, since_us);
     if (sample == nullptr && c == unusable)
       continue;  // its sample may be one that the driver did not write
     if (sample != nullptr) {
-      const auto why = doubt_time(source::nvml, "a sample", as_ns(sample->time_us), now_ns);
+      const auto why = doubt_time(Source::nvml, "a sample", as_ns(sample->time_us), now_ns);
       if (why) {
         t.of_process(row.pid).diagnose(*why, field);
         continue;
@@ -276,19 +276,19 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   return success;
 }
 
-bool list_outcome::has(list_kind which) const noexcept {
-  const code c = results[static_cast<std::size_t>(which)];
-  return c == success || (which == list_kind::mps && is_absent(c));
+bool ListOutcome::has(ListKind which) const noexcept {
+  const Code c = results[static_cast<std::size_t>(which)];
+  return c == success || (which == ListKind::mps && is_absent(c));
 }
 
-bool list_outcome::complete() const noexcept {
+bool ListOutcome::complete() const noexcept {
   return missed == 0 &&
-         std::ranges::all_of(all_lists, [this](list_kind which) { return has(which); });
+         std::ranges::all_of(all_lists, [this](ListKind which) { return has(which); });
 }
 
-std::size_t list_outcome::worst() const noexcept {
+std::size_t ListOutcome::worst() const noexcept {
   std::size_t found = 0;
-  for (const list_kind which : all_lists) {
+  for (const ListKind which : all_lists) {
     const auto i = static_cast<std::size_t>(which);
     if (has(which)) continue;
     if (!is_absent(results[i])) return i;
@@ -297,7 +297,7 @@ std::size_t list_outcome::worst() const noexcept {
   return found;
 }
 
-bool list_outcome::stop_after(list_kind which, code c) noexcept {
+bool ListOutcome::stop_after(ListKind which, Code c) noexcept {
   if (!ends_it(c)) return false;
   const auto at = static_cast<std::size_t>(which);
   for (auto i = at + 1; i < results.size(); ++i) {
@@ -307,16 +307,16 @@ bool list_outcome::stop_after(list_kind which, code c) noexcept {
   return true;
 }
 
-void process_merge::clear() noexcept {
+void ProcessMerge::clear() noexcept {
   rows_.clear();
   lists_ = 0;
 }
 
-void process_merge::add(std::span<const listed_process> list, std::uint32_t kind,
-                        std::optional<std::uint32_t> pid) {
-  for (const listed_process& row : list) {
+void ProcessMerge::add(std::span<const ListedProcess> list, std::uint32_t kind,
+                       std::optional<std::uint32_t> pid) {
+  for (const ListedProcess& row : list) {
     if (pid && row.pid != *pid) continue;
-    merged_process& p = rows_.emplace_back();
+    MergedProcess& p = rows_.emplace_back();
     p.pid = row.pid;
     p.kinds = kind;
     p.gpu_instance = row.gpu_instance;
@@ -328,53 +328,53 @@ void process_merge::add(std::span<const listed_process> list, std::uint32_t kind
   ++lists_;
 }
 
-std::span<const merged_process> process_merge::finish() {
-  sort_by(&merged_process::pid);
-  collapse([](merged_process& p, const merged_process& other) {
+std::span<const MergedProcess> ProcessMerge::finish() {
+  sort_by(&MergedProcess::pid);
+  collapse([](MergedProcess& p, const MergedProcess& other) {
     if (p.pid != other.pid || p.list != other.list) return false;
     p.used = is_same_instance(p, other) ? larger(p.used, other.used) : sum(p.used, other.used);
     return true;
   });
-  collapse([](merged_process& p, const merged_process& other) {
+  collapse([](MergedProcess& p, const MergedProcess& other) {
     if (p.pid != other.pid) return false;
     p.kinds |= other.kinds;
     p.used = larger(p.used, other.used);
     return true;
   });
-  sort_by(&merged_process::order);
+  sort_by(&MergedProcess::order);
   return rows_;
 }
 
-void process_merge::sort_by(std::uint32_t merged_process::*key) {
+void ProcessMerge::sort_by(std::uint32_t MergedProcess::*key) {
   // Sorts by order as well: std::stable_sort would allocate.
   std::ranges::sort(rows_, {},
-                    [key](const merged_process& p) { return std::pair(p.*key, p.order); });
+                    [key](const MergedProcess& p) { return std::pair(p.*key, p.order); });
 }
 
-void process_merge::collapse(join_rule join) {
+void ProcessMerge::collapse(JoinRule join) {
   std::size_t end = 0;
-  for (const merged_process& row : rows_) {
+  for (const MergedProcess& row : rows_) {
     if (end == 0 || !join(rows_[end - 1], row)) rows_[end++] = row;
   }
   rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(end), rows_.end());
 }
 
-code process_reader::read_list(const topic& t, session& s, const known_device& of, list_kind which,
-                               list_outcome& outcome) {
+Code ProcessReader::read_list(const Topic& t, Session& s, const KnownDevice& of, ListKind which,
+                              ListOutcome& outcome) {
   const auto i = static_cast<std::size_t>(which);
-  const list_call& from = call_of(s.fn, which);
+  const ListCall& from = call_of(s.fn, which);
   outcome.names[i] = from.name();
   outcome.results[i] = list_.read(t, from, of.h, s.row_size[i]);
   outcome.missed += list_.missed();
   return outcome.results[i];
 }
 
-list_outcome process_reader::read(const topic& t, session& s, const known_device& of) {
-  list_outcome outcome;
+ListOutcome ProcessReader::read(const Topic& t, Session& s, const KnownDevice& of) {
+  ListOutcome outcome;
   merge_.clear();
   rows_ = {};
-  for (const list_kind which : all_lists) {
-    const code c = read_list(t, s, of, which, outcome);
+  for (const ListKind which : all_lists) {
+    const Code c = read_list(t, s, of, which, outcome);
     merge_.add(list_.rows(), kind_of(which));
     if (outcome.stop_after(which, c)) break;
   }
@@ -382,17 +382,17 @@ list_outcome process_reader::read(const topic& t, session& s, const known_device
   return outcome;
 }
 
-list_outcome process_reader::find(const topic& t, session& s, const known_device& of,
-                                  std::uint32_t pid, std::optional<merged_process>& found) {
-  list_outcome outcome;
+ListOutcome ProcessReader::find(const Topic& t, Session& s, const KnownDevice& of,
+                                std::uint32_t pid, std::optional<MergedProcess>& found) {
+  ListOutcome outcome;
   merge_.clear();
   rows_ = {};
-  for (const list_kind which : all_lists) {
+  for (const ListKind which : all_lists) {
     if (found) {
       outcome.results[static_cast<std::size_t>(which)] = success;
       continue;
     }
-    const code c = read_list(t, s, of, which, outcome);
+    const Code c = read_list(t, s, of, which, outcome);
     found = find_in_list(pid, kind_of(which));
     if (!found) merge_.add(list_.rows(), kind_of(which));
     if (outcome.stop_after(which, c)) break;
@@ -400,7 +400,7 @@ list_outcome process_reader::find(const topic& t, session& s, const known_device
   return outcome;
 }
 
-std::optional<merged_process> process_reader::find_in_list(std::uint32_t pid, std::uint32_t kind) {
+std::optional<MergedProcess> ProcessReader::find_in_list(std::uint32_t pid, std::uint32_t kind) {
   one_.clear();
   one_.add(list_.rows(), kind, pid);
   const auto rows = one_.finish();
@@ -408,40 +408,40 @@ std::optional<merged_process> process_reader::find_in_list(std::uint32_t pid, st
   return rows.front();
 }
 
-void fill_usage(const topic& t, const known_device& of, const merged_process& from, usage& out) {
+void fill_usage(const Topic& t, const KnownDevice& of, const MergedProcess& from, Usage& out) {
   out.pid = from.pid;
-  out.from = source::nvml;
-  out.accounting = accounting::allocated;
+  out.from = Source::nvml;
+  out.accounting = Accounting::allocated;
   out.kinds = from.kinds;
   if (from.gpu_instance != no_instance && from.compute_instance != no_instance) {
-    out.instance = mig_instance{from.gpu_instance, from.compute_instance};
+    out.instance = MigInstance{from.gpu_instance, from.compute_instance};
   } else {
     out.instance = of.identity.instance;
   }
   if (!from.used) {
     t.of_process(from.pid).report(
-        status::unsupported, {"the driver lists the process without its memory"}, process_fields);
+        Status::unsupported, {"the driver lists the process without its memory"}, process_fields);
   } else {
     set_used(out, *from.used);
   }
 }
 
-void fill_zero(std::uint32_t pid, usage& out) noexcept {
+void fill_zero(std::uint32_t pid, Usage& out) noexcept {
   out.pid = pid;
-  out.from = source::nvml;
-  out.accounting = accounting::allocated;
+  out.from = Source::nvml;
+  out.accounting = Accounting::allocated;
   set_used(out, 0);
 }
 
-void diagnose_lists(const topic& t, const list_outcome& outcome, FieldSet fields) {
+void diagnose_lists(const Topic& t, const ListOutcome& outcome, FieldSet fields) {
   if (!t.wants()) return;
-  for (const list_kind which : all_lists) {
+  for (const ListKind which : all_lists) {
     const auto i = static_cast<std::size_t>(which);
     if (!outcome.has(which)) t.missing(outcome.results[i], outcome.names[i], fields);
   }
   if (outcome.missed == 0) return;
-  t.report(status::limit, {outcome.missed, " more processes are listed than can be read"}, fields,
-           reason::unknown, note::partial);
+  t.report(Status::limit, {outcome.missed, " more processes are listed than can be read"}, fields,
+           Reason::unknown, note::partial);
 }
 
 }  // namespace hmn::nvml

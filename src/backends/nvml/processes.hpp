@@ -21,72 +21,72 @@ namespace hmn::nvml {
 // A process list of NVML, read completely and decoded. Rows have 16, 24 or 32 bytes, two of these
 // sizes under the same symbol, so the size is detected from what the driver wrote.
 
-inline constexpr std::size_t largest_row = sizeof(process_detail);
+inline constexpr std::size_t largest_row = sizeof(ProcessDetail);
 inline constexpr std::byte untouched{0xA5};
 
-struct listed_process {
+struct ListedProcess {
   std::uint32_t pid = 0;
   std::uint64_t used = value_not_available;
   std::uint32_t gpu_instance = no_instance;
   std::uint32_t compute_instance = no_instance;
 };
 
-struct row_size_guess {
+struct RowSizeGuess {
   std::size_t row_size = 0;  // 0: nothing was written
   bool certain = false;      // no other size explains the data
 };
 
 // Pure. Detects the row size in a buffer filled with `untouched` before the driver wrote `count`
 // rows into it. `usual` wins if the content is ambiguous.
-row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
-                               std::size_t usual) noexcept;
+RowSizeGuess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
+                             std::size_t usual) noexcept;
 
 // Pure. Decodes row `i`; returns false if the driver did not write it. Rows of 16 bytes have no
 // instances.
 bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t row_size,
-                listed_process& out) noexcept;
+                ListedProcess& out) noexcept;
 
 // Keeps its buffer: a list of the same length is read without an allocation.
-class process_list {
+class ProcessList {
  public:
   // Maximum number of rows requested.
   static constexpr std::size_t limit = 131072;
 
   // `row_size`: detected with certainty in earlier lists of this function, else 0. Returns unusable
   // if not all rows that the driver counts are processes; rows() has those that are.
-  code read(const topic& t, const list_call& from, handle of, std::size_t& row_size);
+  Code read(const Topic& t, const ListCall& from, Handle of, std::size_t& row_size);
 
-  [[nodiscard]] std::span<const listed_process> rows() const noexcept { return rows_; }
+  [[nodiscard]] std::span<const ListedProcess> rows() const noexcept { return rows_; }
   // Number of rows that could not be read.
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
 
  private:
-  code ask(const topic& t, const list_call& from, handle of, unsigned& count);
+  Code ask(const Topic& t, const ListCall& from, Handle of, unsigned& count);
   void decode(std::size_t count, std::size_t row_size);
 
   std::vector<std::byte> buffer_;
-  std::vector<listed_process> rows_;
+  std::vector<ListedProcess> rows_;
   std::uint64_t missed_ = 0;
 };
 
 // How much of the device each process keeps busy.
-class process_load {
+class ProcessLoad {
  public:
   // Sets the load of each row; 0 for a process without a sample. Not for partitioned devices and
   // their instances.
-  code read(const topic& t, const session& s, const known_device& of, std::span<usage> rows);
+  Code read(const Topic& t, const Session& s, const KnownDevice& of, std::span<Usage> rows);
 
  private:
-  code ask(const topic& t, const session& s, const known_device& of, std::uint64_t since_us);
+  Code ask(const Topic& t, const Session& s, const KnownDevice& of, std::uint64_t since_us);
 
-  std::vector<process_sample> samples_;  // its size is that of the next call
+  std::vector<ProcessSample> samples_;  // its size is that of the next call
 };
 
 // In the order of search: the graphics list takes milliseconds.
-enum class list_kind : std::size_t { compute = 0, mps = 1, graphics = 2 };
-inline constexpr std::array all_lists{list_kind::compute, list_kind::mps, list_kind::graphics};
+enum class ListKind : std::size_t { compute = 0, mps = 1, graphics = 2 };
+inline constexpr std::array all_lists{ListKind::compute, ListKind::mps, ListKind::graphics};
 
-struct merged_process {
+struct MergedProcess {
   std::uint32_t pid = 0;
   std::uint32_t kinds = 0;
   std::uint32_t gpu_instance = no_instance;
@@ -97,73 +97,73 @@ struct merged_process {
 };
 
 // How reading the three lists of one device ended, which decides what an absent process proves.
-struct list_outcome {
-  std::array<code, 3> results{no_symbol, no_symbol, no_symbol};
+struct ListOutcome {
+  std::array<Code, 3> results{no_symbol, no_symbol, no_symbol};
   std::array<const char*, 3> names{};
   std::uint64_t missed = 0;
 
   // Whether a list was read, or would add nothing: compute lists have MPS's clients as well.
-  [[nodiscard]] bool has(list_kind which) const noexcept;
+  [[nodiscard]] bool has(ListKind which) const noexcept;
   // Whether the rows include every user of the device. If not, an absent row proves nothing.
   [[nodiscard]] bool complete() const noexcept;
   // The list that failed, rather than one that the device does not have; compute if none did.
   [[nodiscard]] std::size_t worst() const noexcept;
   // Whether to skip the lists after `which`; they then count as failed.
-  bool stop_after(list_kind which, code c) noexcept;
+  bool stop_after(ListKind which, Code c) noexcept;
 };
 
 // Merges the lists of a device. Pure. Rows of a process in several compute instances of one list
 // are summed; several lists report the same value, so the larger one is kept.
-class process_merge {
+class ProcessMerge {
  public:
   void clear() noexcept;
   // Adds the next list, or what it has of one process.
-  void add(std::span<const listed_process> list, std::uint32_t kind,
+  void add(std::span<const ListedProcess> list, std::uint32_t kind,
            std::optional<std::uint32_t> pid = {});
   // Rows in the order found.
-  std::span<const merged_process> finish();
+  std::span<const MergedProcess> finish();
 
  private:
-  void sort_by(std::uint32_t merged_process::*key);
+  void sort_by(std::uint32_t MergedProcess::*key);
   // Merges a row into the one before if both belong together; false: it stays a row.
-  using join_rule = bool (*)(merged_process& into, const merged_process& other);
-  void collapse(join_rule join);
+  using JoinRule = bool (*)(MergedProcess& into, const MergedProcess& other);
+  void collapse(JoinRule join);
 
-  std::vector<merged_process> rows_;
+  std::vector<MergedProcess> rows_;
   std::uint32_t lists_ = 0;
 };
 
-class process_reader {
+class ProcessReader {
  public:
   // Reads all processes of a device. The rows are valid until the next reading.
-  list_outcome read(const topic& t, session& s, const known_device& of);
-  [[nodiscard]] std::span<const merged_process> rows() const noexcept { return rows_; }
+  ListOutcome read(const Topic& t, Session& s, const KnownDevice& of);
+  [[nodiscard]] std::span<const MergedProcess> rows() const noexcept { return rows_; }
 
   // Reads one process: stops at the first list that contains it.
-  list_outcome find(const topic& t, session& s, const known_device& of, std::uint32_t pid,
-                    std::optional<merged_process>& found);
+  ListOutcome find(const Topic& t, Session& s, const KnownDevice& of, std::uint32_t pid,
+                   std::optional<MergedProcess>& found);
   // The rows that find() has read, if the process is in no list.
-  [[nodiscard]] std::span<const merged_process> others() { return merge_.finish(); }
+  [[nodiscard]] std::span<const MergedProcess> others() { return merge_.finish(); }
 
  private:
-  code read_list(const topic& t, session& s, const known_device& of, list_kind which,
-                 list_outcome& outcome);
-  std::optional<merged_process> find_in_list(std::uint32_t pid, std::uint32_t kind);
+  Code read_list(const Topic& t, Session& s, const KnownDevice& of, ListKind which,
+                 ListOutcome& outcome);
+  std::optional<MergedProcess> find_in_list(std::uint32_t pid, std::uint32_t kind);
 
-  process_list list_;
-  process_merge merge_;
-  process_merge one_;  // of the process that find() looks for
-  std::span<const merged_process> rows_;
+  ProcessList list_;
+  ProcessMerge merge_;
+  ProcessMerge one_;  // of the process that find() looks for
+  std::span<const MergedProcess> rows_;
 };
 
 // Leaves a value absent, with a diagnostic, if the driver does not report it or it exceeds the
 // device.
-void fill_usage(const topic& t, const known_device& of, const merged_process& from, usage& out);
+void fill_usage(const Topic& t, const KnownDevice& of, const MergedProcess& from, Usage& out);
 
 // The row of a caller that uses nothing.
-void fill_zero(std::uint32_t pid, usage& out) noexcept;
+void fill_zero(std::uint32_t pid, Usage& out) noexcept;
 
 // Reports which lists, and how many rows, are missing. `fields`: presence bits that lack them.
-void diagnose_lists(const topic& t, const list_outcome& outcome, FieldSet fields = 0);
+void diagnose_lists(const Topic& t, const ListOutcome& outcome, FieldSet fields = 0);
 
 }  // namespace hmn::nvml

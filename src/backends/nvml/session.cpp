@@ -14,24 +14,24 @@ namespace {
 
 constexpr std::uint64_t retry_after_ns = platform::ns_per_second;
 
-bool is_initialised(code c) noexcept {
+bool is_initialised(Code c) noexcept {
   return c == success || c == already_initialized;
 }
 
 // Whether initialisation may succeed without NO_ATTACH.
-bool is_about_flags(code c) noexcept {
+bool is_about_flags(Code c) noexcept {
   return c == invalid_argument || c == not_supported || has_no_function(c) ||
          c == argument_version_mismatch || c == gpu_not_found;
 }
 
 }  // namespace
 
-const failure* session::recent_refusal() const noexcept {
+const Failure* Session::recent_refusal() const noexcept {
   const bool recent = why_ && platform::monotonic_ns() - failed_at_ns_ < retry_after_ns;
   return recent ? &*why_ : nullptr;
 }
 
-result<void> session::open(const topic& t, std::size_t expected) {
+Result<void> Session::open(const Topic& t, std::size_t expected) {
   if (auto loaded = load(); !loaded) return loaded;
   if (auto done = initialise(t, expected); !done) return refuse(done.why());
   begin();
@@ -39,18 +39,18 @@ result<void> session::open(const topic& t, std::size_t expected) {
   return {};
 }
 
-result<void> session::load() {
+Result<void> Session::load() {
   if (library_) return {};
   auto opened = open_library(settings_);
   if (!opened) return refuse(opened.why());
   library_ = std::move(*opened);
   fn.find(library_);
   if (fn.init || fn.init_with_flags) return {};
-  return refuse(fail(status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's"));
+  return refuse(fail(Status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's"));
 }
 
-result<void> session::initialise(const topic& t, std::size_t expected) {
-  code c = no_symbol;
+Result<void> Session::initialise(const Topic& t, std::size_t expected) {
+  Code c = no_symbol;
   const bool may_detach = fn.init_with_flags && (!fn.init || may_list_unattached(settings_));
   if (may_detach && initialise_detached(t, expected, c)) return {};
   if (!is_about_flags(c)) return failure_for(c, fn.init_with_flags.name());
@@ -69,7 +69,7 @@ result<void> session::initialise(const topic& t, std::size_t expected) {
 // attaching, a driver may count attached GPUs only, and other users of NVML in this process would
 // see only what the first one initialised: NVML is then shut down again and `answer` requests a
 // plain initialisation.
-bool session::initialise_detached(const topic& t, std::size_t expected, code& answer) {
+bool Session::initialise_detached(const Topic& t, std::size_t expected, Code& answer) {
   answer = call(t, fn.init_with_flags, init_no_attach);
   if (!is_initialised(answer)) return false;
   unsigned count = 0;
@@ -80,7 +80,7 @@ bool session::initialise_detached(const topic& t, std::size_t expected, code& an
   return false;
 }
 
-void session::begin() {
+void Session::begin() {
   open_ = true;
   ++number_;
   process_ = platform::process_generation();
@@ -91,9 +91,9 @@ void session::begin() {
   why_.reset();
 }
 
-void session::read_versions(const topic& t) {
-  text_buffer<version_capacity> buffer{};
-  const code c = call(t, fn.driver_version, &buffer, version_capacity);
+void Session::read_versions(const Topic& t) {
+  TextBuffer<version_capacity> buffer{};
+  const Code c = call(t, fn.driver_version, &buffer, version_capacity);
   driver_version.assign(c == success ? buffer.bytes : "");
   no_driver_version.reset();
   if (c != success) no_driver_version = failure_for(c, fn.driver_version.name());
@@ -102,9 +102,9 @@ void session::read_versions(const topic& t) {
 
 // _v2 queries libcuda, which may not be installed; the first generation then reports the version
 // supported by the driver.
-void session::read_cuda_version(const topic& t) {
+void Session::read_cuda_version(const Topic& t) {
   int version = 0;
-  code c = call(t, fn.cuda_version_v2, &version);
+  Code c = call(t, fn.cuda_version_v2, &version);
   if (c != success) c = call(t, fn.cuda_version, &version);
   if (c == success && (version < 1000 || version > 99'999)) c = unusable;
   cuda_version.reset();
@@ -116,14 +116,14 @@ void session::read_cuda_version(const topic& t) {
   }
 }
 
-result<void> session::refuse(const failure& why) {
+Result<void> Session::refuse(const Failure& why) {
   library_.close();
   failed_at_ns_ = platform::monotonic_ns();
   why_ = why;
   return *why_;
 }
 
-void session::close() noexcept {
+void Session::close() noexcept {
   if (!open_) return;
   open_ = false;
   // A forked child shares the parent's session with the kernel driver, and must not end it.
@@ -135,7 +135,7 @@ void session::close() noexcept {
   if (fn.shutdown) fn.shutdown();
 }
 
-void session::free_events() noexcept {
+void Session::free_events() noexcept {
   if (events != nullptr && fn.free_events) fn.free_events(events);
   events = nullptr;
 }

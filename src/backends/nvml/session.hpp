@@ -16,57 +16,57 @@
 
 namespace hmn::nvml {
 
-class session {
+class Session {
  public:
-  explicit session(const settings& s) : settings_(s) {}
-  session(const session&) = delete;
-  session& operator=(const session&) = delete;
-  ~session() { close(); }
+  explicit Session(const Settings& s) : settings_(s) {}
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { close(); }
 
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   // Number of openings: handles of earlier ones are invalid.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::uint64_t opened_at_ns() const noexcept { return opened_at_ns_; }
   // Failure of an opening less than a second ago; nullptr if another may be tried.
-  [[nodiscard]] const failure* recent_refusal() const noexcept;
+  [[nodiscard]] const Failure* recent_refusal() const noexcept;
 
   // Loads the library, if it is not loaded, without initialising it.
-  result<void> load();
+  Result<void> load();
   // `expected`: number of GPUs of the nvidia driver.
-  result<void> open(const topic& t, std::size_t expected);
+  Result<void> open(const Topic& t, std::size_t expected);
   void close() noexcept;
 
-  [[nodiscard]] const platform::library& library() const noexcept { return library_; }
+  [[nodiscard]] const platform::Library& library() const noexcept { return library_; }
 
-  symbols fn;
-  text<96> driver_version;
+  Symbols fn;
+  Text<96> driver_version;
   std::optional<std::uint32_t> cuda_version;  // 1000 * major + 10 * minor
-  std::optional<failure> no_driver_version;
-  std::optional<failure> no_cuda_version;
+  std::optional<Failure> no_driver_version;
+  std::optional<Failure> no_cuda_version;
 
   // What has been found out about this driver.
   bool refuses_memory_v2 = false;
   std::array<std::size_t, 3> row_size{};  // for each process list; 0: unknown
 
-  event_set events = nullptr;  // of this opening, created on first use
+  EventSet events = nullptr;  // of this opening, created on first use
   void free_events() noexcept;
 
  private:
-  result<void> initialise(const topic& t, std::size_t expected);
-  bool initialise_detached(const topic& t, std::size_t expected, code& answer);
-  void read_versions(const topic& t);
-  void read_cuda_version(const topic& t);
+  Result<void> initialise(const Topic& t, std::size_t expected);
+  bool initialise_detached(const Topic& t, std::size_t expected, Code& answer);
+  void read_versions(const Topic& t);
+  void read_cuda_version(const Topic& t);
   void begin();
-  result<void> refuse(const failure& why);
+  Result<void> refuse(const Failure& why);
 
-  const settings& settings_;
-  platform::library library_;
+  const Settings& settings_;
+  platform::Library library_;
   bool open_ = false;
   std::uint64_t number_ = 0;
   std::uint64_t process_ = 0;  // process that opened it
   std::uint64_t opened_at_ns_ = 0;
   std::uint64_t failed_at_ns_ = 0;
-  std::optional<failure> why_;
+  std::optional<Failure> why_;
 };
 
 }  // namespace hmn::nvml

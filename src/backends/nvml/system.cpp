@@ -19,7 +19,7 @@ std::span<const char* const> library_places() noexcept {
   return places;
 }
 
-bool is_counted_by_system(const platform::library&, handle) noexcept {
+bool is_counted_by_system(const platform::Library&, Handle) noexcept {
   return false;
 }
 
@@ -35,8 +35,8 @@ bool any_node() noexcept {
   return std::ranges::any_of(nodes, platform::exists);
 }
 
-std::string advice_for(const pci::gpu& first) {
-  const text<32> address = to_text(first.address);
+std::string advice_for(const pci::Gpu& first) {
+  const Text<32> address = to_text(first.address);
   const std::string_view driver = first.driver.view();
   std::string_view is_at = "the NVIDIA GPU at ";
   std::string_view runs_on;
@@ -66,14 +66,14 @@ std::string advice_off_the_bus() {
 
 }  // namespace
 
-bool has_evidence(const settings& s) {
+bool has_evidence(const Settings& s) {
   return !s.nvml_path.empty() || any_node() ||
          platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
          platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
          !pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia, *s.on_bus).empty();
 }
 
-bool may_list_unattached(const settings& s) {
+bool may_list_unattached(const Settings& s) {
   constexpr std::uint64_t first_major = 590;
   std::array<char, 32> buffer{};
   const auto size = platform::read_small((s.sys_root + "/module/nvidia/version").c_str(), buffer);
@@ -86,7 +86,7 @@ bool is_paravirtual() noexcept {
   return platform::exists(paravirtual_node);
 }
 
-std::string advice(const settings& s) {
+std::string advice(const Settings& s) {
   const auto gpus = pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia, *s.on_bus);
   return gpus.empty() ? advice_off_the_bus() : advice_for(gpus.front());
 }

@@ -7,6 +7,6 @@
 
 namespace hmn {
 
-std::unique_ptr<host_source> make_os(const settings& s);
+std::unique_ptr<HostSource> make_os(const Settings& s);
 
 }  // namespace hmn

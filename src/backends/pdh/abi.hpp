@@ -12,52 +12,52 @@
 
 namespace hmn::pdh {
 
-using handle = void*;
+using Handle = void*;
 
 // PDH_STATUS
-using code = std::uint32_t;
-inline constexpr code success = 0;
-inline constexpr code new_data = 1;  // of a row
-inline constexpr code no_instance = 0x800007D1;
-inline constexpr code more_data = 0x800007D2;
-inline constexpr code no_data = 0x800007D5;
-inline constexpr code negative_denominator = 0x800007D6;
-inline constexpr code negative_value = 0x800007D8;
-inline constexpr code no_object = 0xC0000BB8;
-inline constexpr code no_counter = 0xC0000BB9;
-inline constexpr code invalid_row = 0xC0000BBA;
-inline constexpr code invalid_data = 0xC0000BC6;
+using Code = std::uint32_t;
+inline constexpr Code success = 0;
+inline constexpr Code new_data = 1;  // of a row
+inline constexpr Code no_instance = 0x800007D1;
+inline constexpr Code more_data = 0x800007D2;
+inline constexpr Code no_data = 0x800007D5;
+inline constexpr Code negative_denominator = 0x800007D6;
+inline constexpr Code negative_value = 0x800007D8;
+inline constexpr Code no_object = 0xC0000BB8;
+inline constexpr Code no_counter = 0xC0000BB9;
+inline constexpr Code invalid_row = 0xC0000BBA;
+inline constexpr Code invalid_data = 0xC0000BC6;
 
 inline constexpr std::uint32_t as_real = 0x00000200;   // PDH_FMT_DOUBLE
 inline constexpr std::uint32_t as_whole = 0x00000400;  // PDH_FMT_LARGE
 inline constexpr std::uint32_t uncapped = 0x00008000;  // PDH_FMT_NOCAP100
 
 // PDH_FMT_COUNTERVALUE_ITEM_W
-struct item {
+struct Item {
   const char16_t* name;
-  code status;
+  Code status;
   std::uint32_t padding;
   union {
     std::int64_t whole;
     double real;
   };
 };
-static_assert(sizeof(void*) == 8 && sizeof(item) == 24 && offsetof(item, whole) == 16);
+static_assert(sizeof(void*) == 8 && sizeof(Item) == 24 && offsetof(Item, whole) == 16);
 
-struct functions {
-  code (*open)(const char16_t* source, std::uintptr_t user, handle* query) = nullptr;
-  code (*add)(handle query, const char16_t* path, std::uintptr_t user, handle* counter) = nullptr;
-  code (*collect)(handle query) = nullptr;
-  code (*rows)(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32_t* count,
-               item* out) = nullptr;
-  code (*close)(handle query) = nullptr;
+struct Functions {
+  Code (*open)(const char16_t* source, std::uintptr_t user, Handle* query) = nullptr;
+  Code (*add)(Handle query, const char16_t* path, std::uintptr_t user, Handle* counter) = nullptr;
+  Code (*collect)(Handle query) = nullptr;
+  Code (*rows)(Handle counter, std::uint32_t format, std::uint32_t* size, std::uint32_t* count,
+               Item* out) = nullptr;
+  Code (*close)(Handle query) = nullptr;
 };
 
-result<functions> find_functions(const platform::library& in);
+Result<Functions> find_functions(const platform::Library& in);
 
-inline constexpr failure_of fail{source::pdh, native_domain::pdh};
+inline constexpr FailureOf fail{Source::pdh, NativeDomain::pdh};
 
-constexpr std::int32_t native_number(code c) noexcept {
+constexpr std::int32_t native_number(Code c) noexcept {
   return static_cast<std::int32_t>(c);
 }
 

@@ -62,8 +62,8 @@ std::uint32_t kind_of_engine(std::string_view type) noexcept {
   return which::engine::other;
 }
 
-std::optional<instance> parse_instance(std::string_view name) noexcept {
-  instance out;
+std::optional<Instance> parse_instance(std::string_view name) noexcept {
+  Instance out;
   out.ordinal = take_ordinal(name);
   if (take(name, "pid_")) {
     out.pid = take_number(name);

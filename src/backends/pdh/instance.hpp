@@ -15,19 +15,19 @@
 
 namespace hmn::pdh {
 
-struct instance {
+struct Instance {
   std::optional<std::uint32_t> pid;
-  wddm::luid adapter = 0;
+  wddm::Luid adapter = 0;
   std::uint32_t physical = 0;
   std::optional<std::uint32_t> engine;
   std::uint32_t engine_kind = 0;  // which::engine
   std::uint64_t ordinal = 0;      // distinguishes equal names
 
-  friend auto operator<=>(const instance&, const instance&) = default;
+  friend auto operator<=>(const Instance&, const Instance&) = default;
 };
 
 // Pure. Returns nothing for other names.
-std::optional<instance> parse_instance(std::string_view name) noexcept;
+std::optional<Instance> parse_instance(std::string_view name) noexcept;
 
 // Returns which::engine for a driver's name: "3D", "VideoDecode", "Compute_0".
 std::uint32_t kind_of_engine(std::string_view type) noexcept;

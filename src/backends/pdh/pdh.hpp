@@ -11,47 +11,47 @@
 
 namespace hmn {
 
-std::unique_ptr<wddm::counters> make_pdh();
+std::unique_ptr<wddm::Counters> make_pdh();
 
 }  // namespace hmn
 
 namespace hmn::pdh {
 
 // The three counter objects of GPUs, each opened when a reading first needs it.
-class pdh_counters final : public wddm::counters {
+class PdhCounters final : public wddm::Counters {
  public:
-  pdh_counters() noexcept;
-  explicit pdh_counters(const functions& fn) noexcept : pdh_counters() { fn_ = fn; }
+  PdhCounters() noexcept;
+  explicit PdhCounters(const Functions& fn) noexcept : PdhCounters() { fn_ = fn; }
 
   void begin() noexcept override;
-  result<wddm::adapter_memory> memory(wddm::luid adapter) override;
-  result<void> processes(wddm::luid adapter, std::vector<wddm::process_memory>& out) override;
-  result<void> load(wddm::luid adapter, wddm::loads& out) override;
+  Result<wddm::AdapterMemory> memory(wddm::Luid adapter) override;
+  Result<void> processes(wddm::Luid adapter, std::vector<wddm::ProcessMemory>& out) override;
+  Result<void> load(wddm::Luid adapter, wddm::Loads& out) override;
   void close() noexcept override;
-  [[nodiscard]] source_state describe() const override;
+  [[nodiscard]] SourceState describe() const override;
 
  private:
-  struct object {
-    query of;
+  struct Object {
+    Query of;
     bool is_fresh = false;  // collected in this reading
-    std::optional<failure> why;
+    std::optional<Failure> why;
   };
 
-  result<void> find();
-  result<void> collect(object& of);
-  result<void> collect_afresh(object& of);
+  Result<void> find();
+  Result<void> collect(Object& of);
+  Result<void> collect_afresh(Object& of);
 
-  platform::library library_;
-  functions fn_;
-  object adapters_;
-  object processes_;
-  object engines_;
+  platform::Library library_;
+  Functions fn_;
+  Object adapters_;
+  Object processes_;
+  Object engines_;
   std::uint64_t engines_ns_ = 0;  // time of their last collection
   std::uint64_t window_ns_ = 0;
   std::uint64_t engines_suspended_ns_ = 0;  // at that time: platform::suspended_ns()
   bool was_suspended_ = false;              // in that window
-  std::vector<row> rows_;
-  std::optional<failure> why_;
+  std::vector<Row> rows_;
+  std::optional<Failure> why_;
   bool has_served_ = false;
 };
 

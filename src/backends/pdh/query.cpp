@@ -16,29 +16,29 @@ constexpr int most_tries = 8;  // rows may be added between the two calls
 constexpr std::uint32_t no_count = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
-bool is_absent(code c) noexcept {
+bool is_absent(Code c) noexcept {
   return c == no_object || c == no_counter;
 }
 
-bool is_value(code c) noexcept {
+bool is_value(Code c) noexcept {
   return c == success || c == new_data;
 }
 
-failure not_counted(code c) {
+Failure not_counted(Code c) {
   return is_absent(c)
              ? fail(
-                   status::no_source,
+                   Status::no_source,
                    "this Windows has no counters of GPU memory; they come with Windows 10 1709 and "
                    "a driver of WDDM 2",
                    native_number(c))
-             : fail(status::backend, "PdhAddEnglishCounterW failed", native_number(c));
+             : fail(Status::backend, "PdhAddEnglishCounterW failed", native_number(c));
 }
 
 // A row that occurs twice counts once; its value is unknown if they differ.
-void merge_equal(std::vector<row>& rows) {
+void merge_equal(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const row& a, const row& b) { return a.who < b.who; });
-  const auto end = std::unique(rows.begin(), rows.end(), [](row& kept, const row& next) {
+                   [](const Row& a, const Row& b) { return a.who < b.who; });
+  const auto end = std::unique(rows.begin(), rows.end(), [](Row& kept, const Row& next) {
     if (kept.who != next.who) return false;
     kept.is_valid =
         kept.is_valid && next.is_valid && kept.whole == next.whole && kept.real == next.real;
@@ -48,12 +48,12 @@ void merge_equal(std::vector<row>& rows) {
 }
 
 // Negative sizes are invalid.
-std::optional<std::uint64_t> bytes_of(const row& r) noexcept {
+std::optional<std::uint64_t> bytes_of(const Row& r) noexcept {
   if (!r.is_valid || r.whole < 0) return std::nullopt;
   return static_cast<std::uint64_t>(r.whole);
 }
 
-bool is_load(const row& r, wddm::luid adapter) noexcept {
+bool is_load(const Row& r, wddm::Luid adapter) noexcept {
   return r.who.adapter == adapter && r.who.engine && r.is_valid;
 }
 
@@ -62,15 +62,15 @@ double capped(double percent) noexcept {
   return percent <= 200 ? std::min(percent, 100.0) : percent;
 }
 
-struct engine {
+struct Engine {
   std::uint32_t physical;
   std::uint32_t number;
   std::uint32_t kind;
   double percent;
 };
 
-void add(std::vector<engine>& all, const row& r) {
-  const auto known = std::find_if(all.begin(), all.end(), [&](const engine& e) {
+void add(std::vector<Engine>& all, const Row& r) {
+  const auto known = std::find_if(all.begin(), all.end(), [&](const Engine& e) {
     return e.physical == r.who.physical && e.number == *r.who.engine;
   });
   if (known == all.end()) {
@@ -80,9 +80,9 @@ void add(std::vector<engine>& all, const row& r) {
   }
 }
 
-void add(std::vector<wddm::process_load>& all, const row& r) {
+void add(std::vector<wddm::ProcessLoad>& all, const Row& r) {
   const auto known = std::find_if(all.begin(), all.end(),
-                                  [&](const wddm::process_load& p) { return p.pid == r.who.pid; });
+                                  [&](const wddm::ProcessLoad& p) { return p.pid == r.who.pid; });
   const double percent = capped(r.real);
   if (known == all.end()) {
     all.push_back({*r.who.pid, percent});
@@ -93,30 +93,30 @@ void add(std::vector<wddm::process_load>& all, const row& r) {
 
 }  // namespace
 
-void query::close() noexcept {
+void Query::close() noexcept {
   if (query_ != nullptr) fn_.close(query_);
   query_ = nullptr;
   counters_.fill(nullptr);
   turns_ = 0;
 }
 
-result<void> query::open() {
+Result<void> Query::open() {
   if (query_ != nullptr) return {};
   const std::uint64_t now = platform::monotonic_ns();
   if (refusal_ && now - refused_ns_ < look_again_ns) return *refusal_;
   refusal_.reset();
-  const auto refuse = [&](const failure& why) -> result<void> {
+  const auto refuse = [&](const Failure& why) -> Result<void> {
     close();
     refused_ns_ = now;
     refusal_ = why;
     return why;
   };
-  if (const code c = fn_.open(nullptr, 0, &query_); c != success || query_ == nullptr) {
+  if (const Code c = fn_.open(nullptr, 0, &query_); c != success || query_ == nullptr) {
     query_ = nullptr;
-    return refuse(fail(status::backend, "PdhOpenQueryW failed", native_number(c)));
+    return refuse(fail(Status::backend, "PdhOpenQueryW failed", native_number(c)));
   }
   for (std::size_t i = 0; i < of_.size(); ++i) {
-    const code c = fn_.add(query_, of_[i].path, 0, &counters_[i]);
+    const Code c = fn_.add(query_, of_[i].path, 0, &counters_[i]);
     if (c == success && counters_[i] != nullptr) continue;
     counters_[i] = nullptr;
     if (of_[i].is_needed) return refuse(not_counted(c));
@@ -124,27 +124,27 @@ result<void> query::open() {
   return {};
 }
 
-result<void> query::collect(const functions& fn) {
+Result<void> Query::collect(const Functions& fn) {
   fn_ = fn;
   const bool was_open = query_ != nullptr;
   for (bool again = was_open;; again = false) {
-    if (result<void> ok = open(); !ok) return ok;
-    const code c = fn_.collect(query_);
+    if (Result<void> ok = open(); !ok) return ok;
+    const Code c = fn_.collect(query_);
     has_none_ = c == no_data || c == no_instance;
     if (c == success || has_none_) {
       ++turns_;
       return {};
     }
     close();
-    if (!again) return fail(status::backend, "PdhCollectQueryData failed", native_number(c));
+    if (!again) return fail(Status::backend, "PdhCollectQueryData failed", native_number(c));
   }
 }
 
-result<void> query::fetch(handle from, std::uint32_t& count) {
-  code c = more_data;
+Result<void> Query::fetch(Handle from, std::uint32_t& count) {
+  Code c = more_data;
   for (int i = 0; i < most_tries && c == more_data; ++i) {
-    auto size = static_cast<std::uint32_t>(items_.size() * sizeof(item));
-    std::fill(items_.begin(), items_.end(), item{});
+    auto size = static_cast<std::uint32_t>(items_.size() * sizeof(Item));
+    std::fill(items_.begin(), items_.end(), Item{});
     count = no_count;
     c = fn_.rows(from, format_, &size, &count, size == 0 ? nullptr : items_.data());
     if (c != more_data) break;
@@ -153,25 +153,25 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
     c = fn_.rows(from, format_, &size, &count, nullptr);
     if (c != more_data) break;
     if (size > most_bytes) {
-      return fail(status::limit, "Windows counts more GPU processes than can be read",
+      return fail(Status::limit, "Windows counts more GPU processes than can be read",
                   native_number(c));
     }
-    items_.resize(size / sizeof(item) + 2);
+    items_.resize(size / sizeof(Item) + 2);
   }
   if (c == success) return {};
   count = 0;
   if (c == no_data || c == no_instance) return {};
   if (c == invalid_data || c == invalid_row || c == negative_denominator || c == negative_value) {
-    return fail(status::empty, "Windows reports a load only from the second reading on",
+    return fail(Status::empty, "Windows reports a load only from the second reading on",
                 native_number(c));
   }
   close();
-  return fail(status::backend, "PdhGetFormattedCounterArrayW failed", native_number(c));
+  return fail(Status::backend, "PdhGetFormattedCounterArrayW failed", native_number(c));
 }
 
 // The names are behind the rows, in ASCII; any other letter makes one invalid. Fails for a name
 // that is elsewhere.
-bool query::take_name(const char16_t* name, std::size_t rows) {
+bool Query::take_name(const char16_t* name, std::size_t rows) {
   const auto* const first = reinterpret_cast<const char16_t*>(items_.data() + rows);
   const auto* const last = reinterpret_cast<const char16_t*>(items_.data() + items_.size());
   const std::less<> is_before;
@@ -183,22 +183,22 @@ bool query::take_name(const char16_t* name, std::size_t rows) {
   return name != last;
 }
 
-result<void> query::read(std::size_t which, std::vector<row>& out) {
+Result<void> Query::read(std::size_t which, std::vector<Row>& out) {
   out.clear();
   if (has_none_ || !has(which)) return {};
   std::uint32_t count = 0;
-  if (result<void> ok = fetch(counters_[which], count); !ok) return ok;
-  const failure lie{
-      status::backend, source::pdh, {native_domain::pdh, 0}, "PDH counts rows that it lacks"};
+  if (Result<void> ok = fetch(counters_[which], count); !ok) return ok;
+  const Failure lie{
+      Status::backend, Source::pdh, {NativeDomain::pdh, 0}, "PDH counts rows that it lacks"};
   if (count > items_.size()) return lie;
-  for (const item& i : std::span(items_).first(count)) {
+  for (const Item& i : std::span(items_).first(count)) {
     if (!take_name(i.name, count)) {
       out.clear();
       return lie;
     }
     const auto who = parse_instance(narrow_);
     if (!who) continue;
-    row fresh{*who, is_value(i.status), 0, 0};
+    Row fresh{*who, is_value(i.status), 0, 0};
     if ((format_ & as_real) != 0) {
       fresh.real = i.real;
     } else {
@@ -210,22 +210,21 @@ result<void> query::read(std::size_t which, std::vector<row>& out) {
   return {};
 }
 
-void add_up(std::span<const row> rows, wddm::luid adapter, wddm::segment_sum& out) {
-  for (const row& r : rows) {
+void add_up(std::span<const Row> rows, wddm::Luid adapter, wddm::SegmentSum& out) {
+  for (const Row& r : rows) {
     if (r.who.adapter == adapter && !r.who.pid) out.add(bytes_of(r));
   }
 }
 
-void add_up(std::span<const row> rows, wddm::luid adapter,
-            wddm::segment_sum wddm::process_memory::*which,
-            std::vector<wddm::process_memory>& out) {
-  for (const row& r : rows) {
+void add_up(std::span<const Row> rows, wddm::Luid adapter,
+            wddm::SegmentSum wddm::ProcessMemory::*which, std::vector<wddm::ProcessMemory>& out) {
+  for (const Row& r : rows) {
     if (r.who.adapter != adapter || !r.who.pid) continue;
-    auto known = std::find_if(out.begin(), out.end(), [&](const wddm::process_memory& p) {
+    auto known = std::find_if(out.begin(), out.end(), [&](const wddm::ProcessMemory& p) {
       return p.adapter == adapter && p.pid == *r.who.pid;
     });
     if (known == out.end()) {
-      wddm::process_memory fresh;
+      wddm::ProcessMemory fresh;
       fresh.adapter = adapter;
       fresh.pid = *r.who.pid;
       known = out.insert(out.end(), fresh);
@@ -234,9 +233,9 @@ void add_up(std::span<const row> rows, wddm::luid adapter,
   }
 }
 
-void add_up_loads(std::span<const row> rows, wddm::luid adapter, wddm::loads& out) {
-  std::vector<engine> engines;
-  for (const row& r : rows) {
+void add_up_loads(std::span<const Row> rows, wddm::Luid adapter, wddm::Loads& out) {
+  std::vector<Engine> engines;
+  for (const Row& r : rows) {
     if (!is_load(r, adapter)) continue;
     if (!(r.real >= 0)) {
       out.lacks_a_value = true;
@@ -245,7 +244,7 @@ void add_up_loads(std::span<const row> rows, wddm::luid adapter, wddm::loads& ou
     add(engines, r);
     if (r.who.pid) add(out.processes, r);
   }
-  for (const engine& e : engines) {
+  for (const Engine& e : engines) {
     std::optional<double>& percent = out.adapter.percent[e.kind];
     percent = std::max(percent.value_or(0), capped(e.percent));
   }

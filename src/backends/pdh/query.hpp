@@ -14,13 +14,13 @@
 
 namespace hmn::pdh {
 
-struct counter {
+struct Counter {
   const char16_t* path;   // with "*" for the instance
   bool is_needed = true;  // false: older systems lack it
 };
 
-struct row {
-  instance who;
+struct Row {
+  Instance who;
   bool is_valid = false;
   std::int64_t whole = 0;
   double real = 0;
@@ -29,19 +29,19 @@ struct row {
 // The counters of one object, kept open between readings. They are added before any function that
 // reads them is called: Wine lacks the counters, and its stubs of those functions abort the
 // process.
-class query {
+class Query {
  public:
   static constexpr std::size_t most_counters = 4;
 
-  query(std::span<const counter> of, std::uint32_t format) noexcept : of_(of), format_(format) {}
-  query(const query&) = delete;
-  query& operator=(const query&) = delete;
-  ~query() { close(); }
+  Query(std::span<const Counter> of, std::uint32_t format) noexcept : of_(of), format_(format) {}
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query() { close(); }
 
   // Collects current values. Opens the query again, once, if the system has dropped it.
-  result<void> collect(const functions& fn);
+  Result<void> collect(const Functions& fn);
   // Reads the values of the last collection; none if the system lacks the counter.
-  result<void> read(std::size_t which, std::vector<row>& out);
+  Result<void> read(std::size_t which, std::vector<Row>& out);
   [[nodiscard]] bool has(std::size_t which) const noexcept { return counters_[which] != nullptr; }
   // Number of collections since it was opened.
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
@@ -49,33 +49,33 @@ class query {
   void close() noexcept;
 
  private:
-  result<void> open();
-  result<void> fetch(handle from, std::uint32_t& count);
+  Result<void> open();
+  Result<void> fetch(Handle from, std::uint32_t& count);
   [[nodiscard]] bool take_name(const char16_t* name, std::size_t rows);
 
-  std::span<const counter> of_;
+  std::span<const Counter> of_;
   std::uint32_t format_;
-  functions fn_;
-  handle query_ = nullptr;
-  std::array<handle, most_counters> counters_{};
-  std::vector<item> items_;  // followed by the names
+  Functions fn_;
+  Handle query_ = nullptr;
+  std::array<Handle, most_counters> counters_{};
+  std::vector<Item> items_;  // followed by the names
   std::string narrow_;
   std::uint64_t turns_ = 0;
   std::uint64_t refused_ns_ = 0;
-  std::optional<failure> refusal_;  // missing counters are looked for once a second
+  std::optional<Failure> refusal_;  // missing counters are looked for once a second
   bool has_none_ = false;
 };
 
 // From counter rows to values of adapters and processes. Pure.
 
 // Sums the parts of one adapter for the whole device.
-void add_up(std::span<const row> rows, wddm::luid adapter, wddm::segment_sum& out);
+void add_up(std::span<const Row> rows, wddm::Luid adapter, wddm::SegmentSum& out);
 
 // Sums the parts by process; a new process is appended.
-void add_up(std::span<const row> rows, wddm::luid adapter,
-            wddm::segment_sum wddm::process_memory::*which, std::vector<wddm::process_memory>& out);
+void add_up(std::span<const Row> rows, wddm::Luid adapter,
+            wddm::SegmentSum wddm::ProcessMemory::*which, std::vector<wddm::ProcessMemory>& out);
 
 // An engine's load is the sum of its processes' loads, and a device's that of its busiest engine.
-void add_up_loads(std::span<const row> rows, wddm::luid adapter, wddm::loads& out);
+void add_up_loads(std::span<const Row> rows, wddm::Luid adapter, wddm::Loads& out);
 
 }  // namespace hmn::pdh

@@ -13,88 +13,87 @@
 
 namespace hmn::simulated {
 
-inline failure refusal(status code, const message_text& message) {
-  return {code, source::simulated, {}, message};
+inline Failure refusal(Status code, const MessageText& message) {
+  return {code, Source::simulated, {}, message};
 }
 
-void wait_for(const conduct& c, call on, std::uint64_t reading);
+void wait_for(const Conduct& c, Call on, std::uint64_t reading);
 
 // Returns the fault that fails the whole call, if any.
-const fault* whole_fault(const conduct& c, call on, std::uint64_t reading) noexcept;
+const Fault* whole_fault(const Conduct& c, Call on, std::uint64_t reading) noexcept;
 
 // Calls f(fault) for each fault that removes single fields of this call.
 template <class F>
-void each_field_fault(const conduct& c, call on, std::uint64_t reading, F f) {
-  for (const fault& it : c.faults) {
+void each_field_fault(const Conduct& c, Call on, std::uint64_t reading, F f) {
+  for (const Fault& it : c.faults) {
     if (it.on == on && it.fields != 0 && it.when.holds(reading)) f(it);
   }
 }
 
 // Takes the place of the vendor's driver on a simulated machine.
-class driver final : public device_source {
+class Driver final : public DeviceSource {
  public:
   // Calls that the file makes slow or hang have the same deadlines as those of a real driver.
   // `replaces`: it takes over from another one that is open, in the reading that that one has
   // begun.
-  driver(std::shared_ptr<machine_file> file, bool wake, bool replaces = false)
-      : device_source(source::simulated, calls::may_block),
+  Driver(std::shared_ptr<MachineFile> file, bool wake, bool replaces = false)
+      : DeviceSource(Source::simulated, Calls::may_block),
         file_(std::move(file)),
         wake_(wake),
         has_begun_(replaces),
         is_open_(replaces) {}
 
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                         reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
 
   void close() noexcept override { is_open_ = false; }
-  [[nodiscard]] std::unique_ptr<device_source> again(const settings&) const override {
-    return std::make_unique<driver>(file_, wake_, true);
+  [[nodiscard]] std::unique_ptr<DeviceSource> again(const Settings&) const override {
+    return std::make_unique<Driver>(file_, wake_, true);
   }
 
  private:
   template <class F>
-  result<void> perform(call what, const described_device* d, reading& r, F body);
+  Result<void> perform(Call what, const DescribedDevice* d, Reading& r, F body);
   template <class F>
-  result<void> on_device(call what, slot number, reading& r, F body);
-  result<void> open(reading& r);
-  bool may_ask(const described_device& d, reading& r) const;
-  result<void> check(const described_device& d) const;
-  void keep(const result<void>& outcome);
-  [[nodiscard]] usage row_of(const described_row& row) const;
-  [[nodiscard]] result<void> unlisted(std::uint32_t pid, bool self, usage& out) const;
+  Result<void> on_device(Call what, Slot number, Reading& r, F body);
+  Result<void> open(Reading& r);
+  bool may_ask(const DescribedDevice& d, Reading& r) const;
+  Result<void> check(const DescribedDevice& d) const;
+  void keep(const Result<void>& outcome);
+  [[nodiscard]] Usage row_of(const DescribedRow& row) const;
+  [[nodiscard]] Result<void> unlisted(std::uint32_t pid, bool self, Usage& out) const;
 
-  const std::shared_ptr<machine_file> file_;
+  const std::shared_ptr<MachineFile> file_;
   const bool wake_;
-  view view_;
+  View view_;
   std::size_t gpu_count_ = 0;
   bool has_begun_;
   bool is_open_;
 };
 
-class host final : public host_source {
+class Host final : public HostSource {
  public:
-  host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real);
+  Host(std::shared_ptr<MachineFile> file, std::unique_ptr<HostSource> real);
 
-  [[nodiscard]] source id() const noexcept override { return source::simulated; }
-  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override;
-  result<void> own_memory(FieldSet fields, process_memory& out) override;
-  result<void> system(system_memory& out) override;
-  void describe(usage& row) override;
-  void describe_texts(usage& row) override;
-  result<void> groups(group_memory& out) override;
+  [[nodiscard]] Source id() const noexcept override { return Source::simulated; }
+  Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override;
+  Result<void> own_memory(FieldSet fields, ProcessMemory& out) override;
+  Result<void> system(SystemMemory& out) override;
+  void describe(Usage& row) override;
+  void describe_texts(Usage& row) override;
+  Result<void> groups(GroupMemory& out) override;
 
  private:
-  void describe(usage& row, void (*fill_from)(usage&, const usage&),
-                void (host_source::*ask)(usage&));
+  void describe(Usage& row, void (*fill_from)(Usage&, const Usage&),
+                void (HostSource::*ask)(Usage&));
 
-  const std::shared_ptr<machine_file> file_;
-  const std::unique_ptr<host_source> real_;
+  const std::shared_ptr<MachineFile> file_;
+  const std::unique_ptr<HostSource> real_;
   const std::uint32_t self_pid_;
 };
 

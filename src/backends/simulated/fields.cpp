@@ -7,58 +7,58 @@
 namespace hmn::simulated {
 namespace {
 
-struct range {
+struct Range {
   double low;
   double high;
 };
 
-range range_of(unit u) noexcept {
+Range range_of(Unit u) noexcept {
   constexpr double largest = 1e15;
   switch (u) {
-    case unit::percent:
+    case Unit::percent:
       return {0, 100};
-    case unit::celsius:
+    case Unit::celsius:
       return {-273, 1e4};
     default:
       return {0, largest};
   }
 }
 
-std::string_view key_of(const described_fields& of, const field& f) noexcept {
+std::string_view key_of(const DescribedFields& of, const Field& f) noexcept {
   constexpr std::string_view suffix = "_bytes";
   const std::string_view key = f.key;
-  return of.has_short_keys && f.unit == unit::bytes && key.ends_with(suffix)
+  return of.has_short_keys && f.unit == Unit::bytes && key.ends_with(suffix)
              ? key.substr(0, key.size() - suffix.size())
              : key;
 }
 
-std::span<const word> words_of(unit u) noexcept {
+std::span<const Word> words_of(Unit u) noexcept {
   switch (u) {
-    case unit::throttles:
+    case Unit::throttles:
       return throttle_words;
-    case unit::usage_kinds:
+    case Unit::usage_kinds:
       return usage_kind_words;
-    case unit::pressure:
+    case Unit::pressure:
       return pressure_words;
     default:
       return {};
   }
 }
 
-std::optional<std::uint64_t> read_number(object_reader& o, const described_fields& of,
-                                         const field& f) {
+std::optional<std::uint64_t> read_number(ObjectReader& o, const DescribedFields& of,
+                                         const Field& f) {
   const std::string_view key = key_of(of, f);
-  const std::span<const word> words = words_of(f.unit);
+  const std::span<const Word> words = words_of(f.unit);
   if (is_set_of_bits(f.unit)) return o.any_words(key, words);
   if (!words.empty()) return o.one_word(key, words);
-  if (f.type == field_type::u32) return o.whole32(key);
-  if (of.has_short_keys && f.unit == unit::bytes) return o.bytes(key);
+  if (f.type == FieldType::u32) return o.whole32(key);
+  if (of.has_short_keys && f.unit == Unit::bytes) return o.bytes(key);
   return o.whole(key, 0, std::numeric_limits<std::uint64_t>::max());
 }
 
 template <class Use>
-void each(const described_fields& of, Use use) {
-  for (const field& f : of.fields) {
+void each(const DescribedFields& of, Use use) {
+  for (const Field& f : of.fields) {
     if ((f.bit & of.bits) != 0) use(f);
   }
 }
@@ -70,30 +70,30 @@ constexpr std::uint32_t not_of_usage = usage_field::uid | usage_field::start_uni
 
 }  // namespace
 
-described_fields described_pool() noexcept {
-  return {fields_of<pool>(), ~pool_field::unattributed, true};
+DescribedFields described_pool() noexcept {
+  return {fields_of<Pool>(), ~pool_field::unattributed, true};
 }
 
-described_fields described_telemetry() noexcept {
-  return {fields_of<telemetry>(), all_bits, false};
+DescribedFields described_telemetry() noexcept {
+  return {fields_of<Telemetry>(), all_bits, false};
 }
 
-described_fields described_usage() noexcept {
-  return {fields_of<usage>(), ~not_of_usage, true};
+DescribedFields described_usage() noexcept {
+  return {fields_of<Usage>(), ~not_of_usage, true};
 }
 
-described_fields described_process_memory() noexcept {
-  return {fields_of<process_memory>(), all_bits, true};
+DescribedFields described_process_memory() noexcept {
+  return {fields_of<ProcessMemory>(), all_bits, true};
 }
 
-described_fields described_system_memory() noexcept {
-  return {fields_of<system_memory>(), ~system_memory_field::usable, true};
+DescribedFields described_system_memory() noexcept {
+  return {fields_of<SystemMemory>(), ~system_memory_field::usable, true};
 }
 
-void read_fields(object_reader& o, const described_fields& of, void* record) {
-  each(of, [&](const field& f) {
-    if (f.type == field_type::real) {
-      const range fits = range_of(f.unit);
+void read_fields(ObjectReader& o, const DescribedFields& of, void* record) {
+  each(of, [&](const Field& f) {
+    if (f.type == FieldType::real) {
+      const Range fits = range_of(f.unit);
       if (const auto value = o.real(key_of(of, f), fits.low, fits.high)) f.set(record, *value);
     } else if (const auto value = read_number(o, of, f)) {
       f.set(record, *value);
@@ -101,30 +101,30 @@ void read_fields(object_reader& o, const described_fields& of, void* record) {
   });
 }
 
-void write_word(json::writer& to, std::string_view key, std::span<const word> words,
+void write_word(json::Writer& to, std::string_view key, std::span<const Word> words,
                 std::uint32_t value) {
-  for (const word& w : words) {
+  for (const Word& w : words) {
     if (w.value == value) return to.word_member(key, w.name);
   }
 }
 
-void write_words(json::writer& to, std::string_view key, std::span<const word> words,
+void write_words(json::Writer& to, std::string_view key, std::span<const Word> words,
                  FieldSet bits) {
   if (bits == 0) return;
   to.key(key);
   to.open('[');
-  for (const word& w : words) {
+  for (const Word& w : words) {
     if ((bits & w.value) != 0) to.word(w.name);
   }
   to.close(']');
 }
 
-void write_fields(json::writer& to, const described_fields& of, const void* record) {
-  each(of, [&](const field& f) {
-    const record_value value = f.get(record);
+void write_fields(json::Writer& to, const DescribedFields& of, const void* record) {
+  each(of, [&](const Field& f) {
+    const RecordValue value = f.get(record);
     if (std::holds_alternative<std::monostate>(value)) return;
     const std::string_view key = key_of(of, f);
-    const std::span<const word> words = words_of(f.unit);
+    const std::span<const Word> words = words_of(f.unit);
     const std::uint64_t number = number_in(f, record);
     if (const double* const real = std::get_if<double>(&value)) {
       if (std::isfinite(*real)) to.member(key, std::optional(*real));
@@ -138,9 +138,9 @@ void write_fields(json::writer& to, const described_fields& of, const void* reco
   });
 }
 
-std::vector<word> words_of(const described_fields& of) {
-  std::vector<word> all;
-  each(of, [&](const field& f) { all.push_back({key_of(of, f), f.bit}); });
+std::vector<Word> words_of(const DescribedFields& of) {
+  std::vector<Word> all;
+  each(of, [&](const Field& f) { all.push_back({key_of(of, f), f.bit}); });
   return all;
 }
 

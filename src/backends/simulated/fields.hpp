@@ -19,79 +19,79 @@
 namespace hmn::simulated {
 
 template <class E>
-constexpr word entry(std::string_view name, E value) {
+constexpr Word entry(std::string_view name, E value) {
   return {name, static_cast<std::uint32_t>(value)};
 }
 
-#define HMN_WORD(name, number, text, ...) word{text, static_cast<std::uint32_t>(number)},
+#define HMN_WORD(name, number, text, ...) Word{text, static_cast<std::uint32_t>(number)},
 namespace every {
-inline constexpr word note[] = {HMN_NOTES(HMN_WORD)};
-inline constexpr word state[] = {HMN_STATES(HMN_WORD)};
-inline constexpr word vendor[] = {HMN_VENDORS(HMN_WORD)};
-inline constexpr word pool_kind[] = {HMN_POOL_KINDS(HMN_WORD)};
-inline constexpr word pressure[] = {HMN_PRESSURES(HMN_WORD)};
-inline constexpr word status[] = {HMN_STATUSES(HMN_WORD)};
-inline constexpr word native_domain[] = {HMN_NATIVE_DOMAINS(HMN_WORD)};
+inline constexpr Word note[] = {HMN_NOTES(HMN_WORD)};
+inline constexpr Word state[] = {HMN_STATES(HMN_WORD)};
+inline constexpr Word vendor[] = {HMN_VENDORS(HMN_WORD)};
+inline constexpr Word pool_kind[] = {HMN_POOL_KINDS(HMN_WORD)};
+inline constexpr Word pressure[] = {HMN_PRESSURES(HMN_WORD)};
+inline constexpr Word status[] = {HMN_STATUSES(HMN_WORD)};
+inline constexpr Word native_domain[] = {HMN_NATIVE_DOMAINS(HMN_WORD)};
 }  // namespace every
-inline constexpr word accounting_words[] = {HMN_ACCOUNTINGS(HMN_WORD)};
-inline constexpr word device_class_words[] = {HMN_DEVICE_CLASSES(HMN_WORD)};
-inline constexpr word device_form_words[] = {HMN_DEVICE_FORMS(HMN_WORD)};
-inline constexpr word memory_kind_words[] = {HMN_MEMORY_KINDS(HMN_WORD)};
-inline constexpr word usage_kind_words[] = {HMN_USAGE_KINDS(HMN_WORD)};
-inline constexpr word throttle_words[] = {HMN_THROTTLES(HMN_WORD)};
-inline constexpr word name_state_words[] = {HMN_NAME_STATES(HMN_WORD)};
+inline constexpr Word accounting_words[] = {HMN_ACCOUNTINGS(HMN_WORD)};
+inline constexpr Word device_class_words[] = {HMN_DEVICE_CLASSES(HMN_WORD)};
+inline constexpr Word device_form_words[] = {HMN_DEVICE_FORMS(HMN_WORD)};
+inline constexpr Word memory_kind_words[] = {HMN_MEMORY_KINDS(HMN_WORD)};
+inline constexpr Word usage_kind_words[] = {HMN_USAGE_KINDS(HMN_WORD)};
+inline constexpr Word throttle_words[] = {HMN_THROTTLES(HMN_WORD)};
+inline constexpr Word name_state_words[] = {HMN_NAME_STATES(HMN_WORD)};
 #undef HMN_WORD
 
 // The values of an enumeration that a file may use.
 template <class... E>
-consteval std::array<word, sizeof...(E)> pick(std::span<const word> all, E... numbers) {
-  return {*std::ranges::find(all, static_cast<std::uint32_t>(numbers), &word::value)...};
+consteval std::array<Word, sizeof...(E)> pick(std::span<const Word> all, E... numbers) {
+  return {*std::ranges::find(all, static_cast<std::uint32_t>(numbers), &Word::value)...};
 }
 
 inline constexpr auto note_words =
     pick(every::note, note::stale, note::lower_bound, note::estimated, note::truncated, note::mixed,
          note::foreign_pid);
 inline constexpr auto state_words =
-    pick(every::state, state::ready, state::asleep, state::lost, state::unreadable);
-inline constexpr std::span<const word> vendor_words = std::span(every::vendor).subspan(1);
-inline constexpr std::span<const word> pool_kind_words = std::span(every::pool_kind).subspan(1);
-inline constexpr std::span<const word> pressure_words = std::span(every::pressure).subspan(1);
+    pick(every::state, State::ready, State::asleep, State::lost, State::unreadable);
+inline constexpr std::span<const Word> vendor_words = std::span(every::vendor).subspan(1);
+inline constexpr std::span<const Word> pool_kind_words = std::span(every::pool_kind).subspan(1);
+inline constexpr std::span<const Word> pressure_words = std::span(every::pressure).subspan(1);
 inline constexpr auto status_words =
-    pick(every::status, status::no_memory, status::unsupported, status::no_source,
-         status::no_device, status::no_process, status::permission, status::timeout,
-         status::device_lost, status::backend, status::limit, status::overflow, status::asleep);
-inline constexpr auto domain_words = pick(every::native_domain, native_domain::error_number,
-                                          native_domain::nvml, native_domain::exit);
+    pick(every::status, Status::no_memory, Status::unsupported, Status::no_source,
+         Status::no_device, Status::no_process, Status::permission, Status::timeout,
+         Status::device_lost, Status::backend, Status::limit, Status::overflow, Status::asleep);
+inline constexpr auto domain_words =
+    pick(every::native_domain, NativeDomain::error_number, NativeDomain::nvml, NativeDomain::exit);
 
 // The fields of a record in a machine file. Memory sizes are called "used" there, not "used_bytes",
 // and may be texts such as "16GiB".
-struct described_fields {
-  field_list fields;
+struct DescribedFields {
+  FieldList fields;
   FieldSet bits;
   bool has_short_keys;
 };
 
-described_fields described_pool() noexcept;
-described_fields described_telemetry() noexcept;
-described_fields described_usage() noexcept;
-described_fields described_process_memory() noexcept;
-described_fields described_system_memory() noexcept;
+DescribedFields described_pool() noexcept;
+DescribedFields described_telemetry() noexcept;
+DescribedFields described_usage() noexcept;
+DescribedFields described_process_memory() noexcept;
+DescribedFields described_system_memory() noexcept;
 
-void read_fields(object_reader& o, const described_fields& of, void* record);
-void write_fields(json::writer& to, const described_fields& of, const void* record);
+void read_fields(ObjectReader& o, const DescribedFields& of, void* record);
+void write_fields(json::Writer& to, const DescribedFields& of, const void* record);
 
 // Writes a member that is known.
 template <class T>
-void write_known(json::writer& to, std::string_view key, const std::optional<T>& value) {
+void write_known(json::Writer& to, std::string_view key, const std::optional<T>& value) {
   if (value) to.member(key, value);
 }
 // Write the word for a value, or the words for its bits; nothing if it has none.
-void write_word(json::writer& to, std::string_view key, std::span<const word> words,
+void write_word(json::Writer& to, std::string_view key, std::span<const Word> words,
                 std::uint32_t value);
-void write_words(json::writer& to, std::string_view key, std::span<const word> words,
+void write_words(json::Writer& to, std::string_view key, std::span<const Word> words,
                  FieldSet bits);
 
 // Returns each field's key and presence bit.
-std::vector<word> words_of(const described_fields& of);
+std::vector<Word> words_of(const DescribedFields& of);
 
 }  // namespace hmn::simulated

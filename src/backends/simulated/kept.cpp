@@ -105,7 +105,7 @@ bool is_kept_word(std::string_view word) {
 
 namespace {
 
-enum class keeps : std::uint8_t {
+enum class Keeps : std::uint8_t {
   known,    // numbers and known words
   plain,    // a text with free words
   all,      // bytes of a driver, public tables
@@ -115,29 +115,29 @@ enum class keeps : std::uint8_t {
   mounts,   // those of control groups and proc
 };
 
-struct kind {
+struct Kind {
   std::string_view name;  // last part of the path; "_label" is the end of one
-  keeps what;
+  Keeps what;
 };
 
 // Any other file: known.
-constexpr kind kinds[] = {
-    {"cmdline", keeps::command},  {"stat", keeps::process},      {"mountinfo", keeps::mounts},
-    {"unique_id", keeps::id},     {"serial_number", keeps::id},  {"uuid", keeps::id},
-    {"gpu_metrics", keeps::all},  {"amdgpu.ids", keeps::all},    {"name", keeps::plain},
-    {"_label", keeps::plain},     {"type", keeps::plain},        {"product_name", keeps::plain},
-    {"compatible", keeps::plain}, {"information", keeps::plain}, {"version", keeps::plain},
+constexpr Kind kinds[] = {
+    {"cmdline", Keeps::command},  {"stat", Keeps::process},      {"mountinfo", Keeps::mounts},
+    {"unique_id", Keeps::id},     {"serial_number", Keeps::id},  {"uuid", Keeps::id},
+    {"gpu_metrics", Keeps::all},  {"amdgpu.ids", Keeps::all},    {"name", Keeps::plain},
+    {"_label", Keeps::plain},     {"type", Keeps::plain},        {"product_name", Keeps::plain},
+    {"compatible", Keeps::plain}, {"information", Keeps::plain}, {"version", Keeps::plain},
 };
 
-keeps kept_of(std::string_view path) {
+Keeps kept_of(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  for (const kind& k : kinds) {
+  for (const Kind& k : kinds) {
     if (k.name.starts_with('_') ? file.ends_with(k.name) : file == k.name) return k.what;
   }
-  return keeps::known;
+  return Keeps::known;
 }
 
-std::string process(neutral& by, std::string_view stat) {
+std::string process(Neutral& by, std::string_view stat) {
   const std::string_view comm = comm_of(stat);
   if (comm.empty()) return by.known(stat);
   const auto start = static_cast<std::size_t>(comm.data() - stat.data());
@@ -145,13 +145,13 @@ std::string process(neutral& by, std::string_view stat) {
                   by.known(stat.substr(start + comm.size()))});
 }
 
-std::string command(neutral& by, std::string_view cmdline, std::string_view stat) {
+std::string command(Neutral& by, std::string_view cmdline, std::string_view stat) {
   std::string out = by.program(cmdline, comm_of(stat));
   if (cmdline.find('\0') != std::string_view::npos) out += '\0';
   return out;
 }
 
-std::string mounts(neutral& by, std::string_view mountinfo) {
+std::string mounts(Neutral& by, std::string_view mountinfo) {
   std::string out;
   while (!mountinfo.empty()) {
     const std::string_view line = scan::take_line(mountinfo);
@@ -166,7 +166,7 @@ std::string mounts(neutral& by, std::string_view mountinfo) {
 }
 
 // The ids in KFD's properties are decimal.
-std::string known_lines(neutral& by, std::string_view text) {
+std::string known_lines(Neutral& by, std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -186,7 +186,7 @@ constexpr std::string_view model_keys[] = {"card series", "device name", "market
 constexpr std::string_view id_keys[] = {"serial", "unique id", "unique_id"};
 
 // "PID123": "name, cards, memory, SDMA, occupancy" of rocm-smi.
-std::string process_row(neutral& by, std::string_view row) {
+std::string process_row(Neutral& by, std::string_view row) {
   std::size_t end = row.size();
   for (int commas = 0; commas < 4 && end != row.npos; ++commas) {
     end = end == 0 ? row.npos : row.rfind(',', end - 1);
@@ -195,7 +195,7 @@ std::string process_row(neutral& by, std::string_view row) {
   return compose({by.program(row.substr(0, end), {}), by.known(row.substr(end))});
 }
 
-std::string json_value(neutral& by, std::string_view key, std::string_view value) {
+std::string json_value(Neutral& by, std::string_view key, std::string_view value) {
   const auto holds = [&](std::string_view word) { return key.find(word) != key.npos; };
   if (std::ranges::find(model_keys, key) != std::end(model_keys)) return by.plain(value);
   if (std::ranges::any_of(id_keys, holds)) return by.id(value, 16);
@@ -205,7 +205,7 @@ std::string json_value(neutral& by, std::string_view key, std::string_view value
 }
 
 // JSON may be incomplete, or have other lines around it.
-std::string json_output(neutral& by, std::string_view text) {
+std::string json_output(Neutral& by, std::string_view text) {
   std::string out;
   std::string key;
   while (!text.empty()) {
@@ -236,7 +236,7 @@ std::vector<std::string_view> header_of(std::string_view line) {
   return columns;
 }
 
-std::string cell_of(neutral& by, std::string_view column, bool is_of_process,
+std::string cell_of(Neutral& by, std::string_view column, bool is_of_process,
                     std::string_view cell) {
   if (!column.ends_with("name")) return by.known(cell);
   const std::string_view name = scan::trim_front(cell);
@@ -246,7 +246,7 @@ std::string cell_of(neutral& by, std::string_view column, bool is_of_process,
 }
 
 // nvidia-smi's table; the last column takes what is left of a line.
-std::string table_output(neutral& by, std::string_view text) {
+std::string table_output(Neutral& by, std::string_view text) {
   std::string out;
   std::vector<std::string_view> columns;
   bool is_of_processes = false;
@@ -278,28 +278,28 @@ std::string_view comm_of(std::string_view stat) {
   return stat.substr(open + 1, close - open - 1);
 }
 
-std::string kept_text(neutral& by, std::string_view path, std::string_view text,
+std::string kept_text(Neutral& by, std::string_view path, std::string_view text,
                       std::string_view stat) {
   switch (kept_of(path)) {
-    case keeps::plain:
+    case Keeps::plain:
       return by.plain(text);
-    case keeps::all:
+    case Keeps::all:
       return std::string(text);
-    case keeps::id:
+    case Keeps::id:
       return by.id(text, 16);
-    case keeps::command:
+    case Keeps::command:
       return command(by, text, stat);
-    case keeps::process:
+    case Keeps::process:
       return process(by, text);
-    case keeps::mounts:
+    case Keeps::mounts:
       return mounts(by, text);
-    case keeps::known:
+    case Keeps::known:
       break;
   }
   return known_lines(by, text);
 }
 
-std::string kept_output(neutral& by, const platform::recorded_run& r) {
+std::string kept_output(Neutral& by, const platform::RecordedRun& r) {
   const auto has = [&](std::string_view option) {
     return std::ranges::any_of(r.arguments,
                                [&](const std::string& a) { return a.starts_with(option); });

@@ -15,8 +15,8 @@ bool is_kept_word(std::string_view word);
 // Returns the kernel's name of a process from its /proc/<pid>/stat, or nothing.
 std::string_view comm_of(std::string_view stat);
 // `stat`: that of the process that the file belongs to; empty if it belongs to none.
-std::string kept_text(neutral& by, std::string_view path, std::string_view text,
+std::string kept_text(Neutral& by, std::string_view path, std::string_view text,
                       std::string_view stat);
-std::string kept_output(neutral& by, const platform::recorded_run& r);
+std::string kept_output(Neutral& by, const platform::RecordedRun& r);
 
 }  // namespace hmn::simulated

@@ -24,7 +24,7 @@
 namespace hmn::simulated {
 
 // The calls that can fail or be slow; `any` is every call to a device's driver.
-enum class call : std::uint32_t {
+enum class Call : std::uint32_t {
   any,
   open,
   devices,
@@ -40,7 +40,7 @@ enum class call : std::uint32_t {
 };
 
 // Range of readings, counted from 1.
-struct window {
+struct Window {
   std::uint64_t from = 1;
   std::optional<std::uint64_t> count;
 
@@ -49,95 +49,95 @@ struct window {
   }
 };
 
-struct fault {
-  call on = call::any;
-  window when;
+struct Fault {
+  Call on = Call::any;
+  Window when;
   FieldSet fields = 0;  // presence bits; 0: the whole call
-  failure why;
+  Failure why;
 };
 
-struct delay {
-  call on = call::any;
-  window when;
+struct Delay {
+  Call on = Call::any;
+  Window when;
   std::uint64_t ns = 0;
   bool forever = false;
   std::string until;  // path to wait for
 };
 
-struct conduct {
-  std::vector<fault> faults;
-  std::vector<delay> delays;
+struct Conduct {
+  std::vector<Fault> faults;
+  std::vector<Delay> delays;
 };
 
-struct described_row {
-  usage value;
+struct DescribedRow {
+  Usage value;
   bool is_self = false;
-  std::unique_ptr<const failure> missing;  // why `used` is absent, as the file has it
+  std::unique_ptr<const Failure> missing;  // why `used` is absent, as the file has it
 };
 
-struct described_metric {
-  metric value;
+struct DescribedMetric {
+  Metric value;
   bool is_slow = false;
-  std::optional<failure> missing;  // why neither value is there
+  std::optional<Failure> missing;  // why neither value is there
 };
 
 // Type of a member of `device` in a described_device: a text takes only its own length, since a
 // machine may have 100,000 devices.
 template <class T>
-struct kept {
+struct Kept {
   using type = T;
 };
 template <std::size_t N>
-struct kept<text<N>> {
+struct Kept<Text<N>> {
   using type = std::string;
 };
 template <class T>
-using kept_as = typename kept<T>::type;
+using KeptAs = typename Kept<T>::type;
 
-struct described_identity {
-#define HMN_KEPT_MEMBER(member, c_member, bit, type, ...) kept_as<type> member{};
+struct DescribedIdentity {
+#define HMN_KEPT_MEMBER(member, c_member, bit, type, ...) KeptAs<type> member{};
   HMN_DEVICE_FIELDS(HMN_KEPT_MEMBER)
 #undef HMN_KEPT_MEMBER
-  slot number = 0;
-  std::optional<slot> parent;
+  Slot number = 0;
+  std::optional<Slot> parent;
 };
-device as_device(const described_identity& d) noexcept;
+Device as_device(const DescribedIdentity& d) noexcept;
 
-struct described_device {
-  described_identity identity;
-  std::unique_ptr<const pools> memory;  // none: no pool
-  std::unique_ptr<const hmn::telemetry> load;
-  std::vector<described_row> rows;
-  std::vector<described_metric> metrics;
-  std::vector<group> groups;
-  hmn::simulated::conduct conduct;
-};
-
-struct described_process {
-  process_memory memory;
-  usage facts;  // name, name_state, start, owner
+struct DescribedDevice {
+  DescribedIdentity identity;
+  std::unique_ptr<const Pools> memory;  // none: no pool
+  std::unique_ptr<const hmn::Telemetry> load;
+  std::vector<DescribedRow> rows;
+  std::vector<DescribedMetric> metrics;
+  std::vector<Group> groups;
+  hmn::simulated::Conduct conduct;
 };
 
-inline std::uint32_t pid_of(const described_process& p) noexcept {
+struct DescribedProcess {
+  ProcessMemory memory;
+  Usage facts;  // name, name_state, start, owner
+};
+
+inline std::uint32_t pid_of(const DescribedProcess& p) noexcept {
   return p.memory.pid;
 }
 
-struct machine {
-  text<96> version;
+struct Machine {
+  Text<96> version;
   bool foreign_pids = false;
   bool real_host = false;  // data not in the file is read from this host
-  std::vector<described_device> devices;
+  std::vector<DescribedDevice> devices;
   std::vector<std::size_t> positions;  // [slot]: in `devices`, from 1; 0: not there
-  std::optional<described_process> self;
-  std::vector<described_process> processes;  // by pid
-  std::optional<system_memory> system;
-  hmn::simulated::conduct conduct;
+  std::optional<DescribedProcess> self;
+  std::vector<DescribedProcess> processes;  // by pid
+  std::optional<SystemMemory> system;
+  hmn::simulated::Conduct conduct;
 
-  [[nodiscard]] const described_device* find(slot number) const noexcept {
+  [[nodiscard]] const DescribedDevice* find(Slot number) const noexcept {
     const std::size_t at = number < positions.size() ? positions[number] : 0;
     return at != 0 ? &devices[at - 1] : nullptr;
   }
-  [[nodiscard]] const described_process* find_process(std::uint32_t pid) const noexcept {
+  [[nodiscard]] const DescribedProcess* find_process(std::uint32_t pid) const noexcept {
     const auto at = std::ranges::lower_bound(processes, pid, {}, pid_of);
     return at != processes.end() && pid_of(*at) == pid ? &*at : nullptr;
   }

@@ -135,41 +135,41 @@ std::string_view start_of_title(std::string_view title) {
 
 }  // namespace
 
-void neutral::know(std::string_view real, kind of) {
+void Neutral::know(std::string_view real, Kind of) {
   const bool is_common = std::ranges::find(common, real) != std::end(common);
   if (real.size() < 2 || is_common) return;
-  for (const name& n : names_) {
+  for (const Name& n : names_) {
     if (n.real == real || n.substitute == real) return;
   }
-  name fresh{std::string(real),
-             of == kind::user ? compose({"user", ++users_}) : compose({"host", ++hosts_})};
+  Name fresh{std::string(real),
+             of == Kind::user ? compose({"user", ++users_}) : compose({"host", ++hosts_})};
   const auto at =
-      std::ranges::find_if(names_, [&](const name& n) { return n.real.size() <= real.size(); });
+      std::ranges::find_if(names_, [&](const Name& n) { return n.real.size() <= real.size(); });
   names_.insert(at, std::move(fresh));
 }
 
-void neutral::learn(std::string_view text) {
+void Neutral::learn(std::string_view text) {
   for (const std::string_view home : homes) {
     std::size_t at = 0;
     while ((at = text.find(home, at)) != std::string_view::npos) {
       at += home.size();
       std::string_view rest = path_at(text.substr(at));
-      know(scan::take_until(rest, '/'), kind::user);
+      know(scan::take_until(rest, '/'), Kind::user);
     }
   }
 }
 
-const neutral::name* neutral::name_at(std::string_view text, std::size_t at) const {
+const Neutral::Name* Neutral::name_at(std::string_view text, std::size_t at) const {
   if (at != 0 && is_letter_or_digit(text[at - 1])) return nullptr;
   const std::string_view rest = text.substr(at);
-  for (const name& n : names_) {
+  for (const Name& n : names_) {
     if (!rest.starts_with(n.real)) continue;
     if (rest.size() == n.real.size() || !is_letter_or_digit(rest[n.real.size()])) return &n;
   }
   return nullptr;
 }
 
-std::size_t neutral::number_of(std::string_view id) {
+std::size_t Neutral::number_of(std::string_view id) {
   std::string key(id);
   for (char& c : key) c = c == '_' ? '-' : lower_case(c);
   const auto known = std::ranges::find(ids_, key);
@@ -178,12 +178,12 @@ std::size_t neutral::number_of(std::string_view id) {
   return ids_.size();
 }
 
-std::string neutral::digits(std::size_t number, int base, std::size_t width) {
+std::string Neutral::digits(std::size_t number, int base, std::size_t width) {
   const std::string plain = base == 16 ? compose({hex(number)}) : compose({number});
   return plain.size() < width ? std::string(width - plain.size(), '0') + plain : plain;
 }
 
-std::size_t neutral::take_uuid(std::string_view rest, std::string& out) {
+std::size_t Neutral::take_uuid(std::string_view rest, std::string& out) {
   if (!is_uuid(rest)) return 0;
   const std::string_view uuid = rest.substr(0, uuid_shape.size());
   const std::string last = digits(number_of(uuid), 16, 12);
@@ -193,7 +193,7 @@ std::size_t neutral::take_uuid(std::string_view rest, std::string& out) {
   return uuid.size();
 }
 
-std::size_t neutral::take_digits(std::string_view rest, std::string& out) {
+std::size_t Neutral::take_digits(std::string_view rest, std::string& out) {
   const std::size_t run = hex_run(rest);
   if (run < shortest_id) return 0;
   out += digits(number_of(rest.substr(0, run)), 16, run);
@@ -201,10 +201,10 @@ std::size_t neutral::take_digits(std::string_view rest, std::string& out) {
 }
 
 // What any text may contain: names, UUIDs, ids of containers, network addresses.
-std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string& out) {
+std::size_t Neutral::take_id(std::string_view text, std::size_t at, std::string& out) {
   const std::string_view rest = text.substr(at);
   const bool starts = at == 0 || !is_of_word(text[at - 1]);
-  if (const name* const n = starts ? name_at(text, at) : nullptr) {
+  if (const Name* const n = starts ? name_at(text, at) : nullptr) {
     out += n->substitute;
     return n->real.size();
   }
@@ -220,7 +220,7 @@ std::size_t neutral::take_id(std::string_view text, std::size_t at, std::string&
   return taken;
 }
 
-std::size_t neutral::take_path(std::string_view text, std::size_t at, std::string& out) {
+std::size_t Neutral::take_path(std::string_view text, std::size_t at, std::string& out) {
   const std::string_view rest = text.substr(at);
   const bool follows = at != 0 && (is_of_word(text[at - 1]) || text[at - 1] == ']');
   const bool is_drive = rest.size() > 2 && rest[1] == ':' && rest[2] == '\\';
@@ -233,7 +233,7 @@ std::size_t neutral::take_path(std::string_view text, std::size_t at, std::strin
 }
 
 // Takes the value in "key=value", both sides of "user@host", and long words with digits.
-std::size_t neutral::take_secret(std::string_view text, std::size_t at, std::string& out) {
+std::size_t Neutral::take_secret(std::string_view text, std::size_t at, std::string& out) {
   if (!is_of_word(text[at]) || (at != 0 && is_of_word(text[at - 1]))) return 0;
   const std::string_view word = word_at(text.substr(at));
   const char before = at == 0 ? ' ' : text[at - 1];
@@ -244,15 +244,15 @@ std::size_t neutral::take_secret(std::string_view text, std::size_t at, std::str
   return take_known(text.substr(at), out);
 }
 
-std::string_view neutral::substitute_for(std::string_view word) {
-  for (const name& n : words_) {
+std::string_view Neutral::substitute_for(std::string_view word) {
+  for (const Name& n : words_) {
     if (n.real == word) return n.substitute;
   }
   words_.push_back({std::string(word), compose({"name", words_.size() + 1})});
   return words_.back().substitute;
 }
 
-std::size_t neutral::take_known(std::string_view rest, std::string& out) {
+std::size_t Neutral::take_known(std::string_view rest, std::string& out) {
   const std::string_view word = word_at(rest);
   if (is_kept(word)) {
     out += word;
@@ -262,7 +262,7 @@ std::size_t neutral::take_known(std::string_view rest, std::string& out) {
   return word.size();
 }
 
-std::string neutral::known(std::string_view text) {
+std::string Neutral::known(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -280,12 +280,12 @@ std::string neutral::known(std::string_view text) {
   return out;
 }
 
-void neutral::know_program(std::string_view comm) {
+void Neutral::know_program(std::string_view comm) {
   programs_.emplace_back(start_of_title(comm));
 }
 
 // A program may write anything in place of its name: only the kernel's name can be trusted.
-std::string neutral::program(std::string_view title, std::string_view comm) {
+std::string Neutral::program(std::string_view title, std::string_view comm) {
   if (!comm.empty()) return plain(start_of_title(procfs::full_name(comm, title)));
   std::string_view first = title.substr(0, title.find_first_of(std::string_view(" \0", 2)));
   first = start_of_title(first.substr(first.find_last_of("/\\") + 1));
@@ -294,7 +294,7 @@ std::string neutral::program(std::string_view title, std::string_view comm) {
 }
 
 // Replaces the rest of a line after a key such as "Serial Number".
-std::size_t neutral::take_serial(std::string_view rest, std::string& out) {
+std::size_t Neutral::take_serial(std::string_view rest, std::string& out) {
   const auto is_key = [&](std::string_view word) { return starts_alike(rest, word); };
   if (std::ranges::none_of(serial_words, is_key)) return 0;
   std::string_view line = rest;
@@ -310,7 +310,7 @@ std::size_t neutral::take_serial(std::string_view rest, std::string& out) {
   return start + reported.size();
 }
 
-std::string neutral::plain(std::string_view text) {
+std::string Neutral::plain(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -329,7 +329,7 @@ std::string neutral::plain(std::string_view text) {
   return out;
 }
 
-std::string neutral::id(std::string_view text, int base) {
+std::string Neutral::id(std::string_view text, int base) {
   std::string_view line = text;
   line = scan::trim(scan::take_line(line));
   const bool is_marked = line.starts_with("0x") || line.starts_with("0X");

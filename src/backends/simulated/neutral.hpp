@@ -11,12 +11,12 @@
 
 namespace hmn::simulated {
 
-class neutral {
+class Neutral {
  public:
-  enum class kind { user, host };
+  enum class Kind { user, host };
 
   // Replaces the name as a whole word. Some names are too common to identify anyone.
-  void know(std::string_view name, kind of);
+  void know(std::string_view name, Kind of);
   // Takes the kernel's name of a process as that of a program, which may be kept.
   void know_program(std::string_view comm);
   // Learns names from home folders in the text.
@@ -35,11 +35,11 @@ class neutral {
   [[nodiscard]] std::string id(std::string_view text, int base);
 
  private:
-  struct name {
+  struct Name {
     std::string real;
     std::string substitute;
   };
-  [[nodiscard]] const name* name_at(std::string_view text, std::size_t at) const;
+  [[nodiscard]] const Name* name_at(std::string_view text, std::size_t at) const;
   std::size_t number_of(std::string_view id);
   std::string_view substitute_for(std::string_view word);
   std::size_t take_uuid(std::string_view rest, std::string& out);
@@ -51,10 +51,10 @@ class neutral {
   std::size_t take_known(std::string_view rest, std::string& out);
   static std::string digits(std::size_t number, int base, std::size_t width);
 
-  std::vector<name> names_;  // longest first
+  std::vector<Name> names_;  // longest first
   std::size_t users_ = 0, hosts_ = 0;
   std::vector<std::string> programs_;
-  std::vector<name> words_;
+  std::vector<Name> words_;
   std::vector<std::string> ids_;
 };
 

@@ -21,52 +21,52 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
-void read_name(object_reader& o, usage& out) {
+void read_name(ObjectReader& o, Usage& out) {
   const std::optional<std::string_view> name = o.text("name");
   const std::optional<std::uint32_t> state = o.one_word("name_state", name_state_words);
-  const auto resolved = static_cast<std::uint32_t>(name_state::resolved);
-  const std::uint32_t implied = name ? resolved : static_cast<std::uint32_t>(name_state::unknown);
+  const auto resolved = static_cast<std::uint32_t>(NameState::resolved);
+  const std::uint32_t implied = name ? resolved : static_cast<std::uint32_t>(NameState::unknown);
   if (state && (*state == resolved) != name.has_value()) {
-    o.found().add(place(o.at(), "name_state"),
+    o.found().add(Place(o.at(), "name_state"),
                   "a name is there when, and only when, it is \"resolved\"");
   }
-  if (name && name->empty()) o.found().add(place(o.at(), "name"), "the name is empty");
-  out.name_state = static_cast<name_state>(state.value_or(implied));
+  if (name && name->empty()) o.found().add(Place(o.at(), "name"), "the name is empty");
+  out.name_state = static_cast<NameState>(state.value_or(implied));
   out.name = name.value_or("");
 }
 
-std::optional<mig_instance> read_instance(object_reader& o) {
-  const json::value* v = o.get("instance");
+std::optional<MigInstance> read_instance(ObjectReader& o) {
+  const json::Value* v = o.get("instance");
   if (v == nullptr) return {};
-  const place here(o.at(), "instance");
-  object_reader i(*v, here, o.found());
-  mig_instance instance{i.whole32("gpu").value_or(0), i.whole32("compute").value_or(0)};
+  const Place here(o.at(), "instance");
+  ObjectReader i(*v, here, o.found());
+  MigInstance instance{i.whole32("gpu").value_or(0), i.whole32("compute").value_or(0)};
   i.finish();
   return instance;
 }
 
-std::unique_ptr<const failure> read_missing(object_reader& o, const usage& row) {
-  const json::value* v = o.get("missing");
+std::unique_ptr<const Failure> read_missing(ObjectReader& o, const Usage& row) {
+  const json::Value* v = o.get("missing");
   if (v == nullptr) return {};
-  const place here(o.at(), "missing");
-  object_reader m(*v, here, o.found());
-  failure why = read_failure(m, "this value");
+  const Place here(o.at(), "missing");
+  ObjectReader m(*v, here, o.found());
+  Failure why = read_failure(m, "this value");
   m.finish();
   if (row.used) o.found().add(here, "\"used\" is given and cannot be missing");
-  return std::make_unique<failure>(why);
+  return std::make_unique<Failure>(why);
 }
 
 }  // namespace
 
-void read_pid(object_reader& o, std::uint32_t self_pid, usage& out, bool& is_self) {
+void read_pid(ObjectReader& o, std::uint32_t self_pid, Usage& out, bool& is_self) {
   constexpr std::string_view expected = "a process id from 1 to 4294967295, or \"self\"";
-  const json::value* v = o.get("pid");
+  const json::Value* v = o.get("pid");
   if (v == nullptr) return o.missing("pid", expected);
   const auto* text = v->as<std::string>();
   const auto* number = v->as<std::uint64_t>();
   is_self = text != nullptr && *text == "self";
   const bool is_pid = number != nullptr && *number > 0 && *number <= most32;
-  if (!is_self && !is_pid) o.found().refuse(place(o.at(), "pid"), *v, expected);
+  if (!is_self && !is_pid) o.found().refuse(Place(o.at(), "pid"), *v, expected);
   out.pid = is_pid ? static_cast<std::uint32_t>(*number) : self_pid;
 }
 
@@ -82,18 +82,18 @@ std::uint64_t described_at_unix_ns() noexcept {
 }
 
 // Reads the start as a date, or as the age of the process: an example is not older every day.
-std::optional<std::uint64_t> read_start(object_reader& o) {
+std::optional<std::uint64_t> read_start(ObjectReader& o) {
   const auto date = o.whole("start_unix_ns", 0, most);
   const auto age_s = o.whole("running_s", 0, most32);
   if (!age_s) return date;
-  if (date) o.found().add(place(o.at(), "running_s"), "\"start_unix_ns\" is given as well");
+  if (date) o.found().add(Place(o.at(), "running_s"), "\"start_unix_ns\" is given as well");
   const std::uint64_t now = described_at_unix_ns();
   return now - std::min(now, *age_s * platform::ns_per_second);
 }
 
 }  // namespace
 
-void read_facts(object_reader& o, usage& out) {
+void read_facts(ObjectReader& o, Usage& out) {
   read_name(o, out);
   out.uid = o.whole32("uid");
   out.start_unix_ns = read_start(o);
@@ -101,17 +101,17 @@ void read_facts(object_reader& o, usage& out) {
   out.container = o.text("container").value_or("");
 }
 
-void read_row(const json::value& v, const place& at, problems& found, std::uint32_t self_pid,
-              described_row& out) {
-  object_reader o(v, at, found);
-  usage& u = out.value;
-  u.from = source::simulated;
+void read_row(const json::Value& v, const Place& at, Problems& found, std::uint32_t self_pid,
+              DescribedRow& out) {
+  ObjectReader o(v, at, found);
+  Usage& u = out.value;
+  u.from = Source::simulated;
   read_pid(o, self_pid, u, out.is_self);
   read_facts(o, u);
   u.instance = read_instance(o);
-  const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
+  const auto allocated = static_cast<std::uint32_t>(Accounting::allocated);
   u.accounting =
-      static_cast<accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
+      static_cast<Accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
   read_fields(o, described_usage(), &u);
   u.busy_percent = o.real("busy_percent", 0, 100);
   const auto window = o.whole("window_ns", 0, most);
@@ -126,51 +126,51 @@ namespace {
 constexpr double farthest = 1e18;
 
 // Looks up the name returned by hmn_metric_name.
-const metric_words* read_id(object_reader& o) {
+const MetricWords* read_id(ObjectReader& o) {
   constexpr std::string_view expected = "a metric, such as \"temperature\"";
-  const json::value* v = o.get("metric");
+  const json::Value* v = o.get("metric");
   if (v == nullptr) {
     o.missing("metric", expected);
     return nullptr;
   }
   const auto* name = v->as<std::string>();
-  const metric_words* const words = name != nullptr ? words_of_metric(*name) : nullptr;
-  if (words == nullptr) o.found().refuse(place(o.at(), "metric"), *v, expected);
+  const MetricWords* const words = name != nullptr ? words_of_metric(*name) : nullptr;
+  if (words == nullptr) o.found().refuse(Place(o.at(), "metric"), *v, expected);
   return words;
 }
 
 // Reads a number, or a word of the metric.
-std::uint32_t read_instance(object_reader& o, const metric_words& words) {
-  const json::value* v = o.get("instance");
+std::uint32_t read_instance(ObjectReader& o, const MetricWords& words) {
+  const json::Value* v = o.get("instance");
   if (v == nullptr) return 0;
   const auto* number = v->as<std::uint64_t>();
   if (number != nullptr && *number <= most32) return static_cast<std::uint32_t>(*number);
   const auto* name = v->as<std::string>();
   const auto named = name != nullptr ? number_of(words.instances, *name) : std::nullopt;
   if (!named) {
-    o.found().refuse(place(o.at(), "instance"), *v, "a number, or an instance of the metric");
+    o.found().refuse(Place(o.at(), "instance"), *v, "a number, or an instance of the metric");
   }
   return static_cast<std::uint32_t>(named.value_or(0));
 }
 
-std::optional<failure> read_missing(object_reader& o) {
-  const json::value* v = o.get("missing");
+std::optional<Failure> read_missing(ObjectReader& o) {
+  const json::Value* v = o.get("missing");
   if (v == nullptr) return {};
-  const place here(o.at(), "missing");
-  object_reader m(*v, here, o.found());
-  failure why = read_failure(m, "this value");
+  const Place here(o.at(), "missing");
+  ObjectReader m(*v, here, o.found());
+  Failure why = read_failure(m, "this value");
   m.finish();
   return why;
 }
 
 }  // namespace
 
-described_metric read_metric(const json::value& v, const place& at, problems& found) {
-  object_reader o(v, at, found);
-  described_metric d;
-  metric& m = d.value;
-  m.from = source::simulated;
-  if (const metric_words* const words = read_id(o)) {
+DescribedMetric read_metric(const json::Value& v, const Place& at, Problems& found) {
+  ObjectReader o(v, at, found);
+  DescribedMetric d;
+  Metric& m = d.value;
+  m.from = Source::simulated;
+  if (const MetricWords* const words = read_id(o)) {
     m.id = words->id;
     m.instance = read_instance(o, *words);
   }
@@ -196,7 +196,7 @@ void put(T& to, const T& from) noexcept {
   to = from;
 }
 template <std::size_t N>
-void put(text<N>& to, const std::string& from) noexcept {
+void put(Text<N>& to, const std::string& from) noexcept {
   to.assign(from);
 }
 
@@ -215,15 +215,15 @@ bool is_pci_bus_id(std::string_view text) {
   return true;
 }
 
-class device_reader {
+class DeviceReader {
  public:
-  device_reader(object_reader& o, const described_identity* parent, std::uint32_t self_pid,
-                device_numbers& numbers, described_device& out)
+  DeviceReader(ObjectReader& o, const DescribedIdentity* parent, std::uint32_t self_pid,
+               DeviceNumbers& numbers, DescribedDevice& out)
       : o_(o), parent_(parent), self_pid_(self_pid), numbers_(numbers), d_(out) {}
 
   void read(std::size_t position) {
-    described_identity& who = d_.identity;
-    who.from = source::simulated;
+    DescribedIdentity& who = d_.identity;
+    who.from = Source::simulated;
     if (parent_ != nullptr) inherit();
     read_names();
     read_numbers();
@@ -234,7 +234,7 @@ class device_reader {
     read_rows();
     read_kinds();
     who.notes = read_notes(o_) | (is_cut_ ? note::truncated : 0);
-    d_.conduct = read_conduct(o_, level::device);
+    d_.conduct = read_conduct(o_, Level::device);
     who.number = number_at(position);
   }
 
@@ -252,34 +252,34 @@ class device_reader {
 
   // Keeps as much of a text as the member `like` of a device holds.
   template <std::size_t N>
-  void read_text(std::string_view key, text<N> device::*, std::string& out) {
+  void read_text(std::string_view key, Text<N> Device::*, std::string& out) {
     const std::optional<std::string_view> given = o_.text(key);
     if (!given) return;
     if (given->size() < N && given->find('\0') == given->npos) {
       out = *given;  // JSON is UTF-8
       return;
     }
-    const text<N> fitting(*given);
+    const Text<N> fitting(*given);
     out = fitting.view();
     is_cut_ |= fitting.was_cut();
   }
 
   void read_names() {
-    described_identity& who = d_.identity;
-    read_text("name", &device::name, who.name);
-    read_text("uuid", &device::uuid, who.uuid);
-    read_text("driver_version", &device::driver_version, who.driver_version);
-    read_text("architecture", &device::architecture, who.architecture);
+    DescribedIdentity& who = d_.identity;
+    read_text("name", &Device::name, who.name);
+    read_text("uuid", &Device::uuid, who.uuid);
+    read_text("driver_version", &Device::driver_version, who.driver_version);
+    read_text("architecture", &Device::architecture, who.architecture);
     const std::optional<std::string_view> bus = o_.text("pci_bus_id");
     if (bus && !is_pci_bus_id(*bus)) {
-      o_.found().refuse(place(o_.at(), "pci_bus_id"), *o_.get("pci_bus_id"),
+      o_.found().refuse(Place(o_.at(), "pci_bus_id"), *o_.get("pci_bus_id"),
                         "an address such as \"0000:01:00.0\", in lower case");
     }
     who.pci_bus_id = bus.value_or("");
   }
 
   void read_vendor() {
-    const json::value* v = o_.get("vendor");
+    const json::Value* v = o_.get("vendor");
     const auto* name = v != nullptr ? v->as<std::string>() : nullptr;
     const auto known = name != nullptr ? find_word(vendor_words, *name) : std::nullopt;
     if (known) {
@@ -290,7 +290,7 @@ class device_reader {
   }
 
   void read_numbers() {
-    described_identity& who = d_.identity;
+    DescribedIdentity& who = d_.identity;
     const auto id32 = [&](std::string_view key, std::uint64_t high, auto& out) {
       if (const auto number = o_.id(key, high)) out = static_cast<std::uint32_t>(*number);
     };
@@ -308,28 +308,28 @@ class device_reader {
 
   void read_version(std::string_view key, std::optional<std::uint32_t>& major_part,
                     std::optional<std::uint32_t>& minor_part) {
-    const json::value* v = o_.get(key);
+    const json::Value* v = o_.get(key);
     if (v == nullptr) return;
-    const place here(o_.at(), key);
-    object_reader version(*v, here, o_.found());
+    const Place here(o_.at(), key);
+    ObjectReader version(*v, here, o_.found());
     major_part = version.whole32("major").value_or(0);
     minor_part = version.whole32("minor").value_or(0);
     version.finish();
   }
 
   void read_instance() {
-    const json::value* v = o_.get("instance");
+    const json::Value* v = o_.get("instance");
     if (v == nullptr) return;
-    const place here(o_.at(), "instance");
-    object_reader i(*v, here, o_.found());
+    const Place here(o_.at(), "instance");
+    ObjectReader i(*v, here, o_.found());
     d_.identity.instance = {i.whole32("gpu").value_or(0), i.whole32("compute").value_or(0)};
     i.finish();
   }
 
   void read_metrics() {
-    std::set<std::pair<metric_id, std::uint32_t>> seen;
-    o_.each("metrics", [&](const json::value& v, const place& at) {
-      described_metric m = read_metric(v, at, o_.found());
+    std::set<std::pair<MetricId, std::uint32_t>> seen;
+    o_.each("metrics", [&](const json::Value& v, const Place& at) {
+      DescribedMetric m = read_metric(v, at, o_.found());
       if (!seen.emplace(m.value.id, m.value.instance).second) {
         o_.found().add(at, "this metric stands on the device already");
       }
@@ -338,9 +338,9 @@ class device_reader {
   }
 
   void read_groups() {
-    o_.each("groups", [&](const json::value& v, const place& at) {
-      object_reader o(v, at, o_.found());
-      group& g = d_.groups.emplace_back();
+    o_.each("groups", [&](const json::Value& v, const Place& at) {
+      ObjectReader o(v, at, o_.found());
+      Group& g = d_.groups.emplace_back();
       g.name = o.text("name").value_or("");
       g.used = o.bytes("used");
       g.limit = o.bytes("limit");
@@ -356,45 +356,45 @@ class device_reader {
     std::vector<std::uint32_t> pids;  // as written, 0 for "self", whose number may be written too
     d_.rows.reserve(o_.length("processes"));
     pids.reserve(d_.rows.capacity());
-    o_.each("processes", [&](const json::value& v, const place& at) {
+    o_.each("processes", [&](const json::Value& v, const Place& at) {
       read_row(v, at, o_.found(), self_pid_, d_.rows.emplace_back());
       pids.push_back(d_.rows.back().is_self ? 0 : d_.rows.back().value.pid);
     });
     if (const auto twice = find_repeated(pids)) {
-      o_.found().add(place(place(o_.at(), "processes"), *twice),
+      o_.found().add(Place(Place(o_.at(), "processes"), *twice),
                      "this process stands on the device already");
     }
   }
 
-  [[nodiscard]] memory_kind implied_memory_kind() const {
-    if (d_.memory == nullptr) return memory_kind::unknown;
-    return d_.memory->all().front().kind == pool_kind::unified ? memory_kind::unified
-                                                               : memory_kind::dedicated;
+  [[nodiscard]] MemoryKind implied_memory_kind() const {
+    if (d_.memory == nullptr) return MemoryKind::unknown;
+    return d_.memory->all().front().kind == PoolKind::unified ? MemoryKind::unified
+                                                              : MemoryKind::dedicated;
   }
 
   void read_kinds() {
-    described_identity& who = d_.identity;
+    DescribedIdentity& who = d_.identity;
     const auto memory = o_.one_word("memory_kind", memory_kind_words);
-    who.memory_kind = memory ? static_cast<hmn::memory_kind>(*memory) : implied_memory_kind();
-    const bool is_unified = who.memory_kind == memory_kind::unified;
+    who.memory_kind = memory ? static_cast<hmn::MemoryKind>(*memory) : implied_memory_kind();
+    const bool is_unified = who.memory_kind == MemoryKind::unified;
     if (parent_ != nullptr) {  // a partition is what its parent is
       who.device_class = parent_->device_class;
       who.form = parent_->form;
     } else {
       const auto device_class = o_.one_word("device_class", device_class_words);
       who.device_class =
-          device_class ? static_cast<hmn::device_class>(*device_class) : hmn::device_class::gpu;
+          device_class ? static_cast<hmn::DeviceClass>(*device_class) : hmn::DeviceClass::gpu;
       const auto form = o_.one_word("form", device_form_words);
-      who.form = form         ? static_cast<device_form>(*form)
-                 : is_unified ? device_form::integrated
-                              : device_form::discrete;
+      who.form = form         ? static_cast<DeviceForm>(*form)
+                 : is_unified ? DeviceForm::integrated
+                              : DeviceForm::discrete;
     }
     const auto condition = o_.one_word("state", state_words);
-    who.state = condition ? static_cast<hmn::state>(*condition) : hmn::state::ready;
+    who.state = condition ? static_cast<hmn::State>(*condition) : hmn::State::ready;
   }
 
-  slot number_at(std::size_t position) {
-    const described_identity& who = d_.identity;
+  Slot number_at(std::size_t position) {
+    const DescribedIdentity& who = d_.identity;
     const std::optional<std::string_view> id = o_.text("id");
     if (id) return numbers_.of("id " + std::string(*id));
     if (!who.uuid.empty()) return numbers_.of_unique("uuid ", who.uuid);
@@ -403,63 +403,63 @@ class device_reader {
     return numbers_.of_unique("pci ", who.pci_bus_id);
   }
 
-  object_reader& o_;
-  const described_identity* parent_;
+  ObjectReader& o_;
+  const DescribedIdentity* parent_;
   std::uint32_t self_pid_;
-  device_numbers& numbers_;
+  DeviceNumbers& numbers_;
   bool is_cut_ = false;
-  described_device& d_;
+  DescribedDevice& d_;
 };
 
 // Reads all devices. Their ids, uuids and numbers must differ; partitions have the numbers of their
 // parent.
-class devices_reader {
+class DevicesReader {
  public:
-  devices_reader(std::uint32_t self_pid, device_numbers& numbers, machine& out)
+  DevicesReader(std::uint32_t self_pid, DeviceNumbers& numbers, Machine& out)
       : self_pid_(self_pid), numbers_(numbers), out_(out) {}
 
-  void read(object_reader& root) {
+  void read(ObjectReader& root) {
     out_.devices.reserve(root.length("devices"));
     std::size_t position = 0;
-    root.each("devices", [&](const json::value& v, const place& at) {
-      object_reader o(v, at, root.found());
+    root.each("devices", [&](const json::Value& v, const Place& at) {
+      ObjectReader o(v, at, root.found());
       const std::size_t here = out_.devices.size();
       read_one(o, nullptr, position++);
       read_partitions(o, here);
       o.finish();
     });
-    if (has_.uuid) refuse_repeated(&described_identity::uuid, true, root);
-    if (has_.pci_bus_id) refuse_repeated(&described_identity::pci_bus_id, false, root);
-    if (has_.driver_index) refuse_repeated(&described_identity::driver_index, false, root);
-    if (has_.render_minor) refuse_repeated(&described_identity::render_minor, false, root);
+    if (has_.uuid) refuse_repeated(&DescribedIdentity::uuid, true, root);
+    if (has_.pci_bus_id) refuse_repeated(&DescribedIdentity::pci_bus_id, false, root);
+    if (has_.driver_index) refuse_repeated(&DescribedIdentity::driver_index, false, root);
+    if (has_.render_minor) refuse_repeated(&DescribedIdentity::render_minor, false, root);
   }
 
  private:
-  void read_partitions(object_reader& o, std::size_t parent) {
-    std::optional<described_identity> whole;
+  void read_partitions(ObjectReader& o, std::size_t parent) {
+    std::optional<DescribedIdentity> whole;
     if (o.get("partitions") != nullptr) whole = out_.devices[parent].identity;
     std::size_t position = 0;
-    o.each("partitions", [&](const json::value& v, const place& at) {
-      object_reader p(v, at, o.found());
+    o.each("partitions", [&](const json::Value& v, const Place& at) {
+      ObjectReader p(v, at, o.found());
       read_one(p, &*whole, position++);
       p.finish();
     });
   }
 
-  void read_one(object_reader& o, const described_identity* parent, std::size_t position) {
-    described_device& d = out_.devices.emplace_back();
-    device_reader(o, parent, self_pid_, numbers_, d).read(position);
+  void read_one(ObjectReader& o, const DescribedIdentity* parent, std::size_t position) {
+    DescribedDevice& d = out_.devices.emplace_back();
+    DeviceReader(o, parent, self_pid_, numbers_, d).read(position);
     has_.uuid |= !d.identity.uuid.empty();
     has_.pci_bus_id |= !d.identity.pci_bus_id.empty();
     has_.driver_index |= d.identity.driver_index.has_value();
     has_.render_minor |= d.identity.render_minor.has_value();
-    const slot number = d.identity.number;
+    const Slot number = d.identity.number;
     if (out_.positions.size() <= number) out_.positions.resize(number + std::size_t{1});
     if (out_.positions[number] != 0) refuse_shared(o.found(), o.at());
     out_.positions[number] = out_.devices.size();
   }
 
-  static void refuse_shared(problems& found, const place& at) {
+  static void refuse_shared(Problems& found, const Place& at) {
     found.add(at,
               "it shares its id, uuid, PCI address, driver index or render node with a device "
               "before it");
@@ -467,11 +467,11 @@ class devices_reader {
 
   // Refuses a value of `member` that several devices have. Empty ones are unknown.
   template <class T>
-  void refuse_repeated(T described_identity::*member, bool of_partitions, object_reader& root) {
-    using key = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
-    std::vector<key> values;
+  void refuse_repeated(T DescribedIdentity::*member, bool of_partitions, ObjectReader& root) {
+    using Key = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
+    std::vector<Key> values;
     std::vector<std::size_t> positions;
-    for (const described_device& d : out_.devices) {
+    for (const DescribedDevice& d : out_.devices) {
       const T& value = d.identity.*member;
       if (value == T() || (d.identity.parent && !of_partitions)) continue;
       values.push_back(value);
@@ -480,22 +480,22 @@ class devices_reader {
     if (const auto twice = find_repeated(values)) refuse_at(positions[*twice], root);
   }
 
-  void refuse_at(std::size_t position, object_reader& root) {
+  void refuse_at(std::size_t position, ObjectReader& root) {
     const auto begin = out_.devices.begin();
-    const auto is_whole = [](const described_device& d) { return !d.identity.parent; };
+    const auto is_whole = [](const DescribedDevice& d) { return !d.identity.parent; };
     const auto here = begin + static_cast<std::ptrdiff_t>(position);
     const auto wholes = static_cast<std::size_t>(std::count_if(begin, here + 1, is_whole));
-    const place list(root.at(), "devices");
-    const place whole(list, wholes - 1);
+    const Place list(root.at(), "devices");
+    const Place whole(list, wholes - 1);
     if (is_whole(*here)) return refuse_shared(root.found(), whole);
     std::size_t part = 0;
     for (auto before = here - 1; !is_whole(*before); --before) ++part;
-    refuse_shared(root.found(), place(place(whole, "partitions"), part));
+    refuse_shared(root.found(), Place(Place(whole, "partitions"), part));
   }
 
   std::uint32_t self_pid_;
-  device_numbers& numbers_;
-  machine& out_;
+  DeviceNumbers& numbers_;
+  Machine& out_;
   // Whether any device has the value, since a search through 100,000 of them takes time.
   struct {
     bool uuid = false, pci_bus_id = false, driver_index = false, render_minor = false;
@@ -504,17 +504,17 @@ class devices_reader {
 
 }  // namespace
 
-slot device_numbers::of(std::string key) {
+Slot DeviceNumbers::of(std::string key) {
   const auto [at, is_new] = by_key_.try_emplace(std::move(key), count_);
   if (is_new) ++count_;
   return at->second;
 }
 
-slot device_numbers::of(std::optional<slot> parent, std::size_t position) {
+Slot DeviceNumbers::of(std::optional<Slot> parent, std::size_t position) {
   if (!has_changes_) return count_++;
   if (!parent) {
     if (by_position_.size() <= position) by_position_.resize(position + 1);
-    std::optional<slot>& at = by_position_[position];
+    std::optional<Slot>& at = by_position_[position];
     if (!at) at = count_++;
     return *at;
   }
@@ -523,8 +523,8 @@ slot device_numbers::of(std::optional<slot> parent, std::size_t position) {
   return at->second;
 }
 
-device as_device(const described_identity& d) noexcept {
-  device out;
+Device as_device(const DescribedIdentity& d) noexcept {
+  Device out;
 #define HMN_COPY_MEMBER(member, ...) put(out.member, d.member);
   HMN_DEVICE_FIELDS(HMN_COPY_MEMBER)
 #undef HMN_COPY_MEMBER
@@ -534,9 +534,9 @@ device as_device(const described_identity& d) noexcept {
   return out;
 }
 
-void read_devices(object_reader& root, std::uint32_t self_pid, device_numbers& numbers,
-                  machine& out) {
-  devices_reader(self_pid, numbers, out).read(root);
+void read_devices(ObjectReader& root, std::uint32_t self_pid, DeviceNumbers& numbers,
+                  Machine& out) {
+  DevicesReader(self_pid, numbers, out).read(root);
 }
 
 }  // namespace hmn::simulated

@@ -18,55 +18,54 @@
 
 namespace hmn::simulated {
 
-enum class level { source, device };
+enum class Level { source, device };
 
 // Reads "failures" and "delays".
-conduct read_conduct(object_reader& o, level where);
+Conduct read_conduct(ObjectReader& o, Level where);
 
 // Reads "status", "native" and "message"; `what` names what failed if there is no message.
-failure read_failure(object_reader& o, std::string_view what);
+Failure read_failure(ObjectReader& o, std::string_view what);
 
-std::uint32_t read_notes(object_reader& o);
+std::uint32_t read_notes(ObjectReader& o);
 
 // Reads "pid": a number, or "self".
-void read_pid(object_reader& o, std::uint32_t self_pid, usage& out, bool& is_self);
+void read_pid(ObjectReader& o, std::uint32_t self_pid, Usage& out, bool& is_self);
 
 // Reads "name", "name_state", "uid" and "start_unix_ns".
-void read_facts(object_reader& o, usage& out);
+void read_facts(ObjectReader& o, Usage& out);
 
-void read_row(const json::value& v, const place& at, problems& found, std::uint32_t self_pid,
-              described_row& out);
+void read_row(const json::Value& v, const Place& at, Problems& found, std::uint32_t self_pid,
+              DescribedRow& out);
 
-described_metric read_metric(const json::value& v, const place& at, problems& found);
+DescribedMetric read_metric(const json::Value& v, const Place& at, Problems& found);
 
-std::unique_ptr<const telemetry> read_telemetry(object_reader& device);
-std::unique_ptr<const pools> read_pools(object_reader& device);
+std::unique_ptr<const Telemetry> read_telemetry(ObjectReader& device);
+std::unique_ptr<const Pools> read_pools(ObjectReader& device);
 
 // Numbers the devices of all of a machine's states, in order of first appearance, so that a device
 // keeps its number.
-class device_numbers {
+class DeviceNumbers {
  public:
   // A machine without changes has each position, UUID and PCI address of a whole device only once;
   // its reader checks the latter two.
-  explicit device_numbers(bool has_changes) : has_changes_(has_changes) {}
+  explicit DeviceNumbers(bool has_changes) : has_changes_(has_changes) {}
 
-  slot of(std::string key);
-  slot of_unique(const char* what, const std::string& key) {
+  Slot of(std::string key);
+  Slot of_unique(const char* what, const std::string& key) {
     return has_changes_ ? of(what + key) : count_++;
   }
   // Finds the number of a device without a key by its position in the list or in its parent.
-  slot of(std::optional<slot> parent, std::size_t position);
+  Slot of(std::optional<Slot> parent, std::size_t position);
 
  private:
   bool has_changes_;
-  slot count_ = 0;
-  std::unordered_map<std::string, slot> by_key_;
-  std::vector<std::optional<slot>> by_position_;  // in the list
-  std::unordered_map<std::uint64_t, slot> by_parent_;
+  Slot count_ = 0;
+  std::unordered_map<std::string, Slot> by_key_;
+  std::vector<std::optional<Slot>> by_position_;  // in the list
+  std::unordered_map<std::uint64_t, Slot> by_parent_;
 };
 
-void read_devices(object_reader& root, std::uint32_t self_pid, device_numbers& numbers,
-                  machine& out);
+void read_devices(ObjectReader& root, std::uint32_t self_pid, DeviceNumbers& numbers, Machine& out);
 
 // Returns the position of a key that occurs earlier as well. Most files have them in order.
 template <class Key>
@@ -79,6 +78,6 @@ std::optional<std::size_t> find_repeated(const std::vector<Key>& keys) {
   }
   return {};
 }
-void read_host(object_reader& root, machine& out);
+void read_host(ObjectReader& root, Machine& out);
 
 }  // namespace hmn::simulated

@@ -34,18 +34,18 @@ std::optional<std::uint64_t> take_digits(std::string_view& text) {
   return number;
 }
 
-struct fraction {
+struct Fraction {
   std::uint64_t over = 0;
   std::uint64_t under = 1;
 };
 
-std::optional<fraction> take_fraction(std::string_view& text) {
-  if (text.empty() || text.front() != '.') return fraction{};
+std::optional<Fraction> take_fraction(std::string_view& text) {
+  if (text.empty() || text.front() != '.') return Fraction{};
   text.remove_prefix(1);
   const std::size_t before = text.size();
   const std::optional<std::uint64_t> digits = take_digits(text);
   if (!digits || before - text.size() > most_decimals) return {};
-  fraction f{*digits, 1};
+  Fraction f{*digits, 1};
   for (std::size_t i = text.size(); i < before; ++i) f.under *= 10;
   return f;
 }
@@ -55,7 +55,7 @@ std::optional<fraction> take_fraction(std::string_view& text) {
 std::optional<std::uint64_t> bytes_of(std::string_view text) {
   const std::optional<std::uint64_t> whole = take_digits(text);
   if (!whole) return {};
-  const std::optional<fraction> part = take_fraction(text);
+  const std::optional<Fraction> part = take_fraction(text);
   if (!part) return {};
   if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   const std::optional<std::uint64_t> unit = unit_of(text);
@@ -122,43 +122,43 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
 
 }  // namespace
 
-std::string place::pointer() const {
+std::string Place::pointer() const {
   if (parent_ == nullptr) return "";
   std::string all = parent_->pointer();
   append_token(all, key_ ? *key_ : std::string_view(std::to_string(position_)));
   return all;
 }
 
-void problems::add(const place& at, std::string sentence) {
+void Problems::add(const Place& at, std::string sentence) {
   if (!first_) add_at(at.pointer(), std::move(sentence));
 }
 
-void problems::add_at(std::string pointer, std::string sentence) {
-  if (!first_) first_ = problem{std::move(pointer), std::move(sentence)};
+void Problems::add_at(std::string pointer, std::string sentence) {
+  if (!first_) first_ = Problem{std::move(pointer), std::move(sentence)};
 }
 
-void problems::refuse(const place& at, const json::value& v, std::string_view expected) {
+void Problems::refuse(const Place& at, const json::Value& v, std::string_view expected) {
   if (!first_) add(at, json::show(v) + " is not " + std::string(expected));
 }
 
-std::optional<std::uint64_t> find_word(std::span<const word> words, std::string_view name) {
-  for (const word& w : words) {
+std::optional<std::uint64_t> find_word(std::span<const Word> words, std::string_view name) {
+  for (const Word& w : words) {
     if (w.name == name) return w.value;
   }
   return {};
 }
 
-std::string list_of(std::span<const word> words) {
+std::string list_of(std::span<const Word> words) {
   std::string all = "one of";
-  for (const word& w : words) {
+  for (const Word& w : words) {
     all += &w == words.data() ? " " : ", ";
     all += w.name;
   }
   return all;
 }
 
-object_reader::object_reader(const json::value& v, const place& at, problems& found)
-    : members_(v.as<json::object>()), at_(at), found_(found), first_asked_(found.asked.size()) {
+ObjectReader::ObjectReader(const json::Value& v, const Place& at, Problems& found)
+    : members_(v.as<json::Object>()), at_(at), found_(found), first_asked_(found.asked.size()) {
   if (members_ == nullptr) {
     found_.refuse(at, v, "an object");
     return;
@@ -166,27 +166,27 @@ object_reader::object_reader(const json::value& v, const place& at, problems& fo
   for (const std::string& key : members_->keys) has_ |= mark_of(key);
 }
 
-const json::value* object_reader::get_or_null(std::string_view key) {
+const json::Value* ObjectReader::get_or_null(std::string_view key) {
   found_.asked.push_back(key);
-  const json::value* v = (has_ & mark_of(key)) == 0 ? nullptr : members_->find(key);
+  const json::Value* v = (has_ & mark_of(key)) == 0 ? nullptr : members_->find(key);
   const std::size_t at =
       v == nullptr ? most_bits : static_cast<std::size_t>(v - members_->values.data());
   if (at < most_bits) used_ |= std::uint64_t{1} << at;
   return v;
 }
 
-const json::value* object_reader::get(std::string_view key) {
-  const json::value* v = get_or_null(key);
+const json::Value* ObjectReader::get(std::string_view key) {
+  const json::Value* v = get_or_null(key);
   return v == nullptr || v->is_null() ? nullptr : v;
 }
 
-void object_reader::refuse(std::string_view key, const json::value& v, std::string_view expected) {
-  found_.refuse(place(at_, key), v, expected);
+void ObjectReader::refuse(std::string_view key, const json::Value& v, std::string_view expected) {
+  found_.refuse(Place(at_, key), v, expected);
 }
 
-std::optional<std::uint64_t> object_reader::whole(std::string_view key, std::uint64_t low,
-                                                  std::uint64_t high) {
-  const json::value* v = get(key);
+std::optional<std::uint64_t> ObjectReader::whole(std::string_view key, std::uint64_t low,
+                                                 std::uint64_t high) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   const auto* number = v->as<std::uint64_t>();
   if (number != nullptr && *number >= low && *number <= high) return *number;
@@ -194,14 +194,14 @@ std::optional<std::uint64_t> object_reader::whole(std::string_view key, std::uin
   return {};
 }
 
-std::optional<std::uint32_t> object_reader::whole32(std::string_view key) {
+std::optional<std::uint32_t> ObjectReader::whole32(std::string_view key) {
   const auto number = whole(key, 0, std::numeric_limits<std::uint32_t>::max());
   if (!number) return {};
   return static_cast<std::uint32_t>(*number);
 }
 
-std::optional<std::uint64_t> object_reader::id(std::string_view key, std::uint64_t high) {
-  const json::value* v = get(key);
+std::optional<std::uint64_t> ObjectReader::id(std::string_view key, std::uint64_t high) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   std::optional<std::uint64_t> number;
   if (const auto* text = v->as<std::string>()) number = hexadecimal(*text);
@@ -211,8 +211,8 @@ std::optional<std::uint64_t> object_reader::id(std::string_view key, std::uint64
   return {};
 }
 
-std::optional<std::uint64_t> object_reader::bytes(std::string_view key) {
-  const json::value* v = get(key);
+std::optional<std::uint64_t> ObjectReader::bytes(std::string_view key) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   if (const auto* number = v->as<std::uint64_t>()) return *number;
   const auto* text = v->as<std::string>();
@@ -222,36 +222,36 @@ std::optional<std::uint64_t> object_reader::bytes(std::string_view key) {
   return {};
 }
 
-std::optional<double> object_reader::real(std::string_view key, double low, double high) {
-  const json::value* v = get(key);
+std::optional<double> ObjectReader::real(std::string_view key, double low, double high) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   std::optional<double> number;
   if (const auto* whole = v->as<std::uint64_t>()) number = static_cast<double>(*whole);
-  if (const auto* other = v->as<json::number>()) number = other->nearest;
+  if (const auto* other = v->as<json::Number>()) number = other->nearest;
   if (number && *number >= low && *number <= high) return number;
   refuse(key, *v, range_text(low, high));
   return {};
 }
 
-std::optional<bool> object_reader::truth(std::string_view key) {
-  const json::value* v = get(key);
+std::optional<bool> ObjectReader::truth(std::string_view key) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   if (const auto* b = v->as<bool>()) return *b;
   refuse(key, *v, "true or false");
   return {};
 }
 
-std::optional<std::string_view> object_reader::text(std::string_view key) {
-  const json::value* v = get(key);
+std::optional<std::string_view> ObjectReader::text(std::string_view key) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   if (const auto* s = v->as<std::string>()) return *s;
   refuse(key, *v, "a text");
   return {};
 }
 
-std::optional<std::uint32_t> object_reader::one_word(std::string_view key,
-                                                     std::span<const word> words) {
-  const json::value* v = get(key);
+std::optional<std::uint32_t> ObjectReader::one_word(std::string_view key,
+                                                    std::span<const Word> words) {
+  const json::Value* v = get(key);
   if (v == nullptr) return {};
   const auto* name = v->as<std::string>();
   const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;
@@ -259,11 +259,11 @@ std::optional<std::uint32_t> object_reader::one_word(std::string_view key,
   return found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
 }
 
-std::optional<std::uint64_t> object_reader::any_words(std::string_view key,
-                                                      std::span<const word> words) {
+std::optional<std::uint64_t> ObjectReader::any_words(std::string_view key,
+                                                     std::span<const Word> words) {
   if (get(key) == nullptr) return {};
   std::uint64_t bits = 0;
-  each(key, [&](const json::value& v, const place& here) {
+  each(key, [&](const json::Value& v, const Place& here) {
     const auto* name = v.as<std::string>();
     const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;
     if (!found) return found_.refuse(here, v, list_of(words));
@@ -272,24 +272,24 @@ std::optional<std::uint64_t> object_reader::any_words(std::string_view key,
   return bits;
 }
 
-std::size_t object_reader::length(std::string_view key) const noexcept {
-  const json::value* v = members_ == nullptr ? nullptr : members_->find(key);
-  const auto* list = v != nullptr ? v->as<json::array>() : nullptr;
+std::size_t ObjectReader::length(std::string_view key) const noexcept {
+  const json::Value* v = members_ == nullptr ? nullptr : members_->find(key);
+  const auto* list = v != nullptr ? v->as<json::Array>() : nullptr;
   return list != nullptr ? list->items.size() : 0;
 }
 
-void object_reader::missing(std::string_view key, std::string_view expected) {
+void ObjectReader::missing(std::string_view key, std::string_view expected) {
   found_.add(at_, "\"" + std::string(key) + "\" is missing: " + std::string(expected));
 }
 
-void object_reader::finish() {
+void ObjectReader::finish() {
   if (members_ == nullptr || found_.first()) return;
   const auto known = std::span<const std::string_view>(found_.asked).subspan(first_asked_);
   for (std::size_t i = 0; i < members_->keys.size(); ++i) {
     const std::string& key = members_->keys[i];
     if (i < most_bits && (used_ >> i & 1) != 0) continue;
     if (key == "comment" || std::ranges::find(known, key) != known.end()) continue;
-    const json::value shown{json::value::content(key)};
+    const json::Value shown{json::Value::Content(key)};
     found_.add(at_, "the key " + json::show(shown) + " is not known; " + advice_on(key, known));
   }
 }

@@ -18,8 +18,8 @@
 namespace hmn::simulated {
 namespace {
 
-using platform::recorded_file;
-using platform::recording;
+using platform::RecordedFile;
+using platform::Recording;
 
 // Not "/sys": the default tree would come with the nodes of /dev.
 constexpr std::string_view sys = "/machine/sys";
@@ -40,28 +40,28 @@ std::string_view reported(std::string_view uevent, std::string_view key) {
   return {};
 }
 
-void set_text(recording& out, const std::string& path, std::string text) {
-  recorded_file& f = out.at(path);
+void set_text(Recording& out, const std::string& path, std::string text) {
+  RecordedFile& f = out.at(path);
   f.text = std::move(text);
-  f.errors[recorded_file::contents] = 0;
+  f.errors[RecordedFile::contents] = 0;
 }
 
-void set_link(recording& out, const std::string& path, std::string target) {
-  recorded_file& f = out.at(path);
+void set_link(Recording& out, const std::string& path, std::string target) {
+  RecordedFile& f = out.at(path);
   f.link = std::move(target);
-  f.errors[recorded_file::target] = 0;
+  f.errors[RecordedFile::target] = 0;
 }
 
-void add_name(recording& out, const std::string& folder, const std::string& name) {
-  recorded_file& f = out.at(folder);
+void add_name(Recording& out, const std::string& folder, const std::string& name) {
+  RecordedFile& f = out.at(folder);
   f.entries.push_back(name);
-  f.errors[recorded_file::names] = 0;
+  f.errors[RecordedFile::names] = 0;
 }
 
 // Restores what a copy of <sys>/class/drm/card<n> lost: its links, and its render node.
-class card_folder {
+class CardFolder {
  public:
-  card_folder(std::string folder, std::uint32_t number, std::uint32_t position, recording& out)
+  CardFolder(std::string folder, std::uint32_t number, std::uint32_t position, Recording& out)
       : folder_(std::move(folder)),
         number_(number),
         render_(first_render_minor + position),
@@ -110,7 +110,7 @@ class card_folder {
   const std::string folder_;
   std::uint32_t number_;
   std::uint32_t render_;
-  recording& out_;
+  Recording& out_;
   std::string uevent_;
   std::string below_, device_;
 };
@@ -122,7 +122,7 @@ std::optional<std::uint32_t> card_number(std::string_view name) {
   return number && *number < first_render_minor / 2 ? number : std::nullopt;
 }
 
-bool add_cards(const std::string& folder, recording& out) {
+bool add_cards(const std::string& folder, Recording& out) {
   std::vector<std::uint32_t> numbers;
   static_cast<void>(platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     const auto number = card_number(name);
@@ -132,18 +132,18 @@ bool add_cards(const std::string& folder, recording& out) {
   std::sort(numbers.begin(), numbers.end());
   std::uint32_t position = 0;
   for (const std::uint32_t number : numbers) {
-    card_folder(compose({folder, "/card", number}), number, position++, out).add();
+    CardFolder(compose({folder, "/card", number}), number, position++, out).add();
   }
   if (!numbers.empty()) return true;
   if (!is_folder(folder + "/device")) return false;
   const auto number = card_number(std::string_view(folder).substr(folder.rfind('/') + 1));
-  card_folder(folder, number.value_or(0), 0, out).add();
+  CardFolder(folder, number.value_or(0), 0, out).add();
   return true;
 }
 
 }  // namespace
 
-bool open_plain_tree(const std::string& folder, settings& s, recording& out) {
+bool open_plain_tree(const std::string& folder, Settings& s, Recording& out) {
   const bool has_sys = is_folder(folder + "/sys");
   const bool is_sys = !has_sys && is_folder(folder + "/class/drm");
   const bool has_dev = has_sys && is_folder(folder + "/dev");
@@ -161,11 +161,11 @@ bool open_plain_tree(const std::string& folder, settings& s, recording& out) {
 
 namespace {
 
-using platform::outcome;
-using platform::recorded_answer;
-using platform::recorded_file;
-using platform::recorded_run;
-using platform::recording;
+using platform::Outcome;
+using platform::RecordedAnswer;
+using platform::RecordedFile;
+using platform::RecordedRun;
+using platform::Recording;
 
 constexpr std::uint64_t most_errno = 4095;
 constexpr std::size_t longest_path = 4095;
@@ -177,9 +177,9 @@ bool climbs(std::string_view path) {
   return false;
 }
 
-std::string_view read_path(object_reader& o, std::string_view key) {
+std::string_view read_path(ObjectReader& o, std::string_view key) {
   constexpr std::string_view expected = "an absolute path without \"..\"";
-  const json::value* v = o.get(key);
+  const json::Value* v = o.get(key);
   if (v == nullptr) {
     o.missing(key, expected);
     return {};
@@ -187,43 +187,43 @@ std::string_view read_path(object_reader& o, std::string_view key) {
   const auto* path = v->as<std::string>();
   const bool is_one = path != nullptr && path->starts_with('/') && path->size() <= longest_path &&
                       path->find('\0') == std::string::npos && !climbs(*path);
-  if (!is_one) o.found().refuse(place(o.at(), key), *v, expected);
+  if (!is_one) o.found().refuse(Place(o.at(), key), *v, expected);
   return is_one ? std::string_view(*path) : std::string_view();
 }
 
 // Reads "text", or "hex" for binary data. Returns false if neither is there.
-bool read_bytes(object_reader& o, std::string& out) {
+bool read_bytes(ObjectReader& o, std::string& out) {
   const auto text = o.text("text");
   const auto hex = o.text("hex");
   if (text && hex) o.found().add(o.at(), "one of \"text\" and \"hex\" is enough");
   if (text) out = *text;
   if (hex && !read_hex(*hex, out)) {
-    o.found().add(place(o.at(), "hex"), "these are not pairs of hexadecimal digits");
+    o.found().add(Place(o.at(), "hex"), "these are not pairs of hexadecimal digits");
   }
   return text || hex;
 }
 
-void read_errors(object_reader& o, recorded_file& f) {
-  const json::value* v = o.get("errors");
+void read_errors(ObjectReader& o, RecordedFile& f) {
+  const json::Value* v = o.get("errors");
   if (v == nullptr) return;
-  const place here(o.at(), "errors");
-  object_reader e(*v, here, o.found());
-  for (unsigned p = 0; p < recorded_file::parts; ++p) {
+  const Place here(o.at(), "errors");
+  ObjectReader e(*v, here, o.found());
+  for (unsigned p = 0; p < RecordedFile::parts; ++p) {
     const auto error = e.whole(part_names[p], 1, most_errno);
     if (!error) continue;
-    if (f.errors[p] == 0 && p != recorded_file::presence) {
-      o.found().add(place(here, part_names[p]), "it is given and cannot have failed");
+    if (f.errors[p] == 0 && p != RecordedFile::presence) {
+      o.found().add(Place(here, part_names[p]), "it is given and cannot have failed");
     }
     f.errors[p] = static_cast<int>(*error);
   }
   e.finish();
 }
 
-void read_status(object_reader& o, recorded_file& f) {
-  const json::value* v = o.get("status");
+void read_status(ObjectReader& o, RecordedFile& f) {
+  const json::Value* v = o.get("status");
   if (v == nullptr) return;
-  const place here(o.at(), "status");
-  object_reader s(*v, here, o.found());
+  const Place here(o.at(), "status");
+  ObjectReader s(*v, here, o.found());
   const auto type = s.one_word("type", type_words).value_or(0);
   f.about.is_directory = type == is_directory;
   f.about.is_character_device = type == is_character_device;
@@ -234,21 +234,21 @@ void read_status(object_reader& o, recorded_file& f) {
   f.about.special_device_major = s.whole("major", 0, most32).value_or(0);
   f.about.special_device_minor = s.whole("minor", 0, most32).value_or(0);
   s.finish();
-  f.errors[recorded_file::status] = 0;
+  f.errors[RecordedFile::status] = 0;
 }
 
-std::unique_ptr<recorded_file> read_file(const json::value& v, const place& at, problems& found) {
-  object_reader o(v, at, found);
-  auto made = std::make_unique<recorded_file>(std::string(read_path(o, "path")));
-  recorded_file& f = *made;
-  f.errors[recorded_file::presence] = 0;
-  if (read_bytes(o, f.text)) f.errors[recorded_file::contents] = 0;
+std::unique_ptr<RecordedFile> read_file(const json::Value& v, const Place& at, Problems& found) {
+  ObjectReader o(v, at, found);
+  auto made = std::make_unique<RecordedFile>(std::string(read_path(o, "path")));
+  RecordedFile& f = *made;
+  f.errors[RecordedFile::presence] = 0;
+  if (read_bytes(o, f.text)) f.errors[RecordedFile::contents] = 0;
   if (const auto link = o.text("link")) {
     f.link = *link;
-    f.errors[recorded_file::target] = 0;
+    f.errors[RecordedFile::target] = 0;
   }
-  if (o.get("list") != nullptr) f.errors[recorded_file::names] = 0;
-  o.each("list", [&](const json::value& name, const place& here) {
+  if (o.get("list") != nullptr) f.errors[RecordedFile::names] = 0;
+  o.each("list", [&](const json::Value& name, const Place& here) {
     const auto* text = name.as<std::string>();
     if (text == nullptr || text->empty() || text->find('/') != std::string::npos) {
       return found.refuse(here, name, "a name");
@@ -263,38 +263,38 @@ std::unique_ptr<recorded_file> read_file(const json::value& v, const place& at, 
   return made;
 }
 
-recording::files read_files(object_reader& o, problems& found) {
-  recording::files all;
-  o.each("files", [&](const json::value& f, const place& here) {
+Recording::Files read_files(ObjectReader& o, Problems& found) {
+  Recording::Files all;
+  o.each("files", [&](const json::Value& f, const Place& here) {
     if (!found.first()) all.push_back(read_file(f, here, found));
   });
-  recording::files sorted;
+  Recording::Files sorted;
   sorted.reserve(all.size());
   const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
     return all[a]->path < all[b]->path;
   };
   for (const std::uint32_t i : sorted_positions(all.size(), is_before)) {
     if (!sorted.empty() && sorted.back()->path == all[i]->path) {
-      found.add(place(place(place(o.at(), "files"), i), "path"), "it is in the list already");
+      found.add(Place(Place(Place(o.at(), "files"), i), "path"), "it is in the list already");
     }
     sorted.push_back(std::move(all[i]));
   }
   return sorted;
 }
 
-recorded_run read_run(const json::value& v, const place& at, problems& found) {
-  object_reader o(v, at, found);
-  recorded_run run;
+RecordedRun read_run(const json::Value& v, const Place& at, Problems& found) {
+  ObjectReader o(v, at, found);
+  RecordedRun run;
   run.path = read_path(o, "path");
-  o.each("arguments", [&](const json::value& argument, const place& here) {
+  o.each("arguments", [&](const json::Value& argument, const Place& here) {
     const auto* text = argument.as<std::string>();
     if (text == nullptr) return found.refuse(here, argument, "a text");
     run.arguments.push_back(*text);
   });
-  outcome& reported = run.reported;
-  reported.what = static_cast<outcome::kind>(
+  Outcome& reported = run.reported;
+  reported.what = static_cast<Outcome::Kind>(
       o.one_word("outcome", outcome_words)
-          .value_or(static_cast<std::uint32_t>(outcome::kind::finished)));
+          .value_or(static_cast<std::uint32_t>(Outcome::Kind::finished)));
   reported.error = static_cast<int>(o.whole("errno", 0, most_errno).value_or(0));
   reported.signal = static_cast<int>(o.whole("signal", 0, 255).value_or(0));
   const auto code = o.whole("exit", 0, 255);
@@ -305,13 +305,13 @@ recorded_run read_run(const json::value& v, const place& at, problems& found) {
   return run;
 }
 
-recorded_answer read_answer(const json::value& v, const place& at, problems& found) {
-  object_reader o(v, at, found);
-  recorded_answer a;
+RecordedAnswer read_answer(const json::Value& v, const Place& at, Problems& found) {
+  ObjectReader o(v, at, found);
+  RecordedAnswer a;
   a.node = read_path(o, "node");
   const auto language = o.one_word("language", language_words);
   if (!language) o.missing("language", list_of(language_words));
-  a.what.in = static_cast<platform::query_language>(language.value_or(0));
+  a.what.in = static_cast<platform::QueryLanguage>(language.value_or(0));
   a.what.number = o.whole32("number").value_or(0);
   a.error = static_cast<int>(o.whole("errno", 0, most_errno).value_or(0));
   read_bytes(o, a.bytes);
@@ -320,7 +320,7 @@ recorded_answer read_answer(const json::value& v, const place& at, problems& fou
 }
 
 constexpr auto root_words = [] {
-  std::array<word, roots.size()> words{};
+  std::array<Word, roots.size()> words{};
   for (std::size_t i = 0; i < roots.size(); ++i) words[i] = {roots[i].name, 1U << i};
   return words;
 }();
@@ -344,20 +344,20 @@ bool read_hex(std::string_view digits, std::string& out) {
   return true;
 }
 
-recorded_machine read_recording(const json::value& v, const place& at, problems& found) {
-  recorded_machine m;
-  m.answers = std::make_shared<recording>(recording::use::replay);
-  object_reader o(v, at, found);
+RecordedMachine read_recording(const json::Value& v, const Place& at, Problems& found) {
+  RecordedMachine m;
+  m.answers = std::make_shared<Recording>(Recording::Use::replay);
+  ObjectReader o(v, at, found);
   if (!o.whole("format", 1, 1)) o.missing("format", "1: what this version reads");
   o.text("version");
   m.answers->set_page_size(
       static_cast<std::size_t>(o.whole("page_size", 512, 1U << 26).value_or(0)));
   m.moved = static_cast<std::uint32_t>(o.any_words("roots", root_words).value_or(0));
   m.answers->set(read_files(o, found));
-  o.each("runs", [&](const json::value& r, const place& here) {
+  o.each("runs", [&](const json::Value& r, const Place& here) {
     m.answers->add(read_run(r, here, found));
   });
-  o.each("answers", [&](const json::value& a, const place& here) {
+  o.each("answers", [&](const json::Value& a, const Place& here) {
     m.answers->add(read_answer(a, here, found));
   });
   o.finish();

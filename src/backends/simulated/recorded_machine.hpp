@@ -19,26 +19,26 @@ namespace hmn::simulated {
 
 // A root that a context reads. One other than the default is "/machine/<name>" in a recording,
 // which hides the recorder's folders.
-struct root {
+struct Root {
   std::string_view name;
-  std::string settings::*place;
+  std::string Settings::*place;
   std::string_view usual;
 };
 
 inline constexpr std::array roots = {
-    root{"proc", &settings::proc_root, "/proc"},
-    root{"sys", &settings::sys_root, "/sys"},
-    root{"dev", &settings::dev_root, ""},
-    root{"cgroup", &settings::cgroup_root, ""},
-    root{"nvidia_smi", &settings::nvidia_smi_path, ""},
-    root{"rocm_smi", &settings::rocm_smi_path, ""},
-    root{"amd_smi", &settings::amd_smi_path, ""},
+    Root{"proc", &Settings::proc_root, "/proc"},
+    Root{"sys", &Settings::sys_root, "/sys"},
+    Root{"dev", &Settings::dev_root, ""},
+    Root{"cgroup", &Settings::cgroup_root, ""},
+    Root{"nvidia_smi", &Settings::nvidia_smi_path, ""},
+    Root{"rocm_smi", &Settings::rocm_smi_path, ""},
+    Root{"amd_smi", &Settings::amd_smi_path, ""},
 };
 
 inline constexpr std::string_view moved_roots = "/machine/";
 
 // In the order of recorded_file::part.
-inline constexpr std::array<std::string_view, platform::recorded_file::parts> part_names = {
+inline constexpr std::array<std::string_view, platform::RecordedFile::parts> part_names = {
     "read", "link", "list", "status", "open"};
 
 inline constexpr std::uint32_t is_directory = 1;
@@ -46,26 +46,26 @@ inline constexpr std::uint32_t is_character_device = 2;
 inline constexpr std::array type_words = {entry("other", 0U), entry("directory", is_directory),
                                           entry("character", is_character_device)};
 
-using outcome_kind = platform::outcome::kind;
+using OutcomeKind = platform::Outcome::Kind;
 inline constexpr std::array outcome_words = {
-    entry("finished", outcome_kind::finished),
-    entry("not_found", outcome_kind::not_found),
-    entry("not_runnable", outcome_kind::not_runnable),
-    entry("timed_out", outcome_kind::timed_out),
-    entry("output_too_long", outcome_kind::output_too_long),
+    entry("finished", OutcomeKind::finished),
+    entry("not_found", OutcomeKind::not_found),
+    entry("not_runnable", OutcomeKind::not_runnable),
+    entry("timed_out", OutcomeKind::timed_out),
+    entry("output_too_long", OutcomeKind::output_too_long),
 };
 
 // Not inline: mingw-w64 puts it into sections of two kinds, which do not link.
 [[maybe_unused]] constexpr std::array language_words = {
-    entry("i915", platform::query_language::i915), entry("xe", platform::query_language::xe)};
+    entry("i915", platform::QueryLanguage::i915), entry("xe", platform::QueryLanguage::xe)};
 
 // What "recording" in a machine file contains.
-struct recorded_machine {
-  std::shared_ptr<platform::recording> answers;
+struct RecordedMachine {
+  std::shared_ptr<platform::Recording> answers;
   std::uint32_t moved = 0;  // bit n: roots[n] was not the default
 };
 
-recorded_machine read_recording(const json::value& v, const place& at, problems& found);
+RecordedMachine read_recording(const json::Value& v, const Place& at, Problems& found);
 
 // Decodes pairs of hexadecimal digits; returns false if malformed.
 bool read_hex(std::string_view digits, std::string& out);
@@ -73,6 +73,6 @@ bool read_hex(std::string_view digits, std::string& out);
 // Reads a folder of copied kernel files: it contains "sys" or "proc", or is a sysfs tree, or
 // contains folders of cards as in /sys/class/drm ("card0", each with its "device"), or is one of
 // these. Returns false for any other folder. `s`: changed for the sources that read it.
-bool open_plain_tree(const std::string& folder, settings& s, platform::recording& out);
+bool open_plain_tree(const std::string& folder, Settings& s, platform::Recording& out);
 
 }  // namespace hmn::simulated

@@ -17,10 +17,10 @@
 namespace hmn::simulated {
 namespace {
 
-using platform::recorded_answer;
-using platform::recorded_file;
-using platform::recorded_run;
-using files = std::span<const std::unique_ptr<recorded_file>>;
+using platform::RecordedAnswer;
+using platform::RecordedFile;
+using platform::RecordedRun;
+using Files = std::span<const std::unique_ptr<RecordedFile>>;
 
 std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
@@ -45,25 +45,25 @@ bool is_of_groups(std::string_view path) {
   return path.find("/cgroup") != std::string_view::npos;
 }
 
-const recorded_file* find(files all, std::string_view path) {
+const RecordedFile* find(Files all, std::string_view path) {
   const auto at = std::lower_bound(
       all.begin(), all.end(), path,
-      [](const std::unique_ptr<recorded_file>& f, std::string_view p) { return f->path < p; });
+      [](const std::unique_ptr<RecordedFile>& f, std::string_view p) { return f->path < p; });
   return at != all.end() && (*at)->path == path ? at->get() : nullptr;
 }
 
 // Whether an open descriptor is of no interest: it is not of a device, and no source uses it.
-bool is_idle_descriptor(const recorded_file& f) {
-  return f.path.find("/fd/") != std::string::npos && f.has(recorded_file::status) &&
+bool is_idle_descriptor(const RecordedFile& f) {
+  return f.path.find("/fd/") != std::string::npos && f.has(RecordedFile::status) &&
          !f.about.is_character_device;
 }
 
-class writer {
+class Writer {
  public:
-  writer(const settings& s, const scenario& reported) : s_(s), reported_(reported) {}
+  Writer(const Settings& s, const Scenario& reported) : s_(s), reported_(reported) {}
 
-  std::string write(files all, std::span<const recorded_run> runs,
-                    std::span<const recorded_answer> answers) {
+  std::string write(Files all, std::span<const RecordedRun> runs,
+                    std::span<const RecordedAnswer> answers) {
     learn(all, runs);
     to_.open('{');
     to_.member("format", 1);
@@ -77,8 +77,8 @@ class writer {
     list("files", all, [&](const auto& f) {
       if (!is_idle_descriptor(*f)) write(*f, all);
     });
-    list("runs", runs, [&](const recorded_run& r) { write(r); });
-    list("answers", answers, [&](const recorded_answer& a) { write(a); });
+    list("runs", runs, [&](const RecordedRun& r) { write(r); });
+    list("answers", answers, [&](const RecordedAnswer& a) { write(a); });
     to_.close('}');
     to_.close('}');
     out_ += '\n';
@@ -86,18 +86,18 @@ class writer {
   }
 
  private:
-  [[nodiscard]] bool is_usual(const root& r) const {
+  [[nodiscard]] bool is_usual(const Root& r) const {
     const std::string& place = s_.*r.place;
     return place.empty() || place == r.usual;
   }
 
   void write_roots() {
     std::uint32_t moved = 0;
-    for (const root& r : roots) moved |= is_usual(r) ? 0U : 1U;
+    for (const Root& r : roots) moved |= is_usual(r) ? 0U : 1U;
     if (moved == 0) return;
     to_.key("roots");
     to_.open('[');
-    for (const root& r : roots) {
+    for (const Root& r : roots) {
       if (!is_usual(r)) to_.text(r.name);
     }
     to_.close(']');
@@ -105,8 +105,8 @@ class writer {
 
   // The path that a root other than the default has in a recording.
   [[nodiscard]] std::string moved(std::string_view path) const {
-    const root* best = nullptr;
-    for (const root& r : roots) {
+    const Root* best = nullptr;
+    for (const Root& r : roots) {
       const bool is_it = !is_usual(r) && is_below(path, s_.*r.place);
       if (is_it && (best == nullptr || (s_.*best->place).size() < (s_.*r.place).size())) best = &r;
     }
@@ -127,43 +127,43 @@ class writer {
     return is_of_kernel(path) ? there : by_.known(there);
   }
 
-  void learn(files all, std::span<const recorded_run> runs) {
+  void learn(Files all, std::span<const RecordedRun> runs) {
     for (const char* const variable : {"USER", "LOGNAME", "SUDO_USER"}) {
       const char* const name = platform::environment(variable);
-      if (name != nullptr) by_.know(name, neutral::kind::user);
+      if (name != nullptr) by_.know(name, Neutral::Kind::user);
     }
     const std::string host = platform::host_name();
-    by_.know(host, neutral::kind::host);
-    by_.know(host.substr(0, host.find('.')), neutral::kind::host);
+    by_.know(host, Neutral::Kind::host);
+    by_.know(host.substr(0, host.find('.')), Neutral::Kind::host);
     for (const auto& f : all) {
       if (is_of_sysfs(f->path)) continue;
       if (last_part(f->path) == "stat") by_.know_program(comm_of(f->text));
       if (last_part(f->path) != "mountinfo") by_.learn(f->text);
       by_.learn(f->link);
     }
-    for (const recorded_run& r : runs) by_.learn(r.reported.output);
+    for (const RecordedRun& r : runs) by_.learn(r.reported.output);
   }
 
-  std::string neutral_text(const recorded_file& f, files all) {
+  std::string neutral_text(const RecordedFile& f, Files all) {
     std::string_view stat;
     if (last_part(f.path) == "cmdline") {
       const std::string_view folder = std::string_view(f.path).substr(0, f.path.rfind('/'));
-      const recorded_file* const of = find(all, compose({folder, "/stat"}));
+      const RecordedFile* const of = find(all, compose({folder, "/stat"}));
       if (of != nullptr) stat = of->text;
     }
     return kept_text(by_, f.path, f.text, stat);
   }
 
-  void write(const recorded_file& f, files all) {
-    const auto holds = [&](recorded_file::part p) { return f.has(p); };
+  void write(const RecordedFile& f, Files all) {
+    const auto holds = [&](RecordedFile::Part p) { return f.has(p); };
     to_.line();
     to_.open('{');
     to_.member("path", neutral_path(f.path));
-    if (holds(recorded_file::contents)) write_bytes(neutral_text(f, all));
+    if (holds(RecordedFile::contents)) write_bytes(neutral_text(f, all));
     if (f.is_cut) to_.member("cut", true);
-    if (holds(recorded_file::target)) write_link(f);
-    if (holds(recorded_file::names)) write_names(f, all);
-    if (holds(recorded_file::status)) write_status(f);
+    if (holds(RecordedFile::target)) write_link(f);
+    if (holds(RecordedFile::names)) write_names(f, all);
+    if (holds(RecordedFile::status)) write_status(f);
     if (f.is_program) to_.member("program", true);
     write_errors(f);
     to_.close('}');
@@ -173,29 +173,29 @@ class writer {
   void write_bytes(std::string_view bytes) {
     if (is_text(bytes)) return to_.member("text", bytes);
     std::string digits;
-    for (const char c : bytes) digits += piece_text(hex(static_cast<unsigned char>(c), 2)).view();
+    for (const char c : bytes) digits += PieceText(hex(static_cast<unsigned char>(c), 2)).view();
     to_.member("hex", digits);
   }
 
-  void write_link(const recorded_file& f) {
+  void write_link(const RecordedFile& f) {
     const bool is_private =
         f.path.find("/fd/") != std::string::npos && !f.link.starts_with("/dev/");
     if (is_private) return;
     to_.member("link", is_of_sysfs(f.path) ? f.link : by_.known(f.link));
   }
 
-  void write_names(const recorded_file& f, files all) {
+  void write_names(const RecordedFile& f, Files all) {
     to_.key("list");
     to_.open('[');
     for (const std::string& name : f.entries) {
-      const recorded_file* const entry = find(all, compose({f.path, "/", name}));
+      const RecordedFile* const entry = find(all, compose({f.path, "/", name}));
       if (entry != nullptr && is_idle_descriptor(*entry)) continue;
       to_.text(is_of_kernel(f.path) ? name : by_.known(name));
     }
     to_.close(']');
   }
 
-  void write_status(const recorded_file& f) {
+  void write_status(const RecordedFile& f) {
     const auto number = [&](std::string_view name, std::uint64_t n) {
       if (n != 0) to_.member(name, n);
     };
@@ -214,18 +214,18 @@ class writer {
     to_.close('}');
   }
 
-  void write_errors(const recorded_file& f) {
+  void write_errors(const RecordedFile& f) {
     const auto is_error = [](int e) { return e > 0; };
     if (std::ranges::none_of(f.errors, is_error)) return;
     to_.key("errors");
     to_.open('{');
-    for (unsigned p = 0; p < recorded_file::parts; ++p) {
+    for (unsigned p = 0; p < RecordedFile::parts; ++p) {
       if (is_error(f.errors[p])) to_.member(part_names[p], static_cast<std::uint64_t>(f.errors[p]));
     }
     to_.close('}');
   }
 
-  void write(const recorded_run& r) {
+  void write(const RecordedRun& r) {
     to_.line();
     to_.open('{');
     to_.member("path", neutral_path(r.path));
@@ -243,7 +243,7 @@ class writer {
     to_.close('}');
   }
 
-  void write(const recorded_answer& a) {
+  void write(const RecordedAnswer& a) {
     to_.line();
     to_.open('{');
     to_.member("node", neutral_path(a.node));
@@ -264,27 +264,27 @@ class writer {
     to_.close(']');
   }
 
-  const settings& s_;
-  const scenario& reported_;
-  neutral by_;
+  const Settings& s_;
+  const Scenario& reported_;
+  Neutral by_;
   std::string out_;
-  json::writer to_{out_};
+  json::Writer to_{out_};
 };
 
-failure too_much(const char* what) {
-  return {status::limit, source::simulated, {}, what};
+Failure too_much(const char* what) {
+  return {Status::limit, Source::simulated, {}, what};
 }
 
 }  // namespace
 
-result<void> recorder::text(std::string& out) const {
+Result<void> Recorder::text(std::string& out) const {
   const int lost = answers_->lost();
-  if (lost == ENOMEM) return failure{status::no_memory, source::simulated, {}, "no memory left"};
+  if (lost == ENOMEM) return Failure{Status::no_memory, Source::simulated, {}, "no memory left"};
   if (lost != 0) {
     return too_much("the sources read more than the 64 MiB that a recording keeps");
   }
   answers_->look([&](const auto& all, const auto& runs, const auto& answers) {
-    out = writer(settings_, *reported_).write(all, runs, answers);
+    out = Writer(settings_, *reported_).write(all, runs, answers);
   });
   if (out.size() > most_file_bytes) {
     return too_much("the recording is larger than the 16 MiB that a machine file may have");

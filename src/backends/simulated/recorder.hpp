@@ -11,21 +11,21 @@
 namespace hmn::simulated {
 
 // Records what the sources of one context read, and writes it as a machine file.
-class recorder final : public machine_recorder {
+class Recorder final : public MachineRecorder {
  public:
-  explicit recorder(const settings& s)
+  explicit Recorder(const Settings& s)
       : settings_(s),
-        answers_(std::make_shared<platform::recording>(platform::recording::use::keep)),
-        reported_(std::make_shared<scenario>()) {}
+        answers_(std::make_shared<platform::Recording>(platform::Recording::Use::keep)),
+        reported_(std::make_shared<Scenario>()) {}
 
-  [[nodiscard]] const std::shared_ptr<platform::recording>& answers() const { return answers_; }
-  [[nodiscard]] const std::shared_ptr<scenario>& reported() const { return reported_; }
-  result<void> text(std::string& out) const override;
+  [[nodiscard]] const std::shared_ptr<platform::Recording>& answers() const { return answers_; }
+  [[nodiscard]] const std::shared_ptr<Scenario>& reported() const { return reported_; }
+  Result<void> text(std::string& out) const override;
 
  private:
-  const settings settings_;
-  const std::shared_ptr<platform::recording> answers_;
-  const std::shared_ptr<scenario> reported_;  // of sources that read no files: NVML
+  const Settings settings_;
+  const std::shared_ptr<platform::Recording> answers_;
+  const std::shared_ptr<Scenario> reported_;  // of sources that read no files: NVML
 };
 
 }  // namespace hmn::simulated

@@ -8,14 +8,14 @@
 namespace hmn::simulated {
 namespace {
 
-void write_failure(json::writer& to, neutral& by, std::string_view call, const failure& why) {
+void write_failure(json::Writer& to, Neutral& by, std::string_view call, const Failure& why) {
   const bool has_word = std::ranges::any_of(
-      status_words, [&](const word& w) { return w.value == static_cast<std::uint32_t>(why.code); });
+      status_words, [&](const Word& w) { return w.value == static_cast<std::uint32_t>(why.code); });
   to.open('{');
   if (!call.empty()) to.member("call", call);
   write_word(to, "status", status_words,
-             static_cast<std::uint32_t>(has_word ? why.code : status::backend));
-  if (why.native.domain != native_domain::none && why.native.code >= 0) {
+             static_cast<std::uint32_t>(has_word ? why.code : Status::backend));
+  if (why.native.domain != NativeDomain::none && why.native.code >= 0) {
     to.key("native");
     to.open('{');
     write_word(to, "domain", domain_words, static_cast<std::uint32_t>(why.native.domain));
@@ -26,7 +26,7 @@ void write_failure(json::writer& to, neutral& by, std::string_view call, const f
   to.close('}');
 }
 
-void write_instance(json::writer& to, const std::optional<mig_instance>& i) {
+void write_instance(json::Writer& to, const std::optional<MigInstance>& i) {
   if (!i) return;
   to.key("instance");
   to.open('{');
@@ -35,7 +35,7 @@ void write_instance(json::writer& to, const std::optional<mig_instance>& i) {
   to.close('}');
 }
 
-void write_version(json::writer& to, std::string_view key, std::optional<std::uint32_t> major_part,
+void write_version(json::Writer& to, std::string_view key, std::optional<std::uint32_t> major_part,
                    std::optional<std::uint32_t> minor_part) {
   if (!major_part || !minor_part) return;
   to.key(key);
@@ -45,7 +45,7 @@ void write_version(json::writer& to, std::string_view key, std::optional<std::ui
   to.close('}');
 }
 
-void write_identity(json::writer& to, neutral& by, const device& d) {
+void write_identity(json::Writer& to, Neutral& by, const Device& d) {
   const auto text = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) to.member(name, by.plain(value));
   };
@@ -74,7 +74,7 @@ void write_identity(json::writer& to, neutral& by, const device& d) {
 }
 
 // Unknown "free" and "used" are written as null: a reader would derive absent ones.
-void write_pool(json::writer& to, const pool& p) {
+void write_pool(json::Writer& to, const Pool& p) {
   to.open('{');
   write_word(to, "kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
   if (p.instance != 0) to.member("instance", p.instance);
@@ -90,7 +90,7 @@ void write_pool(json::writer& to, const pool& p) {
   to.close('}');
 }
 
-void write_telemetry(json::writer& to, const telemetry& t) {
+void write_telemetry(json::Writer& to, const Telemetry& t) {
   to.key("telemetry");
   to.open('{');
   write_fields(to, described_telemetry(), &t);
@@ -98,8 +98,8 @@ void write_telemetry(json::writer& to, const telemetry& t) {
   to.close('}');
 }
 
-void write_metric(json::writer& to, const metric& m) {
-  const metric_words* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
+void write_metric(json::Writer& to, const Metric& m) {
+  const MetricWords* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   if (words == nullptr) return;
   to.open('{');
   to.word_member("metric", words->name);
@@ -111,10 +111,10 @@ void write_metric(json::writer& to, const metric& m) {
   to.close('}');
 }
 
-void write_row(json::writer& to, const usage& u) {
+void write_row(json::Writer& to, const Usage& u) {
   to.open('{');
   to.member("pid", u.pid);
-  described_fields of = described_usage();
+  DescribedFields of = described_usage();
   of.bits &= ~usage_field::host_resident;  // host data, stored elsewhere in the file
   write_fields(to, of, &u);
   write_word(to, "accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
@@ -127,19 +127,19 @@ void write_row(json::writer& to, const usage& u) {
 
 }  // namespace
 
-scenario::listed_device* scenario::find(slot number) {
-  for (listed_device& d : devices_) {
+Scenario::ListedDevice* Scenario::find(Slot number) {
+  for (ListedDevice& d : devices_) {
     if (d.identity.number == number) return &d;
   }
   return nullptr;
 }
 
-void scenario::listed(const std::vector<device>& all) {
+void Scenario::listed(const std::vector<Device>& all) {
   const std::lock_guard lock(mutex_);
   is_asked_ = true;
   refusal_.reset();
-  for (const device& each : all) {
-    if (listed_device* const known = find(each.number)) {
+  for (const Device& each : all) {
+    if (ListedDevice* const known = find(each.number)) {
       known->identity = each;
     } else {
       devices_.emplace_back().identity = each;
@@ -147,56 +147,56 @@ void scenario::listed(const std::vector<device>& all) {
   }
 }
 
-void scenario::settle(listed_device& d, std::string_view call, const result<void>& outcome) {
+void Scenario::settle(ListedDevice& d, std::string_view call, const Result<void>& outcome) {
   std::erase_if(d.failures, [&](const auto& f) { return f.first == call; });
   if (!outcome) d.failures.emplace_back(call, outcome.why());
 }
 
-void scenario::reported(slot number, const result<void>& outcome, const pools& value) {
+void Scenario::reported(Slot number, const Result<void>& outcome, const Pools& value) {
   const std::lock_guard lock(mutex_);
-  listed_device* const d = find(number);
+  ListedDevice* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->memory = value;
   settle(*d, "pools", outcome);
 }
 
-void scenario::reported(slot number, const result<void>& outcome, const telemetry& value) {
+void Scenario::reported(Slot number, const Result<void>& outcome, const Telemetry& value) {
   const std::lock_guard lock(mutex_);
-  listed_device* const d = find(number);
+  ListedDevice* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->load = value;
   settle(*d, "telemetry", outcome);
 }
 
-void scenario::reported(slot number, const result<void>& outcome, const std::vector<usage>& rows) {
+void Scenario::reported(Slot number, const Result<void>& outcome, const std::vector<Usage>& rows) {
   const std::lock_guard lock(mutex_);
-  listed_device* const d = find(number);
+  ListedDevice* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->rows = rows;
   settle(*d, "processes", outcome);
 }
 
-void scenario::reported(slot number, const result<void>& outcome,
-                        const std::vector<metric>& numbers) {
+void Scenario::reported(Slot number, const Result<void>& outcome,
+                        const std::vector<Metric>& numbers) {
   const std::lock_guard lock(mutex_);
-  listed_device* const d = find(number);
+  ListedDevice* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->numbers = numbers;
   settle(*d, "metrics", outcome);
 }
 
-void scenario::is(const source_state& now) {
+void Scenario::is(const SourceState& now) {
   const std::lock_guard lock(mutex_);
   version_ = now.version.view();
 }
 
-void scenario::refused(const failure& why) {
+void Scenario::refused(const Failure& why) {
   const std::lock_guard lock(mutex_);
   is_asked_ = true;
   refusal_ = why;
 }
 
-void scenario::write_device(json::writer& to, neutral& by, const listed_device& d) const {
+void Scenario::write_device(json::Writer& to, Neutral& by, const ListedDevice& d) const {
   to.line();
   to.open('{');
   write_identity(to, by, d.identity);
@@ -207,20 +207,20 @@ void scenario::write_device(json::writer& to, neutral& by, const listed_device& 
     for (const auto& each : all) write(each);
     to.close(']');
   };
-  list("pools", d.memory.all(), [&](const pool& p) { write_pool(to, p); });
+  list("pools", d.memory.all(), [&](const Pool& p) { write_pool(to, p); });
   if (d.load) write_telemetry(to, *d.load);
-  list("metrics", d.numbers, [&](const metric& m) { write_metric(to, m); });
-  list("processes", d.rows, [&](const usage& u) { write_row(to, u); });
+  list("metrics", d.numbers, [&](const Metric& m) { write_metric(to, m); });
+  list("processes", d.rows, [&](const Usage& u) { write_row(to, u); });
   list("failures", d.failures, [&](const auto& f) { write_failure(to, by, f.first, f.second); });
-  std::vector<const listed_device*> parts;
-  for (const listed_device& other : devices_) {
+  std::vector<const ListedDevice*> parts;
+  for (const ListedDevice& other : devices_) {
     if (other.identity.parent == d.identity.number) parts.push_back(&other);
   }
-  list("partitions", parts, [&](const listed_device* p) { write_device(to, by, *p); });
+  list("partitions", parts, [&](const ListedDevice* p) { write_device(to, by, *p); });
   to.close('}');
 }
 
-void scenario::write(json::writer& to, neutral& by) const {
+void Scenario::write(json::Writer& to, Neutral& by) const {
   const std::lock_guard lock(mutex_);
   if (!is_asked_) return;
   to.line();
@@ -233,7 +233,7 @@ void scenario::write(json::writer& to, neutral& by) const {
   }
   to.key("devices");
   to.open('[');
-  for (const listed_device& d : devices_) {
+  for (const ListedDevice& d : devices_) {
     if (!d.identity.parent) write_device(to, by, d);
   }
   to.close(']');

@@ -15,39 +15,39 @@
 
 namespace hmn::simulated {
 
-class scenario {
+class Scenario {
  public:
-  void listed(const std::vector<device>& all);
-  void reported(slot number, const result<void>& outcome, const pools& value);
-  void reported(slot number, const result<void>& outcome, const telemetry& value);
-  void reported(slot number, const result<void>& outcome, const std::vector<usage>& rows);
-  void reported(slot number, const result<void>& outcome, const std::vector<metric>& numbers);
-  void is(const source_state& now);
+  void listed(const std::vector<Device>& all);
+  void reported(Slot number, const Result<void>& outcome, const Pools& value);
+  void reported(Slot number, const Result<void>& outcome, const Telemetry& value);
+  void reported(Slot number, const Result<void>& outcome, const std::vector<Usage>& rows);
+  void reported(Slot number, const Result<void>& outcome, const std::vector<Metric>& numbers);
+  void is(const SourceState& now);
   // Records that the source could not be opened.
-  void refused(const failure& why);
+  void refused(const Failure& why);
 
   // Writes "version", "devices" and "failures".
-  void write(json::writer& to, neutral& by) const;
+  void write(json::Writer& to, Neutral& by) const;
 
  private:
-  struct listed_device {
-    device identity;
-    pools memory;
-    std::optional<hmn::telemetry> load;
-    std::vector<metric> numbers;
-    std::vector<usage> rows;
-    std::vector<std::pair<std::string_view, failure>> failures;  // by call
+  struct ListedDevice {
+    Device identity;
+    Pools memory;
+    std::optional<hmn::Telemetry> load;
+    std::vector<Metric> numbers;
+    std::vector<Usage> rows;
+    std::vector<std::pair<std::string_view, Failure>> failures;  // by call
   };
 
-  listed_device* find(slot number);
-  void settle(listed_device& d, std::string_view call, const result<void>& outcome);
-  void write_device(json::writer& to, neutral& by, const listed_device& d) const;
+  ListedDevice* find(Slot number);
+  void settle(ListedDevice& d, std::string_view call, const Result<void>& outcome);
+  void write_device(json::Writer& to, Neutral& by, const ListedDevice& d) const;
 
-  mutable platform::mutex mutex_;
+  mutable platform::Mutex mutex_;
   bool is_asked_ = false;
   std::string version_;
-  std::optional<failure> refusal_;
-  std::vector<listed_device> devices_;
+  std::optional<Failure> refusal_;
+  std::vector<ListedDevice> devices_;
 };
 
 }  // namespace hmn::simulated

@@ -20,18 +20,18 @@ constexpr std::size_t most_described = 2'000'000;
 
 constexpr std::array namespace_words = {entry("own", 0U), entry("foreign", 1U)};
 
-machine read_machine(const json::value& document, std::uint32_t self_pid, device_numbers& numbers,
-                     problems& found) {
-  const place root;
-  object_reader o(document, root, found);
-  machine m;
+Machine read_machine(const json::Value& document, std::uint32_t self_pid, DeviceNumbers& numbers,
+                     Problems& found) {
+  const Place root;
+  ObjectReader o(document, root, found);
+  Machine m;
   o.text("$schema");
   o.whole("format", 1, 1);
   m.version.assign(o.text("version").value_or(""));
   m.foreign_pids = o.one_word("pid_namespace", namespace_words).value_or(0) != 0;
   read_devices(o, self_pid, numbers, m);
   read_host(o, m);
-  m.conduct = read_conduct(o, level::source);
+  m.conduct = read_conduct(o, Level::source);
   // Both were taken out of the document before: here they are only known keys.
   o.get("changes");
   o.get("recording");
@@ -39,17 +39,17 @@ machine read_machine(const json::value& document, std::uint32_t self_pid, device
   return m;
 }
 
-json::value take(json::value& document, std::string_view key) {
-  json::value taken;
-  if (auto* root = document.as<json::object>()) {
-    if (json::value* member = root->find(key)) taken = std::move(*member);
+json::Value take(json::Value& document, std::string_view key) {
+  json::Value taken;
+  if (auto* root = document.as<json::Object>()) {
+    if (json::Value* member = root->find(key)) taken = std::move(*member);
     root->erase(key);
   }
   return taken;
 }
 
-moment read_moment(object_reader& o) {
-  moment m{o.whole("at_reading", 1, most64), o.whole("after_ms", 0, most64)};
+Moment read_moment(ObjectReader& o) {
+  Moment m{o.whole("at_reading", 1, most64), o.whole("after_ms", 0, most64)};
   if (m.at_reading.has_value() == m.after_ms.has_value()) {
     o.found().add(o.at(), "exactly one of \"at_reading\" and \"after_ms\" is needed");
   }
@@ -60,21 +60,21 @@ moment read_moment(object_reader& o) {
 constexpr std::string_view replaced_whole[] = {"version", "pid_namespace", "devices",
                                                "host",    "failures",      "delays"};
 
-class scripter {
+class Scripter {
  public:
-  scripter(std::uint32_t self_pid, bool has_changes) : self_pid_(self_pid), numbers_(has_changes) {}
+  Scripter(std::uint32_t self_pid, bool has_changes) : self_pid_(self_pid), numbers_(has_changes) {}
 
-  void change_by(json::value& document, const json::value& v, const place& at, problems& found) {
-    object_reader o(v, at, found);
+  void change_by(json::Value& document, const json::Value& v, const Place& at, Problems& found) {
+    ObjectReader o(v, at, found);
     moments.push_back(read_moment(o));
     if (v.find("patch") != nullptr) {
       return found.add(
-          place(at, "patch"),
+          Place(at, "patch"),
           "patches are no longer read; expected the whole \"devices\" or \"host\" from "
           "this time on");
     }
     for (const std::string_view key : replaced_whole) {
-      if (const json::value* whole = o.get(key)) document.as<json::object>()->set(key, *whole);
+      if (const json::Value* whole = o.get(key)) document.as<json::Object>()->set(key, *whole);
     }
     o.finish();
     if (found.first()) return;
@@ -84,72 +84,72 @@ class scripter {
                        "with this change, the machine has more than two million values in all its "
                        "states; leave out changes, or parts of the machine");
     }
-    problems after;
+    Problems after;
     machines.push_back(read_machine(document, self_pid_, numbers_, after));
     if (const auto& wrong = after.first()) {
       found.add_at(at.pointer() + wrong->pointer, wrong->sentence);
     }
   }
 
-  void read(json::value document, const json::value& changes, problems& found) {
-    const json::value kept = take(document, "recording");
+  void read(json::Value document, const json::Value& changes, Problems& found) {
+    const json::Value kept = take(document, "recording");
     machines.push_back(read_machine(document, self_pid_, numbers_, found));
-    const place root;
-    if (!kept.is_null()) recorded = read_recording(kept, place(root, "recording"), found);
+    const Place root;
+    if (!kept.is_null()) recorded = read_recording(kept, Place(root, "recording"), found);
     if (changes.is_null()) return;
-    const place here(root, "changes");
-    const auto* list = changes.as<json::array>();
+    const Place here(root, "changes");
+    const auto* list = changes.as<json::Array>();
     if (list == nullptr) return found.refuse(here, changes, "a list");
     if (list->items.size() > most_changes) {
       return found.add(here, "more than " + std::to_string(most_changes) + " changes");
     }
     for (std::size_t i = 0; i < list->items.size() && !found.first(); ++i) {
-      change_by(document, list->items[i], place(here, i), found);
+      change_by(document, list->items[i], Place(here, i), found);
     }
   }
 
-  std::vector<machine> machines;
-  std::vector<moment> moments;
-  recorded_machine recorded;
+  std::vector<Machine> machines;
+  std::vector<Moment> moments;
+  RecordedMachine recorded;
 
  private:
   std::uint32_t self_pid_;
-  device_numbers numbers_;
+  DeviceNumbers numbers_;
   std::size_t described_ = 0;  // values in all changed states
 };
 
-bool has_come(const moment& m, std::uint64_t reading, std::uint64_t elapsed_ms) {
+bool has_come(const Moment& m, std::uint64_t reading, std::uint64_t elapsed_ms) {
   return m.at_reading ? reading >= *m.at_reading : elapsed_ms >= *m.after_ms;
 }
 
-problem as_problem(const json::syntax_error& e) {
+Problem as_problem(const json::SyntaxError& e) {
   return {"", "line " + std::to_string(e.line) + ", column " + std::to_string(e.column) + ": " +
                   e.what};
 }
 
 }  // namespace
 
-const machine& script::at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept {
+const Machine& Script::at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept {
   std::size_t n = 0;
   while (n < moments_.size() && has_come(moments_[n], reading, elapsed_ms)) ++n;
   return states_[n];
 }
 
-bool script::knows(std::uint32_t pid) const noexcept {
+bool Script::knows(std::uint32_t pid) const noexcept {
   return std::ranges::any_of(states_,
-                             [pid](const machine& m) { return m.find_process(pid) != nullptr; });
+                             [pid](const Machine& m) { return m.find_process(pid) != nullptr; });
 }
 
-std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid) {
+std::variant<Script, Problem> read_script(std::string_view text, std::uint32_t self_pid) {
   auto parsed = json::parse(text);
-  if (const auto* e = std::get_if<json::syntax_error>(&parsed)) return as_problem(*e);
-  problems found;
-  auto& document = *std::get_if<json::value>(&parsed);
-  const json::value changes = take(document, "changes");
-  scripter s(self_pid, !changes.is_null());
+  if (const auto* e = std::get_if<json::SyntaxError>(&parsed)) return as_problem(*e);
+  Problems found;
+  auto& document = *std::get_if<json::Value>(&parsed);
+  const json::Value changes = take(document, "changes");
+  Scripter s(self_pid, !changes.is_null());
   s.read(std::move(document), changes, found);
   if (found.first()) return *found.first();
-  script all;
+  Script all;
   all.states_ = std::move(s.machines);
   all.moments_ = std::move(s.moments);
   all.recorded_ = std::move(s.recorded);
@@ -158,47 +158,47 @@ std::variant<script, problem> read_script(std::string_view text, std::uint32_t s
 
 namespace {
 
-failure unreadable(int error, const std::string& path) {
-  failure why;
-  why.from = source::simulated;
-  why.native = {native_domain::error_number, error};
+Failure unreadable(int error, const std::string& path) {
+  Failure why;
+  why.from = Source::simulated;
+  why.native = {NativeDomain::error_number, error};
   if (error == ENOENT || error == ENOTDIR) {
-    why.code = status::no_source;
+    why.code = Status::no_source;
     why.message = "there is no machine file: " + path;
   } else if (is_refused(error)) {
-    why.code = status::permission;
+    why.code = Status::permission;
     why.message = "this user may not read the machine file: " + path;
   } else {
-    why.code = status::backend;
+    why.code = Status::backend;
     why.message = "the machine file cannot be read: " + path;
   }
   return why;
 }
 
-failure malformed(const problem& p, const std::string& path) {
+Failure malformed(const Problem& p, const std::string& path) {
   const std::string where = p.pointer.empty() ? "" : p.pointer + ": ";
   return {
-      status::argument, source::simulated, {}, where + p.sentence + " (machine file " + path + ")"};
+      Status::argument, Source::simulated, {}, where + p.sentence + " (machine file " + path + ")"};
 }
 
 }  // namespace
 
-machine_file::machine_file(std::string path, result<script> content)
+MachineFile::MachineFile(std::string path, Result<Script> content)
     : path_(std::move(path)),
       loaded_(std::move(content)),
       loaded_at_ns_(platform::monotonic_ns()) {}
 
-result<script> machine_file::load() {
+Result<Script> MachineFile::load() {
   std::string text;
-  const platform::errno_or<bool> read = platform::read_whole(path_.c_str(), text, most_file_bytes);
+  const platform::ErrnoOr<bool> read = platform::read_whole(path_.c_str(), text, most_file_bytes);
   if (!read) return unreadable(read.error, path_);
   if (read.value) return malformed({"", "it is larger than 16 MiB"}, path_);
   auto parsed = read_script(text, platform::current_pid());
-  if (const auto* p = std::get_if<problem>(&parsed)) return malformed(*p, path_);
-  return std::move(*std::get_if<script>(&parsed));
+  if (const auto* p = std::get_if<Problem>(&parsed)) return malformed(*p, path_);
+  return std::move(*std::get_if<Script>(&parsed));
 }
 
-result<void> machine_file::open() {
+Result<void> MachineFile::open() {
   if (!loaded_) {
     loaded_.emplace(load());
     loaded_at_ns_ = platform::monotonic_ns();
@@ -207,39 +207,39 @@ result<void> machine_file::open() {
   return {};
 }
 
-view machine_file::at(std::uint64_t reading) const noexcept {
+View MachineFile::at(std::uint64_t reading) const noexcept {
   const std::uint64_t elapsed = platform::monotonic_ns() - loaded_at_ns_;
-  const script& s = **loaded_;
+  const Script& s = **loaded_;
   return {&s.at(reading, elapsed / platform::ns_per_ms), reading};
 }
 
-result<view> machine_file::next(counter of) {
+Result<View> MachineFile::next(Counter of) {
   const std::lock_guard guard(lock_);
-  if (result<void> opened = open(); !opened) return opened.why();
+  if (Result<void> opened = open(); !opened) return opened.why();
   return at(++readings_[static_cast<std::size_t>(of)]);
 }
 
-result<view> machine_file::next_of_process(std::uint32_t pid) {
+Result<View> MachineFile::next_of_process(std::uint32_t pid) {
   const std::lock_guard guard(lock_);
-  if (result<void> opened = open(); !opened) return opened.why();
+  if (Result<void> opened = open(); !opened) return opened.why();
   return at((*loaded_)->knows(pid) ? ++process_readings_[pid] : 1);
 }
 
-recorded_machine machine_file::recorded() {
+RecordedMachine MachineFile::recorded() {
   const std::lock_guard guard(lock_);
-  if (result<void> opened = open(); !opened) return {};
+  if (Result<void> opened = open(); !opened) return {};
   return (*loaded_)->recorded();
 }
 
-bool machine_file::has_devices() {
+bool MachineFile::has_devices() {
   const std::lock_guard guard(lock_);
   return open() && !(*loaded_)->beginning().devices.empty();
 }
 
-result<view> machine_file::latest() {
+Result<View> MachineFile::latest() {
   const std::lock_guard guard(lock_);
-  if (result<void> opened = open(); !opened) return opened.why();
-  const std::uint64_t readings = readings_[static_cast<std::size_t>(counter::devices)];
+  if (Result<void> opened = open(); !opened) return opened.why();
+  const std::uint64_t readings = readings_[static_cast<std::size_t>(Counter::devices)];
   return at(std::max<std::uint64_t>(readings, 1));
 }
 

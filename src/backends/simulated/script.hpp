@@ -23,69 +23,69 @@ namespace hmn::simulated {
 inline constexpr std::size_t most_changes = 1000;
 
 // When a change happens: one of the two is set.
-struct moment {
+struct Moment {
   std::optional<std::uint64_t> at_reading;
   std::optional<std::uint64_t> after_ms;
 };
 
-class script {
+class Script {
  public:
   // Returns the machine at that time. A change applies once its time has come and all earlier
   // changes apply.
-  [[nodiscard]] const machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
+  [[nodiscard]] const Machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
   // Returns the recording of a machine's own files; empty if none.
-  [[nodiscard]] const recorded_machine& recorded() const noexcept { return recorded_; }
-  [[nodiscard]] const machine& beginning() const noexcept { return states_.front(); }
+  [[nodiscard]] const RecordedMachine& recorded() const noexcept { return recorded_; }
+  [[nodiscard]] const Machine& beginning() const noexcept { return states_.front(); }
   // Whether any state of the host has the process.
   [[nodiscard]] bool knows(std::uint32_t pid) const noexcept;
 
  private:
-  friend std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);
+  friend std::variant<Script, Problem> read_script(std::string_view text, std::uint32_t self_pid);
 
-  std::vector<machine> states_;
-  recorded_machine recorded_;
-  std::vector<moment> moments_;  // [n]: from states_[n] to states_[n + 1]
+  std::vector<Machine> states_;
+  RecordedMachine recorded_;
+  std::vector<Moment> moments_;  // [n]: from states_[n] to states_[n + 1]
 };
 
-std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);
+std::variant<Script, Problem> read_script(std::string_view text, std::uint32_t self_pid);
 
 inline constexpr std::size_t most_file_bytes = 16 * 1024 * 1024;
 
 // The machine as one reading sees it.
-struct view {
-  const machine* now = nullptr;
+struct View {
+  const Machine* now = nullptr;
   std::uint64_t reading = 0;
 };
 
 // Calls that count their own readings.
-enum class counter { devices, own_memory, system };
+enum class Counter { devices, own_memory, system };
 
 // A machine file, which is read on first use and never again; the host and the devices of one
 // context share it. Thread-safe.
-class machine_file {
+class MachineFile {
  public:
-  explicit machine_file(std::string path) : path_(std::move(path)) {}
+  explicit MachineFile(std::string path) : path_(std::move(path)) {}
   // Uses the content instead of reading a file.
-  machine_file(std::string path, result<script> content);
+  MachineFile(std::string path, Result<Script> content);
 
   // Begins a reading. The machine lives as long as this object.
-  result<view> next(counter of);
-  result<view> next_of_process(std::uint32_t pid);
+  Result<View> next(Counter of);
+  Result<View> next_of_process(std::uint32_t pid);
   // Returns the recording of a machine's files, which is empty if the file is unreadable, and
   // whether it has devices.
-  recorded_machine recorded();
+  RecordedMachine recorded();
   bool has_devices();
   // Returns the latest reading of the devices.
-  result<view> latest();
+  Result<View> latest();
 
  private:
-  result<void> open();  // with the lock held
-  result<script> load();
-  [[nodiscard]] view at(std::uint64_t reading) const noexcept;
+  Result<void> open();  // with the lock held
+  Result<Script> load();
+  [[nodiscard]] View at(std::uint64_t reading) const noexcept;
 
   const std::string path_;
-  platform::mutex lock_;
-  std::optional<result<script>> loaded_;
+  platform::Mutex lock_;
+  std::optional<Result<Script>> loaded_;
   std::uint64_t loaded_at_ns_ = 0;
   std::array<std::uint64_t, 3> readings_{};
   std::map<std::uint32_t, std::uint64_t> process_readings_;  // of pids in the file

@@ -14,84 +14,84 @@
 namespace hmn::tegra {
 namespace {
 
-using sysfs::path_text;
+using sysfs::PathText;
 
 // A Tegra SoC has exactly one GPU.
-class tegra_source final : public device_source {
+class TegraSource final : public DeviceSource {
  public:
-  explicit tegra_source(const settings& s);
+  explicit TegraSource(const Settings& s);
 
-  result<void> probe() override;
-  result<void> prepare(reading& r) override;
-  result<void> devices(std::vector<device>& out, reading& r) override;
-  result<void> memory(slot number, pools& out, reading& r) override;
-  result<void> telemetry(slot number, FieldSet fields, hmn::telemetry& out, reading& r) override;
-  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  Result<void> probe() override;
+  Result<void> prepare(Reading& r) override;
+  Result<void> devices(std::vector<Device>& out, Reading& r) override;
+  Result<void> memory(Slot number, Pools& out, Reading& r) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
   void close() noexcept override { gpu_ = {}; }
-  source_state describe(source which) const override;
+  SourceState describe(Source which) const override;
 
  private:
-  [[nodiscard]] result<void> find(slot number) const;
+  [[nodiscard]] Result<void> find(Slot number) const;
   void look();
   void find_sensors();
   // Fails if only root may read the file, or it does not exist.
-  [[nodiscard]] result<nvmap_clients> read_clients() const;
+  [[nodiscard]] Result<NvmapClients> read_clients() const;
 
   std::string sys_root_;
   std::string proc_root_;
   bool may_wake_;
   bool is_asleep_ = false;
-  gpu gpu_;
-  rail rail_;
+  Gpu gpu_;
+  Rail rail_;
   bool is_sure_ = false;   // of both places
-  text<512> thermometer_;  // folder of the thermal zone; empty: none
+  Text<512> thermometer_;  // folder of the thermal zone; empty: none
 };
 
-constexpr slot only = 0;
+constexpr Slot only = 0;
 constexpr std::size_t clients_cap = 1U << 20;
 
-failure asleep() {
-  return fail(status::asleep, "the GPU is suspended, and this would wake it");
+Failure asleep() {
+  return fail(Status::asleep, "the GPU is suspended, and this would wake it");
 }
 
-usage row_of(const nvmap_client& c) {
-  usage row;
+Usage row_of(const NvmapClient& c) {
+  Usage row;
   row.pid = c.pid;
-  row.from = source::tegra;
-  row.accounting = accounting::allocated;
+  row.from = Source::tegra;
+  row.accounting = Accounting::allocated;
   row.used = row.allocated = c.bytes;
   return row;
 }
 
 }  // namespace
 
-tegra_source::tegra_source(const settings& s)
-    : device_source(source::tegra, calls::return_in_time),  // files of sysfs
+TegraSource::TegraSource(const Settings& s)
+    : DeviceSource(Source::tegra, Calls::return_in_time),  // files of sysfs
       sys_root_(s.sys_root),
       proc_root_(s.proc_root),
       may_wake_(s.wake_devices) {}
 
-result<void> tegra_source::probe() {
+Result<void> TegraSource::probe() {
   if (gpu_.folder.empty()) look();
   if (!gpu_.folder.empty()) return {};
-  return fail(status::no_source, "no Tegra GPU");
+  return fail(Status::no_source, "no Tegra GPU");
 }
 
-void tegra_source::look() {
+void TegraSource::look() {
   gpu_ = find_gpu(sys_root_);
   if (gpu_.folder.empty()) return;
   find_sensors();
 }
 
-void tegra_source::find_sensors() {
+void TegraSource::find_sensors() {
   is_sure_ = true;
   rail_ = find_rail(sys_root_, is_sure_);
   thermometer_ = find_thermometer(sys_root_, is_sure_);
 }
 
-result<void> tegra_source::prepare(reading&) {
-  if (gpu_.folder.empty() || !platform::exists(path_text{gpu_.folder.view(), "/of_node"}.c_str())) {
+Result<void> TegraSource::prepare(Reading&) {
+  if (gpu_.folder.empty() || !platform::exists(PathText{gpu_.folder.view(), "/of_node"}.c_str())) {
     look();
   } else if (!is_sure_) {
     find_sensors();
@@ -100,20 +100,20 @@ result<void> tegra_source::prepare(reading&) {
   return {};
 }
 
-result<void> tegra_source::find(slot number) const {
+Result<void> TegraSource::find(Slot number) const {
   if (number == only && !gpu_.folder.empty()) return {};
-  return fail(status::device_lost, "the GPU was here and is gone");
+  return fail(Status::device_lost, "the GPU was here and is gone");
 }
 
-result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
+Result<void> TegraSource::devices(std::vector<Device>& out, Reading& r) {
   if (gpu_.folder.empty()) return {};
-  device who;
+  Device who;
   who.number = only;
-  who.from = source::tegra;
-  who.form = device_form::integrated;
-  who.memory_kind = memory_kind::unified;
+  who.from = Source::tegra;
+  who.form = DeviceForm::integrated;
+  who.memory_kind = MemoryKind::unified;
   who.vendor = vendor::nvidia;
-  who.state = is_asleep_ ? state::asleep : state::ready;
+  who.state = is_asleep_ ? State::asleep : State::ready;
   const int unnamed = read_board_name(proc_root_, sys_root_, who.name);
   if (unnamed != 0) {
     diagnose(r, unreadable(unnamed, sys_root_, "firmware/devicetree/base/model"), subject::devices,
@@ -123,58 +123,57 @@ result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-result<nvmap_clients> tegra_source::read_clients() const {
+Result<NvmapClients> TegraSource::read_clients() const {
   constexpr const char* file = "kernel/debug/nvmap/iovmm/clients";
   std::string text;
-  const path_text path{sys_root_, "/", file};
+  const PathText path{sys_root_, "/", file};
   const auto cut = platform::read_whole(path.c_str(), text, clients_cap);
   if (cut) return parse_nvmap(text);
   if (cut.error == ENOENT) {
     return fail(
-        status::unsupported,
+        Status::unsupported,
         "users of the GPU's memory are not reported by this kernel; debugfs may not be mounted");
   }
   return unreadable(cut.error, sys_root_, file);
 }
 
-result<void> tegra_source::memory(slot number, pools& out, reading& r) {
-  if (result<void> ok = find(number); !ok) return ok;
-  pool p;
-  p.kind = pool_kind::unified;
-  p.from = source::tegra;
+Result<void> TegraSource::memory(Slot number, Pools& out, Reading& r) {
+  if (Result<void> ok = find(number); !ok) return ok;
+  Pool p;
+  p.kind = PoolKind::unified;
+  p.from = Source::tegra;
   p.is_main = true;
-  result<nvmap_clients> clients = read_clients();
+  Result<NvmapClients> clients = read_clients();
   if (clients && clients->total) {
     p.used = clients->total;
-    p.accounting = accounting::allocated;
+    p.accounting = Accounting::allocated;
   } else {
     diagnose(
-        r, clients ? fail(status::backend, "nvmap's list of clients has no total") : clients.why(),
+        r, clients ? fail(Status::backend, "nvmap's list of clients has no total") : clients.why(),
         subject::pools, pool_field::used);
   }
   out.add(p);
   return {};
 }
 
-result<void> tegra_source::telemetry(slot number, FieldSet fields, hmn::telemetry& out,
-                                     reading& r) {
-  if (result<void> ok = find(number); !ok) return ok;
+Result<void> TegraSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
+  if (Result<void> ok = find(number); !ok) return ok;
   if (is_asleep_ && !may_wake_) return asleep();
   return read_sensors({gpu_, rail_, thermometer_, is_sure_}, fields, out, r);
 }
 
-result<void> tegra_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
-  if (result<void> ok = find(number); !ok) return ok;
+Result<void> TegraSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& r) {
+  if (Result<void> ok = find(number); !ok) return ok;
   if (!is_asleep_ || may_wake_) add_metrics({gpu_, rail_, thermometer_, is_sure_}, out, r);
   return {};
 }
 
-result<void> tegra_source::processes(slot number, std::vector<usage>& out, reading& r) {
-  if (result<void> ok = find(number); !ok) return ok;
-  const result<nvmap_clients> clients = read_clients();
+Result<void> TegraSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
+  if (Result<void> ok = find(number); !ok) return ok;
+  const Result<NvmapClients> clients = read_clients();
   if (!clients) return clients.why();
-  for (const nvmap_client& c : clients->all) {
-    const auto known = std::ranges::find_if(out, [&](const usage& u) { return u.pid == c.pid; });
+  for (const NvmapClient& c : clients->all) {
+    const auto known = std::ranges::find_if(out, [&](const Usage& u) { return u.pid == c.pid; });
     if (known == out.end()) {
       out.push_back(row_of(c));
     } else {
@@ -182,17 +181,17 @@ result<void> tegra_source::processes(slot number, std::vector<usage>& out, readi
     }
   }
   if (clients->total && !clients->is_odd) return {};
-  const failure why = with_reason(
-      reason::not_understood,
-      fail(status::backend, "nvmap's list of clients has lines that make no sense, or no total"));
+  const Failure why = with_reason(
+      Reason::not_understood,
+      fail(Status::backend, "nvmap's list of clients has lines that make no sense, or no total"));
   if (!out.empty()) diagnose(r, why, subject::processes, 0);
   return mark_incomplete(out, why);
 }
 
-source_state tegra_source::describe(source which) const {
-  source_state now;
-  now.why = {status::ok, which, {}, {}};
-  now.state = gpu_.folder.empty() ? state::absent : is_asleep_ ? state::asleep : state::ready;
+SourceState TegraSource::describe(Source which) const {
+  SourceState now;
+  now.why = {Status::ok, which, {}, {}};
+  now.state = gpu_.folder.empty() ? State::absent : is_asleep_ ? State::asleep : State::ready;
   return now;
 }
 
@@ -200,8 +199,8 @@ source_state tegra_source::describe(source which) const {
 
 namespace hmn {
 
-std::unique_ptr<device_source> make_tegra(const settings& s) {
-  return std::make_unique<tegra::tegra_source>(s);
+std::unique_ptr<DeviceSource> make_tegra(const Settings& s) {
+  return std::make_unique<tegra::TegraSource>(s);
 }
 
 }  // namespace hmn

@@ -6,15 +6,15 @@
 namespace hmn::xe {
 namespace {
 
-using intel::gt;
-using intel::heap;
-using intel::raw_region;
+using intel::Gt;
+using intel::Heap;
+using intel::RawRegion;
 
 // struct drm_xe_query_mem_regions: a count and padding.
 constexpr std::size_t header_size = 8;
 
-heap read_region(const raw_region& r) noexcept {
-  heap h;
+Heap read_region(const RawRegion& r) noexcept {
+  Heap h;
   if (r.size == 0 || r.size == ~std::uint64_t{0}) return h;
   h.total = r.size;
   if (r.amount <= r.size) h.used = r.amount;
@@ -24,17 +24,17 @@ heap read_region(const raw_region& r) noexcept {
   return h;
 }
 
-bool is_idle(const heap& h) noexcept {
+bool is_idle(const Heap& h) noexcept {
   return h.used.value_or(0) == 0;
 }
 
 constexpr std::uint32_t query_mem_regions = 1;
 
-constexpr intel::gt_files in_freq{"act_freq",  "cur_freq", "max_freq",
-                                  "/throttle", "status",   "reason_"};
+constexpr intel::GtFiles in_freq{"act_freq",  "cur_freq", "max_freq",
+                                 "/throttle", "status",   "reason_"};
 
 // <device>/tile<T>/gt<N>/freq0: the first of a tile is its main one, the others are media.
-int find_gts(const drm::card& c, std::vector<gt>& out) {
+int find_gts(const drm::Card& c, std::vector<Gt>& out) {
   int failed = 0;
   const auto each_tile = [&](std::uint32_t tile) {
     const std::string folder = compose({c.folder.view(), "/tile", tile});
@@ -49,13 +49,13 @@ int find_gts(const drm::card& c, std::vector<gt>& out) {
   return failed != 0 ? failed : error;
 }
 
-constexpr intel::dialect spoken{
-    source::xe,        "xe", {platform::query_language::xe, query_mem_regions},
+constexpr intel::Dialect spoken{
+    Source::xe,        "xe", {platform::QueryLanguage::xe, query_mem_regions},
     xe::parse_regions, true, find_gts};
 
 }  // namespace
 
-std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept {
+std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> answer) noexcept {
   auto all = intel::sum_regions(answer, header_size, read_region);
   // Without CAP_PERFMON all values are 0. With it some are not, since the driver's own page tables
   // count.
@@ -68,8 +68,8 @@ std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> an
 
 namespace hmn::drm {
 
-std::unique_ptr<driver> make_xe() {
-  return std::make_unique<intel::intel_driver>(xe::spoken);
+std::unique_ptr<Driver> make_xe() {
+  return std::make_unique<intel::IntelDriver>(xe::spoken);
 }
 
 }  // namespace hmn::drm

@@ -12,13 +12,13 @@
 namespace hmn::xe {
 
 // Pure. Parses the result of DRM_XE_DEVICE_QUERY_MEM_REGIONS (include/uapi/drm/xe_drm.h).
-std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept;
+std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> answer) noexcept;
 
 }  // namespace hmn::xe
 
 namespace hmn::drm {
 
 // The driver of newer Intel GPUs.
-std::unique_ptr<driver> make_xe();
+std::unique_ptr<Driver> make_xe();
 
 }  // namespace hmn::drm

@@ -15,63 +15,63 @@
 namespace hmn::cli {
 
 // What a shell completes where a value is expected.
-enum class completion { nothing, words, list, file, device, pid, user, machine, command, program };
+enum class Completion { nothing, words, list, file, device, pid, user, machine, command, program };
 
 // How often an option may be given: of one that is given again the last counts, unless it may be
 // given only once. An argument may be missing, unless it is required.
-enum class uses { last, once, many, required };
+enum class Uses { last, once, many, required };
 
 // An option of a command, or an argument. Parsing, the help, the completions of shells and the
 // manual pages follow it.
-struct option {
+struct Option {
   std::string_view name;   // "--interval"; of an argument "MODEL"
   char letter = 0;         // of "-i"; 0: none
   std::string_view value;  // "DURATION"; empty: it takes none
   std::string_view help;
-  completion completes = completion::nothing;
+  Completion completes = Completion::nothing;
   std::string_view words = {};  // to complete, between blanks; of a file, the ends of names
-  uses times = uses::last;
+  Uses times = Uses::last;
   std::string_view alias = {};  // an earlier name, accepted and not listed
 
   constexpr bool is_argument() const { return !name.starts_with("--"); }
 };
 
 // Options of several commands. A letter means the same in each.
-constexpr option interval_option(std::string_view help, std::string_view words) {
-  return {"--interval", 'i', "DURATION", help, completion::words, words};
+constexpr Option interval_option(std::string_view help, std::string_view words) {
+  return {"--interval", 'i', "DURATION", help, Completion::words, words};
 }
-constexpr option duration_option = {
-    "--duration", 0, "DURATION", "Exit after this time", completion::words, "10s 1m 1h"};
-constexpr option device_option(
-    std::string_view help = "Only this device: index, UUID or PCI address", uses times = uses::once,
+constexpr Option duration_option = {
+    "--duration", 0, "DURATION", "Exit after this time", Completion::words, "10s 1m 1h"};
+constexpr Option device_option(
+    std::string_view help = "Only this device: index, UUID or PCI address", Uses times = Uses::once,
     std::string_view more = "") {
-  return {"--device", 'd', "DEVICE", help, completion::device, more, times};
+  return {"--device", 'd', "DEVICE", help, Completion::device, more, times};
 }
-constexpr option json_option(std::string_view help) {
+constexpr Option json_option(std::string_view help) {
   return {"--json", 'j', "", help};
 }
-constexpr option csv_option = {"--csv", 0, "", "Print comma-separated values"};
-constexpr option user_option = {"--user", 'u', "USER",
-                                "Only processes of this user: name or number", completion::user};
-constexpr option match_option(std::string_view help) {
-  return {"--match", 0, "GLOB", help, completion::nothing, "", uses::once};
+constexpr Option csv_option = {"--csv", 0, "", "Print comma-separated values"};
+constexpr Option user_option = {"--user", 'u', "USER",
+                                "Only processes of this user: name or number", Completion::user};
+constexpr Option match_option(std::string_view help) {
+  return {"--match", 0, "GLOB", help, Completion::nothing, "", Uses::once};
 }
-constexpr option sort_option(std::string_view help, std::string_view words) {
-  return {"--sort", 0, "KEY", help, completion::words, words};
+constexpr Option sort_option(std::string_view help, std::string_view words) {
+  return {"--sort", 0, "KEY", help, Completion::words, words};
 }
-constexpr option output_option = {
-    "--output", 'o', "FILE", "Write the report to FILE as JSON (.json)", completion::file, "json"};
-constexpr option force_option(std::string_view help) {
+constexpr Option output_option = {
+    "--output", 'o', "FILE", "Write the report to FILE as JSON (.json)", Completion::file, "json"};
+constexpr Option force_option(std::string_view help) {
   return {"--force", 0, "", help};
 }
 
 // The command that hmn is to run, with its own arguments.
-constexpr option command_argument(uses times) {
-  return {"COMMAND", 0, "", "", completion::program, "", times};
+constexpr Option command_argument(Uses times) {
+  return {"COMMAND", 0, "", "", Completion::program, "", times};
 }
 
 // Options and arguments as given on a command line.
-class arguments {
+class Arguments {
  public:
   bool has(std::string_view name) const { return values_.contains(name); }
   // Returns the value that was given last; none: it was not given.
@@ -86,48 +86,48 @@ class arguments {
 };
 
 // A command: what it is called with, and what it does.
-struct command_entry {
-  command id = command::summary;
+struct CommandEntry {
+  Command id = Command::summary;
   std::string_view name;
   std::string_view purpose;
-  std::span<const option> takes = {};  // in addition to those of every command
+  std::span<const Option> takes = {};  // in addition to those of every command
   std::string_view examples;
   // Stores what was given, or returns what is wrong with it.
-  std::optional<failure> (*read)(const arguments& from, options& to) = nullptr;
-  expected<exit_code> (*run)(const session& in, const options& asked, const style& as) = nullptr;
+  std::optional<Failure> (*read)(const Arguments& from, Options& to) = nullptr;
+  Expected<ExitCode> (*run)(const Session& in, const Options& asked, const Style& as) = nullptr;
   // Of a command that only prints something.
-  expected<information> (*print)(const arguments& from) = nullptr;
+  Expected<Information> (*print)(const Arguments& from) = nullptr;
 };
 
-extern const command_entry summary_command;
-extern const command_entry top_command;
-extern const command_entry ps_command;
-extern const command_entry snapshot_command;
-extern const command_entry log_command;
-extern const command_entry metrics_command;
-extern const command_entry fit_command;
-extern const command_entry record_machine_command;
-extern const command_entry run_command;
-extern const command_entry wait_command;
-extern const command_entry spill_command;
-extern const command_entry watch_command;
-extern const command_entry exporter_command;
-extern const command_entry doctor_command;
-extern const command_entry completion_command;
-extern const command_entry help_command;
-extern const command_entry version_command;
+extern const CommandEntry summary_command;
+extern const CommandEntry top_command;
+extern const CommandEntry ps_command;
+extern const CommandEntry snapshot_command;
+extern const CommandEntry log_command;
+extern const CommandEntry metrics_command;
+extern const CommandEntry fit_command;
+extern const CommandEntry record_machine_command;
+extern const CommandEntry run_command;
+extern const CommandEntry wait_command;
+extern const CommandEntry spill_command;
+extern const CommandEntry watch_command;
+extern const CommandEntry exporter_command;
+extern const CommandEntry doctor_command;
+extern const CommandEntry completion_command;
+extern const CommandEntry help_command;
+extern const CommandEntry version_command;
 
 // Returns the commands in the order of the help, without the summary.
-std::span<const command_entry* const> all_commands();
+std::span<const CommandEntry* const> all_commands();
 // Returns the command of that name; nullptr: there is none.
-const command_entry* find_command(std::string_view name);
-const command_entry& entry_of(command id);
-failure no_such_command(std::string_view name);
+const CommandEntry* find_command(std::string_view name);
+const CommandEntry& entry_of(Command id);
+Failure no_such_command(std::string_view name);
 
 // Returns the options and arguments of a command, with those of every command.
-std::vector<option> options_of(const command_entry& of);
+std::vector<Option> options_of(const CommandEntry& of);
 
-std::string help_text(const command_entry& of);
+std::string help_text(const CommandEntry& of);
 std::string version_text();
 
 }  // namespace hmn::cli

@@ -236,39 +236,39 @@ std::string command_names() {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-std::string_view kind_of(const option& of) {
+std::string_view kind_of(const Option& of) {
   if (!of.is_argument() && of.value.empty()) return "flag";
   switch (of.completes) {
-    case completion::words:
-    case completion::command:
+    case Completion::words:
+    case Completion::command:
       return "words";
-    case completion::list:
+    case Completion::list:
       return "list";
-    case completion::file:
+    case Completion::file:
       return "file";
-    case completion::device:
+    case Completion::device:
       return "device";
-    case completion::pid:
+    case Completion::pid:
       return "pid";
-    case completion::user:
+    case Completion::user:
       return "user";
-    case completion::machine:
+    case Completion::machine:
       return "machine";
-    case completion::program:
+    case Completion::program:
       return "program";
-    case completion::nothing:
+    case Completion::nothing:
       break;
   }
   return "any";
 }
 
-std::string rows_of(const command_entry& of) {
+std::string rows_of(const CommandEntry& of) {
   std::string rows;
   for (const auto& each : options_of(of))
     rows += fmt::format(
         "{}|{}|{}|{}|{}|{}\n", of.name, each.letter == 0 ? "" : fmt::format("-{}", each.letter),
         each.name, kind_of(each),
-        each.completes == completion::command ? command_names() : std::string(each.words),
+        each.completes == Completion::command ? command_names() : std::string(each.words),
         each.help);
   return rows;
 }
@@ -290,8 +290,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 constexpr std::string_view scripts[] = {bash_script, zsh_script, fish_script};
 
-constexpr option options_of_completion[] = {
-    {"SHELL", 0, "", "bash, zsh or fish", completion::words, "bash zsh fish", uses::required},
+constexpr Option options_of_completion[] = {
+    {"SHELL", 0, "", "bash, zsh or fish", Completion::words, "bash zsh fish", Uses::required},
 };
 
 constexpr std::string_view examples_of_completion =
@@ -304,19 +304,19 @@ constexpr std::string_view examples_of_completion =
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
 
-expected<information> print_completion(const arguments& from) {
+Expected<Information> print_completion(const Arguments& from) {
   const auto shell = choose_word("SHELL", from.text("SHELL").value_or(""), shells);
   if (!shell) return shell.why();
   auto rows = all_rows();
   replace_all(rows, "'", "'\\''");
   std::string script(scripts[*shell]);
   replace_all(script, "@ROWS@", rows);
-  return information{script};
+  return Information{script};
 }
 
 }  // namespace
 
-const command_entry completion_command = {
+const CommandEntry completion_command = {
     .name = "completion",
     .purpose = "Print the completions for a shell",
     .takes = options_of_completion,

@@ -38,11 +38,11 @@ bool has_key_prefix(std::string_view text) {
   return false;
 }
 
-failure no_such_device(std::string_view text, std::string_view why) {
+Failure no_such_device(std::string_view text, std::string_view why) {
   return failed(fmt::format("--device \"{}\": {}", text, why));
 }
 
-failure out_of_range(std::string_view text, const device_list& among) {
+Failure out_of_range(std::string_view text, const DeviceList& among) {
   const auto count = among.devices.size();
   if (count == 0)
     return no_such_device(text, among.why_failed.value_or("no such device: there is none"));
@@ -52,17 +52,17 @@ failure out_of_range(std::string_view text, const device_list& among) {
 
 }  // namespace
 
-expected<std::variant<device_index, device_key>> parse_device_argument(std::string_view text) {
-  using argument = std::variant<device_index, device_key>;
+Expected<std::variant<DeviceIndex, DeviceKey>> parse_device_argument(std::string_view text) {
+  using Argument = std::variant<DeviceIndex, DeviceKey>;
   if (all_digits(text)) {
-    device_index index = 0;
+    DeviceIndex index = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
-    if (parsed.ec == std::errc{}) return argument(index);
+    if (parsed.ec == std::errc{}) return Argument(index);
     return misused(fmt::format("--device \"{}\": too large for an index", text));
   }
-  if (has_key_prefix(text)) return argument(std::string(text));
-  if (looks_like_pci_address(text)) return argument(fmt::format("pci:{}", text));
-  if (looks_like_uuid(text)) return argument(fmt::format("uuid:{}", text));
+  if (has_key_prefix(text)) return Argument(std::string(text));
+  if (looks_like_pci_address(text)) return Argument(fmt::format("pci:{}", text));
+  if (looks_like_uuid(text)) return Argument(fmt::format("uuid:{}", text));
   if (text.find(',') != text.npos)
     return misused(fmt::format("--device \"{}\": expected one device", text));
   return misused(fmt::format(
@@ -70,7 +70,7 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
       text));
 }
 
-expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& given) {
+Expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& given) {
   std::vector<std::string> all;
   for (const auto& each : given) {
     for (const auto name : split_list(each)) {
@@ -81,25 +81,25 @@ expected<std::vector<std::string>> parse_device_list(const std::vector<std::stri
   return all;
 }
 
-expected<device_index> find_device(const session& in, std::string_view text) {
+Expected<DeviceIndex> find_device(const Session& in, std::string_view text) {
   const auto argument = parse_device_argument(text);
   if (!argument) return argument.why();
   const auto& among = in.listed();
-  if (const auto* index = std::get_if<device_index>(&*argument)) {
+  if (const auto* index = std::get_if<DeviceIndex>(&*argument)) {
     if (*index >= among.devices.size()) return out_of_range(text, among);
     return *index;
   }
   if (among.devices.empty() && among.why_failed) return no_such_device(text, *among.why_failed);
   try {
-    return in.library().find_device(std::get<device_key>(*argument));
+    return in.library().find_device(std::get<DeviceKey>(*argument));
   } catch (const hypomnesis::error& why) {
     return no_such_device(text, why.what());
   }
 }
 
-expected<std::vector<device_index>> find_devices(const session& in,
-                                                 const std::vector<std::string>& given) {
-  std::vector<device_index> all;
+Expected<std::vector<DeviceIndex>> find_devices(const Session& in,
+                                                const std::vector<std::string>& given) {
+  std::vector<DeviceIndex> all;
   for (const auto& each : given) {
     const auto found = find_device(in, each);
     if (!found) return found.why();
@@ -108,7 +108,7 @@ expected<std::vector<device_index>> find_devices(const session& in,
   return all;
 }
 
-std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& among) {
+std::string parts_of(DeviceIndex whole, const std::vector<hypomnesis::device>& among) {
   std::string parts;
   for (const auto& each : among)
     if (each.parent_index == whole)
@@ -116,11 +116,11 @@ std::string parts_of(device_index whole, const std::vector<hypomnesis::device>& 
   return parts;
 }
 
-expected<hypomnesis::snapshot_options> of_one_device(const session& in,
+Expected<hypomnesis::snapshot_options> of_one_device(const Session& in,
                                                      const std::optional<std::string>& device,
                                                      hypomnesis::snapshot_options what) {
   if (!device) return what;
-  const waiting_notice notice;
+  const WaitingNotice notice;
   const auto index = find_device(in, *device);
   if (!index) return index.why();
   what.device_index = *index;
@@ -139,7 +139,7 @@ std::string_view pci_of(const hypomnesis::device& of) {
 // Follows the CUDA Programming Guide, "CUDA Environment Variables": UUIDs as printed by nvidia-smi
 // -L, including MIG's, of which CUDA uses one at a time; indexes match nvidia-smi with
 // CUDA_DEVICE_ORDER=PCI_BUS_ID.
-expected<visibility> for_cuda(const std::vector<hypomnesis::device>& chosen) {
+Expected<Visibility> for_cuda(const std::vector<hypomnesis::device>& chosen) {
   const bool have_uuids =
       std::all_of(chosen.begin(), chosen.end(), [](const auto& each) { return each.uuid; });
   std::vector<std::string> names;
@@ -150,7 +150,7 @@ expected<visibility> for_cuda(const std::vector<hypomnesis::device>& chosen) {
       return failed(fmt::format("GPU {} has no UUID to put into CUDA_VISIBLE_DEVICES", each.index));
     names.push_back(have_uuids ? *each.uuid : fmt::to_string(*each.driver_index));
   }
-  visibility out;
+  Visibility out;
   if (!have_uuids) out.set.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID"});
   out.set.push_back({"CUDA_VISIBLE_DEVICES", fmt::format("{}", fmt::join(names, ","))});
   return out;
@@ -159,7 +159,7 @@ expected<visibility> for_cuda(const std::vector<hypomnesis::device>& chosen) {
 // Follows ROCm, "GPU isolation techniques": ROCR_VISIBLE_DEVICES takes "GPU-" and the card's unique
 // id. The ROCr runtime refuses an id shared by several devices, as partitions of a card do
 // (amd_filter_device.cpp). The other variables count within its selection.
-expected<visibility> for_rocm(const std::vector<hypomnesis::device>& chosen,
+Expected<Visibility> for_rocm(const std::vector<hypomnesis::device>& chosen,
                               const std::vector<hypomnesis::device>& all) {
   const auto of_amd = std::count_if(all.begin(), all.end(), [](const hypomnesis::device& each) {
     return each.vendor == vendor_id::amd && each.state != run_state::lost;
@@ -178,7 +178,7 @@ expected<visibility> for_rocm(const std::vector<hypomnesis::device>& chosen,
           "GPU {} has no id of its own to put into ROCR_VISIBLE_DEVICES, and is not the only one",
           one.index));
   }
-  visibility out;
+  Visibility out;
   out.unset = {"HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "CUDA_VISIBLE_DEVICES"};
   out.set.push_back({"ROCR_VISIBLE_DEVICES", fmt::format("{}", fmt::join(names, ","))});
   return out;
@@ -187,7 +187,7 @@ expected<visibility> for_rocm(const std::vector<hypomnesis::device>& chosen,
 // Follows the oneAPI Level Zero specification, "Environment Variables" and "Affinity Mask":
 // ordinals in the driver's order, which can be forced to PCI order; with COMPOSITE they count cards
 // rather than tiles.
-expected<visibility> for_level_zero(const std::vector<hypomnesis::device>& chosen,
+Expected<Visibility> for_level_zero(const std::vector<hypomnesis::device>& chosen,
                                     const std::vector<hypomnesis::device>& all) {
   std::vector<std::ptrdiff_t> ordinals;
   for (const auto& one : chosen) {
@@ -199,7 +199,7 @@ expected<visibility> for_level_zero(const std::vector<hypomnesis::device>& chose
              !each.parent_index && !pci_of(each).empty() && pci_of(each) < pci_of(one);
     }));
   }
-  visibility out;
+  Visibility out;
   out.set = {{"ZE_FLAT_DEVICE_HIERARCHY", "COMPOSITE"},
              {"ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1"},
              {"ZE_AFFINITY_MASK", fmt::format("{}", fmt::join(ordinals, ","))}};
@@ -208,13 +208,13 @@ expected<visibility> for_level_zero(const std::vector<hypomnesis::device>& chose
 
 }  // namespace
 
-expected<visibility> make_visible(const std::vector<hypomnesis::device>& chosen,
+Expected<Visibility> make_visible(const std::vector<hypomnesis::device>& chosen,
                                   const std::vector<hypomnesis::device>& all) {
   const auto vendor = chosen.front().vendor;
   if (vendor == vendor_id::nvidia) return for_cuda(chosen);
   if (vendor == vendor_id::amd) return for_rocm(chosen, all);
   if (vendor == vendor_id::intel) return for_level_zero(chosen, all);
-  return visibility{};
+  return Visibility{};
 }
 
 }  // namespace hmn::cli

@@ -34,7 +34,7 @@ bool is_nvidias(backend_id source) {
   return source == backend_id::nvml || source == backend_id::nvidia_smi;
 }
 
-finding inspect_source(std::string_view name, const hypomnesis::backend_info& of, site at) {
+Finding inspect_source(std::string_view name, const hypomnesis::backend_info& of, Site at) {
   const auto state = is_needless(of) ? "not needed" : or_unknown(state_word(of.state));
   auto text = fmt::format("{}: {}", name, state);
   if (of.version) text += ", " + *of.version;
@@ -53,8 +53,8 @@ finding inspect_source(std::string_view name, const hypomnesis::backend_info& of
 }
 
 // Returns a row for each measurement source of this build.
-section inspect_sources(const session& in, site at) {
-  section out{"Sources", {}};
+Section inspect_sources(const Session& in, Site at) {
+  Section out{"Sources", {}};
   for (std::uint32_t number = 1; number < numbers; ++number) {
     const auto source = static_cast<backend_id>(number);
     if (is_nvidias(source) || source == backend_id::simulated || !hypomnesis::has_backend(source))
@@ -69,12 +69,12 @@ section inspect_sources(const session& in, site at) {
 constexpr std::size_t reading_count = 3;
 constexpr std::chrono::milliseconds between_readings(100);
 
-struct evidence {
+struct Evidence {
   std::vector<hypomnesis::snapshot> readings;
-  nvidia_backends nvidia;
-  section sources;
+  NvidiaBackends nvidia;
+  Section sources;
   bool simulated = false;
-  site at = site::host;
+  Site at = Site::host;
 
   const hypomnesis::snapshot& last() const { return readings.back(); }
 };
@@ -87,12 +87,12 @@ bool has_refused_processes(const hypomnesis::snapshot& seen) {
   });
 }
 
-expected<evidence> gather(const session& in, const std::optional<std::string>& device) {
+Expected<Evidence> gather(const Session& in, const std::optional<std::string>& device) {
   hypomnesis::snapshot_options all;
   all.collect = everything;
   const auto what = of_one_device(in, device, all);
   if (!what) return what.why();
-  evidence seen;
+  Evidence seen;
   for (std::size_t i = 0; i < reading_count; ++i) {
     if (i > 0) std::this_thread::sleep_for(between_readings);
     seen.readings.push_back(in.collect(*what));
@@ -108,14 +108,14 @@ std::string own_version() {
   return fmt::format("{}.{}.{}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, HMN_VERSION_PATCH);
 }
 
-section versions() {
+Section versions() {
   return {
       "Version",
       {fine(fmt::format("hmn {}, libhypomnesis {}", own_version(), hypomnesis::version_string()))}};
 }
 
-std::string as_json(const std::vector<section>& report, bool simulated) {
-  json_object out;
+std::string as_json(const std::vector<Section>& report, bool simulated) {
+  JsonObject out;
   out.add("hmn_version", own_version())
       .add("library_version", hypomnesis::version_string())
       .add("simulated", simulated)
@@ -124,8 +124,8 @@ std::string as_json(const std::vector<section>& report, bool simulated) {
 }
 
 // Lists the variables that are set, and of a simulated machine the one that names it.
-std::optional<section> environment(const options& asked, bool simulated) {
-  section out{"Environment", {}};
+std::optional<Section> environment(const Options& asked, bool simulated) {
+  Section out{"Environment", {}};
   for (const char* name : variables) {
     const bool names_machine = name == std::string_view("HMN_SIMULATION");
     if (names_machine ? !asked.machine.empty() : simulated) continue;
@@ -135,7 +135,7 @@ std::optional<section> environment(const options& asked, bool simulated) {
   return out.findings.empty() ? std::nullopt : std::optional(out);
 }
 
-section simulation(const options& asked) {
+Section simulation(const Options& asked) {
   const auto file = asked.machine.empty() ? std::string("HMN_SIMULATION") : asked.machine;
   return {"Simulation", {note("a machine described by " + file + ": nothing was measured")}};
 }
@@ -160,8 +160,8 @@ bool is_broken(const hypomnesis::diagnostic& of) {
 }
 
 // What the readings found of a device.
-struct examined {
-  gpu of;  // as it was listed: a lost device may lose its name
+struct Examined {
+  Gpu of;  // as it was listed: a lost device may lose its name
   run_state state{};
   std::size_t reading = 0;                      // the first with that state
   std::optional<hypomnesis::diagnostic> fault;  // the first that hides all values of a kind
@@ -172,8 +172,8 @@ bool hides_all(const hypomnesis::diagnostic& of) {
 }
 
 // Keeps the first state that is not good.
-std::map<std::uint32_t, examined> examine_devices(const session& in, const evidence& seen) {
-  std::map<std::uint32_t, examined> all;
+std::map<std::uint32_t, Examined> examine_devices(const Session& in, const Evidence& seen) {
+  std::map<std::uint32_t, Examined> all;
   for (std::size_t i = 0; i < seen.readings.size(); ++i) {
     for (auto& each : gpus_of(in, seen.readings[i])) {
       const auto state = each.device.state;
@@ -195,13 +195,13 @@ std::map<std::uint32_t, examined> examine_devices(const session& in, const evide
   return all;
 }
 
-problem problem_behind(const examined& of) {
+Problem problem_behind(const Examined& of) {
   if (of.fault) return problem_of(*of.fault);
-  if (of.state == run_state::lost) return problem::lost;
-  return of.state == run_state::hung ? problem::not_answered : problem::failed;
+  if (of.state == run_state::lost) return Problem::lost;
+  return of.state == run_state::hung ? Problem::not_answered : Problem::failed;
 }
 
-finding measured(const examined& it, site at) {
+Finding measured(const Examined& it, Site at) {
   const auto& device = it.of.device;
   const bool is_bad = !is_good(it.state);
   auto text =
@@ -213,8 +213,8 @@ finding measured(const examined& it, site at) {
   return is_bad || it.fault ? trouble(text, problem_behind(it), at) : fine(text);
 }
 
-section devices(const session& in, const evidence& seen) {
-  section out{"GPUs", {}};
+Section devices(const Session& in, const Evidence& seen) {
+  Section out{"GPUs", {}};
   for (const auto& [index, each] : examine_devices(in, seen))
     out.findings.push_back(measured(each, seen.at));
   if (out.findings.empty()) out.findings.push_back(note("no GPU is measured"));
@@ -222,36 +222,36 @@ section devices(const session& in, const evidence& seen) {
 }
 
 // Adds each text once, whichever readings had it.
-void add_findings(severity how, const evidence& seen, section& to) {
+void add_findings(Severity how, const Evidence& seen, Section& to) {
   std::set<std::string> known;
   for (const auto& reading : seen.readings)
     for (const auto& each : merge_processes(reading.diagnostics())) {
-      if (is_trace(each) || is_broken(each) != (how == severity::trouble)) continue;
+      if (is_trace(each) || is_broken(each) != (how == Severity::trouble)) continue;
       auto line = describe_with_fields(each);
       if (!known.insert(line).second) continue;
-      to.findings.push_back(how == severity::trouble
+      to.findings.push_back(how == Severity::trouble
                                 ? trouble(std::move(line), problem_of(each), seen.at)
                                 : note(std::move(line)));
     }
 }
 
-section readings(const evidence& seen) {
-  section out{"Readings", {}};
-  add_findings(severity::trouble, seen, out);
-  add_findings(severity::note, seen, out);
+Section readings(const Evidence& seen) {
+  Section out{"Readings", {}};
+  add_findings(Severity::trouble, seen, out);
+  add_findings(Severity::note, seen, out);
   if (out.findings.empty()) out.findings.push_back(fine("all values were read"));
   return out;
 }
 
-void add(std::vector<section> from, std::vector<section>& to) {
+void add(std::vector<Section> from, std::vector<Section>& to) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-expected<exit_code> run_doctor(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_doctor(const Session& in, const Options& asked, const Style& as) {
   const auto gathered = gather(in, asked.device);
   if (!gathered) return gathered.why();
   const auto& seen = *gathered;
-  std::vector<section> report{versions()};
+  std::vector<Section> report{versions()};
   if (auto set = environment(asked, seen.simulated)) report.push_back(*std::move(set));
   if (seen.simulated)
     report.push_back(simulation(asked));
@@ -261,12 +261,12 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
         report);
   report.push_back(devices(in, seen));
   report.push_back(readings(seen));
-  const auto result = is_broken(report) ? exit_code::failed : exit_code::done;
+  const auto result = is_broken(report) ? ExitCode::failed : ExitCode::done;
   return std::max(result,
                   write_output(asked.json ? as_json(report, seen.simulated) : render(report, as)));
 }
 
-constexpr option options_of_doctor[] = {
+constexpr Option options_of_doctor[] = {
     json_option("Print a JSON object"),
     device_option(),
 };
@@ -282,8 +282,8 @@ constexpr std::string_view examples_of_doctor =
 
 }  // namespace
 
-const command_entry doctor_command = {
-    .id = command::doctor,
+const CommandEntry doctor_command = {
+    .id = Command::doctor,
     .name = "doctor",
     .purpose = "Check GPUs and drivers, and suggest fixes",
     .takes = options_of_doctor,

@@ -41,7 +41,7 @@ bool is_address(std::string_view text, bool bracketed) {
 
 // Parses "127.0.0.1:10077", "[::1]:10077", "localhost:10077" and ":10077". No other name is looked
 // up: it may be of an address that more than this machine reaches.
-std::optional<failure> read_listen(const arguments& from, exporter_settings& to) {
+std::optional<Failure> read_listen(const Arguments& from, ExporterSettings& to) {
   const auto given = from.text("--listen");
   if (!given) return std::nullopt;
   const auto& text = *given;
@@ -62,24 +62,24 @@ std::optional<failure> read_listen(const arguments& from, exporter_settings& to)
   return std::nullopt;
 }
 
-expected<grouping> parse_per(std::string_view text) {
+Expected<Grouping> parse_per(std::string_view text) {
   return parse_grouping("--by", text, exported_groupings);
 }
 
-expected<dialect> parse_compat(std::string_view text) {
+Expected<Dialect> parse_compat(std::string_view text) {
   const auto found = choose_word("--compat", text, dialect_words);
-  return found ? expected<dialect>(static_cast<dialect>(*found)) : found.why();
+  return found ? Expected<Dialect>(static_cast<Dialect>(*found)) : found.why();
 }
 
-expected<std::string> parse_names(std::string_view text) {
+Expected<std::string> parse_names(std::string_view text) {
   if (text.empty()) return misused("--metrics, --no-metrics: expected names, as in 'hw_*,*_bytes'");
   return std::string(text);
 }
 
 // Reads words between commas, of each use of the option.
 template <class Value>
-std::optional<failure> read_words(const arguments& from, const char* name,
-                                  expected<Value> (*parse)(std::string_view),
+std::optional<Failure> read_words(const Arguments& from, const char* name,
+                                  Expected<Value> (*parse)(std::string_view),
                                   std::vector<Value>& to) {
   for (const auto& text : from.all(name)) {
     for (const auto part : split_list(text)) {
@@ -91,13 +91,13 @@ std::optional<failure> read_words(const arguments& from, const char* name,
   return std::nullopt;
 }
 
-bool has_metric(const exporter_settings& in, const std::string& pattern) {
+bool has_metric(const ExporterSettings& in, const std::string& pattern) {
   const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
   const auto is_own = [&](std::string_view name) {
     return is_it(name) && is_written(name, in.per);
   };
-  const auto has_it = [&](dialect which) {
-    return which == dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
+  const auto has_it = [&](Dialect which) {
+    return which == Dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
                                   : std::ranges::any_of(nvidia_smi_names, is_it);
   };
   return std::ranges::any_of(own_names, is_own) || std::ranges::any_of(in.compatible, has_it);
@@ -112,7 +112,7 @@ const char* adding_option(const std::string& pattern) {
   return is_of_others ? "--compat" : nullptr;
 }
 
-failure no_such_metric(const char* option, const std::string& pattern) {
+Failure no_such_metric(const char* option, const std::string& pattern) {
   if (const char* const adding = adding_option(pattern))
     return misused(
         fmt::format("{} \"{}\": {} adds the metrics with such a name", option, pattern, adding));
@@ -123,33 +123,33 @@ failure no_such_metric(const char* option, const std::string& pattern) {
 }
 
 // Reads patterns of names, each of which some metric has.
-std::optional<failure> read_names(const arguments& from, const char* option,
-                                  const exporter_settings& in, std::vector<std::string>& to) {
+std::optional<Failure> read_names(const Arguments& from, const char* option,
+                                  const ExporterSettings& in, std::vector<std::string>& to) {
   if (auto wrong = read_words(from, option, &parse_names, to)) return wrong;
   for (const auto& pattern : to)
     if (!has_metric(in, pattern)) return no_such_metric(option, pattern);
   return std::nullopt;
 }
 
-constexpr option options_of_exporter[] = {
+constexpr Option options_of_exporter[] = {
     {"--listen", 0, "ADDRESS:PORT", "Serve there; no ADDRESS: all [127.0.0.1:10077]",
-     completion::words, "127.0.0.1:10077 localhost:10077 [::1]:10077 :10077"},
+     Completion::words, "127.0.0.1:10077 localhost:10077 [::1]:10077 :10077"},
     {"--web-config", 0, "FILE", "TLS, passwords and headers, in Prometheus' format",
-     completion::file, "yml yaml"},
+     Completion::file, "yml yaml"},
     {"--max-age", 0, "DURATION", "Share readings between clients up to this age [1s]",
-     completion::words, "100ms 1s 5s"},
-    {"--by", 0, "KIND", "Also memory by process, user, container, pod, ...", completion::list,
-     "process user container pod job unit", uses::many, "--per"},
-    {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", completion::list,
-     "dcgm nvidia-smi", uses::many},
-    {"--metrics", 0, "GLOBS", "Only metrics with such a name: 'hw_*,*_bytes'", completion::nothing,
-     "", uses::many},
-    {"--no-metrics", 0, "GLOBS", "No metrics with such a name", completion::nothing, "",
-     uses::many},
-    {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", completion::file,
+     Completion::words, "100ms 1s 5s"},
+    {"--by", 0, "KIND", "Also memory by process, user, container, pod, ...", Completion::list,
+     "process user container pod job unit", Uses::many, "--per"},
+    {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", Completion::list,
+     "dcgm nvidia-smi", Uses::many},
+    {"--metrics", 0, "GLOBS", "Only metrics with such a name: 'hw_*,*_bytes'", Completion::nothing,
+     "", Uses::many},
+    {"--no-metrics", 0, "GLOBS", "No metrics with such a name", Completion::nothing, "",
+     Uses::many},
+    {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", Completion::file,
      "prom"},
     interval_option("With --textfile: write again at an interval", "15s 1m"),
-    {"--timeout", 0, "DURATION", "Maximum wait for drivers [2s]", completion::words, "1s 2s 10s"},
+    {"--timeout", 0, "DURATION", "Maximum wait for drivers [2s]", Completion::words, "1s 2s 10s"},
     force_option("With --textfile: replace a file of any name"),
     {"--once", 0, "", "Print the metrics"},
     {"--openmetrics", 0, "", "With --once, --textfile: OpenMetrics format"},
@@ -164,7 +164,7 @@ constexpr std::string_view examples_of_exporter =
     "\n"
     "Exit status: 0 done, or stopped; 1 failed, 2 wrong usage. See hmn-exporter(1).";
 
-std::optional<failure> check_together(const arguments& from) {
+std::optional<Failure> check_together(const Arguments& from) {
   const bool serves = !from.has("--once") && !from.has("--textfile");
   if (auto twice = only_one_of(from, "--once", "--textfile")) return twice;
   for (const char* const name : {"--interval", "--force"})
@@ -178,7 +178,7 @@ std::optional<failure> check_together(const arguments& from) {
   return std::nullopt;
 }
 
-std::optional<failure> read_exporter(const arguments& from, options& to) {
+std::optional<Failure> read_exporter(const Arguments& from, Options& to) {
   auto& all = to.exporter;
   constexpr std::uint64_t longest = std::numeric_limits<std::int32_t>::max();
   if (auto wrong = check_together(from)) return wrong;
@@ -198,18 +198,18 @@ std::optional<failure> read_exporter(const arguments& from, options& to) {
   if (auto wrong = read_text(from, "--web-config", a_path, all.web_config)) return wrong;
   all.once = from.has("--once");
   all.is_traced = to.trace;
-  all.format = from.has("--openmetrics") ? text_format::openmetrics : text_format::prometheus;
+  all.format = from.has("--openmetrics") ? TextFormat::openmetrics : TextFormat::prometheus;
   return std::nullopt;
 }
 
-expected<exit_code> run_exporter_command(const session& in, const options& asked, const style&) {
+Expected<ExitCode> run_exporter_command(const Session& in, const Options& asked, const Style&) {
   return run_exporter(in, asked.exporter);
 }
 
 }  // namespace
 
-const command_entry exporter_command = {
-    .id = command::exporter,
+const CommandEntry exporter_command = {
+    .id = Command::exporter,
     .name = "exporter",
     .purpose = "Serve metrics of the GPUs to Prometheus",
     .takes = options_of_exporter,

@@ -13,23 +13,23 @@
 namespace hmn::cli {
 namespace {
 
-std::vector<file_to_write> written_by(const options& of) {
-  std::vector<file_to_write> all;
-  const auto add = [&all](const std::optional<file_to_write>& each) {
+std::vector<FileToWrite> written_by(const Options& of) {
+  std::vector<FileToWrite> all;
+  const auto add = [&all](const std::optional<FileToWrite>& each) {
     if (each) all.push_back(*each);
   };
   switch (of.run) {
-    case command::run:
+    case Command::run:
       add(of.measured.record);
       add(of.measured.plot);
       all.insert(all.end(), of.measured.reports.begin(), of.measured.reports.end());
       return all;
-    case command::spill:
+    case Command::spill:
       return of.spill.reports;
-    case command::record_machine:
+    case Command::record_machine:
       add(of.file);
       return all;
-    case command::exporter:
+    case Command::exporter:
       add(of.exporter.text_file);
       return all;
     default:
@@ -37,13 +37,13 @@ std::vector<file_to_write> written_by(const options& of) {
   }
 }
 
-struct named_file {
+struct NamedFile {
   const char* option;
   std::string path;
 };
 
-std::vector<named_file> read_by(const options& of) {
-  std::vector<named_file> all;
+std::vector<NamedFile> read_by(const Options& of) {
+  std::vector<NamedFile> all;
   if (!of.machine.empty())
     all.push_back({"--machine", of.machine});
   else if (const auto file = environment_value("HMN_SIMULATION"))
@@ -55,8 +55,8 @@ std::vector<named_file> read_by(const options& of) {
 }
 
 // Returns why two options cannot name one file, of which the second would overwrite the first.
-std::optional<failure> check_distinct(const std::vector<file_to_write>& written,
-                                      std::vector<named_file> before) {
+std::optional<Failure> check_distinct(const std::vector<FileToWrite>& written,
+                                      std::vector<NamedFile> before) {
   for (const auto& each : written) {
     for (const auto& other : before)
       if (is_same_file(each.path, other.path))
@@ -68,18 +68,18 @@ std::optional<failure> check_distinct(const std::vector<file_to_write>& written,
 }
 
 // Names the option that took a file once, whose file is now taken for the command.
-failure with_hint(failure why, const options& of) {
+Failure with_hint(Failure why, const Options& of) {
   const auto& word = of.words.front();
-  if (of.run != command::wait && (word == "-" || word.ends_with(".json")))
+  if (of.run != Command::wait && (word == "-" || word.ends_with(".json")))
     why.message += "; --json takes no file, --output FILE does";
   return why;
 }
 
 }  // namespace
 
-std::optional<failure> check_files(const options& of) {
+std::optional<Failure> check_files(const Options& of) {
   if (!of.words.empty())
-    if (auto missing = child::why_not_found(of.words.front()))
+    if (auto missing = Child::why_not_found(of.words.front()))
       return with_hint(*std::move(missing), of);
   const auto written = written_by(of);
   if (auto twice = check_distinct(written, read_by(of))) return twice;
@@ -88,10 +88,10 @@ std::optional<failure> check_files(const options& of) {
   return std::nullopt;
 }
 
-void count_unwritten(const std::optional<failure>& why, exit_code& code) {
+void count_unwritten(const std::optional<Failure>& why, ExitCode& code) {
   if (!why) return;
   write_notice(why->message);
-  if (code == exit_code::done) code = exit_code::wrapper_failed;
+  if (code == ExitCode::done) code = ExitCode::wrapper_failed;
 }
 
 }  // namespace hmn::cli

@@ -8,10 +8,10 @@ namespace hmn::cli {
 
 // Returns why a command cannot begin, before it opens any file for writing: there is no such
 // program to run, two options name one file, or a file cannot be written.
-std::optional<failure> check_files(const options& of);
+std::optional<Failure> check_files(const Options& of);
 
 // Reports a file that was asked for and could not be written, which turns a success into a failure
 // of hmn.
-void count_unwritten(const std::optional<failure>& why, exit_code& code);
+void count_unwritten(const std::optional<Failure>& why, ExitCode& code);
 
 }  // namespace hmn::cli

@@ -29,13 +29,13 @@ using namespace fit;
 
 // Returns the devices of --device, without duplicates, in the order of the command line; empty: all
 // devices.
-expected<std::vector<device_index>> chosen(const session& in, const fit_options& asked) {
-  if (asked.devices.empty() || is_over_all(asked)) return std::vector<device_index>();
-  const waiting_notice notice;
+Expected<std::vector<DeviceIndex>> chosen(const Session& in, const FitOptions& asked) {
+  if (asked.devices.empty() || is_over_all(asked)) return std::vector<DeviceIndex>();
+  const WaitingNotice notice;
   return find_devices(in, asked.devices);
 }
 
-hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
+hypomnesis::snapshot_options wanted(const std::vector<DeviceIndex>& only) {
   hypomnesis::snapshot_options what;
   what.collect = part::system | part::devices | part::pools;
   what.parts = true;
@@ -45,21 +45,21 @@ hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
 }
 
 // Returns what a model may use of a device: some is left to the runtime.
-std::optional<std::uint64_t> usable_of(const gpu& on) {
+std::optional<std::uint64_t> usable_of(const Gpu& on) {
   const auto* const memory = largest_part(on);
   if (memory == nullptr || !memory->usable_bytes) return std::nullopt;
   return *memory->usable_bytes - std::min(*memory->usable_bytes, reserve_bytes);
 }
 
 // The library lets no pool in RAM have more than that: what one has beyond is not in RAM.
-std::uint64_t beyond_ram(const device_answer& of, std::optional<std::uint64_t> ram) {
+std::uint64_t beyond_ram(const DeviceAnswer& of, std::optional<std::uint64_t> ram) {
   if (!of.shares_ram || !of.usable || !ram) return 0;
   return *of.usable - std::min(*of.usable, *ram);
 }
 
 // Returns the RAM for what is not on a device. Memory of a GPU that is also a NUMA node of the host
 // is in what the host has available, and a device's part of a model takes it from there.
-std::optional<std::uint64_t> ram_beside(const std::vector<gpu>& all,
+std::optional<std::uint64_t> ram_beside(const std::vector<Gpu>& all,
                                         const hypomnesis::system_memory& host) {
   if (!host.usable_bytes || !host.available_bytes) return host.usable_bytes;
   auto beside = *host.available_bytes;
@@ -69,10 +69,10 @@ std::optional<std::uint64_t> ram_beside(const std::vector<gpu>& all,
   return std::min(beside, *host.usable_bytes);
 }
 
-device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
-                        const std::vector<hypomnesis::pool>& pools, const demand& needs,
-                        std::optional<std::uint64_t> ram) {
-  device_answer made;
+DeviceAnswer answer_of(Gpu on, const hypomnesis::snapshot& snapshot,
+                       const std::vector<hypomnesis::pool>& pools, const Demand& needs,
+                       std::optional<std::uint64_t> ram) {
+  DeviceAnswer made;
   const auto own = part_of(pools, on.device.index);
   std::copy_if(own.begin(), own.end(), std::back_inserter(made.pools),
                [](const auto& pool) { return pool.instance == 0; });
@@ -80,19 +80,19 @@ device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot,
   made.shares_ram = lies_in_ram(on);
   if (!made.usable) made.why_unknown = why_not_usable(on, snapshot);
   made.placed = place(needs, {made.usable, ram, made.shares_ram, beyond_ram(made, ram)});
-  if (made.usable && !ram && made.placed.is == verdict::unknown)
+  if (made.usable && !ram && made.placed.is == Verdict::unknown)
     made.why_unknown = "free RAM is not known";
   made.on = std::move(on);
   return made;
 }
 
 // Returns the requested devices, in that order.
-std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_index>& only) {
+std::vector<Gpu> picked(const std::vector<Gpu>& all, const std::vector<DeviceIndex>& only) {
   if (only.empty()) return all;
-  std::vector<gpu> found;
+  std::vector<Gpu> found;
   for (const auto index : only)
     if (const auto* each =
-            find_device_in(all, index, [](const gpu& of) { return of.device.index; }))
+            find_device_in(all, index, [](const Gpu& of) { return of.device.index; }))
       found.push_back(*each);
   return found;
 }
@@ -100,18 +100,18 @@ std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_in
 // Returns why a device is excluded from a plan for several; empty if it is not. CUDA gives a
 // process at most one MIG instance. Devices in the host's RAM slow down those that have memory of
 // their own, so that `all` leaves them out.
-std::string why_left_out(const device_answer& each, bool leaves_shared) {
+std::string why_left_out(const DeviceAnswer& each, bool leaves_shared) {
   if (!each.usable) return each.why_unknown;
   if (each.on.device.parent_index && each.on.device.vendor == vendor_id::nvidia)
     return "a process can use one part of a divided GPU";
   return each.shares_ram && leaves_shared ? "its memory is the host's RAM" : "";
 }
 
-void plan_together(answer& all, bool of_all) {
-  const auto has_own = [](const device_answer& each) { return each.usable && !each.shares_ram; };
+void plan_together(Answer& all, bool of_all) {
+  const auto has_own = [](const DeviceAnswer& each) { return each.usable && !each.shares_ram; };
   const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
-  together_answer made;
-  std::vector<capacity> capacities;
+  TogetherAnswer made;
+  std::vector<Capacity> capacities;
   auto ram = all.ram_beside;
   std::uint64_t shared = 0;
   std::uint64_t apart = 0;
@@ -136,7 +136,7 @@ void plan_together(answer& all, bool of_all) {
   all.together = std::move(made);
 }
 
-void note_capacities(answer& all) {
+void note_capacities(Answer& all) {
   auto& reported = all.needs.assumptions;
   if (all.devices.empty()) return;
   reported.push_back(
@@ -151,7 +151,7 @@ void note_capacities(answer& all) {
   else if (all.devices.size() > 1)
     reported.push_back("each device by itself; several together with --device all");
   for (const auto& each : all.devices)
-    if (each.placed.is == verdict::partly && each.placed.layers != 0) {
+    if (each.placed.is == Verdict::partly && each.placed.layers != 0) {
       reported.push_back(
           "in part: the last layers with their cache on the GPU; all else in RAM, "
           "working memory in both");
@@ -159,7 +159,7 @@ void note_capacities(answer& all) {
     }
 }
 
-void print_notices(const session& in, const hypomnesis::snapshot& snapshot, const demand& needs) {
+void print_notices(const Session& in, const hypomnesis::snapshot& snapshot, const Demand& needs) {
   for (const auto& each : needs.warnings) write_notice(each);
   const bool none = snapshot.info().device_count == 0;
   const bool reported = none && !search_failed(snapshot);
@@ -167,7 +167,7 @@ void print_notices(const session& in, const hypomnesis::snapshot& snapshot, cons
   if (reported) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 
-expected<exit_code> run_fit(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_fit(const Session& in, const Options& asked, const Style& as) {
   auto of = read_model(asked.fit.model);
   if (!of) return of.why();
   auto needs = demand_of(*of, asked.fit);
@@ -177,7 +177,7 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   const auto snapshot = in.collect(wanted(*only));
 
   const auto host = snapshot.system();
-  answer all{
+  Answer all{
       *std::move(of), *std::move(needs), {}, {}, host ? host->usable_bytes : std::nullopt, {}, {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
   const auto gpus = gpus_of(in, snapshot);
@@ -190,19 +190,19 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   print_notices(in, snapshot, all.needs);
   const auto written =
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));
-  return written == exit_code::done ? exit_code_of(verdict_of(all)) : written;
+  return written == ExitCode::done ? exit_code_of(verdict_of(all)) : written;
 }
 
-constexpr option options_of_fit[] = {
-    {"MODEL", 0, "", "GGUF, safetensors, index, config.json or folder", completion::file, "",
-     uses::required},
-    {"--context", 0, "N", "Tokens of each sequence [the model's, at most 8K]", completion::words,
+constexpr Option options_of_fit[] = {
+    {"MODEL", 0, "", "GGUF, safetensors, index, config.json or folder", Completion::file, "",
+     Uses::required},
+    {"--context", 0, "N", "Tokens of each sequence [the model's, at most 8K]", Completion::words,
      "4K 8K 32K 128K"},
     {"--batch", 0, "N", "Sequences at once [1]"},
     {"--ubatch", 0, "N", "Tokens processed at once [512; without GGUF 2048]"},
-    {"--kv-type", 0, "TYPE", "Type of the cached keys and values [f16]", completion::words,
+    {"--kv-type", 0, "TYPE", "Type of the cached keys and values [f16]", Completion::words,
      "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl"},
-    device_option("Only these, as in 0,1; all: together", uses::many, "all"),
+    device_option("Only these, as in 0,1; all: together", Uses::many, "all"),
     json_option("Print a JSON object"),
 };
 
@@ -220,7 +220,7 @@ constexpr std::uint64_t most_tokens = 1u << 30;
 constexpr std::uint64_t most_sequences = 1u << 20;
 
 template <class Number>
-std::optional<failure> read_tokens(const arguments& from, const char* name, std::uint64_t most,
+std::optional<Failure> read_tokens(const Arguments& from, const char* name, std::uint64_t most,
                                    Number& to) {
   const auto text = from.text(name);
   if (!text) return std::nullopt;
@@ -232,7 +232,7 @@ std::optional<failure> read_tokens(const arguments& from, const char* name, std:
   return std::nullopt;
 }
 
-std::optional<failure> read_fit(const arguments& from, options& to) {
+std::optional<Failure> read_fit(const Arguments& from, Options& to) {
   auto& fit = to.fit;
   std::optional<std::string> model;
   if (auto wrong = read_text(from, "MODEL", "the path of a model's file or folder", model))
@@ -256,8 +256,8 @@ std::optional<failure> read_fit(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry fit_command = {
-    .id = command::fit,
+const CommandEntry fit_command = {
+    .id = Command::fit,
     .name = "fit",
     .purpose = "Check whether a model fits in free memory",
     .takes = options_of_fit,

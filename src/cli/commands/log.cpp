@@ -34,34 +34,34 @@ namespace {
 using hypomnesis::part;
 
 // Values of one device in a snapshot.
-struct log_sample {
+struct LogSample {
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
-  gpu of;
+  Gpu of;
   std::optional<hypomnesis::telemetry> telemetry;
   const hypomnesis::snapshot* from = nullptr;
 };
 
 // Value of a sample: its source and its digits.
-struct logged_value {
+struct LoggedValue {
   const char* key;
   part subject;
   std::uint32_t bit;  // of `present`
-  std::string (*digits)(const log_sample& of);
+  std::string (*digits)(const LogSample& of);
 };
 
 template <auto Member>
-std::string of_pool(const log_sample& s) {
+std::string of_pool(const LogSample& s) {
   return s.of.memory ? digits_of((*s.of.memory).*Member) : std::string();
 }
 template <auto Member>
-std::string of_telemetry(const log_sample& s) {
+std::string of_telemetry(const LogSample& s) {
   return s.telemetry ? digits_of((*s.telemetry).*Member) : std::string();
 }
 
 using hypomnesis::pool;
 using hypomnesis::telemetry;
-constexpr logged_value logged_values[] = {
+constexpr LoggedValue logged_values[] = {
     {"total_bytes", part::pools, HMN_POOL_HAS_TOTAL, of_pool<&pool::total_bytes>},
     {"free_bytes", part::pools, HMN_POOL_HAS_FREE, of_pool<&pool::free_bytes>},
     {"used_bytes", part::pools, HMN_POOL_HAS_USED, of_pool<&pool::used_bytes>},
@@ -83,12 +83,12 @@ constexpr logged_value logged_values[] = {
      of_telemetry<&telemetry::fan_percent>},
 };
 
-const logged_value& named(std::string_view key) {
+const LoggedValue& named(std::string_view key) {
   return *std::find_if(std::begin(logged_values), std::end(logged_values),
-                       [&](const logged_value& each) { return key == each.key; });
+                       [&](const LoggedValue& each) { return key == each.key; });
 }
 
-std::string reason(const log_sample& s, const logged_value& of) {
+std::string reason(const LogSample& s, const LoggedValue& of) {
   return escape_for_text(s.from->reason(s.of.device.index, of.subject, of.bit)->message);
 }
 
@@ -104,37 +104,37 @@ std::string time_text(std::uint64_t unix_time_ns) {
                      time.subseconds().count());
 }
 
-hypomnesis::note notes_of(const log_sample& s) {
+hypomnesis::note notes_of(const LogSample& s) {
   auto notes = s.of.device.notes;
   if (s.of.memory) notes |= s.of.memory->notes;
   if (s.telemetry) notes |= s.telemetry->notes;
   return notes;
 }
 
-std::optional<std::uint64_t> age_of(const log_sample& s) {
+std::optional<std::uint64_t> age_of(const LogSample& s) {
   if (!s.of.memory && !s.telemetry) return std::nullopt;
   return std::max(s.of.memory ? s.of.memory->age_ns : 0, s.telemetry ? s.telemetry->age_ns : 0);
 }
 
-std::string percent_text(const log_sample& s) {
+std::string percent_text(const LogSample& s) {
   return fmt::format("{:.0f} %", *s.telemetry->gpu_busy_percent);
 }
-std::string celsius_text(const log_sample& s) {
+std::string celsius_text(const LogSample& s) {
   return fmt::format("{:.0f} C", *s.telemetry->temperature_celsius);
 }
-std::string watts_text(const log_sample& s) {
+std::string watts_text(const LogSample& s) {
   return fmt::format("{:.1f} W", *s.telemetry->power_watts);
 }
-std::string used_text(const log_sample& s) {
+std::string used_text(const LogSample& s) {
   const auto& pool = *s.of.memory;
   return fmt::format("{}{} MiB", mark_of(pool.notes), *pool.used_bytes / mib);
 }
-std::string total_text(const log_sample& s) {
+std::string total_text(const LogSample& s) {
   return fmt::format("{} MiB", *s.of.memory->total_bytes / mib);
 }
 
 // Reasons on the lines of one device: each appears once for as long as it persists.
-class given_reasons {
+class GivenReasons {
  public:
   void begin_line() { before_ = std::exchange(now_, {}); }
   // Returns " (why)", or nothing where this line or the one before has it.
@@ -151,17 +151,17 @@ class given_reasons {
   std::vector<std::string> before_;
   std::vector<std::string> now_;
 };
-using reasons_of_devices = std::map<std::uint32_t, given_reasons>;  // by index
+using ReasonsOfDevices = std::map<std::uint32_t, GivenReasons>;  // by index
 
-std::string value_text(const log_sample& s, const char* key,
-                       std::string (*known)(const log_sample&), given_reasons& given) {
+std::string value_text(const LogSample& s, const char* key, std::string (*known)(const LogSample&),
+                       GivenReasons& given) {
   const auto& value = named(key);
   if (!value.digits(s).empty()) return known(s);
   return "unknown" + given.text(reason(s, value));
 }
 
 // Returns the state and its reason in place of the values of a device that reports none.
-std::string state_text(const log_sample& s, given_reasons& given) {
+std::string state_text(const LogSample& s, GivenReasons& given) {
   using hypomnesis::run_state;
   const auto state = s.of.device.state;
   const auto word = state_word(state);
@@ -173,8 +173,8 @@ std::string state_text(const log_sample& s, given_reasons& given) {
   return std::string(*word) + total + given.text(reason(s, named("used_bytes")));
 }
 
-std::string values_text(const log_sample& s, given_reasons& given) {
-  const auto text = [&](const char* key, std::string (*known)(const log_sample&)) {
+std::string values_text(const LogSample& s, GivenReasons& given) {
+  const auto text = [&](const char* key, std::string (*known)(const LogSample&)) {
     return value_text(s, key, known, given);
   };
   auto used = text("used_bytes", used_text);
@@ -186,7 +186,7 @@ std::string values_text(const log_sample& s, given_reasons& given) {
                      temperature, power);
 }
 
-std::string log_text(const log_sample& s, bool ascii_only, given_reasons& given) {
+std::string log_text(const LogSample& s, bool ascii_only, GivenReasons& given) {
   given.begin_line();
   const auto state = state_text(s, given);
   return fmt::format(
@@ -194,9 +194,9 @@ std::string log_text(const log_sample& s, bool ascii_only, given_reasons& given)
       state.empty() ? values_text(s, given) : state, staleness(notes_of(s), age_of(s).value_or(0)));
 }
 
-std::string log_json(const log_sample& s) {
+std::string log_json(const LogSample& s) {
   const auto& device = s.of.device;
-  json_object out;
+  JsonObject out;
   out.add("unix_time_ns", s.unix_time_ns)
       .add("monotonic_ns", s.monotonic_ns)
       .add("index", device.index)
@@ -204,7 +204,7 @@ std::string log_json(const log_sample& s) {
       .add("uuid", device.uuid)
       .add("pci_bus_id", device.pci_bus_id)
       .add("state", or_unknown(state_word(device.state)));
-  json_object reasons;
+  JsonObject reasons;
   for (const auto& each : logged_values) {
     const auto digits = each.digits(s);
     out.add_digits(each.key, digits);
@@ -221,7 +221,7 @@ std::string log_csv_header() {
 }
 
 // Returns "used_bytes free_bytes: why; power_watts: another reason".
-std::string reasons_text(const log_sample& s) {
+std::string reasons_text(const LogSample& s) {
   std::vector<std::pair<std::string, std::string>> all;  // reason, keys
   for (const auto& each : logged_values) {
     if (!each.digits(s).empty()) continue;
@@ -239,7 +239,7 @@ std::string reasons_text(const log_sample& s) {
   return text;
 }
 
-std::string log_csv(const log_sample& s) {
+std::string log_csv(const LogSample& s) {
   auto line = fmt::format("{},{},{}", time_text(s.unix_time_ns), s.of.device.index,
                           csv_cell(escape_for_text(s.of.device.name.value_or(""))));
   for (const auto& each : logged_values) line += "," + each.digits(s);
@@ -249,11 +249,11 @@ std::string log_csv(const log_sample& s) {
 }
 
 // Bounds a reading so that a hanging driver costs values of a sample but does not delay the next.
-std::uint32_t sample_deadline(const options& asked) {
+std::uint32_t sample_deadline(const Options& asked) {
   return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, default_deadline_ms));
 }
 
-expected<hypomnesis::snapshot_options> values_to_log(const session& in, const options& asked) {
+Expected<hypomnesis::snapshot_options> values_to_log(const Session& in, const Options& asked) {
   if (auto none = check_for_gpus(in, "no GPU to log: ")) return *std::move(none);
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::telemetry;
@@ -261,17 +261,17 @@ expected<hypomnesis::snapshot_options> values_to_log(const session& in, const op
   return of_one_device(in, asked.device, what);
 }
 
-std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, log_form form,
-                     const style& as, reasons_of_devices& given) {
+std::string lines_of(const Session& in, const hypomnesis::snapshot& snapshot, LogForm form,
+                     const Style& as, ReasonsOfDevices& given) {
   const auto info = snapshot.info();
   std::string lines;
   for (auto& each : gpus_of(in, snapshot)) {
     auto telemetry = snapshot.telemetry(each.device.index);
-    const log_sample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
-                            std::move(telemetry), &snapshot};
-    if (form == log_form::json)
+    const LogSample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
+                           std::move(telemetry), &snapshot};
+    if (form == LogForm::json)
       lines += log_json(sample);
-    else if (form == log_form::csv)
+    else if (form == LogForm::csv)
       lines += log_csv(sample);
     else
       lines += log_text(sample, as.ascii_only, given[sample.of.device.index]);
@@ -280,9 +280,9 @@ std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, lo
 }
 
 // End condition of the log.
-class end_of_log {
+class EndOfLog {
  public:
-  explicit end_of_log(const log_options& asked) : asked_(asked) {}
+  explicit EndOfLog(const LogOptions& asked) : asked_(asked) {}
 
   // Returns the time limit of the next sample.
   std::chrono::nanoseconds patience() const {
@@ -303,7 +303,7 @@ class end_of_log {
   bool is_enough() const { return asked_.count && taken_ >= *asked_.count; }
 
  private:
-  log_options asked_;
+  LogOptions asked_;
   std::uint64_t begun_ns_ = 0;
   std::uint64_t spent_ms_ = 0;
   std::uint64_t taken_ = 0;
@@ -327,12 +327,12 @@ std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from,
   }
 }
 
-write_result write_lines(const session& in, hypomnesis::sampler& from, const options& asked,
-                         const style& as) {
-  end_of_log end(asked.log);
-  reasons_of_devices given;
-  auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
-  while (last == write_result::written && !end.is_enough()) {
+WriteResult write_lines(const Session& in, hypomnesis::sampler& from, const Options& asked,
+                        const Style& as) {
+  EndOfLog end(asked.log);
+  ReasonsOfDevices given;
+  auto last = asked.log.form == LogForm::csv ? write_part(log_csv_header()) : WriteResult{};
+  while (last == WriteResult::written && !end.is_enough()) {
     const auto snapshot = next_of(from, end.patience());
     if (!snapshot || !end.takes(snapshot->info())) break;
     if (asked.trace) print_trace(*snapshot);
@@ -341,20 +341,20 @@ write_result write_lines(const session& in, hypomnesis::sampler& from, const opt
   return last;
 }
 
-expected<exit_code> run_log(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_log(const Session& in, const Options& asked, const Style& as) {
   const auto what = values_to_log(in, asked);
   if (!what) return what.why();
   hypomnesis::sampler_options how;
   how.interval = std::chrono::milliseconds(asked.log.interval_ms);
   auto source = in.library().sample(how, *what);
   source.start();
-  const interruption stops([&source] { source.stop(); });
+  const Interruption stops([&source] { source.stop(); });
   const auto last = write_lines(in, source, asked, as);
   report_losses(source.info());
-  return last == write_result::failed ? exit_code::failed : exit_code::done;
+  return last == WriteResult::failed ? ExitCode::failed : ExitCode::done;
 }
 
-constexpr option options_of_log[] = {
+constexpr Option options_of_log[] = {
     interval_option("Time between samples [1s]", "100ms 1s 10s 1m"),
     {"--count", 'n', "N", "Exit after N samples of each device"},
     duration_option,
@@ -372,11 +372,11 @@ constexpr std::string_view examples_of_log =
     "Exit status: 0 done or interrupted, 1 failed, no GPU or no such device, 2 wrong\n"
     "usage. See hmn-log(1).";
 
-std::optional<failure> read_log(const arguments& from, options& to) {
+std::optional<Failure> read_log(const Arguments& from, Options& to) {
   if (auto twice = only_one_of(from, "--json", "--csv")) return twice;
   if (auto twice = only_one_of(from, "--count", "--duration")) return twice;
-  if (from.has("--json")) to.log.form = log_form::json;
-  if (from.has("--csv")) to.log.form = log_form::csv;
+  if (from.has("--json")) to.log.form = LogForm::json;
+  if (from.has("--csv")) to.log.form = LogForm::csv;
   if (auto wrong = read_interval(from, to.log.interval_ms)) return wrong;
   if (auto wrong = read_count(from, "--count", to.log.count)) return wrong;
   return read_time(from, "--duration", to.log.duration_ms);
@@ -384,8 +384,8 @@ std::optional<failure> read_log(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry log_command = {
-    .id = command::log,
+const CommandEntry log_command = {
+    .id = Command::log,
     .name = "log",
     .purpose = "Print GPU measurements at an interval",
     .takes = options_of_log,

@@ -30,14 +30,14 @@ using hypomnesis::part;
 using hypomnesis::run_state;
 using hypomnesis::status_code;
 
-struct gpu_metrics {
-  gpu on;
+struct GpuMetrics {
+  Gpu on;
   std::vector<hypomnesis::metric> metrics;
   std::vector<hypomnesis::diagnostic> missing;  // of its metrics only
   std::vector<hypomnesis::group> groups;
 };
 
-using align = table::align;
+using Align = Table::Align;
 
 std::string instance_text(const hypomnesis::metric& of) {
   std::string text(hypomnesis::instance_name(of.id, of.instance));
@@ -94,7 +94,7 @@ std::string missing_name(const hypomnesis::diagnostic& missing) {
   return fmt::format("{} ({})", name, word.empty() ? fmt::to_string(instance) : std::string(word));
 }
 
-std::string missing_line(const hypomnesis::diagnostic& of, const style& as) {
+std::string missing_line(const hypomnesis::diagnostic& of, const Style& as) {
   const auto more = of.count > 1 ? fmt::format(" (and {} more like it)", of.count - 1) : "";
   return fmt::format("{}: unknown: {}{}\n", missing_name(of),
                      escape_for_text(of.message, as.ascii_only), more);
@@ -107,7 +107,7 @@ std::string why_none(const hypomnesis::device& device) {
   return "metrics: none, not reported by any source\n";
 }
 
-std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, const style& as) {
+std::vector<std::string> missing_lines(const GpuMetrics& of, bool that_matter, const Style& as) {
   std::vector<std::string> lines;
   for (const auto& each : of.missing) {
     auto line = missing_line(each, as);
@@ -118,7 +118,7 @@ std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, 
 }
 
 // Lists unsupported metrics on request, and for a device that has no others.
-std::string missing_text(const gpu_metrics& of, bool with_unsupported, const style& as) {
+std::string missing_text(const GpuMetrics& of, bool with_unsupported, const Style& as) {
   auto lines = missing_lines(of, true, as);
   const auto unsupported = missing_lines(of, false, as);
   const bool is_all = of.metrics.empty() && lines.empty();
@@ -131,7 +131,7 @@ std::string missing_text(const gpu_metrics& of, bool with_unsupported, const sty
   return fmt::format("{}", fmt::join(lines, ""));
 }
 
-json_object& begin(std::vector<json_object>& objects, const hypomnesis::device& device) {
+JsonObject& begin(std::vector<JsonObject>& objects, const hypomnesis::device& device) {
   return objects.emplace_back()
       .add("device_index", device.index)
       .add("device_name", device.name)
@@ -144,7 +144,7 @@ std::optional<std::string_view> unless_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-void write_metric(const hypomnesis::metric& of, json_object& out) {
+void write_metric(const hypomnesis::metric& of, JsonObject& out) {
   out.add("metric", hypomnesis::name(of.id))
       .add("instance", of.instance)
       .add("instance_name", unless_empty(hypomnesis::instance_name(of.id, of.instance)))
@@ -159,7 +159,7 @@ void write_metric(const hypomnesis::metric& of, json_object& out) {
       .add_null("reason");
 }
 
-void write_missing(const hypomnesis::diagnostic& of, json_object& out) {
+void write_missing(const hypomnesis::diagnostic& of, JsonObject& out) {
   const auto id = of.metric;
   out.add("metric", id ? std::optional(hypomnesis::name(*id)) : std::nullopt);
   const auto name = id ? hypomnesis::instance_name(*id, of.metric_instance.value_or(0)) : "";
@@ -173,7 +173,7 @@ void write_missing(const hypomnesis::diagnostic& of, json_object& out) {
       .add("reason", of.message);
 }
 
-void write_group(const hypomnesis::group& of, json_object& out) {
+void write_group(const hypomnesis::group& of, JsonObject& out) {
   out.add("group", of.name)
       .add("used_bytes", of.used_bytes)
       .add("limit_bytes", of.limit_bytes)
@@ -194,12 +194,12 @@ bool is_of_state(const hypomnesis::diagnostic& diagnostic) noexcept {
   return diagnostic.subject == part::telemetry && (diagnostic.field.value_or(0) & states) != 0;
 }
 
-std::string group_table(const gpu_metrics& of, const style& as) {
+std::string group_table(const GpuMetrics& of, const Style& as) {
   if (of.groups.empty()) return {};
   const auto bytes = [](const std::optional<std::uint64_t>& n, const char* none) {
     return n ? fmt::format("{} B", *n) : none;
   };
-  table rows({{"CONTROL GROUP"}, {"VRAM", align::right}, {"LIMIT", align::right}, {"SOURCE"}});
+  Table rows({{"CONTROL GROUP"}, {"VRAM", Align::right}, {"LIMIT", Align::right}, {"SOURCE"}});
   for (const auto& each : of.groups)
     rows.add({{escape_for_text(each.name.value_or("?"), as.ascii_only)},
               {bytes(each.used_bytes, "?")},
@@ -208,11 +208,11 @@ std::string group_table(const gpu_metrics& of, const style& as) {
   return rows.text(as);
 }
 
-std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as) {
+std::string metric_table(const GpuMetrics& of, bool with_unsupported, const Style& as) {
   auto text = escape_for_text(label_of(of.on), as.ascii_only) + "\n";
   if (!of.metrics.empty()) {
-    table rows(
-        {{"METRIC"}, {"INSTANCE"}, {"VALUE", align::right}, {"WINDOW", align::right}, {"SOURCE"}});
+    Table rows(
+        {{"METRIC"}, {"INSTANCE"}, {"VALUE", Align::right}, {"WINDOW", Align::right}, {"SOURCE"}});
     for (const auto& each : of.metrics)
       rows.add({{std::string(hypomnesis::name(each.id))},
                 {instance_text(each)},
@@ -224,8 +224,8 @@ std::string metric_table(const gpu_metrics& of, bool with_unsupported, const sty
   return text + missing_text(of, with_unsupported, as) + group_table(of, as);
 }
 
-std::string metric_json(const std::vector<gpu_metrics>& all) {
-  std::vector<json_object> objects;
+std::string metric_json(const std::vector<GpuMetrics>& all) {
+  std::vector<JsonObject> objects;
   for (const auto& of : all) {
     for (const auto& each : of.metrics) write_metric(each, begin(objects, of.on.device));
     for (const auto& each : of.missing) write_missing(each, begin(objects, of.on.device));
@@ -234,18 +234,18 @@ std::string metric_json(const std::vector<gpu_metrics>& all) {
   return json_document(objects);
 }
 
-expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const options& asked) {
+Expected<hypomnesis::snapshot_options> metrics_to_read(const Session& in, const Options& asked) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::telemetry | part::metrics | part::groups;
   what.slow = asked.slow;
   return of_one_device(in, asked.device, what);
 }
 
-std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapshot& snapshot) {
-  std::vector<gpu_metrics> all;
+std::vector<GpuMetrics> metrics_of(const Session& in, const hypomnesis::snapshot& snapshot) {
+  std::vector<GpuMetrics> all;
   for (auto& each : gpus_of(in, snapshot)) all.push_back({std::move(each), {}, {}, {}});
-  const auto of = [&all](device_index index) {
-    return find_device_in(all, index, [](const gpu_metrics& each) { return each.on.device.index; });
+  const auto of = [&all](DeviceIndex index) {
+    return find_device_in(all, index, [](const GpuMetrics& each) { return each.on.device.index; });
   };
   for (auto& each : snapshot.metrics())
     if (auto* const found = of(each.device_index)) found->metrics.push_back(std::move(each));
@@ -258,7 +258,7 @@ std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapsho
   return all;
 }
 
-std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported, const style& as) {
+std::string tables_of(const std::vector<GpuMetrics>& all, bool with_unsupported, const Style& as) {
   std::string text;
   for (const auto& each : all)
     text.append(text.empty() ? "" : "\n").append(metric_table(each, with_unsupported, as));
@@ -266,7 +266,7 @@ std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported
 }
 
 // Prints diagnostics except those of metrics, which are part of the output.
-void print_messages(const session& in, const hypomnesis::snapshot& snapshot) {
+void print_messages(const Session& in, const hypomnesis::snapshot& snapshot) {
   const bool none = snapshot.info().device_count == 0;
   const bool is_explained = none && !search_failed(snapshot);
   auto diagnostics = snapshot.diagnostics();
@@ -279,18 +279,18 @@ void print_messages(const session& in, const hypomnesis::snapshot& snapshot) {
   if (is_explained) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 
-expected<exit_code> run_metrics(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_metrics(const Session& in, const Options& asked, const Style& as) {
   const auto what = metrics_to_read(in, asked);
   if (!what) return what.why();
   const auto snapshot = in.collect(*what);
   const auto all = metrics_of(in, snapshot);
   print_messages(in, snapshot);
-  const auto result = search_failed(snapshot) ? exit_code::failed : exit_code::done;
+  const auto result = search_failed(snapshot) ? ExitCode::failed : ExitCode::done;
   return std::max(
       result, write_output(asked.json ? metric_json(all) : tables_of(all, asked.unsupported, as)));
 }
 
-constexpr option options_of_metrics[] = {
+constexpr Option options_of_metrics[] = {
     device_option(),
     {"--slow", 0, "", "Also metrics that take more than a few ms to read"},
     {"--unsupported", 0, "", "Also unsupported metrics, with the reason"},
@@ -305,7 +305,7 @@ constexpr std::string_view examples_of_metrics =
     "Exit status: 0 done (also when there are none), 1 failed, no such device, 2\n"
     "wrong usage. See hmn-metrics(1).";
 
-std::optional<failure> read_metrics(const arguments& from, options& to) {
+std::optional<Failure> read_metrics(const Arguments& from, Options& to) {
   to.slow = from.has("--slow");
   to.unsupported = from.has("--unsupported");
   return std::nullopt;
@@ -313,8 +313,8 @@ std::optional<failure> read_metrics(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry metrics_command = {
-    .id = command::metrics,
+const CommandEntry metrics_command = {
+    .id = Command::metrics,
     .name = "metrics",
     .purpose = "List every sensor, clock, engine and counter",
     .takes = options_of_metrics,

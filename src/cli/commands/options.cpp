@@ -17,30 +17,30 @@
 namespace hmn::cli {
 namespace {
 
-constexpr const command_entry* commands[] = {
+constexpr const CommandEntry* commands[] = {
     &top_command,     &ps_command,         &snapshot_command,       &log_command,
     &metrics_command, &fit_command,        &record_machine_command, &run_command,
     &wait_command,    &spill_command,      &watch_command,          &exporter_command,
     &doctor_command,  &completion_command, &help_command,           &version_command};
 
-constexpr option common_options[] = {
+constexpr Option common_options[] = {
     {"--timeout", 0, "DURATION", "Maximum wait for drivers: 30 (seconds), 500ms, 5m",
-     completion::words, "1s 10s 60s 5m"},
+     Completion::words, "1s 10s 60s 5m"},
     {"--machine", 0, "FILE", "Read a simulated or recorded machine: file or name",
-     completion::machine, "apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation",
-     uses::once},
-    {"--color", 0, "WHEN", "Use colours: auto, always, never [auto]", completion::words,
+     Completion::machine, "apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation",
+     Uses::once},
+    {"--color", 0, "WHEN", "Use colours: auto, always, never [auto]", Completion::words,
      "auto always never"},
     {"--trace", 0, "", "Print each driver call on standard error"},
 };
-constexpr option help_option = {"--help", 'h', "", "Print this help"};
-constexpr option version_option = {"--version", 'V', "", "Print the version"};
+constexpr Option help_option = {"--help", 'h', "", "Print this help"};
+constexpr Option version_option = {"--version", 'V', "", "Print the version"};
 
-std::string name_with_hmn(const command_entry& of) {
+std::string name_with_hmn(const CommandEntry& of) {
   return of.name.empty() ? "hmn" : fmt::format("hmn {}", of.name);
 }
 
-failure usage_failure(const command_entry& of, std::string_view message) {
+Failure usage_failure(const CommandEntry& of, std::string_view message) {
   return misused(fmt::format("{} (see `{} --help`)", message, name_with_hmn(of)));
 }
 
@@ -49,44 +49,44 @@ bool is_option(std::string_view word) {
 }
 
 // Option of another tool, what does the same here, and the command line for a command without that.
-struct other_option {
+struct OtherOption {
   std::string_view word;
   std::string_view options;  // between blanks
   std::string_view line;
 };
 // nvidia-smi, rocm-smi, nvtop, gpustat, llama.cpp and exporters.
-constexpr other_option other_options[] = {{"-l", "--interval", "hmn top"},
-                                          {"--loop", "--interval", "hmn top"},
-                                          {"--loop-ms", "--interval", "hmn top"},
-                                          {"--watch", "--interval", "hmn top"},
-                                          {"-L", "", "hmn"},
-                                          {"--list-gpus", "", "hmn"},
-                                          {"-q", "", "hmn metrics"},
-                                          {"--query", "", "hmn metrics"},
-                                          {"--query-gpu", "", "hmn log --csv"},
-                                          {"--query-compute-apps", "", "hmn ps --csv"},
-                                          {"--format", "--json --csv", "hmn --json"},
-                                          {"--id", "--device", "hmn --device"},
-                                          {"--gpu", "--device", "hmn --device"},
-                                          {"--port", "--listen", "hmn exporter --listen"},
-                                          {"--ctx", "--context", "hmn fit --context"},
-                                          {"--ctx-size", "--context", "hmn fit --context"}};
+constexpr OtherOption other_options[] = {{"-l", "--interval", "hmn top"},
+                                         {"--loop", "--interval", "hmn top"},
+                                         {"--loop-ms", "--interval", "hmn top"},
+                                         {"--watch", "--interval", "hmn top"},
+                                         {"-L", "", "hmn"},
+                                         {"--list-gpus", "", "hmn"},
+                                         {"-q", "", "hmn metrics"},
+                                         {"--query", "", "hmn metrics"},
+                                         {"--query-gpu", "", "hmn log --csv"},
+                                         {"--query-compute-apps", "", "hmn ps --csv"},
+                                         {"--format", "--json --csv", "hmn --json"},
+                                         {"--id", "--device", "hmn --device"},
+                                         {"--gpu", "--device", "hmn --device"},
+                                         {"--port", "--listen", "hmn exporter --listen"},
+                                         {"--ctx", "--context", "hmn fit --context"},
+                                         {"--ctx-size", "--context", "hmn fit --context"}};
 
 // Command of another tool, and the one that does the same.
-struct other_command {
+struct OtherCommand {
   std::string_view word;
   std::string_view name;
 };
-constexpr other_command other_commands[] = {{"monitor", "top"},  {"pmon", "top"},
-                                            {"dmon", "log"},     {"serve", "exporter"},
-                                            {"estimate", "fit"}, {"record", "record-machine"},
-                                            {"measure", "run"}};
+constexpr OtherCommand other_commands[] = {{"monitor", "top"},  {"pmon", "top"},
+                                           {"dmon", "log"},     {"serve", "exporter"},
+                                           {"estimate", "fit"}, {"record", "record-machine"},
+                                           {"measure", "run"}};
 
 // Returns "; did you mean --listen?" for an option that another tool has; empty: none has it.
 std::string advice_on_other(std::string_view word, const std::vector<std::string_view>& names) {
   const auto* const found =
       std::find_if(std::begin(other_options), std::end(other_options),
-                   [word](const other_option& each) { return each.word == word; });
+                   [word](const OtherOption& each) { return each.word == word; });
   if (found == std::end(other_options)) return {};
   std::vector<std::string_view> here;
   for (const auto name : split_list(found->options, ' '))
@@ -95,7 +95,7 @@ std::string advice_on_other(std::string_view word, const std::vector<std::string
   return fmt::format("; did you mean {}?", fmt::join(here, " or "));
 }
 
-failure no_such_option(const command_entry& of, const std::string& word) {
+Failure no_such_option(const CommandEntry& of, const std::string& word) {
   std::vector<std::string_view> names;
   const auto all = options_of(of);
   for (const auto& each : all)
@@ -107,14 +107,14 @@ failure no_such_option(const command_entry& of, const std::string& word) {
   return usage_failure(of, fmt::format("\"{}\": no such option{}", word, advice));
 }
 
-failure unexpected_word(const command_entry& of, const std::string& word) {
+Failure unexpected_word(const CommandEntry& of, const std::string& word) {
   if (is_option(word)) return no_such_option(of, word);
   return usage_failure(of, fmt::format("\"{}\": unexpected argument", word));
 }
 
 // Returns an option of any command by its letter or its name.
-std::optional<option> find_option(char letter, std::string_view name) {
-  std::vector<const command_entry*> all(std::begin(commands), std::end(commands));
+std::optional<Option> find_option(char letter, std::string_view name) {
+  std::vector<const CommandEntry*> all(std::begin(commands), std::end(commands));
   all.push_back(&summary_command);
   for (const auto* command : all)
     for (const auto& each : options_of(*command))
@@ -151,8 +151,8 @@ std::size_t find_command_in(const std::vector<std::string>& words) {
 }
 
 // Returns what is added; null for the command that hmn is to run, whose words are left over.
-const CLI::Option* declare(CLI::App& app, const option& of) {
-  if (of.completes == completion::program) {
+const CLI::Option* declare(CLI::App& app, const Option& of) {
+  if (of.completes == Completion::program) {
     app.prefix_command();
     return nullptr;
   }
@@ -164,18 +164,18 @@ const CLI::Option* declare(CLI::App& app, const option& of) {
   auto* const added = app.add_option(names);
   added->type_name(std::string(of.value));
   // That a required option is missing is said by what reads it, with an example.
-  const bool is_required = of.times == uses::required;
+  const bool is_required = of.times == Uses::required;
   if (is_required && of.is_argument()) added->required();
-  if (of.times == uses::last || (is_required && !of.is_argument()))
+  if (of.times == Uses::last || (is_required && !of.is_argument()))
     added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  if (of.times == uses::many)
+  if (of.times == Uses::many)
     added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(of.is_argument());
   return added;
 }
 
-std::optional<failure> read_device(const arguments& from, const command_entry& by, options& to) {
-  const bool takes_several = std::any_of(by.takes.begin(), by.takes.end(), [](const option& each) {
-    return each.name == "--device" && each.times == uses::many;
+std::optional<Failure> read_device(const Arguments& from, const CommandEntry& by, Options& to) {
+  const bool takes_several = std::any_of(by.takes.begin(), by.takes.end(), [](const Option& each) {
+    return each.name == "--device" && each.times == Uses::many;
   });
   if (takes_several) return std::nullopt;
   to.device = from.text("--device");
@@ -184,12 +184,12 @@ std::optional<failure> read_device(const arguments& from, const command_entry& b
   return argument ? std::nullopt : std::optional(argument.why());
 }
 
-std::optional<failure> read_common(const arguments& from, const command_entry& by, options& to) {
+std::optional<Failure> read_common(const Arguments& from, const CommandEntry& by, Options& to) {
   to.json = from.has("--json");
   to.trace = from.has("--trace");
   const bool has_own_timeout =
       std::any_of(by.takes.begin(), by.takes.end(),
-                  [](const option& each) { return each.name == "--timeout"; });
+                  [](const Option& each) { return each.name == "--timeout"; });
   if (!has_own_timeout) {
     to.has_timeout = from.has("--timeout");
     if (auto wrong = read_milliseconds(from, "--timeout", to.timeout_ms)) return wrong;
@@ -197,7 +197,7 @@ std::optional<failure> read_common(const arguments& from, const command_entry& b
   if (const auto colour = from.text("--color")) {
     const auto choice = choose_word("--color", *colour, colour_choice_words);
     if (!choice) return choice.why();
-    to.colour = static_cast<colour_choice>(*choice);
+    to.colour = static_cast<ColourChoice>(*choice);
   }
   std::optional<std::string> machine;
   if (auto wrong = read_text(from, "--machine", a_path, machine)) return wrong;
@@ -206,25 +206,25 @@ std::optional<failure> read_common(const arguments& from, const command_entry& b
 }
 
 // Returns the argument that is a command for hmn to run; null: there is none.
-const option* program_of(const command_entry& of) {
-  const auto found = std::find_if(of.takes.begin(), of.takes.end(), [](const option& each) {
-    return each.completes == completion::program;
+const Option* program_of(const CommandEntry& of) {
+  const auto found = std::find_if(of.takes.begin(), of.takes.end(), [](const Option& each) {
+    return each.completes == Completion::program;
   });
   return found == of.takes.end() ? nullptr : &*found;
 }
 
 // Stores the command that hmn is to run.
-std::optional<failure> read_program(const std::vector<std::string>& words, const command_entry& by,
-                                    options& to) {
-  const auto* const example = by.id == command::run     ? "hmn run make -j8"
-                              : by.id == command::spill ? "hmn spill ./train"
+std::optional<Failure> read_program(const std::vector<std::string>& words, const CommandEntry& by,
+                                    Options& to) {
+  const auto* const example = by.id == Command::run     ? "hmn run make -j8"
+                              : by.id == Command::spill ? "hmn spill ./train"
                                                         : "hmn wait --free 8GiB ./train";
   const auto* const program = program_of(by);
   if (program == nullptr)
     return words.empty()
                ? std::nullopt
                : std::optional(misused(fmt::format("\"{}\": unexpected argument", words.front())));
-  if (words.empty() && program->times == uses::required)
+  if (words.empty() && program->times == Uses::required)
     return misused(fmt::format("expected a command, as in `{}`", example));
   if (!words.empty() && words.front().empty())
     return misused(fmt::format("COMMAND \"\": expected a command, as in `{}`", example));
@@ -242,11 +242,11 @@ std::string mismatch_text(std::string_view message) {
   return message.ends_with(" missing") ? option + ": expected a value" : std::string(message);
 }
 
-using outcome = std::variant<options, information>;
+using Outcome = std::variant<Options, Information>;
 
 // What is left of a command line once its command is known: `own` words, then those from a "--"
 // on, where they are the command that hmn is to run.
-struct line_of_words {
+struct LineOfWords {
   std::vector<std::string> own;
   std::vector<std::string> tail;
 };
@@ -261,7 +261,7 @@ std::vector<std::string> program_in(std::vector<std::string> rest,
 }
 
 // Returns an option with nothing after its "=": CLI11 would take the next word for its value.
-std::optional<std::string> find_empty_value(const command_entry& of,
+std::optional<std::string> find_empty_value(const CommandEntry& of,
                                             const std::vector<std::string>& words) {
   for (std::size_t at = 0; at < words.size() && words[at] != "--";) {
     const auto& word = words[at];
@@ -274,21 +274,21 @@ std::optional<std::string> find_empty_value(const command_entry& of,
   return std::nullopt;
 }
 
-expected<outcome> outcome_of(const command_entry& of, const arguments& given,
+Expected<Outcome> outcome_of(const CommandEntry& of, const Arguments& given,
                              const std::vector<std::string>& rest,
                              const std::vector<std::string>& tail) {
   if (!rest.empty() && is_option(rest.front())) return no_such_option(of, rest.front());
   if (of.print != nullptr) {
     const auto printed = of.print(given);
-    return printed ? expected<outcome>(*printed) : printed.why();
+    return printed ? Expected<Outcome>(*printed) : printed.why();
   }
-  options to;
+  Options to;
   to.run = of.id;
   if (auto wrong = read_common(given, of, to)) return *std::move(wrong);
   if (of.read != nullptr)
     if (auto wrong = of.read(given, to)) return *std::move(wrong);
   if (auto wrong = read_program(program_in(rest, tail), of, to)) return *std::move(wrong);
-  return outcome(std::move(to));
+  return Outcome(std::move(to));
 }
 
 // Returns what no option and no argument has taken.
@@ -298,7 +298,7 @@ std::vector<std::string> rest_of(const CLI::App& app) {
   return rest;
 }
 
-expected<outcome> parse(const command_entry& of, const line_of_words& line) {
+Expected<Outcome> parse(const CommandEntry& of, const LineOfWords& line) {
   if (const auto name = find_empty_value(of, line.own))
     return usage_failure(of, *name + ": expected a value");
   CLI::App app;
@@ -311,9 +311,9 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
   try {
     app.parse(std::vector<std::string>(line.own.rbegin(), line.own.rend()));
   } catch (const CLI::CallForHelp&) {
-    return outcome(information{help_text(of)});
+    return Outcome(Information{help_text(of)});
   } catch (const CLI::CallForVersion& version) {
-    return outcome(information{version.what()});
+    return Outcome(Information{version.what()});
   } catch (const CLI::ExtrasError&) {
     return unexpected_word(of, rest_of(app).front());
   } catch (const CLI::RequiredError& error) {
@@ -324,7 +324,7 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
   } catch (const CLI::ParseError& error) {
     return usage_failure(of, error.what());
   }
-  arguments given;
+  Arguments given;
   for (std::size_t i = 0; i < takes.size(); ++i)
     if (declared[i] != nullptr && declared[i]->count() > 0)
       given.set(takes[i].name, declared[i]->results());
@@ -333,29 +333,29 @@ expected<outcome> parse(const command_entry& of, const line_of_words& line) {
 
 }  // namespace
 
-std::span<const command_entry* const> all_commands() {
+std::span<const CommandEntry* const> all_commands() {
   return commands;
 }
 
-const command_entry* find_command(std::string_view name) {
+const CommandEntry* find_command(std::string_view name) {
   const auto* const* const found =
       std::find_if(std::begin(commands), std::end(commands),
-                   [name](const command_entry* each) { return each->name == name; });
+                   [name](const CommandEntry* each) { return each->name == name; });
   return found == std::end(commands) ? nullptr : *found;
 }
 
-const command_entry& entry_of(command id) {
+const CommandEntry& entry_of(Command id) {
   for (const auto* each : commands)
     if (each->id == id && each->run != nullptr) return *each;
   return summary_command;
 }
 
-failure no_such_command(std::string_view name) {
+Failure no_such_command(std::string_view name) {
   std::vector<std::string_view> names;
   for (const auto* each : commands) names.push_back(each->name);
   const auto* const other =
       std::find_if(std::begin(other_commands), std::end(other_commands),
-                   [name](const other_command& each) { return each.word == name; });
+                   [name](const OtherCommand& each) { return each.word == name; });
   auto advice = other != std::end(other_commands) ? fmt::format("; did you mean {}?", other->name)
                                                   : advice_on(name, names);
   const auto last = names.back();
@@ -364,11 +364,11 @@ failure no_such_command(std::string_view name) {
   return misused(fmt::format("\"{}\": no such command{} (see `hmn --help`)", name, advice));
 }
 
-std::vector<option> options_of(const command_entry& of) {
-  std::vector<option> all(of.takes.begin(), of.takes.end());
-  const auto add = [&](const option& each) {
+std::vector<Option> options_of(const CommandEntry& of) {
+  std::vector<Option> all(of.takes.begin(), of.takes.end());
+  const auto add = [&](const Option& each) {
     if (std::none_of(of.takes.begin(), of.takes.end(),
-                     [&](const option& own) { return own.name == each.name; }))
+                     [&](const Option& own) { return own.name == each.name; }))
       all.push_back(each);
   };
   if (of.print == nullptr) std::for_each(std::begin(common_options), std::end(common_options), add);
@@ -378,10 +378,10 @@ std::vector<option> options_of(const command_entry& of) {
 }
 
 // An option in front of a command belongs to the command.
-expected<std::variant<options, information>> parse_options(int argc, const char* const* argv) {
+Expected<std::variant<Options, Information>> parse_options(int argc, const char* const* argv) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const auto end = std::find(words.begin(), words.end(), "--");
-  line_of_words line{{words.begin(), end}, {end, words.end()}};
+  LineOfWords line{{words.begin(), end}, {end, words.end()}};
   const auto* of = &summary_command;
   if (const auto at = find_command_in(line.own); at < line.own.size()) {
     of = find_command(line.own[at]);
@@ -394,7 +394,7 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   }
   auto parsed = parse(*of, line);
   if (!parsed) return parsed.why();
-  if (auto* const to = std::get_if<options>(&*parsed))
+  if (auto* const to = std::get_if<Options>(&*parsed))
     to->exporter.command_line.assign(argv, argv + argc);
   return parsed;
 }

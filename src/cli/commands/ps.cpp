@@ -29,9 +29,9 @@ using hypomnesis::status_code;
 
 constexpr std::chrono::milliseconds load_window(250);
 
-using device_set = std::set<device_index>;  // empty: all
+using DeviceSet = std::set<DeviceIndex>;  // empty: all
 
-hypomnesis::snapshot_options wanted(const session& in, const device_set& only) {
+hypomnesis::snapshot_options wanted(const Session& in, const DeviceSet& only) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::processes;
   if (only.size() != 1) return what;
@@ -41,13 +41,13 @@ hypomnesis::snapshot_options wanted(const session& in, const device_set& only) {
   return what;
 }
 
-bool belongs_to(const process_row& row, const device_set& devices) {
+bool belongs_to(const ProcessRow& row, const DeviceSet& devices) {
   const auto& parent = row.on->device.parent_index;
   return devices.empty() || devices.contains(row.usage.device_index) ||
          (parent && devices.contains(*parent));
 }
 
-bool passes(const process_row& row, const options& asked, const device_set& devices) {
+bool passes(const ProcessRow& row, const Options& asked, const DeviceSet& devices) {
   if (asked.pid && row.usage.pid != *asked.pid) return false;
   if (!is_selected(asked.match, row.usage.process_name) &&
       !is_selected(asked.match, row.usage.process_command))
@@ -56,27 +56,27 @@ bool passes(const process_row& row, const options& asked, const device_set& devi
 }
 
 // Values that take time to look up, for the selected columns.
-struct lookups {
+struct Lookups {
   bool users = false;
   bool namespace_pids = false;
   bool workloads = false;
-  user_names names;
-  user_names::clock::time_point until;
+  UserNames names;
+  UserNames::Clock::time_point until;
 };
 
-lookups lookups_of(const session& in, const options& asked) {
+Lookups lookups_of(const Session& in, const Options& asked) {
   const bool simulated = in.is_simulated();
   const bool by_workload =
-      asked.by == grouping::pod || asked.by == grouping::job || asked.by == grouping::unit;
+      asked.by == Grouping::pod || asked.by == Grouping::job || asked.by == Grouping::unit;
   const bool by_default =
       !asked.by && asked.columns.empty() && !asked.json && !asked.csv && !asked.show_pools;
-  return {by_default || asked.user || asked.by == grouping::user || asked.sort == sort_key::user ||
+  return {by_default || asked.user || asked.by == Grouping::user || asked.sort == SortKey::user ||
               has_column(asked.columns, "user"),
-          has_column(asked.columns, "nspid") && !simulated, by_workload, user_names(simulated),
-          user_names::clock::now() + in.patience()};
+          has_column(asked.columns, "nspid") && !simulated, by_workload, UserNames(simulated),
+          UserNames::Clock::now() + in.patience()};
 }
 
-void look_up(const session& in, process_row& row, lookups& with) {
+void look_up(const Session& in, ProcessRow& row, Lookups& with) {
   if (with.users) row.user = with.names.of(row.usage, with.until);
   if (with.workloads) row.in = in.workload(row.usage);
   if (has(row.usage.notes, note::foreign_pid)) return;
@@ -84,17 +84,17 @@ void look_up(const session& in, process_row& row, lookups& with) {
 }
 
 // Returns GPUs whose processes are listed under them rather than under partitions.
-gpu_map whole_gpus_of(gpu_map all) {
+GpuMap whole_gpus_of(GpuMap all) {
   std::erase_if(all, [](const auto& each) {
     return !each.second->memory || is_divided(each.second->device);
   });
   return all;
 }
 
-void add_unattributed(const gpu_map& whole, const device_set& only, std::vector<process_row>& to) {
+void add_unattributed(const GpuMap& whole, const DeviceSet& only, std::vector<ProcessRow>& to) {
   for (const auto& [index, each] : whole) {
     const auto& pool = *each->memory;
-    process_row row;
+    ProcessRow row;
     row.on = each;
     row.is_unattributed = true;
     row.usage.device_index = index;
@@ -109,20 +109,20 @@ void add_unattributed(const gpu_map& whole, const device_set& only, std::vector<
   }
 }
 
-struct view {
-  device_set devices;
-  std::optional<user_filter> user;
+struct View {
+  DeviceSet devices;
+  std::optional<UserFilter> user;
   hypomnesis::snapshot snapshot;
 };
 
-std::vector<process_row> rows_of(const session& in, gpu_map gpus, const options& asked,
-                                 const view& seen) {
-  std::vector<process_row> rows;
+std::vector<ProcessRow> rows_of(const Session& in, GpuMap gpus, const Options& asked,
+                                const View& seen) {
+  std::vector<ProcessRow> rows;
   auto with = lookups_of(in, asked);
   auto usages = seen.snapshot.usages();
-  const unsupported_usage unsupported(seen.snapshot, usages);
+  const UnsupportedUsage unsupported(seen.snapshot, usages);
   for (auto& usage : usages) {
-    process_row row;
+    ProcessRow row;
     row.on = device_of(gpus, usage.device_index);
     row.unsupported = unsupported.of(usage);
     row.usage = std::move(usage);
@@ -144,29 +144,29 @@ bool is_load_pending(const hypomnesis::snapshot& snapshot) {
   });
 }
 
-expected<view> find_and_read(const session& in, const options& asked) {
-  device_set devices;
+Expected<View> find_and_read(const Session& in, const Options& asked) {
+  DeviceSet devices;
   if (!asked.devices.empty()) {
-    const waiting_notice notice;
+    const WaitingNotice notice;
     const auto found = find_devices(in, asked.devices);
     if (!found) return found.why();
     devices.insert(found->begin(), found->end());
   }
-  std::optional<user_filter> user;
+  std::optional<UserFilter> user;
   if (asked.user) {
     const auto found =
-        find_user(*asked.user, in.is_simulated(), user_names::clock::now() + in.patience());
+        find_user(*asked.user, in.is_simulated(), UserNames::Clock::now() + in.patience());
     if (!found) return found.why();
     user = *found;
   }
   const auto what = wanted(in, devices);
   auto snapshot = in.collect(what);
-  const bool needs_load = asked.sort == sort_key::load || has_column(asked.columns, "load");
+  const bool needs_load = asked.sort == SortKey::load || has_column(asked.columns, "load");
   if (needs_load && is_load_pending(snapshot)) {
     std::this_thread::sleep_for(load_window);
     snapshot = in.take(what);
   }
-  return view{std::move(devices), std::move(user), std::move(snapshot)};
+  return View{std::move(devices), std::move(user), std::move(snapshot)};
 }
 
 bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
@@ -176,7 +176,7 @@ bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
 }
 
 // Returns why it is not known whether a process that no list has uses a GPU; none: it uses none.
-std::optional<std::string> why_not_known(const session& in, std::uint32_t pid) {
+std::optional<std::string> why_not_known(const Session& in, std::uint32_t pid) {
   for (const auto& each : in.listed().devices) {
     try {
       in.library().usage(each.index, pid);
@@ -189,14 +189,14 @@ std::optional<std::string> why_not_known(const session& in, std::uint32_t pid) {
 }
 
 // How much of the processes a snapshot has.
-struct coverage {
+struct Coverage {
   bool is_partial = false;  // some list, or some GPU, is not known
   bool is_failed = false;   // because of a fault, or none is known
-  partial_lists lists;
+  PartialLists lists;
 };
 
-coverage coverage_of(const hypomnesis::snapshot& snapshot) {
-  coverage out{false, search_failed(snapshot), {}};
+Coverage coverage_of(const hypomnesis::snapshot& snapshot) {
+  Coverage out{false, search_failed(snapshot), {}};
   const bool is_empty = snapshot.usages().empty();
   for (const auto& each : snapshot.diagnostics()) {
     const bool is_of_all =
@@ -230,8 +230,8 @@ void explain_unsupported(const hypomnesis::snapshot& snapshot) {
   for (const auto& line : distinct_lines(all)) write_notice(line);
 }
 
-void print_messages(const session& in, const view& seen, const options& asked,
-                    const std::vector<process_row>& rows, bool is_partial) {
+void print_messages(const Session& in, const View& seen, const Options& asked,
+                    const std::vector<ProcessRow>& rows, bool is_partial) {
   const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
   print_diagnostics(seen.snapshot, none);
   if (none) write_notice("GPU: " + why_no_gpu(in, seen.snapshot));
@@ -242,8 +242,8 @@ void print_messages(const session& in, const view& seen, const options& asked,
         count_sentence(rows, {asked.pid, asked.devices, asked.match, asked.user}, is_partial));
 }
 
-std::string text_of(const std::vector<process_row>& rows, const options& asked,
-                    const partial_lists& partial, const style& as) {
+std::string text_of(const std::vector<ProcessRow>& rows, const Options& asked,
+                    const PartialLists& partial, const Style& as) {
   if (asked.by) {
     const auto groups = group_rows(list_of(rows), *asked.by, partial);
     if (asked.csv) return group_csv(groups, *asked.by);
@@ -254,13 +254,13 @@ std::string text_of(const std::vector<process_row>& rows, const options& asked,
   return asked.show_pools ? pool_table(rows, as) : process_table(rows, asked.columns, as);
 }
 
-expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_ps(const Session& in, const Options& asked, const Style& as) {
   const auto seen = find_and_read(in, asked);
   if (!seen) return seen.why();
   if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid).value_or(false))
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
-  const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
+  const auto whole = asked.unattributed ? whole_gpus_of(gpus) : GpuMap();
   auto rows = rows_of(in, gpus, asked, *seen);
   auto known = coverage_of(seen->snapshot);
   if (asked.pid && rows.empty() && known.is_partial && !known.is_failed) {
@@ -270,23 +270,23 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   }
   print_messages(in, *seen, asked, rows, known.is_partial);
   if (asked.unattributed) add_unattributed(whole, seen->devices, rows);
-  const auto result = known.is_failed ? exit_code::failed : exit_code::done;
+  const auto result = known.is_failed ? ExitCode::failed : ExitCode::done;
   return std::max(result, write_output(text_of(rows, asked, known.lists, as)));
 }
 
-constexpr option options_of_ps[] = {
-    {"--pid", 'p', "PID", "Only this process", completion::pid, "", uses::once},
+constexpr Option options_of_ps[] = {
+    {"--pid", 'p', "PID", "Only this process", Completion::pid, "", Uses::once},
     user_option,
     match_option("Only where name or command matches (* ? [a-z])"),
     sort_option("By vram, shared, total, ram, pid, name, load, user",
                 "vram shared total ram pid name load user"),
-    {"--by", 0, "WHAT", "Totals by user, container, pod, job, unit, device", completion::words,
+    {"--by", 0, "WHAT", "Totals by user, container, pod, job, unit, device", Completion::words,
      "user container pod job unit device"},
-    {"--columns", 0, "LIST", "Columns, separated by commas", completion::list,
+    {"--columns", 0, "LIST", "Columns, separated by commas", Completion::list,
      "pid name vram shared ram gpu user command device type load container nspid peak"},
     {"--unattributed", 0, "", "Also memory that belongs to no visible process"},
     {"--show-pools", 0, "", "One line per memory pool of each process"},
-    device_option("Only this device; several: 0,1, or repeated", uses::many),
+    device_option("Only this device; several: 0,1, or repeated", Uses::many),
     json_option("Print a JSON array"),
     csv_option,
 };
@@ -309,7 +309,7 @@ constexpr std::string_view examples_of_ps =
     "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
     "process, 2 wrong usage. See hmn-ps(1).";
 
-std::optional<failure> read_pid(const arguments& from, std::optional<std::uint32_t>& to) {
+std::optional<Failure> read_pid(const Arguments& from, std::optional<std::uint32_t>& to) {
   const auto text = from.text("--pid");
   if (!text) return std::nullopt;
   to = whole_number(*text);
@@ -317,9 +317,9 @@ std::optional<failure> read_pid(const arguments& from, std::optional<std::uint32
   return misused(fmt::format("--pid \"{}\": expected a whole number from 1 to 4294967295", *text));
 }
 
-std::optional<failure> read_by(const arguments& from, std::optional<grouping>& to) {
-  constexpr grouping known[] = {grouping::user, grouping::container, grouping::pod,
-                                grouping::job,  grouping::unit,      grouping::device};
+std::optional<Failure> read_by(const Arguments& from, std::optional<Grouping>& to) {
+  constexpr Grouping known[] = {Grouping::user, Grouping::container, Grouping::pod,
+                                Grouping::job,  Grouping::unit,      Grouping::device};
   const auto text = from.text("--by");
   if (!text) return std::nullopt;
   const auto by = parse_grouping("--by", *text, known);
@@ -330,7 +330,7 @@ std::optional<failure> read_by(const arguments& from, std::optional<grouping>& t
   return std::nullopt;
 }
 
-std::optional<failure> read_ps(const arguments& from, options& to) {
+std::optional<Failure> read_ps(const Arguments& from, Options& to) {
   if (auto wrong = read_pid(from, to.pid)) return wrong;
   if (auto wrong = read_sort(from, sort_words, to.sort)) return wrong;
   auto devices = parse_device_list(from.all("--device"));
@@ -356,8 +356,8 @@ std::optional<failure> read_ps(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry ps_command = {
-    .id = command::ps,
+const CommandEntry ps_command = {
+    .id = Command::ps,
     .name = "ps",
     .purpose = "List the processes that hold GPU memory",
     .takes = options_of_ps,

@@ -16,11 +16,11 @@ namespace hmn::cli {
 namespace {
 
 // Start of a line: a recording has each file, run and answer on its own line.
-struct beginning {
+struct Beginning {
   std::string_view text;
   std::string_view prefix;
 };
-constexpr beginning beginnings[] = {{"{\"path\":\"", ""}, {"{\"node\":\"", "answers of "}};
+constexpr Beginning beginnings[] = {{"{\"path\":\"", ""}, {"{\"node\":\"", "answers of "}};
 
 bool is_number(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
@@ -59,7 +59,7 @@ std::vector<std::string> kinds_in_recording(std::string_view text) {
   return lines;
 }
 
-expected<std::string> recording_of(const session& in) {
+Expected<std::string> recording_of(const Session& in) {
   using hypomnesis::status_code;
   try {
     return in.library().recording();
@@ -71,24 +71,24 @@ expected<std::string> recording_of(const session& in) {
   }
 }
 
-expected<exit_code> run_record_machine(const session& in, const options& asked, const style&) {
+Expected<ExitCode> run_record_machine(const Session& in, const Options& asked, const Style&) {
   hypomnesis::snapshot_options what;
   what.collect = everything;
   in.collect(what);
   const auto text = recording_of(in);
   if (!text) return text.why();
-  if (auto refused = write_file(*asked.file, *text, readers::owner)) return *std::move(refused);
+  if (auto refused = write_file(*asked.file, *text, Readers::owner)) return *std::move(refused);
   for (const auto& line : kinds_in_recording(*text)) write_notice("kept: " + line);
   write_notice(fmt::format(
       "{}: {} bytes; of processes the programs are kept, else numbers and words that "
       "are looked for; read it before you pass it on",
       asked.file->path == "-" ? "standard output" : fmt::format("\"{}\"", asked.file->path),
       text->size()));
-  return exit_code::done;
+  return ExitCode::done;
 }
 
-constexpr option options_of_record[] = {
-    {"FILE", 0, "", "File to write", completion::file, "json", uses::required},
+constexpr Option options_of_record[] = {
+    {"FILE", 0, "", "File to write", Completion::file, "json", Uses::required},
     force_option("Replace an existing file"),
 };
 
@@ -99,7 +99,7 @@ constexpr std::string_view examples_of_record =
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-record-machine(1).";
 
-std::optional<failure> read_record(const arguments& from, options& to) {
+std::optional<Failure> read_record(const Arguments& from, Options& to) {
   std::optional<std::string> file;
   if (auto wrong = read_text(from, "FILE", a_path, file)) return wrong;
   to.file = {"FILE", *file, {}, from.has("--force")};
@@ -108,8 +108,8 @@ std::optional<failure> read_record(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry record_machine_command = {
-    .id = command::record_machine,
+const CommandEntry record_machine_command = {
+    .id = Command::record_machine,
     .name = "record-machine",
     .purpose = "Record this machine to a file to replay elsewhere",
     .takes = options_of_record,

@@ -34,66 +34,66 @@ namespace {
 using hypomnesis::backend_id;
 
 // Results known after the command has ended, in addition to its samples.
-struct run_result {
+struct RunResult {
   std::vector<std::string> command;
-  process_end end;
+  ProcessEnd end;
   std::uint64_t started_unix_ns = 0;
   std::uint64_t elapsed_ns = 0;
   // Memory of hmn itself; none if unknown. The command's first process begins as a copy of hmn,
   // which the kernel may count: a peak up to this may be hmn's.
   std::optional<std::uint64_t> own_bytes;
   bool sees_orphans = false;  // else a descendant may have left unseen
-  remaining_processes remaining;
-  group_peak group;
-  std::vector<group_peak> device_groups;  // ordered as the samples' devices
-  std::vector<energy_reading> energy;     // at the end, in the same order
-  std::vector<kept_peak> peaks;           // in the same order
+  RemainingProcesses remaining;
+  GroupPeak group;
+  std::vector<GroupPeak> device_groups;  // ordered as the samples' devices
+  std::vector<EnergyReading> energy;     // at the end, in the same order
+  std::vector<KeptPeak> peaks;           // in the same order
 
   // Returns whether every value may be less than the command used or still uses.
   bool is_partial() const { return !sees_orphans || remaining.count != 0u; }
 };
 
-struct run_outcome {
-  const run_result& result;
-  const run_account& account;
-  const run_meter& meter;
+struct RunOutcome {
+  const RunResult& result;
+  const RunAccount& account;
+  const RunMeter& meter;
 };
 
 constexpr const char* not_by_system = "not reported by the system";
 constexpr const char* not_here = "this system has none";
 constexpr const char* not_by_driver = "not reported by the driver";
 
-std::string command_text(const run_result& of) {
+std::string command_text(const RunResult& of) {
   std::string text;
   for (const auto& word : of.command) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
-std::string end_text(const run_result& of) {
+std::string end_text(const RunResult& of) {
   const auto code = fmt::format("exit code {}", static_cast<int>(of.end.status));
   return of.end.signal.empty() ? code : fmt::format("ended by {} ({})", of.end.signal, code);
 }
 
 // Returns the longest time between two samples, and before the end: what was in between is not
 // known.
-std::uint64_t interval_of(const run_outcome& of, const tracked& value) {
+std::uint64_t interval_of(const RunOutcome& of, const Tracked& value) {
   return std::max(static_cast<std::uint64_t>(of.meter.interval().count()),
                   value.longest_gap_ns(of.result.elapsed_ns));
 }
 
 // Returns whether samples of PSS were left out, which the kernel takes long for.
-bool has_left_out(const run_outcome& of, const tracked& value) {
+bool has_left_out(const RunOutcome& of, const Tracked& value) {
   return interval_of(of, value) >= 2 * static_cast<std::uint64_t>(of.meter.interval().count());
 }
 
-std::string interval_text(const run_outcome& of, const tracked& value) {
+std::string interval_text(const RunOutcome& of, const Tracked& value) {
   const auto ms = interval_of(of, value) / ns_per_ms;
   return ms >= 10'000 ? fmt::format("{} s", ms / 1000)
                       : fmt::format("{} ms", std::max<std::uint64_t>(ms, 1));
 }
 
 // Returns "at 0.4 s, sampled every 100 ms, 4 of 5 samples".
-std::string sampled(const run_outcome& of, const tracked& value) {
+std::string sampled(const RunOutcome& of, const Tracked& value) {
   auto text = fmt::format("at {}, sampled every {}", offset_text(value.highest()->at_ns),
                           interval_text(of, value));
   if (value.gaps() > 0)
@@ -109,7 +109,7 @@ std::string row(std::string_view label, std::string_view value, std::string_view
   return fmt::format("  {:<17} {:>9}  {}\n", label, value, kind);
 }
 
-std::string peak_row(std::string_view label, const run_outcome& of, const tracked& value,
+std::string peak_row(std::string_view label, const RunOutcome& of, const Tracked& value,
                      std::string_view detail, bool at_least = false) {
   if (!value.highest()) return row(label, "?", detail);
   const auto kind = sampled(of, value);
@@ -123,30 +123,30 @@ std::string remaining_text(std::uint32_t count) {
                     : fmt::format("{} processes were left running", count);
 }
 
-std::string why_partial(const run_result& of) {
+std::string why_partial(const RunResult& of) {
   if (of.remaining.count.value_or(0) > 0) return remaining_text(*of.remaining.count);
   return "a process may have left unseen";
 }
 
-enum class bound { exact, sampled, at_most, at_least };
+enum class Bound { exact, sampled, at_most, at_least };
 
 // Resident memory of the largest process, by all that is known.
-struct largest_process {
+struct LargestProcess {
   std::optional<std::uint64_t> bytes;
-  bound is = bound::exact;
+  Bound is = Bound::exact;
   std::string how;  // without bytes: the reason
 };
 
 // Difference of the kernel's counters of resident memory, which each processor updates in batches.
 constexpr std::uint64_t counter_slack = std::uint64_t{4} << 20;
 
-largest_process find_largest(const run_outcome& of) {
+LargestProcess find_largest(const RunOutcome& of) {
   const auto& result = of.result;
   const auto& use = result.end.use;
-  if (use.is_sampled) return {use.largest_bytes, bound::sampled, "sampled, at the last reading"};
+  if (use.is_sampled) return {use.largest_bytes, Bound::sampled, "sampled, at the last reading"};
   const bool is_ours_less = result.own_bytes && use.largest_bytes.value_or(0) > *result.own_bytes;
   const bool is_sure = !use.may_count_us || is_ours_less;
-  largest_process out;
+  LargestProcess out;
   out.how = std::string("exact, ") + use.counted;
   if (use.largest_orphan_bytes) out.how += ", orphans included";
   for (const auto& each : {use.largest_orphan_bytes, result.remaining.largest_bytes})
@@ -154,7 +154,7 @@ largest_process find_largest(const run_outcome& of) {
   if (use.largest_bytes && *use.largest_bytes > out.bytes.value_or(0)) {
     if (is_sure || !result.is_partial()) out.bytes = use.largest_bytes;
     if (!is_sure && !result.is_partial()) {
-      out.is = bound::at_most;
+      out.is = Bound::at_most;
       out.how = result.own_bytes ? "at most: hmn itself used that much when it started the command"
                                  : "at most: it may be hmn's own, which is not known";
       out.how += std::string("; ") + use.counted;
@@ -163,63 +163,63 @@ largest_process find_largest(const run_outcome& of) {
   const auto seen = of.account.largest_bytes();
   if (use.largest_bytes && seen > out.bytes.value_or(0) + counter_slack) {
     out.bytes = seen;
-    out.is = bound::at_least;
+    out.is = Bound::at_least;
     out.how = "at least: seen in a sample, of a process that nothing waited for";
   }
   if (result.is_partial()) {
     if (!out.bytes && seen > 0) out.bytes = seen;
-    out.is = bound::at_least;
+    out.is = Bound::at_least;
     out.how = "at least: " + why_partial(result);
   }
   if (!out.bytes) out.how = use.largest_bytes ? why_partial(result) : not_by_system;
   return out;
 }
 
-const char* word(bound of) {
-  if (of == bound::at_most) return "upper_bound";
-  if (of == bound::at_least) return "lower_bound";
-  return of == bound::exact ? "exact" : "sampled";
+const char* word(Bound of) {
+  if (of == Bound::at_most) return "upper_bound";
+  if (of == Bound::at_least) return "lower_bound";
+  return of == Bound::exact ? "exact" : "sampled";
 }
 
-const char* sign(bound of) {
-  if (of == bound::at_most) return "<=";
-  return of == bound::exact ? "" : ">=";
+const char* sign(Bound of) {
+  if (of == Bound::at_most) return "<=";
+  return of == Bound::exact ? "" : ">=";
 }
 
 // Adds the sign of a bound where the value is one.
-std::string largest_text(const run_outcome& of) {
+std::string largest_text(const RunOutcome& of) {
   const auto largest = find_largest(of);
   return largest.bytes ? sign(largest.is) + text_of(*largest.bytes) : "?";
 }
 
-std::string largest_row(const run_outcome& of) {
+std::string largest_row(const RunOutcome& of) {
   return row("largest process", largest_text(of), find_largest(of).how);
 }
 
 // Peak of a group, by what else may be in it and what may have left it.
-struct bounded_peak {
+struct BoundedPeak {
   std::optional<std::uint64_t> bytes;
-  bound is = bound::exact;
+  Bound is = Bound::exact;
   std::string how;  // without bytes: the reason
 };
 
-bounded_peak find_group_peak(const run_result& of, const group_peak& peak) {
-  if (!peak.bytes) return {std::nullopt, bound::exact, peak.why};
+BoundedPeak find_group_peak(const RunResult& of, const GroupPeak& peak) {
+  if (!peak.bytes) return {std::nullopt, Bound::exact, peak.why};
   const bool has_left = of.remaining.count != 0u;
   if (has_left && !peak.why_bound.empty())
-    return {std::nullopt, bound::exact, fmt::format("{}, and {}", why_partial(of), peak.why_bound)};
-  const std::string measure = command_group::what().measure;
-  if (has_left) return {peak.bytes, bound::at_least, why_partial(of) + "; " + measure};
+    return {std::nullopt, Bound::exact, fmt::format("{}, and {}", why_partial(of), peak.why_bound)};
+  const std::string measure = CommandGroup::what().measure;
+  if (has_left) return {peak.bytes, Bound::at_least, why_partial(of) + "; " + measure};
   if (!peak.why_bound.empty())
-    return {peak.bytes, bound::at_most, fmt::format("at most: {}; {}", peak.why_bound, measure)};
-  return {peak.bytes, bound::exact, "exact, " + measure};
+    return {peak.bytes, Bound::at_most, fmt::format("at most: {}; {}", peak.why_bound, measure)};
+  return {peak.bytes, Bound::exact, "exact, " + measure};
 }
 
-std::string group_row(std::string_view label, const bounded_peak& peak) {
+std::string group_row(std::string_view label, const BoundedPeak& peak) {
   return row(label, sign(peak.is) + text_of(*peak.bytes), escape_for_text(peak.how));
 }
 
-energy_reading energy_of(const run_outcome& of, std::size_t i) {
+EnergyReading energy_of(const RunOutcome& of, std::size_t i) {
   const auto& before = of.meter.devices()[i].energy;
   const auto& after = of.result.energy[i];
   for (const auto* each : {&before, &after})
@@ -230,30 +230,30 @@ energy_reading energy_of(const run_outcome& of, std::size_t i) {
   return {*after.joules - *before.joules, {}};
 }
 
-std::optional<std::uint64_t> used_before(const watched_device& of) {
+std::optional<std::uint64_t> used_before(const WatchedDevice& of) {
   const auto& pool = of.before.memory;
   return pool && is_fresh(*pool) ? pool->used_bytes : std::nullopt;
 }
 
 // Returns the driver's value, which is at least that of the samples.
-const kept_peak& kept_of(const run_outcome& of, std::size_t i) {
+const KeptPeak& kept_of(const RunOutcome& of, std::size_t i) {
   return of.result.peaks[i];
 }
 
 // Returns why the whole device's memory is missing.
-std::string why_not_used(const device_account& of) {
+std::string why_not_used(const DeviceAccount& of) {
   return of.why_used.empty() ? not_by_driver : of.why_used;
 }
 
 // Returns whether the value is of a single process, and therefore the command's.
-bool is_exact(const run_outcome& of, std::size_t i) {
+bool is_exact(const RunOutcome& of, std::size_t i) {
   const auto& kept = kept_of(of, i);
   const auto& seen = of.account.devices()[i].command.highest();
   return kept.largest_bytes && kept.processes == 1 && !of.result.is_partial() &&
          (!seen || seen->bytes <= *kept.largest_bytes);
 }
 
-std::string kept_row(std::string_view label, const run_outcome& of, const kept_peak& kept) {
+std::string kept_row(std::string_view label, const RunOutcome& of, const KeptPeak& kept) {
   const bool is_partial = of.result.is_partial();
   return row(
       label, (is_partial ? ">=" : "") + text_of(*kept.largest_bytes),
@@ -261,7 +261,7 @@ std::string kept_row(std::string_view label, const run_outcome& of, const kept_p
                   kept.backend == backend_id::nvml ? "NVML accounting" : "the driver's account"));
 }
 
-std::string device_text(const run_outcome& of, std::size_t i) {
+std::string device_text(const RunOutcome& of, std::size_t i) {
   const auto& device = of.meter.devices()[i];
   const auto& account = of.account.devices()[i];
   auto text = fmt::format("  {}\n", escape_for_text(label_of(device.before)));
@@ -272,7 +272,7 @@ std::string device_text(const run_outcome& of, std::size_t i) {
                                      account.is_lower_bound || of.result.is_partial());
   if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", of, kept);
   if (const auto group = find_group_peak(of.result, of.result.device_groups[i]); group.bytes)
-    text += group_row(fmt::format("  {}", command_group::what().name), group);
+    text += group_row(fmt::format("  {}", CommandGroup::what().name), group);
   const auto before = used_before(device);
   auto detail = account.used.highest() ? std::string() : why_not_used(account);
   if (before)
@@ -292,19 +292,19 @@ std::optional<std::string> kind_where(bool is_known, const char* kind) {
 }
 
 // Returns a value with its kind.
-json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> bytes,
-                             std::optional<std::uint64_t> at_ns, const std::string& why) {
-  json_object out;
+JsonObject exact_or_sampled(const char* kind, std::optional<std::uint64_t> bytes,
+                            std::optional<std::uint64_t> at_ns, const std::string& why) {
+  JsonObject out;
   out.add("bytes", bytes).add("at_ns", at_ns).add("kind", kind_where(bytes.has_value(), kind));
   return bytes ? out.add_null("reason") : out.add("reason", why);
 }
 
-json_object group_json(const bounded_peak& peak) {
+JsonObject group_json(const BoundedPeak& peak) {
   return exact_or_sampled(word(peak.is), peak.bytes, std::nullopt, peak.how);
 }
 
-json_object sampled_value(const run_outcome& of, const tracked& value, const std::string& why,
-                          bool at_least = false) {
+JsonObject sampled_value(const RunOutcome& of, const Tracked& value, const std::string& why,
+                         bool at_least = false) {
   const auto& peak = value.highest();
   auto out = exact_or_sampled("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
                               peak ? std::optional(peak->at_ns) : std::nullopt, why);
@@ -312,7 +312,7 @@ json_object sampled_value(const run_outcome& of, const tracked& value, const std
   return out.add("interval_ns", interval_of(of, value)).add("samples", value.count());
 }
 
-json_object command_value(const run_outcome& of, std::size_t i) {
+JsonObject command_value(const RunOutcome& of, std::size_t i) {
   const auto& account = of.account.devices()[i];
   if (!is_exact(of, i))
     return sampled_value(of, account.command, account.why,
@@ -323,18 +323,18 @@ json_object command_value(const run_outcome& of, std::size_t i) {
       .add("samples", account.command.count());
 }
 
-json_object energy_value(const run_outcome& of, std::size_t i) {
-  json_object out;
+JsonObject energy_value(const RunOutcome& of, std::size_t i) {
+  JsonObject out;
   const auto energy = energy_of(of, i);
   out.add("joules", energy.joules).add("kind", kind_where(energy.joules.has_value(), "counted"));
   return energy.joules ? out.add_null("reason") : out.add("reason", energy.why);
 }
 
-json_object device_json(const run_outcome& of, std::size_t i) {
+JsonObject device_json(const RunOutcome& of, std::size_t i) {
   const auto& device = of.meter.devices()[i];
   const auto& account = of.account.devices()[i];
   const auto& pool = device.before.memory;
-  json_object out;
+  JsonObject out;
   out.add("index", device.before.device.index)
       .add("name", device.before.device.name)
       .add("uuid", device.before.device.uuid)
@@ -343,7 +343,7 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("used_before_bytes", used_before(device))
       .add("command", command_value(of, i))
       .add("largest_process",
-           exact_or_sampled(word(of.result.is_partial() ? bound::at_least : bound::exact),
+           exact_or_sampled(word(of.result.is_partial() ? Bound::at_least : Bound::exact),
                             kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
       .add("control_group", group_json(find_group_peak(of.result, of.result.device_groups[i])))
       .add("whole_device",
@@ -352,7 +352,7 @@ json_object device_json(const run_outcome& of, std::size_t i) {
   return out;
 }
 
-std::string why_not_proportional(const run_outcome& of) {
+std::string why_not_proportional(const RunOutcome& of) {
   const auto& why = of.meter.why_no_processes();
   return why.empty() ? "never more than one process was seen, or it is not reported by the system"
                      : why;
@@ -362,28 +362,27 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
-plot_panel host_panel(const run_outcome& of) {
+PlotPanel host_panel(const RunOutcome& of) {
   const auto& account = of.account;
-  plot_panel panel;
+  PlotPanel panel;
   panel.title = "Host memory";
   panel.note = fmt::format("of the command's processes, sampled every {}",
                            interval_text(of, account.resident()));
   panel.why_empty = account.why();
-  panel.series.push_back({"resident, all processes", ink::first, &account.resident().line(), true});
+  panel.series.push_back({"resident, all processes", Ink::first, &account.resident().line(), true});
   if (account.proportional().highest()) {
     // Read more seldom: the value is not known to have moved in a straight line.
     panel.series.push_back(
         {fmt::format("PSS, sampled every {}", interval_text(of, account.proportional())),
-         ink::second, &account.proportional().line(), false, true});
+         Ink::second, &account.proportional().line(), false, true});
   }
   if (account.group().highest())
-    panel.series.push_back(
-        {command_group::what().name, ink::third, &account.group().line(), false});
+    panel.series.push_back({CommandGroup::what().name, Ink::third, &account.group().line(), false});
   return panel;
 }
 
 // Names devices of the same kind, whose panels have one scale.
-std::string kind_of(const gpu& of) {
+std::string kind_of(const Gpu& of) {
   const auto total = of.memory ? of.memory->total_bytes : std::nullopt;
   return fmt::format("{} {}", of.device.name.value_or("?"), digits_of(total));
 }
@@ -392,7 +391,7 @@ constexpr const char* not_used = "not used by the command";
 
 // Returns why a device is left out of a list of several: the command did not use it, or ended too
 // early for that to be known; empty: it is shown.
-std::string why_summed_up(const run_outcome& of, std::size_t i) {
+std::string why_summed_up(const RunOutcome& of, std::size_t i) {
   const auto& account = of.account.devices()[i];
   const auto& seen = account.command.highest();
   if (kept_of(of, i).largest_bytes.value_or(0) > 0) return {};
@@ -401,14 +400,14 @@ std::string why_summed_up(const run_outcome& of, std::size_t i) {
 }
 
 // Devices of a report, by their position, and the numbers of those that are summed up, by reason.
-struct device_list {
+struct DeviceList {
   std::vector<std::size_t> shown;
   std::map<std::string, std::vector<std::uint32_t>> summed_up;
 };
 
 // Sums up several devices, not a single one.
-device_list list_devices(const run_outcome& of, bool all) {
-  device_list out;
+DeviceList list_devices(const RunOutcome& of, bool all) {
+  DeviceList out;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     if (const auto why = why_summed_up(of, i); !why.empty() && !all)
       out.summed_up[why].push_back(of.meter.devices()[i].before.device.index);
@@ -418,25 +417,25 @@ device_list list_devices(const run_outcome& of, bool all) {
   return out;
 }
 
-plot_panel value_panel(const gpu& of, const char* what, plot_unit unit, const curve& values) {
-  plot_panel panel;
+PlotPanel value_panel(const Gpu& of, const char* what, PlotUnit unit, const Curve& values) {
+  PlotPanel panel;
   panel.title = fmt::format("GPU {}: {}", of.device.index, what);
   panel.note = "of all processes";
   panel.unit = unit;
   panel.scale = fmt::format("{} {}", kind_of(of), what);
-  panel.series.push_back({what, ink::third, &values, true});
+  panel.series.push_back({what, Ink::third, &values, true});
   return panel;
 }
 
-plot_panel device_panel(const run_outcome& report, std::size_t i) {
+PlotPanel device_panel(const RunOutcome& report, std::size_t i) {
   const auto& device = report.meter.devices()[i];
   const auto& of = report.account.devices()[i];
-  plot_panel panel;
+  PlotPanel panel;
   panel.title = label_of(device.before);
   panel.scale = kind_of(device.before) + " memory";
   panel.why_empty = of.why.empty() ? not_by_driver : of.why;
-  panel.series.push_back({"the command", ink::first, &of.command.line(), true});
-  panel.series.push_back({"whole device", ink::third, &of.used.line(), false});
+  panel.series.push_back({"the command", Ink::first, &of.command.line(), true});
+  panel.series.push_back({"whole device", Ink::third, &of.used.line(), false});
   const auto& pool = device.before.memory;
   if (pool && pool->total_bytes) {
     panel.limit = static_cast<double>(*pool->total_bytes);
@@ -448,7 +447,7 @@ plot_panel device_panel(const run_outcome& report, std::size_t i) {
 }
 
 // Formats for standard error; with_reasons explains a missing control group.
-std::string run_text(const run_outcome& of, bool with_reasons, bool all_devices) {
+std::string run_text(const RunOutcome& of, bool with_reasons, bool all_devices) {
   const auto& result = of.result;
   auto text = fmt::format("hmn: {}: {} after {:.2f} s\n", escape_for_text(command_text(result)),
                           end_text(result), static_cast<double>(result.elapsed_ns) / ns_per_s);
@@ -463,9 +462,9 @@ std::string run_text(const run_outcome& of, bool with_reasons, bool all_devices)
                  has_left_out(of, of.account.proportional()) || result.is_partial());
   const auto group = find_group_peak(result, result.group);
   if (group.bytes)
-    text += group_row(command_group::what().name, group);
+    text += group_row(CommandGroup::what().name, group);
   else if (with_reasons)
-    text += row(command_group::what().name, "?", escape_for_text(group.how));
+    text += row(CommandGroup::what().name, "?", escape_for_text(group.how));
   if (const auto count = result.remaining.count.value_or(0); count > 0)
     text += row("left running", fmt::format("{}", count), "not measured since the command ended");
   const auto devices = list_devices(of, all_devices);
@@ -478,19 +477,19 @@ std::string run_text(const run_outcome& of, bool with_reasons, bool all_devices)
 }
 
 // Formats by docs/schema/run.schema.json.
-std::string run_json(const run_outcome& of) {
+std::string run_json(const RunOutcome& of) {
   const auto& result = of.result;
   const auto& use = result.end.use;
   const auto found = find_largest(of);
-  json_object largest = exact_or_sampled(word(found.is), found.bytes, std::nullopt, found.how);
-  largest.add("upper_bound", found.bytes && found.is == bound::at_most)
-      .add("lower_bound", found.bytes && found.is == bound::at_least);
-  std::vector<json_object> devices;
+  JsonObject largest = exact_or_sampled(word(found.is), found.bytes, std::nullopt, found.how);
+  largest.add("upper_bound", found.bytes && found.is == Bound::at_most)
+      .add("lower_bound", found.bytes && found.is == Bound::at_least);
+  std::vector<JsonObject> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
-  const bool is_control_group = command_group::what().key == std::string_view("control_group");
+  const bool is_control_group = CommandGroup::what().key == std::string_view("control_group");
   const auto group = group_json(find_group_peak(result, result.group));
-  json_object out;
+  JsonObject out;
   out.add("command", views_of(result.command))
       .add("exit_code", std::uint64_t{static_cast<std::uint32_t>(result.end.status)})
       .add("started_unix_ns", result.started_unix_ns)
@@ -509,12 +508,12 @@ std::string run_json(const run_outcome& of) {
       .add("left_running", result.remaining.count)
       .add("devices", of.meter.why_no_devices() ? std::nullopt : std::optional(devices))
       .add("devices_reason", of.meter.why_no_devices());
-  if (!is_control_group) out.add(command_group::what().key, group);
+  if (!is_control_group) out.add(CommandGroup::what().key, group);
   return out.text() + "\n";
 }
 
-plot run_plot(const run_outcome& of, bool all_devices) {
-  plot out;
+Plot run_plot(const RunOutcome& of, bool all_devices) {
+  Plot out;
   out.title = command_text(of.result);
   out.subtitle =
       fmt::format("memory over {}; {}; largest process {}", offset_text(of.result.elapsed_ns),
@@ -527,9 +526,9 @@ plot run_plot(const run_outcome& of, bool all_devices) {
     const auto& account = of.account.devices()[i];
     out.panels.push_back(device_panel(of, i));
     if (!account.load.is_empty() && account.load.highest() > 0)
-      out.panels.push_back(value_panel(device.before, "load", plot_unit::percent, account.load));
+      out.panels.push_back(value_panel(device.before, "load", PlotUnit::percent, account.load));
     if (!account.power.is_empty())
-      out.panels.push_back(value_panel(device.before, "power", plot_unit::watts, account.power));
+      out.panels.push_back(value_panel(device.before, "power", PlotUnit::watts, account.power));
   }
   std::vector<std::string> notes;
   if (const auto count = of.result.remaining.count.value_or(0); count > 0)
@@ -541,42 +540,42 @@ plot run_plot(const run_outcome& of, bool all_devices) {
 }
 
 // Reads VmHWM rather than ru_maxrss, which includes the parent's size when it started hmn.
-std::optional<std::uint64_t> own_peak_bytes(const session& in) {
+std::optional<std::uint64_t> own_peak_bytes(const Session& in) {
   const auto field = hypomnesis::process_memory_field::peak_resident;
   const auto own = attempt([&] { return in.library().own_memory(field); });
   return own ? own->peak_resident_bytes : std::nullopt;
 }
 
-expected<run_meter> prepare(const session& in, const options& asked) {
-  const waiting_notice notice;
+Expected<RunMeter> prepare(const Session& in, const Options& asked) {
+  const WaitingNotice notice;
   std::optional<std::uint32_t> only;
   if (asked.device) {
     const auto index = find_device(in, *asked.device);
     if (!index) return index.why();
     only = *index;
   }
-  run_meter meter(in, only, std::chrono::milliseconds(asked.measured.interval_ms),
-                  std::chrono::milliseconds(std::min(asked.timeout_ms, default_deadline_ms)));
+  RunMeter meter(in, only, std::chrono::milliseconds(asked.measured.interval_ms),
+                 std::chrono::milliseconds(std::min(asked.timeout_ms, default_deadline_ms)));
   meter.find_devices();
   return meter;
 }
 
-std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
+std::vector<std::uint32_t> indexes_of(const RunMeter& meter) {
   std::vector<std::uint32_t> all;
   for (const auto& each : meter.devices()) all.push_back(each.before.device.index);
   return all;
 }
 
 // Timeline of --record, whose file is opened before the command is started.
-class recorder {
+class Recorder {
  public:
-  explicit recorder(const std::optional<file_to_write>& to) {
+  explicit Recorder(const std::optional<FileToWrite>& to) {
     if (!to) return;
     path_ = to->path;
     form_ = timeline_form_of(path_);
     file_.emplace(path_);
   }
-  std::optional<failure> why() const {
+  std::optional<Failure> why() const {
     return file_ && !file_->is_good() ? std::optional(failed_at(path_, file_->why()))
                                       : std::nullopt;
   }
@@ -584,33 +583,33 @@ class recorder {
     indexes_ = std::move(indexes);
     if (file_) file_->write(timeline_header(form_, indexes_));
   }
-  void add(const run_sample& sample) {
+  void add(const RunSample& sample) {
     if (file_) file_->write(timeline_line(form_, sample, indexes_));
   }
 
  private:
   std::vector<std::uint32_t> indexes_;
   std::string path_;
-  timeline_form form_ = timeline_form::json_lines;
-  std::optional<output_file> file_;
+  TimelineForm form_ = TimelineForm::json_lines;
+  std::optional<OutputFile> file_;
 };
 
 // Samples, held until no further device is searched for: each device is in all of them.
-class sample_list {
+class SampleList {
  public:
-  void add(run_sample sample, const run_meter& meter, recorder& record) {
+  void add(RunSample sample, const RunMeter& meter, Recorder& record) {
     held_.push_back(std::move(sample));
     if (!meter.is_searching()) hand_on(meter, record);
   }
-  const run_account& end(const run_meter& meter, recorder& record) {
+  const RunAccount& end(const RunMeter& meter, Recorder& record) {
     hand_on(meter, record);
     return *account_;
   }
 
  private:
-  void hand_on(const run_meter& meter, recorder& record) {
+  void hand_on(const RunMeter& meter, Recorder& record) {
     if (!account_) {
-      device_sample late;
+      DeviceSample late;
       late.why = late.why_used = "the driver had not answered yet";
       for (auto& each : held_) each.devices.resize(meter.devices().size(), late);
       account_.emplace(meter.devices().size());
@@ -623,20 +622,20 @@ class sample_list {
     held_.clear();
   }
 
-  std::vector<run_sample> held_;
-  std::optional<run_account> account_;
+  std::vector<RunSample> held_;
+  std::optional<RunAccount> account_;
 };
 
-expected<child> start(const std::vector<std::string>& command, std::optional<command_group>& group,
+Expected<Child> start(const std::vector<std::string>& command, std::optional<CommandGroup>& group,
                       std::string& why_no_group) {
-  if (!group) return child::start(command);
+  if (!group) return Child::start(command);
   auto started = group->start(command, why_no_group);
   if (!why_no_group.empty()) group.reset();
   return started;
 }
 
-exit_code report(const run_outcome& of, const recorder& record, const options& asked,
-                 const style& as) {
+ExitCode report(const RunOutcome& of, const Recorder& record, const Options& asked,
+                const Style& as) {
   const bool all_devices = asked.measured.all_devices;
   write_report(run_text(of, asked.trace, all_devices));
   auto code = of.result.end.status;
@@ -650,43 +649,43 @@ exit_code report(const run_outcome& of, const recorder& record, const options& a
   return code;
 }
 
-expected<exit_code> run_run(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_run(const Session& in, const Options& asked, const Style& as) {
   auto meter = prepare(in, asked);
   if (!meter) return meter.why();
-  run_result result;
+  RunResult result;
   result.command = asked.words;
   const auto roots = roots_from_environment();
-  std::optional<command_group> group;
-  if (auto made = command_group::make(roots))
+  std::optional<CommandGroup> group;
+  if (auto made = CommandGroup::make(roots))
     group.emplace(*std::move(made));
   else
     result.group.why = made.why().message;
   const bool adopts = adopt_orphans();
-  recorder record(asked.measured.record);
+  Recorder record(asked.measured.record);
   if (auto refused = record.why()) return *std::move(refused);
 
   result.started_unix_ns = unix_time_ns();
-  const auto begun = child::clock::now();
+  const auto begun = Child::Clock::now();
   auto running = start(asked.words, group, result.group.why);
   if (!running) return running.why();
   result.own_bytes = own_peak_bytes(in);
-  result.sees_orphans = adopts || (group && command_group::what().holds_all);
-  process_tree tree(roots, running->pid(), adopts);
+  result.sees_orphans = adopts || (group && CommandGroup::what().holds_all);
+  ProcessTree tree(roots, running->pid(), adopts);
   meter->watch(tree, running->pid(), group ? &*group : nullptr);
-  sample_list samples;
+  SampleList samples;
   do {
     samples.add(meter->read(), *meter, record);
   } while (!running->wait_until(meter->next()));
 
   result.end = running->end();
   result.elapsed_ns = static_cast<std::uint64_t>((result.end.at - begun).count());
-  if (!result.end.why_lost.empty()) return failure{result.end.status, result.end.why_lost};
+  if (!result.end.why_lost.empty()) return Failure{result.end.status, result.end.why_lost};
   if (group) result.group = group->peak();
   result.remaining = meter->find_remaining();
   if (adopts && result.remaining.count.value_or(0) == 0)
     result.remaining.count = running->has_orphans() ? std::nullopt : std::optional(0U);
   if (result.remaining.count.value_or(0) > 0)
-    samples.add(meter->read(run_meter::extent::all), *meter, record);
+    samples.add(meter->read(RunMeter::Extent::all), *meter, record);
   for (const auto& each : meter->devices())
     result.device_groups.push_back(
         group ? group->device_peak(each.before.device.pci_bus_id.value_or("")) : result.group);
@@ -695,17 +694,17 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   return report({result, samples.end(*meter, record), *meter}, record, asked, as);
 }
 
-constexpr option options_of_run[] = {
+constexpr Option options_of_run[] = {
     {"--all", 0, "", "List and plot all GPUs, also unused ones"},
-    {"--record", 0, "FILE", "Write each sample to FILE (.jsonl or .csv)", completion::file,
+    {"--record", 0, "FILE", "Write each sample to FILE (.jsonl or .csv)", Completion::file,
      "jsonl csv"},
-    {"--plot", 0, "FILE", "Plot to FILE (.svg), or in the terminal (-)", completion::file, "svg"},
+    {"--plot", 0, "FILE", "Plot to FILE (.svg), or in the terminal (-)", Completion::file, "svg"},
     interval_option("Time between samples [100ms]", "20ms 100ms 1s"),
     json_option("Print the report as a JSON object"),
     output_option,
     force_option("Replace existing files of any name"),
     device_option(),
-    command_argument(uses::required),
+    command_argument(Uses::required),
 };
 
 constexpr std::string_view examples_of_run =
@@ -723,7 +722,7 @@ constexpr std::string_view examples_of_run =
 
 constexpr std::string_view plot_suffixes[] = {".svg"};
 
-std::optional<failure> read_run(const arguments& from, options& to) {
+std::optional<Failure> read_run(const Arguments& from, Options& to) {
   auto& all = to.measured;
   const bool force = from.has("--force");
   if (auto wrong = read_interval(from, all.interval_ms)) return wrong;
@@ -740,8 +739,8 @@ std::optional<failure> read_run(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry run_command = {
-    .id = command::run,
+const CommandEntry run_command = {
+    .id = Command::run,
     .name = "run",
     .purpose = "Run a command and report the memory it used",
     .takes = options_of_run,

@@ -8,7 +8,7 @@
 namespace hmn::cli {
 namespace {
 
-expected<exit_code> run_snapshot(const session& in, const options& asked, const style&) {
+Expected<ExitCode> run_snapshot(const Session& in, const Options& asked, const Style&) {
   hypomnesis::snapshot_options all;
   all.collect = everything;
   const auto what = of_one_device(in, asked.device, all);
@@ -17,10 +17,10 @@ expected<exit_code> run_snapshot(const session& in, const options& asked, const 
   const auto written = write_output(snapshot.json() + "\n");
   if (!search_failed(snapshot)) return written;
   print_diagnostics(snapshot);
-  return exit_code::failed;
+  return ExitCode::failed;
 }
 
-constexpr option options_of_snapshot[] = {
+constexpr Option options_of_snapshot[] = {
     json_option("Print JSON, which it always does"),
     device_option(),
 };
@@ -34,8 +34,8 @@ constexpr std::string_view examples_of_snapshot =
 
 }  // namespace
 
-const command_entry snapshot_command = {
-    .id = command::snapshot,
+const CommandEntry snapshot_command = {
+    .id = Command::snapshot,
     .name = "snapshot",
     .purpose = "Print everything as one JSON object",
     .takes = options_of_snapshot,

@@ -18,9 +18,9 @@ namespace {
 using std::chrono::milliseconds;
 
 // Observes a device: its spills, or where they cannot be measured, its memory.
-class observer {
+class Observer {
  public:
-  observer(const session& in, std::uint32_t device)
+  Observer(const Session& in, std::uint32_t device)
       : in_(in), device_(device), detector_(in.library().detect_spill(device)) {}
 
   // Observes before the command, which does not wait for a driver that is slow.
@@ -39,7 +39,7 @@ class observer {
       add_bounds(*pool, label);
   }
   const hypomnesis::spill& detector() const { return detector_; }
-  const memory_bounds& bounds() const { return bounds_; }
+  const MemoryBounds& bounds() const { return bounds_; }
 
  private:
   bool is_measurable() const {
@@ -49,14 +49,14 @@ class observer {
     if (!is_measurable() && is_fresh(pool)) bounds_.add(pool, label);
   }
 
-  const session& in_;
+  const Session& in_;
   std::uint32_t device_;
   hypomnesis::spill detector_;
-  memory_bounds bounds_;
+  MemoryBounds bounds_;
 };
 
-expected<observer> make_observer(const session& in, const options& asked) {
-  const waiting_notice notice;
+Expected<Observer> make_observer(const Session& in, const Options& asked) {
+  const WaitingNotice notice;
   in.listed();
   std::uint32_t index = 0;
   if (asked.device) {
@@ -64,38 +64,38 @@ expected<observer> make_observer(const session& in, const options& asked) {
     if (!found) return found.why();
     index = *found;
   }
-  return observer(in, index);
+  return Observer(in, index);
 }
 
-std::string label_at(child::clock::duration since, const options& asked) {
+std::string label_at(Child::Clock::duration since, const Options& asked) {
   return moment_text(static_cast<std::uint64_t>(since / milliseconds(1)), asked.spill.interval_ms);
 }
 
-std::string json_of(const observer& of, exit_code status) {
-  json_object out;
+std::string json_of(const Observer& of, ExitCode status) {
+  JsonObject out;
   add_spill_json(of.detector().info(), episodes_of(of.detector()), out);
   add_bounds_json(of.bounds(), out);
   out.add("exit_status", std::uint64_t{static_cast<std::uint32_t>(status)});
   return out.text() + "\n";
 }
 
-expected<exit_code> run_spill(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_spill(const Session& in, const Options& asked, const Style& as) {
   auto observing = make_observer(in, asked);
   if (!observing) return observing.why();
   {
-    const waiting_notice notice;
+    const WaitingNotice notice;
     observing->observe_first(label_at({}, asked));
   }
-  const auto begun = child::clock::now();
-  auto running = child::start(asked.words);
+  const auto begun = Child::Clock::now();
+  auto running = Child::start(asked.words);
   if (!running) return running.why();
-  const ticks schedule(begun, milliseconds(asked.spill.interval_ms));
-  while (!running->wait_until(schedule.after(child::clock::now())))
-    observing->observe(label_at(child::clock::now() - begun, asked));
-  observing->observe(label_at(child::clock::now() - begun, asked));
+  const Ticks schedule(begun, milliseconds(asked.spill.interval_ms));
+  while (!running->wait_until(schedule.after(Child::Clock::now())))
+    observing->observe(label_at(Child::Clock::now() - begun, asked));
+  observing->observe(label_at(Child::Clock::now() - begun, asked));
 
   if (const auto& why = running->end().why_lost; !why.empty())
-    return failure{running->end().status, why};
+    return Failure{running->end().status, why};
   write_report(spill_text("hmn spill", observing->detector().info(), as.ascii_only) +
                bounds_text("hmn spill", observing->bounds()));
   auto code = running->end().status;
@@ -104,13 +104,13 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   return code;
 }
 
-constexpr option options_of_spill[] = {
+constexpr Option options_of_spill[] = {
     interval_option("Time between samples [100ms]", "50ms 100ms 1s"),
     json_option("Print the report as a JSON object"),
     output_option,
     force_option("Replace existing files of any name"),
     device_option("This device: index, UUID or PCI address [0]"),
-    command_argument(uses::required),
+    command_argument(Uses::required),
 };
 
 constexpr std::string_view examples_of_spill =
@@ -124,15 +124,15 @@ constexpr std::string_view examples_of_spill =
     "wrong usage, 125 hmn failed, 126 command cannot be run, 127 command not found.\n"
     "See hmn-spill(1).";
 
-std::optional<failure> read_spill(const arguments& from, options& to) {
+std::optional<Failure> read_spill(const Arguments& from, Options& to) {
   if (auto wrong = read_interval(from, to.spill.interval_ms)) return wrong;
   return read_reports(from, to.spill.reports);
 }
 
 }  // namespace
 
-const command_entry spill_command = {
-    .id = command::spill,
+const CommandEntry spill_command = {
+    .id = Command::spill,
     .name = "spill",
     .purpose = "Run a command and report spills of GPU memory",
     .takes = options_of_spill,

@@ -42,8 +42,8 @@ std::vector<std::string_view> rule_names(spill_rule rules) {
   return names;
 }
 
-json_object episode_json(const hypomnesis::episode& of) {
-  json_object out;
+JsonObject episode_json(const hypomnesis::episode& of) {
+  JsonObject out;
   out.add("start_label", of.start_label)
       .add("end_label", of.end_label)
       .add("peak_shared_bytes", of.peak_shared_bytes)
@@ -96,7 +96,7 @@ std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, b
   return text;
 }
 
-void memory_bounds::add(const hypomnesis::pool& now, const std::string& label) {
+void MemoryBounds::add(const hypomnesis::pool& now, const std::string& label) {
   if (now.total_bytes) total_bytes = now.total_bytes;
   if (now.used_bytes) peak_used_bytes = std::max(peak_used_bytes.value_or(0), *now.used_bytes);
   if (!now.free_bytes || (least_free_bytes && *least_free_bytes <= *now.free_bytes)) return;
@@ -104,7 +104,7 @@ void memory_bounds::add(const hypomnesis::pool& now, const std::string& label) {
   least_free_label = label;
 }
 
-std::string bounds_text(std::string_view who, const memory_bounds& of) {
+std::string bounds_text(std::string_view who, const MemoryBounds& of) {
   const std::string indent(who.size() + 2, ' ');
   std::string text;
   if (of.peak_used_bytes)
@@ -116,14 +116,14 @@ std::string bounds_text(std::string_view who, const memory_bounds& of) {
   return text;
 }
 
-void add_bounds_json(const memory_bounds& of, json_object& to) {
+void add_bounds_json(const MemoryBounds& of, JsonObject& to) {
   to.add("peak_used_bytes", of.peak_used_bytes).add("least_free_bytes", of.least_free_bytes);
 }
 
 void add_spill_json(const hypomnesis::spill_info& of,
-                    const std::vector<hypomnesis::episode>& episodes, json_object& to) {
+                    const std::vector<hypomnesis::episode>& episodes, JsonObject& to) {
   const bool measurable = has(of.state, spill_state::measurable);
-  std::vector<json_object> list;
+  std::vector<JsonObject> list;
   for (const auto& one : episodes) list.push_back(episode_json(one));
   to.add("measurable", measurable)
       .add("spilled", measurable ? std::optional(has(of.state, spill_state::ever)) : std::nullopt)

@@ -29,7 +29,7 @@ void observe(hypomnesis::spill& detector, const Observed&... what) {
 std::vector<hypomnesis::episode> episodes_of(const hypomnesis::spill& detector);
 
 // Memory of a device whose spills cannot be measured.
-struct memory_bounds {
+struct MemoryBounds {
   std::optional<std::uint64_t> peak_used_bytes;
   std::optional<std::uint64_t> least_free_bytes;
   std::optional<std::uint64_t> total_bytes;
@@ -39,13 +39,13 @@ struct memory_bounds {
 };
 
 // Formats the lines after those of spill_text; empty: nothing is known.
-std::string bounds_text(std::string_view who, const memory_bounds& of);
-void add_bounds_json(const memory_bounds& of, json_object& to);
+std::string bounds_text(std::string_view who, const MemoryBounds& of);
+void add_bounds_json(const MemoryBounds& of, JsonObject& to);
 
 // Formats the lines after "hmn spill" or "hmn watch".
 std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, bool ascii_only);
 // Formats by docs/schema/spill.schema.json; unknown is null.
 void add_spill_json(const hypomnesis::spill_info& of,
-                    const std::vector<hypomnesis::episode>& episodes, json_object& to);
+                    const std::vector<hypomnesis::episode>& episodes, JsonObject& to);
 
 }  // namespace hmn::cli

@@ -38,19 +38,19 @@ namespace {
 using hypomnesis::device_memory;
 using hypomnesis::part;
 using hypomnesis::run_state;
-using optional_bytes = std::optional<std::uint64_t>;
-using align = table::align;
-using cell = table::cell;
+using OptionalBytes = std::optional<std::uint64_t>;
+using Align = Table::Align;
+using Cell = Table::Cell;
 
 // Form of the table. `is_wide`: with fan, clocks, PCIe and processes. `extras`: 3: all other
 // columns, 2: no driver, 1: no reserved memory, 0: no kind of memory either.
-struct layout {
+struct Layout {
   bool is_wide;
   unsigned extras;
   unsigned bar;  // cells; 0: none
   std::size_t name;
-  shown_users users;
-  spacing with = spacing::roomy;
+  ShownUsers users;
+  Spacing with = Spacing::roomy;
   std::size_t gap = 2;
 };
 
@@ -58,32 +58,32 @@ constexpr std::size_t whole_names = 4096;
 constexpr unsigned wide_table = 160;
 
 // Forms from the widest on, each of which gives up what is needed least.
-constexpr layout layouts[] = {
-    {true, 3, 20, whole_names, shown_users::all},
-    {true, 3, 10, whole_names, shown_users::all, spacing::compact},
-    {true, 1, 10, whole_names, shown_users::all, spacing::compact},
-    {true, 0, 10, 20, shown_users::all, spacing::compact},
-    {false, 3, 20, whole_names, shown_users::all},
-    {false, 2, 20, whole_names, shown_users::all},
-    {false, 1, 20, whole_names, shown_users::all},
-    {false, 0, 20, whole_names, shown_users::all},
-    {false, 0, 20, 20, shown_users::all},
-    {false, 0, 10, 20, shown_users::all},
-    {false, 0, 20, 20, shown_users::all, spacing::compact},
-    {false, 0, 10, 20, shown_users::all, spacing::compact},
-    {false, 0, 10, 14, shown_users::all, spacing::compact},
-    {false, 0, 10, 14, shown_users::first, spacing::compact},
-    {false, 0, 6, 12, shown_users::first, spacing::compact},
-    {false, 0, 6, 9, shown_users::first, spacing::compact, 1},
-    {false, 0, 4, 9, shown_users::first, spacing::compact, 1},
-    {false, 0, 4, 7, shown_users::sum, spacing::compact, 1},
-    {false, 0, 0, 7, shown_users::sum, spacing::compact, 1},
+constexpr Layout layouts[] = {
+    {true, 3, 20, whole_names, ShownUsers::all},
+    {true, 3, 10, whole_names, ShownUsers::all, Spacing::compact},
+    {true, 1, 10, whole_names, ShownUsers::all, Spacing::compact},
+    {true, 0, 10, 20, ShownUsers::all, Spacing::compact},
+    {false, 3, 20, whole_names, ShownUsers::all},
+    {false, 2, 20, whole_names, ShownUsers::all},
+    {false, 1, 20, whole_names, ShownUsers::all},
+    {false, 0, 20, whole_names, ShownUsers::all},
+    {false, 0, 20, 20, ShownUsers::all},
+    {false, 0, 10, 20, ShownUsers::all},
+    {false, 0, 20, 20, ShownUsers::all, Spacing::compact},
+    {false, 0, 10, 20, ShownUsers::all, Spacing::compact},
+    {false, 0, 10, 14, ShownUsers::all, Spacing::compact},
+    {false, 0, 10, 14, ShownUsers::first, Spacing::compact},
+    {false, 0, 6, 12, ShownUsers::first, Spacing::compact},
+    {false, 0, 6, 9, ShownUsers::first, Spacing::compact, 1},
+    {false, 0, 4, 9, ShownUsers::first, Spacing::compact, 1},
+    {false, 0, 4, 7, ShownUsers::sum, Spacing::compact, 1},
+    {false, 0, 0, 7, ShownUsers::sum, Spacing::compact, 1},
 };
 
 // Form in a pipe: the same columns on every machine, at any width.
-constexpr layout piped{false, 3, 0, whole_names, shown_users::all, spacing::compact};
+constexpr Layout piped{false, 3, 0, whole_names, ShownUsers::all, Spacing::compact};
 
-cell bar_cell(std::optional<double> used, const layout& in, const style& as) {
+Cell bar_cell(std::optional<double> used, const Layout& in, const Style& as) {
   if (!used) return {};
   return {draw_bar(*used, in.bar, as.unicode), tone_of_usage(*used)};
 }
@@ -98,52 +98,52 @@ std::string_view kind_text(device_memory of) {
   return of == device_memory::coherent ? "coherent" : "";
 }
 
-cell reserved_cell(const gpu& of, spacing with) {
+Cell reserved_cell(const Gpu& of, Spacing with) {
   const auto reserved = of.memory ? of.memory->reserved_bytes : std::nullopt;
   if (!reserved) return {};
-  return {gib_text(*reserved) + (with == spacing::roomy ? " GiB" : "")};
+  return {gib_text(*reserved) + (with == Spacing::roomy ? " GiB" : "")};
 }
 
-cell driver_cell(const gpu& of, const style& as) {
+Cell driver_cell(const Gpu& of, const Style& as) {
   const auto& version = of.device.driver_version;
-  return version ? cell{escape_for_text(*version, as.ascii_only)} : cell{};
+  return version ? Cell{escape_for_text(*version, as.ascii_only)} : Cell{};
 }
 
-cell fan_cell(const hypomnesis::telemetry& of) {
+Cell fan_cell(const hypomnesis::telemetry& of) {
   if (of.fan_percent) return {fmt::format("{} %", *of.fan_percent)};
-  return of.fan_rpm ? cell{fmt::format("{} RPM", *of.fan_rpm)} : cell{};
+  return of.fan_rpm ? Cell{fmt::format("{} RPM", *of.fan_rpm)} : Cell{};
 }
 
-cell clocks_cell(const hypomnesis::telemetry& of) {
+Cell clocks_cell(const hypomnesis::telemetry& of) {
   if (!of.core_clock_mhz) return {};
   if (!of.memory_clock_mhz) return {fmt::format("{} MHz", *of.core_clock_mhz)};
   return {fmt::format("{} / {} MHz", *of.core_clock_mhz, *of.memory_clock_mhz)};
 }
 
-cell pcie_cell(const hypomnesis::telemetry& of) {
+Cell pcie_cell(const hypomnesis::telemetry& of) {
   if (!of.pcie_generation || !of.pcie_width) return {};
   return {fmt::format("gen{} x{}", *of.pcie_generation, *of.pcie_width)};
 }
 
-cell processes_cell(const gpu_status& of, const style& as) {
+Cell processes_cell(const GpuStatus& of, const Style& as) {
   return {escape_for_text(fmt::format("{}", fmt::join(of.processes, ", ")), as.ascii_only)};
 }
 
 // Row of the table: the parent and the next row decide how a partition is drawn.
-struct drawn_gpu {
-  const gpu_status* status = nullptr;
-  const gpu_status* parent = nullptr;
+struct DrawnGpu {
+  const GpuStatus* status = nullptr;
+  const GpuStatus* parent = nullptr;
   bool is_last = false;  // of its parent
 };
 
-const gpu_status* find(const std::vector<gpu_status>& all, std::optional<std::uint32_t> index) {
+const GpuStatus* find(const std::vector<GpuStatus>& all, std::optional<std::uint32_t> index) {
   if (!index) return nullptr;
-  return find_device_in(all, *index, [](const gpu_status& each) { return each.of.device.index; });
+  return find_device_in(all, *index, [](const GpuStatus& each) { return each.of.device.index; });
 }
 
 // Puts partitions below their GPU.
-std::vector<drawn_gpu> in_order(const std::vector<gpu_status>& all) {
-  std::vector<drawn_gpu> rows;
+std::vector<DrawnGpu> in_order(const std::vector<GpuStatus>& all) {
+  std::vector<DrawnGpu> rows;
   for (const auto& each : all)
     rows.push_back({&each, find(all, each.of.device.parent_index), true});
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
@@ -154,48 +154,48 @@ std::vector<drawn_gpu> in_order(const std::vector<gpu_status>& all) {
   return rows;
 }
 
-std::string branch_of(bool is_last, const style& as) {
+std::string branch_of(bool is_last, const Style& as) {
   if (!as.unicode) return "  ";
   return is_last ? "\u2514 " : "\u251c ";
 }
 
-cell name_cell(const drawn_gpu& row, const layout& in, const style& as) {
+Cell name_cell(const DrawnGpu& row, const Layout& in, const Style& as) {
   auto name = escape_for_text(short_name(row.status->of, row.parent ? &row.parent->of : nullptr),
                               as.ascii_only);
-  if (!row.status->of.device.parent_index) return {std::move(name), tone::strong};
+  if (!row.status->of.device.parent_index) return {std::move(name), Tone::strong};
   constexpr std::string_view needless = "MIG ";
   if (in.gap == 1 && name.starts_with(needless)) name.erase(0, needless.size());
   return {branch_of(row.is_last, as) + name};
 }
 
-const char* title(const layout& in, const char* roomy, const char* compact) {
-  return in.with == spacing::roomy ? roomy : compact;
+const char* title(const Layout& in, const char* roomy, const char* compact) {
+  return in.with == Spacing::roomy ? roomy : compact;
 }
 
-std::vector<table::column> columns_of(const layout& in, const style& as) {
-  std::vector<table::column> all{{"GPU", as.terminal ? align::right : align::left},
-                                 {"NAME", align::left, in.name != whole_names, in.name, true},
-                                 {title(in, "LOAD", "%"), align::right}};
+std::vector<Table::Column> columns_of(const Layout& in, const Style& as) {
+  std::vector<Table::Column> all{{"GPU", as.terminal ? Align::right : Align::left},
+                                 {"NAME", Align::left, in.name != whole_names, in.name, true},
+                                 {title(in, "LOAD", "%"), Align::right}};
   if (in.bar > 0) all.push_back({""});
-  all.push_back({title(in, "MEMORY", "GiB"), align::right});
-  if (in.extras >= 1) all.push_back({"KIND", align::left, false, 0, false, true});
-  all.push_back({title(in, "TEMP", as.ascii_only ? "C" : "\u00b0C"), align::right});
-  all.push_back({title(in, "POWER", "W"), align::right});
+  all.push_back({title(in, "MEMORY", "GiB"), Align::right});
+  if (in.extras >= 1) all.push_back({"KIND", Align::left, false, 0, false, true});
+  all.push_back({title(in, "TEMP", as.ascii_only ? "C" : "\u00b0C"), Align::right});
+  all.push_back({title(in, "POWER", "W"), Align::right});
   if (in.is_wide)
     for (const auto* const each : {"FAN", "CLOCKS", "PCIE"})
-      all.push_back({each, align::right, false, 0, false, true});
+      all.push_back({each, Align::right, false, 0, false, true});
   if (in.extras >= 2)
-    all.push_back({title(in, "RESERVED", "RESERVED, GiB"), align::right, false, 0, false, true});
-  if (in.extras >= 3) all.push_back({"DRIVER", align::left, false, 0, false, true});
+    all.push_back({title(in, "RESERVED", "RESERVED, GiB"), Align::right, false, 0, false, true});
+  if (in.extras >= 3) all.push_back({"DRIVER", Align::left, false, 0, false, true});
   all.push_back(
-      {in.gap == 1 ? "USERS" : "USERS, GiB", align::left, in.users != shown_users::all, 10});
-  if (in.is_wide) all.push_back({"PROCESSES", align::left, true, 12, false, true});
+      {in.gap == 1 ? "USERS" : "USERS, GiB", Align::left, in.users != ShownUsers::all, 10});
+  if (in.is_wide) all.push_back({"PROCESSES", Align::left, true, 12, false, true});
   return all;
 }
 
-std::vector<cell> gpu_row(const drawn_gpu& row, const layout& in, const style& as) {
+std::vector<Cell> gpu_row(const DrawnGpu& row, const Layout& in, const Style& as) {
   const auto& of = *row.status;
-  std::vector<cell> cells{
+  std::vector<Cell> cells{
       {std::to_string(of.of.device.index)}, name_cell(row, in, as), load_cell(of, in.with)};
   if (in.bar > 0) cells.push_back(bar_cell(fraction_used(of.of), in, as));
   cells.push_back(memory_cell(of, in.with));
@@ -214,25 +214,25 @@ std::vector<cell> gpu_row(const drawn_gpu& row, const layout& in, const style& a
 }
 
 // Adds a row. In a pipe no cell is empty, so that columns can be counted.
-void add_row(table& to, std::vector<cell> cells, const style& as) {
+void add_row(Table& to, std::vector<Cell> cells, const Style& as) {
   for (auto& each : cells)
     if (!as.terminal && each.text.empty()) each.text = sign_of_missing(true);
   to.add(std::move(cells));
 }
 
 // Row of host memory, which has no other values.
-void add_host_row(table& to, const char* label, const std::string& name, const cell& memory,
-                  std::optional<double> used, const layout& in, const style& as) {
-  std::vector<cell> cells{{label, tone::strong}, {name}, {}};
+void add_host_row(Table& to, const char* label, const std::string& name, const Cell& memory,
+                  std::optional<double> used, const Layout& in, const Style& as) {
+  std::vector<Cell> cells{{label, Tone::strong}, {name}, {}};
   if (in.bar > 0) cells.push_back(bar_cell(used, in, as));
   cells.push_back(memory);
   cells.resize(columns_of(in, as).size());
   add_row(to, std::move(cells), as);
 }
 
-void add_host(table& to, const std::optional<hypomnesis::system_memory>& ram, const layout& in,
-              const style& as) {
-  if (!ram) return add_host_row(to, "RAM", "", {"?", tone::faint}, std::nullopt, in, as);
+void add_host(Table& to, const std::optional<hypomnesis::system_memory>& ram, const Layout& in,
+              const Style& as) {
+  if (!ram) return add_host_row(to, "RAM", "", {"?", Tone::faint}, std::nullopt, in, as);
   const auto row = [&](const char* label, const std::string& name,
                        std::optional<std::uint64_t> used, std::optional<std::uint64_t> total) {
     add_host_row(to, label, name, {amount_text(mark_of(ram->notes), used, total, in.with)},
@@ -244,12 +244,12 @@ void add_host(table& to, const std::optional<hypomnesis::system_memory>& ram, co
         ram->limit_bytes);
 }
 
-table table_in(const layout& in, const std::optional<hypomnesis::system_memory>& ram,
-               const std::vector<drawn_gpu>& gpus, const style& as) {
+Table table_in(const Layout& in, const std::optional<hypomnesis::system_memory>& ram,
+               const std::vector<DrawnGpu>& gpus, const Style& as) {
   auto columns = columns_of(in, as);
   if (gpus.empty())
     for (auto& each : columns) each.is_optional = true;
-  table out(std::move(columns));
+  Table out(std::move(columns));
   out.set_gap(in.gap);
   add_host(out, ram, in, as);
   for (const auto& each : gpus) add_row(out, gpu_row(each, in, as), as);
@@ -258,7 +258,7 @@ table table_in(const layout& in, const std::optional<hypomnesis::system_memory>&
 }
 
 std::string summary_table(const std::optional<hypomnesis::system_memory>& ram,
-                          const std::vector<gpu_status>& gpus, const style& as) {
+                          const std::vector<GpuStatus>& gpus, const Style& as) {
   const auto rows = in_order(gpus);
   if (!as.terminal) return table_in(piped, ram, rows, as).text(as);
   std::string text;
@@ -271,13 +271,13 @@ std::string summary_table(const std::optional<hypomnesis::system_memory>& ram,
   return text;
 }
 
-optional_bytes bytes_of(const gpu& of, optional_bytes hypomnesis::pool::*field) {
+OptionalBytes bytes_of(const Gpu& of, OptionalBytes hypomnesis::pool::*field) {
   return of.memory ? (*of.memory).*field : std::nullopt;
 }
 
-json_object to_json(const gpu& of) {
+JsonObject to_json(const Gpu& of) {
   const auto& device = of.device;
-  json_object out;
+  JsonObject out;
   out.add("index", device.index)
       .add("name", device.name)
       .add("total_bytes", bytes_of(of, &hypomnesis::pool::total_bytes))
@@ -293,7 +293,7 @@ json_object to_json(const gpu& of) {
       .add("device_class", or_unknown(class_word(device.device_class)))
       .add("form", or_unknown(form_word(device.form)))
       .add("memory_kind", or_unknown(memory_kind_word(device.memory_kind)))
-      .add("pool", of.memory ? pool_word(of.memory->kind) : word{})
+      .add("pool", of.memory ? pool_word(of.memory->kind) : Word{})
       .add("parent_index", device.parent_index)
       .add("state", or_unknown(state_word(device.state)))
       .add("backend", source_word(of.memory ? of.memory->backend : device.backend))
@@ -302,7 +302,7 @@ json_object to_json(const gpu& of) {
   return out;
 }
 
-void add_telemetry(const std::optional<hypomnesis::telemetry>& of, json_object& to) {
+void add_telemetry(const std::optional<hypomnesis::telemetry>& of, JsonObject& to) {
   const auto values = of.value_or(hypomnesis::telemetry{});
   to.add("gpu_busy_percent", values.gpu_busy_percent)
       .add("temperature_celsius", values.temperature_celsius)
@@ -325,13 +325,13 @@ bool is_device_load_pending(const hypomnesis::snapshot& snapshot) {
 }
 
 // Reads the memory first, on its own: sensors or lists of processes that hang do not hide it.
-class summary_reading {
+class SummaryReading {
  public:
   // The first reading of the command lists the devices, and says if it waits for a driver.
-  summary_reading(const session& in, part with, bool is_first, std::optional<std::uint32_t> device)
+  SummaryReading(const Session& in, part with, bool is_first, std::optional<std::uint32_t> device)
       : in_(in),
         device_(device),
-        begun_(clock::now()),
+        begun_(Clock::now()),
         memory_(is_first ? in.collect(options_of(part::pools | with))
                          : in.take(options_of(part::pools | with))) {}
 
@@ -347,7 +347,7 @@ class summary_reading {
   }
 
  private:
-  using clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
   hypomnesis::snapshot_options options_of(part what) const {
     hypomnesis::snapshot_options options;
     options.device_index = device_;
@@ -356,18 +356,18 @@ class summary_reading {
     return options;
   }
   std::chrono::milliseconds elapsed() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - begun_);
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
   }
 
-  const session& in_;
+  const Session& in_;
   std::optional<std::uint32_t> device_;  // none: all
-  clock::time_point begun_;
+  Clock::time_point begun_;
   hypomnesis::snapshot memory_;
   std::optional<hypomnesis::snapshot> further_;
 };
 
 // What a reading prints on standard output and, as lines, on standard error.
-struct summary_text {
+struct SummaryText {
   std::string output;
   std::vector<std::string> notices;
 };
@@ -390,10 +390,10 @@ std::vector<std::string> general_lines(const hypomnesis::snapshot& snapshot,
 }
 
 // Returns the table, with the reasons of missing values: on a terminal below it.
-summary_text table_of(const session& in, summary_reading& reading, const style& as) {
+SummaryText table_of(const Session& in, SummaryReading& reading, const Style& as) {
   const auto& memory = reading.memory();
   const bool is_empty = memory.info().device_count == 0;
-  std::vector<gpu_status> gpus;
+  std::vector<GpuStatus> gpus;
   if (!is_empty)
     gpus = statuses_of(in, {memory, reading.further(part::telemetry | part::processes)});
   const auto rows = reason_lines(gpus);
@@ -419,9 +419,9 @@ bool is_of_printed_telemetry(const hypomnesis::diagnostic& of) {
   return of.subject == part::telemetry && (of.field.value_or(printed) & printed) != 0;
 }
 
-summary_text json_of(const session& in, summary_reading& reading) {
+SummaryText json_of(const Session& in, SummaryReading& reading) {
   auto diagnostics = reading.memory().diagnostics();
-  std::vector<json_object> objects;
+  std::vector<JsonObject> objects;
   if (reading.memory().info().device_count > 0) {
     const auto& further = reading.further(part::telemetry);
     // A driver that hangs is one fault, whichever devices and values it hides.
@@ -438,7 +438,7 @@ summary_text json_of(const session& in, summary_reading& reading) {
 }
 
 // Lets the notice about a slow driver report what needs no driver.
-void add_memory_to_notice(const session& in) {
+void add_memory_to_notice(const Session& in) {
   // Not destroyed: the notice may be printed until the end.
   static auto& text = *new std::string;
   hypomnesis::snapshot_options what;
@@ -447,40 +447,40 @@ void add_memory_to_notice(const session& in) {
   if (ram)
     text = fmt::format("; RAM: {}", amount_text(mark_of(ram->notes),
                                                 difference(ram->total_bytes, ram->available_bytes),
-                                                ram->total_bytes, spacing::roomy));
+                                                ram->total_bytes, Spacing::roomy));
   text += "\n";
   end_of_notice = text;
 }
 
-class summary {
+class Summary {
  public:
-  summary(const session& in, const options& asked, std::optional<std::uint32_t> device)
+  Summary(const Session& in, const Options& asked, std::optional<std::uint32_t> device)
       : in_(in), asked_(asked), device_(device) {}
 
   // Prints a reading: on a terminal in place of the one before, if it fits, else below it.
-  write_result print();
+  WriteResult print();
   bool has_failed() const { return has_failed_; }
 
  private:
-  summary_text read(const style& as);
+  SummaryText read(const Style& as);
 
-  const session& in_;
-  const options& asked_;
+  const Session& in_;
+  const Options& asked_;
   std::optional<std::uint32_t> device_;  // none: all
   bool is_first_ = true;
   bool has_failed_ = false;           // the last search for GPUs
   std::vector<std::string> notices_;  // the last ones
-  redrawn_lines shown_;
+  RedrawnLines shown_;
 };
 
-summary_text summary::read(const style& as) {
+SummaryText Summary::read(const Style& as) {
   in_.restart_timeout();
-  summary_reading reading(in_, asked_.json ? part{} : part::system, is_first_, device_);
+  SummaryReading reading(in_, asked_.json ? part{} : part::system, is_first_, device_);
   has_failed_ = search_failed(reading.memory());
   return asked_.json ? json_of(in_, reading) : table_of(in_, reading, as);
 }
 
-write_result summary::print() {
+WriteResult Summary::print() {
   const auto as = choose_style(standard_output_surroundings(), asked_.colour);
   auto [text, notices] = read(as);
   if (notices != notices_)
@@ -495,31 +495,31 @@ write_result summary::print() {
   return write_part(shown_.replace(text));
 }
 
-expected<exit_code> run_summary(const session& in, const options& asked, const style&) {
+Expected<ExitCode> run_summary(const Session& in, const Options& asked, const Style&) {
   if (!asked.json) add_memory_to_notice(in);
   const auto only = of_one_device(in, asked.device, {});
   if (!only) return only.why();
-  summary running(in, asked, only->device_index);
-  auto last = write_result::written;
+  Summary running(in, asked, only->device_index);
+  auto last = WriteResult::written;
   if (const auto interval = asked.summary.interval_ms) {
-    stop_request stop;
+    StopRequest stop;
     last = repeat({std::chrono::milliseconds(*interval), {}, asked.summary.count}, stop,
                   [&](std::uint64_t) { return running.print(); });
   } else {
     last = running.print();
   }
-  const bool failed = last == write_result::failed || running.has_failed();
-  return failed ? exit_code::failed : exit_code::done;
+  const bool failed = last == WriteResult::failed || running.has_failed();
+  return failed ? ExitCode::failed : ExitCode::done;
 }
 
-constexpr option options_of_summary[] = {
+constexpr Option options_of_summary[] = {
     json_option("Print a JSON array of the GPUs"),
     interval_option("Repeat at this interval", "1s 5s 1m"),
     {"--count", 'n', "N", "Repeat N times, each second without -i"},
     device_option(),
 };
 
-std::optional<failure> read_summary(const arguments& from, options& to) {
+std::optional<Failure> read_summary(const Arguments& from, Options& to) {
   auto& asked = to.summary;
   if (from.has("--interval") || from.has("--count")) {
     constexpr std::uint32_t second = 1000;
@@ -544,8 +544,8 @@ constexpr std::string_view examples_of_summary =
 
 }  // namespace
 
-const command_entry summary_command = {
-    .id = command::summary,
+const CommandEntry summary_command = {
+    .id = Command::summary,
     .name = "",
     .purpose = "Show the memory of this machine and its GPUs, and who uses it",
     .takes = options_of_summary,

@@ -26,15 +26,15 @@ std::optional<unsigned> number_in(const char* name) {
 }
 
 // Returns the style of frames, which is that of a terminal also where they are printed.
-style style_of_frames(surroundings around, const style& as) {
+Style style_of_frames(Surroundings around, const Style& as) {
   around.is_terminal = true;
-  auto out = choose_style(around, colour_choice::never);
+  auto out = choose_style(around, ColourChoice::never);
   out.colour = as.colour;
   return out;
 }
 
-top::run_settings settings_of(const options& asked, const style& as, const surroundings& around) {
-  top::run_settings how;
+top::RunSettings settings_of(const Options& asked, const Style& as, const Surroundings& around) {
+  top::RunSettings how;
   how.asked = asked.top;
   how.is_traced = asked.trace;
   how.as = style_of_frames(around, as);
@@ -46,31 +46,31 @@ top::run_settings settings_of(const options& asked, const style& as, const surro
   return how;
 }
 
-expected<exit_code> run_top(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_top(const Session& in, const Options& asked, const Style& as) {
   const auto around = standard_output_surroundings();
   const bool is_live = around.is_terminal && !asked.top.once;
   if (is_live && asked.trace)
     return misused("--trace: needs --once, as in `hmn top --once --trace`");
   auto how = settings_of(asked, as, around);
   if (asked.device) {
-    const waiting_notice notice;
+    const WaitingNotice notice;
     const auto found = find_device(in, *asked.device);
     if (!found) return found.why();
     how.device = *found;
   }
   if (asked.top.user) {
     const auto found =
-        find_user(*asked.top.user, in.is_simulated(), user_names::clock::now() + in.patience());
+        find_user(*asked.top.user, in.is_simulated(), UserNames::Clock::now() + in.patience());
     if (!found) return found.why();
     how.user = *found;
   }
   return is_live ? run_on_terminal(in, how) : run_as_text(in, how);
 }
 
-constexpr option options_of_top[] = {
+constexpr Option options_of_top[] = {
     interval_option("Time between readings [1s]", "100ms 500ms 1s 5s"),
     {"--once", 0, "", "Print one frame as text"},
-    {"--count", 'n', "N", "Exit after N frames", completion::nothing, "", uses::last, "--frames"},
+    {"--count", 'n', "N", "Exit after N frames", Completion::nothing, "", Uses::last, "--frames"},
     {"--read-only", 0, "", "Send no signals to processes"},
     user_option,
     device_option(),
@@ -85,7 +85,7 @@ constexpr std::string_view examples_of_top =
     "Exit status: 0 done or interrupted, 1 failed or no such device, 2 wrong usage.\n"
     "See hmn-top(1).";
 
-std::optional<failure> read_top(const arguments& from, options& to) {
+std::optional<Failure> read_top(const Arguments& from, Options& to) {
   if (auto twice = only_one_of(from, "--once", "--count")) return twice;
   if (auto wrong = read_interval(from, to.top.interval_ms)) return wrong;
   if (auto wrong = read_count(from, "--count", to.top.frames)) return wrong;
@@ -96,8 +96,8 @@ std::optional<failure> read_top(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry top_command = {
-    .id = command::top,
+const CommandEntry top_command = {
+    .id = Command::top,
     .name = "top",
     .purpose = "Monitor GPUs and their processes live",
     .takes = options_of_top,

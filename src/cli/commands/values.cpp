@@ -36,18 +36,18 @@ unsigned shift_of(char suffix) {
 
 }  // namespace
 
-std::optional<std::string> arguments::text(std::string_view name) const {
+std::optional<std::string> Arguments::text(std::string_view name) const {
   const auto found = values_.find(name);
   if (found == values_.end() || found->second.empty()) return std::nullopt;
   return found->second.back();
 }
 
-std::vector<std::string> arguments::all(std::string_view name) const {
+std::vector<std::string> Arguments::all(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? std::vector<std::string>() : found->second;
 }
 
-std::optional<failure> read_interval(const arguments& from, std::uint32_t& to) {
+std::optional<Failure> read_interval(const Arguments& from, std::uint32_t& to) {
   const auto text = from.text("--interval");
   if (!text) return std::nullopt;
   const auto interval = parse_interval(*text);
@@ -56,7 +56,7 @@ std::optional<failure> read_interval(const arguments& from, std::uint32_t& to) {
   return std::nullopt;
 }
 
-std::optional<failure> read_time(const arguments& from, const char* name,
+std::optional<Failure> read_time(const Arguments& from, const char* name,
                                  std::optional<std::uint64_t>& to) {
   const auto text = from.text(name);
   if (!text) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<failure> read_time(const arguments& from, const char* name,
   return std::nullopt;
 }
 
-std::optional<failure> read_milliseconds(const arguments& from, const char* name, std::uint32_t& to,
+std::optional<Failure> read_milliseconds(const Arguments& from, const char* name, std::uint32_t& to,
                                          std::uint64_t longest) {
   std::optional<std::uint64_t> time;
   if (auto wrong = read_time(from, name, time)) return wrong;
@@ -74,7 +74,7 @@ std::optional<failure> read_milliseconds(const arguments& from, const char* name
   return std::nullopt;
 }
 
-std::optional<failure> read_count(const arguments& from, const char* name,
+std::optional<Failure> read_count(const Arguments& from, const char* name,
                                   std::optional<std::uint64_t>& to) {
   const auto text = from.text(name);
   if (!text) return std::nullopt;
@@ -83,8 +83,8 @@ std::optional<failure> read_count(const arguments& from, const char* name,
   return misused(fmt::format("{} \"{}\": expected a whole number of at least 1", name, *text));
 }
 
-std::optional<failure> read_sort(const arguments& from, std::span<const std::string_view> among,
-                                 sort_key& to) {
+std::optional<Failure> read_sort(const Arguments& from, std::span<const std::string_view> among,
+                                 SortKey& to) {
   const auto text = from.text("--sort");
   if (!text) return std::nullopt;
   const auto key = parse_sort_key(*text, among);
@@ -93,7 +93,7 @@ std::optional<failure> read_sort(const arguments& from, std::span<const std::str
   return std::nullopt;
 }
 
-std::optional<failure> read_text(const arguments& from, std::string_view name,
+std::optional<Failure> read_text(const Arguments& from, std::string_view name,
                                  std::string_view wanted, std::optional<std::string>& to) {
   to = from.text(name);
   return refuse_empty(name, to, wanted);
@@ -103,7 +103,7 @@ std::optional<std::uint32_t> whole_number(std::string_view text) {
   return number_in<std::uint32_t>(text);
 }
 
-std::optional<failure> read_reports(const arguments& from, std::vector<file_to_write>& to) {
+std::optional<Failure> read_reports(const Arguments& from, std::vector<FileToWrite>& to) {
   std::optional<std::string> output;
   if (auto wrong = read_text(from, "--output", a_path_or_dash, output)) return wrong;
   if (from.has("--json")) to.push_back({"--json", "-", {}, false});
@@ -111,7 +111,7 @@ std::optional<failure> read_reports(const arguments& from, std::vector<file_to_w
   return std::nullopt;
 }
 
-std::optional<failure> only_one_of(const arguments& from, std::string_view one,
+std::optional<Failure> only_one_of(const Arguments& from, std::string_view one,
                                    std::string_view other) {
   if (!from.has(one) || !from.has(other)) return std::nullopt;
   return misused(fmt::format("{} and {}: only one of them", one, other));

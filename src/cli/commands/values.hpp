@@ -19,28 +19,28 @@ constexpr std::string_view a_path_or_dash = "a file's path or -";
 constexpr std::string_view a_name_pattern = "a pattern for names, as in 'python*'";
 constexpr std::string_view a_user = "the name or the number of a user";
 
-std::optional<failure> read_interval(const arguments& from, std::uint32_t& to);
-std::optional<failure> read_time(const arguments& from, const char* name,
+std::optional<Failure> read_interval(const Arguments& from, std::uint32_t& to);
+std::optional<Failure> read_time(const Arguments& from, const char* name,
                                  std::optional<std::uint64_t>& to);
 // A time that fits the type is as good as for ever.
-std::optional<failure> read_milliseconds(
-    const arguments& from, const char* name, std::uint32_t& to,
+std::optional<Failure> read_milliseconds(
+    const Arguments& from, const char* name, std::uint32_t& to,
     std::uint64_t longest = std::numeric_limits<std::uint32_t>::max());
-std::optional<failure> read_count(const arguments& from, const char* name,
+std::optional<Failure> read_count(const Arguments& from, const char* name,
                                   std::optional<std::uint64_t>& to);
-std::optional<failure> read_sort(const arguments& from, std::span<const std::string_view> among,
-                                 sort_key& to);
+std::optional<Failure> read_sort(const Arguments& from, std::span<const std::string_view> among,
+                                 SortKey& to);
 // A text that must not be empty.
-std::optional<failure> read_text(const arguments& from, std::string_view name,
+std::optional<Failure> read_text(const Arguments& from, std::string_view name,
                                  std::string_view wanted, std::optional<std::string>& to);
 std::optional<std::uint32_t> whole_number(std::string_view text);
 // Parses "8192", "128K", "1M" (powers of 1024), "131_072" and "131,072".
 std::optional<std::uint64_t> parse_token_count(std::string_view text);
 
 // Reads --json and --output of a report.
-std::optional<failure> read_reports(const arguments& from, std::vector<file_to_write>& to);
+std::optional<Failure> read_reports(const Arguments& from, std::vector<FileToWrite>& to);
 
-std::optional<failure> only_one_of(const arguments& from, std::string_view one,
+std::optional<Failure> only_one_of(const Arguments& from, std::string_view one,
                                    std::string_view other);
 
 }  // namespace hmn::cli

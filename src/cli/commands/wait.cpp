@@ -27,21 +27,21 @@ using hypomnesis::format_bytes;
 using hypomnesis::part;
 using hypomnesis::run_state;
 
-using clock = ticks::clock;
+using Clock = Ticks::Clock;
 
 constexpr std::chrono::milliseconds usual_deadline(1000);
 
 // What is waited for: so many devices with the memory.
-struct wish {
+struct Wish {
   std::uint64_t bytes = 0;  // of each
   std::size_t count = 1;
-  std::vector<device_index> among;  // empty: all
+  std::vector<DeviceIndex> among;  // empty: all
   hypomnesis::snapshot_options what;
 };
 
-expected<wish> wanted(const session& in, const options& asked) {
+Expected<Wish> wanted(const Session& in, const Options& asked) {
   if (auto none = check_for_gpus(in, "no GPU to wait for: ")) return *std::move(none);
-  wish out;
+  Wish out;
   out.bytes = asked.wait.bytes;
   for (const auto& each : asked.wait.devices) {
     const auto found = find_device(in, each);
@@ -61,13 +61,13 @@ expected<wish> wanted(const session& in, const options& asked) {
 }
 
 // Returns the devices to choose from. Partitions are not put together, unless they are named.
-std::vector<free_memory> candidates_of(const wish& of, std::vector<free_memory> all) {
+std::vector<FreeMemory> candidates_of(const Wish& of, std::vector<FreeMemory> all) {
   if (of.among.empty()) {
     if (of.count > 1)
       std::erase_if(all, [](const auto& each) { return each.of.device.parent_index.has_value(); });
     return all;
   }
-  std::vector<free_memory> named;
+  std::vector<FreeMemory> named;
   for (const auto index : of.among)
     for (const auto& each : all)
       if (each.of.device.index == index) named.push_back(each);
@@ -75,9 +75,9 @@ std::vector<free_memory> candidates_of(const wish& of, std::vector<free_memory> 
 }
 
 // Diagnostics of devices with unknown free memory, one for each.
-class notices {
+class Notices {
  public:
-  void report_free(const std::vector<free_memory>& all) {
+  void report_free(const std::vector<FreeMemory>& all) {
     for (const auto& each : all) {
       if (each.bytes || is_reported(each.of.device.index)) continue;
       reported_.push_back(each.of.device.index);
@@ -93,66 +93,66 @@ class notices {
 };
 
 // Maximum of free memory so far, for the message at the timeout.
-class most_seen {
+class MostSeen {
  public:
-  void add(const std::vector<free_memory>& all) {
+  void add(const std::vector<FreeMemory>& all) {
     for (const auto& each : all)
       if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
   }
-  failure timed_out(const wish& of) const {
-    if (!best_) return {exit_code::timed_out, "timed out: no GPU reported its free memory"};
+  Failure timed_out(const Wish& of) const {
+    if (!best_) return {ExitCode::timed_out, "timed out: no GPU reported its free memory"};
     const auto wanted = format_bytes(of.bytes);
     if (of.count > 1)
-      return {exit_code::timed_out,
+      return {ExitCode::timed_out,
               fmt::format("timed out: {} were never free on {} GPUs at once", wanted, of.count)};
-    return {exit_code::timed_out,
+    return {ExitCode::timed_out,
             fmt::format("timed out: {} were never free (at most {} were, on {})", wanted,
                         format_bytes(*best_->bytes), label_of(best_->of))};
   }
 
  private:
-  std::optional<free_memory> best_;
+  std::optional<FreeMemory> best_;
 };
 
-failure too_much(const std::vector<free_memory>& all, const wish& of) {
+Failure too_much(const std::vector<FreeMemory>& all, const Wish& of) {
   const auto bytes = of.bytes;
   if (of.count > 1)
     return failed(
         fmt::format("no {} GPUs of one vendor have {} each", of.count, format_bytes(bytes)));
   const auto largest = std::max_element(
       all.begin(), all.end(),
-      [](const free_memory& a, const free_memory& b) { return *a.total < *b.total; });
+      [](const FreeMemory& a, const FreeMemory& b) { return *a.total < *b.total; });
   return failed(fmt::format("{} ({} bytes) will never be free: the largest is {} with {}",
                             format_bytes(bytes), bytes, label_of(largest->of),
                             format_bytes(*largest->total)));
 }
 
-std::optional<failure> hopeless(const std::vector<free_memory>& all, const wish& of,
+std::optional<Failure> hopeless(const std::vector<FreeMemory>& all, const Wish& of,
                                 std::optional<std::uint64_t> ram, bool is_first) {
   // Of several one may be missing for a while.
   const bool is_final = of.count == 1 ? !all.empty() : is_first;
   if (is_final && is_impossible(all, of.bytes, of.count, ram)) return too_much(all, of);
-  const bool none_known = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
+  const bool none_known = std::all_of(all.begin(), all.end(), [](const FreeMemory& each) {
     return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
   if (is_first && none_known) return failed("no GPU reports its free memory");
   return std::nullopt;
 }
 
-std::chrono::milliseconds time_left(const wait_options& asked, clock::time_point begun) {
+std::chrono::milliseconds time_left(const WaitOptions& asked, Clock::time_point begun) {
   using std::chrono::milliseconds;
   if (!asked.timeout_ms) return milliseconds::max();
-  const auto spent = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
+  const auto spent = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
   return std::max(milliseconds(*asked.timeout_ms) - spent, milliseconds(1));
 }
 
-expected<std::vector<free_memory>> wait_for_memory(const session& in, const wish& wanted,
-                                                   const wait_options& asked,
-                                                   clock::time_point begun) {
+Expected<std::vector<FreeMemory>> wait_for_memory(const Session& in, const Wish& wanted,
+                                                  const WaitOptions& asked,
+                                                  Clock::time_point begun) {
   auto what = wanted.what;
-  const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
-  notices shown;
-  most_seen most;
+  const Ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
+  Notices shown;
+  MostSeen most;
   for (bool is_first = true;; is_first = false) {
     what.deadline = std::min(usual_deadline, time_left(asked, begun));
     const auto snapshot = in.library().take(what);
@@ -163,7 +163,7 @@ expected<std::vector<free_memory>> wait_for_memory(const session& in, const wish
     auto best = largest_free(all_free, wanted.bytes, wanted.count, host.usable_bytes);
     if (!best.empty()) return best;
     if (auto why = hopeless(all_free, wanted, host.total_bytes, is_first)) return *std::move(why);
-    const auto now = clock::now();
+    const auto now = Clock::now();
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
     if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
       return most.timed_out(wanted);
@@ -175,9 +175,9 @@ expected<std::vector<free_memory>> wait_for_memory(const session& in, const wish
   }
 }
 
-std::string as_json(const free_memory& on, std::chrono::nanoseconds waited) {
+std::string as_json(const FreeMemory& on, std::chrono::nanoseconds waited) {
   const auto& device = on.of.device;
-  json_object out;
+  JsonObject out;
   out.add("index", device.index)
       .add("name", device.name)
       .add("uuid", device.uuid)
@@ -190,15 +190,15 @@ std::string as_json(const free_memory& on, std::chrono::nanoseconds waited) {
   return out.text() + "\n";
 }
 
-std::string as_text(const free_memory& on) {
+std::string as_text(const FreeMemory& on) {
   const auto& device = on.of.device;
   const auto& name = device.uuid ? device.uuid : device.pci_bus_id;
   return fmt::format("{} {}\n", device.index, escape_for_text(name.value_or("-")));
 }
 
 // Replaces hmn by the command, whose standard output gets nothing from hmn.
-exit_code become(const session& in, const std::vector<free_memory>& on, const options& asked,
-                 const std::string& json) {
+ExitCode become(const Session& in, const std::vector<FreeMemory>& on, const Options& asked,
+                const std::string& json) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
   std::vector<hypomnesis::device> chosen;
@@ -207,7 +207,7 @@ exit_code become(const session& in, const std::vector<free_memory>& on, const op
   auto seen = make_visible(chosen, all ? *all : chosen);
   if (!seen) {
     write_notice(seen.why().message);
-    return exit_code::wrapper_failed;
+    return ExitCode::wrapper_failed;
   }
   if (asked.json)
     write_report(json);
@@ -218,18 +218,18 @@ exit_code become(const session& in, const std::vector<free_memory>& on, const op
     write_notice("its vendor has no variable that hmn knows: the command sees all GPUs");
   for (const char* name : seen->unset) unset_environment(name);
   for (const auto& each : seen->set) set_environment(each.name, each.value);
-  const auto ended = child::run_in_our_place(asked.words);
+  const auto ended = Child::run_in_our_place(asked.words);
   if (ended) return *ended;
   write_notice(ended.why().message);
   return ended.why().code;
 }
 
-expected<exit_code> run_wait(const session& in, const options& asked, const style&) {
-  const auto begun = clock::now();
+Expected<ExitCode> run_wait(const Session& in, const Options& asked, const Style&) {
+  const auto begun = Clock::now();
   const auto what = wanted(in, asked);
   const bool has_limit = asked.wait.timeout_ms && *asked.wait.timeout_ms <= asked.timeout_ms;
   if (!what && has_limit && in.is_over())
-    return failure{exit_code::timed_out, "timed out: the search for GPUs has not ended"};
+    return Failure{ExitCode::timed_out, "timed out: the search for GPUs has not ended"};
   if (!what) return what.why();
   const auto given = wait_for_memory(in, *what, asked.wait, begun);
   if (!given) return given.why();
@@ -237,7 +237,7 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
   std::string json;
   for (const auto& each : *given) {
     lines += as_text(each);
-    json += as_json(each, clock::now() - begun);
+    json += as_json(each, Clock::now() - begun);
   }
   if (!asked.words.empty()) return become(in, *given, asked, json);
   for (const auto& each : *given)
@@ -248,17 +248,17 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
   return write_output(asked.json ? json : lines);
 }
 
-constexpr option options_of_wait[] = {
-    {"--free", 0, "SIZE", "Free memory to wait for: 20GiB, 512MiB", completion::words,
-     "1GiB 8GiB 20GiB 40GiB", uses::required},
+constexpr Option options_of_wait[] = {
+    {"--free", 0, "SIZE", "Free memory to wait for: 20GiB, 512MiB", Completion::words,
+     "1GiB 8GiB 20GiB 40GiB", Uses::required},
     interval_option("Time between checks [5s]", "1s 5s 1m"),
-    {"--timeout", 0, "DURATION", "Give up after this time: 30 (seconds), 5m, 1h", completion::words,
+    {"--timeout", 0, "DURATION", "Give up after this time: 30 (seconds), 5m, 1h", Completion::words,
      "30s 5m 1h"},
     {"--any", 0, "", "Any device with that much free (the default)"},
     {"--gpus", 0, "N", "N devices with that much free each"},
-    device_option("These, as in 0,1: index, UUID or PCI address", uses::many),
+    device_option("These, as in 0,1: index, UUID or PCI address", Uses::many),
     json_option("Print a JSON object for each device"),
-    command_argument(uses::last),
+    command_argument(Uses::last),
 };
 
 constexpr std::string_view examples_of_wait =
@@ -275,7 +275,7 @@ constexpr std::string_view examples_of_wait =
     "runtime cannot select the devices, 126 command cannot be run, 127 command not\n"
     "found. See hmn-wait(1).";
 
-std::optional<failure> read_wait(const arguments& from, options& to) {
+std::optional<Failure> read_wait(const Arguments& from, Options& to) {
   auto& wait = to.wait;
   const auto free = from.text("--free");
   if (!free) return misused("--free: expected the memory to wait for, as in --free 20GiB");
@@ -299,8 +299,8 @@ std::optional<failure> read_wait(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry wait_command = {
-    .id = command::wait,
+const CommandEntry wait_command = {
+    .id = Command::wait,
     .name = "wait",
     .purpose = "Wait for free GPU memory, then run a command",
     .takes = options_of_wait,

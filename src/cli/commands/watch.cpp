@@ -30,8 +30,8 @@ using hypomnesis::part;
 
 using std::chrono::milliseconds;
 
-process_values values_of(const hypomnesis::usage& row) {
-  process_values out;
+ProcessValues values_of(const hypomnesis::usage& row) {
+  ProcessValues out;
   out.pid = row.pid;
   out.name = row.process_name;
   out.start_unix_ns = row.start_unix_ns;
@@ -44,7 +44,7 @@ process_values values_of(const hypomnesis::usage& row) {
 }
 
 // Returns why the process list of a device is missing.
-std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot, device_index device) {
+std::optional<Failure> missing_list(const hypomnesis::snapshot& snapshot, DeviceIndex device) {
   for (const auto& each : snapshot.diagnostics())
     if (hides_processes(each) && each.device_index.value_or(device) == device)
       return failed(describe_process(each));
@@ -52,61 +52,61 @@ std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot, device
 }
 
 // Returns the age of stale values, which the sample omits; empty: there are none.
-std::string stale_report(const std::vector<process_row>& rows, std::string_view who,
+std::string stale_report(const std::vector<ProcessRow>& rows, std::string_view who,
                          const std::string& moment) {
   const auto stale = std::find_if(rows.begin(), rows.end(),
-                                  [](const process_row& each) { return !is_fresh(each.usage); });
+                                  [](const ProcessRow& each) { return !is_fresh(each.usage); });
   if (stale == rows.end()) return {};
   return fmt::format("{}: values at {} are not counted: {}\n", who, moment,
                      stale_text(stale->usage.age_ns));
 }
 
 // What is followed on one device.
-class device_watch {
+class DeviceWatch {
  public:
-  device_watch(const options& asked, device_index device, hypomnesis::spill detector, bool is_only)
+  DeviceWatch(const Options& asked, DeviceIndex device, hypomnesis::spill detector, bool is_only)
       : asked_(asked.watch),
         device_(device),
         who_(is_only ? "hmn watch" : fmt::format("hmn watch: GPU {}", device)),
         detector_(std::move(detector)) {}
 
   // Takes the processes of a snapshot, and returns what is to be reported of them.
-  expected<std::string> read(const hypomnesis::snapshot& from, const std::string& moment);
+  Expected<std::string> read(const hypomnesis::snapshot& from, const std::string& moment);
   bool uses(std::uint32_t pid) const;
   // Follows these, or without them the top ones, and returns who came and left.
   std::string follow(std::vector<std::uint32_t> pids, const std::string& moment);
   // Appends messages to `said`.
-  std::vector<watched_row> rows(const session& in, std::string& said);
+  std::vector<WatchedRow> rows(const Session& in, std::string& said);
 
-  device_index device() const { return device_; }
+  DeviceIndex device() const { return device_; }
   const std::string& who() const { return who_; }
   std::size_t followed() const { return followed_.size(); }
   const hypomnesis::spill& detector() const { return detector_; }
-  watch_result result() const { return {device_, detector_.info(), &all_}; }
+  WatchResult result() const { return {device_, detector_.info(), &all_}; }
 
  private:
   std::string list_of(const std::vector<std::uint32_t>& pids,
                       const std::vector<std::uint32_t>& without) const;
-  watched_row row_of(const session& in, std::uint32_t pid);
+  WatchedRow row_of(const Session& in, std::uint32_t pid);
 
-  const watch_options& asked_;
-  device_index device_;
+  const WatchOptions& asked_;
+  DeviceIndex device_;
   std::string who_;
-  roots roots_ = roots_from_environment();
+  Roots roots_ = roots_from_environment();
   hypomnesis::spill detector_;
-  std::vector<process_values> rows_;  // of the last sample
+  std::vector<ProcessValues> rows_;  // of the last sample
   std::vector<std::uint32_t> followed_;
-  watched all_;
+  Watched all_;
 };
 
-expected<std::string> device_watch::read(const hypomnesis::snapshot& from,
-                                         const std::string& moment) {
+Expected<std::string> DeviceWatch::read(const hypomnesis::snapshot& from,
+                                        const std::string& moment) {
   observe(detector_, from, moment);
-  gpu own;
+  Gpu own;
   for (auto& each : from.devices())
     if (each.index == device_) own.device = std::move(each);
-  const auto on = std::make_shared<const gpu>(std::move(own));
-  std::vector<process_row> listed;
+  const auto on = std::make_shared<const Gpu>(std::move(own));
+  std::vector<ProcessRow> listed;
   for (auto& each : from.usages()) {
     if (each.device_index != device_) continue;
     auto& row = listed.emplace_back();
@@ -125,22 +125,22 @@ expected<std::string> device_watch::read(const hypomnesis::snapshot& from,
   return stale_report(listed, who_, moment);
 }
 
-bool device_watch::uses(std::uint32_t pid) const {
-  const auto is_it = [pid](const process_values& each) { return each.pid == pid; };
-  const auto was_it = [pid](const watched_process& each) {
+bool DeviceWatch::uses(std::uint32_t pid) const {
+  const auto is_it = [pid](const ProcessValues& each) { return each.pid == pid; };
+  const auto was_it = [pid](const WatchedProcess& each) {
     return each.pid == pid && (each.used.last || each.start_unix_ns);
   };
   return std::any_of(rows_.begin(), rows_.end(), is_it) ||
          std::any_of(all_.all().begin(), all_.all().end(), was_it);
 }
 
-std::string device_watch::list_of(const std::vector<std::uint32_t>& pids,
-                                  const std::vector<std::uint32_t>& without) const {
+std::string DeviceWatch::list_of(const std::vector<std::uint32_t>& pids,
+                                 const std::vector<std::uint32_t>& without) const {
   std::string text;
   for (const auto pid : pids) {
     if (std::find(without.begin(), without.end(), pid) != without.end()) continue;
     const auto row = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const process_values& each) { return each.pid == pid; });
+                                  [&](const ProcessValues& each) { return each.pid == pid; });
     const auto name = row != rows_.end() && row->name ? row->name : all_.name_of(pid);
     text += fmt::format("{}pid={}", text.empty() ? "" : ", ", pid);
     if (name) text += fmt::format(" ({})", escape_for_text(*name));
@@ -148,7 +148,7 @@ std::string device_watch::list_of(const std::vector<std::uint32_t>& pids,
   return text;
 }
 
-std::string device_watch::follow(std::vector<std::uint32_t> pids, const std::string& moment) {
+std::string DeviceWatch::follow(std::vector<std::uint32_t> pids, const std::string& moment) {
   auto chosen = asked_.pids.empty() ? choose_top(rows_, asked_.top) : std::move(pids);
   const auto entered = list_of(chosen, followed_);
   const auto left = list_of(followed_, chosen);
@@ -160,7 +160,7 @@ std::string device_watch::follow(std::vector<std::uint32_t> pids, const std::str
                      left.empty() ? "" : "left " + left);
 }
 
-watched_row device_watch::row_of(const session& in, std::uint32_t pid) {
+WatchedRow DeviceWatch::row_of(const Session& in, std::uint32_t pid) {
   // Processes of a simulated machine are not on this system.
   const auto start = in.is_simulated() ? std::nullopt : process_start(roots_, pid);
   for (auto& each : rows_) {
@@ -171,8 +171,8 @@ watched_row device_watch::row_of(const session& in, std::uint32_t pid) {
   return all_.add_absent(pid, in.has_ended(pid), start);
 }
 
-std::vector<watched_row> device_watch::rows(const session& in, std::string& said) {
-  std::vector<watched_row> out;
+std::vector<WatchedRow> DeviceWatch::rows(const Session& in, std::string& said) {
+  std::vector<WatchedRow> out;
   for (const auto pid : followed_) {
     out.push_back(row_of(in, pid));
     if (const auto& message = out.back().message; !message.empty())
@@ -182,76 +182,76 @@ std::vector<watched_row> device_watch::rows(const session& in, std::string& said
   return out;
 }
 
-class watch {
+class Watch {
  public:
-  watch(const session& in, const options& asked, const style& as, std::vector<device_watch> devices)
+  Watch(const Session& in, const Options& asked, const Style& as, std::vector<DeviceWatch> devices)
       : in_(in), asked_(asked), as_(as), devices_(std::move(devices)) {}
 
-  std::optional<failure> begin();
+  std::optional<Failure> begin();
   void announce() const;
   // Writes one sample.
-  write_result sample(std::uint64_t ms);
-  write_result finish();
+  WriteResult sample(std::uint64_t ms);
+  WriteResult finish();
   bool has_spilled() const;
 
  private:
   std::string moment_of(std::uint64_t ms) const {
     return moment_text(ms, asked_.watch.interval_ms);
   }
-  expected<hypomnesis::snapshot> take(std::uint32_t deadline_ms) const;
-  std::optional<failure> read(std::uint32_t deadline_ms, std::uint64_t ms);
+  Expected<hypomnesis::snapshot> take(std::uint32_t deadline_ms) const;
+  std::optional<Failure> read(std::uint32_t deadline_ms, std::uint64_t ms);
   // Returns whether the process may live, or uses a device.
   bool is_here(std::uint32_t pid) const;
   void follow(std::uint64_t ms, bool is_reported);
   std::string where() const;
-  std::vector<watch_result> results() const;
+  std::vector<WatchResult> results() const;
   void report(const std::string& lines);
-  write_result append(const std::vector<watch_sample>& all);
-  write_result show(const std::vector<watch_sample>& all);
-  write_result print(std::uint64_t ms);
+  WriteResult append(const std::vector<WatchSample>& all);
+  WriteResult show(const std::vector<WatchSample>& all);
+  WriteResult print(std::uint64_t ms);
 
-  const session& in_;
-  const options& asked_;
-  const style& as_;
-  std::vector<device_watch> devices_;
+  const Session& in_;
+  const Options& asked_;
+  const Style& as_;
+  std::vector<DeviceWatch> devices_;
   std::vector<bool> is_read_;              // of each device, whether the last sample has it
   std::vector<std::string> why_not_read_;  // of each device
   std::string label_;                      // of the only device
   bool is_first_ = true;
-  redrawn_lines shown_;  // the last sample, on a terminal
+  RedrawnLines shown_;  // the last sample, on a terminal
 };
 
-bool watch::has_spilled() const {
-  return std::any_of(devices_.begin(), devices_.end(), [](const device_watch& each) {
+bool Watch::has_spilled() const {
+  return std::any_of(devices_.begin(), devices_.end(), [](const DeviceWatch& each) {
     return has(each.detector().info().state, hypomnesis::spill_state::ever);
   });
 }
 
-std::vector<watch_result> watch::results() const {
-  std::vector<watch_result> all;
+std::vector<WatchResult> Watch::results() const {
+  std::vector<WatchResult> all;
   for (const auto& each : devices_) all.push_back(each.result());
   return all;
 }
 
 // Reports an event above the last sample.
-void watch::report(const std::string& lines) {
+void Watch::report(const std::string& lines) {
   if (lines.empty()) return;
   if (const auto removal = shown_.remove(); !removal.empty()) write_part(removal);
   write_report(lines);
 }
 
 // Writes a sample as lines, after a header in front of the first one.
-write_result watch::append(const std::vector<watch_sample>& all) {
+WriteResult Watch::append(const std::vector<WatchSample>& all) {
   shown_ = {};
   std::string text = is_first_ && !asked_.json ? watch_header(as_.ascii_only) : std::string();
   for (const auto& sample : all)
     for (const auto& each : sample.rows)
       text += asked_.json ? watch_json(sample.at, each) : watch_line(sample.at, each);
-  return text.empty() ? write_result::written : write_part(text);
+  return text.empty() ? WriteResult::written : write_part(text);
 }
 
 // Writes a sample; on a terminal in place of the one before, if it fits.
-write_result watch::show(const std::vector<watch_sample>& all) {
+WriteResult Watch::show(const std::vector<WatchSample>& all) {
   const auto as = choose_style(standard_output_surroundings(), asked_.colour);
   std::size_t rows = 0;
   for (const auto& each : all) rows += each.rows.size();
@@ -260,7 +260,7 @@ write_result watch::show(const std::vector<watch_sample>& all) {
   return table ? write_part(shown_.replace(*table)) : append(all);
 }
 
-expected<hypomnesis::snapshot> watch::take(std::uint32_t deadline_ms) const {
+Expected<hypomnesis::snapshot> Watch::take(std::uint32_t deadline_ms) const {
   hypomnesis::snapshot_options what;
   if (devices_.size() == 1) what.device_index = devices_.front().device();
   what.collect = part::devices | part::pools | part::processes;
@@ -272,18 +272,18 @@ expected<hypomnesis::snapshot> watch::take(std::uint32_t deadline_ms) const {
   }
 }
 
-bool watch::is_here(std::uint32_t pid) const {
+bool Watch::is_here(std::uint32_t pid) const {
   return !in_.has_ended(pid).value_or(false) ||
          std::any_of(devices_.begin(), devices_.end(),
-                     [pid](const device_watch& each) { return each.uses(pid); });
+                     [pid](const DeviceWatch& each) { return each.uses(pid); });
 }
 
 // Reads each device; returns why there is none to be read.
-std::optional<failure> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
+std::optional<Failure> Watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
   is_read_.assign(devices_.size(), false);
   const auto snapshot = take(deadline_ms);
   if (!snapshot) return snapshot.why();
-  std::optional<failure> first;
+  std::optional<Failure> first;
   why_not_read_.resize(devices_.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const auto stale = devices_[i].read(*snapshot, moment_of(ms));
@@ -304,7 +304,7 @@ std::optional<failure> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) 
 }
 
 // Follows the top processes of each device; given ones where they are, or else on the first device.
-void watch::follow(std::uint64_t ms, bool is_reported) {
+void Watch::follow(std::uint64_t ms, bool is_reported) {
   std::vector<std::vector<std::uint32_t>> pids(devices_.size());
   for (const auto pid : asked_.watch.pids) {
     bool is_found = false;
@@ -322,12 +322,12 @@ void watch::follow(std::uint64_t ms, bool is_reported) {
   }
 }
 
-std::string watch::where() const {
+std::string Watch::where() const {
   if (devices_.size() == 1) return fmt::format("device {}", devices_.front().device());
   return fmt::format("{} devices", devices_.size());
 }
 
-std::optional<failure> watch::begin() {
+std::optional<Failure> Watch::begin() {
   const auto wrong = [](std::string message) { return misused(std::move(message)); };
   in_.listed();
   if (auto none = read(static_cast<std::uint32_t>(in_.patience().count()), 0))
@@ -338,7 +338,7 @@ std::optional<failure> watch::begin() {
     return wrong(fmt::format("PID {}: no such process", fmt::join(pids, ", ")));
   follow(0, false);
   if (std::any_of(devices_.begin(), devices_.end(),
-                  [](const device_watch& each) { return each.followed() > 0; }))
+                  [](const DeviceWatch& each) { return each.followed() > 0; }))
     return std::nullopt;
   if (asked_.watch.top == 0) return wrong("--top 0 follows no process");
   const auto none =
@@ -357,7 +357,7 @@ std::optional<failure> watch::begin() {
   return std::nullopt;
 }
 
-void watch::announce() const {
+void Watch::announce() const {
   const auto& asked = asked_.watch;
   std::size_t followed = 0;
   for (const auto& each : devices_) followed += each.followed();
@@ -373,19 +373,19 @@ void watch::announce() const {
   write_report(fmt::format("hmn watch: {}{}, interval {:g}s, {}\n", where(), name, seconds, whom));
   auto all = results();
   const auto is_only = all.size() == 1;
-  std::erase_if(all, [](const watch_result& each) {
+  std::erase_if(all, [](const WatchResult& each) {
     return has(each.spill.state, hypomnesis::spill_state::measurable);
   });
   if (!all.empty()) write_report(watch_spills(all, as_.ascii_only, is_only));
 }
 
-write_result watch::print(std::uint64_t ms) {
-  std::vector<watch_sample> all;
+WriteResult Watch::print(std::uint64_t ms) {
+  std::vector<WatchSample> all;
   std::string said;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (!is_read_[i]) continue;
     auto& each = devices_[i];
-    const watch_moment at{ms, each.detector().info(), moment_of(ms), each.device()};
+    const WatchMoment at{ms, each.detector().info(), moment_of(ms), each.device()};
     all.push_back({at, each.rows(in_, said)});
   }
   report(said);
@@ -394,19 +394,19 @@ write_result watch::print(std::uint64_t ms) {
   return done;
 }
 
-write_result watch::sample(std::uint64_t ms) {
+WriteResult Watch::sample(std::uint64_t ms) {
   if (ms == 0) return print(0);
   const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
   if (const auto why = read(std::min(asked_.timeout_ms, patience), ms)) {
     report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n", moment_of(ms),
                        escape_for_text(why->message)));
-    return write_result::written;
+    return WriteResult::written;
   }
   if (asked_.watch.follow_new || !asked_.watch.pids.empty()) follow(ms, asked_.watch.follow_new);
   return print(ms);
 }
 
-write_result watch::finish() {
+WriteResult Watch::finish() {
   if (!asked_.json) return write_part(watch_summary(results(), as_));
   std::string text;
   for (const auto& each : devices_)
@@ -414,7 +414,7 @@ write_result watch::finish() {
   return write_part(text);
 }
 
-expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device) {
+Expected<hypomnesis::spill> detector_of(const Session& in, std::uint32_t device) {
   try {
     return in.library().detect_spill(device);
   } catch (const hypomnesis::error& why) {
@@ -424,44 +424,44 @@ expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device)
 
 // Returns the devices of --device, or all but those that are divided, whose parts have the
 // processes.
-expected<std::vector<device_index>> devices_of(const session& in, const options& asked) {
+Expected<std::vector<DeviceIndex>> devices_of(const Session& in, const Options& asked) {
   if (!asked.watch.devices.empty()) return find_devices(in, asked.watch.devices);
-  std::vector<device_index> all;
+  std::vector<DeviceIndex> all;
   for (const auto& each : in.listed().devices)
     if (!is_divided(each)) all.push_back(each.index);
   return all;
 }
 
-expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
+Expected<ExitCode> run_watch(const Session& in, const Options& asked, const Style& as) {
   if (auto none = check_for_gpus(in, "no GPU to watch: ")) return misused(none->message);
   const auto indexes = devices_of(in, asked);
   if (!indexes) return misused(indexes.why().message);
-  std::vector<device_watch> devices;
+  std::vector<DeviceWatch> devices;
   for (const auto index : *indexes) {
     auto detector = detector_of(in, index);
     if (!detector) return misused(detector.why().message);
     devices.emplace_back(asked, index, *std::move(detector), indexes->size() == 1);
   }
-  watch running(in, asked, as, std::move(devices));
+  Watch running(in, asked, as, std::move(devices));
   {
-    const waiting_notice notice;
+    const WaitingNotice notice;
     if (auto refused = running.begin()) return *std::move(refused);
   }
   running.announce();
-  write_result last = write_result::written;
+  WriteResult last = WriteResult::written;
   {
-    stop_request stop;
+    StopRequest stop;
     last = repeat({milliseconds(asked.watch.interval_ms), asked.watch.duration_ms, {}}, stop,
                   [&](std::uint64_t ms) { return running.sample(ms); });
-    if (last == write_result::written) last = running.finish();
+    if (last == WriteResult::written) last = running.finish();
   }
-  if (last == write_result::failed) return exit_code::usage;
-  return running.has_spilled() ? exit_code::failed : exit_code::done;
+  if (last == WriteResult::failed) return ExitCode::usage;
+  return running.has_spilled() ? ExitCode::failed : ExitCode::done;
 }
 
-constexpr option options_of_watch[] = {
-    {"PID", 0, "", "Processes to track; by default those that use most", completion::pid, "",
-     uses::many},
+constexpr Option options_of_watch[] = {
+    {"PID", 0, "", "Processes to track; by default those that use most", Completion::pid, "",
+     Uses::many},
     interval_option("Time between samples [5s]", "1s 5s 1m"),
     duration_option,
     {"--top", 0, "N", "Without PID: track the top N of each device [5]"},
@@ -469,7 +469,7 @@ constexpr option options_of_watch[] = {
     sort_option("Rank by vram, shared, total, ram, pid, name [vram]",
                 "vram shared total ram pid name"),
     {"--follow-new", 0, "", "Select the processes again at each sample"},
-    device_option("Only these, as in 0,1: index, UUID or PCI address", uses::many),
+    device_option("Only these, as in 0,1: index, UUID or PCI address", Uses::many),
     json_option("Print a JSON object on each line"),
 };
 
@@ -482,7 +482,7 @@ constexpr std::string_view examples_of_watch =
     "Exit status: 0 done, no spill seen (or it cannot be measured), 1 spill seen, 2\n"
     "failed or wrong usage. See hmn-watch(1).";
 
-std::optional<failure> read_pids(const arguments& from, std::vector<std::uint32_t>& to) {
+std::optional<Failure> read_pids(const Arguments& from, std::vector<std::uint32_t>& to) {
   for (const auto& text : from.all("PID")) {
     const auto pid = whole_number(text);
     if (!pid || *pid == 0)
@@ -492,7 +492,7 @@ std::optional<failure> read_pids(const arguments& from, std::vector<std::uint32_
   return std::nullopt;
 }
 
-std::optional<failure> read_watch(const arguments& from, options& to) {
+std::optional<Failure> read_watch(const Arguments& from, Options& to) {
   auto& watch = to.watch;
   watch.follow_new = from.has("--follow-new");
   if (watch.follow_new && from.has("PID"))
@@ -523,8 +523,8 @@ std::optional<failure> read_watch(const arguments& from, options& to) {
 
 }  // namespace
 
-const command_entry watch_command = {
-    .id = command::watch,
+const CommandEntry watch_command = {
+    .id = Command::watch,
     .name = "watch",
     .purpose = "Track per-process GPU memory and detect spills",
     .takes = options_of_watch,

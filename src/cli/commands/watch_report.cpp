@@ -36,7 +36,7 @@ bool contains(const std::vector<std::uint32_t>& list, std::uint32_t pid) {
 
 }  // namespace
 
-std::optional<std::int64_t> value_history::add(std::optional<std::uint64_t> now) {
+std::optional<std::int64_t> ValueHistory::add(std::optional<std::uint64_t> now) {
   if (!now) return std::nullopt;
   const auto change = static_cast<std::int64_t>(*now - last.value_or(*now));
   if (!baseline) baseline = now;
@@ -45,28 +45,28 @@ std::optional<std::int64_t> value_history::add(std::optional<std::uint64_t> now)
   return change;
 }
 
-watched_process& watched::of(std::uint32_t pid) {
+WatchedProcess& Watched::of(std::uint32_t pid) {
   for (auto& each : all_)
     if (each.pid == pid) return each;
-  watched_process fresh;
+  WatchedProcess fresh;
   fresh.pid = pid;
   return all_.emplace_back(std::move(fresh));
 }
 
-std::optional<std::string> watched::name_of(std::uint32_t pid) const {
+std::optional<std::string> Watched::name_of(std::uint32_t pid) const {
   for (const auto& each : all_)
     if (each.pid == pid) return each.name;
   return std::nullopt;
 }
 
-watched_row watched::add(const process_values& now) {
+WatchedRow Watched::add(const ProcessValues& now) {
   auto& known = of(now.pid);
-  watched_row row;
+  WatchedRow row;
   row.pid = now.pid;
   if (is_another(known.start_unix_ns, now.start_unix_ns) || is_another(known.start, now.start)) {
     row.message = fmt::format("pid={} is another process now ({} -> {}); baseline reset", now.pid,
                               text_of(known.name), text_of(now.name));
-    known = watched_process{};
+    known = WatchedProcess{};
     known.pid = now.pid;
   }
   if (now.start_unix_ns) known.start_unix_ns = now.start_unix_ns;
@@ -92,25 +92,25 @@ watched_row watched::add(const process_values& now) {
   return row;
 }
 
-watched_row watched::add_absent(std::uint32_t pid, std::optional<bool> has_ended,
-                                std::optional<std::uint64_t> start) {
+WatchedRow Watched::add_absent(std::uint32_t pid, std::optional<bool> has_ended,
+                               std::optional<std::uint64_t> start) {
   auto& known = of(pid);
-  watched_row row;
+  WatchedRow row;
   row.pid = pid;
   row.name = known.name;
   if (known.is_foreign || !has_ended)
-    row.life = process_life::unknown;
+    row.life = ProcessLife::unknown;
   else if (*has_ended || (known.start && known.start != start))
-    row.life = process_life::exited;
+    row.life = ProcessLife::exited;
   else
-    row.life = process_life::idle;
+    row.life = ProcessLife::idle;
   if (has_ended == false && !known.start) known.start = start;
   return row;
 }
 
-void watched::forget_beyond(const std::vector<std::uint32_t>& followed) {
+void Watched::forget_beyond(const std::vector<std::uint32_t>& followed) {
   while (all_.size() > most) {
-    const auto oldest = std::find_if(all_.begin(), all_.end(), [&](const watched_process& each) {
+    const auto oldest = std::find_if(all_.begin(), all_.end(), [&](const WatchedProcess& each) {
       return !contains(followed, each.pid);
     });
     if (oldest == all_.end()) return;
@@ -119,8 +119,7 @@ void watched::forget_beyond(const std::vector<std::uint32_t>& followed) {
   }
 }
 
-std::vector<std::uint32_t> choose_top(const std::vector<process_values>& rows,
-                                      std::uint32_t count) {
+std::vector<std::uint32_t> choose_top(const std::vector<ProcessValues>& rows, std::uint32_t count) {
   std::vector<std::uint32_t> chosen;
   for (const auto& row : rows)
     if (row.is_candidate && chosen.size() < count && !contains(chosen, row.pid))
@@ -132,13 +131,13 @@ namespace {
 
 using hypomnesis::spill_state;
 
-using align = table::align;
-using cell = table::cell;
+using Align = Table::Align;
+using Cell = Table::Cell;
 
 constexpr const char* line_form = "{:>8} {:>3} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
 constexpr const char* word_of[] = {"uses", "idle", "exited", "?"};
 
-const char* text_of(process_life life) {
+const char* text_of(ProcessLife life) {
   return word_of[static_cast<int>(life)];
 }
 
@@ -146,7 +145,7 @@ std::string size_or(std::optional<std::uint64_t> bytes) {
   return bytes ? format_bytes(*bytes) : "?";
 }
 
-std::string used_text(const watched_row& of) {
+std::string used_text(const WatchedRow& of) {
   return (of.is_lower_bound ? ">=" : "") + size_or(of.used);
 }
 
@@ -159,21 +158,21 @@ std::optional<bool> spills(const hypomnesis::spill_info& of) {
   return has(of.state, spill_state::now);
 }
 
-table::cell spill_cell(const hypomnesis::spill_info& of) {
+Table::Cell spill_cell(const hypomnesis::spill_info& of) {
   const auto spilling = spills(of);
-  if (!spilling) return {"?", tone::faint};
-  return *spilling ? table::cell{"SPILL", tone::bad} : table::cell{"no"};
+  if (!spilling) return {"?", Tone::faint};
+  return *spilling ? Table::Cell{"SPILL", Tone::bad} : Table::Cell{"no"};
 }
 
 // Returns the first values and the peaks of each process as a table.
-std::string peaks_table(const std::vector<watch_result>& all, const style& as) {
-  table out({{"GPU", align::right},
-             {"PID", align::right},
-             {"NAME", align::left, true, 6},
-             {"VRAM", align::right},
-             {"PEAK", align::right},
-             {"SHARED", align::right},
-             {"PEAK", align::right}});
+std::string peaks_table(const std::vector<WatchResult>& all, const Style& as) {
+  Table out({{"GPU", Align::right},
+             {"PID", Align::right},
+             {"NAME", Align::left, true, 6},
+             {"VRAM", Align::right},
+             {"PEAK", Align::right},
+             {"SHARED", Align::right},
+             {"PEAK", Align::right}});
   for (const auto& of : all)
     for (const auto& each : of.processes->all())
       out.add({{fmt::to_string(of.device)},
@@ -196,20 +195,20 @@ std::string change_text(std::optional<std::int64_t> bytes) {
   return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : format_bytes(size));
 }
 
-std::optional<std::string> watch_table(const std::vector<watch_sample>& all, const style& as) {
+std::optional<std::string> watch_table(const std::vector<WatchSample>& all, const Style& as) {
   const std::string change = as.ascii_only ? "d" : "\u0394";
-  table out({{"TIME", align::right},
-             {"GPU", align::right},
-             {"PID", align::right},
-             {"NAME", align::left, true, 6},
-             {"VRAM", align::right},
-             {change + "VRAM", align::right},
-             {"SHARED", align::right},
-             {change + "SHARED", align::right},
+  Table out({{"TIME", Align::right},
+             {"GPU", Align::right},
+             {"PID", Align::right},
+             {"NAME", Align::left, true, 6},
+             {"VRAM", Align::right},
+             {change + "VRAM", Align::right},
+             {"SHARED", Align::right},
+             {change + "SHARED", Align::right},
              {"SPILL"}});
-  const auto add = [&](const watch_moment& at, const watched_row& each) {
-    const bool has_values = each.life == process_life::uses;
-    const auto value = [&](std::string text) { return cell{has_values ? std::move(text) : "-"}; };
+  const auto add = [&](const WatchMoment& at, const WatchedRow& each) {
+    const bool has_values = each.life == ProcessLife::uses;
+    const auto value = [&](std::string text) { return Cell{has_values ? std::move(text) : "-"}; };
     out.add({{at.text},
              {fmt::to_string(at.device)},
              {fmt::to_string(each.pid)},
@@ -234,10 +233,10 @@ std::string watch_header(bool ascii_only) {
                      "SHARED", change + "SHARED", "SPILL");
 }
 
-std::string watch_line(const watch_moment& at, const watched_row& of) {
+std::string watch_line(const WatchMoment& at, const WatchedRow& of) {
   const auto spilling = spills(at.spill);
   const char* const spill_word = !spilling ? "?" : *spilling ? "SPILL" : "no";
-  if (of.life != process_life::uses)
+  if (of.life != ProcessLife::uses)
     return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
                        text_of(of.life), "-", "-", "-", spill_word);
   return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
@@ -245,14 +244,14 @@ std::string watch_line(const watch_moment& at, const watched_row& of) {
                      change_text(of.shared_delta), spill_word);
 }
 
-std::string watch_json(const watch_moment& at, const watched_row& of) {
-  json_object out;
+std::string watch_json(const WatchMoment& at, const WatchedRow& of) {
+  JsonObject out;
   out.add("kind", "sample")
       .add("t_ms", at.ms)
       .add("pid", of.pid)
       .add("name", of.name)
-      .add("state", of.life == process_life::unknown ? std::nullopt
-                                                     : std::optional(std::string(text_of(of.life))))
+      .add("state", of.life == ProcessLife::unknown ? std::nullopt
+                                                    : std::optional(std::string(text_of(of.life))))
       .add("used_bytes", of.used)
       .add("used_delta_bytes", of.used_delta)
       .add("shared_used_bytes", of.shared)
@@ -263,7 +262,7 @@ std::string watch_json(const watch_moment& at, const watched_row& of) {
   return out.text() + "\n";
 }
 
-std::string watch_spills(const std::vector<watch_result>& all, bool ascii_only, bool is_only) {
+std::string watch_spills(const std::vector<WatchResult>& all, bool ascii_only, bool is_only) {
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> groups;  // text, devices
   for (const auto& each : all) {
     const auto text = spill_text({}, each.spill, ascii_only);
@@ -276,7 +275,7 @@ std::string watch_spills(const std::vector<watch_result>& all, bool ascii_only, 
   }
   std::string out;
   for (const auto& [text, devices] : groups) {
-    const auto first = std::find_if(all.begin(), all.end(), [&](const watch_result& each) {
+    const auto first = std::find_if(all.begin(), all.end(), [&](const WatchResult& each) {
       return each.device == devices.front();
     });
     const auto who = is_only ? "hmn watch" : "hmn watch: GPU " + ranges_text(devices);
@@ -285,7 +284,7 @@ std::string watch_spills(const std::vector<watch_result>& all, bool ascii_only, 
   return out;
 }
 
-std::string watch_summary(const std::vector<watch_result>& all, const style& as) {
+std::string watch_summary(const std::vector<WatchResult>& all, const Style& as) {
   auto text = watch_spills(all, as.ascii_only, all.size() == 1);
   std::uint64_t forgotten = 0;
   bool has_some = false;
@@ -299,11 +298,11 @@ std::string watch_summary(const std::vector<watch_result>& all, const style& as)
   return text;
 }
 
-std::string watch_summary_json(const watch_result& of,
+std::string watch_summary_json(const WatchResult& of,
                                const std::vector<hypomnesis::episode>& episodes) {
-  std::vector<json_object> list;
+  std::vector<JsonObject> list;
   for (const auto& each : of.processes->all()) {
-    json_object one;
+    JsonObject one;
     one.add("pid", each.pid)
         .add("name", each.name)
         .add("baseline_used_bytes", each.used.baseline)
@@ -312,7 +311,7 @@ std::string watch_summary_json(const watch_result& of,
         .add("peak_shared_bytes", each.shared.peak);
     list.push_back(one);
   }
-  json_object out;
+  JsonObject out;
   out.add("kind", "summary");
   add_spill_json(of.spill, episodes, out);
   out.add("per_pid", list)

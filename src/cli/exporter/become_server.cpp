@@ -4,7 +4,7 @@
 
 namespace hmn::cli {
 
-std::optional<failure> serve(const server_settings& how) {
+std::optional<Failure> serve(const ServerSettings& how) {
   return failed("no server: " + become("hmn-exporter", how.command_line).message +
                 "; --once and --textfile need none");
 }

@@ -31,7 +31,7 @@ using hypomnesis::metric;
 using hypomnesis::metric_id;
 
 // How the instances of a metric are distinguished.
-enum class naming {
+enum class Naming {
   label,      // by the label `key`
   component,  // as components of the GPU, of the type `key`
   direction,  // `key` is the direction; the instance is the link
@@ -39,39 +39,39 @@ enum class naming {
   plain       // by nothing
 };
 
-struct exported {
+struct Exported {
   metric_id id;
-  const family& of;
-  naming by;
+  const Family& of;
+  Naming by;
   std::string_view key;
   int places = 0;
 };
 
-constexpr exported all_exported[] = {
-    {metric_id::engine_percent, families::engine_utilization, naming::label, "engine",
+constexpr Exported all_exported[] = {
+    {metric_id::engine_percent, families::engine_utilization, Naming::label, "engine",
      from_percent},
-    {metric_id::engine_busy_ns, families::engine_busy, naming::label, "engine", from_nanoseconds},
-    {metric_id::engine_capacity, families::engines, naming::label, "engine"},
-    {metric_id::temperature, families::temperature, naming::component, "temperature"},
-    {metric_id::fan_rpm, families::fan_speed, naming::component, "fan"},
-    {metric_id::fan_percent, families::fan_speed_ratio, naming::component, "fan", from_percent},
-    {metric_id::voltage, families::voltage, naming::component, "voltage"},
-    {metric_id::power_watts, families::power_reading, naming::label, "reading"},
-    {metric_id::energy_joules, families::energy_reading, naming::label, "reading"},
-    {metric_id::power_limit_watts, families::power_limit, naming::label, "limit"},
-    {metric_id::clock_mhz, families::clock, naming::label, "clock", from_megahertz},
-    {metric_id::clock_limit_mhz, families::clock_limit, naming::label, "clock", from_megahertz},
-    {metric_id::throttle_ns, families::throttle_time, naming::label, "reason", from_nanoseconds},
-    {metric_id::last_fault, families::last_fault, naming::plain, ""},
-    {metric_id::pcie_replays, families::errors, naming::error, "pcie_replay"},
-    {metric_id::pcie_rx_bytes, families::gpu_io, naming::direction, "receive"},
-    {metric_id::pcie_tx_bytes, families::gpu_io, naming::direction, "transmit"},
-    {metric_id::link_rx_bytes, families::link_io, naming::direction, "receive"},
-    {metric_id::link_tx_bytes, families::link_io, naming::direction, "transmit"},
+    {metric_id::engine_busy_ns, families::engine_busy, Naming::label, "engine", from_nanoseconds},
+    {metric_id::engine_capacity, families::engines, Naming::label, "engine"},
+    {metric_id::temperature, families::temperature, Naming::component, "temperature"},
+    {metric_id::fan_rpm, families::fan_speed, Naming::component, "fan"},
+    {metric_id::fan_percent, families::fan_speed_ratio, Naming::component, "fan", from_percent},
+    {metric_id::voltage, families::voltage, Naming::component, "voltage"},
+    {metric_id::power_watts, families::power_reading, Naming::label, "reading"},
+    {metric_id::energy_joules, families::energy_reading, Naming::label, "reading"},
+    {metric_id::power_limit_watts, families::power_limit, Naming::label, "limit"},
+    {metric_id::clock_mhz, families::clock, Naming::label, "clock", from_megahertz},
+    {metric_id::clock_limit_mhz, families::clock_limit, Naming::label, "clock", from_megahertz},
+    {metric_id::throttle_ns, families::throttle_time, Naming::label, "reason", from_nanoseconds},
+    {metric_id::last_fault, families::last_fault, Naming::plain, ""},
+    {metric_id::pcie_replays, families::errors, Naming::error, "pcie_replay"},
+    {metric_id::pcie_rx_bytes, families::gpu_io, Naming::direction, "receive"},
+    {metric_id::pcie_tx_bytes, families::gpu_io, Naming::direction, "transmit"},
+    {metric_id::link_rx_bytes, families::link_io, Naming::direction, "receive"},
+    {metric_id::link_tx_bytes, families::link_io, Naming::direction, "transmit"},
 };
 
-void add_value(const family& to_family, const label_set& with, const metric& of, int places,
-               samples& to) {
+void add_value(const Family& to_family, const LabelSet& with, const metric& of, int places,
+               Samples& to) {
   if (of.value) to.add(to_family, with, of.value, places);
   if (!of.count) return;
   if (places == 0)
@@ -86,35 +86,35 @@ std::string instance_text(const metric& of) {
   return of.instance == 0 ? std::string() : fmt::format("{}", of.instance);
 }
 
-label_set labels_of(const exported& as, const metric& of, const device_labels& with) {
+LabelSet labels_of(const Exported& as, const metric& of, const DeviceLabels& with) {
   const auto instance = instance_text(of);
-  if (as.by == naming::component) {
+  if (as.by == Naming::component) {
     const bool is_first_fan = as.key == "fan" && instance.empty();
     return with.part(as.key, is_first_fan ? std::string(first_fan) : instance);
   }
-  if (as.by == naming::error) return with.whole().with("error_type", as.key);
-  if (as.by == naming::label) return with.brief().with(as.key, instance);
-  if (as.by == naming::plain) return with.brief();
+  if (as.by == Naming::error) return with.whole().with("error_type", as.key);
+  if (as.by == Naming::label) return with.brief().with(as.key, instance);
+  if (as.by == Naming::plain) return with.brief();
   const bool is_link = &as.of == &families::link_io;
-  label_set directed = is_link ? with.brief() : with.whole();
+  LabelSet directed = is_link ? with.brief() : with.whole();
   if (is_link) directed.add("link", instance);
   return directed.add("network_io_direction", as.key);
 }
 
-void add_limit(const metric& of, std::string_view type, const device_labels& with, samples& to) {
+void add_limit(const metric& of, std::string_view type, const DeviceLabels& with, Samples& to) {
   const auto sensor = with.part("temperature", instance_text(of));
   add_value(families::temperature_limit, sensor.with("hw_limit_type", type), of, 0, to);
 }
 
-void add_memory_errors(const metric& of, std::string_view type, const device_labels& with,
-                       samples& to) {
+void add_memory_errors(const metric& of, std::string_view type, const DeviceLabels& with,
+                       Samples& to) {
   const bool is_lifetime = of.instance == HMN_ERA_LIFETIME;
   const auto& errors = is_lifetime ? with.brief() : with.whole();
   add_value(is_lifetime ? families::lifetime_errors : families::errors,
             errors.with("error_type", type), of, 0, to);
 }
 
-void add_remapped(const metric& of, const device_labels& with, samples& to) {
+void add_remapped(const metric& of, const DeviceLabels& with, Samples& to) {
   if (of.instance == HMN_REMAPPED_PENDING)
     add_value(families::row_remap_pending, with.brief(), of, 0, to);
   else if (of.instance == HMN_REMAPPED_FAILED)
@@ -131,7 +131,7 @@ bool wraps(const metric& of) {
 }
 
 // Adds a metric, unless the telemetry of the GPU has it.
-void collect_metric(const metric& of, const device_labels& with, samples& to) {
+void collect_metric(const metric& of, const DeviceLabels& with, Samples& to) {
   switch (of.id) {
     case metric_id::temperature_limit:
       return add_limit(of, "high.degraded", with, to);
@@ -147,7 +147,7 @@ void collect_metric(const metric& of, const device_labels& with, samples& to) {
       break;
   }
   for (const auto& each : all_exported)
-    if (each.id == of.id && !(each.by == naming::direction && wraps(of)))
+    if (each.id == of.id && !(each.by == Naming::direction && wraps(of)))
       add_value(each.of, labels_of(each, of, with), of, each.places, to);
 }
 
@@ -159,8 +159,8 @@ std::string partition_text(const hypomnesis::device& of) {
   return fmt::format("{}:{}", *of.gpu_instance, of.compute_instance.value_or(0));
 }
 
-void collect_identity(const hypomnesis::device& of, const device_labels& with, samples& to) {
-  label_set info = with.whole();
+void collect_identity(const hypomnesis::device& of, const DeviceLabels& with, Samples& to) {
+  LabelSet info = with.whole();
   info.add("index", fmt::format("{}", of.index))
       .add("uuid", of.uuid.value_or(""))
       .add("pci_bus_id", of.pci_bus_id.value_or(""))
@@ -181,7 +181,7 @@ bool is_degraded(const hypomnesis::snapshot_device& of) {
   });
 }
 
-void collect_state(const hypomnesis::snapshot_device& of, const device_labels& with, samples& to) {
+void collect_state(const hypomnesis::snapshot_device& of, const DeviceLabels& with, Samples& to) {
   const auto state = of.device.state;
   if (state == run_state::unknown) return;
   const bool works = state == run_state::ready || state == run_state::asleep;
@@ -196,7 +196,7 @@ void collect_state(const hypomnesis::snapshot_device& of, const device_labels& w
 }
 
 void collect_age(std::string_view subject, std::uint64_t age_ns, hypomnesis::note notes,
-                 const device_labels& with, samples& to) {
+                 const DeviceLabels& with, Samples& to) {
   const auto of_subject = with.brief().with("subject", subject);
   to.add(families::reading_age, of_subject, std::optional(static_cast<double>(age_ns)),
          from_nanoseconds);
@@ -209,7 +209,7 @@ std::optional<double> share(const std::optional<std::uint64_t>& part,
   return static_cast<double>(*part) / static_cast<double>(*whole);
 }
 
-void collect_pool(const hypomnesis::pool& of, const device_labels& with, samples& to) {
+void collect_pool(const hypomnesis::pool& of, const DeviceLabels& with, Samples& to) {
   const bool is_bound = has(of.notes, hypomnesis::note::lower_bound);
   if (of.is_main) {
     add_sum(families::gpu_memory_usage, with.whole(), of.used_bytes, is_bound, to);
@@ -227,7 +227,7 @@ void collect_pool(const hypomnesis::pool& of, const device_labels& with, samples
   to.add(families::pool_unattributed, in, of.unattributed_bytes);
 }
 
-void collect_throttle(const telemetry& of, const device_labels& with, samples& to) {
+void collect_throttle(const telemetry& of, const DeviceLabels& with, Samples& to) {
   if (!of.throttle) return;
   for (hmn_flags bit = HMN_THROTTLE_IDLE; bit <= HMN_THROTTLE_OTHER; bit <<= 1)
     to.add(families::throttle,
@@ -241,7 +241,7 @@ std::optional<double> real(const std::optional<T>& number) {
   return number ? std::optional(static_cast<double>(*number)) : std::nullopt;
 }
 
-void collect_load(const telemetry& of, const device_labels& with, samples& to) {
+void collect_load(const telemetry& of, const DeviceLabels& with, Samples& to) {
   const auto task = [&](std::string_view name) { return with.whole().with("hw_gpu_task", name); };
   to.add(families::gpu_utilization, task("general"), of.gpu_busy_percent, from_percent);
   to.add(families::gpu_utilization, task("encoder"), of.encoder_busy_percent, from_percent);
@@ -254,7 +254,7 @@ void collect_load(const telemetry& of, const device_labels& with, samples& to) {
   to.add(families::gpu_io, direction("transmit"), of.pcie_tx_bytes);
 }
 
-void collect_telemetry(const telemetry& of, const device_labels& with, samples& to) {
+void collect_telemetry(const telemetry& of, const DeviceLabels& with, Samples& to) {
   collect_load(of, with, to);
   to.add(families::temperature, with.part("temperature", "core"), of.temperature_celsius);
   to.add(families::temperature, with.part("temperature", "hotspot"), of.hotspot_celsius);
@@ -275,14 +275,14 @@ void collect_telemetry(const telemetry& of, const device_labels& with, samples& 
 
 // The speed of the whole GPU is that of its first fan. It comes after the list of fans, of which
 // the sample of the first is written, so that a fan keeps its id where the list fails.
-void collect_first_fan(const telemetry& of, const device_labels& with, samples& to) {
+void collect_first_fan(const telemetry& of, const DeviceLabels& with, Samples& to) {
   const auto fan = with.part("fan", first_fan);
   to.add(families::fan_speed_ratio, fan, real(of.fan_percent), from_percent);
   to.add(families::fan_speed, fan, real(of.fan_rpm));
 }
 
 // Adds what a snapshot has of one GPU: identity, state, pools, telemetry and metrics.
-void collect_device(const hypomnesis::snapshot_device& of, const device_labels& with, samples& to) {
+void collect_device(const hypomnesis::snapshot_device& of, const DeviceLabels& with, Samples& to) {
   collect_identity(of.device, with, to);
   collect_state(of, with, to);
   for (const auto& each : of.pools) collect_pool(each, with, to);
@@ -304,10 +304,10 @@ bool is_missing_value(const hypomnesis::diagnostic& of) {
   return !is_trace(of) && of.status != status_code::no_device && of.status != status_code::ok;
 }
 
-void add_source_error(const hypomnesis::diagnostic& of, samples& to) {
+void add_source_error(const hypomnesis::diagnostic& of, Samples& to) {
   if (of.device_index || of.pid || of.native_domain == hypomnesis::domain::none || !is_fault(of))
     return;
-  label_set with;
+  LabelSet with;
   with.add("source", hypomnesis::name(of.backend))
       .add("domain", or_unknown(domain_word(of.native_domain)))
       .add("code", fmt::format("{}", of.native_code));
@@ -315,8 +315,8 @@ void add_source_error(const hypomnesis::diagnostic& of, samples& to) {
 }
 
 // Adds how many values are missing for which reason, and which sources failed as a whole.
-void collect_missing(const std::vector<hypomnesis::diagnostic>& all, const device_ids& ids,
-                     samples& to) {
+void collect_missing(const std::vector<hypomnesis::diagnostic>& all, const DeviceIds& ids,
+                     Samples& to) {
   std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> counts;
   for (const auto& each : all) {
     if (!is_missing_value(each)) continue;
@@ -327,21 +327,21 @@ void collect_missing(const std::vector<hypomnesis::diagnostic>& all, const devic
     add_source_error(each, to);
   }
   for (const auto& [key, count] : counts) {
-    label_set with;
+    LabelSet with;
     with.add("device", std::get<0>(key))
         .add("subject", std::get<1>(key))
         .add("reason", std::get<2>(key));
-    to.add(families::reading_error, with, sample_value(count));
+    to.add(families::reading_error, with, SampleValue(count));
   }
 }
 
 // Adds up a part of what processes hold. Memory that several of them hold is in each of their rows:
 // the largest counts.
 template <class Rows>
-void add_total(const family& of, const Rows& rows, const device_labels& with,
+void add_total(const Family& of, const Rows& rows, const DeviceLabels& with,
                std::optional<std::uint64_t> hypomnesis::usage::*part, bool is_of_used,
-               samples& to) {
-  std::optional<usage_sum> sum;
+               Samples& to) {
+  std::optional<UsageSum> sum;
   bool is_partial = false;
   for (const auto& each : rows) {
     const auto bytes = each.*part;
@@ -354,17 +354,17 @@ void add_total(const family& of, const Rows& rows, const device_labels& with,
 }
 
 void collect_usages(const hypomnesis::snapshot_values& from, const hypomnesis::device& device,
-                    const device_labels& with, const partial_lists& unlisted, samples& to) {
+                    const DeviceLabels& with, const PartialLists& unlisted, Samples& to) {
   const auto rows = part_of(from.usages, device.index);
   const bool is_unified = device.memory_kind == hypomnesis::device_memory::unified;
   add_total(families::evicted, rows, with, &hypomnesis::usage::evicted_bytes, false, to);
   add_total(families::host_pool, rows, with, &hypomnesis::usage::host_pool_bytes, is_unified, to);
   if (!unlisted.lacks(device.index))
-    to.add(families::processes, with.brief(), sample_value(std::uint64_t(rows.size())));
+    to.add(families::processes, with.brief(), SampleValue(std::uint64_t(rows.size())));
 }
 
-void collect_host(const hypomnesis::system_memory& from, samples& to) {
-  const label_set none;
+void collect_host(const hypomnesis::system_memory& from, Samples& to) {
+  const LabelSet none;
   to.add(families::host_size, none, from.total_bytes);
   to.add(families::host_available, none, from.available_bytes);
   to.add(families::host_usable, none, from.usable_bytes);
@@ -373,8 +373,8 @@ void collect_host(const hypomnesis::system_memory& from, samples& to) {
   to.add(families::host_stall, none, from.stall_percent, from_percent);
 }
 
-void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
-  const label_set none;
+void collect_snapshot(const hypomnesis::snapshot_values& from, Samples& to) {
+  const LabelSet none;
   const bool is_unknown =
       from.devices.empty() &&
       std::any_of(from.diagnostics.begin(), from.diagnostics.end(), hides_devices);
@@ -383,10 +383,10 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
       return find_device_in(from.devices, index, [](const auto& one) { return one.device.index; })
           ->device.state;
     };
-    to.add(families::devices, none, sample_value(std::uint64_t(from.devices.size())));
+    to.add(families::devices, none, SampleValue(std::uint64_t(from.devices.size())));
     to.add(families::devices_partial, none, lacks_devices(from.diagnostics, state_of));
     to.add(families::unreadable_processes, none,
-           sample_value(std::uint64_t(from.info.unreadable_process_count)));
+           SampleValue(std::uint64_t(from.info.unreadable_process_count)));
   }
   to.add(families::snapshot_duration, none,
          std::optional(static_cast<double>(from.info.duration_ns)), from_nanoseconds);
@@ -397,14 +397,14 @@ void collect_snapshot(const hypomnesis::snapshot_values& from, samples& to) {
 
 }  // namespace
 
-void add_sum(const family& of, const label_set& with, std::optional<std::uint64_t> value,
-             bool is_at_least, samples& to) {
+void add_sum(const Family& of, const LabelSet& with, std::optional<std::uint64_t> value,
+             bool is_at_least, Samples& to) {
   to.add(of, with, value);
   if (value && is_at_least) to.add(families::lower_bound, with.with("series", of.name), true);
 }
 
-partial_lists unlisted_in(const hypomnesis::snapshot_values& from) {
-  partial_lists out;
+PartialLists unlisted_in(const hypomnesis::snapshot_values& from) {
+  PartialLists out;
   for (const auto& each : from.diagnostics) {
     if (!hides_list(each)) continue;
     if (each.device_index)
@@ -415,10 +415,10 @@ partial_lists unlisted_in(const hypomnesis::snapshot_values& from) {
   return out;
 }
 
-void collect(const hypomnesis::snapshot_values& from, const device_ids& ids, samples& to) {
+void collect(const hypomnesis::snapshot_values& from, const DeviceIds& ids, Samples& to) {
   const auto unlisted = unlisted_in(from);
   for (const auto& each : from.devices) {
-    const device_labels with(each.device, ids);
+    const DeviceLabels with(each.device, ids);
     collect_device(each, with, to);
     collect_usages(from, each.device, with, unlisted, to);
   }

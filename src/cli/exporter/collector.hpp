@@ -16,13 +16,13 @@ constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::dev
                                 hypomnesis::part::groups;
 
 // Adds a sample, and next to it that it is a lower bound.
-void add_sum(const family& of, const label_set& with, std::optional<std::uint64_t> value,
-             bool is_at_least, samples& to);
+void add_sum(const Family& of, const LabelSet& with, std::optional<std::uint64_t> value,
+             bool is_at_least, Samples& to);
 
 // Returns the devices of which not all processes are known.
-partial_lists unlisted_in(const hypomnesis::snapshot_values& from);
+PartialLists unlisted_in(const hypomnesis::snapshot_values& from);
 
 // Adds the samples of the families in families.def, but for those of processes and groups by name.
-void collect(const hypomnesis::snapshot_values& from, const device_ids& ids, samples& to);
+void collect(const hypomnesis::snapshot_values& from, const DeviceIds& ids, Samples& to);
 
 }  // namespace hmn::cli

@@ -17,11 +17,11 @@ namespace {
 
 using hypomnesis::metric_id;
 using hypomnesis::snapshot_device;
-using number_of_device = std::optional<double> (*)(const snapshot_device& of);
+using NumberOfDevice = std::optional<double> (*)(const snapshot_device& of);
 
-struct compatible {
-  family of;
-  number_of_device number;
+struct Compatible {
+  Family of;
+  NumberOfDevice number;
   int places = 0;
 };
 
@@ -65,7 +65,7 @@ std::optional<double> index_number(const snapshot_device& of) {
 
 namespace compat_families {
 #define HMN_FAMILY(id, name, kind, unit, labels, help, source) \
-  constexpr family id{name, family_kind::kind, help};
+  constexpr Family id{name, FamilyKind::kind, help};
 HMN_DCGM_FAMILIES(HMN_FAMILY)
 HMN_NVIDIA_SMI_FAMILIES(HMN_FAMILY)
 #undef HMN_FAMILY
@@ -74,7 +74,7 @@ HMN_NVIDIA_SMI_FAMILIES(HMN_FAMILY)
 using hypomnesis::pool;
 using hypomnesis::telemetry;
 
-constexpr compatible of_dcgm[] = {
+constexpr Compatible of_dcgm[] = {
     {compat_families::sm_clock, sm_clock_number},
     {compat_families::mem_clock, telemetry_number<&telemetry::memory_clock_mhz>},
     {compat_families::memory_temp, telemetry_number<&telemetry::memory_celsius>},
@@ -97,7 +97,7 @@ constexpr compatible of_dcgm[] = {
     {compat_families::row_remap_failure,
      metric_number<metric_id::rows_remapped, HMN_REMAPPED_FAILED>}};
 
-constexpr compatible of_nvidia_smi[] = {
+constexpr Compatible of_nvidia_smi[] = {
     {compat_families::smi_index, index_number},
     {compat_families::smi_memory_total, pool_number<&pool::total_bytes>},
     {compat_families::smi_memory_used, pool_number<&pool::used_bytes>},
@@ -163,12 +163,12 @@ std::string_view profile_of(std::string_view name) {
   return at == name.npos ? std::string_view() : name.substr(at + before.size());
 }
 
-label_set dcgm_labels(const snapshot_device& of, const std::vector<snapshot_device>& all) {
+LabelSet dcgm_labels(const snapshot_device& of, const std::vector<snapshot_device>& all) {
   const auto* parent = parent_of(of, all);
   const auto& gpu = parent == nullptr ? of.device : parent->device;
   const auto number = fmt::format("{}", gpu.driver_index.value_or(gpu.index));
   const bool is_nvidia = gpu.vendor == hypomnesis::vendor_id::nvidia;
-  label_set with;
+  LabelSet with;
   with.add("gpu", number)
       .add("UUID", gpu.uuid.value_or(""))
       .add("pci_bus_id", long_address(gpu.pci_bus_id))
@@ -187,7 +187,7 @@ std::string short_uuid(const std::optional<std::string>& uuid) {
   return text.starts_with("GPU-") ? text.substr(4) : text;
 }
 
-void add_smi_info(const hypomnesis::device& device, label_set with, samples& to) {
+void add_smi_info(const hypomnesis::device& device, LabelSet with, Samples& to) {
   with.add("name", device.name.value_or(""))
       .add("driver_version", device.driver_version.value_or(""))
       .add("pci_bus_id", long_address(device.pci_bus_id))
@@ -197,27 +197,27 @@ void add_smi_info(const hypomnesis::device& device, label_set with, samples& to)
 
 // Rates in the units of dcgm-exporter: bytes in a second over PCIe, 1000 KiB in a second over
 // links.
-void add_rates(std::uint32_t device_index, const transfer_rates& rates, const label_set& with,
-               samples& to) {
-  to.add(compat_families::pcie_sent, with, rates.of(device_index, transfer::pcie_sent));
-  to.add(compat_families::pcie_received, with, rates.of(device_index, transfer::pcie_received));
-  if (const auto bytes = rates.of(device_index, transfer::links))
+void add_rates(std::uint32_t device_index, const TransferRates& rates, const LabelSet& with,
+               Samples& to) {
+  to.add(compat_families::pcie_sent, with, rates.of(device_index, Transfer::pcie_sent));
+  to.add(compat_families::pcie_received, with, rates.of(device_index, Transfer::pcie_received));
+  if (const auto bytes = rates.of(device_index, Transfer::links))
     to.add(compat_families::link_bandwidth, with, std::optional(*bytes / 1024), to_thousands);
 }
 
-void add_last_fault(const snapshot_device& of, label_set with, samples& to) {
+void add_last_fault(const snapshot_device& of, LabelSet with, Samples& to) {
   const auto number = metric_number<metric_id::last_fault, 0>(of);
   if (number) with.add("err_code", fmt::format("{}", *number));
   to.add(compat_families::xid_errors, with, number);
 }
 
-void add_all(std::span<const compatible> table, const snapshot_device& of, const label_set& with,
-             samples& to) {
+void add_all(std::span<const Compatible> table, const snapshot_device& of, const LabelSet& with,
+             Samples& to) {
   for (const auto& each : table) to.add(each.of, with, each.number(of), each.places);
 }
 
-void collect_dcgm(const std::vector<snapshot_device>& devices, const transfer_rates& rates,
-                  samples& to) {
+void collect_dcgm(const std::vector<snapshot_device>& devices, const TransferRates& rates,
+                  Samples& to) {
   for (const auto& each : devices) {
     const auto with = dcgm_labels(each, devices);
     add_all(of_dcgm, each, with, to);
@@ -227,10 +227,10 @@ void collect_dcgm(const std::vector<snapshot_device>& devices, const transfer_ra
 }
 
 // Partitions have other names there, and would be counted twice under these.
-void collect_nvidia_smi(const std::vector<snapshot_device>& devices, samples& to) {
+void collect_nvidia_smi(const std::vector<snapshot_device>& devices, Samples& to) {
   for (const auto& each : devices) {
     if (each.device.parent_index) continue;
-    const auto with = label_set().add("uuid", short_uuid(each.device.uuid));
+    const auto with = LabelSet().add("uuid", short_uuid(each.device.uuid));
     add_smi_info(each.device, with, to);
     add_all(of_nvidia_smi, each, with, to);
   }
@@ -240,15 +240,15 @@ using hypomnesis::metric;
 using hypomnesis::metric_id;
 using hypomnesis::note;
 
-std::optional<transfer> transfer_of(metric_id id) {
+std::optional<Transfer> transfer_of(metric_id id) {
   switch (id) {
     case metric_id::pcie_tx_bytes:
-      return transfer::pcie_sent;
+      return Transfer::pcie_sent;
     case metric_id::pcie_rx_bytes:
-      return transfer::pcie_received;
+      return Transfer::pcie_received;
     case metric_id::link_tx_bytes:
     case metric_id::link_rx_bytes:
-      return transfer::links;
+      return Transfer::links;
     default:
       return std::nullopt;
   }
@@ -260,15 +260,15 @@ bool is_exact(const metric& of) {
 
 }  // namespace
 
-void collect_compatible(dialect as, const std::vector<snapshot_device>& devices,
-                        const transfer_rates& rates, samples& to) {
-  if (as == dialect::dcgm)
+void collect_compatible(Dialect as, const std::vector<snapshot_device>& devices,
+                        const TransferRates& rates, Samples& to) {
+  if (as == Dialect::dcgm)
     collect_dcgm(devices, rates, to);
   else
     collect_nvidia_smi(devices, to);
 }
 
-void transfer_rates::follow(followed& one, const counter& now) {
+void TransferRates::follow(Followed& one, const Counter& now) {
   const auto& last = one.last;
   one.rate.reset();
   if (now.parts != 0 && now.is_exact && last.is_exact && now.parts == last.parts &&
@@ -279,10 +279,10 @@ void transfer_rates::follow(followed& one, const counter& now) {
   one.last = now;
 }
 
-void transfer_rates::update(const hypomnesis::snapshot_values& from) {
+void TransferRates::update(const hypomnesis::snapshot_values& from) {
   const std::uint64_t suspended_ns = cli::suspended_ns();
   for (const auto& device : from.devices) {
-    std::array<counter, 3> now{};
+    std::array<Counter, 3> now{};
     for (auto& each : now) {
       each.at_ns = from.info.monotonic_ns;
       each.suspended_ns = suspended_ns;
@@ -300,7 +300,7 @@ void transfer_rates::update(const hypomnesis::snapshot_values& from) {
   }
 }
 
-std::optional<double> transfer_rates::of(std::uint32_t device_index, transfer what) const {
+std::optional<double> TransferRates::of(std::uint32_t device_index, Transfer what) const {
   const auto found = all_.find(device_index);
   return found == all_.end() ? std::nullopt : found->second[static_cast<std::size_t>(what)].rate;
 }

@@ -13,40 +13,40 @@
 
 namespace hmn::cli {
 
-enum class transfer : std::uint8_t { pcie_sent, pcie_received, links };
+enum class Transfer : std::uint8_t { pcie_sent, pcie_received, links };
 
 // Bytes in a second between two readings, for the names of exporters that have no counters of them.
 // Unknown at the first reading, where a counter was reset, and where the driver's counter is too
 // short to be followed.
-class transfer_rates {
+class TransferRates {
  public:
   void update(const hypomnesis::snapshot_values& from);
-  std::optional<double> of(std::uint32_t device_index, transfer what) const;
+  std::optional<double> of(std::uint32_t device_index, Transfer what) const;
 
  private:
-  struct counter {
+  struct Counter {
     std::uint64_t bytes = 0;
     std::uint32_t parts = 0;  // links that are added up; 0: unknown
     bool is_exact = true;
     std::uint64_t at_ns = 0;
     std::uint64_t suspended_ns = 0;  // at that time: cli::suspended_ns()
   };
-  struct followed {
-    counter last;
+  struct Followed {
+    Counter last;
     std::optional<double> rate;
   };
-  static void follow(followed& one, const counter& now);
+  static void follow(Followed& one, const Counter& now);
 
-  std::map<std::uint32_t, std::array<followed, 3>> all_;
+  std::map<std::uint32_t, std::array<Followed, 3>> all_;
 };
 
 // Names of other exporters.
-enum class dialect : std::uint8_t { dcgm, nvidia_smi };
+enum class Dialect : std::uint8_t { dcgm, nvidia_smi };
 
 constexpr std::string_view dialect_words[] = {"dcgm", "nvidia-smi"};
 
 // Adds the samples of the families in compat.def.
-void collect_compatible(dialect as, const std::vector<hypomnesis::snapshot_device>& devices,
-                        const transfer_rates& rates, samples& to);
+void collect_compatible(Dialect as, const std::vector<hypomnesis::snapshot_device>& devices,
+                        const TransferRates& rates, Samples& to);
 
 }  // namespace hmn::cli

@@ -18,7 +18,7 @@ void exchange(std::optional<T>& now, std::optional<T>& before) {
 
 }  // namespace
 
-device_ids::device_ids(const std::vector<hypomnesis::snapshot_device>& all) {
+DeviceIds::DeviceIds(const std::vector<hypomnesis::snapshot_device>& all) {
   std::unordered_map<std::string, int> uses;
   for (const auto& each : all)
     for (const auto* text : {&each.device.uuid, &each.device.pci_bus_id})
@@ -28,12 +28,12 @@ device_ids::device_ids(const std::vector<hypomnesis::snapshot_device>& all) {
       if (*text && uses[**text] == 1) ids_.try_emplace(each.device.index, **text);
 }
 
-std::string device_ids::of(std::uint32_t index) const {
+std::string DeviceIds::of(std::uint32_t index) const {
   const auto found = ids_.find(index);
   return found == ids_.end() ? fmt::format("gpu{}", index) : found->second;
 }
 
-device_labels::device_labels(const hypomnesis::device& of, const device_ids& ids)
+DeviceLabels::DeviceLabels(const hypomnesis::device& of, const DeviceIds& ids)
     : id_(ids.of(of.index)) {
   brief_.add("hw_id", id_).add("hw_name", of.name.value_or(""));
   whole_.add("hw_id", id_)
@@ -43,8 +43,8 @@ device_labels::device_labels(const hypomnesis::device& of, const device_ids& ids
       .add("hw_vendor", vendor_name(of.vendor).value_or(std::string_view()));
 }
 
-label_set device_labels::part(std::string_view type, std::string_view name) const {
-  label_set of_part;
+LabelSet DeviceLabels::part(std::string_view type, std::string_view name) const {
+  LabelSet of_part;
   of_part
       .add("hw_id", name.empty() ? fmt::format("{}/{}", id_, type)
                                  : fmt::format("{}/{}/{}", id_, type, name))
@@ -54,7 +54,7 @@ label_set device_labels::part(std::string_view type, std::string_view name) cons
   return of_part;
 }
 
-void known_devices::complete(std::vector<hypomnesis::snapshot_device>& devices) {
+void KnownDevices::complete(std::vector<hypomnesis::snapshot_device>& devices) {
   for (auto& each : devices) {
     auto& now = each.device;
     auto& before = known_.try_emplace(now.index, now).first->second;

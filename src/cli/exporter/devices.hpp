@@ -15,9 +15,9 @@ namespace hmn::cli {
 
 // hw_id of each GPU of a snapshot: its UUID, else its PCI address, else "gpu" and its index. What a
 // driver reports of two GPUs identifies neither: two series of one name would be one GPU less.
-class device_ids {
+class DeviceIds {
  public:
-  explicit device_ids(const std::vector<hypomnesis::snapshot_device>& all);
+  explicit DeviceIds(const std::vector<hypomnesis::snapshot_device>& all);
 
   std::string of(std::uint32_t index) const;
 
@@ -26,26 +26,26 @@ class device_ids {
 };
 
 // What identifies a GPU, and a part of it, in labels.
-class device_labels {
+class DeviceLabels {
  public:
-  device_labels(const hypomnesis::device& of, const device_ids& ids);
+  DeviceLabels(const hypomnesis::device& of, const DeviceIds& ids);
 
   // hw_id, hw_name: of values under the project's own names.
-  const label_set& brief() const { return brief_; }
+  const LabelSet& brief() const { return brief_; }
   // hw_id, hw_type, hw_name, hw_parent (of a partition), hw_vendor.
-  const label_set& whole() const { return whole_; }
+  const LabelSet& whole() const { return whole_; }
   // A sensor, a fan or a rail: a component with an id of its own, in the GPU.
-  label_set part(std::string_view type, std::string_view name) const;
+  LabelSet part(std::string_view type, std::string_view name) const;
 
  private:
   std::string id_;
-  label_set brief_;
-  label_set whole_;
+  LabelSet brief_;
+  LabelSet whole_;
 };
 
 // Identities that were read before: a GPU that hangs or is lost may no longer report its own, and
 // must not become another series. An index belongs to one device for the life of a context.
-class known_devices {
+class KnownDevices {
  public:
   // Fills in what is missing.
   void complete(std::vector<hypomnesis::snapshot_device>& devices);

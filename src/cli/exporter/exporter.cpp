@@ -25,43 +25,43 @@
 namespace hmn::cli {
 namespace {
 
-struct scraped {
-  samples made;
+struct Scraped {
+  Samples made;
   std::optional<std::string> search_failure;  // why it is not known which GPUs there are
 };
 
 // Reads the machine, again and again. Not for several threads at once.
-class scraper {
+class Scraper {
  public:
-  scraper(const session& in, const exporter_settings& how);
-  scraper(const scraper&) = delete;
-  scraper& operator=(const scraper&) = delete;
+  Scraper(const Session& in, const ExporterSettings& how);
+  Scraper(const Scraper&) = delete;
+  Scraper& operator=(const Scraper&) = delete;
 
   // Ends by the deadline; what could not be read is among the samples, with the reason.
-  scraped scrape(std::chrono::milliseconds deadline);
+  Scraped scrape(std::chrono::milliseconds deadline);
 
  private:
-  const session& in_;
-  const exporter_settings& how_;
-  known_devices devices_;
-  transfer_rates rates_;
-  workloads workloads_;
+  const Session& in_;
+  const ExporterSettings& how_;
+  KnownDevices devices_;
+  TransferRates rates_;
+  Workloads workloads_;
 };
 
-scraper::scraper(const session& in, const exporter_settings& how)
+Scraper::Scraper(const Session& in, const ExporterSettings& how)
     : in_(in), how_(how), workloads_(how.per, in) {}
 
-scraped scraper::scrape(std::chrono::milliseconds deadline) {
+Scraped Scraper::scrape(std::chrono::milliseconds deadline) {
   hypomnesis::snapshot_options what;
   what.collect = exported_parts;
   what.deadline = std::min(deadline, std::chrono::milliseconds(how_.timeout_ms));
-  const auto end = user_names::clock::now() + what.deadline;
+  const auto end = UserNames::Clock::now() + what.deadline;
   const auto snapshot = in_.library().take(what);
   if (how_.is_traced) print_trace(snapshot);
   auto values = snapshot.values();
   devices_.complete(values.devices);
-  const device_ids ids(values.devices);
-  scraped out;
+  const DeviceIds ids(values.devices);
+  Scraped out;
   collect(values, ids, out.made);
   rates_.update(values);
   for (const auto each : how_.compatible)
@@ -73,39 +73,39 @@ scraped scraper::scrape(std::chrono::milliseconds deadline) {
 
 using std::chrono::milliseconds;
 
-scraped scrape_now(scraper& from, const exporter_settings& how) {
+Scraped scrape_now(Scraper& from, const ExporterSettings& how) {
   auto done = from.scrape(milliseconds(how.timeout_ms));
   if (done.search_failure) write_notice(*done.search_failure);
   return done;
 }
 
-exit_code result_of(const scraped& of) {
-  return of.search_failure ? exit_code::failed : exit_code::done;
+ExitCode result_of(const Scraped& of) {
+  return of.search_failure ? ExitCode::failed : ExitCode::done;
 }
 
-expected<exit_code> print(scraper& from, const exporter_settings& how) {
+Expected<ExitCode> print(Scraper& from, const ExporterSettings& how) {
   const auto done = scrape_now(from, how);
   return std::max(result_of(done), write_output(write_samples(done.made, how.format, how.names)));
 }
 
 // A failure to write is reported and tried again: a full disk may have space later.
-expected<exit_code> write_text_file(scraper& from, const exporter_settings& how) {
+Expected<ExitCode> write_text_file(Scraper& from, const ExporterSettings& how) {
   auto to = *how.text_file;
-  stop_request stop;
-  for (auto next = stop_request::clock::now();;) {
+  StopRequest stop;
+  for (auto next = StopRequest::Clock::now();;) {
     const auto done = scrape_now(from, how);
-    auto wrong = write_file(to, write_samples(done.made, how.format, how.names), readers::everyone);
-    if (!how.interval_ms) return wrong ? expected<exit_code>(*std::move(wrong)) : result_of(done);
+    auto wrong = write_file(to, write_samples(done.made, how.format, how.names), Readers::everyone);
+    if (!how.interval_ms) return wrong ? Expected<ExitCode>(*std::move(wrong)) : result_of(done);
     if (wrong) write_notice(wrong->message);
     to.force = to.force || !wrong;  // replaces what it has written
-    next = std::max(next + milliseconds(*how.interval_ms), stop_request::clock::now());
-    if (stop.wait_until(next)) return exit_code::done;
+    next = std::max(next + milliseconds(*how.interval_ms), StopRequest::Clock::now());
+    if (stop.wait_until(next)) return ExitCode::done;
   }
 }
 
-rendering scrape_or_report(scraper& from, const exporter_settings& how, milliseconds deadline) {
+Rendering scrape_or_report(Scraper& from, const ExporterSettings& how, milliseconds deadline) {
   try {
-    return [made = from.scrape(deadline).made, &how](text_format format) {
+    return [made = from.scrape(deadline).made, &how](TextFormat format) {
       return write_samples(made, format, how.names);
     };
   } catch (const std::exception& why) {
@@ -114,8 +114,8 @@ rendering scrape_or_report(scraper& from, const exporter_settings& how, millisec
   }
 }
 
-expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& how) {
-  server_settings server;
+Expected<ExitCode> serve_until_stopped(Scraper& from, const ExporterSettings& how) {
+  ServerSettings server;
   server.command_line = how.command_line;
   server.address = how.address;
   server.port = how.port;
@@ -126,18 +126,18 @@ expected<exit_code> serve_until_stopped(scraper& from, const exporter_settings& 
     write_notice(fmt::format("listening at {}/metrics", url));
   };
   server.wait_for_stop = [] {
-    stop_request stop;
-    while (!stop.wait_until(stop_request::clock::now() + std::chrono::hours(1))) {
+    StopRequest stop;
+    while (!stop.wait_until(StopRequest::Clock::now() + std::chrono::hours(1))) {
     }
   };
   if (auto wrong = serve(server)) return *std::move(wrong);
-  return exit_code::done;
+  return ExitCode::done;
 }
 
 }  // namespace
 
-expected<exit_code> run_exporter(const session& in, const exporter_settings& how) {
-  scraper from(in, how);
+Expected<ExitCode> run_exporter(const Session& in, const ExporterSettings& how) {
+  Scraper from(in, how);
   if (how.once) return print(from, how);
   return how.text_file ? write_text_file(from, how) : serve_until_stopped(from, how);
 }

@@ -17,24 +17,24 @@
 namespace hmn::cli {
 
 // Parsed options of `hmn exporter`.
-struct exporter_settings {
+struct ExporterSettings {
   std::vector<std::string> command_line;
   std::string address = "127.0.0.1";  // numeric; "": every address
   std::uint16_t port = 10077;         // 0: any
   std::optional<std::string> web_config;
   std::uint32_t max_age_ms = 1000;
   std::uint32_t timeout_ms = 2000;  // of the readings of a scrape
-  std::vector<grouping> per;        // by what the memory of processes is added up
-  std::vector<dialect> compatible;  // names of other exporters, in addition
-  name_filter names;
+  std::vector<Grouping> per;        // by what the memory of processes is added up
+  std::vector<Dialect> compatible;  // names of other exporters, in addition
+  NameFilter names;
   bool once = false;
   bool is_traced = false;  // print the driver calls of each reading
-  std::optional<file_to_write> text_file;
-  std::optional<std::uint32_t> interval_ms;      // between two writings of the text file; none: one
-  text_format format = text_format::prometheus;  // of --once and of the text file
+  std::optional<FileToWrite> text_file;
+  std::optional<std::uint32_t> interval_ms;    // between two writings of the text file; none: one
+  TextFormat format = TextFormat::prometheus;  // of --once and of the text file
 };
 
 // Prints the metrics, writes them to a file, or serves them until it is stopped.
-expected<exit_code> run_exporter(const session& in, const exporter_settings& how);
+Expected<ExitCode> run_exporter(const Session& in, const ExporterSettings& how);
 
 }  // namespace hmn::cli

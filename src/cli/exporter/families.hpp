@@ -7,7 +7,7 @@
 namespace hmn::cli::families {
 
 #define HMN_FAMILY(id, name, kind, unit, labels, help, source) \
-  inline constexpr family id{name, family_kind::kind, help};
+  inline constexpr Family id{name, FamilyKind::kind, help};
 HMN_FAMILIES(HMN_FAMILY)
 #undef HMN_FAMILY
 

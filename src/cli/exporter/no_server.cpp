@@ -3,7 +3,7 @@
 
 namespace hmn::cli {
 
-std::optional<failure> serve(const server_settings&) {
+std::optional<Failure> serve(const ServerSettings&) {
   return failed("built without the server of `hmn exporter`; --once and --textfile need none");
 }
 

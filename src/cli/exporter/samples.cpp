@@ -57,7 +57,7 @@ bool is_whole(double number) noexcept {
   return number >= 0 && number < exact && !std::signbit(number) && number == std::floor(number);
 }
 
-void append_number(std::string& out, const sample_value& value) {
+void append_number(std::string& out, const SampleValue& value) {
   if (const auto* whole = std::get_if<std::uint64_t>(&value)) return append_whole(out, *whole);
   const double number = std::get<double>(value);
   if (is_whole(number))
@@ -72,31 +72,31 @@ void append_number(std::string& out, const sample_value& value) {
 
 // Returns the name that HELP and TYPE have: without the suffix, where the format has the suffix for
 // samples only.
-std::string_view heading_of(const family& of, text_format format) noexcept {
+std::string_view heading_of(const Family& of, TextFormat format) noexcept {
   auto name = of.name;
-  if (format == text_format::prometheus) return name;
-  if (of.kind == family_kind::counter && name.ends_with(total)) name.remove_suffix(total.size());
-  if (of.kind == family_kind::info && name.ends_with(information))
+  if (format == TextFormat::prometheus) return name;
+  if (of.kind == FamilyKind::counter && name.ends_with(total)) name.remove_suffix(total.size());
+  if (of.kind == FamilyKind::info && name.ends_with(information))
     name.remove_suffix(information.size());
   return name;
 }
 
 // A counter's samples end in _total in OpenMetrics. Another exporter's counter that has no such
 // name keeps its own, and is of no known type there.
-std::string_view type_of(const family& of, text_format format) noexcept {
-  const bool is_open = format == text_format::openmetrics;
-  if (of.kind == family_kind::counter)
+std::string_view type_of(const Family& of, TextFormat format) noexcept {
+  const bool is_open = format == TextFormat::openmetrics;
+  if (of.kind == FamilyKind::counter)
     return is_open && !of.name.ends_with(total) ? "unknown" : "counter";
-  return of.kind == family_kind::info && is_open ? "info" : "gauge";
+  return of.kind == FamilyKind::info && is_open ? "info" : "gauge";
 }
 
-void append_heading(std::string& out, const family& of, text_format format) {
+void append_heading(std::string& out, const Family& of, TextFormat format) {
   const auto name = heading_of(of, format);
   out.append("# HELP ").append(name).append(" ").append(of.help).append("\n");
   out.append("# TYPE ").append(name).append(" ").append(type_of(of, format)).append("\n");
 }
 
-void append_sample(std::string& out, const sample& of, std::string_view labels) {
+void append_sample(std::string& out, const Sample& of, std::string_view labels) {
   out.append(of.of->name);
   if (!labels.empty()) out.append("{").append(labels).append("}");
   out += ' ';
@@ -104,9 +104,9 @@ void append_sample(std::string& out, const sample& of, std::string_view labels) 
   out += '\n';
 }
 
-std::vector<std::vector<const sample*>> by_family(const samples& of) {
-  std::vector<std::vector<const sample*>> grouped;
-  std::unordered_map<const family*, std::size_t> places;
+std::vector<std::vector<const Sample*>> by_family(const Samples& of) {
+  std::vector<std::vector<const Sample*>> grouped;
+  std::unordered_map<const Family*, std::size_t> places;
   for (const auto& each : of.all()) {
     const auto [place, is_new] = places.try_emplace(each.of, grouped.size());
     if (is_new) grouped.emplace_back();
@@ -117,7 +117,7 @@ std::vector<std::vector<const sample*>> by_family(const samples& of) {
 
 }  // namespace
 
-label_set& label_set::add(std::string_view name, std::string_view value) {
+LabelSet& LabelSet::add(std::string_view name, std::string_view value) {
   if (value.empty()) return *this;
   if (!text_.empty()) text_ += ',';
   text_.append(name).append("=\"");
@@ -126,28 +126,28 @@ label_set& label_set::add(std::string_view name, std::string_view value) {
   return *this;
 }
 
-label_set& label_set::append(const label_set& more) {
+LabelSet& LabelSet::append(const LabelSet& more) {
   if (!text_.empty() && !more.text_.empty()) text_ += ',';
   text_ += more.text_;
   return *this;
 }
 
-label_set label_set::with(std::string_view name, std::string_view value) const {
+LabelSet LabelSet::with(std::string_view name, std::string_view value) const {
   constexpr std::size_t marks = 4;
-  label_set more;
+  LabelSet more;
   more.text_.reserve(text_.size() + name.size() + value.size() + marks);
   more.text_ = text_;
   more.add(name, value);
   return more;
 }
 
-bool name_filter::takes(std::string_view name) const {
+bool NameFilter::takes(std::string_view name) const {
   const auto is_it = [name](const std::string& pattern) { return glob_matches(pattern, name); };
   return (only.empty() || std::any_of(only.begin(), only.end(), is_it)) &&
          std::none_of(without.begin(), without.end(), is_it);
 }
 
-std::string write_samples(const samples& of, text_format format, const name_filter& which) {
+std::string write_samples(const Samples& of, TextFormat format, const NameFilter& which) {
   constexpr std::size_t usual_length = 192;
   std::string out;
   out.reserve(of.all().size() * usual_length);
@@ -160,7 +160,7 @@ std::string write_samples(const samples& of, text_format format, const name_filt
       if (written.insert(labels).second) append_sample(out, *each, labels);
     }
   }
-  if (format == text_format::openmetrics) out += "# EOF\n";
+  if (format == TextFormat::openmetrics) out += "# EOF\n";
   return out;
 }
 

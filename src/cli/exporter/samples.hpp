@@ -14,12 +14,12 @@
 
 namespace hmn::cli {
 
-enum class family_kind : std::uint8_t { gauge, counter, info };
+enum class FamilyKind : std::uint8_t { gauge, counter, info };
 
 // Metrics of one name, which a scrape writes together.
-struct family {
+struct Family {
   std::string_view name;
-  family_kind kind;
+  FamilyKind kind;
   std::string_view help;
 };
 
@@ -32,58 +32,58 @@ constexpr int to_millijoules = 3;
 constexpr int to_thousands = -3;
 
 // Labels of a sample as both text formats write them: `a="b",c="d"`.
-class label_set {
+class LabelSet {
  public:
-  label_set() = default;
+  LabelSet() = default;
   // Adds a label; an empty value is the same as none to Prometheus, and is left out.
-  label_set& add(std::string_view name, std::string_view value);
-  label_set& append(const label_set& more);
+  LabelSet& add(std::string_view name, std::string_view value);
+  LabelSet& append(const LabelSet& more);
   // Returns a copy with one label more.
-  label_set with(std::string_view name, std::string_view value) const;
+  LabelSet with(std::string_view name, std::string_view value) const;
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
 };
 
-using sample_value = std::variant<double, std::uint64_t>;
+using SampleValue = std::variant<double, std::uint64_t>;
 
-struct sample {
-  const family* of;
+struct Sample {
+  const Family* of;
   std::size_t labels_at;
   std::size_t labels_size;
-  sample_value value;
+  SampleValue value;
 };
 
 // Samples of a scrape. A value that is not known is not added.
-class samples {
+class Samples {
  public:
-  void add(const family& of, const label_set& with, sample_value value) {
+  void add(const Family& of, const LabelSet& with, SampleValue value) {
     all_.push_back({&of, text_.size(), with.text().size(), value});
     text_ += with.text();
   }
-  void add(const family& of, const label_set& with, const std::optional<std::uint64_t>& value) {
-    if (value) add(of, with, sample_value(*value));
+  void add(const Family& of, const LabelSet& with, const std::optional<std::uint64_t>& value) {
+    if (value) add(of, with, SampleValue(*value));
   }
-  void add(const family& of, const label_set& with, const std::optional<double>& value,
+  void add(const Family& of, const LabelSet& with, const std::optional<double>& value,
            int places = 0) {
-    if (value) add(of, with, sample_value(move_decimal_point(*value, places)));
+    if (value) add(of, with, SampleValue(move_decimal_point(*value, places)));
   }
-  void add(const family& of, const label_set& with, bool value) {
-    add(of, with, sample_value(std::uint64_t(value)));
+  void add(const Family& of, const LabelSet& with, bool value) {
+    add(of, with, SampleValue(std::uint64_t(value)));
   }
-  const std::vector<sample>& all() const { return all_; }
-  std::string_view labels(const sample& of) const {
+  const std::vector<Sample>& all() const { return all_; }
+  std::string_view labels(const Sample& of) const {
     return std::string_view(text_).substr(of.labels_at, of.labels_size);
   }
 
  private:
-  std::vector<sample> all_;
+  std::vector<Sample> all_;
   std::string text_;  // labels of all
 };
 
 // Patterns of the names of families that are written.
-struct name_filter {
+struct NameFilter {
   std::vector<std::string> only;     // empty: all
   std::vector<std::string> without;  // of those
 
@@ -92,6 +92,6 @@ struct name_filter {
 
 // Writes the samples by family, in the order in which each family came first. Of two samples of a
 // family with the same labels the first counts.
-std::string write_samples(const samples& of, text_format format, const name_filter& which = {});
+std::string write_samples(const Samples& of, TextFormat format, const NameFilter& which = {});
 
 }  // namespace hmn::cli

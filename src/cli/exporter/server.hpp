@@ -13,22 +13,22 @@
 namespace hmn::cli {
 
 // A finished scrape, which is written in the formats that clients ask for. Any thread may call it.
-using rendering = std::function<std::string(text_format)>;
+using Rendering = std::function<std::string(TextFormat)>;
 
-struct server_settings {
+struct ServerSettings {
   std::vector<std::string> command_line;  // of hmn, for a program that has the server
   std::string address;                    // numeric; "": every address
   std::uint16_t port = 0;                 // 0: any
   std::optional<std::string> web_config;  // path
   std::chrono::milliseconds max_age{};    // scrapes up to this age are shared
   // Reads the machine within the deadline. Called on one thread.
-  std::function<rendering(std::chrono::milliseconds deadline)> scrape;
+  std::function<Rendering(std::chrono::milliseconds deadline)> scrape;
   std::function<void(const std::string& url)> listening;
   std::function<void()> wait_for_stop;
 };
 
 // Serves until wait_for_stop returns. hmn itself becomes the program hmn-exporter, which has the
 // server and its libraries. Fails where that is missing, or the server cannot begin.
-std::optional<failure> serve(const server_settings& how);
+std::optional<Failure> serve(const ServerSettings& how);
 
 }  // namespace hmn::cli

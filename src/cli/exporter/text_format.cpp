@@ -35,14 +35,14 @@ int weight_of(std::string_view text) noexcept {
   return std::min(weight, 1000);
 }
 
-struct wanted {
+struct Wanted {
   std::string_view type;
   std::string_view version;
   int weight = 1000;
 };
 
-wanted parse_wanted(std::string_view text) noexcept {
-  wanted found;
+Wanted parse_wanted(std::string_view text) noexcept {
+  Wanted found;
   found.type = take_until(text, ';');
   while (!text.empty()) {
     auto parameter = take_until(text, ';');
@@ -59,13 +59,13 @@ bool is_known_version(std::string_view version) noexcept {
 
 }  // namespace
 
-std::string_view media_type(text_format format) noexcept {
-  return format == text_format::openmetrics
+std::string_view media_type(TextFormat format) noexcept {
+  return format == TextFormat::openmetrics
              ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
              : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-text_format accepted_format(std::string_view accept) noexcept {
+TextFormat accepted_format(std::string_view accept) noexcept {
   std::optional<int> plain;
   int any = 0;
   int open = 0;
@@ -79,8 +79,7 @@ text_format accepted_format(std::string_view accept) noexcept {
     if (equal_ignoring_case(one.type, "text/*") || one.type == "*/*")
       any = std::max(any, one.weight);
   }
-  return open > 0 && open >= plain.value_or(any) ? text_format::openmetrics
-                                                 : text_format::prometheus;
+  return open > 0 && open >= plain.value_or(any) ? TextFormat::openmetrics : TextFormat::prometheus;
 }
 
 bool accepts_gzip(std::string_view accept_encoding) noexcept {

@@ -4,14 +4,14 @@
 
 namespace hmn::cli {
 
-enum class text_format { prometheus, openmetrics };
+enum class TextFormat { prometheus, openmetrics };
 
 // Returns the Content-Type.
-std::string_view media_type(text_format format) noexcept;
+std::string_view media_type(TextFormat format) noexcept;
 
 // Selects by a request's Accept header: OpenMetrics only where it is asked for and not liked less
 // than plain text.
-text_format accepted_format(std::string_view accept) noexcept;
+TextFormat accepted_format(std::string_view accept) noexcept;
 
 // Returns whether a request's Accept-Encoding header allows gzip.
 bool accepts_gzip(std::string_view accept_encoding) noexcept;

@@ -13,29 +13,29 @@
 
 namespace hmn::cli {
 
-constexpr grouping exported_groupings[] = {grouping::process, grouping::user, grouping::container,
-                                           grouping::pod,     grouping::job,  grouping::unit};
+constexpr Grouping exported_groupings[] = {Grouping::process, Grouping::user, Grouping::container,
+                                           Grouping::pod,     Grouping::job,  Grouping::unit};
 
 // Most groups of a kind that are written for each GPU: those with the most memory.
 constexpr std::size_t most_groups = 100;
 
 // Returns whether the metric of that name is written where memory is added up by these.
-bool is_written(std::string_view name, const std::vector<grouping>& by);
+bool is_written(std::string_view name, const std::vector<Grouping>& by);
 
 // Adds up what processes use of each GPU. Not for several threads at once.
-class workloads {
+class Workloads {
  public:
-  workloads(std::vector<grouping> by, const session& in)
+  Workloads(std::vector<Grouping> by, const Session& in)
       : by_(std::move(by)), in_(in), users_(in.is_simulated()) {}
 
   // Waits for names of users until that time.
-  void collect(const hypomnesis::snapshot_values& from, const device_ids& ids,
-               user_names::clock::time_point until, samples& to);
+  void collect(const hypomnesis::snapshot_values& from, const DeviceIds& ids,
+               UserNames::Clock::time_point until, Samples& to);
 
  private:
-  std::vector<grouping> by_;
-  const session& in_;
-  user_names users_;
+  std::vector<Grouping> by_;
+  const Session& in_;
+  UserNames users_;
 };
 
 }  // namespace hmn::cli

@@ -17,8 +17,8 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
-json_object object_of(const hypomnesis::pool& pool) {
-  json_object out;
+JsonObject object_of(const hypomnesis::pool& pool) {
+  JsonObject out;
   out.add("kind", or_unknown(pool_word(pool.kind)))
       .add("is_main", pool.is_main)
       .add("total_bytes", pool.total_bytes)
@@ -28,14 +28,14 @@ json_object object_of(const hypomnesis::pool& pool) {
   return out;
 }
 
-json_object object_of(const answer& all, const device_answer& on) {
-  const bool placed = on.placed.is == verdict::fits || on.placed.is == verdict::partly;
+JsonObject object_of(const Answer& all, const DeviceAnswer& on) {
+  const bool placed = on.placed.is == Verdict::fits || on.placed.is == Verdict::partly;
   const auto if_placed = [placed](std::uint64_t value) {
     return placed ? std::optional(value) : std::nullopt;
   };
-  std::vector<json_object> pools;
+  std::vector<JsonObject> pools;
   for (const auto& each : on.pools) pools.push_back(object_of(each));
-  json_object out;
+  JsonObject out;
   out.add("device_index", on.on.device.index)
       .add("device_name", on.on.device.name)
       .add("device_uuid", on.on.device.uuid)
@@ -51,23 +51,23 @@ json_object object_of(const answer& all, const device_answer& on) {
   return out;
 }
 
-std::optional<json_object> together_object(const answer& all) {
+std::optional<JsonObject> together_object(const Answer& all) {
   if (!all.together) return std::nullopt;
   const auto& devices = all.together->devices;
   const auto& placed = all.together->placed;
-  const bool is_placed = placed.whole.is == verdict::fits || placed.whole.is == verdict::partly;
+  const bool is_placed = placed.whole.is == Verdict::fits || placed.whole.is == Verdict::partly;
   const auto if_placed = [is_placed](std::uint64_t value) {
     return is_placed ? std::optional(value) : std::nullopt;
   };
-  std::vector<json_object> parts;
+  std::vector<JsonObject> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    json_object part;
+    JsonObject part;
     part.add("device_index", all.devices[devices[i]].on.device.index)
         .add("gpu_layers", if_placed(placed.parts[i].layers))
         .add("gpu_bytes", if_placed(placed.parts[i].device_bytes));
     parts.push_back(part);
   }
-  json_object out;
+  JsonObject out;
   out.add("verdict", verdict_word(placed.whole.is))
       .add("text", together_text(all))
       .add("gpu_layers", if_placed(placed.whole.layers))
@@ -77,13 +77,13 @@ std::optional<json_object> together_object(const answer& all) {
   return out;
 }
 
-json_object model_object(const answer& all) {
+JsonObject model_object(const Answer& all) {
   const auto& of = all.of;
   std::optional<std::string> architecture;
   std::optional<std::uint64_t> context;
   if (of.shape) architecture = of.shape->type;
   if (of.shape) context = of.shape->context_length;
-  json_object out;
+  JsonObject out;
   out.add("name", of.name)
       .add("format", of.format)
       .add("architecture", architecture)
@@ -95,11 +95,11 @@ json_object model_object(const answer& all) {
 
 }  // namespace
 
-std::string answer_json(const answer& all, const fit_options& asked) {
+std::string answer_json(const Answer& all, const FitOptions& asked) {
   const auto& needs = all.needs;
-  std::vector<json_object> devices;
+  std::vector<JsonObject> devices;
   for (const auto& each : all.devices) devices.push_back(object_of(all, each));
-  json_object out;
+  JsonObject out;
   out.add("schema", 1u)
       .add("verdict", verdict_word(verdict_of(all)))
       .add("model", model_object(all))
@@ -129,31 +129,31 @@ using hypomnesis::format_bytes;
 constexpr std::string_view weights_alone = "unknown: the weights alone fit";
 
 // Formats "20 + 12".
-std::string layers_of(const spread& placed) {
+std::string layers_of(const Spread& placed) {
   std::string text;
   for (const auto& part : placed.parts)
     text += fmt::format("{}{}", text.empty() ? "" : " + ", part.layers);
   return text;
 }
 
-tone tone_of(verdict is) noexcept {
+Tone tone_of(Verdict is) noexcept {
   switch (is) {
-    case verdict::fits:
-      return tone::good;
-    case verdict::partly:
-      return tone::warning;
-    case verdict::does_not_fit:
-      return tone::bad;
-    case verdict::unknown:
+    case Verdict::fits:
+      return Tone::good;
+    case Verdict::partly:
+      return Tone::warning;
+    case Verdict::does_not_fit:
+      return Tone::bad;
+    case Verdict::unknown:
       break;
   }
-  return tone::faint;
+  return Tone::faint;
 }
 
-std::string ram_verdict_text(const answer& all) {
+std::string ram_verdict_text(const Answer& all) {
   if (!all.ram_usable) return "unknown";
-  if (all.in_ram.is == verdict::fits) return "fits";
-  return all.in_ram.is == verdict::unknown ? std::string(weights_alone) : "does not fit";
+  if (all.in_ram.is == Verdict::fits) return "fits";
+  return all.in_ram.is == Verdict::unknown ? std::string(weights_alone) : "does not fit";
 }
 
 std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes) {
@@ -167,7 +167,7 @@ std::string parameter_text(std::uint64_t count) {
   return fmt::to_string(count);
 }
 
-std::string title(const answer& all, const style& as) {
+std::string title(const Answer& all, const Style& as) {
   const auto& of = all.of;
   auto text = escape_for_text(of.name, as.ascii_only) + ": " + of.format;
   if (of.of.parameters != 0)
@@ -178,40 +178,40 @@ std::string title(const answer& all, const style& as) {
   return text + "\n";
 }
 
-std::string precise(std::string size, precision is) {
-  if (is == precision::at_least) return "at least " + size;
-  return is == precision::about ? "about " + size : size;
+std::string precise(std::string size, Precision is) {
+  if (is == Precision::at_least) return "at least " + size;
+  return is == Precision::about ? "about " + size : size;
 }
 
-std::string needs_table(const answer& all, const fit_options& asked, const style& as) {
+std::string needs_table(const Answer& all, const FitOptions& asked, const Style& as) {
   const auto& needs = all.needs;
   const auto cache = needs.is_whole() ? fmt::format("{} {} of {} tokens, {}", asked.batch,
                                                     asked.batch == 1 ? "sequence" : "sequences",
                                                     needs.context, asked.kv_type)
                                       : std::string();
-  table rows({{"NEEDS"}, {"", table::align::right}, {"", table::align::left, true}});
+  Table rows({{"NEEDS"}, {"", Table::Align::right}, {"", Table::Align::left, true}});
   rows.add({{"weights"}, {format_bytes(needs.weights)}, {""}});
   rows.add({{"KV cache"}, {bytes_or_unknown(needs.cache)}, {cache}});
   rows.add({{"working memory"}, {bytes_or_unknown(needs.working)}, {""}});
-  rows.add({{"total", tone::strong},
-            {precise(format_bytes(needs.total()), needs.is), tone::strong},
+  rows.add({{"total", Tone::strong},
+            {precise(format_bytes(needs.total()), needs.is), Tone::strong},
             {""}});
   return rows.text(as);
 }
 
-std::optional<std::uint64_t> free_of(const device_answer& on) {
+std::optional<std::uint64_t> free_of(const DeviceAnswer& on) {
   if (!on.on.memory) return std::nullopt;
   return on.on.memory->free_bytes;
 }
 
-std::vector<table::cell> row_of(const answer& all, const device_answer& on, const style& as) {
+std::vector<Table::Cell> row_of(const Answer& all, const DeviceAnswer& on, const Style& as) {
   return {{escape_for_text(label_of(on.on), as.ascii_only)},
           {bytes_or_unknown(free_of(on))},
           {bytes_or_unknown(on.usable)},
           {escape_for_text(verdict_text(all, on), as.ascii_only), tone_of(on.placed.is)}};
 }
 
-std::vector<table::cell> together_row(const answer& all) {
+std::vector<Table::Cell> together_row(const Answer& all) {
   std::string label;
   std::optional<std::uint64_t> free = 0;
   std::size_t in_ram = 0;
@@ -227,10 +227,10 @@ std::vector<table::cell> together_row(const answer& all) {
           {together_text(all), tone_of(all.together->placed.whole.is)}};
 }
 
-std::string placement_table(const answer& all, const style& as) {
-  table rows({{"MEMORY", table::align::left, true},
-              {"FREE", table::align::right},
-              {"USABLE", table::align::right},
+std::string placement_table(const Answer& all, const Style& as) {
+  Table rows({{"MEMORY", Table::Align::left, true},
+              {"FREE", Table::Align::right},
+              {"USABLE", Table::Align::right},
               {"VERDICT"}});
   for (const auto& each : all.devices) rows.add(row_of(all, each, as));
   if (all.together) rows.add(together_row(all));
@@ -243,10 +243,10 @@ std::string placement_table(const answer& all, const style& as) {
 
 }  // namespace
 
-verdict verdict_of(const answer& all) {
-  auto best = verdict::unknown;
-  const auto take = [&best](verdict is) {
-    if (best == verdict::unknown || is < best) best = is;
+Verdict verdict_of(const Answer& all) {
+  auto best = Verdict::unknown;
+  const auto take = [&best](Verdict is) {
+    if (best == Verdict::unknown || is < best) best = is;
   };
   if (all.together) return all.together->placed.whole.is;
   for (const auto& each : all.devices) take(each.placed.is);
@@ -254,81 +254,81 @@ verdict verdict_of(const answer& all) {
   return best;
 }
 
-exit_code exit_code_of(verdict is) noexcept {
+ExitCode exit_code_of(Verdict is) noexcept {
   switch (is) {
-    case verdict::fits:
-      return exit_code::done;
-    case verdict::partly:
-      return exit_code::tight;
-    case verdict::does_not_fit:
-      return exit_code::does_not_fit;
-    case verdict::unknown:
+    case Verdict::fits:
+      return ExitCode::done;
+    case Verdict::partly:
+      return ExitCode::tight;
+    case Verdict::does_not_fit:
+      return ExitCode::does_not_fit;
+    case Verdict::unknown:
       break;
   }
-  return exit_code::failed;
+  return ExitCode::failed;
 }
 
-std::string_view verdict_word(verdict is) noexcept {
+std::string_view verdict_word(Verdict is) noexcept {
   switch (is) {
-    case verdict::fits:
+    case Verdict::fits:
       return "fits";
-    case verdict::partly:
+    case Verdict::partly:
       return "partly";
-    case verdict::does_not_fit:
+    case Verdict::does_not_fit:
       return "does_not_fit";
-    case verdict::unknown:
+    case Verdict::unknown:
       break;
   }
   return "unknown";
 }
 
-std::string_view precision_word(precision is) noexcept {
+std::string_view precision_word(Precision is) noexcept {
   switch (is) {
-    case precision::at_least:
+    case Precision::at_least:
       return "at_least";
-    case precision::about:
+    case Precision::about:
       return "about";
-    case precision::counted:
+    case Precision::counted:
       break;
   }
   return "counted";
 }
 
-std::string verdict_text(const answer& all, const device_answer& on) {
+std::string verdict_text(const Answer& all, const DeviceAnswer& on) {
   if (!on.why_unknown.empty()) return "unknown: " + on.why_unknown;
   const auto layers = all.needs.layer_weights.size();
   switch (on.placed.is) {
-    case verdict::fits:
+    case Verdict::fits:
       return "fits";
-    case verdict::partly:
+    case Verdict::partly:
       if (on.placed.layers == 0) return "does not fit: in RAM alone it does";
       return fmt::format("fits with {} of {} layers on the GPU", on.placed.layers, layers);
-    case verdict::does_not_fit:
+    case Verdict::does_not_fit:
       return "does not fit";
-    case verdict::unknown:
+    case Verdict::unknown:
       break;
   }
   return std::string(weights_alone);
 }
 
-std::string together_text(const answer& all) {
+std::string together_text(const Answer& all) {
   const auto& placed = all.together->placed;
   switch (placed.whole.is) {
-    case verdict::fits:
+    case Verdict::fits:
       return fmt::format("fits: {} layers", layers_of(placed));
-    case verdict::partly:
+    case Verdict::partly:
       if (placed.whole.layers == 0) return "does not fit: in RAM alone it does";
       return fmt::format("fits with {} of {} layers on the GPUs", layers_of(placed),
                          all.needs.layer_weights.size());
-    case verdict::does_not_fit:
+    case Verdict::does_not_fit:
       return "does not fit";
-    case verdict::unknown:
+    case Verdict::unknown:
       break;
   }
   return all.ram_usable ? std::string(weights_alone) : "unknown: free RAM is not known";
 }
 
-std::string answer_text(const answer& all, const fit_options& asked, const style& as) {
+std::string answer_text(const Answer& all, const FitOptions& asked, const Style& as) {
   auto text = title(all, as) + "\n" + needs_table(all, asked, as) + "\n" + placement_table(all, as);
   if (all.needs.assumptions.empty()) return text;
   text += "\nAssumed:\n";

@@ -6,15 +6,15 @@
 namespace hmn::cli::fit {
 namespace {
 
-using of_state = state_kind;
-using rule = state_rule;
+using OfState = StateKind;
+using Rule = StateRule;
 
 // Facts that llama.cpp and vLLM know without a key of the file. A source "gemma2" means
 // src/models/gemma2.cpp of https://github.com/ggml-org/llama.cpp (load_arch_hparams) and
 // src/transformers/models/gemma2 of https://github.com/huggingface/transformers; other sources are
 // named. Sizes of caches and states: src/llama-kv-cache*.cpp and src/llama-memory-recurrent.cpp
 // there, and vllm/v1/kv_cache_interface.py of https://github.com/vllm-project/vllm.
-constexpr architecture_facts table[] = {
+constexpr ArchitectureFacts table[] = {
     // Llama and those that keep keys and values of all tokens in all layers.
     {.gguf = "llama mistral3 deci arcee apertus smollm3 seed_oss minimax-m2 grok llama-embed",
      .config = "llama mistral3_text mixtral yi internlm2 baichuan smollm3 seed_oss olmo granite "
@@ -158,7 +158,7 @@ constexpr architecture_facts table[] = {
      .source = "deepseek32, glm-dsa; src/llama-kv-cache-dsa.cpp"},
     {.gguf = "deepseek4",
      .config = "deepseek_v4",
-     .window = {.every = window_rule::all, .size = 128},
+     .window = {.every = WindowRule::all, .size = 128},
      .traits = not_weighed,
      .source = "deepseek4: set_swa_pattern(0); src/llama-kv-cache-dsv4.cpp; DeepseekV4Config"},
     {.gguf = "glm4moe", .config = "glm4_moe", .source = "glm4-moe: the last layers predict"},
@@ -166,67 +166,64 @@ constexpr architecture_facts table[] = {
     // States.
     {.gguf = "mamba",
      .config = "mamba falcon_mamba",
-     .state = of_state::mamba,
-     .has_state = rule::all,
+     .state = OfState::mamba,
+     .has_state = Rule::all,
      .traits = tied | inner_by_key | every_layer_mamba,
      .source = "mamba"},
     {.gguf = "mamba2",
      .config = "mamba2",
-     .state = of_state::mamba2,
-     .has_state = rule::all,
+     .state = OfState::mamba2,
+     .has_state = Rule::all,
      .traits = every_layer_mamba,
      .source = "mamba2"},
     {.gguf = "jamba",
      .config = "jamba",
-     .state = of_state::mamba,
-     .has_state = rule::without_kv,
+     .state = OfState::mamba,
+     .has_state = Rule::without_kv,
      .traits = experts_as_networks,
      .source = "jamba"},
     {.gguf = "falcon-h1",
      .config = "falcon_h1",
-     .state = of_state::mamba2,
-     .has_state = rule::all_with_attention,
+     .state = OfState::mamba2,
+     .has_state = Rule::all_with_attention,
      .traits = every_layer_both,
      .source = "falcon-h1"},
     {.gguf = "granitehybrid",
      .config = "granitemoehybrid bamba",
-     .state = of_state::mamba2,
-     .has_state = rule::without_kv,
+     .state = OfState::mamba2,
+     .has_state = Rule::without_kv,
      .traits = experts_as_networks,
      .source = "granite-hybrid"},
     {.gguf = "nemotron_h nemotron_h_moe",
      .config = "nemotron_h",
-     .state = of_state::mamba2,
-     .has_state = rule::without_kv_and_feed_forward,
+     .state = OfState::mamba2,
+     .has_state = Rule::without_kv_and_feed_forward,
      .traits = two_matrices,
      .source = "nemotron-h: a layer with experts or a network has neither cache nor state"},
-    {.gguf = "plamo2",
-     .state = of_state::mamba2,
-     .has_state = rule::without_kv,
-     .source = "plamo2"},
+    {.gguf = "plamo2", .state = OfState::mamba2, .has_state = Rule::without_kv, .source = "plamo2"},
     {.gguf = "qwen3next qwen35 qwen35moe",
      .config = "qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
-     .state = of_state::delta,
-     .has_state = rule::interval,
+     .state = OfState::delta,
+     .has_state = Rule::interval,
      .traits = query_gate,
      .source = "qwen3next, qwen35: each fourth layer has attention"},
     {.gguf = "kimi-linear",
      .config = "kimi_linear",
-     .state = of_state::kimi_delta,
-     .has_state = rule::without_kv,
+     .state = OfState::kimi_delta,
+     .has_state = Rule::without_kv,
      .traits = not_weighed,
      .source = "kimi-linear"},
     {.gguf = "lfm2 lfm2moe",
      .config = "lfm2 lfm2_moe",
-     .state = of_state::convolution,
-     .has_state = rule::without_kv,
+     .state = OfState::convolution,
+     .has_state = Rule::without_kv,
      .source = "lfm2: n_embd_r in src/llama-hparams.cpp"},
     {.config = "minimax minimax_text_01 minimax_m1",
      .traits = not_weighed | experts_as_networks,
      .source = "MiniMaxConfig: a state of head by head size in layers of linear attention"},
     {.gguf = "rwkv6 rwkv7 rwkv6qwen2 arwkv7",
-     .state = of_state::rwkv,
-     .has_state = rule::all,
+     .state = OfState::rwkv,
+     .has_state = Rule::all,
      .source = "rwkv6: token_shift_count is 2 unless given; n_embd_s in src/llama-hparams.cpp"},
 
     {.gguf = "t5 t5encoder bert modern-bert nomic-bert nomic-bert-moe neo-bert jina-bert-v2 "
@@ -237,14 +234,14 @@ constexpr architecture_facts table[] = {
      .source = "encoders process all tokens at once and keep nothing"},
 };
 
-struct default_value {
+struct DefaultValue {
   std::string_view type;
   std::string_view key;
   std::uint64_t value;
   bool only_nested = false;  // in LLaVA and similar, whose text_config lists differences only
 };
 // From configuration_*.py of transformers.
-constexpr default_value defaults[] = {
+constexpr DefaultValue defaults[] = {
     {"gemma3_text", "num_attention_heads", 8},
     {"gemma3_text", "num_key_value_heads", 4},
     {"gemma3_text", "head_dim", 256},
@@ -351,24 +348,24 @@ constexpr std::string_view of_no_effect_in_config =
 
 }  // namespace
 
-void notes::add(std::string line, precision made) {
+void Notes::add(std::string line, Precision made) {
   is = std::max(is, made);
   if (lines.size() < 24 && std::find(lines.begin(), lines.end(), line) == lines.end())
     lines.push_back(std::move(line));
 }
 
-void notes::append(const notes& other) {
+void Notes::append(const Notes& other) {
   is = std::max(is, other.is);
   for (const auto& each : other.lines) add(each);
 }
 
-const architecture_facts* facts_of_gguf(std::string_view architecture) noexcept {
+const ArchitectureFacts* facts_of_gguf(std::string_view architecture) noexcept {
   for (const auto& each : table)
     if (has_word(each.gguf, architecture)) return &each;
   return nullptr;
 }
 
-const architecture_facts* facts_of_config(std::string_view model_type) noexcept {
+const ArchitectureFacts* facts_of_config(std::string_view model_type) noexcept {
   for (const auto& each : table)
     if (has_word(each.config, model_type)) return &each;
   return nullptr;

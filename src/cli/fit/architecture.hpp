@@ -33,25 +33,25 @@ constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t by) noexcept {
 }
 
 // Relation of a counted size to what a runtime takes: as counted, more than that, or either.
-enum class precision { counted, at_least, about };
+enum class Precision { counted, at_least, about };
 
 // Lines about values that a file leaves open, and what these make of the answer.
-struct notes {
+struct Notes {
   std::vector<std::string> lines;
-  precision is = precision::counted;
+  Precision is = Precision::counted;
 
   // Adds a line once; too many of them say no more than the first ones.
-  void add(std::string line, precision made = precision::counted);
-  void append(const notes& other);
+  void add(std::string line, Precision made = Precision::counted);
+  void append(const Notes& other);
 };
 
-enum class cache_kind { none, full, window, latent };
+enum class CacheKind { none, full, window, latent };
 // Runtime whose allocation is counted: llama.cpp for a GGUF file, vLLM for a configuration.
-enum class runtime { llama_cpp, vllm };
+enum class Runtime { llama_cpp, vllm };
 
 // Memory of one layer for each sequence.
-struct layer {
-  cache_kind cache = cache_kind::none;
+struct Layer {
+  CacheKind cache = CacheKind::none;
   std::uint64_t kv_heads = 0;
   std::uint64_t key_size = 0;     // of a head; latent: values for each token
   std::uint64_t value_size = 0;   // of a head
@@ -64,24 +64,24 @@ struct layer {
 };
 
 // Properties of a model that determine its memory, apart from the weights.
-struct architecture {
+struct Architecture {
   std::string type;  // "llama", as named in the file
-  runtime by = runtime::vllm;
+  Runtime by = Runtime::vllm;
   std::uint64_t hidden_size = 0;
   std::uint64_t head_count = 0;
   std::uint64_t projected_size = 0;     // of latent attention, in addition to its heads
   std::uint64_t feed_forward_size = 0;  // used by one token in a layer, and its router
   std::uint64_t vocabulary_size = 0;
   std::optional<std::uint64_t> context_length;  // of the model's training
-  std::vector<layer> layers;
-  notes noted;
+  std::vector<Layer> layers;
+  Notes noted;
 };
 
 constexpr std::uint64_t most_layers = 10'000;
 constexpr std::uint64_t largest_size = 1u << 31;
 
 // Layers with a window, where a file does not list them.
-struct window_rule {
+struct WindowRule {
   static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t every = 0;     // one of so many has full attention; 0: no layer has a window
   bool first_is_full = false;  // the first of each `every` rather than the last
@@ -94,9 +94,9 @@ struct window_rule {
 };
 
 // Contents of a recurrent layer's state.
-enum class state_kind { none, mamba, mamba2, delta, kimi_delta, convolution, rwkv };
+enum class StateKind { none, mamba, mamba2, delta, kimi_delta, convolution, rwkv };
 // Layers that have a state in a GGUF file.
-enum class state_rule {
+enum class StateRule {
   none,
   all,
   all_with_attention,
@@ -106,7 +106,7 @@ enum class state_rule {
 };
 
 // Properties of a configuration that have no key.
-enum trait : std::uint32_t {
+enum Trait : std::uint32_t {
   two_matrices = 1 << 0,         // in a feed-forward network, without a gate
   tied = 1 << 1,                 // one matrix for input and output, unless a key says otherwise
   query_bias = 1 << 2,           // and of keys and values
@@ -127,18 +127,18 @@ enum trait : std::uint32_t {
 };
 
 // Row of the table: an architecture's facts that its files leave to the runtime.
-struct architecture_facts {
+struct ArchitectureFacts {
   std::string_view gguf = {};    // values of general.architecture, separated by blanks
   std::string_view config = {};  // values of model_type
-  window_rule window = {};
-  state_kind state = state_kind::none;
-  state_rule has_state = state_rule::none;
+  WindowRule window = {};
+  StateKind state = StateKind::none;
+  StateRule has_state = StateRule::none;
   std::uint32_t traits = 0;
   std::string_view source = {};
   std::uint32_t layers_with_kv = 0;  // later ones reuse caches; 0: all, or as the file has it
 };
-const architecture_facts* facts_of_gguf(std::string_view architecture) noexcept;
-const architecture_facts* facts_of_config(std::string_view model_type) noexcept;
+const ArchitectureFacts* facts_of_gguf(std::string_view architecture) noexcept;
+const ArchitectureFacts* facts_of_config(std::string_view model_type) noexcept;
 
 // Default of transformers for a key that published configurations omit; `is_nested`: in a
 // text_config that lists differences only.

@@ -11,13 +11,13 @@ namespace {
 
 using hypomnesis::dtype_id;
 
-struct named_packing {
+struct NamedPacking {
   std::string_view name;
   packing as;
 };
 // Packings of q8_0 and similar: a group of 32 has a scale of 16 bits, and a minimum in types that
 // end in 1.
-constexpr named_packing packings[] = {
+constexpr NamedPacking packings[] = {
     {"f32", {dtype_id::f32, 0, 0, 0}},   {"f16", {dtype_id::f16, 0, 0, 0}},
     {"bf16", {dtype_id::bf16, 0, 0, 0}}, {"f8", {dtype_id::f8e4m3, 0, 0, 0}},
     {"q8_0", {{}, 8, 32, 16}},           {"q5_1", {{}, 5, 32, 32}},
@@ -25,7 +25,7 @@ constexpr named_packing packings[] = {
     {"q4_0", {{}, 4, 32, 16}},           {"iq4_nl", {{}, 4, 32, 16}},
 };
 
-failure uncountable(const char* what, hypomnesis::status_code why) {
+Failure uncountable(const char* what, hypomnesis::status_code why) {
   return failed(fmt::format("{}: {}: expected less than 2^64 bytes", what, hypomnesis::name(why)));
 }
 
@@ -34,14 +34,14 @@ constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) noexce
 }
 
 // Tokens for which a runtime allocates keys and values of a layer.
-struct kept_tokens {
+struct KeptTokens {
   std::uint64_t cache = 0;
   std::uint64_t extra = 0;  // entries of the second cache
 };
 
 // By GGML_PAD(…, 256) in src/llama-context.cpp, src/llama-kv-cache-iswa.cpp and
 // src/llama-kv-cache-dsv4.cpp of llama.cpp.
-kept_tokens kept_by_llama_cpp(const layer& of, std::uint64_t context, std::uint64_t ubatch) {
+KeptTokens kept_by_llama_cpp(const Layer& of, std::uint64_t context, std::uint64_t ubatch) {
   const auto all = rounded_up(context, 256);
   const auto of_window = rounded_up(std::min(all, plus(of.window, ubatch)), 256);
   return {of.window != 0 ? of_window : all,
@@ -50,7 +50,7 @@ kept_tokens kept_by_llama_cpp(const layer& of, std::uint64_t context, std::uint6
 
 // By max_memory_usage_bytes in vllm/v1/kv_cache_interface.py, in blocks of 16 tokens: a window may
 // begin inside a block.
-kept_tokens kept_by_vllm(const layer& of, std::uint64_t context, std::uint64_t ubatch) {
+KeptTokens kept_by_vllm(const Layer& of, std::uint64_t context, std::uint64_t ubatch) {
   const auto all = rounded_up(context, 16);
   const auto of_window =
       of.is_chunked ? rounded_up(std::min(plus(of.window, ubatch), context), 16)
@@ -58,9 +58,9 @@ kept_tokens kept_by_vllm(const layer& of, std::uint64_t context, std::uint64_t u
   return {of.window != 0 ? of_window : all, divided_up(all, of.extra_every)};
 }
 
-kept_tokens kept(const architecture& shape, const layer& of, std::uint64_t context,
-                 std::uint64_t ubatch) {
-  return shape.by == runtime::llama_cpp ? kept_by_llama_cpp(of, context, ubatch)
+KeptTokens kept(const Architecture& shape, const Layer& of, std::uint64_t context,
+                std::uint64_t ubatch) {
+  return shape.by == Runtime::llama_cpp ? kept_by_llama_cpp(of, context, ubatch)
                                         : kept_by_vllm(of, context, ubatch);
 }
 
@@ -82,7 +82,7 @@ std::uint64_t latent_bytes(std::uint64_t size, const packing& as, std::uint64_t 
   return hypomnesis::estimate_cache(made, tokens, batch);
 }
 
-std::uint64_t full_bytes(const layer& of, const packing& as, std::uint64_t tokens,
+std::uint64_t full_bytes(const Layer& of, const packing& as, std::uint64_t tokens,
                          std::uint64_t batch) {
   auto keys = cache_as(as);
   keys.kind = hypomnesis::cache_kind::full;
@@ -95,7 +95,7 @@ std::uint64_t full_bytes(const layer& of, const packing& as, std::uint64_t token
 }
 
 // Keeps states in 32 bits regardless of the type of keys and values.
-std::uint64_t state_bytes(const layer& of, std::uint64_t batch) {
+std::uint64_t state_bytes(const Layer& of, std::uint64_t batch) {
   hypomnesis::cache made;
   made.kind = hypomnesis::cache_kind::state;
   made.dtype = dtype_id::f32;
@@ -104,15 +104,15 @@ std::uint64_t state_bytes(const layer& of, std::uint64_t batch) {
   return hypomnesis::estimate_cache(made, 1, batch);
 }
 
-expected<std::uint64_t> layer_bytes(const layer& of, const packing& as, const kept_tokens& tokens,
+Expected<std::uint64_t> layer_bytes(const Layer& of, const packing& as, const KeptTokens& tokens,
                                     std::uint64_t batch) {
   try {
     std::uint64_t bytes = 0;
-    if (of.cache == cache_kind::latent)
+    if (of.cache == CacheKind::latent)
       bytes = latent_bytes(of.key_size, as, tokens.cache, batch);
-    else if (of.cache != cache_kind::none)
+    else if (of.cache != CacheKind::none)
       bytes = full_bytes(of, as, tokens.cache, batch);
-    if (of.cache != cache_kind::none && of.extra_size != 0)
+    if (of.cache != CacheKind::none && of.extra_size != 0)
       bytes = plus(bytes, latent_bytes(of.extra_size, as, tokens.extra, batch));
     if (of.state_size != 0) bytes = plus(bytes, state_bytes(of, batch));
     return bytes;
@@ -126,10 +126,10 @@ std::uint64_t f32_bytes(std::uint64_t rows, std::uint64_t columns) {
 }
 
 // Returns the size for one layer; layers reuse the same buffers.
-std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
+std::uint64_t attention_bytes(const Architecture& shape, std::uint64_t tokens) {
   std::uint64_t most = 0;
   for (const auto& each : shape.layers) {
-    if (each.cache == cache_kind::none || shape.head_count == 0) continue;
+    if (each.cache == CacheKind::none || shape.head_count == 0) continue;
     hypomnesis::attention work;
     work.flags = hypomnesis::attention_flag::fused;
     work.dtype = dtype_id::f32;
@@ -144,11 +144,11 @@ std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
 
 // A layer's buffers, with llama.cpp's mask, or the logits: of all tokens in llama.cpp, of the last
 // one of each sequence in vLLM.
-expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t tokens,
+Expected<std::uint64_t> working_bytes(const Architecture& shape, std::uint64_t tokens,
                                       std::uint64_t context, std::uint64_t batch) {
   try {
     const auto stream = f32_bytes(tokens, shape.hidden_size);
-    const bool is_llama = shape.by == runtime::llama_cpp;
+    const bool is_llama = shape.by == Runtime::llama_cpp;
     const auto mask = is_llama ? times(tokens, context, 2) : 0;  // in 16 bits
     const auto in_layer = plus(times(2, stream), attention_bytes(shape, tokens), mask,
                                f32_bytes(tokens, shape.projected_size),
@@ -161,16 +161,16 @@ expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t t
   }
 }
 
-std::uint64_t context_of(const architecture& shape, const fit_options& asked) {
+std::uint64_t context_of(const Architecture& shape, const FitOptions& asked) {
   if (asked.context) return *asked.context;
   return std::min(shape.context_length.value_or(usual_context), usual_context);
 }
 
-void note_windows(demand& made, const architecture& shape) {
+void note_windows(Demand& made, const Architecture& shape) {
   std::uint64_t window = 0;
   std::size_t count = 0;
   for (const auto& each : shape.layers) {
-    if (each.cache == cache_kind::none || each.window == 0) continue;
+    if (each.cache == CacheKind::none || each.window == 0) continue;
     window = std::max(window, each.window);
     ++count;
   }
@@ -180,12 +180,12 @@ void note_windows(demand& made, const architecture& shape) {
                                          count, shape.layers.size(), made.ubatch));
 }
 
-void take(demand& made, const notes& noted) {
+void take(Demand& made, const Notes& noted) {
   made.is = std::max(made.is, noted.is);
   made.assumptions.insert(made.assumptions.end(), noted.lines.begin(), noted.lines.end());
 }
 
-void note(demand& made, const model& of, const fit_options& asked, std::uint64_t tokens) {
+void note(Demand& made, const Model& of, const FitOptions& asked, std::uint64_t tokens) {
   const auto& shape = *of.shape;
   if (shape.context_length && made.context > *shape.context_length)
     made.warnings.push_back(fmt::format("--context {}: the model was made for {} tokens at most",
@@ -199,7 +199,7 @@ void note(demand& made, const model& of, const fit_options& asked, std::uint64_t
   made.assumptions.push_back(
       fmt::format("as {} allocates it; {} tokens at once in 32 bits, fused attention, a tenth more "
                   "for alignment",
-                  shape.by == runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
+                  shape.by == Runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
   note_windows(made, shape);
   take(made, shape.noted);
   take(made, of.noted);
@@ -219,12 +219,12 @@ std::string kv_type_names() {
   return all;
 }
 
-std::uint64_t demand::total() const {
+std::uint64_t Demand::total() const {
   return plus(weights, cache.value_or(0), working.value_or(0));
 }
 
-expected<demand> demand_of(const model& of, const fit_options& asked) {
-  demand made;
+Expected<Demand> demand_of(const Model& of, const FitOptions& asked) {
+  Demand made;
   made.layer_weights = of.of.layers;
   made.outside_weights = of.of.outside;
   made.weights = of.of.total();
@@ -233,7 +233,7 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
     made.assumptions.push_back(
         "no config.json is next to the weights: KV cache and working "
         "memory are not known");
-    made.is = precision::at_least;
+    made.is = Precision::at_least;
     take(made, of.noted);
     return made;
   }

@@ -13,7 +13,7 @@
 namespace hmn::cli::fit {
 
 // Memory demand of running a model.
-struct demand {
+struct Demand {
   std::vector<std::uint64_t> layer_weights;
   std::vector<std::uint64_t> layer_caches;  // of the same size
   std::uint64_t outside_weights = 0;
@@ -22,7 +22,7 @@ struct demand {
   std::optional<std::uint64_t> working;  // for the tokens in process; absent if unknown
   std::uint64_t context = 0;
   std::uint64_t ubatch = 0;  // tokens processed at once
-  precision is = precision::counted;
+  Precision is = Precision::counted;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;
 
@@ -34,8 +34,8 @@ constexpr std::uint64_t usual_context = 8192;
 
 // Tokens processed at once, and so kept in addition to a window: n_ubatch of llama.cpp, and
 // max_num_batched_tokens of vLLM.
-constexpr std::uint64_t usual_ubatch(runtime by) noexcept {
-  return by == runtime::llama_cpp ? 512 : 2048;
+constexpr std::uint64_t usual_ubatch(Runtime by) noexcept {
+  return by == Runtime::llama_cpp ? 512 : 2048;
 }
 
 // Finds the packing of keys and values by llama.cpp's name: "f16", "q8_0".
@@ -43,6 +43,6 @@ std::optional<packing> kv_packing_of(std::string_view name) noexcept;
 // Returns "f32, f16, …".
 std::string kv_type_names();
 
-expected<demand> demand_of(const model& of, const fit_options& asked);
+Expected<Demand> demand_of(const Model& of, const FitOptions& asked);
 
 }  // namespace hmn::cli::fit

@@ -16,7 +16,7 @@ namespace hmn::cli::fit {
 namespace {
 
 // Types of enum ggml_type in ggml.h; block sizes from ggml-common.h.
-constexpr ggml_type types[] = {
+constexpr GgmlType types[] = {
     {0, "F32", 1, 4},
     {1, "F16", 1, 2},
     {2, "Q4_0", 32, 18},
@@ -57,9 +57,9 @@ constexpr ggml_type types[] = {
 };
 
 // Reader of consecutive little-endian values; after the end of the data every value is zero.
-class gguf_cursor {
+class GgufCursor {
  public:
-  explicit gguf_cursor(std::string_view bytes) : bytes_(bytes) {}
+  explicit GgufCursor(std::string_view bytes) : bytes_(bytes) {}
 
   template <class T>
   T take() {
@@ -122,13 +122,13 @@ std::uint64_t whole_from(double value) {
 }
 
 template <class T>
-std::uint64_t unsigned_of(gguf_cursor& in) {
+std::uint64_t unsigned_of(GgufCursor& in) {
   const auto value = in.take<T>();
   return value < 0 ? too_much : static_cast<std::uint64_t>(value);
 }
 
 // Reads an integer; a negative one becomes too large for any use.
-std::uint64_t take_whole(gguf_cursor& in, std::uint32_t of) {
+std::uint64_t take_whole(GgufCursor& in, std::uint32_t of) {
   switch (of) {
     case uint8:
     case boolean:
@@ -154,18 +154,18 @@ std::uint64_t take_whole(gguf_cursor& in, std::uint32_t of) {
   }
 }
 
-gguf::value take_scalar(gguf_cursor& in, std::uint32_t of) {
+Gguf::Value take_scalar(GgufCursor& in, std::uint32_t of) {
   if (of == float32) return static_cast<double>(in.take<float>());
   if (of == float64) return in.take<double>();
   return take_whole(in, of);
 }
 
-class parser {
+class Parser {
  public:
-  parser(std::string_view head, std::uint64_t file_bytes)
+  Parser(std::string_view head, std::uint64_t file_bytes)
       : in_(head), file_bytes_(file_bytes), complete_(head.size() >= file_bytes) {}
 
-  expected<gguf> parse();
+  Expected<Gguf> parse();
   bool needs_more() const { return in_.ended() && !complete_; }
 
  private:
@@ -191,7 +191,7 @@ class parser {
   bool dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first);
   bool fits(std::uint64_t data_begins);
 
-  gguf_cursor in_;
+  GgufCursor in_;
   std::uint64_t file_bytes_;
   bool complete_;
   std::uint64_t tensors_ = 0;
@@ -200,11 +200,11 @@ class parser {
   std::uint64_t tensor_bytes_ = 0;  // of all
   std::uint64_t kept_numbers_ = 0;
   std::unordered_set<std::string> names_;
-  gguf out_;
+  Gguf out_;
   std::string wrong_;
 };
 
-bool parser::header() {
+bool Parser::header() {
   const auto magic = in_.take_bytes(4);
   if (magic != "GGUF") return refuse("is no GGUF file: expected \"GGUF\" as its first four bytes");
   out_.version = in_.take<std::uint32_t>();
@@ -223,7 +223,7 @@ bool parser::header() {
   return true;
 }
 
-bool parser::skip_texts(std::uint64_t count) {
+bool Parser::skip_texts(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto length = in_.take<std::uint64_t>();
     if (!in_file("a text", length)) return false;
@@ -233,7 +233,7 @@ bool parser::skip_texts(std::uint64_t count) {
   return true;
 }
 
-bool parser::list(const std::string& key) {
+bool Parser::list(const std::string& key) {
   const auto of = in_.take<std::uint32_t>();
   const auto count = in_.take<std::uint64_t>();
   if (!here()) return false;
@@ -254,13 +254,13 @@ bool parser::list(const std::string& key) {
     return here();
   }
   kept_numbers_ += count;
-  gguf::numbers values;
+  Gguf::Numbers values;
   for (std::uint64_t i = 0; i < count && !in_.ended(); ++i) values.push_back(take_whole(in_, of));
   out_.metadata.emplace_back(key, std::move(values));
   return here();
 }
 
-bool parser::entry() {
+bool Parser::entry() {
   const auto length = in_.take<std::uint64_t>();
   if (!here()) return false;
   if (length > longest_key)
@@ -285,7 +285,7 @@ bool parser::entry() {
   return here();
 }
 
-bool parser::dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first) {
+bool Parser::dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first) {
   const auto count = in_.take<std::uint32_t>();
   if (!here()) return false;
   if (count > most_dimensions)
@@ -300,7 +300,7 @@ bool parser::dimensions(std::string_view name, std::uint64_t& elements, std::uin
   return here();
 }
 
-bool parser::tensor_row(std::uint64_t alignment) {
+bool Parser::tensor_row(std::uint64_t alignment) {
   const auto length = in_.take<std::uint64_t>();
   if (!here()) return false;
   if (length > longest_name)
@@ -335,7 +335,7 @@ bool parser::tensor_row(std::uint64_t alignment) {
   return true;
 }
 
-bool parser::fits(std::uint64_t data_begins) {
+bool Parser::fits(std::uint64_t data_begins) {
   if (out_.tensors.empty()) return true;
   const auto needed = plus(data_begins, data_bytes_);
   if (needed > file_bytes_)
@@ -344,7 +344,7 @@ bool parser::fits(std::uint64_t data_begins) {
   return true;
 }
 
-expected<gguf> parser::parse() {
+Expected<Gguf> Parser::parse() {
   bool good = header();
   for (std::uint64_t i = 0; good && i < keys_; ++i) good = entry();
   const auto alignment = out_.whole("general.alignment").value_or(default_alignment);
@@ -358,36 +358,36 @@ expected<gguf> parser::parse() {
 
 }  // namespace
 
-const ggml_type* find_ggml_type(std::uint32_t number) noexcept {
+const GgmlType* find_ggml_type(std::uint32_t number) noexcept {
   for (const auto& each : types)
     if (each.number == number) return &each;
   return nullptr;
 }
 
-const gguf::value* gguf::find(std::string_view key) const {
+const Gguf::Value* Gguf::find(std::string_view key) const {
   for (const auto& [name, found] : metadata)
     if (name == key) return &found;
   return nullptr;
 }
 
-std::optional<std::uint64_t> gguf::whole(std::string_view key) const {
+std::optional<std::uint64_t> Gguf::whole(std::string_view key) const {
   const auto* found = std::get_if<std::uint64_t>(find(key));
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
-const std::string* gguf::text(std::string_view key) const {
+const std::string* Gguf::text(std::string_view key) const {
   return std::get_if<std::string>(find(key));
 }
 
-expected<gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more) {
-  parser of(head, file_bytes);
+Expected<Gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more) {
+  Parser of(head, file_bytes);
   auto parsed = of.parse();
   needs_more = of.needs_more();
   return parsed;
 }
 
-expected<gguf> read_gguf(const std::string& path) {
-  const auto file = input_file::open(path);
+Expected<Gguf> read_gguf(const std::string& path) {
+  const auto file = InputFile::open(path);
   if (!file) return file.why();
   for (std::uint64_t window = 1u << 20;; window *= 4) {
     const auto head = file->beginning(window);

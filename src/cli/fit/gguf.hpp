@@ -15,25 +15,25 @@
 namespace hmn::cli::fit {
 
 // Type of a tensor's elements, stored in blocks.
-struct ggml_type {
+struct GgmlType {
   std::uint32_t number;
   std::string_view name;
   std::uint32_t block_elements;
   std::uint32_t block_bytes;
 };
-const ggml_type* find_ggml_type(std::uint32_t number) noexcept;
+const GgmlType* find_ggml_type(std::uint32_t number) noexcept;
 
 // Header of a GGUF file, versions 2 and 3.
-struct gguf {
-  using numbers = std::vector<std::uint64_t>;  // integers or booleans
+struct Gguf {
+  using Numbers = std::vector<std::uint64_t>;  // integers or booleans
   // Long lists and texts, and lists of texts or fractions, are keys without a value.
-  using value = std::variant<std::monostate, std::uint64_t, double, std::string, numbers>;
+  using Value = std::variant<std::monostate, std::uint64_t, double, std::string, Numbers>;
 
   std::uint32_t version = 0;
-  std::vector<std::pair<std::string, value>> metadata;
-  std::vector<tensor> tensors;
+  std::vector<std::pair<std::string, Value>> metadata;
+  std::vector<Tensor> tensors;
 
-  const value* find(std::string_view key) const;
+  const Value* find(std::string_view key) const;
   std::optional<std::uint64_t> whole(std::string_view key) const;
   const std::string* text(std::string_view key) const;
 };
@@ -41,12 +41,12 @@ struct gguf {
 constexpr std::uint64_t most_gguf_header_bytes = 256u << 20;
 
 // Parses the first bytes of a file of `file_bytes`. Sets `needs_more` if the header is longer.
-expected<gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more);
+Expected<Gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more);
 // Reads a file's header; messages name the file.
-expected<gguf> read_gguf(const std::string& path);
+Expected<Gguf> read_gguf(const std::string& path);
 
 // Reads the architecture from the keys of a GGUF file, by the allocations of llama.cpp. Each key of
 // its name that may change them is used, known to change nothing, or named in the notes.
-expected<architecture> architecture_of(const gguf& file);
+Expected<Architecture> architecture_of(const Gguf& file);
 
 }  // namespace hmn::cli::fit

@@ -47,9 +47,9 @@ constexpr std::uint64_t most_index_bytes = 64u << 20;
 constexpr std::size_t most_tensors_of_parts = 1u << 20;  // of all parts together
 
 // Tensors of a model's files, each in one of them.
-class tensor_set {
+class TensorSet {
  public:
-  std::optional<failure> add(const std::string& path, std::vector<tensor>&& more) {
+  std::optional<Failure> add(const std::string& path, std::vector<Tensor>&& more) {
     files_.push_back(path);
     for (auto& each : more) {
       const auto [at, is_new] = file_of_.emplace(each.name, files_.size() - 1);
@@ -60,7 +60,7 @@ class tensor_set {
       return failed_at(path, fmt::format("more than {} tensors", most_tensors_of_parts));
     return std::nullopt;
   }
-  std::vector<tensor> all() && { return std::move(all_); }
+  std::vector<Tensor> all() && { return std::move(all_); }
 
  private:
   std::string twice(const std::string& name, const std::string& file) const {
@@ -68,7 +68,7 @@ class tensor_set {
                                  : fmt::format("tensor \"{}\" is in \"{}\" too", name, file);
   }
 
-  std::vector<tensor> all_;
+  std::vector<Tensor> all_;
   std::vector<std::string> files_;
   std::unordered_map<std::string, std::size_t> file_of_;
 };
@@ -82,7 +82,7 @@ std::string file_name_of(const std::string& path) {
   return path.substr(folder_of(path).size());
 }
 
-expected<std::string> find_model(const std::string& folder) {
+Expected<std::string> find_model(const std::string& folder) {
   const auto in = folder_of(folder) == folder ? folder : folder + "/";
   for (const auto* name : {"model.safetensors.index.json", "model.safetensors"})
     if (is_there(in + name)) return in + name;
@@ -101,11 +101,11 @@ expected<std::string> find_model(const std::string& folder) {
                   folder));
 }
 
-failure no_weights(const std::string& path) {
+Failure no_weights(const std::string& path) {
   return failed_at(path, "has no weights: expected the tensors of a model");
 }
 
-void note_layers_without_weights(model& of) {
+void note_layers_without_weights(Model& of) {
   const auto& layers = of.shape->layers;
   std::size_t without = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
@@ -113,25 +113,25 @@ void note_layers_without_weights(model& of) {
   if (without != 0)
     of.noted.add(fmt::format("weights of {} of the {} layers are not there and not counted",
                              without, layers.size()),
-                 precision::at_least);
+                 Precision::at_least);
 }
 
 // Notes the files that belong to a model and that its own do not mention.
-void note_companions(const std::string& path, notes& noted) {
+void note_companions(const std::string& path, Notes& noted) {
   const auto folder = folder_of(path);
   const auto own = file_name_of(path);
   for (const auto& each : list_folder(folder.empty() ? "./" : folder)) {
     const bool sees = each.starts_with("mmproj") || each.find("-mmproj") != std::string::npos;
     if (each == own || !each.ends_with(".gguf") || !sees) continue;
-    const auto file = input_file::open(folder + each);
+    const auto file = InputFile::open(folder + each);
     if (file)
       noted.add(fmt::format("\"{}\" of {} is next to it and not counted: images need it", each,
                             hypomnesis::format_bytes(file->size())),
-                precision::at_least);
+                Precision::at_least);
   }
 }
 
-std::optional<failure> wrong_count(const gguf& first, const std::vector<std::string>& paths) {
+std::optional<Failure> wrong_count(const Gguf& first, const std::vector<std::string>& paths) {
   const auto given = first.whole("split.count").value_or(1);
   if (given == paths.size() || (given == 0 && paths.size() == 1)) return std::nullopt;
   return failed_at(paths.front(),
@@ -139,7 +139,7 @@ std::optional<failure> wrong_count(const gguf& first, const std::vector<std::str
 }
 
 // Adds the tensors of a part after the first.
-std::optional<failure> add_part(const std::string& path, std::size_t number, tensor_set& to) {
+std::optional<Failure> add_part(const std::string& path, std::size_t number, TensorSet& to) {
   auto part = read_gguf(path);
   if (!part) return part.why();
   if (const auto given = part->whole("split.no").value_or(number); given != number)
@@ -148,11 +148,11 @@ std::optional<failure> add_part(const std::string& path, std::size_t number, ten
 }
 
 // Returns the keys of the first part with the tensors of all.
-expected<gguf> read_gguf_parts(const std::vector<std::string>& paths) {
+Expected<Gguf> read_gguf_parts(const std::vector<std::string>& paths) {
   auto first = read_gguf(paths.front());
   if (!first) return first.why();
   if (auto wrong = wrong_count(*first, paths)) return *wrong;
-  tensor_set found;
+  TensorSet found;
   if (auto wrong = found.add(paths.front(), std::move(first->tensors))) return *wrong;
   for (std::size_t i = 1; i < paths.size(); ++i)
     if (auto wrong = add_part(paths[i], i, found)) return *wrong;
@@ -166,14 +166,14 @@ expected<gguf> read_gguf_parts(const std::vector<std::string>& paths) {
   return first;
 }
 
-expected<model> read_gguf_model(const std::string& path) {
+Expected<Model> read_gguf_model(const std::string& path) {
   const auto paths = parts_of(path, ".gguf");
   const auto all = read_gguf_parts(paths);
   if (!all) return all.why();
   auto shape = architecture_of(*all);
   if (!shape) return failed_at(paths.front(), shape.why().message);
   note_companions(path, shape->noted);
-  model made;
+  Model made;
   const auto* name = all->text("general.name");
   made.name = name != nullptr && !name->empty() ? *name : file_name_of(path);
   made.format = fmt::format("GGUF version {}", all->version);
@@ -184,28 +184,28 @@ expected<model> read_gguf_model(const std::string& path) {
   return made;
 }
 
-expected<std::optional<model_config>> config_beside(const std::string& path) {
-  using answer = std::optional<model_config>;
+Expected<std::optional<ModelConfig>> config_beside(const std::string& path) {
+  using Answer = std::optional<ModelConfig>;
   const auto config = folder_of(path) + "config.json";
-  if (!is_there(config)) return answer();
+  if (!is_there(config)) return Answer();
   auto text = read_whole(config, most_config_bytes);
   if (!text) return text.why();
   auto parsed = parse_config(*std::move(text));
   if (!parsed) return failed_at(config, parsed.why().message);
-  return answer(*std::move(parsed));
+  return Answer(*std::move(parsed));
 }
 
-model with_config(model made, std::optional<model_config> config) {
+Model with_config(Model made, std::optional<ModelConfig> config) {
   if (!config) return made;
   if (made.weights_are_counted || config->stored.is_specified) made.stored = config->stored.name;
   made.shape = std::move(config->shape);
   return made;
 }
 
-expected<model> from_tensors(const std::string& path, const std::vector<tensor>& tensors) {
+Expected<Model> from_tensors(const std::string& path, const std::vector<Tensor>& tensors) {
   auto config = config_beside(path);
   if (!config) return config.why();
-  model made;
+  Model made;
   made.name = file_name_of(path);
   made.format = "safetensors";
   made.of = weights_of(tensors, *config ? (*config)->shape.layers.size() : 0);
@@ -216,14 +216,14 @@ expected<model> from_tensors(const std::string& path, const std::vector<tensor>&
 }
 
 // Counts a tensor in the file alone that an index names for it: one of another set may have it too.
-expected<std::vector<tensor>> read_all(const std::string& folder,
+Expected<std::vector<Tensor>> read_all(const std::string& folder,
                                        const std::vector<std::string>& files,
-                                       const safetensors_index& index = {}) {
-  tensor_set found;
+                                       const SafetensorsIndex& index = {}) {
+  TensorSet found;
   for (const auto& each : files) {
     auto some = read_safetensors(folder + each);
     if (!some) return some.why();
-    std::erase_if(*some, [&](const tensor& one) {
+    std::erase_if(*some, [&](const Tensor& one) {
       const auto at = index.tensors.find(one.name);
       return at != index.tensors.end() && at->second != each;
     });
@@ -234,26 +234,26 @@ expected<std::vector<tensor>> read_all(const std::string& folder,
 
 // Notes what the index names and its files lack; or that its sum is not theirs by more than a
 // percent, as those of tied weights may differ.
-void note_index(const safetensors_index& index, const std::vector<tensor>& tensors, model& of) {
+void note_index(const SafetensorsIndex& index, const std::vector<Tensor>& tensors, Model& of) {
   auto lacking = index.tensors;
   for (const auto& each : tensors) lacking.erase(each.name);
   if (!lacking.empty())
     of.noted.add(fmt::format("the index names {} {} that its files lack, as \"{}\": not counted",
                              lacking.size(), lacking.size() == 1 ? "tensor" : "tensors",
                              std::min_element(lacking.begin(), lacking.end())->first),
-                 precision::at_least);
+                 Precision::at_least);
   const auto total = of.of.total();
   const auto given = index.total_bytes.value_or(total);
   if (std::max(given, total) - std::min(given, total) > total / 100)
     of.noted.add(fmt::format("\"total_size\" of the index is {}, its files have {} bytes: the "
                              "latter are counted",
                              given, total),
-                 precision::about);
+                 Precision::about);
 }
 
 // Splits the total of an index in the proportions of the architecture. That may not make all of it:
 // an encoder of images is not counted, and a way to quantise may be missing.
-std::optional<failure> share(std::uint64_t total, const model_config& by, model& to) {
+std::optional<Failure> share(std::uint64_t total, const ModelConfig& by, Model& to) {
   const auto counted = weights_of(by);
   if (!counted) return counted.why();
   const auto sum = counted->total();
@@ -265,18 +265,18 @@ std::optional<failure> share(std::uint64_t total, const model_config& by, model&
     to.noted.add(fmt::format("\"total_size\" of the index is {}, the architecture makes {} bytes: "
                              "the former is counted",
                              total, sum),
-                 precision::about);
+                 Precision::about);
   return std::nullopt;
 }
 
-expected<model> from_index_alone(const std::string& path, const safetensors_index& index) {
+Expected<Model> from_index_alone(const std::string& path, const SafetensorsIndex& index) {
   auto config = config_beside(path);
   if (!config) return config.why();
   if (index.total_bytes.value_or(0) == 0)
     return failed_at(path, fmt::format("none of its files is here and metadata.total_size is {}: "
                                        "expected the sum of the weights",
                                        index.total_bytes ? "0" : "missing"));
-  model made;
+  Model made;
   made.name = file_name_of(path);
   made.format = "safetensors index";
   made.of.outside = *index.total_bytes;
@@ -286,7 +286,7 @@ expected<model> from_index_alone(const std::string& path, const safetensors_inde
   return with_config(std::move(made), *std::move(config));
 }
 
-expected<model> read_index(const std::string& path, std::string text) {
+Expected<Model> read_index(const std::string& path, std::string text) {
   const auto index = parse_safetensors_index(std::move(text));
   if (!index) return failed_at(path, index.why().message);
   const auto folder = folder_of(path);
@@ -300,12 +300,12 @@ expected<model> read_index(const std::string& path, std::string text) {
   return made;
 }
 
-expected<model> read_config(const std::string& path, std::string text) {
+Expected<Model> read_config(const std::string& path, std::string text) {
   auto config = parse_config(std::move(text));
   if (!config) return failed_at(path, config.why().message);
   auto counted = weights_of(*config);
   if (!counted) return failed_at(path, counted.why().message);
-  model made;
+  Model made;
   made.name = path;
   made.format = "configuration";
   made.of = *std::move(counted);
@@ -316,7 +316,7 @@ expected<model> read_config(const std::string& path, std::string text) {
   return made;
 }
 
-expected<model> read_json(const std::string& path) {
+Expected<Model> read_json(const std::string& path) {
   auto text = read_whole(path, most_index_bytes);
   if (!text) return text.why();
   const bool is_index = path.ends_with(".index.json");
@@ -327,7 +327,7 @@ expected<model> read_json(const std::string& path) {
 }
 
 // Reads the whole set that the file belongs to.
-expected<model> read_safetensors_set(const std::string& path) {
+Expected<Model> read_safetensors_set(const std::string& path) {
   const auto index = folder_of(path) + "model.safetensors.index.json";
   const auto parts = parts_of(path, ".safetensors");
   if (parts.size() > 1 && is_there(index)) return read_json(index);
@@ -338,8 +338,8 @@ expected<model> read_safetensors_set(const std::string& path) {
   return from_tensors(path, *tensors);
 }
 
-expected<bool> begins_as_gguf(const std::string& path) {
-  const auto file = input_file::open(path);
+Expected<bool> begins_as_gguf(const std::string& path) {
+  const auto file = InputFile::open(path);
   if (!file) return file.why();
   const auto magic = file->beginning(4);
   if (!magic) return magic.why();
@@ -348,7 +348,7 @@ expected<bool> begins_as_gguf(const std::string& path) {
 
 }  // namespace
 
-std::optional<part_name> parse_part_name(std::string_view file, std::string_view suffix) {
+std::optional<PartName> parse_part_name(std::string_view file, std::string_view suffix) {
   constexpr std::string_view between = "-of-";
   constexpr std::size_t length =
       1 + part_digits + between.size() + part_digits;  // "-00001-of-00002"
@@ -361,7 +361,7 @@ std::optional<part_name> parse_part_name(std::string_view file, std::string_view
   if (end.front() != '-' || end.substr(1 + part_digits, between.size()) != between || !number ||
       !count || *number == 0 || *number > *count || *count > most_parts)
     return std::nullopt;
-  return part_name{std::string(file.substr(0, file.size() - length)), *number, *count};
+  return PartName{std::string(file.substr(0, file.size() - length)), *number, *count};
 }
 
 std::vector<std::string> parts_of(const std::string& file, std::string_view suffix) {
@@ -373,7 +373,7 @@ std::vector<std::string> parts_of(const std::string& file, std::string_view suff
   return all;
 }
 
-expected<model> read_model(const std::string& path) {
+Expected<Model> read_model(const std::string& path) {
   if (is_folder(path)) {
     const auto found = find_model(path);
     if (!found) return found.why();

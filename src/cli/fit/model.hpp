@@ -12,28 +12,28 @@
 namespace hmn::cli::fit {
 
 // Properties of a model, read before any of it is loaded.
-struct model {
+struct Model {
   std::string name;                   // from the file, else its path
   std::string format;                 // "GGUF", "safetensors", "configuration"
   std::string stored;                 // form of the weights, if known
-  std::optional<architecture> shape;  // absent if only weights are known
-  weights of;
+  std::optional<Architecture> shape;  // absent if only weights are known
+  Weights of;
   bool weights_are_counted = false;  // computed from the architecture, not read from a file
-  notes noted;                       // about the weights
+  Notes noted;                       // about the weights
 };
 
 // Name of a part: "name-00002-of-00007.gguf".
-struct part_name {
+struct PartName {
   std::string prefix;  // "name"
   unsigned number = 0;
   unsigned count = 0;
 };
-std::optional<part_name> parse_part_name(std::string_view file, std::string_view suffix);
+std::optional<PartName> parse_part_name(std::string_view file, std::string_view suffix);
 // Returns all parts of the file's set; the file alone if it is not a part.
 std::vector<std::string> parts_of(const std::string& file, std::string_view suffix);
 
 // Reads a GGUF file (with all its parts), a safetensors file or its index, a config.json, or a
 // folder of these.
-expected<model> read_model(const std::string& path);
+Expected<Model> read_model(const std::string& path);
 
 }  // namespace hmn::cli::fit

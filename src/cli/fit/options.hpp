@@ -8,7 +8,7 @@
 namespace hmn::cli {
 
 // Parsed options of `hmn fit`.
-struct fit_options {
+struct FitOptions {
   std::string model;                     // path
   std::optional<std::uint64_t> context;  // tokens for each sequence
   std::uint64_t batch = 1;               // concurrent sequences
@@ -18,7 +18,7 @@ struct fit_options {
 };
 
 // Returns whether `--device all` was given.
-inline bool is_over_all(const fit_options& of) {
+inline bool is_over_all(const FitOptions& of) {
   return of.devices.size() == 1 && of.devices.front() == "all";
 }
 

@@ -13,7 +13,7 @@ using hypomnesis::dtype_id;
 
 // Returns Mamba's inner width. Does not use `expand` if the width is given (it is 16 in
 // Falcon-Mamba).
-std::uint64_t inner_size(config_keys& keys, std::uint64_t hidden) {
+std::uint64_t inner_size(ConfigKeys& keys, std::uint64_t hidden) {
   const auto given = keys.whole({"mamba_d_ssm"});
   const auto heads = keys.whole({"mamba_num_heads", "mamba_n_heads"});
   const auto* head = keys.value({"mamba_head_dim", "mamba_d_head"});
@@ -26,20 +26,20 @@ std::uint64_t inner_size(config_keys& keys, std::uint64_t hidden) {
 }
 
 // The convolution keeps one value less than its kernel, as in vLLM and llama.cpp.
-std::uint64_t kernel_size(config_keys& keys) {
+std::uint64_t kernel_size(ConfigKeys& keys) {
   return std::max<std::uint64_t>(keys.taken({"mamba_d_conv", "conv_kernel", "conv_kernel_size"}, 4),
                                  1);
 }
 
 // Counts Mamba: https://arxiv.org/abs/2312.00752
-recurrence mamba(config_keys& keys, std::uint64_t hidden) {
+Recurrence mamba(ConfigKeys& keys, std::uint64_t hidden) {
   const auto inner = inner_size(keys, hidden);
   const auto state = keys.taken({"mamba_d_state", "state_size"}, 16);
   const auto kernel = kernel_size(keys);
   const auto* given_rank = keys.value({"mamba_dt_rank", "time_step_rank"});
   const auto rank = given_rank != nullptr ? given_rank->whole().value_or(divided_up(hidden, 16))
                                           : divided_up(hidden, 16);
-  recurrence made;
+  Recurrence made;
   made.state_size = times(inner, plus(state, kernel - 1));
   made.matrices = plus(times(3, hidden, inner),  // in, of twice the width, and out
                        times(inner, plus(rank, times(2, state))), times(rank, inner));
@@ -49,12 +49,12 @@ recurrence mamba(config_keys& keys, std::uint64_t hidden) {
 
 // Counts Mamba-2, whose heads share Mamba's values for each channel:
 // https://arxiv.org/abs/2405.21060
-recurrence mamba2(config_keys& keys, std::uint64_t heads, std::uint64_t hidden) {
+Recurrence mamba2(ConfigKeys& keys, std::uint64_t heads, std::uint64_t hidden) {
   const auto inner = inner_size(keys, hidden);
   const auto state = keys.taken({"mamba_d_state", "state_size", "ssm_state_size"}, 128);
   const auto kernel = kernel_size(keys);
   const auto shared = times(2, keys.taken({"mamba_n_groups", "n_groups"}, 1), state);
-  recurrence made;
+  Recurrence made;
   made.state_size = plus(times(inner, state), times(plus(inner, shared), kernel - 1));
   made.matrices = plus(times(hidden, plus(times(2, inner), shared, heads)), times(inner, hidden));
   made.vectors = plus(times(plus(inner, shared), plus(kernel, 1)), times(3, heads), inner);
@@ -63,21 +63,21 @@ recurrence mamba2(config_keys& keys, std::uint64_t heads, std::uint64_t hidden) 
 
 // Counts Kimi Linear's delta attention: a matrix for each head, and a convolution of queries, keys
 // and values.
-recurrence kimi_delta(config_keys& keys, const json::value& given, std::uint64_t hidden) {
+Recurrence kimi_delta(ConfigKeys& keys, const json::Value& given, std::uint64_t hidden) {
   const auto read = [&](std::string_view name) {
     keys.value({name});  // read here
     const auto* found = given.find(name);
     const auto value = found != nullptr ? found->whole().value_or(0) : 0;
     if (value == 0 || value > largest_size)
       keys.noted.add(fmt::format("\"linear_attn_config\" has no valid \"{}\"", name),
-                     precision::at_least);
+                     Precision::at_least);
     return value > largest_size ? 0 : value;
   };
   const auto heads = read("num_heads");
   const auto size = read("head_dim");
   const auto kernel = read("short_conv_kernel_size");
   const auto width = times(heads, size);
-  recurrence made;
+  Recurrence made;
   made.state_size = plus(times(width, size), times(3, width, kernel == 0 ? 0 : kernel - 1));
   made.matrices =
       plus(times(4, hidden, width), times(2, size, plus(hidden, width)), times(hidden, heads));
@@ -87,12 +87,12 @@ recurrence kimi_delta(config_keys& keys, const json::value& given, std::uint64_t
 
 // Counts the gated delta net of Qwen3-Next; without its keys, linear attention with the common
 // heads.
-recurrence linear(config_keys& keys, std::uint64_t hidden) {
+Recurrence linear(ConfigKeys& keys, std::uint64_t hidden) {
   if (const auto* given = keys.object({"linear_attn_config"}))
     return kimi_delta(keys, *given, hidden);
   const auto heads = keys.whole({"num_attention_heads"}, 1);
   const auto head = keys.whole({"head_dim"}, heads == 0 ? 0 : hidden / heads);
-  const bool is_delta = keys.facts() != nullptr && keys.facts()->state == state_kind::delta;
+  const bool is_delta = keys.facts() != nullptr && keys.facts()->state == StateKind::delta;
   const auto size = [&](std::string_view name, std::uint64_t otherwise) {
     return is_delta ? keys.taken({name}, otherwise) : keys.whole({name}, otherwise);
   };
@@ -103,7 +103,7 @@ recurrence linear(config_keys& keys, std::uint64_t hidden) {
   const auto all_keys = times(size("linear_num_key_heads", heads), key_size);
   const auto all_values = times(values, value_size);
   const auto channels = plus(times(2, all_keys), all_values);
-  recurrence made;
+  Recurrence made;
   made.state_size =
       plus(times(values, key_size, value_size), times(channels, kernel == 0 ? 0 : kernel - 1));
   made.matrices =
@@ -113,24 +113,24 @@ recurrence linear(config_keys& keys, std::uint64_t hidden) {
 }
 
 // Counts the gated short convolution of LFM2.
-recurrence convolution(config_keys& keys, std::uint64_t hidden) {
+Recurrence convolution(ConfigKeys& keys, std::uint64_t hidden) {
   const auto kernel = std::max<std::uint64_t>(keys.taken({"conv_L_cache"}, 3), 1);
   return {times(hidden, kernel - 1), times(4, hidden, hidden), times(hidden, kernel)};
 }
 
-class counter {
+class Counter {
  public:
-  explicit counter(config_keys& keys)
+  explicit Counter(ConfigKeys& keys)
       : keys_(keys),
         hidden_(hidden_size_of(keys)),
         experts_(expert_shape_of(keys)),
         gates_(keys.has(two_matrices) ? 2 : 3) {}
 
-  parameter_count layer(const block& of) {
-    parameter_count made;
+  ParameterCount layer(const Block& of) {
+    ParameterCount made;
     made.plain = times(keys_.has(four_norms) ? 4 : 2, hidden_);
-    if (of.mix == mixer::latent) latent(of.shape, made);
-    if (of.mix == mixer::attention || of.mix == mixer::window || of.mix == mixer::both)
+    if (of.mix == Mixer::latent) latent(of.shape, made);
+    if (of.mix == Mixer::attention || of.mix == Mixer::window || of.mix == Mixer::both)
       attention(of.shape, made);
     const auto other = recurrence_of(keys_, of.mix, hidden_);
     made.matrices = plus(made.matrices, other.matrices);
@@ -140,8 +140,8 @@ class counter {
     return made;
   }
 
-  parameter_count outside(const std::vector<block>& blocks) {
-    parameter_count made;
+  ParameterCount outside(const std::vector<Block>& blocks) {
+    ParameterCount made;
     const auto vocabulary = keys_.needed({"vocab_size", "padded_vocab_size"});
     const auto is_tied = keys_.truth("tie_word_embeddings").value_or(keys_.has(tied));
     const auto width = keys_.size({"word_embed_proj_dim"}).value_or(hidden_);
@@ -163,7 +163,7 @@ class counter {
   // Returns the size of Gemma 3n's embedding of each layer, widened by two matrices.
   std::uint64_t per_layer_size() { return keys_.whole({"hidden_size_per_layer_input"}); }
 
-  void attention(const attention_shape& shape, parameter_count& to) {
+  void attention(const AttentionShape& shape, ParameterCount& to) {
     const auto queries = times(shape.heads, shape.key_size);
     const auto rest = times(shape.kv_heads, plus(shape.key_size, shape.value_size));
     const auto gate = keys_.has(query_gate) ? queries : 0;
@@ -174,7 +174,7 @@ class counter {
   }
 
   // Counts DeepSeek-V2's latent attention: https://arxiv.org/abs/2405.04434
-  void latent(const attention_shape& shape, parameter_count& to) {
+  void latent(const AttentionShape& shape, ParameterCount& to) {
     const auto rank = keys_.whole({"kv_lora_rank"});
     const auto rope = keys_.whole({"qk_rope_head_dim"});
     const auto nope = keys_.whole({"qk_nope_head_dim"});
@@ -189,17 +189,17 @@ class counter {
     to.plain = plus(to.plain, rank, query_rank);
   }
 
-  void feed(forward kind, parameter_count& to) {
-    if (kind == forward::dense)
+  void feed(Forward kind, ParameterCount& to) {
+    if (kind == Forward::dense)
       to.matrices = plus(to.matrices, times(gates_, hidden_, feed_forward_size_of(keys_)));
-    if (kind != forward::experts) return;
+    if (kind != Forward::experts) return;
     to.experts = plus(to.experts, times(gates_, hidden_, experts_.size, experts_.count));
     to.matrices = plus(to.matrices, times(gates_, hidden_, experts_.shared_size));
     to.plain = plus(to.plain, times(hidden_, experts_.count));
   }
 
   // Counts an additional layer that predicts a token, with copies of embedding and output.
-  void predictor(const block& like, std::uint64_t vocabulary, parameter_count& to) {
+  void predictor(const Block& like, std::uint64_t vocabulary, ParameterCount& to) {
     const auto more = layer(like);
     to.matrices = plus(to.matrices, more.matrices, times(2, hidden_, hidden_));
     to.experts = plus(to.experts, more.experts);
@@ -207,13 +207,13 @@ class counter {
     to.embeddings = plus(to.embeddings, times(2, vocabulary, hidden_));
   }
 
-  config_keys& keys_;
+  ConfigKeys& keys_;
   std::uint64_t hidden_;
-  expert_shape experts_;
+  ExpertShape experts_;
   std::uint64_t gates_;
 };
 
-std::optional<std::string> dtype_of(config_keys& keys) {
+std::optional<std::string> dtype_of(ConfigKeys& keys) {
   const auto* given = keys.text({"torch_dtype", "dtype"});
   if (given == nullptr) return std::nullopt;
   try {
@@ -236,9 +236,9 @@ packing in_groups(std::uint32_t bits, std::uint32_t group, std::uint32_t group_b
 
 // Reader of the object that describes how weights are quantised, and of which of its keys have been
 // read.
-class quantisation {
+class Quantisation {
  public:
-  quantisation(const json::value& given, storage& to) : given_(given), to_(to) {}
+  Quantisation(const json::Value& given, Storage& to) : given_(given), to_(to) {}
 
   void read(bool is_mlx) {
     const auto* method = text("quant_method");
@@ -248,7 +248,7 @@ class quantisation {
       to_.is_specified = false;
       to_.noted.add(fmt::format("weights count as {}: how \"{}\" quantises them is not known",
                                 to_.name, name),
-                    precision::about);
+                    Precision::about);
       return;
     }
     to_.experts = *packed;
@@ -264,7 +264,7 @@ class quantisation {
   }
 
  private:
-  const json::value* find(std::string_view name) {
+  const json::Value* find(std::string_view name) {
     read_.emplace(name);
     return given_.find(name);
   }
@@ -272,7 +272,7 @@ class quantisation {
     const auto* found = find(name);
     return found != nullptr ? found->text() : nullptr;
   }
-  std::uint32_t small(const json::value* of, std::uint32_t otherwise) const {
+  std::uint32_t small(const json::Value* of, std::uint32_t otherwise) const {
     const auto value = of != nullptr ? of->whole() : std::nullopt;
     return value && *value >= 1 && *value <= 65536 ? static_cast<std::uint32_t>(*value) : otherwise;
   }
@@ -283,7 +283,7 @@ class quantisation {
     const bool is_there = given != nullptr && !given->is_null();
     to_.noted.add(fmt::format("quantisation: \"{}\" is {}: {} is counted", name,
                               is_there ? shown(*given) : "missing", otherwise),
-                  is_there ? precision::about : precision::counted);
+                  is_there ? Precision::about : Precision::counted);
     return otherwise;
   }
 
@@ -329,7 +329,7 @@ class quantisation {
       return std::nullopt;
     if (groups->members()->keys.size() > 1)
       to_.noted.add("quantisation: the first of several \"config_groups\" is counted for all",
-                    precision::about);
+                    Precision::about);
     const auto* weights = groups->members()->values.front().find("weights");
     if (weights == nullptr || weights->find("num_bits") == nullptr) return std::nullopt;
     const auto* group = weights->find("group_size");
@@ -381,7 +381,7 @@ class quantisation {
           to_.noted.add(
               fmt::format("quantisation: \"{}\" leaves some matrices as they are, among them {}",
                           name, shown(each)),
-              precision::at_least);
+              Precision::at_least);
           break;
         }
     }
@@ -453,10 +453,10 @@ class quantisation {
                                                  "do_fuse",
                                                  "fuse_max_seq_len",
                                                  "modules_to_fuse"};
-    const json::object& all = *given_.members();
+    const json::Object& all = *given_.members();
     for (std::size_t i = 0; i < all.keys.size(); ++i) {
       const std::string& key = all.keys[i];
-      const json::value& value = all.values[i];
+      const json::Value& value = all.values[i];
       if (value.is_null() || read_.find(key) != read_.end()) continue;
       if (!is_mlx && value.truth() == false) continue;
       if (std::find(std::begin(of_no_effect), std::end(of_no_effect), key) !=
@@ -466,52 +466,52 @@ class quantisation {
         to_.noted.add(fmt::format("quantisation: \"{}\" names a type of keys and values: --kv-type "
                                   "decides here",
                                   key),
-                      precision::about);
+                      Precision::about);
       else if (is_mlx && value.truth() == false)
-        to_.noted.add("quantisation: some matrices are left as they are", precision::at_least);
+        to_.noted.add("quantisation: some matrices are left as they are", Precision::at_least);
       else if (is_mlx && value.members() != nullptr)
-        to_.noted.add("quantisation: some matrices have bits of their own", precision::about);
+        to_.noted.add("quantisation: some matrices have bits of their own", Precision::about);
       else
-        to_.noted.add(fmt::format("quantisation: \"{}\" is not understood", key), precision::about);
+        to_.noted.add(fmt::format("quantisation: \"{}\" is not understood", key), Precision::about);
     }
   }
 
-  const json::value& given_;
-  storage& to_;
+  const json::Value& given_;
+  Storage& to_;
   std::set<std::string, std::less<>> read_;
 };
 
 }  // namespace
 
-recurrence recurrence_of(config_keys& keys, mixer mix, std::uint64_t hidden_size) {
-  if (mix == mixer::linear) return linear(keys, hidden_size);
-  if (mix == mixer::convolution) return convolution(keys, hidden_size);
-  if (mix != mixer::mamba && mix != mixer::both) return {};
-  const bool is_second = keys.facts() != nullptr && keys.facts()->state == state_kind::mamba2;
+Recurrence recurrence_of(ConfigKeys& keys, Mixer mix, std::uint64_t hidden_size) {
+  if (mix == Mixer::linear) return linear(keys, hidden_size);
+  if (mix == Mixer::convolution) return convolution(keys, hidden_size);
+  if (mix != Mixer::mamba && mix != Mixer::both) return {};
+  const bool is_second = keys.facts() != nullptr && keys.facts()->state == StateKind::mamba2;
   const auto heads = is_second && keys.has(every_layer_mamba)
                          ? keys.taken({"num_heads"}, 1)
                          : keys.whole({"mamba_n_heads", "mamba_num_heads"});
   if (is_second && heads == 0)
     keys.noted.add("\"mamba_n_heads\" is missing: counted as Mamba of the first kind",
-                   precision::about);
+                   Precision::about);
   return heads != 0 ? mamba2(keys, heads, hidden_size) : mamba(keys, hidden_size);
 }
 
-counted_parameters count_parameters(config_keys& keys, const std::vector<block>& blocks) {
-  counted_parameters made;
-  counter of(keys);
+CountedParameters count_parameters(ConfigKeys& keys, const std::vector<Block>& blocks) {
+  CountedParameters made;
+  Counter of(keys);
   for (const auto& each : blocks) made.layers.push_back(of.layer(each));
   if (!blocks.empty()) made.outside = of.outside(blocks);
   return made;
 }
 
-storage storage_of(config_keys& keys) {
-  storage made;
+Storage storage_of(ConfigKeys& keys) {
+  Storage made;
   const auto dtype = dtype_of(keys);
   if (!dtype) {
     made.is_specified = false;
     made.noted.add("weights count as bf16: the configuration does not give their type",
-                   precision::about);
+                   Precision::about);
   }
   made.name = dtype.value_or("bf16");
   made.plain = made.embeddings = made.matrices = made.experts = plain_packing(made.name);
@@ -520,12 +520,12 @@ storage storage_of(config_keys& keys) {
   // MLX writes the same under both names.
   if (mlx != nullptr || given != nullptr) {
     const bool is_mlx = mlx != nullptr;
-    quantisation(is_mlx ? *mlx : *given, made).read(is_mlx);
+    Quantisation(is_mlx ? *mlx : *given, made).read(is_mlx);
   }
   return made;
 }
 
-expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& as) {
+Expected<std::uint64_t> bytes_of(const ParameterCount& numbers, const Storage& as) {
   std::uint64_t sum = 0;
   for (const auto& [elements, packed] :
        {std::pair(numbers.matrices, as.matrices), std::pair(numbers.experts, as.experts),
@@ -539,8 +539,8 @@ expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& 
   return sum;
 }
 
-expected<weights> weights_of(const model_config& counted) {
-  weights made;
+Expected<Weights> weights_of(const ModelConfig& counted) {
+  Weights made;
   for (const auto& each : counted.parameters.layers) {
     const auto bytes = bytes_of(each, counted.stored);
     if (!bytes) return bytes.why();

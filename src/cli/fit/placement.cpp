@@ -7,8 +7,8 @@ namespace hmn::cli::fit {
 namespace {
 
 // Places as many of the last layers on the device as fit.
-placement split(const demand& of, std::uint64_t device) {
-  placement made;
+Placement split(const Demand& of, std::uint64_t device) {
+  Placement made;
   const auto working = of.working.value_or(0);
   std::uint64_t on_device = working;
   std::uint64_t in_ram = of.total();
@@ -27,17 +27,17 @@ placement split(const demand& of, std::uint64_t device) {
 constexpr std::uint64_t all_of_it = 1000;  // parts per thousand
 
 // What every attempt has in common.
-struct common {
-  const demand& of;
-  const std::vector<capacity>& devices;
+struct Common {
+  const Demand& of;
+  const std::vector<Capacity>& devices;
   std::uint64_t ram = 0;  // RAM, and what shared pools have beyond it
 };
 
 // Places the last layers, starting at the last device; `holder`, if any, also has embedding and
 // output. Each device is filled to a fraction of its memory at most, and those in RAM have one RAM.
 // Returns nothing if the holder lacks the memory for what it holds.
-std::optional<spread> fill(const common& in, std::uint64_t per_thousand, std::size_t holder) {
-  spread made;
+std::optional<Spread> fill(const Common& in, std::uint64_t per_thousand, std::size_t holder) {
+  Spread made;
   made.parts.resize(in.devices.size());
   auto layer = in.of.layer_weights.size();
   auto ram = in.ram;
@@ -63,7 +63,7 @@ std::optional<spread> fill(const common& in, std::uint64_t per_thousand, std::si
   return made;
 }
 
-std::optional<spread> fill_whole(const common& in, std::uint64_t per_thousand) {
+std::optional<Spread> fill_whole(const Common& in, std::uint64_t per_thousand) {
   for (std::size_t holder = 0; holder < in.devices.size(); ++holder) {
     auto made = fill(in, per_thousand, holder);
     if (made && made->whole.layers == in.of.layer_weights.size()) return made;
@@ -72,7 +72,7 @@ std::optional<spread> fill_whole(const common& in, std::uint64_t per_thousand) {
 }
 
 // Finds the smallest equal fraction of all devices that suffices.
-std::optional<spread> balance(const common& in) {
+std::optional<Spread> balance(const Common& in) {
   auto best = fill_whole(in, all_of_it);
   std::uint64_t enough = all_of_it;
   for (std::uint64_t too_little = 0; best && enough - too_little > 1;) {
@@ -87,7 +87,7 @@ std::optional<spread> balance(const common& in) {
   return best;
 }
 
-std::uint64_t bytes_in_ram(const spread& of, const std::vector<capacity>& devices) {
+std::uint64_t bytes_in_ram(const Spread& of, const std::vector<Capacity>& devices) {
   auto sum = of.whole.ram_bytes;
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (devices[i].shared) sum = plus(sum, of.parts[i].device_bytes);
@@ -96,32 +96,32 @@ std::uint64_t bytes_in_ram(const spread& of, const std::vector<capacity>& device
 
 }  // namespace
 
-placement place(const demand& of, const capacity& in) {
-  placement made;
+Placement place(const Demand& of, const Capacity& in) {
+  Placement made;
   if (!in.device) return made;
   const auto in_all = in.ram ? plus(*in.ram, in.apart) : in.apart;
   const auto device = in.shared && in.ram ? std::min(*in.device, in_all) : *in.device;
   if (of.total() <= device) {
     if (!of.is_whole()) return made;
-    return {verdict::fits, of.layer_weights.size(), of.total(), 0};
+    return {Verdict::fits, of.layer_weights.size(), of.total(), 0};
   }
   made = split(of, device);
   if (!in.ram) return {};
   const auto needed = in.shared ? plus(made.device_bytes, made.ram_bytes) : made.ram_bytes;
-  if (needed > in_all) return {verdict::does_not_fit, 0, of.total(), 0};
-  made.is = of.is_whole() ? verdict::partly : verdict::unknown;
+  if (needed > in_all) return {Verdict::does_not_fit, 0, of.total(), 0};
+  made.is = of.is_whole() ? Verdict::partly : Verdict::unknown;
   return made;
 }
 
-placement place_in_ram(const demand& of, std::optional<std::uint64_t> ram) {
+Placement place_in_ram(const Demand& of, std::optional<std::uint64_t> ram) {
   if (!ram) return {};
-  if (of.total() > *ram) return {verdict::does_not_fit, 0, 0, of.total()};
-  return {of.is_whole() ? verdict::fits : verdict::unknown, 0, 0, of.total()};
+  if (of.total() > *ram) return {Verdict::does_not_fit, 0, 0, of.total()};
+  return {of.is_whole() ? Verdict::fits : Verdict::unknown, 0, 0, of.total()};
 }
 
-spread place_over(const demand& of, const std::vector<capacity>& devices) {
+Spread place_over(const Demand& of, const std::vector<Capacity>& devices) {
   const auto ram = devices.empty() ? std::nullopt : devices.front().ram;
-  common in{of, devices, ram.value_or(0)};
+  Common in{of, devices, ram.value_or(0)};
   for (const auto& each : devices) in.ram = plus(in.ram, each.apart);
   const auto whole = balance(in);
   auto made = whole ? *whole : *fill(in, all_of_it, devices.size());
@@ -131,10 +131,10 @@ spread place_over(const demand& of, const std::vector<capacity>& devices) {
       if (part.layers != 0) made.whole.ram_bytes -= part.device_bytes - of.working.value_or(0);
   }
   const auto in_ram = bytes_in_ram(made, devices);
-  if (in_ram != 0 && !ram) return {{}, std::vector<placement>(devices.size())};
+  if (in_ram != 0 && !ram) return {{}, std::vector<Placement>(devices.size())};
   if (in_ram > in.ram)
-    return {{verdict::does_not_fit, 0, of.total(), 0}, std::vector<placement>(devices.size())};
-  if (of.is_whole()) made.whole.is = whole ? verdict::fits : verdict::partly;
+    return {{Verdict::does_not_fit, 0, of.total(), 0}, std::vector<Placement>(devices.size())};
+  if (of.is_whole()) made.whole.is = whole ? Verdict::fits : Verdict::partly;
   return made;
 }
 

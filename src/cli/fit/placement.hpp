@@ -8,17 +8,17 @@
 
 namespace hmn::cli::fit {
 
-enum class verdict { fits, partly, does_not_fit, unknown };
+enum class Verdict { fits, partly, does_not_fit, unknown };
 
 // Locations of the parts of a model.
-struct placement {
-  verdict is = verdict::unknown;
+struct Placement {
+  Verdict is = Verdict::unknown;
   std::uint64_t layers = 0;  // on the device
   std::uint64_t device_bytes = 0;
   std::uint64_t ram_bytes = 0;
 };
 
-struct capacity {
+struct Capacity {
   std::optional<std::uint64_t> device;  // usable
   std::optional<std::uint64_t> ram;     // usable
   bool shared = false;      // the device's pool is a part of RAM: both values are the same bytes
@@ -27,19 +27,19 @@ struct capacity {
 
 // Places the whole model on the device if it fits; else the last layers with their cache there,
 // embedding, output and the other layers in RAM, and working memory in both.
-placement place(const demand& of, const capacity& in);
+Placement place(const Demand& of, const Capacity& in);
 // Places the model without a device.
-placement place_in_ram(const demand& of, std::optional<std::uint64_t> ram);
+Placement place_in_ram(const Demand& of, std::optional<std::uint64_t> ram);
 
 // Placement on several devices, in their order: contiguous layers, with working memory on each
 // device, and embedding and output on one of them.
-struct spread {
-  placement whole;               // of all devices together
-  std::vector<placement> parts;  // of each device: its layers and bytes
+struct Spread {
+  Placement whole;               // of all devices together
+  std::vector<Placement> parts;  // of each device: its layers and bytes
 };
 
 // Fills all devices to about the same fraction where the model fits; else places the last layers on
 // the devices and the others in RAM, as with one device. Each device of the list is known.
-spread place_over(const demand& of, const std::vector<capacity>& devices);
+Spread place_over(const Demand& of, const std::vector<Capacity>& devices);
 
 }  // namespace hmn::cli::fit

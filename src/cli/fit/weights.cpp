@@ -33,11 +33,11 @@ std::uint32_t bits_of(std::string_view name) {
   return 0;
 }
 
-failure wrong_tensor(const std::string& name, std::string_view what) {
+Failure wrong_tensor(const std::string& name, std::string_view what) {
   return failed(fmt::format("tensor \"{}\": {}", name, what));
 }
 
-std::optional<std::uint64_t> elements_of(const json::value& row) {
+std::optional<std::uint64_t> elements_of(const json::Value& row) {
   const auto* shape = row.find("shape");
   if (shape == nullptr || shape->items() == nullptr) return std::nullopt;
   if (shape->items()->size() > most_shape_dimensions) return std::nullopt;
@@ -50,27 +50,27 @@ std::optional<std::uint64_t> elements_of(const json::value& row) {
   return elements;
 }
 
-struct range {
+struct Range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-std::optional<range> range_of(const json::value& row) {
+std::optional<Range> range_of(const json::Value& row) {
   const auto* found = row.find("data_offsets");
   if (found == nullptr || found->items() == nullptr || found->items()->size() != 2)
     return std::nullopt;
   const auto begin = found->items()->front().whole();
   const auto end = found->items()->back().whole();
   if (!begin || !end || *end < *begin) return std::nullopt;
-  return range{*begin, *end};
+  return Range{*begin, *end};
 }
 
-std::string member_shown(const json::value& row, std::string_view name) {
+std::string member_shown(const json::Value& row, std::string_view name) {
   const auto* found = row.find(name);
   return fmt::format("{} is {}", name, found != nullptr ? shown(*found) : "missing");
 }
 
-expected<tensor> tensor_of(const std::string& name, const json::value& row,
+Expected<Tensor> tensor_of(const std::string& name, const json::Value& row,
                            std::uint64_t data_bytes) {
   const auto* dtype = row.find("dtype");
   if (dtype == nullptr || dtype->text() == nullptr)
@@ -93,7 +93,7 @@ expected<tensor> tensor_of(const std::string& name, const json::value& row,
   if (bytes != at->end - at->begin)
     return wrong_tensor(name, fmt::format("has {} bytes: expected {} for its shape and dtype",
                                           at->end - at->begin, bytes));
-  return tensor{name, *elements, bytes};
+  return Tensor{name, *elements, bytes};
 }
 
 std::uint64_t little_endian(std::string_view bytes) {
@@ -124,7 +124,7 @@ std::optional<std::uint64_t> number_in(std::string_view word) {
   return number;
 }
 
-std::size_t layers_in(const std::vector<tensor>& tensors) {
+std::size_t layers_in(const std::vector<Tensor>& tensors) {
   std::uint64_t most = 0;
   for (const auto& each : tensors)
     if (const auto layer = layer_of_tensor(each.name); layer && *layer < most_layers)
@@ -134,16 +134,16 @@ std::size_t layers_in(const std::vector<tensor>& tensors) {
 
 }  // namespace
 
-expected<std::vector<tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes) {
+Expected<std::vector<Tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes) {
   const auto tree = parse_json(header);
   if (!tree) return failed("its header: " + tree.why().message);
   if (tree->members() == nullptr) return failed("its header: expected a JSON object");
-  std::vector<tensor> tensors;
+  std::vector<Tensor> tensors;
   std::uint64_t sum = 0;
-  const json::object& rows = *tree->members();
+  const json::Object& rows = *tree->members();
   for (std::size_t i = 0; i < rows.keys.size(); ++i) {
     const std::string& name = rows.keys[i];
-    const json::value& row = rows.values[i];
+    const json::Value& row = rows.values[i];
     if (name == "__metadata__") continue;
     auto one = tensor_of(name, row, data_bytes);
     if (!one) return one.why();
@@ -154,8 +154,8 @@ expected<std::vector<tensor>> parse_safetensors(std::string_view header, std::ui
   return tensors;
 }
 
-expected<std::vector<tensor>> read_safetensors(const std::string& path) {
-  const auto file = input_file::open(path);
+Expected<std::vector<Tensor>> read_safetensors(const std::string& path) {
+  const auto file = InputFile::open(path);
   if (!file) return file.why();
   const auto length = file->beginning(length_bytes);
   if (!length) return length.why();
@@ -176,19 +176,19 @@ expected<std::vector<tensor>> read_safetensors(const std::string& path) {
   return tensors;
 }
 
-expected<safetensors_index> parse_safetensors_index(std::string text) {
+Expected<SafetensorsIndex> parse_safetensors_index(std::string text) {
   const auto tree = parse_json(text);
   if (!tree) return tree.why();
   const auto* map = tree->find("weight_map");
   if (map == nullptr || map->members() == nullptr)
     return failed("expected an object \"weight_map\"");
-  safetensors_index found;
+  SafetensorsIndex found;
   if (const auto* metadata = tree->find("metadata"))
     if (const auto* total = metadata->find("total_size")) found.total_bytes = total->whole();
-  const json::object& files = *map->members();
+  const json::Object& files = *map->members();
   for (std::size_t i = 0; i < files.keys.size(); ++i) {
     const std::string& name = files.keys[i];
-    const json::value& file = files.values[i];
+    const json::Value& file = files.values[i];
     if (file.text() == nullptr || file.text()->empty() ||
         file.text()->find_first_of(path_separators) != std::string::npos)
       return wrong_tensor(name, "expected the name of a file in the same folder");
@@ -203,7 +203,7 @@ expected<safetensors_index> parse_safetensors_index(std::string text) {
   return found;
 }
 
-std::uint64_t weights::total() const {
+std::uint64_t Weights::total() const {
   std::uint64_t sum = outside;
   for (const auto each : layers) sum = plus(sum, each);
   return sum;
@@ -222,8 +222,8 @@ std::optional<std::uint64_t> layer_of_tensor(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-weights weights_of(const std::vector<tensor>& tensors, std::size_t layers) {
-  weights made;
+Weights weights_of(const std::vector<Tensor>& tensors, std::size_t layers) {
+  Weights made;
   made.layers.resize(layers != 0 ? layers : layers_in(tensors));
   for (const auto& each : tensors) {
     const auto layer = layer_of_tensor(each.name);
@@ -235,8 +235,8 @@ weights weights_of(const std::vector<tensor>& tensors, std::size_t layers) {
   return made;
 }
 
-weights scaled_to(const weights& counted, std::uint64_t total) {
-  weights made = counted;
+Weights scaled_to(const Weights& counted, std::uint64_t total) {
+  Weights made = counted;
   const auto sum = static_cast<double>(counted.total());
   std::uint64_t left = total;
   for (auto& each : made.layers) {

@@ -18,7 +18,7 @@ namespace hmn::cli::fit {
 using hypomnesis::packing;
 
 // Row of a file's tensor table.
-struct tensor {
+struct Tensor {
   std::string name;
   std::uint64_t elements = 0;
   std::uint64_t bytes = 0;
@@ -28,19 +28,19 @@ constexpr std::uint64_t most_safetensors_header_bytes = 100'000'000;  // as in i
 
 // Parses the JSON between the length and the weights; `data_bytes` is the size of the data after
 // it.
-expected<std::vector<tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes);
-expected<std::vector<tensor>> read_safetensors(const std::string& path);
+Expected<std::vector<Tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes);
+Expected<std::vector<Tensor>> read_safetensors(const std::string& path);
 
 // Contents of model.safetensors.index.json.
-struct safetensors_index {
+struct SafetensorsIndex {
   std::optional<std::uint64_t> total_bytes;
   std::unordered_map<std::string, std::string> tensors;  // and the file of each
   std::vector<std::string> files;                        // without duplicates
 };
-expected<safetensors_index> parse_safetensors_index(std::string text);
+Expected<SafetensorsIndex> parse_safetensors_index(std::string text);
 
 // Bytes of a model's weights, by possible location.
-struct weights {
+struct Weights {
   std::vector<std::uint64_t> layers;
   std::uint64_t outside = 0;  // embedding, output, and anything outside layers
   std::uint64_t parameters = 0;
@@ -53,8 +53,8 @@ struct weights {
 std::optional<std::uint64_t> layer_of_tensor(std::string_view name) noexcept;
 
 // Counts layers beyond `layers` as outside; 0: the number of layers in the names.
-weights weights_of(const std::vector<tensor>& tensors, std::size_t layers);
+Weights weights_of(const std::vector<Tensor>& tensors, std::size_t layers);
 // Scales to another sum with the same proportions.
-weights scaled_to(const weights& counted, std::uint64_t total);
+Weights scaled_to(const Weights& counted, std::uint64_t total);
 
 }  // namespace hmn::cli::fit

@@ -52,7 +52,7 @@ std::string product_of(const hypomnesis::device& of) {
 }
 
 // Names a card that its driver has no name for: by pci.ids, as lspci -nn does, or by its driver.
-std::optional<std::string> name_by_ids(const gpu& of) {
+std::optional<std::string> name_by_ids(const Gpu& of) {
   const auto vendor = vendor_name(of.device.vendor);
   if (!of.product.empty())
     return fmt::format("{}{}{}", vendor.value_or(""), vendor ? " " : "", of.product);
@@ -81,9 +81,9 @@ std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& p
   return std::nullopt;
 }
 
-std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot) {
+std::vector<Gpu> gpus_of(const Session& in, const hypomnesis::snapshot& snapshot) {
   const auto pools = snapshot.pools();
-  std::vector<gpu> all;
+  std::vector<Gpu> all;
   for (const auto& device : snapshot.devices()) {
     all.push_back({device, main_pool(pools, device.index)});
     if (all.back().memory) all.back().parts = parts_of(pools, *all.back().memory);
@@ -104,18 +104,18 @@ std::string why_state(const hypomnesis::snapshot& from, const hypomnesis::device
   return why ? why->message : std::string();
 }
 
-gpu_map map_of(const std::vector<gpu>& gpus) {
-  gpu_map all;
-  for (const auto& each : gpus) all[each.device.index] = std::make_shared<const gpu>(each);
+GpuMap map_of(const std::vector<Gpu>& gpus) {
+  GpuMap all;
+  for (const auto& each : gpus) all[each.device.index] = std::make_shared<const Gpu>(each);
   return all;
 }
 
-std::shared_ptr<const gpu> device_of(gpu_map& gpus, std::uint32_t index) {
+std::shared_ptr<const Gpu> device_of(GpuMap& gpus, std::uint32_t index) {
   auto& found = gpus[index];
   if (!found) {
-    gpu unlisted;
+    Gpu unlisted;
     unlisted.device.index = index;
-    found = std::make_shared<const gpu>(unlisted);
+    found = std::make_shared<const Gpu>(unlisted);
   }
   return found;
 }
@@ -140,11 +140,11 @@ std::string product_in(std::string_view pci_ids, std::uint32_t vendor, std::uint
   return {};
 }
 
-std::optional<std::string> shown_name(const gpu& of) {
+std::optional<std::string> shown_name(const Gpu& of) {
   return of.device.name ? of.device.name : name_by_ids(of);
 }
 
-std::string label_of(const gpu& of) {
+std::string label_of(const Gpu& of) {
   auto label = fmt::format("GPU {}", of.device.index);
   if (const auto name = shown_name(of)) label += fmt::format(" [{}]", *name);
   if (of.device.parent_index) label += fmt::format(" in GPU {}", *of.device.parent_index);
@@ -156,19 +156,19 @@ std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole) {
   return std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-bool lies_in_ram(const gpu& of) noexcept {
+bool lies_in_ram(const Gpu& of) noexcept {
   using hypomnesis::pool_kind;
   return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
 }
 
-const hypomnesis::pool* largest_part(const gpu& of) noexcept {
+const hypomnesis::pool* largest_part(const Gpu& of) noexcept {
   if (of.parts.empty()) return of.memory ? &*of.memory : nullptr;
   return &*std::max_element(of.parts.begin(), of.parts.end(), [](const auto& a, const auto& b) {
     return a.usable_bytes < b.usable_bytes;
   });
 }
 
-PoolUse split_use(const hypomnesis::usage& row, const gpu& on) noexcept {
+PoolUse split_use(const hypomnesis::usage& row, const Gpu& on) noexcept {
   using hypomnesis::pool_kind;
   const auto& [used, host] = std::tie(row.used_bytes, row.host_pool_bytes);
   PoolUse out{used, host, used};
@@ -180,7 +180,7 @@ PoolUse split_use(const hypomnesis::usage& row, const gpu& on) noexcept {
   return out;
 }
 
-std::optional<std::uint64_t> most_used(const gpu& of) noexcept {
+std::optional<std::uint64_t> most_used(const Gpu& of) noexcept {
   if (!of.memory || has(of.memory->notes, hypomnesis::note::stale)) return std::nullopt;
   const auto& [used, total] = std::tie(of.memory->used_bytes, of.memory->total_bytes);
   const bool is_bound = has(of.memory->notes, hypomnesis::note::lower_bound);
@@ -189,7 +189,7 @@ std::optional<std::uint64_t> most_used(const gpu& of) noexcept {
   return used && !is_bound && !is_described ? used : total;
 }
 
-std::optional<double> fraction_used(const gpu& of) {
+std::optional<double> fraction_used(const Gpu& of) {
   if (!of.memory || !of.memory->total_bytes || !of.memory->used_bytes) return std::nullopt;
   const auto& pool = *of.memory;
   if (pool.free_bytes) return fraction_of(*pool.total_bytes - *pool.free_bytes, *pool.total_bytes);
@@ -202,8 +202,8 @@ using hypomnesis::part;
 using hypomnesis::pool_field;
 using hypomnesis::run_state;
 
-free_memory free_memory_of(gpu of, const hypomnesis::snapshot& snapshot) {
-  free_memory out;
+FreeMemory free_memory_of(Gpu of, const hypomnesis::snapshot& snapshot) {
+  FreeMemory out;
   if (const auto* const memory = largest_part(of)) {
     out.total = memory->total_bytes;
     out.bytes = memory->usable_bytes;
@@ -214,20 +214,20 @@ free_memory free_memory_of(gpu of, const hypomnesis::snapshot& snapshot) {
   return out;
 }
 
-using device_choice = std::vector<const free_memory*>;
+using DeviceChoice = std::vector<const FreeMemory*>;
 
-device_choice of_vendor(device_choice all, hypomnesis::vendor_id vendor) {
+DeviceChoice of_vendor(DeviceChoice all, hypomnesis::vendor_id vendor) {
   std::erase_if(all, [vendor](const auto* each) { return each->of.device.vendor != vendor; });
   return all;
 }
 
 // Leaves out those for which the RAM that they share has no room beside the ones before. What one
 // has beyond the RAM is not in it.
-device_choice having_room(const device_choice& all,
-                          std::optional<std::uint64_t> free_memory::*capacity, std::uint64_t wanted,
-                          std::optional<std::uint64_t> ram) {
+DeviceChoice having_room(const DeviceChoice& all,
+                         std::optional<std::uint64_t> FreeMemory::*capacity, std::uint64_t wanted,
+                         std::optional<std::uint64_t> ram) {
   if (!ram) return all;
-  device_choice out;
+  DeviceChoice out;
   auto left = *ram;
   for (const auto* each : all) {
     if (lies_in_ram(each->of)) {
@@ -249,22 +249,22 @@ bool is_limited(const hypomnesis::system_memory& ram) {
 
 }  // namespace
 
-std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot) {
+std::string why_not_usable(const Gpu& of, const hypomnesis::snapshot& snapshot) {
   return snapshot.reason(of.device.index, part::pools, number(pool_field::usable))->message;
 }
 
-std::vector<free_memory> free_memory_of_all(const session& in,
-                                            const hypomnesis::snapshot& snapshot) {
-  std::vector<free_memory> all;
+std::vector<FreeMemory> free_memory_of_all(const Session& in,
+                                           const hypomnesis::snapshot& snapshot) {
+  std::vector<FreeMemory> all;
   for (const auto& each : gpus_of(in, snapshot))
     if (!is_divided(each.device)) all.push_back(free_memory_of(each, snapshot));
   return all;
 }
 
-std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::uint64_t wanted,
-                                      std::size_t count, std::optional<std::uint64_t> ram) {
-  constexpr auto bytes = &free_memory::bytes;
-  device_choice able;
+std::vector<FreeMemory> largest_free(const std::vector<FreeMemory>& all, std::uint64_t wanted,
+                                     std::size_t count, std::optional<std::uint64_t> ram) {
+  constexpr auto bytes = &FreeMemory::bytes;
+  DeviceChoice able;
   for (const auto& each : all)
     if (each.bytes && *each.bytes >= wanted) able.push_back(&each);
   std::stable_sort(able.begin(), able.end(),
@@ -274,17 +274,17 @@ std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::
     if (chosen.size() < count) continue;
     chosen.resize(count);
     std::sort(chosen.begin(), chosen.end());  // as in the list
-    std::vector<free_memory> out;
+    std::vector<FreeMemory> out;
     for (const auto* each : chosen) out.push_back(*each);
     return out;
   }
   return {};
 }
 
-bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count,
+bool is_impossible(const std::vector<FreeMemory>& all, std::uint64_t wanted, std::size_t count,
                    std::optional<std::uint64_t> ram) {
-  constexpr auto total = &free_memory::total;
-  device_choice able;
+  constexpr auto total = &FreeMemory::total;
+  DeviceChoice able;
   for (const auto& each : all)
     if (!each.total || *each.total >= wanted) able.push_back(&each);
   return std::none_of(able.begin(), able.end(), [&](const auto* each) {

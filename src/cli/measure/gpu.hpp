@@ -17,7 +17,7 @@
 namespace hmn::cli {
 
 // Device and the pool that allocations come from.
-struct gpu {
+struct Gpu {
   hypomnesis::device device{};
   std::optional<hypomnesis::pool> memory;
   std::string product{};                  // in pci.ids, of a device whose driver has no name for it
@@ -33,11 +33,11 @@ struct PoolUse {
 };
 
 // The row of a device whose memory is the host's (an APU) counts host RAM in used_bytes, too.
-PoolUse split_use(const hypomnesis::usage& row, const gpu& on) noexcept;
+PoolUse split_use(const hypomnesis::usage& row, const Gpu& on) noexcept;
 
 // Returns the most that processes can use of the device's memory together: what is in use, or its
 // size where that is not known, a bound, or described by a file, which need not list all that is.
-std::optional<std::uint64_t> most_used(const gpu& of) noexcept;
+std::optional<std::uint64_t> most_used(const Gpu& of) noexcept;
 
 // Returns whether its memory and its processes are those of its partitions.
 bool is_divided(const hypomnesis::device& of) noexcept;
@@ -49,12 +49,12 @@ std::tuple<std::uint32_t, bool, std::uint32_t> place_of(const hypomnesis::device
 std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
                                           std::uint32_t index);
 
-std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
+std::vector<Gpu> gpus_of(const Session& in, const hypomnesis::snapshot& snapshot);
 
-using gpu_map = std::map<std::uint32_t, std::shared_ptr<const gpu>>;  // by index
-gpu_map map_of(const std::vector<gpu>& gpus);
+using GpuMap = std::map<std::uint32_t, std::shared_ptr<const Gpu>>;  // by index
+GpuMap map_of(const std::vector<Gpu>& gpus);
 // Returns one without a name for an index that is not listed.
-std::shared_ptr<const gpu> device_of(gpu_map& gpus, std::uint32_t index);
+std::shared_ptr<const Gpu> device_of(GpuMap& gpus, std::uint32_t index);
 
 // Returns the name of the product in the text of pci.ids: "GeForce RTX 4090" of "AD102 [GeForce RTX
 // 4090]"; empty: it is not listed.
@@ -62,9 +62,9 @@ std::string product_in(std::string_view pci_ids, std::uint32_t vendor, std::uint
 
 // Returns the name, or without one that of pci.ids, or the known ids: "AMD 1002:73bf", "virtio_gpu
 // 1af4:1050", "panthor GPU".
-std::optional<std::string> shown_name(const gpu& of);
+std::optional<std::string> shown_name(const Gpu& of);
 // Returns "GPU 0 [name]", "GPU 3 [name] in GPU 0".
-std::string label_of(const gpu& of);
+std::string label_of(const Gpu& of);
 
 // Returns the reason of a state other than ready: of an unreadable device the first value that
 // failed, else what explains the subject.
@@ -73,19 +73,19 @@ std::string why_state(const hypomnesis::snapshot& from, const hypomnesis::device
 
 // Returns whether its memory is the host's. What firmware set aside for an APU is not: the pool
 // decides, not the device.
-bool lies_in_ram(const gpu& of) noexcept;
+bool lies_in_ram(const Gpu& of) noexcept;
 
 // Returns the share of its memory that is not free; none without its total or its use.
-std::optional<double> fraction_used(const gpu& of);
+std::optional<double> fraction_used(const Gpu& of);
 std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);
 
 // Returns the memory that one allocation can be in: the part with the most usable, or all of it
 // where it has no parts; nullptr: unknown.
-const hypomnesis::pool* largest_part(const gpu& of) noexcept;
+const hypomnesis::pool* largest_part(const Gpu& of) noexcept;
 
 // Memory that could be allocated on a device now.
-struct free_memory {
-  gpu of;
+struct FreeMemory {
+  Gpu of;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> total;  // upper limit of future free memory
   bool is_estimated = false;           // the device is asleep: unused, hence all free
@@ -93,19 +93,18 @@ struct free_memory {
 };
 
 // Returns why nothing is known to be usable on a device of a snapshot with pools.
-std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot);
+std::string why_not_usable(const Gpu& of, const hypomnesis::snapshot& snapshot);
 
 // Returns each assignable device; for one that is divided, its partitions instead.
-std::vector<free_memory> free_memory_of_all(const session& in,
-                                            const hypomnesis::snapshot& snapshot);
+std::vector<FreeMemory> free_memory_of_all(const Session& in, const hypomnesis::snapshot& snapshot);
 
 // Returns so many devices of one vendor that have the memory, those with the most, in the order of
 // the list; empty: there are not enough. Devices whose memory is the host's have its usable RAM
 // together.
-std::vector<free_memory> largest_free(const std::vector<free_memory>& all, std::uint64_t wanted,
-                                      std::size_t count, std::optional<std::uint64_t> ram);
+std::vector<FreeMemory> largest_free(const std::vector<FreeMemory>& all, std::uint64_t wanted,
+                                     std::size_t count, std::optional<std::uint64_t> ram);
 // Returns whether so many of one vendor can never have it, with this total RAM.
-bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted, std::size_t count,
+bool is_impossible(const std::vector<FreeMemory>& all, std::uint64_t wanted, std::size_t count,
                    std::optional<std::uint64_t> ram);
 
 // Returns how much of the control group's limit is in use: of what is charged to it, cache that the

@@ -23,12 +23,12 @@ using hypomnesis::part;
 using hypomnesis::run_state;
 using hypomnesis::telemetry;
 
-struct value_source {
+struct ValueSource {
   part subject;
   std::uint32_t field;  // 0: the subject as a whole
   const char* name;
 };
-constexpr std::array<value_source, gpu_value_count> sources{{
+constexpr std::array<ValueSource, gpu_value_count> sources{{
     {part::telemetry, HMN_TELEMETRY_HAS_GPU_BUSY, "load"},
     {part::pools, HMN_POOL_HAS_USED, "memory"},
     {part::pools, HMN_POOL_HAS_TOTAL, "memory"},
@@ -37,49 +37,49 @@ constexpr std::array<value_source, gpu_value_count> sources{{
     {part::processes, 0, "processes"},
 }};
 
-bool has_value(const gpu_status& of, gpu_value which) {
+bool has_value(const GpuStatus& of, GpuValue which) {
   const auto& values = of.telemetry;
   switch (which) {
-    case gpu_value::load:
+    case GpuValue::load:
       return values && values->gpu_busy_percent;
-    case gpu_value::used:
+    case GpuValue::used:
       return used_bytes_of(of.of).has_value();
-    case gpu_value::total:
+    case GpuValue::total:
       return of.of.memory && of.of.memory->total_bytes;
-    case gpu_value::temperature:
+    case GpuValue::temperature:
       return values && values->temperature_celsius;
-    case gpu_value::power:
+    case GpuValue::power:
       return values && values->power_watts;
-    case gpu_value::users:
+    case GpuValue::users:
       break;
   }
   return true;
 }
 
-absence absence_of(const hypomnesis::diagnostic& why) {
+Absence absence_of(const hypomnesis::diagnostic& why) {
   return {true, why.status == hypomnesis::status_code::unsupported,
           why.reason == hypomnesis::reason_id::not_yet, why.message};
 }
 
 // Returns the snapshot that has the subject.
-const hypomnesis::snapshot& source_of(const gpu_snapshots& from, part subject) {
+const hypomnesis::snapshot& source_of(const GpuSnapshots& from, part subject) {
   return subject == part::pools ? from.memory : from.further;
 }
 
-void add_absences(const gpu_snapshots& from, gpu_status& to) {
+void add_absences(const GpuSnapshots& from, GpuStatus& to) {
   const auto index = to.of.device.index;
   for (std::size_t i = 0; i < gpu_value_count; ++i) {
-    if (has_value(to, static_cast<gpu_value>(i))) continue;
+    if (has_value(to, static_cast<GpuValue>(i))) continue;
     const auto& [subject, field, name] = sources[i];
     const auto why = source_of(from, subject).reason(index, subject, field);
-    to.absences[i] = why ? absence_of(*why) : absence{true, false, false, {}};
+    to.absences[i] = why ? absence_of(*why) : Absence{true, false, false, {}};
   }
 }
 
 // Takes the later state if a device has stopped to answer in between. What was read of a device
 // that is lost now is of the past.
-void add_state(const gpu_snapshots& from, const std::vector<hypomnesis::device>& later,
-               gpu_status& to) {
+void add_state(const GpuSnapshots& from, const std::vector<hypomnesis::device>& later,
+               GpuStatus& to) {
   const auto index = to.of.device.index;
   const bool was_known = state_of(to.of).has_value();
   if (!was_known && index < later.size() && later[index].index == index)
@@ -90,13 +90,13 @@ void add_state(const gpu_snapshots& from, const std::vector<hypomnesis::device>&
   to.why_state = why_state(source_of(from, subject), to.of.device, subject);
 }
 
-std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& snapshot,
-                                 gpu_map gpus) {
-  user_names users(in.is_simulated());
-  const auto until = user_names::clock::now() + in.patience();
-  std::vector<process_row> rows;
+std::vector<ProcessRow> rows_of(const Session& in, const hypomnesis::snapshot& snapshot,
+                                GpuMap gpus) {
+  UserNames users(in.is_simulated());
+  const auto until = UserNames::Clock::now() + in.patience();
+  std::vector<ProcessRow> rows;
   for (auto& usage : snapshot.usages()) {
-    process_row row;
+    ProcessRow row;
     row.on = device_of(gpus, usage.device_index);
     row.user = users.of(usage, until);
     row.usage = std::move(usage);
@@ -106,9 +106,9 @@ std::vector<process_row> rows_of(const session& in, const hypomnesis::snapshot& 
   return rows;
 }
 
-std::vector<std::string> names_of(row_list rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const process_row* a, const process_row* b) {
-    return comes_before(*a, *b, sort_key::vram);
+std::vector<std::string> names_of(RowList rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const ProcessRow* a, const ProcessRow* b) {
+    return comes_before(*a, *b, SortKey::vram);
   });
   std::vector<std::string> names;
   for (const auto* each : rows) {
@@ -118,20 +118,20 @@ std::vector<std::string> names_of(row_list rows) {
   return names;
 }
 
-void add_users(const row_list& rows, bool lacks_rows, gpu_status& to) {
+void add_users(const RowList& rows, bool lacks_rows, GpuStatus& to) {
   const auto own = part_of(rows, to.of.device.index,
-                           [](const process_row* each) { return each->usage.device_index; });
-  to.users = group_rows({own.begin(), own.end()}, grouping::user, {lacks_rows, {}});
-  usage_tally all;
+                           [](const ProcessRow* each) { return each->usage.device_index; });
+  to.users = group_rows({own.begin(), own.end()}, Grouping::user, {lacks_rows, {}});
+  UsageTally all;
   for (const auto* each : own) all.add(*each);
   if (auto why = all.why_none(); !why.empty()) to.doubts.push_back(std::move(why));
   to.processes = names_of({own.begin(), own.end()});
 }
 
 // Adds who uses each GPU; a list that is missing is an absent value.
-void add_users(const session& in, const hypomnesis::snapshot& snapshot,
-               const std::vector<gpu>& gpus, std::vector<gpu_status>& to) {
-  std::map<std::uint32_t, absence> missing;
+void add_users(const Session& in, const hypomnesis::snapshot& snapshot,
+               const std::vector<Gpu>& gpus, std::vector<GpuStatus>& to) {
+  std::map<std::uint32_t, Absence> missing;
   std::map<std::uint32_t, std::vector<std::string>> doubts;
   bool lacks_some = false;  // of any device
   for (const auto& each : merge_processes(snapshot.diagnostics())) {
@@ -144,28 +144,28 @@ void add_users(const session& in, const hypomnesis::snapshot& snapshot,
   }
   const auto rows = rows_of(in, snapshot, map_of(gpus));
   auto counted = list_of(rows);
-  std::erase_if(counted, [repeated = repeated_rows(counted)](const process_row* each) {
+  std::erase_if(counted, [repeated = RepeatedRows(counted)](const ProcessRow* each) {
     return repeated.contains(*each);
   });
   for (auto& each : to) {
     const auto lacks = missing.find(each.of.device.index);
     if (lacks != missing.end())
-      each.absences[static_cast<std::size_t>(gpu_value::users)] = lacks->second;
+      each.absences[static_cast<std::size_t>(GpuValue::users)] = lacks->second;
     each.doubts = std::move(doubts[each.of.device.index]);
     add_users(counted, lacks_some || lacks != missing.end(), each);
   }
 }
 
 // Message and the values that it explains: the same for several devices is one line.
-using explanation = std::pair<std::string, std::string>;
+using Explanation = std::pair<std::string, std::string>;
 
-struct explanations {
-  std::map<explanation, std::size_t> places;
-  std::vector<std::pair<explanation, std::vector<std::uint32_t>>> all;  // in order of the devices
+struct Explanations {
+  std::map<Explanation, std::size_t> places;
+  std::vector<std::pair<Explanation, std::vector<std::uint32_t>>> all;  // in order of the devices
 };
 
-void collect(const gpu_status& of, explanations& to) {
-  const auto add = [&](const explanation& why) {
+void collect(const GpuStatus& of, Explanations& to) {
+  const auto add = [&](const Explanation& why) {
     const auto [place, is_new] = to.places.try_emplace(why, to.all.size());
     if (is_new) to.all.push_back({why, {}});
     to.all[place->second].second.push_back(of.of.device.index);
@@ -192,20 +192,20 @@ void collect(const gpu_status& of, explanations& to) {
 
 }  // namespace
 
-std::optional<std::string_view> state_of(const gpu& of) noexcept {
+std::optional<std::string_view> state_of(const Gpu& of) noexcept {
   const auto state = of.device.state;
   if (state == run_state::ready || state == run_state::unknown) return std::nullopt;
   return state_word(state);
 }
 
-std::optional<std::uint64_t> used_bytes_of(const gpu& of) noexcept {
+std::optional<std::uint64_t> used_bytes_of(const Gpu& of) noexcept {
   return of.memory ? of.memory->used_bytes : std::nullopt;
 }
 
-std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from) {
+std::vector<GpuStatus> statuses_of(const Session& in, const GpuSnapshots& from) {
   const auto gpus = gpus_of(in, from.memory);
   const auto later = from.further.devices();
-  std::vector<gpu_status> all;
+  std::vector<GpuStatus> all;
   for (const auto& each : gpus) {
     auto& status = all.emplace_back();
     status.of = each;
@@ -217,8 +217,8 @@ std::vector<gpu_status> statuses_of(const session& in, const gpu_snapshots& from
   return all;
 }
 
-std::vector<std::string> reason_lines(const std::vector<gpu_status>& all) {
-  explanations grouped;
+std::vector<std::string> reason_lines(const std::vector<GpuStatus>& all) {
+  Explanations grouped;
   for (const auto& each : all) collect(each, grouped);
   std::vector<std::string> lines;
   for (const auto& [why, devices] : grouped.all)
@@ -229,7 +229,7 @@ std::vector<std::string> reason_lines(const std::vector<gpu_status>& all) {
 
 namespace {
 
-using cell = table::cell;
+using Cell = Table::Cell;
 
 constexpr double warm_celsius = 80;
 constexpr double hot_celsius = 90;
@@ -248,38 +248,38 @@ std::string_view without_vendor(std::string_view name, std::string_view vendor) 
   return rest.size() > 1 && rest.front() == ' ' ? rest.substr(1) : name;
 }
 
-std::string_view sign_of(const gpu_status& of, gpu_value which) {
+std::string_view sign_of(const GpuStatus& of, GpuValue which) {
   return sign_of_missing(of.why_missing(which).is_unsupported);
 }
 
-cell missing_cell(const gpu_status& of, gpu_value which) {
+Cell missing_cell(const GpuStatus& of, GpuValue which) {
   if (state_of(of.of)) return {};
-  return {std::string(sign_of(of, which)), tone::faint};
+  return {std::string(sign_of(of, which)), Tone::faint};
 }
 
-tone tone_of_age(hypomnesis::note notes, tone fresh = tone::plain) {
-  return is_fresh(notes) ? fresh : tone::faint;
+Tone tone_of_age(hypomnesis::note notes, Tone fresh = Tone::plain) {
+  return is_fresh(notes) ? fresh : Tone::faint;
 }
 
-tone tone_of_state(run_state of) {
-  return of == run_state::asleep ? tone::faint : tone::bad;
+Tone tone_of_state(run_state of) {
+  return of == run_state::asleep ? Tone::faint : Tone::bad;
 }
 
 // Returns a unit with its space; in compact form it is in the title.
-std::string unit(std::string_view name, spacing with) {
-  return with == spacing::roomy ? fmt::format(" {}", name) : std::string();
+std::string unit(std::string_view name, Spacing with) {
+  return with == Spacing::roomy ? fmt::format(" {}", name) : std::string();
 }
 
-std::string slash(spacing with) {
-  return with == spacing::roomy ? " / " : "/";
+std::string slash(Spacing with) {
+  return with == Spacing::roomy ? " / " : "/";
 }
 
-std::string sum_text(const usage_tally& of) {
+std::string sum_text(const UsageTally& of) {
   const auto bytes = of.bytes();
   return bytes ? gib_text(of.is_at_least() ? ">=" : "", *bytes) : "?";
 }
 
-std::string user_text(const usage_group& of, std::size_t longest, const style& as) {
+std::string user_text(const UsageGroup& of, std::size_t longest, const Style& as) {
   std::string name = of.name.value_or("?");
   if (!name.empty() && all_digits(name)) name = "uid " + name;
   return fmt::format("{} {}",
@@ -288,8 +288,8 @@ std::string user_text(const usage_group& of, std::size_t longest, const style& a
 }
 
 // Names the first users, and adds up the others.
-std::string users_text(const std::vector<usage_group>& users, std::size_t named,
-                       std::size_t longest, const style& as) {
+std::string users_text(const std::vector<UsageGroup>& users, std::size_t named, std::size_t longest,
+                       const Style& as) {
   std::string text;
   for (std::size_t i = 0; i < named; ++i)
     text += (i == 0 ? "" : ", ") + user_text(users[i], longest, as);
@@ -308,7 +308,7 @@ std::string users_text(const std::vector<usage_group>& users, std::size_t named,
 
 }  // namespace
 
-std::string short_name(const gpu& of, const gpu* parent) {
+std::string short_name(const Gpu& of, const Gpu* parent) {
   const auto& name = of.device.name;
   if (!name) return shown_name(of).value_or("?");
   if (parent != nullptr && parent->device.name && name->starts_with(*parent->device.name + " "))
@@ -317,61 +317,60 @@ std::string short_name(const gpu& of, const gpu* parent) {
 }
 
 std::string amount_text(std::string_view mark, std::optional<std::uint64_t> used,
-                        std::optional<std::uint64_t> total, spacing with,
+                        std::optional<std::uint64_t> total, Spacing with,
                         std::string_view sign_of_used) {
   return fmt::format("{}{}{}{}", used ? gib_text(mark, *used) : std::string(sign_of_used),
                      slash(with), total ? gib_text(*total) : "?", unit("GiB", with));
 }
 
-cell load_cell(const gpu_status& of, spacing with) {
+Cell load_cell(const GpuStatus& of, Spacing with) {
   if (const auto state = state_of(of.of))
     return {std::string(*state), tone_of_state(of.of.device.state)};
-  if (!of.telemetry || !of.telemetry->gpu_busy_percent) return missing_cell(of, gpu_value::load);
+  if (!of.telemetry || !of.telemetry->gpu_busy_percent) return missing_cell(of, GpuValue::load);
   return {fmt::format("{:.0f}{}", *of.telemetry->gpu_busy_percent, unit("%", with)),
           tone_of_age(of.telemetry->notes)};
 }
 
-cell memory_cell(const gpu_status& of, spacing with) {
+Cell memory_cell(const GpuStatus& of, Spacing with) {
   const auto used = used_bytes_of(of.of);
   const auto total = of.of.memory ? of.of.memory->total_bytes : std::nullopt;
-  if (!used && !total) return missing_cell(of, gpu_value::used);
+  if (!used && !total) return missing_cell(of, GpuValue::used);
   const auto notes = of.of.memory->notes;
-  return {amount_text(mark_of(notes), used, total, with, sign_of(of, gpu_value::used)),
+  return {amount_text(mark_of(notes), used, total, with, sign_of(of, GpuValue::used)),
           tone_of_age(notes)};
 }
 
-cell temperature_cell(const gpu_status& of, spacing with, const style& as) {
+Cell temperature_cell(const GpuStatus& of, Spacing with, const Style& as) {
   if (!of.telemetry || !of.telemetry->temperature_celsius)
-    return missing_cell(of, gpu_value::temperature);
+    return missing_cell(of, GpuValue::temperature);
   const auto celsius = *of.telemetry->temperature_celsius;
-  const auto how = celsius >= hot_celsius    ? tone::bad
-                   : celsius >= warm_celsius ? tone::warning
-                                             : tone::plain;
+  const auto how = celsius >= hot_celsius    ? Tone::bad
+                   : celsius >= warm_celsius ? Tone::warning
+                                             : Tone::plain;
   return {fmt::format("{:.0f}{}", celsius, unit(as.ascii_only ? "C" : "\u00b0C", with)),
           tone_of_age(of.telemetry->notes, how)};
 }
 
-cell power_cell(const gpu_status& of, spacing with) {
+Cell power_cell(const GpuStatus& of, Spacing with) {
   if (!of.telemetry || (!of.telemetry->power_watts && !of.telemetry->power_limit_watts))
-    return missing_cell(of, gpu_value::power);
+    return missing_cell(of, GpuValue::power);
   const auto& values = *of.telemetry;
   auto text = values.power_watts ? fmt::format("{:.0f}", *values.power_watts)
-                                 : std::string(sign_of(of, gpu_value::power));
+                                 : std::string(sign_of(of, GpuValue::power));
   if (values.power_limit_watts)
     text += slash(with) + fmt::format("{:.0f}", *values.power_limit_watts);
   return {text + unit("W", with), tone_of_age(values.notes)};
 }
 
-cell users_cell(const gpu_status& of, shown_users which, const style& as) {
+Cell users_cell(const GpuStatus& of, ShownUsers which, const Style& as) {
   if (of.users.empty())
-    return of.why_missing(gpu_value::users).is_missing ? missing_cell(of, gpu_value::users)
-                                                       : cell{};
-  cell out{users_text(of.users, of.users.size(), whole_name, as), tone::plain, {}};
-  if (which == shown_users::all) return out;
+    return of.why_missing(GpuValue::users).is_missing ? missing_cell(of, GpuValue::users) : Cell{};
+  Cell out{users_text(of.users, of.users.size(), whole_name, as), Tone::plain, {}};
+  if (which == ShownUsers::all) return out;
   for (auto named = of.users.size(); named > 0; --named)
     for (const std::size_t longest : {whole_name, std::size_t{16}, std::size_t{10}})
       out.shorter.push_back(users_text(of.users, named, longest, as));
-  if (which == shown_users::sum && of.users.size() > 1)
+  if (which == ShownUsers::sum && of.users.size() > 1)
     out.shorter.push_back(users_text(of.users, 0, whole_name, as));
   return out;
 }

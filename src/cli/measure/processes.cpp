@@ -35,11 +35,11 @@ using hypomnesis::name_status;
 using hypomnesis::note;
 
 // Values that not every driver has.
-struct optional_field {
+struct OptionalField {
   std::uint32_t field;
   bool (*is_known)(const hypomnesis::usage&);
 };
-constexpr optional_field optional_fields[] = {
+constexpr OptionalField optional_fields[] = {
     {HMN_USAGE_HAS_USED, [](const auto& of) { return of.used_bytes.has_value(); }},
     {HMN_USAGE_HAS_RESIDENT, [](const auto& of) { return of.resident_bytes.has_value(); }},
     {HMN_USAGE_HAS_COMMITTED, [](const auto& of) { return of.committed_bytes.has_value(); }},
@@ -58,21 +58,21 @@ std::uint32_t known_fields(const hypomnesis::usage& of) {
   return fields;
 }
 
-struct tally {
-  process_count all;
-  usage_tally total;
-  process_count nameless;
-  process_count stale;
+struct Tally {
+  ProcessCount all;
+  UsageTally total;
+  ProcessCount nameless;
+  ProcessCount stale;
   std::optional<accounting_kind> accounting;
   bool one_accounting = true;
 };
 
-bool could_be_named(const process_row& row) {
+bool could_be_named(const ProcessRow& row) {
   return !has(row.usage.notes, note::foreign_pid) &&
          row.usage.name_state == name_status::protected_process;
 }
 
-void count(tally& so_far, const process_row& row) {
+void count(Tally& so_far, const ProcessRow& row) {
   if (!row.usage.process_name && could_be_named(row)) so_far.nameless.add(row.usage);
   so_far.total.add(row);
   if (!row.usage.used_bytes) return;
@@ -82,7 +82,7 @@ void count(tally& so_far, const process_row& row) {
   so_far.accounting = row.usage.accounting;
 }
 
-std::string filter_text(const process_filter& filter) {
+std::string filter_text(const ProcessFilter& filter) {
   std::string text;
   if (filter.pid) text += fmt::format(" pid={}", *filter.pid);
   if (!filter.devices.empty()) text += fmt::format(" device={}", fmt::join(filter.devices, ","));
@@ -91,9 +91,9 @@ std::string filter_text(const process_filter& filter) {
   return text.empty() ? text : " matching" + text;
 }
 
-std::string total_text(const tally& all) {
+std::string total_text(const Tally& all) {
   const auto kind =
-      all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
+      all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : Word{};
   auto text = all.total.why_none();
   if (!text.empty()) text = "total unknown: " + text;
   if (const auto bytes = all.total.bytes())
@@ -113,7 +113,7 @@ std::string total_text(const tally& all) {
 }  // namespace
 
 // The start of an exited process is that of the accounting, which each device begins by itself.
-void process_count::add(const hypomnesis::usage& row) {
+void ProcessCount::add(const hypomnesis::usage& row) {
   if (row.pid == 0 && row.name_state != name_status::kernel) {
     ++without_pid_;
     return;
@@ -124,15 +124,14 @@ void process_count::add(const hypomnesis::usage& row) {
     known.insert(*start);
 }
 
-std::size_t process_count::size() const {
+std::size_t ProcessCount::size() const {
   auto count = without_pid_;
   for (const auto& [pid, known] : starts_) count += std::max<std::size_t>(known.size(), 1);
   return count;
 }
 
-unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from,
-                                     const std::vector<hypomnesis::usage>& all,
-                                     std::uint32_t asked) {
+UnsupportedUsage::UnsupportedUsage(const hypomnesis::snapshot& from,
+                                   const std::vector<hypomnesis::usage>& all, std::uint32_t asked) {
   std::map<std::uint32_t, std::uint32_t> known;
   for (const auto& each : all) known[each.device_index] |= known_fields(each);
   for (const auto& [device, fields] : known)
@@ -146,7 +145,7 @@ unsupported_usage::unsupported_usage(const hypomnesis::snapshot& from,
       explained_.emplace(*each.pid, *each.device_index);
 }
 
-std::uint32_t unsupported_usage::of(const hypomnesis::usage& row) const {
+std::uint32_t UnsupportedUsage::of(const hypomnesis::usage& row) const {
   const auto found = by_device_.find(row.device_index);
   return found == by_device_.end() || explained_.contains({row.pid, row.device_index})
              ? 0
@@ -165,18 +164,18 @@ std::string short_container(std::string_view id) {
   return std::string(id.size() - start == id_length ? id.substr(0, start + shown) : id);
 }
 
-void sort_rows(std::vector<process_row>& rows, sort_key by) {
-  std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
-    if (by == sort_key::user && a.user != b.user) return a.user && (!b.user || *a.user < *b.user);
+void sort_rows(std::vector<ProcessRow>& rows, SortKey by) {
+  std::stable_sort(rows.begin(), rows.end(), [by](const ProcessRow& a, const ProcessRow& b) {
+    if (by == SortKey::user && a.user != b.user) return a.user && (!b.user || *a.user < *b.user);
     return comes_before(a, b, by);
   });
 }
 
-std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
+std::string count_sentence(const std::vector<ProcessRow>& rows, const ProcessFilter& filter,
                            bool is_partial) {
-  tally all;
+  Tally all;
   if (is_partial) all.total.set_partial();
-  const repeated_rows repeated(list_of(rows));
+  const RepeatedRows repeated(list_of(rows));
   for (const auto& each : rows) {
     all.all.add(each.usage);
     if (!repeated.contains(each)) count(all, each);
@@ -189,50 +188,50 @@ std::string count_sentence(const std::vector<process_row>& rows, const process_f
 
 namespace {
 
-std::optional<std::uint64_t> size_of(const process_row& row, sort_key by) noexcept {
-  if (by == sort_key::shared) return row.usage.host_pool_bytes;
-  if (by == sort_key::total) return total_of(row);
-  if (by == sort_key::ram) return row.usage.host_resident_bytes;
+std::optional<std::uint64_t> size_of(const ProcessRow& row, SortKey by) noexcept {
+  if (by == SortKey::shared) return row.usage.host_pool_bytes;
+  if (by == SortKey::total) return total_of(row);
+  if (by == SortKey::ram) return row.usage.host_resident_bytes;
   return row.usage.used_bytes;
 }
 
 }  // namespace
 
-expected<sort_key> parse_sort_key(std::string_view text, std::span<const std::string_view> among) {
-  if (text == "dedicated" || text == "committed") return sort_key::vram;  // of the predecessor
+Expected<SortKey> parse_sort_key(std::string_view text, std::span<const std::string_view> among) {
+  if (text == "dedicated" || text == "committed") return SortKey::vram;  // of the predecessor
   const auto found = choose_word("--sort", text, among);
-  return found ? expected<sort_key>(static_cast<sort_key>(*found)) : found.why();
+  return found ? Expected<SortKey>(static_cast<SortKey>(*found)) : found.why();
 }
 
-std::string_view name_of(sort_key key) noexcept {
-  if (key == sort_key::vram) return "VRAM";
-  if (key == sort_key::ram) return "RAM";
+std::string_view name_of(SortKey key) noexcept {
+  if (key == SortKey::vram) return "VRAM";
+  if (key == SortKey::ram) return "RAM";
   return sort_words[static_cast<std::size_t>(key)];
 }
 
-void show_pool(process_row& row, std::optional<std::uint64_t> PoolUse::*shown) noexcept {
+void show_pool(ProcessRow& row, std::optional<std::uint64_t> PoolUse::*shown) noexcept {
   row.use = split_use(row.usage, *row.on);
   row.is_split = row.use.own != row.usage.used_bytes;
   row.usage.used_bytes = row.use.*shown;
 }
 
-std::optional<std::uint64_t> total_of(const process_row& row) noexcept {
+std::optional<std::uint64_t> total_of(const ProcessRow& row) noexcept {
   const auto& [used, shared] = std::tie(row.usage.used_bytes, row.usage.host_pool_bytes);
   if (!used || !shared) return used ? used : shared;
   return saturating_sum(*used, *shared);
 }
 
-bool comes_before(const process_row& first, const process_row& second, sort_key by) {
+bool comes_before(const ProcessRow& first, const ProcessRow& second, SortKey by) {
   const auto& a = first.usage;
   const auto& b = second.usage;
-  if (by == sort_key::load && a.busy_percent != b.busy_percent)
+  if (by == SortKey::load && a.busy_percent != b.busy_percent)
     return a.busy_percent > b.busy_percent;
-  if (by != sort_key::name && by != sort_key::pid) {
+  if (by != SortKey::name && by != SortKey::pid) {
     const auto left = size_of(first, by);
     const auto right = size_of(second, by);
     if (left != right) return left > right;
   }
-  if (by != sort_key::pid && a.process_name != b.process_name)
+  if (by != SortKey::pid && a.process_name != b.process_name)
     return a.process_name < b.process_name;
   return std::tie(a.pid, a.device_index) < std::tie(b.pid, b.device_index);
 }
@@ -244,7 +243,7 @@ constexpr std::array<std::string_view, 7> words = {"process", "user", "container
 
 // Returns whether a row without a container is of a process in none: of a foreign, exited or
 // protected one it is not known.
-bool has_known_container(const process_row& row) {
+bool has_known_container(const ProcessRow& row) {
   const auto state = row.usage.name_state;
   return row.usage.process_container ||
          (!has(row.usage.notes, note::foreign_pid) && state != name_status::exited &&
@@ -252,32 +251,32 @@ bool has_known_container(const process_row& row) {
 }
 
 // Returns the name of the pod, job or unit of a process; empty: it is in none.
-const std::string& name_in(const procfs::workload& of, grouping by) {
-  if (by == grouping::pod) return of.pod;
-  return by == grouping::job ? of.job : of.unit;
+const std::string& name_in(const procfs::Workload& of, Grouping by) {
+  if (by == Grouping::pod) return of.pod;
+  return by == Grouping::job ? of.job : of.unit;
 }
 
 // Identity of a group: a name, or the index of a device.
-struct group_id {
+struct GroupId {
   bool is_known = true;
   std::optional<std::string> name;
   std::uint32_t device = 0;
 
-  bool operator<(const group_id& other) const {
+  bool operator<(const GroupId& other) const {
     return std::tie(is_known, name, device) < std::tie(other.is_known, other.name, other.device);
   }
 };
 
-group_id id_of(const process_row& row, grouping by) {
-  if (by == grouping::device) return {true, std::nullopt, row.usage.device_index};
-  if (by == grouping::user) return {row.user.has_value(), row.user, 0};
-  if (by == grouping::container) return {has_known_container(row), row.usage.process_container, 0};
+GroupId id_of(const ProcessRow& row, Grouping by) {
+  if (by == Grouping::device) return {true, std::nullopt, row.usage.device_index};
+  if (by == Grouping::user) return {row.user.has_value(), row.user, 0};
+  if (by == Grouping::container) return {has_known_container(row), row.usage.process_container, 0};
   if (!row.in) return {false, std::nullopt, 0};
   const auto& name = name_in(*row.in, by);
   return {true, name.empty() ? std::nullopt : std::optional(name), 0};
 }
 
-bool is_greater(const usage_group& a, const usage_group& b) {
+bool is_greater(const UsageGroup& a, const UsageGroup& b) {
   if (a.is_known != b.is_known) return a.is_known;
   const auto left = a.total.bytes();
   const auto right = b.total.bytes();
@@ -286,21 +285,21 @@ bool is_greater(const usage_group& a, const usage_group& b) {
 
 }  // namespace
 
-void usage_tally::add(const process_row& row) {
+void UsageTally::add(const ProcessRow& row) {
   add(row.usage, row.usage.used_bytes, row.is_split);
   compare(row.usage, row.use.main, most_used(*row.on));
 }
 
-void usage_tally::compare(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
-                          std::optional<std::uint64_t> most) {
+void UsageTally::compare(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
+                         std::optional<std::uint64_t> most) {
   // Committed memory is not used memory.
   if (!used || !most || row.accounting == accounting_kind::committed || !is_fresh(row)) return;
   add_usage(main_sums_[row.device_index], row, *used);
   most_[row.device_index] = *most;
 }
 
-void usage_tally::add(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
-                      bool is_split) {
+void UsageTally::add(const hypomnesis::usage& row, std::optional<std::uint64_t> used,
+                     bool is_split) {
   is_split_ = is_split_ || is_split;
   if (row.busy_percent)
     busy_percent_ = busy_percent_.value_or(0) + *row.busy_percent;
@@ -317,19 +316,19 @@ void usage_tally::add(const hypomnesis::usage& row, std::optional<std::uint64_t>
     add_usage(sums_[row.device_index], row, *used);
 }
 
-std::optional<std::uint64_t> usage_tally::total(const sums& all) {
+std::optional<std::uint64_t> UsageTally::total(const Sums& all) {
   if (all.empty()) return std::nullopt;
   std::uint64_t bytes = 0;
   for (const auto& [device, sum] : all) bytes = saturating_sum(bytes, sum.at_least());
   return bytes;
 }
 
-bool usage_tally::is_exact(const sums& all) {
+bool UsageTally::is_exact(const Sums& all) {
   return std::all_of(all.begin(), all.end(),
                      [](const auto& each) { return each.second.is_exact(); });
 }
 
-std::string usage_tally::why_none() const {
+std::string UsageTally::why_none() const {
   for (const auto& [device, most] : most_) {
     const auto sum = main_sums_.find(device);
     if (sum != main_sums_.end() && sum->second.at_least() > most)
@@ -339,53 +338,52 @@ std::string usage_tally::why_none() const {
   return {};
 }
 
-std::optional<std::uint64_t> usage_tally::bytes() const {
+std::optional<std::uint64_t> UsageTally::bytes() const {
   return why_none().empty() ? total(sums_) : std::nullopt;
 }
 
-bool usage_tally::is_at_least() const {
+bool UsageTally::is_at_least() const {
   return is_partial_ || is_lower_bound_ || unknown_size() > 0 || !is_exact(sums_);
 }
 
-bool usage_tally::is_host_at_least() const {
+bool UsageTally::is_host_at_least() const {
   return is_partial_ || is_lower_bound_ || lacks_host_ || !is_exact(host_sums_);
 }
 
-std::string_view word_of(grouping by) noexcept {
+std::string_view word_of(Grouping by) noexcept {
   return words[static_cast<std::size_t>(by)];
 }
 
-expected<grouping> parse_grouping(std::string_view option, std::string_view text,
-                                  std::span<const grouping> known) {
+Expected<Grouping> parse_grouping(std::string_view option, std::string_view text,
+                                  std::span<const Grouping> known) {
   std::vector<std::string_view> known_words;
   for (const auto each : known) known_words.push_back(word_of(each));
   const auto found = choose_word(option, text, known_words);
-  return found ? expected<grouping>(known[*found]) : found.why();
+  return found ? Expected<Grouping>(known[*found]) : found.why();
 }
 
-row_list list_of(const std::vector<process_row>& rows) {
-  row_list all;
+RowList list_of(const std::vector<ProcessRow>& rows) {
+  RowList all;
   for (const auto& each : rows) all.push_back(&each);
   return all;
 }
 
-repeated_rows::repeated_rows(const row_list& all) {
+RepeatedRows::RepeatedRows(const RowList& all) {
   for (const auto* each : all) add(each->usage, each->on->device);
 }
 
-void repeated_rows::add(const hypomnesis::usage& row, const hypomnesis::device& on) {
+void RepeatedRows::add(const hypomnesis::usage& row, const hypomnesis::device& on) {
   if (on.parent_index && on.vendor != hypomnesis::vendor_id::amd)
     on_partitions_.insert({row.pid, *on.parent_index});
 }
 
-std::vector<usage_group> group_rows(const row_list& rows, grouping by,
-                                    const partial_lists& partial) {
-  const repeated_rows repeated(rows);
-  std::map<group_id, usage_group> groups;
+std::vector<UsageGroup> group_rows(const RowList& rows, Grouping by, const PartialLists& partial) {
+  const RepeatedRows repeated(rows);
+  std::map<GroupId, UsageGroup> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& row = *rows[i];
     const bool is_repeated = repeated.contains(row);
-    if (is_repeated && by == grouping::device) continue;
+    if (is_repeated && by == Grouping::device) continue;
     const auto id = id_of(row, by);
     auto& to = groups[id];
     to.name = id.name;
@@ -400,9 +398,9 @@ std::vector<usage_group> group_rows(const row_list& rows, grouping by,
   }
   const bool has_unknown = std::any_of(groups.begin(), groups.end(),
                                        [](const auto& each) { return !each.first.is_known; });
-  std::vector<usage_group> sorted;
+  std::vector<UsageGroup> sorted;
   for (auto& [id, group] : groups) {
-    const bool lacks_rows = by == grouping::device
+    const bool lacks_rows = by == Grouping::device
                                 ? partial.all || partial.devices.contains(id.device)
                                 : partial.any() || (has_unknown && id.is_known);
     if (lacks_rows) group.total.set_partial();
@@ -412,36 +410,36 @@ std::vector<usage_group> group_rows(const row_list& rows, grouping by,
   return sorted;
 }
 
-bool user_filter::matches(const process_row& row) const {
+bool UserFilter::matches(const ProcessRow& row) const {
   return (uid && row.usage.uid == uid) || row.user == given;
 }
 
-expected<user_filter> find_user(const std::string& given, bool is_simulated,
-                                std::chrono::steady_clock::time_point until) {
+Expected<UserFilter> find_user(const std::string& given, bool is_simulated,
+                               std::chrono::steady_clock::time_point until) {
   std::uint32_t number = 0;
   const auto parsed = std::from_chars(given.data(), given.data() + given.size(), number);
   if (parsed.ec == std::errc{} && parsed.ptr == given.data() + given.size())
-    return user_filter{given, number};
-  if (given == "root") return user_filter{given, 0};
+    return UserFilter{given, number};
+  if (given == "root") return UserFilter{given, 0};
   if (is_simulated)
     return failed(fmt::format(
         "--user \"{}\": no such user: a simulated machine has root and numbers", given));
   // On a thread: the name may come over a network that hangs.
-  const auto answer = std::make_shared<std::promise<user_search>>();
+  const auto answer = std::make_shared<std::promise<UserSearch>>();
   auto answered = answer->get_future();
   start_thread([answer, given] { answer->set_value(find_uid(given)); }).detach();
-  if (answered.wait_until(until) != std::future_status::ready) return user_filter{given, {}};
+  if (answered.wait_until(until) != std::future_status::ready) return UserFilter{given, {}};
   const auto found = answered.get();
   if (found.is_answered && !found.uid)
     return failed(fmt::format("--user \"{}\": no such user", given));
-  return user_filter{given, found.uid};
+  return UserFilter{given, found.uid};
 }
 
-struct user_names::shared {
+struct UserNames::Shared {
   // Where users have no numbers, they are known by their processes.
-  using key = std::pair<std::optional<std::uint32_t>, std::uint64_t>;
-  struct search_for {
-    key of;
+  using Key = std::pair<std::optional<std::uint32_t>, std::uint64_t>;
+  struct SearchFor {
+    Key of;
     std::uint32_t pid;
   };
 
@@ -461,18 +459,18 @@ struct user_names::shared {
 
   std::mutex mutex;
   std::condition_variable is_done;
-  std::map<key, std::optional<std::string>> names;
-  std::vector<search_for> wanted;
+  std::map<Key, std::optional<std::string>> names;
+  std::vector<SearchFor> wanted;
   bool is_searching = false;
 };
 
-user_names::user_names(bool is_simulated)
-    : shared_(is_simulated ? nullptr : std::make_shared<shared>()) {}
+UserNames::UserNames(bool is_simulated)
+    : shared_(is_simulated ? nullptr : std::make_shared<Shared>()) {}
 
-std::optional<std::string> user_names::of(const hypomnesis::usage& row, clock::time_point until) {
+std::optional<std::string> UserNames::of(const hypomnesis::usage& row, Clock::time_point until) {
   const auto number = row.uid ? std::optional(std::to_string(*row.uid)) : std::nullopt;
   if (!shared_ || has(row.notes, hypomnesis::note::foreign_pid)) return number;
-  const shared::key key{row.uid, row.uid ? 0 : row.process_key.value_or(row.pid)};
+  const Shared::Key key{row.uid, row.uid ? 0 : row.process_key.value_or(row.pid)};
   constexpr std::size_t most_names = 1000;
   std::unique_lock lock(shared_->mutex);
   if (shared_->names.size() > most_names) shared_->names.clear();

@@ -23,19 +23,19 @@
 namespace hmn::cli {
 
 // Order of processes: `--sort` of `hmn ps` and, but for the last two, of `hmn watch`.
-enum class sort_key { vram, shared, total, ram, pid, name, load, user };
+enum class SortKey { vram, shared, total, ram, pid, name, load, user };
 constexpr std::string_view sort_words[] = {"vram", "shared", "total", "ram",
                                            "pid",  "name",   "load",  "user"};
 constexpr std::size_t sort_words_of_watch = 6;
 
-expected<sort_key> parse_sort_key(std::string_view text, std::span<const std::string_view> among);
+Expected<SortKey> parse_sort_key(std::string_view text, std::span<const std::string_view> among);
 // Returns the key as in a sentence: "VRAM", "name".
-std::string_view name_of(sort_key key) noexcept;
+std::string_view name_of(SortKey key) noexcept;
 
 // Process on one device.
-struct process_row {
+struct ProcessRow {
   hypomnesis::usage usage{};
-  std::shared_ptr<const gpu> on;  // never null
+  std::shared_ptr<const Gpu> on;  // never null
   bool is_unattributed = false;   // use by no visible process, in the same values
   std::uint32_t unsupported = 0;  // HMN_USAGE_HAS_* that its device or driver does not have
   PoolUse use;                    // used_bytes is one of them: see show_pool()
@@ -43,24 +43,24 @@ struct process_row {
   // Looked up on request only.
   std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
-  std::optional<procfs::workload> in;  // none: its control groups are not known
+  std::optional<procfs::Workload> in;  // none: its control groups are not known
 
   bool lacks(std::uint32_t field) const { return (unsupported & field) != 0; }
 };
 
 // Makes used_bytes the use of one pool: of the device's own memory, next to that of host RAM, or of
 // the pool that is shown as the device's memory. Call once, with `on` set.
-void show_pool(process_row& row, std::optional<std::uint64_t> PoolUse::*shown) noexcept;
+void show_pool(ProcessRow& row, std::optional<std::uint64_t> PoolUse::*shown) noexcept;
 
 // Returns VRAM and shared memory, as far as known, saturating.
-std::optional<std::uint64_t> total_of(const process_row& row) noexcept;
+std::optional<std::uint64_t> total_of(const ProcessRow& row) noexcept;
 // Orders sizes descending with unknown ones last, names with unknown ones first, then pids, then
 // devices.
-bool comes_before(const process_row& a, const process_row& b, sort_key by);
+bool comes_before(const ProcessRow& a, const ProcessRow& b, SortKey by);
 
 // Counts processes, each of which has a row for every device that it uses. A reused pid is another
 // process. Rows without a pid are each counted: whether they are of one process is not known.
-class process_count {
+class ProcessCount {
  public:
   void add(const hypomnesis::usage& row);
   std::size_t size() const;
@@ -72,12 +72,12 @@ class process_count {
 };
 
 // Finds what devices and drivers do not have of the processes in a snapshot.
-class unsupported_usage {
+class UnsupportedUsage {
  public:
   // `all`: the usages of the snapshot. What one process of a device has, the device has. `asked`:
   // HMN_USAGE_HAS_* of the values that are shown.
-  unsupported_usage(const hypomnesis::snapshot& from, const std::vector<hypomnesis::usage>& all,
-                    std::uint32_t asked = ~std::uint32_t{0});
+  UnsupportedUsage(const hypomnesis::snapshot& from, const std::vector<hypomnesis::usage>& all,
+                   std::uint32_t asked = ~std::uint32_t{0});
   // Returns HMN_USAGE_HAS_*.
   std::uint32_t of(const hypomnesis::usage& row) const;
 
@@ -92,9 +92,9 @@ std::string sign_of_missing_name(const hypomnesis::usage& row);
 // Shortens an id to 12 digits, as the runtimes' own commands do; a name stays as it is.
 std::string short_container(std::string_view id);
 
-void sort_rows(std::vector<process_row>& rows, sort_key by);
+void sort_rows(std::vector<ProcessRow>& rows, SortKey by);
 
-struct process_filter {
+struct ProcessFilter {
   std::optional<std::uint32_t> pid;
   std::vector<std::string> devices;  // as given by the user
   std::optional<std::string> match;
@@ -103,13 +103,13 @@ struct process_filter {
 
 // Returns "2 GPU processes found matching device=0 (512 MiB allocated total).". is_partial: rows
 // are missing.
-std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter,
+std::string count_sentence(const std::vector<ProcessRow>& rows, const ProcessFilter& filter,
                            bool is_partial = false);
 
 // Sum of what rows use, of any devices.
-class usage_tally {
+class UsageTally {
  public:
-  void add(const process_row& row);
+  void add(const ProcessRow& row);
   // `used`: of one pool; `is_split`: the row's shared_bytes are of host RAM, too.
   void add(const hypomnesis::usage& row, std::optional<std::uint64_t> used, bool is_split = false);
   // Adds to what is compared with the most that the rows of a device can have together: see
@@ -136,16 +136,16 @@ class usage_tally {
   bool is_busy_at_least() const { return is_partial_ || lacks_busy_; }
 
  private:
-  using sums = std::map<std::uint32_t, usage_sum>;  // by device
+  using Sums = std::map<std::uint32_t, UsageSum>;  // by device
 
-  static std::optional<std::uint64_t> total(const sums& all);
-  static bool is_exact(const sums& all);
+  static std::optional<std::uint64_t> total(const Sums& all);
+  static bool is_exact(const Sums& all);
 
-  sums sums_;
-  sums host_sums_;
-  sums main_sums_;  // of the pool that most_ is about
+  Sums sums_;
+  Sums host_sums_;
+  Sums main_sums_;  // of the pool that most_ is about
   std::map<std::uint32_t, std::uint64_t> most_;
-  process_count unknown_size_;
+  ProcessCount unknown_size_;
   std::optional<double> busy_percent_;
   bool is_partial_ = false;  // rows may be missing
   bool is_lower_bound_ = false;
@@ -155,25 +155,25 @@ class usage_tally {
 };
 
 // What is used is added up by; a command has some of them.
-enum class grouping : std::uint8_t { process, user, container, pod, job, unit, device };
-std::string_view word_of(grouping by) noexcept;
-expected<grouping> parse_grouping(std::string_view option, std::string_view text,
-                                  std::span<const grouping> known);
+enum class Grouping : std::uint8_t { process, user, container, pod, job, unit, device };
+std::string_view word_of(Grouping by) noexcept;
+Expected<Grouping> parse_grouping(std::string_view option, std::string_view text,
+                                  std::span<const Grouping> known);
 
 // Rows of one user, container, pod, job, unit or device.
-struct usage_group {
+struct UsageGroup {
   std::optional<std::string> name;  // none: of a device, and of what is in no container, pod, …
   bool is_known = true;             // false: rows of which it is not known
-  std::shared_ptr<const gpu> on;    // of a device, else that of a row
+  std::shared_ptr<const Gpu> on;    // of a device, else that of a row
   std::optional<std::uint32_t> uid;
-  usage_tally total;
-  process_count processes;
+  UsageTally total;
+  ProcessCount processes;
   std::set<std::uint32_t> devices;
   std::vector<std::size_t> rows;  // positions, with those of repeated rows
 };
 
 // Devices whose lists of processes are missing or lack some.
-struct partial_lists {
+struct PartialLists {
   bool all = false;
   std::set<std::uint32_t> devices;
 
@@ -181,20 +181,20 @@ struct partial_lists {
   bool lacks(std::uint32_t device) const { return all || devices.contains(device); }
 };
 
-using row_list = std::vector<const process_row*>;
-row_list list_of(const std::vector<process_row>& rows);
+using RowList = std::vector<const ProcessRow*>;
+RowList list_of(const std::vector<ProcessRow>& rows);
 
 // Rows of a divided GPU that its partitions list as well, with the same bytes. AMD's GPU is its own
 // first partition, whose processes no other lists.
-class repeated_rows {
+class RepeatedRows {
  public:
-  repeated_rows() = default;
-  explicit repeated_rows(const row_list& all);
+  RepeatedRows() = default;
+  explicit RepeatedRows(const RowList& all);
   void add(const hypomnesis::usage& row, const hypomnesis::device& on);
   bool contains(const hypomnesis::usage& row) const {
     return on_partitions_.contains({row.pid, row.device_index});
   }
-  bool contains(const process_row& row) const { return contains(row.usage); }
+  bool contains(const ProcessRow& row) const { return contains(row.usage); }
 
  private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> on_partitions_;  // pid and the whole GPU
@@ -203,36 +203,35 @@ class repeated_rows {
 // Sums rows, the greatest sum first, then by name; unknown ones last. A row whose user or container
 // is not known may belong to any, whose sums are then lower bounds. Rows have their users where
 // they are grouped by these.
-std::vector<usage_group> group_rows(const row_list& rows, grouping by,
-                                    const partial_lists& partial);
+std::vector<UsageGroup> group_rows(const RowList& rows, Grouping by, const PartialLists& partial);
 
 // User that --user names.
-struct user_filter {
+struct UserFilter {
   std::string given;
   std::optional<std::uint32_t> uid;
 
-  bool matches(const process_row& row) const;
+  bool matches(const ProcessRow& row) const;
 };
 
 // Fails for a name without a user. In a simulated machine, whose users are not of this one, only
 // numbers and root have a meaning. Waits for a name until that time; then processes have to have
 // it.
-expected<user_filter> find_user(const std::string& given, bool is_simulated,
-                                std::chrono::steady_clock::time_point until);
+Expected<UserFilter> find_user(const std::string& given, bool is_simulated,
+                               std::chrono::steady_clock::time_point until);
 
 // Names of users, each looked up once, on a thread: they may come over a network that hangs.
-class user_names {
+class UserNames {
  public:
-  using clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
 
-  explicit user_names(bool is_simulated);
+  explicit UserNames(bool is_simulated);
   // Waits for a name that is new until that time; then, and in a simulated machine, whose users are
   // not of this one, returns the number.
-  std::optional<std::string> of(const hypomnesis::usage& row, clock::time_point until);
+  std::optional<std::string> of(const hypomnesis::usage& row, Clock::time_point until);
 
  private:
-  struct shared;
-  std::shared_ptr<shared> shared_;  // NULL: simulated
+  struct Shared;
+  std::shared_ptr<Shared> shared_;  // NULL: simulated
 };
 
 }  // namespace hmn::cli

@@ -16,7 +16,7 @@ constexpr std::uint64_t largest_machine = std::uint64_t{64} << 20;
 
 }  // namespace
 
-recorded_workloads::recorded_workloads(const std::string& machine) {
+RecordedWorkloads::RecordedWorkloads(const std::string& machine) {
   if (is_folder(machine)) {
     proc_ = machine + "/proc";
     return;
@@ -24,7 +24,7 @@ recorded_workloads::recorded_workloads(const std::string& machine) {
   const auto text = read_whole(machine, largest_machine);
   if (!text) return;
   const auto parsed = json::parse(*text);
-  const auto* const document = std::get_if<json::value>(&parsed);
+  const auto* const document = std::get_if<json::Value>(&parsed);
   const auto* const recording = document != nullptr ? document->find("recording") : nullptr;
   const auto* const files = recording != nullptr ? recording->find("files") : nullptr;
   if (files == nullptr || files->items() == nullptr) return;
@@ -41,7 +41,7 @@ recorded_workloads::recorded_workloads(const std::string& machine) {
   }
 }
 
-std::optional<procfs::workload> recorded_workloads::find(std::uint32_t pid) const {
+std::optional<procfs::Workload> RecordedWorkloads::find(std::uint32_t pid) const {
   if (!proc_.empty()) {
     const auto text = read_whole(fmt::format("{}/{}/cgroup", proc_, pid), largest_machine);
     return text ? std::optional(procfs::parse_workload(*text)) : std::nullopt;

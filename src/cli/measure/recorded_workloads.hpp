@@ -11,12 +11,12 @@ namespace hmn::cli {
 
 // Workloads of the processes of a machine that is read from a file: of a recording, or of a folder
 // with a copied proc tree. A machine that is only described has none.
-class recorded_workloads {
+class RecordedWorkloads {
  public:
-  explicit recorded_workloads(const std::string& machine);
+  explicit RecordedWorkloads(const std::string& machine);
 
   // Returns none for a process whose control groups the file does not have.
-  std::optional<procfs::workload> find(std::uint32_t pid) const;
+  std::optional<procfs::Workload> find(std::uint32_t pid) const;
 
  private:
   std::string proc_;                            // of a folder

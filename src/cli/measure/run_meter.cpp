@@ -24,7 +24,7 @@ constexpr std::size_t most_idle_tried = 8;
 constexpr const char* no_accounts = "the driver keeps no account of a process's peak";
 constexpr const char* not_all = "a process that was seen has no account, or it could not be read";
 
-bool is_alive(const std::vector<process_tree::member>& members, std::uint32_t pid) {
+bool is_alive(const std::vector<ProcessTree::Member>& members, std::uint32_t pid) {
   return std::any_of(members.begin(), members.end(),
                      [pid](const auto& each) { return each.pid == pid; });
 }
@@ -35,16 +35,16 @@ bool is_account_only(const hypomnesis::usage& row) noexcept {
   return row.peak_used_bytes && !row.used_bytes && !row.kinds;
 }
 
-void process_peaks::add(const process_tree::member& who, const hypomnesis::usage* row) {
+void ProcessPeaks::add(const ProcessTree::Member& who, const hypomnesis::usage* row) {
   const auto found = all_.find(who.pid);
   if (found == all_.end() && all_.size() >= most_kept) {
     is_partial_ = is_partial_ || row != nullptr;
     return;
   }
-  seen& known = all_[who.pid];
+  Seen& known = all_[who.pid];
   if (found != all_.end() && known.start != who.start) {
     is_partial_ = is_partial_ || known.has_used;
-    known = seen();
+    known = Seen();
   }
   known.start = who.start;
   if (row == nullptr) return;
@@ -54,8 +54,8 @@ void process_peaks::add(const process_tree::member& who, const hypomnesis::usage
 }
 
 // Rejects accounts of another process with the same pid.
-process_peaks::account process_peaks::account_in(const request& of, const hypomnesis::usage& row,
-                                                 const seen& known) {
+ProcessPeaks::Account ProcessPeaks::account_in(const Request& of, const hypomnesis::usage& row,
+                                               const Seen& known) {
   if (!is_fresh(row)) return {};
   const bool may_have_ended =
       row.name_state == name_status::exited || row.name_state == name_status::unknown;
@@ -65,23 +65,22 @@ process_peaks::account process_peaks::account_in(const request& of, const hypomn
   if (!began_with_command || !(may_have_ended || is_alive(of.members, row.pid)))
     return none_of(known);
   if (!row.peak_used_bytes || *row.peak_used_bytes < known.used_bytes) return {};
-  return {kind::bytes, *row.peak_used_bytes, row.backend, {}};
+  return {Kind::bytes, *row.peak_used_bytes, row.backend, {}};
 }
 
-process_peaks::account process_peaks::read(const request& of, std::uint32_t pid,
-                                           const seen& known) {
+ProcessPeaks::Account ProcessPeaks::read(const Request& of, std::uint32_t pid, const Seen& known) {
   try {
     return account_in(of, of.in.library().usage(of.device_index, pid), known);
   } catch (const hypomnesis::error& why) {
     if (why.status() == status_code::no_process) return none_of(known);
-    account failed;
+    Account failed;
     if (why.status() != status_code::unsupported) failed.why = why.what();
     return failed;
   }
 }
 
-kept_peak process_peaks::end(const request& of) const {
-  kept_peak out;
+KeptPeak ProcessPeaks::end(const Request& of) const {
+  KeptPeak out;
   const auto uses = [](const auto& each) { return each.second.has_used; };
   const bool was_used = std::any_of(all_.begin(), all_.end(), uses);
   const bool has_accounts = std::any_of(all_.begin(), all_.end(),
@@ -95,10 +94,10 @@ kept_peak process_peaks::end(const request& of) const {
     const auto& [pid, known] = *each;
     const bool is_read =
         (known.has_used || ++idle <= most_idle) && std::chrono::steady_clock::now() < of.until;
-    const account one = is_read ? read(of, pid, known) : account();
-    is_whole = one.what != kind::unknown;
+    const Account one = is_read ? read(of, pid, known) : Account();
+    is_whole = one.what != Kind::unknown;
     if (!one.why.empty()) out.why = one.why;
-    if (one.what != kind::bytes) continue;
+    if (one.what != Kind::bytes) continue;
     ++out.processes;
     out.backend = one.backend;
     out.largest_bytes = std::max(out.largest_bytes.value_or(0), one.bytes);
@@ -118,12 +117,12 @@ constexpr auto of_devices = part::devices | part::pools | part::telemetry;
 // Limit up to which processes are queried one by one, which costs a driver less than a full list.
 constexpr std::size_t few = 4;
 
-constexpr memory_field resident{hypomnesis::process_memory_field::resident,
-                                &hypomnesis::process_memory::resident_bytes};
-constexpr memory_field peak_resident{hypomnesis::process_memory_field::peak_resident,
-                                     &hypomnesis::process_memory::peak_resident_bytes};
-constexpr memory_field proportional{hypomnesis::process_memory_field::proportional,
-                                    &hypomnesis::process_memory::proportional_bytes};
+constexpr MemoryField resident{hypomnesis::process_memory_field::resident,
+                               &hypomnesis::process_memory::resident_bytes};
+constexpr MemoryField peak_resident{hypomnesis::process_memory_field::peak_resident,
+                                    &hypomnesis::process_memory::peak_resident_bytes};
+constexpr MemoryField proportional{hypomnesis::process_memory_field::proportional,
+                                   &hypomnesis::process_memory::proportional_bytes};
 
 // Returns the values with the diagnostics by device: those of none first.
 hypomnesis::snapshot_values values_by_device(const hypomnesis::snapshot& from) {
@@ -152,7 +151,7 @@ std::string why_missing(const hypomnesis::snapshot_values& from, part subject,
   return {};
 }
 
-energy_reading energy_of(const hypomnesis::snapshot_values& from, std::uint32_t index) {
+EnergyReading energy_of(const hypomnesis::snapshot_values& from, std::uint32_t index) {
   const auto* const found = device_of(from, index);
   if (found == nullptr || !found->telemetry)
     return {std::nullopt, why_missing(from, part::telemetry, index)};
@@ -166,7 +165,7 @@ energy_reading energy_of(const hypomnesis::snapshot_values& from, std::uint32_t 
   return {std::nullopt, {}};
 }
 
-void add_used(const hypomnesis::pool& pool, device_sample& to) {
+void add_used(const hypomnesis::pool& pool, DeviceSample& to) {
   if (!is_fresh(pool)) {
     to.why_used = stale_text(pool.age_ns);
     return;
@@ -176,7 +175,7 @@ void add_used(const hypomnesis::pool& pool, device_sample& to) {
   to.age_ns = std::max(to.age_ns, pool.age_ns);
 }
 
-void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, device_sample& to) {
+void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, DeviceSample& to) {
   to.why_used = why_missing(from, part::pools, index);
   const auto* const found = device_of(from, index);
   if (found == nullptr) return;
@@ -190,7 +189,7 @@ void add_device(const hypomnesis::snapshot_values& from, std::uint32_t index, de
 }
 
 // Adds what a process uses of the pool whose use by all processes is shown.
-void add_row(const hypomnesis::usage& row, const gpu& on, usage_sum& sum, device_sample& to) {
+void add_row(const hypomnesis::usage& row, const Gpu& on, UsageSum& sum, DeviceSample& to) {
   const auto used = split_use(row, on).main;
   if (!is_fresh(row)) to.why = stale_text(row.age_ns);
   if (!is_fresh(row) || !used) {
@@ -213,7 +212,7 @@ void add_row(const hypomnesis::usage& row, const gpu& on, usage_sum& sum, device
 }
 
 // Stores 0 for an unseen command where that is certain.
-void settle(const watched_device& of, bool was_read, device_sample& to) {
+void settle(const WatchedDevice& of, bool was_read, DeviceSample& to) {
   if (!of.lists_children) to.is_lower_bound = true;
   if (to.command_bytes) return;
   if (was_read && of.lists_children && !to.is_lower_bound)
@@ -222,7 +221,7 @@ void settle(const watched_device& of, bool was_read, device_sample& to) {
     to.why = of.why_not.empty() ? "not reported by the driver" : of.why_not;
 }
 
-void find_list(const session& in, watched_device& of) {
+void find_list(const Session& in, WatchedDevice& of) {
   of.lists_children = of.needs_own = false;
   of.why_not.clear();
   try {
@@ -234,8 +233,8 @@ void find_list(const session& in, watched_device& of) {
   }
 }
 
-const process_tree::member* find(const std::vector<process_tree::member>& members,
-                                 std::uint32_t pid) {
+const ProcessTree::Member* find(const std::vector<ProcessTree::Member>& members,
+                                std::uint32_t pid) {
   const auto found = std::find_if(members.begin(), members.end(),
                                   [pid](const auto& each) { return each.pid == pid; });
   return found != members.end() ? &*found : nullptr;
@@ -261,7 +260,7 @@ std::uint64_t unix_time_ns() noexcept {
       std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
-void run_meter::find_devices() {
+void RunMeter::find_devices() {
   hypomnesis::snapshot_options what;
   what.collect = of_devices;
   what.device_index = only_;
@@ -271,14 +270,14 @@ void run_meter::find_devices() {
   if (why_no_devices_ && !is_searching_) print_diagnostics(snapshot);
 }
 
-void run_meter::add_devices(const hypomnesis::snapshot& from) {
+void RunMeter::add_devices(const hypomnesis::snapshot& from) {
   const auto values = values_by_device(from);
   for (auto& each : gpus_of(in_, from)) {
     const auto index = each.device.index;
     if (std::ranges::any_of(devices_,
                             [&](const auto& of) { return of.before.device.index == index; }))
       continue;
-    watched_device one;
+    WatchedDevice one;
     one.before = std::move(each);
     one.energy = energy_of(values, index);
     if (tree_ != nullptr) {
@@ -293,31 +292,31 @@ void run_meter::add_devices(const hypomnesis::snapshot& from) {
   if (tree_ != nullptr) record_members();
 }
 
-void run_meter::watch(process_tree& tree, std::uint32_t pid, command_group* group) {
+void RunMeter::watch(ProcessTree& tree, std::uint32_t pid, CommandGroup* group) {
   tree_ = &tree;
   group_ = group;
-  begun_ = clock::now();
+  begun_ = Clock::now();
   record_members();
   // The command may have ended before the first reading, or not be readable yet.
   if (tree.members().empty())
     for (auto& each : peaks_) each.add({pid, 0}, nullptr);
 }
 
-void run_meter::record_members() {
+void RunMeter::record_members() {
   for (auto& each : peaks_)
     for (const auto& member : tree_->members()) each.add(member, nullptr);
 }
 
-run_meter::clock::time_point run_meter::next() const {
+RunMeter::Clock::time_point RunMeter::next() const {
   return devices_.empty() && !is_searching_ ? host_pace_.next()
                                             : std::min(host_pace_.next(), device_pace_.next());
 }
 
-std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part collect, cost how,
-                                                           std::string& why) {
+std::optional<hypomnesis::snapshot_values> RunMeter::take(hypomnesis::part collect, Cost how,
+                                                          std::string& why) {
   hypomnesis::snapshot_options what;
   what.collect = collect;
-  what.quick = how == cost::quick;
+  what.quick = how == Cost::quick;
   what.deadline = deadline_;
   if (devices_.size() == 1 && !is_searching_)
     what.device_index = devices_.front().before.device.index;
@@ -327,14 +326,14 @@ std::optional<hypomnesis::snapshot_values> run_meter::take(hypomnesis::part coll
   return values_by_device(*taken);
 }
 
-void run_meter::refresh_members() {
+void RunMeter::refresh_members() {
   tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
   if (group_ != nullptr) group_->compare(tree_->members());
 }
 
 // Sums without processes that end in the meantime; nothing if one cannot be read.
-run_meter::process_sum run_meter::sum_of(const memory_field& of, std::string* why) const {
-  process_sum sum;
+RunMeter::ProcessSum RunMeter::sum_of(const MemoryField& of, std::string* why) const {
+  ProcessSum sum;
   for (const auto& each : tree_->members()) {
     std::optional<std::uint64_t> bytes;
     try {
@@ -350,8 +349,8 @@ run_meter::process_sum run_meter::sum_of(const memory_field& of, std::string* wh
   return sum;
 }
 
-host_sample run_meter::read_host() {
-  host_sample out;
+HostSample RunMeter::read_host() {
+  HostSample out;
   if (group_ != nullptr) out.group_bytes = group_->current_bytes();
   refresh_members();
   out.why = tree_->why_not();
@@ -372,7 +371,7 @@ host_sample run_meter::read_host() {
 }
 
 // Reads rarely: the kernel walks the page tables, which delays a large process.
-void run_meter::add_proportional(clock::time_point now, host_sample& to) {
+void RunMeter::add_proportional(Clock::time_point now, HostSample& to) {
   // Continue with a single process, as the peak would otherwise be that of the beginning.
   have_shared_ = have_shared_ || to.processes.value_or(0) > 1;
   if (!have_shared_ || !proportional_pace_.is_due(now)) return;
@@ -383,11 +382,11 @@ void run_meter::add_proportional(clock::time_point now, host_sample& to) {
 
 // Returns false where only the list shows what the processes share: a client that a child inherited
 // is in the row of each.
-bool run_meter::add_one_by_one(std::size_t i, device_sample& to) {
+bool RunMeter::add_one_by_one(std::size_t i, DeviceSample& to) {
   bool was_read = true;
   std::size_t may_share = 0;
-  usage_sum sum;
-  device_sample read = to;
+  UsageSum sum;
+  DeviceSample read = to;
   for (const auto& each : tree_->members()) {
     try {
       const auto row = in_.library().usage(devices_[i].before.device.index, each.pid);
@@ -410,9 +409,9 @@ bool run_meter::add_one_by_one(std::size_t i, device_sample& to) {
   return true;
 }
 
-void run_meter::add_from_list(const hypomnesis::snapshot_values& from, std::size_t i,
-                              device_sample& to) {
-  usage_sum sum;
+void RunMeter::add_from_list(const hypomnesis::snapshot_values& from, std::size_t i,
+                             DeviceSample& to) {
+  UsageSum sum;
   const auto index = devices_[i].before.device.index;
   for (const auto& row : part_of(from.usages, index)) {
     if (has(row.notes, note::foreign_pid)) continue;
@@ -436,7 +435,7 @@ void run_meter::add_from_list(const hypomnesis::snapshot_values& from, std::size
   settle(devices_[i], was_read, to);
 }
 
-std::vector<device_sample> run_meter::read_devices() {
+std::vector<DeviceSample> RunMeter::read_devices() {
   const bool are_few =
       tree_->members().size() <= few &&
       std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
@@ -444,10 +443,10 @@ std::vector<device_sample> run_meter::read_devices() {
   std::string why_no_list;
   std::optional<hypomnesis::snapshot_values> listed;  // one for all devices that need it
   const auto snapshot =
-      take(are_few ? of_devices : of_devices | part::processes, cost::quick, why_no_snapshot);
+      take(are_few ? of_devices : of_devices | part::processes, Cost::quick, why_no_snapshot);
   for (auto& each : devices_)
     if (each.needs_own) find_list(in_, each);
-  std::vector<device_sample> all(devices_.size());
+  std::vector<DeviceSample> all(devices_.size());
   const std::string why_no_processes =
       tree_->members().empty() && tree_->why_not().empty() ? ended_too_early : tree_->why_not();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -460,7 +459,7 @@ std::vector<device_sample> run_meter::read_devices() {
     }
     if (are_few && add_one_by_one(i, all[i])) continue;
     if (are_few && !listed && why_no_list.empty())
-      listed = take(of_devices | part::processes, cost::quick, why_no_list);
+      listed = take(of_devices | part::processes, Cost::quick, why_no_list);
     if (!why_no_list.empty()) all[i].why = why_no_list;
     if (const auto& from = are_few ? listed : snapshot)
       add_from_list(*from, i, all[i]);
@@ -470,10 +469,10 @@ std::vector<device_sample> run_meter::read_devices() {
   return all;
 }
 
-run_sample run_meter::read(extent wanted) {
-  const bool is_all = wanted == extent::all;
-  run_sample out;
-  const auto now = clock::now();
+RunSample RunMeter::read(Extent wanted) {
+  const bool is_all = wanted == Extent::all;
+  RunSample out;
+  const auto now = Clock::now();
   out.offset_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(now - begun_).count());
   out.unix_time_ns = unix_time_ns();
@@ -492,32 +491,32 @@ run_sample run_meter::read(extent wanted) {
   return out;
 }
 
-remaining_processes run_meter::find_remaining() {
+RemainingProcesses RunMeter::find_remaining() {
   refresh_members();
   if (!tree_->why_not().empty()) return {};
-  remaining_processes out;
+  RemainingProcesses out;
   out.count = static_cast<std::uint32_t>(tree_->members().size());
   if (*out.count > 0) out.largest_bytes = sum_of(peak_resident, nullptr).largest_bytes;
   return out;
 }
 
-std::vector<energy_reading> run_meter::end() {
+std::vector<EnergyReading> RunMeter::end() {
   is_searching_ = false;
-  std::vector<energy_reading> all(devices_.size());
+  std::vector<EnergyReading> all(devices_.size());
   if (devices_.empty()) return all;
   std::string why;
-  const auto snapshot = take(of_devices, cost::with_energy, why);
+  const auto snapshot = take(of_devices, Cost::with_energy, why);
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = snapshot ? energy_of(*snapshot, devices_[i].before.device.index)
-                      : energy_reading{std::nullopt, why};
+                      : EnergyReading{std::nullopt, why};
   return all;
 }
 
-std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
+std::vector<KeptPeak> RunMeter::peaks(std::uint64_t started_unix_ns) {
   tree_->refresh();
   if (const auto& why = tree_->why_not(); !why.empty())
-    return std::vector<kept_peak>(devices_.size(), {std::nullopt, 0, {}, why});
-  std::vector<kept_peak> all;
+    return std::vector<KeptPeak>(devices_.size(), {std::nullopt, 0, {}, why});
+  std::vector<KeptPeak> all;
   const auto until = std::chrono::steady_clock::now() + longest_peaks;
   for (std::size_t i = 0; i < devices_.size(); ++i)
     all.push_back(peaks_[i].end(

@@ -17,7 +17,7 @@
 namespace hmn::cli {
 
 // Peak device memory of single processes, by the driver's own account of each.
-struct kept_peak {
+struct KeptPeak {
   std::optional<std::uint64_t> largest_bytes;  // absent: unknown for some process
   std::uint32_t processes = 0;                 // with an account
   hypomnesis::backend_id backend{};            // source of the account
@@ -29,48 +29,48 @@ bool is_account_only(const hypomnesis::usage& row) noexcept;
 
 // Peaks of a command's processes on one device, from their rows while it runs and once after its
 // end: a driver with accounts keeps them until then.
-class process_peaks {
+class ProcessPeaks {
  public:
   // Records a process; row: its use of the device, NULL: none. A stale row only shows that it used
   // the device.
-  void add(const process_tree::member& who, const hypomnesis::usage* row);
+  void add(const ProcessTree::Member& who, const hypomnesis::usage* row);
 
-  struct request {
-    const session& in;
+  struct Request {
+    const Session& in;
     std::uint32_t device_index;
-    std::uint64_t started_unix_ns;                     // of the command
-    const std::vector<process_tree::member>& members;  // still running
+    std::uint64_t started_unix_ns;                    // of the command
+    const std::vector<ProcessTree::Member>& members;  // still running
     std::chrono::steady_clock::time_point until;
   };
-  kept_peak end(const request& of) const;
+  KeptPeak end(const Request& of) const;
 
  private:
-  struct seen {
+  struct Seen {
     std::uint64_t start = 0;  // from the tree
     bool has_used = false;
     bool has_account = false;
     std::uint64_t used_bytes = 0;  // maximum
   };
-  enum class kind { none, bytes, unknown };
-  struct account {
-    kind what = kind::unknown;
+  enum class Kind { none, bytes, unknown };
+  struct Account {
+    Kind what = Kind::unknown;
     std::uint64_t bytes = 0;
     hypomnesis::backend_id backend{};
     std::string why{};  // of a failed reading
   };
 
-  static account none_of(const seen& known) {
-    return {known.has_used ? kind::unknown : kind::none};
+  static Account none_of(const Seen& known) {
+    return {known.has_used ? Kind::unknown : Kind::none};
   }
-  static account account_in(const request& of, const hypomnesis::usage& row, const seen& known);
-  static account read(const request& of, std::uint32_t pid, const seen& known);
+  static Account account_in(const Request& of, const hypomnesis::usage& row, const Seen& known);
+  static Account read(const Request& of, std::uint32_t pid, const Seen& known);
 
-  std::map<std::uint32_t, seen> all_;  // by pid
+  std::map<std::uint32_t, Seen> all_;  // by pid
   bool is_partial_ = false;            // a process that used the device was dropped
 };
 
 // Processes of a command that are still running at its end.
-struct remaining_processes {
+struct RemainingProcesses {
   std::optional<std::uint32_t> count;          // none: unknown
   std::optional<std::uint64_t> largest_bytes;  // peak of the largest until now, if known
 };
@@ -78,36 +78,36 @@ struct remaining_processes {
 std::uint64_t unix_time_ns() noexcept;
 
 // Energy counter of a device.
-struct energy_reading {
+struct EnergyReading {
   std::optional<double> joules;
   std::string why;  // reason for missing joules, if known
 };
 
 // Device to watch, in its state before the command was started: one that has answered only since
 // has no values of then.
-struct watched_device {
-  gpu before;
+struct WatchedDevice {
+  Gpu before;
   bool lists_children = false;  // processes missing from the driver's list use 0
   bool needs_list = false;      // its processes may share memory
   std::string why_not;
   bool needs_own = true;  // not read yet, or asleep: the command may wake it
-  energy_reading energy;
+  EnergyReading energy;
 };
 
 // Field of a process's memory.
-struct memory_field {
+struct MemoryField {
   hypomnesis::process_memory_field field;
   std::optional<std::uint64_t> hypomnesis::process_memory::*bytes;
 };
 
 // Reads a command's use of host memory and of each device.
-class run_meter {
+class RunMeter {
  public:
-  using clock = pace::clock;
+  using Clock = Pace::Clock;
 
   // Watches all devices, or the one with that index.
-  run_meter(const session& in, std::optional<std::uint32_t> only, std::chrono::nanoseconds interval,
-            std::chrono::milliseconds deadline)
+  RunMeter(const Session& in, std::optional<std::uint32_t> only, std::chrono::nanoseconds interval,
+           std::chrono::milliseconds deadline)
       : in_(in),
         only_(only),
         interval_(interval),
@@ -119,61 +119,61 @@ class run_meter {
   // Finds the devices, as far as they answer; opens the drivers.
   void find_devices();
   // Begins after the command has been started as `pid`.
-  void watch(process_tree& tree, std::uint32_t pid, command_group* group);
+  void watch(ProcessTree& tree, std::uint32_t pid, CommandGroup* group);
   // Reads whatever is due, or everything; finds devices whose driver has answered only now.
-  enum class extent { due, all };
-  run_sample read(extent wanted = extent::due);
+  enum class Extent { due, all };
+  RunSample read(Extent wanted = Extent::due);
   // Returns whether there may be more devices(), each of them in every sample.
   bool is_searching() const { return is_searching_; }
-  clock::time_point next() const;
+  Clock::time_point next() const;
   // Finds what the command has left running.
-  remaining_processes find_remaining();
+  RemainingProcesses find_remaining();
   // Ends the measurement; returns the devices' energy counters.
-  std::vector<energy_reading> end();
+  std::vector<EnergyReading> end();
   // Returns the peaks that the drivers keep for its processes, after end().
-  std::vector<kept_peak> peaks(std::uint64_t started_unix_ns);
+  std::vector<KeptPeak> peaks(std::uint64_t started_unix_ns);
 
   // Returns why the command's processes are unknown; empty: they are known.
   const std::string& why_no_processes() const { return tree_->why_not(); }
-  const std::vector<watched_device>& devices() const { return devices_; }
+  const std::vector<WatchedDevice>& devices() const { return devices_; }
   // Returns why it is not known which devices there are; none: it is known.
   const std::optional<std::string>& why_no_devices() const { return why_no_devices_; }
   // Returns the time between samples, unless their cost makes them rarer.
   std::chrono::nanoseconds interval() const { return interval_; }
 
  private:
-  host_sample read_host();
+  HostSample read_host();
   void record_members();
-  void add_proportional(clock::time_point now, host_sample& to);
-  std::vector<device_sample> read_devices();
-  enum class cost { with_energy, quick };
+  void add_proportional(Clock::time_point now, HostSample& to);
+  std::vector<DeviceSample> read_devices();
+  enum class Cost { with_energy, quick };
   void add_devices(const hypomnesis::snapshot& from);
-  std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, cost how,
+  std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, Cost how,
                                                   std::string& why);
   void refresh_members();
-  struct process_sum {
+  struct ProcessSum {
     std::optional<std::uint64_t> bytes;
     std::uint64_t largest_bytes = 0;  // of one process
   };
-  process_sum sum_of(const memory_field& of, std::string* why) const;
-  bool add_one_by_one(std::size_t i, device_sample& to);
-  void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, device_sample& to);
+  ProcessSum sum_of(const MemoryField& of, std::string* why) const;
+  bool add_one_by_one(std::size_t i, DeviceSample& to);
+  void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, DeviceSample& to);
 
-  const session& in_;
+  const Session& in_;
   std::optional<std::uint32_t> only_;
-  std::vector<watched_device> devices_;
+  std::vector<WatchedDevice> devices_;
   std::optional<std::string> why_no_devices_;
   bool is_searching_ = true;
-  std::vector<process_peaks> peaks_;  // of each device
+  std::vector<ProcessPeaks> peaks_;  // of each device
   std::chrono::nanoseconds interval_;
-  pace host_pace_;
-  pace device_pace_;
-  pace proportional_pace_;
+  Pace host_pace_;
+  Pace device_pace_;
+  Pace proportional_pace_;
   bool have_shared_ = false;  // there were several processes at some time
   std::chrono::milliseconds deadline_;
-  process_tree* tree_ = nullptr;
-  command_group* group_ = nullptr;
-  clock::time_point begun_{};
+  ProcessTree* tree_ = nullptr;
+  CommandGroup* group_ = nullptr;
+  Clock::time_point begun_{};
 };
 
 }  // namespace hmn::cli

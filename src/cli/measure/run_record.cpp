@@ -11,7 +11,7 @@
 namespace hmn::cli {
 namespace {
 
-void add_value(curve& to, std::uint64_t at_ns, const std::optional<double>& value) {
+void add_value(Curve& to, std::uint64_t at_ns, const std::optional<double>& value) {
   if (value)
     to.add(at_ns, *value);
   else
@@ -25,11 +25,11 @@ void keep_reason(const std::string& why, std::string& to) {
 
 }  // namespace
 
-std::uint64_t tracked::longest_gap_ns(std::uint64_t end_ns) const {
+std::uint64_t Tracked::longest_gap_ns(std::uint64_t end_ns) const {
   return std::max(longest_gap_ns_, std::max(end_ns, known_until_ns_) - known_until_ns_);
 }
 
-void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle,
+void Tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle,
                   std::uint64_t age_ns) {
   if (bytes || is_idle) {
     longest_gap_ns_ = longest_gap_ns(at_ns);
@@ -42,10 +42,10 @@ void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes
   ++count_;
   line_.add(at_ns, static_cast<double>(*bytes));
   // Keep exact bytes, as the curve's floating point is inexact above 2^53.
-  if (!highest_ || *bytes > highest_->bytes) highest_ = peak{*bytes, at_ns};
+  if (!highest_ || *bytes > highest_->bytes) highest_ = Peak{*bytes, at_ns};
 }
 
-void run_account::add(const run_sample& sample) {
+void RunAccount::add(const RunSample& sample) {
   const auto at = sample.offset_ns;
   if (sample.host) {
     resident_.add(at, sample.host->resident_bytes, sample.host->why == ended_too_early);
@@ -72,52 +72,52 @@ void run_account::add(const run_sample& sample) {
 
 namespace {
 
-struct host_value {
+struct HostValue {
   const char* key;
-  std::optional<std::uint64_t> (*of)(const host_sample&);
+  std::optional<std::uint64_t> (*of)(const HostSample&);
 };
-struct device_value {
+struct DeviceValue {
   const char* key;
-  std::string (*of)(const device_sample&);
+  std::string (*of)(const DeviceSample&);
 };
 
-constexpr host_value host_values[] = {
-    {"processes", [](const host_sample& s) { return std::optional<std::uint64_t>(s.processes); }},
-    {"resident_bytes", [](const host_sample& s) { return s.resident_bytes; }},
-    {"proportional_bytes", [](const host_sample& s) { return s.proportional_bytes; }},
-    {"group_bytes", [](const host_sample& s) { return s.group_bytes; }},
+constexpr HostValue host_values[] = {
+    {"processes", [](const HostSample& s) { return std::optional<std::uint64_t>(s.processes); }},
+    {"resident_bytes", [](const HostSample& s) { return s.resident_bytes; }},
+    {"proportional_bytes", [](const HostSample& s) { return s.proportional_bytes; }},
+    {"group_bytes", [](const HostSample& s) { return s.group_bytes; }},
 };
-constexpr device_value device_values[] = {
-    {"command_bytes", [](const device_sample& s) { return digits_of(s.command_bytes); }},
-    {"used_bytes", [](const device_sample& s) { return digits_of(s.used_bytes); }},
-    {"gpu_busy_percent", [](const device_sample& s) { return digits_of(s.busy_percent); }},
-    {"power_watts", [](const device_sample& s) { return digits_of(s.power_watts); }},
-    {"energy_joules", [](const device_sample& s) { return digits_of(s.energy_joules); }},
+constexpr DeviceValue device_values[] = {
+    {"command_bytes", [](const DeviceSample& s) { return digits_of(s.command_bytes); }},
+    {"used_bytes", [](const DeviceSample& s) { return digits_of(s.used_bytes); }},
+    {"gpu_busy_percent", [](const DeviceSample& s) { return digits_of(s.busy_percent); }},
+    {"power_watts", [](const DeviceSample& s) { return digits_of(s.power_watts); }},
+    {"energy_joules", [](const DeviceSample& s) { return digits_of(s.energy_joules); }},
 };
 
-std::string host_digits(const run_sample& s, const host_value& each) {
+std::string host_digits(const RunSample& s, const HostValue& each) {
   return s.host ? digits_of(each.of(*s.host)) : std::string();
 }
 
-json_object device_object(const device_sample& s, std::uint32_t index) {
-  json_object out;
+JsonObject device_object(const DeviceSample& s, std::uint32_t index) {
+  JsonObject out;
   out.add("index", index);
   for (const auto& each : device_values) out.add_digits(each.key, each.of(s));
   out.add("lower_bound", s.command_bytes && s.is_lower_bound);
   return s.command_bytes ? out.add_null("reason") : out.add("reason", s.why);
 }
 
-std::string json_line(const run_sample& s, const std::vector<std::uint32_t>& indexes) {
-  json_object out;
+std::string json_line(const RunSample& s, const std::vector<std::uint32_t>& indexes) {
+  JsonObject out;
   out.add("offset_ns", s.offset_ns).add("unix_time_ns", s.unix_time_ns);
   for (const auto& each : host_values) out.add_digits(each.key, host_digits(s, each));
-  std::vector<json_object> devices;
+  std::vector<JsonObject> devices;
   for (std::size_t i = 0; i < s.devices.size(); ++i)
     devices.push_back(device_object(s.devices[i], indexes[i]));
   return out.add("devices", devices).text() + "\n";
 }
 
-std::string csv_line(const run_sample& s, std::size_t devices) {
+std::string csv_line(const RunSample& s, std::size_t devices) {
   auto line = fmt::format("{:.3f},{}", static_cast<double>(s.offset_ns) / 1e9, s.unix_time_ns);
   for (const auto& each : host_values) line += fmt::format(",{}", host_digits(s, each));
   for (std::size_t i = 0; i < devices; ++i)
@@ -128,12 +128,12 @@ std::string csv_line(const run_sample& s, std::size_t devices) {
 
 }  // namespace
 
-timeline_form timeline_form_of(std::string_view path) {
-  return path.ends_with(".csv") ? timeline_form::csv : timeline_form::json_lines;
+TimelineForm timeline_form_of(std::string_view path) {
+  return path.ends_with(".csv") ? TimelineForm::csv : TimelineForm::json_lines;
 }
 
-std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes) {
-  if (form == timeline_form::json_lines) return {};
+std::string timeline_header(TimelineForm form, const std::vector<std::uint32_t>& indexes) {
+  if (form == TimelineForm::json_lines) return {};
   std::string line = "offset_s,unix_time_ns";
   for (const auto& each : host_values) line += fmt::format(",{}", each.key);
   for (const auto index : indexes)
@@ -141,9 +141,9 @@ std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>
   return line + "\n";
 }
 
-std::string timeline_line(timeline_form form, const run_sample& sample,
+std::string timeline_line(TimelineForm form, const RunSample& sample,
                           const std::vector<std::uint32_t>& indexes) {
-  return form == timeline_form::csv ? csv_line(sample, indexes.size()) : json_line(sample, indexes);
+  return form == TimelineForm::csv ? csv_line(sample, indexes.size()) : json_line(sample, indexes);
 }
 
 }  // namespace hmn::cli

@@ -15,7 +15,7 @@ namespace hmn::cli {
 inline constexpr const char* ended_too_early = "it ended before it could be read";
 
 // Host memory at one time.
-struct host_sample {
+struct HostSample {
   std::optional<std::uint32_t> processes;
   std::optional<std::uint64_t> resident_bytes;      // sum of all processes
   std::uint64_t largest_bytes = 0;                  // resident, of one process
@@ -25,7 +25,7 @@ struct host_sample {
 };
 
 // Memory of one device.
-struct device_sample {
+struct DeviceSample {
   std::optional<std::uint64_t> command_bytes;  // used by the command's processes
   bool is_lower_bound = false;                 // some of it could not be read
   bool is_asleep = false;                      // nothing runs there
@@ -40,47 +40,47 @@ struct device_sample {
 };
 
 // Line of the timeline.
-struct run_sample {
+struct RunSample {
   std::uint64_t offset_ns = 0;  // since the command was started
   std::uint64_t unix_time_ns = 0;
-  std::optional<host_sample> host;
-  std::vector<device_sample> devices;  // in the order of run_meter::devices, or empty
+  std::optional<HostSample> host;
+  std::vector<DeviceSample> devices;  // in the order of run_meter::devices, or empty
 };
 
 // Peak and history of a value in bounded memory.
-class tracked {
+class Tracked {
  public:
   // Adds a reading. One without a value is a gap, unless there was nothing to read. A value of some
   // age, which is renewed more seldom than it is read, is that of the time it was taken.
   void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false,
            std::uint64_t age_ns = 0);
 
-  struct peak {
+  struct Peak {
     std::uint64_t bytes = 0;
     std::uint64_t at_ns = 0;
   };
-  const std::optional<peak>& highest() const { return highest_; }
+  const std::optional<Peak>& highest() const { return highest_; }
   // Returns the number of values; a gap is none.
   std::uint64_t count() const { return count_; }
   std::uint64_t gaps() const { return gaps_; }
   // Returns the longest time without a value from the start to the end of the run.
   std::uint64_t longest_gap_ns(std::uint64_t end_ns) const;
-  const curve& line() const { return line_; }
+  const Curve& line() const { return line_; }
 
  private:
-  std::optional<peak> highest_;
+  std::optional<Peak> highest_;
   std::uint64_t count_ = 0;
   std::uint64_t gaps_ = 0;
   std::uint64_t known_until_ns_ = 0;
   std::uint64_t longest_gap_ns_ = 0;
-  curve line_;
+  Curve line_;
 };
 
-struct device_account {
-  tracked command;
-  tracked used;
-  curve load;                   // percent
-  curve power;                  // watts
+struct DeviceAccount {
+  Tracked command;
+  Tracked used;
+  Curve load;                   // percent
+  Curve power;                  // watts
   bool is_lower_bound = false;  // the command's value
   bool is_used_lower_bound = false;
   std::string why;       // reason for the command's missing value
@@ -88,39 +88,39 @@ struct device_account {
 };
 
 // Samples of a run of any length, in bounded memory.
-class run_account {
+class RunAccount {
  public:
-  explicit run_account(std::size_t devices) : devices_(devices) {}
-  void add(const run_sample& sample);
+  explicit RunAccount(std::size_t devices) : devices_(devices) {}
+  void add(const RunSample& sample);
 
-  const tracked& resident() const { return resident_; }
-  const tracked& proportional() const { return proportional_; }
-  const tracked& group() const { return group_; }
+  const Tracked& resident() const { return resident_; }
+  const Tracked& proportional() const { return proportional_; }
+  const Tracked& group() const { return group_; }
   // Returns the resident set of the largest process that a sample saw.
   std::uint64_t largest_bytes() const { return largest_bytes_; }
-  const std::vector<device_account>& devices() const { return devices_; }
+  const std::vector<DeviceAccount>& devices() const { return devices_; }
   // Returns why the host's values are missing.
   const std::string& why() const { return why_; }
 
  private:
-  tracked resident_;
-  tracked proportional_;
-  tracked group_;
+  Tracked resident_;
+  Tracked proportional_;
+  Tracked group_;
   std::uint64_t largest_bytes_ = 0;
-  std::vector<device_account> devices_;
+  std::vector<DeviceAccount> devices_;
   std::string why_ = ended_too_early;
 };
 
-enum class timeline_form { json_lines, csv };
+enum class TimelineForm { json_lines, csv };
 
 // Endings of the names of files, which choose the form.
 inline constexpr std::string_view timeline_suffixes[] = {".jsonl", ".ndjson", ".json", ".csv"};
 // JSON Lines but for .csv: also for what is no regular file, whose name says nothing.
-timeline_form timeline_form_of(std::string_view path);
+TimelineForm timeline_form_of(std::string_view path);
 
 // Takes in `indexes` the devices in the samples' order.
-std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes);
-std::string timeline_line(timeline_form form, const run_sample& sample,
+std::string timeline_header(TimelineForm form, const std::vector<std::uint32_t>& indexes);
+std::string timeline_line(TimelineForm form, const RunSample& sample,
                           const std::vector<std::uint32_t>& indexes);
 
 }  // namespace hmn::cli

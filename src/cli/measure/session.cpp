@@ -36,7 +36,7 @@ milliseconds opening_part(milliseconds timeout) {
   return std::clamp(timeout / 10, milliseconds(1), milliseconds(500));
 }
 
-hypomnesis::context_options options_of(const session_settings& asked) {
+hypomnesis::context_options options_of(const SessionSettings& asked) {
   using hypomnesis::context_flag;
   hypomnesis::context_options out;
   out.flags = context_flag::environment;
@@ -59,19 +59,19 @@ std::optional<std::string> simulation_file() {
 }
 
 // Simulated machine, and what has named it.
-struct machine_choice {
+struct MachineChoice {
   std::string_view by;
   std::string name;
 };
 
 // Returns none for this machine itself.
-std::optional<machine_choice> choose_machine(const session_settings& asked) {
-  if (!asked.machine.empty()) return machine_choice{"--machine", asked.machine};
-  if (auto file = simulation_file()) return machine_choice{by_environment, *std::move(file)};
+std::optional<MachineChoice> choose_machine(const SessionSettings& asked) {
+  if (!asked.machine.empty()) return MachineChoice{"--machine", asked.machine};
+  if (auto file = simulation_file()) return MachineChoice{by_environment, *std::move(file)};
   return std::nullopt;
 }
 
-failure refused(const machine_choice& machine, std::string_view why) {
+Failure refused(const MachineChoice& machine, std::string_view why) {
   return failed(fmt::format("{} \"{}\": {}", machine.by, machine.name, why));
 }
 
@@ -81,7 +81,7 @@ bool is_name(const std::string& machine) {
 
 // Returns the path of a machine that was given by its file or, if there is no such file, by the
 // name of an installed one.
-expected<std::string> find_machine(const machine_choice& machine) {
+Expected<std::string> find_machine(const MachineChoice& machine) {
   const auto why = why_unreadable(machine.name);
   if (!why) return absolute_path(machine.name);
   if (!is_name(machine.name) || is_there(machine.name)) return refused(machine, *why);
@@ -108,16 +108,16 @@ std::optional<std::string> why_malformed(const hypomnesis::context& in) {
 
 }  // namespace
 
-session::session(const session_settings& asked)
+Session::Session(const SessionSettings& asked)
     : library_(options_of(asked)),
       timeout_(asked.timeout_ms),
-      ends_(clock::now() + timeout_),
+      ends_(Clock::now() + timeout_),
       search_(asked.search_ms),
       has_timeout_(asked.has_timeout),
       is_traced_(asked.trace),
       is_simulated_(choose_machine(asked).has_value()) {}
 
-expected<session> session::open(const session_settings& asked) {
+Expected<Session> Session::open(const SessionSettings& asked) {
   // An absent driver is no failure of the library; an unusable file named by the user is one.
   const auto machine = choose_machine(asked);
   std::string path;
@@ -128,7 +128,7 @@ expected<session> session::open(const session_settings& asked) {
     // The library, and a command that hmn runs, take an absolute path alone.
     if (machine->by == by_environment) set_environment(by_environment, path);
   }
-  session opened(asked);
+  Session opened(asked);
   if (machine) {
     try {
       opened.library_.set_path(hypomnesis::path_kind::simulation, path);
@@ -144,7 +144,7 @@ expected<session> session::open(const session_settings& asked) {
   return opened;
 }
 
-std::optional<procfs::workload> session::workload(const hypomnesis::usage& row) const {
+std::optional<procfs::Workload> Session::workload(const hypomnesis::usage& row) const {
   if (has(row.notes, hypomnesis::note::foreign_pid)) return std::nullopt;
   if (!is_simulated_) return process_workload(row.pid);
   if (!workloads_) workloads_.emplace(machine_);
@@ -152,77 +152,77 @@ std::optional<procfs::workload> session::workload(const hypomnesis::usage& row) 
 }
 
 // Reports an end of the search by itself: a driver may only be slow to start.
-void session::report_given_up(const hypomnesis::snapshot& found) const {
+void Session::report_given_up(const hypomnesis::snapshot& found) const {
   if (is_over() || found.info().device_count != 0) return;
   write_notice(fmt::format("no GPU was listed within {} s; --timeout waits longer",
                            search_ / std::chrono::seconds(1)));
 }
 
-milliseconds session::time_left() const {
-  const auto left = std::chrono::ceil<milliseconds>(ends_ - clock::now());
+milliseconds Session::time_left() const {
+  const auto left = std::chrono::ceil<milliseconds>(ends_ - Clock::now());
   return std::max(left, milliseconds(1));
 }
 
-milliseconds session::patience() const {
+milliseconds Session::patience() const {
   if (has_timeout_) return time_left();
   return std::min(time_left(), std::max(usual_patience, 2 * listing_));
 }
 
 // Asks again for what is late: the library does not wait for a call that it has given up. Without
 // --timeout a driver that does not answer holds up no device of another one.
-hypomnesis::snapshot session::list_until_answered(hypomnesis::snapshot_options what) const {
+hypomnesis::snapshot Session::list_until_answered(hypomnesis::snapshot_options what) const {
   constexpr milliseconds pause(100);
   const auto whole = std::min(time_left(), search_);
-  const auto until = clock::now() + whole;
+  const auto until = Clock::now() + whole;
   what.deadline = whole - std::min(opening_part(whole), whole - milliseconds(1));
   if (!has_timeout_)
     what.deadline = std::min<std::chrono::nanoseconds>(what.deadline, usual_listing);
   for (;;) {
     auto found = library_.take(what);
     if (!is_late(found)) return found;
-    if (clock::now() >= until) {
+    if (Clock::now() >= until) {
       report_given_up(found);
       return found;
     }
     if (!has_timeout_ && found.info().device_count != 0) return found;
-    std::this_thread::sleep_until(std::min(clock::now() + pause, until));
+    std::this_thread::sleep_until(std::min(Clock::now() + pause, until));
     what.deadline =
-        std::max(std::chrono::ceil<milliseconds>(until - clock::now()), milliseconds(1));
+        std::max(std::chrono::ceil<milliseconds>(until - Clock::now()), milliseconds(1));
   }
 }
 
-hypomnesis::snapshot session::list(hypomnesis::part with) const {
-  const auto begun = clock::now();
+hypomnesis::snapshot Session::list(hypomnesis::part with) const {
+  const auto begun = Clock::now();
   hypomnesis::snapshot_options what;
   what.collect = with | hypomnesis::part::devices;
   auto found = list_until_answered(what);
-  listed_ = device_list{found.devices(), why_search_failed(found)};
+  listed_ = DeviceList{found.devices(), why_search_failed(found)};
   if (!listed_->why_failed)
-    listing_ = std::chrono::duration_cast<milliseconds>(clock::now() - begun);
+    listing_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
   return found;
 }
 
-const device_list& session::listed() const {
+const DeviceList& Session::listed() const {
   if (!listed_) list({});
   return *listed_;
 }
 
-hypomnesis::snapshot session::take(hypomnesis::snapshot_options what, milliseconds used) const {
+hypomnesis::snapshot Session::take(hypomnesis::snapshot_options what, milliseconds used) const {
   constexpr milliseconds least(200);
   const auto whole = patience();
   what.deadline = std::min(whole, std::max(whole - used, least));
   return library_.take(what);
 }
 
-hypomnesis::snapshot session::take_briefly(hypomnesis::snapshot_options what) const {
+hypomnesis::snapshot Session::take_briefly(hypomnesis::snapshot_options what) const {
   constexpr milliseconds moment(250);
   what.deadline = std::min(patience(), std::max(moment, 2 * listing_));
   return library_.take(what);
 }
 
-hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) const {
+hypomnesis::snapshot Session::collect(const hypomnesis::snapshot_options& what) const {
   using hypomnesis::part;
-  const waiting_notice notice;
+  const WaitingNotice notice;
   constexpr part of_host = part::memory | part::system;
   if (!listed_) {
     const bool may_be_all = what.collect != everything;
@@ -236,11 +236,11 @@ hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) 
   return whole;
 }
 
-std::optional<hypomnesis::backend_info> session::backend(hypomnesis::backend_id which) const {
+std::optional<hypomnesis::backend_info> Session::backend(hypomnesis::backend_id which) const {
   return attempt([&] { return library_.backend(which); });
 }
 
-std::optional<bool> session::has_ended(std::uint32_t pid) const {
+std::optional<bool> Session::has_ended(std::uint32_t pid) const {
   using hypomnesis::status_code;
   try {
     library_.process_memory(pid, hypomnesis::process_memory_field::resident);
@@ -251,7 +251,7 @@ std::optional<bool> session::has_ended(std::uint32_t pid) const {
   return false;
 }
 
-std::optional<hypomnesis::backend_info> session::simulation() const {
+std::optional<hypomnesis::backend_info> Session::simulation() const {
   using hypomnesis::run_state;
   auto info = backend(hypomnesis::backend_id::simulated);
   if (info && (info->state == run_state::off || info->state == run_state::unknown)) info.reset();
@@ -270,7 +270,7 @@ void append(std::string& list, const std::string& text) {
 }
 
 // Lists cards with a driver on this machine that are not visible in this container.
-std::string hidden(const session& in, const hypomnesis::snapshot& snapshot) {
+std::string hidden(const Session& in, const hypomnesis::snapshot& snapshot) {
   std::string list;
   const auto drm = in.backend(backend_id::drm);
   if (!drm || drm->state != run_state::ready) return list;
@@ -288,7 +288,7 @@ std::string lacking_sources(const hypomnesis::snapshot& snapshot) {
   return list;
 }
 
-std::string reasons(const session& in, const hypomnesis::snapshot& snapshot) {
+std::string reasons(const Session& in, const hypomnesis::snapshot& snapshot) {
   if (auto list = hidden(in, snapshot); !list.empty()) return list;
   if (auto list = unmeasured_gpus(); !list.empty()) return list;
   return lacking_sources(snapshot);
@@ -296,7 +296,7 @@ std::string reasons(const session& in, const hypomnesis::snapshot& snapshot) {
 
 }  // namespace
 
-std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot) {
+std::string why_no_gpu(const Session& in, const hypomnesis::snapshot& snapshot) {
   if (const auto simulated = in.simulation())
     return fmt::format("none found: {}", simulated->message.empty()
                                              ? "the simulated machine has none"
@@ -343,7 +343,7 @@ bool lacks_devices(const hypomnesis::snapshot& snapshot) {
   });
 }
 
-std::optional<failure> check_for_gpus(const session& in, const std::string& lacking) {
+std::optional<Failure> check_for_gpus(const Session& in, const std::string& lacking) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
   const auto first = in.collect(what);

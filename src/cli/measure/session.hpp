@@ -26,7 +26,7 @@ auto attempt(Call call, std::string* why = nullptr) -> std::optional<decltype(ca
   }
 }
 
-struct session_settings {
+struct SessionSettings {
   std::uint32_t timeout_ms = 0;
   // Longest search for devices while none is known: what hangs must not delay what answers.
   std::uint32_t search_ms = 0;
@@ -40,7 +40,7 @@ struct session_settings {
 };
 
 // Devices as they were listed, or why the search for them failed.
-struct device_list {
+struct DeviceList {
   std::vector<hypomnesis::device> devices;
   std::optional<std::string> why_failed;
 };
@@ -52,9 +52,9 @@ constexpr auto everything =
 
 // Use of the library in one run of the command. Failures throw hypomnesis::error, except for wrong
 // arguments of the user.
-class session {
+class Session {
  public:
-  static expected<session> open(const session_settings& asked);
+  static Expected<Session> open(const SessionSettings& asked);
 
   const hypomnesis::context& library() const { return library_; }
   // Returns how long a reading may take: what hangs must not delay what answers, unless the user
@@ -62,7 +62,7 @@ class session {
   [[nodiscard]] std::chrono::milliseconds time_left() const;
   std::chrono::milliseconds patience() const;
   // Returns the devices, listed within the timeout at the first call, in which drivers are opened.
-  const device_list& listed() const;
+  const DeviceList& listed() const;
   // Takes a snapshot within patience(), of which `used` is over; library().take serves commands
   // that run longer.
   hypomnesis::snapshot take(hypomnesis::snapshot_options what,
@@ -70,9 +70,9 @@ class session {
   // Takes a snapshot in about the time that the list of devices took: what hangs must not hold up
   // the command that waits for it.
   hypomnesis::snapshot take_briefly(hypomnesis::snapshot_options what) const;
-  bool is_over() const { return clock::now() >= ends_; }
+  bool is_over() const { return Clock::now() >= ends_; }
   // Begins the timeout again, for the next sample of a command that goes on.
-  void restart_timeout() const { ends_ = clock::now() + timeout_; }
+  void restart_timeout() const { ends_ = Clock::now() + timeout_; }
   // Takes a snapshot after listing the devices, unless they are, so that a device that hangs then
   // costs only its readings, not the list. Prints the driver calls of both if traced.
   hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
@@ -85,30 +85,30 @@ class session {
   // Tests for a machine file without a reading, which it would count.
   bool is_simulated() const { return is_simulated_; }
   // Returns the workload that a process' control groups name, of this machine or as recorded.
-  std::optional<procfs::workload> workload(const hypomnesis::usage& row) const;
+  std::optional<procfs::Workload> workload(const hypomnesis::usage& row) const;
 
  private:
-  using clock = std::chrono::steady_clock;
-  explicit session(const session_settings& asked);
+  using Clock = std::chrono::steady_clock;
+  explicit Session(const SessionSettings& asked);
   hypomnesis::snapshot list(hypomnesis::part with) const;
   hypomnesis::snapshot list_until_answered(hypomnesis::snapshot_options what) const;
   void report_given_up(const hypomnesis::snapshot& found) const;
 
   hypomnesis::context library_;
   std::chrono::milliseconds timeout_;
-  mutable clock::time_point ends_;
+  mutable Clock::time_point ends_;
   std::chrono::milliseconds search_;
   bool has_timeout_;
-  mutable std::optional<device_list> listed_;
+  mutable std::optional<DeviceList> listed_;
   mutable std::chrono::milliseconds listing_{};  // time that listing took, if it succeeded
   bool is_traced_;
   bool is_simulated_;
-  std::string machine_;                                  // path of a simulated one
-  mutable std::optional<recorded_workloads> workloads_;  // of it, read once they are asked for
+  std::string machine_;                                 // path of a simulated one
+  mutable std::optional<RecordedWorkloads> workloads_;  // of it, read once they are asked for
 };
 
 // Returns why a snapshot lists no device, in one line.
-std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot);
+std::string why_no_gpu(const Session& in, const hypomnesis::snapshot& snapshot);
 
 // Returns why the search failed; none if it found a device, or that there is none.
 std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot);
@@ -124,6 +124,6 @@ bool lacks_devices(const hypomnesis::snapshot& snapshot);
 
 // Checks for a device, which the command needs; returns why it cannot begin. `lacking` precedes the
 // reason.
-std::optional<failure> check_for_gpus(const session& in, const std::string& lacking);
+std::optional<Failure> check_for_gpus(const Session& in, const std::string& lacking);
 
 }  // namespace hmn::cli

@@ -17,8 +17,8 @@ namespace hmn::cli {
 // Returns the part of a list that is about one device; `index_of` returns that of an entry.
 template <class List, class Projection>
 auto part_of(List& all, std::uint32_t index, Projection index_of) {
-  using number = std::decay_t<std::invoke_result_t<Projection&, decltype(*all.begin())>>;
-  return std::ranges::equal_range(all, static_cast<number>(index), {}, index_of);
+  using Number = std::decay_t<std::invoke_result_t<Projection&, decltype(*all.begin())>>;
+  return std::ranges::equal_range(all, static_cast<Number>(index), {}, index_of);
 }
 
 template <class List>

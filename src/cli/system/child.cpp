@@ -6,12 +6,12 @@
 
 namespace hmn::cli {
 
-bool child::wait() {
-  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
+bool Child::wait() {
+  while (!wait_until(Clock::now() + std::chrono::hours(24))) continue;
   return true;
 }
 
-void child::outlast() noexcept {
+void Child::outlast() noexcept {
   while (running_) {
     try {
       if (wait()) return;

@@ -14,7 +14,7 @@
 namespace hmn::cli {
 
 // Resource use of a command that has ended.
-struct resource_use {
+struct ResourceUse {
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   // Peak of the largest process counted; none if the system did not report it.
@@ -34,12 +34,12 @@ struct resource_use {
 bool adopt_orphans() noexcept;
 
 // End of a command.
-struct process_end {
+struct ProcessEnd {
   // Exit code, or 128 + N if signal N ended it; wrapper_failed if the system does not report it.
-  exit_code status = exit_code::wrapper_failed;
+  ExitCode status = ExitCode::wrapper_failed;
   std::string signal;    // that ended it, "SIGKILL"; empty: none, or the system has none
   std::string why_lost;  // why the status is unknown; empty: it is known
-  resource_use use;
+  ResourceUse use;
   std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
 };
 
@@ -48,25 +48,25 @@ struct process_end {
 // USR1, XCPU; Ctrl+Break) do not: they are forwarded, except that those of the terminal reach
 // the command directly; on Linux at once, whatever hmn does. KILL, and a fault of hmn itself, end
 // it.
-class child {
+class Child {
  public:
-  using clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
 
   // Returns why start() would not find a program that could be run, with exit_code 127 or 126; none
   // where only starting it can show.
-  static std::optional<failure> why_not_found(const std::string& program);
+  static std::optional<Failure> why_not_found(const std::string& program);
   // Fails with exit_code 127 (not found) or 126 for a command that cannot be started.
-  static expected<child> start(const std::vector<std::string>& command);
+  static Expected<Child> start(const std::vector<std::string>& command);
   // Replaces hmn by the command: returns only on failure, or, on systems without exec, with the
   // command's exit code.
-  static expected<exit_code> run_in_our_place(const std::vector<std::string>& command);
-  child(child&& other) noexcept;
-  child& operator=(child&&) = delete;
+  static Expected<ExitCode> run_in_our_place(const std::vector<std::string>& command);
+  Child(Child&& other) noexcept;
+  Child& operator=(Child&&) = delete;
   // Waits for its end, for hmn may fail while the command runs.
-  ~child();
+  ~Child();
 
   // Returns true as soon as it has ended, or false at that time.
-  bool wait_until(clock::time_point time);
+  bool wait_until(Clock::time_point time);
   bool wait();
 
   // Returns whether adopted orphans may be running, by the system's account of hmn's children.
@@ -74,15 +74,15 @@ class child {
 
   std::uint32_t pid() const;
   // Only after wait, or a wait_until that returned true.
-  const process_end& end() const;
+  const ProcessEnd& end() const;
 
-  struct running;  // system-specific
-  explicit child(std::unique_ptr<running> started);
+  struct Running;  // system-specific
+  explicit Child(std::unique_ptr<Running> started);
 
  private:
   void outlast() noexcept;
 
-  std::unique_ptr<running> running_;
+  std::unique_ptr<Running> running_;
 };
 
 }  // namespace hmn::cli

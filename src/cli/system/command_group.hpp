@@ -16,7 +16,7 @@
 namespace hmn::cli {
 
 // Peak that the system keeps of a group.
-struct group_peak {
+struct GroupPeak {
   std::optional<std::uint64_t> bytes;
   std::string why;        // reason for missing bytes
   std::string why_bound;  // why the command's own peak may be below bytes; empty: they are exact
@@ -25,40 +25,40 @@ struct group_peak {
 // Group of all processes of a command, whose peak memory the system keeps: on Linux the control
 // group (version 2) that hmn was started in, if nothing else is in it; on Windows a job object of
 // the command. No process is moved to another group.
-class command_group {
+class CommandGroup {
  public:
-  struct kind {
+  struct Kind {
     const char* name;     // "control group"
     const char* key;      // in JSON
     const char* measure;  // meaning of its peak
     bool holds_all;       // every descendant of the command
   };
-  static const kind& what();
+  static const Kind& what();
 
   // Fails with the reason if there is no such group.
-  static expected<command_group> make(const roots& in);
-  command_group(command_group&& other) noexcept;
-  command_group& operator=(command_group&&) = delete;
-  ~command_group();
+  static Expected<CommandGroup> make(const Roots& in);
+  CommandGroup(CommandGroup&& other) noexcept;
+  CommandGroup& operator=(CommandGroup&&) = delete;
+  ~CommandGroup();
 
   // Starts the command inside the group, or outside with the reason where hmn lacks the right.
-  expected<child> start(const std::vector<std::string>& command, std::string& why_outside) const;
+  Expected<Child> start(const std::vector<std::string>& command, std::string& why_outside) const;
 
   // Looks for processes that make the peak another one than the command's: others that have
   // entered the group, members of the command that have left it.
-  void compare(const std::vector<process_tree::member>& members);
-  group_peak peak() const;
+  void compare(const std::vector<ProcessTree::Member>& members);
+  GroupPeak peak() const;
   // Peak of a device's video memory, where the system counts it by group.
-  group_peak device_peak(std::string_view pci_bus_id) const;
+  GroupPeak device_peak(std::string_view pci_bus_id) const;
   std::optional<std::uint64_t> current_bytes() const;
   // Processes that belong to the command because the group lists them.
   std::vector<std::uint32_t> processes() const;
 
  private:
-  struct state;
-  explicit command_group(std::unique_ptr<state> made);
+  struct State;
+  explicit CommandGroup(std::unique_ptr<State> made);
 
-  std::unique_ptr<state> state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hmn::cli

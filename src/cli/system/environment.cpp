@@ -11,8 +11,8 @@ std::string root_or(const char* name, std::string usual) {
 
 }  // namespace
 
-roots roots_from_environment() {
-  roots in;
+Roots roots_from_environment() {
+  Roots in;
   in.proc = root_or("HMN_PROC", in.proc);
   in.sys = root_or("HMN_SYS", in.sys);
   in.dev = root_or("HMN_DEV", in.dev);

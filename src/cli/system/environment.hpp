@@ -14,17 +14,17 @@ void set_environment(const char* name, const std::string& value);
 void unset_environment(const char* name);
 
 // Locations of system files on Linux, moved by the same variables as the library's.
-struct roots {
+struct Roots {
   std::string proc = "/proc";
   std::string sys = "/sys";
   std::string dev = "/dev";
   std::string top;       // location of container markers; "" is the real root
   std::string cgroup{};  // mount of the control groups; "": from mountinfo
 };
-roots roots_from_environment();
+Roots roots_from_environment();
 
 // Environment that determines the format of text.
-struct surroundings {
+struct Surroundings {
   bool is_terminal = false;
   unsigned columns = 0;  // 0: unknown
   unsigned lines = 0;    // 0: unknown
@@ -32,6 +32,6 @@ struct surroundings {
   std::string no_color;
   std::string locale;  // the first nonempty one of LC_ALL, LC_CTYPE, LANG
 };
-surroundings standard_output_surroundings();
+Surroundings standard_output_surroundings();
 
 }  // namespace hmn::cli

@@ -9,25 +9,25 @@
 
 namespace hmn::cli {
 
-input_file::input_file(input_file&& other) noexcept
+InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)),
       file_(std::exchange(other.file_, closed)),
       size_(other.size_) {}
 
-expected<std::string> read_whole(const std::string& path, std::uint64_t most) {
-  const auto file = input_file::open(path);
+Expected<std::string> read_whole(const std::string& path, std::uint64_t most) {
+  const auto file = InputFile::open(path);
   if (!file) return file.why();
   if (file->size() > most)
     return failed(fmt::format("\"{}\": {} bytes: expected at most {}", path, file->size(), most));
   return file->beginning(most);
 }
 
-bool file_to_write::may_replace(std::string_view name) const {
+bool FileToWrite::may_replace(std::string_view name) const {
   return force || std::any_of(suffixes.begin(), suffixes.end(),
                               [name](std::string_view each) { return name.ends_with(each); });
 }
 
-failure is_there_already(const file_to_write& to, const std::string& file) {
+Failure is_there_already(const FileToWrite& to, const std::string& file) {
   const auto target =
       file == to.path ? std::string() : fmt::format(" leads to \"{}\", which", file);
   const auto kind = to.suffixes.empty()
@@ -37,7 +37,7 @@ failure is_there_already(const file_to_write& to, const std::string& file) {
                             to.path, target, kind));
 }
 
-std::optional<failure> why_wrong_name(const file_to_write& to, std::string_view file) {
+std::optional<Failure> why_wrong_name(const FileToWrite& to, std::string_view file) {
   const auto name = file.substr(file.find_last_of(path_separators) + 1);
   const bool has_ending = name.find('.', 1) != name.npos;
   if (to.takes_any_new || !has_ending || to.suffixes.empty() || to.may_replace(file))
@@ -46,11 +46,11 @@ std::optional<failure> why_wrong_name(const file_to_write& to, std::string_view 
                              to.option, to.path, fmt::join(to.suffixes, " or ")));
 }
 
-std::optional<failure> write_to_stream(stream to, std::string_view text) {
+std::optional<Failure> write_to_stream(Stream to, std::string_view text) {
   const auto end = write_stream(to, text);
-  if (end.how != write_end::reason::failed) return std::nullopt;
+  if (end.how != WriteEnd::Reason::failed) return std::nullopt;
   return failed(fmt::format("cannot write to standard {}: {}",
-                            to == stream::output ? "output" : "error", message_of(end)));
+                            to == Stream::output ? "output" : "error", message_of(end)));
 }
 
 }  // namespace hmn::cli

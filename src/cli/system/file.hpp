@@ -36,22 +36,22 @@ std::optional<std::string> read_text_file(const std::string& path);
 std::vector<std::string> list_folder(const std::string& path);
 
 // Regular file, open for reading.
-class input_file {
+class InputFile {
  public:
-  static expected<input_file> open(const std::string& path);
-  input_file(input_file&& other) noexcept;
-  input_file& operator=(input_file&&) = delete;
-  ~input_file();
+  static Expected<InputFile> open(const std::string& path);
+  InputFile(InputFile&& other) noexcept;
+  InputFile& operator=(InputFile&&) = delete;
+  ~InputFile();
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
   // Reads the first `most` bytes, or the whole of a shorter file.
-  expected<std::string> beginning(std::uint64_t most) const;
+  Expected<std::string> beginning(std::uint64_t most) const;
 
  private:
   static constexpr std::intptr_t closed = -1;
 
-  input_file(std::string path, std::intptr_t file, std::uint64_t size)
+  InputFile(std::string path, std::intptr_t file, std::uint64_t size)
       : path_(std::move(path)), file_(file), size_(size) {}
 
   std::string path_;
@@ -60,10 +60,10 @@ class input_file {
 };
 
 // Reads a file of at most `most` bytes.
-expected<std::string> read_whole(const std::string& path, std::uint64_t most);
+Expected<std::string> read_whole(const std::string& path, std::uint64_t most);
 
 // File that an option names for writing.
-struct file_to_write {
+struct FileToWrite {
   const char* option = "";
   std::string path;  // "-": standard output
   // Endings of names that mark what this option writes: an existing file of another name is
@@ -76,31 +76,31 @@ struct file_to_write {
 };
 
 // Takes in `file` where the path leads.
-failure is_there_already(const file_to_write& to, const std::string& file);
+Failure is_there_already(const FileToWrite& to, const std::string& file);
 // Returns why no new file of that name is made: it has an ending, and not that of what the option
 // writes.
-std::optional<failure> why_wrong_name(const file_to_write& to, std::string_view file);
-std::optional<failure> write_to_stream(stream to, std::string_view text);
+std::optional<Failure> why_wrong_name(const FileToWrite& to, std::string_view file);
+std::optional<Failure> write_to_stream(Stream to, std::string_view text);
 
 // Returns why the file cannot be written before its text is made, without opening it.
-std::optional<failure> why_not_writable(const file_to_write& to);
+std::optional<Failure> why_not_writable(const FileToWrite& to);
 
-enum class readers { owner, by_umask, everyone };
+enum class Readers { owner, by_umask, everyone };
 
 // Writes a file, completely or not at all. An existing file passes on its owner and its mode;
 // `allowed` is for a new one (on Windows the folder determines it). A file whose folder lets no
 // other take its place, and what is no regular file, is written in place.
-std::optional<failure> write_file(const file_to_write& to, std::string_view text,
-                                  readers allowed = readers::by_umask);
+std::optional<Failure> write_file(const FileToWrite& to, std::string_view text,
+                                  Readers allowed = Readers::by_umask);
 
 // File that is written bit by bit. It is created when it is opened, but keeps its content until the
 // first writing.
-class output_file {
+class OutputFile {
  public:
-  explicit output_file(const std::string& path);
-  output_file(const output_file&) = delete;
-  output_file& operator=(const output_file&) = delete;
-  ~output_file();
+  explicit OutputFile(const std::string& path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
 
   bool is_good() const { return why_.empty(); }
   const std::string& why() const { return why_; }

@@ -11,25 +11,25 @@
 
 namespace hmn::cli {
 
-struct nvidia_backends {
+struct NvidiaBackends {
   std::optional<hypomnesis::backend_info> nvml;
   std::optional<hypomnesis::backend_info> nvidia_smi;
 };
 
-struct machine_evidence {
-  nvidia_backends nvidia;
+struct MachineEvidence {
+  NvidiaBackends nvidia;
   std::vector<hypomnesis::device> devices;
   std::optional<hypomnesis::system_memory> memory;
-  section sources;
+  Section sources;
   bool has_refused_processes = false;  // some may not be inspected
-  site at = site::host;                // own_site()
+  Site at = Site::host;                // own_site()
 };
 
 // Returns findings about this system that limit its measurements.
-std::vector<section> inspect_machine(const machine_evidence& seen);
+std::vector<Section> inspect_machine(const MachineEvidence& seen);
 
 // Returns where the remedies of this process' problems are applied.
-site own_site();
+Site own_site();
 
 // Lists GPUs that the system reports but no source measures, each with its reason; empty: none
 // known.

@@ -17,6 +17,6 @@ std::vector<std::string> machine_names();
 
 // Replaces this process by a program that is installed with hmn for its use alone, with the same
 // words of the command line. Returns only where it cannot, and why.
-failure become(const std::string& program, const std::vector<std::string>& command_line);
+Failure become(const std::string& program, const std::vector<std::string>& command_line);
 
 }  // namespace hmn::cli

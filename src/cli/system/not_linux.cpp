@@ -12,7 +12,7 @@ void end_now(int code) noexcept {
   std::_Exit(code);
 }
 
-std::span<const signal_choice> signal_choices() {
+std::span<const SignalChoice> signal_choices() {
   return {};
 }
 
@@ -20,7 +20,7 @@ std::optional<std::string> send_signal(std::uint32_t, int, const std::function<b
   return "this system has no process descriptors";
 }
 
-std::optional<procfs::workload> process_workload(std::uint32_t) {
+std::optional<procfs::Workload> process_workload(std::uint32_t) {
   return std::nullopt;
 }
 

@@ -15,32 +15,32 @@ using platform::has_started_by;
 
 // Returns the start time in the system's own unit, which identifies a reused pid. Returns none for
 // a process that has ended or is not accessible.
-std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid);
+std::optional<std::uint64_t> process_start(const Roots& in, std::uint32_t pid);
 
 // Process and its descendants. A known one stays until it ends, even after its parent has ended and
 // another process adopted it. Where hmn adopts the orphans among them, none is out of sight: all
 // children of hmn count, except those that the library started for itself.
-class process_tree {
+class ProcessTree {
  public:
-  struct member {
+  struct Member {
     std::uint32_t pid = 0;
     std::uint64_t start = 0;  // process_start
   };
 
-  process_tree(const roots& in, std::uint32_t root_pid, bool adopts_orphans = false);
-  process_tree(const process_tree&) = delete;
-  process_tree& operator=(const process_tree&) = delete;
-  ~process_tree();
+  ProcessTree(const Roots& in, std::uint32_t root_pid, bool adopts_orphans = false);
+  ProcessTree(const ProcessTree&) = delete;
+  ProcessTree& operator=(const ProcessTree&) = delete;
+  ~ProcessTree();
 
   // Updates the members. `also`: processes that are known to belong, from a group.
   void refresh(const std::vector<std::uint32_t>& also = {});
-  const std::vector<member>& members() const;
+  const std::vector<Member>& members() const;
   // Returns why the processes could not be found at the last refresh; empty: they were.
   const std::string& why_not() const;
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hmn::cli

@@ -5,7 +5,7 @@
 
 namespace hmn::cli {
 
-enum class stream { output, error };
+enum class Stream { output, error };
 
 // Prepares the standard streams before any output: no file opened by hmn becomes one of them, a
 // closed pipe or a file of the largest size becomes a write error, and what drivers' libraries
@@ -14,13 +14,13 @@ void prepare_streams() noexcept;
 // Returns the descriptor of the output that the user gave; 1 is a copy of standard error's.
 int output_descriptor() noexcept;
 
-struct write_end {
-  enum class reason { all_written, reader_gone, failed };
-  reason how = reason::all_written;
+struct WriteEnd {
+  enum class Reason { all_written, reader_gone, failed };
+  Reason how = Reason::all_written;
   int code = 0;  // from the system
 };
 // Writes UTF-8, in whole characters.
-write_end write_stream(stream to, std::string_view text);
-std::string message_of(const write_end& end);
+WriteEnd write_stream(Stream to, std::string_view text);
+std::string message_of(const WriteEnd& end);
 
 }  // namespace hmn::cli

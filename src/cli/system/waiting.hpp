@@ -20,37 +20,37 @@ void outlive_driver_exits() noexcept;
 
 // Handler of Ctrl-C, SIGTERM and SIGHUP (Ctrl+Break on Windows) for its lifetime: the first one
 // stops the current work instead of ending the program, a second one ends the program.
-class interruption {
+class Interruption {
  public:
   // Calls `stop` in a separate thread, once for each.
-  explicit interruption(std::function<void()> stop);
-  ~interruption();
-  interruption(const interruption&) = delete;
-  interruption& operator=(const interruption&) = delete;
+  explicit Interruption(std::function<void()> stop);
+  ~Interruption();
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 // Handler for its lifetime: the first Ctrl-C, SIGTERM or SIGHUP (on Windows Ctrl+C, Ctrl+Break or
 // closing the console) requests a stop; a second one ends the program, which may hang in a blocked
 // write. Only one may exist at a time.
-class stop_request {
+class StopRequest {
  public:
-  using clock = std::chrono::steady_clock;
+  using Clock = std::chrono::steady_clock;
 
-  stop_request();
-  ~stop_request();
-  stop_request(const stop_request&) = delete;
-  stop_request& operator=(const stop_request&) = delete;
+  StopRequest();
+  ~StopRequest();
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
 
   // Returns true as soon as a stop is requested, false at that time.
-  bool wait_until(clock::time_point time);
+  bool wait_until(Clock::time_point time);
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 // Parts of the notice after its beginning, which outlive all notices: a likely reason with advice
@@ -61,12 +61,12 @@ inline constinit std::string_view end_of_notice = "\n";
 inline constexpr std::string_view still_waiting = "hmn: still waiting for a driver";
 
 // Prints once on standard error, after a second, that hmn waits for a driver.
-class waiting_notice {
+class WaitingNotice {
  public:
-  waiting_notice() noexcept;
-  ~waiting_notice();
-  waiting_notice(const waiting_notice&) = delete;
-  waiting_notice& operator=(const waiting_notice&) = delete;
+  WaitingNotice() noexcept;
+  ~WaitingNotice();
+  WaitingNotice(const WaitingNotice&) = delete;
+  WaitingNotice& operator=(const WaitingNotice&) = delete;
 };
 
 // Starts a thread. Throws std::system_error, which says what could not be done.

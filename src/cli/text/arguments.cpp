@@ -17,7 +17,7 @@
 
 namespace hmn::cli {
 
-expected<std::size_t> choose_word(std::string_view option, std::string_view text,
+Expected<std::size_t> choose_word(std::string_view option, std::string_view text,
                                   std::span<const std::string_view> words) {
   const auto found = std::find(words.begin(), words.end(), text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
@@ -40,7 +40,7 @@ std::vector<std::string_view> split_list(std::string_view text, char separator) 
   return parts;
 }
 
-std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
+std::optional<Failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
                                     std::string_view wanted) {
   if (!text || !text->empty()) return std::nullopt;
   return misused(fmt::format("{} \"\": expected {}", option, wanted));
@@ -69,7 +69,7 @@ std::uint64_t milliseconds_per(std::string_view unit) {
 
 }  // namespace
 
-expected<std::uint64_t> parse_duration(std::string_view text) {
+Expected<std::uint64_t> parse_duration(std::string_view text) {
   constexpr double past_64_bits = 18446744073709551616.0;
   const auto body = trimmed(text);
   const auto number_end = std::min(body.find_first_not_of("0123456789."), body.size());
@@ -88,13 +88,13 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
                                      : std::numeric_limits<std::uint64_t>::max();
 }
 
-expected<std::uint64_t> parse_time(const char* option, const std::string& text) {
+Expected<std::uint64_t> parse_time(const char* option, const std::string& text) {
   auto milliseconds = parse_duration(text);
   if (!milliseconds) return misused(fmt::format("{} {}", option, milliseconds.why().message));
   return milliseconds;
 }
 
-expected<std::uint32_t> parse_interval(const std::string& text) {
+Expected<std::uint32_t> parse_interval(const std::string& text) {
   const auto interval = parse_time("--interval", text);
   if (!interval) return interval.why();
   if (*interval > std::numeric_limits<std::uint32_t>::max())
@@ -104,7 +104,7 @@ expected<std::uint32_t> parse_interval(const std::string& text) {
 
 namespace {
 
-struct unit {
+struct Unit {
   std::string_view name;
   std::uint64_t bytes;
 };
@@ -112,7 +112,7 @@ struct unit {
 constexpr std::uint64_t ki = 1024;
 constexpr std::uint64_t k = 1000;
 // In lower case.
-constexpr unit size_units[] = {{"b", 1},
+constexpr Unit size_units[] = {{"b", 1},
                                {"kib", ki},
                                {"mib", ki* ki},
                                {"gib", ki* ki* ki},
@@ -137,13 +137,13 @@ bool is_number(std::string_view text, std::uint64_t& into) {
   return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
 }
 
-failure not_a_size(std::string_view text, std::string_view why) {
+Failure not_a_size(std::string_view text, std::string_view why) {
   return misused(fmt::format("\"{}\": {}", text, why));
 }
 
 }  // namespace
 
-expected<std::uint64_t> parse_size_argument(std::string_view text) {
+Expected<std::uint64_t> parse_size_argument(std::string_view text) {
   constexpr std::string_view wanted =
       "expected a number and a unit: B, KiB to TiB, K to T, or KB to TB, in any case";
   const auto number_end = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -159,7 +159,7 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
     return misused(fmt::format("\"{0}\": did you mean {1}M or {1}MiB?", text, number));
   const auto* const found = std::find_if(
       std::begin(size_units), std::end(size_units),
-      [unit_name = lower_case(name)](const unit& each) { return each.name == unit_name; });
+      [unit_name = lower_case(name)](const Unit& each) { return each.name == unit_name; });
   if (found == std::end(size_units)) return not_a_size(text, wanted);
 
   const auto dot = number.find('.');
@@ -191,19 +191,19 @@ char32_t take(std::string_view& text) noexcept {
   return next.value;
 }
 
-struct set_match {
+struct SetMatch {
   bool matches;
   std::string_view rest;  // of the pattern, after the ]
 };
 
 // Starts after "["; returns none for a set that is never closed.
-std::optional<set_match> match_set(std::string_view pattern, char32_t c) noexcept {
+std::optional<SetMatch> match_set(std::string_view pattern, char32_t c) noexcept {
   const bool negated = pattern.starts_with('!') || pattern.starts_with('^');
   if (negated) pattern.remove_prefix(1);
   bool found = false;
   for (bool first = true; !pattern.empty(); first = false) {
     auto low = take(pattern);
-    if (low == ']' && !first) return set_match{found != negated, pattern};
+    if (low == ']' && !first) return SetMatch{found != negated, pattern};
     if (low == '\\' && !pattern.empty()) low = take(pattern);
     auto high = low;
     if (pattern.size() > 1 && pattern[0] == '-' && pattern[1] != ']') {

@@ -13,7 +13,7 @@
 namespace hmn::cli {
 
 // Returns the position of the word, or a failure that names it and the words that are expected.
-expected<std::size_t> choose_word(std::string_view option, std::string_view text,
+Expected<std::size_t> choose_word(std::string_view option, std::string_view text,
                                   std::span<const std::string_view> words);
 
 // Returns "; did you mean ps?"; empty: no known word is similar.
@@ -23,20 +23,20 @@ std::string advice_on(std::string_view word, std::span<const std::string_view> k
 std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
 
 // Returns a failure that names what is expected of a text that was given and is empty.
-std::optional<failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
+std::optional<Failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
                                     std::string_view wanted);
 
 // Parses "500ms", "30s", "5m", "1h", and "30" as seconds, to milliseconds, never 0.
-expected<std::uint64_t> parse_duration(std::string_view text);
+Expected<std::uint64_t> parse_duration(std::string_view text);
 
 // Parses an option's duration; failures name the option.
-expected<std::uint64_t> parse_time(const char* option, const std::string& text);
+Expected<std::uint64_t> parse_time(const char* option, const std::string& text);
 // Parses --interval: at most 49 days.
-expected<std::uint32_t> parse_interval(const std::string& text);
+Expected<std::uint32_t> parse_interval(const std::string& text);
 
 // Parses "20GiB", "1.5 TiB", "512M", "80GB" to bytes, never 0. K, M, G and T alone are binary, as
 // in other tools; KB, MB, GB and TB are powers of 1000. The unit is required.
-expected<std::uint64_t> parse_size_argument(std::string_view text);
+Expected<std::uint64_t> parse_size_argument(std::string_view text);
 
 // Matches a shell pattern over code points: * ? [abc] [a-z] [!a]; a backslash escapes the next one.
 bool glob_matches(std::string_view pattern, std::string_view text) noexcept;

@@ -19,8 +19,8 @@ using hypomnesis::reason_id;
 using hypomnesis::run_state;
 using hypomnesis::status_code;
 
-struct remedy {
-  problem of;
+struct Remedy {
+  Problem of;
   std::string_view on_host;
   std::string_view in_container = on_host;
 };
@@ -30,117 +30,117 @@ constexpr std::string_view give_nvidia =
     "nvidia.com/gpu=all (NVIDIA Container Toolkit), in Kubernetes a request of nvidia.com/gpu";
 
 // In the order of the problems.
-constexpr remedy remedies[] = {
-    {problem::nouveau, "install NVIDIA's own driver, which takes its place",
+constexpr Remedy remedies[] = {
+    {Problem::nouveau, "install NVIDIA's own driver, which takes its place",
      "install NVIDIA's own driver on the host, where it takes its place"},
-    {problem::no_nvidia_driver, "install NVIDIA's driver, then load it: modprobe nvidia",
+    {Problem::no_nvidia_driver, "install NVIDIA's driver, then load it: modprobe nvidia",
      "install NVIDIA's driver on the host and load it there, then start the container again"},
-    {problem::nvidia_not_loaded,
+    {Problem::nvidia_not_loaded,
      "modprobe nvidia; for the reason of a failure see dmesg | grep -i nvrm",
      "on the host: modprobe nvidia (for the reason of a failure: dmesg | grep -i nvrm); then start "
      "the container again, with the GPU"},
-    {problem::no_nvidia_node, "run nvidia-modprobe or nvidia-smi once as root", give_nvidia},
-    {problem::closed_nvidia_node,
+    {Problem::no_nvidia_node, "run nvidia-modprobe or nvidia-smi once as root", give_nvidia},
+    {Problem::closed_nvidia_node,
      "look at its owner with ls -l and join that group, or mend the udev rule",
      "start the container as a user who may open it, or with --group-add and the number of the "
      "group that owns it"},
-    {problem::no_nvidia_library,
+    {Problem::no_nvidia_library,
      "install the driver's libraries and nvidia-smi, in the version of the kernel module",
      "start the container with NVIDIA_DRIVER_CAPABILITIES=utility, or all, and the GPU: docker run "
      "--gpus all, podman run --device nvidia.com/gpu=all (NVIDIA Container Toolkit)"},
-    {problem::wrong_nvml_path, "correct HMN_NVML, or unset it: what it names cannot be used"},
-    {problem::wrong_nvidia_smi_path,
+    {Problem::wrong_nvml_path, "correct HMN_NVML, or unset it: what it names cannot be used"},
+    {Problem::wrong_nvidia_smi_path,
      "correct HMN_NVIDIA_SMI, or unset it: what it names cannot be used"},
-    {problem::nvidia_mismatch, "reload the nvidia modules, or reboot",
+    {Problem::nvidia_mismatch, "reload the nvidia modules, or reboot",
      "start the container again, which takes the libraries that the host has now; if they differ "
      "still, reload the nvidia modules on the host, or reboot it"},
-    {problem::nvidia_blocked,
+    {Problem::nvidia_blocked,
      "let the service use /dev/nvidia* (of systemd: DeviceAllow= and DevicePolicy=)", give_nvidia},
-    {problem::nvidia_unknown_error, "see dmesg for NVRM lines; a reboot may help",
+    {Problem::nvidia_unknown_error, "see dmesg for NVRM lines; a reboot may help",
      "start the container again: it loses its devices where systemd is reloaded on the host; if "
      "that does not help, see dmesg there"},
-    {problem::nvidia_other_error, "see dmesg for NVRM and Xid lines",
+    {Problem::nvidia_other_error, "see dmesg for NVRM and Xid lines",
      "see dmesg on the host for NVRM and Xid lines"},
-    {problem::needs_power_cables, "attach the card's power cables"},
-    {problem::no_kernel_driver, "load its driver; for the reason of a failure see dmesg",
+    {Problem::needs_power_cables, "attach the card's power cables"},
+    {Problem::no_kernel_driver, "load its driver; for the reason of a failure see dmesg",
      "load its driver on the host; for the reason of a failure see dmesg there"},
-    {problem::no_render_node, "see dmesg for why its driver shows no GPU",
+    {Problem::no_render_node, "see dmesg for why its driver shows no GPU",
      "start the container with its nodes: --device /dev/dri, and for ROCm that of kfd; in "
      "Kubernetes with a request of the vendor's device plugin (amd.com/gpu, gpu.intel.com/xe)"},
-    {problem::closed_render_node, "join the group that owns it, often `render`",
+    {Problem::closed_render_node, "join the group that owns it, often `render`",
      "start the container with --group-add and the number of the group that owns it, on the host "
      "often `render`"},
-    {problem::hidden_processes, "run as root, or join the group named by the mount's gid= option"},
-    {problem::foreign_proc, "mount the proc tree of a namespace that this process is in"},
-    {problem::own_pid_namespace,
+    {Problem::hidden_processes, "run as root, or join the group named by the mount's gid= option"},
+    {Problem::foreign_proc, "mount the proc tree of a namespace that this process is in"},
+    {Problem::own_pid_namespace,
      "share the host's namespace (docker run --pid=host, in Kubernetes hostPID) to see names and "
      "own use"},
-    {problem::own_user_namespace, "run hmn as root outside of this user namespace",
+    {Problem::own_user_namespace, "run hmn as root outside of this user namespace",
      "run hmn as root on the host, or in a container that has the right and no user namespace of "
      "its own (not a rootless one)"},
-    {problem::no_tracing_right,
+    {Problem::no_tracing_right,
      "run as root, or once: setcap cap_sys_ptrace+ep \"$(command -v hmn)\"",
      "run as root, in a container that has the right (--cap-add SYS_PTRACE)"},
-    {problem::no_watching_right,
+    {Problem::no_watching_right,
      "run as root, or once: setcap cap_perfmon+ep \"$(command -v hmn)\"",
      "run as root, in a container that has the right (--cap-add PERFMON)"},
-    {problem::no_driver,
+    {Problem::no_driver,
      "install and load the GPU's driver, with its libraries; for the reason of a failure see the "
      "system's log",
      "load the GPU's driver on the host, then start the container with the GPU: --gpus all for "
      "NVIDIA's, else --device /dev/dri, and for ROCm the node of kfd"},
-    {problem::no_host_files,
+    {Problem::no_host_files,
      "mount procfs and sysfs, or name other folders with HMN_PROC and HMN_SYS"},
-    {problem::not_permitted, "run as root, or let the administrator allow it",
+    {Problem::not_permitted, "run as root, or let the administrator allow it",
      "run as root, in a container that has the right"},
-    {problem::not_answered,
+    {Problem::not_answered,
      "if it is only slow, wait longer with --timeout; else see dmesg, then reset the GPU or reboot",
      "if it is only slow, wait longer with --timeout; else see dmesg on the host, and reset the "
      "GPU or reboot there"},
-    {problem::lost, "see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot",
+    {Problem::lost, "see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot",
      "on the host, see dmesg (NVIDIA: Xid lines), then reset the GPU or reboot; start the "
      "container again"},
-    {problem::needs_reset, "nvidia-smi --gpu-reset, or reboot",
+    {Problem::needs_reset, "nvidia-smi --gpu-reset, or reboot",
      "on the host: nvidia-smi --gpu-reset, or reboot"},
-    {problem::not_understood,
+    {Problem::not_understood,
      "a newer hmn may understand it; if not, report it with a recording (hmn record-machine)"},
-    {problem::out_of_resources, "free memory, or raise the limits of this process (ulimit -a)",
+    {Problem::out_of_resources, "free memory, or raise the limits of this process (ulimit -a)",
      "free memory, or raise the limits of the container"},
-    {problem::defect, "report it as a defect of hmn"},
-    {problem::failed, no_remedy},
+    {Problem::defect, "report it as a defect of hmn"},
+    {Problem::failed, no_remedy},
 };
 static_assert(std::size(remedies) == problem_count);
 
-struct code_of_nvml {
+struct CodeOfNvml {
   std::int32_t code;
-  problem is;
+  Problem is;
 };
 
 // Codes of nvml.h that mean more than the status that the library gives them.
-constexpr code_of_nvml codes_of_nvml[] = {
-    {4, problem::not_permitted},         {8, problem::needs_power_cables},
-    {9, problem::nvidia_not_loaded},     {10, problem::not_answered},
-    {12, problem::no_nvidia_library},    {15, problem::lost},
-    {16, problem::needs_reset},          {17, problem::nvidia_blocked},
-    {18, problem::nvidia_mismatch},      {20, problem::out_of_resources},
-    {999, problem::nvidia_unknown_error}};
+constexpr CodeOfNvml codes_of_nvml[] = {
+    {4, Problem::not_permitted},         {8, Problem::needs_power_cables},
+    {9, Problem::nvidia_not_loaded},     {10, Problem::not_answered},
+    {12, Problem::no_nvidia_library},    {15, Problem::lost},
+    {16, Problem::needs_reset},          {17, Problem::nvidia_blocked},
+    {18, Problem::nvidia_mismatch},      {20, Problem::out_of_resources},
+    {999, Problem::nvidia_unknown_error}};
 
-problem problem_of_nvml(std::int32_t code) noexcept {
+Problem problem_of_nvml(std::int32_t code) noexcept {
   for (const auto& each : codes_of_nvml)
     if (each.code == code) return each.is;
-  return problem::nvidia_other_error;
+  return Problem::nvidia_other_error;
 }
 
 // Returns the problem of a source whose file a variable names.
-std::optional<problem> problem_of_variable(backend_id source) {
-  if (source == backend_id::nvml && environment_value("HMN_NVML")) return problem::wrong_nvml_path;
+std::optional<Problem> problem_of_variable(backend_id source) {
+  if (source == backend_id::nvml && environment_value("HMN_NVML")) return Problem::wrong_nvml_path;
   if (source == backend_id::nvidia_smi && environment_value("HMN_NVIDIA_SMI"))
-    return problem::wrong_nvidia_smi_path;
+    return Problem::wrong_nvidia_smi_path;
   return std::nullopt;
 }
 
-bool is_of_variable(problem what) noexcept {
-  return what == problem::wrong_nvml_path || what == problem::wrong_nvidia_smi_path;
+bool is_of_variable(Problem what) noexcept {
+  return what == Problem::wrong_nvml_path || what == Problem::wrong_nvidia_smi_path;
 }
 
 // Returns whether the source itself could not be opened, before it answered anything.
@@ -150,10 +150,10 @@ bool is_unopened(const hypomnesis::diagnostic& of) noexcept {
          (of.status == status_code::no_source || of.status == status_code::backend);
 }
 
-problem problem_of_absence(backend_id source) noexcept {
-  if (source == backend_id::os) return problem::no_host_files;
+Problem problem_of_absence(backend_id source) noexcept {
+  if (source == backend_id::os) return Problem::no_host_files;
   const bool is_nvidias = source == backend_id::nvml || source == backend_id::nvidia_smi;
-  return is_nvidias ? problem::no_nvidia_library : problem::no_driver;
+  return is_nvidias ? Problem::no_nvidia_library : Problem::no_driver;
 }
 
 std::string native_text(const hypomnesis::backend_info& of) {
@@ -165,24 +165,24 @@ std::string native_text(const hypomnesis::backend_info& of) {
   return {};
 }
 
-std::string_view mark_of(severity how) {
-  if (how == severity::fine) return "ok   ";
-  return how == severity::note ? "note " : "FAIL ";
+std::string_view mark_of(Severity how) {
+  if (how == Severity::fine) return "ok   ";
+  return how == Severity::note ? "note " : "FAIL ";
 }
 
-tone tone_of(severity how) {
-  if (how == severity::fine) return tone::good;
-  return how == severity::note ? tone::plain : tone::bad;
+Tone tone_of(Severity how) {
+  if (how == Severity::fine) return Tone::good;
+  return how == Severity::note ? Tone::plain : Tone::bad;
 }
 
 }  // namespace
 
-std::string_view remedy_for(problem what, site at) noexcept {
+std::string_view remedy_for(Problem what, Site at) noexcept {
   const auto& found = remedies[static_cast<std::size_t>(what)];
-  return at == site::container ? found.in_container : found.on_host;
+  return at == Site::container ? found.in_container : found.on_host;
 }
 
-problem problem_of(const hypomnesis::diagnostic& of) {
+Problem problem_of(const hypomnesis::diagnostic& of) {
   if (is_unopened(of))
     if (const auto wrong = problem_of_variable(of.backend)) return *wrong;
   if (of.native_domain == domain::nvml) return problem_of_nvml(of.native_code);
@@ -191,22 +191,22 @@ problem problem_of(const hypomnesis::diagnostic& of) {
     case status_code::no_device:
       return problem_of_absence(of.backend);
     case status_code::permission:
-      return problem::not_permitted;
+      return Problem::not_permitted;
     case status_code::timeout:
-      return problem::not_answered;
+      return Problem::not_answered;
     case status_code::device_lost:
-      return problem::lost;
+      return Problem::lost;
     case status_code::no_memory:
     case status_code::limit:
-      return problem::out_of_resources;
+      return Problem::out_of_resources;
     case status_code::internal:
-      return problem::defect;
+      return Problem::defect;
     default:
-      return of.reason == reason_id::not_understood ? problem::not_understood : problem::failed;
+      return of.reason == reason_id::not_understood ? Problem::not_understood : Problem::failed;
   }
 }
 
-problem problem_of(const hypomnesis::backend_info& of) {
+Problem problem_of(const hypomnesis::backend_info& of) {
   hypomnesis::diagnostic same;
   same.backend = of.backend;
   same.status = of.status;
@@ -215,23 +215,23 @@ problem problem_of(const hypomnesis::backend_info& of) {
   return problem_of(same);
 }
 
-finding fine(std::string text) {
-  return {severity::fine, std::move(text), {}};
+Finding fine(std::string text) {
+  return {Severity::fine, std::move(text), {}};
 }
-finding note(std::string text) {
-  return {severity::note, std::move(text), {}};
+Finding note(std::string text) {
+  return {Severity::note, std::move(text), {}};
 }
-finding note(std::string text, problem what, site at) {
-  return {severity::note, std::move(text), std::string(remedy_for(what, at))};
+Finding note(std::string text, Problem what, Site at) {
+  return {Severity::note, std::move(text), std::string(remedy_for(what, at))};
 }
-finding trouble(std::string text, problem what, site at) {
-  return {severity::trouble, std::move(text), std::string(remedy_for(what, at))};
+Finding trouble(std::string text, Problem what, Site at) {
+  return {Severity::trouble, std::move(text), std::string(remedy_for(what, at))};
 }
 
-bool is_broken(const std::vector<section>& report) noexcept {
-  return std::any_of(report.begin(), report.end(), [](const section& each) {
+bool is_broken(const std::vector<Section>& report) noexcept {
+  return std::any_of(report.begin(), report.end(), [](const Section& each) {
     return std::any_of(each.findings.begin(), each.findings.end(),
-                       [](const finding& one) { return one.how == severity::trouble; });
+                       [](const Finding& one) { return one.how == Severity::trouble; });
   });
 }
 
@@ -240,8 +240,8 @@ bool is_needless(const hypomnesis::backend_info& of) noexcept {
 }
 
 // What fails, rather than being absent, is trouble wherever it is.
-finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
-                        site at) {
+Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
+                        Site at) {
   if (of.state == run_state::ready || of.state == run_state::asleep)
     return fine(
         fmt::format("{} answers{}", name, of.version ? ", driver " + *of.version : std::string()));
@@ -256,7 +256,7 @@ finding inspect_backend(std::string_view name, const hypomnesis::backend_info& o
 }
 
 // The note partial may be of another value, so without a limit none is certain.
-finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
+Finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
                              std::string_view unread) {
   if (!memory) return hmn::cli::note("memory limit: not known, host memory cannot be read");
   if (memory->limit_bytes)
@@ -268,11 +268,11 @@ finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& mem
   return fine("no memory limit applies");
 }
 
-std::vector<json_object> to_json(const std::vector<section>& report) {
+std::vector<JsonObject> to_json(const std::vector<Section>& report) {
   constexpr const char* words[] = {"ok", "note", "fail"};
-  std::vector<json_object> sections;
+  std::vector<JsonObject> sections;
   for (const auto& part : report) {
-    std::vector<json_object> findings;
+    std::vector<JsonObject> findings;
     for (const auto& each : part.findings)
       findings.emplace_back()
           .add("result", words[static_cast<int>(each.how)])
@@ -283,11 +283,11 @@ std::vector<json_object> to_json(const std::vector<section>& report) {
   return sections;
 }
 
-std::string render(const std::vector<section>& report, const style& as) {
+std::string render(const std::vector<Section>& report, const Style& as) {
   std::string out;
   for (const auto& part : report) {
     if (!out.empty()) out += "\n";
-    out += paint(part.title, tone::strong, as.colour) + "\n";
+    out += paint(part.title, Tone::strong, as.colour) + "\n";
     for (const auto& each : part.findings) {
       out += "  " + paint(mark_of(each.how), tone_of(each.how), as.colour) + " " +
              escape_for_text(each.text, as.ascii_only) + "\n";

@@ -15,7 +15,7 @@
 namespace hmn::cli {
 
 // What can keep values from being measured. Each has a remedy, or is known to have none.
-enum class problem : std::uint8_t {
+enum class Problem : std::uint8_t {
   nouveau,
   no_nvidia_driver,
   nvidia_not_loaded,
@@ -49,47 +49,47 @@ enum class problem : std::uint8_t {
   defect,
   failed,
 };
-constexpr std::size_t problem_count = static_cast<std::size_t>(problem::failed) + 1;
+constexpr std::size_t problem_count = static_cast<std::size_t>(Problem::failed) + 1;
 
 constexpr std::string_view no_remedy = "no remedy known";
 // Where a remedy is applied: what is to be done on the host cannot be done in a container.
-enum class site : bool { host, container };
-std::string_view remedy_for(problem what, site at) noexcept;
+enum class Site : bool { host, container };
+std::string_view remedy_for(Problem what, Site at) noexcept;
 // Returns the problem behind a failure of a source.
-problem problem_of(const hypomnesis::diagnostic& of);
-problem problem_of(const hypomnesis::backend_info& of);
+Problem problem_of(const hypomnesis::diagnostic& of);
+Problem problem_of(const hypomnesis::backend_info& of);
 
 // A problem that is broken fails; one that is only worth knowing, as a missing right, is a note.
-enum class severity { fine, note, trouble };
+enum class Severity { fine, note, trouble };
 
 // Result of an inspection. Trouble always has advice.
-struct finding {
-  severity how = severity::fine;
+struct Finding {
+  Severity how = Severity::fine;
   std::string text;
   std::string advice;
 };
 
-struct section {
+struct Section {
   std::string title;
-  std::vector<finding> findings;
+  std::vector<Finding> findings;
 };
 
-finding fine(std::string text);
-finding note(std::string text);
-finding note(std::string text, problem what, site at);
-finding trouble(std::string text, problem what, site at);
-bool is_broken(const std::vector<section>& report) noexcept;
+Finding fine(std::string text);
+Finding note(std::string text);
+Finding note(std::string text, Problem what, Site at);
+Finding trouble(std::string text, Problem what, Site at);
+bool is_broken(const std::vector<Section>& report) noexcept;
 
 // Returns whether another source has answered in its place.
 bool is_needless(const hypomnesis::backend_info& of) noexcept;
 // Takes in `needed` whether there is a GPU that this source should know.
-finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
-                        site at);
+Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
+                        Site at);
 // Takes in `unread` what is said of limits that could not be read.
-finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
+Finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
                              std::string_view unread);
 
-std::vector<json_object> to_json(const std::vector<section>& report);
-std::string render(const std::vector<section>& report, const style& as);
+std::vector<JsonObject> to_json(const std::vector<Section>& report);
+std::string render(const std::vector<Section>& report, const Style& as);
 
 }  // namespace hmn::cli

@@ -9,11 +9,11 @@
 
 namespace hmn::cli {
 
-expected<json::value> parse_json(std::string_view text, std::size_t most_values,
+Expected<json::Value> parse_json(std::string_view text, std::size_t most_values,
                                  std::size_t deepest) {
   auto parsed = json::parse(text, {most_values, deepest, true});
-  if (auto* document = std::get_if<json::value>(&parsed)) return std::move(*document);
-  const auto& e = *std::get_if<json::syntax_error>(&parsed);
+  if (auto* document = std::get_if<json::Value>(&parsed)) return std::move(*document);
+  const auto& e = *std::get_if<json::SyntaxError>(&parsed);
   return failed(fmt::format("no JSON at line {}, byte {}: {}", e.line, e.column, e.what));
 }
 
@@ -26,7 +26,7 @@ std::string csv_cell(std::string_view text) {
 
 namespace {
 
-std::string plain_text(const json::value& v) {
+std::string plain_text(const json::Value& v) {
   if (v.is_null()) return {};
   if (const auto* text = v.text()) return escape_for_text(*text);
   std::string out;
@@ -34,15 +34,15 @@ std::string plain_text(const json::value& v) {
     for (const auto& each : *items) out += (out.empty() ? "" : " ") + plain_text(each);
     return out;
   }
-  json::writer(out).value(v);
+  json::Writer(out).value(v);
   return out;
 }
 
 }  // namespace
 
-std::string csv_document(const json_object& like, const std::vector<json_object>& objects) {
+std::string csv_document(const JsonObject& like, const std::vector<JsonObject>& objects) {
   std::string out;
-  const auto add = [&out](const json_object& of, bool keys_only) {
+  const auto add = [&out](const JsonObject& of, bool keys_only) {
     const auto parsed = parse_json(of.text());
     const auto* const members = parsed ? parsed->members() : nullptr;
     for (std::size_t i = 0; members != nullptr && i < members->keys.size(); ++i)
@@ -55,10 +55,10 @@ std::string csv_document(const json_object& like, const std::vector<json_object>
   return out;
 }
 
-std::string shown(const json::value& v) {
+std::string shown(const json::Value& v) {
   constexpr std::size_t longest = 60;
   std::string text;
-  json::writer(text).value(v);
+  json::Writer(text).value(v);
   if (text.size() <= longest) return text;
   text.resize(longest);
   return text.substr(0, utf8_length(text)) + "...";

@@ -17,66 +17,66 @@
 namespace hmn::cli {
 
 // Parses what Python writes: repeated keys, NaN and Infinity.
-expected<json::value> parse_json(std::string_view text, std::size_t most_values = 2'000'000,
+Expected<json::Value> parse_json(std::string_view text, std::size_t most_values = 2'000'000,
                                  std::size_t deepest = 32);
 
 // Formats a value for a message, shortened if long.
-std::string shown(const json::value& v);
+std::string shown(const json::Value& v);
 
 // JSON object on one line, without blanks, with members in the order of addition.
-class json_object {
+class JsonObject {
  public:
-  json_object& add(std::string_view key, std::string_view text) {
-    return put(key, [text](json::writer& to) { to.text(text); });
+  JsonObject& add(std::string_view key, std::string_view text) {
+    return put(key, [text](json::Writer& to) { to.text(text); });
   }
-  json_object& add(std::string_view key, const char* text) {
+  JsonObject& add(std::string_view key, const char* text) {
     return add(key, std::string_view(text));
   }
-  json_object& add(std::string_view key, bool value) {
-    return put(key, [value](json::writer& to) { to.truth(value); });
+  JsonObject& add(std::string_view key, bool value) {
+    return put(key, [value](json::Writer& to) { to.truth(value); });
   }
-  json_object& add(std::string_view key, std::integral auto number) {
+  JsonObject& add(std::string_view key, std::integral auto number) {
     return add_digits(key, std::to_string(number));
   }
-  json_object& add(std::string_view key, double number) {
+  JsonObject& add(std::string_view key, double number) {
     return add_digits(key, fmt::to_string(number));
   }
-  json_object& add(std::string_view key, const std::vector<std::string_view>& texts) {
-    return add_list(key, texts, [](json::writer& to, std::string_view text) { to.text(text); });
+  JsonObject& add(std::string_view key, const std::vector<std::string_view>& texts) {
+    return add_list(key, texts, [](json::Writer& to, std::string_view text) { to.text(text); });
   }
-  json_object& add(std::string_view key, const std::vector<std::uint32_t>& numbers) {
+  JsonObject& add(std::string_view key, const std::vector<std::uint32_t>& numbers) {
     return add_list(key, numbers,
-                    [](json::writer& to, std::uint32_t n) { to.number(std::uint64_t{n}); });
+                    [](json::Writer& to, std::uint32_t n) { to.number(std::uint64_t{n}); });
   }
-  json_object& add(std::string_view key, const json_object& inner) {
+  JsonObject& add(std::string_view key, const JsonObject& inner) {
     return add_digits(key, inner.text());
   }
-  json_object& add(std::string_view key, const std::vector<json_object>& list) {
-    return add_list(key, list, [](json::writer& to, const json_object& o) { to.digits(o.text()); });
+  JsonObject& add(std::string_view key, const std::vector<JsonObject>& list) {
+    return add_list(key, list, [](json::Writer& to, const JsonObject& o) { to.digits(o.text()); });
   }
   // Adds a number formatted by digits_of.
-  json_object& add_digits(std::string_view key, std::string_view digits) {
-    return put(key, [digits](json::writer& to) { to.digits(digits.empty() ? "null" : digits); });
+  JsonObject& add_digits(std::string_view key, std::string_view digits) {
+    return put(key, [digits](json::Writer& to) { to.digits(digits.empty() ? "null" : digits); });
   }
-  json_object& add_null(std::string_view key) { return add_digits(key, ""); }
+  JsonObject& add_null(std::string_view key) { return add_digits(key, ""); }
   template <class T>
-  json_object& add(std::string_view key, const std::optional<T>& value) {
+  JsonObject& add(std::string_view key, const std::optional<T>& value) {
     return value ? add(key, *value) : add_null(key);
   }
   std::string text() const { return members_.empty() ? "{}" : members_ + "}"; }
 
  private:
   template <class Put>
-  json_object& put(std::string_view key, Put write_value) {
+  JsonObject& put(std::string_view key, Put write_value) {
     members_ += members_.empty() ? '{' : ',';
-    json::writer to(members_);
+    json::Writer to(members_);
     to.key(key);
     write_value(to);
     return *this;
   }
   template <class List, class Write>
-  json_object& add_list(std::string_view key, const List& list, Write write_one) {
-    return put(key, [&](json::writer& to) {
+  JsonObject& add_list(std::string_view key, const List& list, Write write_one) {
+    return put(key, [&](json::Writer& to) {
       to.open('[');
       for (const auto& each : list) write_one(to, each);
       to.close(']');
@@ -95,12 +95,12 @@ std::string digits_of(const std::optional<T>& number) {
 std::string csv_cell(std::string_view text);
 // Prints the keys of `like`, which all objects have, and a line of values for each; items of a list
 // are separated by blanks, and an unknown value is empty.
-std::string csv_document(const json_object& like, const std::vector<json_object>& objects);
+std::string csv_document(const JsonObject& like, const std::vector<JsonObject>& objects);
 
 // Returns "[…]\n".
-inline std::string json_document(const std::vector<json_object>& objects) {
+inline std::string json_document(const std::vector<JsonObject>& objects) {
   std::string out;
-  json::writer to(out);
+  json::Writer to(out);
   to.open('[');
   for (const auto& each : objects) to.digits(each.text());
   to.close(']');

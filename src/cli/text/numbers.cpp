@@ -76,13 +76,13 @@ namespace {
 
 constexpr std::string_view byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
-struct byte_unit {
+struct ByteUnit {
   double size = 1;
   std::string_view name = byte_units[0];
 };
 
-byte_unit unit_for(double bytes) {
-  byte_unit unit;
+ByteUnit unit_for(double bytes) {
+  ByteUnit unit;
   for (std::size_t i = 1; i < std::size(byte_units) && bytes >= 1024 * unit.size; ++i)
     unit = {unit.size * 1024, byte_units[i]};
   return unit;
@@ -136,28 +136,28 @@ std::string short_bytes(double bytes) {
   return fmt::format("{:.{}f} {}", number, decimals, unit.name);
 }
 
-std::vector<tick> byte_ticks(double highest, unsigned wanted) {
+std::vector<Tick> byte_ticks(double highest, unsigned wanted) {
   const auto unit = unit_for(highest);
   const double step = round_step(std::max(highest, 1.0) / unit.size / wanted);
-  std::vector<tick> all;
+  std::vector<Tick> all;
   for (unsigned i = 0; i * step * unit.size <= highest * 1.0001; ++i)
     all.push_back(
         {i * step * unit.size, i == 0 ? "0" : fmt::format("{:g} {}", i * step, unit.name)});
   return all;
 }
 
-std::vector<tick> number_ticks(double highest, unsigned wanted, const char* unit) {
+std::vector<Tick> number_ticks(double highest, unsigned wanted, const char* unit) {
   const double step = round_step(std::max(highest, 1.0) / wanted);
-  std::vector<tick> all;
+  std::vector<Tick> all;
   for (unsigned i = 0; i * step <= highest * 1.0001; ++i)
     all.push_back({i * step, i == 0 ? "0" : fmt::format("{:g} {}", i * step, unit)});
   return all;
 }
 
-std::vector<tick> time_ticks(double longest_ns, unsigned wanted) {
+std::vector<Tick> time_ticks(double longest_ns, unsigned wanted) {
   const double seconds = std::max(longest_ns / ns_per_s, 1e-3);
   const double step = time_step(seconds / wanted);
-  std::vector<tick> all;
+  std::vector<Tick> all;
   for (unsigned i = 0; i * step <= seconds * 1.0001; ++i)
     all.push_back({i * step * ns_per_s, i == 0 ? "0" : time_label(i * step, step)});
   return all;

@@ -23,16 +23,16 @@ std::string gib_text(std::string_view mark, std::uint64_t bytes);
 // numeral: no digit appears that it did not have, as 1.001 * 1000 = 1000.9999999999999 does.
 double move_decimal_point(double value, int places);
 
-struct tick {
+struct Tick {
   double at = 0;  // in the value's own unit: bytes, or ns
   std::string label;
 };
 
 // Returns about `wanted` round values from 0 up to the highest, with their unit.
-std::vector<tick> byte_ticks(double highest, unsigned wanted);
+std::vector<Tick> byte_ticks(double highest, unsigned wanted);
 // The same with decimal steps: "40 %", "250 W".
-std::vector<tick> number_ticks(double highest, unsigned wanted, const char* unit);
-std::vector<tick> time_ticks(double longest_ns, unsigned wanted);
+std::vector<Tick> number_ticks(double highest, unsigned wanted, const char* unit);
+std::vector<Tick> time_ticks(double longest_ns, unsigned wanted);
 
 // Returns the decimals that distinguish times which are `step_s` seconds apart.
 int decimals_of(double step_s) noexcept;
@@ -52,14 +52,14 @@ inline bool counts_buffers(const hypomnesis::usage& row) noexcept {
 // Adds memory of a row of which `shared_bytes` are a part. All of it may be shared where others
 // hold all that the process has, which may be one client of the driver, and where a driver that
 // counts buffers does not report which are.
-inline void add_usage(usage_sum& to, const hypomnesis::usage& row, std::uint64_t bytes) noexcept {
+inline void add_usage(UsageSum& to, const hypomnesis::usage& row, std::uint64_t bytes) noexcept {
   auto shared = row.shared_bytes;
   if (shared.value_or(0) != 0 && *shared >= row.used_bytes.value_or(0)) shared = bytes;
   to.add(bytes, shared, !counts_buffers(row));
 }
 
 // Adds memory of a row that is apart from what it uses of the device.
-inline void add_apart(usage_sum& to, const hypomnesis::usage& row, std::uint64_t bytes) noexcept {
+inline void add_apart(UsageSum& to, const hypomnesis::usage& row, std::uint64_t bytes) noexcept {
   const bool is_all_held = row.shared_bytes.value_or(0) >= row.used_bytes.value_or(0);
   if (row.shared_bytes && (*row.shared_bytes == 0 || !is_all_held))
     to.add(bytes, 0, true);

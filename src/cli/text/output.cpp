@@ -12,42 +12,42 @@
 
 namespace hmn::cli {
 
-write_result write_part(std::string_view text) {
-  const auto end = write_stream(stream::output, text);
-  if (end.how == write_end::reason::all_written) return write_result::written;
-  if (end.how == write_end::reason::reader_gone) return write_result::reader_gone;
+WriteResult write_part(std::string_view text) {
+  const auto end = write_stream(Stream::output, text);
+  if (end.how == WriteEnd::Reason::all_written) return WriteResult::written;
+  if (end.how == WriteEnd::Reason::reader_gone) return WriteResult::reader_gone;
   write_notice("cannot write to standard output: " + message_of(end));
-  return write_result::failed;
+  return WriteResult::failed;
 }
 
-exit_code write_output(std::string_view text) {
-  return write_part(text) == write_result::failed ? exit_code::failed : exit_code::done;
+ExitCode write_output(std::string_view text) {
+  return write_part(text) == WriteResult::failed ? ExitCode::failed : ExitCode::done;
 }
 
 void write_report(std::string_view lines) {
-  write_stream(stream::error, lines);
+  write_stream(Stream::error, lines);
 }
 
 void write_notice(std::string_view message) {
-  write_stream(stream::error, std::string("hmn: ").append(escape_for_text(message)).append("\n"));
+  write_stream(Stream::error, std::string("hmn: ").append(escape_for_text(message)).append("\n"));
 }
 
 namespace {
 
 // Returns the code of ECMA-48, "select graphic rendition".
-std::string_view code_of(tone with) noexcept {
+std::string_view code_of(Tone with) noexcept {
   switch (with) {
-    case tone::strong:
+    case Tone::strong:
       return "1";
-    case tone::faint:
+    case Tone::faint:
       return "2";
-    case tone::good:
+    case Tone::good:
       return "32";
-    case tone::warning:
+    case Tone::warning:
       return "33";
-    case tone::bad:
+    case Tone::bad:
       return "31";
-    case tone::plain:
+    case Tone::plain:
       break;
   }
   return {};
@@ -55,12 +55,12 @@ std::string_view code_of(tone with) noexcept {
 
 }  // namespace
 
-tone tone_of_usage(double fraction) noexcept {
-  if (fraction >= 0.9) return tone::bad;
-  return fraction >= 0.7 ? tone::warning : tone::good;
+Tone tone_of_usage(double fraction) noexcept {
+  if (fraction >= 0.9) return Tone::bad;
+  return fraction >= 0.7 ? Tone::warning : Tone::good;
 }
 
-std::string paint(std::string_view text, tone with, bool on) {
+std::string paint(std::string_view text, Tone with, bool on) {
   const auto code = code_of(with);
   if (!on || code.empty() || text.empty()) return std::string(text);
   return std::string("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
@@ -80,13 +80,13 @@ bool names_utf8(std::string_view locale) noexcept {
 
 }  // namespace
 
-style choose_style(const surroundings& around, colour_choice choice) noexcept {
-  style chosen;
+Style choose_style(const Surroundings& around, ColourChoice choice) noexcept {
+  Style chosen;
   const bool dumb = around.term.empty() || around.term == "dumb";
-  chosen.terminal = around.is_terminal || choice == colour_choice::always;
+  chosen.terminal = around.is_terminal || choice == ColourChoice::always;
   chosen.colour =
-      choice == colour_choice::always || (choice == colour_choice::automatic &&
-                                          around.is_terminal && !dumb && around.no_color.empty());
+      choice == ColourChoice::always ||
+      (choice == ColourChoice::automatic && around.is_terminal && !dumb && around.no_color.empty());
   chosen.ascii_only = !names_utf8(around.locale);
   if (!chosen.terminal) return chosen;
   chosen.unicode = !chosen.ascii_only && around.term != "dumb";
@@ -96,14 +96,14 @@ style choose_style(const surroundings& around, colour_choice choice) noexcept {
   return chosen;
 }
 
-std::string redrawn_lines::remove() {
+std::string RedrawnLines::remove() {
   const auto drawn = drawn_;
   drawn_ = 0;
   // ECMA-48: cursor up, erase to the end of the screen.
   return drawn == 0 ? std::string() : fmt::format("\r\x1b[{}A\x1b[J", drawn);
 }
 
-std::string redrawn_lines::replace(std::string_view lines) {
+std::string RedrawnLines::replace(std::string_view lines) {
   auto out = remove();
   drawn_ = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
   return out.append(lines);

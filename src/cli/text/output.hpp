@@ -9,27 +9,27 @@
 
 namespace hmn::cli {
 
-enum class write_result { written, reader_gone, failed };
+enum class WriteResult { written, reader_gone, failed };
 // Reports a failure on standard error.
-write_result write_part(std::string_view text);
+WriteResult write_part(std::string_view text);
 // Succeeds for a closed pipe; reports any other failure on standard error.
-exit_code write_output(std::string_view text);
+ExitCode write_output(std::string_view text);
 // Prints whole lines on standard error, already escaped for a terminal.
 void write_report(std::string_view lines);
 // Prints "hmn: <message>\n", escaped for a terminal.
 void write_notice(std::string_view message);
 
-enum class colour_choice { automatic, always, never };
+enum class ColourChoice { automatic, always, never };
 constexpr std::string_view colour_choice_words[] = {"auto", "always", "never"};
 
-enum class tone { plain, strong, faint, good, warning, bad };
+enum class Tone { plain, strong, faint, good, warning, bad };
 
 // Returns the tone of memory that is full to this fraction.
-tone tone_of_usage(double fraction) noexcept;
-std::string paint(std::string_view text, tone with, bool on);
+Tone tone_of_usage(double fraction) noexcept;
+std::string paint(std::string_view text, Tone with, bool on);
 
 // Style of text output.
-struct style {
+struct Style {
   bool terminal = false;  // bars and columns; else plain lines
   bool colour = false;
   bool unicode = false;     // marks and bars beyond ASCII
@@ -39,14 +39,14 @@ struct style {
 };
 
 // Returns the mark of shortened text.
-inline std::string_view ellipsis_of(const style& as) noexcept {
+inline std::string_view ellipsis_of(const Style& as) noexcept {
   return as.unicode ? "\u2026" : "...";
 }
 
-style choose_style(const surroundings& around, colour_choice choice) noexcept;
+Style choose_style(const Surroundings& around, ColourChoice choice) noexcept;
 
 // The last lines of a terminal, which later ones replace.
-class redrawn_lines {
+class RedrawnLines {
  public:
   // Returns what to write to show whole lines instead of the last ones.
   std::string replace(std::string_view lines);

@@ -14,7 +14,7 @@
 
 namespace hmn::cli {
 
-void curve::add(std::uint64_t at_ns, double value) {
+void Curve::add(std::uint64_t at_ns, double value) {
   if (points_.empty() || value > highest_) {
     highest_ = value;
     highest_at_ns_ = at_ns;
@@ -31,7 +31,7 @@ void curve::add(std::uint64_t at_ns, double value) {
   while (points_.size() > capacity_) halve();
 }
 
-void curve::halve() {
+void Curve::halve() {
   width_ns_ *= 2;
   std::size_t kept = 0;
   for (std::size_t i = 1; i < points_.size(); ++i) {
@@ -69,12 +69,12 @@ constexpr double panel_character = 0.72;
 constexpr double line_height = 18;
 
 // Okabe and Ito's colours, distinguishable without red or green vision as well.
-std::string_view colour_of(ink with) {
-  if (with == ink::first) return "#0072b2";
-  return with == ink::second ? "#d55e00" : "#6b6b6b";
+std::string_view colour_of(Ink with) {
+  if (with == Ink::first) return "#0072b2";
+  return with == Ink::second ? "#d55e00" : "#6b6b6b";
 }
 
-struct scale {
+struct Scale {
   double x_per_ns = 0;
   double y_per_unit = 0;
   double top = 0;
@@ -98,43 +98,43 @@ std::string fitted(std::string_view text, double length) {
   return cut_to_width(text, static_cast<std::size_t>(std::max(8.0, length / character_width)), "…");
 }
 
-double highest_of(const plot_panel& of) {
+double highest_of(const PlotPanel& of) {
   double highest = 0;
   for (const auto& each : of.series)
     if (!each.values->is_empty()) highest = std::max(highest, each.values->highest());
   return highest;
 }
 
-double area_height(const plot_panel& of) {
-  return of.unit == plot_unit::bytes ? memory_height : value_height;
+double area_height(const PlotPanel& of) {
+  return of.unit == PlotUnit::bytes ? memory_height : value_height;
 }
 
-double height_of(const plot_panel& of) {
+double height_of(const PlotPanel& of) {
   return is_empty(of) ? empty_height : panel_head + area_height(of) + panel_gap;
 }
 
-bool shows_limit(const plot_panel& of) {
+bool shows_limit(const PlotPanel& of) {
   return of.limit && *of.limit <= 2.5 * highest_of(of);
 }
 
-std::vector<tick> ticks_of(double top, plot_unit unit) {
-  if (unit == plot_unit::bytes) return byte_ticks(top, 5);
-  return number_ticks(top, 4, unit == plot_unit::percent ? "%" : "W");
+std::vector<Tick> ticks_of(double top, PlotUnit unit) {
+  if (unit == PlotUnit::bytes) return byte_ticks(top, 5);
+  return number_ticks(top, 4, unit == PlotUnit::percent ? "%" : "W");
 }
 
 // Leaves a margin above the maximum, up to the next tick, but none above a limit.
-double top_of(const plot_panel& of) {
+double top_of(const PlotPanel& of) {
   const double highest = highest_of(of);
-  if (of.unit == plot_unit::percent) return std::max(highest, 100.0);
+  if (of.unit == PlotUnit::percent) return std::max(highest, 100.0);
   if (shows_limit(of)) return std::max(highest, *of.limit);
-  const double least = of.unit == plot_unit::bytes ? 1024.0 * 1024 : 1;
+  const double least = of.unit == PlotUnit::bytes ? 1024.0 * 1024 : 1;
   const double top = std::max(highest * 1.05, least);
   const double step = ticks_of(top, of.unit)[1].at;
   return std::ceil(top / step - 1e-9) * step;
 }
 
 // Draws the minimum and maximum of each point, so that no peak is lost between pixels.
-std::string line_path(const plot_series& of, const scale& in) {
+std::string line_path(const PlotSeries& of, const Scale& in) {
   std::string path;
   double before = 0;
   for (const auto& each : of.values->points()) {
@@ -152,7 +152,7 @@ std::string line_path(const plot_series& of, const scale& in) {
 }
 
 // Fills the area below, one closed path for each stretch without a gap.
-std::string area_path(const curve& values, const scale& in) {
+std::string area_path(const Curve& values, const Scale& in) {
   std::string path;
   double last_x = 0;
   for (const auto& each : values.points()) {
@@ -166,7 +166,7 @@ std::string area_path(const curve& values, const scale& in) {
   return path;
 }
 
-void put_grid(std::string& out, const plot_panel& of, const scale& in, std::uint64_t duration_ns) {
+void put_grid(std::string& out, const PlotPanel& of, const Scale& in, std::uint64_t duration_ns) {
   for (const auto& each : ticks_of(in.highest, of.unit)) {
     const double y = in.y(each.at);
     put(out, "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left_margin, y,
@@ -184,14 +184,14 @@ void put_grid(std::string& out, const plot_panel& of, const scale& in, std::uint
       page_width - right_margin);
 }
 
-void put_limit(std::string& out, const plot_panel& of, const scale& in) {
+void put_limit(std::string& out, const PlotPanel& of, const Scale& in) {
   if (!shows_limit(of)) return;
   put(out, "<path class=\"limit\" d=\"M{} {:.1f}H{}\"/>\n", left_margin, in.y(*of.limit),
       page_width - right_margin);
 }
 
 // Marks the peak of each series with a dot; the legend has its value.
-void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
+void put_peaks(std::string& out, const PlotPanel& of, const Scale& in) {
   for (const auto& each : of.series)
     if (!each.values->is_empty() && each.values->highest() > 0)
       put(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n",
@@ -199,7 +199,7 @@ void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
           colour_of(each.with));
 }
 
-void put_series(std::string& out, const plot_series& of, const scale& in) {
+void put_series(std::string& out, const PlotSeries& of, const Scale& in) {
   if (of.values->is_empty()) return;
   if (of.is_filled)
     put(out, "<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.14\"/>", area_path(*of.values, in),
@@ -211,7 +211,7 @@ void put_series(std::string& out, const plot_series& of, const scale& in) {
 }
 
 // Places the keys from the left edge on, above the curves: a line's name and its peak.
-void put_legend(std::string& out, const plot_panel& of, double y) {
+void put_legend(std::string& out, const PlotPanel& of, double y) {
   double x = left_margin;
   const auto add = [&](std::string_view text, std::string_view line) {
     put(out, "<path d=\"M{:.1f} {:.1f}h18\" {}/>", x, y - 4, line);
@@ -225,11 +225,11 @@ void put_legend(std::string& out, const plot_panel& of, double y) {
   if (shows_limit(of)) add(of.limit_name, "class=\"limit\"");
 }
 
-void put_panel(std::string& out, const plot_panel& of, double top, double highest,
+void put_panel(std::string& out, const PlotPanel& of, double top, double highest,
                std::uint64_t duration_ns) {
   const double bottom = top + panel_head + area_height(of);
   const double longest = std::max<double>(1, static_cast<double>(duration_ns));
-  const scale in{area_width / longest, area_height(of) / highest, bottom - area_height(of), bottom,
+  const Scale in{area_width / longest, area_height(of) / highest, bottom - area_height(of), bottom,
                  highest};
   const double space = area_width - length_of(of.note) - 10;
   put(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left_margin, top + 18,
@@ -265,12 +265,12 @@ constexpr std::string_view style_sheet =
 
 }  // namespace
 
-bool is_empty(const plot_panel& of) {
+bool is_empty(const PlotPanel& of) {
   return std::all_of(of.series.begin(), of.series.end(),
-                     [](const plot_series& each) { return each.values->is_empty(); });
+                     [](const PlotSeries& each) { return each.values->is_empty(); });
 }
 
-std::vector<double> tops_of(const plot& of) {
+std::vector<double> tops_of(const Plot& of) {
   std::map<std::string_view, double> shared;
   for (const auto& each : of.panels) {
     auto& top = shared[each.scale];
@@ -282,12 +282,12 @@ std::vector<double> tops_of(const plot& of) {
   return tops;
 }
 
-std::string value_text(double value, plot_unit unit) {
-  if (unit == plot_unit::bytes) return short_bytes(value);
-  return fmt::format("{:.0f} {}", value, unit == plot_unit::percent ? "%" : "W");
+std::string value_text(double value, PlotUnit unit) {
+  if (unit == PlotUnit::bytes) return short_bytes(value);
+  return fmt::format("{:.0f} {}", value, unit == PlotUnit::percent ? "%" : "W");
 }
 
-std::string peak_text(const plot_series& of, plot_unit unit) {
+std::string peak_text(const PlotSeries& of, PlotUnit unit) {
   if (of.values->is_empty()) return of.name + ": not known";
   return fmt::format("{}: peak {} at {}", of.name, value_text(of.values->highest(), unit),
                      offset_text(of.values->highest_at_ns()));
@@ -319,7 +319,7 @@ std::string escape_for_xml(std::string_view text) {
   return out;
 }
 
-std::string svg_of(const plot& of) {
+std::string svg_of(const Plot& of) {
   double panels = 0;
   for (const auto& each : of.panels) panels += height_of(each);
   const double height = head_height + panels + foot_height;

@@ -12,22 +12,22 @@ namespace hmn::cli {
 
 // Value over time in bounded memory: as time goes on, neighbouring points are merged, keeping the
 // minimum and the maximum.
-class curve {
+class Curve {
  public:
-  struct point {
+  struct Point {
     std::uint64_t at_ns = 0;  // time of its last value
     double low = 0;
     double high = 0;
     bool after_gap = false;  // preceded by unknown values
   };
 
-  explicit curve(std::size_t capacity = 600) : capacity_(capacity) {}
+  explicit Curve(std::size_t capacity = 600) : capacity_(capacity) {}
 
   // Requires nondecreasing times.
   void add(std::uint64_t at_ns, double value);
   void add_gap() { gap_ = true; }
 
-  const std::vector<point>& points() const { return points_; }
+  const std::vector<Point>& points() const { return points_; }
   // Returns the maximum and the time of its first occurrence.
   bool is_empty() const { return points_.empty(); }
   double highest() const { return highest_; }
@@ -40,61 +40,61 @@ class curve {
 
   std::size_t capacity_;
   std::uint64_t width_ns_ = 1'000'000;
-  std::vector<point> points_;
+  std::vector<Point> points_;
   bool gap_ = false;
   double highest_ = 0;
   double lowest_ = 0;
   std::uint64_t highest_at_ns_ = 0;
 };
 
-enum class ink { first, second, third };
+enum class Ink { first, second, third };
 
-enum class plot_unit { bytes, percent, watts };
+enum class PlotUnit { bytes, percent, watts };
 
 // Line of a panel.
-struct plot_series {
+struct PlotSeries {
   std::string name;
-  ink with = ink::first;
-  const curve* values = nullptr;
+  Ink with = Ink::first;
+  const Curve* values = nullptr;
   bool is_filled = false;
   bool is_stepped = false;  // a value holds until the next
 };
 
 // Chart among several with the same time axis.
-struct plot_panel {
+struct PlotPanel {
   std::string title;
   std::string note;  // next to the title
-  std::vector<plot_series> series;
+  std::vector<PlotSeries> series;
   std::optional<double> limit;  // drawn unless far above the values
   std::string limit_name;
   std::string why_empty;  // shown if no series has a point
-  plot_unit unit = plot_unit::bytes;
+  PlotUnit unit = PlotUnit::bytes;
   std::string scale{};  // panels of the same scale have the same highest value; empty: its own
 };
 
-struct plot {
+struct Plot {
   std::string title;
   std::string subtitle;
   std::uint64_t duration_ns = 0;
-  std::vector<plot_panel> panels;
+  std::vector<PlotPanel> panels;
   std::string footnote{};  // what is not shown
 };
 
 // Returns whether no series of a panel has a point.
-bool is_empty(const plot_panel& of);
+bool is_empty(const PlotPanel& of);
 // Returns the value at the upper edge of each panel.
-std::vector<double> tops_of(const plot& of);
+std::vector<double> tops_of(const Plot& of);
 // Formats a value with its unit: "1.5 GiB", "83 %", "287 W".
-std::string value_text(double value, plot_unit unit);
+std::string value_text(double value, PlotUnit unit);
 // Returns "the command: peak 8.00 GiB at 4 s".
-std::string peak_text(const plot_series& of, plot_unit unit);
+std::string peak_text(const PlotSeries& of, PlotUnit unit);
 
 // Escapes text for an XML element's content or an attribute's value.
 std::string escape_for_xml(std::string_view text);
 
 // Returns a complete SVG 1.1 document.
-std::string svg_of(const plot& of);
+std::string svg_of(const Plot& of);
 // Draws a plot with characters, as wide as the terminal.
-std::string text_of(const plot& of, const style& as);
+std::string text_of(const Plot& of, const Style& as);
 
 }  // namespace hmn::cli

@@ -15,13 +15,13 @@ namespace hmn::cli {
 namespace {
 
 // Returns the width to which a cell may be shortened.
-std::size_t least_width(const table::cell& of, const table::column& in) {
+std::size_t least_width(const Table::Cell& of, const Table::Column& in) {
   const auto last = display_width(of.shorter.empty() ? of.text : of.shorter.back());
   return of.shorter.empty() || in.cut_middle ? std::min(last, in.least) : last;
 }
 
-std::string shown_in(const table::cell& of, const table::column& in, std::size_t width,
-                     const style& as) {
+std::string shown_in(const Table::Cell& of, const Table::Column& in, std::size_t width,
+                     const Style& as) {
   if (display_width(of.text) <= width) return of.text;
   for (const auto& each : of.shorter)
     if (display_width(each) <= width) return each;
@@ -32,11 +32,11 @@ std::string shown_in(const table::cell& of, const table::column& in, std::size_t
 
 }  // namespace
 
-std::size_t table::line_width(const std::vector<std::size_t>& widths) const {
+std::size_t Table::line_width(const std::vector<std::size_t>& widths) const {
   return std::accumulate(widths.begin(), widths.end(), gap_ * (widths.size() - 1));
 }
 
-void table::remove_empty() {
+void Table::remove_empty() {
   for (std::size_t i = columns_.size(); i-- > 0;) {
     const auto at = static_cast<std::ptrdiff_t>(i);
     const bool is_used = std::any_of(rows_.begin(), rows_.end(),
@@ -47,7 +47,7 @@ void table::remove_empty() {
   }
 }
 
-std::vector<std::size_t> table::natural_widths() const {
+std::vector<std::size_t> Table::natural_widths() const {
   std::vector<std::size_t> widths;
   for (const auto& each : columns_) widths.push_back(display_width(each.title));
   for (const auto& row : rows_)
@@ -56,7 +56,7 @@ std::vector<std::size_t> table::natural_widths() const {
   return widths;
 }
 
-std::vector<std::size_t> table::least_widths() const {
+std::vector<std::size_t> Table::least_widths() const {
   auto widths = natural_widths();
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (!columns_[i].shrinks) continue;
@@ -66,11 +66,11 @@ std::vector<std::size_t> table::least_widths() const {
   return widths;
 }
 
-bool table::fits(std::size_t width) const {
+bool Table::fits(std::size_t width) const {
   return line_width(least_widths()) <= width;
 }
 
-std::vector<std::size_t> table::fitting_widths(std::size_t limit) const {
+std::vector<std::size_t> Table::fitting_widths(std::size_t limit) const {
   auto widths = natural_widths();
   const auto least = least_widths();
   while (limit > 0 && line_width(widths) > limit) {
@@ -84,32 +84,32 @@ std::vector<std::size_t> table::fitting_widths(std::size_t limit) const {
   return widths;
 }
 
-std::string table::line(const std::vector<cell>& row, const std::vector<std::size_t>& widths,
-                        const style& as) const {
+std::string Table::line(const std::vector<Cell>& row, const std::vector<std::size_t>& widths,
+                        const Style& as) const {
   std::string out;
   std::size_t owed = 0;  // spaces, written only if more text follows
   for (std::size_t i = 0; i < row.size(); ++i) {
     const auto shown = shown_in(row[i], columns_[i], widths[i], as);
     const auto padding = widths[i] - display_width(shown);
-    if (columns_[i].side == align::right) owed += padding;
+    if (columns_[i].side == Align::right) owed += padding;
     if (!shown.empty()) {
       out.append(owed, ' ').append(paint(shown, row[i].with, as.colour));
       owed = 0;
     }
-    owed += gap_ + (columns_[i].side == align::left ? padding : 0);
+    owed += gap_ + (columns_[i].side == Align::left ? padding : 0);
   }
   return out.append("\n");
 }
 
-std::string table::text(const style& as) const {
+std::string Table::text(const Style& as) const {
   if (as.width > 0 && gap_ > 1 && !fits(as.width)) {
     auto narrow = *this;
     narrow.gap_ = 1;
     return narrow.text(as);
   }
   const auto widths = fitting_widths(as.width);
-  std::vector<cell> titles;
-  for (const auto& each : columns_) titles.push_back({each.title, tone::strong});
+  std::vector<Cell> titles;
+  for (const auto& each : columns_) titles.push_back({each.title, Tone::strong});
   std::string out = line(titles, widths, as);
   for (const auto& row : rows_) out += line(row, widths, as);
   return out;

@@ -13,28 +13,28 @@ namespace hmn::cli {
 
 // Table with two spaces between columns, one where it is narrow, and none at line ends; widths are
 // those of a terminal.
-class table {
+class Table {
  public:
-  enum class align { left, right };
-  struct column {
+  enum class Align { left, right };
+  struct Column {
     std::string title;
-    align side = align::left;
+    Align side = Align::left;
     bool shrinks = false;      // may be cut on a narrow terminal
     std::size_t least = 8;     // columns that a cut leaves
     bool cut_middle = false;   // keeps both ends
     bool is_optional = false;  // left out by remove_empty
   };
-  struct cell {
+  struct Cell {
     std::string text;
-    tone with = tone::plain;
+    Tone with = Tone::plain;
     std::vector<std::string> shorter{};  // to use instead of a cut, the longest first
   };
 
-  explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
-  void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   // Removes the optional columns without any text.
   void remove_empty();
-  std::string text(const style& as) const;
+  std::string text(const Style& as) const;
   // Returns whether the lines can be cut to that width.
   bool fits(std::size_t width) const;
   // Sets the number of spaces between columns.
@@ -45,11 +45,11 @@ class table {
   std::vector<std::size_t> fitting_widths(std::size_t limit) const;
   std::vector<std::size_t> least_widths() const;
   std::size_t line_width(const std::vector<std::size_t>& widths) const;
-  std::string line(const std::vector<cell>& row, const std::vector<std::size_t>& widths,
-                   const style& as) const;
+  std::string line(const std::vector<Cell>& row, const std::vector<std::size_t>& widths,
+                   const Style& as) const;
 
-  std::vector<column> columns_;
-  std::vector<std::vector<cell>> rows_;
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
   std::size_t gap_ = 2;
 };
 

@@ -18,25 +18,25 @@ constexpr std::size_t label_width = 9;
 constexpr std::size_t memory_lines = 6;
 constexpr std::size_t value_lines = 3;
 
-tone tone_of(ink with) {
-  if (with == ink::first) return tone::good;
-  return with == ink::second ? tone::warning : tone::faint;
+Tone tone_of(Ink with) {
+  if (with == Ink::first) return Tone::good;
+  return with == Ink::second ? Tone::warning : Tone::faint;
 }
 
 // Dots of a panel: 2 by 4 of a character of Braille, 1 by 2 of one of ASCII.
-class canvas {
+class Canvas {
  public:
-  canvas(std::size_t columns, std::size_t lines, bool braille)
+  Canvas(std::size_t columns, std::size_t lines, bool braille)
       : braille_(braille),
         columns_(columns),
         lines_(lines),
         dots_(columns * lines, 0),
-        tones_(columns * lines, tone::plain) {}
+        tones_(columns * lines, Tone::plain) {}
 
   std::size_t width() const { return columns_ * (braille_ ? 2 : 1); }
   std::size_t height() const { return lines_ * (braille_ ? 4 : 2); }
   // Sets a dot; y counts from the lower edge.
-  void set(std::size_t x, std::size_t y, tone with) {
+  void set(std::size_t x, std::size_t y, Tone with) {
     if (x >= width() || y >= height()) return;
     const auto row = height() - 1 - y;
     const auto at = row / (height() / lines_) * columns_ + x / (width() / columns_);
@@ -49,7 +49,7 @@ class canvas {
     std::string out;
     for (std::size_t i = 0; i < columns_; ++i) {
       const auto at = number * columns_ + i;
-      out += paint(character(dots_[at]), dots_[at] == 0 ? tone::plain : tones_[at], colour);
+      out += paint(character(dots_[at]), dots_[at] == 0 ? Tone::plain : tones_[at], colour);
     }
     return out.substr(0, out.find_last_not_of(' ') + 1);
   }
@@ -68,7 +68,7 @@ class canvas {
   std::size_t columns_;
   std::size_t lines_;
   std::vector<unsigned> dots_;
-  std::vector<tone> tones_;
+  std::vector<Tone> tones_;
 };
 
 std::size_t position(double value, double highest, std::size_t count) {
@@ -77,7 +77,7 @@ std::size_t position(double value, double highest, std::size_t count) {
 }
 
 // Joins a point with the one before, unless something unknown is between them.
-void draw(canvas& on, const plot_series& of, double highest, std::uint64_t duration_ns) {
+void draw(Canvas& on, const PlotSeries& of, double highest, std::uint64_t duration_ns) {
   const auto longest = std::max<double>(1, static_cast<double>(duration_ns));
   const auto with = tone_of(of.with);
   std::size_t last_x = 0, last_y = 0;
@@ -100,7 +100,7 @@ void draw(canvas& on, const plot_series& of, double highest, std::uint64_t durat
 }
 
 // Lists the lines with their peaks, as many next to each other as fit.
-std::string legend_of(const plot_panel& of, std::size_t width, const style& as) {
+std::string legend_of(const PlotPanel& of, std::size_t width, const Style& as) {
   const std::string indent(label_width + 1, ' ');
   std::string text;
   std::size_t used = 0;
@@ -119,18 +119,18 @@ std::string padded(std::string_view text) {
   return fmt::format("{:>{}}", text, label_width - 1);
 }
 
-std::string panel_text(const plot_panel& of, double highest, std::uint64_t duration_ns,
-                       std::size_t width, const style& as) {
+std::string panel_text(const PlotPanel& of, double highest, std::uint64_t duration_ns,
+                       std::size_t width, const Style& as) {
   const auto title = cut_middle(escape_for_text(of.title, as.ascii_only), width, ellipsis_of(as));
-  auto out = paint(title, tone::strong, as.colour) + "\n";
+  auto out = paint(title, Tone::strong, as.colour) + "\n";
   if (is_empty(of)) {
     const auto why = "not known: " + escape_for_text(of.why_empty, as.ascii_only);
     return out + wrap("  " + why, width, 2) + "\n";
   }
-  canvas dots(width - label_width - 1, of.unit == plot_unit::bytes ? memory_lines : value_lines,
+  Canvas dots(width - label_width - 1, of.unit == PlotUnit::bytes ? memory_lines : value_lines,
               as.unicode);
   for (const auto& each : of.series) draw(dots, each, highest, duration_ns);
-  const auto lines = of.unit == plot_unit::bytes ? memory_lines : value_lines;
+  const auto lines = of.unit == PlotUnit::bytes ? memory_lines : value_lines;
   const std::string_view edge = as.unicode ? "\u2502" : "|";
   for (std::size_t i = 0; i < lines; ++i) {
     const auto label = i == 0 ? value_text(highest, of.unit) : i + 1 == lines ? "0" : "";
@@ -141,7 +141,7 @@ std::string panel_text(const plot_panel& of, double highest, std::uint64_t durat
 
 }  // namespace
 
-std::string text_of(const plot& of, const style& as) {
+std::string text_of(const Plot& of, const Style& as) {
   const auto width = std::max<std::size_t>(as.width > 0 ? as.width : usual_width, 40);
   const auto tops = tops_of(of);
   std::string out;

@@ -15,13 +15,13 @@ namespace {
 
 constexpr char32_t replacement = 0xFFFD;
 
-struct lead {
+struct Lead {
   char32_t bits;
   std::size_t length;
   char32_t lowest;
 };
 
-lead lead_of(unsigned char byte) noexcept {
+Lead lead_of(unsigned char byte) noexcept {
   if (byte < 0x80) return {byte, 1, 0};
   if (byte >= 0xC2 && byte < 0xE0) return {byte & 0x1Fu, 2, 0x80};
   if (byte >= 0xE0 && byte < 0xF0) return {byte & 0x0Fu, 3, 0x800};
@@ -35,7 +35,7 @@ bool is_scalar(char32_t value) noexcept {
 
 }  // namespace
 
-code_point first_code_point(std::string_view text) noexcept {
+CodePoint first_code_point(std::string_view text) noexcept {
   if (text.empty()) return {};
   const auto start = lead_of(static_cast<unsigned char>(text.front()));
   if (start.length == 0 || start.length > text.size()) return {replacement, 1};
@@ -70,10 +70,10 @@ void append_utf8(std::string& out, char32_t value) {
 
 namespace {
 
-bool contains(std::span<const code_range> ranges, char32_t value) noexcept {
+bool contains(std::span<const CodeRange> ranges, char32_t value) noexcept {
   const auto above = std::upper_bound(
       ranges.begin(), ranges.end(), value,
-      [](char32_t wanted, const code_range& range) { return wanted < range.first; });
+      [](char32_t wanted, const CodeRange& range) { return wanted < range.first; });
   return above != ranges.begin() && value <= std::prev(above)->last;
 }
 

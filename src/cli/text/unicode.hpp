@@ -8,13 +8,13 @@
 
 namespace hmn::cli {
 
-struct code_point {
+struct CodePoint {
   char32_t value = 0;
   std::size_t length = 0;  // bytes taken; 0 at the end
 };
 
 // Returns the first code point; an invalid byte is U+FFFD of length 1.
-code_point first_code_point(std::string_view text) noexcept;
+CodePoint first_code_point(std::string_view text) noexcept;
 void append_utf8(std::string& out, char32_t value);
 
 // Returns the terminal columns, the same in every locale.

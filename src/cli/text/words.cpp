@@ -7,12 +7,12 @@ namespace hmn::cli {
 namespace {
 
 // Finds the word of a number; 0 is unknown, or none, in every enumeration.
-word look_up(word_list list, std::uint32_t number) noexcept {
+Word look_up(WordList list, std::uint32_t number) noexcept {
   const char* const found = number != 0 ? word_of(list, number) : nullptr;
-  return found != nullptr ? word(found) : std::nullopt;
+  return found != nullptr ? Word(found) : std::nullopt;
 }
 
-std::vector<std::string_view> words_of_bits(word_list list, std::uint32_t bits) {
+std::vector<std::string_view> words_of_bits(WordList list, std::uint32_t bits) {
   std::vector<std::string_view> all;
   for (const auto& each : list)
     if ((bits & static_cast<std::uint32_t>(each.number)) != 0) all.push_back(each.word);
@@ -21,42 +21,42 @@ std::vector<std::string_view> words_of_bits(word_list list, std::uint32_t bits) 
 
 }  // namespace
 
-word class_word(hypomnesis::device_class device_class) noexcept {
+Word class_word(hypomnesis::device_class device_class) noexcept {
   return look_up(words::device_classes(), number(device_class));
 }
 
-word form_word(hypomnesis::device_form form) noexcept {
+Word form_word(hypomnesis::device_form form) noexcept {
   return look_up(words::device_forms(), number(form));
 }
-word memory_kind_word(hypomnesis::device_memory kind) noexcept {
+Word memory_kind_word(hypomnesis::device_memory kind) noexcept {
   return look_up(words::memory_kinds(), number(kind));
 }
-word state_word(hypomnesis::run_state state) noexcept {
+Word state_word(hypomnesis::run_state state) noexcept {
   return look_up(words::states(), number(state));
 }
-word pool_word(hypomnesis::pool_kind pool) noexcept {
+Word pool_word(hypomnesis::pool_kind pool) noexcept {
   return look_up(words::pool_kinds(), number(pool));
 }
-word accounting_word(hypomnesis::accounting_kind accounting) noexcept {
+Word accounting_word(hypomnesis::accounting_kind accounting) noexcept {
   return look_up(words::accountings(), number(accounting));
 }
-word name_state_word(hypomnesis::name_status state) noexcept {
+Word name_state_word(hypomnesis::name_status state) noexcept {
   return look_up(words::name_states(), number(state));
 }
-word vendor_word(hypomnesis::vendor_id vendor) noexcept {
+Word vendor_word(hypomnesis::vendor_id vendor) noexcept {
   return look_up(words::vendors(), number(vendor));
 }
-word vendor_name(hypomnesis::vendor_id vendor) noexcept {
+Word vendor_name(hypomnesis::vendor_id vendor) noexcept {
   const std::string_view name = hmn::vendor_name(number(vendor));
-  return name.empty() ? std::nullopt : word(name);
+  return name.empty() ? std::nullopt : Word(name);
 }
-word subject_word(hypomnesis::part subject) noexcept {
+Word subject_word(hypomnesis::part subject) noexcept {
   return look_up(words::subjects(), number(subject));
 }
-word domain_word(hypomnesis::domain of) noexcept {
+Word domain_word(hypomnesis::domain of) noexcept {
   return look_up(words::native_domains(), number(of));
 }
-word source_word(hypomnesis::backend_id backend) noexcept {
+Word source_word(hypomnesis::backend_id backend) noexcept {
   return look_up(words::sources(), number(backend));
 }
 

@@ -10,22 +10,22 @@
 // Words of the output for the header's enumerations; none for unknown.
 namespace hmn::cli {
 
-using word = std::optional<std::string_view>;
+using Word = std::optional<std::string_view>;
 
-word class_word(hypomnesis::device_class device_class) noexcept;
-word form_word(hypomnesis::device_form form) noexcept;
-word memory_kind_word(hypomnesis::device_memory kind) noexcept;
-word state_word(hypomnesis::run_state state) noexcept;
-word pool_word(hypomnesis::pool_kind pool) noexcept;
-word accounting_word(hypomnesis::accounting_kind accounting) noexcept;
-word name_state_word(hypomnesis::name_status state) noexcept;
-word vendor_word(hypomnesis::vendor_id vendor) noexcept;
-word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // spelled as the vendor does
-word subject_word(hypomnesis::part subject) noexcept;
-word domain_word(hypomnesis::domain of) noexcept;  // of a native code
-word source_word(hypomnesis::backend_id backend) noexcept;
+Word class_word(hypomnesis::device_class device_class) noexcept;
+Word form_word(hypomnesis::device_form form) noexcept;
+Word memory_kind_word(hypomnesis::device_memory kind) noexcept;
+Word state_word(hypomnesis::run_state state) noexcept;
+Word pool_word(hypomnesis::pool_kind pool) noexcept;
+Word accounting_word(hypomnesis::accounting_kind accounting) noexcept;
+Word name_state_word(hypomnesis::name_status state) noexcept;
+Word vendor_word(hypomnesis::vendor_id vendor) noexcept;
+Word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // spelled as the vendor does
+Word subject_word(hypomnesis::part subject) noexcept;
+Word domain_word(hypomnesis::domain of) noexcept;  // of a native code
+Word source_word(hypomnesis::backend_id backend) noexcept;
 // Returns "unknown" for JSON, where an unknown number is null.
-inline std::string_view or_unknown(word of) noexcept {
+inline std::string_view or_unknown(Word of) noexcept {
   return of.value_or("unknown");
 }
 // Returns the sign of a missing value in a table: "-" where the device or its driver does not have

@@ -13,22 +13,22 @@
 namespace hmn::cli::top {
 namespace {
 
-enum basic : short { red = 1, green, yellow, blue, magenta, cyan };
+enum Basic : short { red = 1, green, yellow, blue, magenta, cyan };
 
-struct ramp_look {
+struct RampLook {
   short colours[ramp_steps];
   short low, middle, high;  // of 8 colours
 };
-constexpr ramp_look ramp_looks[ramp_count] = {
+constexpr RampLook ramp_looks[ramp_count] = {
     {{71, 107, 143, 179, 215, 209, 203, 197}, green, yellow, red},
     {{61, 62, 68, 69, 75, 74, 80, 86}, blue, cyan, cyan},
     {{95, 131, 137, 173, 179, 215, 221, 227}, yellow, yellow, red},
     {{66, 72, 108, 144, 180, 216, 210, 203}, green, magenta, red},
 };
 
-constexpr unsigned first_of_ramps = static_cast<unsigned>(ink::last_word) + 1;
+constexpr unsigned first_of_ramps = static_cast<unsigned>(Ink::last_word) + 1;
 
-look look_of_ramp(unsigned position) noexcept {
+Look look_of_ramp(unsigned position) noexcept {
   const auto& scale = ramp_looks[position / ramp_steps];
   const auto step = position % ramp_steps;
   const short basic_colour = step < 3 ? scale.low : step < 6 ? scale.middle : scale.high;
@@ -37,48 +37,48 @@ look look_of_ramp(unsigned position) noexcept {
 
 }  // namespace
 
-ink ink_of(ramp scale, double fraction) noexcept {
+Ink ink_of(Ramp scale, double fraction) noexcept {
   const auto step = static_cast<unsigned>(std::clamp(fraction, 0.0, 1.0) * (ramp_steps - 1) + 0.5);
-  return static_cast<ink>(first_of_ramps + static_cast<unsigned>(scale) * ramp_steps + step);
+  return static_cast<Ink>(first_of_ramps + static_cast<unsigned>(scale) * ramp_steps + step);
 }
 
-ink ink_of(tone with) noexcept {
+Ink ink_of(Tone with) noexcept {
   switch (with) {
-    case tone::strong:
-      return ink::strong;
-    case tone::faint:
-      return ink::faint;
-    case tone::good:
-      return ink::good;
-    case tone::warning:
-      return ink::warning;
-    case tone::bad:
-      return ink::bad;
-    case tone::plain:
+    case Tone::strong:
+      return Ink::strong;
+    case Tone::faint:
+      return Ink::faint;
+    case Tone::good:
+      return Ink::good;
+    case Tone::warning:
+      return Ink::warning;
+    case Tone::bad:
+      return Ink::bad;
+    case Tone::plain:
       break;
   }
-  return ink::plain;
+  return Ink::plain;
 }
 
-look look_of(ink with) noexcept {
+Look look_of(Ink with) noexcept {
   switch (with) {
-    case ink::plain:
+    case Ink::plain:
       return {};
-    case ink::strong:
+    case Ink::strong:
       return {-1, -1, true, false};
-    case ink::faint:
+    case Ink::faint:
       return {245, -1, false, true};
-    case ink::good:
+    case Ink::good:
       return {71, green, false, false};
-    case ink::warning:
+    case Ink::warning:
       return {179, yellow, false, false};
-    case ink::bad:
+    case Ink::bad:
       return {203, red, true, false};
-    case ink::title:
+    case Ink::title:
       return {75, cyan, true, false};
-    case ink::border:
+    case Ink::border:
       return {240, -1, false, true};
-    case ink::accent:
+    case Ink::accent:
       return {80, cyan, false, false};
   }
   return look_of_ramp(static_cast<unsigned>(with) - first_of_ramps);
@@ -97,12 +97,12 @@ bool changes_width(char32_t c) {
          (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
-bool is_blank(const cell& of, bool colour) {
+bool is_blank(const Cell& of, bool colour) {
   return of.text[0] == U' ' && of.text[1] == 0 && !(colour && of.is_selected) && !of.is_tail;
 }
 
 // Returns the code of ECMA-48, "select graphic rendition".
-std::string rendition_of(const cell& of) {
+std::string rendition_of(const Cell& of) {
   const auto how = look_of(of.with);
   std::string codes = "0";
   if (of.is_selected) codes += ";7";
@@ -114,14 +114,14 @@ std::string rendition_of(const cell& of) {
 
 }  // namespace
 
-frame::frame(int width, int height, glyphs with)
+Frame::Frame(int width, int height, Glyphs with)
     : width_(std::max(width, 0)),
       height_(std::max(height, 0)),
       glyphs_(with),
       cells_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_)) {}
 
 // Blanks the other half of a wide character that loses one.
-void frame::split_wide(int x, int y) {
+void Frame::split_wide(int x, int y) {
   auto& here = cells_[index_of(x, y)];
   if (here.is_tail && x > 0) cells_[index_of(x - 1, y)].text = {U' ', 0, 0};
   if (x + 1 < width_) {
@@ -131,7 +131,7 @@ void frame::split_wide(int x, int y) {
   here.is_tail = false;
 }
 
-void frame::put(int x, int y, char32_t character, ink with) {
+void Frame::put(int x, int y, char32_t character, Ink with) {
   if (!contains(x, y)) return;
   split_wide(x, y);
   const auto columns = width_of(character);
@@ -150,7 +150,7 @@ void frame::put(int x, int y, char32_t character, ink with) {
   tail.is_tail = true;
 }
 
-void frame::add_mark(int x, int y, char32_t mark) {
+void Frame::add_mark(int x, int y, char32_t mark) {
   if (!contains(x, y)) return;
   auto& marks = cells_[index_of(x, y)].text;
   for (std::size_t i = 1; i < marks.size(); ++i)
@@ -160,7 +160,7 @@ void frame::add_mark(int x, int y, char32_t mark) {
     }
 }
 
-int frame::put(int x, int y, std::string_view text, ink with, int limit) {
+int Frame::put(int x, int y, std::string_view text, Ink with, int limit) {
   const auto end = x + limit;
   int last = x;
   while (!text.empty()) {
@@ -180,24 +180,24 @@ int frame::put(int x, int y, std::string_view text, ink with, int limit) {
   return x;
 }
 
-void frame::put_right(int end, int y, std::string_view text, ink with) {
+void Frame::put_right(int end, int y, std::string_view text, Ink with) {
   put(end - static_cast<int>(display_width(text)), y, text, with);
 }
 
-void frame::fill(area where, char32_t character, ink with) {
+void Frame::fill(Area where, char32_t character, Ink with) {
   for (int y = where.y; y < where.y + where.height; ++y)
     for (int x = where.x; x < where.x + where.width; ++x) put(x, y, character, with);
 }
 
-void frame::select(int x, int y, int width) {
+void Frame::select(int x, int y, int width) {
   for (int i = x; i < x + width; ++i) {
     if (!contains(i, y)) continue;
     cells_[index_of(i, y)].is_selected = true;
-    cells_[index_of(i, y)].with = ink::plain;
+    cells_[index_of(i, y)].with = Ink::plain;
   }
 }
 
-std::string text_of(const frame& of, bool colour) {
+std::string text_of(const Frame& of, bool colour) {
   std::string out;
   for (int y = 0; y < of.height(); ++y) {
     int end = of.width();
@@ -217,22 +217,22 @@ std::string text_of(const frame& of, bool colour) {
   return out;
 }
 
-value_text missing_text(bool is_unsupported) {
-  return {std::string(sign_of_missing(is_unsupported)), ink::faint};
+ValueText missing_text(bool is_unsupported) {
+  return {std::string(sign_of_missing(is_unsupported)), Ink::faint};
 }
 
-value_text bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark,
-                      bool is_unsupported) {
+ValueText bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark,
+                     bool is_unsupported) {
   if (!bytes) return missing_text(is_unsupported);
   return {std::string(mark) + short_bytes(static_cast<double>(*bytes))};
 }
 
-value_text rate_text(std::optional<double> bytes_per_second, bool is_unsupported) {
+ValueText rate_text(std::optional<double> bytes_per_second, bool is_unsupported) {
   if (!bytes_per_second) return missing_text(is_unsupported);
   return {short_bytes(*bytes_per_second) + "/s"};
 }
 
-value_text percent_text(std::optional<double> percent, ramp with, bool is_unsupported) {
+ValueText percent_text(std::optional<double> percent, Ramp with, bool is_unsupported) {
   if (!percent) return missing_text(is_unsupported);
   return {fmt::format("{:.0f}%", *percent), ink_of(with, *percent / 100)};
 }

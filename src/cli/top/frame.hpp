@@ -13,12 +13,12 @@
 namespace hmn::cli::top {
 
 // Scale of colours of a quantity, from low to high.
-enum class ramp : std::uint8_t { load, memory, power, heat };
+enum class Ramp : std::uint8_t { load, memory, power, heat };
 inline constexpr unsigned ramp_count = 4;
 inline constexpr unsigned ramp_steps = 8;
 
 // Colour and emphasis of a cell. After `last_word` follow the steps of the ramps.
-enum class ink : std::uint8_t {
+enum class Ink : std::uint8_t {
   plain,
   strong,
   faint,
@@ -31,65 +31,65 @@ enum class ink : std::uint8_t {
   last_word = accent
 };
 inline constexpr unsigned ink_count =
-    static_cast<unsigned>(ink::last_word) + 1 + ramp_count * ramp_steps;
+    static_cast<unsigned>(Ink::last_word) + 1 + ramp_count * ramp_steps;
 
 // Returns the ink of a fraction of 0 to 1.
-ink ink_of(ramp scale, double fraction) noexcept;
-ink ink_of(tone with) noexcept;
+Ink ink_of(Ramp scale, double fraction) noexcept;
+Ink ink_of(Tone with) noexcept;
 
 // Look of an ink on a terminal.
-struct look {
+struct Look {
   short colour = -1;        // of 256; -1: the terminal's own
   short basic_colour = -1;  // of 8
   bool is_bold = false;
   bool is_dim = false;
 };
-look look_of(ink with) noexcept;
+Look look_of(Ink with) noexcept;
 
-struct area {
+struct Area {
   int x = 0;
   int y = 0;
   int width = 0;
   int height = 0;
 
   // Returns the area without a border of one cell.
-  area inside() const { return {x + 1, y + 1, width - 2, height - 2}; }
+  Area inside() const { return {x + 1, y + 1, width - 2, height - 2}; }
 };
 
 // Column of the terminal: a character with up to two marks that it combines with.
-struct cell {
+struct Cell {
   std::array<char32_t, 3> text{U' ', 0, 0};
-  ink with = ink::plain;
+  Ink with = Ink::plain;
   bool is_selected = false;
   bool is_tail = false;  // second column of a wide character
 
-  bool operator==(const cell&) const = default;
+  bool operator==(const Cell&) const = default;
 };
 
 // Characters that a terminal can show.
-struct glyphs {
+struct Glyphs {
   bool unicode = false;     // braille, blocks and frames
   bool ascii_only = false;  // names are escaped
 };
 
 // What the screen shows, whatever shows it.
-class frame {
+class Frame {
  public:
-  frame(int width, int height, glyphs with);
+  Frame(int width, int height, Glyphs with);
 
   int width() const { return width_; }
   int height() const { return height_; }
-  area whole() const { return {0, 0, width_, height_}; }
-  glyphs with() const { return glyphs_; }
+  Area whole() const { return {0, 0, width_, height_}; }
+  Glyphs with() const { return glyphs_; }
   bool has_unicode() const { return glyphs_.unicode; }
-  const cell& at(int x, int y) const { return cells_[index_of(x, y)]; }
+  const Cell& at(int x, int y) const { return cells_[index_of(x, y)]; }
 
   // Writes text that is already escaped, up to `limit` columns; returns the column after it.
-  int put(int x, int y, std::string_view text, ink with = ink::plain, int limit = 1 << 20);
+  int put(int x, int y, std::string_view text, Ink with = Ink::plain, int limit = 1 << 20);
   // Writes it so that it ends before the column `end`.
-  void put_right(int end, int y, std::string_view text, ink with = ink::plain);
-  void put(int x, int y, char32_t character, ink with = ink::plain);
-  void fill(area where, char32_t character, ink with);
+  void put_right(int end, int y, std::string_view text, Ink with = Ink::plain);
+  void put(int x, int y, char32_t character, Ink with = Ink::plain);
+  void fill(Area where, char32_t character, Ink with);
   // Marks the cells of a line as selected, in one colour.
   void select(int x, int y, int width);
 
@@ -104,26 +104,26 @@ class frame {
 
   int width_;
   int height_;
-  glyphs glyphs_;
-  std::vector<cell> cells_;
+  Glyphs glyphs_;
+  std::vector<Cell> cells_;
 };
 
 // Returns the frame as lines without blanks at their ends.
-std::string text_of(const frame& of, bool colour);
+std::string text_of(const Frame& of, bool colour);
 
 // Text of a value, and how it is shown.
-struct value_text {
+struct ValueText {
   std::string text;
-  ink with = ink::plain;
+  Ink with = Ink::plain;
 };
 
 // Returns the sign of a missing value. Its reason is on the page of the device or process.
-value_text missing_text(bool is_unsupported = false);
-value_text bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark = {},
-                      bool is_unsupported = false);
-value_text rate_text(std::optional<double> bytes_per_second, bool is_unsupported = false);
+ValueText missing_text(bool is_unsupported = false);
+ValueText bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark = {},
+                     bool is_unsupported = false);
+ValueText rate_text(std::optional<double> bytes_per_second, bool is_unsupported = false);
 // Formats "87%"; with a ramp the colour follows the value.
-value_text percent_text(std::optional<double> percent, ramp with, bool is_unsupported = false);
+ValueText percent_text(std::optional<double> percent, Ramp with, bool is_unsupported = false);
 // Formats "61°C".
 std::string degrees_text(double celsius, bool unicode);
 

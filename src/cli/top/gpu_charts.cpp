@@ -22,23 +22,23 @@ constexpr int dots_down = 4;
 constexpr std::array<std::array<unsigned, dots_down>, dots_across> braille_dots{
     {{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}}};
 
-struct box_lines {
+struct BoxLines {
   char32_t across, down, corners[4];
 };
-constexpr box_lines rounded{U'─', U'│', {U'╭', U'╮', U'╰', U'╯'}};
-constexpr box_lines plain_lines{U'-', U'|', {U'+', U'+', U'+', U'+'}};
+constexpr BoxLines rounded{U'─', U'│', {U'╭', U'╮', U'╰', U'╯'}};
+constexpr BoxLines plain_lines{U'-', U'|', {U'+', U'+', U'+', U'+'}};
 
 // Times of the columns of a curve. They are whole multiples of their length, so that a curve moves
 // by whole dots.
-class time_axis {
+class TimeAxis {
  public:
-  time_axis(const time_window& in, int columns)
+  TimeAxis(const TimeWindow& in, int columns)
       : step_(std::max<std::uint64_t>(1, facts_of(in.of).ns / static_cast<unsigned>(columns))),
         last_(in.now_ns / step_),
         columns_(columns),
         in_(in) {}
 
-  std::optional<history::range> at(const history& of, int column) const {
+  std::optional<History::Range> at(const History& of, int column) const {
     const auto back = static_cast<std::uint64_t>(columns_ - 1 - column);
     if (back > last_) return std::nullopt;
     const auto begin = (last_ - back) * step_;
@@ -49,7 +49,7 @@ class time_axis {
   std::uint64_t step_;
   std::uint64_t last_;
   int columns_;
-  const time_window& in_;
+  const TimeWindow& in_;
 };
 
 // Returns how many of `most` levels a value fills; a known one has at least one.
@@ -58,7 +58,7 @@ int levels_of(double value, double top, int most) {
   return std::clamp(static_cast<int>(std::lround(value / top * most)), 1, most);
 }
 
-int levels_at(const time_axis& times, const curve& what, int column, int most) {
+int levels_at(const TimeAxis& times, const Curve& what, int column, int most) {
   const auto found = times.at(*what.of, column);
   return found ? levels_of(static_cast<double>(found->high), what.top, most) : 0;
 }
@@ -76,15 +76,15 @@ char32_t ascii_level(int level, int row) {
   return partly[std::clamp(level - row * dots_down, 0, dots_down)];
 }
 
-int row_y(const area& where, const curve& what, int row) {
+int row_y(const Area& where, const Curve& what, int row) {
   return what.is_hanging ? where.y + row : where.y + where.height - 1 - row;
 }
 
-ink ink_of_row(const curve& what, int row, int rows) {
+Ink ink_of_row(const Curve& what, int row, int rows) {
   return ink_of(what.with, rows < 2 ? 0.5 : static_cast<double>(row) / (rows - 1));
 }
 
-void draw_column(frame& on, const area& where, const curve& what, int x, std::array<int, 2> level) {
+void draw_column(Frame& on, const Area& where, const Curve& what, int x, std::array<int, 2> level) {
   for (int row = 0; row < where.height; ++row) {
     char32_t shown = ascii_level(std::max(level[0], level[1]), row);
     if (on.has_unicode()) {
@@ -99,42 +99,42 @@ void draw_column(frame& on, const area& where, const curve& what, int x, std::ar
 
 }  // namespace
 
-void draw_curve(frame& on, area where, const curve& what, const time_window& in) {
+void draw_curve(Frame& on, Area where, const Curve& what, const TimeWindow& in) {
   if (what.of == nullptr || where.width <= 0 || where.height <= 0) return;
-  const time_axis times(in, where.width * dots_across);
+  const TimeAxis times(in, where.width * dots_across);
   const int most = where.height * dots_down;
   for (int x = 0; x < where.width; ++x)
     draw_column(on, where, what, x,
                 {levels_at(times, what, 2 * x, most), levels_at(times, what, 2 * x + 1, most)});
 }
 
-void draw_box(frame& on, area where, std::string_view title, std::string_view value,
+void draw_box(Frame& on, Area where, std::string_view title, std::string_view value,
               std::string_view footer, std::string_view scale) {
   const auto& lines = on.has_unicode() ? rounded : plain_lines;
   const int right = where.x + where.width - 1, bottom = where.y + where.height - 1;
-  on.fill({where.x + 1, where.y, where.width - 2, 1}, lines.across, ink::border);
-  on.fill({where.x + 1, bottom, where.width - 2, 1}, lines.across, ink::border);
-  on.fill({where.x, where.y + 1, 1, where.height - 2}, lines.down, ink::border);
-  on.fill({right, where.y + 1, 1, where.height - 2}, lines.down, ink::border);
-  on.put(where.x, where.y, lines.corners[0], ink::border);
-  on.put(right, where.y, lines.corners[1], ink::border);
-  on.put(where.x, bottom, lines.corners[2], ink::border);
-  on.put(right, bottom, lines.corners[3], ink::border);
-  const auto label = [&](int x, int y, std::string_view text, ink with) {
+  on.fill({where.x + 1, where.y, where.width - 2, 1}, lines.across, Ink::border);
+  on.fill({where.x + 1, bottom, where.width - 2, 1}, lines.across, Ink::border);
+  on.fill({where.x, where.y + 1, 1, where.height - 2}, lines.down, Ink::border);
+  on.fill({right, where.y + 1, 1, where.height - 2}, lines.down, Ink::border);
+  on.put(where.x, where.y, lines.corners[0], Ink::border);
+  on.put(right, where.y, lines.corners[1], Ink::border);
+  on.put(where.x, bottom, lines.corners[2], Ink::border);
+  on.put(right, bottom, lines.corners[3], Ink::border);
+  const auto label = [&](int x, int y, std::string_view text, Ink with) {
     if (!text.empty()) on.put(x, y, " " + std::string(text) + " ", with, right - x);
   };
   const auto width_of_text = [](std::string_view text) {
     return text.empty() ? 0 : static_cast<int>(display_width(text)) + 2;
   };
-  label(where.x + 1, where.y, title, ink::title);
+  label(where.x + 1, where.y, title, Ink::title);
   if (width_of_text(title) + width_of_text(value) < where.width - 2)
-    label(right - 1 - width_of_text(value), where.y, value, ink::strong);
-  label(where.x + 1, bottom, footer, ink::faint);
+    label(right - 1 - width_of_text(value), where.y, value, Ink::strong);
+  label(where.x + 1, bottom, footer, Ink::faint);
   if (width_of_text(footer) + width_of_text(scale) < where.width - 2)
-    label(right - 1 - width_of_text(scale), bottom, scale, ink::faint);
+    label(right - 1 - width_of_text(scale), bottom, scale, Ink::faint);
 }
 
-void draw_chart(frame& on, area where, const chart& what, const time_window& in) {
+void draw_chart(Frame& on, Area where, const Chart& what, const TimeWindow& in) {
   const auto needed = display_width(what.title) + display_width(what.value) + 6;
   const bool is_narrow = !what.short_value.empty() && static_cast<int>(needed) > where.width;
   draw_box(on, where, what.title, is_narrow ? what.short_value : what.value, facts_of(in.of).name,
@@ -154,7 +154,7 @@ namespace {
 constexpr int wide_chart = 38;
 
 // Lets the scale of a quantity without a limit follow its highest value.
-double top_of(const history* first, const history* second, double least, const time_window& in) {
+double top_of(const History* first, const History* second, double least, const TimeWindow& in) {
   double found = least;
   for (const auto* each : {first, second})
     if (each != nullptr)
@@ -162,79 +162,78 @@ double top_of(const history* first, const history* second, double least, const t
   return found;
 }
 
-double memory_top(const gpu_reading& of, const history& values, const time_window& in) {
+double memory_top(const GpuReading& of, const History& values, const TimeWindow& in) {
   const auto& pool = of.of.memory;
   if (pool && pool->total_bytes) return static_cast<double>(*pool->total_bytes);
   return top_of(&values, nullptr, 1, in);
 }
 
-double power_top(const gpu_reading& of, const history& values, const time_window& in) {
+double power_top(const GpuReading& of, const History& values, const TimeWindow& in) {
   const auto limit = of.values ? of.values->power_limit_watts : std::nullopt;
   return limit ? *limit : top_of(&values, nullptr, 1, in);
 }
 
 // Returns the scale of a curve that has no limit of its own; none without values.
-std::string scale_of(const history& values, bool has_limit, const time_window& in,
+std::string scale_of(const History& values, bool has_limit, const TimeWindow& in,
                      const std::string& top) {
   return has_limit || values.highest(in) ? "max " + top : std::string();
 }
 
-std::string power_value(const gpu_reading& of) {
+std::string power_value(const GpuReading& of) {
   if (of.values && of.values->power_watts) return fmt::format("{:.0f} W", *of.values->power_watts);
   return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER)).text;
 }
 
-std::string memory_value(const gpu_reading& of) {
+std::string memory_value(const GpuReading& of) {
   return bytes_text(used_bytes_of(of.of), {}, of.has_no_used).text;
 }
 
-std::string load_value(const gpu_reading& of) {
-  return percent_text(of.values ? of.values->gpu_busy_percent : std::nullopt, ramp::load,
+std::string load_value(const GpuReading& of) {
+  return percent_text(of.values ? of.values->gpu_busy_percent : std::nullopt, Ramp::load,
                       of.lacks(HMN_TELEMETRY_HAS_GPU_BUSY))
       .text;
 }
 
-std::string celsius_value(const gpu_reading& of, bool unicode) {
+std::string celsius_value(const GpuReading& of, bool unicode) {
   if (of.values && of.values->temperature_celsius)
     return degrees_text(*of.values->temperature_celsius, unicode);
   return missing_text(of.lacks(HMN_TELEMETRY_HAS_TEMPERATURE)).text;
 }
 
-chart pcie_chart(const gpu_history& of, const gpu_reading& now, const time_window& in,
-                 bool unicode) {
+Chart pcie_chart(const GpuHistory& of, const GpuReading& now, const TimeWindow& in, bool unicode) {
   const auto top = top_of(&of.received, &of.sent, 1024.0 * 1024.0, in);
   const auto received = rate_text(now.received_rate, now.lacks(HMN_TELEMETRY_HAS_PCIE_RX)).text;
   const auto sent = rate_text(now.sent_rate, now.lacks(HMN_TELEMETRY_HAS_PCIE_TX)).text;
   return {"PCIe",
           (unicode ? "↓" : "rx ") + received + (unicode ? " ↑" : " tx ") + sent,
           scale_of(of.received, false, in, short_bytes(top) + "/s"),
-          {&of.received, top, ramp::memory, false},
-          {&of.sent, top, ramp::power, true}};
+          {&of.received, top, Ramp::memory, false},
+          {&of.sent, top, Ramp::power, true}};
 }
 
 // Load above, memory hanging below.
-chart overview_of(const state& of, const gpu_reading& gpu) {
+Chart overview_of(const State& of, const GpuReading& gpu) {
   const auto* const past = of.curves.of_gpu(gpu.of.device.index);
   const auto window = of.window();
-  chart out;
+  Chart out;
   out.title = fmt::format("GPU {}", gpu.of.device.index);
   out.value = load_value(gpu) + "  " + memory_value(gpu);
   out.short_value = load_value(gpu);
   out.scale = "load, memory";
   if (past == nullptr) return out;
-  out.first = {&past->load, 100, ramp::load, false};
-  out.second = {&past->memory, memory_top(gpu, past->memory, window), ramp::memory, true};
+  out.first = {&past->load, 100, Ramp::load, false};
+  out.second = {&past->memory, memory_top(gpu, past->memory, window), Ramp::memory, true};
   return out;
 }
 
-struct grid {
+struct Grid {
   int columns = 1;
   int rows = 1;
 };
 
-grid grid_for(area where, int count) {
+Grid grid_for(Area where, int count) {
   const int most_rows = std::max(1, where.height / least_chart_height);
-  grid best;
+  Grid best;
   best.columns = std::clamp(where.width / least_chart_width, 1, count);
   // Prefer wide charts in several rows to narrow ones in one.
   for (int rows = 1; rows <= std::min(most_rows, 3); ++rows) {
@@ -248,7 +247,7 @@ grid grid_for(area where, int count) {
 
 }  // namespace
 
-void draw_charts(frame& on, area where, const std::vector<chart>& all, const time_window& in) {
+void draw_charts(Frame& on, Area where, const std::vector<Chart>& all, const TimeWindow& in) {
   if (all.empty() || where.height < least_chart_height) return;
   const auto cells = grid_for(where, static_cast<int>(all.size()));
   std::size_t next = 0;
@@ -265,7 +264,7 @@ void draw_charts(frame& on, area where, const std::vector<chart>& all, const tim
   }
 }
 
-std::vector<chart> charts_of(const state& of, const gpu_reading& gpu, bool unicode) {
+std::vector<Chart> charts_of(const State& of, const GpuReading& gpu, bool unicode) {
   const auto* const past = of.curves.of_gpu(gpu.of.device.index);
   if (past == nullptr) return {};
   const auto window = of.window();
@@ -274,29 +273,29 @@ std::vector<chart> charts_of(const state& of, const gpu_reading& gpu, bool unico
   const auto power = power_top(gpu, past->power, window);
   const bool has_total = gpu.of.memory && gpu.of.memory->total_bytes;
   const bool has_limit = gpu.values && gpu.values->power_limit_watts;
-  return {{name + " load", load_value(gpu), "max 100%", {&past->load, 100, ramp::load}, {}},
+  return {{name + " load", load_value(gpu), "max 100%", {&past->load, 100, Ramp::load}, {}},
           {"memory",
            memory_value(gpu),
            scale_of(past->memory, has_total, window, short_bytes(memory)),
-           {&past->memory, memory, ramp::memory},
+           {&past->memory, memory, Ramp::memory},
            {}},
           {"power",
            power_value(gpu),
            scale_of(past->power, has_limit, window, fmt::format("{:.0f} W", power)),
-           {&past->power, power, ramp::power},
+           {&past->power, power, Ramp::power},
            {}},
           {"temperature",
            celsius_value(gpu, unicode),
            "max " + degrees_text(100, unicode),
-           {&past->temperature, 100, ramp::heat},
+           {&past->temperature, 100, Ramp::heat},
            {}},
           pcie_chart(*past, gpu, window, unicode)};
 }
 
-void draw_gpu_charts(frame& on, area where, const state& of) {
+void draw_gpu_charts(Frame& on, Area where, const State& of) {
   if (where.height <= 0 || !of.now || of.gpu() == nullptr) return;
-  std::vector<chart> all;
-  if (of.charts == chart_choice::all) {
+  std::vector<Chart> all;
+  if (of.charts == ChartChoice::all) {
     const auto most =
         static_cast<std::size_t>(std::max(1, where.width / least_chart_width) *
                                  std::max(1, std::min(3, where.height / least_chart_height)));

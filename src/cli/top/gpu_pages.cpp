@@ -27,7 +27,7 @@ constexpr int load_width = 5;         // " 100%"
 constexpr int temperature_width = 6;  // " 105°C"
 
 // Places of the table's columns.
-struct gpu_columns {
+struct GpuColumns {
   int name = index_end + 1, name_width = 0;
   int load = 0, memory = 0, bar_width = 0;
   int memory_end = 0, temperature_end = 0, power_end = 0;
@@ -35,16 +35,16 @@ struct gpu_columns {
 };
 
 // Widths of the values that have no fixed one.
-struct value_widths {
+struct ValueWidths {
   int memory = 9;  // "30.0/80.0"
   int power = 8;   // "371/450W"
   int flags = 0;
 };
 
 // Columns for a width: the name has what the values leave.
-gpu_columns columns_for(int width, const value_widths& needed) {
+GpuColumns columns_for(int width, const ValueWidths& needed) {
   constexpr int least_name = 6, space_for_flags = 2;
-  gpu_columns at;
+  GpuColumns at;
   at.bar_width = width < 72 ? 4 : width < 100 ? 8 : 12;
   const int wanted_name = width < 72 ? 11 : width < 100 ? 14 : width < wide_table ? 24 : 26;
   const int values = 1 + at.bar_width + load_width + 1 + at.bar_width + 1 + needed.memory +
@@ -60,14 +60,14 @@ gpu_columns columns_for(int width, const value_widths& needed) {
   return at;
 }
 
-std::string_view ellipsis_of(const frame& on) {
+std::string_view ellipsis_of(const Frame& on) {
   return on.has_unicode() ? "…" : "...";
 }
 
 // Draws a bar without brackets.
-void put_bar(frame& on, int x, int y, int width, std::optional<double> fraction, ramp with) {
+void put_bar(Frame& on, int x, int y, int width, std::optional<double> fraction, Ramp with) {
   if (!fraction) {
-    on.put(x, y, on.has_unicode() ? "·" : ".", ink::faint);
+    on.put(x, y, on.has_unicode() ? "·" : ".", Ink::faint);
     return;
   }
   auto bar = draw_bar(*fraction, static_cast<unsigned>(width), on.has_unicode());
@@ -75,63 +75,63 @@ void put_bar(frame& on, int x, int y, int width, std::optional<double> fraction,
   on.put(x, y, bar, ink_of(with, *fraction));
 }
 
-value_text temperature_text(const gpu_reading& of, const frame& on) {
+ValueText temperature_text(const GpuReading& of, const Frame& on) {
   if (!of.values || !of.values->temperature_celsius)
     return missing_text(of.lacks(HMN_TELEMETRY_HAS_TEMPERATURE));
   const auto celsius = *of.values->temperature_celsius;
-  return {degrees_text(celsius, on.has_unicode()), ink_of(ramp::heat, (celsius - 30) / 60)};
+  return {degrees_text(celsius, on.has_unicode()), ink_of(Ramp::heat, (celsius - 30) / 60)};
 }
 
-value_text power_text(const gpu_reading& of) {
+ValueText power_text(const GpuReading& of) {
   if (!of.values || !of.values->power_watts) return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER));
   const auto watts = *of.values->power_watts;
   const auto limit = of.values->power_limit_watts;
   if (!limit) return {fmt::format("{:.0f}W", watts)};
-  return {fmt::format("{:.0f}/{:.0f}W", watts, *limit), ink_of(ramp::power, watts / *limit)};
+  return {fmt::format("{:.0f}/{:.0f}W", watts, *limit), ink_of(Ramp::power, watts / *limit)};
 }
 
-value_text memory_text(const gpu_reading& of) {
+ValueText memory_text(const GpuReading& of) {
   const auto& pool = of.of.memory;
   const auto used = used_bytes_of(of.of);
   if (!used && (!pool || !pool->total_bytes)) return missing_text(of.has_no_used);
-  return {amount_text(mark_of(pool->notes), used, pool->total_bytes, spacing::compact,
+  return {amount_text(mark_of(pool->notes), used, pool->total_bytes, Spacing::compact,
                       sign_of_missing(of.has_no_used))};
 }
 
 // A state other than ready, with what is known of the memory, and the reason, which goes on in the
 // second line if there is one.
-void put_state(frame& on, const gpu_columns& at, int y, const gpu_reading& of,
-               std::string_view state, bool has_second_line) {
+void put_state(Frame& on, const GpuColumns& at, int y, const GpuReading& of, std::string_view state,
+               bool has_second_line) {
   const bool is_fault = of.of.device.state != run_state::asleep;
-  int x = on.put(at.load, y, state, is_fault ? ink::bad : ink::accent) + 2;
+  int x = on.put(at.load, y, state, is_fault ? Ink::bad : Ink::accent) + 2;
   if (of.of.memory && of.of.memory->total_bytes)
     x = on.put(x, y, "of " + gib_text(*of.of.memory->total_bytes) + " GiB") + 2;
   std::string why = escape_for_text(of.why_state, on.with().ascii_only);
   if (has_second_line) {
     const auto first = wrapped(why, on.width() - x).front();
-    on.put(x, y++, first, ink::faint);
+    on.put(x, y++, first, Ink::faint);
     why.erase(0, first.size());
     x = at.name;
   }
   on.put(x, y,
          cut_to_width(why, static_cast<std::size_t>(std::max(on.width() - x, 0)), ellipsis_of(on)),
-         ink::faint);
+         Ink::faint);
 }
 
 // Shows an earlier value faintly.
 template <class Record>
-ink ink_by_age(const std::optional<Record>& of, ink with) {
-  return of && !is_fresh(*of) ? ink::faint : with;
+Ink ink_by_age(const std::optional<Record>& of, Ink with) {
+  return of && !is_fresh(*of) ? Ink::faint : with;
 }
 
-void put_values(frame& on, const gpu_columns& at, int y, const gpu_reading& of) {
+void put_values(Frame& on, const GpuColumns& at, int y, const GpuReading& of) {
   const auto load = of.values ? of.values->gpu_busy_percent : std::nullopt;
   put_bar(on, at.load, y, at.bar_width, load ? std::optional(*load / 100) : std::nullopt,
-          ramp::load);
-  const auto shown = percent_text(load, ramp::load, of.lacks(HMN_TELEMETRY_HAS_GPU_BUSY));
+          Ramp::load);
+  const auto shown = percent_text(load, Ramp::load, of.lacks(HMN_TELEMETRY_HAS_GPU_BUSY));
   on.put_right(at.load + at.bar_width + load_width, y, shown.text,
                ink_by_age(of.values, shown.with));
-  put_bar(on, at.memory, y, at.bar_width, fraction_used(of.of), ramp::memory);
+  put_bar(on, at.memory, y, at.bar_width, fraction_used(of.of), Ramp::memory);
   const auto memory = memory_text(of);
   on.put_right(at.memory_end, y, memory.text, ink_by_age(of.of.memory, memory.with));
   const auto temperature = temperature_text(of, on);
@@ -149,7 +149,7 @@ std::string fan_text(const hypomnesis::telemetry& of, bool is_unsupported) {
   return of.fan_rpm ? fmt::format("{}RPM", *of.fan_rpm) : missing_text(is_unsupported).text;
 }
 
-std::string pcie_text(const gpu_reading& of, const hypomnesis::telemetry& values, bool arrows) {
+std::string pcie_text(const GpuReading& of, const hypomnesis::telemetry& values, bool arrows) {
   std::string text;
   if (values.pcie_generation && values.pcie_width)
     text = fmt::format("{}x{} ", *values.pcie_generation, *values.pcie_width);
@@ -158,13 +158,13 @@ std::string pcie_text(const gpu_reading& of, const hypomnesis::telemetry& values
   return text + (arrows ? "↓" : "rx ") + received + (arrows ? " ↑" : " tx ") + sent;
 }
 
-struct detail {
+struct Detail {
   std::string_view label;
   std::string value;
   int rank;  // the highest is left out first
 };
 
-std::vector<detail> details_of(const gpu_reading& of, bool arrows) {
+std::vector<Detail> details_of(const GpuReading& of, bool arrows) {
   const hypomnesis::telemetry none;
   const auto& values = of.values ? *of.values : none;
   return {{"core", clock_text(values.core_clock_mhz, of.lacks(HMN_TELEMETRY_HAS_CORE_CLOCK)), 1},
@@ -176,16 +176,16 @@ std::vector<detail> details_of(const gpu_reading& of, bool arrows) {
           {"PCIe", pcie_text(of, values, arrows), 0}};
 }
 
-int width_of(const value_text& of) {
+int width_of(const ValueText& of) {
   return static_cast<int>(display_width(of.text));
 }
 
-int width_of(const detail& of) {
+int width_of(const Detail& of) {
   return static_cast<int>(display_width(of.label) + 1 + display_width(of.value)) + 2;
 }
 
 // Clocks, fan, PCIe: as many as there is space for, none in part.
-void put_details(frame& on, int x, int y, const gpu_reading& of) {
+void put_details(Frame& on, int x, int y, const GpuReading& of) {
   auto all = details_of(of, on.has_unicode());
   const auto total = [&] {
     int width = -2;
@@ -196,13 +196,13 @@ void put_details(frame& on, int x, int y, const gpu_reading& of) {
     all.erase(std::max_element(all.begin(), all.end(),
                                [](const auto& a, const auto& b) { return a.rank < b.rank; }));
   for (const auto& each : all) {
-    const int value = on.put(x, y, std::string(each.label) + " ", ink::faint);
-    on.put(value, y, each.value, each.value.size() == 1 ? ink::faint : ink::plain);
+    const int value = on.put(x, y, std::string(each.label) + " ", Ink::faint);
+    on.put(value, y, each.value, each.value.size() == 1 ? Ink::faint : Ink::plain);
     x += width_of(each);
   }
 }
 
-void put_flags(frame& on, int x, int y, const gpu_reading& of) {
+void put_flags(Frame& on, int x, int y, const GpuReading& of) {
   for (const auto& each : flags_of(of)) {
     if (x + width_of(each) > on.width()) {
       on.put(on.width() - 1, y, U'!', each.with);
@@ -212,8 +212,8 @@ void put_flags(frame& on, int x, int y, const gpu_reading& of) {
   }
 }
 
-value_widths widths_of(const std::vector<gpu_reading>& all) {
-  value_widths out;
+ValueWidths widths_of(const std::vector<GpuReading>& all) {
+  ValueWidths out;
   for (const auto& each : all) {
     if (state_of(each.of)) continue;
     out.memory = std::max(out.memory, width_of(memory_text(each)));
@@ -225,18 +225,18 @@ value_widths widths_of(const std::vector<gpu_reading>& all) {
   return out;
 }
 
-void put_titles(frame& on, const gpu_columns& at, int y, bool is_focused) {
-  on.put_right(index_end, y, "GPU", is_focused ? ink::accent : ink::strong);
-  on.put(at.name, y, "NAME", ink::strong);
-  on.put(at.load, y, "LOAD", ink::strong);
-  on.put(at.memory, y, "MEMORY", ink::strong);
-  on.put_right(at.memory_end, y, "GiB", ink::strong);
-  on.put_right(at.temperature_end, y, "TEMP", ink::strong);
-  on.put_right(at.power_end, y, "POWER", ink::strong);
+void put_titles(Frame& on, const GpuColumns& at, int y, bool is_focused) {
+  on.put_right(index_end, y, "GPU", is_focused ? Ink::accent : Ink::strong);
+  on.put(at.name, y, "NAME", Ink::strong);
+  on.put(at.load, y, "LOAD", Ink::strong);
+  on.put(at.memory, y, "MEMORY", Ink::strong);
+  on.put_right(at.memory_end, y, "GiB", Ink::strong);
+  on.put_right(at.temperature_end, y, "TEMP", Ink::strong);
+  on.put_right(at.power_end, y, "POWER", Ink::strong);
 }
 
 // Returns the GPU that a partition belongs to, which stands before it.
-const gpu_reading* parent_of(std::size_t position, const std::vector<gpu_reading>& all) {
+const GpuReading* parent_of(std::size_t position, const std::vector<GpuReading>& all) {
   const auto parent = all[position].of.device.parent_index;
   if (!parent) return nullptr;
   while (position-- > 0)
@@ -245,8 +245,8 @@ const gpu_reading* parent_of(std::size_t position, const std::vector<gpu_reading
 }
 
 // Name in its column: of a partition with a branch, and without "MIG" where it is too long.
-std::string name_text(const frame& on, const gpu_columns& at, std::size_t position,
-                      const std::vector<gpu_reading>& all) {
+std::string name_text(const Frame& on, const GpuColumns& at, std::size_t position,
+                      const std::vector<GpuReading>& all) {
   const auto& of = all[position];
   const auto width = static_cast<std::size_t>(at.name_width);
   auto name = gpu_name(of, parent_of(position, all), on.with().ascii_only);
@@ -262,11 +262,11 @@ std::string name_text(const frame& on, const gpu_columns& at, std::size_t positi
   return cut_middle(name, width, ellipsis_of(on));
 }
 
-void put_gpu(frame& on, const gpu_columns& at, int y, std::size_t position,
-             const std::vector<gpu_reading>& all, bool has_second_line) {
+void put_gpu(Frame& on, const GpuColumns& at, int y, std::size_t position,
+             const std::vector<GpuReading>& all, bool has_second_line) {
   const auto& of = all[position];
-  on.put_right(index_end, y, fmt::to_string(of.of.device.index), ink::strong);
-  on.put(at.name, y, name_text(on, at, position, all), of.is_fresh() ? ink::plain : ink::faint);
+  on.put_right(index_end, y, fmt::to_string(of.of.device.index), Ink::strong);
+  on.put(at.name, y, name_text(on, at, position, all), of.is_fresh() ? Ink::plain : Ink::faint);
   if (const auto state = state_of(of.of)) return put_state(on, at, y, of, *state, has_second_line);
   put_values(on, at, y, of);
   put_flags(on, at.flags, y, of);
@@ -278,45 +278,45 @@ void put_gpu(frame& on, const gpu_columns& at, int y, std::size_t position,
 
 }  // namespace
 
-std::string gpu_name(const gpu_reading& of, const gpu_reading* parent, bool ascii_only) {
+std::string gpu_name(const GpuReading& of, const GpuReading* parent, bool ascii_only) {
   return escape_for_text(short_name(of.of, parent != nullptr ? &parent->of : nullptr), ascii_only);
 }
 
-std::vector<value_text> flags_of(const gpu_reading& of) {
-  std::vector<value_text> out;
-  if (of.is_spilling.value_or(false)) out.push_back({"SPILL", ink::bad});
+std::vector<ValueText> flags_of(const GpuReading& of) {
+  std::vector<ValueText> out;
+  if (of.is_spilling.value_or(false)) out.push_back({"SPILL", Ink::bad});
   if (of.values && of.values->throttle) {
     const auto why = *of.values->throttle;
-    if (has(why, throttle_reason::thermal)) out.push_back({"thermal", ink::bad});
-    if (has(why, throttle_reason::hardware)) out.push_back({"hw-slow", ink::bad});
-    if (has(why, throttle_reason::power)) out.push_back({"power", ink::warning});
+    if (has(why, throttle_reason::thermal)) out.push_back({"thermal", Ink::bad});
+    if (has(why, throttle_reason::hardware)) out.push_back({"hw-slow", Ink::bad});
+    if (has(why, throttle_reason::power)) out.push_back({"power", Ink::warning});
   }
-  if (!of.is_spilling.value_or(false) && of.has_spilled) out.push_back({"spilled", ink::warning});
+  if (!of.is_spilling.value_or(false) && of.has_spilled) out.push_back({"spilled", Ink::warning});
   const auto age =
       std::max(of.values ? of.values->age_ns : 0, of.of.memory ? of.of.memory->age_ns : 0);
-  if (!of.is_fresh()) out.push_back({"stale " + elapsed_text(age), ink::warning});
+  if (!of.is_fresh()) out.push_back({"stale " + elapsed_text(age), Ink::warning});
   return out;
 }
 
-void draw_gpu_table(frame& on, const layout& in, const state& of) {
-  const auto none = std::vector<gpu_reading>();
+void draw_gpu_table(Frame& on, const Layout& in, const State& of) {
+  const auto none = std::vector<GpuReading>();
   const auto& all = of.now ? of.now->gpus : none;
   const auto at = columns_for(on.width(), widths_of(all));
-  put_titles(on, at, in.gpus.y, of.on == focus::gpus);
+  put_titles(on, at, in.gpus.y, of.on == Focus::gpus);
   if (!of.now) {
-    on.put(1, in.gpus.y + 1, "looking for GPUs", ink::faint);
+    on.put(1, in.gpus.y + 1, "looking for GPUs", Ink::faint);
     return;
   }
   if (!of.now->why_no_gpu.empty())
     on.put(1, in.gpus.y + 1, escape_for_text(of.now->why_no_gpu, on.with().ascii_only),
-           ink::warning);
+           Ink::warning);
   put_hidden(on, at.power_end, in.gpus.y, of.gpus.top, in.gpu_rows(), all.size());
   int y = in.gpus.y + 1;
   for (std::size_t i = of.gpus.top; i < of.gpus.top + in.gpu_rows() && i < all.size(); ++i) {
     put_gpu(on, at, y, i, all, in.has_gpu_details);
     if (i == of.gpus.at) {
-      on.put(0, y, on.has_unicode() ? U'▌' : U'>', ink::accent);
-      if (of.on == focus::gpus) on.select(0, y, on.width());
+      on.put(0, y, on.has_unicode() ? U'▌' : U'>', Ink::accent);
+      if (of.on == Focus::gpus) on.select(0, y, on.width());
     }
     y += in.has_gpu_details ? 2 : 1;
   }
@@ -329,9 +329,9 @@ using hypomnesis::pool;
 using hypomnesis::telemetry;
 
 // Collects the entries of one GPU, with the reasons that its snapshot has.
-class gpu_entries {
+class GpuEntries {
  public:
-  gpu_entries(const state& of, const gpu_reading& gpu) : of_(of), gpu_(gpu) {}
+  GpuEntries(const State& of, const GpuReading& gpu) : of_(of), gpu_(gpu) {}
 
   void add(std::string label, const std::optional<std::string>& text) {
     if (text) all_.push_back({std::move(label), *text, {}});
@@ -355,7 +355,7 @@ class gpu_entries {
     add_or(label, value ? std::optional(short_bytes(static_cast<double>(*value))) : std::nullopt,
            part::pools, bit);
   }
-  std::vector<entry> all() { return std::move(all_); }
+  std::vector<Entry> all() { return std::move(all_); }
 
  private:
   std::string reason(part subject, std::uint32_t bit) const {
@@ -364,16 +364,16 @@ class gpu_entries {
     return found ? found->message : std::string();
   }
 
-  const state& of_;
-  const gpu_reading& gpu_;
-  std::vector<entry> all_;
+  const State& of_;
+  const GpuReading& gpu_;
+  std::vector<Entry> all_;
 };
 
 std::optional<std::string> rate_or_none(const std::optional<double>& rate) {
   return rate ? std::optional(rate_text(rate).text) : std::nullopt;
 }
 
-std::optional<std::string> throttle_text(const gpu_reading& of) {
+std::optional<std::string> throttle_text(const GpuReading& of) {
   if (!of.values || !of.values->throttle) return std::nullopt;
   constexpr std::pair<throttle_reason, const char*> names[] = {
       {throttle_reason::idle, "idle"},         {throttle_reason::power, "power"},
@@ -385,13 +385,13 @@ std::optional<std::string> throttle_text(const gpu_reading& of) {
   return text.empty() ? "no" : text;
 }
 
-std::optional<std::string> spill_text(const gpu_reading& of) {
+std::optional<std::string> spill_text(const GpuReading& of) {
   if (!of.is_spilling) return std::nullopt;
   if (*of.is_spilling) return "now: memory of the GPU is in host memory";
   return of.has_spilled ? "earlier, not now" : "no";
 }
 
-void add_identity(gpu_entries& to, const gpu_reading& of) {
+void add_identity(GpuEntries& to, const GpuReading& of) {
   const auto& device = of.of.device;
   to.add("name", shown_name(of.of));
   to.add("UUID", device.uuid);
@@ -404,8 +404,8 @@ void add_identity(gpu_entries& to, const gpu_reading& of) {
   if (of.values && !is_fresh(*of.values)) to.add("values", stale_text(of.values->age_ns));
 }
 
-std::vector<entry> entries_of(const state& in, const gpu_reading& of, bool unicode) {
-  gpu_entries to(in, of);
+std::vector<Entry> entries_of(const State& in, const GpuReading& of, bool unicode) {
+  GpuEntries to(in, of);
   add_identity(to, of);
   to.add_number("load", &telemetry::gpu_busy_percent, HMN_TELEMETRY_HAS_GPU_BUSY, "{:.0f}%");
   to.add_number("memory load", &telemetry::memory_busy_percent, HMN_TELEMETRY_HAS_MEMORY_BUSY,
@@ -446,7 +446,7 @@ std::vector<entry> entries_of(const state& in, const gpu_reading& of, bool unico
 
 }  // namespace
 
-void draw_gpu_page(frame& on, area where, state& of) {
+void draw_gpu_page(Frame& on, Area where, State& of) {
   const auto* const gpu = of.gpu();
   if (gpu == nullptr) return;
   auto all = charts_of(of, *gpu, on.has_unicode());

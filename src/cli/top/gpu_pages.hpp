@@ -9,11 +9,11 @@
 namespace hmn::cli::top {
 
 // Returns the short name, escaped. `parent`: the GPU of a partition, else NULL.
-std::string gpu_name(const gpu_reading& of, const gpu_reading* parent, bool ascii_only);
+std::string gpu_name(const GpuReading& of, const GpuReading* parent, bool ascii_only);
 
 // Conditions that need attention, in a few words: "thermal", "spill".
-std::vector<value_text> flags_of(const gpu_reading& of);
+std::vector<ValueText> flags_of(const GpuReading& of);
 
-void draw_gpu_table(frame& on, const layout& in, const state& of);
+void draw_gpu_table(Frame& on, const Layout& in, const State& of);
 
 }  // namespace hmn::cli::top

@@ -13,17 +13,17 @@ namespace {
 
 constexpr float unknown_value = std::numeric_limits<float>::quiet_NaN();
 
-void widen(history::range& to, const history::range& by) {
+void widen(History::Range& to, const History::Range& by) {
   to = {std::min(to.low, by.low), std::max(to.high, by.high)};
 }
 
-bool is_known(const history::range& of) {
+bool is_known(const History::Range& of) {
   return !std::isnan(of.low);
 }
 
 }  // namespace
 
-void history::ring::add(std::uint64_t at_ns, float value) {
+void History::Ring::add(std::uint64_t at_ns, float value) {
   const auto number = static_cast<std::uint32_t>(number_at(at_ns));
   const bool is_gap = std::isnan(value);
   if (!slots_.empty()) {
@@ -39,13 +39,13 @@ void history::ring::add(std::uint64_t at_ns, float value) {
       return;
     }
   }
-  const slot fresh{number, {value, value}};
+  const Slot fresh{number, {value, value}};
   if (slots_.size() < capacity_) return slots_.push_back(fresh);
   slots_[first_] = fresh;
   first_ = (first_ + 1) % capacity_;
 }
 
-std::size_t history::ring::position_of(std::uint64_t number) const {
+std::size_t History::Ring::position_of(std::uint64_t number) const {
   std::size_t low = 0, high = slots_.size();
   while (low < high) {
     const auto middle = low + (high - low) / 2;
@@ -57,21 +57,21 @@ std::size_t history::ring::position_of(std::uint64_t number) const {
   return low;
 }
 
-history::history(std::size_t slots) {
+History::History(std::size_t slots) {
   for (const auto& each : all_spans) rings_.emplace_back(slots, each.ns / slots);
 }
 
-void history::add(std::uint64_t at_ns, std::optional<double> value) {
+void History::add(std::uint64_t at_ns, std::optional<double> value) {
   const auto kept = value ? static_cast<float>(*value) : unknown_value;
   for (auto& each : rings_) each.add(at_ns, kept);
 }
 
-std::optional<history::range> history::between(span which, std::uint64_t from_ns,
+std::optional<History::Range> History::between(Span which, std::uint64_t from_ns,
                                                std::uint64_t to_ns, std::uint64_t hold_ns) const {
   const auto& in = of(which);
   const auto begin = in.position_of(in.number_at(from_ns));
   const auto last = in.number_at(std::max(to_ns, from_ns + 1) - 1);
-  std::optional<range> found;
+  std::optional<Range> found;
   bool begins_gap = false;
   for (auto i = begin; i < in.size() && in.at(i).number <= last; ++i) {
     const auto& values = in.at(i).values;
@@ -88,7 +88,7 @@ std::optional<history::range> history::between(span which, std::uint64_t from_ns
   return is_known(before.values) && from_ns < ends_ns ? std::optional(before.values) : std::nullopt;
 }
 
-std::optional<float> history::highest(const time_window& in) const {
+std::optional<float> History::highest(const TimeWindow& in) const {
   const auto& slots = of(in.of);
   const auto length = facts_of(in.of).ns;
   const auto begin = in.now_ns > length ? in.now_ns - length : 0;
@@ -114,7 +114,7 @@ std::optional<double> number_if(bool is_known, const std::optional<Value>& value
   return static_cast<double>(*value);
 }
 
-void add_gpu(gpu_history& to, const gpu_reading& now, std::uint64_t at_ns) {
+void add_gpu(GpuHistory& to, const GpuReading& now, std::uint64_t at_ns) {
   using hypomnesis::telemetry;
   to.load.add(at_ns, fresh(now.values, &telemetry::gpu_busy_percent));
   const bool has_memory = now.of.memory && is_fresh(*now.of.memory);
@@ -126,7 +126,7 @@ void add_gpu(gpu_history& to, const gpu_reading& now, std::uint64_t at_ns) {
   to.sent.add(at_ns, is_new ? now.sent_rate : std::nullopt);
 }
 
-void add_process(process_history& to, const process_reading& now, std::uint64_t at_ns) {
+void add_process(ProcessHistory& to, const ProcessReading& now, std::uint64_t at_ns) {
   const bool is_new = is_fresh(now.usage);
   to.load.add(at_ns, number_if(is_new, now.usage.busy_percent));
   to.vram.add(at_ns, number_if(is_new, now.usage.used_bytes));
@@ -137,7 +137,7 @@ void add_process(process_history& to, const process_reading& now, std::uint64_t 
 
 }  // namespace
 
-process_history* histories::kept_for(const process_identity& who, std::uint64_t now_ns) {
+ProcessHistory* Histories::kept_for(const ProcessIdentity& who, std::uint64_t now_ns) {
   if (const auto found = processes_.find(who); found != processes_.end()) return &found->second;
   if (processes_.size() >= most_processes) {
     const auto oldest = std::min_element(
@@ -149,7 +149,7 @@ process_history* histories::kept_for(const process_identity& who, std::uint64_t 
   return &processes_[who];
 }
 
-void histories::add_processes(const machine_reading& now) {
+void Histories::add_processes(const MachineReading& now) {
   // First those that are known, so that all that are gone are the oldest.
   for (const auto& row : *now.processes)
     if (const auto found = processes_.find(row.identity()); found != processes_.end())
@@ -162,17 +162,17 @@ void histories::add_processes(const machine_reading& now) {
   }
 }
 
-void histories::add(const machine_reading& now) {
+void Histories::add(const MachineReading& now) {
   for (const auto& each : now.gpus) add_gpu(gpus_[each.of.device.index], each, now.at_ns);
   if (now.has_processes) add_processes(now);
 }
 
-const gpu_history* histories::of_gpu(std::uint32_t index) const {
+const GpuHistory* Histories::of_gpu(std::uint32_t index) const {
   const auto found = gpus_.find(index);
   return found != gpus_.end() ? &found->second : nullptr;
 }
 
-const process_history* histories::of_process(const process_identity& who) const {
+const ProcessHistory* Histories::of_process(const ProcessIdentity& who) const {
   const auto found = processes_.find(who);
   return found != processes_.end() ? &found->second : nullptr;
 }

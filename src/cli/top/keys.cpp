@@ -8,7 +8,7 @@
 namespace hmn::cli::top {
 namespace {
 
-constexpr key_help help_lines[] = {
+constexpr KeyHelp help_lines[] = {
     {"Up Down PgUp PgDn Home End", "move in the list"},
     {"Tab", "go from the processes to the GPUs, and back"},
     {"[ ]", "previous, next GPU"},
@@ -29,21 +29,21 @@ constexpr key_help help_lines[] = {
     {"q", "quit"},
 };
 
-std::ptrdiff_t distance_of(key what, std::size_t page_lines, std::size_t count) {
+std::ptrdiff_t distance_of(Key what, std::size_t page_lines, std::size_t count) {
   const auto lines = static_cast<std::ptrdiff_t>(std::max<std::size_t>(page_lines, 1));
   const auto all = static_cast<std::ptrdiff_t>(count);
   switch (what) {
-    case key::up:
+    case Key::up:
       return -1;
-    case key::down:
+    case Key::down:
       return 1;
-    case key::page_up:
+    case Key::page_up:
       return -lines;
-    case key::page_down:
+    case Key::page_down:
       return lines;
-    case key::home:
+    case Key::home:
       return -all;
-    case key::end:
+    case Key::end:
       return all;
     default:
       return 0;
@@ -51,24 +51,24 @@ std::ptrdiff_t distance_of(key what, std::size_t page_lines, std::size_t count) 
 }
 
 // Returns the key that another one stands for.
-key_press meant_by(key_press pressed) {
-  if (pressed.what == key::f1) return {key::character, U'?'};
-  if (pressed.what == key::f9) return {key::character, U'x'};
-  if (pressed.what != key::character) return pressed;
-  if (pressed.character == U'k') return {key::up};
-  if (pressed.character == U'j') return {key::down};
-  if (pressed.character == U'G') return {key::end};
+KeyPress meant_by(KeyPress pressed) {
+  if (pressed.what == Key::f1) return {Key::character, U'?'};
+  if (pressed.what == Key::f9) return {Key::character, U'x'};
+  if (pressed.what != Key::character) return pressed;
+  if (pressed.character == U'k') return {Key::up};
+  if (pressed.character == U'j') return {Key::down};
+  if (pressed.character == U'G') return {Key::end};
   return pressed;
 }
 
-void move_in(state& in, key what, std::size_t page_lines) {
-  if (in.on == focus::processes)
+void move_in(State& in, Key what, std::size_t page_lines) {
+  if (in.on == Focus::processes)
     in.move_process(distance_of(what, page_lines, in.list.lines.size()));
   else
     in.move_gpu(distance_of(what, page_lines, in.now ? in.now->gpus.size() : 0));
 }
 
-void sort_by_next(state& in, bool forward) {
+void sort_by_next(State& in, bool forward) {
   auto position = static_cast<std::size_t>(in.choice.sort);
   do {
     position = (position + (forward ? 1 : column_count - 1)) % column_count;
@@ -78,7 +78,7 @@ void sort_by_next(state& in, bool forward) {
   in.rebuild();
 }
 
-void set_filter(state& in, std::string filter) {
+void set_filter(State& in, std::string filter) {
   in.choice.filter = std::move(filter);
   in.rebuild();
 }
@@ -89,31 +89,31 @@ void remove_last_character(std::string& text) {
   if (!text.empty()) text.pop_back();
 }
 
-request edit_filter(state& in, key_press pressed, std::size_t page_lines) {
+Request edit_filter(State& in, KeyPress pressed, std::size_t page_lines) {
   auto text = in.choice.filter;
   switch (pressed.what) {
-    case key::enter:
+    case Key::enter:
       in.is_filtering = false;
-      return request::none;
-    case key::escape:
+      return Request::none;
+    case Key::escape:
       in.is_filtering = false;
       set_filter(in, {});
-      return request::none;
-    case key::backspace:
+      return Request::none;
+    case Key::backspace:
       remove_last_character(text);
       set_filter(in, text);
-      return request::none;
-    case key::character:
+      return Request::none;
+    case Key::character:
       append_utf8(text, pressed.character);
       set_filter(in, text);
-      return request::none;
+      return Request::none;
     default:
       move_in(in, pressed.what, page_lines);
-      return request::none;
+      return Request::none;
   }
 }
 
-void choose_signal(state& in) {
+void choose_signal(State& in) {
   const auto* chosen = in.process();
   if (chosen == nullptr) {
     in.message = "no process is chosen";
@@ -133,28 +133,28 @@ void choose_signal(state& in) {
     return;
   }
   in.signal_list = {};
-  in.at = page::signals;
+  in.at = Page::signals;
 }
 
-void open_details(state& in) {
+void open_details(State& in) {
   in.text = {};
-  if (in.on == focus::gpus)
-    in.at = in.gpu() != nullptr ? page::gpu : page::main;
+  if (in.on == Focus::gpus)
+    in.at = in.gpu() != nullptr ? Page::gpu : Page::main;
   else if (in.process() != nullptr)
-    in.at = page::process;
+    in.at = Page::process;
 }
 
-void group_by_next(state& in) {
+void group_by_next(State& in) {
   if (!in.choice.by)
-    in.choice.by = grouping::user;
-  else if (in.choice.by == grouping::user)
-    in.choice.by = grouping::container;
+    in.choice.by = Grouping::user;
+  else if (in.choice.by == Grouping::user)
+    in.choice.by = Grouping::container;
   else
     in.choice.by.reset();
   in.rebuild();
 }
 
-void toggle_device(state& in) {
+void toggle_device(State& in) {
   if (in.choice.device)
     in.choice.device.reset();
   else if (in.gpu() != nullptr)
@@ -162,22 +162,22 @@ void toggle_device(state& in) {
   in.rebuild();
 }
 
-void show_next_charts(state& in) {
-  in.charts = in.charts == chart_choice::selected ? chart_choice::all
-              : in.charts == chart_choice::all    ? chart_choice::none
-                                                  : chart_choice::selected;
+void show_next_charts(State& in) {
+  in.charts = in.charts == ChartChoice::selected ? ChartChoice::all
+              : in.charts == ChartChoice::all    ? ChartChoice::none
+                                                 : ChartChoice::selected;
 }
 
-void go_back(state& in) {
-  if (in.at != page::main)
-    in.at = page::main;
+void go_back(State& in) {
+  if (in.at != Page::main)
+    in.at = Page::main;
   else if (!in.choice.filter.empty())
     set_filter(in, {});
   in.pending.reset();
 }
 
 // Keys that mean the same on each page that shows values.
-bool press_anywhere(state& in, char32_t character) {
+bool press_anywhere(State& in, char32_t character) {
   switch (character) {
     case U't':
     case U'T':
@@ -191,21 +191,21 @@ bool press_anywhere(state& in, char32_t character) {
       in.is_paused = !in.is_paused;
       return true;
     case U'x':
-      if (in.at != page::gpu) choose_signal(in);
+      if (in.at != Page::gpu) choose_signal(in);
       return true;
     default:
       return false;
   }
 }
 
-request press_on_main(state& in, char32_t character) {
+Request press_on_main(State& in, char32_t character) {
   switch (character) {
     case U'q':
-      return request::quit;
+      return Request::quit;
     case U'?':
     case U'h':
       in.text = {};
-      in.at = page::help;
+      in.at = Page::help;
       break;
     case U'<':
     case U'>':
@@ -225,7 +225,7 @@ request press_on_main(state& in, char32_t character) {
       toggle_device(in);
       break;
     case U'c':
-      in.at = page::columns;
+      in.at = Page::columns;
       break;
     case U'v':
       show_next_charts(in);
@@ -233,110 +233,110 @@ request press_on_main(state& in, char32_t character) {
     default:
       press_anywhere(in, character);
   }
-  return request::none;
+  return Request::none;
 }
 
-request press_on_text(state& in, key_press pressed, std::size_t page_lines) {
-  if (pressed.what == key::enter || (pressed.what == key::character &&
+Request press_on_text(State& in, KeyPress pressed, std::size_t page_lines) {
+  if (pressed.what == Key::enter || (pressed.what == Key::character &&
                                      (pressed.character == U'q' || pressed.character == U'?'))) {
     go_back(in);
-    return request::none;
+    return Request::none;
   }
-  if (pressed.what == key::character) {
-    if (in.at != page::help) press_anywhere(in, pressed.character);
-    return request::none;
+  if (pressed.what == Key::character) {
+    if (in.at != Page::help) press_anywhere(in, pressed.character);
+    return Request::none;
   }
   constexpr std::size_t longest_text = 10'000;
   const auto to = static_cast<std::ptrdiff_t>(in.text.top) +
                   distance_of(pressed.what, page_lines, longest_text);
   in.text.top = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
-  return request::none;
+  return Request::none;
 }
 
-request press_on_columns(state& in, key_press pressed) {
+Request press_on_columns(State& in, KeyPress pressed) {
   const auto is = [&](char32_t wanted) {
-    return pressed.what == key::character && pressed.character == wanted;
+    return pressed.what == Key::character && pressed.character == wanted;
   };
-  if (pressed.what == key::enter || is(U'q') || is(U'c'))
+  if (pressed.what == Key::enter || is(U'q') || is(U'c'))
     go_back(in);
   else if (is(U' '))
     in.columns.flip(in.column_list.at);
   else
     in.column_list.move(distance_of(pressed.what, column_count, column_count), column_count);
-  return request::none;
+  return Request::none;
 }
 
-request press_on_signals(state& in, key_press pressed) {
+Request press_on_signals(State& in, KeyPress pressed) {
   const auto all = signal_choices();
-  if (pressed.what == key::character && pressed.character == U'q') {
+  if (pressed.what == Key::character && pressed.character == U'q') {
     go_back(in);
-  } else if (pressed.what == key::enter) {
+  } else if (pressed.what == Key::enter) {
     const auto* chosen = in.process();
-    in.at = chosen != nullptr ? page::confirmation : page::main;
+    in.at = chosen != nullptr ? Page::confirmation : Page::main;
     if (chosen != nullptr)
       in.pending = {all[in.signal_list.at], chosen->identity(),
                     chosen->usage.process_name.value_or("?")};
   } else {
     in.signal_list.move(distance_of(pressed.what, all.size(), all.size()), all.size());
   }
-  return request::none;
+  return Request::none;
 }
 
-request press_on_confirmation(state& in, key_press pressed) {
+Request press_on_confirmation(State& in, KeyPress pressed) {
   const bool is_yes =
-      pressed.what == key::character && (pressed.character == U'y' || pressed.character == U'Y');
-  in.at = page::main;
-  if (is_yes && in.pending) return request::send_signal;
+      pressed.what == Key::character && (pressed.character == U'y' || pressed.character == U'Y');
+  in.at = Page::main;
+  if (is_yes && in.pending) return Request::send_signal;
   in.pending.reset();
   in.message = "nothing was sent";
-  return request::none;
+  return Request::none;
 }
 
-request press_special_on_main(state& in, key what, std::size_t page_lines) {
+Request press_special_on_main(State& in, Key what, std::size_t page_lines) {
   constexpr std::size_t scroll_step = 8;
   switch (what) {
-    case key::tab:
-      in.on = in.on == focus::processes ? focus::gpus : focus::processes;
+    case Key::tab:
+      in.on = in.on == Focus::processes ? Focus::gpus : Focus::processes;
       break;
-    case key::enter:
+    case Key::enter:
       open_details(in);
       break;
-    case key::left:
+    case Key::left:
       in.command_offset -= std::min(in.command_offset, scroll_step);
       break;
-    case key::right:
+    case Key::right:
       in.command_offset = std::min<std::size_t>(in.command_offset + scroll_step, 4096);
       break;
     default:
       move_in(in, what, page_lines);
   }
-  return request::none;
+  return Request::none;
 }
 
 }  // namespace
 
-std::span<const key_help> all_key_help() {
+std::span<const KeyHelp> all_key_help() {
   return help_lines;
 }
 
-request press(state& in, key_press pressed, std::size_t page_lines) {
+Request press(State& in, KeyPress pressed, std::size_t page_lines) {
   in.message.clear();
-  if (pressed.what == key::character && pressed.character == 0x0C) return request::redraw;
+  if (pressed.what == Key::character && pressed.character == 0x0C) return Request::redraw;
   if (in.is_filtering) return edit_filter(in, pressed, page_lines);
-  if (in.at == page::confirmation) return press_on_confirmation(in, pressed);
-  if (pressed.what == key::escape) return go_back(in), request::none;
+  if (in.at == Page::confirmation) return press_on_confirmation(in, pressed);
+  if (pressed.what == Key::escape) return go_back(in), Request::none;
   pressed = meant_by(pressed);
   switch (in.at) {
-    case page::columns:
+    case Page::columns:
       return press_on_columns(in, pressed);
-    case page::signals:
+    case Page::signals:
       return press_on_signals(in, pressed);
-    case page::main:
+    case Page::main:
       break;
     default:
       return press_on_text(in, pressed, page_lines);
   }
-  if (pressed.what == key::character) return press_on_main(in, pressed.character);
+  if (pressed.what == Key::character) return press_on_main(in, pressed.character);
   return press_special_on_main(in, pressed.what, page_lines);
 }
 

@@ -6,16 +6,16 @@
 namespace hmn::cli::top {
 
 // What a key asks of the loop.
-enum class request { none, quit, send_signal, redraw };
+enum class Request { none, quit, send_signal, redraw };
 
 // Applies a key to the state. `page_lines`: visible lines of the list.
-request press(state& in, key_press pressed, std::size_t page_lines);
+Request press(State& in, KeyPress pressed, std::size_t page_lines);
 
 // Key and what it does, for help and hints.
-struct key_help {
+struct KeyHelp {
   std::string_view keys;
   std::string_view effect;
 };
-std::span<const key_help> all_key_help();
+std::span<const KeyHelp> all_key_help();
 
 }  // namespace hmn::cli::top

@@ -3,7 +3,7 @@
 
 namespace hmn::cli::top {
 
-expected<std::unique_ptr<terminal>> open_terminal(int, const std::string&, bool) {
+Expected<std::unique_ptr<Terminal>> open_terminal(int, const std::string&, bool) {
   return failed("this hmn was built without curses: only --once and output to a pipe work");
 }
 

@@ -7,7 +7,7 @@
 namespace hmn::cli {
 
 // Parsed options of `hmn top`.
-struct top_options {
+struct TopOptions {
   std::uint32_t interval_ms = 1000;
   std::optional<std::uint64_t> frames;
   bool once = false;

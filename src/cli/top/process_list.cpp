@@ -17,7 +17,7 @@
 namespace hmn::cli::top {
 namespace {
 
-constexpr std::array<column_facts, column_count> all_columns{{
+constexpr std::array<ColumnFacts, column_count> all_columns{{
     {"PID", "process id, as the driver lists it", 5, 10, true, 0, false},
     {"USER", "user of the process", 4, 12, false, 3, false},
     {"GPU", "index of the device", 3, 4, true, 2, false},
@@ -43,28 +43,27 @@ std::optional<std::string> command_of(const hypomnesis::usage& of) {
   return of.process_name;
 }
 
-value_text command_text(const hypomnesis::usage& of, bool ascii_only) {
+ValueText command_text(const hypomnesis::usage& of, bool ascii_only) {
   if (const auto command = command_of(of)) return {escape_for_text(*command, ascii_only)};
-  return {sign_of_missing_name(of), ink::faint};
+  return {sign_of_missing_name(of), Ink::faint};
 }
 
-std::optional<std::uint64_t> elapsed_of(const process_reading& row, std::uint64_t now_ns) {
+std::optional<std::uint64_t> elapsed_of(const ProcessReading& row, std::uint64_t now_ns) {
   if (!row.usage.start_unix_ns) return std::nullopt;
   return now_ns - std::min(now_ns, *row.usage.start_unix_ns);
 }
 
-value_text measured_text(column which, const process_reading& row) {
+ValueText measured_text(Column which, const ProcessReading& row) {
   const auto& usage = row.usage;
   switch (which) {
-    case column::load:
-      return percent_text(usage.busy_percent, ramp::load, row.lacks(HMN_USAGE_HAS_BUSY_PERCENT));
-    case column::vram:
+    case Column::load:
+      return percent_text(usage.busy_percent, Ramp::load, row.lacks(HMN_USAGE_HAS_BUSY_PERCENT));
+    case Column::vram:
       return bytes_text(usage.used_bytes, mark_of(usage.notes), row.lacks(HMN_USAGE_HAS_USED));
-    case column::ram:
+    case Column::ram:
       return bytes_text(usage.host_resident_bytes);
     default:
-      return row.cpu_percent ? value_text{fmt::format("{:.0f}%", *row.cpu_percent)}
-                             : missing_text();
+      return row.cpu_percent ? ValueText{fmt::format("{:.0f}%", *row.cpu_percent)} : missing_text();
   }
 }
 
@@ -79,32 +78,32 @@ std::strong_ordering order_of(const std::optional<Value>& a, const std::optional
   return second < first ? std::strong_ordering::greater : std::strong_ordering::equal;
 }
 
-std::strong_ordering order_by(column by, const process_reading& a, const process_reading& b,
+std::strong_ordering order_by(Column by, const ProcessReading& a, const ProcessReading& b,
                               bool descending) {
   const auto& left = a.usage;
   const auto& right = b.usage;
   switch (by) {
-    case column::pid:
+    case Column::pid:
       return order_of<std::uint32_t>(left.pid, right.pid, descending);
-    case column::user:
+    case Column::user:
       return order_of(a.user, b.user, descending);
-    case column::device:
+    case Column::device:
       return order_of<std::uint32_t>(left.device_index, right.device_index, descending);
-    case column::type:
+    case Column::type:
       return order_of(left.kinds, right.kinds, descending);
-    case column::load:
+    case Column::load:
       return order_of(left.busy_percent, right.busy_percent, descending);
-    case column::vram:
+    case Column::vram:
       return order_of(left.used_bytes, right.used_bytes, descending);
-    case column::ram:
+    case Column::ram:
       return order_of(left.host_resident_bytes, right.host_resident_bytes, descending);
-    case column::cpu:
+    case Column::cpu:
       return order_of(a.cpu_percent, b.cpu_percent, descending);
-    case column::elapsed:  // the later the start, the shorter
+    case Column::elapsed:  // the later the start, the shorter
       return order_of(left.start_unix_ns, right.start_unix_ns, !descending);
-    case column::container:
+    case Column::container:
       return order_of(left.process_container, right.process_container, descending);
-    case column::command:
+    case Column::command:
       break;
   }
   return order_of(command_of(left), command_of(right), descending);
@@ -112,41 +111,40 @@ std::strong_ordering order_by(column by, const process_reading& a, const process
 
 }  // namespace
 
-const column_facts& facts_of(column which) {
+const ColumnFacts& facts_of(Column which) {
   return all_columns[static_cast<std::size_t>(which)];
 }
 
-value_text text_of(column which, const process_reading& row, std::uint64_t now_ns,
-                   bool ascii_only) {
+ValueText text_of(Column which, const ProcessReading& row, std::uint64_t now_ns, bool ascii_only) {
   const auto& usage = row.usage;
   switch (which) {
-    case column::pid:
+    case Column::pid:
       return {fmt::to_string(usage.pid)};
-    case column::user:
-      return row.user ? value_text{escape_for_text(*row.user, ascii_only)} : missing_text();
-    case column::device:
+    case Column::user:
+      return row.user ? ValueText{escape_for_text(*row.user, ascii_only)} : missing_text();
+    case Column::device:
       return {fmt::to_string(usage.device_index)};
-    case column::type:
-      return usage.kinds ? value_text{type_letters(*usage.kinds)}
+    case Column::type:
+      return usage.kinds ? ValueText{type_letters(*usage.kinds)}
                          : missing_text(row.lacks(HMN_USAGE_HAS_KINDS));
-    case column::elapsed: {
+    case Column::elapsed: {
       const auto elapsed = elapsed_of(row, now_ns);
-      return elapsed ? value_text{elapsed_text(*elapsed)} : missing_text();
+      return elapsed ? ValueText{elapsed_text(*elapsed)} : missing_text();
     }
-    case column::container:
-      if (!usage.process_container) return {"-", ink::faint};
+    case Column::container:
+      if (!usage.process_container) return {"-", Ink::faint};
       return {escape_for_text(short_container(*usage.process_container), ascii_only)};
-    case column::command:
+    case Column::command:
       return command_text(usage, ascii_only);
     default:
       break;
   }
   auto shown = measured_text(which, row);
-  if (!is_fresh(usage) && which != column::ram && which != column::cpu) shown.with = ink::faint;
+  if (!is_fresh(usage) && which != Column::ram && which != Column::cpu) shown.with = Ink::faint;
   return shown;
 }
 
-bool comes_before(const process_reading& a, const process_reading& b, column by, bool is_reverse) {
+bool comes_before(const ProcessReading& a, const ProcessReading& b, Column by, bool is_reverse) {
   const auto order = order_by(by, a, b, facts_of(by).is_descending != is_reverse);
   if (order != 0) return order < 0;
   return std::tie(a.usage.pid, a.usage.device_index) < std::tie(b.usage.pid, b.usage.device_index);
@@ -166,7 +164,7 @@ bool known_contains(const std::optional<std::string>& text, std::string_view par
 
 }  // namespace
 
-bool matches(const process_reading& row, std::string_view filter) {
+bool matches(const ProcessReading& row, std::string_view filter) {
   const auto& usage = row.usage;
   return filter.empty() || contains_text(fmt::to_string(usage.pid), filter) ||
          known_contains(row.user, filter) || known_contains(usage.process_name, filter) ||
@@ -174,10 +172,10 @@ bool matches(const process_reading& row, std::string_view filter) {
          known_contains(usage.process_container, filter);
 }
 
-process_list make_list(const process_readings& all, const list_choice& how, bool is_partial) {
-  process_list out;
-  std::vector<const process_reading*> rows;
-  process_count shown, hidden;
+ProcessList make_list(const ProcessReadings& all, const ListChoice& how, bool is_partial) {
+  ProcessList out;
+  std::vector<const ProcessReading*> rows;
+  ProcessCount shown, hidden;
   for (const auto& row : all) {
     if (how.device && row.usage.device_index != *how.device &&
         row.on->device.parent_index != how.device)

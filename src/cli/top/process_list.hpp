@@ -16,7 +16,7 @@
 namespace hmn::cli::top {
 
 // Columns of the process table, in order.
-enum class column : unsigned {
+enum class Column : unsigned {
   pid,
   user,
   device,
@@ -29,10 +29,10 @@ enum class column : unsigned {
   container,
   command
 };
-inline constexpr std::size_t column_count = static_cast<std::size_t>(column::command) + 1;
-using column_set = std::bitset<column_count>;
+inline constexpr std::size_t column_count = static_cast<std::size_t>(Column::command) + 1;
+using ColumnSet = std::bitset<column_count>;
 
-struct column_facts {
+struct ColumnFacts {
   std::string_view title;
   std::string_view meaning;
   int least_width;
@@ -41,45 +41,44 @@ struct column_facts {
   unsigned rank;       // the highest one is left out first on a narrow terminal
   bool is_descending;  // order when chosen
 };
-const column_facts& facts_of(column which);
-constexpr column column_at(std::size_t position) {
-  return static_cast<column>(position);
+const ColumnFacts& facts_of(Column which);
+constexpr Column column_at(std::size_t position) {
+  return static_cast<Column>(position);
 }
 
 // Returns the text, escaped. `now_ns`: since 1970, for the elapsed time.
-value_text text_of(column which, const process_reading& row, std::uint64_t now_ns, bool ascii_only);
+ValueText text_of(Column which, const ProcessReading& row, std::uint64_t now_ns, bool ascii_only);
 
 // Orders by the column, descending where that is its order; unknown values come last in either
 // direction. Equal ones are in the order of pids and devices.
-bool comes_before(const process_reading& a, const process_reading& b, column by, bool is_reverse);
+bool comes_before(const ProcessReading& a, const ProcessReading& b, Column by, bool is_reverse);
 
 // What of the processes is listed, and how.
-struct list_choice {
-  column sort = column::vram;
+struct ListChoice {
+  Column sort = Column::vram;
   bool is_reverse = false;
   std::string filter;                   // part of what a row shows, in either case
-  std::optional<grouping> by;           // user or container
+  std::optional<Grouping> by;           // user or container
   std::optional<std::uint32_t> device;  // with its partitions
 };
 
 // Line of the process table: a process, or the header of the group of those below it.
-struct list_line {
-  const process_reading* process = nullptr;  // NULL: a header
+struct ListLine {
+  const ProcessReading* process = nullptr;  // NULL: a header
   std::size_t group = 0;
 };
 
-struct process_list {
-  std::vector<list_line> lines;
-  std::vector<usage_group> groups;
+struct ProcessList {
+  std::vector<ListLine> lines;
+  std::vector<UsageGroup> groups;
   std::size_t shown = 0;   // processes among the lines
   std::size_t hidden = 0;  // by the filter
 };
 
 // Returns whether the row has the text, in whatever column.
-bool matches(const process_reading& row, std::string_view filter);
+bool matches(const ProcessReading& row, std::string_view filter);
 
 // The list refers to `all`, which lacks some where it is partial.
-process_list make_list(const process_readings& all, const list_choice& how,
-                       bool is_partial = false);
+ProcessList make_list(const ProcessReadings& all, const ListChoice& how, bool is_partial = false);
 
 }  // namespace hmn::cli::top

@@ -5,6 +5,6 @@
 
 namespace hmn::cli::top {
 
-void draw_process_table(frame& on, const layout& in, const state& of);
+void draw_process_table(Frame& on, const Layout& in, const State& of);
 
 }  // namespace hmn::cli::top

@@ -22,54 +22,53 @@
 namespace hmn::cli::top {
 
 // Processor load of processes, from their counters.
-class cpu_times {
+class CpuTimes {
  public:
   // Time between two counts: each costs a file that is opened.
   static constexpr std::uint64_t least_window_ns = 2'900'000'000;
 
   // Stores the load of each process of this system, at least over the time above.
-  void add_to(process_readings& rows, std::uint64_t at_ns);
+  void add_to(ProcessReadings& rows, std::uint64_t at_ns);
 
  private:
-  using process = std::pair<std::uint32_t, std::uint64_t>;  // pid, start
+  using Process = std::pair<std::uint32_t, std::uint64_t>;  // pid, start
 
-  roots roots_ = roots_from_environment();
+  Roots roots_ = roots_from_environment();
   // Count of a process, and the rate since the one before.
-  struct kept {
-    counter_rate rate;
+  struct Kept {
+    CounterRate rate;
     std::optional<double> percent;
     std::uint64_t counted_ns = 0;
     bool is_counted = false;
   };
-  void count(kept& of, std::uint32_t pid, std::uint64_t at_ns) const;
+  void count(Kept& of, std::uint32_t pid, std::uint64_t at_ns) const;
 
-  std::map<process, kept> all_;
+  std::map<Process, Kept> all_;
 };
 
 // Readings of GPUs from snapshots, with what needs more than one: rates of counters, spills.
-class gpu_reader {
+class GpuReader {
  public:
-  explicit gpu_reader(const session& in) : in_(in) {}
+  explicit GpuReader(const Session& in) : in_(in) {}
 
   // `only`: the device to read, with its partitions; none: all.
-  std::vector<gpu_reading> read(const hypomnesis::snapshot& from,
-                                std::optional<std::uint32_t> only);
+  std::vector<GpuReading> read(const hypomnesis::snapshot& from, std::optional<std::uint32_t> only);
 
  private:
   // What is kept of a device.
-  struct kept {
-    counter_rate received, sent;
+  struct Kept {
+    CounterRate received, sent;
     std::unique_ptr<hypomnesis::spill> spill;
   };
 
-  void add_rates(kept& of, const hypomnesis::snapshot& from, gpu_reading& to) const;
-  void add_spill(kept& of, const hypomnesis::snapshot& from, gpu_reading& to) const;
+  void add_rates(Kept& of, const hypomnesis::snapshot& from, GpuReading& to) const;
+  void add_spill(Kept& of, const hypomnesis::snapshot& from, GpuReading& to) const;
 
-  const session& in_;
-  std::map<std::uint32_t, kept> all_;  // by device
+  const Session& in_;
+  std::map<std::uint32_t, Kept> all_;  // by device
 };
 
-std::optional<double> counter_rate::add(std::optional<std::uint64_t> count, std::uint64_t at_ns) {
+std::optional<double> CounterRate::add(std::optional<std::uint64_t> count, std::uint64_t at_ns) {
   if (count && count_ && at_ns == at_ns_) return rate_;
   rate_.reset();
   const auto suspended_ns = cli::suspended_ns();
@@ -84,7 +83,7 @@ std::optional<double> counter_rate::add(std::optional<std::uint64_t> count, std:
   return rate_;
 }
 
-void cpu_times::count(kept& of, std::uint32_t pid, std::uint64_t at_ns) const {
+void CpuTimes::count(Kept& of, std::uint32_t pid, std::uint64_t at_ns) const {
   // Until there is a rate, a shorter time is better than none.
   if (of.is_counted && of.percent && at_ns - of.counted_ns < least_window_ns) return;
   const auto spent = of.rate.add(process_cpu_ns(roots_, pid), at_ns);
@@ -93,11 +92,11 @@ void cpu_times::count(kept& of, std::uint32_t pid, std::uint64_t at_ns) const {
   of.is_counted = true;
 }
 
-void cpu_times::add_to(process_readings& rows, std::uint64_t at_ns) {
-  std::map<process, kept> now;
+void CpuTimes::add_to(ProcessReadings& rows, std::uint64_t at_ns) {
+  std::map<Process, Kept> now;
   for (auto& row : rows) {
     if (has(row.usage.notes, hypomnesis::note::foreign_pid)) continue;
-    const process key{row.usage.pid, row.identity().start};
+    const Process key{row.usage.pid, row.identity().start};
     const auto [entry, is_new] = now.try_emplace(key);
     if (is_new) {
       if (const auto before = all_.find(key); before != all_.end()) entry->second = before->second;
@@ -121,11 +120,11 @@ bool is_known(const telemetry& of) {
 }
 
 // Values in the lines of the GPUs.
-struct shown_value {
+struct ShownValue {
   std::uint32_t field;
   bool (*is_known)(const telemetry&);
 };
-constexpr shown_value shown_values[] = {
+constexpr ShownValue shown_values[] = {
     {HMN_TELEMETRY_HAS_GPU_BUSY, is_known<&telemetry::gpu_busy_percent>},
     {HMN_TELEMETRY_HAS_TEMPERATURE, is_known<&telemetry::temperature_celsius>},
     {HMN_TELEMETRY_HAS_POWER, is_known<&telemetry::power_watts>},
@@ -142,7 +141,7 @@ bool is_unsupported(const hypomnesis::snapshot& from, std::uint32_t device, part
   return why && why->status == hypomnesis::status_code::unsupported;
 }
 
-void add_unsupported(const hypomnesis::snapshot& from, gpu_reading& to) {
+void add_unsupported(const hypomnesis::snapshot& from, GpuReading& to) {
   const auto index = to.of.device.index;
   for (const auto& each : shown_values)
     if (!(to.values && each.is_known(*to.values)) &&
@@ -164,13 +163,13 @@ bool belongs(const hypomnesis::device& device, std::optional<std::uint32_t> only
 
 }  // namespace
 
-bool gpu_reading::is_fresh() const {
+bool GpuReading::is_fresh() const {
   const auto state = of.device.state;
   return (state == run_state::ready || state == run_state::unknown) &&
          (!values || cli::is_fresh(*values)) && (!of.memory || cli::is_fresh(*of.memory));
 }
 
-void gpu_reader::add_rates(kept& of, const hypomnesis::snapshot& from, gpu_reading& to) const {
+void GpuReader::add_rates(Kept& of, const hypomnesis::snapshot& from, GpuReading& to) const {
   if (!to.values) return;
   const auto ended = from.info().monotonic_ns + from.info().duration_ns;
   const auto read_at = ended - std::min(ended, to.values->age_ns);
@@ -182,7 +181,7 @@ void gpu_reader::add_rates(kept& of, const hypomnesis::snapshot& from, gpu_readi
                                                         HMN_TELEMETRY_HAS_PCIE_RX);
 }
 
-void gpu_reader::add_spill(kept& of, const hypomnesis::snapshot& from, gpu_reading& to) const {
+void GpuReader::add_spill(Kept& of, const hypomnesis::snapshot& from, GpuReading& to) const {
   const bool was_read = has(from.info().collect, part::processes);
   if (!of.spill)
     of.spill = std::make_unique<hypomnesis::spill>(hypomnesis::spill::fed({}, to.of.device.index));
@@ -199,9 +198,9 @@ void gpu_reader::add_spill(kept& of, const hypomnesis::snapshot& from, gpu_readi
   to.has_spilled = has(seen.state, spill_state::ever);
 }
 
-std::vector<gpu_reading> gpu_reader::read(const hypomnesis::snapshot& from,
-                                          std::optional<std::uint32_t> only) {
-  std::vector<gpu_reading> out;
+std::vector<GpuReading> GpuReader::read(const hypomnesis::snapshot& from,
+                                        std::optional<std::uint32_t> only) {
+  std::vector<GpuReading> out;
   for (auto& each : gpus_of(in_, from)) {
     if (!belongs(each.device, only)) continue;
     auto& to = out.emplace_back();
@@ -228,14 +227,14 @@ using std::chrono::milliseconds;
 // What a directory on the same machine needs, so that most first readings have names.
 constexpr milliseconds patience_for_names(20);
 
-hypomnesis::snapshot_options wanted_of(const reader_settings& how) {
+hypomnesis::snapshot_options wanted_of(const ReaderSettings& how) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::telemetry | part::processes | part::system;
   what.deadline = how.deadline;
   return what;
 }
 
-hypomnesis::sampler_options sampling_of(const reader_settings& how) {
+hypomnesis::sampler_options sampling_of(const ReaderSettings& how) {
   hypomnesis::sampler_options out;
   out.interval = how.interval;
   out.process_interval = std::max(how.interval, how.process_interval);
@@ -250,28 +249,28 @@ std::string why_no_device(const hypomnesis::snapshot& from) {
 
 }  // namespace
 
-struct reader::state {
-  state(const session& session_in, const reader_settings& settings, std::function<void()> listener);
+struct Reader::State {
+  State(const Session& session_in, const ReaderSettings& settings, std::function<void()> listener);
   void run();
   void keep(std::shared_ptr<const hypomnesis::snapshot> from);
-  void add_processes(const hypomnesis::snapshot& from, machine_reading& to);
+  void add_processes(const hypomnesis::snapshot& from, MachineReading& to);
 
-  const session& in;
-  const reader_settings how;
+  const Session& in;
+  const ReaderSettings how;
   const std::function<void()> on_new;
   hypomnesis::sampler sampler;
-  gpu_reader gpus;
-  cpu_times cpu;
-  user_names users;
-  std::shared_ptr<const process_readings> processes = std::make_shared<process_readings>();
-  machine_reading previous;  // of it only what is known of processes
-  std::mutex mutex;          // guards `latest`
+  GpuReader gpus;
+  CpuTimes cpu;
+  UserNames users;
+  std::shared_ptr<const ProcessReadings> processes = std::make_shared<ProcessReadings>();
+  MachineReading previous;  // of it only what is known of processes
+  std::mutex mutex;         // guards `latest`
   std::condition_variable is_new;
-  std::unique_ptr<const machine_reading> latest;
+  std::unique_ptr<const MachineReading> latest;
   std::thread thread;
 };
 
-reader::state::state(const session& session_in, const reader_settings& settings,
+Reader::State::State(const Session& session_in, const ReaderSettings& settings,
                      std::function<void()> listener)
     : in(session_in),
       how(settings),
@@ -282,7 +281,7 @@ reader::state::state(const session& session_in, const reader_settings& settings,
   previous.processes = processes;
 }
 
-void reader::state::run() {
+void Reader::State::run() {
   for (;;) {
     try {
       auto taken = sampler.next(std::chrono::hours(48));
@@ -293,19 +292,19 @@ void reader::state::run() {
   }
 }
 
-void reader::state::add_processes(const hypomnesis::snapshot& from, machine_reading& to) {
-  auto rows = std::make_shared<process_readings>();
-  gpu_map listed;
+void Reader::State::add_processes(const hypomnesis::snapshot& from, MachineReading& to) {
+  auto rows = std::make_shared<ProcessReadings>();
+  GpuMap listed;
   for (const auto& each : to.gpus)
-    listed[each.of.device.index] = std::make_shared<const gpu>(each.of);
+    listed[each.of.device.index] = std::make_shared<const Gpu>(each.of);
   auto usages = from.usages();
   constexpr std::uint32_t shown =
       HMN_USAGE_HAS_USED | HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS;
-  const unsupported_usage unsupported(from, usages, shown);
-  const auto until = user_names::clock::now() + (how.user ? how.deadline : patience_for_names);
+  const UnsupportedUsage unsupported(from, usages, shown);
+  const auto until = UserNames::Clock::now() + (how.user ? how.deadline : patience_for_names);
   for (auto& usage : usages) {
     if (how.device && !listed.contains(usage.device_index)) continue;
-    process_reading row;
+    ProcessReading row;
     row.on = device_of(listed, usage.device_index);
     row.user = users.of(usage, until);
     row.unsupported = unsupported.of(usage);
@@ -324,8 +323,8 @@ void reader::state::add_processes(const hypomnesis::snapshot& from, machine_read
   }
 }
 
-void reader::state::keep(std::shared_ptr<const hypomnesis::snapshot> from) {
-  auto made = std::make_unique<machine_reading>();
+void Reader::State::keep(std::shared_ptr<const hypomnesis::snapshot> from) {
+  auto made = std::make_unique<MachineReading>();
   const auto about = from->info();
   made->at_ns = about.monotonic_ns;
   made->unix_ns = about.unix_time_ns;
@@ -363,23 +362,23 @@ void reader::state::keep(std::shared_ptr<const hypomnesis::snapshot> from) {
   if (on_new) on_new();
 }
 
-reader::reader(const session& in, const reader_settings& how, std::function<void()> on_new)
-    : state_(std::make_unique<state>(in, how, std::move(on_new))) {
+Reader::Reader(const Session& in, const ReaderSettings& how, std::function<void()> on_new)
+    : state_(std::make_unique<State>(in, how, std::move(on_new))) {
   state_->sampler.start();
   state_->thread = start_thread([to = state_.get()] { to->run(); });
 }
 
-reader::~reader() {
+Reader::~Reader() {
   state_->sampler.stop();
   state_->thread.join();
 }
 
-std::unique_ptr<const machine_reading> reader::take() {
+std::unique_ptr<const MachineReading> Reader::take() {
   const std::lock_guard lock(state_->mutex);
   return std::move(state_->latest);
 }
 
-std::unique_ptr<const machine_reading> reader::wait_until(
+std::unique_ptr<const MachineReading> Reader::wait_until(
     std::chrono::steady_clock::time_point time) {
   std::unique_lock lock(state_->mutex);
   state_->is_new.wait_until(lock, time, [this] { return state_->latest != nullptr; });

@@ -17,8 +17,8 @@
 namespace hmn::cli::top {
 
 // What is known of one GPU at one time.
-struct gpu_reading {
-  gpu of;
+struct GpuReading {
+  Gpu of;
   std::optional<hypomnesis::telemetry> values;
   std::optional<double> received_rate;  // PCIe, bytes per second
   std::optional<double> sent_rate;
@@ -37,32 +37,32 @@ struct gpu_reading {
 };
 
 // Identity of a process that a reused pid does not share.
-struct process_identity {
+struct ProcessIdentity {
   std::uint32_t pid = 0;
   std::uint32_t device_index = 0;
   std::uint64_t start = 0;  // key or start time; 0: unknown
 
-  auto operator<=>(const process_identity&) const = default;
+  auto operator<=>(const ProcessIdentity&) const = default;
 };
 
 // What is known of a process on one device at one time.
-struct process_reading : process_row {
+struct ProcessReading : ProcessRow {
   std::optional<double> cpu_percent;  // 100: one core
 
-  process_identity identity() const {
+  ProcessIdentity identity() const {
     return {usage.pid, usage.device_index,
             usage.process_key.value_or(usage.start_unix_ns.value_or(0))};
   }
 };
 
-using process_readings = std::vector<process_reading>;
+using ProcessReadings = std::vector<ProcessReading>;
 
-struct machine_reading {
+struct MachineReading {
   std::uint64_t at_ns = 0;    // hmn_monotonic_ns
   std::uint64_t unix_ns = 0;  // the same time, since 1970
-  std::vector<gpu_reading> gpus;
+  std::vector<GpuReading> gpus;
   // Shared with the previous reading if this one did not read processes. Never null.
-  std::shared_ptr<const process_readings> processes;
+  std::shared_ptr<const ProcessReadings> processes;
   std::uint64_t processes_at_ns = 0;
   bool has_processes = false;  // of this reading
   bool is_partial = false;     // some processes are not known
@@ -77,7 +77,7 @@ struct machine_reading {
 };
 
 // Rate of a counter between two readings.
-class counter_rate {
+class CounterRate {
  public:
   // Returns units per second since the previous count; none after the first one, when the counter
   // began again, and when the machine was suspended meanwhile.
@@ -90,32 +90,32 @@ class counter_rate {
   std::optional<double> rate_;
 };
 
-struct reader_settings {
+struct ReaderSettings {
   std::chrono::milliseconds interval{1000};
   std::chrono::milliseconds process_interval{1000};  // of the process list, which costs most
   std::chrono::milliseconds deadline{1000};          // of one reading
   std::optional<std::uint32_t> device;               // only this one, with its partitions
-  std::optional<user_filter> user;                   // only this user's processes
+  std::optional<UserFilter> user;                    // only this user's processes
 };
 
 // Thread that reads the machine at an interval, so that drawing and keys never wait for a driver.
-class reader {
+class Reader {
  public:
   // Calls `on_new` in its thread after each reading.
-  reader(const session& in, const reader_settings& how, std::function<void()> on_new = {});
-  reader(const reader&) = delete;
-  reader& operator=(const reader&) = delete;
+  Reader(const Session& in, const ReaderSettings& how, std::function<void()> on_new = {});
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
   // Waits for no driver.
-  ~reader();
+  ~Reader();
 
   // Returns the latest reading; none if it was returned before.
-  std::unique_ptr<const machine_reading> take();
+  std::unique_ptr<const MachineReading> take();
   // Waits for a reading until that time.
-  std::unique_ptr<const machine_reading> wait_until(std::chrono::steady_clock::time_point time);
+  std::unique_ptr<const MachineReading> wait_until(std::chrono::steady_clock::time_point time);
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hmn::cli::top

@@ -24,15 +24,15 @@
 namespace hmn::cli::top {
 namespace {
 
-using clock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // Wait between the two readings of the first printed frame: loads and rates are of the time
 // between.
 constexpr milliseconds first_window(250);
 
-reader_settings settings_of(const run_settings& how, milliseconds interval) {
-  reader_settings out;
+ReaderSettings settings_of(const RunSettings& how, milliseconds interval) {
+  ReaderSettings out;
   out.interval = interval;
   out.deadline = std::max(interval, milliseconds(default_deadline_ms));
   out.device = how.device;
@@ -40,19 +40,19 @@ reader_settings settings_of(const run_settings& how, milliseconds interval) {
   return out;
 }
 
-void prepare(state& to, const session& in, const run_settings& how) {
+void prepare(State& to, const Session& in, const RunSettings& how) {
   to.interval = milliseconds(how.asked.interval_ms);
   to.is_simulated = in.is_simulated();
   to.is_read_only = how.asked.is_read_only;
   to.user = how.asked.user;
 }
 
-glyphs glyphs_of(const run_settings& how) {
+Glyphs glyphs_of(const RunSettings& how) {
   return {how.as.unicode && !how.is_console, how.as.ascii_only};
 }
 
 // Sends the signal that was confirmed. The library identifies the process that has the pid.
-std::string send(const session& in, const pending_signal& what) {
+std::string send(const Session& in, const PendingSignal& what) {
   using hypomnesis::process_memory_field;
   const auto is_same = [&] {
     const auto now = attempt([&] {
@@ -66,42 +66,42 @@ std::string send(const session& in, const pending_signal& what) {
 }
 
 // What is shown on a terminal, from its opening to the end.
-class live_screen {
+class LiveScreen {
  public:
-  live_screen(const session& in, const run_settings& how, terminal& on)
+  LiveScreen(const Session& in, const RunSettings& how, Terminal& on)
       : in_(in), how_(how), on_(on) {
     prepare(state_, in, how);
   }
 
   // Returns whether to go on.
-  bool step(reader& from);
+  bool step(Reader& from);
 
  private:
-  bool apply(const terminal::events& happened);
-  bool take(reader& from);
+  bool apply(const Terminal::Events& happened);
+  bool take(Reader& from);
 
-  const session& in_;
-  const run_settings& how_;
-  terminal& on_;
-  state state_;
+  const Session& in_;
+  const RunSettings& how_;
+  Terminal& on_;
+  State state_;
   std::uint64_t frames_ = 0;
   bool is_changed_ = true;
 };
 
-bool live_screen::apply(const terminal::events& happened) {
+bool LiveScreen::apply(const Terminal::Events& happened) {
   for (const auto& each : happened.keys) {
     is_changed_ = true;
     switch (press(state_, each, page_lines_of(state_, on_.width(), on_.height()))) {
-      case request::quit:
+      case Request::quit:
         return false;
-      case request::send_signal:
+      case Request::send_signal:
         state_.message = send(in_, *state_.pending);
         state_.pending.reset();
         break;
-      case request::redraw:
+      case Request::redraw:
         on_.redraw();
         break;
-      case request::none:
+      case Request::none:
         break;
     }
   }
@@ -109,15 +109,15 @@ bool live_screen::apply(const terminal::events& happened) {
   return !happened.is_ended;
 }
 
-bool live_screen::take(reader& from) {
-  std::shared_ptr<const machine_reading> fresh = from.take();
+bool LiveScreen::take(Reader& from) {
+  std::shared_ptr<const MachineReading> fresh = from.take();
   if (!fresh) return true;
   state_.take(std::move(fresh));
   is_changed_ = is_changed_ || !state_.is_paused;
   return !how_.asked.frames || ++frames_ <= *how_.asked.frames;
 }
 
-bool live_screen::step(reader& from) {
+bool LiveScreen::step(Reader& from) {
   if (is_changed_) {
     on_.show(draw_screen(state_, on_.width(), on_.height(), glyphs_of(how_)));
     is_changed_ = false;
@@ -128,7 +128,7 @@ bool live_screen::step(reader& from) {
 }
 
 // Returns the lines that show every GPU and process.
-int natural_height(const state& of) {
+int natural_height(const State& of) {
   const auto gpus = of.now ? of.now->gpus.size() : 0;
   const auto lines = 4 + gpus + std::max<std::size_t>(gpus, 1) * 2 + of.list.lines.size();
   constexpr std::size_t most_lines = 20'000;
@@ -143,9 +143,9 @@ void close_gap(std::string& text) {
   text.erase(end, last - end);
 }
 
-write_result print(state& of, const run_settings& how) {
+WriteResult print(State& of, const RunSettings& how) {
   const bool is_whole = how.height == 0;
-  of.charts = is_whole ? chart_choice::none : chart_choice::selected;
+  of.charts = is_whole ? ChartChoice::none : ChartChoice::selected;
   const auto height = is_whole ? natural_height(of) : how.height;
   auto text = text_of(draw_screen(of, how.width, height, glyphs_of(how)), how.as.colour);
   if (is_whole) close_gap(text);
@@ -154,35 +154,35 @@ write_result print(state& of, const run_settings& how) {
 
 }  // namespace
 
-expected<exit_code> run_on_terminal(const session& in, const run_settings& how) {
+Expected<ExitCode> run_on_terminal(const Session& in, const RunSettings& how) {
   auto opened =
       open_terminal(output_descriptor(), environment_value("TERM").value_or(""), how.as.colour);
   if (!opened) return opened.why();
   auto& on = **opened;
-  live_screen screen(in, how, on);
-  reader from(in, settings_of(how, milliseconds(how.asked.interval_ms)), [&on] { on.wake(); });
+  LiveScreen screen(in, how, on);
+  Reader from(in, settings_of(how, milliseconds(how.asked.interval_ms)), [&on] { on.wake(); });
   while (screen.step(from)) continue;
-  return exit_code::done;
+  return ExitCode::done;
 }
 
-expected<exit_code> run_as_text(const session& in, const run_settings& how) {
+Expected<ExitCode> run_as_text(const Session& in, const RunSettings& how) {
   const auto frames = how.asked.once ? 1 : how.asked.frames.value_or(1);
   const auto interval = milliseconds(how.asked.interval_ms);
-  state shown;
+  State shown;
   prepare(shown, in, how);
-  stop_request stop;
+  StopRequest stop;
   auto reading = settings_of(how, frames == 1 ? std::min(interval, first_window) : interval);
   if (frames == 1) reading.process_interval = reading.interval;
-  reader from(in, reading);
+  Reader from(in, reading);
   std::uint64_t readings = 0, printed = 0;
   bool has_failed = false;  // the last search
   std::string why_failed;
   while (printed < frames) {
-    std::shared_ptr<const machine_reading> fresh;
+    std::shared_ptr<const MachineReading> fresh;
     {
-      const waiting_notice notice;
-      while (!fresh && !stop.wait_until(clock::now()))
-        fresh = from.wait_until(clock::now() + first_window);
+      const WaitingNotice notice;
+      while (!fresh && !stop.wait_until(Clock::now()))
+        fresh = from.wait_until(Clock::now() + first_window);
     }
     if (!fresh) break;
     if (how.is_traced) print_trace(*fresh->from);
@@ -192,12 +192,12 @@ expected<exit_code> run_as_text(const session& in, const run_settings& how) {
     // Loads and rates need a reading before.
     if (++readings == 1) continue;
     const auto result = print(shown, how);
-    if (result == write_result::reader_gone) break;
-    if (result == write_result::failed) return exit_code::failed;
+    if (result == WriteResult::reader_gone) break;
+    if (result == WriteResult::failed) return ExitCode::failed;
     ++printed;
   }
   if (has_failed) return failed("the search for GPUs failed: " + why_failed);
-  return exit_code::done;
+  return ExitCode::done;
 }
 
 }  // namespace hmn::cli::top

@@ -10,11 +10,11 @@
 
 namespace hmn::cli::top {
 
-struct run_settings {
-  top_options asked;
+struct RunSettings {
+  TopOptions asked;
   std::optional<std::uint32_t> device;
-  std::optional<user_filter> user;
-  style as;
+  std::optional<UserFilter> user;
+  Style as;
   bool is_traced = false;   // print the driver calls of frames printed as text
   bool is_console = false;  // of the kernel, whose font has no braille
   int width = 0;            // of the frames printed as text
@@ -22,8 +22,8 @@ struct run_settings {
 };
 
 // Shows frames on the terminal until a key or a signal ends it.
-expected<exit_code> run_on_terminal(const session& in, const run_settings& how);
+Expected<ExitCode> run_on_terminal(const Session& in, const RunSettings& how);
 // Prints frames as text.
-expected<exit_code> run_as_text(const session& in, const run_settings& how);
+Expected<ExitCode> run_as_text(const Session& in, const RunSettings& how);
 
 }  // namespace hmn::cli::top

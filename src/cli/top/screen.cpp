@@ -18,14 +18,14 @@
 namespace hmn::cli::top {
 namespace {
 
-struct page_line {
+struct PageLine {
   std::string label;
   std::string text;
-  ink with;
+  Ink with;
 };
 
-std::vector<page_line> lines_of(const std::vector<entry>& all, int width, bool ascii_only) {
-  std::vector<page_line> out;
+std::vector<PageLine> lines_of(const std::vector<Entry>& all, int width, bool ascii_only) {
+  std::vector<PageLine> out;
   for (const auto& each : all) {
     const bool is_known = !each.value.empty();
     const auto text =
@@ -33,7 +33,7 @@ std::vector<page_line> lines_of(const std::vector<entry>& all, int width, bool a
     bool is_first = true;
     for (auto& line : wrapped(escape_for_text(text, ascii_only), width)) {
       out.push_back(
-          {is_first ? each.label : "", std::move(line), is_known ? ink::plain : ink::faint});
+          {is_first ? each.label : "", std::move(line), is_known ? Ink::plain : Ink::faint});
       is_first = false;
     }
   }
@@ -57,7 +57,7 @@ std::vector<std::string> wrapped(const std::string& text, int width) {
   return out;
 }
 
-void draw_entries(frame& on, area where, const std::vector<entry>& all, text_position& in,
+void draw_entries(Frame& on, Area where, const std::vector<Entry>& all, TextPosition& in,
                   int labels) {
   const auto lines = lines_of(all, where.width - labels - 2, on.with().ascii_only);
   const auto height = static_cast<std::size_t>(std::max(where.height, 0));
@@ -66,12 +66,12 @@ void draw_entries(frame& on, area where, const std::vector<entry>& all, text_pos
   const auto first = in.top;
   int y = where.y;
   for (auto i = first; i < lines.size() && i < first + height; ++i, ++y) {
-    on.put(where.x + 1, y, lines[i].label, ink::accent, labels - 1);
+    on.put(where.x + 1, y, lines[i].label, Ink::accent, labels - 1);
     on.put(where.x + 1 + labels, y, lines[i].text, lines[i].with);
   }
   if (first + height < lines.size())
     on.put_right(where.x + where.width - 1, where.y + where.height - 1,
-                 on.has_unicode() ? " ↓ more " : " v more ", ink::accent);
+                 on.has_unicode() ? " ↓ more " : " v more ", Ink::accent);
 }
 
 namespace {
@@ -81,7 +81,7 @@ std::string interval_text(std::chrono::milliseconds of) {
   return fmt::format("{} ms", of.count());
 }
 
-std::string ram_text(const machine_reading& of) {
+std::string ram_text(const MachineReading& of) {
   if (!of.host || !of.host->total_bytes) return "RAM ?";
   if (!of.host->available_bytes) return "RAM ?/" + gib_text(*of.host->total_bytes) + " GiB";
   const auto used =
@@ -89,7 +89,7 @@ std::string ram_text(const machine_reading& of) {
   return fmt::format("RAM {}/{} GiB", gib_text(used), gib_text(*of.host->total_bytes));
 }
 
-std::string count_text(const state& of) {
+std::string count_text(const State& of) {
   const auto gpus = of.now->gpus.size(), shown = of.list.shown;
   const auto all = shown + of.list.hidden;
   const auto count = of.now->search_failed ? "?"
@@ -104,7 +104,7 @@ std::string count_text(const state& of) {
   return text + (all == 1 ? " process" : " processes");
 }
 
-std::string choice_text(const state& of) {
+std::string choice_text(const State& of) {
   std::string text;
   if (of.choice.by) text += fmt::format("by {}  ", word_of(*of.choice.by));
   if (of.choice.device) text += fmt::format("GPU {} only  ", *of.choice.device);
@@ -112,34 +112,34 @@ std::string choice_text(const state& of) {
 }
 
 // What is typed is shown from its end, where the next character is added.
-void put_filter(frame& on, int y, const state& of) {
-  int x = on.put(1, y, "filter: ", ink::accent);
+void put_filter(Frame& on, int y, const State& of) {
+  int x = on.put(1, y, "filter: ", Ink::accent);
   const auto text = escape_for_text(of.choice.filter, on.with().ascii_only);
   x = on.put(x, y, text);
-  on.put(x, y, on.has_unicode() ? U'▏' : U'_', ink::accent);
+  on.put(x, y, on.has_unicode() ? U'▏' : U'_', Ink::accent);
   const auto hint = std::string("Enter keeps it  Esc drops it ");
   if (x + 2 + static_cast<int>(hint.size()) < on.width())
-    on.put_right(on.width(), y, hint, ink::faint);
+    on.put_right(on.width(), y, hint, Ink::faint);
 }
 
 }  // namespace
 
-int put_hints(frame& on, int x, int y,
+int put_hints(Frame& on, int x, int y,
               std::initializer_list<std::pair<const char*, const char*>> all) {
   for (const auto& [keys, effect] : all) {
     const auto width = display_width(keys) + 1 + display_width(effect);
     if (x + static_cast<int>(width) > on.width()) break;
-    x = on.put(x, y, keys, ink::accent) + 1;
-    x = on.put(x, y, effect, ink::faint) + 2;
+    x = on.put(x, y, keys, Ink::accent) + 1;
+    x = on.put(x, y, effect, Ink::faint) + 2;
   }
   return x;
 }
 
-void draw_header(frame& on, const layout& in, const state& of) {
-  int x = on.put(1, in.header.y, "hmn top", ink::title) + 2;
+void draw_header(Frame& on, const Layout& in, const State& of) {
+  int x = on.put(1, in.header.y, "hmn top", Ink::title) + 2;
   if (!of.now) return;
-  if (of.is_simulated) x = on.put(x, in.header.y, "simulated", ink::warning) + 2;
-  if (of.is_read_only) x = on.put(x, in.header.y, "read-only", ink::warning) + 2;
+  if (of.is_simulated) x = on.put(x, in.header.y, "simulated", Ink::warning) + 2;
+  if (of.is_read_only) x = on.put(x, in.header.y, "read-only", Ink::warning) + 2;
   x = on.put(x, in.header.y, count_text(of)) + 2;
   std::string right = interval_text(of.interval) + " ";
   const auto ram = ram_text(*of.now);
@@ -147,14 +147,14 @@ void draw_header(frame& on, const layout& in, const state& of) {
     x = on.put(x, in.header.y, ram) + 2;
   const auto choice = choice_text(of);
   if (x + static_cast<int>(choice.size() + right.size()) < on.width())
-    x = on.put(x, in.header.y, choice, ink::accent);
+    x = on.put(x, in.header.y, choice, Ink::accent);
   if (of.is_paused)
-    on.put_right(on.width() - 1, in.header.y, "held", ink::warning);
+    on.put_right(on.width() - 1, in.header.y, "held", Ink::warning);
   else
-    on.put_right(on.width(), in.header.y, right, ink::faint);
+    on.put_right(on.width(), in.header.y, right, Ink::faint);
 }
 
-void draw_footer(frame& on, const layout& in, const state& of) {
+void draw_footer(Frame& on, const Layout& in, const State& of) {
   const int y = in.footer.y;
   if (of.is_filtering) return put_filter(on, y, of);
   const int x = put_hints(on, 1, y, {{"?", "help"}, {"q", "quit"}});
@@ -162,7 +162,7 @@ void draw_footer(frame& on, const layout& in, const state& of) {
     on.put(x, y,
            "filter: " + escape_for_text(of.choice.filter, on.with().ascii_only) +
                "  (/ changes it, Esc drops it)",
-           ink::warning);
+           Ink::warning);
     return;
   }
   put_hints(on, x, y,
@@ -183,13 +183,13 @@ void draw_footer(frame& on, const layout& in, const state& of) {
 namespace {
 
 // Returns an area of that size in the middle.
-area centred(area in, int width, int height) {
+Area centred(Area in, int width, int height) {
   width = std::min(width, in.width);
   height = std::min(height, in.height);
   return {in.x + (in.width - width) / 2, in.y + (in.height - height) / 2, width, height};
 }
 
-area draw_dialog(frame& on, area in, int width, int height, std::string_view title,
+Area draw_dialog(Frame& on, Area in, int width, int height, std::string_view title,
                  std::string_view hint) {
   const auto where = centred(in, width, height);
   draw_box(on, where, title, "", hint, "");
@@ -198,28 +198,28 @@ area draw_dialog(frame& on, area in, int width, int height, std::string_view tit
 
 }  // namespace
 
-void draw_help_page(frame& on, area where, state& of) {
+void draw_help_page(Frame& on, Area where, State& of) {
   constexpr int keys_width = 29;
-  std::vector<entry> all;
+  std::vector<Entry> all;
   for (const auto& each : all_key_help())
     all.push_back({std::string(each.keys), std::string(each.effect), {}});
   draw_entries(on, where, all, of.text, keys_width);
 }
 
-void draw_columns_page(frame& on, area where, const state& of) {
+void draw_columns_page(Frame& on, Area where, const State& of) {
   const auto inner = draw_dialog(on, where, 60, static_cast<int>(column_count) + 2, "columns",
                                  "Space shows or hides, Enter is done");
   for (std::size_t i = 0; i < column_count; ++i) {
     const int y = inner.y + static_cast<int>(i);
     const auto& facts = facts_of(column_at(i));
-    on.put(inner.x + 1, y, of.columns.test(i) ? "[x]" : "[ ]", ink::accent);
-    on.put(inner.x + 5, y, facts.title, ink::strong);
-    on.put(inner.x + 16, y, facts.meaning, ink::plain, inner.width - 16);
+    on.put(inner.x + 1, y, of.columns.test(i) ? "[x]" : "[ ]", Ink::accent);
+    on.put(inner.x + 5, y, facts.title, Ink::strong);
+    on.put(inner.x + 16, y, facts.meaning, Ink::plain, inner.width - 16);
     if (i == of.column_list.at) on.select(inner.x, y, inner.width);
   }
 }
 
-void draw_signals_page(frame& on, area where, const state& of) {
+void draw_signals_page(Frame& on, Area where, const State& of) {
   const auto all = signal_choices();
   const auto* const row = of.process();
   const auto title =
@@ -228,14 +228,14 @@ void draw_signals_page(frame& on, area where, const state& of) {
                                  "Enter chooses, Esc goes back");
   for (std::size_t i = 0; i < all.size(); ++i) {
     const int y = inner.y + static_cast<int>(i);
-    on.put_right(inner.x + 3, y, fmt::to_string(all[i].number), ink::faint);
-    on.put(inner.x + 5, y, all[i].name, ink::strong);
+    on.put_right(inner.x + 3, y, fmt::to_string(all[i].number), Ink::faint);
+    on.put(inner.x + 5, y, all[i].name, Ink::strong);
     on.put(inner.x + 12, y, all[i].effect);
     if (i == of.signal_list.at) on.select(inner.x, y, inner.width);
   }
 }
 
-void draw_confirmation(frame& on, area where, const state& of) {
+void draw_confirmation(Frame& on, Area where, const State& of) {
   if (!of.pending) return;
   const auto& to = *of.pending;
   const auto inner =
@@ -244,63 +244,63 @@ void draw_confirmation(frame& on, area where, const state& of) {
   on.put(inner.x + 1, inner.y + 1,
          cut_to_width(fmt::format("Send {} to process {} ({})?", to.which.name, to.to.pid, name),
                       static_cast<std::size_t>(inner.width - 2), on.has_unicode() ? "…" : "..."),
-         ink::warning);
+         Ink::warning);
 }
 
 namespace {
 
-void draw_too_small(frame& on) {
-  on.put(0, 0, "hmn top", ink::title);
-  on.put(0, 1, fmt::format("needs {} x {}", least_width, least_height), ink::warning);
+void draw_too_small(Frame& on) {
+  on.put(0, 0, "hmn top", Ink::title);
+  on.put(0, 1, fmt::format("needs {} x {}", least_width, least_height), Ink::warning);
   on.put(0, 2, fmt::format("here are {} x {}", on.width(), on.height()));
 }
 
-void draw_main(frame& on, const layout& in, const state& of) {
+void draw_main(Frame& on, const Layout& in, const State& of) {
   draw_gpu_table(on, in, of);
   draw_gpu_charts(on, in.charts, of);
   draw_process_table(on, in, of);
 }
 
-void draw_page(frame& on, const layout& in, state& of) {
-  const area where{0, 1, on.width(), on.height() - 2};
+void draw_page(Frame& on, const Layout& in, State& of) {
+  const Area where{0, 1, on.width(), on.height() - 2};
   switch (of.at) {
-    case page::main:
+    case Page::main:
       return draw_main(on, in, of);
-    case page::help:
+    case Page::help:
       return draw_help_page(on, where, of);
-    case page::gpu:
+    case Page::gpu:
       return draw_gpu_page(on, where, of);
-    case page::process:
+    case Page::process:
       return draw_process_page(on, where, of);
-    case page::columns:
+    case Page::columns:
       return draw_columns_page(on, where, of);
-    case page::signals:
+    case Page::signals:
       return draw_signals_page(on, where, of);
-    case page::confirmation:
+    case Page::confirmation:
       return draw_confirmation(on, where, of);
   }
 }
 
-void draw_page_footer(frame& on, const layout& in, const state& of) {
+void draw_page_footer(Frame& on, const Layout& in, const State& of) {
   const int y = in.footer.y;
   if (!of.message.empty() && !of.is_filtering) {
-    on.put(1, y, escape_for_text(of.message, on.with().ascii_only), ink::warning);
+    on.put(1, y, escape_for_text(of.message, on.with().ascii_only), Ink::warning);
     return;
   }
-  if (of.at == page::main) return draw_footer(on, in, of);
-  if (of.at == page::help || of.at == page::columns)
+  if (of.at == Page::main) return draw_footer(on, in, of);
+  if (of.at == Page::help || of.at == Page::columns)
     put_hints(on, 1, y, {{"Esc", "back"}, {"Up Down", "move"}});
-  else if (of.at == page::gpu)
+  else if (of.at == Page::gpu)
     put_hints(on, 1, y,
               {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"[ ]", "other GPU"}});
-  else if (of.at == page::process)
+  else if (of.at == Page::process)
     put_hints(on, 1, y, {{"Esc", "back"}, {"Up Down", "scroll"}, {"t T", "time"}, {"x", "signal"}});
 }
 
 }  // namespace
 
-frame draw_screen(state& of, int width, int height, glyphs with) {
-  frame on(width, height, with);
+Frame draw_screen(State& of, int width, int height, Glyphs with) {
+  Frame on(width, height, with);
   if (width < least_width || height < least_height) {
     draw_too_small(on);
     return on;
@@ -313,10 +313,10 @@ frame draw_screen(state& of, int width, int height, glyphs with) {
   return on;
 }
 
-std::size_t page_lines_of(const state& of, int width, int height) {
-  if (of.at != page::main) return of.text.visible;
+std::size_t page_lines_of(const State& of, int width, int height) {
+  if (of.at != Page::main) return of.text.visible;
   const auto in = layout_of(of, {0, 0, width, height});
-  return of.on == focus::gpus ? in.gpu_rows() : in.process_rows();
+  return of.on == Focus::gpus ? in.gpu_rows() : in.process_rows();
 }
 
 }  // namespace hmn::cli::top

@@ -14,19 +14,19 @@
 
 namespace hmn::cli::top {
 
-enum class page { main, help, gpu, process, columns, signals, confirmation };
-enum class focus { processes, gpus };
-enum class chart_choice { selected, all, none };
+enum class Page { main, help, gpu, process, columns, signals, confirmation };
+enum class Focus { processes, gpus };
+enum class ChartChoice { selected, all, none };
 
 // Signal that waits for its confirmation.
-struct pending_signal {
-  signal_choice which;
-  process_identity to;
+struct PendingSignal {
+  SignalChoice which;
+  ProcessIdentity to;
   std::string name;  // of the process
 };
 
 // Position in a list of which a part is visible.
-struct cursor {
+struct Cursor {
   std::size_t at = 0;
   std::size_t top = 0;  // first visible line
 
@@ -37,19 +37,19 @@ struct cursor {
 };
 
 // Position in a text, which the drawing keeps within it.
-struct text_position {
+struct TextPosition {
   std::size_t top = 0;      // first visible line
   std::size_t visible = 1;  // lines, as drawn last
 };
 
 // Everything that the screen shows and that keys change.
-class state {
+class State {
  public:
-  state();
+  State();
 
   // What is known.
-  std::shared_ptr<const machine_reading> now;  // NULL: nothing yet
-  histories curves;
+  std::shared_ptr<const MachineReading> now;  // NULL: nothing yet
+  Histories curves;
   std::chrono::milliseconds interval{1000};
   bool is_simulated = false;
   bool is_read_only = false;        // sends no signals
@@ -57,31 +57,31 @@ class state {
   bool is_paused = false;
 
   // What is shown of it.
-  page at = page::main;
-  focus on = focus::processes;
-  chart_choice charts = chart_choice::selected;
-  span length = span::minute;
-  column_set columns;
-  list_choice choice;
+  Page at = Page::main;
+  Focus on = Focus::processes;
+  ChartChoice charts = ChartChoice::selected;
+  Span length = Span::minute;
+  ColumnSet columns;
+  ListChoice choice;
   bool is_filtering = false;
-  process_list list;  // of `now`, by `choice`
-  cursor processes, gpus, column_list, signal_list;
-  text_position text;
+  ProcessList list;  // of `now`, by `choice`
+  Cursor processes, gpus, column_list, signal_list;
+  TextPosition text;
   std::size_t command_offset = 0;  // columns of the command line that are scrolled away
-  std::optional<process_identity> selected;
-  std::optional<pending_signal> pending;
+  std::optional<ProcessIdentity> selected;
+  std::optional<PendingSignal> pending;
   std::string message;  // result of the last action
 
-  void take(std::shared_ptr<const machine_reading> fresh);
+  void take(std::shared_ptr<const MachineReading> fresh);
   // Makes the list again after a change of `choice`.
   void rebuild();
   void move_process(std::ptrdiff_t by);
   void move_gpu(std::ptrdiff_t by);
 
   // Returns the selected process; NULL: none, or it is gone.
-  const process_reading* process() const;
-  const gpu_reading* gpu() const;
-  time_window window() const;
+  const ProcessReading* process() const;
+  const GpuReading* gpu() const;
+  TimeWindow window() const;
 
  private:
   void select_at_cursor();
@@ -93,8 +93,8 @@ inline constexpr int least_height = 16;
 inline constexpr int wide_table = 140;
 
 // Parts of the main page, from top to bottom. An area without height is not shown.
-struct layout {
-  area header, gpus, charts, processes, footer;
+struct Layout {
+  Area header, gpus, charts, processes, footer;
   bool has_gpu_details = false;  // a second line for each GPU
 
   // Lines for rows, without titles.
@@ -109,11 +109,11 @@ struct layout {
 
 // Shows in a line of titles, after the column `from`, how many rows of a list are above and below
 // those that are shown.
-void put_hidden(frame& on, int from, int y, std::size_t first, std::size_t shown,
+void put_hidden(Frame& on, int from, int y, std::size_t first, std::size_t shown,
                 std::size_t count);
 
-layout layout_of(const state& of, area whole);
+Layout layout_of(const State& of, Area whole);
 // Scrolls lists so that what is chosen is visible.
-void fit(state& in, const layout& to);
+void fit(State& in, const Layout& to);
 
 }  // namespace hmn::cli::top

@@ -9,7 +9,7 @@
 
 namespace hmn::cli::top {
 
-enum class key {
+enum class Key {
   character,
   up,
   down,
@@ -27,41 +27,41 @@ enum class key {
   f9
 };
 
-struct key_press {
-  key what = key::character;
+struct KeyPress {
+  Key what = Key::character;
   char32_t character = 0;
 };
 
 // Terminal that shows frames as a whole and takes keys. It is restored by the destructor, while the
 // program is stopped, and when a signal ends the program.
-class terminal {
+class Terminal {
  public:
-  struct events {
-    std::vector<key_press> keys;
+  struct Events {
+    std::vector<KeyPress> keys;
     bool is_woken = false;    // by wake()
     bool is_changed = false;  // its size, or it was used by others
     bool is_ended = false;    // a signal asks to end, or the terminal is gone
   };
 
-  terminal() = default;
-  terminal(const terminal&) = delete;
-  terminal& operator=(const terminal&) = delete;
-  virtual ~terminal() = default;
+  Terminal() = default;
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  virtual ~Terminal() = default;
 
   virtual int width() const = 0;
   virtual int height() const = 0;
   // Writes what differs from the previous frame.
-  virtual void show(const frame& what) = 0;
+  virtual void show(const Frame& what) = 0;
   // Writes everything at the next show().
   virtual void redraw() = 0;
-  virtual events wait() = 0;
+  virtual Events wait() = 0;
   // Makes wait() return; callable by any thread.
   virtual void wake() = 0;
 };
 
 // Takes the terminal's descriptor and the name that the system knows it by. Fails where this build
 // or the terminal has no means for it.
-expected<std::unique_ptr<terminal>> open_terminal(int output, const std::string& kind,
+Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& kind,
                                                   bool has_colour);
 
 }  // namespace hmn::cli::top

@@ -30,15 +30,15 @@ namespace {
 // a program run as our own child would appear in the host's SIGCHLD handler and wait loops. Its
 // parent is therefore a supervisor: a process in our memory that executes nothing, keeps
 // termination signal 0, and so is visible only to waits with __WCLONE or __WALL.
-class supervised_child {
+class SupervisedChild {
  public:
-  supervised_child() noexcept = default;
-  supervised_child(const supervised_child&) = delete;
-  supervised_child& operator=(const supervised_child&) = delete;
-  ~supervised_child();
+  SupervisedChild() noexcept = default;
+  SupervisedChild(const SupervisedChild&) = delete;
+  SupervisedChild& operator=(const SupervisedChild&) = delete;
+  ~SupervisedChild();
 
-  start_result start(const launch& what) noexcept;
-  ended wait(uint64_t deadline_ns, exit_status& status) noexcept;
+  StartResult start(const Launch& what) noexcept;
+  Ended wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
   void release() noexcept;  // the group survives; otherwise the destructor kills it
 
   static void collect() noexcept;  // reaps what earlier calls could not wait for
@@ -46,12 +46,12 @@ class supervised_child {
  private:
   void finish(uint32_t order) noexcept;
 
-  supervision* shared_ = nullptr;
+  Supervision* shared_ = nullptr;
 };
 
 constexpr size_t stack_size = size_t{64} << 10;
 
-constinit std::atomic<supervision*> unfinished{nullptr};
+constinit std::atomic<Supervision*> unfinished{nullptr};
 
 size_t guarded_stack() noexcept {
   return stack_size + page_size();
@@ -61,15 +61,15 @@ size_t region_size() noexcept {
   return page_size() + 2 * guarded_stack();
 }
 
-char* stack_top(supervision& shared, size_t which) {
+char* stack_top(Supervision& shared, size_t which) {
   return reinterpret_cast<char*>(&shared) + page_size() + (which + 1) * guarded_stack();
 }
 
-supervision* map_shared() noexcept {
+Supervision* map_shared() noexcept {
   void* region = mmap(nullptr, region_size(), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (region == MAP_FAILED) return nullptr;
-  supervision* made = new (region) supervision;
+  Supervision* made = new (region) Supervision;
   for (size_t which = 0; which < 2; ++which) {
     mprotect(stack_top(*made, which) - guarded_stack(), page_size(), PROT_NONE);
   }
@@ -93,7 +93,7 @@ int descriptor_limit() noexcept {
 }
 
 // Tests for the end of the supervisor. If the host waited for it with __WALL, it is gone as well.
-bool is_gone(supervision& shared) noexcept {
+bool is_gone(Supervision& shared) noexcept {
   if (shared.supervisor == 0) return true;
   const pid_t waited = waitpid(shared.supervisor, nullptr, WNOHANG | static_cast<int>(__WCLONE));
   const bool gone = waited == shared.supervisor || (waited < 0 && errno == ECHILD);
@@ -101,28 +101,28 @@ bool is_gone(supervision& shared) noexcept {
   return gone;
 }
 
-enum class change { seen, timed_out, supervisor_lost };
+enum class Change { seen, timed_out, supervisor_lost };
 
 // Waits for a change of phase. A killed supervisor wakes no waiter, so it is checked periodically.
-change await_change(supervision& shared, uint32_t from, uint64_t deadline_ns) noexcept {
+Change await_change(Supervision& shared, uint32_t from, uint64_t deadline_ns) noexcept {
   for (;;) {
     const uint64_t slice = std::min(deadline_ns, monotonic_ns() + ns_per_second);
-    if (wait_on(shared.now, from, slice) == wake::changed) return change::seen;
-    if (slice == deadline_ns) return change::timed_out;
+    if (wait_on(shared.now, from, slice) == Wake::changed) return Change::seen;
+    if (slice == deadline_ns) return Change::timed_out;
     if (!is_gone(shared)) continue;
     const bool seen = shared.now.load(std::memory_order_acquire) != from;
-    return seen ? change::seen : change::supervisor_lost;
+    return seen ? Change::seen : Change::supervisor_lost;
   }
 }
 
-void remember(supervision* left) noexcept {
+void remember(Supervision* left) noexcept {
   left->next = unfinished.load(std::memory_order_relaxed);
   while (!unfinished.compare_exchange_weak(left->next, left, std::memory_order_release,
                                            std::memory_order_relaxed)) {
   }
 }
 
-bool unmap_if_gone(supervision* shared) noexcept {
+bool unmap_if_gone(Supervision* shared) noexcept {
   if (!is_gone(*shared) || shared->program_is_here.load(std::memory_order_acquire) != 0) {
     return false;
   }
@@ -130,32 +130,31 @@ bool unmap_if_gone(supervision* shared) noexcept {
   return true;
 }
 
-int create_supervisor(supervision& shared) noexcept {
+int create_supervisor(Supervision& shared) noexcept {
   shared.supervisor = clone(supervise, stack_top(shared, 0), CLONE_VM, &shared);
   if (shared.supervisor >= 0) return 0;
   shared.supervisor = 0;
   return errno;
 }
 
-start_result follow_start(supervision& shared) noexcept {
+StartResult follow_start(Supervision& shared) noexcept {
   const int error = create_supervisor(shared);
-  if (error == EINVAL || error == ENOSYS || error == EPERM) return {started::unavailable, 0};
-  if (error != 0) return {started::failed, error};
-  const change came = await_change(shared, phase_starting, shared.what.deadline_ns);
-  if (came == change::supervisor_lost) return {started::failed, ECHILD};
-  if (came == change::timed_out) {
+  if (error == EINVAL || error == ENOSYS || error == EPERM) return {Started::unavailable, 0};
+  if (error != 0) return {Started::failed, error};
+  const Change came = await_change(shared, phase_starting, shared.what.deadline_ns);
+  if (came == Change::supervisor_lost) return {Started::failed, ECHILD};
+  if (came == Change::timed_out) {
     kill(shared.supervisor, SIGKILL);
-    return {started::late, 0};
+    return {Started::late, 0};
   }
   const bool has_failed = shared.now.load(std::memory_order_acquire) == phase_failed;
-  return has_failed ? start_result{started::failed, shared.error}
-                    : start_result{started::running, 0};
+  return has_failed ? StartResult{Started::failed, shared.error} : StartResult{Started::running, 0};
 }
 
-start_result supervised_child::start(const launch& what) noexcept {
-  if constexpr (is_thread_sanitized) return {started::unavailable, 0};
+StartResult SupervisedChild::start(const Launch& what) noexcept {
+  if constexpr (is_thread_sanitized) return {Started::unavailable, 0};
   shared_ = map_shared();
-  if (shared_ == nullptr) return {started::failed, errno};
+  if (shared_ == nullptr) return {Started::failed, errno};
   shared_->what = what;
   shared_->descriptor_limit = descriptor_limit();
   // The supervisor inherits the mask: none of the host's handlers may run there.
@@ -163,30 +162,30 @@ start_result supervised_child::start(const launch& what) noexcept {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const start_result result = follow_start(*shared_);
+  const StartResult result = follow_start(*shared_);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
 
-ended supervised_child::wait(uint64_t deadline_ns, exit_status& status) noexcept {
-  const change came = await_change(*shared_, phase_running, deadline_ns);
-  if (came == change::timed_out) return ended::timed_out;
-  status = {came == change::seen, shared_->exit_code, shared_->signal};
-  return ended::exited;
+Ended SupervisedChild::wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
+  const Change came = await_change(*shared_, phase_running, deadline_ns);
+  if (came == Change::timed_out) return Ended::timed_out;
+  status = {came == Change::seen, shared_->exit_code, shared_->signal};
+  return Ended::exited;
 }
 
-void supervised_child::release() noexcept {
+void SupervisedChild::release() noexcept {
   finish(order_let_live);
 }
 
-supervised_child::~supervised_child() {
+SupervisedChild::~SupervisedChild() {
   if (shared_ != nullptr) finish(order_kill_all);
 }
 
 // Ends the supervisor. One that does not end at once (its program may be stuck in a driver) is left
 // to a later call.
-void supervised_child::finish(uint32_t ordered) noexcept {
-  supervision* shared = shared_;
+void SupervisedChild::finish(uint32_t ordered) noexcept {
+  Supervision* shared = shared_;
   shared_ = nullptr;
   shared->ordered.store(ordered, std::memory_order_release);
   if (shared->supervisor > 0) kill(shared->supervisor, order_signal);
@@ -199,43 +198,43 @@ void supervised_child::finish(uint32_t ordered) noexcept {
   remember(shared);
 }
 
-void supervised_child::collect() noexcept {
-  supervision* left = unfinished.exchange(nullptr, std::memory_order_acquire);
+void SupervisedChild::collect() noexcept {
+  Supervision* left = unfinished.exchange(nullptr, std::memory_order_acquire);
   while (left != nullptr) {
-    supervision* next = left->next;
+    Supervision* next = left->next;
     if (!unmap_if_gone(left)) remember(left);
     left = next;
   }
 }
 
 // Child with a supervisor, or a direct one if the kernel refuses that.
-class either_child {
+class EitherChild {
  public:
-  start_result start(const launch& what) noexcept {
-    const start_result first = supervised_.start(what);
-    is_direct_ = first.what == started::unavailable;
+  StartResult start(const Launch& what) noexcept {
+    const StartResult first = supervised_.start(what);
+    is_direct_ = first.what == Started::unavailable;
     return is_direct_ ? direct_.start(what) : first;
   }
-  ended wait(uint64_t deadline_ns, exit_status& status) noexcept {
+  Ended wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
     return is_direct_ ? direct_.wait(deadline_ns, status) : supervised_.wait(deadline_ns, status);
   }
   void release() noexcept { is_direct_ ? direct_.release() : supervised_.release(); }
 
  private:
-  supervised_child supervised_;
-  spawned_child direct_;
+  SupervisedChild supervised_;
+  SpawnedChild direct_;
   bool is_direct_ = false;
 };
 
 }  // namespace
 
-outcome run_child(const launch& what, channel& open, const command& given) {
-  return run_as<either_child>(what, open, given);
+Outcome run_child(const Launch& what, Channel& open, const Command& given) {
+  return run_as<EitherChild>(what, open, given);
 }
 
 void collect_children() noexcept {
-  supervised_child::collect();
-  spawned_child::collect();
+  SupervisedChild::collect();
+  SpawnedChild::collect();
 }
 
 short spawn_closing_flag() noexcept {

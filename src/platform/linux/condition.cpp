@@ -8,7 +8,7 @@
 
 namespace hmn::platform {
 
-condition::condition() noexcept {
+Condition::Condition() noexcept {
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);
   is_monotonic_ = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
@@ -16,7 +16,7 @@ condition::condition() noexcept {
   pthread_condattr_destroy(&attributes);
 }
 
-bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept {
+bool Condition::wait_until(std::unique_lock<Mutex>& held, std::uint64_t deadline_ns) noexcept {
   // time_t may have 32 bits.
   constexpr std::uint64_t longest = INT32_MAX * ns_per_second;
   std::uint64_t until = std::min(deadline_ns, longest);

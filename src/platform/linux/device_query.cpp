@@ -17,35 +17,35 @@ constexpr unsigned drm_type = 'd';
 constexpr unsigned drm_command_base = 0x40;
 
 // include/uapi/drm/i915_drm.h: struct drm_i915_query_item, struct drm_i915_query
-struct i915_query_item {
+struct I915QueryItem {
   uint64_t query_id = 0;
   int32_t length = 0;  // 0: the kernel writes the needed length; below 0: its errno
   uint32_t flags = 0;
   uint64_t data_ptr = 0;
 };
-static_assert(sizeof(i915_query_item) == 24 && offsetof(i915_query_item, length) == 8 &&
-              offsetof(i915_query_item, data_ptr) == 16);
+static_assert(sizeof(I915QueryItem) == 24 && offsetof(I915QueryItem, length) == 8 &&
+              offsetof(I915QueryItem, data_ptr) == 16);
 
-struct i915_query {
+struct I915Query {
   uint32_t num_items = 0;
   uint32_t flags = 0;
   uint64_t items_ptr = 0;
 };
-static_assert(sizeof(i915_query) == 16 && offsetof(i915_query, items_ptr) == 8);
-constexpr unsigned long i915_query_request = _IOWR(drm_type, drm_command_base + 0x39, i915_query);
+static_assert(sizeof(I915Query) == 16 && offsetof(I915Query, items_ptr) == 8);
+constexpr unsigned long i915_query_request = _IOWR(drm_type, drm_command_base + 0x39, I915Query);
 static_assert(i915_query_request == 0xC0106479);
 
 // include/uapi/drm/xe_drm.h: struct drm_xe_device_query
-struct xe_device_query {
+struct XeDeviceQuery {
   uint64_t extensions = 0;
   uint32_t query = 0;
   uint32_t size = 0;  // 0: the kernel writes the needed length, the only other value it accepts
   uint64_t data = 0;
   uint64_t reserved[2] = {};
 };
-static_assert(sizeof(xe_device_query) == 40 && offsetof(xe_device_query, size) == 12 &&
-              offsetof(xe_device_query, data) == 16);
-constexpr unsigned long xe_query_request = _IOWR(drm_type, drm_command_base, xe_device_query);
+static_assert(sizeof(XeDeviceQuery) == 40 && offsetof(XeDeviceQuery, size) == 12 &&
+              offsetof(XeDeviceQuery, data) == 16);
+constexpr unsigned long xe_query_request = _IOWR(drm_type, drm_command_base, XeDeviceQuery);
 static_assert(xe_query_request == 0xC0286440);
 
 // Limit of retries: signals may come endlessly, and a driver in reset returns EAGAIN for a while.
@@ -69,20 +69,20 @@ uint64_t address_of(void* memory) noexcept {
 }
 
 // Makes one pass; returns the needed length for an empty `answer`.
-errno_or<size_t> pass(int node, device_question what, std::span<std::byte> answer) noexcept {
-  if (what.in == query_language::xe) {
-    xe_device_query q;
+ErrnoOr<size_t> pass(int node, DeviceQuestion what, std::span<std::byte> answer) noexcept {
+  if (what.in == QueryLanguage::xe) {
+    XeDeviceQuery q;
     q.query = what.number;
     q.size = static_cast<uint32_t>(answer.size());
     q.data = answer.empty() ? 0 : address_of(answer.data());
     const int error = call(node, xe_query_request, &q);
     return {q.size, error};
   }
-  i915_query_item item;
+  I915QueryItem item;
   item.query_id = what.number;
   item.length = static_cast<int32_t>(answer.size());
   item.data_ptr = answer.empty() ? 0 : address_of(answer.data());
-  i915_query q;
+  I915Query q;
   q.num_items = 1;
   q.items_ptr = address_of(&item);
   const int error = call(node, i915_query_request, &q);
@@ -96,16 +96,16 @@ int plain_reason(int error) noexcept {
   return error == ENOTTY || error == EINVAL || error == ENOSYS ? EOPNOTSUPP : error;
 }
 
-errno_or<size_t> ask(int node, device_question what, std::span<std::byte> answer) noexcept {
+ErrnoOr<size_t> ask(int node, DeviceQuestion what, std::span<std::byte> answer) noexcept {
   int error = EOPNOTSUPP;
   for (int round = 0; round < most_rounds; ++round) {
-    const errno_or<size_t> needed = pass(node, what, {});
+    const ErrnoOr<size_t> needed = pass(node, what, {});
     if (!needed) return {0, plain_reason(needed.error)};
     if (needed.value == 0) return {0, EOPNOTSUPP};
     if (needed.value > answer.size()) return {0, ENOBUFS};
     const std::span<std::byte> buffer = answer.first(needed.value);
     std::fill(buffer.begin(), buffer.end(), std::byte{0});
-    const errno_or<size_t> got = pass(node, what, buffer);
+    const ErrnoOr<size_t> got = pass(node, what, buffer);
     if (got) return {std::min(got.value, buffer.size()), 0};
     error = plain_reason(got.error);
     if (got.error != EINVAL) break;
@@ -113,18 +113,18 @@ errno_or<size_t> ask(int node, device_question what, std::span<std::byte> answer
   return {0, error};
 }
 
-errno_or<size_t> ask_node(const char* node, device_question what,
-                          std::span<std::byte> answer) noexcept {
-  const descriptor opened(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+ErrnoOr<size_t> ask_node(const char* node, DeviceQuestion what,
+                         std::span<std::byte> answer) noexcept {
+  const Descriptor opened(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!opened) return {0, errno};
   return ask(opened.get(), what, answer);
 }
 
 }  // namespace
 
-errno_or<size_t> ask_device(const char* node, device_question what,
-                            std::span<std::byte> answer) noexcept {
-  if (system_override* const r = system_override::of_thread())
+ErrnoOr<size_t> ask_device(const char* node, DeviceQuestion what,
+                           std::span<std::byte> answer) noexcept {
+  if (SystemOverride* const r = SystemOverride::of_thread())
     return r->ask_device(node, what, answer, ask_node);
   return ask_node(node, what, answer);
 }

@@ -14,7 +14,7 @@
 namespace hmn::platform {
 namespace {
 
-bool visit_all(std::span<const char> entries, entry_visitor visit) {
+bool visit_all(std::span<const char> entries, EntryVisitor visit) {
   while (!entries.empty()) {
     const auto* entry = reinterpret_cast<const dirent64*>(entries.data());
     const std::string_view name(entry->d_name);
@@ -31,7 +31,7 @@ int open_base(const char* path) noexcept {
 }
 
 // opendir would allocate.
-int list_entries(int from, entry_visitor visit) {
+int list_entries(int from, EntryVisitor visit) {
   alignas(dirent64) char entries[4096];
   for (;;) {
     const long got = syscall(SYS_getdents64, from, entries, sizeof entries);
@@ -42,7 +42,7 @@ int list_entries(int from, entry_visitor visit) {
 
 // Avoids hanging on a descriptor that leads to a dead network mount: AT_STATX_DONT_SYNC never
 // contacts the server (Linux 4.11).
-errno_or<file_status> status_at(int at, const char* name) noexcept {
+ErrnoOr<FileStatus> status_at(int at, const char* name) noexcept {
   struct statx found;
   constexpr unsigned wanted = STATX_TYPE | STATX_INO | STATX_UID | STATX_SIZE;
   if (statx(at, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, wanted, &found) != 0)

@@ -20,13 +20,13 @@ namespace hmn::platform {
 namespace {
 
 // The kernel's timespec for SYS_futex: two longs, whatever the C library's time_t.
-struct kernel_timespec {
+struct KernelTimespec {
   long seconds;
   long nanoseconds;
 };
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value,
-           const kernel_timespec* until) noexcept {
+           const KernelTimespec* until) noexcept {
   static_assert(sizeof(word) == sizeof(uint32_t));
   return syscall(SYS_futex, &word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
@@ -36,7 +36,7 @@ long futex(std::atomic<uint32_t>& word, int operation, uint32_t value,
 // "starting". Afterwards the supervisor makes only calls that cannot fail, as a failure would write
 // that thread's errno, and bypasses the C library's wrappers, which change its cancellation state.
 
-HMN_UNINSTRUMENTED void close_range_of(const supervision& shared, unsigned first, unsigned last) {
+HMN_UNINSTRUMENTED void close_range_of(const Supervision& shared, unsigned first, unsigned last) {
   if (shared.descriptor_limit == 0) {
     syscall(SYS_close_range, first, last, 0);
     return;
@@ -45,7 +45,7 @@ HMN_UNINSTRUMENTED void close_range_of(const supervision& shared, unsigned first
   for (unsigned number = first; number <= end; ++number) syscall(SYS_close, number);
 }
 
-HMN_UNINSTRUMENTED void enter_phase(supervision& shared, uint32_t next) {
+HMN_UNINSTRUMENTED void enter_phase(Supervision& shared, uint32_t next) {
   shared.now.store(next, std::memory_order_release);
   wake_all(shared.now);
 }
@@ -70,8 +70,8 @@ HMN_UNINSTRUMENTED bool place(int from, int to) {
 }
 
 HMN_UNINSTRUMENTED int execute(void* given) {
-  supervision& shared = *static_cast<supervision*>(given);
-  const launch& what = shared.what;
+  Supervision& shared = *static_cast<Supervision*>(given);
+  const Launch& what = shared.what;
   syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (syscall(SYS_getppid) != shared.supervisor_itself) return 1;
   syscall(SYS_setpgid, 0, 0);
@@ -88,7 +88,7 @@ HMN_UNINSTRUMENTED int execute(void* given) {
 
 // Records the exit but leaves the program a zombie: its number, and that of its group, stay
 // reserved until the order arrives.
-HMN_UNINSTRUMENTED void note_exit(supervision& shared) {
+HMN_UNINSTRUMENTED void note_exit(Supervision& shared) {
   siginfo_t info;
   info.si_pid = 0;
   syscall(SYS_waitid, P_PID, shared.program, &info, WEXITED | WNOHANG | WNOWAIT, nullptr);
@@ -97,7 +97,7 @@ HMN_UNINSTRUMENTED void note_exit(supervision& shared) {
   enter_phase(shared, phase_exited);
 }
 
-HMN_UNINSTRUMENTED uint32_t await_order(supervision& shared, int signals) {
+HMN_UNINSTRUMENTED uint32_t await_order(Supervision& shared, int signals) {
   for (;;) {
     const uint32_t ordered = shared.ordered.load(std::memory_order_acquire);
     if (ordered != order_none) return ordered;
@@ -107,7 +107,7 @@ HMN_UNINSTRUMENTED uint32_t await_order(supervision& shared, int signals) {
   }
 }
 
-HMN_UNINSTRUMENTED void create_program(supervision& shared) {
+HMN_UNINSTRUMENTED void create_program(Supervision& shared) {
   shared.supervisor_itself = static_cast<pid_t>(syscall(SYS_getpid));
   shared.program_is_here.store(1, std::memory_order_release);
   constexpr int flags = CLONE_VM | CLONE_VFORK | CLONE_CHILD_CLEARTID | SIGCHLD;
@@ -119,30 +119,30 @@ HMN_UNINSTRUMENTED void create_program(supervision& shared) {
 }
 
 // Opens a descriptor that the two awaited signals make readable.
-HMN_UNINSTRUMENTED int open_signals(supervision& shared) {
+HMN_UNINSTRUMENTED int open_signals(Supervision& shared) {
   const uint64_t awaited = (uint64_t{1} << (SIGCHLD - 1)) | (uint64_t{1} << (order_signal - 1));
   const long opened = syscall(SYS_signalfd4, -1, &awaited, sizeof awaited, 0);
   if (opened < 0) shared.error = errno;
   return static_cast<int>(opened);
 }
 
-HMN_UNINSTRUMENTED void close_all_but(supervision& shared, unsigned kept) {
+HMN_UNINSTRUMENTED void close_all_but(Supervision& shared, unsigned kept) {
   if (kept > 0) close_range_of(shared, 0, kept - 1);
   close_range_of(shared, kept + 1, ~0U);
 }
 
 }  // namespace
 
-wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept {
-  const kernel_timespec until{static_cast<long>(deadline_ns / ns_per_second),
-                              static_cast<long>(deadline_ns % ns_per_second)};
-  const kernel_timespec* limit = deadline_ns == no_deadline ? nullptr : &until;
+Wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept {
+  const KernelTimespec until{static_cast<long>(deadline_ns / ns_per_second),
+                             static_cast<long>(deadline_ns % ns_per_second)};
+  const KernelTimespec* limit = deadline_ns == no_deadline ? nullptr : &until;
   while (word.load(std::memory_order_acquire) == expected) {
     const long slept = futex(word, FUTEX_WAIT_BITSET_PRIVATE, expected, limit);
     if (slept == 0 || errno != ETIMEDOUT) continue;
-    if (word.load(std::memory_order_acquire) == expected) return wake::timed_out;
+    if (word.load(std::memory_order_acquire) == expected) return Wake::timed_out;
   }
-  return wake::changed;
+  return Wake::changed;
 }
 
 void wake_all(std::atomic<uint32_t>& word) noexcept {
@@ -150,7 +150,7 @@ void wake_all(std::atomic<uint32_t>& word) noexcept {
 }
 
 HMN_UNINSTRUMENTED int supervise(void* given) {
-  supervision& shared = *static_cast<supervision*>(given);
+  Supervision& shared = *static_cast<Supervision*>(given);
   // End the supervisor, and with it the program, if the thread that waits for it ends.
   syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   syscall(SYS_prctl, PR_SET_NAME, "hmn-supervisor", 0, 0, 0);

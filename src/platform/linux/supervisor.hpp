@@ -11,21 +11,21 @@
 
 namespace hmn::platform {
 
-enum class wake { changed, timed_out };
+enum class Wake { changed, timed_out };
 
 // Sleeps until word differs from expected (acquire) or until the monotonic deadline. For processes
 // that share memory and may call nothing of the C library; threads have platform/mutex.hpp.
-wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;
+Wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;
 
 // Wakes all waiters. Store the new value (release) first; a wake without a change goes unnoticed.
 void wake_all(std::atomic<uint32_t>& word) noexcept;
 
-enum phase : uint32_t { phase_starting, phase_running, phase_exited, phase_failed };
-enum order : uint32_t { order_none, order_let_live, order_kill_all };
+enum Phase : uint32_t { phase_starting, phase_running, phase_exited, phase_failed };
+enum Order : uint32_t { order_none, order_let_live, order_kill_all };
 
 // State shared with both processes; unmapped when both have left our memory.
-struct supervision {
-  launch what;
+struct Supervision {
+  Launch what;
   int descriptor_limit = 0;  // 0: close_range works
   char* program_stack = nullptr;
   pid_t supervisor = 0;
@@ -38,7 +38,7 @@ struct supervision {
   std::atomic<pid_t> program_is_here{0};
   std::atomic<uint32_t> now{phase_starting};
   std::atomic<uint32_t> ordered{order_none};
-  supervision* next = nullptr;
+  Supervision* next = nullptr;
 };
 
 inline constexpr int order_signal = SIGUSR1;

@@ -32,12 +32,12 @@ int milliseconds(uint64_t ns) noexcept {
 
 }  // namespace
 
-outcome run_child(const launch& what, channel& open, const command& given) {
-  return run_as<spawned_child>(what, open, given);
+Outcome run_child(const Launch& what, Channel& open, const Command& given) {
+  return run_as<SpawnedChild>(what, open, given);
 }
 
 void collect_children() noexcept {
-  spawned_child::collect();
+  SpawnedChild::collect();
 }
 
 // The kernel closes every descriptor that no file action names.

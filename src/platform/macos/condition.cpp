@@ -8,10 +8,10 @@
 
 namespace hmn::platform {
 
-condition::condition() noexcept = default;
+Condition::Condition() noexcept = default;
 
 // macOS's condition variables know no clock but the wall's, but they can wait for a duration.
-bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept {
+bool Condition::wait_until(std::unique_lock<Mutex>& held, std::uint64_t deadline_ns) noexcept {
   constexpr std::uint64_t longest = 86'400 * ns_per_second;
   const std::uint64_t now = monotonic_ns();
   if (now >= deadline_ns) return false;

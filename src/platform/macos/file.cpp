@@ -14,14 +14,14 @@
 namespace hmn::platform {
 namespace {
 
-struct close_stream {
+struct CloseStream {
   void operator()(DIR* stream) const noexcept { closedir(stream); }
 };
-using directory_stream = std::unique_ptr<DIR, close_stream>;
+using DirectoryStream = std::unique_ptr<DIR, CloseStream>;
 
-directory_stream stream_over(int from) noexcept {
-  descriptor own(fcntl(from, F_DUPFD_CLOEXEC, 0));
-  directory_stream made(own ? fdopendir(own.get()) : nullptr);
+DirectoryStream stream_over(int from) noexcept {
+  Descriptor own(fcntl(from, F_DUPFD_CLOEXEC, 0));
+  DirectoryStream made(own ? fdopendir(own.get()) : nullptr);
   if (made) own.release();
   return made;
 }
@@ -33,8 +33,8 @@ int open_base(const char* path) noexcept {
   return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-int list_entries(int from, entry_visitor visit) {
-  const directory_stream stream = stream_over(from);
+int list_entries(int from, EntryVisitor visit) {
+  const DirectoryStream stream = stream_over(from);
   if (!stream) return errno;
   for (;;) {
     errno = 0;
@@ -45,7 +45,7 @@ int list_entries(int from, entry_visitor visit) {
   }
 }
 
-errno_or<file_status> status_at(int at, const char* name) noexcept {
+ErrnoOr<FileStatus> status_at(int at, const char* name) noexcept {
   struct stat found;
   if (fstatat(at, name, &found, 0) != 0) return {{}, errno};
   const auto special = static_cast<uint32_t>(found.st_rdev);

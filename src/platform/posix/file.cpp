@@ -25,11 +25,11 @@ size_t next_size(size_t size, size_t cap) {
   return std::min(cap, size + std::max(first_growth, size));
 }
 
-errno_or<bool> read_until(int from, std::string& out, size_t cap) {
+ErrnoOr<bool> read_until(int from, std::string& out, size_t cap) {
   size_t filled = 0;
   while (filled < cap) {
     out.resize(next_size(filled, cap));
-    const errno_or<size_t> got = read_full(from, std::span(out).subspan(filled));
+    const ErrnoOr<size_t> got = read_full(from, std::span(out).subspan(filled));
     if (!got) return {false, got.error};
     filled += got.value;
     if (filled < out.size()) {
@@ -38,14 +38,14 @@ errno_or<bool> read_until(int from, std::string& out, size_t cap) {
     }
   }
   char beyond;
-  const errno_or<size_t> more = read_full(from, {&beyond, 1});
+  const ErrnoOr<size_t> more = read_full(from, {&beyond, 1});
   return {more.value != 0, more.error};
 }
 
 // Path below a folder that a system_override answers for.
-class path_below {
+class PathBelow {
  public:
-  path_below(const std::string& folder, const char* name) noexcept {
+  PathBelow(const std::string& folder, const char* name) noexcept {
     const size_t length = std::strlen(name);
     const bool fits = folder.size() + length + 2 <= sizeof bytes_;
     bytes_[0] = '\0';
@@ -60,8 +60,8 @@ class path_below {
   char bytes_[4352];
 };
 
-int for_each_entry_at(int at, const char* name, entry_visitor visit) {
-  const descriptor from(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+int for_each_entry_at(int at, const char* name, EntryVisitor visit) {
+  const Descriptor from(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return from ? list_entries(from.get(), visit) : errno;
 }
 
@@ -77,7 +77,7 @@ bool is_current(int number, uint64_t device, uint64_t inode) noexcept {
   return look_at(number, device, inode, found) && found.st_nlink != 0;
 }
 
-errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
+ErrnoOr<size_t> read_once(int from, std::span<char> buffer) noexcept {
   for (;;) {
     const ssize_t got = pread(from, buffer.data(), buffer.size(), 0);
     if (got >= 0) return {static_cast<size_t>(got), 0};
@@ -87,7 +87,7 @@ errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
 
 }  // namespace
 
-errno_or<size_t> read_full(int from, std::span<char> buffer, size_t whole_below) noexcept {
+ErrnoOr<size_t> read_full(int from, std::span<char> buffer, size_t whole_below) noexcept {
   size_t filled = 0;
   while (filled < buffer.size()) {
     const ssize_t got = ::read(from, buffer.data() + filled, buffer.size() - filled);
@@ -106,8 +106,8 @@ int open_for_reading(int at, const char* name) noexcept {
   return openat(at, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept {
-  const descriptor from(open_for_reading(at, name));
+ErrnoOr<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept {
+  const Descriptor from(open_for_reading(at, name));
   if (!from) return {0, errno};
   // A shorter read was all: the kernel makes most files in one piece, and of those with records it
   // returns as many as fit a page.
@@ -115,7 +115,7 @@ errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer)
   return read_full(from.get(), buffer, quarter_page);
 }
 
-errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept {
+ErrnoOr<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept {
   if (buffer.empty()) return {0, ENAMETOOLONG};
   const ssize_t length = readlinkat(at, name, buffer.data(), buffer.size());
   if (length < 0) return {0, errno};
@@ -123,24 +123,24 @@ errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) 
   return {static_cast<size_t>(length), 0};
 }
 
-errno_or<size_t> real::read_small(const char* path, std::span<char> buffer) noexcept {
+ErrnoOr<size_t> real::read_small(const char* path, std::span<char> buffer) noexcept {
   return read_small_at(AT_FDCWD, path, buffer);
 }
 
-errno_or<bool> real::read_whole(const char* path, std::string& out, size_t cap) {
+ErrnoOr<bool> real::read_whole(const char* path, std::string& out, size_t cap) {
   out.clear();
-  const descriptor from(open_for_reading(AT_FDCWD, path));
+  const Descriptor from(open_for_reading(AT_FDCWD, path));
   if (!from) return {false, errno};
-  const errno_or<bool> cut = read_until(from.get(), out, cap);
+  const ErrnoOr<bool> cut = read_until(from.get(), out, cap);
   if (!cut) out.clear();
   return cut;
 }
 
-errno_or<size_t> real::read_link(const char* path, std::span<char> buffer) noexcept {
+ErrnoOr<size_t> real::read_link(const char* path, std::span<char> buffer) noexcept {
   return read_link_at(AT_FDCWD, path, buffer);
 }
 
-errno_or<file_status> real::status_of(const char* path) noexcept {
+ErrnoOr<FileStatus> real::status_of(const char* path) noexcept {
   return status_at(AT_FDCWD, path);
 }
 
@@ -149,7 +149,7 @@ bool real::exists(const char* path) noexcept {
 }
 
 int lowest_free_descriptor() noexcept {
-  const descriptor lowest(::open("/", O_RDONLY | O_CLOEXEC));
+  const Descriptor lowest(::open("/", O_RDONLY | O_CLOEXEC));
   return lowest.get();
 }
 
@@ -163,28 +163,27 @@ bool is_absolute(std::string_view path) noexcept {
   return path.starts_with('/');
 }
 
-int real::for_each_entry(const char* path, entry_visitor visit) {
+int real::for_each_entry(const char* path, EntryVisitor visit) {
   return for_each_entry_at(AT_FDCWD, path, visit);
 }
 
-int for_each_entry(const char* path, entry_visitor visit) {
-  if (system_override* const r = system_override::of_thread())
-    return r->for_each_entry(path, visit);
+int for_each_entry(const char* path, EntryVisitor visit) {
+  if (SystemOverride* const r = SystemOverride::of_thread()) return r->for_each_entry(path, visit);
   return real::for_each_entry(path, visit);
 }
 
-errno_or<directory> directory::open(const char* path) noexcept {
-  if (system_override* const r = system_override::of_thread()) {
+ErrnoOr<Directory> Directory::open(const char* path) noexcept {
+  if (SystemOverride* const r = SystemOverride::of_thread()) {
     const int error = r->open_directory(path);
-    return error == 0 ? named(path) : errno_or<directory>{{}, error};
+    return error == 0 ? named(path) : ErrnoOr<Directory>{{}, error};
   }
   const int opened = open_base(path);
   if (opened < 0) return {{}, errno};
-  return {directory(opened), 0};
+  return {Directory(opened), 0};
 }
 
-errno_or<directory> directory::named(const char* path) noexcept {
-  directory made;
+ErrnoOr<Directory> Directory::named(const char* path) noexcept {
+  Directory made;
   try {
     made.recorded_ = std::make_unique<const std::string>(path);
   } catch (const std::bad_alloc&) {
@@ -193,48 +192,48 @@ errno_or<directory> directory::named(const char* path) noexcept {
   return {std::move(made), 0};
 }
 
-directory::directory(directory&& other) noexcept
+Directory::Directory(Directory&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)), recorded_(std::move(other.recorded_)) {}
 
-directory& directory::operator=(directory&& other) noexcept {
-  directory before(std::move(other));
+Directory& Directory::operator=(Directory&& other) noexcept {
+  Directory before(std::move(other));
   std::swap(descriptor_, before.descriptor_);
   std::swap(recorded_, before.recorded_);
   return *this;
 }
 
-directory::~directory() {
+Directory::~Directory() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-errno_or<size_t> directory::read_small(const char* name, std::span<char> buffer) const noexcept {
-  if (recorded_) return platform::read_small(path_below(*recorded_, name).c_str(), buffer);
+ErrnoOr<size_t> Directory::read_small(const char* name, std::span<char> buffer) const noexcept {
+  if (recorded_) return platform::read_small(PathBelow(*recorded_, name).c_str(), buffer);
   return read_small_at(descriptor_, name, buffer);
 }
 
-errno_or<size_t> directory::read_link(const char* name, std::span<char> buffer) const noexcept {
-  if (recorded_) return platform::read_link(path_below(*recorded_, name).c_str(), buffer);
+ErrnoOr<size_t> Directory::read_link(const char* name, std::span<char> buffer) const noexcept {
+  if (recorded_) return platform::read_link(PathBelow(*recorded_, name).c_str(), buffer);
   return read_link_at(descriptor_, name, buffer);
 }
 
-errno_or<file_status> directory::status_of(const char* name) const noexcept {
-  if (recorded_) return platform::status_of(path_below(*recorded_, name).c_str());
+ErrnoOr<FileStatus> Directory::status_of(const char* name) const noexcept {
+  if (recorded_) return platform::status_of(PathBelow(*recorded_, name).c_str());
   return status_at(descriptor_, name);
 }
 
-int directory::for_each_entry(const char* name, entry_visitor visit) const {
-  if (recorded_) return platform::for_each_entry(path_below(*recorded_, name).c_str(), visit);
+int Directory::for_each_entry(const char* name, EntryVisitor visit) const {
+  if (recorded_) return platform::for_each_entry(PathBelow(*recorded_, name).c_str(), visit);
   return for_each_entry_at(descriptor_, name, visit);
 }
 
-errno_or<directory> directory::open_folder(const char* name) const noexcept {
-  if (recorded_) return named(path_below(*recorded_, name).c_str());
+ErrnoOr<Directory> Directory::open_folder(const char* name) const noexcept {
+  if (recorded_) return named(PathBelow(*recorded_, name).c_str());
   const int opened = openat(descriptor_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return {{}, errno};
-  return {directory(opened), 0};
+  return {Directory(opened), 0};
 }
 
-int directory::for_each_entry(entry_visitor visit) const {
+int Directory::for_each_entry(EntryVisitor visit) const {
   if (recorded_) return platform::for_each_entry(recorded_->c_str(), visit);
   return list_entries(descriptor_, visit);
 }
@@ -244,21 +243,21 @@ bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
   return look_at(number, device, inode, found);
 }
 
-errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
-  if (system_override* const r = system_override::of_thread())
+ErrnoOr<size_t> KeptFile::read(std::span<char> buffer) noexcept {
+  if (SystemOverride* const r = SystemOverride::of_thread())
     return r->read_small(path_.c_str(), buffer);
   const uint64_t generation = process_generation();
-  identity kept;
+  Identity kept;
   if (load(kept) && kept.generation == generation &&
       is_current(kept.descriptor, kept.device, kept.inode)) {
-    const errno_or<size_t> got = read_once(kept.descriptor, buffer);
+    const ErrnoOr<size_t> got = read_once(kept.descriptor, buffer);
     if (got) return got;
   }
   return read_afresh(buffer, generation);
 }
 
-bool kept_file::has_news() const noexcept {
-  identity kept;
+bool KeptFile::has_news() const noexcept {
+  Identity kept;
   if (!load(kept) || kept.generation != process_generation() ||
       !is_same_file(kept.descriptor, kept.device, kept.inode)) {
     return true;
@@ -267,10 +266,10 @@ bool kept_file::has_news() const noexcept {
   return poll(&one, 1, 0) != 0;
 }
 
-errno_or<size_t> kept_file::read_afresh(std::span<char> buffer, uint64_t generation) noexcept {
-  descriptor fresh(open_for_reading(AT_FDCWD, path_.c_str()));
+ErrnoOr<size_t> KeptFile::read_afresh(std::span<char> buffer, uint64_t generation) noexcept {
+  Descriptor fresh(open_for_reading(AT_FDCWD, path_.c_str()));
   if (!fresh) return {0, errno};
-  const errno_or<size_t> got = read_once(fresh.get(), buffer);
+  const ErrnoOr<size_t> got = read_once(fresh.get(), buffer);
   struct stat found;
   if (!got || fstat(fresh.get(), &found) != 0 || !lock(generation)) return got;
   keep({fresh.release(), static_cast<uint64_t>(found.st_dev), found.st_ino, generation});
@@ -280,9 +279,9 @@ errno_or<size_t> kept_file::read_afresh(std::span<char> buffer, uint64_t generat
 
 // Stores a fresh descriptor. One that is still ours is replaced under its own number, where another
 // reader may be using it, and never closed; one that is not ours is dropped.
-void kept_file::keep(const identity& fresh) noexcept {
-  identity now = fresh;
-  identity before;
+void KeptFile::keep(const Identity& fresh) noexcept {
+  Identity now = fresh;
+  Identity before;
   const bool is_ours = load(before) && before.descriptor != fresh.descriptor &&
                        is_same_file(before.descriptor, before.device, before.inode);
   if (is_ours && is_alike(before, fresh)) {
@@ -296,7 +295,7 @@ void kept_file::keep(const identity& fresh) noexcept {
   store(now);
 }
 
-bool kept_file::lock(uint64_t generation) noexcept {
+bool KeptFile::lock(uint64_t generation) noexcept {
   uint64_t holder = lock_.load(std::memory_order_relaxed);
   return holder != generation &&
          lock_.compare_exchange_strong(holder, generation, std::memory_order_acquire);
@@ -304,7 +303,7 @@ bool kept_file::lock(uint64_t generation) noexcept {
 
 // Loads with acquire and stores with release in place of fences: a reader that sees a new value
 // below also sees the odd number that was stored before it.
-bool kept_file::load(identity& out) const noexcept {
+bool KeptFile::load(Identity& out) const noexcept {
   const uint32_t before = sequence_.load(std::memory_order_acquire);
   out.descriptor = descriptor_.load(std::memory_order_acquire);
   out.device = device_.load(std::memory_order_acquire);
@@ -313,7 +312,7 @@ bool kept_file::load(identity& out) const noexcept {
   return before % 2 == 0 && sequence_.load(std::memory_order_relaxed) == before;
 }
 
-void kept_file::store(const identity& now) noexcept {
+void KeptFile::store(const Identity& now) noexcept {
   // Odd already if a fork interrupted another thread's store.
   const uint32_t odd = sequence_.load(std::memory_order_relaxed) | 1;
   sequence_.store(odd, std::memory_order_relaxed);
@@ -324,9 +323,9 @@ void kept_file::store(const identity& now) noexcept {
   sequence_.store(odd + 1, std::memory_order_release);
 }
 
-kept_file::~kept_file() {
+KeptFile::~KeptFile() {
   const int saved = errno;
-  identity kept;
+  Identity kept;
   if (load(kept) && is_same_file(kept.descriptor, kept.device, kept.inode)) {
     ::close(kept.descriptor);
   }

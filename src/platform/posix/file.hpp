@@ -11,17 +11,17 @@
 
 namespace hmn::platform {
 
-class descriptor {
+class Descriptor {
  public:
-  descriptor() noexcept = default;
-  explicit descriptor(int number) noexcept : number_(number) {}
-  descriptor(descriptor&& other) noexcept : number_(other.release()) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    descriptor before(std::move(other));
+  Descriptor() noexcept = default;
+  explicit Descriptor(int number) noexcept : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    Descriptor before(std::move(other));
     std::swap(number_, before.number_);
     return *this;
   }
-  ~descriptor() { close(); }
+  ~Descriptor() { close(); }
 
   int get() const noexcept { return number_; }
   int release() noexcept { return std::exchange(number_, -1); }
@@ -37,17 +37,17 @@ class descriptor {
 
 int open_for_reading(int at, const char* name) noexcept;
 // Reads up to the end. A first read of less than `whole_below` bytes is taken for all.
-errno_or<size_t> read_full(int from, std::span<char> buffer, size_t whole_below = 0) noexcept;
-errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
-errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
+ErrnoOr<size_t> read_full(int from, std::span<char> buffer, size_t whole_below = 0) noexcept;
+ErrnoOr<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
+ErrnoOr<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
 bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept;
 
 // System-specific parts of file.hpp.
-errno_or<file_status> status_at(int at, const char* name) noexcept;
+ErrnoOr<FileStatus> status_at(int at, const char* name) noexcept;
 // Opens a base folder for relative paths; returns below 0 and sets errno on failure.
 int open_base(const char* path) noexcept;
 // Returns 0 or errno. `from` stays open.
-int list_entries(int from, entry_visitor visit);
+int list_entries(int from, EntryVisitor visit);
 // Duplicates `from` onto `to`, close-on-exec. Returns false and leaves `to` unchanged on failure.
 bool redirect(int to, int from) noexcept;
 

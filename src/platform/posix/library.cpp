@@ -26,14 +26,14 @@ void drop_error() noexcept {
 
 }  // namespace
 
-library::open_result library::open(const char* name_or_path) {
-  open_result result;
+Library::OpenResult Library::open(const char* name_or_path) {
+  OpenResult result;
   // dlopen takes both for the program itself.
   if (name_or_path == nullptr || *name_or_path == '\0') {
     result.error_text = "no library name";
     return result;
   }
-  result.value = library(dlopen(name_or_path, RTLD_NOW | RTLD_LOCAL));
+  result.value = Library(dlopen(name_or_path, RTLD_NOW | RTLD_LOCAL));
   if (!result) {
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
@@ -43,31 +43,31 @@ library::open_result library::open(const char* name_or_path) {
   return result;
 }
 
-library::library(library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+Library::Library(Library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
 
-library& library::operator=(library&& other) noexcept {
-  library before(std::move(other));
+Library& Library::operator=(Library&& other) noexcept {
+  Library before(std::move(other));
   std::swap(handle_, before.handle_);
   return *this;
 }
 
-library::~library() {
+Library::~Library() {
   close();
 }
 
 // dlsym takes a null handle for the whole program.
-void* library::symbol(const char* name) const noexcept {
+void* Library::symbol(const char* name) const noexcept {
   if (handle_ == nullptr) return nullptr;
   void* const found = dlsym(handle_, name);
   if (found == nullptr) drop_error();
   return found;
 }
 
-void library::close() noexcept {
+void Library::close() noexcept {
   if (handle_ != nullptr) dlclose(std::exchange(handle_, nullptr));
 }
 
-void library::leave_open() noexcept {
+void Library::leave_open() noexcept {
   handle_ = nullptr;
 }
 

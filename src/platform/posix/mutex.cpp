@@ -3,19 +3,19 @@
 
 namespace hmn::platform {
 
-void mutex::lock() noexcept {
+void Mutex::lock() noexcept {
   pthread_mutex_lock(&native_);
 }
 
-bool mutex::try_lock() noexcept {
+bool Mutex::try_lock() noexcept {
   return pthread_mutex_trylock(&native_) == 0;
 }
 
-void mutex::unlock() noexcept {
+void Mutex::unlock() noexcept {
   pthread_mutex_unlock(&native_);
 }
 
-void condition::notify_all() noexcept {
+void Condition::notify_all() noexcept {
   pthread_cond_broadcast(&native_);
 }
 

@@ -16,7 +16,7 @@ uint32_t current_pid() noexcept {
 
 size_t page_size() noexcept {
   const auto real = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const system_override* const r = system_override::of_thread();
+  const SystemOverride* const r = SystemOverride::of_thread();
   return r != nullptr ? r->page_size(real) : real;
 }
 

@@ -41,9 +41,9 @@ bool is_ours(pid_t child) noexcept {
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-class spawn_attributes {
+class SpawnAttributes {
  public:
-  spawn_attributes() noexcept : error_(posix_spawnattr_init(&value_)) {
+  SpawnAttributes() noexcept : error_(posix_spawnattr_init(&value_)) {
     sigset_t all;
     sigset_t none;
     sigfillset(&all);
@@ -53,8 +53,8 @@ class spawn_attributes {
     note(posix_spawnattr_setsigdefault(&value_, &all));
     note(posix_spawnattr_setsigmask(&value_, &none));
   }
-  spawn_attributes(const spawn_attributes&) = delete;
-  ~spawn_attributes() { posix_spawnattr_destroy(&value_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() { posix_spawnattr_destroy(&value_); }
   int error() const noexcept { return error_; }
   const posix_spawnattr_t* get() const noexcept { return &value_; }
 
@@ -65,9 +65,9 @@ class spawn_attributes {
   int error_;
 };
 
-class spawn_actions {
+class SpawnActions {
  public:
-  explicit spawn_actions(const launch& what) noexcept
+  explicit SpawnActions(const Launch& what) noexcept
       : error_(posix_spawn_file_actions_init(&value_)) {
     note(posix_spawn_file_actions_adddup2(&value_, what.input, STDIN_FILENO));
     note(posix_spawn_file_actions_adddup2(&value_, what.output, STDOUT_FILENO));
@@ -75,8 +75,8 @@ class spawn_actions {
     note(posix_spawn_file_actions_addchdir_np(&value_, "/"));
     note(add_spawn_closing(value_));
   }
-  spawn_actions(const spawn_actions&) = delete;
-  ~spawn_actions() { posix_spawn_file_actions_destroy(&value_); }
+  SpawnActions(const SpawnActions&) = delete;
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&value_); }
   int error() const noexcept { return error_; }
   const posix_spawn_file_actions_t* get() const noexcept { return &value_; }
 
@@ -87,7 +87,7 @@ class spawn_actions {
   int error_;
 };
 
-using kind = outcome::kind;
+using Kind = Outcome::Kind;
 
 constinit char search_path[] = "PATH=/usr/bin:/bin";
 constinit char all_categories[] = "LC_ALL=C";
@@ -95,27 +95,27 @@ constinit char language[] = "LANG=C";
 constinit char* const fixed_environment[] = {search_path, all_categories, language, nullptr};
 
 // Moves a descriptor above the three that the child replaces: the host may have closed its own.
-descriptor above_standard(descriptor low) {
-  return descriptor(fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+Descriptor above_standard(Descriptor low) {
+  return Descriptor(fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-int open_channel(channel& made) {
+int open_channel(Channel& made) {
   int ends[2];
   if (const int error = open_pipe(ends)) return error;
-  made.from_child = descriptor(ends[0]);
-  made.to_parent = above_standard(descriptor(ends[1]));
+  made.from_child = Descriptor(ends[0]);
+  made.to_parent = above_standard(Descriptor(ends[1]));
   if (!made.to_parent) return errno;
-  made.null_device = above_standard(descriptor(open("/dev/null", O_RDWR | O_CLOEXEC)));
+  made.null_device = above_standard(Descriptor(open("/dev/null", O_RDWR | O_CLOEXEC)));
   return made.null_device ? 0 : errno;
 }
 
-bool is_well_formed(const command& given) {
+bool is_well_formed(const Command& given) {
   const auto has_nul = [](const std::string& text) { return text.find('\0') != text.npos; };
   return given.path.starts_with('/') && !has_nul(given.path) &&
          std::ranges::none_of(given.arguments, has_nul);
 }
 
-std::vector<char*> argument_vector(const command& given) {
+std::vector<char*> argument_vector(const Command& given) {
   std::vector<char*> made;
   made.reserve(given.arguments.size() + 2);
   made.push_back(const_cast<char*>(given.path.c_str()));
@@ -126,15 +126,15 @@ std::vector<char*> argument_vector(const command& given) {
   return made;
 }
 
-outcome run_really(const command& given) {
-  const no_cancel guarded;
+Outcome run_really(const Command& given) {
+  const NoCancel guarded;
   collect_children();
-  if (!is_well_formed(given)) return refused(kind::not_runnable, EINVAL);
-  if (monotonic_ns() >= given.deadline_ns) return refused(kind::timed_out, 0);
-  channel open;
-  if (const int error = open_channel(open)) return refused(kind::not_runnable, error);
+  if (!is_well_formed(given)) return refused(Kind::not_runnable, EINVAL);
+  if (monotonic_ns() >= given.deadline_ns) return refused(Kind::timed_out, 0);
+  Channel open;
+  if (const int error = open_channel(open)) return refused(Kind::not_runnable, error);
   const std::vector<char*> arguments = argument_vector(given);
-  const launch what{.path = given.path.c_str(),
+  const Launch what{.path = given.path.c_str(),
                     .arguments = arguments.data(),
                     .environment = fixed_environment,
                     .input = open.null_device.get(),
@@ -146,23 +146,23 @@ outcome run_really(const command& given) {
 
 }  // namespace
 
-start_result spawned_child::start(const launch& what) noexcept {
+StartResult SpawnedChild::start(const Launch& what) noexcept {
   // Check first: an emulator's fork loses the error of a later execve.
-  if (faccessat(AT_FDCWD, what.path, X_OK, AT_EACCESS) != 0) return {started::failed, errno};
-  if (!is_executable_file(what.path)) return {started::failed, EACCES};
-  const spawn_attributes attributes;
-  const spawn_actions actions(what);
+  if (faccessat(AT_FDCWD, what.path, X_OK, AT_EACCESS) != 0) return {Started::failed, errno};
+  if (!is_executable_file(what.path)) return {Started::failed, EACCES};
+  const SpawnAttributes attributes;
+  const SpawnActions actions(what);
   int error = attributes.error() != 0 ? attributes.error() : actions.error();
   if (error == 0) {
     error = posix_spawn(&child_, what.path, actions.get(), attributes.get(), what.arguments,
                         what.environment);
   }
-  if (error == 0) return {started::running, 0};
+  if (error == 0) return {Started::running, 0};
   child_ = 0;
-  return {started::failed, error};
+  return {Started::failed, error};
 }
 
-ended spawned_child::wait(uint64_t deadline_ns, exit_status& status) noexcept {
+Ended SpawnedChild::wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
   uint64_t pause = ns_per_ms / 4;
   for (;;) {
     int raw = 0;
@@ -173,16 +173,16 @@ ended spawned_child::wait(uint64_t deadline_ns, exit_status& status) noexcept {
                   WIFSIGNALED(raw) ? WTERMSIG(raw) : 0};
       }
       child_ = 0;
-      return ended::exited;
+      return Ended::exited;
     }
     const uint64_t now = monotonic_ns();
-    if (now >= deadline_ns) return ended::timed_out;
+    if (now >= deadline_ns) return Ended::timed_out;
     sleep_ns(std::min(pause, deadline_ns - now));
     pause = std::min(2 * pause, 10 * ns_per_ms);
   }
 }
 
-spawned_child::~spawned_child() {
+SpawnedChild::~SpawnedChild() {
   if (child_ == 0 || !is_ours(child_)) return;
   kill(-child_, SIGKILL);
   kill(child_, SIGKILL);
@@ -194,29 +194,29 @@ spawned_child::~spawned_child() {
   remember(child_);
 }
 
-void spawned_child::collect() noexcept {
+void SpawnedChild::collect() noexcept {
   for (std::atomic<pid_t>& slot : unfinished) {
     const pid_t child = slot.exchange(0);
     if (child != 0 && !is_gone(child)) remember(child);
   }
 }
 
-outcome refused(outcome::kind what, int error) {
-  outcome result;
+Outcome refused(Outcome::Kind what, int error) {
+  Outcome result;
   result.what = what;
   result.error = error;
   return result;
 }
 
-outcome failed_to_start(const command& given, int error) {
+Outcome failed_to_start(const Command& given, int error) {
   const bool absent = error == ENOTDIR || (error == ENOENT && !exists(given.path.c_str()));
-  return refused(absent ? kind::not_found : kind::not_runnable, error);
+  return refused(absent ? Kind::not_found : Kind::not_runnable, error);
 }
 
 namespace {
 
 // Returns 0, ETIMEDOUT, ECANCELED or errno.
-int await_output(int from, const command& given) noexcept {
+int await_output(int from, const Command& given) noexcept {
   if (given.is_cancelled == nullptr) return await_readable(from, given.deadline_ns);
   for (;;) {
     if (*given.is_cancelled) return ECANCELED;
@@ -228,7 +228,7 @@ int await_output(int from, const command& given) noexcept {
 
 }  // namespace
 
-int collect_output(int from, const command& given, std::string& output) {
+int collect_output(int from, const Command& given, std::string& output) {
   char chunk[16384];
   for (;;) {
     if (const int error = await_output(from, given)) return error;
@@ -243,22 +243,22 @@ int collect_output(int from, const command& given, std::string& output) {
   }
 }
 
-outcome::kind kind_of_collecting(int error) noexcept {
+Outcome::Kind kind_of_collecting(int error) noexcept {
   switch (error) {
     case 0:
-      return kind::finished;
+      return Kind::finished;
     case EFBIG:
-      return kind::output_too_long;
+      return Kind::output_too_long;
     case ETIMEDOUT:
     case ECANCELED:
-      return kind::timed_out;
+      return Kind::timed_out;
     default:
-      return kind::not_runnable;
+      return Kind::not_runnable;
   }
 }
 
-outcome run(const command& given) {
-  if (system_override* const r = system_override::of_thread()) return r->run(given, run_really);
+Outcome run(const Command& given) {
+  if (SystemOverride* const r = SystemOverride::of_thread()) return r->run(given, run_really);
   return run_really(given);
 }
 

@@ -14,7 +14,7 @@
 namespace hmn::platform {
 
 // Launch data, prepared before the child exists, as the child may not allocate.
-struct launch {
+struct Launch {
   const char* path = nullptr;
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
@@ -24,20 +24,20 @@ struct launch {
   uint64_t deadline_ns = 0;
 };
 
-enum class started { running, failed, late, unavailable };
+enum class Started { running, failed, late, unavailable };
 
-struct start_result {
-  started what = started::unavailable;
+struct StartResult {
+  Started what = Started::unavailable;
   int error = 0;  // with failed
 };
 
-struct exit_status {
+struct ExitStatus {
   bool known = false;
   int code = 0;
   int signal = 0;
 };
 
-enum class ended { exited, timed_out };
+enum class Ended { exited, timed_out };
 
 // Opens a reading and a writing end, both close-on-exec. Returns 0 or errno.
 int open_pipe(int (&ends)[2]) noexcept;
@@ -55,30 +55,30 @@ int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept;
 
 // Runs one program from its start to its outcome, for any kind of child.
 
-struct channel {
-  descriptor null_device;
-  descriptor from_child;
-  descriptor to_parent;
+struct Channel {
+  Descriptor null_device;
+  Descriptor from_child;
+  Descriptor to_parent;
 };
 
-outcome refused(outcome::kind what, int error);
-outcome failed_to_start(const command& given, int error);
+Outcome refused(Outcome::Kind what, int error);
+Outcome failed_to_start(const Command& given, int error);
 
 // Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT, ECANCELED, or errno.
-int collect_output(int from, const command& given, std::string& output);
-outcome::kind kind_of_collecting(int error) noexcept;
+int collect_output(int from, const Command& given, std::string& output);
+Outcome::Kind kind_of_collecting(int error) noexcept;
 
 template <class Child>
-outcome follow(Child& child, int from, const command& given) {
-  outcome result;
+Outcome follow(Child& child, int from, const Command& given) {
+  Outcome result;
   const int error = collect_output(from, given, result.output);
   result.what = kind_of_collecting(error);
   result.was_cancelled = error == ECANCELED;
-  if (result.what == outcome::kind::not_runnable) result.error = error;
-  if (result.what != outcome::kind::finished) return result;
-  exit_status status;
-  if (child.wait(given.deadline_ns, status) == ended::timed_out) {
-    result.what = outcome::kind::timed_out;
+  if (result.what == Outcome::Kind::not_runnable) result.error = error;
+  if (result.what != Outcome::Kind::finished) return result;
+  ExitStatus status;
+  if (child.wait(given.deadline_ns, status) == Ended::timed_out) {
+    result.what = Outcome::Kind::timed_out;
     return result;
   }
   child.release();
@@ -89,36 +89,36 @@ outcome follow(Child& child, int from, const command& given) {
 }
 
 template <class Child>
-outcome run_as(const launch& what, channel& open, const command& given) {
+Outcome run_as(const Launch& what, Channel& open, const Command& given) {
   Child child;
-  const start_result start = child.start(what);
+  const StartResult start = child.start(what);
   open.to_parent.close();
   switch (start.what) {
-    case started::running:
+    case Started::running:
       return follow(child, open.from_child.get(), given);
-    case started::late:
-      return refused(outcome::kind::timed_out, 0);
+    case Started::late:
+      return refused(Outcome::Kind::timed_out, 0);
     default:
       return failed_to_start(given, start.error);
   }
 }
 
 // Runs one of the kinds of child that the system has.
-outcome run_child(const launch& what, channel& open, const command& given);
+Outcome run_child(const Launch& what, Channel& open, const Command& given);
 // Reaps children that earlier calls could not wait for.
 void collect_children() noexcept;
 
 // Direct child, for systems without a supervisor and for kernels and emulators that refuse one: the
 // host can reap it, which leaves its exit status unknown.
-class spawned_child {
+class SpawnedChild {
  public:
-  spawned_child() noexcept = default;
-  spawned_child(const spawned_child&) = delete;
-  spawned_child& operator=(const spawned_child&) = delete;
-  ~spawned_child();
+  SpawnedChild() noexcept = default;
+  SpawnedChild(const SpawnedChild&) = delete;
+  SpawnedChild& operator=(const SpawnedChild&) = delete;
+  ~SpawnedChild();
 
-  start_result start(const launch& what) noexcept;
-  ended wait(uint64_t deadline_ns, exit_status& status) noexcept;
+  StartResult start(const Launch& what) noexcept;
+  Ended wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
   void release() noexcept { child_ = 0; }
 
   static void collect() noexcept;

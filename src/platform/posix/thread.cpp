@@ -22,7 +22,7 @@ constexpr size_t stack_size = size_t{512} << 10;
 constexpr size_t largest_stack = size_t{16} << 20;
 constexpr size_t name_size = 16;  // prctl(2), PR_SET_NAME; macOS takes 64
 
-struct start {
+struct Start {
   void (*entry)(void*);
   void* argument;
   char name[name_size];
@@ -30,19 +30,19 @@ struct start {
 
 extern "C" {
 static void* run_start(void* given) {
-  const std::unique_ptr<start> owned(static_cast<start*>(given));
-  const start now = *owned;
+  const std::unique_ptr<Start> owned(static_cast<Start*>(given));
+  const Start now = *owned;
   name_own_thread(now.name);
   now.entry(now.argument);
   return nullptr;
 }
 }
 
-class attributes {
+class Attributes {
  public:
-  attributes() noexcept : error_(pthread_attr_init(&value_)) {}
-  attributes(const attributes&) = delete;
-  ~attributes() {
+  Attributes() noexcept : error_(pthread_attr_init(&value_)) {}
+  Attributes(const Attributes&) = delete;
+  ~Attributes() {
     if (error_ == 0) pthread_attr_destroy(&value_);
   }
   int error() const noexcept { return error_; }
@@ -53,8 +53,8 @@ class attributes {
   int error_;
 };
 
-int create(start* what) noexcept {
-  attributes given;
+int create(Start* what) noexcept {
+  Attributes given;
   if (given.error() != 0) return given.error();
   pthread_attr_setdetachstate(given.get(), PTHREAD_CREATE_DETACHED);
   const long least = sysconf(_SC_THREAD_STACK_MIN);
@@ -72,7 +72,7 @@ int create(start* what) noexcept {
 }  // namespace
 
 int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept {
-  std::unique_ptr<start> what(new (std::nothrow) start{entry, argument, {}});
+  std::unique_ptr<Start> what(new (std::nothrow) Start{entry, argument, {}});
   if (!what) return ENOMEM;
   std::strncpy(what->name, name, name_size - 1);
   stay_loaded();
@@ -86,16 +86,16 @@ int start_detached(void (*entry)(void*), void* argument, const char* name) noexc
   return error;
 }
 
-no_cancel::no_cancel() noexcept : errno_(errno), state_(PTHREAD_CANCEL_ENABLE) {
+NoCancel::NoCancel() noexcept : errno_(errno), state_(PTHREAD_CANCEL_ENABLE) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_);
 }
 
-no_cancel::~no_cancel() {
+NoCancel::~NoCancel() {
   pthread_setcancelstate(state_, nullptr);
   errno = errno_;
 }
 
-int ready_event::create() noexcept {
+int ReadyEvent::create() noexcept {
   int ends[2];
   if (const int error = open_event(ends)) return error;
   struct stat made;
@@ -114,7 +114,7 @@ int ready_event::create() noexcept {
 
 // Writes at most one word, and only if the descriptor is still its own: a program may close all
 // descriptors and open others.
-void ready_event::set(bool ready) noexcept {
+void ReadyEvent::set(bool ready) noexcept {
   if (!exists() || is_set_ == ready) return;
   if (!is_same_file(static_cast<int>(native_), device_, inode_)) return;
   std::uint64_t word = 1;
@@ -123,7 +123,7 @@ void ready_event::set(bool ready) noexcept {
   is_set_ = done >= 0 ? ready : is_set_;
 }
 
-void ready_event::close() noexcept {
+void ReadyEvent::close() noexcept {
   if (exists() && is_same_file(static_cast<int>(native_), device_, inode_)) {
     ::close(static_cast<int>(native_));
     if (writer_ != native_) ::close(writer_);

@@ -12,19 +12,19 @@ namespace {
 constexpr uint64_t units_per_second = 10'000'000;         // of FILETIME and interrupt time: 100 ns
 constexpr uint64_t unix_epoch = 116'444'736'000'000'000;  // 1970 in them, counted from 1601
 
-using read_units = void(WINAPI*)(PULONGLONG);
+using ReadUnits = void(WINAPI*)(PULONGLONG);
 
 // No import library of Windows' older SDKs has it, and neither has Wine 8: nullptr.
-read_units find_precise_clock() noexcept {
+ReadUnits find_precise_clock() noexcept {
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
   const auto found =
       kernel != nullptr ? GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise") : nullptr;
-  return reinterpret_cast<read_units>(reinterpret_cast<void*>(found));
+  return reinterpret_cast<ReadUnits>(reinterpret_cast<void*>(found));
 }
 
 // Atomics instead of a guarded static, whose lock allocates.
-read_units precise_clock() noexcept {
-  static std::atomic<read_units> known{nullptr};
+ReadUnits precise_clock() noexcept {
+  static std::atomic<ReadUnits> known{nullptr};
   static std::atomic<bool> was_sought{false};
   if (!was_sought.load(std::memory_order_acquire)) {
     known.store(find_precise_clock(), std::memory_order_relaxed);
@@ -36,7 +36,7 @@ read_units precise_clock() noexcept {
 }  // namespace
 
 uint64_t monotonic_ns() noexcept {
-  const read_units read = precise_clock();
+  const ReadUnits read = precise_clock();
   // Interrupt time without it has steps of up to 16 ms, longer than most readings.
   if (read == nullptr) return continuous_ns();
   ULONGLONG units = 0;

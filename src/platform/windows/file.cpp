@@ -19,29 +19,29 @@ namespace {
 
 constexpr size_t first_growth = 16384;
 
-struct opened {
-  handle file;
+struct Opened {
+  Handle file;
   int error = 0;
 };
 
 // Opens with full sharing. The other end of a pipe may not impersonate us.
-opened open(const char* path, DWORD access, DWORD flags) noexcept {
-  const wide_path name(path);
+Opened open(const char* path, DWORD access, DWORD flags) noexcept {
+  const WidePath name(path);
   if (name.error() != 0) return {{}, name.error()};
   constexpr DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-  handle file(CreateFileW(name.c_str(), access, share, nullptr, OPEN_EXISTING,
+  Handle file(CreateFileW(name.c_str(), access, share, nullptr, OPEN_EXISTING,
                           flags | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION, nullptr));
   if (!file) return {{}, last_errno()};
   return {std::move(file), 0};
 }
 
 DWORD attributes_of(const char* path) noexcept {
-  const wide_path name(path);
+  const WidePath name(path);
   return name.error() != 0 ? INVALID_FILE_ATTRIBUTES : GetFileAttributesW(name.c_str());
 }
 
-opened open_to_read(const char* path) noexcept {
-  opened o = open(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL);
+Opened open_to_read(const char* path) noexcept {
+  Opened o = open(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL);
   if (!o.file) {
     const DWORD attributes = o.error == EACCES ? attributes_of(path) : INVALID_FILE_ATTRIBUTES;
     const bool is_folder =
@@ -53,7 +53,7 @@ opened open_to_read(const char* path) noexcept {
   return o;
 }
 
-errno_or<size_t> read_full(const handle& from, std::span<char> buffer) noexcept {
+ErrnoOr<size_t> read_full(const Handle& from, std::span<char> buffer) noexcept {
   size_t filled = 0;
   while (filled < buffer.size()) {
     const auto wanted = static_cast<DWORD>(std::min<size_t>(buffer.size() - filled, 1U << 30));
@@ -66,11 +66,11 @@ errno_or<size_t> read_full(const handle& from, std::span<char> buffer) noexcept 
   return {filled, 0};
 }
 
-errno_or<bool> read_until(const handle& from, std::string& out, size_t cap) {
+ErrnoOr<bool> read_until(const Handle& from, std::string& out, size_t cap) {
   size_t filled = 0;
   while (filled < cap) {
     out.resize(std::min(cap, filled + std::max(first_growth, filled)));
-    const errno_or<size_t> got = read_full(from, std::span(out).subspan(filled));
+    const ErrnoOr<size_t> got = read_full(from, std::span(out).subspan(filled));
     if (!got) return {false, got.error};
     filled += got.value;
     if (filled < out.size()) {
@@ -79,38 +79,38 @@ errno_or<bool> read_until(const handle& from, std::string& out, size_t cap) {
     }
   }
   char beyond;
-  const errno_or<size_t> more = read_full(from, {&beyond, 1});
+  const ErrnoOr<size_t> more = read_full(from, {&beyond, 1});
   return {more.value != 0, more.error};
 }
 
 }  // namespace
 
-errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
-  const opened o = open_to_read(path);
+ErrnoOr<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
+  const Opened o = open_to_read(path);
   if (!o.file) return {0, o.error};
   return read_full(o.file, buffer);
 }
 
-errno_or<bool> read_whole(const char* path, std::string& out, size_t cap) {
+ErrnoOr<bool> read_whole(const char* path, std::string& out, size_t cap) {
   out.clear();
-  const opened o = open_to_read(path);
+  const Opened o = open_to_read(path);
   if (!o.file) return {false, o.error};
-  const errno_or<bool> cut = read_until(o.file, out, cap);
+  const ErrnoOr<bool> cut = read_until(o.file, out, cap);
   if (!cut) out.clear();
   return cut;
 }
 
-errno_or<size_t> read_link(const char* path, std::span<char>) noexcept {
+ErrnoOr<size_t> read_link(const char* path, std::span<char>) noexcept {
   return {0, exists(path) ? EINVAL : ENOENT};
 }
 
-errno_or<file_status> status_of(const char* path) noexcept {
+ErrnoOr<FileStatus> status_of(const char* path) noexcept {
   // Folders need this flag.
-  const opened o = open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
+  const Opened o = open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
   if (!o.file) return {{}, o.error};
   BY_HANDLE_FILE_INFORMATION about;
   if (!GetFileInformationByHandle(o.file.get(), &about)) return {{}, last_errno()};
-  file_status s;
+  FileStatus s;
   s.device = about.dwVolumeSerialNumber;
   s.inode = uint64_t{about.nFileIndexHigh} << 32 | about.nFileIndexLow;
   s.size = uint64_t{about.nFileSizeHigh} << 32 | about.nFileSizeLow;
@@ -129,7 +129,7 @@ bool is_executable_file(const char* path) noexcept {
          is_program_name(path);
 }
 
-int for_each_entry(const char* path, entry_visitor visit) {
+int for_each_entry(const char* path, EntryVisitor visit) {
   return list_folder(path, visit);
 }
 
@@ -146,13 +146,13 @@ constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-class search {
+class Search {
  public:
-  explicit search(const wchar_t* pattern) noexcept
+  explicit Search(const wchar_t* pattern) noexcept
       : handle_(FindFirstFileExW(pattern, FindExInfoBasic, &found_, FindExSearchNameMatch, nullptr,
                                  0)) {}
-  search(const search&) = delete;
-  ~search() {
+  Search(const Search&) = delete;
+  ~Search() {
     if (*this) FindClose(handle_);
   }
   explicit operator bool() const noexcept { return handle_ != INVALID_HANDLE_VALUE; }
@@ -164,9 +164,9 @@ class search {
   HANDLE handle_;
 };
 
-class path_below {
+class PathBelow {
  public:
-  path_below(const std::string& folder, const char* name) noexcept {
+  PathBelow(const std::string& folder, const char* name) noexcept {
     const size_t length = std::strlen(name);
     bytes_[0] = '\0';
     if (folder.size() + length + 2 > bytes_.size()) return;
@@ -183,11 +183,11 @@ class path_below {
 }  // namespace
 
 // Opens for each read: no file on Windows is read often enough to be kept open.
-errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
+ErrnoOr<size_t> KeptFile::read(std::span<char> buffer) noexcept {
   return read_small(path_.c_str(), buffer);
 }
 
-kept_file::~kept_file() = default;
+KeptFile::~KeptFile() = default;
 
 bool is_absolute(std::string_view path) noexcept {
   if (path.size() < 3) return false;
@@ -204,10 +204,10 @@ bool is_program_name(std::string_view name) noexcept {
                     [](char a, char b) { return lower(a) == b; });
 }
 
-int list_folder(const char* path, entry_visitor visit) {
-  const wide_path pattern(path, L"\\*");
+int list_folder(const char* path, EntryVisitor visit) {
+  const WidePath pattern(path, L"\\*");
   if (pattern.error() != 0) return pattern.error();
-  search s(pattern.c_str());
+  Search s(pattern.c_str());
   if (!s) return last_errno();
   std::array<char, 3 * MAX_PATH + 1> buffer;
   do {
@@ -223,25 +223,24 @@ int lowest_free_descriptor() noexcept {
   return -1;
 }
 
-int for_each_entry(const char* path, entry_visitor visit) {
-  if (system_override* const r = system_override::of_thread())
-    return r->for_each_entry(path, visit);
+int for_each_entry(const char* path, EntryVisitor visit) {
+  if (SystemOverride* const r = SystemOverride::of_thread()) return r->for_each_entry(path, visit);
   return list_folder(path, visit);
 }
 
 // Keeps the path: the folder may be replaced while it is listed.
-errno_or<directory> directory::open(const char* path) noexcept {
-  if (system_override* const r = system_override::of_thread()) {
+ErrnoOr<Directory> Directory::open(const char* path) noexcept {
+  if (SystemOverride* const r = SystemOverride::of_thread()) {
     const int error = r->open_directory(path);
-    return error == 0 ? named(path) : errno_or<directory>{{}, error};
+    return error == 0 ? named(path) : ErrnoOr<Directory>{{}, error};
   }
-  const errno_or<file_status> found = platform::status_of(path);
+  const ErrnoOr<FileStatus> found = platform::status_of(path);
   if (!found) return {{}, found.error};
-  return found.value.is_directory ? named(path) : errno_or<directory>{{}, ENOTDIR};
+  return found.value.is_directory ? named(path) : ErrnoOr<Directory>{{}, ENOTDIR};
 }
 
-errno_or<directory> directory::named(const char* path) noexcept {
-  directory made;
+ErrnoOr<Directory> Directory::named(const char* path) noexcept {
+  Directory made;
   try {
     made.recorded_ = std::make_unique<const std::string>(path);
   } catch (const std::bad_alloc&) {
@@ -250,36 +249,36 @@ errno_or<directory> directory::named(const char* path) noexcept {
   return {std::move(made), 0};
 }
 
-directory::directory(directory&& other) noexcept : recorded_(std::move(other.recorded_)) {}
+Directory::Directory(Directory&& other) noexcept : recorded_(std::move(other.recorded_)) {}
 
-directory& directory::operator=(directory&& other) noexcept {
+Directory& Directory::operator=(Directory&& other) noexcept {
   recorded_ = std::move(other.recorded_);
   return *this;
 }
 
-directory::~directory() = default;
+Directory::~Directory() = default;
 
-errno_or<size_t> directory::read_small(const char* name, std::span<char> buffer) const noexcept {
-  return platform::read_small(path_below(*recorded_, name).c_str(), buffer);
+ErrnoOr<size_t> Directory::read_small(const char* name, std::span<char> buffer) const noexcept {
+  return platform::read_small(PathBelow(*recorded_, name).c_str(), buffer);
 }
 
-errno_or<size_t> directory::read_link(const char* name, std::span<char> buffer) const noexcept {
-  return platform::read_link(path_below(*recorded_, name).c_str(), buffer);
+ErrnoOr<size_t> Directory::read_link(const char* name, std::span<char> buffer) const noexcept {
+  return platform::read_link(PathBelow(*recorded_, name).c_str(), buffer);
 }
 
-errno_or<file_status> directory::status_of(const char* name) const noexcept {
-  return platform::status_of(path_below(*recorded_, name).c_str());
+ErrnoOr<FileStatus> Directory::status_of(const char* name) const noexcept {
+  return platform::status_of(PathBelow(*recorded_, name).c_str());
 }
 
-int directory::for_each_entry(const char* name, entry_visitor visit) const {
-  return platform::for_each_entry(path_below(*recorded_, name).c_str(), visit);
+int Directory::for_each_entry(const char* name, EntryVisitor visit) const {
+  return platform::for_each_entry(PathBelow(*recorded_, name).c_str(), visit);
 }
 
-errno_or<directory> directory::open_folder(const char* name) const noexcept {
-  return directory::open(path_below(*recorded_, name).c_str());
+ErrnoOr<Directory> Directory::open_folder(const char* name) const noexcept {
+  return Directory::open(PathBelow(*recorded_, name).c_str());
 }
 
-int directory::for_each_entry(entry_visitor visit) const {
+int Directory::for_each_entry(EntryVisitor visit) const {
   return platform::for_each_entry(recorded_->c_str(), visit);
 }
 

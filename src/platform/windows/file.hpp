@@ -8,7 +8,7 @@
 namespace hmn::platform {
 
 // Returns 0 or errno.
-int list_folder(const char* path, entry_visitor visit);
+int list_folder(const char* path, EntryVisitor visit);
 
 // Returns whether a file of this name is a program rather than a script.
 bool is_program_name(std::string_view name) noexcept;

@@ -18,13 +18,13 @@ namespace {
 constexpr std::size_t drive = 2;  // "C:"
 
 // Suppresses the dialog for a missing or broken library.
-class quiet_errors {
+class QuietErrors {
  public:
-  quiet_errors() noexcept {
+  QuietErrors() noexcept {
     SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before_);
   }
-  quiet_errors(const quiet_errors&) = delete;
-  ~quiet_errors() { SetThreadErrorMode(before_, nullptr); }
+  QuietErrors(const QuietErrors&) = delete;
+  ~QuietErrors() { SetThreadErrorMode(before_, nullptr); }
 
  private:
   DWORD before_ = 0;
@@ -47,7 +47,7 @@ std::string_view words_of(DWORD error) noexcept {
   }
 }
 
-void set_error(library::open_result& result, const char* name, DWORD error) {
+void set_error(Library::OpenResult& result, const char* name, DWORD error) {
   char number[16];
   const auto end = std::to_chars(number, number + sizeof number, error).ptr;
   result.is_missing = error == ERROR_MOD_NOT_FOUND;  // also when a library that it needs is missing
@@ -60,7 +60,7 @@ void set_error(library::open_result& result, const char* name, DWORD error) {
 // Searches for a plain name in the system's folder only, never in the program's or the current
 // folder. For a path, its dependencies are searched for in its own folder as well.
 HMODULE load(std::string_view name) {
-  const quiet_errors quiet;
+  const QuietErrors quiet;
   const bool is_name = name.find_first_of("\\/:") == name.npos;
   if (is_name) return LoadLibraryExW(to_wide(name).c_str(), nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (!is_absolute(name)) {
@@ -75,11 +75,11 @@ HMODULE load(std::string_view name) {
 
 }  // namespace
 
-system_place::system_place(below place, std::string_view rest) noexcept {
+SystemPlace::SystemPlace(Below place, std::string_view rest) noexcept {
   std::array<wchar_t, MAX_PATH> name;
   const UINT length = GetSystemDirectoryW(name.data(), static_cast<UINT>(name.size()));
   if (length <= drive || length >= name.size()) return;
-  const std::size_t named = place == below::system_drive ? drive : length;
+  const std::size_t named = place == Below::system_drive ? drive : length;
   const std::size_t used = to_utf8({name.data(), named}, text_);
   // Two bytes for '\' and the terminator.
   if (used == 0 || rest.size() + 2 > text_.size() - used) {
@@ -92,39 +92,39 @@ system_place::system_place(below place, std::string_view rest) noexcept {
   size_ = used + 1 + rest.size();
 }
 
-library::open_result library::open(const char* name_or_path) {
-  open_result result;
+Library::OpenResult Library::open(const char* name_or_path) {
+  OpenResult result;
   if (name_or_path == nullptr || *name_or_path == '\0') {
     result.error_text = "no library name";
     return result;
   }
-  result.value = library(load(name_or_path));
+  result.value = Library(load(name_or_path));
   if (!result) set_error(result, name_or_path, GetLastError());
   return result;
 }
 
-library::library(library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+Library::Library(Library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
 
-library& library::operator=(library&& other) noexcept {
-  library before(std::move(other));
+Library& Library::operator=(Library&& other) noexcept {
+  Library before(std::move(other));
   std::swap(handle_, before.handle_);
   return *this;
 }
 
-library::~library() {
+Library::~Library() {
   close();
 }
 
-void* library::symbol(const char* name) const noexcept {
+void* Library::symbol(const char* name) const noexcept {
   if (handle_ == nullptr) return nullptr;
   return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(handle_), name));
 }
 
-void library::close() noexcept {
+void Library::close() noexcept {
   if (handle_ != nullptr) FreeLibrary(static_cast<HMODULE>(std::exchange(handle_, nullptr)));
 }
 
-void library::leave_open() noexcept {
+void Library::leave_open() noexcept {
   handle_ = nullptr;
 }
 

@@ -22,21 +22,21 @@ CONDITION_VARIABLE* condition_in(void*& native) noexcept {
 
 }  // namespace
 
-void mutex::lock() noexcept {
+void Mutex::lock() noexcept {
   AcquireSRWLockExclusive(lock_in(native_));
 }
 
-bool mutex::try_lock() noexcept {
+bool Mutex::try_lock() noexcept {
   return TryAcquireSRWLockExclusive(lock_in(native_)) != 0;
 }
 
-void mutex::unlock() noexcept {
+void Mutex::unlock() noexcept {
   ReleaseSRWLockExclusive(lock_in(native_));
 }
 
-condition::condition() noexcept = default;
+Condition::Condition() noexcept = default;
 
-bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline_ns) noexcept {
+bool Condition::wait_until(std::unique_lock<Mutex>& held, std::uint64_t deadline_ns) noexcept {
   constexpr std::uint64_t longest_ms = 86'400'000;
   const std::uint64_t now = monotonic_ns();
   if (now >= deadline_ns) return false;
@@ -47,7 +47,7 @@ bool condition::wait_until(std::unique_lock<mutex>& held, std::uint64_t deadline
   return monotonic_ns() < deadline_ns;
 }
 
-void condition::notify_all() noexcept {
+void Condition::notify_all() noexcept {
   WakeAllConditionVariable(condition_in(native_));
 }
 

@@ -31,7 +31,7 @@ bool has_pid_namespaces() noexcept {
 size_t page_size() noexcept {
   SYSTEM_INFO info;
   GetSystemInfo(&info);
-  const system_override* const r = system_override::of_thread();
+  const SystemOverride* const r = SystemOverride::of_thread();
   return r != nullptr ? r->page_size(info.dwPageSize) : info.dwPageSize;
 }
 

@@ -22,7 +22,7 @@ namespace hmn::platform {
 namespace {
 
 // Output of a child, read with a deadline, which an anonymous pipe does not support.
-class output_pipe {
+class OutputPipe {
  public:
   // Returns 0 or errno.
   int open();
@@ -30,12 +30,12 @@ class output_pipe {
   void close_to_parent() noexcept { to_parent_.close(); }
 
   // Returns 0 at the end of the output, ETIMEDOUT at the deadline, ECANCELED after a cancel.
-  errno_or<size_t> read(std::span<char> buffer, const command& given) noexcept;
+  ErrnoOr<size_t> read(std::span<char> buffer, const Command& given) noexcept;
 
  private:
-  handle from_child_;
-  handle to_parent_;
-  handle arrived_;
+  Handle from_child_;
+  Handle to_parent_;
+  Handle arrived_;
 };
 
 constinit std::atomic<uint32_t> opened{0};
@@ -56,22 +56,22 @@ DWORD wait_before(uint64_t deadline_ns) noexcept {
 
 // Creates the first and only instance, for this machine alone. If another process has created the
 // name earlier, or connects between the two calls, one of them fails.
-int output_pipe::open() {
+int OutputPipe::open() {
   const std::wstring name = fresh_name();
   constexpr DWORD buffer = 65536;
-  arrived_ = handle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  arrived_ = Handle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!arrived_) return last_errno();
-  from_child_ = handle(CreateNamedPipeW(
+  from_child_ = Handle(CreateNamedPipeW(
       name.c_str(), PIPE_ACCESS_INBOUND | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_OVERLAPPED,
       PIPE_TYPE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, 0, buffer, 0, nullptr));
   if (!from_child_) return last_errno();
   SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
-  to_parent_ = handle(CreateFileW(name.c_str(), GENERIC_WRITE, 0, &inherited, OPEN_EXISTING,
+  to_parent_ = Handle(CreateFileW(name.c_str(), GENERIC_WRITE, 0, &inherited, OPEN_EXISTING,
                                   SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION, nullptr));
   return to_parent_ ? 0 : last_errno();
 }
 
-errno_or<size_t> output_pipe::read(std::span<char> buffer, const command& given) noexcept {
+ErrnoOr<size_t> OutputPipe::read(std::span<char> buffer, const Command& given) noexcept {
   OVERLAPPED pending{};
   pending.hEvent = arrived_.get();
   DWORD got = 0;
@@ -103,32 +103,32 @@ errno_or<size_t> output_pipe::read(std::span<char> buffer, const command& given)
 }
 
 // Program in a job of its own, with its descendants. The destructor kills them all unless released.
-class contained_child {
+class ContainedChild {
  public:
-  contained_child() noexcept = default;
-  contained_child(const contained_child&) = delete;
-  contained_child& operator=(const contained_child&) = delete;
-  ~contained_child();
+  ContainedChild() noexcept = default;
+  ContainedChild(const ContainedChild&) = delete;
+  ContainedChild& operator=(const ContainedChild&) = delete;
+  ~ContainedChild();
 
   // Returns 0 or a number of GetLastError. Only the three handles are inherited.
-  unsigned long start(const command& what, HANDLE input, HANDLE output, HANDLE errors);
+  unsigned long start(const Command& what, HANDLE input, HANDLE output, HANDLE errors);
   // Returns false at the deadline.
   bool wait(uint64_t deadline_ns) noexcept;
   [[nodiscard]] bool exit_code(int& out) const noexcept;
   void release() noexcept;
 
  private:
-  handle job_;
-  handle process_;
+  Handle job_;
+  Handle process_;
 };
 
 constexpr size_t longest_line = 32767;  // CreateProcessW
 constexpr UINT killed = 1;
 
 // The handles that a child may inherit.
-class attributes {
+class Attributes {
  public:
-  explicit attributes(std::span<HANDLE> handles) {
+  explicit Attributes(std::span<HANDLE> handles) {
     SIZE_T size = 0;
     InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
     buffer_ = std::make_unique<std::byte[]>(size);
@@ -138,8 +138,8 @@ class attributes {
     is_set_ = UpdateProcThreadAttribute(list_, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles.data(),
                                         handles.size_bytes(), nullptr, nullptr) != 0;
   }
-  attributes(const attributes&) = delete;
-  ~attributes() {
+  Attributes(const Attributes&) = delete;
+  ~Attributes() {
     if (list_ != nullptr) DeleteProcThreadAttributeList(list_);
   }
   [[nodiscard]] LPPROC_THREAD_ATTRIBUTE_LIST get() const noexcept {
@@ -159,16 +159,16 @@ void limit(HANDLE job, DWORD flags) noexcept {
 }
 
 // Ends the program with this process, and suppresses the error dialog of a crash.
-handle new_job() noexcept {
-  handle job(CreateJobObjectW(nullptr, nullptr));
+Handle new_job() noexcept {
+  Handle job(CreateJobObjectW(nullptr, nullptr));
   if (job)
     limit(job.get(),
           JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION);
   return job;
 }
 
-unsigned long contained_child::start(const command& what, HANDLE input, HANDLE output,
-                                     HANDLE errors) {
+unsigned long ContainedChild::start(const Command& what, HANDLE input, HANDLE output,
+                                    HANDLE errors) {
   const std::wstring program = to_wide(what.path);
   std::wstring line = command_line(program, what.arguments);
   if (line.size() >= longest_line) return ERROR_FILENAME_EXCED_RANGE;
@@ -176,7 +176,7 @@ unsigned long contained_child::start(const command& what, HANDLE input, HANDLE o
   const std::wstring folder = system_folder();
 
   std::array<HANDLE, 2> handles{input, output};  // each once: errors is one of them
-  const attributes inherited(handles);
+  const Attributes inherited(handles);
   if (inherited.get() == nullptr) return GetLastError();
   STARTUPINFOEXW startup{};
   startup.StartupInfo.cb = sizeof startup;
@@ -195,73 +195,73 @@ unsigned long contained_child::start(const command& what, HANDLE input, HANDLE o
                       &startup.StartupInfo, &made)) {
     return GetLastError();
   }
-  process_ = handle(made.hProcess);
-  const handle thread(made.hThread);
+  process_ = Handle(made.hProcess);
+  const Handle thread(made.hThread);
   if (job_ && !AssignProcessToJobObject(job_.get(), process_.get())) job_.close();
   return ResumeThread(thread.get()) != static_cast<DWORD>(-1) ? 0 : GetLastError();
 }
 
-bool contained_child::wait(uint64_t deadline_ns) noexcept {
+bool ContainedChild::wait(uint64_t deadline_ns) noexcept {
   while (WaitForSingleObject(process_.get(), wait_before(deadline_ns)) != WAIT_OBJECT_0) {
     if (monotonic_ns() >= deadline_ns) return false;
   }
   return true;
 }
 
-bool contained_child::exit_code(int& out) const noexcept {
+bool ContainedChild::exit_code(int& out) const noexcept {
   DWORD code = 0;
   if (!GetExitCodeProcess(process_.get(), &code)) return false;
   out = static_cast<int>(code);
   return true;
 }
 
-void contained_child::release() noexcept {
+void ContainedChild::release() noexcept {
   if (job_) limit(job_.get(), 0);
   job_.close();
   process_.close();
 }
 
-contained_child::~contained_child() {
+ContainedChild::~ContainedChild() {
   if (job_) TerminateJobObject(job_.get(), killed);
   if (process_) TerminateProcess(process_.get(), killed);
 }
 
-using kind = outcome::kind;
+using Kind = Outcome::Kind;
 
-outcome refused(kind what, int error) {
-  outcome result;
+Outcome refused(Kind what, int error) {
+  Outcome result;
   result.what = what;
   result.error = error;
   return result;
 }
 
-outcome failed_to_start(const command& given, unsigned long error) {
+Outcome failed_to_start(const Command& given, unsigned long error) {
   const bool absent = errno_of(error) == ENOENT && !exists(given.path.c_str());
-  return refused(absent ? kind::not_found : kind::not_runnable, errno_of(error));
+  return refused(absent ? Kind::not_found : Kind::not_runnable, errno_of(error));
 }
 
 // A script would be passed to a shell.
-bool is_well_formed(const command& given) {
+bool is_well_formed(const Command& given) {
   const auto has_nul = [](const std::string& text) { return text.find('\0') != text.npos; };
   return is_absolute(given.path) && is_program_name(given.path) && !has_nul(given.path) &&
          std::none_of(given.arguments.begin(), given.arguments.end(), has_nul);
 }
 
-handle null_device() noexcept {
+Handle null_device() noexcept {
   SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
-  return handle(CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE,
+  return Handle(CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE,
                             FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited, OPEN_EXISTING, 0,
                             nullptr));
 }
 
 // Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT at the deadline, ECANCELED
 // after a cancel, or the error.
-int collect_output(output_pipe& from, const command& given, std::string& output) {
+int collect_output(OutputPipe& from, const Command& given, std::string& output) {
   std::array<char, 16384> chunk;
   for (;;) {
     const size_t left = given.output_cap - output.size();
     const size_t wanted = std::min(left, chunk.size() - 1) + 1;
-    const errno_or<size_t> got = from.read(std::span(chunk).first(wanted), given);
+    const ErrnoOr<size_t> got = from.read(std::span(chunk).first(wanted), given);
     if (!got) return got.error;
     if (got.value == 0) return 0;
     output.append(chunk.data(), std::min(got.value, left));
@@ -269,29 +269,29 @@ int collect_output(output_pipe& from, const command& given, std::string& output)
   }
 }
 
-kind kind_of(int collecting_error) noexcept {
+Kind kind_of(int collecting_error) noexcept {
   switch (collecting_error) {
     case 0:
-      return kind::finished;
+      return Kind::finished;
     case EFBIG:
-      return kind::output_too_long;
+      return Kind::output_too_long;
     case ETIMEDOUT:
     case ECANCELED:
-      return kind::timed_out;
+      return Kind::timed_out;
     default:
-      return kind::not_runnable;
+      return Kind::not_runnable;
   }
 }
 
-outcome follow(contained_child& child, output_pipe& from, const command& given) {
-  outcome result;
+Outcome follow(ContainedChild& child, OutputPipe& from, const Command& given) {
+  Outcome result;
   const int error = collect_output(from, given, result.output);
   result.what = kind_of(error);
   result.was_cancelled = error == ECANCELED;
-  if (result.what == kind::not_runnable) result.error = error;
-  if (result.what != kind::finished) return result;
+  if (result.what == Kind::not_runnable) result.error = error;
+  if (result.what != Kind::finished) return result;
   if (!child.wait(given.deadline_ns)) {
-    result.what = kind::timed_out;
+    result.what = Kind::timed_out;
     return result;
   }
   result.exit_known = child.exit_code(result.exit_code);
@@ -299,14 +299,14 @@ outcome follow(contained_child& child, output_pipe& from, const command& given) 
   return result;
 }
 
-outcome run_really(const command& given) {
-  if (!is_well_formed(given)) return refused(kind::not_runnable, EINVAL);
-  if (monotonic_ns() >= given.deadline_ns) return refused(kind::timed_out, 0);
-  output_pipe pipe;
-  if (const int error = pipe.open()) return refused(kind::not_runnable, error);
-  const handle nothing = null_device();
-  if (!nothing) return refused(kind::not_runnable, last_errno());
-  contained_child child;
+Outcome run_really(const Command& given) {
+  if (!is_well_formed(given)) return refused(Kind::not_runnable, EINVAL);
+  if (monotonic_ns() >= given.deadline_ns) return refused(Kind::timed_out, 0);
+  OutputPipe pipe;
+  if (const int error = pipe.open()) return refused(Kind::not_runnable, error);
+  const Handle nothing = null_device();
+  if (!nothing) return refused(Kind::not_runnable, last_errno());
+  ContainedChild child;
   const HANDLE errors = given.with_errors ? pipe.to_parent() : nothing.get();
   if (const auto error = child.start(given, nothing.get(), pipe.to_parent(), errors)) {
     return failed_to_start(given, error);
@@ -317,8 +317,8 @@ outcome run_really(const command& given) {
 
 }  // namespace
 
-outcome run(const command& given) {
-  if (system_override* const r = system_override::of_thread()) return r->run(given, run_really);
+Outcome run(const Command& given) {
+  if (SystemOverride* const r = SystemOverride::of_thread()) return r->run(given, run_really);
   return run_really(given);
 }
 

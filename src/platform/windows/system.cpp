@@ -45,12 +45,12 @@ size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept {
   return encode_utf8(wide, out);
 }
 
-wide_path::wide_path(std::string_view utf8, std::wstring_view rest) noexcept
+WidePath::WidePath(std::string_view utf8, std::wstring_view rest) noexcept
     : error_(convert(utf8, rest)) {
   if (error_ != 0) text_[0] = L'\0';
 }
 
-int wide_path::convert(std::string_view utf8, std::wstring_view rest) noexcept {
+int WidePath::convert(std::string_view utf8, std::wstring_view rest) noexcept {
   if (!is_absolute(utf8)) return ENOENT;
   const size_t left = text_.size() - long_path.size() - rest.size() - 1;
   wchar_t* const begin = text_.data() + long_path.size();

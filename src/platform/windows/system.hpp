@@ -13,17 +13,17 @@
 namespace hmn::platform {
 
 // Owner of a handle; both of the system's invalid values become nullptr.
-class handle {
+class Handle {
  public:
-  handle() noexcept = default;
-  explicit handle(HANDLE h) noexcept : value_(h == INVALID_HANDLE_VALUE ? nullptr : h) {}
-  handle(handle&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
-  handle& operator=(handle&& other) noexcept {
-    handle before(std::move(other));
+  Handle() noexcept = default;
+  explicit Handle(HANDLE h) noexcept : value_(h == INVALID_HANDLE_VALUE ? nullptr : h) {}
+  Handle(Handle&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    Handle before(std::move(other));
     std::swap(value_, before.value_);
     return *this;
   }
-  ~handle() { close(); }
+  ~Handle() { close(); }
 
   explicit operator bool() const noexcept { return value_ != nullptr; }
   [[nodiscard]] HANDLE get() const noexcept { return value_; }
@@ -44,10 +44,10 @@ std::string to_utf8(std::wstring_view wide);
 size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept;
 
 // Path in the system's form, without an allocation.
-class wide_path {
+class WidePath {
  public:
   // Appends `rest` unchanged.
-  explicit wide_path(std::string_view utf8, std::wstring_view rest = {}) noexcept;
+  explicit WidePath(std::string_view utf8, std::wstring_view rest = {}) noexcept;
   // Returns errno: ENOENT for a path that depends on the current folder or drive.
   [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] const wchar_t* c_str() const noexcept { return text_.data(); }

@@ -16,15 +16,15 @@
 
 namespace {
 
-struct driver {
+struct Driver {
   decltype(&fake_nvml_load) load = nullptr;
   decltype(&fake_nvml_fail) fail = nullptr;
   decltype(&fake_nvml_calls) calls = nullptr;
   unsigned long long calls_before = 0;
 };
 
-std::unique_ptr<hmn_fake::tree> files;
-driver nvml;
+std::unique_ptr<hmn_fake::Tree> files;
+Driver nvml;
 
 template <class F>
 void find(void* library, const char* name, F& out) {
@@ -40,14 +40,14 @@ bool open_driver() {
   return nvml.load(HMN_TEST_SCENARIO) == 0;
 }
 
-void add_processes(const hmn_fake::tree& t) {
-  hmn_fake::process self =
+void add_processes(const hmn_fake::Tree& t) {
+  hmn_fake::Process self =
       hmn_fake::simple_process(static_cast<std::uint32_t>(getpid()), "fault_test", 900, 2048);
-  self.smaps_rollup = hmn_fake::text_of(hmn_fake::smaps_rollup_text());
+  self.smaps_rollup = hmn_fake::text_of(hmn_fake::SmapsRollupText());
   self.cgroup = "0::/user.slice\n";
   hmn_fake::add_process(t, self);
   hmn_fake::set_self(t, self.pid);
-  hmn_fake::process trainer = hmn_fake::simple_process(4242, "trainer", 1000, 4096);
+  hmn_fake::Process trainer = hmn_fake::simple_process(4242, "trainer", 1000, 4096);
   trainer.cgroup = "0::/user.slice\n";
   trainer.descriptors = {{3, "/dev/dri/renderD129"}};
   trainer.fdinfo = {{3,
@@ -57,13 +57,13 @@ void add_processes(const hmn_fake::tree& t) {
   hmn_fake::add_process(t, trainer);
 }
 
-void add_host(const hmn_fake::tree& t) {
-  hmn_fake::meminfo memory;
+void add_host(const hmn_fake::Tree& t) {
+  hmn_fake::Meminfo memory;
   memory.total = 65536;
   memory.available = 4096;
   hmn_fake::set_meminfo(t, memory);
   hmn_fake::set_boot_time(t, 1700000000);
-  hmn_fake::mount groups;
+  hmn_fake::Mount groups;
   groups.point = t.path("sys/fs/cgroup");
   groups.type = groups.source = "cgroup2";
   hmn_fake::set_mountinfo(t, "self", {groups});
@@ -78,9 +78,9 @@ void add_host(const hmn_fake::tree& t) {
   t.write("proc/pressure/memory", "some avg10=0.25 avg60=0.10 avg300=0.05 total=1234\n");
 }
 
-void add_cards(const hmn_fake::tree& t) {
+void add_cards(const hmn_fake::Tree& t) {
   hmn_fake::set_nvidia_version(t, "550.163.01");
-  hmn_fake::pci_device nvidia;
+  hmn_fake::PciDevice nvidia;
   nvidia.address = "0000:01:00.0";
   nvidia.device = 0x26b9;
   nvidia.power_control = "on";
@@ -88,12 +88,12 @@ void add_cards(const hmn_fake::tree& t) {
   nvidia.driver = "nvidia";
   nvidia.drm_nodes = {"card0", "renderD128"};
   hmn_fake::add_pci_device(t, nvidia);
-  hmn_fake::pci_device amd = amdgpu_test::navi("0000:03:00.0");
+  hmn_fake::PciDevice amd = amdgpu_test::navi("0000:03:00.0");
   amd.drm_nodes = {"card1", "renderD129"};
   hmn_fake::add_pci_device(t, amd);
 }
 
-void add_tool(const hmn_fake::tree& t) {
+void add_tool(const hmn_fake::Tree& t) {
   t.write("nvidia-smi.json",
           R"({"gpus": [{"fields": {"name": "NVIDIA Example",
               "uuid": "GPU-11111111-2222-3333-4444-555555555555", "pci.bus_id": "00000000:01:00.0",
@@ -107,7 +107,7 @@ void add_tool(const hmn_fake::tree& t) {
 
 int machine_begin() {
   if (!open_driver()) return -1;
-  files = std::make_unique<hmn_fake::tree>();
+  files = std::make_unique<hmn_fake::Tree>();
   add_processes(*files);
   add_host(*files);
   add_cards(*files);

@@ -20,7 +20,7 @@ constexpr char idle_gpu[] =
         "processes": {"compute": [], "graphics": [], "mps": []}}]})";
 constexpr std::uint32_t client_pid = 4242;
 
-std::unique_ptr<hmn_fake::tree> files;
+std::unique_ptr<hmn_fake::Tree> files;
 decltype(&fake_nvml_initialized) sessions = nullptr;
 
 bool open_driver() {
@@ -36,17 +36,17 @@ bool open_driver() {
 
 int drivers_begin() {
   if (!open_driver()) return -1;
-  files = std::make_unique<hmn_fake::tree>();
+  files = std::make_unique<hmn_fake::Tree>();
   drivers_set_client(0);
   hmn_fake::set_nvidia_version(*files, "550.163.01");
-  hmn_fake::pci_device nvidia;
+  hmn_fake::PciDevice nvidia;
   nvidia.address = "0000:01:00.0";
   nvidia.device = 0x26b9;
   nvidia.power_control = "auto";
   nvidia.runtime_status = "active";
   nvidia.driver = "nvidia";
   hmn_fake::add_pci_device(*files, nvidia);
-  hmn_fake::pci_device amd = amdgpu_test::navi("0000:03:00.0");
+  hmn_fake::PciDevice amd = amdgpu_test::navi("0000:03:00.0");
   amd.drm_nodes = {"card1", "renderD129"};
   hmn_fake::add_pci_device(*files, amd);
   return 0;
@@ -68,7 +68,7 @@ int drivers_sessions() {
 
 void drivers_add_processes(std::uint32_t count) {
   for (std::uint32_t pid = 10000; count-- > 0; ++pid) {
-    hmn_fake::process one = hmn_fake::simple_process(pid, "shell", 1000, 64);
+    hmn_fake::Process one = hmn_fake::simple_process(pid, "shell", 1000, 64);
     one.descriptors = {{0, "/dev/null"}};
     one.fdinfo = {{0, "pos:\t0\nflags:\t0100000\n"}};
     hmn_fake::add_process(*files, one);
@@ -76,7 +76,7 @@ void drivers_add_processes(std::uint32_t count) {
 }
 
 void drivers_set_client(int is_there) {
-  hmn_fake::process client = hmn_fake::simple_process(client_pid, "trainer", 1000, 4096);
+  hmn_fake::Process client = hmn_fake::simple_process(client_pid, "trainer", 1000, 4096);
   if (is_there != 0) {
     client.descriptors = {{3, "/dev/dri/renderD129"}};
     client.fdinfo = {{3, amdgpu_test::client_text("0000:03:00.0", 7, 2048, 512)}};

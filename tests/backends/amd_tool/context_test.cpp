@@ -22,9 +22,9 @@ constexpr const char* rocm_answer = R"j({"card0": {"Card series": "AMD Radeon",
   "VRAM Total Used Memory (B)": "1024", "GPU use (%)": "N/A"}})j";
 
 // Both commands together, over a tree with one card that no driver reports on.
-class both {
+class Both {
  public:
-  explicit both(hmn_flags flags = 0) {
+  explicit Both(hmn_flags flags = 0) {
     amd_.print("static", static_answer);
     amd_.print("metric", metric_answer);
     rocm_.print("", rocm_answer);
@@ -37,13 +37,13 @@ class both {
     set(HMN_PATH_AMD_SMI, amd_.path());
     set(HMN_PATH_ROCM_SMI, rocm_.path());
   }
-  ~both() { hmn_context_destroy(context_); }
-  both(const both&) = delete;
-  both& operator=(const both&) = delete;
+  ~Both() { hmn_context_destroy(context_); }
+  Both(const Both&) = delete;
+  Both& operator=(const Both&) = delete;
 
   [[nodiscard]] hmn_context* context() const { return context_; }
-  [[nodiscard]] const amd_test::machine& amd() const { return amd_; }
-  [[nodiscard]] const amd_test::machine& rocm() const { return rocm_; }
+  [[nodiscard]] const amd_test::Machine& amd() const { return amd_; }
+  [[nodiscard]] const amd_test::Machine& rocm() const { return rocm_; }
 
   [[nodiscard]] hmn_pool vram() const {
     hmn_pool pool{};
@@ -61,15 +61,15 @@ class both {
     REQUIRE(hmn_context_set_path(context_, which, path.c_str(), nullptr) == HMN_OK);
   }
 
-  amd_test::machine amd_{"amd-smi"};
-  amd_test::machine rocm_{"rocm-smi"};
+  amd_test::Machine amd_{"amd-smi"};
+  amd_test::Machine rocm_{"rocm-smi"};
   hmn_context* context_ = nullptr;
 };
 
 }  // namespace
 
 TEST_CASE("amd-smi serves, and then rocm-smi is not asked") {
-  const both b;
+  const Both b;
   const hmn_pool pool = b.vram();
   CHECK(pool.backend == HMN_BACKEND_AMD_SMI);
   CHECK(pool.total_bytes == UINT64_C(16) << 20);
@@ -88,8 +88,8 @@ TEST_CASE("amd-smi serves, and then rocm-smi is not asked") {
 TEST_CASE("neither is asked of a card that amdgpu serves") {
   const std::uint32_t amdgpu = HMN_BACKEND_AMDGPU;
   if (hmn_backend_available(amdgpu) == 0) return;
-  const both b;
-  hmn_fake::pci_device card = hmn_fake::amd_card(amd_test::card_address);
+  const Both b;
+  hmn_fake::PciDevice card = hmn_fake::amd_card(amd_test::card_address);
   card.drm_nodes = {"card0", "renderD128"};
   card.files = {{"mem_info_vram_total", "8388608\n"}, {"mem_info_vram_used", "2048\n"}};
   hmn_fake::add_pci_device(b.amd().tree(), card);
@@ -101,7 +101,7 @@ TEST_CASE("neither is asked of a card that amdgpu serves") {
 }
 
 TEST_CASE("rocm-smi stands in for an amd-smi that fails") {
-  const both b;
+  const Both b;
   b.amd().script("echo 'Error: broken' >&2; exit 1");
   const hmn_pool pool = b.vram();
   CHECK(pool.backend == HMN_BACKEND_ROCM_SMI);
@@ -110,7 +110,7 @@ TEST_CASE("rocm-smi stands in for an amd-smi that fails") {
 }
 
 TEST_CASE("a snapshot says why a figure is missing, with the key") {
-  const both b;
+  const Both b;
   b.amd().script("exit 1");
   hmn_snapshot_options options{};
   options.struct_size = sizeof options;
@@ -136,7 +136,7 @@ TEST_CASE("a snapshot says why a figure is missing, with the key") {
 }
 
 TEST_CASE("no program is started by a context that may start none") {
-  const both b(HMN_CONTEXT_NO_SUBPROCESS);
+  const Both b(HMN_CONTEXT_NO_SUBPROCESS);
   std::uint32_t count = 9;
   REQUIRE(hmn_device_scan(b.context(), &count, nullptr, nullptr) == HMN_OK);
   CHECK(count == 0);

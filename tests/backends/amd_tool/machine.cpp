@@ -7,23 +7,23 @@
 
 namespace amd_test {
 
-plain_reading::plain_reading(std::uint64_t deadline_ms, bool trace)
+PlainReading::PlainReading(std::uint64_t deadline_ms, bool trace)
     : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms),
       trace_(trace) {}
 
-const hmn::diagnostic* plain_reading::find(std::string_view words) const {
-  for (const hmn::diagnostic& d : diagnostics) {
+const hmn::Diagnostic* PlainReading::find(std::string_view words) const {
+  for (const hmn::Diagnostic& d : diagnostics) {
     if (d.why.message.view().find(words) != std::string::npos) return &d;
   }
   return nullptr;
 }
 
-machine::machine(const std::string& name, bool wake, bool has_card) : name_(name) {
+Machine::Machine(const std::string& name, bool wake, bool has_card) : name_(name) {
   hmn_fake::set_host_namespace(tree_);
   tree_.directory("sys/bus/pci/devices");
   if (has_card) hmn_fake::add_pci_device(tree_, hmn_fake::amd_card(card_address));
   script(name == "rocm-smi" ? "exec cat \"$0.out\"" : "exec cat \"$0.$1.out\"");
-  hmn::settings s;
+  hmn::Settings s;
   s.proc_root = tree_.proc();
   s.sys_root = tree_.sys();
   s.wake_devices = wake;
@@ -31,26 +31,26 @@ machine::machine(const std::string& name, bool wake, bool has_card) : name_(name
   source_ = name == "rocm-smi" ? hmn::make_rocm_smi(s) : hmn::make_amd_smi(s);
 }
 
-void machine::print(const std::string& question, std::string_view text) const {
+void Machine::print(const std::string& question, std::string_view text) const {
   tree_.write("tool/" + name_ + (question.empty() ? "" : "." + question) + ".out", text);
 }
 
-void machine::script(const std::string& body) const {
+void Machine::script(const std::string& body) const {
   const std::string file = "tool/" + name_;
   tree_.script(file, "echo \"$*\" >>\"$0.log\"\n" + body);
 }
 
-std::vector<std::string> machine::starts() const {
+std::vector<std::string> Machine::starts() const {
   std::vector<std::string> all;
   std::ifstream log(path() + ".log");
   for (std::string line; std::getline(log, line);) all.push_back(line);
   return all;
 }
 
-hmn::result<std::vector<hmn::device>> machine::devices(plain_reading& r) {
+hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& r) {
   const auto ready = source_->prepare(r);
-  if (!ready && ready.why().code != hmn::status::asleep) return ready.why();
-  std::vector<hmn::device> found;
+  if (!ready && ready.why().code != hmn::Status::asleep) return ready.why();
+  std::vector<hmn::Device> found;
   const auto listed = source_->devices(found, r);
   if (!listed) return listed.why();
   return found;

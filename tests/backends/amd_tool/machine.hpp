@@ -13,19 +13,19 @@
 
 namespace amd_test {
 
-class plain_reading final : public hmn::reading {
+class PlainReading final : public hmn::Reading {
  public:
-  explicit plain_reading(std::uint64_t deadline_ms = 60'000, bool trace = false);
+  explicit PlainReading(std::uint64_t deadline_ms = 60'000, bool trace = false);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
+  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
   // The first diagnostic that has these words.
-  [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const;
+  [[nodiscard]] const hmn::Diagnostic* find(std::string_view words) const;
 
-  std::vector<hmn::diagnostic> diagnostics;
+  std::vector<hmn::Diagnostic> diagnostics;
 
  private:
   std::uint64_t deadline_;
@@ -34,28 +34,28 @@ class plain_reading final : public hmn::reading {
 
 inline constexpr const char* card_address = "0000:0b:00.0";
 
-class machine {
+class Machine {
  public:
   // `name`: rocm-smi or amd-smi; the script prints what print() and print_file() gave it.
-  explicit machine(const std::string& name, bool wake = false, bool has_card = true);
+  explicit Machine(const std::string& name, bool wake = false, bool has_card = true);
 
   // What a question is answered with: "" for rocm-smi, else static, metric, process.
   void print(const std::string& question, std::string_view text) const;
   // Replaces the script's body.
   void script(const std::string& body) const;
-  [[nodiscard]] hmn::device_source& source() { return *source_; }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] hmn::DeviceSource& source() { return *source_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
   [[nodiscard]] std::string path() const { return tree_.path("tool/" + name_); }
   // The arguments of each start.
   [[nodiscard]] std::vector<std::string> starts() const;
 
   // prepare() and devices() of a new reading.
-  hmn::result<std::vector<hmn::device>> devices(plain_reading& r);
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r);
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
   std::string name_;
-  std::unique_ptr<hmn::device_source> source_;
+  std::unique_ptr<hmn::DeviceSource> source_;
 };
 
 // One card of rocm-smi, with `members` as they follow its identity.

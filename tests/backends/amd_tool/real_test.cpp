@@ -29,19 +29,19 @@ bool is_usable() {
 
 TEST_CASE("the real rocm-smi without a card: no device, and a reason") {
   if (!is_usable()) return;
-  const auto plain = make_rocm_smi(settings());
+  const auto plain = make_rocm_smi(Settings());
   const auto probed = plain->probe();
   REQUIRE_FALSE(probed);
-  CHECK(probed.why().code == status::no_source);
+  CHECK(probed.why().code == Status::no_source);
   CHECK(probed.why().message.view().find("no AMD GPU") != std::string::npos);
 
   // A tree that has a card makes it run; it looks at the real machine and prints what it misses.
-  machine m("rocm-smi");
+  Machine m("rocm-smi");
   m.script(std::string("exec ") + real_tool + " \"$@\"");
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   CHECK(m.starts().size() == 1);
   REQUIRE_FALSE(found);
-  CHECK(found.why().code == status::no_source);
+  CHECK(found.why().code == Status::no_source);
   CHECK(found.why().message.view().find("amdgpu") != std::string::npos);
 }

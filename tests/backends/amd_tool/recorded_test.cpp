@@ -15,18 +15,18 @@
 
 using namespace hmn;
 using namespace hmn::amd_tool;
-using amd_test::machine;
-using amd_test::plain_reading;
-using record = nlohmann::json;
-using recorded::entry;
+using amd_test::Machine;
+using amd_test::PlainReading;
+using Record = nlohmann::json;
+using recorded::Entry;
 
 namespace {
 
-bool is_json(const entry& e) {
+bool is_json(const Entry& e) {
   return e.file.ends_with(".json");
 }
 
-void check_number(const record& wanted, const char* key, const field_amount& found) {
+void check_number(const Record& wanted, const char* key, const FieldAmount& found) {
   CAPTURE(key);
   if (!wanted.contains(key)) return;
   if (wanted.at(key).is_null()) {
@@ -37,66 +37,66 @@ void check_number(const record& wanted, const char* key, const field_amount& fou
   CHECK(std::fabs(found.number - wanted.at(key).get<double>()) < 1e-9);
 }
 
-void check_bytes(const record& wanted, const char* key, const field_amount& found) {
+void check_bytes(const Record& wanted, const char* key, const FieldAmount& found) {
   check_number(wanted, key, found);
   if (!wanted.contains(key) || wanted.at(key).is_null()) return;
   CHECK(found.whole == wanted.at(key).get<std::uint64_t>());
 }
 
-void check_values(const record& wanted, const card& c) {
-  check_bytes(wanted, "vram_total_bytes", c[field::vram_total]);
-  check_bytes(wanted, "vram_used_bytes", c[field::vram_used]);
-  check_number(wanted, "gpu_use_pct", c[field::gpu_busy]);
-  check_number(wanted, "gfx_pct", c[field::gpu_busy]);
-  check_number(wanted, "temp_edge_c", c[field::edge]);
-  check_number(wanted, "temp_junction_c", c[field::hotspot]);
-  check_number(wanted, "temp_hotspot_c", c[field::hotspot]);
-  check_number(wanted, "temp_mem_c", c[field::memory_temperature]);
-  check_number(wanted, "power_limit_w", c[field::power_limit]);
-  check_number(wanted, "fan_pct", c[field::fan_percent]);
-  const bool is_average = c[field::average_power].has_value();
-  check_number(wanted, "power_w", c[is_average ? field::average_power : field::package_power]);
+void check_values(const Record& wanted, const Card& c) {
+  check_bytes(wanted, "vram_total_bytes", c[Field::vram_total]);
+  check_bytes(wanted, "vram_used_bytes", c[Field::vram_used]);
+  check_number(wanted, "gpu_use_pct", c[Field::gpu_busy]);
+  check_number(wanted, "gfx_pct", c[Field::gpu_busy]);
+  check_number(wanted, "temp_edge_c", c[Field::edge]);
+  check_number(wanted, "temp_junction_c", c[Field::hotspot]);
+  check_number(wanted, "temp_hotspot_c", c[Field::hotspot]);
+  check_number(wanted, "temp_mem_c", c[Field::memory_temperature]);
+  check_number(wanted, "power_limit_w", c[Field::power_limit]);
+  check_number(wanted, "fan_pct", c[Field::fan_percent]);
+  const bool is_average = c[Field::average_power].has_value();
+  check_number(wanted, "power_w", c[is_average ? Field::average_power : Field::package_power]);
   if (wanted.contains("throttle")) {
-    CHECK((wanted.at("throttle") == "UNTHROTTLED") == c[field::throttle].has_value());
+    CHECK((wanted.at("throttle") == "UNTHROTTLED") == c[Field::throttle].has_value());
   }
 }
 
 // A text that the index has as null is absent.
-void check_text(const record& wanted, const char* key, std::string_view found) {
+void check_text(const Record& wanted, const char* key, std::string_view found) {
   CAPTURE(key);
   if (!wanted.contains(key)) return;
   CHECK(found ==
         (wanted.at(key).is_null() ? "" : hmn::lower_case(wanted.at(key).get<std::string>())));
 }
 
-void check_identity(const record& wanted, const card& c) {
-  const field_amount& name = c[field::name];
+void check_identity(const Record& wanted, const Card& c) {
+  const FieldAmount& name = c[Field::name];
   check_text(wanted, "name", name.has_value() ? hmn::lower_case(name.text.view()) : "");
   for (const char* key : {"pci_bus", "pci_bus_id", "bdf"}) {
-    check_text(wanted, key, normal_pci_address(c[field::bus].text.view()).view());
+    check_text(wanted, key, normal_pci_address(c[Field::bus].text.view()).view());
   }
   if (wanted.contains("unique_id")) {
-    CHECK(c[field::unique_id].whole ==
+    CHECK(c[Field::unique_id].whole ==
           std::stoull(wanted.at("unique_id").get<std::string>(), nullptr, 16));
   }
 }
 
-const card* find(const answer& a, std::uint32_t index) {
-  for (const card& c : a.cards) {
+const Card* find(const Answer& a, std::uint32_t index) {
+  for (const Card& c : a.cards) {
     if (c.index == index) return &c;
   }
   return nullptr;
 }
 
-void check_rocm(const entry& e) {
-  answer a;
+void check_rocm(const Entry& e) {
+  Answer a;
   read_answer(rocm_smi, e.text(), a);
   CHECK(a.problems.empty());
-  const record& cards = e.expected.at("cards");
+  const Record& cards = e.expected.at("cards");
   CHECK(a.cards.size() == cards.size());
   for (const auto& [key, wanted] : cards.items()) {
     CAPTURE(key);
-    const card* const c = find(a, static_cast<std::uint32_t>(std::stoul(key.substr(4))));
+    const Card* const c = find(a, static_cast<std::uint32_t>(std::stoul(key.substr(4))));
     REQUIRE(c != nullptr);
     check_values(wanted, *c);
     check_identity(wanted, *c);
@@ -104,7 +104,7 @@ void check_rocm(const entry& e) {
   if (e.expected.contains("driver_version")) {
     CHECK(a.driver.view() == e.expected.at("driver_version").get<std::string>());
   }
-  const record processes = e.expected.value("processes", record::array());
+  const Record processes = e.expected.value("processes", Record::array());
   REQUIRE(a.processes.size() == processes.size());
   for (std::size_t i = 0; i < processes.size(); ++i) {
     CHECK(a.processes[i].pid == processes[i].at("pid").get<std::uint32_t>());
@@ -112,14 +112,14 @@ void check_rocm(const entry& e) {
   }
 }
 
-void check_amd(const entry& e) {
-  answer a;
+void check_amd(const Entry& e) {
+  Answer a;
   read_answer(amd_smi, e.text(), a);
   CHECK(a.problems.empty());
-  const record& gpus = e.expected.at("gpus");
+  const Record& gpus = e.expected.at("gpus");
   REQUIRE(a.cards.size() == gpus.size());
-  for (const record& wanted : gpus) {
-    const card* const c = find(a, wanted.at("gpu").get<std::uint32_t>());
+  for (const Record& wanted : gpus) {
+    const Card* const c = find(a, wanted.at("gpu").get<std::uint32_t>());
     REQUIRE(c != nullptr);
     check_values(wanted, *c);
     check_identity(wanted, *c);
@@ -127,21 +127,21 @@ void check_amd(const entry& e) {
 }
 
 // What the backend makes of the text as every answer of its command.
-result<std::vector<device>> replay(const char* tool, const entry& e, plain_reading& r) {
-  machine m(tool);
+Result<std::vector<Device>> replay(const char* tool, const Entry& e, PlainReading& r) {
+  Machine m(tool);
   m.script("exec cat '" + e.path() + "'");
   return m.devices(r);
 }
 
-status status_of_class(const std::string& name) {
-  if (name == "driver_not_loaded") return status::no_source;
-  if (name == "no_device") return status::no_device;
-  if (name == "usage") return status::unsupported;
-  return status::backend;
+Status status_of_class(const std::string& name) {
+  if (name == "driver_not_loaded") return Status::no_source;
+  if (name == "no_device") return Status::no_device;
+  if (name == "usage") return Status::unsupported;
+  return Status::backend;
 }
 
-void check_refused(const char* tool, const entry& e) {
-  plain_reading r;
+void check_refused(const char* tool, const Entry& e) {
+  PlainReading r;
   const auto found = replay(tool, e, r);
   const bool is_error = e.expected.value("error", true);
   if (!is_error) {
@@ -159,7 +159,7 @@ void check_refused(const char* tool, const entry& e) {
 
 TEST_CASE("recorded JSON of rocm-smi, from ROCm 3 to 7") {
   int count = 0;
-  for (const entry& e : recorded::all("rocm-smi-json/")) {
+  for (const Entry& e : recorded::all("rocm-smi-json/")) {
     if (!is_json(e)) continue;
     CAPTURE(e.file);
     check_rocm(e);
@@ -170,7 +170,7 @@ TEST_CASE("recorded JSON of rocm-smi, from ROCm 3 to 7") {
 
 TEST_CASE("recorded JSON of amd-smi") {
   int count = 0;
-  for (const entry& e : recorded::all("amd-smi-json/")) {
+  for (const Entry& e : recorded::all("amd-smi-json/")) {
     if (!is_json(e)) continue;
     CAPTURE(e.file);
     check_amd(e);
@@ -183,7 +183,7 @@ TEST_CASE("recorded text in every other form is refused") {
   int count = 0;
   for (const auto& [folder, tool] :
        {std::pair("rocm-smi-json/", "rocm-smi"), std::pair("amd-smi-json/", "amd-smi")}) {
-    for (const entry& e : recorded::all(folder)) {
+    for (const Entry& e : recorded::all(folder)) {
       if (is_json(e)) continue;
       CAPTURE(e.file);
       check_refused(tool, e);
@@ -194,24 +194,24 @@ TEST_CASE("recorded text in every other form is refused") {
 }
 
 TEST_CASE("recorded: an RX 6600 through amd-smi, its two answers as one device") {
-  const entry identity = recorded::one("amd-smi-json/idx-rx6600-static.json");
-  const entry amounts = recorded::one("amd-smi-json/idx-rx6600-metric.json");
-  machine m("amd-smi");
+  const Entry identity = recorded::one("amd-smi-json/idx-rx6600-static.json");
+  const Entry amounts = recorded::one("amd-smi-json/idx-rx6600-metric.json");
+  Machine m("amd-smi");
   m.print("static", identity.text());
   m.print("metric", amounts.text());
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found);
   REQUIRE(found->size() == 1);
-  const record& who = identity.expected.at("gpus")[0];
-  const record& wanted = amounts.expected.at("gpus")[0];
+  const Record& who = identity.expected.at("gpus")[0];
+  const Record& wanted = amounts.expected.at("gpus")[0];
   CHECK((*found)[0].name.view() == who.at("name").get<std::string>());
   CHECK((*found)[0].pci_bus_id.view() == who.at("bdf").get<std::string>());
-  pools p;
+  Pools p;
   REQUIRE(m.source().memory(0, p, r));
-  CHECK(p.find(pool_kind::vram)->total == wanted.at("vram_total_bytes").get<std::uint64_t>());
-  CHECK(p.find(pool_kind::vram)->used == wanted.at("vram_used_bytes").get<std::uint64_t>());
-  telemetry t;
+  CHECK(p.find(PoolKind::vram)->total == wanted.at("vram_total_bytes").get<std::uint64_t>());
+  CHECK(p.find(PoolKind::vram)->used == wanted.at("vram_used_bytes").get<std::uint64_t>());
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.gpu_busy_percent == wanted.at("gfx_pct").get<double>());
   CHECK(t.temperature_celsius == wanted.at("temp_edge_c").get<double>());

@@ -6,8 +6,8 @@
 namespace amdgpu_test {
 namespace {
 
-hmn_fake::pci_device card(const char* address, std::uint16_t device) {
-  hmn_fake::pci_device d;
+hmn_fake::PciDevice card(const char* address, std::uint16_t device) {
+  hmn_fake::PciDevice d;
   d.address = address;
   d.vendor = 0x1002;
   d.device = device;
@@ -25,8 +25,8 @@ std::string line(std::uint64_t value) {
 
 }  // namespace
 
-hmn_fake::pci_device navi(const char* address) {
-  hmn_fake::pci_device d = card(address, 0x73bf);
+hmn_fake::PciDevice navi(const char* address) {
+  hmn_fake::PciDevice d = card(address, 0x73bf);
   d.files = {
       {"product_name", "AMD Radeon PRO W6800\n"},
       {"revision", "0xc1\n"},
@@ -74,8 +74,8 @@ hmn_fake::pci_device navi(const char* address) {
   return d;
 }
 
-hmn_fake::pci_device phoenix(const char* address) {
-  hmn_fake::pci_device d = card(address, 0x15bf);
+hmn_fake::PciDevice phoenix(const char* address) {
+  hmn_fake::PciDevice d = card(address, 0x15bf);
   d.files = {
       {"product_name", "AMD Radeon 780M\n"},
       {"unique_id", "\n"},
@@ -103,7 +103,7 @@ hmn_fake::pci_device phoenix(const char* address) {
   return d;
 }
 
-bool make_refused(const hmn_fake::tree& t, const std::string& file) {
+bool make_refused(const hmn_fake::Tree& t, const std::string& file) {
   constexpr const char* write_only = "/proc/sys/vm/drop_caches";
   std::ifstream probe(write_only);
   if (probe) return false;
@@ -123,7 +123,7 @@ std::string client_text(const char* pdev, unsigned id, std::uint64_t vram_kib,
          "drm-engine-gfx:\t39456116802 ns\n";
 }
 
-void add_kfd_node(const hmn_fake::tree& t, const gpu_node& n) {
+void add_kfd_node(const hmn_fake::Tree& t, const GpuNode& n) {
   const std::string folder = "sys/class/kfd/kfd/topology/nodes/" + std::to_string(n.node) + "/";
   t.write(folder + "gpu_id", line(n.gpu_id));
   t.write(folder + "properties", "cpu_cores_count 0\nsimd_count " + line(n.simd_count) +
@@ -135,11 +135,11 @@ void add_kfd_node(const hmn_fake::tree& t, const gpu_node& n) {
           "heap_type 1\nsize_in_bytes " + line(n.memory) + "flags 0\nwidth 4096\n");
 }
 
-void set_kfd_generation(const hmn_fake::tree& t, unsigned generation) {
+void set_kfd_generation(const hmn_fake::Tree& t, unsigned generation) {
   t.write("sys/class/kfd/kfd/topology/generation_id", line(generation));
 }
 
-void set_kfd_vram(const hmn_fake::tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes) {
+void set_kfd_vram(const hmn_fake::Tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes) {
   const std::string folder = "sys/class/kfd/kfd/proc/" + std::to_string(pid) + "/";
   t.write(folder + "pasid", "32770\n");
   t.write(folder + "vram_" + std::to_string(gpu_id), line(bytes));

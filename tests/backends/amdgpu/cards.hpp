@@ -14,20 +14,20 @@ namespace amdgpu_test {
 inline constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
 // A card of its own: Navi 21.
-hmn_fake::pci_device navi(const char* address = "0000:03:00.0");
+hmn_fake::PciDevice navi(const char* address = "0000:03:00.0");
 inline const std::string navi_folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
 // A part of a processor: Phoenix.
-hmn_fake::pci_device phoenix(const char* address = "0000:64:00.0");
+hmn_fake::PciDevice phoenix(const char* address = "0000:64:00.0");
 
 // A file that the kernel lets no process read, not even root's (EACCES). False: this kernel does.
-bool make_refused(const hmn_fake::tree& t, const std::string& file);
+bool make_refused(const hmn_fake::Tree& t, const std::string& file);
 
 // fdinfo of a client, in KiB.
 std::string client_text(const char* pdev, unsigned id, std::uint64_t vram_kib,
                         std::uint64_t gtt_kib);
 
 // <sys>/class/kfd/kfd/topology/nodes/<node>: a GPU with memory of its own.
-struct gpu_node {
+struct GpuNode {
   unsigned node = 1;
   unsigned gpu_id = 0;
   unsigned location = 0;
@@ -35,8 +35,8 @@ struct gpu_node {
   std::uint64_t memory = 0;
   unsigned simd_count = 416;
 };
-void add_kfd_node(const hmn_fake::tree& t, const gpu_node& n);
-void set_kfd_generation(const hmn_fake::tree& t, unsigned generation);
-void set_kfd_vram(const hmn_fake::tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes);
+void add_kfd_node(const hmn_fake::Tree& t, const GpuNode& n);
+void set_kfd_generation(const hmn_fake::Tree& t, unsigned generation);
+void set_kfd_vram(const hmn_fake::Tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes);
 
 }  // namespace amdgpu_test

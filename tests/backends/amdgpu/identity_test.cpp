@@ -12,18 +12,18 @@ using namespace amdgpu_test;
 using namespace drm_test;
 
 TEST_CASE("who a card is") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   d.numa_node = 1;
   m.add_pci(d, {card0, render128});
   m.tree().write("sys/module/amdgpu/version", "6.16.13\n");
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].from == source::amdgpu);
-  CHECK(found[0].state == state::ready);
-  CHECK(found[0].form == device_form::discrete);
-  CHECK(found[0].memory_kind == memory_kind::dedicated);
+  CHECK(found[0].from == Source::amdgpu);
+  CHECK(found[0].state == State::ready);
+  CHECK(found[0].form == DeviceForm::discrete);
+  CHECK(found[0].memory_kind == MemoryKind::dedicated);
   CHECK(found[0].name.view() == "AMD Radeon PRO W6800");
   CHECK(found[0].uuid.view() == "GPU-946d7e1ef9b172dd");
   CHECK(found[0].driver_version.view() == "6.16.13");
@@ -32,33 +32,33 @@ TEST_CASE("who a card is") {
   CHECK(found[0].render_minor == 128u);
   CHECK_FALSE(found[0].parent);
   CHECK(r.diagnostics.empty());
-  CHECK(m.source().describe(source::amdgpu).state == state::ready);
+  CHECK(m.source().describe(Source::amdgpu).state == State::ready);
 }
 
 TEST_CASE("a part of a processor is told by its sensors") {
-  machine m;
+  Machine m;
   m.add_pci(phoenix(), {card0, render128});
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].form == device_form::integrated);
-  CHECK(found[0].memory_kind == memory_kind::unified);
+  CHECK(found[0].form == DeviceForm::integrated);
+  CHECK(found[0].memory_kind == MemoryKind::unified);
   CHECK(found[0].uuid.empty());
   CHECK_FALSE(found[0].numa_node);  // -1: none
 }
 
 TEST_CASE("without such sensors the kind is not known, and not remembered as that") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   std::erase_if(d.files, [](const auto& f) { return f.first.starts_with("hwmon/"); });
   m.add_pci(d, {card0, render128});
-  plain_reading r;
-  CHECK(m.devices(r)[0].form == device_form::unknown);
-  CHECK(m.devices(r)[0].memory_kind == memory_kind::unknown);
+  PlainReading r;
+  CHECK(m.devices(r)[0].form == DeviceForm::unknown);
+  CHECK(m.devices(r)[0].memory_kind == MemoryKind::unknown);
   m.tree().write("sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/hwmon/hwmon4/name", "amdgpu\n");
   m.tree().write("sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/hwmon/hwmon4/temp1_crit",
                  "100000\n");
-  CHECK(m.devices(r)[0].form == device_form::discrete);
+  CHECK(m.devices(r)[0].form == DeviceForm::discrete);
 }
 
 TEST_CASE("a unique id is hex without a prefix") {
@@ -89,34 +89,34 @@ TEST_CASE("the table of names goes by device and revision") {
 }
 
 TEST_CASE("an amdgpu card without the driver of its own is served by what any driver tells") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
-  settings s = m.settings();
-  s.sources_off = bit_of(source::amdgpu);
-  drm::drm_source any(s);
-  plain_reading r;
-  std::vector<device> found;
+  Settings s = m.settings();
+  s.sources_off = bit_of(Source::amdgpu);
+  drm::DrmSource any(s);
+  PlainReading r;
+  std::vector<Device> found;
   REQUIRE(any.prepare(r));
   REQUIRE(any.devices(found, r));
   REQUIRE(found.size() == 1);
-  CHECK(found[0].from == source::drm);
-  CHECK_FALSE(any.answers_for(source::amdgpu));
-  CHECK_FALSE(any.answers_for(source::kfd));
-  pools p;
-  CHECK(any.memory(0, p, r).why().code == status::unsupported);
+  CHECK(found[0].from == Source::drm);
+  CHECK_FALSE(any.answers_for(Source::amdgpu));
+  CHECK_FALSE(any.answers_for(Source::kfd));
+  Pools p;
+  CHECK(any.memory(0, p, r).why().code == Status::unsupported);
 }
 
 TEST_CASE("a copied tree without links tells driver and address in uevent") {
-  machine m(false, false);
+  Machine m(false, false);
   const std::string folder = "sys/class/drm/renderD128/device/";
   for (const auto& [name, text] : navi().files) m.tree().write(folder + name, text);
   m.tree().write(folder + "uevent",
                  "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:0c:00.0\n");
   m.tree().write(folder + "vendor", "0x1002\n");
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].from == source::amdgpu);
+  CHECK(found[0].from == Source::amdgpu);
   CHECK(found[0].pci_bus_id.view() == "0000:0c:00.0");
   CHECK(found[0].vendor == vendor::amd);
 }

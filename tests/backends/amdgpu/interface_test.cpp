@@ -20,9 +20,9 @@ namespace {
 constexpr std::uint32_t gpu_id = 57300;
 
 // A card, a part of a processor, and a process that uses the first.
-class computer {
+class Computer {
  public:
-  explicit computer(std::uint32_t idle_close_ms = 0) {
+  explicit Computer(std::uint32_t idle_close_ms = 0) {
     add(navi(), "renderD128");
     add(phoenix(), "renderD129");
     add_process(42, 7);
@@ -40,9 +40,9 @@ class computer {
     const std::string none = tree_.path("none");
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVML, none.c_str(), nullptr) == HMN_OK);
   }
-  computer(const computer&) = delete;
-  computer& operator=(const computer&) = delete;
-  ~computer() {
+  Computer(const Computer&) = delete;
+  Computer& operator=(const Computer&) = delete;
+  ~Computer() {
     hmn_snapshot_destroy(snapshot_);
     hmn_context_destroy(context_);
   }
@@ -50,14 +50,14 @@ class computer {
   // A process with one client of a card, the first by default.
   void add_process(unsigned pid, unsigned client, const char* card = "0000:03:00.0",
                    const char* node = "/dev/dri/renderD128") {
-    hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
+    hmn_fake::Process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
     p.descriptors = {{3, node}};
     p.fdinfo = {{3, client_text(card, client, 2048, 512)}};
     hmn_fake::add_process(tree_, p);
   }
   // A process with two clients of the first card, which share 256 KiB of each pool, or not.
   void add_sharing_process(unsigned pid) {
-    hmn_fake::process p = hmn_fake::simple_process(pid, "browser", 1000 + pid, 100);
+    hmn_fake::Process p = hmn_fake::simple_process(pid, "browser", 1000 + pid, 100);
     for (const unsigned i : {0U, 1U}) {
       std::string text = client_text("0000:03:00.0", 10 * pid + i, 2048, 512);
       for (const char* pool : {"vram", "gtt"}) {
@@ -69,7 +69,7 @@ class computer {
     }
     hmn_fake::add_process(tree_, p);
   }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
   [[nodiscard]] hmn_context* context() const { return context_; }
   hmn_snapshot_info take(hmn_flags collect) {
     auto options = sized<hmn_snapshot_options>();
@@ -106,12 +106,12 @@ class computer {
   }
 
  private:
-  void add(hmn_fake::pci_device d, const char* node) {
+  void add(hmn_fake::PciDevice d, const char* node) {
     d.drm_nodes = {node};
     hmn_fake::add_pci_device(tree_, d);
   }
 
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
   hmn_context* context_ = nullptr;
   hmn_snapshot* snapshot_ = nullptr;
 };
@@ -125,7 +125,7 @@ hmn_backend_info backend(hmn_context* context, std::uint32_t number) {
 }  // namespace
 
 TEST_CASE("a card and a part of a processor in one snapshot") {
-  computer c;
+  Computer c;
   const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   REQUIRE(info.device_count == 2);
   auto device = sized<hmn_device>();
@@ -154,7 +154,7 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
 }
 
 TEST_CASE("of a process that uses both pools each is taken from its own") {
-  computer c;
+  Computer c;
   c.add_process(43, 8, "0000:64:00.0", "/dev/dri/renderD129");
   const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   REQUIRE(info.usage_count == 2);
@@ -167,7 +167,7 @@ TEST_CASE("of a process that uses both pools each is taken from its own") {
 }
 
 TEST_CASE("a client of several processes counts once in what is attributed") {
-  computer c;
+  Computer c;
   c.add_process(43, 7);
   c.add_process(44, 7);
   c.add_process(45, 8);
@@ -184,7 +184,7 @@ TEST_CASE("a client of several processes counts once in what is attributed") {
 }
 
 TEST_CASE("clients of one process may share: its memory is a bound, and so is what is left") {
-  computer c;
+  Computer c;
   c.add_sharing_process(43);
   const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   REQUIRE(info.usage_count == 2);
@@ -204,7 +204,7 @@ TEST_CASE("clients of one process may share: its memory is a bound, and so is wh
 }
 
 TEST_CASE("a compute process, and how KFD fares") {
-  computer c;
+  Computer c;
   set_kfd_vram(c.tree(), 42, gpu_id, gib);
   const auto info = c.take(HMN_COLLECT_PROCESSES);
   REQUIRE(info.usage_count == 1);
@@ -222,7 +222,7 @@ TEST_CASE("a compute process, and how KFD fares") {
 }
 
 TEST_CASE("telemetry and a metric") {
-  computer c;
+  Computer c;
   REQUIRE(c.take(HMN_COLLECT_DEVICES).device_count == 2);
   auto t = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(c.context(), 0, 0, &t, nullptr) == HMN_OK);
@@ -239,7 +239,7 @@ TEST_CASE("telemetry and a metric") {
 }
 
 TEST_CASE("figures of a card that is left alone are those from before, and say so") {
-  computer c(1);
+  Computer c(1);
   const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
   c.tree().write(folder + "/gpu_busy_percent", "0\n");
   auto t = sized<hmn_telemetry>();

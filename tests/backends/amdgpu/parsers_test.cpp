@@ -25,17 +25,17 @@ void put(std::string& t, std::size_t at, std::uint64_t value, std::size_t bytes)
 }  // namespace
 
 TEST_CASE("levels of a clock") {
-  const clock_levels all = parse_clock_levels("0: 300Mhz \n1: 900Mhz *\n2: 1366Mhz \n");
+  const ClockLevels all = parse_clock_levels("0: 300Mhz \n1: 900Mhz *\n2: 1366Mhz \n");
   CHECK(all.current_mhz == 900u);
   CHECK(all.highest_mhz == 1366u);
-  const clock_levels deep = parse_clock_levels("S: 19Mhz *\n0: 615Mhz\n1: 800Mhz");
+  const ClockLevels deep = parse_clock_levels("S: 19Mhz *\n0: 615Mhz\n1: 800Mhz");
   CHECK(deep.current_mhz == 19u);
   CHECK(deep.highest_mhz == 800u);
-  const clock_levels none = parse_clock_levels("0: 300Mhz \n1: 900Mhz \n");
+  const ClockLevels none = parse_clock_levels("0: 300Mhz \n1: 900Mhz \n");
   CHECK_FALSE(none.current_mhz);
   CHECK(none.highest_mhz == 900u);
   CHECK_FALSE(none.is_ambiguous);
-  const clock_levels two = parse_clock_levels("0: 300Mhz *\n1: 900Mhz *\n");
+  const ClockLevels two = parse_clock_levels("0: 300Mhz *\n1: 900Mhz *\n");
   CHECK_FALSE(two.current_mhz);
   CHECK(two.is_ambiguous);
   // The driver marks each level that has the current frequency.
@@ -56,7 +56,7 @@ TEST_CASE("lines that are no levels") {
 }
 
 TEST_CASE("counts of errors") {
-  const error_counts both = parse_error_counts("ue: 2\nce: 40\nde: 1\n");
+  const ErrorCounts both = parse_error_counts("ue: 2\nce: 40\nde: 1\n");
   CHECK(both.uncorrected == 2u);
   CHECK(both.corrected == 40u);
   for (const char* text :
@@ -94,12 +94,12 @@ TEST_CASE("energy of the formats that count it in 2^-16 joules") {
 }
 
 TEST_CASE("formats from 1.6 have energy and a regulator, each at its own place") {
-  struct place {
+  struct Place {
     char content;
     std::size_t size;
     std::size_t energy;
   };
-  for (const place& p : {place{6, 1664, 16}, place{7, 2208, 24}, place{8, 3360, 24}}) {
+  for (const Place& p : {Place{6, 1664, 16}, Place{7, 2208, 24}, Place{8, 3360, 24}}) {
     CAPTURE(int{p.content});
     std::string t = table(p.size, 1, p.content);
     put(t, 8, 55, 2);
@@ -115,13 +115,13 @@ TEST_CASE("formats from 1.6 have energy and a regulator, each at its own place")
 
 // The kernel calls it percent in 3.0, and divides it by 100 for older firmware.
 TEST_CASE("load of the video engines whose unit depends on the firmware") {
-  struct one {
+  struct One {
     char format;
     char content;
     std::size_t size;
     std::size_t at;
   };
-  for (const one& o : {one{2, 1, 120, 30}, one{2, 3, 152, 30}, one{3, 0, 264, 44}}) {
+  for (const One& o : {One{2, 1, 120, 30}, One{2, 3, 152, 30}, One{3, 0, 264, 44}}) {
     CAPTURE(int{o.format});
     std::string t = table(o.size, o.format, o.content);
     put(t, o.at, 40, 2);

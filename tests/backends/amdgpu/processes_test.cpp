@@ -9,15 +9,15 @@ using namespace amdgpu_test;
 using namespace drm_test;
 
 TEST_CASE("a client's VRAM is its use of a card, GTT its part of the host's RAM") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
   m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);
-  CHECK(rows[0].from == source::amdgpu);
-  CHECK(rows[0].accounting == accounting::resident);
+  CHECK(rows[0].from == Source::amdgpu);
+  CHECK(rows[0].accounting == Accounting::resident);
   CHECK(rows[0].used == 2048 * kib);
   CHECK(rows[0].committed == 2048 * kib);
   CHECK(rows[0].host_pool == 512 * kib);
@@ -26,10 +26,10 @@ TEST_CASE("a client's VRAM is its use of a card, GTT its part of the host's RAM"
 }
 
 TEST_CASE("a client of a part of a processor uses both of its pools") {
-  machine m;
+  Machine m;
   m.add_pci(phoenix(), {card0, render128});
   m.add_process(42, {{3, "/dev/null", client_text("0000:64:00.0", 7, 2048, 512)}});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);
@@ -38,14 +38,14 @@ TEST_CASE("a client of a part of a processor uses both of its pools") {
 }
 
 TEST_CASE("a kernel before drm-total- tells what a client asked for by its own key") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
   m.add_process(42, {{3, "/dev/null",
                       "pasid:\t32770\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\n"
                       "drm-client-id:\t5\ndrm-memory-vram:\t100 KiB\ndrm-memory-gtt: \t20 KiB\n"
                       "drm-memory-cpu: \t3 KiB\namd-evicted-vram:\t10 KiB\n"
                       "amd-requested-vram:\t110 KiB\n"}});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);
@@ -56,12 +56,12 @@ TEST_CASE("a kernel before drm-total- tells what a client asked for by its own k
 }
 
 TEST_CASE("what is no memory is not counted") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
   std::string text = client_text("0000:03:00.0", 7, 100, 0);
   text += "drm-total-gds:\t4 KiB\ndrm-resident-gds:\t4 KiB\ndrm-total-doorbell:\t8 KiB\n";
   m.add_process(42, {{3, "/dev/null", text}});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);

@@ -15,14 +15,14 @@
 #include "recorded_card.hpp"
 
 using namespace hmn;
-using drm_test::machine;
-using drm_test::plain_reading;
-using recorded::entry;
+using drm_test::Machine;
+using drm_test::PlainReading;
+using recorded::Entry;
 
 namespace {
 
 namespace fs = std::filesystem;
-using value = std::optional<std::uint64_t>;
+using Value = std::optional<std::uint64_t>;
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -31,35 +31,35 @@ std::string text_of(const fs::path& path) {
   return all.str();
 }
 
-value number_or_none(const entry& e, const char* key) {
-  return e.has(key) ? value(e.number(key)) : std::nullopt;
+Value number_or_none(const Entry& e, const char* key) {
+  return e.has(key) ? Value(e.number(key)) : std::nullopt;
 }
 
-void check_real(const entry& e, const char* key, const std::optional<double>& found) {
+void check_real(const Entry& e, const char* key, const std::optional<double>& found) {
   CAPTURE(key);
   CHECK(found.has_value() == e.has(key));
   if (found && e.has(key)) CHECK(*found == doctest::Approx(e.expected.at(key).get<double>()));
 }
 
-void check_pool(const entry& e, const pool* p, const char* total, const char* used) {
+void check_pool(const Entry& e, const Pool* p, const char* total, const char* used) {
   CAPTURE(total);
   CHECK((p != nullptr ? p->total : std::nullopt) == number_or_none(e, total));
   if (used != nullptr) CHECK((p != nullptr ? p->used : std::nullopt) == number_or_none(e, used));
 }
 
-void check_memory(const entry& e, machine& m, plain_reading& r, device_form form) {
-  pools p;
+void check_memory(const Entry& e, Machine& m, PlainReading& r, DeviceForm form) {
+  Pools p;
   CHECK(static_cast<bool>(m.source().memory(0, p, r)) == e.has("vram_total_bytes"));
-  check_pool(e, p.find(pool_kind::vram), "vram_total_bytes", "vram_used_bytes");
-  check_pool(e, p.find(pool_kind::vram_visible), "vis_vram_total_bytes", nullptr);
-  check_pool(e, p.find(pool_kind::host), "gtt_total_bytes", "gtt_used_bytes");
+  check_pool(e, p.find(PoolKind::vram), "vram_total_bytes", "vram_used_bytes");
+  check_pool(e, p.find(PoolKind::vram_visible), "vis_vram_total_bytes", nullptr);
+  check_pool(e, p.find(PoolKind::host), "gtt_total_bytes", "gtt_used_bytes");
   if (p.empty()) return;
   // Of the recorded processors each has more GTT than carve-out.
-  CHECK(p.all()[0].kind == (form == device_form::integrated ? pool_kind::host : pool_kind::vram));
+  CHECK(p.all()[0].kind == (form == DeviceForm::integrated ? PoolKind::host : PoolKind::vram));
 }
 
-void check_sensors(const entry& e, machine& m, plain_reading& r) {
-  telemetry t;
+void check_sensors(const Entry& e, Machine& m, PlainReading& r) {
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   check_real(e, "gpu_busy_pct", t.gpu_busy_percent);
   check_real(e, "mem_busy_pct", t.memory_busy_percent);
@@ -87,14 +87,14 @@ std::string bytes_of_hexdump(const std::string& dump) {
   return out;
 }
 
-struct expected_node {
+struct ExpectedNode {
   const nlohmann::json& of;
   [[nodiscard]] std::uint64_t number(const char* key) const {
     return of.at(key).get<std::uint64_t>();
   }
 };
 
-void check_node(const drm::compute_node& n, const expected_node& e) {
+void check_node(const drm::ComputeNode& n, const ExpectedNode& e) {
   CHECK(n.render_minor == e.number("drm_render_minor"));
   CHECK(n.location == e.number("location_id"));
   CHECK(n.domain == e.number("domain"));
@@ -108,8 +108,8 @@ std::string architecture_of(std::uint32_t version) {
 }
 
 // What a reading shows of a node of KFD, whose card has no files of its own.
-void check_node_in_use(machine& m, const nlohmann::json& node, std::uint64_t used) {
-  plain_reading r;
+void check_node_in_use(Machine& m, const nlohmann::json& node, std::uint64_t used) {
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
   CHECK(found[0].architecture.view() ==
@@ -118,19 +118,19 @@ void check_node_in_use(machine& m, const nlohmann::json& node, std::uint64_t use
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == used);
   CHECK((rows[0].notes & note::lower_bound) != 0);
-  pools p;
-  const result<void> memory = m.source().memory(0, p, r);
+  Pools p;
+  const Result<void> memory = m.source().memory(0, p, r);
   CHECK((memory ? !p.empty() : !memory.why().message.view().empty()));
 }
 
-fs::path topology_of(const entry& e) {
+fs::path topology_of(const Entry& e) {
   const fs::path folder = e.path();
   return fs::is_directory(folder / "topology") ? folder / "topology" : folder;
 }
 
 // The topology of a recording. One without its GPUs' numbers gets some, for the kernel has them
 // all.
-void add_topology(const hmn_fake::tree& t, const entry& e, nlohmann::json& nodes) {
+void add_topology(const hmn_fake::Tree& t, const Entry& e, nlohmann::json& nodes) {
   const std::string to = "sys/class/kfd/kfd/topology";
   const fs::path from = topology_of(e);
   if (nodes.begin()->contains("gpu_id")) return t.link(to, from.string());
@@ -147,21 +147,21 @@ void add_topology(const hmn_fake::tree& t, const entry& e, nlohmann::json& nodes
 
 TEST_CASE("recorded cards of amdgpu") {
   int cards = 0;
-  for (const entry& e : recorded::all("amdgpu-sysfs/lact-")) {
+  for (const Entry& e : recorded::all("amdgpu-sysfs/lact-")) {
     CAPTURE(e.file);
     const std::string folder = recorded_card(e);
     REQUIRE_FALSE(folder.empty());
-    machine m(false, false);
+    Machine m(false, false);
     m.tree().link("sys/class/drm/renderD128/device", folder);
-    plain_reading r;
+    PlainReading r;
     const auto found = m.devices(r);
     REQUIRE(found.size() == 1);
-    CHECK(found[0].from == source::amdgpu);
+    CHECK(found[0].from == Source::amdgpu);
     CHECK(found[0].pci_bus_id.view() == e.expected.at("pci_slot").get<std::string>());
     // The two processors are named as such in the index.
     const bool is_processor = e.file.find("phoenix") != std::string::npos ||
                               e.file.find("strixpoint") != std::string::npos;
-    CHECK(found[0].form == (is_processor ? device_form::integrated : device_form::discrete));
+    CHECK(found[0].form == (is_processor ? DeviceForm::integrated : DeviceForm::discrete));
     check_memory(e, m, r, found[0].form);
     check_sensors(e, m, r);
     ++cards;
@@ -170,16 +170,16 @@ TEST_CASE("recorded cards of amdgpu") {
 }
 
 TEST_CASE("recorded levels of a clock") {
-  const entry e = recorded::one("amdgpu-sysfs/asr-rx580-pp_dpm_sclk.txt");
+  const Entry e = recorded::one("amdgpu-sysfs/asr-rx580-pp_dpm_sclk.txt");
   const auto levels = amdgpu::parse_clock_levels(e.text());
   CHECK(levels.current_mhz == e.number("current_mhz"));
   CHECK(levels.highest_mhz == e.expected.at("levels").back().get<std::uint32_t>());
-  const entry other = recorded::one("amdgpu-sysfs/asr-internal-7840u-pp_od_clk_voltage.txt");
+  const Entry other = recorded::one("amdgpu-sysfs/asr-internal-7840u-pp_od_clk_voltage.txt");
   CHECK_FALSE(amdgpu::parse_clock_levels(other.text()).current_mhz);
 }
 
 TEST_CASE("recorded tables of the firmware") {
-  const entry e = recorded::one("amdgpu-sysfs/amdsmi38-gpu_metrics-v1_3.hexdump.txt");
+  const Entry e = recorded::one("amdgpu-sysfs/amdsmi38-gpu_metrics-v1_3.hexdump.txt");
   const std::string bytes = bytes_of_hexdump(e.text());
   REQUIRE(bytes.size() == e.number("structure_size"));
   const auto table = amdgpu::parse_gpu_metrics(bytes);
@@ -191,7 +191,7 @@ TEST_CASE("recorded tables of the firmware") {
   // Its unit is another on other cards of this format.
   CHECK_FALSE(table->energy_joules);
   int known = 0;
-  for (const entry& tree : recorded::all("amdgpu-sysfs/lact-")) {
+  for (const Entry& tree : recorded::all("amdgpu-sysfs/lact-")) {
     const std::string text = text_of(recorded_card(tree) + "/gpu_metrics");
     const auto one = amdgpu::parse_gpu_metrics(text);
     known += one ? 1 : 0;
@@ -204,13 +204,13 @@ TEST_CASE("recorded tables of the firmware") {
 
 TEST_CASE("recorded topologies of KFD") {
   int gpus = 0;
-  for (const entry& e : recorded::all("kfd-sysfs/")) {
+  for (const Entry& e : recorded::all("kfd-sysfs/")) {
     if (!e.expected.contains("nodes")) continue;
     CAPTURE(e.file);
     const fs::path nodes = topology_of(e) / "nodes";
     for (const auto& [name, value] : e.expected.at("nodes").items()) {
       CAPTURE(name);
-      drm::compute_node n;
+      drm::ComputeNode n;
       const bool is_gpu = kfd::parse_node(text_of(nodes / name / "properties"), n);
       CHECK(is_gpu == value.at("is_gpu").get<bool>());
       if (!is_gpu) continue;
@@ -225,8 +225,8 @@ TEST_CASE("recorded topologies that have numbers of GPUs are read as a whole") {
   int read = 0;
   for (const char* name : {"kdp-mi308", "lact-phoenix-kfd", "lact-vangogh-kfd"}) {
     CAPTURE(name);
-    const entry e = recorded::one("kfd-sysfs/" + std::string(name) + "/");
-    kfd::topology all(e.path());
+    const Entry e = recorded::one("kfd-sysfs/" + std::string(name) + "/");
+    kfd::Topology all(e.path());
     REQUIRE(all.refresh() == 0);
     CHECK(all.refused() == 0);
     std::size_t expected = 0;
@@ -248,32 +248,32 @@ TEST_CASE("recorded topologies that have numbers of GPUs are read as a whole") {
 }
 
 TEST_CASE("the recorded use of a process") {
-  const entry e = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
+  const Entry e = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
   const auto gpu_id = static_cast<std::uint32_t>(e.number("gpu_id"));
-  const hmn_fake::tree t;
+  const hmn_fake::Tree t;
   t.write("kfd/proc/77/vram_" + std::to_string(gpu_id), e.text());
-  const kfd::process_list list(t.path("kfd"), t.proc());
-  std::optional<kfd::compute_use> use;
-  CHECK(list.of_process(gpu_id, 77, [&](const kfd::compute_use& u) { use = u; }) == 0);
+  const kfd::ProcessList list(t.path("kfd"), t.proc());
+  std::optional<kfd::ComputeUse> use;
+  CHECK(list.of_process(gpu_id, 77, [&](const kfd::ComputeUse& u) { use = u; }) == 0);
   REQUIRE(use);
   CHECK(use->vram == e.number("vram_bytes"));
 }
 
 TEST_CASE("each recorded key of KFD ends in a value or in a reason") {
-  const entry vram = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
+  const Entry vram = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
   int gpus = 0;
-  for (const entry& e : recorded::all("kfd-sysfs/")) {
+  for (const Entry& e : recorded::all("kfd-sysfs/")) {
     if (!e.expected.contains("nodes")) continue;
     const nlohmann::json recorded_nodes = e.expected.at("nodes");
     for (const auto& [number, is_one] : recorded_nodes.items()) {
       if (!is_one.at("is_gpu").get<bool>()) continue;
       CAPTURE(e.file);
       CAPTURE(number);
-      machine m;
+      Machine m;
       nlohmann::json nodes = recorded_nodes;
       add_topology(m.tree(), e, nodes);
       const nlohmann::json& node = nodes.at(number);
-      hmn_fake::pci_device card = drm_test::radeon(node.at("bdf").get<std::string>().c_str());
+      hmn_fake::PciDevice card = drm_test::radeon(node.at("bdf").get<std::string>().c_str());
       card.driver = "amdgpu";
       m.add_pci(card, {{"renderD" + std::to_string(node.at("drm_render_minor").get<unsigned>()),
                         "/dev/null"}});

@@ -14,18 +14,18 @@
 #include "recorded_card.hpp"
 
 using namespace hmn;
-using drm_test::machine;
-using recorded::entry;
+using drm_test::Machine;
+using recorded::Entry;
 
 namespace {
 
-std::shared_ptr<context> context_of(const machine& m) {
-  settings s = m.settings();
+std::shared_ptr<Context> context_of(const Machine& m) {
+  Settings s = m.settings();
   s.no_threads = true;
   s.no_subprocess = true;
-  limits l;
+  Limits l;
   l.deadline_ns = 60 * platform::ns_per_second;
-  return std::make_shared<context>(s, l);
+  return std::make_shared<Context>(s, l);
 }
 
 }  // namespace
@@ -33,18 +33,18 @@ std::shared_ptr<context> context_of(const machine& m) {
 TEST_CASE("of recorded cards the detector tells what their files say, or why nothing") {
   int reported = 0;
   int processors = 0;
-  for (const entry& e : recorded::all("amdgpu-sysfs/lact-")) {
+  for (const Entry& e : recorded::all("amdgpu-sysfs/lact-")) {
     CAPTURE(e.file);
-    machine m(false, false);
+    Machine m(false, false);
     m.tree().link("sys/class/drm/renderD128/device", recorded_card(e));
-    spill detector(context_of(m), 0, {});
+    Spill detector(context_of(m), 0, {});
     const bool is_seen = static_cast<bool>(detector.observe("recorded"));
-    const spill_report r = detector.report();
+    const SpillReport r = detector.report();
     // The two processors are named as such in the index.
     if (e.file.find("phoenix") != std::string::npos ||
         e.file.find("strixpoint") != std::string::npos) {
       CHECK_FALSE(is_seen);
-      CHECK(r.why.code == status::unsupported);
+      CHECK(r.why.code == Status::unsupported);
       CHECK(drm_test::mentions(r.why, "host's RAM"));
       ++processors;
       continue;
@@ -52,7 +52,7 @@ TEST_CASE("of recorded cards the detector tells what their files say, or why not
     REQUIRE(is_seen == (e.has("vram_used_bytes") && e.has("gtt_used_bytes")));
     CHECK(r.totals.observations == (is_seen ? 1 : 0));
     if (!is_seen) continue;
-    CHECK(r.totals.last.from == source::amdgpu);
+    CHECK(r.totals.last.from == Source::amdgpu);
     CHECK(r.totals.last.dedicated == e.number("vram_used_bytes"));
     CHECK(r.totals.last.shared == e.number("gtt_used_bytes"));
     CHECK(r.totals.limit == e.number("vram_total_bytes"));
@@ -64,15 +64,15 @@ TEST_CASE("of recorded cards the detector tells what their files say, or why not
 }
 
 TEST_CASE("a recorded client tells that nothing of its memory was evicted, and then that it was") {
-  const entry e = recorded::one("drm-fdinfo/amdgpu-2024-drm-total.txt");
+  const Entry e = recorded::one("drm-fdinfo/amdgpu-2024-drm-total.txt");
   const std::string address = e.expected.at("pdev").get<std::string>();
   std::string text = e.text();
-  machine m(false, false);
+  Machine m(false, false);
   m.add_pci(amdgpu_test::navi(address.c_str()), {drm_test::render128});
   m.add_process(42, {{3, "/dev/dri/renderD128", text}});
-  spill detector(context_of(m), 0, {});
+  Spill detector(context_of(m), 0, {});
   REQUIRE(detector.observe("recorded"));
-  spill_totals seen = detector.report().totals;
+  SpillTotals seen = detector.report().totals;
   CHECK(seen.last.evicted == e.expected.at("memory_bytes").at("amd-evicted-vram").get<unsigned>());
   CHECK(seen.baseline_evicted == 0U);
   CHECK(seen.rules == 0);

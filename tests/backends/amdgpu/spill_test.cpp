@@ -20,9 +20,9 @@ constexpr std::uint64_t mib = 1 << 20;
 constexpr const char* slot = "0000:03:00.0";
 
 // One card; what it and its process use can be set.
-class computer {
+class Computer {
  public:
-  explicit computer(hmn_fake::pci_device card) {
+  explicit Computer(hmn_fake::PciDevice card) {
     card.drm_nodes = {"renderD128"};
     hmn_fake::add_pci_device(tree_, card);
     hmn_fake::add_process(tree_, hmn_fake::simple_process(1, "init", 1, 100));
@@ -38,9 +38,9 @@ class computer {
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVML, none.c_str(), nullptr) == HMN_OK);
     REQUIRE(hmn_spill_create(context_, 0, nullptr, &spill_, nullptr) == HMN_OK);
   }
-  computer(const computer&) = delete;
-  computer& operator=(const computer&) = delete;
-  ~computer() {
+  Computer(const Computer&) = delete;
+  Computer& operator=(const Computer&) = delete;
+  ~Computer() {
     hmn_spill_destroy(spill_);
     hmn_context_destroy(context_);
   }
@@ -56,7 +56,7 @@ class computer {
     run(pid, pid, vram, evicted);
   }
   void run(unsigned pid, unsigned client, std::uint64_t vram, const std::string& evicted) {
-    hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
+    hmn_fake::Process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
     p.descriptors = {{3, "/dev/dri/renderD128"}};
     p.fdinfo = {{3, "drm-driver:\tamdgpu\ndrm-client-id:\t" + std::to_string(client) +
                         "\ndrm-pdev:\t" + slot + "\ndrm-memory-vram:\t" +
@@ -88,7 +88,7 @@ class computer {
   hmn_status said = HMN_OK;
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
   hmn_context* context_ = nullptr;
   hmn_spill* spill_ = nullptr;
 };
@@ -97,7 +97,7 @@ class computer {
 
 // The threshold: 16 GiB / 100 * 85 = 14602888735 bytes.
 TEST_CASE("GTT that grows by 256 MiB beside full VRAM is spill") {
-  computer c(navi(slot));
+  Computer c(navi(slot));
   const struct {
     std::uint64_t vram, gtt;
     hmn_flags rules;
@@ -125,7 +125,7 @@ TEST_CASE("GTT that grows by 256 MiB beside full VRAM is spill") {
 }
 
 TEST_CASE("what the driver says it evicted is spill, added up over processes") {
-  computer c(navi(slot));
+  Computer c(navi(slot));
   c.run(42, 2 * gib, "amd-evicted-vram:\t64 KiB\namd-requested-vram:\t2097216 KiB\n");
   hmn_spill_info info = c.observe();
   CHECK(info.evicted_bytes == 64 << 10);
@@ -144,7 +144,7 @@ TEST_CASE("what the driver says it evicted is spill, added up over processes") {
 }
 
 TEST_CASE("a client of two processes is evicted once") {
-  computer c(navi(slot));
+  Computer c(navi(slot));
   const std::string evicted = "amd-evicted-vram:\t131072 KiB\namd-requested-vram:\t1179648 KiB\n";
   CHECK(c.observe().rules == 0);
   c.run(42, 7, gib, evicted);
@@ -155,7 +155,7 @@ TEST_CASE("a client of two processes is evicted once") {
 }
 
 TEST_CASE("a process that outgrows the card spills until it shrinks") {
-  computer c(navi(slot));
+  Computer c(navi(slot));
   c.hold(gib);
   c.observe();
   for (std::uint64_t held = 2 * gib; held <= 12 * gib; held += gib) {
@@ -181,7 +181,7 @@ TEST_CASE("a process that outgrows the card spills until it shrinks") {
 }
 
 TEST_CASE("all that is evicted counts where nobody used the card at first") {
-  computer c(navi(slot));
+  Computer c(navi(slot));
   CHECK(c.observe().rules == 0);
   c.run(42, gib, "amd-evicted-vram:\t262144 KiB\namd-requested-vram:\t1310720 KiB\n");
   const hmn_spill_info info = c.observe();
@@ -190,7 +190,7 @@ TEST_CASE("all that is evicted counts where nobody used the card at first") {
 }
 
 TEST_CASE("a kernel that tells no eviction leaves it unknown, and GTT tells still") {
-  computer c(navi(slot));
+  Computer c(navi(slot));
   c.run(42, gib, "");
   hmn_spill_info info = c.observe();
   CHECK((info.present & HMN_SPILL_INFO_HAS_EVICTED) == 0);
@@ -201,7 +201,7 @@ TEST_CASE("a kernel that tells no eviction leaves it unknown, and GTT tells stil
 }
 
 TEST_CASE("a part of a processor has nothing to spill") {
-  computer c(phoenix(slot));
+  Computer c(phoenix(slot));
   const hmn_spill_info info = c.observe();
   CHECK(c.said == HMN_E_UNSUPPORTED);
   CHECK(info.status == HMN_E_UNSUPPORTED);

@@ -20,30 +20,30 @@ namespace {
 const std::string card_files = "sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/";
 const std::string hwmon = card_files + "hwmon/hwmon4/";
 
-std::vector<metric> metrics_of(machine& m, plain_reading& r, bool slow = false) {
-  std::vector<metric> out;
+std::vector<Metric> metrics_of(Machine& m, PlainReading& r, bool slow = false) {
+  std::vector<Metric> out;
   m.devices(r);
   REQUIRE(m.source().metrics(0, slow, out, r));
   return out;
 }
 
-const metric* find(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
-  const auto at = std::find_if(all.begin(), all.end(), [&](const metric& x) {
+const Metric* find(const std::vector<Metric>& all, MetricId id, std::uint32_t instance) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Metric& x) {
     return x.id == id && x.instance == instance;
   });
   return at == all.end() ? nullptr : &*at;
 }
 
-double value_of(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
-  const metric* const m = find(all, id, instance);
+double value_of(const std::vector<Metric>& all, MetricId id, std::uint32_t instance) {
+  const Metric* const m = find(all, id, instance);
   REQUIRE(m != nullptr);
   REQUIRE(m->value);
-  CHECK(m->from == source::amdgpu);
+  CHECK(m->from == Source::amdgpu);
   return *m->value;
 }
 
-std::uint64_t count_of(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
-  const metric* const m = find(all, id, instance);
+std::uint64_t count_of(const std::vector<Metric>& all, MetricId id, std::uint32_t instance) {
+  const Metric* const m = find(all, id, instance);
   REQUIRE(m != nullptr);
   REQUIRE(m->count);
   return *m->count;
@@ -73,7 +73,7 @@ constexpr std::uint64_t edge_bit = std::uint64_t{1} << 35;
 constexpr std::uint64_t hotspot_bit = std::uint64_t{1} << 36;
 constexpr std::uint64_t regulator_bit = std::uint64_t{1} << 38;
 
-void set_celsius(hmn_fake::pci_device& of, int sensor, int celsius, int limit) {
+void set_celsius(hmn_fake::PciDevice& of, int sensor, int celsius, int limit) {
   const std::string file = "hwmon/hwmon4/temp" + std::to_string(sensor);
   of.files[file + "_input"] = std::to_string(celsius) + "000\n";
   of.files[file + "_crit"] = std::to_string(limit) + "000\n";
@@ -82,16 +82,16 @@ void set_celsius(hmn_fake::pci_device& of, int sensor, int celsius, int limit) {
 }  // namespace
 
 TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   d.files["gpu_metrics"] = table_1_3(regulator_bit);
   m.add_pci(d, {card0, render128});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
-  CHECK(t.from == source::amdgpu);
-  CHECK(t.sources == bit_of(source::amdgpu));
+  CHECK(t.from == Source::amdgpu);
+  CHECK(t.sources == bit_of(Source::amdgpu));
   CHECK(t.gpu_busy_percent == 37);
   CHECK(t.memory_busy_percent == 12);
   CHECK(t.temperature_celsius == 56);
@@ -108,7 +108,7 @@ TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   CHECK(t.throttle == throttle::thermal);
   CHECK_FALSE(t.energy_joules);
   CHECK_FALSE(t.encoder_busy_percent);
-  const diagnostic* const rest = r.find("not reported by the driver");
+  const Diagnostic* const rest = r.find("not reported by the driver");
   REQUIRE(rest != nullptr);
   CHECK((rest->field & telemetry_field::energy_joules) != 0);
   CHECK((rest->field & telemetry_field::throttle) == 0);
@@ -131,16 +131,16 @@ TEST_CASE("a sensor far below its limit throttles nothing, whatever the firmware
   };
   for (const auto& c : cards) {
     CAPTURE(c.what);
-    machine m;
-    hmn_fake::pci_device d = navi();
+    Machine m;
+    hmn_fake::PciDevice d = navi();
     set_celsius(d, 1, c.edge, 100);
     set_celsius(d, 2, c.hotspot, 110);
     set_celsius(d, 3, c.memory, 108);
     d.files["gpu_metrics"] = table_1_3(c.status);
     m.add_pci(d, {card0, render128});
-    plain_reading r;
+    PlainReading r;
     m.devices(r);
-    telemetry t;
+    Telemetry t;
     REQUIRE(m.source().telemetry(0, telemetry_field::throttle, t, r));
     CHECK(t.throttle == c.means);
   }
@@ -150,19 +150,19 @@ TEST_CASE("a bit of a sensor without a known temperature or limit determines not
   for (const char* file : {"temp2_crit", "temp2_input", "temp2_label"}) {
     for (const bool is_there : {false, true}) {
       CAPTURE(file);
-      machine m;
-      hmn_fake::pci_device d = navi();
+      Machine m;
+      hmn_fake::PciDevice d = navi();
       set_celsius(d, 2, 45, 110);
       d.files["gpu_metrics"] = table_1_3(hotspot_bit);
       const std::string path = "hwmon/hwmon4/" + std::string(file);
       is_there ? void(d.files[path] = "0\n") : void(d.files.erase(path));
       m.add_pci(d, {card0, render128});
-      plain_reading r;
+      PlainReading r;
       m.devices(r);
-      telemetry t;
+      Telemetry t;
       REQUIRE_FALSE(m.source().telemetry(0, telemetry_field::throttle, t, r));
       CHECK_FALSE(t.throttle);
-      const diagnostic* const why = r.find(file == std::string("temp2_input") ? "_input" : "_crit");
+      const Diagnostic* const why = r.find(file == std::string("temp2_input") ? "_input" : "_crit");
       REQUIRE(why != nullptr);
       CHECK(why->field == telemetry_field::throttle);
     }
@@ -170,25 +170,25 @@ TEST_CASE("a bit of a sensor without a known temperature or limit determines not
 }
 
 TEST_CASE("0 W is no power: that of an MI200 is its first half's") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   for (const char* file : {"power1_average", "power1_cap", "power1_cap_max", "power1_cap_default"})
     d.files["hwmon/hwmon4/" + std::string(file)] = "0\n";
   m.add_pci(d, {card0, render128});
-  plain_reading r;
+  PlainReading r;
   const auto all = metrics_of(m, r);
-  for (const metric& each : all) {
-    if (each.id != metric_id::power_watts && each.id != metric_id::power_limit_watts) continue;
+  for (const Metric& each : all) {
+    if (each.id != MetricId::power_watts && each.id != MetricId::power_limit_watts) continue;
     CHECK(each.instance == which::power_limit::min);
   }
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK_FALSE(t.power_watts);
   CHECK_FALSE(t.power_limit_watts);
   std::uint64_t fields = 0;
-  for (const diagnostic& each : r.diagnostics) {
+  for (const Diagnostic& each : r.diagnostics) {
     if (each.why.message.view().find("0 W") == std::string_view::npos) continue;
-    CHECK(reason_for(each.why) == reason::unsupported);
+    CHECK(reason_for(each.why) == Reason::unsupported);
     if (each.about == subject::telemetry) fields |= each.field;
   }
   CHECK(fields == (telemetry_field::power_watts | telemetry_field::power_limit_watts));
@@ -198,21 +198,21 @@ TEST_CASE("a virtual function has no sensors of the GPU next to it, and alone ha
   const std::string part_folder = "sys/" + hmn_fake::pci_folder("0000:03:02.0");
   for (const bool is_listed : {true, false}) {
     CAPTURE(is_listed);
-    machine m;
+    Machine m;
     if (is_listed) m.add_pci(navi("0000:03:00.0"), {card0, render128});
     m.add_pci(navi("0000:03:02.0"), {{"card1", "/dev/full"}, render129});
     m.tree().link(part_folder + "/physfn", "../0000:03:00.0");
-    plain_reading r;
+    PlainReading r;
     std::size_t checked = 0;
-    for (const device& d : m.devices(r)) {
+    for (const Device& d : m.devices(r)) {
       if (d.pci_bus_id.view() != "0000:03:02.0") continue;
       ++checked;
-      pools p;
+      Pools p;
       REQUIRE(m.source().memory(d.number, p, r));
-      CHECK(p.find(pool_kind::vram)->total == 16 * gib);
-      telemetry t;
-      const result<void> ok = m.source().telemetry(d.number, telemetry_field::all, t, r);
-      std::vector<metric> all;
+      CHECK(p.find(PoolKind::vram)->total == 16 * gib);
+      Telemetry t;
+      const Result<void> ok = m.source().telemetry(d.number, telemetry_field::all, t, r);
+      std::vector<Metric> all;
       REQUIRE(m.source().metrics(d.number, true, all, r));
       CHECK(static_cast<bool>(ok) != is_listed);
       CHECK(t.power_watts.has_value() != is_listed);
@@ -224,15 +224,15 @@ TEST_CASE("a virtual function has no sensors of the GPU next to it, and alone ha
 }
 
 TEST_CASE("labels that moved are followed") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   d.files["hwmon/hwmon4/temp1_label"] = "junction\n";
   d.files["hwmon/hwmon4/temp2_label"] = "edge\n";
   d.files.erase("hwmon/hwmon4/temp3_label");
   m.add_pci(d, {card0, render128});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.temperature_celsius == 59);
   CHECK(t.hotspot_celsius == 56);
@@ -240,15 +240,15 @@ TEST_CASE("labels that moved are followed") {
 }
 
 TEST_CASE("the one sensor of an old kernel has no label") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   for (const char* file : {"temp1_label", "temp2_label", "temp3_label", "freq1_label"}) {
     d.files.erase("hwmon/hwmon4/" + std::string(file));
   }
   m.add_pci(d, {card0, render128});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.temperature_celsius == 56);
   CHECK(t.core_clock_mhz == 2505u);
@@ -256,11 +256,11 @@ TEST_CASE("the one sensor of an old kernel has no label") {
 }
 
 TEST_CASE("clocks of levels where there is no sensor of them") {
-  machine m;
+  Machine m;
   m.add_pci(phoenix("0000:03:00.0"), {card0, render128});
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.core_clock_mhz == 800u);
   CHECK(t.memory_clock_mhz == 400u);
@@ -270,9 +270,9 @@ TEST_CASE("clocks of levels where there is no sensor of them") {
 }
 
 TEST_CASE("the reason for absent throttling is that of the firmware's table, in each reading") {
-  struct one {
+  struct One {
     std::string table;
-    reason why;
+    Reason why;
     const char* words;
   };
   const auto header = [](std::size_t size, char format, char content) {
@@ -283,26 +283,26 @@ TEST_CASE("the reason for absent throttling is that of the firmware's table, in 
     t[3] = content;
     return t;
   };
-  const one all[] = {
-      {header(288, 1, 4), reason::unsupported, "(format 1.4) does not report why"},
-      {header(264, 3, 0), reason::unsupported, "(format 3.0) does not report why"},
-      {header(400, 1, 9), reason::not_understood, "in a format that is not known"},
-      {header(264, 3, 0).substr(0, 40), reason::not_understood, "gpu_metrics is cut"},
-      {"", reason::not_understood, "gpu_metrics is cut"},
+  const One all[] = {
+      {header(288, 1, 4), Reason::unsupported, "(format 1.4) does not report why"},
+      {header(264, 3, 0), Reason::unsupported, "(format 3.0) does not report why"},
+      {header(400, 1, 9), Reason::not_understood, "in a format that is not known"},
+      {header(264, 3, 0).substr(0, 40), Reason::not_understood, "gpu_metrics is cut"},
+      {"", Reason::not_understood, "gpu_metrics is cut"},
   };
-  for (const one& o : all) {
+  for (const One& o : all) {
     CAPTURE(o.words);
-    machine m;
-    hmn_fake::pci_device d = navi();
+    Machine m;
+    hmn_fake::PciDevice d = navi();
     d.files["gpu_metrics"] = o.table;
     m.add_pci(d, {card0, render128});
     for (int reading = 0; reading < 2; ++reading) {
-      plain_reading r;
+      PlainReading r;
       m.devices(r);
-      telemetry t;
+      Telemetry t;
       REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
       CHECK_FALSE(t.throttle);
-      const diagnostic* const why = r.find(o.words);
+      const Diagnostic* const why = r.find(o.words);
       REQUIRE(why != nullptr);
       CHECK(why->field == telemetry_field::throttle);
       CHECK(reason_for(why->why) == o.why);
@@ -311,31 +311,31 @@ TEST_CASE("the reason for absent throttling is that of the firmware's table, in 
 }
 
 TEST_CASE("the reason for an absent clock is that of its levels") {
-  struct one {
+  struct One {
     const char* levels;
-    reason why;
+    Reason why;
     const char* words;
   };
-  const one all[] = {
-      {"0: 500Mhz *\n1: 2400Mhz *\n", reason::ambiguous, "pp_dpm_mclk marks several levels"},
-      {"0: 500Mhz\n1: 2400Mhz\n", reason::unsupported, "pp_dpm_mclk marks no level"},
-      {"500 *\n", reason::not_understood, "pp_dpm_mclk holds no number"},
-      {"\n", reason::unsupported, "not reported by the driver"},
+  const One all[] = {
+      {"0: 500Mhz *\n1: 2400Mhz *\n", Reason::ambiguous, "pp_dpm_mclk marks several levels"},
+      {"0: 500Mhz\n1: 2400Mhz\n", Reason::unsupported, "pp_dpm_mclk marks no level"},
+      {"500 *\n", Reason::not_understood, "pp_dpm_mclk holds no number"},
+      {"\n", Reason::unsupported, "not reported by the driver"},
   };
-  for (const one& o : all) {
+  for (const One& o : all) {
     CAPTURE(o.words);
-    machine m;
-    hmn_fake::pci_device d = navi();
+    Machine m;
+    hmn_fake::PciDevice d = navi();
     d.files.erase("hwmon/hwmon4/freq2_input");
     d.files.erase("hwmon/hwmon4/freq2_label");
     d.files["pp_dpm_mclk"] = o.levels;
     m.add_pci(d, {card0, render128});
-    plain_reading r;
+    PlainReading r;
     m.devices(r);
-    telemetry t;
+    Telemetry t;
     REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
     CHECK_FALSE(t.memory_clock_mhz);
-    const diagnostic* const why = r.find(o.words);
+    const Diagnostic* const why = r.find(o.words);
     REQUIRE(why != nullptr);
     INFO(why->why.message.view());
     CHECK((why->field & telemetry_field::memory_clock_mhz) != 0);
@@ -344,7 +344,7 @@ TEST_CASE("the reason for an absent clock is that of its levels") {
 }
 
 TEST_CASE("fillers and garbage are no readings") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
   const std::pair<std::string, const char*> broken[] = {
       {card_files + "gpu_busy_percent", "101\n"},
@@ -360,9 +360,9 @@ TEST_CASE("fillers and garbage are no readings") {
       {card_files + "current_link_speed", "Unknown\n"},
       {card_files + "pp_dpm_sclk", "0: 5Mhz \n"}};
   for (const auto& [file, text] : broken) m.tree().write(file, text);
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   REQUIRE(keep_plausible(t, 0, r));
   CHECK_FALSE(t.gpu_busy_percent);
@@ -378,32 +378,32 @@ TEST_CASE("fillers and garbage are no readings") {
   CHECK_FALSE(t.pcie_generation);
   CHECK_FALSE(t.pcie_width);
   CHECK(r.find("reported gpu_busy_percent 101")->field == telemetry_field::gpu_busy_percent);
-  CHECK(r.find("reported gpu_busy_percent 101")->why.stated == reason::implausible);
+  CHECK(r.find("reported gpu_busy_percent 101")->why.stated == Reason::implausible);
   CHECK(r.find("temp2_input holds no number")->field == telemetry_field::hotspot_celsius);
 }
 
 TEST_CASE("errors of the system keep their meaning") {
   using hmn::amdgpu::unread;
-  CHECK(unread(EPERM, "/d", "gpu_busy_percent").code == status::asleep);
-  CHECK(unread(EACCES, "/d", "f").code == status::permission);
-  CHECK(unread(ENODEV, "/d", "f").code == status::device_lost);
-  CHECK(unread(EIO, "/d", "f").code == status::backend);
-  CHECK(unread(ENOENT, "/d", "f").code == status::unsupported);
-  CHECK(unread(EIO, "/d", "f").from == source::amdgpu);
-  machine m;
+  CHECK(unread(EPERM, "/d", "gpu_busy_percent").code == Status::asleep);
+  CHECK(unread(EACCES, "/d", "f").code == Status::permission);
+  CHECK(unread(ENODEV, "/d", "f").code == Status::device_lost);
+  CHECK(unread(EIO, "/d", "f").code == Status::backend);
+  CHECK(unread(ENOENT, "/d", "f").code == Status::unsupported);
+  CHECK(unread(EIO, "/d", "f").from == Source::amdgpu);
+  Machine m;
   m.add_pci(navi(), {card0, render128});
   m.tree().link(hwmon + "temp1_input", "/proc/self/mem");  // EIO from its start
-  plain_reading r;
+  PlainReading r;
   m.devices(r);
-  telemetry t;
+  Telemetry t;
   CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().native.code ==
         EIO);
 }
 
 TEST_CASE("the link to the slot is that of the switch on the card") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
-  drm::card c;
+  drm::Card c;
   m.tree().write("sys/devices/pci0000:00/0000:01:00.0/vendor", "0x1002\n");
   m.tree().write("sys/devices/pci0000:00/0000:01:00.0/device", "0x1478\n");
   m.tree().write("sys/devices/pci0000:00/0000:01:00.0/0000:02:00.0/vendor", "0x1002\n");
@@ -417,82 +417,82 @@ TEST_CASE("the link to the slot is that of the switch on the card") {
 }
 
 TEST_CASE("metrics have each sensor, limit and clock") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
-  plain_reading r;
+  PlainReading r;
   const auto all = metrics_of(m, r);
-  using id = metric_id;
-  CHECK(value_of(all, id::engine_percent, which::engine::graphics) == 37);
-  CHECK(value_of(all, id::engine_percent, which::engine::memory) == 12);
-  CHECK(value_of(all, id::temperature, which::sensor::core) == 56);
-  CHECK(value_of(all, id::temperature, which::sensor::hotspot) == 59);
-  CHECK(value_of(all, id::temperature, which::sensor::memory) == 54);
-  CHECK(value_of(all, id::temperature_limit, which::sensor::core) == 100);
-  CHECK(value_of(all, id::temperature_shutdown, which::sensor::core) == 105);
-  CHECK(find(all, id::temperature_limit, which::sensor::memory) == nullptr);
-  CHECK(value_of(all, id::power_watts, which::power_reading::average) == 36.5);
-  CHECK(find(all, id::power_watts, which::power_reading::instant) == nullptr);
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::current) == 289);
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::max) == 332);
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::min) == 0);
-  CHECK(value_of(all, id::clock_mhz, which::clock::core) == 2505);
-  CHECK(value_of(all, id::clock_mhz, which::clock::soc) == 480);
-  CHECK(find(all, id::clock_mhz, which::clock::fabric) == nullptr);  // no level has the star
-  CHECK(value_of(all, id::clock_limit_mhz, which::clock::fabric) == 1940);
-  CHECK(value_of(all, id::clock_limit_mhz, which::clock::memory) == 1000);
-  CHECK(value_of(all, id::fan_rpm, 1) == 900);
-  CHECK(value_of(all, id::fan_percent, 1) == 20);
-  CHECK(value_of(all, id::voltage, which::rail::core) == 0.762);
-  CHECK(count_of(all, id::pcie_replays, 0) == 7);
-  CHECK(find(all, id::ecc_corrected, which::era::since_load) == nullptr);  // slow
-  const auto twice = std::count_if(all.begin(), all.end(), [](const metric& x) {
-    return x.id == metric_id::clock_mhz && x.instance == which::clock::core;
+  using Id = MetricId;
+  CHECK(value_of(all, Id::engine_percent, which::engine::graphics) == 37);
+  CHECK(value_of(all, Id::engine_percent, which::engine::memory) == 12);
+  CHECK(value_of(all, Id::temperature, which::sensor::core) == 56);
+  CHECK(value_of(all, Id::temperature, which::sensor::hotspot) == 59);
+  CHECK(value_of(all, Id::temperature, which::sensor::memory) == 54);
+  CHECK(value_of(all, Id::temperature_limit, which::sensor::core) == 100);
+  CHECK(value_of(all, Id::temperature_shutdown, which::sensor::core) == 105);
+  CHECK(find(all, Id::temperature_limit, which::sensor::memory) == nullptr);
+  CHECK(value_of(all, Id::power_watts, which::power_reading::average) == 36.5);
+  CHECK(find(all, Id::power_watts, which::power_reading::instant) == nullptr);
+  CHECK(value_of(all, Id::power_limit_watts, which::power_limit::current) == 289);
+  CHECK(value_of(all, Id::power_limit_watts, which::power_limit::max) == 332);
+  CHECK(value_of(all, Id::power_limit_watts, which::power_limit::min) == 0);
+  CHECK(value_of(all, Id::clock_mhz, which::clock::core) == 2505);
+  CHECK(value_of(all, Id::clock_mhz, which::clock::soc) == 480);
+  CHECK(find(all, Id::clock_mhz, which::clock::fabric) == nullptr);  // no level has the star
+  CHECK(value_of(all, Id::clock_limit_mhz, which::clock::fabric) == 1940);
+  CHECK(value_of(all, Id::clock_limit_mhz, which::clock::memory) == 1000);
+  CHECK(value_of(all, Id::fan_rpm, 1) == 900);
+  CHECK(value_of(all, Id::fan_percent, 1) == 20);
+  CHECK(value_of(all, Id::voltage, which::rail::core) == 0.762);
+  CHECK(count_of(all, Id::pcie_replays, 0) == 7);
+  CHECK(find(all, Id::ecc_corrected, which::era::since_load) == nullptr);  // slow
+  const auto twice = std::count_if(all.begin(), all.end(), [](const Metric& x) {
+    return x.id == MetricId::clock_mhz && x.instance == which::clock::core;
   });
   CHECK(twice == 1);
 }
 
 TEST_CASE("a metric that fails is told and voids no other") {
-  machine m;
+  Machine m;
   m.add_pci(navi(), {card0, render128});
   m.tree().write(hwmon + "temp2_input", "hot\n");
   m.tree().link(card_files + "pcie_replay_count", "/proc/self/mem");  // EIO from its start
-  plain_reading r;
+  PlainReading r;
   const auto all = metrics_of(m, r);
-  CHECK(find(all, metric_id::temperature, which::sensor::hotspot) == nullptr);
-  CHECK(find(all, metric_id::pcie_replays, 0) == nullptr);
-  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == 54);
-  const diagnostic* const hot = r.find("temp2_input holds no number");
+  CHECK(find(all, MetricId::temperature, which::sensor::hotspot) == nullptr);
+  CHECK(find(all, MetricId::pcie_replays, 0) == nullptr);
+  CHECK(value_of(all, MetricId::temperature, which::sensor::memory) == 54);
+  const Diagnostic* const hot = r.find("temp2_input holds no number");
   REQUIRE(hot != nullptr);
   CHECK(hot->about == subject::metrics);
-  CHECK(hot->field == missing_metric(metric_id::temperature, which::sensor::hotspot));
-  const diagnostic* const replays = r.find("pcie_replay_count cannot be read");
+  CHECK(hot->field == missing_metric(MetricId::temperature, which::sensor::hotspot));
+  const Diagnostic* const replays = r.find("pcie_replay_count cannot be read");
   REQUIRE(replays != nullptr);
   CHECK(replays->why.native.code == EIO);
 }
 
 TEST_CASE("slow metrics: error counts and the firmware's table") {
-  machine m;
-  hmn_fake::pci_device d = navi();
+  Machine m;
+  hmn_fake::PciDevice d = navi();
   d.files["gpu_metrics"] = table_1_3(0);
   m.add_pci(d, {card0, render128});
-  plain_reading r;
+  PlainReading r;
   const auto all = metrics_of(m, r, true);
-  CHECK(count_of(all, metric_id::ecc_corrected, which::era::since_load) == 23);
-  CHECK(count_of(all, metric_id::ecc_uncorrected, which::era::since_load) == 1);
-  CHECK(value_of(all, metric_id::temperature, which::sensor::regulator) == 61);
-  CHECK(value_of(all, metric_id::engine_percent, which::engine::video) == 5);
-  CHECK(find(all, metric_id::energy_joules, which::power_reading::package) == nullptr);
+  CHECK(count_of(all, MetricId::ecc_corrected, which::era::since_load) == 23);
+  CHECK(count_of(all, MetricId::ecc_uncorrected, which::era::since_load) == 1);
+  CHECK(value_of(all, MetricId::temperature, which::sensor::regulator) == 61);
+  CHECK(value_of(all, MetricId::engine_percent, which::engine::video) == 5);
+  CHECK(find(all, MetricId::energy_joules, which::power_reading::package) == nullptr);
 }
 
 TEST_CASE("power of a part of a processor is the package's, once") {
-  machine m;
+  Machine m;
   m.add_pci(phoenix("0000:03:00.0"), {card0, render128});
-  plain_reading r;
+  PlainReading r;
   auto all = metrics_of(m, r);
   keep_plausible(all, 0, r);
-  CHECK(value_of(all, metric_id::power_watts, which::power_reading::package) == 3.103);
-  CHECK(find(all, metric_id::power_watts, which::power_reading::average) == nullptr);
-  CHECK(find(all, metric_id::power_watts, which::power_reading::instant) == nullptr);
-  CHECK(value_of(all, metric_id::voltage, which::rail::soc) == 0.615);
-  CHECK(find(all, metric_id::voltage, which::rail::core) == nullptr);  // 0 mV: gated
+  CHECK(value_of(all, MetricId::power_watts, which::power_reading::package) == 3.103);
+  CHECK(find(all, MetricId::power_watts, which::power_reading::average) == nullptr);
+  CHECK(find(all, MetricId::power_watts, which::power_reading::instant) == nullptr);
+  CHECK(value_of(all, MetricId::voltage, which::rail::soc) == 0.615);
+  CHECK(find(all, MetricId::voltage, which::rail::core) == nullptr);  // 0 mV: gated
 }

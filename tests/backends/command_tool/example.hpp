@@ -8,7 +8,7 @@
 namespace tool_test {
 
 inline constexpr std::string_view folders[] = {"/nowhere/", "/bin/"};
-inline constexpr hmn::command_tool::description cat{.fail = {hmn::source::amd_smi},
+inline constexpr hmn::command_tool::Description cat{.fail = {hmn::Source::amd_smi},
                                                     .name = "cat",
                                                     .gpu = "a GPU",
                                                     .vendor = 0x1002,

@@ -15,29 +15,29 @@ using tool_test::cat;
 
 namespace {
 
-class plain_reading final : public reading {
+class PlainReading final : public Reading {
  public:
-  explicit plain_reading(bool trace) : trace_(trace) {}
+  explicit PlainReading(bool trace) : trace_(trace) {}
   std::uint64_t deadline_ns() const noexcept override {
     return platform::monotonic_ns() + 60 * platform::ns_per_second;
   }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(const diagnostic& d) override { diagnostics.push_back(d); }
+  void diagnose(const Diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
-  std::vector<diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics;
 
  private:
   bool trace_;
 };
 
 std::string why_not(const char* path) {
-  program p(cat, path);
+  Program p(cat, path);
   const auto found = p.find();
   REQUIRE_FALSE(found);
-  CHECK(found.why().code == status::no_source);
-  CHECK(found.why().from == source::amd_smi);
+  CHECK(found.why().code == Status::no_source);
+  CHECK(found.why().from == Source::amd_smi);
   return std::string(found.why().message.view());
 }
 
@@ -51,21 +51,21 @@ TEST_CASE("a wanted path is absolute and a program, and nothing stands in for it
 }
 
 TEST_CASE("without one it is taken from its folders, in their order") {
-  program p(cat, "");
+  Program p(cat, "");
   REQUIRE(p.find());
   CHECK(p.path() == "/bin/cat");
-  description homeless = cat;
+  Description homeless = cat;
   homeless.folders = std::span(tool_test::folders).first(1);
-  const auto found = program(homeless, "").find();
+  const auto found = Program(homeless, "").find();
   REQUIRE_FALSE(found);
   CHECK(std::string(found.why().message.view()) == "cat is gone");
 }
 
 TEST_CASE("another file in its place is seen once") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write("tool", "#!/bin/sh\n");
   tree.mode("tool", 0755);
-  program p(cat, tree.path("tool"));
+  Program p(cat, tree.path("tool"));
   REQUIRE(p.find());
   CHECK(p.was_replaced());
   CHECK_FALSE(p.was_replaced());
@@ -76,20 +76,20 @@ TEST_CASE("another file in its place is seen once") {
 }
 
 TEST_CASE("what it writes to stderr is output where that is asked for; a start is traced") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write("tool", "#!/bin/sh\necho \"$1\"\necho \"$2\" >&2\nexit 3\n");
   tree.mode("tool", 0755);
-  program p(cat, tree.path("tool"));
+  Program p(cat, tree.path("tool"));
   REQUIRE(p.find());
-  plain_reading quiet(false);
+  PlainReading quiet(false);
   CHECK(p.run({"a", "b"}, false, quiet).output == "a\n");
   CHECK(quiet.diagnostics.empty());
-  plain_reading traced(true);
+  PlainReading traced(true);
   CHECK(p.run({"a", "b"}, true, traced).output == "a\nb\n");
   REQUIRE(traced.diagnostics.size() == 1);
-  const diagnostic& d = traced.diagnostics[0];
+  const Diagnostic& d = traced.diagnostics[0];
   CHECK(d.notes == note::trace);
-  CHECK(d.why.code == status::ok);
+  CHECK(d.why.code == Status::ok);
   CHECK(d.why.native.code == 3);
   CHECK(std::string(d.why.message.view()) == p.path() + " a b");
 }

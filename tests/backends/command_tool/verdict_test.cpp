@@ -11,96 +11,96 @@
 
 using namespace hmn;
 using namespace hmn::command_tool;
-using kind = platform::outcome::kind;
+using Kind = platform::Outcome::Kind;
 using tool_test::cat;
 
 namespace {
 
-platform::outcome exited(int code) {
-  platform::outcome o;
-  o.what = kind::finished;
+platform::Outcome exited(int code) {
+  platform::Outcome o;
+  o.what = Kind::finished;
   o.exit_known = true;
   o.exit_code = code;
   return o;
 }
 
-std::string said(const failure& why) {
+std::string said(const Failure& why) {
   return std::string(why.message.view());
 }
 
-failure not_run(kind what, int error) {
-  platform::outcome o;
+Failure not_run(Kind what, int error) {
+  platform::Outcome o;
   o.what = what;
   o.error = error;
-  auto why = verdict(cat, o).why_not_run("/x/cat");
+  auto why = Verdict(cat, o).why_not_run("/x/cat");
   REQUIRE(why);
-  CHECK(why->from == source::amd_smi);
+  CHECK(why->from == Source::amd_smi);
   return *why;
 }
 
 }  // namespace
 
 TEST_CASE("a program that did not run") {
-  const failure late = not_run(kind::timed_out, 0);
-  CHECK(late.code == status::timeout);
+  const Failure late = not_run(Kind::timed_out, 0);
+  CHECK(late.code == Status::timeout);
   CHECK(said(late) == "/x/cat did not answer within the deadline; wake it");
-  const failure gone = not_run(kind::not_found, ENOENT);
-  CHECK(gone.code == status::no_source);
+  const Failure gone = not_run(Kind::not_found, ENOENT);
+  CHECK(gone.code == Status::no_source);
   CHECK(gone.native.code == ENOENT);
   CHECK(said(gone) == "/x/cat is not there any more");
-  const failure refused = not_run(kind::not_runnable, EACCES);
-  CHECK(refused.code == status::permission);
-  CHECK(refused.native.domain == native_domain::error_number);
+  const Failure refused = not_run(Kind::not_runnable, EACCES);
+  CHECK(refused.code == Status::permission);
+  CHECK(refused.native.domain == NativeDomain::error_number);
   CHECK(said(refused) == "/x/cat cannot be run: permission denied");
-  CHECK(not_run(kind::not_runnable, ENOEXEC).code == status::backend);
-  CHECK_FALSE(verdict(cat, exited(7)).why_not_run("/x/cat"));
-  platform::outcome flood;
-  flood.what = kind::output_too_long;
-  CHECK_FALSE(verdict(cat, flood).why_not_run("/x/cat"));
+  CHECK(not_run(Kind::not_runnable, ENOEXEC).code == Status::backend);
+  CHECK_FALSE(Verdict(cat, exited(7)).why_not_run("/x/cat"));
+  platform::Outcome flood;
+  flood.what = Kind::output_too_long;
+  CHECK_FALSE(Verdict(cat, flood).why_not_run("/x/cat"));
 }
 
 TEST_CASE("how it ended") {
-  const failure seven = verdict(cat, exited(7)).of_exit("printed nothing");
-  CHECK(seven.code == status::backend);
+  const Failure seven = Verdict(cat, exited(7)).of_exit("printed nothing");
+  CHECK(seven.code == Status::backend);
   CHECK(said(seven) == "cat printed nothing and exited with 7");
-  CHECK(seven.native.domain == native_domain::exit);
+  CHECK(seven.native.domain == NativeDomain::exit);
   CHECK(seven.native.code == 7);
-  CHECK(said(verdict(cat, exited(0)).of_exit("printed", "meow")) ==
+  CHECK(said(Verdict(cat, exited(0)).of_exit("printed", "meow")) ==
         "cat printed and exited with 0: meow");
-  platform::outcome killed = exited(0);
+  platform::Outcome killed = exited(0);
   killed.signal = SIGKILL;
-  const failure signal = verdict(cat, killed).of_exit("printed");
+  const Failure signal = Verdict(cat, killed).of_exit("printed");
   CHECK(said(signal) == "cat printed and was ended by signal 9");
   CHECK(signal.native.code == 128 + SIGKILL);
-  platform::outcome unknown = exited(0);
+  platform::Outcome unknown = exited(0);
   unknown.exit_known = false;
-  CHECK(said(verdict(cat, unknown).of_exit("printed")) == "cat printed");
-  CHECK(exit_of(unknown).domain == native_domain::none);
+  CHECK(said(Verdict(cat, unknown).of_exit("printed")) == "cat printed");
+  CHECK(exit_of(unknown).domain == NativeDomain::none);
 }
 
 TEST_CASE("its own words: the first that fits, with what can be done") {
-  constexpr sentence known[] = {
-      {"no milk", sentence::about::tool, status::permission, "buy some"},
-      {"milk", sentence::about::warning, status::empty, "wait"},
+  constexpr Sentence known[] = {
+      {"no milk", Sentence::About::tool, Status::permission, "buy some"},
+      {"milk", Sentence::About::warning, Status::empty, "wait"},
   };
   CHECK(find_sentence(known, "there is no milk") == &known[0]);
   CHECK(find_sentence(known, "there is milk") == &known[1]);
   CHECK(find_sentence(known, "there is tea") == nullptr);
-  const failure why = verdict(cat, exited(2)).of_sentence(known[0], "there is no milk");
-  CHECK(why.code == status::permission);
+  const Failure why = Verdict(cat, exited(2)).of_sentence(known[0], "there is no milk");
+  CHECK(why.code == Status::permission);
   CHECK(said(why) == "cat prints \"there is no milk\": buy some");
   CHECK(why.native.code == 2);
 }
 
 TEST_CASE("fields missing for the same reason are grouped") {
-  std::vector<missing> gone;
-  add_missing(gone, 1, status::unsupported, "no column");
-  add_missing(gone, 2, status::permission, "no column");
-  add_missing(gone, 4, status::unsupported, "no column");
-  add_missing(gone, 8, status::unsupported, "no sense");
+  std::vector<Missing> gone;
+  add_missing(gone, 1, Status::unsupported, "no column");
+  add_missing(gone, 2, Status::permission, "no column");
+  add_missing(gone, 4, Status::unsupported, "no column");
+  add_missing(gone, 8, Status::unsupported, "no sense");
   REQUIRE(gone.size() == 3);
   CHECK(gone[0].fields == 5);
   CHECK(gone[1].fields == 2);
-  CHECK(gone[1].code == status::permission);
+  CHECK(gone[1].code == Status::permission);
   CHECK(gone[2].fields == 8);
 }

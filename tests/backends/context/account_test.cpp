@@ -22,12 +22,12 @@ std::string ended(std::uint32_t pid, std::uint64_t since_s) {
 }
 
 // Begun ten seconds after the machine.
-void add_process(const machine& m, std::uint32_t pid) {
+void add_process(const Machine& m, std::uint32_t pid) {
   const auto ticks = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
   hmn_fake::add_process(m.tree(), hmn_fake::simple_process(pid, "trainer", 10 * ticks, 100));
 }
 
-hmn_usage read(const machine& m, std::uint32_t pid, hmn_status expected) {
+hmn_usage read(const Machine& m, std::uint32_t pid, hmn_status expected) {
   auto u = sized<hmn_usage>();
   auto error = sized<hmn_error>();
   const hmn_status said = hmn_usage_read(m.context(), 0, pid, 0, &u, &error);
@@ -40,10 +40,10 @@ hmn_usage read(const machine& m, std::uint32_t pid, hmn_status expected) {
 
 // The pids are large: else one may be that of this suite.
 TEST_CASE("an account that the driver has kept") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu({}, R"(, "accounts": [)" + ended(4104711, start_s) + "," +
                             ended(4104712, start_s) + "," + ended(4104713, start_s - 9) + "]"));
-  const machine m;
+  const Machine m;
   hmn_fake::set_boot_time(m.tree(), boot_s);
   const auto own_pid = static_cast<std::uint32_t>(getpid());
   add_process(m, own_pid);
@@ -75,7 +75,7 @@ TEST_CASE("an account that the driver has kept") {
     read(m, 4104714, HMN_E_NO_PROCESS);
   }
   SUBCASE("is no row of a list") {
-    const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_PROCESSES);
     for (const hmn_usage& u : p.usages()) CHECK((u.pid < 4104711 || u.pid > 4104713));
   }
 }

@@ -35,12 +35,12 @@ hmn_status read_pool(hmn_context* context, hmn_pool& pool) {
   return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr);
 }
 
-hmn_status read_pool(const machine& m) {
+hmn_status read_pool(const Machine& m) {
   hmn_pool pool;
   return read_pool(m.context(), pool);
 }
 
-hmn_status take(const machine& m, hmn_flags collect, std::uint64_t deadline_ns = 0) {
+hmn_status take(const Machine& m, hmn_flags collect, std::uint64_t deadline_ns = 0) {
   auto options = sized<hmn_snapshot_options>();
   options.collect = collect;
   options.deadline_ns = deadline_ns;
@@ -50,12 +50,12 @@ hmn_status take(const machine& m, hmn_flags collect, std::uint64_t deadline_ns =
   return status;
 }
 
-void cancel(const machine& m) {
+void cancel(const Machine& m) {
   auto error = sized<hmn_error>();
   CHECK(hmn_context_cancel(m.context(), &error) == HMN_OK);
 }
 
-void resume(const machine& m) {
+void resume(const Machine& m) {
   auto error = sized<hmn_error>();
   CHECK(hmn_context_resume(m.context(), &error) == HMN_OK);
 }
@@ -100,8 +100,8 @@ void spin(int round) {
 }
 
 // What a cancel must not leave behind: a device that is set aside, a second session, a diagnostic.
-void check_clean(const machine& m, const fake_nvml& nvml, std::uint32_t devices) {
-  const taken_snapshot taken(m.context(), HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS);
+void check_clean(const Machine& m, const FakeNvml& nvml, std::uint32_t devices) {
+  const TakenSnapshot taken(m.context(), HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS);
   REQUIRE(taken.info().device_count == devices);
   for (std::uint32_t i = 0; i < devices; ++i) {
     CHECK(taken.device(i).state == HMN_RUN_STATE_READY);
@@ -119,9 +119,9 @@ void check_clean(const machine& m, const fake_nvml& nvml, std::uint32_t devices)
 }  // namespace
 
 TEST_CASE("a thousand cancels race with the calls of two threads") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(two_gpus());
-  const machine m;
+  const Machine m;
   REQUIRE(read_pool(m) == HMN_OK);
   nvml.load(two_gpus(hang_in_memory));
   {
@@ -146,11 +146,11 @@ TEST_CASE("a thousand cancels race with the calls of two threads") {
 }
 
 TEST_CASE("a call that would wait for a driver fails until the context is resumed") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const hmn_flags flags : {hmn_flags{0}, hmn_flags{HMN_CONTEXT_NO_THREADS}}) {
     CAPTURE(flags);
     nvml.load(two_gpus());
-    const machine m({.flags = flags});
+    const Machine m({.flags = flags});
     cancel(m);  // before the first reading
     CHECK(read_pool(m) == HMN_E_CANCELLED);
     CHECK(nvml.initialized() == 0);
@@ -192,9 +192,9 @@ TEST_CASE("a call that would wait for a driver fails until the context is resume
 }
 
 TEST_CASE("a call that waits for nothing works while the context is cancelled") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(two_gpus());
-  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(read_pool(m) == HMN_OK);
   cancel(m);
   auto memory = sized<hmn_process_memory>();
@@ -206,7 +206,7 @@ TEST_CASE("a call that waits for nothing works while the context is cancelled") 
   CHECK(take(m, HMN_COLLECT_POOLS, 1) == HMN_OK);  // has no time to wait
   CHECK(take(m, HMN_COLLECT_METRICS) == HMN_E_CANCELLED);
 
-  const machine without({.backends_off = std::uint64_t{1} << HMN_BACKEND_NVML});
+  const Machine without({.backends_off = std::uint64_t{1} << HMN_BACKEND_NVML});
   cancel(without);
   std::uint32_t count = 99;
   CHECK(hmn_device_scan(without.context(), &count, nullptr, nullptr) ==
@@ -215,11 +215,11 @@ TEST_CASE("a call that waits for nothing works while the context is cancelled") 
 }
 
 TEST_CASE("the answer that a cancelled call did not wait for serves the next reading") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const bool comes_first : {false, true}) {
     CAPTURE(comes_first);
     nvml.load(two_gpus());
-    const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
+    const Machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
     std::uint32_t count = 0;
     REQUIRE(hmn_device_scan(m.context(), &count, nullptr, nullptr) == HMN_OK);
     const auto calls = nvml.calls(memory_call);
@@ -245,9 +245,9 @@ TEST_CASE("the answer that a cancelled call did not wait for serves the next rea
 }
 
 TEST_CASE("a reading waits for the driver that a cancelled call has left, as for its own call") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   REQUIRE(read_pool(m) == HMN_OK);
   nvml.load(one_gpu(hang_in_memory));
   Caller pool([&] { return read_pool(m); });
@@ -266,9 +266,9 @@ TEST_CASE("a reading waits for the driver that a cancelled call has left, as for
 }
 
 TEST_CASE("a driver that hangs past the deadline is not waited for again after a cancel") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(1)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(1)});
   REQUIRE(take(m, HMN_COLLECT_POOLS, HMN_MILLISECONDS(patient_ms)) == HMN_OK);
   nvml.load(one_gpu(hang_in_memory));
   Caller pool([&] { return read_pool(m); });
@@ -283,9 +283,9 @@ TEST_CASE("a driver that hangs past the deadline is not waited for again after a
 }
 
 TEST_CASE("without threads a cancel takes effect between driver calls") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(two_gpus(hang_in_memory));
-  const machine m({.flags = HMN_CONTEXT_NO_THREADS, .max_age_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.flags = HMN_CONTEXT_NO_THREADS, .max_age_ns = HMN_MILLISECONDS(patient_ms)});
   Caller snapshot([&] { return take(m, HMN_COLLECT_POOLS); });
   Caller pool([&] { return read_pool(m); });
   snapshot.start();
@@ -303,7 +303,7 @@ TEST_CASE("without threads a cancel takes effect between driver calls") {
 }
 
 TEST_CASE("a cancel ends a program that a call waits for, and the next reading runs it again") {
-  const machine m({}, false);
+  const Machine m({}, false);
   const std::filesystem::path folder = m.tree().path("tool");
   std::filesystem::create_directories(folder);
   const auto install = [&](const std::string& script) {
@@ -340,9 +340,9 @@ TEST_CASE("a cancel ends a program that a call waits for, and the next reading r
 }
 
 TEST_CASE("a cancel wakes those who wait for a sampler, which goes on") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(two_gpus(hang_in_memory));
-  const machine m;
+  const Machine m;
   auto options = sized<hmn_sampler_options>();
   options.interval_ns = HMN_MILLISECONDS(10);
   hmn_sampler* sampler = nullptr;
@@ -393,9 +393,9 @@ TEST_CASE("a cancel wakes those who wait for a sampler, which goes on") {
 }
 
 TEST_CASE("cancel, join, destroy ends the threads of a context whose driver hangs") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu(hang_in_memory));
-  machine m;
+  Machine m;
   std::atomic<hmn_status> status{HMN_OK};
   std::thread thread([&] {
     while (status == HMN_OK) status = read_pool(m);

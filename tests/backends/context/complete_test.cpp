@@ -34,9 +34,9 @@ constexpr const char* another_card = R"({"driver_version": "550.163.01", "device
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 // The fake executable in a folder of its own.
-class tool {
+class Tool {
  public:
-  explicit tool(const machine& m, const std::string& scenario = one_card)
+  explicit Tool(const Machine& m, const std::string& scenario = one_card)
       : folder_(m.tree().path("tool")) {
     std::filesystem::create_directories(folder_);
     std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
@@ -123,7 +123,7 @@ std::uint64_t bit_of(std::uint32_t backend) {
   return std::uint64_t{1} << backend;
 }
 
-hmn_telemetry load_of(const machine& m, hmn_fields fields = 0) {
+hmn_telemetry load_of(const Machine& m, hmn_fields fields = 0) {
   auto load = sized<hmn_telemetry>();
   auto error = sized<hmn_error>();
   const hmn_status said = hmn_telemetry_read(m.context(), 0, fields, &load, &error);
@@ -132,13 +132,13 @@ hmn_telemetry load_of(const machine& m, hmn_fields fields = 0) {
   return load;
 }
 
-hmn_status main_pool(const machine& m, hmn_pool& pool, hmn_error& error) {
+hmn_status main_pool(const Machine& m, hmn_pool& pool, hmn_error& error) {
   pool = sized<hmn_pool>();
   error = sized<hmn_error>();
   return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error);
 }
 
-hmn_diagnostic reason_of(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
+hmn_diagnostic reason_of(const TakenSnapshot& p, hmn_flags subject, hmn_fields field) {
   auto why = sized<hmn_diagnostic>();
   REQUIRE(read_reason(p.handle(), 0, subject, field, &why) == HMN_OK);
   return why;
@@ -152,8 +152,8 @@ std::ptrdiff_t open_descriptors() {
 }  // namespace
 
 TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
-  const machine m({}, false);
-  const tool smi(m);
+  const Machine m({}, false);
+  const Tool smi(m);
   std::uint32_t count = 0;
   auto error = sized<hmn_error>();
   REQUIRE(hmn_device_scan(m.context(), &count, nullptr, &error) == HMN_OK);
@@ -164,47 +164,47 @@ TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
   CHECK(pool.total_bytes == 46068 * mib);
   CHECK(pool.used_bytes == 9123 * mib);
   CHECK(pool.reserved_bytes == 599 * mib);
-  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_PROCESSES);
   REQUIRE(p.info().usage_count == 1);
   CHECK(p.usages()[0].pid == 20037);
   CHECK(p.usages()[0].used_bytes == 538 * mib);
 }
 
 TEST_CASE("a reading starts one process for all devices, and one more for the process list") {
-  const machine m({}, false);
-  const tool smi(m);
-  { const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY); }
+  const Machine m({}, false);
+  const Tool smi(m);
+  { const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY); }
   CHECK(smi.starts() == 1);
-  { const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES); }
+  { const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES); }
   CHECK(smi.starts() == 3);
 }
 
 TEST_CASE("while NVML serves, and when subprocesses are forbidden, the tool is not started") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
   SUBCASE("NVML serves") {
-    const machine m;
-    const tool smi(m);
-    const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+    const Machine m;
+    const Tool smi(m);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_PROCESSES);
     CHECK(p.device(0).backend == HMN_BACKEND_NVML);
     CHECK(smi.starts() == 0);
   }
   SUBCASE("forbidden") {
-    const machine m({.flags = HMN_CONTEXT_NO_SUBPROCESS}, false);
-    const tool smi(m);
-    const taken_snapshot p(m.context());
+    const Machine m({.flags = HMN_CONTEXT_NO_SUBPROCESS}, false);
+    const Tool smi(m);
+    const TakenSnapshot p(m.context());
     CHECK(p.info().device_count == 0);
     CHECK(smi.starts() == 0);
   }
 }
 
 TEST_CASE("a card that the tool listed") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlInit*", "result": 9}])"));
-  const machine m;
-  const tool smi(m);
+  const Machine m;
+  const Tool smi(m);
   {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).backend == HMN_BACKEND_NVIDIA_SMI);
     const auto why = p.diagnostics();
@@ -215,7 +215,7 @@ TEST_CASE("a card that the tool listed") {
   SUBCASE("keeps its index when NVML comes back") {
     nvml.load(one_gpu());
     CHECK(comes_true([&] {
-      const taken_snapshot p(m.context());
+      const TakenSnapshot p(m.context());
       REQUIRE(p.info().device_count == 1);
       CHECK(p.device(0).index == 0);
       return p.device(0).backend == HMN_BACKEND_NVML;
@@ -224,7 +224,7 @@ TEST_CASE("a card that the tool listed") {
   SUBCASE("is lost when NVML comes back without it") {
     nvml.load(another_card);
     CHECK(comes_true([&] {
-      const taken_snapshot p(m.context());
+      const TakenSnapshot p(m.context());
       return p.info().device_count == 2 && p.device(0).state == HMN_RUN_STATE_LOST &&
              p.device(1).state == HMN_RUN_STATE_READY;
     }));
@@ -232,13 +232,13 @@ TEST_CASE("a card that the tool listed") {
 }
 
 TEST_CASE("where NVML has all values the tool is not started, and nothing more is opened") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card());
-  const machine m;
-  const tool smi(m, smi_with());
-  { const taken_snapshot first(m.context(), everything); }
+  const Machine m;
+  const Tool smi(m, smi_with());
+  { const TakenSnapshot first(m.context(), everything); }
   const auto before = open_descriptors();
-  const taken_snapshot p(m.context(), everything);
+  const TakenSnapshot p(m.context(), everything);
   const hmn_telemetry load = load_of(m);
   CHECK(load.backends == bit_of(HMN_BACKEND_NVML));
   auto pool = sized<hmn_pool>();
@@ -252,10 +252,10 @@ TEST_CASE("where NVML has all values the tool is not started, and nothing more i
 }
 
 TEST_CASE("telemetry of which NVML can read nothing is the tool's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_telemetry("UNKNOWN")));
-  const machine m;
-  const tool smi(m, smi_with());
+  const Machine m;
+  const Tool smi(m, smi_with());
   const hmn_telemetry load = load_of(m);
   CHECK(load.backend == HMN_BACKEND_NVIDIA_SMI);
   CHECK(load.backends == bit_of(HMN_BACKEND_NVIDIA_SMI));
@@ -280,11 +280,11 @@ TEST_CASE("telemetry of which NVML can read nothing is the tool's") {
 }
 
 TEST_CASE("a single value that fails is absent, and does not start the tool") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "UNKNOWN", "nvmlDeviceGetName": "UNKNOWN")"));
-  const machine m;
-  const tool smi(m, smi_with());
-  const taken_snapshot p(m.context(), everything);
+  const Machine m;
+  const Tool smi(m, smi_with());
+  const TakenSnapshot p(m.context(), everything);
   const hmn_diagnostic why = reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_PERCENT);
   CHECK(why.backend == HMN_BACKEND_NVML);
   CHECK(why.native_code == 999);
@@ -293,7 +293,7 @@ TEST_CASE("a single value that fails is absent, and does not start the tool") {
 }
 
 TEST_CASE("memory that NVML does not give is the tool's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   std::string results, members;
   SUBCASE("an error") {
     results = R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")";
@@ -309,8 +309,8 @@ TEST_CASE("memory that NVML does not give is the tool's") {
                    "memory_v2": {"total": "0xffffffffffffffff"})";
   }
   nvml.load(full_card(results, members));
-  const machine m;
-  const tool smi(m, smi_with());
+  const Machine m;
+  const Tool smi(m, smi_with());
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   REQUIRE(main_pool(m, pool, error) == HMN_OK);
@@ -324,12 +324,12 @@ TEST_CASE("memory that NVML does not give is the tool's") {
 }
 
 TEST_CASE("used memory that does not add up is absent, and does not start the tool") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const std::string odd = R"({"total": "45 GiB", "free": "36480 MiB", "used": "1 GiB"})";
   nvml.load(full_card({}, R"(, "memory": )" + odd + R"(, "memory_v2": )" + odd));
-  const machine m;
-  const tool smi(m, smi_with());
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const Machine m;
+  const Tool smi(m, smi_with());
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   REQUIRE(p.pools().size() == 1);
   const hmn_pool pool = p.pools()[0];
   CHECK(pool.backend == HMN_BACKEND_NVML);
@@ -340,14 +340,14 @@ TEST_CASE("used memory that does not add up is absent, and does not start the to
 }
 
 TEST_CASE("a library that has no more than identities leaves the other values to the tool") {
-  const fake_nvml nvml(HMN_FAKE_NVML_INIT_ONLY);
+  const FakeNvml nvml(HMN_FAKE_NVML_INIT_ONLY);
   nvml.load(full_card());
-  const machine m({}, false);
+  const Machine m({}, false);
   auto error = sized<hmn_error>();
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_NVML, HMN_FAKE_NVML_INIT_ONLY, &error) ==
           HMN_OK);
-  const tool smi(m, smi_with({}, R"({"pid": 20037, "process_name": "a", "used_gpu_memory": 538})"));
-  const taken_snapshot p(m.context(), everything);
+  const Tool smi(m, smi_with({}, R"({"pid": 20037, "process_name": "a", "used_gpu_memory": 538})"));
+  const TakenSnapshot p(m.context(), everything);
   REQUIRE(p.info().device_count == 1);
   CHECK(p.device(0).backend == HMN_BACKEND_NVML);
   CHECK(std::string(p.device(0).name) == "NVIDIA L40S");
@@ -363,13 +363,13 @@ TEST_CASE("a library that has no more than identities leaves the other values to
 }
 
 TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const std::string own = std::to_string(getpid());
   nvml.load(full_card({}, R"(, "processes": {"compute": [
     {"pid": "self", "used": null}, {"pid": 4104711, "used": "1 GiB"}], "graphics": [
     {"pid": 4104712, "used": null}]})"));
-  const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": )" + own +
+  const Machine m;
+  const Tool smi(m, smi_with({}, R"({"pid": )" + own +
                                      R"(, "process_name": "a", "used_gpu_memory": 300},
     {"pid": 4104711, "process_name": "b", "used_gpu_memory": 9}, {"pid": 5, "used_gpu_memory": 1})"));
   auto row = sized<hmn_usage>();
@@ -386,7 +386,7 @@ TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
     CHECK(row.used_bytes == 300 * mib);
   }
   SUBCASE("in the list, which stays that of NVML") {
-    const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_PROCESSES);
     REQUIRE(p.usages().size() == 3);
     for (const hmn_usage& each : p.usages()) {
       const bool has_used = (each.present & HMN_USAGE_HAS_USED) != 0;
@@ -401,11 +401,11 @@ TEST_CASE("the memory of a process that NVML lists without it is the tool's") {
 }
 
 TEST_CASE("processes that NVML cannot list are the tool's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGet*RunningProcesses*": "UNKNOWN")"));
-  const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9})"));
-  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
+  const Machine m;
+  const Tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9})"));
+  const TakenSnapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
   REQUIRE(p.usages().size() == 1);
   CHECK(p.usages()[0].used_bytes == 9 * mib);
   CHECK(p.usages()[0].backend == HMN_BACKEND_NVIDIA_SMI);
@@ -421,10 +421,10 @@ TEST_CASE("processes that NVML cannot list are the tool's") {
 }
 
 TEST_CASE("a process that NVML does not list is no reason to start the tool") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card());
-  const machine m;
-  const tool smi(m, smi_with());
+  const Machine m;
+  const Tool smi(m, smi_with());
   auto row = sized<hmn_usage>();
   CHECK(hmn_usage_read(m.context(), 0, 4104711, 0, &row, nullptr) == HMN_E_NO_PROCESS);
   CHECK(smi.starts() == 0);
@@ -432,7 +432,7 @@ TEST_CASE("a process that NVML does not list is no reason to start the tool") {
 
 namespace {
 
-hmn_pool fresh_pool(const machine& m) {
+hmn_pool fresh_pool(const Machine& m) {
   hmn_pool pool;
   hmn_error error;
   const hmn_status said = main_pool(m, pool, error);
@@ -453,10 +453,10 @@ constexpr const char* no_memory_call = R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")
 }  // namespace
 
 TEST_CASE("an answer of the tool serves a second, fresh and with its age; then it runs again") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(std::string(no_memory_call) + ", " + no_telemetry("UNKNOWN")));
-  const machine m({.stale_ns = HMN_MILLISECONDS(60'000)});
-  const tool smi(m, smi_using(1000));
+  const Machine m({.stale_ns = HMN_MILLISECONDS(60'000)});
+  const Tool smi(m, smi_using(1000));
   const std::uint64_t begun = now_ns();
   CHECK(fresh_pool(m).used_bytes == 1000 * mib);
   const std::uint64_t answered = now_ns();
@@ -469,7 +469,7 @@ TEST_CASE("an answer of the tool serves a second, fresh and with its age; then i
     const hmn_telemetry power = load_of(m, HMN_TELEMETRY_HAS_POWER);  // of the same run
     CHECK(power.power_watts == 57);
     CHECK((power.notes & HMN_NOTE_STALE) == 0);
-    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
     CHECK((p.pools().at(0).notes & HMN_NOTE_STALE) == 0);
     if (pool.used_bytes != 1000 * mib) return pool.used_bytes == 9000 * mib;
     CHECK(asked - answered < longest_ns);
@@ -482,10 +482,10 @@ TEST_CASE("an answer of the tool serves a second, fresh and with its age; then i
 }
 
 TEST_CASE("values that the tool fills in decide what fits, each time") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m;
-  const tool smi(m, smi_using(9000));
+  const Machine m;
+  const Tool smi(m, smi_using(9000));
   hmn_tracker* tracker = nullptr;
   REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &tracker, nullptr) == HMN_OK);
   for (int i = 0; i < 10; ++i) {
@@ -499,12 +499,12 @@ TEST_CASE("values that the tool fills in decide what fits, each time") {
 }
 
 TEST_CASE("many threads share one run of the tool, also its first") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(
       full_card(no_memory_call, R"(, "processes": {"compute": [{"pid": 4104711, "used": null}],
                                         "graphics": [], "mps": []})"));
-  const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9})"));
+  const Machine m;
+  const Tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9})"));
   std::atomic<int> right{0};
   const auto ask = [&] {
     for (int i = 0; i < 20; ++i) {
@@ -527,10 +527,10 @@ TEST_CASE("many threads share one run of the tool, also its first") {
 }
 
 TEST_CASE("a sampler that is faster than the tool shows its last values with their age") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(std::string(no_memory_call) + ", " + no_telemetry("UNKNOWN")));
-  const machine m;
-  const tool smi(m, smi_with());
+  const Machine m;
+  const Tool smi(m, smi_with());
   auto how = sized<hmn_sampler_options>();
   how.interval_ns = HMN_MILLISECONDS(50);
   hmn_sampler* sampler = nullptr;
@@ -561,24 +561,24 @@ TEST_CASE("a sampler that is faster than the tool shows its last values with the
 }
 
 TEST_CASE("a card of which NVML has no value for good does not start the tool") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetFanSpeed*": "NOT_SUPPORTED",
                          "nvmlDeviceGetEncoderUtilization": "NOT_SUPPORTED")"));
-  const machine m;
-  const tool smi(m, smi_with());
+  const Machine m;
+  const Tool smi(m, smi_with());
   CHECK((load_of(m).present & HMN_TELEMETRY_HAS_FAN_PERCENT) == 0);
-  const taken_snapshot p(m.context(), everything);
+  const TakenSnapshot p(m.context(), everything);
   CHECK(reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_FAN_PERCENT).reason ==
         HMN_REASON_UNSUPPORTED);
   CHECK(smi.starts() == 0);
 }
 
 TEST_CASE("a reading of other subjects blames the tool for no process list") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m;
-  const tool smi(m, smi_with());
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
+  const Machine m;
+  const Tool smi(m, smi_with());
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
   for (const hmn_diagnostic& d : p.diagnostics()) {
     CAPTURE(d.message);
     CHECK(d.subject != HMN_COLLECT_PROCESSES);
@@ -590,14 +590,14 @@ TEST_CASE("a reading of other subjects blames the tool for no process list") {
 
 TEST_CASE(
     "a list of processes that NVML cannot read is joined with the tool's, and stays partial") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetComputeRunningProcesses*": "UNKNOWN")",
                       R"(, "processes": {"compute": [], "graphics": [
                            {"pid": 4104712, "used": "1 GiB"}], "mps": []})"));
-  const machine m;
-  const tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9},
+  const Machine m;
+  const Tool smi(m, smi_with({}, R"({"pid": 4104711, "process_name": "b", "used_gpu_memory": 9},
                                     {"pid": 4104712, "process_name": "c", "used_gpu_memory": 8})"));
-  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS);
   REQUIRE(p.usages().size() == 2);
   CHECK(p.usages()[0].pid == 4104711);
   CHECK(p.usages()[0].used_bytes == 9 * mib);
@@ -614,16 +614,16 @@ TEST_CASE(
 }
 
 TEST_CASE("what neither has is asked for once, and its reason is NVML's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(
       full_card(no_telemetry("NO_PERMISSION"),
                 R"(, "processes": {"compute": [{"pid": 4104711, "used": null}], "graphics": []})"));
-  const machine m;
-  const tool smi(m, R"({"gpus": [{"fields": {
+  const Machine m;
+  const Tool smi(m, R"({"gpus": [{"fields": {
     "uuid": "GPU-11111111-2222-3333-4444-555555555555", "pci.bus_id": "00000000:01:00.0"},
     "compute_apps": [{"pid": 4104711, "used_gpu_memory": "[N/A]"}]}]})");
   const auto check = [&] {
-    const taken_snapshot p(m.context(), everything);
+    const TakenSnapshot p(m.context(), everything);
     const hmn_diagnostic why = reason_of(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);
     CHECK(why.backend == HMN_BACKEND_NVML);
     CHECK(why.status == HMN_E_PERMISSION);
@@ -638,12 +638,12 @@ TEST_CASE("what neither has is asked for once, and its reason is NVML's") {
 }
 
 TEST_CASE("what the tool fails to read now is asked for again") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call, R"(, "processes": {"compute": [
     {"pid": "self", "used": null}], "graphics": []})"));
-  const machine m;
+  const Machine m;
   const std::string own = R"({"pid": )" + std::to_string(getpid()) + R"(, "used_gpu_memory": )";
-  const tool smi(m,
+  const Tool smi(m,
                  smi_with(R"("memory.total": "[Unknown Error]")", own + R"("[Unknown Error]"})"));
   hmn_pool pool;
   hmn_error error;
@@ -660,7 +660,7 @@ TEST_CASE("what the tool fails to read now is asked for again") {
 }
 
 TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(R"("nvmlDeviceGetMemoryInfo*": "UNKNOWN")"));
   std::string answer = smi_with(R"("memory.total": "[N/A]", "memory.used": "[N/A]",
                                    "memory.free": "[N/A]", "memory.reserved": "[N/A]")");
@@ -674,14 +674,14 @@ TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card'
     answer.replace(answer.find("GPU-1111"), 8, "GPU-2222");
     answer.replace(answer.find("00000000:01"), 11, "00000000:02");
   }
-  const machine m;
-  const tool smi(m, answer);
+  const Machine m;
+  const Tool smi(m, answer);
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   CHECK(main_pool(m, pool, error) == HMN_E_BACKEND);
   CHECK(error.backend == HMN_BACKEND_NVML);
   CHECK(error.native_code == 999);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.info().device_count == 1);
   CHECK(p.device(0).memory_kind != HMN_MEMORY_KIND_UNIFIED);
   CHECK(p.pools().empty());
@@ -692,13 +692,13 @@ TEST_CASE("a fault of both is NVML's, and makes no other memory out of the card'
 }
 
 TEST_CASE("the tool is not started for a card that sleeps or is let to") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call,
                       R"(, "utilization": {"gpu": 0, "memory": 0},
                     "processes": {"compute": [], "graphics": [], "mps": []})"));
-  const machine m({.idle_close_ns = HMN_MILLISECONDS(100)});
-  const tool smi(m, smi_with());
-  hmn_fake::pci_device place;
+  const Machine m({.idle_close_ns = HMN_MILLISECONDS(100)});
+  const Tool smi(m, smi_with());
+  hmn_fake::PciDevice place;
   place.address = "0000:01:00.0";
   place.vendor = 0x10de;
   place.device = 0x26b9;
@@ -706,7 +706,7 @@ TEST_CASE("the tool is not started for a card that sleeps or is let to") {
   SUBCASE("asleep") {
     place.runtime_status = "suspended";
     hmn_fake::add_pci_device(m.tree(), place);
-    const taken_snapshot p(m.context(), everything);
+    const TakenSnapshot p(m.context(), everything);
     CHECK(p.device(0).state == HMN_RUN_STATE_ASLEEP);
     CHECK(smi.starts() == 0);
   }
@@ -721,18 +721,18 @@ TEST_CASE("the tool is not started for a card that sleeps or is let to") {
     }));
     const int starts = smi.starts();
     usleep(interval_us);  // of the 10 s of rest
-    const taken_snapshot p(m.context(), everything);
+    const TakenSnapshot p(m.context(), everything);
     CHECK(nvml.initialized() == 0);
     CHECK(smi.starts() == starts);
   }
 }
 
 TEST_CASE("the tool is not started again when another card falls asleep, which it would wake") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m;
-  const tool smi(m, smi_with());
-  hmn_fake::pci_device other;
+  const Machine m;
+  const Tool smi(m, smi_with());
+  hmn_fake::PciDevice other;
   other.address = "0000:02:00.0";
   other.vendor = 0x10de;
   other.device = 0x26b9;
@@ -753,17 +753,17 @@ TEST_CASE("the tool is not started again when another card falls asleep, which i
 }
 
 TEST_CASE("the tool is not started where the context starts no programs, or not this one") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  options o;
+  Options o;
   SUBCASE("none") {
     o.flags = HMN_CONTEXT_NO_SUBPROCESS;
   }
   SUBCASE("not this one") {
     o.backends_off = bit_of(HMN_BACKEND_NVIDIA_SMI);
   }
-  const machine m(o);
-  const tool smi(m, smi_with());
+  const Machine m(o);
+  const Tool smi(m, smi_with());
   hmn_pool pool;
   hmn_error error;
   CHECK(main_pool(m, pool, error) == HMN_E_BACKEND);
@@ -771,12 +771,12 @@ TEST_CASE("the tool is not started where the context starts no programs, or not 
 }
 
 TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NVML") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(1500)});
-  const tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(1500)});
+  const Tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
   const auto check = [&] {
-    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
     auto load = sized<hmn_telemetry>();
     REQUIRE(hmn_snapshot_find_telemetry(p.handle(), 0, &load, nullptr) == HMN_OK);
     CHECK(load.power_watts == 17);
@@ -791,10 +791,10 @@ TEST_CASE("a tool that hangs costs no more than the deadline, and no value of NV
 }
 
 TEST_CASE("a tool that hangs is given up after five seconds, however long the reading may take") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(patient_ms)});
-  const tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(patient_ms)});
+  const Tool smi(m, R"({"gpus": [], "behaviour": {"hang": true}})");
   hmn_pool pool;
   hmn_error error;
   const double took = milliseconds_of([&] { CHECK(main_pool(m, pool, error) == HMN_E_BACKEND); });
@@ -803,11 +803,11 @@ TEST_CASE("a tool that hangs is given up after five seconds, however long the re
 }
 
 TEST_CASE("a tool that begins to hang leaves its last values, which grow stale") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m(
+  const Machine m(
       {.deadline_ns = HMN_MILLISECONDS(1000), .stale_ns = HMN_MILLISECONDS(patient_ms)});
-  const tool smi(m, smi_with());
+  const Tool smi(m, smi_with());
   fresh_pool(m);
   const std::uint64_t answered = now_ns();
   smi.print(R"({"gpus": [], "behaviour": {"hang": true}})");
@@ -825,20 +825,20 @@ TEST_CASE("a tool that begins to hang leaves its last values, which grow stale")
   const double took = milliseconds_of(check);
   CHECK(took < 1000 + patient_ms / 10.0);
   CHECK(quickest_of(3, check) < 500);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(reason_of(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE).reason == HMN_REASON_TIMED_OUT);
   CHECK(smi.starts() == 2);
 }
 
 TEST_CASE("a card that NVML no longer lists is lost, whatever the tool listed") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(full_card(no_memory_call));
-  const machine m;
-  const tool smi(m, smi_with());
+  const Machine m;
+  const Tool smi(m, smi_with());
   fresh_pool(m);
   nvml.load(another_card);
   CHECK(comes_true([&] {
-    const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_DEVICES);
     return p.device(0).state == HMN_RUN_STATE_LOST;
   }));
 }

@@ -12,12 +12,12 @@ namespace {
 
 constexpr const char* mismatch = R"({"rules": [{"call": "nvmlInit*", "result": 18}]})";
 
-struct counted {
+struct Counted {
   hmn_status status;
   std::uint32_t count = 99;
   hmn_error error = sized<hmn_error>();
 
-  explicit counted(const machine& m) {
+  explicit Counted(const Machine& m) {
     status = hmn_device_scan(m.context(), &count, nullptr, &error);
     CAPTURE(error.message);
     CHECK(error.status == status);
@@ -27,7 +27,7 @@ struct counted {
   }
 };
 
-void add_card_of_another_vendor(const machine& m) {
+void add_card_of_another_vendor(const Machine& m) {
   const std::string node = "sys/class/drm/renderD128/";
   m.tree().write(node + "dev", "226:128\n");
   m.tree().write(node + "device/uevent", "DRIVER=virtio_gpu\nPCI_SLOT_NAME=0000:00:02.0\n");
@@ -37,10 +37,10 @@ void add_card_of_another_vendor(const machine& m) {
 }  // namespace
 
 TEST_CASE("a driver that does not match its library hides devices: no count") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(mismatch);
-  const machine m;
-  const counted none(m);
+  const Machine m;
+  const Counted none(m);
   CHECK(none.status == HMN_E_BACKEND);
   CHECK(none.count == 0);
   CHECK(none.error.backend == HMN_BACKEND_NVML);
@@ -55,7 +55,7 @@ TEST_CASE("a driver that does not match its library hides devices: no count") {
     CHECK(index == 0);
   }
   SUBCASE("but a snapshot, with the reason") {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     CHECK(p.info().device_count == 0);
     CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
     REQUIRE(!p.diagnostics().empty());
@@ -64,9 +64,9 @@ TEST_CASE("a driver that does not match its library hides devices: no count") {
 }
 
 TEST_CASE("a library that cannot be loaded hides devices: no count") {
-  const machine m({}, false);
+  const Machine m({}, false);
   m.tree().write("no/libnvidia-ml.so.1", "no library");
-  const counted none(m);
+  const Counted none(m);
   CHECK(none.status == HMN_E_BACKEND);
   CHECK(none.count == 0);
   CHECK(none.says("libnvidia-ml.so.1"));
@@ -74,25 +74,25 @@ TEST_CASE("a library that cannot be loaded hides devices: no count") {
 
 TEST_CASE(
     "a device of another vendor is known: what the left-over library fails with is no matter") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(mismatch);
-  const machine m;
+  const Machine m;
   add_card_of_another_vendor(m);
-  const counted one(m);
+  const Counted one(m);
   CHECK(one.status == HMN_OK);
   CHECK(one.count == 1);
 }
 
 TEST_CASE("a library that is not installed, and a driver that is not loaded, have no device") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(R"({"rules": [{"call": "nvmlInit*", "result": "DRIVER_NOT_LOADED"}]})");
   bool is_installed = false;
   SUBCASE("not installed") {}
   SUBCASE("not loaded") {
     is_installed = true;
   }
-  const machine m({}, is_installed);
-  const counted none(m);
+  const Machine m({}, is_installed);
+  const Counted none(m);
   CHECK(none.status == HMN_OK);
   CHECK(none.count == 0);
 }

@@ -26,12 +26,12 @@ hmn_status read_pool(hmn_context* context, hmn_pool& pool, hmn_error& error) {
 }
 
 // Whatever the context's own deadline is.
-void read_patiently(const machine& m) {
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS, patient_ms);
+void read_patiently(const Machine& m) {
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS, patient_ms);
   REQUIRE(p.info().pool_count == 1);
 }
 
-bool gets_stuck(const machine& m, const fake_nvml& nvml) {
+bool gets_stuck(const Machine& m, const FakeNvml& nvml) {
   hmn_pool pool;
   hmn_error error;
   return comes_true([&] {
@@ -43,9 +43,9 @@ bool gets_stuck(const machine& m, const fake_nvml& nvml) {
 }  // namespace
 
 TEST_CASE("a driver that hangs costs the deadline, then nothing; the last value is marked stale") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   hmn_pool pool;
   hmn_error error;
   const std::uint64_t before = now_ns();
@@ -79,9 +79,9 @@ TEST_CASE("a driver that hangs costs the deadline, then nothing; the last value 
 }
 
 TEST_CASE("a value that is older than it may be is a timeout, at the deadline and then at once") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(1)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(400), .stale_ns = HMN_MILLISECONDS(1)});
   hmn_pool pool;
   hmn_error error;
   read_patiently(m);
@@ -99,13 +99,13 @@ TEST_CASE("a value that is older than it may be is a timeout, at the deadline an
 }
 
 TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what does not hang") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.stale_ns = HMN_MILLISECONDS(1)});
+  const Machine m({.stale_ns = HMN_MILLISECONDS(1)});
   read_patiently(m);
   usleep(5000);
   nvml.load(one_gpu(hang_in_memory));
-  const taken_snapshot p(m.context(), 0, 150);  // would never return
+  const TakenSnapshot p(m.context(), 0, 150);  // would never return
   CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
   CHECK(p.info().device_count == 1);
   CHECK(p.device(0).state == HMN_RUN_STATE_HUNG);
@@ -119,13 +119,13 @@ TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what do
 }
 
 TEST_CASE("an opening may take longer than the deadline of a reading") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   // One that the machine held up for longer than the deadline shows nothing.
   CHECK(comes_true([&] {
     nvml.settle();
     nvml.reset();
     nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlInit*", "delay_ms": 600}])"));
-    const machine m({.deadline_ns = HMN_MILLISECONDS(300)});
+    const Machine m({.deadline_ns = HMN_MILLISECONDS(300)});
     hmn_pool pool;
     hmn_error error;
     return read_pool(m.context(), pool, error) == HMN_OK && (pool.notes & HMN_NOTE_STALE) == 0;
@@ -133,9 +133,9 @@ TEST_CASE("an opening may take longer than the deadline of a reading") {
 }
 
 TEST_CASE("an opening past its own deadline goes on for later calls") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlInit*", "hang": true}])"));
-  const machine m(
+  const Machine m(
       {.deadline_ns = HMN_MILLISECONDS(200), .open_deadline_ns = HMN_MILLISECONDS(200)});
   std::uint32_t count = 99;
   auto error = sized<hmn_error>();
@@ -153,9 +153,9 @@ TEST_CASE("an opening past its own deadline goes on for later calls") {
 }
 
 TEST_CASE("a context is destroyed at once while a driver call hangs") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu(hang_in_memory));
-  machine m({.deadline_ns = HMN_MILLISECONDS(50)});
+  Machine m({.deadline_ns = HMN_MILLISECONDS(50)});
   REQUIRE(gets_stuck(m, nvml));
   m.destroy();  // would never return
   CHECK(nvml.inside() == 1);

@@ -45,22 +45,22 @@ const hmn_pool* pool_of(const std::vector<hmn_pool>& pools, std::uint32_t device
   return found == pools.end() ? nullptr : &*found;
 }
 
-bool is_fresh(const taken_snapshot& p, std::uint32_t device) {
+bool is_fresh(const TakenSnapshot& p, std::uint32_t device) {
   const auto pools = p.pools();
   const hmn_pool* const pool = pool_of(pools, device);
   return pool != nullptr && (pool->notes & HMN_NOTE_STALE) == 0 &&
          pool->used_bytes == used_by(device) && p.device(device).state == HMN_RUN_STATE_READY;
 }
 
-bool has_reason(const taken_snapshot& p, const char* words) {
+bool has_reason(const TakenSnapshot& p, const char* words) {
   const auto given = p.diagnostics();
   return std::any_of(given.begin(), given.end(), [&](const hmn_diagnostic& d) {
     return d.status == HMN_E_TIMEOUT && std::string(d.message).find(words) != std::string::npos;
   });
 }
 
-bool are_all_fresh(const machine& m, std::uint32_t count) {
-  const taken_snapshot p(m.context());
+bool are_all_fresh(const Machine& m, std::uint32_t count) {
+  const TakenSnapshot p(m.context());
   for (std::uint32_t i = 0; i < count; ++i) {
     if (p.info().device_count != count || !is_fresh(p, i)) return false;
   }
@@ -68,9 +68,9 @@ bool are_all_fresh(const machine& m, std::uint32_t count) {
 }
 
 // Only the hung device lacks values, with the reason, and keeps its place.
-void check_one_hung(const machine& m, std::uint32_t hung, std::uint32_t count = 2) {
+void check_one_hung(const Machine& m, std::uint32_t hung, std::uint32_t count = 2) {
   const double spent = milliseconds_of([&] {
-    const taken_snapshot p(m.context(), all);
+    const TakenSnapshot p(m.context(), all);
     REQUIRE(p.info().device_count == count);
     for (std::uint32_t i = 0; i < count; ++i) {
       CAPTURE(i);
@@ -83,7 +83,7 @@ void check_one_hung(const machine& m, std::uint32_t hung, std::uint32_t count = 
   CHECK(spent < patient_ms / 2);
 }
 
-void check_return(const machine& m, const fake_nvml& nvml, std::uint32_t count = 2) {
+void check_return(const Machine& m, const FakeNvml& nvml, std::uint32_t count = 2) {
   nvml.load(gpus(count));
   CHECK(comes_true([&] {
     nvml.release();
@@ -105,11 +105,11 @@ constexpr const char* calls[] = {"nvmlDeviceGetHandleByIndex*",
 }  // namespace
 
 TEST_CASE("a device that hangs in any call costs the first reading of the other nothing") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const char* call : calls) {
     INFO(std::string(call));
     nvml.load(gpus(2, hang(0, call)));
-    const machine m;
+    const Machine m;
     check_one_hung(m, 0);
     CHECK(nvml.hanging() == 1);
     check_return(m, nvml);
@@ -117,9 +117,9 @@ TEST_CASE("a device that hangs in any call costs the first reading of the other 
 }
 
 TEST_CASE("a device that hangs later costs the other nothing either, and may hang again") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(2));
-  const machine m({.stale_ns = HMN_MILLISECONDS(1)});
+  const Machine m({.stale_ns = HMN_MILLISECONDS(1)});
   REQUIRE(are_all_fresh(m, 2));
   for (const char* call : {"nvmlDeviceGetMemoryInfo*", "nvmlDeviceGetUtilizationRates"}) {
     INFO(std::string(call));
@@ -133,10 +133,10 @@ TEST_CASE("a device that hangs later costs the other nothing either, and may han
 }
 
 TEST_CASE("of three devices two may hang") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(3, hang(0) + ", " + hang(1)));
-  const machine m;
-  const taken_snapshot p(m.context());
+  const Machine m;
+  const TakenSnapshot p(m.context());
   REQUIRE(p.info().device_count == 3);
   CHECK(is_fresh(p, 2));
   CHECK(p.device(0).state == HMN_RUN_STATE_HUNG);
@@ -146,12 +146,12 @@ TEST_CASE("of three devices two may hang") {
 }
 
 TEST_CASE("of eight devices seven may hang") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   std::string rules = hang(0);
   for (unsigned i = 1; i < 7; ++i) rules += ", " + hang(i);
   nvml.load(gpus(8, rules));
-  const machine m;
-  const taken_snapshot p(m.context());
+  const Machine m;
+  const TakenSnapshot p(m.context());
   REQUIRE(p.info().device_count == 8);
   CHECK(is_fresh(p, 7));
   for (std::uint32_t i = 0; i < 7; ++i) CHECK(p.device(i).state == HMN_RUN_STATE_HUNG);
@@ -161,17 +161,17 @@ TEST_CASE("of eight devices seven may hang") {
 }
 
 TEST_CASE("a driver that uses up the deadline leaves the sources that need little their part") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(2, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(1000), .stale_ns = HMN_MILLISECONDS(1)});
-  const hmn_fake::tree& t = m.tree();
-  hmn_fake::pci_device card = hmn_fake::amd_card("0000:63:00.0");
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(1000), .stale_ns = HMN_MILLISECONDS(1)});
+  const hmn_fake::Tree& t = m.tree();
+  hmn_fake::PciDevice card = hmn_fake::amd_card("0000:63:00.0");
   card.drm_nodes = {"card0", "renderD128"};
   card.files = {{"mem_info_vram_total", "8589934592\n"}, {"mem_info_vram_used", "1073741824\n"}};
   hmn_fake::add_pci_device(t, card);
   // That of /dev/null, which stands for the node.
   t.write("sys/" + hmn_fake::pci_folder(card.address) + "/drm/renderD128/dev", "1:3\n");
-  hmn_fake::process client = hmn_fake::simple_process(42, "drawing", 100, 10);
+  hmn_fake::Process client = hmn_fake::simple_process(42, "drawing", 100, 10);
   client.descriptors = {{3, "/dev/null"}};
   client.fdinfo = {{3,
                     "pos:\t0\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:63:00.0\n"
@@ -181,7 +181,7 @@ TEST_CASE("a driver that uses up the deadline leaves the sources that need littl
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, t.path("proc").c_str(), nullptr) ==
           HMN_OK);
   for (int i = 0; i < 2; ++i) {
-    const taken_snapshot p(m.context(), all);
+    const TakenSnapshot p(m.context(), all);
     REQUIRE(p.usages().size() == 1);
     CHECK(p.usages()[0].pid == 42);
     CHECK(p.usages()[0].used_bytes == 2048 * 1024);
@@ -190,9 +190,9 @@ TEST_CASE("a driver that uses up the deadline leaves the sources that need littl
 }
 
 TEST_CASE("a direct reading of another device than the hung one is fresh") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(2));
-  const machine m(
+  const Machine m(
       {.deadline_ns = HMN_MILLISECONDS(2000), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 2); }));
   nvml.load(gpus(2, hang(0)));
@@ -218,9 +218,9 @@ TEST_CASE("a direct reading of another device than the hung one is fresh") {
 }
 
 TEST_CASE("a device that is slow, but within the deadline, is read") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(2));
-  const machine m;
+  const Machine m;
   REQUIRE(are_all_fresh(m, 2));
   nvml.load(
       gpus(2, R"({"call": "nvmlDeviceGetMemoryInfo*", "device": 0, "delay_ms": 600, "times": 1})"));
@@ -228,22 +228,22 @@ TEST_CASE("a device that is slow, but within the deadline, is read") {
 }
 
 TEST_CASE("devices that all start slowly are read once they have") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(3, R"({"call": "nvmlDeviceGetHandleByIndex*", "delay_ms": 700, "times": 3})"));
-  const machine m;
+  const Machine m;
   CHECK(are_all_fresh(m, 3));
 }
 
 TEST_CASE("a library that is locked takes all its devices along, once for one deadline") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(3));
   constexpr std::uint32_t deadline_ms = 2000;
-  const machine m(
+  const Machine m(
       {.deadline_ns = HMN_MILLISECONDS(deadline_ms), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
   nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
   const double spent = milliseconds_of([&] {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     REQUIRE(p.pools().size() == 3);
     for (const hmn_pool& pool : p.pools()) CHECK((pool.notes & HMN_NOTE_STALE) != 0);
     for (std::uint32_t i = 0; i < 3; ++i) CHECK(p.device(i).state == HMN_RUN_STATE_HUNG);
@@ -253,18 +253,18 @@ TEST_CASE("a library that is locked takes all its devices along, once for one de
   });
   CHECK(spent >= deadline_ms * 0.9);
   CHECK(spent < deadline_ms * 3);
-  CHECK(quickest_of(10, [&] { const taken_snapshot p(m.context()); }) < 200);
+  CHECK(quickest_of(10, [&] { const TakenSnapshot p(m.context()); }) < 200);
   CHECK(nvml.inside() == 2);  // no more threads are started
   check_return(m, nvml, 3);
 }
 
 TEST_CASE("a library that is locked from the first reading on is the reason, at the deadline") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   constexpr std::uint32_t deadline_ms = 2000;
   nvml.load(gpus(3, hang(0, "nvmlDeviceGetMemoryInfo*", R"(, "holds_lock": true)")));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(deadline_ms)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(deadline_ms)});
   const double spent = milliseconds_of([&] {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     CHECK(p.info().device_count == 0);
     CHECK(p.info().pool_count == 0);
     CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
@@ -277,13 +277,13 @@ TEST_CASE("a library that is locked from the first reading on is the reason, at 
 }
 
 TEST_CASE("a lost device costs its own values only") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(2));
-  const machine m;
+  const Machine m;
   REQUIRE(are_all_fresh(m, 2));
   nvml.load(gpus(2, R"({"call": "nvmlDevice*", "device": 0, "result": "GPU_IS_LOST"})"));
   const double spent = quickest_of(5, [&] {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     CHECK(is_fresh(p, 1));
     CHECK(p.device(0).state == HMN_RUN_STATE_LOST);
   });
@@ -292,31 +292,31 @@ TEST_CASE("a lost device costs its own values only") {
 }
 
 TEST_CASE("what only the call for memory reports is the state of that reading") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const auto& [result, state] : {std::pair("RESET_REQUIRED", HMN_RUN_STATE_UNREADABLE),
                                       std::pair("GPU_IS_LOST", HMN_RUN_STATE_LOST)}) {
     INFO(std::string(result));
     nvml.load(gpus(2));
-    const machine m;
+    const Machine m;
     REQUIRE(are_all_fresh(m, 2));
     nvml.load(gpus(2, R"({"call": "nvmlDeviceGetMemoryInfo*", "device": 0, "result": ")" +
                           std::string(result) + "\"}"));
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     CHECK(p.device(0).state == static_cast<std::uint32_t>(state));
     CHECK(is_fresh(p, 1));
   }
 }
 
 TEST_CASE("a key that a device which hangs may have is not one that no device has") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const bool both_return : {false, true}) {
     CAPTURE(both_return);
-    const hmn_fake::tree tree;
+    const hmn_fake::Tree tree;
     nvml.load(gpus(3, hang(0, any_call, "", R"({"until_file": ")" + tree.path("go") + "\"}") +
                           ", " + hang(1)));
-    const machine m;
+    const Machine m;
     for (const char* address : {"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"}) {
-      hmn_fake::pci_device d;
+      hmn_fake::PciDevice d;
       d.address = address;
       hmn_fake::add_pci_device(m.tree(), d);
     }
@@ -339,13 +339,13 @@ TEST_CASE("a key that a device which hangs may have is not one that no device ha
     // The only one left of the bus.
     CHECK(comes_true([&] { return find("pci:0000:02:00.0") == HMN_OK; }));
     CHECK(index == 1);
-    CHECK(taken_snapshot(m.context()).device(1).state == HMN_RUN_STATE_HUNG);
+    CHECK(TakenSnapshot(m.context()).device(1).state == HMN_RUN_STATE_HUNG);
     CHECK(find("pci:0000:07:00.0") == HMN_E_NO_DEVICE);
   }
 }
 
 TEST_CASE("the instances of a GPU that hangs hang with it") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const auto scenario = [](const std::string& rules) {
     return R"({"devices": [{"name": "A", "uuid": "GPU-A", "memory": {"total": 9000000000,
         "used": 1, "free": 8999999999}, "mig": {"mode": 1, "max": 7, "instances": [{"name": "A 1g", "uuid": "MIG-A",
@@ -356,9 +356,9 @@ TEST_CASE("the instances of a GPU that hangs hang with it") {
            rules + "]}";
   };
   nvml.load(scenario(""));
-  const machine m({.stale_ns = HMN_MILLISECONDS(1)});
+  const Machine m({.stale_ns = HMN_MILLISECONDS(1)});
   const auto states = [&] {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     std::vector<std::uint32_t> found;
     for (std::uint32_t i = 0; i < p.info().device_count; ++i) found.push_back(p.device(i).state);
     CHECK(is_fresh(p, 1));
@@ -377,9 +377,9 @@ TEST_CASE("the instances of a GPU that hangs hang with it") {
 }
 
 TEST_CASE("any number of threads may read while a device hangs and returns") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(3));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(300), .stale_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(300), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 3); }));
   std::atomic<bool> ends{false};
   std::atomic<hmn_status> status{HMN_OK};  // the last one of those that are not expected
@@ -400,7 +400,7 @@ TEST_CASE("any number of threads may read while a device hangs and returns") {
   for (const unsigned device : {0U, 1U, 0U}) {
     nvml.load(gpus(3, hang(device)));
     CHECK(comes_true([&] {
-      const taken_snapshot p(m.context());
+      const TakenSnapshot p(m.context());
       return p.device(device).state == HMN_RUN_STATE_HUNG && is_fresh(p, 2);
     }));
     nvml.load(gpus(3));
@@ -416,13 +416,13 @@ TEST_CASE("any number of threads may read while a device hangs and returns") {
 }
 
 TEST_CASE("earlier values stay while the driver is too slow to list its devices") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(2));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(50), .stale_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(50), .stale_ns = HMN_MILLISECONDS(patient_ms)});
   REQUIRE(comes_true([&] { return are_all_fresh(m, 2); }));
   nvml.load(gpus(2, R"({"call": "nvmlDeviceGetCount*", "delay_ms": 120})"));
   for (int reading = 0; reading < 12; ++reading) {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     CHECK_FALSE(is_fresh(p, 0));
     auto pool = sized<hmn_pool>();
     CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
@@ -433,10 +433,10 @@ TEST_CASE("earlier values stay while the driver is too slow to list its devices"
 }
 
 TEST_CASE("a context is destroyed at once while calls for several devices hang") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpus(3, hang(0) + ", " + hang(1)));
-  machine m;
-  const taken_snapshot p(m.context());
+  Machine m;
+  const TakenSnapshot p(m.context());
   CHECK(nvml.hanging() == 2);
   m.destroy();  // would never return
   CHECK(comes_true([&] { return nvml.inside() == 2; }));

@@ -44,11 +44,11 @@ const std::string card_a = card("GPU-a", "0000:01:00.0");
 const std::string card_b = card("GPU-b", "0000:02:00.0");
 const std::string card_c = card("GPU-c", "0000:03:00.0");
 
-struct seen {
-  explicit seen(const machine& m) : taken(m.context(), everything) {}
+struct Seen {
+  explicit Seen(const Machine& m) : taken(m.context(), everything) {}
 
   static constexpr hmn_flags everything = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS;
-  taken_snapshot taken;
+  TakenSnapshot taken;
 
   [[nodiscard]] std::vector<std::string> uuids() const {
     std::vector<std::string> all;
@@ -78,18 +78,18 @@ struct seen {
   }
 };
 
-using texts = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
 }  // namespace
 
 TEST_CASE("an identifier that two devices have is that of neither") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   SUBCASE("UUID, in any case") {
     nvml.load(cards({card_a, card("GPU-A", "0000:02:00.0"), card_c}));
-    const machine m;
-    const seen now(m);
-    CHECK(now.uuids() == texts{"", "", "GPU-c"});
+    const Machine m;
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"", "", "GPU-c"});
     CHECK(std::string(now.taken.device(1).pci_bus_id) == "0000:02:00.0");
     CHECK(now.has("UUID"));
     CHECK_FALSE(now.is_at_least());
@@ -100,17 +100,17 @@ TEST_CASE("an identifier that two devices have is that of neither") {
   }
   SUBCASE("PCI address") {
     nvml.load(cards({card_a, card("GPU-b", "0000:01:00.0")}));
-    const machine m;
-    const seen now(m);
-    CHECK(now.uuids() == texts{"GPU-a", "GPU-b"});
+    const Machine m;
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"GPU-a", "GPU-b"});
     CHECK(std::string(now.taken.device(0).pci_bus_id).empty());
     CHECK(std::string(now.taken.device(1).pci_bus_id).empty());
     CHECK(now.has("PCI address"));
   }
   SUBCASE("an address that is none") {
     nvml.load(cards({card("GPU-a", "0000:00:00.0"), card_b}));
-    const machine m;
-    const seen now(m);
+    const Machine m;
+    const Seen now(m);
     CHECK(std::string(now.taken.device(0).pci_bus_id).empty());
     CHECK(std::string(now.taken.device(1).pci_bus_id) == "0000:02:00.0");
     CHECK(now.has("pci_bus_id 0000:00:00.0"));
@@ -119,9 +119,9 @@ TEST_CASE("an identifier that two devices have is that of neither") {
     nvml.load(
         cards({divided({instance("MIG-1", 1, "1073741824"), instance("MIG-2", 1, "1073741824"),
                         instance("GPU-a", 3, "1073741824")})}));
-    const machine m;
-    const seen now(m);
-    CHECK(now.uuids() == texts{"", "MIG-1", "MIG-2", ""});
+    const Machine m;
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"", "MIG-1", "MIG-2", ""});
     for (const std::uint32_t i : {1U, 2U}) {
       CHECK((now.taken.device(i).present & HMN_DEVICE_HAS_INSTANCE) == 0);
     }
@@ -131,50 +131,50 @@ TEST_CASE("an identifier that two devices have is that of neither") {
 }
 
 TEST_CASE("a device that is listed twice is one device, and the list may lack one") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   SUBCASE("GPU") {
     nvml.load(cards({card_a, card_a, card_c}));
-    const machine m;
-    const seen now(m);
-    CHECK(now.uuids() == texts{"GPU-a", "GPU-c"});
+    const Machine m;
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"GPU-a", "GPU-c"});
     CHECK(now.has("more than once"));
     CHECK(now.is_at_least());
   }
   SUBCASE("instance") {
     nvml.load(
         cards({divided({instance("MIG-1", 1, "1073741824"), instance("MIG-1", 2, "1073741824")})}));
-    const machine m;
-    const seen now(m);
-    CHECK(now.uuids() == texts{"GPU-a", "MIG-1"});
+    const Machine m;
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"GPU-a", "MIG-1"});
     CHECK(now.has("lists MIG-1 more than once"));
     CHECK(now.is_at_least());
   }
 }
 
 TEST_CASE("a list that has fewer devices than are counted is a minimum") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const char* lie : {R"(, "device_count": 4)", R"(, "device_count": 4294967295)"}) {
     nvml.load(cards({card_a, card_b, card_c}, lie));
-    const machine m;
-    const seen now(m);
-    CHECK(now.uuids() == texts{"GPU-a", "GPU-b", "GPU-c"});
+    const Machine m;
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"GPU-a", "GPU-b", "GPU-c"});
     CHECK(now.has("but NVML has only 3"));
     CHECK(now.is_at_least());
     CHECK((now.taken.info().notes & HMN_NOTE_PARTIAL) != 0);
   }
   nvml.load(cards({card_a, card_b, card_c}));
-  const machine m;
-  CHECK_FALSE(seen(m).is_at_least());
+  const Machine m;
+  CHECK_FALSE(Seen(m).is_at_least());
 }
 
 TEST_CASE("a device that a list has lost is still listed, and counts are a minimum") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(cards({card_a, card_b, card_c}));
-  const machine m({.stale_ns = HMN_NS_IMMEDIATE});
-  CHECK_FALSE(seen(m).is_at_least());
+  const Machine m({.stale_ns = HMN_NS_IMMEDIATE});
+  CHECK_FALSE(Seen(m).is_at_least());
   const auto check = [&](std::uint32_t state) {
-    const seen now(m);
-    CHECK(now.uuids() == texts{"GPU-a", "GPU-b", "GPU-c"});
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"GPU-a", "GPU-b", "GPU-c"});
     CHECK(now.taken.device(2).state == state);
     CHECK(now.is_at_least());
     CHECK((now.taken.info().notes & HMN_NOTE_PARTIAL) != 0);
@@ -183,9 +183,9 @@ TEST_CASE("a device that a list has lost is still listed, and counts are a minim
   SUBCASE("where it is shorter, at each reading until it is back") {
     nvml.load(cards({card_a, card_b}));
     for (int i = 0; i < 2; ++i) CHECK(check(HMN_RUN_STATE_LOST));
-    CHECK(seen(m).total_of(2) == 0);
+    CHECK(Seen(m).total_of(2) == 0);
     nvml.load(cards({card_a, card_b, card_c}));
-    CHECK_FALSE(seen(m).is_at_least());
+    CHECK_FALSE(Seen(m).is_at_least());
   }
   SUBCASE("where its handle fails") {
     nvml.load(cards({card_a, card_b, card_c}, R"(, "rules": [{"call":
@@ -195,30 +195,30 @@ TEST_CASE("a device that a list has lost is still listed, and counts are a minim
 }
 
 TEST_CASE("an identity that moves is reported once, and nothing is missing") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(cards({card_a, card_b}));
-  const machine m;
-  CHECK(seen(m).uuids() == texts{"GPU-a", "GPU-b"});
+  const Machine m;
+  CHECK(Seen(m).uuids() == Texts{"GPU-a", "GPU-b"});
   const auto moves = [&](const std::string& words) {
-    const seen now(m);
+    const Seen now(m);
     const bool is_whole = (now.taken.info().notes & HMN_NOTE_PARTIAL) == 0;
     return is_whole && now.has(words, HMN_REASON_AMBIGUOUS, HMN_OK);
   };
   SUBCASE("to another address") {
     nvml.load(cards({card_a, card("GPU-b", "0000:07:00.0")}));
     CHECK(moves("PCI address was 0000:02:00.0 and is 0000:07:00.0"));
-    CHECK(std::string(seen(m).taken.device(1).pci_bus_id) == "0000:07:00.0");
+    CHECK(std::string(Seen(m).taken.device(1).pci_bus_id) == "0000:07:00.0");
     CHECK_FALSE(moves("PCI address was"));
   }
   SUBCASE("to another index of the driver") {
     nvml.load(cards({card_b, card_a}));
     CHECK(moves("index with the driver was 0 and is 1"));
-    CHECK(seen(m).uuids() == texts{"GPU-a", "GPU-b"});
+    CHECK(Seen(m).uuids() == Texts{"GPU-a", "GPU-b"});
   }
   SUBCASE("or gives its place to another") {
     nvml.load(cards({card_a, card("GPU-x", "0000:02:00.0")}));
-    const seen now(m);
-    CHECK(now.uuids() == texts{"GPU-a", "GPU-b", "GPU-x"});
+    const Seen now(m);
+    CHECK(now.uuids() == Texts{"GPU-a", "GPU-b", "GPU-x"});
     CHECK(now.taken.device(1).state == HMN_RUN_STATE_LOST);
     CHECK(now.has("at its PCI address 0000:02:00.0 was GPU-b and is GPU-x", HMN_REASON_AMBIGUOUS,
                   HMN_OK));
@@ -226,12 +226,12 @@ TEST_CASE("an identity that moves is reported once, and nothing is missing") {
 }
 
 TEST_CASE("partitions that cannot be have no memory") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   SUBCASE("one larger than its GPU costs no other") {
     nvml.load(cards(
         {divided({instance("MIG-1", 1, "10737418240"), instance("MIG-2", 2, "53687091200")})}));
-    const machine m;
-    const seen now(m);
+    const Machine m;
+    const Seen now(m);
     CHECK(now.total_of(1) == 10 * gib);
     CHECK(now.total_of(2) == 0);
     CHECK(now.has("total_bytes 53687091200"));
@@ -240,8 +240,8 @@ TEST_CASE("partitions that cannot be have no memory") {
     nvml.load(
         cards({divided({instance("MIG-1", 1, "21474836480"), instance("MIG-2", 2, "21474836480"),
                         instance("MIG-3", 3, "1073741824")})}));
-    const machine m;
-    const seen now(m);
+    const Machine m;
+    const Seen now(m);
     for (const std::uint32_t i : {1U, 2U, 3U}) CHECK(now.total_of(i) == 0);
     CHECK(now.total_of(0) == 40 * gib);
   }
@@ -249,8 +249,8 @@ TEST_CASE("partitions that cannot be have no memory") {
     nvml.load(cards({divided({instance("MIG-1", 1, "32212254720"),
                               instance("MIG-2", 1, "32212254720", R"(, "ci": 1)"),
                               instance("MIG-3", 2, "10737418240")})}));
-    const machine m;
-    const seen now(m);
+    const Machine m;
+    const Seen now(m);
     CHECK(now.total_of(1) == 30 * gib);
     CHECK(now.total_of(2) == 30 * gib);
     CHECK(now.total_of(3) == 10 * gib);
@@ -259,36 +259,36 @@ TEST_CASE("partitions that cannot be have no memory") {
 }
 
 TEST_CASE("a mode and a number of instances that cannot be leave the list a minimum") {
-  const fake_nvml nvml;
-  const texts one{instance("MIG-1", 1, "1073741824")};
+  const FakeNvml nvml;
+  const Texts one{instance("MIG-1", 1, "1073741824")};
   for (const char* mode : {"2", "55", "4294967295"}) {
     nvml.load(cards({divided(one, mode)}));
-    const machine m;
+    const Machine m;
     // It is asked for again, also within the time for which a GPU counts as not divided.
     for (int i = 0; i < 2; ++i) {
-      const seen now(m);
-      CHECK(now.uuids() == texts{"GPU-a"});
+      const Seen now(m);
+      CHECK(now.uuids() == Texts{"GPU-a"});
       CHECK(now.has("neither on nor off"));
       CHECK(now.is_at_least());
     }
   }
   nvml.load(cards({divided(one, "1", "1000000000")}));
-  const machine m;
-  const seen now(m);
-  CHECK(now.uuids() == texts{"GPU-a", "MIG-1"});
+  const Machine m;
+  const Seen now(m);
+  CHECK(now.uuids() == Texts{"GPU-a", "MIG-1"});
   CHECK(now.has("allows 1000000000 instances"));
   CHECK(now.is_at_least());
 }
 
 TEST_CASE("totals that no memory has, and of processes what is not below them") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const char* total : {"1", "7", "100", "4096"}) {
     nvml.load(
         cards({R"({"name": "GPU", "uuid": "GPU-a", "memory": {"total": )" + std::string(total) +
                R"(, "free": 1, "used": 0}, "processes": {"compute":
                         [{"pid": 4000001, "used": "1 GiB"}]}})"}));
-    const machine m;
-    const taken_snapshot now(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+    const Machine m;
+    const TakenSnapshot now(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
     for (const hmn_pool& p : now.pools()) CHECK((p.present & HMN_POOL_HAS_TOTAL) == 0);
     const auto all = now.diagnostics();
     CHECK(std::any_of(all.begin(), all.end(), [&](const hmn_diagnostic& d) {
@@ -300,7 +300,7 @@ TEST_CASE("totals that no memory has, and of processes what is not below them") 
 }
 
 TEST_CASE("samples, accounts and flags that cannot be") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const std::string future = "4102444800000000";  // in the year 2100
   nvml.load(cards({card("GPU-a", "0000:01:00.0",
                         R"(, "processes": {"compute": [
@@ -309,8 +309,8 @@ TEST_CASE("samples, accounts and flags that cannot be") {
                             future + R"(}, {"pid": 4000002, "sm": 44}],
       "remapped_rows": {"corrected": 3, "uncorrected": 0, "pending": 55, "failed": 1},
       "fields": {"82": {"type": "double", "value": 1}})")}));
-  const machine m;
-  const taken_snapshot now(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_METRICS);
+  const Machine m;
+  const TakenSnapshot now(m.context(), HMN_COLLECT_PROCESSES | HMN_COLLECT_METRICS);
   const auto rows = now.usages();
   REQUIRE(rows.size() == 2);
   CHECK((rows[0].present & HMN_USAGE_HAS_BUSY_PERCENT) == 0);

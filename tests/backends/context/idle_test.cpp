@@ -9,8 +9,8 @@
 
 namespace {
 
-void add_card(const machine& m, const char* control, const char* status) {
-  hmn_fake::pci_device card;
+void add_card(const Machine& m, const char* control, const char* status) {
+  hmn_fake::PciDevice card;
   card.address = "0000:01:00.0";
   card.vendor = 0x10de;
   card.device = 0x26b9;
@@ -19,16 +19,16 @@ void add_card(const machine& m, const char* control, const char* status) {
   hmn_fake::add_pci_device(m.tree(), card);
 }
 
-void set_status(const machine& m, const char* status) {
+void set_status(const Machine& m, const char* status) {
   m.tree().write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status",
                  std::string(status) + "\n");
 }
 
-bool closes(const fake_nvml& nvml) {
+bool closes(const FakeNvml& nvml) {
   return comes_true([&] { return nvml.initialized() == 0; });
 }
 
-hmn_status idle_pool(const machine& m) {
+hmn_status idle_pool(const Machine& m) {
   auto pool = sized<hmn_pool>();
   return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr);
 }
@@ -36,9 +36,9 @@ hmn_status idle_pool(const machine& m) {
 }  // namespace
 
 TEST_CASE("a card that never sleeps keeps the library open") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.idle_close_ns = HMN_MILLISECONDS(50)});
+  const Machine m({.idle_close_ns = HMN_MILLISECONDS(50)});
   add_card(m, "on", "active");
   REQUIRE(idle_pool(m) == HMN_OK);
   usleep(400'000);
@@ -48,9 +48,9 @@ TEST_CASE("a card that never sleeps keeps the library open") {
 }
 
 TEST_CASE("a card that may sleep has the library shut after the idle time, and opened again") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.idle_close_ns = HMN_MILLISECONDS(100)});
+  const Machine m({.idle_close_ns = HMN_MILLISECONDS(100)});
   add_card(m, "auto", "active");
   const std::uint64_t begun = now_ns();
   REQUIRE(idle_pool(m) == HMN_OK);
@@ -63,16 +63,16 @@ TEST_CASE("a card that may sleep has the library shut after the idle time, and o
 }
 
 TEST_CASE("a sleeping card is listed as asleep and not woken") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
   SUBCASE("seen awake before") {
-    const machine m({.idle_close_ns = HMN_MILLISECONDS(50)});
+    const Machine m({.idle_close_ns = HMN_MILLISECONDS(50)});
     add_card(m, "auto", "active");
     REQUIRE(idle_pool(m) == HMN_OK);
     REQUIRE(closes(nvml));
     set_status(m, "suspended");
     const auto opened = nvml.calls("nvmlInitWithFlags");
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).state == HMN_RUN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).uuid) == "GPU-11111111-2222-3333-4444-555555555555");
@@ -84,15 +84,15 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     CHECK(nvml.calls("nvmlInitWithFlags") == opened);
     SUBCASE("and is read again once it wakes") {
       set_status(m, "active");
-      const taken_snapshot awake(m.context());
+      const TakenSnapshot awake(m.context());
       CHECK(awake.device(0).state == HMN_RUN_STATE_READY);
       CHECK(awake.pools().at(0).used_bytes == one_gpu_used);
     }
   }
   SUBCASE("never seen awake") {
-    const machine m;
+    const Machine m;
     add_card(m, "auto", "suspended");
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).state == HMN_RUN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).pci_bus_id) == "0000:01:00.0");
@@ -100,14 +100,14 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     CHECK(idle_pool(m) == HMN_E_ASLEEP);
   }
   SUBCASE("woken when the context says so") {
-    const machine m({.flags = HMN_CONTEXT_WAKE_DEVICES});
+    const Machine m({.flags = HMN_CONTEXT_WAKE_DEVICES});
     add_card(m, "auto", "suspended");
     CHECK(idle_pool(m) == HMN_OK);
   }
 }
 
 TEST_CASE("readings without end keep no card awake that has nothing to do") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(R"({"driver_version": "550.163.01", "devices": [{
     "name": "Idle", "uuid": "GPU-11111111-2222-3333-4444-555555555555",
     "pci": {"address": "00000000:01:00.0"}, "utilization": {"gpu": 0, "memory": 0},
@@ -118,10 +118,10 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   SUBCASE("on the caller's thread") {
     flags = HMN_CONTEXT_NO_THREADS;
   }
-  const machine m(
+  const Machine m(
       {.flags = flags, .stale_ns = HMN_MILLISECONDS(100), .idle_close_ns = HMN_MILLISECONDS(100)});
   add_card(m, "auto", "active");
-  { const taken_snapshot first(m.context(), HMN_COLLECT_POOLS); }
+  { const TakenSnapshot first(m.context(), HMN_COLLECT_POOLS); }
   auto pool = sized<hmn_pool>();
   // Faster than the library is shut down: each reading is fresh until the card is left alone.
   const std::uint64_t begun = now_ns();
@@ -135,7 +135,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   CHECK(pool.used_bytes == 10737418240);
   CHECK(pool.age_ns > 0);
   const auto opened = nvml.calls("nvmlInitWithFlags");
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.device(0).state == HMN_RUN_STATE_READY);
   CHECK(std::string(p.device(0).name) == "Idle");
   bool is_reported = false;
@@ -147,16 +147,16 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   auto load = sized<hmn_telemetry>();
   CHECK(hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_E_ASLEEP);  // never read
   set_status(m, "suspended");
-  const taken_snapshot asleep(m.context());
+  const TakenSnapshot asleep(m.context());
   CHECK(asleep.device(0).state == HMN_RUN_STATE_ASLEEP);
   CHECK(asleep.pools().at(0).total_bytes == 48318382080);
   CHECK(nvml.calls("nvmlInitWithFlags") == opened);
 }
 
 TEST_CASE("without threads a card that may sleep has the library shut after each reading") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.flags = HMN_CONTEXT_NO_THREADS});
+  const Machine m({.flags = HMN_CONTEXT_NO_THREADS});
   add_card(m, "auto", "active");
   REQUIRE(idle_pool(m) == HMN_OK);
   CHECK(nvml.initialized() == 0);

@@ -17,15 +17,15 @@ std::string cards(const std::string& list) {
 }  // namespace
 
 TEST_CASE("an index stays with its card through unplugging and return") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const std::string a = card("GPU-a", "0000:01:00.0");
   const std::string b = card("GPU-b", "0000:02:00.0");
   nvml.load(cards(a + "," + b));
-  const machine m;
-  { CHECK(taken_snapshot(m.context()).info().device_count == 2); }
+  const Machine m;
+  { CHECK(TakenSnapshot(m.context()).info().device_count == 2); }
   nvml.load(cards(b));
   {
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     REQUIRE(p.info().device_count == 2);
     CHECK(p.device(0).state == HMN_RUN_STATE_LOST);
     CHECK(std::string(p.device(0).uuid) == "GPU-a");
@@ -35,7 +35,7 @@ TEST_CASE("an index stays with its card through unplugging and return") {
   CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_E_DEVICE_LOST);
   CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
   nvml.load(cards(card("GPU-c", "0000:00:05.0") + "," + a + "," + b));
-  const taken_snapshot p(m.context());
+  const TakenSnapshot p(m.context());
   REQUIRE(p.info().device_count == 3);
   CHECK(std::string(p.device(0).uuid) == "GPU-a");
   CHECK(p.device(0).state == HMN_RUN_STATE_READY);
@@ -52,9 +52,9 @@ TEST_CASE("an index stays with its card through unplugging and return") {
 }
 
 TEST_CASE("an index that was never given is no device") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(cards(card("GPU-a", "0000:01:00.0")));
-  const machine m;
+  const Machine m;
   auto device = sized<hmn_device>();
   auto error = sized<hmn_error>();
   CHECK(hmn_device_read(m.context(), 1, 0, &device, &error) == HMN_E_NO_DEVICE);
@@ -63,12 +63,12 @@ TEST_CASE("an index that was never given is no device") {
 }
 
 TEST_CASE("one lost card leaves the others readable") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const std::string two = card("GPU-a", "0000:01:00.0") + "," + card("GPU-b", "0000:02:00.0");
   nvml.load(R"({"devices": [)" + two +
             R"(], "rules": [{"call": "nvmlDevice*", "device": 0, "result": "GPU_IS_LOST"}]})");
-  const machine m;
-  const taken_snapshot p(m.context());
+  const Machine m;
+  const TakenSnapshot p(m.context());
   bool b_is_read = false;
   for (const hmn_pool& pool : p.pools()) {
     if (std::string(p.device(pool.device_index).uuid) == "GPU-b")
@@ -79,14 +79,14 @@ TEST_CASE("one lost card leaves the others readable") {
 }
 
 TEST_CASE("a driver that is reloaded is opened again, and the indexes hold") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
-  { CHECK(taken_snapshot(m.context()).pools().at(0).used_bytes == one_gpu_used); }
+  const Machine m;
+  { CHECK(TakenSnapshot(m.context()).pools().at(0).used_bytes == one_gpu_used); }
   nvml.load(one_gpu(
       R"(, "rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED", "until_init": true}])"));
-  REQUIRE(comes_true([&] { return taken_snapshot(m.context()).info().pool_count == 1; }));
-  const taken_snapshot p(m.context());
+  REQUIRE(comes_true([&] { return TakenSnapshot(m.context()).info().pool_count == 1; }));
+  const TakenSnapshot p(m.context());
   CHECK(p.device(0).index == 0);
   CHECK(p.info().device_count == 1);
 }

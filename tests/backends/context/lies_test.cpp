@@ -48,7 +48,7 @@ std::string scenario(const std::string& rule) {
          rule + "]}";
 }
 
-using values = std::map<std::string, std::string>;
+using Values = std::map<std::string, std::string>;
 
 // What differs between two readings of one machine, and what follows from another value.
 bool is_compared(const std::string& key, const nlohmann::json& value) {
@@ -78,7 +78,7 @@ bool is_compared(const std::string& key, const nlohmann::json& value) {
   return !value.is_object() && !value.is_null() && value != "unknown" && !others.contains(key);
 }
 
-void put(values& all, const std::string& at, const nlohmann::json& record) {
+void put(Values& all, const std::string& at, const nlohmann::json& record) {
   for (const auto& [key, value] : record.items()) {
     if (is_compared(key, value)) all[at + key] = value.dump();
   }
@@ -90,8 +90,8 @@ std::string device_of(const nlohmann::json& record) {
 }
 
 // The values of a snapshot by what they are; those of the other card begin with "1.".
-values values_of(const nlohmann::json& snapshot) {
-  values all;
+Values values_of(const nlohmann::json& snapshot) {
+  Values all;
   for (const auto& d : snapshot.at("devices")) {
     const int index = d.at("index").get<int>();
     const std::string of = index == 0 ? "" : std::to_string(index) + ".";
@@ -116,7 +116,7 @@ values values_of(const nlohmann::json& snapshot) {
 }
 
 // "-power_watts ~numa_node=2": what is missing, differs or was added.
-std::string difference(const values& honest, const values& now) {
+std::string difference(const Values& honest, const Values& now) {
   std::string all;
   for (const auto& [key, value] : honest) {
     const auto found = now.find(key);
@@ -131,12 +131,12 @@ std::string difference(const values& honest, const values& now) {
 
 // What each call is the only source of: no lie of it leaves a value there, unless a row of `others`
 // is about it.
-struct source_row {
+struct SourceRow {
   const char* call;
   const char* costs;
 };
 
-constexpr source_row only_sources[] = {
+constexpr SourceRow only_sources[] = {
     {"nvmlSystemGetDriverVersion", "-1.driver_version -driver_version"},
     {"nvmlSystemGetCudaDriverVersion*",
      "-1.cuda_version_major -1.cuda_version_minor -cuda_version_major -cuda_version_minor"},
@@ -200,13 +200,13 @@ constexpr source_row only_sources[] = {
 };
 
 // Lies with another honest result: what no reader can tell from the truth, or what is left of it.
-struct lie_row {
+struct LieRow {
   const char* call;
   const char* lie;
   const char* costs;
 };
 
-constexpr lie_row others[] = {
+constexpr LieRow others[] = {
     // The kind of memory follows from NUMA.
     {"nvmlDeviceGetMemoryInfo*", "huge",
      "-pool.free_bytes -pool.kind -pool.reserved_bytes -pool.total_bytes -pool.unattributed_bytes "
@@ -257,15 +257,15 @@ std::string rule_of(const std::string& call, const std::string& how) {
 }
 
 // A machine whose caller holds a GPU, so that only a list can prove that it uses nothing.
-struct lying_machine {
-  machine m;
+struct LyingMachine {
+  Machine m;
   hypomnesis::snapshot taken;
   nlohmann::json json;
 
-  explicit lying_machine(const options& o = {}) : m(o), taken(take(m)) {
+  explicit LyingMachine(const Options& o = {}) : m(o), taken(take(m)) {
     json = nlohmann::json::parse(taken.json());
   }
-  static hypomnesis::snapshot take(const machine& of) {
+  static hypomnesis::snapshot take(const Machine& of) {
     const auto own_pid = static_cast<std::uint32_t>(getpid());
     auto self = hmn_fake::simple_process(own_pid, "caller", 1000, 100);
     self.descriptors = {{7, "/dev/nvidia-uvm"}};
@@ -283,7 +283,7 @@ struct lying_machine {
 };
 
 // C and the binding have what JSON has.
-void check_same_everywhere(const lying_machine& of) {
+void check_same_everywhere(const LyingMachine& of) {
   const auto native = of.taken.native();
   const auto& pools = of.json.at("pools");
   auto pool = sized<hmn_pool>();
@@ -311,7 +311,7 @@ void check_same_everywhere(const lying_machine& of) {
 }
 
 // A direct reading of the caller's use has what the snapshot has: a failure is no zero.
-void check_own_use(const lying_machine& of) {
+void check_own_use(const LyingMachine& of) {
   for (const auto& d : of.json.at("devices")) {
     const auto index = d.at("index").get<std::uint32_t>();
     auto own = sized<hmn_usage>();
@@ -348,7 +348,7 @@ void check_reasons(const nlohmann::json& json, const std::string& costs, int ret
 }
 
 // Whether the list of the processes of device 0 is unknown or has gaps: rows say so, or a reason.
-void check_lists(const nlohmann::json& json, const values& honest, const values& now) {
+void check_lists(const nlohmann::json& json, const Values& honest, const Values& now) {
   bool lacks_row = false;
   for (const auto& [key, value] : honest) {
     lacks_row =
@@ -373,41 +373,40 @@ void check_lists(const nlohmann::json& json, const values& honest, const values&
 }  // namespace
 
 TEST_CASE("a lie costs its own value, with a reason, through C, JSON and a binding") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(scenario(""));
-  const values honest = values_of(lying_machine().json);
+  const Values honest = values_of(LyingMachine().json);
   REQUIRE(honest.size() > 70);
   const auto check = [&](const char* call, const char* lie, const std::string& costs) {
     CAPTURE(std::string(call));
     CAPTURE(std::string(lie));
     nvml.reset();
     nvml.load(scenario(rule_of(call, R"("lie": ")" + std::string(lie) + R"(")")));
-    const lying_machine now_known;
-    const values now = values_of(now_known.json);
+    const LyingMachine now_known;
+    const Values now = values_of(now_known.json);
     CHECK(difference(honest, now) == costs);
     check_reasons(now_known.json, costs, 0);
     check_same_everywhere(now_known);
     check_own_use(now_known);
     check_lists(now_known.json, honest, now);
   };
-  for (const source_row& row : only_sources) {
+  for (const SourceRow& row : only_sources) {
     for (const char* lie : {"untouched", "all_bits", "huge"}) {
-      const bool is_other =
-          std::any_of(std::begin(others), std::end(others), [&](const lie_row& o) {
-            return std::string(o.call) == row.call && std::string(o.lie) == lie;
-          });
+      const bool is_other = std::any_of(std::begin(others), std::end(others), [&](const LieRow& o) {
+        return std::string(o.call) == row.call && std::string(o.lie) == lie;
+      });
       if (!is_other) check(row.call, lie, row.costs);
     }
   }
-  for (const lie_row& row : others) check(row.call, row.lie, row.costs);
+  for (const LieRow& row : others) check(row.call, row.lie, row.costs);
 }
 
 TEST_CASE("handles and counts that are no devices make no device, nor one twice") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   const auto devices_of = [&](const std::string& call, const std::string& lie) {
     nvml.reset();
     nvml.load(scenario(rule_of(call, R"("lie": ")" + lie + R"(")")));
-    const lying_machine now_known;
+    const LyingMachine now_known;
     check_reasons(now_known.json, "-", 0);
     check_own_use(now_known);
     std::multiset<std::string> names;
@@ -416,22 +415,22 @@ TEST_CASE("handles and counts that are no devices make no device, nor one twice"
     }
     return names;
   };
-  using names = std::multiset<std::string>;
+  using Names = std::multiset<std::string>;
   const std::string by_index = "nvmlDeviceGetHandleByIndex_v2";
-  CHECK(devices_of(by_index, "next_device") == names{"NVIDIA Honest"});
+  CHECK(devices_of(by_index, "next_device") == Names{"NVIDIA Honest"});
   for (const char* lie : {"untouched", "all_bits", "huge"}) {
     CAPTURE(std::string(lie));
-    CHECK(devices_of(by_index, lie) == names{"?", "NVIDIA Honest"});
+    CHECK(devices_of(by_index, lie) == Names{"?", "NVIDIA Honest"});
   }
-  CHECK(devices_of("nvmlDeviceGetCount_v2", "huge") == names{"NVIDIA Honest", "NVIDIA Liar"});
+  CHECK(devices_of("nvmlDeviceGetCount_v2", "huge") == Names{"NVIDIA Honest", "NVIDIA Liar"});
 }
 
 TEST_CASE("a count that was not written is no proof that there is no device") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   for (const char* call : {"nvmlDeviceGetCount_v2", "nvmlInit*"}) {
     nvml.reset();
     nvml.load(scenario(rule_of(call, R"("lie": "untouched")")));
-    const machine m;
+    const Machine m;
     std::uint32_t count = 99;
     CHECK(hmn_device_scan(m.context(), &count, nullptr, nullptr) != HMN_OK);
     CHECK(count == 0);
@@ -445,19 +444,19 @@ TEST_CASE("codes from each call cost values that are right or absent, with their
                            21, 22,  23, 24, 25, 26, 27,   28,          29,         30,
                            31, 999, 32, 77, -1, -2, 1000, -2147483647, 2147483647, 65536};
   constexpr std::size_t in_turn = 8;
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(scenario(""));
-  const values honest = values_of(lying_machine().json);
+  const Values honest = values_of(LyingMachine().json);
   std::size_t turn = 0;
-  for (const source_row& row : only_sources) {
+  for (const SourceRow& row : only_sources) {
     for (std::size_t n = turn++ % in_turn; n < std::size(codes); n += in_turn) {
       const int code = codes[n];
       CAPTURE(std::string(row.call));
       CAPTURE(code);
       nvml.reset();
       nvml.load(scenario(rule_of(row.call, R"("result": )" + std::to_string(code))));
-      const lying_machine now_known;
-      const values now = values_of(now_known.json);
+      const LyingMachine now_known;
+      const Values now = values_of(now_known.json);
       const std::string call = row.call;
       const bool is_unified = code == 3 && call == "nvmlDeviceGetMemoryInfo*";
       // NOT_FOUND: nothing was active.
@@ -477,11 +476,11 @@ TEST_CASE("codes from each call cost values that are right or absent, with their
 }
 
 TEST_CASE("a call that is slow or hangs leaves values that are right or absent") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(scenario(""));
-  const values honest = values_of(lying_machine().json);
+  const Values honest = values_of(LyingMachine().json);
   std::size_t turn = 0;
-  for (const source_row& row : only_sources) {
+  for (const SourceRow& row : only_sources) {
     const bool hangs = turn++ % 4 == 0;  // the others are slow
     const char* const how = hangs ? R"("hang": true)" : R"("delay_ms": 2)";
     CAPTURE(std::string(row.call));
@@ -489,7 +488,7 @@ TEST_CASE("a call that is slow or hangs leaves values that are right or absent")
     nvml.reset();
     nvml.load(scenario(rule_of(row.call, how)));
     {
-      const lying_machine now_known({.deadline_ns = HMN_MILLISECONDS(20)});
+      const LyingMachine now_known({.deadline_ns = HMN_MILLISECONDS(20)});
       for (const auto& [key, value] : values_of(now_known.json)) {
         if (key == "state" || key == "1.state") continue;
         CAPTURE(key);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t limit_mib = 1 << 20;
 
-void limit_group(const machine& m, bool with_group = true) {
+void limit_group(const Machine& m, bool with_group = true) {
   auto error = sized<hmn_error>();
   m.tree().write("proc/self/cgroup", "0::/box\n");
   const std::string most = "drm/0000:01:00.0/vram0 " + std::to_string(512 * limit_mib) + "\n";
@@ -25,14 +25,14 @@ void limit_group(const machine& m, bool with_group = true) {
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_CGROUP, groups.c_str(), &error) == HMN_OK);
 }
 
-hmn_pool limited_pool(const machine& m) {
+hmn_pool limited_pool(const Machine& m) {
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error) == HMN_OK);
   return pool;
 }
 
-std::uint32_t state_of_dmem(const machine& m) {
+std::uint32_t state_of_dmem(const Machine& m) {
   auto info = sized<hmn_backend_info>();
   auto error = sized<hmn_error>();
   REQUIRE(hmn_context_backend(m.context(), HMN_BACKEND_DMEM, &info, &error) == HMN_OK);
@@ -42,9 +42,9 @@ std::uint32_t state_of_dmem(const machine& m) {
 }  // namespace
 
 TEST_CASE("a group's limit is the budget of the device's pool") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   limit_group(m);
   const hmn_pool pool = limited_pool(m);
   CHECK((pool.present & HMN_POOL_HAS_BUDGET) != 0);
@@ -53,39 +53,39 @@ TEST_CASE("a group's limit is the budget of the device's pool") {
   CHECK(pool.backend == HMN_BACKEND_NVML);
   CHECK(state_of_dmem(m) == HMN_RUN_STATE_READY);
 
-  const taken_snapshot seen(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot seen(m.context(), HMN_COLLECT_POOLS);
   auto listed = sized<hmn_pool>();
   REQUIRE(hmn_snapshot_pool_at(seen.handle(), 0, &listed, nullptr) == HMN_OK);
   CHECK(listed.budget_bytes == 512 * limit_mib);
 }
 
 TEST_CASE("without the controller there is no budget, and the backend is absent") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   limit_group(m, false);
   CHECK((limited_pool(m).present & HMN_POOL_HAS_BUDGET) == 0);
   CHECK(state_of_dmem(m) == HMN_RUN_STATE_ABSENT);
 }
 
 TEST_CASE("what each group holds is a record of the device, with the group's name") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   limit_group(m);
   const std::string line = "drm/0000:01:00.0/vram0 ";
   m.tree().write("cgroup/cgroup.subtree_control", "dmem\n");
   m.tree().write("cgroup/box/dmem.current", line + std::to_string(5 * limit_mib) + "\n");
   m.tree().write("cgroup/lxc.payload.web/dmem.current",
                  line + std::to_string(7 * limit_mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
-  const taken_snapshot seen(m.context(), HMN_COLLECT_GROUPS);
-  struct reported {
+  const TakenSnapshot seen(m.context(), HMN_COLLECT_GROUPS);
+  struct Reported {
     hmn_fields present;
     std::uint64_t used;
     std::uint64_t limit;
-    bool operator==(const reported&) const = default;
+    bool operator==(const Reported&) const = default;
   };
-  std::map<std::string, reported> found;
+  std::map<std::string, Reported> found;
   for (std::uint32_t i = 0; i < seen.info().group_count; ++i) {
     auto group = sized<hmn_group>();
     REQUIRE(hmn_snapshot_group_at(seen.handle(), i, &group, nullptr) == HMN_OK);
@@ -97,7 +97,7 @@ TEST_CASE("what each group holds is a record of the device, with the group's nam
     found[name] = {group.present, group.used_bytes, group.limit_bytes};
   }
   CHECK(found ==
-        std::map<std::string, reported>{
+        std::map<std::string, Reported>{
             {"/box", {HMN_GROUP_HAS_USED | HMN_GROUP_HAS_LIMIT, 5 * limit_mib, 512 * limit_mib}},
             {"lxc:web", {HMN_GROUP_HAS_USED, 7 * limit_mib, 0}}});
   CHECK(hmn_snapshot_text_at(seen.handle(), HMN_TEXT_GROUP_NAME, seen.info().group_count, nullptr,

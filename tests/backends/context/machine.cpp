@@ -25,47 +25,47 @@ static F control(void* library, const char* name) {
   return reinterpret_cast<F>(dlsym(library, name));
 }
 
-fake_nvml::fake_nvml(const char* path) : library_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+FakeNvml::FakeNvml(const char* path) : library_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
   REQUIRE(library_ != nullptr);
   reset();
 }
 
-fake_nvml::~fake_nvml() {
+FakeNvml::~FakeNvml() {
   settle();
   reset();
 }
 
-void fake_nvml::load(const std::string& scenario) const {
+void FakeNvml::load(const std::string& scenario) const {
   const int said = control<int (*)(const char*)>(library_, "fake_nvml_load")(scenario.c_str());
   INFO(control<const char* (*)()>(library_, "fake_nvml_problem")());
   REQUIRE(said == 0);
 }
-unsigned long long fake_nvml::calls(const char* symbol) const {
+unsigned long long FakeNvml::calls(const char* symbol) const {
   return control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
 }
-int fake_nvml::initialized() const {
+int FakeNvml::initialized() const {
   return control<int (*)()>(library_, "fake_nvml_initialized")();
 }
-int fake_nvml::hanging() const {
+int FakeNvml::hanging() const {
   return control<int (*)()>(library_, "fake_nvml_hanging")();
 }
-int fake_nvml::inside() const {
+int FakeNvml::inside() const {
   return control<int (*)()>(library_, "fake_nvml_inside")();
 }
-void fake_nvml::release() const {
+void FakeNvml::release() const {
   control<void (*)()>(library_, "fake_nvml_release")();
 }
-void fake_nvml::reset() const {
+void FakeNvml::reset() const {
   control<void (*)()>(library_, "fake_nvml_reset")();
 }
-void fake_nvml::settle() const {
+void FakeNvml::settle() const {
   CHECK(comes_true([this] {
     release();
     return thread_count() <= resting_threads;
   }));
 }
 
-machine::machine(const options& o, bool with_nvml) {
+Machine::Machine(const Options& o, bool with_nvml) {
   auto reported = sized<hmn_context_options>();
   reported.flags = o.flags;
   reported.deadline_ns = o.deadline_ns;
@@ -84,16 +84,16 @@ machine::machine(const options& o, bool with_nvml) {
   REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVIDIA_SMI, none.c_str(), &error) == HMN_OK);
 }
 
-machine::~machine() {
+Machine::~Machine() {
   destroy();
 }
 
-void machine::destroy() {
+void Machine::destroy() {
   hmn_context_destroy(context_);
   context_ = nullptr;
 }
 
-taken_snapshot::taken_snapshot(hmn_context* context, hmn_flags collect, std::uint32_t deadline_ms) {
+TakenSnapshot::TakenSnapshot(hmn_context* context, hmn_flags collect, std::uint32_t deadline_ms) {
   auto asked = sized<hmn_snapshot_options>();
   asked.collect = collect;
   asked.deadline_ns = HMN_MILLISECONDS(deadline_ms);
@@ -103,13 +103,13 @@ taken_snapshot::taken_snapshot(hmn_context* context, hmn_flags collect, std::uin
   REQUIRE(said == HMN_OK);
 }
 
-hmn_snapshot_info taken_snapshot::info() const {
+hmn_snapshot_info TakenSnapshot::info() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   return info;
 }
 
-hmn_device taken_snapshot::device(std::uint32_t i) const {
+hmn_device TakenSnapshot::device(std::uint32_t i) const {
   auto device = sized<hmn_device>();
   REQUIRE(hmn_snapshot_device_at(snapshot_, i, &device, nullptr) == HMN_OK);
   return device;
@@ -126,13 +126,13 @@ static std::vector<T> all_of(const hmn_snapshot* snapshot, std::uint32_t count, 
   return all;
 }
 
-std::vector<hmn_pool> taken_snapshot::pools() const {
+std::vector<hmn_pool> TakenSnapshot::pools() const {
   return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool_at);
 }
-std::vector<hmn_usage> taken_snapshot::usages() const {
+std::vector<hmn_usage> TakenSnapshot::usages() const {
   return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage_at);
 }
-std::vector<hmn_diagnostic> taken_snapshot::diagnostics() const {
+std::vector<hmn_diagnostic> TakenSnapshot::diagnostics() const {
   return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic_at);
 }
 

@@ -12,12 +12,12 @@
 #include "fake_tree.hpp"
 
 // The fake NVML's controls (tests/fakes/nvml/fake_nvml.h), found in the loaded library.
-class fake_nvml {
+class FakeNvml {
  public:
-  explicit fake_nvml(const char* path = HMN_FAKE_NVML);
-  ~fake_nvml();
-  fake_nvml(const fake_nvml&) = delete;
-  fake_nvml& operator=(const fake_nvml&) = delete;
+  explicit FakeNvml(const char* path = HMN_FAKE_NVML);
+  ~FakeNvml();
+  FakeNvml(const FakeNvml&) = delete;
+  FakeNvml& operator=(const FakeNvml&) = delete;
 
   void load(const std::string& scenario) const;
   [[nodiscard]] unsigned long long calls(const char* symbol) const;
@@ -33,7 +33,7 @@ class fake_nvml {
   void* library_;
 };
 
-struct options {
+struct Options {
   hmn_flags flags = 0;
   std::uint64_t deadline_ns = HMN_MILLISECONDS(patient_ms);
   std::uint64_t open_deadline_ns = HMN_MILLISECONDS(patient_ms);
@@ -44,30 +44,30 @@ struct options {
 };
 
 // A context on a fake tree, with the fake NVML and nothing else of the real machine's GPUs.
-class machine {
+class Machine {
  public:
-  explicit machine(const options& o = {}, bool with_nvml = true);
-  machine(const machine&) = delete;
-  machine& operator=(const machine&) = delete;
-  ~machine();
+  explicit Machine(const Options& o = {}, bool with_nvml = true);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine();
 
   [[nodiscard]] hmn_context* context() const { return context_; }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
   void destroy();
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
   hmn_context* context_ = nullptr;
 };
 
 // A snapshot and what the tests ask of it.
-class taken_snapshot {
+class TakenSnapshot {
  public:
-  explicit taken_snapshot(hmn_context* context, hmn_flags collect = 0,
-                          std::uint32_t deadline_ms = 0);
-  taken_snapshot(const taken_snapshot&) = delete;
-  taken_snapshot& operator=(const taken_snapshot&) = delete;
-  ~taken_snapshot() { hmn_snapshot_destroy(snapshot_); }
+  explicit TakenSnapshot(hmn_context* context, hmn_flags collect = 0,
+                         std::uint32_t deadline_ms = 0);
+  TakenSnapshot(const TakenSnapshot&) = delete;
+  TakenSnapshot& operator=(const TakenSnapshot&) = delete;
+  ~TakenSnapshot() { hmn_snapshot_destroy(snapshot_); }
 
   [[nodiscard]] hmn_snapshot_info info() const;
   [[nodiscard]] hmn_device device(std::uint32_t i) const;

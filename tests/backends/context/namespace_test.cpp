@@ -15,7 +15,7 @@ constexpr const char* host_pids_only =
     "processes": {"compute": [{"pid": 3999999, "used": 300}], "graphics": [], "mps": []}}]})";
 
 // A proc tree in which this process is seen, in a PID namespace and with descriptors of its own.
-void set_self(const machine& m, const char* pid_namespace, const char* descriptor) {
+void set_self(const Machine& m, const char* pid_namespace, const char* descriptor) {
   auto self = hmn_fake::simple_process(static_cast<std::uint32_t>(getpid()), "caller", 1000, 100);
   self.descriptors = {{0, "/dev/null"}};
   if (descriptor != nullptr) self.descriptors[7] = descriptor;
@@ -30,9 +30,9 @@ void set_self(const machine& m, const char* pid_namespace, const char* descripto
 }  // namespace
 
 TEST_CASE("a caller that the driver does not list uses") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(host_pids_only);
-  const machine m;
+  const Machine m;
   auto own = sized<hmn_usage>();
   auto error = sized<hmn_error>();
   SUBCASE("0 bytes in the initial PID namespace") {
@@ -52,7 +52,7 @@ TEST_CASE("a caller that the driver does not list uses") {
     CHECK(hmn_usage_read_self(m.context(), 0, 0, &own, &error) == HMN_E_NO_SOURCE);
     CHECK((own.present & HMN_USAGE_HAS_USED) == 0);
     CHECK(std::string(error.message).find("PID namespace") != std::string::npos);
-    const taken_snapshot p(m.context());
+    const TakenSnapshot p(m.context());
     CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
     auto self = sized<hmn_usage>();
     CHECK(hmn_snapshot_find_self(p.handle(), 0, &self, nullptr) == HMN_E_EMPTY);
@@ -60,9 +60,9 @@ TEST_CASE("a caller that the driver does not list uses") {
 }
 
 TEST_CASE("a caller that the driver lists reads its figure, and the graphics list is not asked") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   auto own = sized<hmn_usage>();
   REQUIRE(hmn_usage_read_self(m.context(), 0, 0, &own, nullptr) == HMN_OK);
   CHECK(own.used_bytes == 536870912);

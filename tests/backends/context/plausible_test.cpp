@@ -19,11 +19,11 @@ std::string card(const std::string& members) {
 
 // The pool read directly, which is the same in a snapshot that has one diagnostic about `missing`.
 hmn_pool read_twice(hmn_fields missing) {
-  const machine m;
+  const Machine m;
   auto read = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &read, &error) == HMN_OK);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   REQUIRE(p.pools().size() == 1);
   CHECK(p.pools()[0].present == read.present);
   CHECK(p.pools()[0].total_bytes == read.total_bytes);
@@ -42,21 +42,21 @@ hmn_pool read_twice(hmn_fields missing) {
 }
 
 // Why a snapshot of this machine has no value; 0 if it has one.
-std::uint32_t reason_in(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
+std::uint32_t reason_in(const TakenSnapshot& p, hmn_flags subject, hmn_fields field) {
   for (const hmn_diagnostic& d : p.diagnostics()) {
     if (d.subject == subject && (d.field & field) != 0) return d.reason;
   }
   return 0;
 }
 
-std::uint32_t reason_of_metric(const taken_snapshot& p, std::uint32_t metric) {
+std::uint32_t reason_of_metric(const TakenSnapshot& p, std::uint32_t metric) {
   for (const hmn_diagnostic& d : p.diagnostics()) {
     if (d.subject == HMN_COLLECT_METRICS && d.metric == metric) return d.reason;
   }
   return 0;
 }
 
-hmn_status read_energy(const machine& m, double* joules) {
+hmn_status read_energy(const Machine& m, double* joules) {
   auto t = sized<hmn_telemetry>();
   const hmn_status s = hmn_telemetry_read(m.context(), 0, HMN_TELEMETRY_HAS_ENERGY, &t, nullptr);
   *joules = t.energy_joules;
@@ -66,16 +66,16 @@ hmn_status read_energy(const machine& m, double* joules) {
 }  // namespace
 
 TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anything fit there") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   const std::string values = R"({"total": 562949953421312,
     "free": 140737488355328, "used": 1})";  // 2^49, 2^47
   driver.load(card(R"("memory": )" + values + R"(, "memory_v2": )" + values));
-  const machine m;
+  const Machine m;
   auto read = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &read, &error) == HMN_E_BACKEND);
   CHECK(std::string(error.message).find("562949953421312") != std::string::npos);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.pools().empty());
   for (const hmn_fields field : {HMN_POOL_HAS_TOTAL, HMN_POOL_HAS_FREE, HMN_POOL_HAS_USABLE}) {
     auto why = sized<hmn_diagnostic>();
@@ -89,10 +89,10 @@ TEST_CASE("NVML: nothing is left of memory whose total cannot be, nor does anyth
 }
 
 TEST_CASE("NVML: why nothing is known to fit is the reason of what is missing") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   const std::string values = R"({"total": "1 GiB", "free": "2 GiB", "used": 1})";
   driver.load(card(R"("memory": )" + values + R"(, "memory_v2": )" + values));
-  const machine m;
+  const Machine m;
   auto error = sized<hmn_error>();
   hmn_tracker* budget = nullptr;
   REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &budget, nullptr) == HMN_OK);
@@ -106,7 +106,7 @@ TEST_CASE("NVML: of values that do not add up to the total none is used") {
   for (const char* lie : {R"("free": "12 GiB", "used": 0)", R"("free": "5 GiB", "used": "4 GiB")",
                           R"("free": "5 GiB", "used": "1 GiB")"}) {
     INFO(std::string(lie));
-    const fake_nvml driver;
+    const FakeNvml driver;
     driver.load(card(R"("memory_v2": {"total": "8 GiB", "reserved": 0, )" + std::string(lie) +
                      R"(}, "memory": {"total": "8 GiB", )" + lie + "}"));
     const hmn_pool p = read_twice(parts);
@@ -116,12 +116,12 @@ TEST_CASE("NVML: of values that do not add up to the total none is used") {
 }
 
 TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(card(R"("temperature": 0, "power_usage_mw": 0, "enforced_power_limit_mw": 0,
     "clocks_mhz": {"graphics": 0, "memory": 65535}, "fans": 104,
     "pcie": {"gen": 0, "width": 3}, "utilization": {"gpu": 101, "memory": 7},
     "results": {"nvmlDeviceGetTemperatureV": 3})"));
-  const machine m;
+  const Machine m;
   auto t = sized<hmn_telemetry>();
   constexpr hmn_fields possible = HMN_TELEMETRY_HAS_FAN_PERCENT | HMN_TELEMETRY_HAS_MEMORY_BUSY;
   constexpr hmn_fields impossible[] = {
@@ -132,7 +132,7 @@ TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {
   REQUIRE(hmn_telemetry_read(m.context(), 0, 0, &t, nullptr) == HMN_OK);
   CHECK((t.present & possible) == possible);
   CHECK(t.fan_percent == 104);
-  const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_TELEMETRY);
   for (const hmn_fields field : impossible) {
     CAPTURE(field);
     CHECK((t.present & field) == 0);
@@ -141,12 +141,12 @@ TEST_CASE("NVML: what cannot be in telemetry is absent and implausible") {
 }
 
 TEST_CASE("NVML: limits of 0 and counts at the maximum of their type are no metrics") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(card(R"("max_clocks_mhz": {"graphics": 0, "sm": 0, "memory": 9001, "video": 0},
     "remapped_rows": {"corrected": 4294967295, "uncorrected": 2},
     "ecc_errors": {"corrected_volatile": 18446744073709551615, "corrected_aggregate": 5})"));
-  const machine m;
-  const taken_snapshot p(m.context(), HMN_COLLECT_METRICS);
+  const Machine m;
+  const TakenSnapshot p(m.context(), HMN_COLLECT_METRICS);
   for (const std::uint32_t metric :
        {HMN_METRIC_CLOCK_LIMIT_MHZ, HMN_METRIC_ROWS_REMAPPED, HMN_METRIC_ECC_CORRECTED}) {
     CAPTURE(metric);
@@ -161,9 +161,9 @@ TEST_CASE("NVML: limits of 0 and counts at the maximum of their type are no metr
 }
 
 TEST_CASE("NVML: energy that jumps is absent until it is consistent") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(card(R"("energy_mj": 90000000)"));
-  const machine m;
+  const Machine m;
   double joules = 0;
   REQUIRE(read_energy(m, &joules) == HMN_OK);
   CHECK(joules == 90'000);
@@ -174,21 +174,21 @@ TEST_CASE("NVML: energy that jumps is absent until it is consistent") {
   CHECK(joules == 90'001);
   driver.load(card(R"("energy_mj": 5000)"));
   CHECK(read_energy(m, &joules) == HMN_E_BACKEND);
-  const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_TELEMETRY);
   CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY) != HMN_REASON_IMPLAUSIBLE);
   REQUIRE(read_energy(m, &joules) == HMN_OK);
   CHECK(joules == 5);
 }
 
 TEST_CASE("NVML: energy that falls is refused as a metric, too, whichever was read before") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(card(R"("temperature": 40, "energy_mj": 90000000)"));
-  const machine m;
+  const Machine m;
   double joules = 0;
   REQUIRE(read_energy(m, &joules) == HMN_OK);
   driver.load(card(R"("temperature": 40, "energy_mj": 5000)"));
   {
-    const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS);
     CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_ENERGY) == HMN_REASON_IMPLAUSIBLE);
     CHECK(reason_of_metric(p, HMN_METRIC_ENERGY_JOULES) == HMN_REASON_IMPLAUSIBLE);
   }
@@ -198,20 +198,20 @@ TEST_CASE("NVML: energy that falls is refused as a metric, too, whichever was re
 }
 
 TEST_CASE("NVML: the address of no PCI domain is none") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(R"({"devices": [{"name": "NVIDIA L4", "uuid": "GPU-a",
     "pci": {"address": "FFFFFFFF:01:00.0"}}]})");
-  const machine m;
-  const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+  const Machine m;
+  const TakenSnapshot p(m.context(), HMN_COLLECT_DEVICES);
   CHECK((p.device(0).present & HMN_DEVICE_HAS_PCI) == 0);
   CHECK(reason_in(p, HMN_COLLECT_DEVICES, HMN_DEVICE_HAS_PCI) == HMN_REASON_IMPLAUSIBLE);
 }
 
 TEST_CASE("NVML: all reasons at once and an unknown P-state are no values, and say so") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(card(R"("temperature": 40, "clocks_event_reasons": 4294967295, "pstate": 32)"));
-  const machine m;
-  const taken_snapshot p(m.context(), HMN_COLLECT_TELEMETRY);
+  const Machine m;
+  const TakenSnapshot p(m.context(), HMN_COLLECT_TELEMETRY);
   CHECK(reason_in(p, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_THROTTLE) == HMN_REASON_IMPLAUSIBLE);
   bool is_told = false;
   for (const hmn_diagnostic& d : p.diagnostics()) {
@@ -223,21 +223,21 @@ TEST_CASE("NVML: all reasons at once and an unknown P-state are no values, and s
 }
 
 TEST_CASE("NVML: a PCI id is no name") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(R"({"devices": [{"name": "NVIDIA Corporation Device 2684", "uuid": "GPU-a",
     "pci": {"address": "0000:01:00.0"}}]})");
-  const machine m;
-  const taken_snapshot p(m.context(), HMN_COLLECT_DEVICES);
+  const Machine m;
+  const TakenSnapshot p(m.context(), HMN_COLLECT_DEVICES);
   CHECK((p.device(0).present & HMN_DEVICE_HAS_NAME) == 0);
   CHECK(std::string(p.device(0).name).empty());
   CHECK(reason_in(p, HMN_COLLECT_DEVICES, HMN_DEVICE_HAS_NAME) == HMN_REASON_UNSUPPORTED);
 }
 
 TEST_CASE("a tracker does not use free memory that cannot be") {
-  const fake_nvml driver;
+  const FakeNvml driver;
   driver.load(
       card(R"("memory_v2": {"total": "8 GiB", "reserved": 0, "free": "12 GiB", "used": 0})"));
-  const machine m;
+  const Machine m;
   hmn_tracker* tracker = nullptr;
   REQUIRE(hmn_tracker_create(m.context(), 0, nullptr, &tracker, nullptr) == HMN_OK);
   auto error = sized<hmn_error>();

@@ -19,21 +19,21 @@ std::string card() {
     "process_utilization": [{"pid": 1001, "age_ms": 100, "sm": 55}])");
 }
 
-hmn_telemetry telemetry_of(const machine& m, hmn_fields fields) {
+hmn_telemetry telemetry_of(const Machine& m, hmn_fields fields) {
   auto load = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(m.context(), 0, fields, &load, nullptr) == HMN_OK);
   return load;
 }
 
-hmn_usage usage_of(const machine& m, hmn_fields fields) {
+hmn_usage usage_of(const Machine& m, hmn_fields fields) {
   auto row = sized<hmn_usage>();
   REQUIRE(hmn_usage_read(m.context(), 0, 1001, fields, &row, nullptr) == HMN_OK);
   return row;
 }
 
-class running_sampler {
+class RunningSampler {
  public:
-  running_sampler(const machine& m, hmn_flags collect, std::uint64_t process_interval_ns) {
+  RunningSampler(const Machine& m, hmn_flags collect, std::uint64_t process_interval_ns) {
     auto options = sized<hmn_sampler_options>();
     options.interval_ns = HMN_MILLISECONDS(5);
     options.process_interval_ns = process_interval_ns;
@@ -42,9 +42,9 @@ class running_sampler {
     REQUIRE(hmn_sampler_create(m.context(), &options, &what, &sampler_, nullptr) == HMN_OK);
     REQUIRE(hmn_sampler_start(sampler_, nullptr) == HMN_OK);
   }
-  running_sampler(const running_sampler&) = delete;
-  running_sampler& operator=(const running_sampler&) = delete;
-  ~running_sampler() { hmn_sampler_destroy(sampler_); }
+  RunningSampler(const RunningSampler&) = delete;
+  RunningSampler& operator=(const RunningSampler&) = delete;
+  ~RunningSampler() { hmn_sampler_destroy(sampler_); }
 
   [[nodiscard]] hmn_snapshot* next() const {
     hmn_snapshot* taken = nullptr;
@@ -59,9 +59,9 @@ class running_sampler {
 }  // namespace
 
 TEST_CASE("a reading of the cheap values of telemetry does not ask for the energy") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(card());
-  const machine m;
+  const Machine m;
   const hmn_telemetry cheap = telemetry_of(m, 0);
   CHECK(cheap.temperature_celsius == 45);
   CHECK((cheap.present & HMN_TELEMETRY_HAS_ENERGY) == 0);
@@ -72,9 +72,9 @@ TEST_CASE("a reading of the cheap values of telemetry does not ask for the energ
 }
 
 TEST_CASE("a reading of one process asks for its load only where that is wanted") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(card());
-  const machine m;
+  const Machine m;
   const hmn_usage cheap = usage_of(m, 0);
   CHECK(cheap.used_bytes == 5);
   CHECK((cheap.present & HMN_USAGE_HAS_BUSY_PERCENT) == 0);
@@ -85,13 +85,13 @@ TEST_CASE("a reading of one process asks for its load only where that is wanted"
 }
 
 TEST_CASE("an answer without what takes milliseconds does not serve a reading that wants it") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(card());
-  options o;
+  Options o;
   o.max_age_ns = HMN_MILLISECONDS(patient_ms);
-  const machine m(o);
+  const Machine m(o);
   telemetry_of(m, 0);
-  const taken_snapshot whole(m.context(), HMN_COLLECT_TELEMETRY);
+  const TakenSnapshot whole(m.context(), HMN_COLLECT_TELEMETRY);
   auto load = sized<hmn_telemetry>();
   REQUIRE(hmn_snapshot_find_telemetry(whole.handle(), 0, &load, nullptr) == HMN_OK);
   CHECK(load.energy_joules == 19);
@@ -99,9 +99,9 @@ TEST_CASE("an answer without what takes milliseconds does not serve a reading th
 }
 
 TEST_CASE("a quick snapshot leaves out what takes milliseconds, and is not also a slow one") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(card());
-  const machine m;
+  const Machine m;
   auto options = sized<hmn_snapshot_options>();
   options.flags = HMN_SNAPSHOT_QUICK;
   options.collect = HMN_COLLECT_TELEMETRY | HMN_COLLECT_PROCESSES;
@@ -122,11 +122,11 @@ TEST_CASE("a quick snapshot leaves out what takes milliseconds, and is not also 
 }
 
 TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(card());
-  const machine m;
-  const running_sampler sampler(m, HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS,
-                                HMN_MILLISECONDS(patient_ms));
+  const Machine m;
+  const RunningSampler sampler(m, HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS,
+                               HMN_MILLISECONDS(patient_ms));
   for (int n = 0; n < 5; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();
@@ -153,10 +153,10 @@ TEST_CASE("a sampler reads what takes milliseconds as seldom as the processes") 
 }
 
 TEST_CASE("a sampler without an interval of its own for processes reads everything each time") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(card());
-  const machine m;
-  const running_sampler sampler(m, HMN_COLLECT_TELEMETRY, HMN_NS_IMMEDIATE);
+  const Machine m;
+  const RunningSampler sampler(m, HMN_COLLECT_TELEMETRY, HMN_NS_IMMEDIATE);
   for (int n = 0; n < 3; ++n) {
     hmn_snapshot* const taken = sampler.next();
     auto load = sized<hmn_telemetry>();

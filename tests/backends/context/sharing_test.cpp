@@ -10,7 +10,7 @@
 
 namespace {
 
-void share_pool(const machine& m) {
+void share_pool(const Machine& m) {
   auto pool = sized<hmn_pool>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, nullptr) == HMN_OK);
   REQUIRE(pool.used_bytes == one_gpu_used);
@@ -19,9 +19,9 @@ void share_pool(const machine& m) {
 }  // namespace
 
 TEST_CASE("readings that are young enough share one driver call") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
   for (int i = 0; i < 10; ++i) share_pool(m);
@@ -36,20 +36,20 @@ TEST_CASE("readings that are young enough share one driver call") {
 // Shared answers are of one time, so their ages differ by what lies between the two snapshots'
 // ends.
 TEST_CASE("the ages of a snapshot count to its end, in every record") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu({}, R"(, "temperature": 45)"));
-  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   constexpr hmn_flags all =
       HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES;
-  const taken_snapshot first(m.context(), all, patient_ms);
+  const TakenSnapshot first(m.context(), all, patient_ms);
   usleep(10'000);
-  const taken_snapshot second(m.context(), all, patient_ms);
-  const auto end = [](const taken_snapshot& s) {
+  const TakenSnapshot second(m.context(), all, patient_ms);
+  const auto end = [](const TakenSnapshot& s) {
     return s.info().monotonic_ns + s.info().duration_ns;
   };
   const std::uint64_t between = end(second) - end(first);
   CHECK(between >= 10'000'000);
-  const auto age = []<class T>(const taken_snapshot& s, auto read, std::uint32_t position, T out) {
+  const auto age = []<class T>(const TakenSnapshot& s, auto read, std::uint32_t position, T out) {
     REQUIRE(read(s.handle(), position, &out, nullptr) == HMN_OK);
     return out.age_ns;
   };
@@ -69,9 +69,9 @@ TEST_CASE("the ages of a snapshot count to its end, in every record") {
 }
 
 TEST_CASE("a reading that is too old is not shared") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.max_age_ns = HMN_MILLISECONDS(20)});
+  const Machine m({.max_age_ns = HMN_MILLISECONDS(20)});
   share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
   usleep(30'000);
@@ -80,9 +80,9 @@ TEST_CASE("a reading that is too old is not shared") {
 }
 
 TEST_CASE("by default each reading asks the driver") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
   for (int i = 0; i < 10; ++i) share_pool(m);
@@ -90,9 +90,9 @@ TEST_CASE("by default each reading asks the driver") {
 }
 
 TEST_CASE("however many threads ask, one call is inside the driver") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "hang": true}])"));
-  const machine m({.deadline_ns = HMN_MILLISECONDS(100)});
+  const Machine m({.deadline_ns = HMN_MILLISECONDS(100)});
   const auto ask = [&] {
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t) {
@@ -115,11 +115,11 @@ namespace {
 
 // Has 32 threads call `read` while a call of the first is inside the driver. Returns how often the
 // driver was asked.
-unsigned long long calls_for_32(const fake_nvml& nvml, hmn_flags flags,
-                                bool (*read)(const machine& m)) {
+unsigned long long calls_for_32(const FakeNvml& nvml, hmn_flags flags,
+                                bool (*read)(const Machine& m)) {
   constexpr const char* asked = "nvmlDeviceGetMemoryInfo_v2";
   nvml.load(one_gpu());
-  const machine m({.flags = flags});
+  const Machine m({.flags = flags});
   share_pool(m);
   nvml.load(
       one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "hang": true, "times": 1}])"));
@@ -145,14 +145,14 @@ unsigned long long calls_for_32(const fake_nvml& nvml, hmn_flags flags,
 }  // namespace
 
 TEST_CASE("threads that wait for a driver share the call that begins after they arrived") {
-  const fake_nvml nvml;
-  const auto pool = [](const machine& m) {
+  const FakeNvml nvml;
+  const auto pool = [](const Machine& m) {
     auto read = sized<hmn_pool>();
     return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, 0, &read, nullptr) == HMN_OK &&
            read.used_bytes == one_gpu_used && (read.notes & HMN_NOTE_STALE) == 0;
   };
-  const auto snapshot = [](const machine& m) {
-    const taken_snapshot taken(m.context(), HMN_COLLECT_POOLS);
+  const auto snapshot = [](const Machine& m) {
+    const TakenSnapshot taken(m.context(), HMN_COLLECT_POOLS);
     return (taken.info().notes & HMN_NOTE_PARTIAL) == 0 && taken.pools().size() == 1;
   };
   for (const hmn_flags flags : {hmn_flags{0}, hmn_flags{HMN_CONTEXT_NO_THREADS}}) {
@@ -162,11 +162,11 @@ TEST_CASE("threads that wait for a driver share the call that begins after they 
 }
 
 TEST_CASE("a snapshot of shared answers has its reasons, whatever was read in between") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
+  const Machine m({.max_age_ns = HMN_MILLISECONDS(patient_ms)});
   const auto reasons = [&] {
-    const auto all = taken_snapshot(m.context(), HMN_COLLECT_TELEMETRY).diagnostics();
+    const auto all = TakenSnapshot(m.context(), HMN_COLLECT_TELEMETRY).diagnostics();
     std::vector<std::uint64_t> fields;
     for (const hmn_diagnostic& d : all) fields.push_back(d.field);
     return fields;
@@ -178,9 +178,9 @@ TEST_CASE("a snapshot of shared answers has its reasons, whatever was read in be
 }
 
 TEST_CASE("eight threads on one context all get their answers") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
+  const Machine m;
   std::vector<std::thread> threads;
   std::atomic<int> good{0};
   for (int t = 0; t < 8; ++t) {
@@ -207,10 +207,10 @@ TEST_CASE("eight threads on one context all get their answers") {
 }
 
 TEST_CASE("threads that ask again and again share most calls of a slow driver") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "delay_ms": 10}])"));
   for (const hmn_flags flags : {hmn_flags{0}, hmn_flags{HMN_CONTEXT_NO_THREADS}}) {
-    const machine m({.flags = flags});
+    const Machine m({.flags = flags});
     share_pool(m);
     const auto before = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
     std::atomic<int> good{0};
@@ -233,9 +233,9 @@ TEST_CASE("threads that ask again and again share most calls of a slow driver") 
 }
 
 TEST_CASE("threads that ask for different things all get their turn in time") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu({}, R"(, "temperature": 45)"));
-  const machine m({.flags = HMN_CONTEXT_NO_THREADS, .deadline_ns = HMN_MILLISECONDS(1000)});
+  const Machine m({.flags = HMN_CONTEXT_NO_THREADS, .deadline_ns = HMN_MILLISECONDS(1000)});
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {

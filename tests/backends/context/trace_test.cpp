@@ -6,10 +6,10 @@
 #include "machine.hpp"
 
 TEST_CASE("a traced context has each driver call, its duration and code, in the snapshot") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m({.flags = HMN_CONTEXT_TRACE});
-  const taken_snapshot p(m.context());
+  const Machine m({.flags = HMN_CONTEXT_TRACE});
+  const TakenSnapshot p(m.context());
   const auto all = p.diagnostics();
   const auto memory = std::find_if(all.begin(), all.end(), [](const hmn_diagnostic& d) {
     return std::string(d.message).find("nvmlDeviceGetMemoryInfo_v2") != std::string::npos;
@@ -27,9 +27,9 @@ TEST_CASE("a traced context has each driver call, its duration and code, in the 
 }
 
 TEST_CASE("without the flag no call is recorded") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(one_gpu());
-  const machine m;
-  const taken_snapshot p(m.context());
+  const Machine m;
+  const TakenSnapshot p(m.context());
   for (const hmn_diagnostic& d : p.diagnostics()) CHECK((d.notes & HMN_NOTE_TRACE) == 0);
 }

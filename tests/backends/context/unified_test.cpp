@@ -34,11 +34,11 @@ std::string gb10(const std::string& memory, const std::string& compute) {
   return gpu("NVIDIA GB10", memory, compute);
 }
 
-hmn_pool unified_pool(const machine& m) {
+hmn_pool unified_pool(const Machine& m) {
   m.tree().write("proc/meminfo", meminfo);
   const std::string proc = m.tree().proc();
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   REQUIRE(p.pools().size() == 1);
   CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNIFIED);
   return p.pools().front();
@@ -47,7 +47,7 @@ hmn_pool unified_pool(const machine& m) {
 }  // namespace
 
 TEST_CASE("memory of the host is told as the host's, and its use as that of the processes") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
   SUBCASE("where the driver has no figures") {}
   SUBCASE("where it tells the host's") {
@@ -57,7 +57,7 @@ TEST_CASE("memory of the host is told as the host's, and its use as that of the 
     memory = R"("memory": {"total": 0, "free": 0, "used": 0})";
   }
   nvml.load(gb10(memory, R"({"pid": 100, "used": 3221225472}, {"pid": 101, "used": 1073741824})"));
-  const machine m;
+  const Machine m;
   const hmn_pool pool = unified_pool(m);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
@@ -68,7 +68,7 @@ TEST_CASE("memory of the host is told as the host's, and its use as that of the 
 }
 
 TEST_CASE("neither a process nor all of them together use more than the host's RAM") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   constexpr const char* no_figures = R"("memory": {"error": "NOT_SUPPORTED"})";
   std::string rows = R"({"pid": 100, "used": "80 GiB"}, {"pid": 101, "used": "48 GiB"})";
   bool fits = true;
@@ -83,12 +83,12 @@ TEST_CASE("neither a process nor all of them together use more than the host's R
     fits = all_can_be = false;
   }
   nvml.load(gb10(no_figures, rows));
-  const machine m;
+  const Machine m;
   const hmn_pool pool = unified_pool(m);
   CHECK(pool.total_bytes == 128 * unified_gib);
   CHECK(pool.usable_bytes == 94 * unified_gib);
   CHECK(((pool.present & HMN_POOL_HAS_USED) != 0) == fits);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   auto why = sized<hmn_diagnostic>();
   if (!fits) {
     REQUIRE(read_reason(p.handle(), 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, &why) == HMN_OK);
@@ -100,14 +100,14 @@ TEST_CASE("neither a process nor all of them together use more than the host's R
 }
 
 TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigabytes") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
   SUBCASE("where the driver has no figures") {}
   SUBCASE("where it tells the host's") {
     memory = values_of_the_host;
   }
   nvml.load(gb10(memory, ""));
-  const machine m;
+  const Machine m;
   const hmn_pool pool = unified_pool(m);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
@@ -115,7 +115,7 @@ TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigaby
 }
 
 TEST_CASE("memory that a driver does not support is no evidence of the host's") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
   SUBCASE("not supported") {}
   SUBCASE("nor its BAR1") {
@@ -128,11 +128,11 @@ TEST_CASE("memory that a driver does not support is no evidence of the host's") 
     memory += R"(, "compute_capability": [8, 9])";
   }
   nvml.load(gpu("NVIDIA L40S", memory, R"({"pid": 100, "used": 3221225472})"));
-  const machine m;
+  const Machine m;
   m.tree().write("proc/meminfo", meminfo);
   const std::string proc = m.tree().proc();
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.pools().empty());
   CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
   CHECK(p.device(0).form == HMN_DEVICE_FORM_DISCRETE);
@@ -145,7 +145,7 @@ TEST_CASE("memory that a driver does not support is no evidence of the host's") 
 }
 
 TEST_CASE("what shows that a GPU without figures has the host's memory") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   std::string evidence;
   std::string name = "NVIDIA Graphics Device";
   SUBCASE("its name") {
@@ -158,20 +158,20 @@ TEST_CASE("what shows that a GPU without figures has the host's memory") {
     evidence = R"(, "addressing_mode": "ats")";
   }
   nvml.load(gpu(name, R"("memory": {"error": "NOT_SUPPORTED"})" + evidence, ""));
-  const machine m;
+  const Machine m;
   const hmn_pool pool = unified_pool(m);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
 }
 
 TEST_CASE("a GPU off the bus has the host's memory where the device tree is that of a Tegra") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(R"({"devices": [{"name": "NVIDIA Fake", "uuid": "GPU-a", "pci": null,
              "memory": {"error": "NOT_SUPPORTED"}}]})");
   constexpr const char* compatible = "sys/firmware/devicetree/base/compatible";
   using namespace std::string_literals;
   {
-    const machine m;
+    const Machine m;
     m.tree().write(compatible, "nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0"s);
     const hmn_pool pool = unified_pool(m);
     CHECK(pool.kind == HMN_POOL_UNIFIED);
@@ -179,10 +179,10 @@ TEST_CASE("a GPU off the bus has the host's memory where the device tree is that
   }
   for (const std::string& other : {"raspberrypi,5-model-b\0brcm,bcm2712\0"s, ""s}) {
     CAPTURE(other);
-    const machine m;
+    const Machine m;
     if (!other.empty()) m.tree().write(compatible, other);
     m.tree().write("proc/meminfo", meminfo);
-    const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+    const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
     CHECK(p.info().device_count == 1);
     CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
     CHECK(p.pools().empty());
@@ -190,12 +190,12 @@ TEST_CASE("a GPU off the bus has the host's memory where the device tree is that
 }
 
 TEST_CASE("a card on the bus of a Tegra has no memory of the host") {
-  const fake_nvml nvml;
+  const FakeNvml nvml;
   nvml.load(gpu("NVIDIA Fake", R"("memory": {"error": "NOT_SUPPORTED"})", ""));
-  const machine m;
+  const Machine m;
   m.tree().write("sys/firmware/devicetree/base/compatible", "nvidia,tegra234");
   m.tree().write("proc/meminfo", meminfo);
-  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
+  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
   CHECK(p.pools().empty());
 }

@@ -22,9 +22,9 @@ std::string faulty_vram(std::uint64_t bytes) {
 }
 const std::string no_limit = "drm/0000:03:00.0/vram0 max\n";
 
-class faulty_machine {
+class FaultyMachine {
  public:
-  faulty_machine() {
+  FaultyMachine() {
     tree_.write("proc/self/cgroup", "0::/\n");
     hmn_fake::set_cgroup_v2(tree_, "", {{"cgroup.subtree_control", "memory dmem\n"}});
     add("pods", 700, faulty_vram(1000), "dmem\n");
@@ -32,7 +32,7 @@ class faulty_machine {
     add("pods/b", 400, faulty_vram(500), "");
     add("init.scope", 5, no_limit, "");
   }
-  [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
+  [[nodiscard]] std::unique_ptr<HostSource> host() const { return dmem_test::host_of(tree_); }
 
  private:
   void add(const char* group, std::uint64_t used, const std::string& most,
@@ -43,18 +43,18 @@ class faulty_machine {
                              {"cgroup.subtree_control", divided}});
   }
 
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
 };
 
-struct truth {
+struct Truth {
   std::uint64_t used;
   std::optional<std::uint64_t> limit;
 };
-const std::map<std::string, truth> all_groups = {
+const std::map<std::string, Truth> all_groups = {
     {"/pods/a", {300, 1000}}, {"/pods/b", {400, 500}}, {"/init.scope", {5, {}}}};
 
-void judge(const group_memory& reported, bool is_whole) {
-  for (const group_memory::part& p : reported.parts) {
+void judge(const GroupMemory& reported, bool is_whole) {
+  for (const GroupMemory::Part& p : reported.parts) {
     const std::string& name = reported.names.at(p.group);
     CAPTURE(name);
     REQUIRE(all_groups.contains(name));
@@ -67,15 +67,15 @@ void judge(const group_memory& reported, bool is_whole) {
 // A survey for each call that there is, which fails with `error`. How many there were.
 template <class Judge>
 int fail_each_call(int error, Judge&& judge) {
-  const faulty_machine m;
+  const FaultyMachine m;
   for (int n = 0;; ++n) {
     CAPTURE(error);
     CAPTURE(n);
     const auto host = m.host();
-    REQUIRE(host->describe_source(source::dmem)->state == state::ready);
-    group_memory reported;
+    REQUIRE(host->describe_source(Source::dmem)->state == State::ready);
+    GroupMemory reported;
     faults::arm(n, error);
-    const result<void> done = host->groups(reported);
+    const Result<void> done = host->groups(reported);
     if (!faults::disarm()) return n;
     judge(reported, static_cast<bool>(done));
   }
@@ -90,8 +90,8 @@ TEST_CASE("a call that fails once") {
 // What went while it was looked at is no news, and what is reported is true. One that had others in
 // it cannot go before them: reported as one of its own it has what it had.
 TEST_CASE("a group that is gone within the survey") {
-  const auto is_true = [](const group_memory& reported, bool) {
-    for (const group_memory::part& p : reported.parts) {
+  const auto is_true = [](const GroupMemory& reported, bool) {
+    for (const GroupMemory::Part& p : reported.parts) {
       const std::string& name = reported.names.at(p.group);
       CAPTURE(name);
       if (name == "/pods") {

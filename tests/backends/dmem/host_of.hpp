@@ -10,8 +10,8 @@
 namespace dmem_test {
 
 // The source that a tree of files is the machine of.
-inline std::unique_ptr<hmn::host_source> host_of(const hmn_fake::tree& tree) {
-  hmn::settings s;
+inline std::unique_ptr<hmn::HostSource> host_of(const hmn_fake::Tree& tree) {
+  hmn::Settings s;
   s.proc_root = tree.proc();
   s.sys_root = tree.sys();
   s.cgroup_root = tree.path("sys/fs/cgroup");

@@ -22,9 +22,9 @@ std::string limits(std::optional<std::uint64_t> vram) {
          "drm/0000:03:00.0/stolen max\n";
 }
 
-class machine {
+class Machine {
  public:
-  explicit machine(const std::string& group = "/outer/inner") {
+  explicit Machine(const std::string& group = "/outer/inner") {
     tree_.write("proc/self/cgroup", "0::" + group + "\n");
     tree_.directory("sys/fs/cgroup" + group);
   }
@@ -33,91 +33,91 @@ class machine {
     hmn_fake::set_cgroup_v2(tree_, group,
                             {{"dmem.max", limits(most)}, {"dmem.current", line("vram0", used)}});
   }
-  [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
-  [[nodiscard]] pool limited(const char* address = limited_card,
-                             pool_kind kind = pool_kind::vram) const {
-    pools all;
-    pool p;
+  [[nodiscard]] std::unique_ptr<HostSource> host() const { return dmem_test::host_of(tree_); }
+  [[nodiscard]] Pool limited(const char* address = limited_card,
+                             PoolKind kind = PoolKind::vram) const {
+    Pools all;
+    Pool p;
     p.kind = kind;
     p.total = 8192 * mib;
     all.add(p);
     host()->limit(address, all);
     return all.all().front();
   }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
 };
 
 }  // namespace
 
 TEST_CASE("a kernel without the controller leaves a pool as it is") {
-  const machine m;
-  const pool p = m.limited();
+  const Machine m;
+  const Pool p = m.limited();
   CHECK_FALSE(p.budget);
   CHECK_FALSE(p.budget_left);
   CHECK(p.notes == 0);
   const auto host = m.host();
-  const auto reported = host->describe_source(source::dmem);
+  const auto reported = host->describe_source(Source::dmem);
   REQUIRE(reported);
-  CHECK(reported->state == state::absent);
-  CHECK(reported->why.code == status::no_source);
-  CHECK_FALSE(host->describe_source(source::drm));
+  CHECK(reported->state == State::absent);
+  CHECK(reported->why.code == Status::no_source);
+  CHECK_FALSE(host->describe_source(Source::drm));
 }
 
 TEST_CASE("the tightest group's limit is the budget, and the fullest has the least left") {
-  const machine m;
+  const Machine m;
   m.give("outer", 4096 * mib, 3000 * mib);
   m.give("outer/inner", 5000 * mib, 1000 * mib);
-  const pool p = m.limited();
+  const Pool p = m.limited();
   CHECK(p.budget == 4096 * mib);
   CHECK(p.budget_left == 1096 * mib);
   CHECK(p.notes == note::mixed);
   CHECK(p.total == 8192 * mib);
-  CHECK(m.host()->describe_source(source::dmem)->state == state::ready);
+  CHECK(m.host()->describe_source(Source::dmem)->state == State::ready);
 }
 
 TEST_CASE("a wider limit can have less left") {
-  const machine m;
+  const Machine m;
   m.give("outer", 4096 * mib, 4000 * mib);
   m.give("outer/inner", 1024 * mib, 24 * mib);
-  const pool p = m.limited();
+  const Pool p = m.limited();
   CHECK(p.budget == 1024 * mib);
   CHECK(p.budget_left == 96 * mib);
 }
 
 TEST_CASE("a group that uses more than it may has nothing left") {
-  const machine m;
+  const Machine m;
   m.give("outer/inner", 100 * mib, 101 * mib);
   CHECK(m.limited().budget_left == 0);
 }
 
 TEST_CASE("no limit is no budget") {
-  const machine m;
+  const Machine m;
   m.give("outer", std::nullopt, 1);
   m.give("outer/inner", std::nullopt, 1);
   CHECK_FALSE(m.limited().budget);
 }
 
 TEST_CASE("only the device's own pools, by address and kind") {
-  const machine m;
+  const Machine m;
   m.give("outer/inner", 100 * mib, 0);
   CHECK_FALSE(m.limited("0000:04:00.0").budget);
-  CHECK_FALSE(m.limited(limited_card, pool_kind::unified).budget);
-  CHECK_FALSE(m.limited(limited_card, pool_kind::stolen).budget);
+  CHECK_FALSE(m.limited(limited_card, PoolKind::unified).budget);
+  CHECK_FALSE(m.limited(limited_card, PoolKind::stolen).budget);
   CHECK(m.limited("00000000:03:00.0").budget == 100 * mib);
 }
 
 TEST_CASE("on a hybrid machine the v2 line counts") {
-  const machine m;
+  const Machine m;
   m.give("outer/inner", 100 * mib, 0);
   m.tree().write("proc/self/cgroup", "4:memory:/elsewhere\n0::/outer/inner\n");
   CHECK(m.limited().budget == 100 * mib);
 }
 
 TEST_CASE("a file that makes no sense is no limit, nor the lack of one") {
-  const machine m;
+  const Machine m;
   m.give("outer/inner", 100 * mib, 0);
   CHECK(m.limited().notes == note::mixed);
   m.tree().write("sys/fs/cgroup/outer/inner/dmem.current", "drm/0000:03:00.0/vram0 lots\n");

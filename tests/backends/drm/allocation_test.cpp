@@ -28,14 +28,14 @@ std::string v3d_client(unsigned client) {
          std::to_string(client * 1000) + " ns\ndrm-resident-memory:\t64 KiB\n";
 }
 
-std::vector<machine::descriptor> usual_descriptors() {
-  std::vector<machine::descriptor> all;
+std::vector<Machine::Descriptor> usual_descriptors() {
+  std::vector<Machine::Descriptor> all;
   for (int fd = 3; fd < 10; ++fd) all.push_back({fd, "/dev/zero", {}});
   return all;
 }
 
 // Those of no card are as many as the caller wants, from pid 1000 on.
-void fill(machine& m, unsigned clients, unsigned others) {
+void fill(Machine& m, unsigned clients, unsigned others) {
   m.add_platform("fd500000.gpu", "v3d", {{"renderD128", "/dev/full"}});
   for (unsigned i = 0; i < clients; ++i) {
     auto all = usual_descriptors();
@@ -45,12 +45,12 @@ void fill(machine& m, unsigned clients, unsigned others) {
   for (unsigned i = 0; i < others; ++i) m.add_process(1000 + i, usual_descriptors());
 }
 
-class quiet_reading final : public reading {
+class QuietReading final : public Reading {
  public:
   std::uint64_t deadline_ns() const noexcept override { return ~std::uint64_t{0}; }
   bool wants_trace() const noexcept override { return false; }
   bool wants_diagnostics() const noexcept override { return false; }
-  void diagnose(const diagnostic&) override {}
+  void diagnose(const Diagnostic&) override {}
   void opening() noexcept override {}
   void opened() noexcept override {}
 };
@@ -79,13 +79,13 @@ TEST_CASE("the library allocates from this program") {
 }
 
 TEST_CASE("walks allocate nothing, whichever part of the processes they look through") {
-  machine m;
+  Machine m;
   fill(m, 6, 40);
-  drm::card_list cards(m.settings());
+  drm::CardList cards(m.settings());
   cards.refresh();
-  for (const auto how : {drm::extent::rolling, drm::extent::complete}) {
-    drm::scanner scanner(m.tree().proc(), rescan_ns, 100);
-    drm::client_list found;
+  for (const auto how : {drm::Extent::rolling, drm::Extent::complete}) {
+    drm::Scanner scanner(m.tree().proc(), rescan_ns, 100);
+    drm::ClientList found;
     std::uint64_t now = platform::ns_per_second;
     std::uint32_t looked_through = 0;
     const auto walk = [&] {
@@ -99,12 +99,12 @@ TEST_CASE("walks allocate nothing, whichever part of the processes they look thr
 }
 
 TEST_CASE("the rows, sums and loads of a card are made without allocations") {
-  machine m;
+  Machine m;
   fill(m, 6, 40);
-  plain_reading first;
+  PlainReading first;
   REQUIRE(m.devices(first).size() == 1);
-  quiet_reading r;
-  std::vector<usage> rows;
+  QuietReading r;
+  std::vector<Usage> rows;
   rows.reserve(16);
   const auto list = [&] {
     rows.clear();
@@ -113,15 +113,15 @@ TEST_CASE("the rows, sums and loads of a card are made without allocations") {
   };
   CHECK(allocations_of(30, list) == 0);
   CHECK(rows.size() == 6);
-  pools p;
+  Pools p;
   const auto sum = [&] {
     p = {};
     static_cast<void>(m.source().prepare(r));
     static_cast<void>(m.source().memory(0, p, r));
   };
   CHECK(allocations_of(30, sum) == 0);
-  CHECK(p.find(pool_kind::main) != nullptr);
-  usage one;
+  CHECK(p.find(PoolKind::main) != nullptr);
+  Usage one;
   const auto ask = [&] {
     static_cast<void>(m.source().prepare(r));
     static_cast<void>(m.source().process(0, 103, false, one, r));
@@ -134,7 +134,7 @@ namespace {
 
 // Of one snapshot in the steady state.
 long of_a_snapshot(unsigned others) {
-  machine m;
+  Machine m;
   fill(m, 6, others);
   hmn_context_options options = {};
   options.struct_size = sizeof options;

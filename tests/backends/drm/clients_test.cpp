@@ -14,48 +14,48 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-struct fixture {
-  fixture() { on.by = by.get(); }
+struct Fixture {
+  Fixture() { on.by = by.get(); }
 
-  static client_list& at(client_list& list, std::uint64_t ns) {
+  static ClientList& at(ClientList& list, std::uint64_t ns) {
     list.clear();
     list.taken_ns = ns;
     return list;
   }
-  void add(client_list& to, std::uint32_t pid, const std::string& lines) const {
+  void add(ClientList& to, std::uint32_t pid, const std::string& lines) const {
     const std::string text = "drm-driver:\txe\n" + lines;
     const auto info = parse_fdinfo(text);
     to.add(on, pid, &*info);
   }
-  usage row(std::uint32_t pid = 1) const {
-    usage u;
+  Usage row(std::uint32_t pid = 1) const {
+    Usage u;
     fill_row(now, before, 0, pid, u);
     return u;
   }
 
-  std::unique_ptr<driver> by = make_generic();
-  card on;
-  client_list before, now;
+  std::unique_ptr<Driver> by = make_generic();
+  Card on;
+  ClientList before, now;
 };
 
 }  // namespace
 
 TEST_CASE("a share of the time since an earlier walk, of the busiest engine") {
-  fixture f;
+  Fixture f;
   f.add(f.at(f.before, second), 1,
         "drm-client-id:\t1\ndrm-engine-render:\t100 ns\ndrm-engine-copy:\t0 ns\n");
   f.before.finish();
   f.add(f.at(f.now, 3 * second), 1,
         "drm-client-id:\t1\ndrm-engine-render:\t500000100 ns\ndrm-engine-copy:\t200000000 ns\n");
   f.now.finish();
-  const usage u = f.row();
+  const Usage u = f.row();
   CHECK(u.busy_percent == doctest::Approx(25));
   CHECK(u.window_ns == 2 * second);
   CHECK(u.busy_ns == 700000100u);
 }
 
 TEST_CASE("a load across a suspend of the machine is absent") {
-  fixture f;
+  Fixture f;
   const std::string lines = "drm-client-id:\t1\ndrm-engine-render:\t";
   for (const std::uint64_t apart : {9'000'000ULL, 11'000'000ULL}) {
     f.add(f.at(f.before, second), 1, lines + "0 ns\n");
@@ -63,7 +63,7 @@ TEST_CASE("a load across a suspend of the machine is absent") {
     f.add(f.at(f.now, 3 * second), 1, lines + "500000000 ns\n");
     f.now.suspended_ns = f.before.suspended_ns + apart;
     f.now.finish();
-    load_sum sum;
+    LoadSum sum;
     loads_of(f.now, f.before, 0, sum);
     CHECK(sum.all().empty() == (apart > 10'000'000));
     CHECK(f.row().busy_percent.has_value() == (apart < 10'000'000));
@@ -72,7 +72,7 @@ TEST_CASE("a load across a suspend of the machine is absent") {
 }
 
 TEST_CASE("engines of one name share the time by their capacity") {
-  fixture f;
+  Fixture f;
   const std::string lines = "drm-client-id:\t1\ndrm-engine-capacity-video:\t2\ndrm-engine-video:\t";
   f.add(f.at(f.before, second), 1, lines + "0 ns\n");
   f.before.finish();
@@ -83,7 +83,7 @@ TEST_CASE("engines of one name share the time by their capacity") {
 }
 
 TEST_CASE("cycles are a share of the clock beside them") {
-  fixture f;
+  Fixture f;
   const std::string id = "drm-client-id:\t1\n";
   f.add(f.at(f.before, second), 1, id + "drm-cycles-rcs:\t10\ndrm-total-cycles-rcs:\t1000\n");
   f.before.finish();
@@ -95,7 +95,7 @@ TEST_CASE("cycles are a share of the clock beside them") {
 }
 
 TEST_CASE("no percentage of a first walk, a new client, a short window or too large a gain") {
-  fixture f;
+  Fixture f;
   const auto lines = [](const char* id, const char* busy) {
     return std::string("drm-client-id:\t") + id + "\ndrm-engine-render:\t" + busy + " ns\n";
   };
@@ -120,7 +120,7 @@ TEST_CASE("no percentage of a first walk, a new client, a short window or too la
 }
 
 TEST_CASE("a counter that steps back has gained nothing") {
-  fixture f;
+  Fixture f;
   f.add(f.at(f.before, second), 1, "drm-client-id:\t1\ndrm-engine-render:\t900 ns\n");
   f.before.finish();
   f.add(f.at(f.now, 2 * second), 1, "drm-client-id:\t1\ndrm-engine-render:\t800 ns\n");
@@ -129,8 +129,8 @@ TEST_CASE("a counter that steps back has gained nothing") {
 }
 
 TEST_CASE("a card's load is that of its clients, each once") {
-  fixture f;
-  const auto put = [&](client_list& to, const char* busy) {
+  Fixture f;
+  const auto put = [&](ClientList& to, const char* busy) {
     const std::string tail = std::string("drm-engine-render:\t") + busy + " ns\n";
     f.add(to, 1, "drm-client-id:\t1\n" + tail);
     f.add(to, 2, "drm-client-id:\t1\n" + tail);
@@ -139,7 +139,7 @@ TEST_CASE("a card's load is that of its clients, each once") {
   };
   put(f.at(f.before, second), "0");
   put(f.at(f.now, 2 * second), "200000000");
-  load_sum sum;
+  LoadSum sum;
   loads_of(f.now, f.before, 0, sum);
   const auto loads = sum.all();
   REQUIRE(loads.size() == 1);
@@ -150,7 +150,7 @@ TEST_CASE("a card's load is that of its clients, each once") {
 }
 
 TEST_CASE("what clients share counts once where it may be the same buffers") {
-  fixture f;
+  Fixture f;
   const auto put = [&](std::uint32_t pid, const char* id, const char* resident,
                        const char* shared) {
     std::string lines = std::string("drm-client-id:\t") + id + "\n";
@@ -166,7 +166,7 @@ TEST_CASE("what clients share counts once where it may be the same buffers") {
   put(2, "2", "90", "70");  // of it 60 may be those of the first
   put(3, "3", "8", "0");
   f.now.finish();
-  const card_use all = use_of(f.now, 0);
+  const CardUse all = use_of(f.now, 0);
   CHECK(all.clients == 3);
   CHECK(all.sum.resident == (40u + 20 + 8 + 70) << 10);
   CHECK(all.sum.host_pool == (40u + 20 + 8 + 70) << 10);
@@ -177,7 +177,7 @@ TEST_CASE("what clients share counts once where it may be the same buffers") {
 }
 
 TEST_CASE("shared buffers without backing store are no more than all that is resident") {
-  fixture f;
+  Fixture f;
   f.at(f.now, second);
   f.on.pci_bus_id.assign("0000:03:00.0");
   const auto put = [&](std::uint32_t pid, const char* id) {
@@ -206,7 +206,7 @@ TEST_CASE("shared buffers without backing store are no more than all that is res
 }
 
 TEST_CASE("what several clients of a process share counts once, as a bound") {
-  fixture f;
+  Fixture f;
   f.at(f.now, second);
   f.on.pci_bus_id.assign("0000:03:00.0");
   const auto put = [&](std::uint32_t pid, const char* id, const std::string& shared) {
@@ -224,7 +224,7 @@ TEST_CASE("what several clients of a process share counts once, as a bound") {
   put(4, "9", with_shared);
   f.now.finish();
 
-  const usage browser = f.row(1);
+  const Usage browser = f.row(1);
   CHECK(browser.used == std::uint64_t{4 * 123 + 1800} << 20);
   CHECK(browser.committed == browser.used);
   CHECK(browser.host_pool == std::uint64_t{4 * 30 + 20} << 20);
@@ -232,25 +232,25 @@ TEST_CASE("what several clients of a process share counts once, as a bound") {
   CHECK((browser.notes & note::lower_bound) != 0);
   CHECK(browser.has_all_clients);
 
-  const usage apart = f.row(2);
+  const Usage apart = f.row(2);
   CHECK(apart.used == std::uint64_t{2 * 1923} << 20);
   CHECK(apart.host_pool == std::uint64_t{100} << 20);
   CHECK(apart.notes == 0);
 
   // A kernel that does not report what is shared leaves open whether all of it is.
-  const usage unknown = f.row(3);
+  const Usage unknown = f.row(3);
   CHECK(unknown.used == std::uint64_t{1923} << 20);
   CHECK(unknown.host_pool == std::uint64_t{50} << 20);
   CHECK_FALSE(unknown.shared);
   CHECK((unknown.notes & note::lower_bound) != 0);
 
-  const usage single = f.row(4);
+  const Usage single = f.row(4);
   CHECK(single.used == std::uint64_t{1923} << 20);
   CHECK(single.notes == 0);
 }
 
 TEST_CASE("pasid stands in for the id of old kernels") {
-  fixture f;
+  Fixture f;
   f.at(f.now, second);
   for (const char* pasid : {"1", "1", "2"}) {
     const std::string text =

@@ -12,11 +12,11 @@ using namespace hmn::drm;
 using namespace drm_test;
 
 TEST_CASE("nodes are told from connectors and control nodes") {
-  CHECK(parse_node("card0")->what == node::kind::card);
+  CHECK(parse_node("card0")->what == Node::Kind::card);
   CHECK(parse_node("card12")->number == 12);
-  CHECK(parse_node("renderD128")->what == node::kind::render);
+  CHECK(parse_node("renderD128")->what == Node::Kind::render);
   CHECK(parse_node("renderD128")->number == 128);
-  CHECK(parse_node("accel0")->what == node::kind::accel);
+  CHECK(parse_node("accel0")->what == Node::Kind::accel);
   for (const char* other : {"card0-DP-1", "card", "renderD", "controlD64", "version", "", "ttm",
                             "card-1", "card4294967296", "accel0x"}) {
     CAPTURE(other);
@@ -25,11 +25,11 @@ TEST_CASE("nodes are told from connectors and control nodes") {
 }
 
 TEST_CASE("device numbers") {
-  node n;
+  Node n;
   parse_numbers("226:128", n);
   CHECK(n.major == 226);
   CHECK(n.minor == 128);
-  node none;
+  Node none;
   for (const char* torn : {"", ":", "226", "226:", ":128", "226:128:1", "a:b"}) {
     CAPTURE(torn);
     parse_numbers(torn, none);
@@ -50,9 +50,9 @@ TEST_CASE("the device behind a link of the class") {
 }
 
 TEST_CASE("a card is one device with all its nodes") {
-  machine m;
+  Machine m;
   m.add_pci(radeon(), {card0, render128});
-  std::vector<card> found;
+  std::vector<Card> found;
   CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 1);
   CHECK(found[0].driver_name.view() == "radeon");
@@ -62,27 +62,27 @@ TEST_CASE("a card is one device with all its nodes") {
   CHECK(found[0].pci_device == 0x73bfu);
   CHECK(found[0].pci_subsystem == 0x440e1da2u);
   CHECK(found[0].nodes().size() == 2);
-  CHECK(found[0].find(node::kind::render)->number == 128);
-  CHECK(found[0].find(node::kind::accel) == nullptr);
+  CHECK(found[0].find(Node::Kind::render)->number == 128);
+  CHECK(found[0].find(Node::Kind::accel) == nullptr);
 }
 
 TEST_CASE("what only shows pictures is no GPU, and NVIDIA's driver is NVML's") {
-  machine m;
-  hmn_fake::pci_device ast = radeon("0000:05:00.0");
+  Machine m;
+  hmn_fake::PciDevice ast = radeon("0000:05:00.0");
   ast.driver = "ast";
   m.add_pci(ast, {card0});
-  hmn_fake::pci_device nvidia = nouveau();
+  hmn_fake::PciDevice nvidia = nouveau();
   nvidia.driver = "nvidia";
   m.add_pci(nvidia, {card1, render129});
   CHECK_FALSE(has_card(m.tree().sys()));
-  std::vector<card> found;
+  std::vector<Card> found;
   CHECK(find_cards(m.tree().sys(), found) == 0);
   CHECK(found.empty());
 }
 
 // As Linux 6.1 and 7.3 show them: <bus>/<name>, with what is bound to it.
 TEST_CASE("what has no hardware behind it is no GPU") {
-  const auto add = [](const machine& m, const std::string& name, const std::string& bus,
+  const auto add = [](const Machine& m, const std::string& name, const std::string& bus,
                       const std::string& driver) {
     const std::string folder = "devices/" + bus + "/" + name;
     m.tree().directory("sys/" + folder);
@@ -93,33 +93,33 @@ TEST_CASE("what has no hardware behind it is no GPU") {
     m.tree().link("sys/" + folder + "/drm/renderD128/device", "../../../" + name);
     m.tree().link("sys/class/drm/renderD128", "../../" + folder + "/drm/renderD128");
   };
-  const auto count = [](const machine& m) {
-    std::vector<card> found;
+  const auto count = [](const Machine& m) {
+    std::vector<Card> found;
     CHECK(find_cards(m.tree().sys(), found) == 0);
     CHECK(has_card(m.tree().sys()) == !found.empty());
     return found.size();
   };
   for (const char* name : {"vgem", "vkms"}) {
     CAPTURE(name);
-    const machine m;
+    const Machine m;
     add(m, name, "platform", "");
     CHECK(count(m) == 0);
   }
-  const machine faux;
+  const Machine faux;
   add(faux, "second-vkms", "faux", "faux_driver");
   CHECK(count(faux) == 0);
-  const machine real;
+  const Machine real;
   add(real, "gpu", "platform", "lima");
   CHECK(count(real) == 1);
 }
 
 TEST_CASE("accelerators and platform devices are found") {
-  machine m;
+  Machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
-  hmn_fake::pci_device npu = radeon("0000:c5:00.1");
+  hmn_fake::PciDevice npu = radeon("0000:c5:00.1");
   npu.driver = "amdxdna";
   m.add_pci(npu, {accel0});
-  std::vector<card> found;
+  std::vector<Card> found;
   CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 2);
   CHECK(found[0].driver_name.view() == "v3d");
@@ -127,18 +127,18 @@ TEST_CASE("accelerators and platform devices are found") {
   CHECK(found[0].pci_bus_id.empty());
   CHECK(found[0].vendor == vendor::unknown);
   CHECK(found[1].driver_name.view() == "amdxdna");
-  CHECK(found[1].find(node::kind::accel)->number == 0);
+  CHECK(found[1].find(Node::Kind::accel)->number == 0);
   CHECK(has_card(m.tree().sys()));
-  plain_reading r;
+  PlainReading r;
   const auto listed = m.devices(r);
   REQUIRE(listed.size() == 2);
-  CHECK(listed[0].device_class == device_class::gpu);
-  CHECK(listed[1].device_class == device_class::npu);
+  CHECK(listed[0].device_class == DeviceClass::gpu);
+  CHECK(listed[1].device_class == DeviceClass::npu);
 }
 
 TEST_CASE("a virtio device below its PCI function has that function's address") {
-  machine m;
-  hmn_fake::pci_device function = radeon("0000:00:02.0");
+  Machine m;
+  hmn_fake::PciDevice function = radeon("0000:00:02.0");
   function.vendor = 0x1af4;
   function.device = 0x1050;
   function.driver = "virtio-pci";
@@ -148,7 +148,7 @@ TEST_CASE("a virtio device below its PCI function has that function's address") 
   m.tree().link("sys/" + folder + "/driver", "../../../../bus/virtio/drivers/virtio_gpu");
   m.tree().link("sys/" + folder + "/subsystem", "../../../../bus/virtio");
   m.tree().link("sys/class/drm/renderD128", "../../" + folder + "/drm/renderD128");
-  std::vector<card> found;
+  std::vector<Card> found;
   CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 1);
   CHECK(found[0].driver_name.view() == "virtio_gpu");
@@ -157,10 +157,10 @@ TEST_CASE("a virtio device below its PCI function has that function's address") 
 }
 
 TEST_CASE("a device that is being taken away is gone before its nodes are") {
-  machine m;
+  Machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
   m.add_pci(radeon(), {render129});
-  plain_reading r;
+  PlainReading r;
   CHECK(m.devices(r).size() == 2);
   m.tree().remove("sys/devices/platform/fd500000.gpu/subsystem");
   const auto left = m.devices(r);
@@ -169,27 +169,27 @@ TEST_CASE("a device that is being taken away is gone before its nodes are") {
 }
 
 TEST_CASE("nodes on what carries a virtio device are those of virtio_gpu") {
-  machine m;
-  hmn_fake::pci_device function = radeon("0000:00:02.0");
+  Machine m;
+  hmn_fake::PciDevice function = radeon("0000:00:02.0");
   function.driver = "virtio-pci";
   m.add_pci(function, {render128});
   m.add_platform("a003e00.virtio_mmio", "virtio-mmio", {render129});
-  std::vector<card> found;
+  std::vector<Card> found;
   CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 2);
   CHECK(found[0].driver_name.view() == "virtio_gpu");
   CHECK(found[1].driver_name.view() == "virtio_gpu");
-  plain_reading r;
-  for (const device& d : m.devices(r)) CHECK(d.form == device_form::virtual_device);
+  PlainReading r;
+  for (const Device& d : m.devices(r)) CHECK(d.form == DeviceForm::virtual_device);
   CHECK(m.devices(r).size() == 2);
 }
 
 TEST_CASE("a machine without the classes, and one with files that make no sense") {
-  hmn_fake::tree empty;
-  std::vector<card> found;
+  hmn_fake::Tree empty;
+  std::vector<Card> found;
   CHECK(find_cards(empty.sys(), found) == ENOENT);
   CHECK(found.empty());
-  machine m;
+  Machine m;
   m.add_pci(radeon(), {render128});
   const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
   m.tree().write(folder + "/vendor", "");

@@ -29,8 +29,8 @@ std::string client(const char* driver, const char* region, unsigned id, unsigned
          std::to_string(resident_kib) + " KiB\ndrm-shared-" + region + ":\t0\n";
 }
 
-struct world {
-  world() {
+struct World {
+  World() {
     m.add_platform("fd500000.gpu", "v3d", {card0, render128});
     m.add_pci(radeon(address), {card1, render129});
     m.add_process(10, {{3, "/dev/null", client("v3d", "memory", 1, 64)},
@@ -47,7 +47,7 @@ struct world {
     return {{10, 96 * kib}, {11, 16 * kib}};
   }
 
-  machine m;
+  Machine m;
 };
 
 std::size_t open_count() {
@@ -56,73 +56,73 @@ std::size_t open_count() {
 }
 
 // What one reading gave.
-struct seen {
+struct Seen {
   bool is_here = false;
   bool has_list = false;
-  std::vector<device> devices;
-  struct of_device {
+  std::vector<Device> devices;
+  struct OfDevice {
     bool has_rows = false;
-    std::vector<usage> rows;
+    std::vector<Usage> rows;
     bool has_pools = false;
-    pools memory;
+    Pools memory;
     bool has_self = false;
-    usage self;
+    Usage self;
   };
-  std::map<slot, of_device> of;
+  std::map<Slot, OfDevice> of;
 };
 
-seen read_all(drm::drm_source& from, plain_reading& r) {
-  seen s;
+Seen read_all(drm::DrmSource& from, PlainReading& r) {
+  Seen s;
   s.is_here = static_cast<bool>(from.probe());
   if (!from.prepare(r)) return s;
   s.has_list = static_cast<bool>(from.devices(s.devices, r));
-  for (const device& d : s.devices) {
+  for (const Device& d : s.devices) {
     auto& of = s.of[d.number];
     of.has_pools = static_cast<bool>(from.memory(d.number, of.memory, r));
     of.has_rows = static_cast<bool>(from.processes(d.number, of.rows, r));
     of.has_self = static_cast<bool>(from.process(d.number, 10, true, of.self, r));
-    telemetry ignored;
-    std::vector<metric> numbers;
+    Telemetry ignored;
+    std::vector<Metric> numbers;
     static_cast<void>(from.telemetry(d.number, telemetry_field::gpu_busy_percent, ignored, r));
     static_cast<void>(from.metrics(d.number, true, numbers, r));
   }
   return s;
 }
 
-bool is_right(const usage& row, std::uint64_t truth) {
+bool is_right(const Usage& row, std::uint64_t truth) {
   if (!row.used) return true;
   if (*row.used == truth) return true;
   return (row.notes & note::lower_bound) != 0 && *row.used < truth;
 }
 
-bool has_subject(const plain_reading& r, std::uint32_t about) {
-  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const diagnostic& d) {
-    return d.about == about && (d.unreadable_processes != 0 || d.why.code != status::unsupported);
+bool has_subject(const PlainReading& r, std::uint32_t about) {
+  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const Diagnostic& d) {
+    return d.about == about && (d.unreadable_processes != 0 || d.why.code != Status::unsupported);
   });
 }
 
 // `is_gone`: what failed seemed to have ended, which is no news.
-void judge(const seen& s, const plain_reading& r, bool is_gone) {
+void judge(const Seen& s, const PlainReading& r, bool is_gone) {
   CHECK(s.is_here);
   if (s.has_list) CHECK(s.devices.size() == 2);
-  for (const device& d : s.devices) {
+  for (const Device& d : s.devices) {
     const bool on_pci = !d.pci_bus_id.empty();
-    if (on_pci) CHECK(d.pci_bus_id == text<32>(address));
+    if (on_pci) CHECK(d.pci_bus_id == Text<32>(address));
     CHECK((d.vendor == vendor::unknown || (on_pci && d.vendor == vendor::amd)));
-    const auto truth = world::truth(on_pci);
+    const auto truth = World::truth(on_pci);
     const auto& of = s.of.at(d.number);
-    for (const usage& row : of.rows) {
+    for (const Usage& row : of.rows) {
       REQUIRE(truth.contains(row.pid));
       CHECK(is_right(row, truth.at(row.pid)));
       if (!row.used && !is_gone) {
         CHECK(std::any_of(r.diagnostics.begin(), r.diagnostics.end(),
-                          [&](const diagnostic& why) { return why.pid == row.pid; }));
+                          [&](const Diagnostic& why) { return why.pid == row.pid; }));
       }
     }
     if (of.has_rows && of.rows.size() != truth.size() && !is_gone) {
       CHECK(has_subject(r, subject::processes));
     }
-    if (const pool* const p = of.memory.find(pool_kind::unified); p != nullptr && p->used) {
+    if (const Pool* const p = of.memory.find(PoolKind::unified); p != nullptr && p->used) {
       CHECK(*p->used <= 112 * kib);
       CHECK((p->notes & note::lower_bound) != 0);
     }
@@ -130,14 +130,14 @@ void judge(const seen& s, const plain_reading& r, bool is_gone) {
   }
 }
 
-void check_recovered(const seen& s) {
+void check_recovered(const Seen& s) {
   REQUIRE(s.has_list);
   REQUIRE(s.devices.size() == 2);
-  for (const device& d : s.devices) {
-    const auto truth = world::truth(!d.pci_bus_id.empty());
+  for (const Device& d : s.devices) {
+    const auto truth = World::truth(!d.pci_bus_id.empty());
     const auto& rows = s.of.at(d.number).rows;
     CHECK(rows.size() == truth.size());
-    for (const usage& row : rows) {
+    for (const Usage& row : rows) {
       CHECK(row.used == truth.at(row.pid));
       CHECK(row.notes == 0);
     }
@@ -145,19 +145,19 @@ void check_recovered(const seen& s) {
 }
 
 // False: there was no such call.
-bool fails_once(const world& w, int n, int error) {
-  drm::drm_source from(w.m.settings());
-  plain_reading r;
+bool fails_once(const World& w, int n, int error) {
+  drm::DrmSource from(w.m.settings());
+  PlainReading r;
   const std::size_t before = open_count();
   if (error == torn) faults::arm_torn(n);
   if (error != torn) faults::arm(n, error);
-  const seen s = read_all(from, r);
+  const Seen s = read_all(from, r);
   const bool has_failed = faults::disarm();
   CHECK(open_count() == before);
   judge(s, r, error == ENOENT || error == ESRCH);
   // What was refused is asked again when it is its turn.
   if (error != EACCES) {
-    plain_reading next;
+    PlainReading next;
     check_recovered(read_all(from, next));
   }
   return has_failed;
@@ -166,7 +166,7 @@ bool fails_once(const world& w, int n, int error) {
 }  // namespace
 
 TEST_CASE("each call of a reading fails once") {
-  const world w;
+  const World w;
   for (const int error : {EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENODEV, ESRCH, torn}) {
     int n = 0;
     for (; n < 5000; ++n) {
@@ -181,17 +181,17 @@ TEST_CASE("each call of a reading fails once") {
 }
 
 TEST_CASE("a later reading fails once, at each call") {
-  const world w;
+  const World w;
   for (const int error : {EMFILE, ENOMEM, EIO, torn}) {
     for (int n = 0; n < 5000; ++n) {
       CAPTURE(error);
       CAPTURE(n);
-      drm::drm_source from(w.m.settings());
-      plain_reading first, r;
+      drm::DrmSource from(w.m.settings());
+      PlainReading first, r;
       check_recovered(read_all(from, first));
       if (error == torn) faults::arm_torn(n);
       if (error != torn) faults::arm(n, error);
-      const seen s = read_all(from, r);
+      const Seen s = read_all(from, r);
       const bool has_failed = faults::disarm();
       judge(s, r, false);
       if (!has_failed) break;

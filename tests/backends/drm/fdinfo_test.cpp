@@ -9,19 +9,19 @@ using namespace hmn::drm;
 
 namespace {
 
-const region& region_named(const fdinfo& of, std::string_view name) {
-  for (const region& r : of.regions()) {
+const Region& region_named(const Fdinfo& of, std::string_view name) {
+  for (const Region& r : of.regions()) {
     if (r.name == name) return r;
   }
-  static const region none;
+  static const Region none;
   return none;
 }
 
-const engine& engine_named(const fdinfo& of, std::string_view name) {
-  for (const engine& e : of.engines()) {
+const Engine& engine_named(const Fdinfo& of, std::string_view name) {
+  for (const Engine& e : of.engines()) {
     if (e.name == name) return e;
   }
-  static const engine none;
+  static const Engine none;
   return none;
 }
 

@@ -20,27 +20,27 @@ std::string plugged_client(unsigned id, unsigned kib_resident) {
          std::to_string(kib_resident) + " KiB\n";
 }
 
-void unplug(machine& m, const std::vector<fake_node>& nodes) {
+void unplug(Machine& m, const std::vector<FakeNode>& nodes) {
   m.tree().remove(radeon_folder);
-  for (const fake_node& n : nodes) {
+  for (const FakeNode& n : nodes) {
     m.tree().remove("sys/class/drm/" + n.name);
     m.remove_node_file(n);
   }
 }
 
-const device* at(const std::vector<device>& all, slot number) {
+const Device* at(const std::vector<Device>& all, Slot number) {
   const auto found =
-      std::find_if(all.begin(), all.end(), [&](const device& d) { return d.number == number; });
+      std::find_if(all.begin(), all.end(), [&](const Device& d) { return d.number == number; });
   return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 TEST_CASE("a card that is plugged in is listed, and its clients are found at once") {
-  machine m;
+  Machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
   m.add_process(10, {{3, "/dev/full", plugged_client(1, 8)}});
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r).size() == 1);
   CHECK(m.rows(0, r).empty());
   m.add_pci(radeon(), {card1, render129});
@@ -48,7 +48,7 @@ TEST_CASE("a card that is plugged in is listed, and its clients are found at onc
   const auto found = m.devices(r);
   REQUIRE(found.size() == 2);
   REQUIRE(at(found, 1) != nullptr);
-  CHECK(at(found, 1)->pci_bus_id == text<32>("0000:03:00.0"));
+  CHECK(at(found, 1)->pci_bus_id == Text<32>("0000:03:00.0"));
   const auto rows = m.rows(1, r);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].used == 8 * kib);
@@ -57,21 +57,21 @@ TEST_CASE("a card that is plugged in is listed, and its clients are found at onc
 
 TEST_CASE(
     "a card that is unplugged is lost, its clients are nobody's, and it comes back as itself") {
-  machine m;
+  Machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
   m.add_pci(radeon(), {card1, render129});
   m.add_process(10, {{3, "/dev/full", plugged_client(1, 8)}});
-  plain_reading r;
+  PlainReading r;
   const auto first = m.devices(r);
   REQUIRE(first.size() == 2);
-  const slot number = first[0].vendor == vendor::amd ? first[0].number : first[1].number;
+  const Slot number = first[0].vendor == vendor::amd ? first[0].number : first[1].number;
   REQUIRE(m.rows(number, r).size() == 1);
   unplug(m, {card1, render129});
   CHECK(at(m.devices(r), number) == nullptr);
-  std::vector<usage> rows;
-  CHECK(m.source().processes(number, rows, r).why().code == status::device_lost);
-  telemetry t;
-  CHECK(m.source().telemetry(number, telemetry_field::all, t, r).why().code == status::device_lost);
+  std::vector<Usage> rows;
+  CHECK(m.source().processes(number, rows, r).why().code == Status::device_lost);
+  Telemetry t;
+  CHECK(m.source().telemetry(number, telemetry_field::all, t, r).why().code == Status::device_lost);
   CHECK(m.rows(1 - number, r).empty());
   m.add_pci(radeon(), {card1, render129});
   REQUIRE(at(m.devices(r), number) != nullptr);
@@ -79,10 +79,10 @@ TEST_CASE(
 }
 
 TEST_CASE("after a reload of the driver the node may have other numbers") {
-  machine m;
+  Machine m;
   m.add_pci(radeon(), {card0, render128});
   m.add_process(10, {{3, "/dev/null", plugged_client(1, 8)}});
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r).size() == 1);
   REQUIRE(m.rows(0, r).size() == 1);
   unplug(m, {card0, render128});
@@ -100,46 +100,46 @@ TEST_CASE("after a reload of the driver the node may have other numbers") {
 }
 
 TEST_CASE("another driver on the same card tells under the same number") {
-  machine m;
+  Machine m;
   m.add_pci(radeon(), {card0, render128});
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r).size() == 1);
   unplug(m, {card0, render128});
-  hmn_fake::pci_device other = radeon();
+  hmn_fake::PciDevice other = radeon();
   other.driver = "nouveau";
   m.add_pci(other, {card0, render128});
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
   CHECK(found[0].number == 0);
-  pools p;
+  Pools p;
   const auto why = m.source().memory(0, p, r).why();
   CHECK(mentions(why, "nouveau"));
 }
 
 TEST_CASE("falling asleep and waking are seen in the list and by the readings between") {
-  machine m;
+  Machine m;
   m.add_pci(radeon(), {card0, render128});
   m.add_process(10, {{3, "/dev/null", plugged_client(1, 8)}});
-  plain_reading r;
-  CHECK(m.devices(r).at(0).state == state::ready);
+  PlainReading r;
+  CHECK(m.devices(r).at(0).state == State::ready);
   const std::string status_file = radeon_folder + "/power/runtime_status";
   m.tree().write(status_file, "suspended\n");
-  std::vector<usage> rows;
+  std::vector<Usage> rows;
   REQUIRE(m.source().prepare(r));
-  CHECK(m.source().processes(0, rows, r).why().code == status::asleep);
-  CHECK(m.devices(r).at(0).state == state::asleep);
+  CHECK(m.source().processes(0, rows, r).why().code == Status::asleep);
+  CHECK(m.devices(r).at(0).state == State::asleep);
   m.tree().write(status_file, "active\n");
   CHECK(m.rows(0, r).size() == 1);
   m.tree().write(status_file, "");
-  CHECK(m.devices(r).at(0).state == state::unknown);
+  CHECK(m.devices(r).at(0).state == State::unknown);
   REQUIRE(m.source().prepare(r));
   CHECK_FALSE(m.source().processes(0, rows, r));
 }
 
 TEST_CASE("a partition that comes and goes is a device that comes and goes") {
-  machine m;
+  Machine m;
   m.add_pci(radeon(), {card0, render128});
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r).size() == 1);
   m.add_platform("part.1", "v3d", {card1, render129});
   REQUIRE(m.devices(r).size() == 2);

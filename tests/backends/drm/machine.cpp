@@ -11,38 +11,38 @@
 namespace drm_test {
 namespace {
 
-std::string node_path(const fake_node& n) {
+std::string node_path(const FakeNode& n) {
   return (n.name.starts_with("accel") ? "dev/accel/" : "dev/dri/") + n.name;
 }
 
-std::string class_of(const fake_node& n) {
+std::string class_of(const FakeNode& n) {
   return n.name.starts_with("accel") ? "accel" : "drm";
 }
 
 }  // namespace
 
-plain_reading::plain_reading(std::uint64_t deadline_ms)
+PlainReading::PlainReading(std::uint64_t deadline_ms)
     : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
 
-const hmn::diagnostic* plain_reading::find(hmn::status code) const {
+const hmn::Diagnostic* PlainReading::find(hmn::Status code) const {
   const auto at = std::find_if(diagnostics.begin(), diagnostics.end(),
                                [&](const auto& d) { return d.why.code == code; });
   return at == diagnostics.end() ? nullptr : &*at;
 }
 
-const hmn::diagnostic* plain_reading::find(std::string_view words) const {
+const hmn::Diagnostic* PlainReading::find(std::string_view words) const {
   const auto at = std::find_if(diagnostics.begin(), diagnostics.end(),
                                [&](const auto& d) { return mentions(d.why, words); });
   return at == diagnostics.end() ? nullptr : &*at;
 }
 
-machine::machine(bool wake, bool with_dev) : wake_(wake), with_dev_(with_dev), source_(settings()) {
+Machine::Machine(bool wake, bool with_dev) : wake_(wake), with_dev_(with_dev), source_(settings()) {
   tree_.directory("sys/class/drm");
   tree_.directory("dev");
 }
 
-hmn::settings machine::settings() const {
-  hmn::settings s;
+hmn::Settings Machine::settings() const {
+  hmn::Settings s;
   s.proc_root = tree_.proc();
   s.sys_root = tree_.sys();
   if (with_dev_) s.dev_root = tree_.path("dev");
@@ -50,26 +50,26 @@ hmn::settings machine::settings() const {
   return s;
 }
 
-void machine::write_numbers(const std::string& folder, const fake_node& n) const {
+void Machine::write_numbers(const std::string& folder, const FakeNode& n) const {
   const auto found = hmn::platform::status_of(n.stands_for.c_str());
   tree_.write(folder + "/" + n.name + "/dev",
               std::to_string(found.value.special_device_major) + ":" +
                   std::to_string(found.value.special_device_minor) + "\n");
 }
 
-void machine::add_node_file(const fake_node& n) const {
+void Machine::add_node_file(const FakeNode& n) const {
   tree_.link(node_path(n), n.stands_for);
 }
 
-void machine::remove_node_file(const fake_node& n) const {
+void Machine::remove_node_file(const FakeNode& n) const {
   tree_.remove(node_path(n));
 }
 
-void machine::add_pci(hmn_fake::pci_device d, const std::vector<fake_node>& nodes) const {
+void Machine::add_pci(hmn_fake::PciDevice d, const std::vector<FakeNode>& nodes) const {
   const std::string path = hmn_fake::pci_folder(d.address);
   d.drm_nodes.clear();
   hmn_fake::add_pci_device(tree_, d);
-  for (const fake_node& n : nodes) {
+  for (const FakeNode& n : nodes) {
     const std::string kind = class_of(n);
     write_numbers("sys/" + path + "/" + kind, n);
     tree_.link("sys/class/" + kind + "/" + n.name, "../../" + path + "/" + kind + "/" + n.name);
@@ -78,14 +78,14 @@ void machine::add_pci(hmn_fake::pci_device d, const std::vector<fake_node>& node
   }
 }
 
-void machine::add_platform(const std::string& name, const std::string& driver,
-                           const std::vector<fake_node>& nodes) const {
+void Machine::add_platform(const std::string& name, const std::string& driver,
+                           const std::vector<FakeNode>& nodes) const {
   const std::string path = "devices/platform/" + name;
   tree_.directory("sys/bus/platform/drivers/" + driver);
   tree_.directory("sys/" + path);
   tree_.link("sys/" + path + "/driver", "../../../bus/platform/drivers/" + driver);
   tree_.link("sys/" + path + "/subsystem", "../../../bus/platform");
-  for (const fake_node& n : nodes) {
+  for (const FakeNode& n : nodes) {
     const std::string kind = class_of(n);
     write_numbers("sys/" + path + "/" + kind, n);
     tree_.link("sys/class/" + kind + "/" + n.name, "../../" + path + "/" + kind + "/" + n.name);
@@ -94,10 +94,10 @@ void machine::add_platform(const std::string& name, const std::string& driver,
   }
 }
 
-void machine::add_process(std::uint32_t pid, const std::vector<descriptor>& all) const {
-  hmn_fake::process p = hmn_fake::simple_process(pid, "worker", 1000 + pid, 100);
+void Machine::add_process(std::uint32_t pid, const std::vector<Descriptor>& all) const {
+  hmn_fake::Process p = hmn_fake::simple_process(pid, "worker", 1000 + pid, 100);
   p.descriptors = {{0, "/dev/tty"}};
-  for (const descriptor& d : all) {
+  for (const Descriptor& d : all) {
     p.descriptors[d.number] = d.target;
     if (!d.text.empty()) p.fdinfo[d.number] = d.text;
   }
@@ -105,20 +105,20 @@ void machine::add_process(std::uint32_t pid, const std::vector<descriptor>& all)
   hmn_fake::add_process(tree_, p);
 }
 
-std::vector<hmn::device> machine::devices(plain_reading& r) {
-  std::vector<hmn::device> found;
+std::vector<hmn::Device> Machine::devices(PlainReading& r) {
+  std::vector<hmn::Device> found;
   if (source_.prepare(r)) static_cast<void>(source_.devices(found, r));
   return found;
 }
 
-std::vector<hmn::usage> machine::rows(hmn::slot number, plain_reading& r) {
-  std::vector<hmn::usage> found;
+std::vector<hmn::Usage> Machine::rows(hmn::Slot number, PlainReading& r) {
+  std::vector<hmn::Usage> found;
   if (source_.prepare(r)) static_cast<void>(source_.processes(number, found, r));
   return found;
 }
 
-hmn_fake::pci_device radeon(const char* address) {
-  hmn_fake::pci_device d;
+hmn_fake::PciDevice radeon(const char* address) {
+  hmn_fake::PciDevice d;
   d.address = address;
   d.vendor = 0x1002;
   d.device = 0x73bf;
@@ -131,8 +131,8 @@ hmn_fake::pci_device radeon(const char* address) {
   return d;
 }
 
-hmn_fake::pci_device nouveau(const char* address) {
-  hmn_fake::pci_device d;
+hmn_fake::PciDevice nouveau(const char* address) {
+  hmn_fake::PciDevice d;
   d.address = address;
   d.vendor = 0x10de;
   d.device = 0x1b80;
@@ -143,8 +143,8 @@ hmn_fake::pci_device nouveau(const char* address) {
 
 namespace {
 
-hmn::settings without_patience(const machine& m, bool may_wake) {
-  hmn::settings s = m.settings();
+hmn::Settings without_patience(const Machine& m, bool may_wake) {
+  hmn::Settings s = m.settings();
   s.idle_close_ns = 0;
   s.wake_devices = may_wake;
   return s;
@@ -152,19 +152,19 @@ hmn::settings without_patience(const machine& m, bool may_wake) {
 
 }  // namespace
 
-impatient::impatient(const machine& m, bool may_wake) : source_(without_patience(m, may_wake)) {}
+Impatient::Impatient(const Machine& m, bool may_wake) : source_(without_patience(m, may_wake)) {}
 
-void impatient::begin() {
+void Impatient::begin() {
   REQUIRE(source_.prepare(reading_));
   found_.clear();
   REQUIRE(source_.devices(found_, reading_));
   REQUIRE(found_.size() == 1);
 }
 
-hmn::result<void> impatient::read() {
+hmn::Result<void> Impatient::read() {
   begin();
-  hmn::telemetry t;
-  hmn::result<void> done = source_.telemetry(0, hmn::telemetry_field::all, t, reading_);
+  hmn::Telemetry t;
+  hmn::Result<void> done = source_.telemetry(0, hmn::telemetry_field::all, t, reading_);
   source_.finish(reading_);
   return done;
 }

@@ -16,96 +16,96 @@ namespace drm_test {
 inline constexpr std::uint64_t kib = 1 << 10;
 inline constexpr std::uint64_t mib = 1 << 20;
 
-class plain_reading final : public hmn::reading {
+class PlainReading final : public hmn::Reading {
  public:
-  explicit plain_reading(std::uint64_t deadline_ms = 20'000);
+  explicit PlainReading(std::uint64_t deadline_ms = 20'000);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return false; }
-  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
+  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
-  [[nodiscard]] const hmn::diagnostic* find(hmn::status code) const;
+  [[nodiscard]] const hmn::Diagnostic* find(hmn::Status code) const;
   // The first that speaks of it.
-  [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const;
+  [[nodiscard]] const hmn::Diagnostic* find(std::string_view words) const;
 
-  std::vector<hmn::diagnostic> diagnostics;
+  std::vector<hmn::Diagnostic> diagnostics;
 
  private:
   std::uint64_t deadline_;
 };
 
 // A node's name and the file that stands for it; its numbers are that file's.
-struct fake_node {
+struct FakeNode {
   std::string name;
   std::string stands_for;
 };
-inline const fake_node card0{"card0", "/dev/zero"};
-inline const fake_node render128{"renderD128", "/dev/null"};
-inline const fake_node card1{"card1", "/dev/random"};
-inline const fake_node render129{"renderD129", "/dev/full"};
-inline const fake_node accel0{"accel0", "/dev/urandom"};
+inline const FakeNode card0{"card0", "/dev/zero"};
+inline const FakeNode render128{"renderD128", "/dev/null"};
+inline const FakeNode card1{"card1", "/dev/random"};
+inline const FakeNode render129{"renderD129", "/dev/full"};
+inline const FakeNode accel0{"accel0", "/dev/urandom"};
 
-class machine {
+class Machine {
  public:
-  explicit machine(bool wake = false, bool with_dev = true);
+  explicit Machine(bool wake = false, bool with_dev = true);
 
-  void add_pci(hmn_fake::pci_device d, const std::vector<fake_node>& nodes) const;
+  void add_pci(hmn_fake::PciDevice d, const std::vector<FakeNode>& nodes) const;
   // sys/devices/platform/<name>
   void add_platform(const std::string& name, const std::string& driver,
-                    const std::vector<fake_node>& nodes) const;
-  void add_node_file(const fake_node& n) const;
-  void remove_node_file(const fake_node& n) const;
+                    const std::vector<FakeNode>& nodes) const;
+  void add_node_file(const FakeNode& n) const;
+  void remove_node_file(const FakeNode& n) const;
   // A process with descriptors, by number: the node, and its text.
-  struct descriptor {
+  struct Descriptor {
     int number;
     std::string target;
     std::string text;
   };
-  void add_process(std::uint32_t pid, const std::vector<descriptor>& all) const;
+  void add_process(std::uint32_t pid, const std::vector<Descriptor>& all) const;
 
-  [[nodiscard]] hmn::settings settings() const;
-  [[nodiscard]] hmn::drm::drm_source& source() { return source_; }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] hmn::Settings settings() const;
+  [[nodiscard]] hmn::drm::DrmSource& source() { return source_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
   // prepare() and devices() of a new reading.
-  std::vector<hmn::device> devices(plain_reading& r);
+  std::vector<hmn::Device> devices(PlainReading& r);
   // The rows of a new reading.
-  std::vector<hmn::usage> rows(hmn::slot number, plain_reading& r);
+  std::vector<hmn::Usage> rows(hmn::Slot number, PlainReading& r);
 
  private:
-  void write_numbers(const std::string& folder, const fake_node& n) const;
+  void write_numbers(const std::string& folder, const FakeNode& n) const;
 
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
   bool wake_;
   bool with_dev_;
-  hmn::drm::drm_source source_;
+  hmn::drm::DrmSource source_;
 };
 
-hmn_fake::pci_device radeon(const char* address = "0000:03:00.0");
-hmn_fake::pci_device nouveau(const char* address = "0000:01:00.0");
+hmn_fake::PciDevice radeon(const char* address = "0000:03:00.0");
+hmn_fake::PciDevice nouveau(const char* address = "0000:01:00.0");
 
-inline bool mentions(const hmn::failure& why, std::string_view words) {
+inline bool mentions(const hmn::Failure& why, std::string_view words) {
   return why.message.view().find(words) != std::string::npos;
 }
 
 // Another source of a machine with one card, which looks for a rest at the end of its first
 // reading.
-class impatient {
+class Impatient {
  public:
-  explicit impatient(const machine& m, bool may_wake = false);
+  explicit Impatient(const Machine& m, bool may_wake = false);
 
   // prepare() and devices() of a new reading.
   void begin();
   // One reading of telemetry with its end.
-  hmn::result<void> read();
-  [[nodiscard]] hmn::drm::drm_source& source() { return source_; }
-  [[nodiscard]] plain_reading& reading() { return reading_; }
-  [[nodiscard]] hmn::state state() const { return found_[0].state; }
+  hmn::Result<void> read();
+  [[nodiscard]] hmn::drm::DrmSource& source() { return source_; }
+  [[nodiscard]] PlainReading& reading() { return reading_; }
+  [[nodiscard]] hmn::State state() const { return found_[0].state; }
 
  private:
-  hmn::drm::drm_source source_;
-  plain_reading reading_;
-  std::vector<hmn::device> found_;
+  hmn::drm::DrmSource source_;
+  PlainReading reading_;
+  std::vector<hmn::Device> found_;
 };
 
 }  // namespace drm_test

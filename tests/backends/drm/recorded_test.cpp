@@ -15,28 +15,28 @@
 #include "model/record.hpp"
 
 using namespace hmn::drm;
-using recorded::entry;
+using recorded::Entry;
 
 namespace {
 
-using amount = std::optional<std::uint64_t>;
+using Amount = std::optional<std::uint64_t>;
 
-struct region_key {
+struct RegionKey {
   std::string_view prefix;
-  amount region::*member;
+  Amount Region::*member;
 };
-constexpr region_key region_keys[] = {
-    {"drm-total-", &region::total},         {"drm-shared-", &region::shared},
-    {"drm-resident-", &region::resident},   {"drm-memory-", &region::memory},
-    {"drm-purgeable-", &region::purgeable},
+constexpr RegionKey region_keys[] = {
+    {"drm-total-", &Region::total},         {"drm-shared-", &Region::shared},
+    {"drm-resident-", &Region::resident},   {"drm-memory-", &Region::memory},
+    {"drm-purgeable-", &Region::purgeable},
 };
 
 constexpr std::string_view unused_prefix = "drm-active-";
 
-amount region_amount(const fdinfo& info, std::string_view key) {
-  for (const region_key& k : region_keys) {
+Amount region_amount(const Fdinfo& info, std::string_view key) {
+  for (const RegionKey& k : region_keys) {
     if (!key.starts_with(k.prefix)) continue;
-    for (const region& r : info.regions()) {
+    for (const Region& r : info.regions()) {
       if (r.name == key.substr(k.prefix.size())) return r.*k.member;
     }
     return std::nullopt;
@@ -44,33 +44,33 @@ amount region_amount(const fdinfo& info, std::string_view key) {
   return amount_of(info.text, key);
 }
 
-const engine* engine_of(const fdinfo& info, std::string_view name) {
-  for (const engine& e : info.engines()) {
+const Engine* engine_of(const Fdinfo& info, std::string_view name) {
+  for (const Engine& e : info.engines()) {
     if (e.name == name) return &e;
   }
   return nullptr;
 }
 
-void check_engines(const fdinfo& info, const entry& e, const char* key,
-                   amount (*get)(const engine&)) {
+void check_engines(const Fdinfo& info, const Entry& e, const char* key,
+                   Amount (*get)(const Engine&)) {
   if (!e.expected.contains(key)) return;
   for (const auto& [name, value] : e.expected.at(key).items()) {
     CAPTURE(name);
-    const engine* const found = engine_of(info, name);
+    const Engine* const found = engine_of(info, name);
     REQUIRE(found != nullptr);
     CHECK(get(*found) == value.get<std::uint64_t>());
   }
 }
 
-std::size_t count_values(const fdinfo& info) {
+std::size_t count_values(const Fdinfo& info) {
   std::size_t count = 0;
-  for (const region& r : info.regions()) {
-    for (const region_key& k : region_keys) count += (r.*k.member).has_value() ? 1 : 0;
+  for (const Region& r : info.regions()) {
+    for (const RegionKey& k : region_keys) count += (r.*k.member).has_value() ? 1 : 0;
   }
   return count;
 }
 
-void check_memory(const fdinfo& info, const entry& e) {
+void check_memory(const Fdinfo& info, const Entry& e) {
   if (!e.expected.contains("memory_bytes")) {
     CHECK(count_values(info) == 0);
     return;
@@ -82,7 +82,7 @@ void check_memory(const fdinfo& info, const entry& e) {
     CHECK(region_amount(info, key) == value.get<std::uint64_t>());
     const bool is_common = std::any_of(
         std::begin(region_keys), std::end(region_keys),
-        [&key = key](const region_key& k) { return std::string_view(key).starts_with(k.prefix); });
+        [&key = key](const RegionKey& k) { return std::string_view(key).starts_with(k.prefix); });
     common += is_common ? 1 : 0;
   }
   CHECK(count_values(info) == common);
@@ -105,17 +105,17 @@ std::uint32_t field_of(std::string_view key, bool is_unified) {
   return key.starts_with("drm-purgeable-") ? usage_field::purgeable : 0;
 }
 
-bool has_reason(const drm_test::plain_reading& r, std::uint64_t field) {
-  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const hmn::diagnostic& d) {
+bool has_reason(const drm_test::PlainReading& r, std::uint64_t field) {
+  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const hmn::Diagnostic& d) {
     return d.about == hmn::subject::processes && (d.field & field) != 0 &&
            !d.why.message.view().empty();
   });
 }
 
 // A machine with a card of the recorded driver, and a process that holds a client of it.
-void add_client(const drm_test::machine& m, const entry& e) {
+void add_client(const drm_test::Machine& m, const Entry& e) {
   const auto driver = e.expected.at("driver").get<std::string>();
-  hmn_fake::pci_device card = drm_test::radeon(e.expected.value("pdev", "0000:03:00.0").c_str());
+  hmn_fake::PciDevice card = drm_test::radeon(e.expected.value("pdev", "0000:03:00.0").c_str());
   card.driver = driver;
   if (driver == "i915" || driver == "xe") card.vendor = 0x8086;
   if (card.vendor == 0x8086 || driver == "amdgpu") {
@@ -127,7 +127,7 @@ void add_client(const drm_test::machine& m, const entry& e) {
 }
 
 // Returns the number of keys that are part of a row.
-int check_row(const entry& e, const hmn::usage& row, const drm_test::plain_reading& r,
+int check_row(const Entry& e, const hmn::Usage& row, const drm_test::PlainReading& r,
               bool is_unified) {
   int count = 0;
   std::istringstream lines(e.text());
@@ -146,20 +146,20 @@ int check_row(const entry& e, const hmn::usage& row, const drm_test::plain_readi
 
 TEST_CASE("each recorded key of a client ends in a value or in a reason") {
   int count = 0;
-  for (const entry& e : recorded::all("drm-fdinfo/")) {
+  for (const Entry& e : recorded::all("drm-fdinfo/")) {
     if (!e.expected.contains("driver")) continue;
     CAPTURE(e.file);
-    drm_test::machine m;
+    drm_test::Machine m;
     add_client(m, e);
     for (int reading = 1; reading <= 2; ++reading) {
       CAPTURE(reading);
-      drm_test::plain_reading r;
+      drm_test::PlainReading r;
       const auto found = m.devices(r);
       REQUIRE(found.size() == 1);
-      std::vector<hmn::usage> rows;
+      std::vector<hmn::Usage> rows;
       REQUIRE(m.source().processes(0, rows, r));
       REQUIRE(rows.size() == 1);
-      count += check_row(e, rows[0], r, found[0].memory_kind == hmn::memory_kind::unified);
+      count += check_row(e, rows[0], r, found[0].memory_kind == hmn::MemoryKind::unified);
       std::this_thread::sleep_for(std::chrono::milliseconds(110));
     }
   }
@@ -168,7 +168,7 @@ TEST_CASE("each recorded key of a client ends in a value or in a reason") {
 
 TEST_CASE("recorded fdinfo") {
   int clients = 0;
-  for (const entry& e : recorded::all("drm-fdinfo/")) {
+  for (const Entry& e : recorded::all("drm-fdinfo/")) {
     CAPTURE(e.file);
     const std::string text = e.text();
     const auto info = parse_fdinfo(text);
@@ -179,14 +179,14 @@ TEST_CASE("recorded fdinfo") {
     REQUIRE(info);
     ++clients;
     CHECK(info->driver == e.expected.at("driver").get<std::string>());
-    CHECK(info->client_id == (e.has("client_id") ? amount(e.number("client_id")) : std::nullopt));
+    CHECK(info->client_id == (e.has("client_id") ? Amount(e.number("client_id")) : std::nullopt));
     CHECK(info->pci_address == e.expected.value("pdev", ""));
     CHECK_FALSE(info->is_partial);
     check_memory(*info, e);
-    check_engines(*info, e, "engine_ns", [](const engine& x) { return x.busy_ns; });
-    check_engines(*info, e, "cycles", [](const engine& x) { return x.cycles; });
-    check_engines(*info, e, "total_cycles", [](const engine& x) { return x.total_cycles; });
-    check_engines(*info, e, "capacity", [](const engine& x) { return amount(x.capacity); });
+    check_engines(*info, e, "engine_ns", [](const Engine& x) { return x.busy_ns; });
+    check_engines(*info, e, "cycles", [](const Engine& x) { return x.cycles; });
+    check_engines(*info, e, "total_cycles", [](const Engine& x) { return x.total_cycles; });
+    check_engines(*info, e, "capacity", [](const Engine& x) { return Amount(x.capacity); });
   }
   CHECK(clients == 13);
 }

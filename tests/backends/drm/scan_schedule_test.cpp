@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <vector>
 
-using hmn::drm::scan_schedule;
-using hmn::drm::search;
+using hmn::drm::ScanSchedule;
+using hmn::drm::Search;
 
 namespace {
 
@@ -15,13 +15,13 @@ constexpr std::uint64_t schedule_second = 1'000'000'000;
 constexpr std::uint64_t every = 2 * schedule_second;
 constexpr std::uint32_t unlimited = 100;
 
-bool is_due(scan_schedule& turns, std::uint32_t pid, std::uint64_t looked_ns) {
-  return turns.of_known(pid, looked_ns, false, search::none) == search::all;
+bool is_due(ScanSchedule& turns, std::uint32_t pid, std::uint64_t looked_ns) {
+  return turns.of_known(pid, looked_ns, false, Search::none) == Search::all;
 }
 
 // Processes 1 to `count`, all looked at when the first walk is made.
-struct crowd {
-  explicit crowd(std::size_t count) : looked(count, schedule_second) {
+struct Crowd {
+  explicit Crowd(std::size_t count) : looked(count, schedule_second) {
     turns.begin(schedule_second, 0);
   }
 
@@ -39,7 +39,7 @@ struct crowd {
     return taken;
   }
 
-  scan_schedule turns{every, unlimited};
+  ScanSchedule turns{every, unlimited};
   std::vector<std::uint64_t> looked;
   std::uint64_t oldest = 0;  // how long one of them has waited at most
 };
@@ -47,7 +47,7 @@ struct crowd {
 }  // namespace
 
 TEST_CASE("many readings share the work evenly, and nobody waits longer than allowed") {
-  crowd all(1000);
+  Crowd all(1000);
   std::size_t most = 0;
   for (std::uint64_t i = 1; i <= 200; ++i)
     most = std::max(most, all.walk(schedule_second + i * schedule_second / 10));
@@ -56,7 +56,7 @@ TEST_CASE("many readings share the work evenly, and nobody waits longer than all
 }
 
 TEST_CASE("readings that come a little late leave nobody waiting for long") {
-  crowd all(1000);
+  Crowd all(1000);
   std::uint64_t now = schedule_second;
   std::size_t most = 0;
   for (std::uint64_t i = 1; i <= 200; ++i) {
@@ -68,7 +68,7 @@ TEST_CASE("readings that come a little late leave nobody waiting for long") {
 }
 
 TEST_CASE("two readings in the time take about half each") {
-  crowd all(1000);
+  Crowd all(1000);
   for (std::uint64_t i = 1; i <= 20; ++i) {
     const std::size_t taken = all.walk(schedule_second + i * schedule_second);
     CHECK(taken >= 400);
@@ -78,7 +78,7 @@ TEST_CASE("two readings in the time take about half each") {
 }
 
 TEST_CASE("a reading after a long pause takes all, and the next ones share again") {
-  crowd all(1000);
+  Crowd all(1000);
   CHECK(all.walk(60 * schedule_second) == 1000);
   for (std::uint64_t i = 1; i <= 40; ++i) {
     CHECK(all.walk(60 * schedule_second + i * schedule_second / 10) <= 70);
@@ -86,7 +86,7 @@ TEST_CASE("a reading after a long pause takes all, and the next ones share again
 }
 
 TEST_CASE("without a time all are due at each reading") {
-  scan_schedule turns(0, 2);
+  ScanSchedule turns(0, 2);
   turns.begin(schedule_second, 0);
   turns.begin(2 * schedule_second, 10);
   CHECK(is_due(turns, 1, schedule_second));
@@ -95,7 +95,7 @@ TEST_CASE("without a time all are due at each reading") {
 }
 
 TEST_CASE("few readings are told from many") {
-  scan_schedule turns(every, unlimited);
+  ScanSchedule turns(every, unlimited);
   CHECK(turns.is_slow(schedule_second));
   turns.begin(schedule_second, 0);
   CHECK_FALSE(turns.is_slow(schedule_second + schedule_second / 10));
@@ -103,7 +103,7 @@ TEST_CASE("few readings are told from many") {
 }
 
 TEST_CASE("without an end none is due after it was first seen") {
-  scan_schedule turns(UINT64_MAX, unlimited);
+  ScanSchedule turns(UINT64_MAX, unlimited);
   turns.begin(schedule_second, 0);
   turns.begin(1'000'000 * schedule_second, 10);
   CHECK_FALSE(is_due(turns, 1, schedule_second));
@@ -118,8 +118,8 @@ constexpr std::uint64_t per_count = 10'000;
 constexpr std::uint64_t per_listing = 3'000'000;
 
 // Processes 1 to `count`, one in 50 of them with clients, at ten readings a second.
-struct large_crowd {
-  explicit large_crowd(std::size_t count) : looked(count, schedule_second) {
+struct LargeCrowd {
+  explicit LargeCrowd(std::size_t count) : looked(count, schedule_second) {
     turns.begin(schedule_second, 0);
     turns.listed(per_listing);
     turns.end();
@@ -134,22 +134,22 @@ struct large_crowd {
     }
     for (std::uint32_t i = 0; i < looked.size(); ++i) {
       const bool is_client = i % 50 == 0;
-      const search how = turns.of_known(i + 1, looked[i], is_client, search::none);
-      const std::uint64_t cost = how == search::all     ? per_search
-                                 : how == search::count ? per_count
+      const Search how = turns.of_known(i + 1, looked[i], is_client, Search::none);
+      const std::uint64_t cost = how == Search::all     ? per_search
+                                 : how == Search::count ? per_count
                                                         : 0;
       if (!is_client) {
         turns.used(cost);
         used += cost;
       }
-      if (how == search::all) looked[i] = now;
+      if (how == Search::all) looked[i] = now;
       if (is_client) oldest_client = std::max(oldest_client, now - looked[i]);
     }
     turns.end();
     oldest = std::max(oldest, now - *std::min_element(looked.begin(), looked.end()));
   }
 
-  scan_schedule turns{every, 2};
+  ScanSchedule turns{every, 2};
   std::vector<std::uint64_t> looked;
   std::uint64_t now = schedule_second;
   std::uint64_t used = 0;
@@ -161,7 +161,7 @@ struct large_crowd {
 }  // namespace
 
 TEST_CASE("the search takes its share of the processor, and everybody has a turn") {
-  large_crowd all(10'000);
+  LargeCrowd all(10'000);
   constexpr std::uint64_t seconds = 600;
   for (std::uint64_t i = 0; i < seconds * 10; ++i) all.walk();
   CHECK(all.used <= (seconds + 1) * schedule_second * 2 / 100 + per_search);
@@ -177,14 +177,14 @@ TEST_CASE("the search takes its share of the processor, and everybody has a turn
 }
 
 TEST_CASE("where the time suffices, nothing waits") {
-  large_crowd all(50);
+  LargeCrowd all(50);
   for (int i = 0; i < 200; ++i) all.walk();
   CHECK(all.oldest <= every);
   CHECK_FALSE(all.turns.is_outdated(all.now - all.oldest));
 }
 
 TEST_CASE("new processes are searched at once, for a quarter of the time between readings") {
-  scan_schedule turns(every, 2);
+  ScanSchedule turns(every, 2);
   turns.begin(schedule_second, 0);
   turns.used(schedule_second);
   CHECK(turns.may_add());  // the first walk is complete
@@ -200,7 +200,7 @@ TEST_CASE("new processes are searched at once, for a quarter of the time between
   turns.begin(schedule_second + schedule_second / 5, 10);
   CHECK(turns.may_add());
   CHECK_FALSE(turns.may_list());
-  CHECK(turns.of_known(1, schedule_second, false, search::none) == search::none);
+  CHECK(turns.of_known(1, schedule_second, false, Search::none) == Search::none);
   turns.end();
   turns.begin(3 * schedule_second, 10);
   CHECK(turns.may_list());

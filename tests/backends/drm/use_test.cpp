@@ -10,7 +10,7 @@ using namespace hmn::drm;
 
 namespace {
 
-client_use use_of(const std::string& lines) {
+ClientUse use_of(const std::string& lines) {
   const std::string text = "drm-driver:\tx\n" + lines;
   const auto info = parse_fdinfo(text);
   return measure(
@@ -21,19 +21,19 @@ client_use use_of(const std::string& lines) {
 }  // namespace
 
 TEST_CASE("resident before memory before total") {
-  const client_use all = use_of("drm-total-vram:\t9\ndrm-memory-vram:\t7\ndrm-resident-vram:\t8\n");
+  const ClientUse all = use_of("drm-total-vram:\t9\ndrm-memory-vram:\t7\ndrm-resident-vram:\t8\n");
   CHECK(all.used() == 8u);
   CHECK(all.resident == 8u);
   CHECK(all.committed == 9u);
   CHECK(use_of("drm-total-vram:\t9\ndrm-memory-vram:\t7\n").used() == 7u);
-  const client_use total = use_of("drm-total-vram:\t9\n");
+  const ClientUse total = use_of("drm-total-vram:\t9\n");
   CHECK_FALSE(total.resident);
   CHECK(total.used() == 9u);
   CHECK_FALSE(use_of("drm-shared-vram:\t9\n").used());
 }
 
 TEST_CASE("regions of the device are summed, the host's stand apart") {
-  const client_use u = use_of(
+  const ClientUse u = use_of(
       "drm-resident-vram0:\t8\ndrm-resident-vram1:\t4\ndrm-resident-gtt:\t2\n"
       "drm-resident-system:\t1\ndrm-resident-gds:\t99\n");
   CHECK(u.used() == 12u);
@@ -42,7 +42,7 @@ TEST_CASE("regions of the device are summed, the host's stand apart") {
 }
 
 TEST_CASE("one unknown part makes the sum unknown; handles of nothing are nothing") {
-  const client_use u = use_of("drm-resident-vram0:\t8\ndrm-total-vram1:\t4\n");
+  const ClientUse u = use_of("drm-resident-vram0:\t8\ndrm-total-vram1:\t4\n");
   CHECK_FALSE(u.resident);
   CHECK_FALSE(u.committed);
   CHECK_FALSE(u.used());
@@ -52,7 +52,7 @@ TEST_CASE("one unknown part makes the sum unknown; handles of nothing are nothin
 }
 
 TEST_CASE("shared and purgeable buffers count as the kernel counts them, resident or not") {
-  const client_use u = use_of(
+  const ClientUse u = use_of(
       "drm-total-local0:\t35916 KiB\ndrm-shared-local0:\t32 MiB\ndrm-resident-local0:\t12 KiB\n"
       "drm-purgeable-local0:\t16 KiB\n");
   CHECK(u.used() == 12u << 10);
@@ -61,7 +61,7 @@ TEST_CASE("shared and purgeable buffers count as the kernel counts them, residen
 }
 
 TEST_CASE("two clients of a process") {
-  client_use one = use_of("drm-resident-vram:\t8\ndrm-shared-vram:\t2\ndrm-engine-gfx:\t5 ns\n");
+  ClientUse one = use_of("drm-resident-vram:\t8\ndrm-shared-vram:\t2\ndrm-engine-gfx:\t5 ns\n");
   add(one, use_of("drm-resident-vram:\t4\ndrm-engine-compute:\t7 ns\n"));
   CHECK(one.used() == 12u);
   CHECK_FALSE(one.shared);

@@ -27,29 +27,29 @@ constexpr int most_calls = 20'000;
 constexpr std::uint32_t own = 42;
 
 // A machine that is never changed, and how a source for it is made.
-class world {
+class World {
  public:
-  virtual ~world() = default;
-  [[nodiscard]] virtual std::unique_ptr<device_source> source() const {
-    return std::make_unique<drm::drm_source>(m.settings());
+  virtual ~World() = default;
+  [[nodiscard]] virtual std::unique_ptr<DeviceSource> source() const {
+    return std::make_unique<drm::DrmSource>(m.settings());
   }
 
  protected:
-  machine m;
+  Machine m;
 };
 
 constexpr unsigned number_of_kfd = 57300;
 constexpr std::uint64_t initial_namespace = 4026531836;  // PROC_PID_INIT_INO
 
 // Two cards of amdgpu, one of them a part of the processor, and KFD with them.
-struct amd final : world {
-  amd() {
-    hmn_fake::pci_device card = amdgpu_test::navi();
+struct Amd final : World {
+  Amd() {
+    hmn_fake::PciDevice card = amdgpu_test::navi();
     card.files["hwmon/hwmon4/temp2_crit"] = "110000\n";
     card.files["hwmon/hwmon4/in1_input"] = "900\n";
     card.files["hwmon/hwmon4/in1_label"] = "vddmem\n";
     m.add_pci(card, {card0, render128});
-    hmn_fake::pci_device part = amdgpu_test::phoenix();
+    hmn_fake::PciDevice part = amdgpu_test::phoenix();
     part.files.erase("hwmon/hwmon6/power1_input");  // replaces the average
     m.add_pci(part, {card1, render129});
     amdgpu_test::set_kfd_generation(m.tree(), 1);
@@ -71,8 +71,8 @@ struct amd final : world {
 };
 
 // A card of i915 and one of xe, whose nodes answer as the kernel's do.
-struct intel final : world {
-  explicit intel(const char* first = "0000:03:00.0") {
+struct Intel final : World {
+  explicit Intel(const char* first = "0000:03:00.0") {
     fake_drm_load(
         "perfmon\nnode renderD128 i915\nregion renderD128 0 0 1000000 0 1000000 0\n"
         "region renderD128 1 0 4000000 300000 256000 5000\n"
@@ -92,7 +92,7 @@ struct intel final : world {
            "\ndrm-total-" + region + ":\t9 KiB\ndrm-resident-" + region + ":\t5 KiB\n";
   }
   void add_arc(const char* address) const {
-    hmn_fake::pci_device d = intel_test::arc_card(address);
+    hmn_fake::PciDevice d = intel_test::arc_card(address);
     for (const char* gt : {"gt0", "gt1"}) {
       const std::string folder = std::string("drm/card0/gt/") + gt + "/";
       d.files[folder + "rps_act_freq_mhz"] = gt[2] == '0' ? "1950\n" : "600\n";
@@ -105,7 +105,7 @@ struct intel final : world {
     m.add_pci(d, {card0, render128});
   }
   void add_battlemage() const {
-    hmn_fake::pci_device d = intel_test::intel_card("xe", "0000:04:00.0");
+    hmn_fake::PciDevice d = intel_test::intel_card("xe", "0000:04:00.0");
     const std::string chip = "hwmon/hwmon4/";
     d.files = {{chip + "name", "xe\n"},
                {chip + "energy1_input", "9000000\n"},
@@ -137,9 +137,9 @@ struct intel final : world {
 };
 
 // An Orin: no DRM card, a source of its own.
-struct orin final : world {
-  orin() {
-    const hmn_fake::tree& t = m.tree();
+struct Orin final : World {
+  Orin() {
+    const hmn_fake::Tree& t = m.tree();
     const std::string gpu = "sys/devices/platform/17000000.gpu/";
     const std::string clock = "sys/class/devfreq/17000000.gpu/";
     t.write("sys/firmware/devicetree/base/model", std::string("NVIDIA Jetson AGX Orin\0", 23));
@@ -168,7 +168,7 @@ struct orin final : world {
     m.add_process(own, {});
     hmn_fake::set_self(t, own);
   }
-  [[nodiscard]] std::unique_ptr<device_source> source() const override {
+  [[nodiscard]] std::unique_ptr<DeviceSource> source() const override {
     return make_tegra(m.settings());
   }
 };
@@ -179,23 +179,23 @@ std::size_t open_count() {
 }
 
 // A reading without faults may have diagnostics, too: `usual`.
-bool is_reported(const measurements& seen, const plain_reading& r, const plain_reading& usual) {
+bool is_reported(const Measurements& seen, const PlainReading& r, const PlainReading& usual) {
   return seen.has_failed ||
          std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const auto& d) {
            return usual.find(d.why.message.view()) == nullptr &&
                   (d.unreadable_processes != 0 ||
-                   (d.why.code != status::unsupported && d.why.code != status::no_device));
+                   (d.why.code != Status::unsupported && d.why.code != Status::no_device));
          });
 }
 
 // False: there was no such call.
-bool fails_once(const world& w, const measurements& truth, const plain_reading& usual, int n,
+bool fails_once(const World& w, const Measurements& truth, const PlainReading& usual, int n,
                 int error) {
   const auto from = w.source();
-  plain_reading r, next;
+  PlainReading r, next;
   const std::size_t before = open_count();
   faults::arm(n, error);
-  const measurements seen = take(*from, own, r);
+  const Measurements seen = take(*from, own, r);
   const bool has_failed = faults::disarm();
   CHECK(open_count() == before);
   CHECK(wrong_in(seen, truth) == "");
@@ -204,15 +204,15 @@ bool fails_once(const world& w, const measurements& truth, const plain_reading& 
     CAPTURE(missing);
     CHECK(is_reported(seen, r, usual));
   }
-  const measurements again = take(*from, own, next);
+  const Measurements again = take(*from, own, next);
   CHECK(missing_in(again, truth) == "");
   CHECK(wrong_in(again, truth) == "");
   return has_failed;
 }
 
-void fail_each_call(const world& w, std::size_t least_values) {
-  plain_reading r;
-  const measurements truth = take(*w.source(), own, r);
+void fail_each_call(const World& w, std::size_t least_values) {
+  PlainReading r;
+  const Measurements truth = take(*w.source(), own, r);
   CHECK_FALSE(truth.has_failed);
   CHECK(truth.values.size() >= least_values);
   // Others that pass look like these: backends.drm_faults has them all.
@@ -233,18 +233,18 @@ void fail_each_call(const world& w, std::size_t least_values) {
 }  // namespace
 
 TEST_CASE("amdgpu and KFD: each call of a reading fails once") {
-  fail_each_call(amd(), 60);
+  fail_each_call(Amd(), 60);
 }
 
 TEST_CASE("i915 and xe: each call of a reading fails once") {
-  fail_each_call(intel(), 50);
+  fail_each_call(Intel(), 50);
 }
 
 // As in a virtual machine: there a card differs from a part of a processor in more than its place.
 TEST_CASE("i915 on the first bus: each call of a reading fails once") {
-  fail_each_call(intel("0000:00:02.0"), 50);
+  fail_each_call(Intel("0000:00:02.0"), 50);
 }
 
 TEST_CASE("tegra: each call of a reading fails once") {
-  fail_each_call(orin(), 8);
+  fail_each_call(Orin(), 8);
 }

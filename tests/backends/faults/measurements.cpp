@@ -25,9 +25,9 @@ std::string text_of(T value) {
   return std::to_string(value);
 }
 
-class painter {
+class Painter {
  public:
-  painter(measurements& to, const device& of)
+  Painter(Measurements& to, const Device& of)
       : to_(to), place_(std::string(of.pci_bus_id.view()) + " ") {}
 
   template <class T>
@@ -45,17 +45,17 @@ class painter {
                  std::uint32_t notes = 0) {
     put(name, value);
     if (!value) return;
-    measurements::value& f = to_.values[place_ + name];
+    Measurements::Value& f = to_.values[place_ + name];
     f.bytes = value;
     f.is_lower_bound = (notes & note::lower_bound) != 0;
   }
 
  private:
-  measurements& to_;
+  Measurements& to_;
   const std::string place_;
 };
 
-void paint(painter& to, const device& d) {
+void paint(Painter& to, const Device& d) {
   to.put_text("name", d.name.view());
   to.put_text("uuid", d.uuid.view());
   to.put("device", d.pci_device);
@@ -67,8 +67,8 @@ void paint(painter& to, const device& d) {
   if (d.vendor != vendor::unknown) to.put("vendor", std::optional(d.vendor));
 }
 
-void paint(painter& to, const pools& all) {
-  for (const pool& p : all.all()) {
+void paint(Painter& to, const Pools& all) {
+  for (const Pool& p : all.all()) {
     const std::string name = "pool " + std::to_string(static_cast<int>(p.kind));
     to.put_bytes(name + " total", p.total);
     to.put_bytes(name + " used", p.used, p.notes);
@@ -78,7 +78,7 @@ void paint(painter& to, const pools& all) {
 }
 
 // Without what is a difference of two readings: load from counters, power from energy.
-void paint(painter& to, const telemetry& t) {
+void paint(Painter& to, const Telemetry& t) {
   to.put("memory load", t.memory_busy_percent);
   to.put("temperature", t.temperature_celsius);
   to.put("hotspot", t.hotspot_celsius);
@@ -94,9 +94,9 @@ void paint(painter& to, const telemetry& t) {
   to.put("throttle", t.throttle);
 }
 
-void paint(painter& to, const metric& m) {
-  const bool is_of_two = m.window_ns || m.id == metric_id::engine_busy_ns ||
-                         m.id == metric_id::engine_capacity || m.id == metric_id::engine_percent;
+void paint(Painter& to, const Metric& m) {
+  const bool is_of_two = m.window_ns || m.id == MetricId::engine_busy_ns ||
+                         m.id == MetricId::engine_capacity || m.id == MetricId::engine_percent;
   if (is_of_two) return;
   const auto* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   REQUIRE(words != nullptr);
@@ -105,54 +105,54 @@ void paint(painter& to, const metric& m) {
   to.put(name, m.count);
 }
 
-void take_device(device_source& from, const device& d, std::uint32_t own,
-                 drm_test::plain_reading& r, measurements& p) {
-  painter to(p, d);
+void take_device(DeviceSource& from, const Device& d, std::uint32_t own, drm_test::PlainReading& r,
+                 Measurements& p) {
+  Painter to(p, d);
   paint(to, d);
-  const auto judge = [&](const result<void>& done) {
-    if (!done && done.why().code != status::unsupported) p.has_failed = true;
+  const auto judge = [&](const Result<void>& done) {
+    if (!done && done.why().code != Status::unsupported) p.has_failed = true;
     return static_cast<bool>(done);
   };
-  pools memory;
+  Pools memory;
   if (judge(from.memory(d.number, memory, r))) paint(to, memory);
-  telemetry load;
+  Telemetry load;
   if (judge(from.telemetry(d.number, telemetry_field::all, load, r))) {
     judge(keep_plausible(load, d.number, r));
     paint(to, load);
   }
-  std::vector<metric> numbers;
+  std::vector<Metric> numbers;
   if (judge(from.metrics(d.number, true, numbers, r))) {
     keep_plausible(numbers, d.number, r);
-    for (const metric& m : numbers) paint(to, m);
+    for (const Metric& m : numbers) paint(to, m);
   }
-  std::vector<usage> rows;
+  std::vector<Usage> rows;
   if (judge(from.processes(d.number, rows, r))) {
-    for (const usage& u : rows) {
+    for (const Usage& u : rows) {
       to.put_bytes("process " + std::to_string(u.pid), u.used, u.notes);
     }
   }
-  usage self;
+  Usage self;
   if (judge(from.process(d.number, own, true, self, r))) {
     to.put_bytes("own", self.used, self.notes);
   }
 }
 
-bool is_right(const measurements::value& seen, const measurements::value& truth) {
+bool is_right(const Measurements::Value& seen, const Measurements::Value& truth) {
   if (seen.text == truth.text) return true;
   return seen.is_lower_bound && seen.bytes && truth.bytes && *seen.bytes < *truth.bytes;
 }
 
 }  // namespace
 
-measurements take(device_source& from, std::uint32_t own, drm_test::plain_reading& r) {
-  measurements p;
-  std::vector<device> found;
+Measurements take(DeviceSource& from, std::uint32_t own, drm_test::PlainReading& r) {
+  Measurements p;
+  std::vector<Device> found;
   p.has_failed = !from.probe() || !from.prepare(r) || !from.devices(found, r);
-  for (const device& d : found) take_device(from, d, own, r, p);
+  for (const Device& d : found) take_device(from, d, own, r, p);
   return p;
 }
 
-std::string wrong_in(const measurements& seen, const measurements& truth) {
+std::string wrong_in(const Measurements& seen, const Measurements& truth) {
   for (const auto& [name, value] : seen.values) {
     const auto real = truth.values.find(name);
     if (real == truth.values.end()) return name + " is not there, and was told as " + value.text;
@@ -163,7 +163,7 @@ std::string wrong_in(const measurements& seen, const measurements& truth) {
   return {};
 }
 
-std::string missing_in(const measurements& seen, const measurements& truth) {
+std::string missing_in(const Measurements& seen, const Measurements& truth) {
   for (const auto& [name, value] : truth.values) {
     if (!seen.values.contains(name)) return name;
   }

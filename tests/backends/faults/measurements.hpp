@@ -14,22 +14,22 @@
 namespace faults_test {
 
 // "0 temperature 4" and what it was; values that come from two readings are left out.
-struct measurements {
-  struct value {
+struct Measurements {
+  struct Value {
     std::string text;
     std::optional<std::uint64_t> bytes;
     bool is_lower_bound = false;
   };
-  std::map<std::string, value> values;
+  std::map<std::string, Value> values;
   bool has_failed = false;  // a call as a whole
 };
 
 // `own`: the caller's pid.
-measurements take(hmn::device_source& from, std::uint32_t own, drm_test::plain_reading& r);
+Measurements take(hmn::DeviceSource& from, std::uint32_t own, drm_test::PlainReading& r);
 
 // The first value that is there and is not what it is in `truth`; "": none.
-std::string wrong_in(const measurements& seen, const measurements& truth);
+std::string wrong_in(const Measurements& seen, const Measurements& truth);
 // The first that is not there; "": all are.
-std::string missing_in(const measurements& seen, const measurements& truth);
+std::string missing_in(const Measurements& seen, const Measurements& truth);
 
 }  // namespace faults_test

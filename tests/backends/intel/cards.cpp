@@ -3,8 +3,8 @@
 
 namespace intel_test {
 
-hmn_fake::pci_device intel_card(const char* driver, const char* address) {
-  hmn_fake::pci_device d;
+hmn_fake::PciDevice intel_card(const char* driver, const char* address) {
+  hmn_fake::PciDevice d;
   d.address = address;
   d.vendor = 0x8086;
   d.device = 0x56a5;
@@ -15,8 +15,8 @@ hmn_fake::pci_device intel_card(const char* driver, const char* address) {
   return d;
 }
 
-hmn_fake::pci_device arc_card(const char* address) {
-  hmn_fake::pci_device d = intel_card("i915", address);
+hmn_fake::PciDevice arc_card(const char* address) {
+  hmn_fake::PciDevice d = intel_card("i915", address);
   // The chip of one GT counts what the card's counts too.
   d.files = {{"hwmon/hwmon2/name", "i915_gt0\n"},
              {"hwmon/hwmon2/energy1_input", "1\n"},
@@ -32,8 +32,8 @@ hmn_fake::pci_device arc_card(const char* address) {
   return d;
 }
 
-memory_reading read_memory(machine& m) {
-  memory_reading all;
+MemoryReading read_memory(Machine& m) {
+  MemoryReading all;
   m.devices(all.r);
   all.result = m.source().memory(0, all.pools, all.r);
   return all;
@@ -49,29 +49,29 @@ std::string region(unsigned memory_class, unsigned instance, std::uint64_t size,
   return line + "\n";
 }
 
-telemetry_reading read_telemetry(machine& m, std::uint64_t fields) {
-  telemetry_reading all;
+TelemetryReading read_telemetry(Machine& m, std::uint64_t fields) {
+  TelemetryReading all;
   m.devices(all.r);
   all.result = m.source().telemetry(0, fields, all.value, all.r);
   return all;
 }
 
-std::vector<hmn::metric> read_metrics(machine& m) {
-  plain_reading r;
+std::vector<hmn::Metric> read_metrics(Machine& m) {
+  PlainReading r;
   return read_metrics(m, r);
 }
 
-std::vector<hmn::metric> read_metrics(machine& m, plain_reading& r) {
-  std::vector<hmn::metric> all;
+std::vector<hmn::Metric> read_metrics(Machine& m, PlainReading& r) {
+  std::vector<hmn::Metric> all;
   m.devices(r);
   REQUIRE(m.source().metrics(0, true, all, r));
   return all;
 }
 
-std::optional<double> value_of(const std::vector<hmn::metric>& all, hmn::metric_id id,
+std::optional<double> value_of(const std::vector<hmn::Metric>& all, hmn::MetricId id,
                                std::uint32_t instance) {
   std::optional<double> found;
-  for (const hmn::metric& m : all) {
+  for (const hmn::Metric& m : all) {
     if (m.id != id || m.instance != instance) continue;
     CHECK_FALSE(found);
     found = m.value;

@@ -12,47 +12,47 @@
 
 namespace intel_test {
 
-using drm_test::machine;
-using drm_test::plain_reading;
+using drm_test::Machine;
+using drm_test::PlainReading;
 
 inline constexpr std::uint64_t gib = 1 << 30;
 
 inline constexpr const char* slot_address = "0000:03:00.0";
 inline constexpr const char* first_bus_address = "0000:00:02.0";
 
-hmn_fake::pci_device intel_card(const char* driver, const char* address = slot_address);
+hmn_fake::PciDevice intel_card(const char* driver, const char* address = slot_address);
 // Of i915, with sensors.
-hmn_fake::pci_device arc_card(const char* address = slot_address);
+hmn_fake::PciDevice arc_card(const char* address = slot_address);
 
-struct memory_reading {
-  hmn::pools pools;
-  hmn::result<void> result;
-  plain_reading r;
+struct MemoryReading {
+  hmn::Pools pools;
+  hmn::Result<void> result;
+  PlainReading r;
 
-  [[nodiscard]] const hmn::pool* find(hmn::pool_kind kind, std::uint32_t instance = 0) const {
+  [[nodiscard]] const hmn::Pool* find(hmn::PoolKind kind, std::uint32_t instance = 0) const {
     return pools.find(kind, instance);
   }
 };
 
 // A new reading of card 0: prepare, devices, memory.
-memory_reading read_memory(machine& m);
+MemoryReading read_memory(Machine& m);
 
 // "region renderD128 1 0 …\n"
 std::string region(unsigned memory_class, unsigned instance, std::uint64_t size, std::uint64_t used,
                    std::uint64_t visible, std::uint64_t visible_used);
 
 // Of a new reading of card 0.
-struct telemetry_reading {
-  hmn::telemetry value;
-  hmn::result<void> result;
-  plain_reading r;
+struct TelemetryReading {
+  hmn::Telemetry value;
+  hmn::Result<void> result;
+  PlainReading r;
 };
-telemetry_reading read_telemetry(machine& m, std::uint64_t fields);
+TelemetryReading read_telemetry(Machine& m, std::uint64_t fields);
 
-std::vector<hmn::metric> read_metrics(machine& m, plain_reading& r);
-std::vector<hmn::metric> read_metrics(machine& m);
+std::vector<hmn::Metric> read_metrics(Machine& m, PlainReading& r);
+std::vector<hmn::Metric> read_metrics(Machine& m);
 // The value, or nothing.
-std::optional<double> value_of(const std::vector<hmn::metric>& all, hmn::metric_id id,
+std::optional<double> value_of(const std::vector<hmn::Metric>& all, hmn::MetricId id,
                                std::uint32_t instance);
 
 inline const std::string asked_once =

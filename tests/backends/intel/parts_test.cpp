@@ -20,20 +20,20 @@ constexpr std::uint64_t second = platform::ns_per_second;
 
 // A count, `header` bytes in all, and regions.
 std::vector<std::byte> answer_of(std::uint32_t count, std::size_t header,
-                                 std::initializer_list<raw_region> regions) {
-  std::vector<std::byte> out(header + regions.size() * sizeof(raw_region));
+                                 std::initializer_list<RawRegion> regions) {
+  std::vector<std::byte> out(header + regions.size() * sizeof(RawRegion));
   std::memcpy(out.data(), &count, sizeof count);
   std::size_t at = header;
-  for (const raw_region& r : regions) {
+  for (const RawRegion& r : regions) {
     std::memcpy(out.data() + at, &r, sizeof r);
     at += sizeof r;
   }
   return out;
 }
 
-raw_region device_region(std::uint64_t size, std::uint64_t amount, std::uint64_t visible = 0,
-                         std::uint64_t visible_amount = 0) {
-  raw_region r;
+RawRegion device_region(std::uint64_t size, std::uint64_t amount, std::uint64_t visible = 0,
+                        std::uint64_t visible_amount = 0) {
+  RawRegion r;
   r.memory_class = 1;
   r.size = size;
   r.amount = amount;
@@ -45,7 +45,7 @@ raw_region device_region(std::uint64_t size, std::uint64_t amount, std::uint64_t
 }  // namespace
 
 TEST_CASE("watts from a counter") {
-  energy_meter m;
+  EnergyMeter m;
   CHECK_FALSE(m.read(1'000'000, second, 0));
   CHECK_FALSE(m.read(1'100'000, second + 5 * ms, 0));  // too near
   const auto first = m.read(3'100'000, second + 205 * ms, 0);
@@ -60,7 +60,7 @@ TEST_CASE("watts from a counter") {
 
 TEST_CASE("watts across a suspend of the machine are absent") {
   constexpr std::uint64_t hours = 8 * 3600 * second;
-  energy_meter m;
+  EnergyMeter m;
   CHECK_FALSE(m.read(1'000'000, second, 0));
   CHECK(m.read(2'000'000, 2 * second, 9 * ms));
   CHECK_FALSE(m.read(3'000'000, 3 * second, hours));
@@ -71,7 +71,7 @@ TEST_CASE("watts across a suspend of the machine are absent") {
 }
 
 TEST_CASE("a counter that goes back gives nothing, then starts anew") {
-  energy_meter m;
+  EnergyMeter m;
   CHECK_FALSE(m.read(5'000'000, second, 0));
   CHECK(m.read(6'000'000, 2 * second, 0));
   CHECK_FALSE(m.read(100, 3 * second, 0));
@@ -82,7 +82,7 @@ TEST_CASE("a counter that goes back gives nothing, then starts anew") {
 }
 
 TEST_CASE("who reads often gets a window that does not grow") {
-  energy_meter m;
+  EnergyMeter m;
   std::uint64_t longest = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
     const auto p = m.read(1'000'000 + i * 20'000, second + i * 20 * ms, 0);
@@ -95,21 +95,21 @@ TEST_CASE("who reads often gets a window that does not grow") {
 }
 
 TEST_CASE("files of a sensor chip") {
-  CHECK(parse_chip_file("temp2_input")->what == quantity::temperature);
+  CHECK(parse_chip_file("temp2_input")->what == Quantity::temperature);
   CHECK(parse_chip_file("temp2_input")->number == 2);
-  CHECK(parse_chip_file("power1_max")->what == quantity::limit);
-  CHECK(parse_chip_file("power1_cap")->what == quantity::burst_limit);
-  CHECK(parse_chip_file("power1_rated_max")->what == quantity::usual_limit);
-  CHECK(parse_chip_file("in0_input")->what == quantity::voltage);
+  CHECK(parse_chip_file("power1_max")->what == Quantity::limit);
+  CHECK(parse_chip_file("power1_cap")->what == Quantity::burst_limit);
+  CHECK(parse_chip_file("power1_rated_max")->what == Quantity::usual_limit);
+  CHECK(parse_chip_file("in0_input")->what == Quantity::voltage);
   for (const char* other : {"", "temp_input", "temp2_label", "power1_max_interval", "power1_crit",
                             "curr1_crit", "tempx_input", "temp99999999999_input", "in_input"}) {
     CAPTURE(other);
     CHECK_FALSE(parse_chip_file(other));
   }
-  CHECK(parse_label(quantity::temperature, "") == place::package);
-  CHECK(parse_label(quantity::energy, "") == place::card);
-  CHECK(parse_label(quantity::temperature, "vram_ch_3") == place::memory);
-  CHECK(parse_label(quantity::temperature, "pcie") == place::other);
+  CHECK(parse_label(Quantity::temperature, "") == Place::package);
+  CHECK(parse_label(Quantity::energy, "") == Place::card);
+  CHECK(parse_label(Quantity::temperature, "vram_ch_3") == Place::memory);
+  CHECK(parse_label(Quantity::temperature, "pcie") == Place::other);
 }
 
 TEST_CASE("throttle reasons by name") {
@@ -127,7 +127,7 @@ TEST_CASE("throttle reasons by name") {
 }
 
 TEST_CASE("the link of a card behind its own switch is that of the switch") {
-  const hmn_fake::tree t;
+  const hmn_fake::Tree t;
   const std::string upper = "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0";
   const std::string card = upper + "/0000:02:01.0/0000:03:00.0";
   const auto write = [&](const std::string& folder, const char* speed, const char* width) {
@@ -186,7 +186,7 @@ TEST_CASE("xe: figures that cannot be") {
   all = xe::parse_regions(answer_of(2, 8, {device_region(most, 1), device_region(most, 1)}));
   CHECK_FALSE(all->device.total);
   CHECK(all->device.used == 2u);
-  raw_region other = device_region(100, 1);
+  RawRegion other = device_region(100, 1);
   other.memory_class = 9;
   all = xe::parse_regions(answer_of(1, 8, {other}));
   CHECK(all->device.regions == 0);

@@ -12,24 +12,24 @@
 
 using namespace hmn;
 using drm_test::card0;
-using drm_test::machine;
-using drm_test::plain_reading;
+using drm_test::Machine;
+using drm_test::PlainReading;
 using drm_test::render128;
-using recorded::entry;
+using recorded::Entry;
 namespace fs = std::filesystem;
 
 namespace {
 
 // <entry>/card<N>: its device's files, and those of the card itself.
-void link_files(const hmn_fake::tree& t, const fs::path& from, const std::string& to) {
+void link_files(const hmn_fake::Tree& t, const fs::path& from, const std::string& to) {
   for (const auto& found : fs::recursive_directory_iterator(from)) {
     if (!found.is_regular_file()) continue;
     t.link(to + "/" + fs::relative(found.path(), from).string(), found.path().string());
   }
 }
 
-void add_recorded(machine& m, const entry& e) {
-  hmn_fake::pci_device d;
+void add_recorded(Machine& m, const Entry& e) {
+  hmn_fake::PciDevice d;
   d.address = e.expected.at("pci_slot").get<std::string>();
   d.vendor = 0x8086;
   d.driver = e.expected.at("driver").get<std::string>();
@@ -47,15 +47,15 @@ void add_recorded(machine& m, const entry& e) {
   }
 }
 
-std::optional<double> metric_of(const std::vector<metric>& all, metric_id id,
+std::optional<double> metric_of(const std::vector<Metric>& all, MetricId id,
                                 std::uint32_t instance) {
-  for (const metric& m : all) {
+  for (const Metric& m : all) {
     if (m.id == id && m.instance == instance) return m.value;
   }
   return std::nullopt;
 }
 
-void check_temperatures(const nlohmann::json& sensors, const telemetry& t) {
+void check_temperatures(const nlohmann::json& sensors, const Telemetry& t) {
   for (const auto& [file, value] : sensors.items()) {
     CAPTURE(file);
     const bool is_memory = value.at("label") == "vram";
@@ -65,7 +65,7 @@ void check_temperatures(const nlohmann::json& sensors, const telemetry& t) {
   }
 }
 
-void check_energy(const nlohmann::json& sensors, const telemetry& t) {
+void check_energy(const nlohmann::json& sensors, const Telemetry& t) {
   std::optional<double> counted;
   for (const auto& [file, value] : sensors.items()) {
     if (file.starts_with("energy") && value.at("value") != 0) {
@@ -77,7 +77,7 @@ void check_energy(const nlohmann::json& sensors, const telemetry& t) {
   CHECK(t.energy_joules == doctest::Approx(*counted));
 }
 
-void check_limit(const nlohmann::json& sensors, const telemetry& t) {
+void check_limit(const nlohmann::json& sensors, const Telemetry& t) {
   std::optional<double> limit;
   for (const auto& [file, value] : sensors.items()) {
     if (file.ends_with("_max")) limit = value.at("value").get<double>();
@@ -86,12 +86,12 @@ void check_limit(const nlohmann::json& sensors, const telemetry& t) {
   if (limit) CHECK(t.power_limit_watts == doctest::Approx(*limit));
 }
 
-void check_fans(const nlohmann::json& sensors, const std::vector<metric>& all) {
+void check_fans(const nlohmann::json& sensors, const std::vector<Metric>& all) {
   for (const auto& [file, value] : sensors.items()) {
     if (!file.starts_with("fan")) continue;
     CAPTURE(file);
     const auto number = static_cast<std::uint32_t>(file[3] - '0');
-    CHECK(metric_of(all, metric_id::fan_rpm, number) ==
+    CHECK(metric_of(all, MetricId::fan_rpm, number) ==
           doctest::Approx(value.at("value").get<double>()));
   }
 }
@@ -100,26 +100,26 @@ void check_fans(const nlohmann::json& sensors, const std::vector<metric>& all) {
 
 TEST_CASE("recorded cards") {
   int cards = 0;
-  for (const entry& e : recorded::all("i915-xe-sysfs/lact-")) {
+  for (const Entry& e : recorded::all("i915-xe-sysfs/lact-")) {
     CAPTURE(e.file);
     ++cards;
-    machine m;
+    Machine m;
     add_recorded(m, e);
-    plain_reading r;
+    PlainReading r;
     const auto found = m.devices(r);
     REQUIRE(found.size() == 1);
     const bool has_chip = e.expected.contains("hwmon");
-    CHECK(found[0].from == (e.expected.at("driver") == "xe" ? source::xe : source::i915));
-    CHECK(found[0].form == (has_chip ? device_form::discrete : device_form::integrated));
+    CHECK(found[0].from == (e.expected.at("driver") == "xe" ? Source::xe : Source::i915));
+    CHECK(found[0].form == (has_chip ? DeviceForm::discrete : DeviceForm::integrated));
     CHECK(found[0].pci_bus_id.view() == e.expected.at("pci_slot").get<std::string>());
-    telemetry t;
+    Telemetry t;
     REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
     CHECK(t.core_clock_mhz == e.number("act_freq_mhz"));
-    std::vector<metric> all;
+    std::vector<Metric> all;
     REQUIRE(m.source().metrics(0, true, all, r));
-    CHECK(metric_of(all, metric_id::clock_mhz, which::clock::requested) ==
+    CHECK(metric_of(all, MetricId::clock_mhz, which::clock::requested) ==
           doctest::Approx(static_cast<double>(e.number("cur_freq_mhz"))));
-    CHECK(metric_of(all, metric_id::clock_limit_mhz, which::clock::core) ==
+    CHECK(metric_of(all, MetricId::clock_limit_mhz, which::clock::core) ==
           doctest::Approx(static_cast<double>(e.number("max_freq_mhz"))));
     CHECK_FALSE(t.power_watts);
     // Each is 2.5 GT/s x1, to a switch that was not recorded.
@@ -140,18 +140,18 @@ TEST_CASE("recorded cards") {
 
 // What one client of a recorded driver uses, on a card or an integrated device.
 TEST_CASE("recorded clients") {
-  struct one {
+  struct One {
     const char* file;
     const char* driver;
     const char* address;
     std::optional<std::uint64_t> used;
   };
-  const auto bytes = [](const entry& e, const char* key) {
+  const auto bytes = [](const Entry& e, const char* key) {
     return e.expected.at("memory_bytes").at(key).get<std::uint64_t>();
   };
-  const entry arc = recorded::one("drm-fdinfo/i915-arc-a310.txt");
-  const entry page = recorded::one("drm-fdinfo/i915-manpage-system0.txt");
-  const one all[] = {
+  const Entry arc = recorded::one("drm-fdinfo/i915-arc-a310.txt");
+  const Entry page = recorded::one("drm-fdinfo/i915-manpage-system0.txt");
+  const One all[] = {
       {"drm-fdinfo/i915-arc-a310.txt", "i915", "0000:03:00.0",
        bytes(arc, "drm-resident-local0") + bytes(arc, "drm-resident-stolen-local0")},
       {"drm-fdinfo/i915-manpage-system0.txt", "i915", "0000:00:02.0",
@@ -159,16 +159,16 @@ TEST_CASE("recorded clients") {
       {"drm-fdinfo/i915-2022-engines-only.txt", "i915", "0000:00:02.0", std::nullopt},
       {"drm-fdinfo/xe-lunarlake-cycles-only.txt", "xe", "0000:00:02.0", std::nullopt},
   };
-  for (const one& o : all) {
+  for (const One& o : all) {
     CAPTURE(o.file);
-    machine m;
-    hmn_fake::pci_device d;
+    Machine m;
+    hmn_fake::PciDevice d;
     d.address = o.address;
     d.vendor = 0x8086;
     d.driver = o.driver;
     m.add_pci(d, {card0, render128});
     m.add_process(10, {{3, "/dev/null", recorded::one(o.file).text()}});
-    plain_reading r;
+    PlainReading r;
     m.devices(r);
     const auto rows = m.rows(0, r);
     REQUIRE(rows.size() == 1);

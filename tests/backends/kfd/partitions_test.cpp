@@ -13,14 +13,14 @@ using namespace drm_test;
 
 namespace {
 
-void add_part(const machine& m, const char* name, const fake_node& node) {
+void add_part(const Machine& m, const char* name, const FakeNode& node) {
   const std::string path = std::string("devices/platform/") + name;
   m.add_platform(name, "none", {node});
   m.tree().remove("sys/" + path + "/driver");
 }
 
-struct split_machine : machine {
-  explicit split_machine(bool old_locations = false) {
+struct SplitMachine : Machine {
+  explicit SplitMachine(bool old_locations = false) {
     add_pci(navi("0000:05:00.0"), {card0, render128});
     add_part(*this, "amdgpu_xcp_1", render129);
     add_part(*this, "amdgpu_xcp_2", {"renderD130", "/dev/random"});
@@ -41,45 +41,45 @@ struct split_machine : machine {
 TEST_CASE("a part is a device under its card; a node that could be one is none") {
   for (const bool old_locations : {false, true}) {
     CAPTURE(old_locations);
-    split_machine m(old_locations);
-    plain_reading r;
+    SplitMachine m(old_locations);
+    PlainReading r;
     const auto found = m.devices(r);
     REQUIRE(found.size() == 2);
-    const bool card_first = found[0].form == device_form::discrete;
-    const device& card = found[card_first ? 0 : 1];
-    const device& part = found[card_first ? 1 : 0];
+    const bool card_first = found[0].form == DeviceForm::discrete;
+    const Device& card = found[card_first ? 0 : 1];
+    const Device& part = found[card_first ? 1 : 0];
     CHECK(part.is_part);
     CHECK(part.parent == card.number);
     CHECK(part.render_minor == 129u);
     CHECK(part.vendor == vendor::amd);
     CHECK(part.name.view() == card.name.view());
     CHECK(part.uuid.empty());  // the card's would make them one
-    CHECK(part.from == source::amdgpu);
+    CHECK(part.from == Source::amdgpu);
     CHECK_FALSE(card.parent);
   }
 }
 
 TEST_CASE("a part has its share of the memory, and no figure of the whole card") {
-  split_machine m;
-  plain_reading r;
+  SplitMachine m;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 2);
-  for (const device& d : found) {
-    pools p;
+  for (const Device& d : found) {
+    Pools p;
     REQUIRE(m.source().memory(d.number, p, r));
     const bool is_part = d.is_part;
-    CHECK(p.find(pool_kind::main)->total == (is_part ? 8 * gib : 16 * gib));
-    CHECK(p.find(pool_kind::main)->used.has_value() == !is_part);
-    telemetry t;
-    const result<void> ok = m.source().telemetry(d.number, telemetry_field::all, t, r);
+    CHECK(p.find(PoolKind::main)->total == (is_part ? 8 * gib : 16 * gib));
+    CHECK(p.find(PoolKind::main)->used.has_value() == !is_part);
+    Telemetry t;
+    const Result<void> ok = m.source().telemetry(d.number, telemetry_field::all, t, r);
     CHECK(static_cast<bool>(ok) == !is_part);
-    std::vector<metric> all;
+    std::vector<Metric> all;
     REQUIRE(m.source().metrics(d.number, true, all, r));
     CHECK(all.empty() == is_part);
     if (!is_part) continue;
-    CHECK(ok.why().code == status::unsupported);
+    CHECK(ok.why().code == Status::unsupported);
     CHECK(ok.why().message.view().find("whole GPU") != std::string_view::npos);
-    const diagnostic* const why = r.find("sensors, power and clocks are of the whole GPU");
+    const Diagnostic* const why = r.find("sensors, power and clocks are of the whole GPU");
     REQUIRE(why != nullptr);
     CHECK(why->device == d.number);
     CHECK(why->about == subject::metrics);
@@ -87,22 +87,22 @@ TEST_CASE("a part has its share of the memory, and no figure of the whole card")
 }
 
 TEST_CASE("processes stand under their part") {
-  split_machine m;
+  SplitMachine m;
   set_kfd_vram(m.tree(), 50, 100, 1 * mib);
   set_kfd_vram(m.tree(), 51, 101, 2 * mib);
   m.add_process(60, {{3, render129.stands_for, client_text("0000:05:00.0", 9, 16, 0)}});
-  plain_reading r;
-  for (const device& d : m.devices(r)) {
+  PlainReading r;
+  for (const Device& d : m.devices(r)) {
     const bool is_part = d.is_part;
     const auto rows = m.rows(d.number, r);
     REQUIRE(rows.size() == (is_part ? 2 : 1));
-    for (const usage& u : rows) CHECK((u.pid == 50) == !is_part);
+    for (const Usage& u : rows) CHECK((u.pid == 50) == !is_part);
   }
 }
 
 TEST_CASE("a change of the partition mode is seen at the next listing") {
-  split_machine m;
-  plain_reading r;
+  SplitMachine m;
+  PlainReading r;
   REQUIRE(m.devices(r).size() == 2);
   m.tree().remove("sys/class/kfd/kfd/topology/nodes/3");
   set_kfd_generation(m.tree(), 2);
@@ -110,18 +110,18 @@ TEST_CASE("a change of the partition mode is seen at the next listing") {
   add_kfd_node(m.tree(), {.node = 3, .gpu_id = 101, .location = 0x10000500, .render_minor = 129});
   add_kfd_node(m.tree(), {.node = 4, .gpu_id = 102, .location = 0x20000500, .render_minor = 130});
   set_kfd_generation(m.tree(), 3);
-  std::vector<device> found;
+  std::vector<Device> found;
   REQUIRE(m.source().devices(found, r));
   CHECK(found.size() == 3);
 }
 
 TEST_CASE("without amdgpu's driver parts are no devices") {
-  split_machine m;
-  settings s = m.settings();
-  s.sources_off = bit_of(source::amdgpu);
-  drm::drm_source any(s);
-  plain_reading r;
-  std::vector<device> found;
+  SplitMachine m;
+  Settings s = m.settings();
+  s.sources_off = bit_of(Source::amdgpu);
+  drm::DrmSource any(s);
+  PlainReading r;
+  std::vector<Device> found;
   REQUIRE(any.prepare(r));
   REQUIRE(any.devices(found, r));
   REQUIRE(found.size() == 1);

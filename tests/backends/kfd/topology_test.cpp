@@ -27,7 +27,7 @@ TEST_CASE("a property is a whole key with a number") {
 }
 
 TEST_CASE("a node is a GPU when it computes and can be found") {
-  drm::compute_node n;
+  drm::ComputeNode n;
   CHECK(parse_node("simd_count 416\nlocation_id 768\ndomain 1\ndrm_render_minor 130\n", n));
   CHECK(n.render_minor == 130);
   CHECK(n.location == 768);
@@ -56,8 +56,8 @@ TEST_CASE("a bank of the GPU's own memory") {
 }
 
 TEST_CASE("the topology is read anew when its generation changes") {
-  const hmn_fake::tree t;
-  topology all(t.path("sys/class/kfd/kfd"));
+  const hmn_fake::Tree t;
+  Topology all(t.path("sys/class/kfd/kfd"));
   CHECK(all.refresh() == ENOENT);
   set_kfd_generation(t, 2);
   add_kfd_node(t, {.node = 0, .gpu_id = 0, .simd_count = 0});
@@ -75,7 +75,7 @@ TEST_CASE("the topology is read anew when its generation changes") {
 }
 
 TEST_CASE("broken nodes are left out") {
-  const hmn_fake::tree t;
+  const hmn_fake::Tree t;
   const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
   add_kfd_node(t, {.node = 1, .gpu_id = 1, .location = 0x300});
   add_kfd_node(t, {.node = 2, .gpu_id = 2, .location = 0x400});
@@ -84,7 +84,7 @@ TEST_CASE("broken nodes are left out") {
   t.write(nodes + "1/gpu_id", "x\n");
   t.remove(nodes + "2/properties");
   t.write(nodes + "4/properties", std::string(100, '\0'));
-  topology all(t.path("sys/class/kfd/kfd"));
+  Topology all(t.path("sys/class/kfd/kfd"));
   CHECK(all.refresh() == 0);
   REQUIRE(all.nodes().size() == 1);
   CHECK(all.nodes()[0].render_minor == 130);

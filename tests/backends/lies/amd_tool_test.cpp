@@ -17,9 +17,9 @@ const std::string named =
           "vram": {"size": {"value": 16, "unit": "MB"}}}])j";
 
 // One of the commands over a card that no driver of the kernel reports on.
-class tools {
+class Tools {
  public:
-  explicit tools(std::uint32_t command, std::uint32_t deadline_ms = patient_ms)
+  explicit Tools(std::uint32_t command, std::uint32_t deadline_ms = patient_ms)
       : w(bit_of(command), deadline_ms) {
     hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card(address));
     w.set(HMN_PATH_AMD_SMI, w.tree().path("tool/amd-smi"));
@@ -37,7 +37,7 @@ class tools {
     w.tree().script("tool/" + name, body);
   }
 
-  witness w;
+  Witness w;
 };
 
 std::string rocm_card(const std::string& members) {
@@ -55,7 +55,7 @@ std::string use_of(const std::string& value) {
 }  // namespace
 
 TEST_CASE("rocm-smi: what it prints of one card") {
-  const lie all[] = {
+  const Lie all[] = {
       {"honest", use_of("\"1024\""), {{"used_bytes", "1024"}, {"total_bytes", "4194304"}}},
       {"a number", use_of("1024"), {{"used_bytes", "1024"}}},
       {"a list", use_of("[1024]"), {{"used_bytes", "not_understood"}}},
@@ -92,8 +92,8 @@ TEST_CASE("rocm-smi: what it prints of one card") {
        R"j("VRAM Total Memory (B)": "4194304", "Fan speed (level)": "51")j",
        {{"fan_percent", "unsupported"}}},
   };
-  for (const lie& l : all) {
-    tools t(HMN_BACKEND_ROCM_SMI);
+  for (const Lie& l : all) {
+    Tools t(HMN_BACKEND_ROCM_SMI);
     t.rocm(rocm_card(l.printed));
     t.w.take();
     check_lie(t.w, l);
@@ -103,7 +103,7 @@ TEST_CASE("rocm-smi: what it prints of one card") {
 TEST_CASE("rocm-smi: the shape of its answer") {
   const std::string card = rocm_card(use_of("\"1024\""));
   const std::string inside = card.substr(1, card.size() - 2);
-  const lie all[] = {
+  const Lie all[] = {
       {"cut",
        card.substr(0, card.size() - 10),
        {{"used_bytes", "none"}},
@@ -133,8 +133,8 @@ TEST_CASE("rocm-smi: the shape of its answer") {
        "printed nothing that is known",
        "failed"},
   };
-  for (const lie& l : all) {
-    tools t(HMN_BACKEND_ROCM_SMI);
+  for (const Lie& l : all) {
+    Tools t(HMN_BACKEND_ROCM_SMI);
     t.rocm(l.printed);
     t.w.take();
     check_lie(t.w, l);
@@ -145,7 +145,7 @@ TEST_CASE("amd-smi: what it prints of one card") {
   const std::string total =
       R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"}, "used_vram": )j";
   const auto used = [&](const std::string& value) { return total + value + "}"; };
-  const lie all[] = {
+  const Lie all[] = {
       {"honest",
        used(R"j({"value": 5, "unit": "MB"})j"),
        {{"used_bytes", "5242880"}, {"power_limit_watts", "300"}}},
@@ -170,8 +170,8 @@ TEST_CASE("amd-smi: what it prints of one card") {
        used("\"N/A\"") + R"j(, "usage": {"gfx_activity": {"value": 300, "unit": "%"}})j",
        {{"gpu_busy_percent", "implausible"}}},
   };
-  for (const lie& l : all) {
-    tools t(HMN_BACKEND_AMD_SMI);
+  for (const Lie& l : all) {
+    Tools t(HMN_BACKEND_AMD_SMI);
     t.amd("static", named);
     t.amd("process", "[]");
     t.amd("metric", amd_metric(l.printed));
@@ -186,7 +186,7 @@ TEST_CASE("amd-smi: either of its answers is used without the other") {
           "mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
                         "used_vram": {"value": 5, "unit": "MB"}})j");
   SUBCASE("static fails") {
-    tools t(HMN_BACKEND_AMD_SMI);
+    Tools t(HMN_BACKEND_AMD_SMI);
     t.amd("metric", values);
     t.amd("process", "[]");
     t.script("amd-smi", "[ $1 != static ] || exit 7\nexec cat \"$0.$1\"\n");
@@ -198,7 +198,7 @@ TEST_CASE("amd-smi: either of its answers is used without the other") {
     CHECK(t.w.diagnosed("exited with 7") == "failed");
   }
   SUBCASE("metric fails") {
-    tools t(HMN_BACKEND_AMD_SMI);
+    Tools t(HMN_BACKEND_AMD_SMI);
     t.amd("static", named);
     t.amd("process", "[]");
     t.script("amd-smi", "[ $1 != metric ] || exit 7\nexec cat \"$0.$1\"\n");
@@ -211,7 +211,7 @@ TEST_CASE("amd-smi: either of its answers is used without the other") {
     }
   }
   SUBCASE("both fail") {
-    tools t(HMN_BACKEND_AMD_SMI);
+    Tools t(HMN_BACKEND_AMD_SMI);
     t.amd("process", "[]");
     t.script("amd-smi", "exit 7\n");
     t.w.take();
@@ -219,7 +219,7 @@ TEST_CASE("amd-smi: either of its answers is used without the other") {
     CHECK(t.w.diagnosed("exited with 7") == "failed");
   }
   SUBCASE("static hangs: the next reading asks it last") {
-    tools t(HMN_BACKEND_AMD_SMI, 1'500);
+    Tools t(HMN_BACKEND_AMD_SMI, 1'500);
     t.amd("metric", values);
     t.amd("process", "[]");
     t.script("amd-smi", "[ $1 != static ] || exec sleep 60\nexec cat \"$0.$1\"\n");
@@ -254,14 +254,14 @@ TEST_CASE("amd-smi: what it prints of processes") {
     std::string one = words;
     return amd_list("[" + one.replace(one.find('%'), 1, text) + "]");
   };
-  const std::vector<expectation> none{{"processes", "listed"}, {"unattributed_bytes", "8388608"}};
+  const std::vector<Expectation> none{{"processes", "listed"}, {"unattributed_bytes", "8388608"}};
   const auto unknown = [](const char* why) {
-    return std::vector<expectation>{
+    return std::vector<Expectation>{
         {"processes", why}, {"pid:7", "unlisted"}, {"unattributed_bytes", why}};
   };
-  const std::vector<expectation> at_least{
+  const std::vector<Expectation> at_least{
       {"processes", "not_understood"}, {"pid:7", ">=1048576"}, {"unattributed_bytes", "ambiguous"}};
-  const lie all[] = {
+  const Lie all[] = {
       {"honest",
        amd_list("[" + seven + "]"),
        {{"processes", "listed"}, {"pid:7", "1048576"}, {"unattributed_bytes", "7340032"}}},
@@ -283,8 +283,8 @@ TEST_CASE("amd-smi: what it prints of processes") {
        at_least},
       {"a word among rows", amd_list("[" + seven + R"j(, "broken"])j"), at_least},
   };
-  for (const lie& l : all) {
-    tools t(HMN_BACKEND_AMD_SMI);
+  for (const Lie& l : all) {
+    Tools t(HMN_BACKEND_AMD_SMI);
     t.amd("static", named);
     t.amd("metric", amd_metric(
                         R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
@@ -298,7 +298,7 @@ TEST_CASE("amd-smi: what it prints of processes") {
 TEST_CASE("amd-smi: a list of processes that breaks off") {
   const std::string list =
       amd_list("[" + amd_row(R"j("pid": 7, )j", 1) + "," + amd_row(R"j("pid": 8, )j", 2) + "]");
-  tools t(HMN_BACKEND_AMD_SMI);
+  Tools t(HMN_BACKEND_AMD_SMI);
   t.amd("static", named);
   t.amd("metric", amd_metric(
                       R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
@@ -322,9 +322,9 @@ TEST_CASE("rocm-smi: what it prints of processes") {
     return R"j(, "system": {"Driver version": "6.7", "PID7": "a, 1, 1024, 0, 0", "PID)j" + pid +
            R"j(": )j" + value + "}";
   };
-  const std::vector<expectation> at_least{
+  const std::vector<Expectation> at_least{
       {"processes", "not_understood"}, {"pid:7", ">=1024"}, {"unattributed_bytes", "ambiguous"}};
-  const lie all[] = {
+  const Lie all[] = {
       {"honest",
        card(R"j(, "system": {"PID7": "a, 1, 1024, 0, 0"})j"),
        {{"processes", "listed"}, {"pid:7", "1024"}, {"unattributed_bytes", "1024"}}},
@@ -341,8 +341,8 @@ TEST_CASE("rocm-smi: what it prints of processes") {
        card(row("8", "\"N/A\"")),
        {{"pid:7", "1024"}, {"pid:8", "unsupported"}, {"unattributed_bytes", "ambiguous"}}},
   };
-  for (const lie& l : all) {
-    tools t(HMN_BACKEND_ROCM_SMI);
+  for (const Lie& l : all) {
+    Tools t(HMN_BACKEND_ROCM_SMI);
     t.rocm(l.printed);
     t.w.take();
     check_lie(t.w, l);

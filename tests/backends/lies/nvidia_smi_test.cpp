@@ -30,9 +30,9 @@ const std::string app_of = "GPU-1, 00000000:01:00.0, ";
 
 constexpr const char* used = "9566158848";  // 9123 MiB
 
-class smi {
+class Smi {
  public:
-  explicit smi(std::uint32_t deadline_ms = patient_ms)
+  explicit Smi(std::uint32_t deadline_ms = patient_ms)
       : w(bit_of(HMN_BACKEND_NVIDIA_SMI), deadline_ms) {
     w.tree().directory("tool");
     std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, w.tree().path("tool/nvidia-smi"));
@@ -52,13 +52,13 @@ class smi {
     w.take();
   }
 
-  witness w;
+  Witness w;
 };
 
 }  // namespace
 
 TEST_CASE("nvidia-smi: what it prints of one GPU") {
-  const lie all[] = {
+  const Lie all[] = {
       {"honest",
        honest,
        {{"used_bytes", used}, {"power_watts", "58.98"}, {"core_clock_mhz", "2520"}}},
@@ -160,8 +160,8 @@ TEST_CASE("nvidia-smi: what it prints of one GPU") {
        "infoROM is corrupted",
        "unknown"},
   };
-  for (const lie& l : all) {
-    smi s;
+  for (const Lie& l : all) {
+    Smi s;
     s.print(l.printed);
     check_lie(s.w, l);
   }
@@ -169,21 +169,21 @@ TEST_CASE("nvidia-smi: what it prints of one GPU") {
 
 TEST_CASE("nvidia-smi: a warning leaves nothing out of a snapshot, and is listed once") {
   const std::string warning = "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n";
-  smi s;
+  Smi s;
   s.print(honest + warning, apps_header + warning);
   CHECK_FALSE(s.w.is_partial());
   CHECK(s.w.diagnosed("infoROM is corrupted") == "unknown");
-  smi quiet;
+  Smi quiet;
   quiet.print(honest, apps_header, {{"exit_code", 14}});
   CHECK_FALSE(quiet.w.is_partial());
 }
 
 TEST_CASE("nvidia-smi: what it prints of processes") {
   const std::string app = app_of + "7, 538, /bin/a\n";
-  const std::vector<expectation> at_least{{"processes", "not_understood"},
+  const std::vector<Expectation> at_least{{"processes", "not_understood"},
                                           {"pid:7", ">=564133888"},
                                           {"unattributed_bytes", "ambiguous"}};
-  const lie all[] = {
+  const Lie all[] = {
       {"honest", app, {{"pid:7", "564133888"}, {"unattributed_bytes", "9002024960"}}},
       {"none", "", {{"processes", "listed"}, {"unattributed_bytes", used}}},
       {"a row of pid 0", app_of + "0, 3, /bin/a\n" + app, at_least, "make no sense",
@@ -218,15 +218,15 @@ TEST_CASE("nvidia-smi: what it prints of processes") {
       {"of no GPU here", "GPU-2, 00000000:09:00.0, 7, 538, /bin/a\n", {{"pid:7", "unlisted"}}},
       {"a name that is no text", app_of + "7, 538, /bin/\xff, x\n", {{"pid:7", "564133888"}}},
   };
-  for (const lie& l : all) {
-    smi s;
+  for (const Lie& l : all) {
+    Smi s;
     s.print(honest, apps_header + l.printed);
     check_lie(s.w, l);
   }
 }
 
 TEST_CASE("nvidia-smi: a list of processes that is no list") {
-  const lie all[] = {
+  const Lie all[] = {
       {"its words for none",
        "No running processes found\n",
        {{"processes", "listed"}, {"unattributed_bytes", used}}},
@@ -239,8 +239,8 @@ TEST_CASE("nvidia-smi: a list of processes that is no list") {
        "timestamp, driver_version\n",
        {{"processes", "failed"}, {"unattributed_bytes", "failed"}}},
   };
-  for (const lie& l : all) {
-    smi s;
+  for (const Lie& l : all) {
+    Smi s;
     s.print(honest, l.printed);
     check_lie(s.w, l);
   }
@@ -251,7 +251,7 @@ TEST_CASE("nvidia-smi: more processes than are read") {
   for (int pid = 1000; pid < 1000 + 65'537; ++pid) {
     rows += app_of + std::to_string(pid) + ", 0, x\n";
   }
-  smi s;
+  Smi s;
   s.print(honest, apps_header + app_of + "7, 538, /bin/a\n" + rows);
   s.w.check({{"pid:7", ">=564133888"}, {"unattributed_bytes", "ambiguous"}});
   CHECK(s.w.diagnosed("more rows than") == "limit");
@@ -259,13 +259,13 @@ TEST_CASE("nvidia-smi: more processes than are read") {
 
 TEST_CASE("nvidia-smi: how it ends") {
   SUBCASE("an exit code beside a table") {
-    smi s;
+    Smi s;
     s.print(honest, apps_header, {{"exit_code", 15}});
     s.w.check({{"used_bytes", used}});
     CHECK(s.w.diagnosed("exited with 15") == "lost");
   }
   SUBCASE("an exit code and nothing") {
-    smi s;
+    Smi s;
     s.print("", "", {{"exit_code", 9}});
     CHECK(s.w.devices() == 0);
     CHECK(s.w.diagnosed("exited with 9") == "not_present");
@@ -273,7 +273,7 @@ TEST_CASE("nvidia-smi: how it ends") {
   SUBCASE("it hangs, with a table and without") {
     for (const char* how : {"hang", "hang_after_output"}) {
       CAPTURE(how);
-      smi s(1'500);
+      Smi s(1'500);
       json hung;
       hung["behaviour"][how] = true;
       s.print(honest, apps_header, hung);
@@ -282,13 +282,13 @@ TEST_CASE("nvidia-smi: how it ends") {
     }
   }
   SUBCASE("endless output") {
-    smi s;
+    Smi s;
     s.replace("exec yes 'no table'\n");
     CHECK(s.w.devices() == 0);
     CHECK(s.w.diagnosed("more than is read") == "limit");
   }
   SUBCASE("endless rows") {
-    smi s;
+    Smi s;
     s.w.tree().write("tool/head", header);
     s.w.tree().write("tool/row", row(honest_cells));
     s.replace("cd \"${0%/*}\"; cat head; exec yes \"$(cat row)\"\n");

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 enum class type { u32, u64, real };
 
-struct value_of {
+struct ValueOf {
   const char* key;
   hmn_flags subject;
   hmn_flags bit;
@@ -26,7 +26,7 @@ struct value_of {
   type is;
 };
 
-constexpr value_of values[] = {
+constexpr ValueOf values[] = {
     {"total_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL, offsetof(hmn_pool, total_bytes),
      type::u64},
     {"used_bytes", HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, offsetof(hmn_pool, used_bytes), type::u64},
@@ -79,8 +79,8 @@ constexpr value_of values[] = {
      type::u32},
 };
 
-const value_of& find(const std::string& key) {
-  for (const value_of& v : values) {
+const ValueOf& find(const std::string& key) {
+  for (const ValueOf& v : values) {
     if (key == v.key) return v;
   }
   FAIL("unknown key " << key);
@@ -119,7 +119,7 @@ double member(const void* record, std::size_t offset) {
   return static_cast<double>(v);
 }
 
-double number_at(const void* record, const value_of& v) {
+double number_at(const void* record, const ValueOf& v) {
   if (v.is == type::u32) return member<std::uint32_t>(record, v.offset);
   if (v.is == type::u64) return member<std::uint64_t>(record, v.offset);
   return member<double>(record, v.offset);
@@ -130,7 +130,7 @@ bool is_main_pool(const json& p) {
 }
 
 // The value in the document; null if it is absent.
-json in_json(const json& document, const value_of& v) {
+json in_json(const json& document, const ValueOf& v) {
   const json& device = document.at("devices").at(0);
   if (v.subject != HMN_COLLECT_POOLS) {
     const bool is_self = v.subject == HMN_COLLECT_SELF;
@@ -145,7 +145,7 @@ json in_json(const json& document, const value_of& v) {
 
 }  // namespace
 
-observer::observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
+Observer::Observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
   auto options = sized<hmn_context_options>();
   options.deadline_ns = HMN_MILLISECONDS(deadline_ms);
   options.stale_ns = HMN_NS_IMMEDIATE;
@@ -153,7 +153,7 @@ observer::observer(std::uint64_t backends_off, std::uint32_t deadline_ms) {
   REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
 }
 
-const json& observer::document() const {
+const json& Observer::document() const {
   if (document_) return *document_;
   std::uint32_t needed = 0;
   REQUIRE(hmn_format_json(snapshot_, 0, nullptr, 0, &needed, nullptr) == HMN_OK);
@@ -163,16 +163,16 @@ const json& observer::document() const {
   return *document_;
 }
 
-observer::~observer() {
+Observer::~Observer() {
   hmn_snapshot_destroy(snapshot_);
   hmn_context_destroy(context_);
 }
 
-void observer::set(std::uint32_t which, const std::string& path) const {
+void Observer::set(std::uint32_t which, const std::string& path) const {
   REQUIRE(hmn_context_set_path(context_, which, path.c_str(), nullptr) == HMN_OK);
 }
 
-void observer::take(hmn_flags more) {
+void Observer::take(hmn_flags more) {
   hmn_snapshot_destroy(snapshot_);
   snapshot_ = nullptr;
   document_.reset();
@@ -182,20 +182,20 @@ void observer::take(hmn_flags more) {
   REQUIRE(hmn_snapshot_take(context_, &options, &snapshot_, nullptr) == HMN_OK);
 }
 
-std::uint32_t observer::devices() const {
+std::uint32_t Observer::devices() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   CHECK(document().at("devices").size() == info.device_count);
   return info.device_count;
 }
 
-bool observer::is_partial() const {
+bool Observer::is_partial() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   return (info.notes & HMN_NOTE_PARTIAL) != 0;
 }
 
-std::string observer::of_process(std::uint32_t pid) const {
+std::string Observer::of_process(std::uint32_t pid) const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   for (std::uint32_t i = 0; i < info.usage_count; ++i) {
@@ -221,7 +221,7 @@ std::string observer::of_process(std::uint32_t pid) const {
 }
 
 // The record of the first device that has the value, and its presence bits.
-std::pair<const void*, hmn_flags> observer::record_of(hmn_flags subject) const {
+std::pair<const void*, hmn_flags> Observer::record_of(hmn_flags subject) const {
   if (subject == HMN_COLLECT_TELEMETRY) {
     telemetry_ = sized<hmn_telemetry>();
     (void)hmn_snapshot_find_telemetry(snapshot_, 0, &telemetry_, nullptr);
@@ -250,7 +250,7 @@ std::uint32_t instance_of(std::uint32_t id, const std::string& name) {
   return 0;
 }
 
-std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) const {
+std::string Observer::of_metric(const std::string& key, hmn_diagnostic& why) const {
   const std::uint32_t id = id_of(key);
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
@@ -267,10 +267,10 @@ std::string observer::of_metric(const std::string& key, hmn_diagnostic& why) con
   return hmn_reason_name(why.reason);
 }
 
-std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const {
+std::string Observer::of_pool(const std::string& key, hmn_diagnostic& why) const {
   const auto [kind, colon] = pool_kind_of(key);
   const std::string field = key.substr(colon + 1);
-  const value_of& v = find(field);
+  const ValueOf& v = find(field);
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info, nullptr) == HMN_OK);
   for (std::uint32_t i = 0; i < info.pool_count; ++i) {
@@ -287,10 +287,10 @@ std::string observer::of_pool(const std::string& key, hmn_diagnostic& why) const
   return hmn_reason_name(why.reason);
 }
 
-std::string observer::through_c(const std::string& key, hmn_diagnostic& why) const {
+std::string Observer::through_c(const std::string& key, hmn_diagnostic& why) const {
   if (key.find('/') != std::string::npos) return of_metric(key, why);
   if (key.find(':') != std::string::npos) return of_pool(key, why);
-  const value_of& v = find(key);
+  const ValueOf& v = find(key);
   const auto [record, present] = record_of(v.subject);
   if ((present & v.bit) != 0) return text_of(number_at(record, v));
   REQUIRE(read_reason(snapshot_, 0, v.subject, v.bit, &why) == HMN_OK);
@@ -298,7 +298,7 @@ std::string observer::through_c(const std::string& key, hmn_diagnostic& why) con
 }
 
 // A diagnostic of the whole subject: the list is unknown.
-std::string observer::of_list() const {
+std::string Observer::of_list() const {
   std::string seen = "listed";
   for (const json& d : document().at("diagnostics")) {
     const bool is_whole = d.at("subject") == "processes" && d.at("device_index") == 0 &&
@@ -308,7 +308,7 @@ std::string observer::of_list() const {
   return seen;
 }
 
-std::string observer::see(const std::string& key) const {
+std::string Observer::see(const std::string& key) const {
   if (key.starts_with("pid:"))
     return of_process(static_cast<std::uint32_t>(std::stoul(key.substr(4))));
   if (devices() == 0) return "none";
@@ -322,27 +322,27 @@ std::string observer::see(const std::string& key) const {
   return seen;
 }
 
-std::string observer::why(const std::string& key) const {
+std::string Observer::why(const std::string& key) const {
   auto why = sized<hmn_diagnostic>();
   (void)through_c(key, why);
   return why.message;
 }
 
-std::string observer::diagnosed(const std::string& words) const {
+std::string Observer::diagnosed(const std::string& words) const {
   for (const json& d : document().at("diagnostics")) {
     if (d.at("message").get<std::string>().find(words) != std::string::npos) return d.at("reason");
   }
   return "none";
 }
 
-void observer::check(const std::vector<expectation>& all) const {
-  for (const expectation& e : all) {
+void Observer::check(const std::vector<Expectation>& all) const {
+  for (const Expectation& e : all) {
     CAPTURE(e.key);
     CHECK(see(e.key) == e.is);
   }
 }
 
-void check_lie(const observer& w, const lie& l) {
+void check_lie(const Observer& w, const Lie& l) {
   INFO(std::string(l.name));
   w.check(l.sees);
   if (l.words == nullptr) return;

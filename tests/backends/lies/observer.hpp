@@ -26,17 +26,17 @@ constexpr std::uint64_t bit_of(std::uint32_t backend) {
 // of them, which is "listed", or the reason why it is not, or not whole; "clock_mhz/sm" for a
 // metric's instance, "host:used_bytes" for a pool that is not the main one. `is` is a number, or
 // the name of a reason.
-struct expectation {
+struct Expectation {
   std::string key;
   std::string is;
 };
 
-class observer {
+class Observer {
  public:
-  observer(std::uint64_t backends_off, std::uint32_t deadline_ms);
-  observer(const observer&) = delete;
-  observer& operator=(const observer&) = delete;
-  ~observer();
+  Observer(std::uint64_t backends_off, std::uint32_t deadline_ms);
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  ~Observer();
 
   void set(std::uint32_t which, const std::string& path) const;
 
@@ -50,7 +50,7 @@ class observer {
   // Reason of the first diagnostic that contains the words; "none" without one.
   [[nodiscard]] std::string diagnosed(const std::string& words) const;
   [[nodiscard]] bool is_partial() const;
-  void check(const std::vector<expectation>& all) const;
+  void check(const std::vector<Expectation>& all) const;
 
  private:
   [[nodiscard]] std::string through_c(const std::string& key, hmn_diagnostic& why) const;
@@ -72,14 +72,14 @@ class observer {
 };
 
 // One row of a table.
-struct lie {
+struct Lie {
   const char* name;
   std::string printed;
-  std::vector<expectation> sees;
+  std::vector<Expectation> sees;
   const char* words = nullptr;   // of a diagnostic
   const char* reason = nullptr;  // of that diagnostic
 };
 
-void check_lie(const observer& w, const lie& l);
+void check_lie(const Observer& w, const Lie& l);
 
 }  // namespace lies_test

@@ -14,12 +14,12 @@
 
 using namespace lies_test;
 using nlohmann::json;
-using recorded::entry;
+using recorded::Entry;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct known_key {
+struct KnownKey {
   const char* recorded;
   const char* key;
 };
@@ -34,7 +34,7 @@ bool is_reason_of_nothing(const std::string& why) {
 
 int checked = 0;
 
-void check(const witness& w, const known_key& k) {
+void check(const Witness& w, const KnownKey& k) {
   INFO((std::string(k.recorded) + " as " + k.key));
   ++checked;
   const std::string seen = w.see(k.key);
@@ -57,7 +57,7 @@ std::vector<std::string> split(const std::string& line) {
   return cells;
 }
 
-void put_tool(const witness& w, const char* name, std::uint32_t path, const std::string& body) {
+void put_tool(const Witness& w, const char* name, std::uint32_t path, const std::string& body) {
   const std::string file = std::string("tool/") + name;
   w.tree().script(file, body);
   w.set(path, w.tree().path(file));
@@ -71,7 +71,7 @@ void paths_of(const json& v, const std::string& path, std::vector<std::string>& 
   }
 }
 
-constexpr known_key columns[] = {
+constexpr KnownKey columns[] = {
     {"memory.total", "total_bytes"},
     {"memory.used", "used_bytes"},
     {"memory.free", "free_bytes"},
@@ -105,7 +105,7 @@ constexpr known_key columns[] = {
     {"ecc.errors.uncorrected.aggregate.total", "ecc_uncorrected/lifetime"},
 };
 
-constexpr known_key rocm_keys[] = {
+constexpr KnownKey rocm_keys[] = {
     {"VRAM Total Memory (B)", "total_bytes"},
     {"VRAM Total Used Memory (B)", "used_bytes"},
     {"GPU use (%)", "gpu_busy_percent"},
@@ -132,7 +132,7 @@ constexpr known_key rocm_keys[] = {
     {"Voltage (mV)", "voltage/core"},
 };
 
-constexpr known_key amd_paths[] = {
+constexpr KnownKey amd_paths[] = {
     {"mem_usage/total_vram", "total_bytes"},
     {"mem_usage/used_vram", "used_bytes"},
     {"usage/gfx_activity", "gpu_busy_percent"},
@@ -169,7 +169,7 @@ constexpr known_key amd_paths[] = {
     {"power/mem_voltage", "voltage/memory"},
 };
 
-constexpr known_key amdgpu_files[] = {
+constexpr KnownKey amdgpu_files[] = {
     {"mem_info_vram_total", "total_bytes"},
     {"mem_info_vram_used", "used_bytes"},
     {"gpu_busy_percent", "gpu_busy_percent"},
@@ -206,7 +206,7 @@ constexpr known_key amdgpu_files[] = {
     {"in0_input", "voltage/core"},
 };
 
-constexpr known_key intel_files[] = {
+constexpr KnownKey intel_files[] = {
     {"power1_max", "power_limit_watts"},    {"power2_max", "power_limit_watts"},
     {"power1_cap", "power_limit_watts"},    {"energy1_input", "energy_joules"},
     {"energy2_input", "energy_joules"},     {"energy2_input", "power_watts"},
@@ -217,10 +217,10 @@ constexpr known_key intel_files[] = {
 };
 
 // A metric that the tool says the device lacks needs no reason of its own.
-void check_columns(const witness& w, const std::vector<std::string>& names,
+void check_columns(const Witness& w, const std::vector<std::string>& names,
                    const std::vector<std::string>& values) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    for (const known_key& k : columns) {
+    for (const KnownKey& k : columns) {
       if (names[i].substr(0, names[i].find(' ')) != k.recorded) continue;
       const bool is_metric = std::string(k.key).find('/') != std::string::npos;
       if (is_metric && values.at(i) == "[N/A]") {
@@ -232,9 +232,9 @@ void check_columns(const witness& w, const std::vector<std::string>& names,
   }
 }
 
-void check_files(const witness& w, const fs::path& folder, std::span<const known_key> keys) {
+void check_files(const Witness& w, const fs::path& folder, std::span<const KnownKey> keys) {
   for (const auto& found : fs::recursive_directory_iterator(folder)) {
-    for (const known_key& k : keys) {
+    for (const KnownKey& k : keys) {
       // An empty file: the kernel has nothing to report.
       const bool is_this = found.path().filename() == k.recorded && found.file_size() > 1;
       if (found.is_regular_file() && is_this) check(w, k);
@@ -242,14 +242,14 @@ void check_files(const witness& w, const fs::path& folder, std::span<const known
   }
 }
 
-void link_files(const hmn_fake::tree& t, const fs::path& from, const std::string& to) {
+void link_files(const hmn_fake::Tree& t, const fs::path& from, const std::string& to) {
   for (const auto& found : fs::recursive_directory_iterator(from)) {
     if (!found.is_regular_file()) continue;
     t.link(to + "/" + fs::relative(found.path(), from).string(), found.path().string());
   }
 }
 
-fs::path card_of(const entry& e) {
+fs::path card_of(const Entry& e) {
   for (const auto& one : fs::directory_iterator(e.path())) {
     if (one.path().filename().string().starts_with("card")) return one.path();
   }
@@ -260,11 +260,11 @@ fs::path card_of(const entry& e) {
 
 TEST_CASE("recorded tables of nvidia-smi") {
   checked = 0;
-  for (const entry& e : recorded::all("nvidia-smi-csv/")) {
+  for (const Entry& e : recorded::all("nvidia-smi-csv/")) {
     const bool lists_gpus = e.expected.contains("gpus") && e.file.ends_with(".csv");
     if (!lists_gpus || e.file.find("noheader") != std::string::npos) continue;
     CAPTURE(e.file);
-    witness w(bit_of(HMN_BACKEND_NVIDIA_SMI));
+    Witness w(bit_of(HMN_BACKEND_NVIDIA_SMI));
     put_tool(w, "nvidia-smi", HMN_PATH_NVIDIA_SMI, "exec cat '" + e.path() + "'");
     w.take();
     if (w.devices() == 0) {
@@ -282,15 +282,15 @@ TEST_CASE("recorded tables of nvidia-smi") {
 
 TEST_CASE("recorded answers of rocm-smi") {
   checked = 0;
-  for (const entry& e : recorded::all("rocm-smi-json/")) {
+  for (const Entry& e : recorded::all("rocm-smi-json/")) {
     if (!e.file.ends_with(".json")) continue;
     CAPTURE(e.file);
-    witness w(bit_of(HMN_BACKEND_ROCM_SMI));
+    Witness w(bit_of(HMN_BACKEND_ROCM_SMI));
     hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card("0000:0b:00.0"));
     put_tool(w, "rocm-smi", HMN_PATH_ROCM_SMI, "exec cat '" + e.path() + "'");
     w.take();
     const json all = json::parse(e.text());
-    for (const known_key& k : rocm_keys) {
+    for (const KnownKey& k : rocm_keys) {
       if (all.begin()->contains(k.recorded)) check(w, k);
     }
   }
@@ -299,10 +299,10 @@ TEST_CASE("recorded answers of rocm-smi") {
 
 TEST_CASE("recorded answers of amd-smi") {
   checked = 0;
-  for (const entry& e : recorded::all("amd-smi-json/")) {
+  for (const Entry& e : recorded::all("amd-smi-json/")) {
     if (!e.file.ends_with(".json")) continue;
     CAPTURE(e.file);
-    witness w(bit_of(HMN_BACKEND_AMD_SMI));
+    Witness w(bit_of(HMN_BACKEND_AMD_SMI));
     hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card("0000:0b:00.0"));
     const std::string question = e.file.find("static") != std::string::npos ? "static" : "metric";
     put_tool(w, "amd-smi", HMN_PATH_AMD_SMI,
@@ -312,7 +312,7 @@ TEST_CASE("recorded answers of amd-smi") {
     if (all.is_object() && all.contains("gpu_data")) all = all.at("gpu_data");
     std::vector<std::string> paths;
     paths_of(all.is_array() ? all.at(0) : all, "", paths);
-    for (const known_key& k : amd_paths) {
+    for (const KnownKey& k : amd_paths) {
       if (std::find(paths.begin(), paths.end(), k.recorded) != paths.end()) check(w, k);
     }
   }
@@ -321,9 +321,9 @@ TEST_CASE("recorded answers of amd-smi") {
 
 TEST_CASE("recorded files of amdgpu") {
   checked = 0;
-  for (const entry& e : recorded::all("amdgpu-sysfs/lact-")) {
+  for (const Entry& e : recorded::all("amdgpu-sysfs/lact-")) {
     CAPTURE(e.file);
-    witness w(0);
+    Witness w(0);
     const fs::path device = card_of(e) / "device";
     w.tree().link("sys/class/drm/renderD128/device", device.string());
     w.take();
@@ -334,10 +334,10 @@ TEST_CASE("recorded files of amdgpu") {
 
 TEST_CASE("recorded files of i915 and xe") {
   checked = 0;
-  for (const entry& e : recorded::all("i915-xe-sysfs/lact-")) {
+  for (const Entry& e : recorded::all("i915-xe-sysfs/lact-")) {
     CAPTURE(e.file);
-    witness w(0);
-    hmn_fake::pci_device d;
+    Witness w(0);
+    hmn_fake::PciDevice d;
     d.address = e.expected.at("pci_slot").get<std::string>();
     d.vendor = 0x8086;
     d.driver = e.expected.at("driver").get<std::string>();

@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* slot_address = "0000:03:00.0";
 
-class card {
+class Card {
  public:
-  card() : w(0) {
-    hmn_fake::pci_device d = hmn_fake::amd_card(slot_address);
+  Card() : w(0) {
+    hmn_fake::PciDevice d = hmn_fake::amd_card(slot_address);
     d.drm_nodes = {"card0", "renderD128"};
     d.files = {{"mem_info_vram_total", "8388608\n"},
                {"mem_info_vram_used", "2048\n"},
@@ -34,26 +34,26 @@ class card {
     return "sys/" + hmn_fake::pci_folder(slot_address) + "/" + file;
   }
 
-  witness w;
+  Witness w;
 };
 
-struct file_of {
+struct FileOf {
   const char* file;
   const char* key;
   const char* honest;
 };
-constexpr file_of files[] = {{"mem_info_vram_used", "used_bytes", "2048"},
-                             {"gpu_busy_percent", "gpu_busy_percent", "37"},
-                             {"hwmon/hwmon4/temp1_input", "temperature_celsius", "56"},
-                             {"hwmon/hwmon4/power1_average", "power_watts", "36.5"},
-                             {"hwmon/hwmon4/power1_cap", "power_limit_watts", "289"}};
+constexpr FileOf files[] = {{"mem_info_vram_used", "used_bytes", "2048"},
+                            {"gpu_busy_percent", "gpu_busy_percent", "37"},
+                            {"hwmon/hwmon4/temp1_input", "temperature_celsius", "56"},
+                            {"hwmon/hwmon4/power1_average", "power_watts", "36.5"},
+                            {"hwmon/hwmon4/power1_cap", "power_limit_watts", "289"}};
 
-struct change {
+struct Change {
   const char* name;
-  void (*make)(const hmn_fake::tree& t, const std::string& path);
+  void (*make)(const hmn_fake::Tree& t, const std::string& path);
   const char* reason;
 };
-const change changes[] = {
+const Change changes[] = {
     {"it vanishes", [](const auto& t, const auto& path) { t.remove(path); }, "unsupported"},
     {"it is empty", [](const auto& t, const auto& path) { t.write(path, ""); }, "not_understood"},
     {"it holds words", [](const auto& t, const auto& path) { t.write(path, "much\n"); },
@@ -84,16 +84,16 @@ const change changes[] = {
 }  // namespace
 
 TEST_CASE("sysfs: a file that lies has a reason, and voids no other") {
-  for (const file_of& f : files) {
-    for (const change& c : changes) {
+  for (const FileOf& f : files) {
+    for (const Change& c : changes) {
       INFO((std::string(f.file) + ": " + c.name));
-      card one;
+      Card one;
       one.w.take();
       one.w.check({{f.key, f.honest}});
-      c.make(one.w.tree(), card::path(f.file));
+      c.make(one.w.tree(), Card::path(f.file));
       one.w.take();
       one.w.check({{f.key, c.reason}});
-      for (const file_of& other : files) {
+      for (const FileOf& other : files) {
         if (other.key != f.key) one.w.check({{other.key, other.honest}});
       }
     }
@@ -101,8 +101,8 @@ TEST_CASE("sysfs: a file that lies has a reason, and voids no other") {
 }
 
 TEST_CASE("sysfs: a folder of sensors that vanishes") {
-  card one;
-  one.w.tree().remove(card::path("hwmon"));
+  Card one;
+  one.w.tree().remove(Card::path("hwmon"));
   one.w.take();
   one.w.check({{"temperature_celsius", "unsupported"}, {"used_bytes", "2048"}});
 }
@@ -114,9 +114,9 @@ TEST_CASE("fdinfo: what it has of a client") {
     return client + "drm-resident-vram:\t" + amount;
   };
   const auto unknown = [](const char* why) {
-    return std::vector<expectation>{{"pid:7", why}, {"unattributed_bytes", "ambiguous"}};
+    return std::vector<Expectation>{{"pid:7", why}, {"unattributed_bytes", "ambiguous"}};
   };
-  const lie all[] = {
+  const Lie all[] = {
       {"honest", resident("1 KiB\n"), {{"pid:7", "1024"}, {"unattributed_bytes", "1024"}}},
       {"more than the card has", resident("9 MiB\n"), unknown("implausible")},
       {"no memory", client, unknown("unsupported")},
@@ -128,13 +128,13 @@ TEST_CASE("fdinfo: what it has of a client") {
       {"cut before it names a driver", client.substr(0, 14), unknown("not_understood")},
       {"no text", std::string("\0\0\0garbage", 10), unknown("not_understood")},
   };
-  for (const lie& l : all) {
-    card one;
-    hmn_fake::process p = hmn_fake::simple_process(7, "a", 1, 100);
+  for (const Lie& l : all) {
+    Card one;
+    hmn_fake::Process p = hmn_fake::simple_process(7, "a", 1, 100);
     p.descriptors = {{3, "/dev/null"}};
     p.fdinfo = {{3, l.printed}};
     hmn_fake::add_process(one.w.tree(), p);
-    one.w.tree().write(card::path("drm/renderD128/dev"), "1:3\n");  // that of /dev/null
+    one.w.tree().write(Card::path("drm/renderD128/dev"), "1:3\n");  // that of /dev/null
     one.w.take();
     check_lie(one.w, l);
   }
@@ -142,14 +142,14 @@ TEST_CASE("fdinfo: what it has of a client") {
 
 // Between two readings of a file, and while it is read.
 TEST_CASE("sysfs: a file that changes all the time has one of its values, or a reason") {
-  card one;
-  const std::string path = one.w.tree().path(card::path("mem_info_vram_used"));
+  Card one;
+  const std::string path = one.w.tree().path(Card::path("mem_info_vram_used"));
   std::atomic<bool> is_over = false;
   std::thread changing([&] {
     while (!is_over) {
       std::filesystem::remove(path);
-      one.w.tree().write(card::path("mem_info_vram_used"), "1024\n");
-      one.w.tree().write(card::path("mem_info_vram_used"), "4096\n");
+      one.w.tree().write(Card::path("mem_info_vram_used"), "1024\n");
+      one.w.tree().write(Card::path("mem_info_vram_used"), "4096\n");
     }
   });
   for (int i = 0; i < 100; ++i) {

@@ -9,8 +9,8 @@ constexpr std::uint64_t all_commands =
 
 }  // namespace
 
-witness::witness(std::uint64_t commands, std::uint32_t deadline_ms)
-    : observer(bit_of(HMN_BACKEND_NVML) | (all_commands & ~commands), deadline_ms) {
+Witness::Witness(std::uint64_t commands, std::uint32_t deadline_ms)
+    : Observer(bit_of(HMN_BACKEND_NVML) | (all_commands & ~commands), deadline_ms) {
   hmn_fake::set_host_namespace(tree_);
   tree_.directory("proc/self/fd");
   tree_.directory("sys/bus/pci/devices");

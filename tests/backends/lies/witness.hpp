@@ -12,15 +12,15 @@
 
 namespace lies_test {
 
-class witness : public observer {
+class Witness : public Observer {
  public:
   // Without NVML, and without the commands that are not in `commands` (bits of HMN_BACKEND_*).
-  explicit witness(std::uint64_t commands, std::uint32_t deadline_ms = patient_ms);
+  explicit Witness(std::uint64_t commands, std::uint32_t deadline_ms = patient_ms);
 
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
 };
 
 }  // namespace lies_test

@@ -5,25 +5,25 @@
 
 namespace macmon_test {
 
-void machine::print(std::string_view text) const {
+void Machine::print(std::string_view text) const {
   tree_.write("tool/macmon.out", text);
   script("exec cat \"$0.out\"");
 }
 
-void machine::script(const std::string& body) const {
+void Machine::script(const std::string& body) const {
   tree_.script("tool/macmon", "echo \"$*\" >>\"$0.log\"\n" + body);
 }
 
-std::vector<std::string> machine::starts() const {
+std::vector<std::string> Machine::starts() const {
   std::vector<std::string> all;
   std::ifstream log(path() + ".log");
   for (std::string line; std::getline(log, line);) all.push_back(line);
   return all;
 }
 
-hmn::result<std::vector<hmn::device>> machine::devices(plain_reading& r) {
+hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& r) {
   if (const auto ready = source_.prepare(r); !ready) return ready.why();
-  std::vector<hmn::device> found;
+  std::vector<hmn::Device> found;
   if (const auto listed = source_.devices(found, r); !listed) return listed.why();
   return found;
 }

@@ -13,27 +13,27 @@
 
 namespace macmon_test {
 
-using hmn_fake::plain_reading;
+using hmn_fake::PlainReading;
 
-class machine {
+class Machine {
  public:
-  machine() : source_(path(), false) {}
+  Machine() : source_(path(), false) {}
 
   // What each start prints.
   void print(std::string_view text) const;
   // Replaces the script's body.
   void script(const std::string& body) const;
-  [[nodiscard]] hmn::macmon::macmon_source& source() { return source_; }
+  [[nodiscard]] hmn::macmon::MacmonSource& source() { return source_; }
   [[nodiscard]] std::string path() const { return tree_.path("tool/macmon"); }
   // The arguments of each start.
   [[nodiscard]] std::vector<std::string> starts() const;
 
   // prepare() and devices() of a new reading.
-  hmn::result<std::vector<hmn::device>> devices(plain_reading& r);
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r);
 
  private:
-  hmn_fake::tree tree_;
-  hmn::macmon::macmon_source source_;
+  hmn_fake::Tree tree_;
+  hmn::macmon::MacmonSource source_;
 };
 
 }  // namespace macmon_test

@@ -8,8 +8,8 @@
 #include "machine.hpp"
 
 using namespace hmn;
-using macmon_test::machine;
-using macmon_test::plain_reading;
+using macmon_test::Machine;
+using macmon_test::PlainReading;
 
 namespace {
 
@@ -20,8 +20,8 @@ constexpr const char* new_sample = R"j({"gpu_active_ratio": 0.75, "gpu_usage_rat
   "soc": {"chip_name": "Apple M1 Max", "gpu_cores": 32}})j";
 constexpr const char* old_sample = R"j({"gpu_usage": [388, 0.25], "gpu_power": 1.5})j";
 
-const metric* find(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
-  const auto at = std::find_if(all.begin(), all.end(), [&](const metric& m) {
+const Metric* find(const std::vector<Metric>& all, MetricId id, std::uint32_t instance) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Metric& m) {
     return m.id == id && m.instance == instance;
   });
   return at == all.end() ? nullptr : &*at;
@@ -30,48 +30,48 @@ const metric* find(const std::vector<metric>& all, metric_id id, std::uint32_t i
 }  // namespace
 
 TEST_CASE("macmon: identity") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found);
   REQUIRE(found->size() == 1);
-  const device& d = (*found)[0];
-  CHECK(d.from == source::macmon);
+  const Device& d = (*found)[0];
+  CHECK(d.from == Source::macmon);
   CHECK(d.vendor == vendor::apple);
-  CHECK(d.form == device_form::integrated);
-  CHECK(d.memory_kind == memory_kind::unified);
-  CHECK(d.state == state::ready);
+  CHECK(d.form == DeviceForm::integrated);
+  CHECK(d.memory_kind == MemoryKind::unified);
+  CHECK(d.state == State::ready);
   CHECK(d.name.view() == "Apple M1 Max");
   CHECK(d.pci_bus_id.empty());
-  CHECK(m.source().describe(source::macmon).state == state::ready);
+  CHECK(m.source().describe(Source::macmon).state == State::ready);
 }
 
 TEST_CASE("macmon: RAM in use is no GPU's") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  pools all;
+  Pools all;
   REQUIRE(m.source().memory(0, all, r));
-  const pool* p = all.find(pool_kind::unified);
+  const Pool* p = all.find(PoolKind::unified);
   REQUIRE(p != nullptr);
   CHECK(p->is_main);
   CHECK(p->total == 68719476736U);
   CHECK_FALSE(p->used);
   CHECK_FALSE(p->free);
   CHECK_FALSE(p->budget);
-  const diagnostic* why = r.find("not the part of the GPU");
+  const Diagnostic* why = r.find("not the part of the GPU");
   REQUIRE(why != nullptr);
   CHECK(why->field == (pool_field::used | pool_field::free));
 }
 
 TEST_CASE("macmon: telemetry") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.gpu_busy_percent == 75.0);
   CHECK(t.temperature_celsius == 52.5);
@@ -85,54 +85,54 @@ TEST_CASE("macmon: telemetry") {
          ~(telemetry_field::gpu_busy_percent | telemetry_field::temperature_celsius |
            telemetry_field::power_watts | telemetry_field::core_clock_mhz |
            telemetry_field::window_ns)));
-  CHECK(r.diagnostics[0].why.code == status::unsupported);
+  CHECK(r.diagnostics[0].why.code == Status::unsupported);
 }
 
 TEST_CASE("macmon before 0.8: the weighted load is a lower bound") {
-  machine m;
+  Machine m;
   m.print(old_sample);
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r));
   CHECK(t.gpu_busy_percent == 25.0);
   CHECK(t.notes == note::lower_bound);
-  std::vector<metric> all;
+  std::vector<Metric> all;
   REQUIRE(m.source().metrics(0, false, all, r));
-  const metric* busy = find(all, metric_id::engine_percent, which::engine::graphics);
+  const Metric* busy = find(all, MetricId::engine_percent, which::engine::graphics);
   REQUIRE(busy != nullptr);
   CHECK(busy->value == 25.0);
   CHECK(busy->notes == note::lower_bound);
 }
 
 TEST_CASE("macmon: metrics") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  std::vector<metric> all;
+  std::vector<Metric> all;
   REQUIRE(m.source().metrics(0, true, all, r));
   CHECK(all.size() == 8);
-  const auto value = [&](metric_id id, std::uint32_t instance) {
-    const metric* found = find(all, id, instance);
+  const auto value = [&](MetricId id, std::uint32_t instance) {
+    const Metric* found = find(all, id, instance);
     return found != nullptr ? found->value : std::nullopt;
   };
-  CHECK(value(metric_id::engine_percent, which::engine::graphics) == 75.0);
-  CHECK(value(metric_id::power_watts, which::power_reading::average) == 1.5);
-  CHECK(value(metric_id::power_watts, which::power_reading::package) == 4.5);
-  CHECK(value(metric_id::power_watts, which::power_reading::memory) == 0.5);
-  CHECK(value(metric_id::power_watts, which::power_reading::board) == 20.0);
-  CHECK(value(metric_id::temperature, which::sensor::core) == 52.5);
-  CHECK(value(metric_id::clock_mhz, which::clock::core) == 388.0);
-  CHECK(value(metric_id::fan_rpm, 1) == 2311.0);
+  CHECK(value(MetricId::engine_percent, which::engine::graphics) == 75.0);
+  CHECK(value(MetricId::power_watts, which::power_reading::average) == 1.5);
+  CHECK(value(MetricId::power_watts, which::power_reading::package) == 4.5);
+  CHECK(value(MetricId::power_watts, which::power_reading::memory) == 0.5);
+  CHECK(value(MetricId::power_watts, which::power_reading::board) == 20.0);
+  CHECK(value(MetricId::temperature, which::sensor::core) == 52.5);
+  CHECK(value(MetricId::clock_mhz, which::clock::core) == 388.0);
+  CHECK(value(MetricId::fan_rpm, 1) == 2311.0);
 }
 
 TEST_CASE("macmon: a figure that is missing has its reason") {
-  machine m;
+  Machine m;
   m.print(R"j({"gpu_power": 0.0, "temp": {"gpu_temp_avg": -1.85}, "gpu_freq_mhz": 461})j");
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source().telemetry(0,
                                telemetry_field::power_watts | telemetry_field::temperature_celsius |
                                    telemetry_field::core_clock_mhz,
@@ -142,20 +142,20 @@ TEST_CASE("macmon: a figure that is missing has its reason") {
   REQUIRE(r.find("too little to be counted") != nullptr);
   CHECK(r.find("too little to be counted")->field == telemetry_field::power_watts);
   REQUIRE(r.find("\"gpu_temp_avg\" is -1.85") != nullptr);
-  CHECK(r.find("\"gpu_temp_avg\" is -1.85")->why.code == status::backend);
+  CHECK(r.find("\"gpu_temp_avg\" is -1.85")->why.code == Status::backend);
 
   const auto none = m.source().telemetry(0, telemetry_field::power_watts, t, r);
   REQUIRE_FALSE(none);
-  CHECK(none.why().code == status::unsupported);
+  CHECK(none.why().code == Status::unsupported);
 }
 
 TEST_CASE("macmon is started once in a reading") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  pools all;
-  telemetry t;
+  Pools all;
+  Telemetry t;
   REQUIRE(m.source().memory(0, all, r));
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(m.starts() == std::vector<std::string>{"--interval 100 pipe --samples 1 --soc-info"});
@@ -164,12 +164,12 @@ TEST_CASE("macmon is started once in a reading") {
 }
 
 TEST_CASE("macmon before 0.6.1 is asked without the chip, and that is remembered") {
-  machine m;
+  Machine m;
   m.script(
       "case \"$*\" in *--soc-info*) echo \"error: unexpected argument '--soc-info' found\" >&2; "
       "exit 2;; esac\necho '" +
       std::string(old_sample) + "'");
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found);
   CHECK((*found)[0].name.empty());
@@ -181,54 +181,54 @@ TEST_CASE("macmon before 0.6.1 is asked without the chip, and that is remembered
 }
 
 TEST_CASE("macmon fails: its words are told") {
-  machine m;
+  Machine m;
   m.script("echo 'Error: \"Failed to create subscription\"' >&2; exit 1");
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE_FALSE(found);
-  CHECK(found.why().code == status::backend);
-  CHECK(found.why().native.domain == native_domain::exit);
+  CHECK(found.why().code == Status::backend);
+  CHECK(found.why().native.domain == NativeDomain::exit);
   CHECK(found.why().native.code == 1);
   CHECK(found.why().message.view().find("Failed to create subscription") != std::string::npos);
-  CHECK(m.source().describe(source::macmon).state == state::unknown);
+  CHECK(m.source().describe(Source::macmon).state == State::unknown);
 }
 
 TEST_CASE("macmon does not answer within the deadline") {
-  machine m;
+  Machine m;
   m.script("exec sleep 600");
-  plain_reading r(50);
+  PlainReading r(50);
   const auto found = m.devices(r);
   REQUIRE_FALSE(found);
-  CHECK(found.why().code == status::timeout);
+  CHECK(found.why().code == Status::timeout);
 }
 
 TEST_CASE("no macmon") {
-  plain_reading r;
-  macmon::macmon_source absent("/nowhere/macmon", false);
+  PlainReading r;
+  macmon::MacmonSource absent("/nowhere/macmon", false);
   const auto here = absent.probe();
   REQUIRE_FALSE(here);
-  CHECK(here.why().code == status::no_source);
+  CHECK(here.why().code == Status::no_source);
 }
 
 TEST_CASE("root starts the macmon that it names, and no other") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  CHECK(macmon::macmon_source(m.path(), true).probe());
-  const auto found = macmon::macmon_source("", true).probe();
+  CHECK(macmon::MacmonSource(m.path(), true).probe());
+  const auto found = macmon::MacmonSource("", true).probe();
   REQUIRE_FALSE(found);
-  CHECK((found.why().code == status::permission || found.why().code == status::no_source));
+  CHECK((found.why().code == Status::permission || found.why().code == Status::no_source));
 }
 
 TEST_CASE("macmon tells nothing of processes") {
-  machine m;
+  Machine m;
   m.print(new_sample);
-  plain_reading r;
-  std::vector<usage> rows;
+  PlainReading r;
+  std::vector<Usage> rows;
   const auto listed = m.source().processes(0, rows, r);
   REQUIRE_FALSE(listed);
-  CHECK(listed.why().code == status::unsupported);
+  CHECK(listed.why().code == Status::unsupported);
   CHECK(rows.empty());
-  usage row;
+  Usage row;
   CHECK_FALSE(m.source().process(0, 1, true, row, r));
   CHECK_FALSE(row.used);
 }

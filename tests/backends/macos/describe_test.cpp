@@ -6,21 +6,21 @@
 #include "fake_kernel.hpp"
 
 using namespace hmn;
-using hmn_fake::mac;
+using hmn_fake::Mac;
 
 namespace {
 
 constexpr int other = 4242;
 
-struct machine : mac {
-  machine() {
+struct Machine : Mac {
+  Machine() {
     processes[other].path = "/Applications/A B.app/Contents/MacOS/A B";
     processes[other].arguments = {"A B", "--model", "llama 3"};
     processes[other].resident = 3 << 20;
   }
-  macos::macos_host host{mac::calls()};
-  usage described(std::uint32_t pid = other) {
-    usage row;
+  macos::MacosHost host{Mac::calls()};
+  Usage described(std::uint32_t pid = other) {
+    Usage row;
     row.pid = pid;
     host.describe(row);
     return row;
@@ -37,19 +37,19 @@ std::string arguments(std::int32_t count, std::string_view rest) {
 }  // namespace
 
 TEST_CASE("a process is named by its path") {
-  machine m;
-  const usage row = m.described();
+  Machine m;
+  const Usage row = m.described();
   CHECK(row.name == "A B");
-  CHECK(row.name_state == name_state::resolved);
+  CHECK(row.name_state == NameState::resolved);
   CHECK(row.start_unix_ns == 1'700'000'000'250'000'000u);
   CHECK(row.uid == 501u);
   CHECK(row.host_resident == 3u << 20);
 }
 
 TEST_CASE("another user's process has a name, a start and an owner, but no resident set") {
-  machine m;
+  Machine m;
   m.processes[other].user = 0;
-  const usage row = m.described();
+  const Usage row = m.described();
   CHECK(row.name == "A B");
   CHECK(row.uid == 0u);
   CHECK(row.start_unix_ns);
@@ -57,10 +57,10 @@ TEST_CASE("another user's process has a name, a start and an owner, but no resid
 }
 
 TEST_CASE("a process that has ended holds no memory") {
-  machine m;
+  Machine m;
   m.end_once_looked_at.insert(other);
   for (int look = 0; look < 2; ++look) {
-    const usage row = m.described();
+    const Usage row = m.described();
     CHECK(row.name == "A B");
     CHECK(row.uid == 501u);
     CHECK_FALSE(row.host_resident);
@@ -68,34 +68,34 @@ TEST_CASE("a process that has ended holds no memory") {
 }
 
 TEST_CASE("without a path the kernel's short name serves") {
-  machine m;
+  Machine m;
   m.processes[other].path = "/a/a-name-of-more-than-sixteen-bytes";
   m.processes[other].is_zombie = true;
-  const usage row = m.described();
+  const Usage row = m.described();
   CHECK(row.name == "a-name-of-more-t");
   CHECK_FALSE(row.host_resident);
 }
 
 TEST_CASE("a name that is no UTF-8") {
-  machine m;
+  Machine m;
   m.processes[other].path = "/bin/a\xff";
   CHECK(m.described().name == "a\xEF\xBF\xBD");
 }
 
 TEST_CASE("what is gone is said to be") {
-  machine m;
-  const usage row = m.described(999'999);
-  CHECK(row.name_state == name_state::exited);
+  Machine m;
+  const Usage row = m.described(999'999);
+  CHECK(row.name_state == NameState::exited);
   CHECK(row.name.empty());
   CHECK_FALSE(row.start_unix_ns);
 }
 
 TEST_CASE("what a source knows stays") {
-  machine m;
-  usage row;
+  Machine m;
+  Usage row;
   row.pid = other;
   row.name = "mine";
-  row.name_state = name_state::resolved;
+  row.name_state = NameState::resolved;
   row.uid = 7;
   m.host.describe(row);
   CHECK(row.name == "mine");
@@ -104,13 +104,13 @@ TEST_CASE("what a source knows stays") {
 }
 
 TEST_CASE("the command of an own process, and of another's for root") {
-  machine m;
-  usage row;
+  Machine m;
+  Usage row;
   row.pid = other;
   m.host.describe_texts(row);
   CHECK(row.command == "A B --model llama 3");
   m.processes[other].user = 0;
-  usage foreign;
+  Usage foreign;
   foreign.pid = other;
   m.host.describe_texts(foreign);
   CHECK(foreign.command.empty());

@@ -12,8 +12,8 @@ namespace {
 
 const std::vector<double> clocks{400, 800};
 
-counters look(std::uint64_t at_ms, double joules, std::vector<residency> states = {}) {
-  counters c;
+Counters look(std::uint64_t at_ms, double joules, std::vector<Residency> states = {}) {
+  Counters c;
   c.at_ns = at_ms * ns_per_ms;
   c.joules = joules;
   c.states = std::move(states);
@@ -36,36 +36,36 @@ TEST_CASE("units of energy") {
 }
 
 TEST_CASE("power is energy over the window") {
-  const rates r = compare(look(1000, 5), look(1500, 7), {});
+  const Rates r = compare(look(1000, 5), look(1500, 7), {});
   CHECK(r.watts == 4.0);
   CHECK(r.window_ns == 500 * ns_per_ms);
 }
 
 TEST_CASE("power across a suspend of the machine is absent") {
-  counters after = look(1500, 7);
+  Counters after = look(1500, 7);
   after.suspended_ns = 9 * ns_per_ms;
   CHECK(compare(look(1000, 5), after, {}).watts == 4.0);
   after.suspended_ns = 11 * ns_per_ms;
-  const rates r = compare(look(1000, 5), after, {});
+  const Rates r = compare(look(1000, 5), after, {});
   CHECK_FALSE(r.watts);
   CHECK(r.window_ns == 0);
   CHECK(says(r.no_watts, "no earlier reading"));
 }
 
 TEST_CASE("a counter that wrapped, jumped or stands still tells no power") {
-  const rates wrapped = compare(look(1000, 5), look(1500, 1), {});
+  const Rates wrapped = compare(look(1000, 5), look(1500, 1), {});
   CHECK_FALSE(wrapped.watts);
   CHECK(says(wrapped.no_watts, "started again"));
-  const rates jumped = compare(look(1000, 5), look(1500, 500), {});
+  const Rates jumped = compare(look(1000, 5), look(1500, 500), {});
   CHECK_FALSE(jumped.watts);
   CHECK(says(jumped.no_watts, "jumped"));
-  const rates still = compare(look(1000, 5), look(1500, 5), {});
+  const Rates still = compare(look(1000, 5), look(1500, 5), {});
   CHECK_FALSE(still.watts);
   CHECK(says(still.no_watts, "stands still"));
 }
 
 TEST_CASE("an energy that is not counted, or in an unknown unit") {
-  counters none = look(1500, 0);
+  Counters none = look(1500, 0);
   none.joules.reset();
   CHECK(says(compare(look(1000, 5), none, {}).no_watts, "counts no energy"));
   none.odd_unit = "kJ";
@@ -73,21 +73,21 @@ TEST_CASE("an energy that is not counted, or in an unknown unit") {
 }
 
 TEST_CASE("the clock is that of the time in which it ran") {
-  const counters before = look(1000, 1, {{"OFF", 100}, {"P1", 50}, {"P2", 10}});
-  const counters now = look(1500, 2, {{"OFF", 900}, {"P1", 80}, {"P2", 20}});
+  const Counters before = look(1000, 1, {{"OFF", 100}, {"P1", 50}, {"P2", 10}});
+  const Counters now = look(1500, 2, {{"OFF", 900}, {"P1", 80}, {"P2", 20}});
   CHECK(compare(before, now, clocks).megahertz == (30 * 400.0 + 10 * 800.0) / 40);
 }
 
 TEST_CASE("a GPU that did not run has no clock") {
-  const counters before = look(1000, 1, {{"OFF", 100}, {"P1", 50}, {"P2", 10}});
-  const counters now = look(1500, 2, {{"OFF", 900}, {"P1", 50}, {"P2", 10}});
-  const rates r = compare(before, now, clocks);
+  const Counters before = look(1000, 1, {{"OFF", 100}, {"P1", 50}, {"P2", 10}});
+  const Counters now = look(1500, 2, {{"OFF", 900}, {"P1", 50}, {"P2", 10}});
+  const Rates r = compare(before, now, clocks);
   CHECK_FALSE(r.megahertz);
   CHECK(says(r.no_megahertz, "did not run"));
 }
 
 TEST_CASE("states that cannot be told apart give no clock") {
-  const counters before = look(1000, 1, {{"OFF", 100}, {"P1", 50}, {"P2", 10}});
+  const Counters before = look(1000, 1, {{"OFF", 100}, {"P1", 50}, {"P2", 10}});
   SUBCASE("other names") {
     CHECK_FALSE(
         compare(before, look(1500, 2, {{"OFF", 100}, {"P2", 90}, {"P1", 90}}), clocks).megahertz);
@@ -97,12 +97,12 @@ TEST_CASE("states that cannot be told apart give no clock") {
   }
   SUBCASE("more states than clocks") {
     const std::vector<double> one{400};
-    const rates r = compare(before, look(1500, 2, {{"OFF", 100}, {"P1", 90}, {"P2", 20}}), one);
+    const Rates r = compare(before, look(1500, 2, {{"OFF", 100}, {"P1", 90}, {"P2", 20}}), one);
     CHECK_FALSE(r.megahertz);
     CHECK(says(r.no_megahertz, "more or fewer"));
   }
   SUBCASE("a counter that went back") {
-    const rates r = compare(before, look(1500, 2, {{"OFF", 100}, {"P1", 10}, {"P2", 20}}), clocks);
+    const Rates r = compare(before, look(1500, 2, {{"OFF", 100}, {"P1", 10}, {"P2", 20}}), clocks);
     CHECK_FALSE(r.megahertz);
     CHECK(says(r.no_megahertz, "started again"));
   }
@@ -113,7 +113,7 @@ TEST_CASE("states that cannot be told apart give no clock") {
 }
 
 TEST_CASE("a history compares looks that are neither too near nor too far") {
-  counter_history h;
+  CounterHistory h;
   CHECK(says(h.add(look(1000, 1), {}).no_watts, "no earlier reading"));
   CHECK_FALSE(h.add(look(1005, 2), {}).watts);  // 5 ms
   CHECK(h.add(look(1015, 3), {}).window_ns == 15 * ns_per_ms);
@@ -123,22 +123,22 @@ TEST_CASE("a history compares looks that are neither too near nor too far") {
 }
 
 TEST_CASE("readings in quick succession keep a window of a hundred milliseconds") {
-  counter_history h;
+  CounterHistory h;
   for (std::uint64_t at = 1000; at < 3000; at += 20) h.add(look(at, static_cast<double>(at)), {});
-  const rates r = h.add(look(3000, 3000), {});
+  const Rates r = h.add(look(3000, 3000), {});
   CHECK(r.window_ns >= 100 * ns_per_ms);
   CHECK(r.window_ns <= 200 * ns_per_ms);
 }
 
 TEST_CASE("after a counter went back the next reading counts again") {
-  counter_history h;
+  CounterHistory h;
   h.add(look(1000, 9), {});
   CHECK(h.add(look(1050, 1), {}).went_back);
   CHECK(h.add(look(1100, 2), {}).watts == 20.0);
 }
 
 TEST_CASE("a history that is cleared begins anew") {
-  counter_history h;
+  CounterHistory h;
   h.add(look(1000, 1), {});
   h.clear();
   CHECK_FALSE(h.add(look(1500, 3), {}).watts);

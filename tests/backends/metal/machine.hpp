@@ -15,11 +15,11 @@
 
 namespace metal_test {
 
-using hmn_fake::plain_reading;
+using hmn_fake::PlainReading;
 
 // An M2 Pro with one GPU. At its end nothing may be held of the system.
-struct machine {
-  machine() {
+struct Machine {
+  Machine() {
     hardware.gpus.resize(1);
     hardware.gpus[0].statistics = {{"Device Utilization %", 37},
                                    {"Renderer Utilization %", 30},
@@ -29,22 +29,22 @@ struct machine {
     hardware.devices = {{hardware.gpus[0].id, std::uint64_t{12} << 30}};
     system.set("kern.osproductversion", "14.5");
   }
-  ~machine() {
+  ~Machine() {
     source.close();
-    CHECK(hmn_fake::apple::live() == 0);
+    CHECK(hmn_fake::Apple::live() == 0);
   }
 
   // prepare() and devices() of a new reading.
-  hmn::result<std::vector<hmn::device>> devices(plain_reading& r) {
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r) {
     if (const auto ready = source.prepare(r); !ready) return ready.why();
-    std::vector<hmn::device> found;
+    std::vector<hmn::Device> found;
     if (const auto listed = source.devices(found, r); !listed) return listed.why();
     return found;
   }
 
-  hmn_fake::mac system;
-  hmn_fake::apple hardware;
-  hmn::metal::metal_source source{hmn_fake::mac::calls(), hmn_fake::apple::load};
+  hmn_fake::Mac system;
+  hmn_fake::Apple hardware;
+  hmn::metal::MetalSource source{hmn_fake::Mac::calls(), hmn_fake::Apple::load};
 };
 
 }  // namespace metal_test

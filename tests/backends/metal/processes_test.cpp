@@ -6,8 +6,8 @@
 #include "machine.hpp"
 
 using namespace hmn;
-using metal_test::machine;
-using metal_test::plain_reading;
+using metal_test::Machine;
+using metal_test::PlainReading;
 
 namespace {
 
@@ -15,17 +15,17 @@ constexpr int game = 300;
 constexpr int shell = 301;
 constexpr int service = 302;
 
-struct populated : machine {
-  populated() {
+struct Populated : Machine {
+  Populated() {
     system.processes[game].ledger["graphics_footprint"] = 700 << 20;
     system.processes[game].ledger["phys_footprint"] = 1 << 30;
     system.processes[shell];
     system.processes[service].user = 0;
     system.processes[service].ledger["graphics_footprint"] = 5 << 20;
   }
-  std::vector<usage> rows(plain_reading& r) {
+  std::vector<Usage> rows(PlainReading& r) {
     REQUIRE(devices(r));
-    std::vector<usage> out;
+    std::vector<Usage> out;
     REQUIRE(source.processes(0, out, r));
     return out;
   }
@@ -34,34 +34,34 @@ struct populated : machine {
 }  // namespace
 
 TEST_CASE("processes with graphics memory, and how many could not be inspected") {
-  populated m;
-  plain_reading r;
+  Populated m;
+  PlainReading r;
   const auto rows = m.rows(r);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == game);
   CHECK(rows[0].used == 700u << 20);
-  CHECK(rows[0].from == source::metal);
-  CHECK(rows[0].accounting == accounting::resident);
+  CHECK(rows[0].from == Source::metal);
+  CHECK(rows[0].accounting == Accounting::resident);
   REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.code == status::permission);
+  CHECK(r.diagnostics[0].why.code == Status::permission);
   CHECK(r.diagnostics[0].unreadable_processes == 1);
   CHECK(r.diagnostics[0].about == subject::processes);
   CHECK(r.diagnostics[0].why.message.view().find("1 of 4") != std::string_view::npos);
 }
 
 TEST_CASE("root sees all") {
-  populated m;
+  Populated m;
   m.system.caller = 0;
-  plain_reading r;
+  PlainReading r;
   CHECK(m.rows(r).size() == 2);
   CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a process that vanishes between the list and the question is no gap") {
-  populated m;
+  Populated m;
   m.system.caller = 0;
   m.system.gone_when_asked.insert(game);
-  plain_reading r;
+  PlainReading r;
   const auto rows = m.rows(r);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == service);
@@ -69,29 +69,29 @@ TEST_CASE("a process that vanishes between the list and the question is no gap")
 }
 
 TEST_CASE("processes that appear while they are listed") {
-  populated m;
+  Populated m;
   m.system.caller = 0;
   m.system.pid_list_growth = 5000;
-  plain_reading r;
+  PlainReading r;
   CHECK(m.rows(r).size() == 2);
 }
 
 TEST_CASE("the entry is found by its name, wherever it stands") {
-  populated m;
+  Populated m;
   m.system.ledger_names.insert(m.system.ledger_names.begin(), "something_new");
-  plain_reading r;
+  PlainReading r;
   CHECK(m.rows(r)[0].used == 700u << 20);
 }
 
 TEST_CASE("a kernel whose ledgers do not count graphics memory") {
-  populated m;
+  Populated m;
   m.system.ledger_names = {"cpu_time", "phys_footprint", "graphics_footprint_compressed"};
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  std::vector<usage> out;
+  std::vector<Usage> out;
   const auto got = m.source.processes(0, out, r);
   REQUIRE_FALSE(got);
-  CHECK(got.why().code == status::unsupported);
+  CHECK(got.why().code == Status::unsupported);
   // It is looked for again.
   m.system.ledger_names.emplace_back("graphics_footprint");
   REQUIRE(m.source.processes(0, out, r));
@@ -99,11 +99,11 @@ TEST_CASE("a kernel whose ledgers do not count graphics memory") {
 }
 
 TEST_CASE("the kernel refuses its ledgers") {
-  populated m;
+  Populated m;
   m.system.ledger_error = ENOSYS;
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  usage row;
+  Usage row;
   const auto got = m.source.process(0, game, false, row, r);
   REQUIRE_FALSE(got);
   CHECK(got.why().native.code == ENOSYS);
@@ -111,46 +111,46 @@ TEST_CASE("the kernel refuses its ledgers") {
 }
 
 TEST_CASE("less than nothing is no figure") {
-  populated m;
+  Populated m;
   m.system.processes[game].ledger["graphics_footprint"] = -4096;
-  plain_reading r;
+  PlainReading r;
   CHECK(m.rows(r).empty());
   REQUIRE(r.find("could not be inspected") != nullptr);
   CHECK(r.find("could not be inspected")->unreadable_processes == 1);
 }
 
 TEST_CASE("one process: its figure, a true 0, and refusals") {
-  populated m;
-  plain_reading r;
+  Populated m;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  usage row;
+  Usage row;
   REQUIRE(m.source.process(0, game, false, row, r));
   CHECK(row.used == 700u << 20);
   CHECK(row.pid == game);
   REQUIRE(m.source.process(0, static_cast<std::uint32_t>(getpid()), true, row, r));
   CHECK(row.used == 0u);
-  CHECK(m.source.process(0, service, false, row, r).why().code == status::permission);
-  CHECK(m.source.process(0, 999'999, false, row, r).why().code == status::no_process);
+  CHECK(m.source.process(0, service, false, row, r).why().code == Status::permission);
+  CHECK(m.source.process(0, 999'999, false, row, r).why().code == Status::no_process);
 }
 
 TEST_CASE("of two GPUs the kernel does not tell which") {
-  populated m;
+  Populated m;
   m.hardware.gpus.push_back(m.hardware.gpus[0]);
   m.hardware.gpus[1].id = 5;
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  std::vector<usage> out;
-  usage row;
-  CHECK(m.source.processes(0, out, r).why().code == status::unsupported);
-  CHECK(m.source.process(1, game, false, row, r).why().code == status::unsupported);
+  std::vector<Usage> out;
+  Usage row;
+  CHECK(m.source.processes(0, out, r).why().code == Status::unsupported);
+  CHECK(m.source.process(1, game, false, row, r).why().code == Status::unsupported);
 }
 
 TEST_CASE("a walk that meets its deadline says how far it came") {
-  populated m;
-  plain_reading r(0);
+  Populated m;
+  PlainReading r(0);
   const auto rows = m.rows(r);
   CHECK(rows.empty());
   REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.code == status::timeout);
+  CHECK(r.diagnostics[0].why.code == Status::timeout);
   CHECK(r.diagnostics[0].unreadable_processes == 4);
 }

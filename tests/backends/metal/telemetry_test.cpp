@@ -4,8 +4,8 @@
 #include "machine.hpp"
 
 using namespace hmn;
-using metal_test::machine;
-using metal_test::plain_reading;
+using metal_test::Machine;
+using metal_test::PlainReading;
 namespace bit = telemetry_field;
 
 namespace {
@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint32_t reported =
     bit::gpu_busy_percent | bit::temperature_celsius | bit::power_watts | bit::core_clock_mhz;
 
-struct busy_machine : machine {
-  busy_machine() {
+struct BusyMachine : Machine {
+  BusyMachine() {
     hardware.clocks = {0, 0, 400'000'000, 700, 800'000'000, 900};
     hardware.channels = {
         {"Energy Model", "", "EACC_CPU", "mJ", 1'000'000, {}},
@@ -33,8 +33,8 @@ struct busy_machine : machine {
   }
 
   // A second reading after the counters went on.
-  telemetry later(plain_reading& r, std::int64_t nanojoules = 20'000'000) {
-    telemetry t;
+  Telemetry later(PlainReading& r, std::int64_t nanojoules = 20'000'000) {
+    Telemetry t;
     REQUIRE(devices(r));
     (void)source.telemetry(0, reported, t, r);
     r.diagnostics.clear();
@@ -53,10 +53,10 @@ struct busy_machine : machine {
 }  // namespace
 
 TEST_CASE("load and temperature at the first reading, power and clock from the second on") {
-  busy_machine m;
-  plain_reading r;
+  BusyMachine m;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry first;
+  Telemetry first;
   REQUIRE(m.source.telemetry(0, reported, first, r));
   CHECK(first.gpu_busy_percent == 37.0);
   CHECK(first.temperature_celsius == 53.25);
@@ -64,9 +64,9 @@ TEST_CASE("load and temperature at the first reading, power and clock from the s
   CHECK_FALSE(first.power_watts);
   CHECK_FALSE(first.core_clock_mhz);
   REQUIRE(r.find("no earlier reading") != nullptr);
-  CHECK(r.find("no earlier reading")->why.code == status::empty);
+  CHECK(r.find("no earlier reading")->why.code == Status::empty);
 
-  const telemetry t = m.later(r);
+  const Telemetry t = m.later(r);
   REQUIRE(t.power_watts);
   // 20 mJ in 20 ms, or less when the machine is slow.
   CHECK(*t.power_watts > 0);
@@ -76,9 +76,9 @@ TEST_CASE("load and temperature at the first reading, power and clock from the s
 }
 
 TEST_CASE("a counter that wrapped gives no power, and the next reading does") {
-  busy_machine m;
-  plain_reading r;
-  const telemetry t = m.later(r, -500'000'000);
+  BusyMachine m;
+  PlainReading r;
+  const Telemetry t = m.later(r, -500'000'000);
   CHECK_FALSE(t.power_watts);
   CHECK(r.find("started again") != nullptr);
   CHECK(t.core_clock_mhz == 500u);
@@ -86,18 +86,18 @@ TEST_CASE("a counter that wrapped gives no power, and the next reading does") {
 }
 
 TEST_CASE("a channel that a release of macOS sets to zero") {
-  busy_machine m;
+  BusyMachine m;
   m.hardware.channels[1].value = 0;
-  plain_reading r;
-  const telemetry t = m.later(r, 0);
+  PlainReading r;
+  const Telemetry t = m.later(r, 0);
   CHECK_FALSE(t.power_watts);
   REQUIRE(r.find("stands still") != nullptr);
   CHECK(r.find("stands still")->field == bit::power_watts);
 }
 
 TEST_CASE("energy of several dies is summed, and older chips have another name for it") {
-  busy_machine m;
-  plain_reading r;
+  BusyMachine m;
+  PlainReading r;
   SUBCASE("two dies") {
     m.hardware.channels[0] = {"Energy Model", "", "DIE_1_GPU Energy", "nJ", 5, {}};
     CHECK(m.later(r).power_watts);
@@ -105,7 +105,7 @@ TEST_CASE("energy of several dies is summed, and older chips have another name f
   SUBCASE("another name") {
     m.hardware.channels[1].name = "GPU";
     REQUIRE(m.devices(r));
-    telemetry t;
+    Telemetry t;
     REQUIRE(m.source.telemetry(0, reported, t, r));
     platform::sleep_ns(20 * platform::ns_per_ms);
     m.hardware.channels[1].value += 1'000'000;
@@ -121,10 +121,10 @@ TEST_CASE("energy of several dies is summed, and older chips have another name f
 }
 
 TEST_CASE("no libIOReport, no sensors") {
-  busy_machine m;
+  BusyMachine m;
   m.hardware.has_report = m.hardware.has_sensors = false;
-  plain_reading r;
-  const telemetry t = m.later(r);
+  PlainReading r;
+  const Telemetry t = m.later(r);
   CHECK(t.gpu_busy_percent == 37.0);
   CHECK_FALSE(t.temperature_celsius);
   CHECK_FALSE(t.power_watts);
@@ -134,80 +134,80 @@ TEST_CASE("no libIOReport, no sensors") {
 }
 
 TEST_CASE("without a sensor of the GPU's the chip's stands in, as an estimate") {
-  busy_machine m;
+  BusyMachine m;
   m.hardware.thermometers = {{"PMU tdie1", 47}, {"pACC MTR Temp Sensor1", 88}};
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source.telemetry(0, bit::temperature_celsius, t, r));
   CHECK(t.temperature_celsius == 47.0);
   CHECK(t.notes == note::estimated);
 }
 
 TEST_CASE("a sensor that does not answer, and none at all") {
-  busy_machine m;
+  BusyMachine m;
   for (auto& s : m.hardware.thermometers) s.has_event = false;
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   const auto got = m.source.telemetry(0, bit::temperature_celsius, t, r);
   REQUIRE_FALSE(got);
-  CHECK(got.why().code == status::unsupported);
+  CHECK(got.why().code == Status::unsupported);
 }
 
 TEST_CASE("only what is asked for") {
-  busy_machine m;
-  plain_reading r;
+  BusyMachine m;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source.telemetry(0, bit::gpu_busy_percent, t, r));
   CHECK_FALSE(t.temperature_celsius);
   CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("what no Mac tells is said to be unsupported") {
-  busy_machine m;
-  plain_reading r;
+  BusyMachine m;
+  PlainReading r;
   REQUIRE(m.devices(r));
-  telemetry t;
+  Telemetry t;
   REQUIRE(m.source.telemetry(0, bit::all, t, r));
   CHECK(t.gpu_busy_percent);
   CHECK_FALSE(t.memory_busy_percent);  // the GPU's load is not its memory's
   CHECK_FALSE(t.energy_joules);
   const auto rest = std::find_if(r.diagnostics.begin(), r.diagnostics.end(),
-                                 [](const diagnostic& d) { return (d.field & bit::fan_rpm) != 0; });
+                                 [](const Diagnostic& d) { return (d.field & bit::fan_rpm) != 0; });
   REQUIRE(rest != r.diagnostics.end());
   CHECK(rest->field == (bit::all & ~reported));
-  CHECK(rest->why.code == status::unsupported);
+  CHECK(rest->why.code == Status::unsupported);
 }
 
 TEST_CASE("metrics") {
-  busy_machine m;
+  BusyMachine m;
   m.hardware.thermometers.push_back({"PMU tdie1", 47});
-  plain_reading r;
+  PlainReading r;
   (void)m.later(r);
-  std::vector<metric> all;
+  std::vector<Metric> all;
   REQUIRE(m.source.metrics(0, true, all, r));
-  const auto value = [&](metric_id id, std::uint32_t instance) -> std::optional<double> {
-    for (const metric& one : all) {
+  const auto value = [&](MetricId id, std::uint32_t instance) -> std::optional<double> {
+    for (const Metric& one : all) {
       if (one.id == id && one.instance == instance) return one.value;
     }
     return std::nullopt;
   };
-  CHECK(value(metric_id::engine_percent, which::engine::unknown) == 37.0);
-  CHECK(value(metric_id::engine_percent, which::engine::graphics) == 30.0);
-  CHECK(value(metric_id::engine_percent, which::engine::other) == 12.0);
-  CHECK(value(metric_id::temperature, which::sensor::core) == 53.25);
-  CHECK(value(metric_id::temperature, which::sensor::package) == 47.0);
-  CHECK(value(metric_id::power_watts, which::power_reading::average));
-  CHECK(value(metric_id::clock_mhz, which::clock::core) == 500.0);
-  CHECK(value(metric_id::clock_limit_mhz, which::clock::core) == 800.0);
+  CHECK(value(MetricId::engine_percent, which::engine::unknown) == 37.0);
+  CHECK(value(MetricId::engine_percent, which::engine::graphics) == 30.0);
+  CHECK(value(MetricId::engine_percent, which::engine::other) == 12.0);
+  CHECK(value(MetricId::temperature, which::sensor::core) == 53.25);
+  CHECK(value(MetricId::temperature, which::sensor::package) == 47.0);
+  CHECK(value(MetricId::power_watts, which::power_reading::average));
+  CHECK(value(MetricId::clock_mhz, which::clock::core) == 500.0);
+  CHECK(value(MetricId::clock_limit_mhz, which::clock::core) == 800.0);
   CHECK(all.size() == 8);
 }
 
 TEST_CASE("clocks in kHz") {
-  busy_machine m;
+  BusyMachine m;
   m.hardware.clocks = {0, 0, 400'000, 700, 800'000, 900};
-  plain_reading r;
+  PlainReading r;
   CHECK(m.later(r).core_clock_mhz == 500u);
 }

@@ -10,8 +10,8 @@ using namespace smi_test;
 
 namespace {
 
-hmn_fake::pci_device card(const char* address, const char* status) {
-  hmn_fake::pci_device d;
+hmn_fake::PciDevice card(const char* address, const char* status) {
+  hmn_fake::PciDevice d;
   d.address = address;
   d.device = 0x26b9;
   d.subsystem_vendor = 0x10de;
@@ -21,9 +21,9 @@ hmn_fake::pci_device card(const char* address, const char* status) {
   return d;
 }
 
-void add_gpu(const machine& m, const char* address, const char* status,
+void add_gpu(const Machine& m, const char* address, const char* status,
              const char* driver = "nvidia") {
-  hmn_fake::pci_device d = card(address, status);
+  hmn_fake::PciDevice d = card(address, status);
   d.driver = driver;
   hmn_fake::add_pci_device(m.tree(), d);
 }
@@ -31,36 +31,36 @@ void add_gpu(const machine& m, const char* address, const char* status,
 }  // namespace
 
 TEST_CASE("while one sleeps, devices are listed from the bus") {
-  machine m(scenario({gpu(0), gpu(1)}));
+  Machine m(scenario({gpu(0), gpu(1)}));
   add_gpu(m, "0000:01:00.0", "suspended");
   add_gpu(m, "0000:02:00.0", "active");
-  plain_reading r;
+  PlainReading r;
   const auto ready = m.source().prepare(r);
   REQUIRE_FALSE(ready);
-  CHECK(ready.why().code == status::asleep);
-  std::vector<device> found;
+  CHECK(ready.why().code == Status::asleep);
+  std::vector<Device> found;
   REQUIRE(m.source().devices(found, r));
   REQUIRE(found.size() == 2);
-  CHECK(found[0].state == state::asleep);
+  CHECK(found[0].state == State::asleep);
   CHECK(found[0].pci_bus_id.view() == "0000:01:00.0");
   CHECK(found[0].pci_device == 0x26b9u);
   CHECK(found[0].pci_subsystem == 0x185110deu);
   CHECK(found[0].name.empty());
-  CHECK(found[1].state == state::unknown);
-  pools p;
-  telemetry t;
-  std::vector<usage> rows;
-  usage one;
-  CHECK(m.source().memory(0, p, r).why().code == status::asleep);
-  CHECK(m.source().telemetry(0, telemetry_field::power_watts, t, r).why().code == status::asleep);
-  CHECK(m.source().processes(0, rows, r).why().code == status::asleep);
-  CHECK(m.source().process(0, 1, true, one, r).why().code == status::asleep);
+  CHECK(found[1].state == State::unknown);
+  Pools p;
+  Telemetry t;
+  std::vector<Usage> rows;
+  Usage one;
+  CHECK(m.source().memory(0, p, r).why().code == Status::asleep);
+  CHECK(m.source().telemetry(0, telemetry_field::power_watts, t, r).why().code == Status::asleep);
+  CHECK(m.source().processes(0, rows, r).why().code == Status::asleep);
+  CHECK(m.source().process(0, 1, true, one, r).why().code == Status::asleep);
   CHECK(m.starts().empty());
 }
 
 TEST_CASE("a device keeps slot and name over a sleep") {
-  machine m(scenario({gpu(0), gpu(1)}));
-  plain_reading r;
+  Machine m(scenario({gpu(0), gpu(1)}));
+  PlainReading r;
   REQUIRE(m.devices(r)->size() == 2);
   add_gpu(m, "0000:01:00.0", "active");
   add_gpu(m, "0000:02:00.0", "suspending");
@@ -68,18 +68,18 @@ TEST_CASE("a device keeps slot and name over a sleep") {
   REQUIRE(asleep);
   REQUIRE(asleep->size() == 2);
   CHECK(asleep->at(1).number == 1);
-  CHECK(asleep->at(1).state == state::asleep);
+  CHECK(asleep->at(1).state == State::asleep);
   CHECK(asleep->at(1).name.view() == "NVIDIA L40S");
   CHECK(asleep->at(1).uuid.view() == "GPU-00000000-0000-0000-0000-000000000001");
   CHECK(m.starts().size() == 1);
   add_gpu(m, "0000:02:00.0", "active");
-  CHECK(m.devices(r)->at(1).state == state::ready);
+  CHECK(m.devices(r)->at(1).state == State::ready);
 }
 
 TEST_CASE("a slot given while asleep is kept once awake") {
-  machine m(scenario({gpu(0), gpu(1)}));
+  Machine m(scenario({gpu(0), gpu(1)}));
   add_gpu(m, "0000:02:00.0", "suspended");
-  plain_reading r;
+  PlainReading r;
   REQUIRE(m.devices(r)->size() == 1);
   add_gpu(m, "0000:02:00.0", "active");
   const auto awake = m.devices(r);
@@ -89,21 +89,21 @@ TEST_CASE("a slot given while asleep is kept once awake") {
 }
 
 TEST_CASE("waking is allowed where the context says so") {
-  machine m(scenario({gpu(0)}), true);
+  Machine m(scenario({gpu(0)}), true);
   add_gpu(m, "0000:01:00.0", "suspended");
-  plain_reading r;
-  CHECK(m.devices(r)->at(0).state == state::ready);
+  PlainReading r;
+  CHECK(m.devices(r)->at(0).state == State::ready);
 }
 
 TEST_CASE("a card of another driver, and one of another vendor, may sleep") {
-  machine m(scenario({gpu(0)}));
+  Machine m(scenario({gpu(0)}));
   add_gpu(m, "0000:01:00.0", "suspended", "vfio-pci");
-  hmn_fake::pci_device radeon = card("0000:03:00.0", "suspended");
+  hmn_fake::PciDevice radeon = card("0000:03:00.0", "suspended");
   radeon.vendor = 0x1002;
   hmn_fake::add_pci_device(m.tree(), radeon);
-  hmn_fake::pci_device audio = card("0000:01:00.1", "suspended");
+  hmn_fake::PciDevice audio = card("0000:01:00.1", "suspended");
   audio.device_class = 0x040300;
   hmn_fake::add_pci_device(m.tree(), audio);
-  plain_reading r;
-  CHECK(m.devices(r)->at(0).state == state::ready);
+  PlainReading r;
+  CHECK(m.devices(r)->at(0).state == State::ready);
 }

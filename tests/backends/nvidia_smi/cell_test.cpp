@@ -10,20 +10,20 @@ using namespace hmn;
 using namespace hmn::nvidia_smi;
 
 TEST_CASE("every spelling of no value, with brackets, without, in any case") {
-  const std::pair<const char*, status> words[] = {
-      {"N/A", status::unsupported},
-      {"Not Supported", status::unsupported},
-      {"Not Found", status::unsupported},
-      {"Requested functionality has been deprecated", status::unsupported},
-      {"Function Not Found", status::unsupported},
-      {"No data", status::empty},
-      {"Insufficient Permissions", status::permission},
-      {"No Permission", status::permission},
-      {"GPU is lost", status::device_lost},
-      {"GPU requires reset", status::backend},
-      {"Unknown Error", status::backend},
-      {"ERR!", status::backend},
-      {"Timeout", status::timeout},
+  const std::pair<const char*, Status> words[] = {
+      {"N/A", Status::unsupported},
+      {"Not Supported", Status::unsupported},
+      {"Not Found", Status::unsupported},
+      {"Requested functionality has been deprecated", Status::unsupported},
+      {"Function Not Found", Status::unsupported},
+      {"No data", Status::empty},
+      {"Insufficient Permissions", Status::permission},
+      {"No Permission", Status::permission},
+      {"GPU is lost", Status::device_lost},
+      {"GPU requires reset", Status::backend},
+      {"Unknown Error", Status::backend},
+      {"ERR!", Status::backend},
+      {"Timeout", Status::timeout},
   };
   for (const auto& [word, means] : words) {
     CAPTURE(word);
@@ -31,15 +31,15 @@ TEST_CASE("every spelling of no value, with brackets, without, in any case") {
     CHECK(status_of_cell("[" + std::string(word) + "]") == means);
     CHECK(status_of_cell("  [" + std::string(word) + "] ") == means);
   }
-  CHECK(status_of_cell("[gpu is LOST]") == status::device_lost);
+  CHECK(status_of_cell("[gpu is LOST]") == Status::device_lost);
 }
 
 TEST_CASE("a bracketed word that nobody has seen yet is no value either") {
-  CHECK(status_of_cell("[Something new]") == status::backend);
-  CHECK(status_of_cell("") == status::empty);
-  CHECK(status_of_cell("   ") == status::empty);
-  CHECK(status_of_cell("0") == status::ok);
-  CHECK(status_of_cell("Enabled") == status::ok);
+  CHECK(status_of_cell("[Something new]") == Status::backend);
+  CHECK(status_of_cell("") == Status::empty);
+  CHECK(status_of_cell("   ") == Status::empty);
+  CHECK(status_of_cell("0") == Status::ok);
+  CHECK(status_of_cell("Enabled") == Status::ok);
 }
 
 TEST_CASE("bytes: the unit is in the header, in the cell, or in both") {
@@ -64,7 +64,7 @@ TEST_CASE("bytes without a unit, or with two that differ, are none") {
                                    {"1e3", "MiB"}}) {
     CAPTURE(cell);
     CHECK_FALSE(bytes_of(cell, unit).value);
-    CHECK(bytes_of(cell, unit).why == status::backend);
+    CHECK(bytes_of(cell, unit).why == Status::backend);
   }
 }
 
@@ -76,10 +76,10 @@ TEST_CASE("bytes past 64 bits are none, not the highest number") {
 }
 
 TEST_CASE("no value keeps its reason") {
-  CHECK(bytes_of("[N/A]", "MiB").why == status::unsupported);
-  CHECK(number_of("[GPU is lost]", "W", "W").why == status::device_lost);
-  CHECK(count_of("[Insufficient Permissions]", "MHz", "MHz").why == status::permission);
-  CHECK(number_of("12", "%", "W").why == status::backend);
+  CHECK(bytes_of("[N/A]", "MiB").why == Status::unsupported);
+  CHECK(number_of("[GPU is lost]", "W", "W").why == Status::device_lost);
+  CHECK(count_of("[Insufficient Permissions]", "MHz", "MHz").why == Status::permission);
+  CHECK(number_of("12", "%", "W").why == Status::backend);
 }
 
 TEST_CASE("decimal numbers") {

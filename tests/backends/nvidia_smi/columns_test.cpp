@@ -12,7 +12,7 @@ using namespace hmn::nvidia_smi;
 
 namespace {
 
-std::string gpu_list(const column_choice& c) {
+std::string gpu_list(const ColumnChoice& c) {
   return "," + c.list() + ",";
 }
 
@@ -34,21 +34,21 @@ TEST_CASE("every column has a spelling, and none is asked for twice") {
 }
 
 TEST_CASE("a refused spelling gives way to the next, then to nothing") {
-  column_choice c(gpu_spellings());
+  ColumnChoice c(gpu_spellings());
   CHECK(gpu_list(c).find(",clocks_event_reasons.active,") != std::string::npos);
   CHECK(c.refuse("clocks_event_reasons.active"));
   CHECK(gpu_list(c).find(",clocks_throttle_reasons.active,") != std::string::npos);
   CHECK_FALSE(c.refuse("clocks_event_reasons.active"));
   CHECK(c.refuse("clocks_throttle_reasons.active"));
   CHECK(gpu_list(c).find("reasons") == std::string::npos);
-  CHECK(c.is_refused(static_cast<std::size_t>(gpu_column::throttle)));
-  CHECK_FALSE(c.is_refused(static_cast<std::size_t>(gpu_column::index)));
+  CHECK(c.is_refused(static_cast<std::size_t>(GpuColumn::throttle)));
+  CHECK_FALSE(c.is_refused(static_cast<std::size_t>(GpuColumn::index)));
   c.reset();
   CHECK(gpu_list(c).find(",clocks_event_reasons.active,") != std::string::npos);
 }
 
 TEST_CASE("what was not asked for cannot be refused, so that asking ends") {
-  column_choice c(app_spellings());
+  ColumnChoice c(app_spellings());
   CHECK_FALSE(c.refuse(""));
   CHECK_FALSE(c.refuse("cuda_version"));
   int turns = 0;

@@ -9,23 +9,23 @@
 
 namespace smi_test {
 
-plain_reading::plain_reading(std::uint64_t deadline_ms, bool trace)
+PlainReading::PlainReading(std::uint64_t deadline_ms, bool trace)
     : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms),
       trace_(trace) {}
 
-int plain_reading::count(hmn::status code) const {
+int PlainReading::count(hmn::Status code) const {
   return static_cast<int>(std::count_if(diagnostics.begin(), diagnostics.end(),
                                         [&](const auto& d) { return d.why.code == code; }));
 }
 
-const hmn::diagnostic* plain_reading::find(hmn::status code) const {
-  for (const hmn::diagnostic& d : diagnostics) {
+const hmn::Diagnostic* PlainReading::find(hmn::Status code) const {
+  for (const hmn::Diagnostic& d : diagnostics) {
     if (d.why.code == code) return &d;
   }
   return nullptr;
 }
 
-machine::machine(const json& scenario, bool wake) : source_(settings(wake)) {
+Machine::Machine(const json& scenario, bool wake) : source_(settings(wake)) {
   tree_.directory("tool");
   std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
   hmn_fake::set_host_namespace(tree_);
@@ -33,8 +33,8 @@ machine::machine(const json& scenario, bool wake) : source_(settings(wake)) {
   change(scenario);
 }
 
-hmn::settings machine::settings(bool wake) const {
-  hmn::settings s;
+hmn::Settings Machine::settings(bool wake) const {
+  hmn::Settings s;
   s.proc_root = tree_.proc();
   s.sys_root = tree_.sys();
   s.nvidia_smi_path = path();
@@ -42,21 +42,21 @@ hmn::settings machine::settings(bool wake) const {
   return s;
 }
 
-void machine::change(const json& scenario) const {
+void Machine::change(const json& scenario) const {
   tree_.write("tool/nvidia-smi.json", scenario.dump());
 }
 
-std::vector<json> machine::starts() const {
+std::vector<json> Machine::starts() const {
   std::vector<json> all;
   std::ifstream log(tree_.path("tool/nvidia-smi.log"));
   for (std::string line; std::getline(log, line);) all.push_back(json::parse(line));
   return all;
 }
 
-hmn::result<std::vector<hmn::device>> machine::devices(plain_reading& r) {
+hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& r) {
   const auto ready = source_.prepare(r);
-  if (!ready && ready.why().code != hmn::status::asleep) return ready.why();
-  std::vector<hmn::device> found;
+  if (!ready && ready.why().code != hmn::Status::asleep) return ready.why();
+  std::vector<hmn::Device> found;
   const auto listed = source_.devices(found, r);
   if (!listed) return listed.why();
   return found;

@@ -15,20 +15,20 @@ using nlohmann::json;
 
 inline constexpr std::uint64_t mib = 1 << 20;
 
-class plain_reading final : public hmn::reading {
+class PlainReading final : public hmn::Reading {
  public:
-  explicit plain_reading(std::uint64_t deadline_ms = 20'000, bool trace = false);
+  explicit PlainReading(std::uint64_t deadline_ms = 20'000, bool trace = false);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(const hmn::diagnostic& d) override { diagnostics.push_back(d); }
+  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
   // The diagnostics of one status.
-  [[nodiscard]] int count(hmn::status code) const;
-  [[nodiscard]] const hmn::diagnostic* find(hmn::status code) const;
+  [[nodiscard]] int count(hmn::Status code) const;
+  [[nodiscard]] const hmn::Diagnostic* find(hmn::Status code) const;
 
-  std::vector<hmn::diagnostic> diagnostics;
+  std::vector<hmn::Diagnostic> diagnostics;
 
  private:
   std::uint64_t deadline_;
@@ -36,25 +36,25 @@ class plain_reading final : public hmn::reading {
 };
 
 // The fake tool in a folder of its own, and a source that runs it.
-class machine {
+class Machine {
  public:
-  explicit machine(const json& scenario, bool wake = false);
+  explicit Machine(const json& scenario, bool wake = false);
 
   void change(const json& scenario) const;
-  [[nodiscard]] hmn::nvidia_smi::smi_source& source() { return source_; }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] hmn::nvidia_smi::SmiSource& source() { return source_; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
   [[nodiscard]] std::string path() const { return tree_.path("tool/nvidia-smi"); }
   // One object for each start of the tool.
   [[nodiscard]] std::vector<json> starts() const;
 
   // prepare() and devices() of a new reading.
-  hmn::result<std::vector<hmn::device>> devices(plain_reading& r);
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r);
 
  private:
-  hmn::settings settings(bool wake) const;
+  hmn::Settings settings(bool wake) const;
 
-  hmn_fake::tree tree_;
-  hmn::nvidia_smi::smi_source source_;
+  hmn_fake::Tree tree_;
+  hmn::nvidia_smi::SmiSource source_;
 };
 
 // A GPU of the fake tool with plausible cells; `more` replaces or adds cells.
@@ -64,7 +64,7 @@ json scenario(const std::vector<json>& gpus);
 json with_apps(const std::vector<json>& gpus, const std::string& answer);
 json app(std::uint32_t pid, const json& used, const std::string& name);
 
-inline bool mentions(const hmn::failure& why, std::string_view words) {
+inline bool mentions(const hmn::Failure& why, std::string_view words) {
   return why.message.view().find(words) != std::string::npos;
 }
 

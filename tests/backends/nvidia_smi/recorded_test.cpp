@@ -13,12 +13,12 @@
 using namespace hmn;
 using namespace hmn::nvidia_smi;
 using namespace smi_test;
-using recorded::entry;
+using recorded::Entry;
 
 namespace {
 
 // Recorded with "noheader", as a list, as XML, or as something else that is no table.
-bool is_table(const entry& e) {
+bool is_table(const Entry& e) {
   if (e.file.find("noheader") != std::string::npos || e.file.ends_with(".txt")) return false;
   return e.file.ends_with(".csv") && e.file.find("loop-unknown") == std::string::npos &&
          e.file.find("a6000x5") == std::string::npos &&
@@ -44,8 +44,8 @@ void check_text(const json& gpu, const char* key, std::string_view found) {
   if (gpu.contains(key) && !gpu.at(key).is_null()) CHECK(found == gpu.at(key).get<std::string>());
 }
 
-void check_identity(const json& gpu, const gpu_row& row) {
-  const device d = identity_of(row);
+void check_identity(const json& gpu, const GpuRow& row) {
+  const Device d = identity_of(row);
   check_text(gpu, "name", d.name.view());
   check_text(gpu, "uuid", d.uuid.view());
   check_text(gpu, "driver_version", d.driver_version.view());
@@ -56,8 +56,8 @@ void check_identity(const json& gpu, const gpu_row& row) {
   if (gpu.contains("mig_mode")) CHECK(is_mig_on(row) == (gpu.at("mig_mode") == "Enabled"));
 }
 
-void check_memory(const json& gpu, const gpu_row& row) {
-  std::vector<missing> gone;
+void check_memory(const json& gpu, const GpuRow& row) {
+  std::vector<Missing> gone;
   const auto p = pool_of(row, gone);
   REQUIRE(p);
   const auto check = [&](const char* key, const std::optional<std::uint64_t>& found) {
@@ -70,9 +70,9 @@ void check_memory(const json& gpu, const gpu_row& row) {
   check("memory_reserved_bytes", p->reserved);
 }
 
-void check_telemetry(const json& gpu, const gpu_row& row) {
-  std::vector<missing> gone;
-  const telemetry t = telemetry_of(row, telemetry_field::all, gone);
+void check_telemetry(const json& gpu, const GpuRow& row) {
+  std::vector<Missing> gone;
+  const Telemetry t = telemetry_of(row, telemetry_field::all, gone);
   const auto check = [&](const char* key, std::optional<double> found) {
     CAPTURE(key);
     if (gpu.contains(key)) check_number(gpu.at(key), found, 1e-9);
@@ -86,7 +86,7 @@ void check_telemetry(const json& gpu, const gpu_row& row) {
   check("fan_pct", as_double(t.fan_percent));
 }
 
-void check_gpus(const entry& e) {
+void check_gpus(const Entry& e) {
   const auto a = parse_gpus(e.text(), false);
   CHECK(a.is_table);
   CHECK(a.strays.count() == 0);
@@ -99,7 +99,7 @@ void check_gpus(const entry& e) {
   }
 }
 
-void check_apps(const entry& e) {
+void check_apps(const Entry& e) {
   const auto a = parse_apps(e.text(), false);
   CHECK(a.is_table);
   CHECK(a.strays.count() == 0);
@@ -111,8 +111,8 @@ void check_apps(const entry& e) {
     CHECK(a.rows[i].pid == wanted.at("pid").get<std::uint32_t>());
     check_number(wanted.at("used_bytes"), as_double(a.rows[i].used.value));
     const auto path = wanted.at("process_name").get<std::string>();
-    if (a.rows[i].name_state != name_state::resolved) {
-      CHECK(status_of_cell(path) != status::ok);
+    if (a.rows[i].name_state != NameState::resolved) {
+      CHECK(status_of_cell(path) != Status::ok);
       continue;
     }
     CHECK(path.ends_with(a.rows[i].name));
@@ -121,7 +121,7 @@ void check_apps(const entry& e) {
 }
 
 // A tool that gives the recording whatever it is asked.
-json answering(const entry& e) {
+json answering(const Entry& e) {
   json raw;
   raw["file"] = e.path();
   json scene = scenario({gpu(0)});
@@ -131,9 +131,9 @@ json answering(const entry& e) {
 }
 
 // What the backend makes of the text, as its answer to the query for GPUs and for processes.
-void check_refused(const entry& e) {
-  machine m(answering(e));
-  plain_reading r;
+void check_refused(const Entry& e) {
+  Machine m(answering(e));
+  PlainReading r;
   const auto found = m.devices(r);
   if (e.expected.value("error_class", "") == "no_devices") {
     REQUIRE(found);
@@ -141,16 +141,16 @@ void check_refused(const entry& e) {
     return;
   }
   REQUIRE_FALSE(found);
-  CHECK(found.why().code != status::ok);
+  CHECK(found.why().code != Status::ok);
   CHECK_FALSE(found.why().message.view().empty());
   CHECK_FALSE(parse_apps(e.text(), false).is_table);
   CHECK(parse_apps(e.text(), false).rows.empty());
 }
 
-const std::pair<const char*, status> classes[] = {
-    {"driver_not_loaded", status::no_source},   {"driver_library_mismatch", status::backend},
-    {"library_missing", status::no_source},     {"device_handle", status::backend},
-    {"unsupported_field", status::unsupported}, {"usage", status::unsupported},
+const std::pair<const char*, Status> classes[] = {
+    {"driver_not_loaded", Status::no_source},   {"driver_library_mismatch", Status::backend},
+    {"library_missing", Status::no_source},     {"device_handle", Status::backend},
+    {"unsupported_field", Status::unsupported}, {"usage", Status::unsupported},
 };
 
 }  // namespace
@@ -158,7 +158,7 @@ const std::pair<const char*, status> classes[] = {
 TEST_CASE("recorded tables") {
   int gpus = 0;
   int apps = 0;
-  for (const entry& e : recorded::all("nvidia-smi-")) {
+  for (const Entry& e : recorded::all("nvidia-smi-")) {
     if (!is_table(e)) continue;
     CAPTURE(e.file);
     const bool lists_processes = e.expected.contains("processes");
@@ -171,7 +171,7 @@ TEST_CASE("recorded tables") {
 
 TEST_CASE("recorded text in every other form is refused") {
   int count = 0;
-  for (const entry& e : recorded::all("nvidia-smi-")) {
+  for (const Entry& e : recorded::all("nvidia-smi-")) {
     if (is_table(e)) continue;
     CAPTURE(e.file);
     check_refused(e);
@@ -182,12 +182,12 @@ TEST_CASE("recorded text in every other form is refused") {
 
 TEST_CASE("recorded sentences have the status of their class") {
   int count = 0;
-  for (const entry& e : recorded::all("nvidia-smi-errors/")) {
+  for (const Entry& e : recorded::all("nvidia-smi-errors/")) {
     for (const auto& [name, code] : classes) {
       if (e.expected.value("error_class", "") != name) continue;
       CAPTURE(e.file);
-      machine m(answering(e));
-      plain_reading r;
+      Machine m(answering(e));
+      PlainReading r;
       const auto found = m.devices(r);
       REQUIRE_FALSE(found);
       CHECK(found.why().code == code);
@@ -199,17 +199,17 @@ TEST_CASE("recorded sentences have the status of their class") {
 
 TEST_CASE("recorded: NVML cannot be initialised, each with its own status") {
   const auto code_of = [](const char* file) {
-    machine m(answering(recorded::one(file)));
-    plain_reading r;
+    Machine m(answering(recorded::one(file)));
+    PlainReading r;
     const auto found = m.devices(r);
-    return found ? status::ok : found.why().code;
+    return found ? Status::ok : found.why().code;
   };
-  CHECK(code_of("nvidia-smi-errors/nvml-unknown-error.txt") == status::backend);
-  CHECK(code_of("nvidia-smi-errors/nvml-blocked-by-os.txt") == status::permission);
+  CHECK(code_of("nvidia-smi-errors/nvml-unknown-error.txt") == Status::backend);
+  CHECK(code_of("nvidia-smi-errors/nvml-blocked-by-os.txt") == Status::permission);
 }
 
 TEST_CASE("recorded: a table whose cells carry units is the form without them, and more") {
-  const entry e = recorded::one("nvidia-smi-csv/idx-l40s-query-gpu.csv");
+  const Entry e = recorded::one("nvidia-smi-csv/idx-l40s-query-gpu.csv");
   std::string bare = e.text();
   for (std::size_t at = bare.find(" MiB"); at != std::string::npos; at = bare.find(" MiB", at)) {
     bare.erase(at, 4);
@@ -218,8 +218,8 @@ TEST_CASE("recorded: a table whose cells carry units is the form without them, a
   const auto without = parse_gpus(bare, false);
   REQUIRE(with.rows.size() == 1);
   REQUIRE(without.rows.size() == 1);
-  for (const gpu_column c :
-       {gpu_column::memory_total, gpu_column::memory_used, gpu_column::memory_free}) {
+  for (const GpuColumn c :
+       {GpuColumn::memory_total, GpuColumn::memory_used, GpuColumn::memory_free}) {
     CHECK(bytes_of(with.rows[0][c].text, with.rows[0][c].unit).value ==
           bytes_of(without.rows[0][c].text, without.rows[0][c].unit).value);
   }

@@ -17,26 +17,26 @@ using smi_test::mib;
 
 namespace {
 
-struct sizes {
-  hmn::nvidia_smi::measured<std::uint64_t> used;
-  hmn::nvidia_smi::measured<std::uint64_t> total;
+struct Sizes {
+  hmn::nvidia_smi::Measured<std::uint64_t> used;
+  hmn::nvidia_smi::Measured<std::uint64_t> total;
   std::string driver;
 };
 
 // A line of the predecessor's device query.
-std::optional<sizes> device_line(const std::string& line) {
+std::optional<Sizes> device_line(const std::string& line) {
   const auto a =
       parse_gpus("memory.used [MiB], memory.total [MiB], driver_version\n" + line + "\n", false);
   REQUIRE(a.is_table);
   if (a.rows.empty()) return std::nullopt;
-  const gpu_row& row = a.rows[0];
-  const auto bytes = [&](gpu_column c) { return bytes_of(row[c].text, row[c].unit); };
-  return sizes{bytes(gpu_column::memory_used), bytes(gpu_column::memory_total),
-               std::string(row.known(gpu_column::driver_version))};
+  const GpuRow& row = a.rows[0];
+  const auto bytes = [&](GpuColumn c) { return bytes_of(row[c].text, row[c].unit); };
+  return Sizes{bytes(GpuColumn::memory_used), bytes(GpuColumn::memory_total),
+               std::string(row.known(GpuColumn::driver_version))};
 }
 
 // A line of its process query.
-std::optional<app_row> app_line(const std::string& line) {
+std::optional<AppRow> app_line(const std::string& line) {
   const auto a = parse_apps("pid, process_name, used_gpu_memory [MiB]\n" + line + "\n", false);
   REQUIRE(a.is_table);
   if (a.rows.empty()) return std::nullopt;
@@ -80,7 +80,7 @@ TEST_CASE("sentinels, units, surplus cells") {
   const auto na = device_line("[N/A], 16384, x");
   REQUIRE(na);
   CHECK_FALSE(na->used.value);
-  CHECK(na->used.why == status::unsupported);
+  CHECK(na->used.why == Status::unsupported);
   CHECK(na->total.value == 17'179'869'184);
   CHECK(na->driver == "x");
   const auto units = device_line("1024 MiB, 16384 MiB, x");
@@ -100,7 +100,7 @@ TEST_CASE("a process, and one whose name has a comma") {
   REQUIRE(plain);
   CHECK(plain->pid == 12345);
   CHECK(plain->name == "python.exe");
-  CHECK(plain->name_state == name_state::resolved);
+  CHECK(plain->name_state == NameState::resolved);
   CHECK(plain->used.value == 1'073'741'824);
   const auto comma = app_line("42, weird,name.exe, 8");
   REQUIRE(comma);
@@ -114,11 +114,11 @@ TEST_CASE("a name that the tool does not know is a state, never a name") {
   REQUIRE(hidden);
   CHECK(hidden->pid == 999);
   CHECK(hidden->name.empty());
-  CHECK(hidden->name_state == name_state::unknown);
+  CHECK(hidden->name_state == NameState::unknown);
   CHECK(hidden->used.value == 268'435'456);
   CHECK(app_line("999, [Insufficient Permissions], 256")->name_state ==
-        name_state::protected_process);
-  CHECK(app_line("999, [Not Found], 256")->name_state == name_state::unknown);
+        NameState::protected_process);
+  CHECK(app_line("999, [Not Found], 256")->name_state == NameState::unknown);
   CHECK(app_line("999, [N/A], 256")->name.empty());
 }
 
@@ -138,13 +138,13 @@ TEST_CASE("a process whose figure is unknown is still a row") {
   CHECK(nonsense->pid == 123);
   CHECK(nonsense->name == "python.exe");
   CHECK_FALSE(nonsense->used.value);
-  CHECK(nonsense->used.why == status::backend);
+  CHECK(nonsense->used.why == Status::backend);
   const auto na = app_line("8, x, [N/A]");
   REQUIRE(na);
   CHECK(na->pid == 8);
   CHECK(na->name == "x");
   CHECK_FALSE(na->used.value);
-  CHECK(na->used.why == status::unsupported);
+  CHECK(na->used.why == Status::unsupported);
 }
 
 TEST_CASE("blanks, an empty name, a Windows path, pid 0") {
@@ -190,7 +190,7 @@ TEST_CASE("old drivers refuse to list processes in the cells themselves") {
   const auto row = app_line("[Not Supported], [Not Supported], [Not Supported]");
   REQUIRE(row);
   CHECK(row->pid == 0);
-  CHECK(row->why_none == status::unsupported);
+  CHECK(row->why_none == Status::unsupported);
 }
 
 TEST_CASE("a half line at the end of a cut answer is no row") {
@@ -204,8 +204,8 @@ TEST_CASE("older spellings of columns") {
   const auto a =
       parse_gpus("gpu_uuid, gpu_bus_id, power.limit [W]\nGPU-1, 00000000:01:00.0, 5.00\n", false);
   REQUIRE(a.rows.size() == 1);
-  CHECK(a.rows[0][gpu_column::uuid].text == "GPU-1");
-  CHECK(a.rows[0][gpu_column::power_limit].text == "5.00");
+  CHECK(a.rows[0][GpuColumn::uuid].text == "GPU-1");
+  CHECK(a.rows[0][GpuColumn::power_limit].text == "5.00");
   const auto b = parse_apps("pid, name, used_memory [MiB]\n7, x, 1\n", false);
   REQUIRE(b.rows.size() == 1);
   CHECK(b.rows[0].used.value == mib);

@@ -18,19 +18,19 @@ using namespace smi_test;
 
 namespace {
 
-result<std::vector<device>> list(const json& scenario, plain_reading& r) {
-  machine m(scenario);
+Result<std::vector<Device>> list(const json& scenario, PlainReading& r) {
+  Machine m(scenario);
   return m.devices(r);
 }
 
-failure why_not(const json& scenario, std::uint64_t deadline_ms = 20'000) {
-  plain_reading r(deadline_ms);
+Failure why_not(const json& scenario, std::uint64_t deadline_ms = 20'000) {
+  PlainReading r(deadline_ms);
   const auto found = list(scenario, r);
   REQUIRE_FALSE(found);
   return found.why();
 }
 
-failure says(const char* text, int exit_code) {
+Failure says(const char* text, int exit_code) {
   return why_not({{"failure", {{"text", std::string(text) + "\n"}, {"exit_code", exit_code}}}});
 }
 
@@ -50,14 +50,14 @@ json without(json scene, const std::vector<std::string>& names) {
 }  // namespace
 
 TEST_CASE("one start for all GPUs, with absolute path, fixed arguments and a clean environment") {
-  machine m(scenario({gpu(0), gpu(1), gpu(2)}));
-  plain_reading r;
+  Machine m(scenario({gpu(0), gpu(1), gpu(2)}));
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found);
   CHECK(found->size() == 3);
-  pools p;
-  telemetry t;
-  for (slot number = 0; number < 3; ++number) {
+  Pools p;
+  Telemetry t;
+  for (Slot number = 0; number < 3; ++number) {
     REQUIRE(m.source().memory(number, p, r));
     REQUIRE(m.source().telemetry(number, telemetry_field::power_watts, t, r));
   }
@@ -70,12 +70,12 @@ TEST_CASE("one start for all GPUs, with absolute path, fixed arguments and a cle
 }
 
 TEST_CASE("a second reading starts it again, processes once more") {
-  machine m(scenario({gpu(0, {}, {app(7, 1, "a")}), gpu(1)}));
-  plain_reading r;
+  Machine m(scenario({gpu(0, {}, {app(7, 1, "a")}), gpu(1)}));
+  PlainReading r;
   REQUIRE(m.devices(r));
   REQUIRE(m.devices(r));
-  std::vector<usage> rows;
-  usage one;
+  std::vector<Usage> rows;
+  Usage one;
   REQUIRE(m.source().processes(0, rows, r));
   REQUIRE(m.source().processes(1, rows, r));
   REQUIRE(m.source().process(0, 7, false, one, r));
@@ -87,15 +87,15 @@ TEST_CASE("a column that the tool does not know costs that column, and is asked 
                                             "clocks_event_reasons.active"};
   json g = gpu(0);
   g["fields"]["clocks_throttle_reasons.active"] = "0x0000000000000001";
-  machine m(without(scenario({g}), missing));
-  plain_reading r;
+  Machine m(without(scenario({g}), missing));
+  PlainReading r;
   REQUIRE(m.devices(r));
   CHECK(m.starts().size() == 4);
-  pools p;
+  Pools p;
   REQUIRE(m.source().memory(0, p, r));
-  CHECK(p.find(pool_kind::main)->used == 9123 * mib);
-  CHECK_FALSE(p.find(pool_kind::main)->reserved);
-  telemetry t;
+  CHECK(p.find(PoolKind::main)->used == 9123 * mib);
+  CHECK_FALSE(p.find(PoolKind::main)->reserved);
+  Telemetry t;
   REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
   CHECK(t.gpu_busy_percent == 64);
   CHECK_FALSE(t.encoder_busy_percent);
@@ -105,63 +105,63 @@ TEST_CASE("a column that the tool does not know costs that column, and is asked 
 }
 
 TEST_CASE("a tool that was replaced is asked for everything again") {
-  machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
-  plain_reading r;
+  Machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
+  PlainReading r;
   REQUIRE(m.devices(r));
   m.change(scenario({gpu(0)}));
   std::filesystem::rename(m.path(), m.path() + ".old");
   std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, m.path());
   REQUIRE(m.devices(r));
-  pools p;
+  Pools p;
   REQUIRE(m.source().memory(0, p, r));
-  CHECK(p.find(pool_kind::main)->reserved == 599 * mib);
+  CHECK(p.find(PoolKind::main)->reserved == 599 * mib);
 }
 
 TEST_CASE("a tool that refuses every column ends") {
   json scene = scenario({gpu(0)});
   scene["known_fields"] = json::array();
-  const failure why = why_not(scene);
-  CHECK(why.code == status::unsupported);
+  const Failure why = why_not(scene);
+  CHECK(why.code == Status::unsupported);
 }
 
 TEST_CASE("a tool that refuses a column nobody asked for") {
   CHECK(says("Field \"cuda_version\" is not a valid field to query.", 2).code ==
-        status::unsupported);
+        Status::unsupported);
 }
 
 TEST_CASE("what it says in words, with its exit code") {
-  const failure driver =
+  const Failure driver =
       says("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", 9);
-  CHECK(driver.code == status::no_source);
-  CHECK(driver.native.domain == native_domain::exit);
+  CHECK(driver.code == Status::no_source);
+  CHECK(driver.native.domain == NativeDomain::exit);
   CHECK(driver.native.code == 9);
   CHECK(mentions(driver, "modprobe"));
   CHECK(says("Failed to initialize NVML: Driver/library version mismatch\nNVML library version: "
              "595.91",
              18)
-            .code == status::backend);
+            .code == Status::backend);
   CHECK(says("Failed to initialize NVML: GPU access blocked by the operating system", 255).code ==
-        status::permission);
+        Status::permission);
   CHECK(says("NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.", 12).code ==
-        status::no_source);
+        Status::no_source);
   CHECK(says("Unable to determine the device handle for GPU0: 0000:81:00.0: Unknown Error\n"
              "No devices were found",
              6)
-            .code == status::backend);
+            .code == Status::backend);
 }
 
 TEST_CASE("an exit code alone") {
-  CHECK(says("Etwas ist schiefgegangen", 9).code == status::no_source);
-  CHECK(says("", 4).code == status::permission);
-  CHECK(says("", 15).code == status::device_lost);
-  CHECK(says("", 255).code == status::backend);
-  const failure silent = says("", 0);
-  CHECK(silent.code == status::backend);
+  CHECK(says("Etwas ist schiefgegangen", 9).code == Status::no_source);
+  CHECK(says("", 4).code == Status::permission);
+  CHECK(says("", 15).code == Status::device_lost);
+  CHECK(says("", 255).code == Status::backend);
+  const Failure silent = says("", 0);
+  CHECK(silent.code == Status::backend);
   CHECK(mentions(silent, "nothing"));
 }
 
 TEST_CASE("no devices is an answer, not an error") {
-  plain_reading r;
+  PlainReading r;
   const auto found = list(scenario({}), r);
   REQUIRE(found);
   CHECK(found->empty());
@@ -171,14 +171,14 @@ TEST_CASE("no devices is an answer, not an error") {
 TEST_CASE("a table and a non-zero exit: the rows count, the exit is told") {
   json scene = scenario({gpu(0)});
   scene["exit_code"] = 15;
-  plain_reading r;
+  PlainReading r;
   const auto found = list(scene, r);
   REQUIRE(found);
   CHECK(found->size() == 1);
   REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.code == status::device_lost);
+  CHECK(r.diagnostics[0].why.code == Status::device_lost);
   CHECK(r.diagnostics[0].why.native.code == 15);
-  plain_reading quiet;
+  PlainReading quiet;
   scene["exit_code"] = 14;  // corrupted infoROM
   REQUIRE(list(scene, quiet));
   CHECK(quiet.diagnostics.empty());
@@ -187,7 +187,7 @@ TEST_CASE("a table and a non-zero exit: the rows count, the exit is told") {
 TEST_CASE("what it prints on stderr is nobody's business") {
   json scene = scenario({gpu(0)});
   scene["stderr"] = "warning\n";
-  plain_reading r;
+  PlainReading r;
   REQUIRE(list(scene, r));
   CHECK(r.diagnostics.empty());
 }
@@ -198,7 +198,7 @@ TEST_CASE("a tool that hangs is ended at the deadline") {
     json scene = scenario({gpu(0)});
     scene["behaviour"] = {{how, true}, {"ignore_sigterm", true}};
     const std::uint64_t begun = platform::monotonic_ns();
-    CHECK(why_not(scene, 300).code == status::timeout);
+    CHECK(why_not(scene, 300).code == Status::timeout);
     CHECK(platform::monotonic_ns() - begun < 60 * platform::ns_per_second);
   }
 }
@@ -206,42 +206,42 @@ TEST_CASE("a tool that hangs is ended at the deadline") {
 TEST_CASE("a tool that dies after its table: whole rows count") {
   json scene = scenario({gpu(0), gpu(1)});
   scene["behaviour"] = {{"dies_by_signal", 11}};
-  plain_reading r;
+  PlainReading r;
   const auto found = list(scene, r);
   REQUIRE(found);
   CHECK(found->size() == 2);
   REQUIRE(r.diagnostics.size() == 1);
   CHECK(r.diagnostics[0].why.native.code == 128 + 11);
   scene["raw_query_gpu"] = "index, uuid, memory.total [MiB]\n0, GPU-a, 1000\n1, GPU-b, 10";
-  plain_reading cut;
+  PlainReading cut;
   CHECK(list(scene, cut)->size() == 1);
 }
 
 TEST_CASE("output without an end is cut, and a cut row is no row") {
   json scene = scenario({gpu(0)});
   scene["behaviour"] = {{"endless", "0, GPU-a, "}};
-  CHECK(why_not(scene).code == status::limit);
+  CHECK(why_not(scene).code == Status::limit);
   scene["behaviour"] = {{"long_line_bytes", 10 << 20}};
-  CHECK(why_not(scene).code == status::limit);
+  CHECK(why_not(scene).code == Status::limit);
   scene.erase("behaviour");
   std::string rows = "index, uuid, memory.total [MiB]\n0, GPU-a, 1000\n";
   while (rows.size() < (5 << 20)) rows += "0, GPU-a, 1000\n";
   scene["raw_query_gpu"] = rows;
-  plain_reading r;
+  PlainReading r;
   const auto found = list(scene, r);
   REQUIRE(found);
   CHECK(found->size() == 1);
-  CHECK(r.count(status::limit) == 1);
+  CHECK(r.count(Status::limit) == 1);
 }
 
 TEST_CASE("bytes that are no text") {
   json scene = scenario({gpu(0)});
   scene["raw_query_gpu"] = {{"hex", "ff fe 00 01 0a 00 00 0a"}};
-  const failure why = why_not(scene);
-  CHECK(why.code == status::backend);
+  const Failure why = why_not(scene);
+  CHECK(why.code == Status::backend);
   CHECK(why.message.view().find('\0') == std::string::npos);
   scene["raw_query_gpu"] = std::string("index, uuid, name\n0, GPU-a, A\0B\n", 31);
-  plain_reading r;
+  PlainReading r;
   const auto found = list(scene, r);
   REQUIRE(found);
   CHECK(found->at(0).name.view() ==
@@ -252,31 +252,31 @@ TEST_CASE("bytes that are no text") {
 TEST_CASE("a row that makes no sense is told once, with the first of its kind") {
   json scene = scenario({gpu(0)});
   scene["raw_query_gpu"] = "index, uuid, memory.total [MiB]\nx\ny\n0, GPU-a, 1000\nz, z\n";
-  plain_reading r;
+  PlainReading r;
   REQUIRE(list(scene, r));
-  REQUIRE(r.count(status::backend) == 1);
-  CHECK(mentions(r.find(status::backend)->why, "3 line(s)"));
+  REQUIRE(r.count(Status::backend) == 1);
+  CHECK(mentions(r.find(Status::backend)->why, "3 line(s)"));
 }
 
 TEST_CASE("where the tool is looked for") {
-  plain_reading r;
+  PlainReading r;
   for (const char* wrong : {"nvidia-smi", "/nowhere/nvidia-smi", "/etc/passwd", "/"}) {
-    command_tool::program p(smi, wrong);
-    reply<gpu_row> none;
-    CHECK(tool(p).ask_gpus(r, none).why().code == status::no_source);
+    command_tool::Program p(smi, wrong);
+    Reply<GpuRow> none;
+    CHECK(Tool(p).ask_gpus(r, none).why().code == Status::no_source);
     CHECK(none.rows.empty());
   }
 }
 
 TEST_CASE("each start is traced with arguments, duration and exit code, if asked") {
-  machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
-  plain_reading r(20'000, true);
+  Machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
+  PlainReading r(20'000, true);
   REQUIRE(m.devices(r));
   REQUIRE(r.diagnostics.size() == 2);
-  for (const diagnostic& d : r.diagnostics) {
+  for (const Diagnostic& d : r.diagnostics) {
     CHECK(d.notes == note::trace);
-    CHECK(d.why.code == status::ok);
-    CHECK(d.why.native.domain == native_domain::exit);
+    CHECK(d.why.code == Status::ok);
+    CHECK(d.why.native.domain == NativeDomain::exit);
     CHECK(d.why.message.view().starts_with(m.path() + " --query-gpu="));
     CHECK(d.duration_ns.value_or(0) > 0);
   }

@@ -15,14 +15,14 @@ using namespace hmn::nvml;
 
 namespace {
 
-struct member {
+struct Member {
   const char* theirs;
   std::size_t offset;
   std::size_t size;
 };
 
 #define MEMBER(type, ours, theirs)                    \
-  member {                                            \
+  Member {                                            \
 #theirs, offsetof(type, ours), sizeof(type::ours) \
   }
 
@@ -32,12 +32,12 @@ nlohmann::json reference() {
 }
 
 void check_struct(const nlohmann::json& all, const char* name, std::size_t size,
-                  std::initializer_list<member> members) {
+                  std::initializer_list<Member> members) {
   CAPTURE(name);
   const auto& theirs = all.at("structs").at(name);
   CHECK(theirs.at("size") == size);
   CHECK(theirs.at("offsets").size() == members.size());
-  for (const member& m : members) {
+  for (const Member& m : members) {
     CAPTURE(m.theirs);
     CHECK(theirs.at("offsets").at(m.theirs).at(0) == m.offset);
     CHECK(theirs.at("offsets").at(m.theirs).at(1) == m.size);
@@ -52,44 +52,43 @@ TEST_CASE("structs are laid out as the vendor's") {
     MESSAGE("skipped: no reference table");
     return;
   }
-  check_struct(all, "nvmlMemory_t", sizeof(memory_v1),
-               {MEMBER(memory_v1, total, total), MEMBER(memory_v1, free, free),
-                MEMBER(memory_v1, used, used)});
-  check_struct(all, "nvmlMemory_v2_t", sizeof(memory_v2),
-               {MEMBER(memory_v2, version, version), MEMBER(memory_v2, total, total),
-                MEMBER(memory_v2, reserved, reserved), MEMBER(memory_v2, free, free),
-                MEMBER(memory_v2, used, used)});
-  check_struct(all, "nvmlBAR1Memory_t", sizeof(bar1_memory),
-               {MEMBER(bar1_memory, total, bar1Total), MEMBER(bar1_memory, free, bar1Free),
-                MEMBER(bar1_memory, used, bar1Used)});
-  check_struct(all, "nvmlProcessInfo_v1_t", sizeof(process_v1),
-               {MEMBER(process_v1, pid, pid), MEMBER(process_v1, used, usedGpuMemory)});
-  check_struct(all, "nvmlProcessInfo_v2_t", sizeof(process_v2),
-               {MEMBER(process_v2, pid, pid), MEMBER(process_v2, used, usedGpuMemory),
-                MEMBER(process_v2, gpu_instance, gpuInstanceId),
-                MEMBER(process_v2, compute_instance, computeInstanceId)});
-  check_struct(all, "nvmlProcessDetail_v1_t", sizeof(process_detail),
-               {MEMBER(process_detail, pid, pid), MEMBER(process_detail, used, usedGpuMemory),
-                MEMBER(process_detail, gpu_instance, gpuInstanceId),
-                MEMBER(process_detail, compute_instance, computeInstanceId),
-                MEMBER(process_detail, protected_used, usedGpuCcProtectedMemory)});
   check_struct(
-      all, "nvmlProcessUtilizationSample_t", sizeof(process_sample),
-      {MEMBER(process_sample, pid, pid), MEMBER(process_sample, time_us, timeStamp),
-       MEMBER(process_sample, sm, smUtil), MEMBER(process_sample, memory, memUtil),
-       MEMBER(process_sample, encoder, encUtil), MEMBER(process_sample, decoder, decUtil)});
-  check_struct(all, "nvmlUtilization_t", sizeof(utilization),
-               {MEMBER(utilization, gpu, gpu), MEMBER(utilization, memory, memory)});
-  check_struct(all, "nvmlPciInfo_t", sizeof(pci_info),
-               {MEMBER(pci_info, bus_id_legacy, busIdLegacy), MEMBER(pci_info, domain, domain),
-                MEMBER(pci_info, bus, bus), MEMBER(pci_info, device, device),
-                MEMBER(pci_info, device_id, pciDeviceId),
-                MEMBER(pci_info, subsystem_id, pciSubSystemId), MEMBER(pci_info, bus_id, busId)});
-  check_struct(all, "nvmlFieldValue_t", sizeof(field_value),
-               {MEMBER(field_value, id, fieldId), MEMBER(field_value, scope, scopeId),
-                MEMBER(field_value, timestamp, timestamp),
-                MEMBER(field_value, latency_us, latencyUsec), MEMBER(field_value, type, valueType),
-                MEMBER(field_value, result, nvmlReturn), MEMBER(field_value, bits, value)});
+      all, "nvmlMemory_t", sizeof(MemoryV1),
+      {MEMBER(MemoryV1, total, total), MEMBER(MemoryV1, free, free), MEMBER(MemoryV1, used, used)});
+  check_struct(all, "nvmlMemory_v2_t", sizeof(MemoryV2),
+               {MEMBER(MemoryV2, version, version), MEMBER(MemoryV2, total, total),
+                MEMBER(MemoryV2, reserved, reserved), MEMBER(MemoryV2, free, free),
+                MEMBER(MemoryV2, used, used)});
+  check_struct(all, "nvmlBAR1Memory_t", sizeof(Bar1Memory),
+               {MEMBER(Bar1Memory, total, bar1Total), MEMBER(Bar1Memory, free, bar1Free),
+                MEMBER(Bar1Memory, used, bar1Used)});
+  check_struct(all, "nvmlProcessInfo_v1_t", sizeof(ProcessV1),
+               {MEMBER(ProcessV1, pid, pid), MEMBER(ProcessV1, used, usedGpuMemory)});
+  check_struct(all, "nvmlProcessInfo_v2_t", sizeof(ProcessV2),
+               {MEMBER(ProcessV2, pid, pid), MEMBER(ProcessV2, used, usedGpuMemory),
+                MEMBER(ProcessV2, gpu_instance, gpuInstanceId),
+                MEMBER(ProcessV2, compute_instance, computeInstanceId)});
+  check_struct(all, "nvmlProcessDetail_v1_t", sizeof(ProcessDetail),
+               {MEMBER(ProcessDetail, pid, pid), MEMBER(ProcessDetail, used, usedGpuMemory),
+                MEMBER(ProcessDetail, gpu_instance, gpuInstanceId),
+                MEMBER(ProcessDetail, compute_instance, computeInstanceId),
+                MEMBER(ProcessDetail, protected_used, usedGpuCcProtectedMemory)});
+  check_struct(all, "nvmlProcessUtilizationSample_t", sizeof(ProcessSample),
+               {MEMBER(ProcessSample, pid, pid), MEMBER(ProcessSample, time_us, timeStamp),
+                MEMBER(ProcessSample, sm, smUtil), MEMBER(ProcessSample, memory, memUtil),
+                MEMBER(ProcessSample, encoder, encUtil), MEMBER(ProcessSample, decoder, decUtil)});
+  check_struct(all, "nvmlUtilization_t", sizeof(Utilization),
+               {MEMBER(Utilization, gpu, gpu), MEMBER(Utilization, memory, memory)});
+  check_struct(all, "nvmlPciInfo_t", sizeof(PciInfo),
+               {MEMBER(PciInfo, bus_id_legacy, busIdLegacy), MEMBER(PciInfo, domain, domain),
+                MEMBER(PciInfo, bus, bus), MEMBER(PciInfo, device, device),
+                MEMBER(PciInfo, device_id, pciDeviceId),
+                MEMBER(PciInfo, subsystem_id, pciSubSystemId), MEMBER(PciInfo, bus_id, busId)});
+  check_struct(all, "nvmlFieldValue_t", sizeof(FieldValue),
+               {MEMBER(FieldValue, id, fieldId), MEMBER(FieldValue, scope, scopeId),
+                MEMBER(FieldValue, timestamp, timestamp),
+                MEMBER(FieldValue, latency_us, latencyUsec), MEMBER(FieldValue, type, valueType),
+                MEMBER(FieldValue, result, nvmlReturn), MEMBER(FieldValue, bits, value)});
 }
 
 TEST_CASE("constants are the vendor's") {
@@ -118,7 +117,7 @@ TEST_CASE("return codes are the vendor's") {
     MESSAGE("skipped: no reference table");
     return;
   }
-  const std::pair<const char*, code> ours[] = {
+  const std::pair<const char*, Code> ours[] = {
       {"NVML_SUCCESS", success},
       {"NVML_ERROR_UNINITIALIZED", uninitialized},
       {"NVML_ERROR_INVALID_ARGUMENT", invalid_argument},

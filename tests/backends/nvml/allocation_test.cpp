@@ -40,7 +40,7 @@ using namespace hmn;
 namespace {
 
 template <class Read>
-std::uint64_t allocations_of(machine& m, Read&& read) {
+std::uint64_t allocations_of(Machine& m, Read&& read) {
   for (int i = 0; i < 3; ++i) {
     require_ok(m.source().prepare(m.reading));
     require_ok(read());
@@ -61,27 +61,27 @@ std::uint64_t allocations_of(machine& m, Read&& read) {
 }  // namespace
 
 TEST_CASE("the steady state allocates nothing") {
-  machine m(one_gpu(R"("temperature": 45, "power_usage_mw": 58980, "event_types": 8, "fans": [1, 2],
+  Machine m(one_gpu(R"("temperature": 45, "power_usage_mw": 58980, "event_types": 8, "fans": [1, 2],
                        "processes": {"compute": [{"pid": 7, "used": 5},
                                                  {"pid": "self", "used": "1 GiB"}]})"));
   m.devices();
   m.reading.listens = false;
   CHECK(allocations_of(m, [&] {
-          pools p;
+          Pools p;
           return m.source().memory(0, p, m.reading);
         }) == 0);
   CHECK(allocations_of(m, [&] {
-          usage u;
+          Usage u;
           return m.source().process(0, static_cast<std::uint32_t>(getpid()), true, u, m.reading);
         }) == 0);
   CHECK(allocations_of(m, [&] {
-          hmn::telemetry t;
+          hmn::Telemetry t;
           return m.source().telemetry(0, telemetry_field::all, t, m.reading);
         }) == 0);
-  std::vector<metric> numbers;
+  std::vector<Metric> numbers;
   CHECK(allocations_of(m, [&] { return m.source().metrics(0, true, numbers, m.reading); }) == 0);
   CHECK(m.driver.calls("nvmlEventSetWait_v2") > 100);
-  std::vector<device> found;
+  std::vector<Device> found;
   found.reserve(4);
   CHECK(allocations_of(m, [&] {
           found.clear();
@@ -90,10 +90,10 @@ TEST_CASE("the steady state allocates nothing") {
 }
 
 TEST_CASE("a caller that is not listed is told 0 without allocation either") {
-  machine m(one_gpu(R"("processes": {"compute": [{"pid": 7, "used": 5}]})"));
+  Machine m(one_gpu(R"("processes": {"compute": [{"pid": 7, "used": 5}]})"));
   m.devices();
   CHECK(allocations_of(m, [&] {
-          usage u;
+          Usage u;
           return m.source().process(0, static_cast<std::uint32_t>(getpid()), true, u, m.reading);
         }) == 0);
 }

@@ -108,54 +108,54 @@ std::string everywhere(const char* call, int code) {
                                 std::to_string(code) + "}]");
 }
 
-void check_failure(const failure& why) {
-  CHECK(why.code != status::ok);
-  CHECK(why.from == source::nvml);
+void check_failure(const Failure& why) {
+  CHECK(why.code != Status::ok);
+  CHECK(why.from == Source::nvml);
   CHECK(!why.message.view().empty());
   CHECK(why.message.view().size() < 256);
 }
 
-void check_number(const metric& one) {
-  CHECK(one.from == source::nvml);
-  if (one.id == metric_id::last_fault) CHECK(one.count == 79);
-  if (one.id == metric_id::pcie_replays) CHECK(one.count == 5);
-  if (one.id == metric_id::clock_limit_mhz) CHECK(one.value == 3105.0);
-  if (one.id == metric_id::temperature_shutdown) CHECK(one.value == 97.0);
-  if (one.id == metric_id::power_limit_watts) CHECK(*one.value >= 100.0);
-  if (one.id == metric_id::ecc_corrected) CHECK(one.count == 1);
-  if (one.id == metric_id::rows_remapped) CHECK(one.count.value() <= 2);
+void check_number(const Metric& one) {
+  CHECK(one.from == Source::nvml);
+  if (one.id == MetricId::last_fault) CHECK(one.count == 79);
+  if (one.id == MetricId::pcie_replays) CHECK(one.count == 5);
+  if (one.id == MetricId::clock_limit_mhz) CHECK(one.value == 3105.0);
+  if (one.id == MetricId::temperature_shutdown) CHECK(one.value == 97.0);
+  if (one.id == MetricId::power_limit_watts) CHECK(*one.value >= 100.0);
+  if (one.id == MetricId::ecc_corrected) CHECK(one.count == 1);
+  if (one.id == MetricId::rows_remapped) CHECK(one.count.value() <= 2);
 }
 
 // Everything that is reported must be true of the untroubled machine; the rest must have its
 // reason.
-void read_everything(machine& m, const std::vector<device>& found) {
-  for (const device& d : found) {
-    pools memory;
+void read_everything(Machine& m, const std::vector<Device>& found) {
+  for (const Device& d : found) {
+    Pools memory;
     if (const auto done = m.source().memory(d.number, memory, m.reading); !done) {
       check_failure(done.why());
       CHECK(memory.empty());
     }
-    for (const pool& p : memory.all()) {
+    for (const Pool& p : memory.all()) {
       if (p.total) CHECK((p.total == 16 * gib || p.total == 100));
       if (p.used) CHECK((*p.used > 0 && (!p.total || p.used <= p.total)));
     }
-    hmn::telemetry t;
+    hmn::Telemetry t;
     const auto reported = m.source().telemetry(d.number, telemetry_field::all, t, m.reading);
     if (!reported) check_failure(reported.why());
     if (t.gpu_busy_percent) CHECK(t.gpu_busy_percent == 64.0);
     if (t.temperature_celsius) CHECK(t.temperature_celsius == 45.0);
     if (t.power_limit_watts) CHECK(t.power_limit_watts == 350.0);
-    std::vector<metric> numbers;
+    std::vector<Metric> numbers;
     const auto counted = m.source().metrics(d.number, false, numbers, m.reading);
     if (!counted) check_failure(counted.why());
-    for (const metric& one : numbers) check_number(one);
-    std::vector<usage> rows;
+    for (const Metric& one : numbers) check_number(one);
+    std::vector<Usage> rows;
     if (const auto done = m.source().processes(d.number, rows, m.reading); !done) {
       check_failure(done.why());
       CHECK(rows.empty());
     }
     CHECK(rows.size() <= 3);
-    usage own;
+    Usage own;
     if (const auto done = m.source().process(d.number, 7, false, own, m.reading); !done) {
       check_failure(done.why());
       CHECK(!own.used);
@@ -167,35 +167,35 @@ void read_everything(machine& m, const std::vector<device>& found) {
 
 TEST_CASE("each code has a status, and a sentence that fits a diagnostic") {
   for (const int code : codes) {
-    const failure why = nvml::failure_for(static_cast<nvml::code>(code),
+    const Failure why = nvml::failure_for(static_cast<nvml::Code>(code),
                                           "nvmlDeviceGetMPSComputeRunningProcesses_v3");
     CAPTURE(why.message.view());
     check_failure(why);
-    CHECK(why.native.domain == native_domain::nvml);
+    CHECK(why.native.domain == NativeDomain::nvml);
     CHECK(why.native.code == code);
     CHECK(why.message.view().find(std::to_string(code)) != std::string::npos);
   }
-  CHECK(nvml::status_of(nvml::success) == status::ok);
+  CHECK(nvml::status_of(nvml::success) == Status::ok);
 }
 
 TEST_CASE("each code from each call about a device leaves true values and reasons") {
   for (std::size_t n = 0; n < calls.size(); ++n) {
     const char* const call = calls[n];
-    machine m(code_scenario(call, 3));
+    Machine m(code_scenario(call, 3));
     for_each_code(n, [&](int code) {
       CAPTURE(call);
       CAPTURE(code);
       m.driver.load(code_scenario(call, code));
       m.restart();
-      std::vector<device> found;
+      std::vector<Device> found;
       if (const auto done = m.prepare(); !done) return check_failure(done.why());
       if (const auto done = m.list(found); !done) return check_failure(done.why());
       CHECK(found.size() >= 3);
       CHECK(found.size() <= 4);
-      CHECK(found.back().state == state::ready);
+      CHECK(found.back().state == State::ready);
       CHECK(found.back().uuid.view() == uuid_of(3));
       read_everything(m, found);
-      for (const diagnostic& d : m.reading.about()) check_failure(d.why);
+      for (const Diagnostic& d : m.reading.about()) check_failure(d.why);
     });
   }
 }
@@ -203,13 +203,13 @@ TEST_CASE("each code from each call about a device leaves true values and reason
 TEST_CASE("each code from each call of the whole driver is a failure or costs its own value") {
   for (std::size_t n = 0; n < calls.size(); ++n) {
     const char* const call = calls[n];
-    machine m(everywhere(call, 3));
+    Machine m(everywhere(call, 3));
     for_each_code(n, [&](int code) {
       CAPTURE(call);
       CAPTURE(code);
       m.driver.load(everywhere(call, code));
       m.restart();
-      std::vector<device> found;
+      std::vector<Device> found;
       if (const auto done = m.prepare(); !done) return check_failure(done.why());
       if (const auto done = m.list(found); !done) return check_failure(done.why());
       read_everything(m, found);

@@ -19,22 +19,22 @@ void wait_for_reopening() {
   usleep(1'050'000);
 }
 
-const diagnostic* field_gap(const std::vector<diagnostic>& all, std::uint64_t field) {
-  for (const diagnostic& d : all) {
+const Diagnostic* field_gap(const std::vector<Diagnostic>& all, std::uint64_t field) {
+  for (const Diagnostic& d : all) {
     if (d.field == field) return &d;
   }
   return nullptr;
 }
 
 // Its deadline passes after so many calls of the driver.
-class cut_reading final : public reading {
+class CutReading final : public Reading {
  public:
-  explicit cut_reading(unsigned allowed) : allowed_(allowed) {}
+  explicit CutReading(unsigned allowed) : allowed_(allowed) {}
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override {
     return asked_++ < allowed_ ? UINT64_MAX : 0;
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return false; }
-  void diagnose(const diagnostic&) override {}
+  void diagnose(const Diagnostic&) override {}
   void opening() noexcept override {}
   void opened() noexcept override {}
   [[nodiscard]] bool is_in_time() const { return asked_ <= allowed_; }
@@ -47,18 +47,18 @@ class cut_reading final : public reading {
 }  // namespace
 
 TEST_CASE("who a GPU is") {
-  machine m(one_gpu());
-  hmn_fake::pci_device card;
+  Machine m(one_gpu());
+  hmn_fake::PciDevice card;
   card.address = "0000:01:00.0";
   card.drm_nodes = {"card0", "renderD130"};
   hmn_fake::add_pci_device(m.tree, card);
   const auto found = m.devices();
   REQUIRE(found.size() == 1);
-  const device& d = found[0];
+  const Device& d = found[0];
   CHECK(d.number == 0);
-  CHECK(d.from == source::nvml);
-  CHECK(d.form == device_form::discrete);
-  CHECK(d.state == state::ready);
+  CHECK(d.from == Source::nvml);
+  CHECK(d.form == DeviceForm::discrete);
+  CHECK(d.state == State::ready);
   CHECK(d.vendor == vendor::nvidia);
   CHECK(d.name.view() == "NVIDIA Fake 1");
   CHECK(d.uuid.view() == uuid_of(1));
@@ -80,7 +80,7 @@ TEST_CASE("who a GPU is") {
 }
 
 TEST_CASE("identities are asked once, and the list costs two calls for each GPU at most") {
-  machine m(three());
+  Machine m(three());
   m.devices();
   const auto before = m.driver.calls(nullptr);
   CHECK(m.devices().size() == 3);
@@ -89,12 +89,12 @@ TEST_CASE("identities are asked once, and the list costs two calls for each GPU 
 }
 
 TEST_CASE("text of the driver is made valid") {
-  machine m(machine_of(R"({"name": "NVIDIA \u00e9\u0001x", "uuid": "GPU-a"})"));
+  Machine m(machine_of(R"({"name": "NVIDIA \u00e9\u0001x", "uuid": "GPU-a"})"));
   CHECK(m.devices().at(0).name.view() == "NVIDIA \xC3\xA9\x01x");
 }
 
 TEST_CASE("what of an identity is missing is told at each reading") {
-  machine m(one_gpu(R"("results": {"nvmlDeviceGetName": "NO_DATA", "nvmlDeviceGetUUID": 3})"));
+  Machine m(one_gpu(R"("results": {"nvmlDeviceGetName": "NO_DATA", "nvmlDeviceGetUUID": 3})"));
   for (int i = 0; i < 2; ++i) {
     const auto found = m.devices();
     REQUIRE(found.size() == 1);
@@ -104,15 +104,15 @@ TEST_CASE("what of an identity is missing is told at each reading") {
     const auto said = m.reading.about(subject::devices);
     REQUIRE(said.size() == 2);
     REQUIRE(field_gap(said, device_field::name) != nullptr);
-    CHECK(field_gap(said, device_field::name)->why.code == status::empty);
+    CHECK(field_gap(said, device_field::name)->why.code == Status::empty);
     REQUIRE(field_gap(said, device_field::uuid) != nullptr);
-    CHECK(field_gap(said, device_field::uuid)->why.code == status::unsupported);
+    CHECK(field_gap(said, device_field::uuid)->why.code == Status::unsupported);
     CHECK(said[0].device == 0);
   }
 }
 
 TEST_CASE("what failed once is asked again, and what was known is kept") {
-  machine m(one_gpu("", R"("rules": [{"call": "nvmlDeviceGetName", "result": "UNKNOWN",
+  Machine m(one_gpu("", R"("rules": [{"call": "nvmlDeviceGetName", "result": "UNKNOWN",
                                       "times": 1}])"));
   CHECK(m.devices().at(0).name.empty());
   CHECK(m.devices().at(0).name.view() == "NVIDIA Fake 1");
@@ -120,7 +120,7 @@ TEST_CASE("what failed once is asked again, and what was known is kept") {
 }
 
 TEST_CASE("versions that the driver does not tell are absent with a remark") {
-  machine m(one_gpu("", R"("rules": [{"call": "nvmlSystemGet*", "result": "UNKNOWN"}])"));
+  Machine m(one_gpu("", R"("rules": [{"call": "nvmlSystemGet*", "result": "UNKNOWN"}])"));
   const auto found = m.devices();
   CHECK(found.at(0).driver_version.empty());
   CHECK(!found.at(0).cuda_version_major);
@@ -136,7 +136,7 @@ TEST_CASE("the architecture as NVML numbers it, where it has a name") {
   CHECK(nvml::architecture_name(10) == "Blackwell");
   for (const unsigned none : {0U, 1U, 11U, 0xFFFFFFFFU})
     CHECK(nvml::architecture_name(none).empty());
-  machine m(machine_of(R"({"compute_capability": [12, 1], "architecture": 4294967295},
+  Machine m(machine_of(R"({"compute_capability": [12, 1], "architecture": 4294967295},
                           {"compute_capability": [-1, 0], "architecture": 10}, {})"));
   const auto found = m.devices();
   REQUIRE(found.size() == 3);
@@ -153,13 +153,13 @@ TEST_CASE("the architecture as NVML numbers it, where it has a name") {
 }
 
 TEST_CASE("without libcuda the first generation tells the CUDA version") {
-  machine m(one_gpu("", R"("rules": [{"call": "nvmlSystemGetCudaDriverVersion_v2",
+  Machine m(one_gpu("", R"("rules": [{"call": "nvmlSystemGetCudaDriverVersion_v2",
                                       "result": "LIBRARY_NOT_FOUND"}])"));
   CHECK(m.devices().at(0).cuda_version_major == 12);
 }
 
 TEST_CASE("no GPU at all is an empty list") {
-  machine m(machine_of(""));
+  Machine m(machine_of(""));
   CHECK(m.devices().empty());
   CHECK(m.reading.about().empty());
   hmn_fake::add_nvidia_information(m.tree, {.address = "0000:01:00.0", .uuid = uuid_of(1)});
@@ -169,7 +169,7 @@ TEST_CASE("no GPU at all is an empty list") {
 }
 
 TEST_CASE("slots belong to cards, wherever the driver lists them") {
-  machine m(three());
+  Machine m(three());
   m.devices();
   m.driver.load(machine_of(gpu(3) + "," + gpu(1)));
   const auto fewer = m.devices();
@@ -178,10 +178,10 @@ TEST_CASE("slots belong to cards, wherever the driver lists them") {
   CHECK(fewer[0].driver_index == 0);
   CHECK(fewer[1].number == 0);
   CHECK(fewer[1].driver_index == 1);
-  pools none;
+  Pools none;
   const auto gone = m.memory(1, none);
   REQUIRE_FALSE(gone);
-  CHECK(gone.why().code == status::device_lost);
+  CHECK(gone.why().code == Status::device_lost);
   m.driver.load(machine_of(gpu(4) + "," + gpu(3) + "," + gpu(2) + "," + gpu(1)));
   const auto more = m.devices();
   REQUIRE(more.size() == 4);
@@ -192,7 +192,7 @@ TEST_CASE("slots belong to cards, wherever the driver lists them") {
 
 TEST_CASE("without a UUID the address keeps the slot; another UUID there is another card") {
   const char* no_uuid = R"("results": {"nvmlDeviceGetUUID": 3})";
-  machine m(machine_of(gpu(1, no_uuid) + "," + gpu(2, no_uuid)));
+  Machine m(machine_of(gpu(1, no_uuid) + "," + gpu(2, no_uuid)));
   m.devices();
   m.driver.load(machine_of(gpu(2, no_uuid) + "," + gpu(1, no_uuid)));
   const auto turned = m.devices();
@@ -207,7 +207,7 @@ TEST_CASE("without a UUID the address keeps the slot; another UUID there is anot
 }
 
 TEST_CASE("two cards of one name are two devices") {
-  machine m(machine_of(R"({"uuid": "GPU-a", "pci": {"address": "0000:01:00.0"}},
+  Machine m(machine_of(R"({"uuid": "GPU-a", "pci": {"address": "0000:01:00.0"}},
                           {"uuid": "GPU-a", "pci": {"address": "0000:02:00.0"}})"));
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
@@ -215,85 +215,85 @@ TEST_CASE("two cards of one name are two devices") {
 }
 
 TEST_CASE("a GPU that moved is not listed twice when its old place is lost") {
-  machine m(machine_of(gpu(1) + "," + gpu(2)));
+  Machine m(machine_of(gpu(1) + "," + gpu(2)));
   m.devices();
   m.driver.load(machine_of(gpu(2) + "," + gpu(3),
                            R"("rules": [{"call": "nvmlDevice*", "device": 1, "result": 15}])"));
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
   CHECK(found[0].number == 1);
-  CHECK(found[0].state == state::ready);
+  CHECK(found[0].state == State::ready);
   CHECK(found[1].number != 1);
-  CHECK(found[1].state == state::lost);
+  CHECK(found[1].state == State::lost);
 }
 
 TEST_CASE("a lost GPU is told lost, and its neighbours answer") {
-  machine m(three());
+  Machine m(three());
   const auto before = m.devices();
   m.driver.load(machine_of(gpu(1) + "," + gpu(2) + "," + gpu(3),
                            R"("rules": [{"call": "nvmlDevice*", "device": 1, "result": 15}])"));
   const auto after = m.devices();
   REQUIRE(after.size() == 3);
-  CHECK(after[0].state == state::ready);
-  CHECK(after[1].state == state::lost);
+  CHECK(after[0].state == State::ready);
+  CHECK(after[1].state == State::lost);
   CHECK(after[1].number == before[1].number);
   CHECK(after[1].uuid == before[1].uuid);
-  CHECK(after[2].state == state::ready);
-  pools none;
+  CHECK(after[2].state == State::ready);
+  Pools none;
   const auto lost = m.memory(1, none);
   REQUIRE_FALSE(lost);
-  CHECK(lost.why().code == status::device_lost);
+  CHECK(lost.why().code == Status::device_lost);
   CHECK(lost.why().native.code == nvml::gpu_is_lost);
   CHECK(m.pool(0).used == 3584 * mib);
   CHECK(m.pool(2).used == 3584 * mib);
 }
 
 TEST_CASE("a GPU that a value finds lost is told lost at the next list, until it is back") {
-  machine m(machine_of(gpu(1) + "," + gpu(2),
+  Machine m(machine_of(gpu(1) + "," + gpu(2),
                        R"("rules": [{"call": "nvmlDeviceGetMemoryInfo_v2", "device": 0,
                                      "result": "GPU_IS_LOST", "from": 2, "times": 2}])"));
   m.devices();
-  pools none;
+  Pools none;
   CHECK_FALSE(m.memory(0, none));
-  CHECK(m.devices().at(0).state == state::lost);
-  CHECK(m.devices().at(0).state == state::ready);
+  CHECK(m.devices().at(0).state == State::lost);
+  CHECK(m.devices().at(0).state == State::ready);
   CHECK(m.pool(0).used == 3584 * mib);
 }
 
 TEST_CASE("a GPU that stays lost is looked for with a new opening, less and less often") {
-  machine m(one_gpu());
-  const moment_of_opening opening;
+  Machine m(one_gpu());
+  const MomentOfOpening opening;
   m.devices();
   m.driver.load(one_gpu("", R"("rules": [{"call": "nvmlDevice*", "device": 0, "result": 15,
                                           "until_init": true}])"));
-  const bool is_lost = m.devices().at(0).state == state::lost;
+  const bool is_lost = m.devices().at(0).state == State::lost;
   CHECK((is_lost || !opening.is_recent()));
   wait_for_reopening();
-  CHECK(m.devices().at(0).state == state::ready);
+  CHECK(m.devices().at(0).state == State::ready);
   CHECK(m.driver.calls("nvmlInitWithFlags") == 2);
 }
 
 TEST_CASE("a GPU that must be reset is here and unreadable, until it was reset") {
   constexpr const char* until = R"("rules": [{"call": "nvmlDeviceGetMemoryInfo*", "device": 0,
                                              "result": "RESET_REQUIRED", "times": 6}])";
-  machine m(machine_of(gpu(1) + "," + gpu(2), until));
+  Machine m(machine_of(gpu(1) + "," + gpu(2), until));
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
-  CHECK(found[0].state == state::unreadable);
+  CHECK(found[0].state == State::unreadable);
   CHECK(found[0].uuid.view() == uuid_of(1));
-  CHECK(found[1].state == state::ready);
-  pools none;
+  CHECK(found[1].state == State::ready);
+  Pools none;
   const auto refused = m.memory(0, none);
   REQUIRE_FALSE(refused);
   CHECK(refused.why().native.code == nvml::reset_required);
   CHECK(refused.why().message.view().find("reset") != std::string::npos);
-  for (int i = 0; i < 6 && m.devices().at(0).state != state::ready; ++i) continue;
-  CHECK(m.devices().at(0).state == state::ready);
+  for (int i = 0; i < 6 && m.devices().at(0).state != State::ready; ++i) continue;
+  CHECK(m.devices().at(0).state == State::ready);
   CHECK(m.pool(0).used == 3584 * mib);
 }
 
 TEST_CASE("a GPU that this user may not open is listed as unreadable") {
-  machine m(machine_of(gpu(1) + "," + gpu(2),
+  Machine m(machine_of(gpu(1) + "," + gpu(2),
                        R"("rules": [{"call": "nvmlDeviceGetHandleByIndex*", "device": 1,
                                      "result": "NO_PERMISSION"}])"));
   SUBCASE("with what the kernel driver tells of it") {
@@ -319,29 +319,29 @@ TEST_CASE("a GPU that this user may not open is listed as unreadable") {
   }
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
-  CHECK(found[1].state == state::unreadable);
+  CHECK(found[1].state == State::unreadable);
   CHECK(found[1].driver_index == 1);
   CHECK(found[1].vendor == vendor::nvidia);
   const auto said = m.reading.about(subject::devices);
   REQUIRE(said.size() == 1);
-  CHECK(said[0].why.code == status::permission);
+  CHECK(said[0].why.code == Status::permission);
   CHECK(said[0].device == found[1].number);
-  pools none;
+  Pools none;
   const auto refused = m.memory(found[1].number, none);
   REQUIRE_FALSE(refused);
-  CHECK(refused.why().code == status::permission);
+  CHECK(refused.why().code == Status::permission);
 }
 
 TEST_CASE("a device that was never listed is none") {
-  machine m(one_gpu());
-  pools none;
+  Machine m(one_gpu());
+  Pools none;
   const auto done = m.memory(1, none);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::no_device);
+  CHECK(done.why().code == Status::no_device);
 }
 
 TEST_CASE("a reading of a known device needs no list first") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   CHECK(m.pool(0).total == 16 * gib);
   CHECK(m.driver.calls("nvmlDeviceGetName") == 1);
 }
@@ -351,24 +351,24 @@ TEST_CASE(
   bool whole = false;
   for (unsigned allowed = 0; !whole; ++allowed) {
     CAPTURE(allowed);
-    machine m(machine_of(gpu(1) + "," + gpu(2) + "," + gpu(3)));
+    Machine m(machine_of(gpu(1) + "," + gpu(2) + "," + gpu(3)));
     require_ok(m.prepare());
-    cut_reading cut(allowed);
-    std::vector<device> found;
+    CutReading cut(allowed);
+    std::vector<Device> found;
     const auto done = m.source().devices(found, cut);
     whole = done && cut.is_in_time();
     if (!done) {
-      CHECK(done.why().code == status::timeout);
+      CHECK(done.why().code == Status::timeout);
       CHECK(found.empty());
-      pools none;
+      Pools none;
       const auto late = m.source().memory(0, none, cut);
       REQUIRE_FALSE(late);
-      CHECK(late.why().code == status::timeout);
+      CHECK(late.why().code == Status::timeout);
     }
     found.clear();
     require_ok(m.list(found));
     REQUIRE(found.size() == 3);
-    for (const device& d : found) CHECK(d.uuid.view() == uuid_of(d.number + 1));
+    for (const Device& d : found) CHECK(d.uuid.view() == uuid_of(d.number + 1));
     CHECK(m.driver.calls("nvmlDeviceGetName") <= 4);
     CHECK(m.pool(0).used == 3584 * mib);
     REQUIRE(allowed < 1000);
@@ -376,11 +376,11 @@ TEST_CASE(
 }
 
 TEST_CASE("one GPU that times out in the driver costs itself alone") {
-  machine m(machine_of(gpu(1) + "," + gpu(2),
+  Machine m(machine_of(gpu(1) + "," + gpu(2),
                        R"("rules": [{"call": "nvmlDeviceGetHandleByIndex*", "device": 0,
                                      "result": "TIMEOUT"}])"));
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
-  CHECK(found[0].state == state::unreadable);
-  CHECK(found[1].state == state::ready);
+  CHECK(found[0].state == State::unreadable);
+  CHECK(found[1].state == State::ready);
 }

@@ -23,56 +23,56 @@ std::string joined(std::string_view members) {
 
 }  // namespace
 
-fake_nvml::fake_nvml(const std::string& path)
+FakeNvml::FakeNvml(const std::string& path)
     : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   REQUIRE_MESSAGE(library_ != nullptr, path);
   control<void (*)()>(library_, "fake_nvml_reset")();
 }
 
-fake_nvml::~fake_nvml() {
+FakeNvml::~FakeNvml() {
   control<void (*)()>(library_, "fake_nvml_release")();
   control<void (*)()>(library_, "fake_nvml_reset")();
   dlclose(library_);
 }
 
-void fake_nvml::load(const std::string& scenario) const {
+void FakeNvml::load(const std::string& scenario) const {
   const int said = control<int (*)(const char*)>(library_, "fake_nvml_load")(scenario.c_str());
   INFO(control<const char* (*)()>(library_, "fake_nvml_problem")());
   REQUIRE(said == 0);
 }
 
-void fake_nvml::driver_reload() const {
+void FakeNvml::driver_reload() const {
   control<void (*)()>(library_, "fake_nvml_driver_reload")();
 }
 
-void fake_nvml::raise(unsigned device, unsigned long long xid) const {
+void FakeNvml::raise(unsigned device, unsigned long long xid) const {
   REQUIRE(control<int (*)(unsigned, unsigned long long)>(library_, "fake_nvml_raise")(device,
                                                                                       xid) == 0);
 }
 
-int fake_nvml::event_sets() const {
+int FakeNvml::event_sets() const {
   return control<int (*)()>(library_, "fake_nvml_event_sets")();
 }
 
-unsigned long long fake_nvml::waited_ms() const {
+unsigned long long FakeNvml::waited_ms() const {
   return control<unsigned long long (*)()>(library_, "fake_nvml_waited_ms")();
 }
 
-unsigned long long fake_nvml::calls(const char* symbol) const {
+unsigned long long FakeNvml::calls(const char* symbol) const {
   return control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
 }
 
-int fake_nvml::initialized() const {
+int FakeNvml::initialized() const {
   return control<int (*)()>(library_, "fake_nvml_initialized")();
 }
 
-unsigned fake_nvml::init_flags() const {
+unsigned FakeNvml::init_flags() const {
   return control<unsigned (*)()>(library_, "fake_nvml_init_flags")();
 }
 
-std::vector<hmn::diagnostic> plain_reading::about(std::uint32_t subject) const {
-  std::vector<hmn::diagnostic> found;
-  for (const hmn::diagnostic& d : diagnostics) {
+std::vector<hmn::Diagnostic> PlainReading::about(std::uint32_t subject) const {
+  std::vector<hmn::Diagnostic> found;
+  for (const hmn::Diagnostic& d : diagnostics) {
     const bool is_trace = (d.notes & hmn::note::trace) != 0;
     if (!is_trace && (subject == 0 || d.about == subject)) found.push_back(d);
   }
@@ -102,8 +102,8 @@ std::string uuid_of(unsigned bus) {
   return "GPU-0000000" + digit + "-1111-2222-3333-444444444444";
 }
 
-hmn::settings settings_of(const hmn_fake::tree& tree) {
-  hmn::settings of;
+hmn::Settings settings_of(const hmn_fake::Tree& tree) {
+  hmn::Settings of;
   of.proc_root = tree.proc();
   of.sys_root = tree.sys();
   return of;
@@ -131,11 +131,11 @@ std::string one_gpu(std::string_view device, std::string_view more) {
   return machine_of(gpu(1, device), more);
 }
 
-void require_ok(const hmn::result<void>& done) {
+void require_ok(const hmn::Result<void>& done) {
   if (!done) FAIL(done.why().message.view());
 }
 
-machine::machine(const std::string& scenario, const std::string& path) : driver(path) {
+Machine::Machine(const std::string& scenario, const std::string& path) : driver(path) {
   driver.load(scenario);
   settings.nvml_path = path;
   settings.proc_root = tree.proc();
@@ -145,90 +145,90 @@ machine::machine(const std::string& scenario, const std::string& path) : driver(
   add_self({"/dev/null"}, initial_namespace);
 }
 
-hmn::device_source& machine::source() {
+hmn::DeviceSource& Machine::source() {
   if (!source_) source_ = hmn::make_nvml(settings);
   return *source_;
 }
 
-hmn::result<void> machine::prepare() {
+hmn::Result<void> Machine::prepare() {
   reading.diagnostics.clear();
   return source().prepare(reading);
 }
 
-hmn::result<void> machine::list(std::vector<hmn::device>& out) {
+hmn::Result<void> Machine::list(std::vector<hmn::Device>& out) {
   auto done = source().devices(out, reading);
   listed_ = out;
   return done;
 }
 
-std::vector<hmn::device> machine::devices() {
-  std::vector<hmn::device> found;
+std::vector<hmn::Device> Machine::devices() {
+  std::vector<hmn::Device> found;
   require_ok(prepare());
   require_ok(list(found));
   return found;
 }
 
-hmn::result<void> machine::memory(hmn::slot number, hmn::pools& out) {
+hmn::Result<void> Machine::memory(hmn::Slot number, hmn::Pools& out) {
   if (auto done = prepare(); !done) return done;
   auto done = source().memory(number, out, reading);
   return done ? hmn::keep_plausible(out, number, reading) : done;
 }
 
-hmn::pool machine::pool(hmn::slot number) {
-  hmn::pools found;
+hmn::Pool Machine::pool(hmn::Slot number) {
+  hmn::Pools found;
   require_ok(memory(number, found));
   REQUIRE(found.all().size() == 1);
   return found.all().front();
 }
 
-std::vector<hmn::usage> machine::processes(hmn::slot number) {
-  std::vector<hmn::usage> found;
+std::vector<hmn::Usage> Machine::processes(hmn::Slot number) {
+  std::vector<hmn::Usage> found;
   require_ok(prepare());
   require_ok(source().processes(number, found, reading));
-  for (hmn::usage& row : found) require_ok(kept(number, row, hmn::subject::processes));
+  for (hmn::Usage& row : found) require_ok(kept(number, row, hmn::subject::processes));
   return found;
 }
 
-hmn::result<void> machine::process(hmn::slot number, std::uint32_t pid, bool self,
-                                   hmn::usage& out) {
+hmn::Result<void> Machine::process(hmn::Slot number, std::uint32_t pid, bool self,
+                                   hmn::Usage& out) {
   if (auto done = prepare(); !done) return done;
   auto done = source().process(number, pid, self, out, reading);
   return done ? kept(number, out, self ? hmn::subject::self : hmn::subject::processes) : done;
 }
 
-hmn::telemetry machine::telemetry(hmn::slot number, std::uint64_t fields) {
-  hmn::telemetry found;
+hmn::Telemetry Machine::telemetry(hmn::Slot number, std::uint64_t fields) {
+  hmn::Telemetry found;
   require_ok(prepare());
   require_ok(source().telemetry(number, fields, found, reading));
   require_ok(hmn::keep_plausible(found, number, reading));
   return found;
 }
 
-hmn::result<void> machine::kept(hmn::slot number, hmn::usage& row, std::uint32_t about) {
-  hmn::device of;
-  for (const hmn::device& d : listed_) {
+hmn::Result<void> Machine::kept(hmn::Slot number, hmn::Usage& row, std::uint32_t about) {
+  hmn::Device of;
+  for (const hmn::Device& d : listed_) {
     if (d.number == number) of = d;
   }
   of.number = number;
   return hmn::keep_plausible(row, of, about, reading);
 }
 
-const hmn::usage& row_of(const std::vector<hmn::usage>& rows, std::uint32_t pid) {
-  for (const hmn::usage& u : rows) {
+const hmn::Usage& row_of(const std::vector<hmn::Usage>& rows, std::uint32_t pid) {
+  for (const hmn::Usage& u : rows) {
     if (u.pid == pid) return u;
   }
   FAIL("no row of " << pid);
   return rows.front();
 }
 
-void machine::add_process(std::uint32_t pid, const std::vector<std::string>& descriptors) const {
-  hmn_fake::process values = hmn_fake::simple_process(pid, "fake", 100, 1000);
+void Machine::add_process(std::uint32_t pid, const std::vector<std::string>& descriptors) const {
+  hmn_fake::Process values = hmn_fake::simple_process(pid, "fake", 100, 1000);
   int number = 0;
   for (const std::string& target : descriptors) values.descriptors[number++] = target;
   hmn_fake::add_process(tree, values);
 }
 
-void machine::add_self(const std::vector<std::string>& descriptors,
+void Machine::add_self(const std::vector<std::string>& descriptors,
                        std::uint64_t pid_namespace) const {
   const auto pid = static_cast<std::uint32_t>(getpid());
   tree.remove("proc/" + std::to_string(pid));

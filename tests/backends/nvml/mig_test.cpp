@@ -45,7 +45,7 @@ TEST_CASE("a GPU that was not divided is asked again after a second") {
     return machine_of(gpu(1, R"("mig": {"mode": )" + std::to_string(mode) +
                                  R"(, "max": 7, "instances": [)" + instance(1, 0) + "]}"));
   };
-  machine m(divided(0));
+  Machine m(divided(0));
   const std::uint64_t begun = platform::monotonic_ns();
   CHECK(m.devices().size() == 1);
   CHECK(m.devices().size() == 1);
@@ -59,16 +59,16 @@ TEST_CASE("a GPU that was not divided is asked again after a second") {
 }
 
 TEST_CASE("instances follow their GPU as devices of their own") {
-  machine m(two_instances);
+  Machine m(two_instances);
   const auto found = m.devices();
   REQUIRE(found.size() == 4);
-  CHECK(found[0].form == device_form::discrete);
+  CHECK(found[0].form == DeviceForm::discrete);
   for (const std::size_t i : {1, 2}) {
     CHECK(found[i].is_part);
     CHECK(found[i].parent == found[0].number);
     CHECK(found[i].name.view() == "NVIDIA A100 MIG 1g.5gb");
-    CHECK(found[i].state == state::ready);
-    CHECK(found[i].memory_kind == memory_kind::dedicated);
+    CHECK(found[i].state == State::ready);
+    CHECK(found[i].memory_kind == MemoryKind::dedicated);
     CHECK(found[i].driver_version.view() == "550.163.01");
     CHECK(found[i].pci_bus_id.empty());
     CHECK(!found[i].driver_index);
@@ -82,16 +82,16 @@ TEST_CASE("instances follow their GPU as devices of their own") {
 }
 
 TEST_CASE("an instance has its own memory") {
-  machine m(two_instances);
+  Machine m(two_instances);
   const auto found = m.devices();
-  const pool p = m.pool(found[1].number);
-  CHECK(p.kind == pool_kind::vram);
+  const Pool p = m.pool(found[1].number);
+  CHECK(p.kind == PoolKind::vram);
   CHECK(p.total == 5 * gib);
   CHECK(p.used == 960 * mib);
 }
 
 TEST_CASE("a process stands under each instance it uses, and never under the GPU") {
-  machine m(two_instances);
+  Machine m(two_instances);
   const auto found = m.devices();
   CHECK(m.processes(found[0].number).empty());
   const auto first = m.processes(found[1].number);
@@ -108,13 +108,13 @@ TEST_CASE("a process stands under each instance it uses, and never under the GPU
 }
 
 TEST_CASE("the own use of a partitioned GPU stands under its instances") {
-  machine m(machine_of(partitioned(instance(1, 0, R"(, "processes":
+  Machine m(machine_of(partitioned(instance(1, 0, R"(, "processes":
                 {"compute": [{"pid": "self", "used": 77, "gi": 1, "ci": 0}]})"))));
   const auto found = m.devices();
-  usage out;
+  Usage out;
   const auto gpu_own = m.process(found[0].number, 7, true, out);
   REQUIRE_FALSE(gpu_own);
-  CHECK(gpu_own.why().code == status::unsupported);
+  CHECK(gpu_own.why().code == Status::unsupported);
   CHECK(gpu_own.why().message.view().find("MIG") != std::string::npos);
   CHECK(!out.used);
 }
@@ -134,17 +134,17 @@ constexpr std::string_view documented[] = {
 };
 
 // Whether a diagnostic of the device refers to the whole GPU, for the field or the metric.
-bool refers_to_whole(const plain_reading& r, slot of, std::uint32_t about, std::uint64_t field) {
-  return std::ranges::any_of(r.about(about), [&](const diagnostic& d) {
+bool refers_to_whole(const PlainReading& r, Slot of, std::uint32_t about, std::uint64_t field) {
+  return std::ranges::any_of(r.about(about), [&](const Diagnostic& d) {
     const bool is_of_field =
         about == subject::metrics ? d.field == field : (d.field & field) == field;
-    return d.device == of && is_of_field && d.why.code == status::unsupported && d.why.lasts &&
+    return d.device == of && is_of_field && d.why.code == Status::unsupported && d.why.lasts &&
            d.why.message.view().find("whole GPU") != std::string_view::npos;
   });
 }
 
 TEST_CASE("no value of the whole GPU is given to an instance, though the driver returns it") {
-  machine m(machine_of(
+  Machine m(machine_of(
       gpu(1, every_value + (R"(, "processes": {"compute": [{"pid": 100, "used": "1 GiB"}]},
           "process_utilization": [{"pid": 100, "age_ms": 10, "sm": 50}],
           "accounts": [{"pid": 100, "most": "2 GiB", "running": true}],
@@ -152,29 +152,29 @@ TEST_CASE("no value of the whole GPU is given to an instance, though the driver 
                             instance(1, 0) + "]}"))));
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
-  const slot whole = found[0].number;
-  const slot part = found[1].number;
+  const Slot whole = found[0].number;
+  const Slot part = found[1].number;
 
   const FieldSet present = present_bits(m.telemetry(whole), telemetry_field::all);
-  std::vector<metric> of_whole;
+  std::vector<Metric> of_whole;
   require_ok(m.source().metrics(whole, true, of_whole, m.reading));
   CHECK(of_whole.size() > 40);
   for (const bool quick : {false, true}) {
     require_ok(m.prepare());
     m.reading.quick = quick;
-    hmn::telemetry none;
+    hmn::Telemetry none;
     const auto done = m.source().telemetry(part, telemetry_field::all, none, m.reading);
     REQUIRE_FALSE(done);
-    CHECK(done.why().code == status::unsupported);
+    CHECK(done.why().code == Status::unsupported);
     CHECK(present_bits(none, telemetry_field::all) == 0);
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
       CAPTURE(bit);
       if ((present & bit) != 0) CHECK(refers_to_whole(m.reading, part, subject::telemetry, bit));
     }
-    std::vector<metric> of_part;
+    std::vector<Metric> of_part;
     require_ok(m.source().metrics(part, true, of_part, m.reading));
     CHECK(of_part.empty());
-    for (const metric& each : of_whole) {
+    for (const Metric& each : of_whole) {
       CAPTURE(static_cast<std::uint32_t>(each.id));
       const auto is_of = [&](std::uint64_t metric) {
         return refers_to_whole(m.reading, part, subject::metrics, metric);
@@ -192,23 +192,23 @@ TEST_CASE("no value of the whole GPU is given to an instance, though the driver 
 }
 
 TEST_CASE("an instance's handle is given to no function that has no value of instances") {
-  machine m(machine_of(
+  Machine m(machine_of(
       gpu(1, every_value + (R"(, "processes": {"compute": [{"pid": 100, "used": "1 GiB"}]},
                  "mig": {"mode": 1, "as_gpu": true, "instances": [)" +
                             instance(1, 0) + "]}"))));
-  const slot part = m.devices().at(1).number;
+  const Slot part = m.devices().at(1).number;
   require_ok(m.prepare());
   m.reading.trace = true;
-  pools some;
-  std::vector<metric> none;
-  std::vector<usage> rows;
-  hmn::telemetry nothing;
+  Pools some;
+  std::vector<Metric> none;
+  std::vector<Usage> rows;
+  hmn::Telemetry nothing;
   require_ok(m.source().memory(part, some, m.reading));
   REQUIRE_FALSE(m.source().telemetry(part, telemetry_field::all, nothing, m.reading));
   require_ok(m.source().metrics(part, true, none, m.reading));
   require_ok(m.source().processes(part, rows, m.reading));
   std::size_t traced = 0;
-  for (const diagnostic& d : m.reading.diagnostics) {
+  for (const Diagnostic& d : m.reading.diagnostics) {
     if (d.device != part || (d.notes & note::trace) == 0) continue;
     ++traced;
     const std::string_view text = d.why.message.view();
@@ -219,7 +219,7 @@ TEST_CASE("an instance's handle is given to no function that has no value of ins
 }
 
 TEST_CASE("instances that are made anew are other devices, and handles are not trusted") {
-  machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0))));
+  Machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0))));
   const auto before = m.devices();
   REQUIRE(before.size() == 3);
   m.driver.load(machine_of(partitioned(instance(3, 0) + "," + instance(1, 0))));
@@ -228,14 +228,14 @@ TEST_CASE("instances that are made anew are other devices, and handles are not t
   CHECK(after[1].uuid.view() == "MIG-3-0");
   CHECK(after[1].number == 3);
   CHECK(after[2].number == before[1].number);
-  pools none;
+  Pools none;
   const auto gone = m.memory(before[2].number, none);
   REQUIRE_FALSE(gone);
-  CHECK(gone.why().code == status::device_lost);
+  CHECK(gone.why().code == Status::device_lost);
 }
 
 TEST_CASE("MIG that is switched off leaves the GPU alone") {
-  machine m(machine_of(gpu(1, R"("processes": {"compute": [{"pid": 100, "used": 1}]},
+  Machine m(machine_of(gpu(1, R"("processes": {"compute": [{"pid": 100, "used": 1}]},
                                  "mig": {"mode": 0, "pending": 1, "max": 7, "instances": []})")));
   CHECK(m.devices().size() == 1);
   CHECK(m.processes().size() == 1);
@@ -243,35 +243,35 @@ TEST_CASE("MIG that is switched off leaves the GPU alone") {
 }
 
 TEST_CASE("a GPU whose whole memory is not for this user still has its instances'") {
-  machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
+  Machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
                 {"nvmlDeviceGetMemoryInfo*": "NO_PERMISSION"})")));
   const auto found = m.devices();
   REQUIRE(found.size() == 2);
-  CHECK(found[1].memory_kind == memory_kind::dedicated);
-  pools none;
+  CHECK(found[1].memory_kind == MemoryKind::dedicated);
+  Pools none;
   const auto whole = m.memory(found[0].number, none);
   REQUIRE_FALSE(whole);
-  CHECK(whole.why().code == status::permission);
+  CHECK(whole.why().code == Status::permission);
   CHECK(m.pool(found[1].number).total == 5 * gib);
 }
 
 TEST_CASE("a partitioned GPU without figures is not taken for one that shares the host's RAM") {
-  machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
+  Machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
                 {"nvmlDeviceGetMemoryInfo*": "NOT_SUPPORTED"})")));
-  pools none;
+  Pools none;
   const auto done = m.memory(m.devices().at(0).number, none);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::unsupported);
+  CHECK(done.why().code == Status::unsupported);
 }
 
 TEST_CASE("an instance that this user may not see costs itself alone") {
-  machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0)),
+  Machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0)),
                        R"("rules": [{"call": "nvmlDeviceGetMigDeviceHandleByIndex", "from": 2,
                                      "times": 1, "result": "NO_PERMISSION"}])"));
   const auto found = m.devices();
   CHECK(found.size() == 2);
   const auto said = m.reading.about(subject::devices);
   REQUIRE(said.size() == 1);
-  CHECK(said[0].why.code == status::permission);
+  CHECK(said[0].why.code == Status::permission);
   CHECK(said[0].device == found[0].number);
 }

@@ -22,25 +22,25 @@ std::string listing(const char* compute, const char* more = "") {
 const std::string host_pids = listing(R"([{"pid": 3999999, "used": 300}])");
 const std::string empty_lists = listing("[]");
 
-result<void> own(machine& m, usage& out) {
+Result<void> own(Machine& m, Usage& out) {
   return m.process(0, own_pid, true, out);
 }
 
-void check_zero(machine& m) {
-  usage out;
+void check_zero(Machine& m) {
+  Usage out;
   require_ok(own(m, out));
   CHECK(out.used == 0);
   CHECK(out.allocated == 0);
-  CHECK(out.accounting == accounting::allocated);
+  CHECK(out.accounting == Accounting::allocated);
   CHECK(out.pid == own_pid);
-  CHECK(out.from == source::nvml);
+  CHECK(out.from == Source::nvml);
 }
 
-void check_unknown(machine& m) {
-  usage out;
+void check_unknown(Machine& m) {
+  Usage out;
   const auto done = own(m, out);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::no_source);
+  CHECK(done.why().code == Status::no_source);
   CHECK(done.why().message.view().find("PID namespace") != std::string::npos);
   CHECK(!out.used);
 }
@@ -48,8 +48,8 @@ void check_unknown(machine& m) {
 }  // namespace
 
 TEST_CASE("the own figure stops at the first list that holds the caller") {
-  machine m(listing(R"([{"pid": 7, "used": 5}, {"pid": "self", "used": "1 GiB"}])"));
-  usage out;
+  Machine m(listing(R"([{"pid": 7, "used": 5}, {"pid": "self", "used": "1 GiB"}])"));
+  Usage out;
   require_ok(own(m, out));
   CHECK(out.used == gib);
   CHECK(out.kinds == usage_kind::compute);
@@ -58,21 +58,21 @@ TEST_CASE("the own figure stops at the first list that holds the caller") {
 }
 
 TEST_CASE("the graphics list is the last to be asked") {
-  machine m(one_gpu(R"("processes": {"mps": [{"pid": "self", "used": 7}], "compute": []})"));
-  usage out;
+  Machine m(one_gpu(R"("processes": {"mps": [{"pid": "self", "used": 7}], "compute": []})"));
+  Usage out;
   require_ok(own(m, out));
   CHECK(out.used == 7);
   CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == 0);
   m.driver.load(one_gpu(R"("processes": {"graphics": [{"pid": "self", "used": 9}]})"));
-  usage graphics;
+  Usage graphics;
   require_ok(own(m, graphics));
   CHECK(graphics.used == 9);
   CHECK(graphics.kinds == usage_kind::graphics);
 }
 
 TEST_CASE("a figure that the driver does not tell is absent, with a remark") {
-  machine m(listing(R"([{"pid": "self"}])"));
-  usage out;
+  Machine m(listing(R"([{"pid": "self"}])"));
+  Usage out;
   require_ok(own(m, out));
   CHECK(!out.used);
   const auto said = m.reading.about(subject::self);
@@ -82,13 +82,13 @@ TEST_CASE("a figure that the driver does not tell is absent, with a remark") {
 }
 
 TEST_CASE("in the initial PID namespace whoever is not listed uses nothing") {
-  machine m(host_pids);
+  Machine m(host_pids);
   m.add_self({"/dev/nvidia0", "/dev/nvidia-uvm"}, initial_namespace);
   check_zero(m);
 }
 
 TEST_CASE("a caller without a GPU descriptor uses nothing, wherever it runs") {
-  machine m(host_pids);
+  Machine m(host_pids);
   m.add_self({"/dev/null", "socket:[12]", "/dev/shm/nvidia0"}, other_namespace);
   check_zero(m);
 }
@@ -98,7 +98,7 @@ TEST_CASE("host pids read in a container say nothing about a caller that holds a
        {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-modeset", "/dev/dxg",
         "/dev/nvhost-ctrl-gpu", "/dev/nvmap", "/dev/dri/renderD128", "/dev/nvidia-uvm (deleted)"}) {
     CAPTURE(node);
-    machine m(host_pids);
+    Machine m(host_pids);
     m.add_self({"/dev/null", node}, other_namespace);
     check_unknown(m);
     m.restart();
@@ -108,7 +108,7 @@ TEST_CASE("host pids read in a container say nothing about a caller that holds a
 }
 
 TEST_CASE("a row of the caller's namespace that really holds a GPU makes the list one of it") {
-  machine m(listing(R"([{"pid": 3999998, "used": 5}])"));
+  Machine m(listing(R"([{"pid": 3999998, "used": 5}])"));
   m.add_self({"/dev/nvidia-uvm"}, other_namespace);
   SUBCASE("a process of that number that holds a GPU") {
     m.add_process(neighbour, {"/dev/null", "/dev/nvidia0"});
@@ -130,7 +130,7 @@ TEST_CASE("a row of the caller's namespace that really holds a GPU makes the lis
 
 // The driver takes milliseconds for the graphics list.
 TEST_CASE("a caller that no list holds has each list read once") {
-  machine m(host_pids);
+  Machine m(host_pids);
   m.add_self({"/dev/nvidia0"}, other_namespace);
   check_unknown(m);
   CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") == 1);
@@ -142,7 +142,7 @@ TEST_CASE("a caller that no list holds has each list read once") {
 TEST_CASE("a row of any list may be of the caller's namespace") {
   for (const char* list : {"compute", "mps", "graphics"}) {
     CAPTURE(list);
-    machine m(one_gpu(R"("processes": {"compute": [], "graphics": [], ")" + std::string(list) +
+    Machine m(one_gpu(R"("processes": {"compute": [], "graphics": [], ")" + std::string(list) +
                       R"(": [{"pid": 3999998, "used": 5}]})"));
     m.add_self({"/dev/nvidia-uvm"}, other_namespace);
     m.add_process(neighbour, {"/dev/nvidia0"});
@@ -151,12 +151,12 @@ TEST_CASE("a row of any list may be of the caller's namespace") {
 }
 
 TEST_CASE("a list that was not read lets nothing be said") {
-  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": "UNKNOWN"})"));
+  Machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": "UNKNOWN"})"));
   m.add_self({"/dev/nvidia0"}, initial_namespace);
-  usage out;
+  Usage out;
   const auto done = own(m, out);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::backend);
+  CHECK(done.why().code == Status::backend);
   CHECK(done.why().native.code == nvml::unknown);
   m.add_self({"/dev/null"}, initial_namespace);
   m.restart();
@@ -165,18 +165,18 @@ TEST_CASE("a list that was not read lets nothing be said") {
 
 // The clients of MPS are in the compute list as well.
 TEST_CASE("a device that has no MPS list has nobody in it") {
-  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetMPSComputeRunningProcesses*": 3})"));
+  Machine m(listing("[]", R"(, "results": {"nvmlDeviceGetMPSComputeRunningProcesses*": 3})"));
   m.add_self({"/dev/nvidia0"}, initial_namespace);
   check_zero(m);
 }
 
 TEST_CASE("a device without a graphics list cannot say who does not use it") {
-  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 3})"));
+  Machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 3})"));
   m.add_self({"/dev/nvidia0"}, initial_namespace);
-  usage out;
+  Usage out;
   const auto done = own(m, out);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::unsupported);
+  CHECK(done.why().code == Status::unsupported);
   CHECK(done.why().message.view().find("Graphics") != std::string::npos);
   CHECK(!out.used);
   CHECK_FALSE(m.process(0, 12345, false, out));
@@ -191,45 +191,45 @@ TEST_CASE("impossible lists prove no zero") {
         R"([{"pid": 4294967295, "used": 5}])", R"({"rows": [{"pid": 7, "used": 1}], "claim": 5})",
         R"({"rows": [{"pid": 7, "used": 1}], "always_insufficient": true})"}) {
     CAPTURE(list);
-    machine m(listing(list));
+    Machine m(listing(list));
     m.add_self({"/dev/nvidia0"}, initial_namespace);
-    usage out;
+    Usage out;
     CHECK_FALSE(own(m, out));
     CHECK(!out.used);
   }
 }
 
 TEST_CASE("a device that lists nothing at all cannot say who does not use it") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.add_self({"/dev/nvidia0"}, initial_namespace);
-  usage out;
+  Usage out;
   const auto done = own(m, out);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::unsupported);
+  CHECK(done.why().code == Status::unsupported);
   CHECK(!out.used);
 }
 
 TEST_CASE("another process that no list holds is no process of the device") {
-  machine m(host_pids);
-  usage out;
+  Machine m(host_pids);
+  Usage out;
   const auto done = m.process(0, 12345, false, out);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::no_process);
-  usage listed;
+  CHECK(done.why().code == Status::no_process);
+  Usage listed;
   require_ok(m.process(0, host_pid, false, listed));
   CHECK(listed.used == 300);
 }
 
 TEST_CASE("a process is not called absent from a list that was refused") {
-  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 4})"));
-  usage out;
+  Machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 4})"));
+  Usage out;
   const auto done = m.process(0, 12345, false, out);
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::permission);
+  CHECK(done.why().code == Status::permission);
 }
 
 TEST_CASE("rows of another PID namespace are marked") {
-  machine m(listing(R"([{"pid": 3999999, "used": 1}, {"pid": 3999998, "used": 2}])"));
+  Machine m(listing(R"([{"pid": 3999999, "used": 1}, {"pid": 3999998, "used": 2}])"));
   m.add_process(neighbour, {"/dev/null"});
   const auto notes = [&] {
     std::uint32_t all[2] = {};

@@ -11,7 +11,7 @@
 #include "fake_tree.hpp"
 #include "platform/file.hpp"
 
-using hmn::nvml::pid_trust;
+using hmn::nvml::PidTrust;
 
 namespace {
 
@@ -35,7 +35,7 @@ int try_nodes(bool is_held_before) {
   const int below = open_node("/dev/other");
   const int high = fcntl(below, F_DUPFD_CLOEXEC, below + 5);  // free numbers are between
   if (high < 0 || (is_held_before && dup2(open_node("/dev/nvidia0"), high + 1) < 0)) return cannot;
-  pid_trust trust("/proc");
+  PidTrust trust("/proc");
   trust.before_opening();
   // Closed again, as a library's own files are, before the last of the driver's.
   const int passing = open_node("/dev/other");
@@ -50,11 +50,11 @@ int try_nodes(bool is_held_before) {
 }  // namespace
 
 TEST_CASE("what NVML opens is not the caller's, what the caller holds is") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   const int lowest = hmn::platform::lowest_free_descriptor();
   REQUIRE(lowest > 2);
   tree.link(descriptor(0), "/dev/null");
-  pid_trust trust(tree.proc());
+  PidTrust trust(tree.proc());
   SUBCASE("opened by NVML") {
     trust.before_opening();
     tree.link(descriptor(lowest), "/dev/nvidiactl");
@@ -104,9 +104,9 @@ TEST_CASE("the running system: descriptors of NVML and of the caller, with free 
 }
 
 TEST_CASE("what is found holds for a reading, a descriptor until it is closed") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.link(descriptor(0), "/dev/null");
-  pid_trust trust(tree.proc());
+  PidTrust trust(tree.proc());
   trust.begin_reading();
   CHECK(trust.holds_no_gpu());
   tree.link(descriptor(9), "/dev/nvidia-uvm");

@@ -9,7 +9,7 @@ using namespace hmn::nvml;
 
 namespace {
 
-struct row {
+struct Row {
   std::uint32_t pid;
   std::uint64_t used;
   std::uint32_t gi = no_instance;
@@ -17,7 +17,7 @@ struct row {
 };
 
 // As a driver fills it: what a row does not have stays untouched.
-std::vector<std::byte> buffer_of(const std::vector<row>& rows, std::size_t row_size,
+std::vector<std::byte> buffer_of(const std::vector<Row>& rows, std::size_t row_size,
                                  std::size_t capacity = 64) {
   std::vector<std::byte> buffer(capacity * largest_row, untouched);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -34,7 +34,7 @@ std::vector<std::byte> buffer_of(const std::vector<row>& rows, std::size_t row_s
 
 constexpr std::uint64_t list_gib = 1ULL << 30;
 
-const std::vector<std::vector<row>> known_lists{
+const std::vector<std::vector<Row>> known_lists{
     {{4242, list_gib}},
     {{7, 2097152}},
     {{7, 4096}, {8, 4096}},
@@ -70,21 +70,21 @@ TEST_CASE("every row is decoded under its own layout") {
     for (const std::size_t row_size : {16, 24, 32}) {
       const auto buffer = buffer_of(rows, row_size);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        listed_process read;
+        ListedProcess read;
         REQUIRE(decode_row(buffer, i, row_size, read));
         CHECK(read.pid == rows[i].pid);
         CHECK(read.used == rows[i].used);
         CHECK(read.gpu_instance == (row_size == 16 ? no_instance : rows[i].gi));
         CHECK(read.compute_instance == (row_size == 16 ? no_instance : rows[i].ci));
       }
-      listed_process beyond;
+      ListedProcess beyond;
       CHECK_FALSE(decode_row(buffer, rows.size(), row_size, beyond));
     }
   }
 }
 
 TEST_CASE("rows that a driver counts and does not write do not change the layout") {
-  const std::vector<row> rows{{4242, list_gib}, {4243, 2 * list_gib}};
+  const std::vector<Row> rows{{4242, list_gib}, {4243, 2 * list_gib}};
   for (const std::size_t row_size : {24, 32}) {
     const auto guess = detect_row_size(buffer_of(rows, row_size), 200, 24);
     CHECK(guess.row_size == row_size);
@@ -92,7 +92,7 @@ TEST_CASE("rows that a driver counts and does not write do not change the layout
 }
 
 TEST_CASE("a driver that clears the whole buffer first is read by what the rows can be") {
-  const std::vector<row> rows{{4242, list_gib}, {4243, 2 * list_gib}, {4244, 3 * list_gib}};
+  const std::vector<Row> rows{{4242, list_gib}, {4243, 2 * list_gib}, {4244, 3 * list_gib}};
   for (const std::size_t row_size : {24, 32}) {
     auto buffer = buffer_of(rows, row_size);
     for (std::size_t i = rows.size() * row_size; i < buffer.size(); ++i) buffer[i] = std::byte{0};
@@ -105,6 +105,6 @@ TEST_CASE("an untouched buffer tells nothing") {
   CHECK(detect_row_size(buffer, 3, 24).row_size == 0);
   CHECK(detect_row_size({}, 3, 24).row_size == 0);
   CHECK(detect_row_size(buffer_of({{1, 1}}, 24), 0, 24).row_size == 0);
-  listed_process read;
+  ListedProcess read;
   CHECK_FALSE(decode_row({}, 0, 24, read));
 }

@@ -17,7 +17,7 @@ constexpr std::uint64_t rest_second = platform::ns_per_second;
 constexpr std::uint64_t patience = 2 * rest_second;
 
 // Readings once a rest_second from `now` on, until a rest is due; false: none within a minute.
-bool read_until_due(idle::backoff& r, std::uint64_t& now) {
+bool read_until_due(idle::Backoff& r, std::uint64_t& now) {
   for (int i = 0; i < 60; ++i, now += rest_second) {
     r.begin(now, false);
     if (r.is_on()) return false;
@@ -27,14 +27,14 @@ bool read_until_due(idle::backoff& r, std::uint64_t& now) {
 }
 
 // As long as NVML is left alone, read ten times a rest_second.
-std::uint64_t length_of_rest(idle::backoff& r, std::uint64_t now) {
+std::uint64_t length_of_rest(idle::Backoff& r, std::uint64_t now) {
   const std::uint64_t begun = now;
   for (r.begin(now, false); r.is_on(); r.begin(now += rest_second / 10, false)) {
   }
   return now - begun;
 }
 
-void add_resting_card(const machine& m, const char* control = "auto") {
+void add_resting_card(const Machine& m, const char* control = "auto") {
   hmn_fake::add_pci_device(
       m.tree, {.address = card_address, .power_control = control, .runtime_status = "active"});
 }
@@ -46,7 +46,7 @@ std::string idle_gpu(std::string_view load = R"("gpu": 0, "memory": 0)",
 }
 
 // One reading with its end.
-void read_and_rest(machine& m) {
+void read_and_rest(Machine& m) {
   m.devices();
   m.source().finish(m.reading);
 }
@@ -54,7 +54,7 @@ void read_and_rest(machine& m) {
 }  // namespace
 
 TEST_CASE("a burst of readings is no reason to rest, and lasting ones are") {
-  idle::backoff r(patience);
+  idle::Backoff r(patience);
   std::uint64_t now = 5 * rest_second;
   r.begin(now, false);
   CHECK_FALSE(r.is_due(now));
@@ -78,7 +78,7 @@ TEST_CASE("a rest is as long as the kernel needs, within bounds") {
                {15 * rest_second, 30 * rest_second},
                {100 * rest_second, 60 * rest_second}};
   for (const auto& c : cases) {
-    idle::backoff r(patience);
+    idle::Backoff r(patience);
     std::uint64_t now = rest_second;
     REQUIRE(read_until_due(r, now));
     r.start(now, c.delay);
@@ -87,7 +87,7 @@ TEST_CASE("a rest is as long as the kernel needs, within bounds") {
 }
 
 TEST_CASE("what does not sleep when it is left alone is tried less and less often") {
-  idle::backoff r(patience);
+  idle::Backoff r(patience);
   std::uint64_t now = rest_second;
   const auto minutes_to_next = [&] {
     std::uint64_t waited = 0;
@@ -111,7 +111,7 @@ TEST_CASE("what does not sleep when it is left alone is tried less and less ofte
 }
 
 TEST_CASE("sleep ends a rest") {
-  idle::backoff r(patience);
+  idle::Backoff r(patience);
   std::uint64_t now = rest_second;
   REQUIRE(read_until_due(r, now));
   r.start(now, 0);
@@ -122,34 +122,34 @@ TEST_CASE("sleep ends a rest") {
 }
 
 TEST_CASE("NVML is closed behind a GPU that has nothing to do, and its identity stays") {
-  machine m(idle_gpu());
+  Machine m(idle_gpu());
   m.settings.idle_close_ns = 0;
   add_resting_card(m);
   read_and_rest(m);
   CHECK(m.driver.initialized() == 0);
   const auto done = m.prepare();
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::asleep);
+  CHECK(done.why().code == Status::asleep);
   CHECK(m.source().rests());
-  std::vector<device> found;
+  std::vector<Device> found;
   require_ok(m.list(found));
   REQUIRE(found.size() == 1);
-  CHECK(found[0].state == state::ready);
+  CHECK(found[0].state == State::ready);
   CHECK(found[0].name.view() == "NVIDIA Fake 1");
   const auto said = m.reading.about(subject::devices);
   REQUIRE(said.size() == 1);
   CHECK(said[0].why.message.view().find("left closed for a while") != std::string::npos);
-  pools none;
-  CHECK(m.source().memory(0, none, m.reading).why().code == status::asleep);
+  Pools none;
+  CHECK(m.source().memory(0, none, m.reading).why().code == Status::asleep);
   CHECK(m.driver.calls("nvmlInitWithFlags") == 1);
-  CHECK(m.source().describe(source::nvml).state == state::ready);
+  CHECK(m.source().describe(Source::nvml).state == State::ready);
   SUBCASE("until it sleeps") {
     m.tree.write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
-    CHECK(m.prepare().why().code == status::asleep);
+    CHECK(m.prepare().why().code == Status::asleep);
     CHECK_FALSE(m.source().rests());
     found.clear();
     require_ok(m.list(found));
-    CHECK(found.at(0).state == state::asleep);
+    CHECK(found.at(0).state == State::asleep);
   }
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("a GPU in use is read as often as asked") {
     scenario = idle_gpu();
     may_wake = true;
   }
-  machine m(scenario);
+  Machine m(scenario);
   m.settings.idle_close_ns = 0;
   m.settings.wake_devices = may_wake;
   add_resting_card(m, control);
@@ -187,7 +187,7 @@ TEST_CASE("a GPU in use is read as often as asked") {
 }
 
 TEST_CASE("the kernel's delay is the longest of those that may sleep") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   const auto add = [&](const char* at, const char* control, const char* delay) {
     hmn_fake::add_pci_device(tree,
                              {.address = at, .power_control = control, .runtime_status = "active"});
@@ -197,7 +197,7 @@ TEST_CASE("the kernel's delay is the longest of those that may sleep") {
   add("0000:02:00.0", "auto", "12000\n");
   add("0000:03:00.0", "on", "99000\n");
   add("0000:04:00.0", "auto", "-1\n");
-  nvml::sleep_watch watch(settings_of(tree));
+  nvml::SleepWatch watch(settings_of(tree));
   watch.refresh(rest_second);
   CHECK(watch.longest_delay_ns() == 12 * rest_second);
 }

@@ -25,7 +25,7 @@ std::string library_variant(const char* name) {
   return std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-" + name + "/libnvidia-ml.so.1";
 }
 
-unsigned long long inits(const machine& m) {
+unsigned long long inits(const Machine& m) {
   return m.driver.calls("nvmlInitWithFlags") + m.driver.calls("nvmlInit_v2") +
          m.driver.calls("nvmlInit");
 }
@@ -59,7 +59,7 @@ TEST_CASE("a driver that lists attached GPUs only is initialised at once") {
   for (const auto& [version, is_detached] :
        {std::pair{"580.159.04", false}, {"590.37", true}, {"", true}, {"unknown", true}}) {
     CAPTURE(version);
-    machine m(one_gpu());
+    Machine m(one_gpu());
     m.tree.write("sys/module/nvidia/version", version);
     require_ok(m.prepare());
     CHECK(m.driver.calls("nvmlInitWithFlags") == (is_detached ? 1 : 0));
@@ -68,7 +68,7 @@ TEST_CASE("a driver that lists attached GPUs only is initialised at once") {
 }
 
 TEST_CASE("it is opened once, without attaching, and shut down at the end") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   for (int i = 0; i < 3; ++i) CHECK(m.devices().size() == 1);
   CHECK(m.pool().total.has_value());
   CHECK(inits(m) == 1);
@@ -76,20 +76,20 @@ TEST_CASE("it is opened once, without attaching, and shut down at the end") {
   CHECK(m.driver.initialized() == 1);
   CHECK(m.reading.openings == 1);
   CHECK(m.reading.closings == 1);
-  CHECK(m.source().describe(source::nvml).state == state::ready);
-  CHECK(m.source().describe(source::nvml).version.view() == "550.163.01");
+  CHECK(m.source().describe(Source::nvml).state == State::ready);
+  CHECK(m.source().describe(Source::nvml).version.view() == "550.163.01");
   m.restart();
   CHECK(m.driver.initialized() == 0);
 }
 
 TEST_CASE("without the newer initialisations the older ones serve") {
-  machine m(one_gpu(), library_variant("no_init_with_flags"));
+  Machine m(one_gpu(), library_variant("no_init_with_flags"));
   CHECK(m.devices().size() == 1);
   CHECK(m.driver.calls("nvmlInit_v2") == 1);
 }
 
 TEST_CASE("a driver that counts too few GPUs without attaching is opened with it") {
-  machine m(machine_of(gpu(1) + "," + gpu(2)));
+  Machine m(machine_of(gpu(1) + "," + gpu(2)));
   hmn_fake::add_nvidia_information(m.tree, {.address = "0000:01:00.0", .uuid = uuid_of(1)});
   hmn_fake::add_nvidia_information(m.tree, {.address = "0000:02:00.0", .uuid = uuid_of(2)});
   hmn_fake::add_nvidia_information(m.tree, {.address = "0000:03:00.0", .uuid = uuid_of(3)});
@@ -101,7 +101,7 @@ TEST_CASE("a driver that counts too few GPUs without attaching is opened with it
 
 TEST_CASE("flags that the driver refuses are left out") {
   for (const char* refusal : {"INVALID_ARGUMENT", "NOT_SUPPORTED", "GPU_NOT_FOUND"}) {
-    machine m(one_gpu("", R"("rules": [{"call": "nvmlInitWithFlags", "result": ")" +
+    Machine m(one_gpu("", R"("rules": [{"call": "nvmlInitWithFlags", "result": ")" +
                               std::string(refusal) + "\"}]"));
     CHECK(m.devices().size() == 1);
     CHECK(m.driver.calls("nvmlInit_v2") == 1);
@@ -109,31 +109,31 @@ TEST_CASE("flags that the driver refuses are left out") {
 }
 
 TEST_CASE("a failed opening has its code, a sentence, and is tried again a second later") {
-  struct expectation {
+  struct Expectation {
     int code;
-    status means;
+    Status means;
     const char* advice;
   };
-  for (const expectation& e :
-       {expectation{9, status::no_source, "modprobe nvidia"},
-        expectation{18, status::backend, "reload the nvidia modules or reboot"},
-        expectation{4, status::permission, "run as root"},
-        expectation{12, status::no_source, "reinstall"},
-        expectation{17, status::permission, "/dev/nvidia*"},
-        expectation{27, status::backend, "try again"},
-        expectation{999, status::backend, "dmesg"}}) {
+  for (const Expectation& e :
+       {Expectation{9, Status::no_source, "modprobe nvidia"},
+        Expectation{18, Status::backend, "reload the nvidia modules or reboot"},
+        Expectation{4, Status::permission, "run as root"},
+        Expectation{12, Status::no_source, "reinstall"},
+        Expectation{17, Status::permission, "/dev/nvidia*"},
+        Expectation{27, Status::backend, "try again"},
+        Expectation{999, Status::backend, "dmesg"}}) {
     CAPTURE(e.code);
-    machine m(one_gpu(
+    Machine m(one_gpu(
         "", R"("rules": [{"call": "nvmlInit*", "result": )" + std::to_string(e.code) + "}]"));
-    const moment_of_opening opening;
+    const MomentOfOpening opening;
     const auto done = m.prepare();
     REQUIRE_FALSE(done);
     CHECK(done.why().code == e.means);
-    CHECK(done.why().from == source::nvml);
-    CHECK(done.why().native.domain == native_domain::nvml);
+    CHECK(done.why().from == Source::nvml);
+    CHECK(done.why().native.domain == NativeDomain::nvml);
     CHECK(done.why().native.code == e.code);
     CHECK(done.why().message.view().find(e.advice) != std::string::npos);
-    CHECK(m.source().describe(source::nvml).why.native.code == e.code);
+    CHECK(m.source().describe(Source::nvml).why.native.code == e.code);
     CHECK_FALSE(m.prepare());
     CHECK_FALSE(m.prepare());
     CHECK((inits(m) == 1 || !opening.is_recent()));
@@ -142,7 +142,7 @@ TEST_CASE("a failed opening has its code, a sentence, and is tried again a secon
 }
 
 TEST_CASE("what was repaired meanwhile is found at the next try") {
-  const hmn_fake::tree folder;
+  const hmn_fake::Tree folder;
   const std::string path = folder.path("libnvidia-ml.so.1");
   setenv("FAKE_NVML_SCENARIO", folder.path("scenario.json").c_str(), 1);
   folder.write("scenario.json", one_gpu("", R"("rules": [{"call": "nvmlInit*", "result": 18}])"));
@@ -150,13 +150,13 @@ TEST_CASE("what was repaired meanwhile is found at the next try") {
   std::filesystem::copy_file(HMN_FAKE_NVML, older);
   std::filesystem::rename(older, path);
 
-  settings s = settings_of(folder);
+  Settings s = settings_of(folder);
   s.nvml_path = path;
-  plain_reading r;
-  machine unused(one_gpu());
+  PlainReading r;
+  Machine unused(one_gpu());
   unused.settings = s;
-  device_source& source = unused.source();
-  const moment_of_opening opening;
+  DeviceSource& source = unused.source();
+  const MomentOfOpening opening;
   REQUIRE_FALSE(source.prepare(r));
   CHECK_FALSE(is_mapped(path));
 
@@ -176,11 +176,11 @@ TEST_CASE("what was repaired meanwhile is found at the next try") {
 
 // What NVML knows of the kernel driver is the parent's, and so is what its destructors would end.
 TEST_CASE("a forked child neither ends its parent's session nor unloads the library") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   const std::string path = m.tree.path("libnvidia-ml.so.1");
   std::filesystem::copy_file(HMN_FAKE_NVML, path);
   m.settings.nvml_path = path;
-  std::optional<fake_nvml> driver(path);
+  std::optional<FakeNvml> driver(path);
   driver->load(one_gpu());
   CHECK(m.devices().size() == 1);
   CHECK(holds_in_a_child([&] {
@@ -197,7 +197,7 @@ TEST_CASE("a forked child neither ends its parent's session nor unloads the libr
 }
 
 TEST_CASE("a driver that is updated under the program is found with its new library") {
-  const hmn_fake::tree folder;
+  const hmn_fake::Tree folder;
   const std::string path = folder.path("libnvidia-ml.so.1");
   const auto install = [&] {
     const std::string next = folder.path("next.so");
@@ -205,7 +205,7 @@ TEST_CASE("a driver that is updated under the program is found with its new libr
     std::filesystem::rename(next, path);
   };
   install();
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.settings.nvml_path = path;
   setenv("FAKE_NVML_SCENARIO", folder.path("scenario.json").c_str(), 1);
   folder.write("scenario.json", one_gpu());
@@ -213,10 +213,10 @@ TEST_CASE("a driver that is updated under the program is found with its new libr
 
   install();
   {
-    const fake_nvml older(path);  // the one that the source has loaded
+    const FakeNvml older(path);  // the one that the source has loaded
     older.load(one_gpu("", R"("rules": [{"call": "nvmlInit*", "result": 18}])"));
     older.driver_reload();
-    pools none;
+    Pools none;
     const auto done = m.memory(0, none);
     REQUIRE_FALSE(done);
     CHECK(done.why().native.code == nvml::version_mismatch);
@@ -233,30 +233,30 @@ TEST_CASE("a driver that is updated under the program is found with its new libr
 }
 
 TEST_CASE("a library that is not there is no source, in the loader's words") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.settings.nvml_path = m.tree.path("none/libnvidia-ml.so.1");
   require_ok(m.source().probe());
   const auto done = m.prepare();
   REQUIRE_FALSE(done);
-  CHECK(done.why().code == status::no_source);
+  CHECK(done.why().code == Status::no_source);
   CHECK(done.why().message.view().find("none/libnvidia-ml.so.1") != std::string::npos);
   CHECK(done.why().message.view().find("No such file") != std::string::npos);
-  CHECK(m.source().describe(source::nvml).state == state::absent);
+  CHECK(m.source().describe(Source::nvml).state == State::absent);
 }
 
 TEST_CASE("a file that is no library, and a library that is not NVML") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.tree.write("text.so", "not a library");
   m.settings.nvml_path = m.tree.path("text.so");
   const auto text = m.prepare();
   REQUIRE_FALSE(text);
-  CHECK(text.why().code == status::backend);
+  CHECK(text.why().code == Status::backend);
   CHECK(text.why().message.view().find("text.so") != std::string::npos);
   m.restart();
   m.settings.nvml_path = "libm.so.6";
   const auto other = m.prepare();
   REQUIRE_FALSE(other);
-  CHECK(other.why().code == status::backend);
+  CHECK(other.why().code == Status::backend);
   CHECK(other.why().message.view().find("nvmlInit") != std::string::npos);
 }
 
@@ -265,13 +265,13 @@ TEST_CASE("without any sign of an NVIDIA GPU there is none") {
     MESSAGE("skipped: this machine has one");
     return;
   }
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.settings.nvml_path.clear();
   const auto none = m.source().probe();
   REQUIRE_FALSE(none);
-  CHECK(none.why().code == status::no_source);
+  CHECK(none.why().code == Status::no_source);
   CHECK(none.why().message.view().find("no NVIDIA GPU") != std::string::npos);
-  CHECK(m.source().describe(source::nvml).state == state::absent);
+  CHECK(m.source().describe(Source::nvml).state == State::absent);
   m.restart();
   SUBCASE("a card on the bus") {
     hmn_fake::add_pci_device(m.tree, {.address = "0000:01:00.0"});
@@ -286,9 +286,9 @@ TEST_CASE("without any sign of an NVIDIA GPU there is none") {
 }
 
 TEST_CASE("a card without its driver has a sentence that says what to install") {
-  const hmn_fake::tree tree;
-  settings s = settings_of(tree);
-  hmn_fake::pci_device card{.address = "0000:41:00.0"};
+  const hmn_fake::Tree tree;
+  Settings s = settings_of(tree);
+  hmn_fake::PciDevice card{.address = "0000:41:00.0"};
   const char* advice = "install NVIDIA's driver";
   SUBCASE("no driver") {}
   SUBCASE("nouveau") {
@@ -306,20 +306,20 @@ TEST_CASE("a card without its driver has a sentence that says what to install") 
   hmn_fake::add_pci_device(tree, card);
   const auto source = make_nvml(s);
   require_ok(source->probe());
-  plain_reading r;
+  PlainReading r;
   const auto done = source->prepare(r);
-  if (done || done.why().native.domain == native_domain::nvml) {
+  if (done || done.why().native.domain == NativeDomain::nvml) {
     MESSAGE("skipped: this machine has the library");
     return;
   }
-  CHECK(done.why().code == status::no_source);
+  CHECK(done.why().code == Status::no_source);
   CHECK(done.why().message.view().size() < 256);
   CHECK(done.why().message.view().find("0000:41:00.0") != std::string::npos);
   CHECK(done.why().message.view().find(advice) != std::string::npos);
 }
 
 TEST_CASE("a reloaded driver is opened again within the reading, and slots hold") {
-  machine m(machine_of(gpu(1) + "," + gpu(2)));
+  Machine m(machine_of(gpu(1) + "," + gpu(2)));
   const auto before = m.devices();
   SUBCASE("seen by the list") {
     m.driver.driver_reload();
@@ -328,7 +328,7 @@ TEST_CASE("a reloaded driver is opened again within the reading, and slots hold"
     for (std::size_t i = 0; i < 2; ++i) {
       CHECK(after[i].number == before[i].number);
       CHECK(after[i].uuid == before[i].uuid);
-      CHECK(after[i].state == state::ready);
+      CHECK(after[i].state == State::ready);
     }
   }
   SUBCASE("seen by a value") {
@@ -356,11 +356,11 @@ TEST_CASE("a reloaded driver is opened again within the reading, and slots hold"
 }
 
 TEST_CASE("a driver that stays unusable after a reload is a failure, not a loop") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.devices();
   m.driver.load(one_gpu("", R"("rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED"}])"));
-  pools none;
-  const moment_of_opening opening;
+  Pools none;
+  const MomentOfOpening opening;
   const auto done = m.memory(0, none);
   REQUIRE_FALSE(done);
   CHECK(done.why().native.code == nvml::uninitialized);
@@ -370,7 +370,7 @@ TEST_CASE("a driver that stays unusable after a reload is a failure, not a loop"
 }
 
 TEST_CASE("a GPU that appears on the bus is found though NVML was open") {
-  machine m(machine_of(gpu(1)));
+  Machine m(machine_of(gpu(1)));
   hmn_fake::add_nvidia_information(m.tree, {.address = "0000:01:00.0", .uuid = uuid_of(1)});
   CHECK(m.devices().size() == 1);
   m.driver.load(machine_of(gpu(1) + "," + gpu(2)));

@@ -33,9 +33,9 @@ const std::string scenario = machine_of(gpu(1, full) + "," + gpu(2, split));
 
 // A copy of the fake driver in which dlsym does not find one symbol: its name is changed in the
 // string table that the loader compares with.
-class maimed_driver {
+class MaimedDriver {
  public:
-  explicit maimed_driver(const std::string& path) : path_(path) {
+  explicit MaimedDriver(const std::string& path) : path_(path) {
     std::filesystem::copy_file(HMN_FAKE_NVML, path);
     std::ifstream in(path, std::ios::binary);
     image_.assign(std::istreambuf_iterator<char>(in), {});
@@ -71,18 +71,18 @@ class maimed_driver {
   std::string image_;
 };
 
-using values = std::map<std::string, std::string>;
+using Values = std::map<std::string, std::string>;
 
 template <class T>
-void put(values& all, const std::string& key, const std::optional<T>& value) {
+void put(Values& all, const std::string& key, const std::optional<T>& value) {
   if (value) all[key] = std::to_string(*value);
 }
 
-void put(values& all, const std::string& key, std::string_view text) {
+void put(Values& all, const std::string& key, std::string_view text) {
   if (!text.empty()) all[key] = text;
 }
 
-void put_device(values& all, const device& d) {
+void put_device(Values& all, const Device& d) {
   const std::string at = std::to_string(d.number) + ".";
   put(all, at + "name", d.name.view());
   put(all, at + "uuid", d.uuid.view());
@@ -98,7 +98,7 @@ void put_device(values& all, const device& d) {
   all[at + "memory kind"] = std::to_string(static_cast<int>(d.memory_kind));
 }
 
-void put_telemetry(values& all, const hmn::telemetry& t) {
+void put_telemetry(Values& all, const hmn::Telemetry& t) {
   put(all, "gpu busy", t.gpu_busy_percent);
   put(all, "memory busy", t.memory_busy_percent);
   put(all, "encoder", t.encoder_busy_percent);
@@ -117,39 +117,39 @@ void put_telemetry(values& all, const hmn::telemetry& t) {
   put(all, "throttle", t.throttle);
 }
 
-values read_all(const std::string& path) {
-  machine m(scenario, path);
-  values all;
-  for (const device& d : m.devices()) put_device(all, d);
-  pools memory;
+Values read_all(const std::string& path) {
+  Machine m(scenario, path);
+  Values all;
+  for (const Device& d : m.devices()) put_device(all, d);
+  Pools memory;
   if (m.memory(0, memory)) {
-    for (const pool& p : memory.all()) {
+    for (const Pool& p : memory.all()) {
       put(all, "total", p.total);
       put(all, "free", p.free);
       put(all, "used", p.used);
       put(all, "reserved", p.reserved);
     }
   }
-  hmn::telemetry t;
+  hmn::Telemetry t;
   if (m.source().telemetry(0, telemetry_field::all, t, m.reading)) put_telemetry(all, t);
-  std::vector<metric> numbers;
+  std::vector<Metric> numbers;
   require_ok(m.source().metrics(0, false, numbers, m.reading));
-  for (const metric& one : numbers) {
-    if (one.id == metric_id::last_fault) put(all, "last fault", one.count);
+  for (const Metric& one : numbers) {
+    if (one.id == MetricId::last_fault) put(all, "last fault", one.count);
   }
-  std::vector<usage> rows;
+  std::vector<Usage> rows;
   if (m.source().processes(0, rows, m.reading)) {
-    for (const usage& u : rows) put(all, "pid " + std::to_string(u.pid), u.used);
+    for (const Usage& u : rows) put(all, "pid " + std::to_string(u.pid), u.used);
   }
-  for (const diagnostic& d : m.reading.about()) {
-    CHECK(d.why.code == status::unsupported);
+  for (const Diagnostic& d : m.reading.about()) {
+    CHECK(d.why.code == Status::unsupported);
     CHECK(d.why.message.view().size() < 256);
   }
   return all;
 }
 
 // What differs from the full driver's values; "+" where a value came instead.
-std::set<std::string> lost(const values& full_values, const values& now) {
+std::set<std::string> lost(const Values& full_values, const Values& now) {
   std::set<std::string> keys;
   for (const auto& [key, value] : full_values) {
     const auto found = now.find(key);
@@ -168,7 +168,7 @@ std::string listed(const std::set<std::string>& keys) {
   return all;
 }
 
-struct expectation {
+struct Expectation {
   const char* symbol;
   std::set<std::string> costs;
 };
@@ -177,7 +177,7 @@ const std::set<std::string> all_of_mig{"2.name",     "2.uuid",       "2.driver",
                                        "2.cuda",     "2.form",       "2.memory kind",
                                        "2.instance", "2.capability", "2.architecture"};
 
-const expectation expectations[] = {
+const Expectation expectations[] = {
     {"nvmlInitWithFlags", {}},
     {"nvmlInit_v2", {}},
     {"nvmlInit", {}},
@@ -235,14 +235,14 @@ const expectation expectations[] = {
 }  // namespace
 
 TEST_CASE("a missing function costs its own value") {
-  const hmn_fake::tree folder;
-  const values whole = read_all(HMN_FAKE_NVML);
+  const hmn_fake::Tree folder;
+  const Values whole = read_all(HMN_FAKE_NVML);
   REQUIRE(whole.contains("memory temperature"));
   REQUIRE(whole.contains("2.instance"));
   REQUIRE(whole.at("last fault") == "79");
   const std::string path = folder.path("libnvidia-ml.so.1");
-  const maimed_driver driver(path);
-  for (const expectation& e : expectations) {
+  const MaimedDriver driver(path);
+  for (const Expectation& e : expectations) {
     const std::string symbol = e.symbol;
     CAPTURE(symbol);
     driver.hide(symbol);
@@ -253,7 +253,7 @@ TEST_CASE("a missing function costs its own value") {
 }
 
 TEST_CASE("with initialisation and identity alone the devices are still known") {
-  const values some =
+  const Values some =
       read_all(std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-init_only/libnvidia-ml.so.1");
   CHECK(some.contains("0.name"));
   CHECK(some.contains("0.uuid"));

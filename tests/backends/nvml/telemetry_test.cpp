@@ -17,17 +17,17 @@ constexpr std::uint32_t never_reported = field::hotspot_celsius | field::fan_rpm
                                          field::pcie_rx_bytes | field::pcie_tx_bytes |
                                          field::window_ns;
 
-FieldSet missing(const plain_reading& r) {
+FieldSet missing(const PlainReading& r) {
   FieldSet bits = 0;
-  for (const diagnostic& d : r.about(subject::telemetry)) bits |= d.field;
+  for (const Diagnostic& d : r.about(subject::telemetry)) bits |= d.field;
   return bits;
 }
 
 }  // namespace
 
 TEST_CASE("each value is told in its unit") {
-  machine m(one_gpu(every_value));
-  const hmn::telemetry t = m.telemetry();
+  Machine m(one_gpu(every_value));
+  const hmn::Telemetry t = m.telemetry();
   CHECK(t.gpu_busy_percent == 64.0);
   CHECK(t.memory_busy_percent == 12.0);
   CHECK(t.encoder_busy_percent == 7.0);
@@ -44,16 +44,16 @@ TEST_CASE("each value is told in its unit") {
   CHECK(t.pcie_generation == 4);
   CHECK(t.pcie_width == 16);
   CHECK(t.throttle == throttle::power);
-  CHECK(t.from == source::nvml);
-  CHECK(t.sources == 1ULL << static_cast<unsigned>(source::nvml));
+  CHECK(t.from == Source::nvml);
+  CHECK(t.sources == 1ULL << static_cast<unsigned>(Source::nvml));
   CHECK(missing(m.reading) == never_reported);
   CHECK(m.reading.about(subject::telemetry).size() == 1);
-  CHECK(m.reading.about(subject::telemetry)[0].why.code == status::unsupported);
+  CHECK(m.reading.about(subject::telemetry)[0].why.code == Status::unsupported);
 }
 
 TEST_CASE("only what is wanted is asked") {
-  machine m(one_gpu(every_value));
-  const hmn::telemetry t = m.telemetry(0, field::power_watts);
+  Machine m(one_gpu(every_value));
+  const hmn::Telemetry t = m.telemetry(0, field::power_watts);
   CHECK(t.power_watts.has_value());
   CHECK(!t.gpu_busy_percent);
   CHECK(m.driver.calls("nvmlDeviceGetUtilizationRates") == 0);
@@ -62,43 +62,43 @@ TEST_CASE("only what is wanted is asked") {
 }
 
 TEST_CASE("a card without fans is not asked for their speed") {
-  machine m(one_gpu(R"("temperature": 45, "fans": [])"));
-  const hmn::telemetry t = m.telemetry(0, field::temperature_celsius | field::fan_percent);
+  Machine m(one_gpu(R"("temperature": 45, "fans": [])"));
+  const hmn::Telemetry t = m.telemetry(0, field::temperature_celsius | field::fan_percent);
   CHECK(!t.fan_percent);
   CHECK(missing(m.reading) == field::fan_percent);
   CHECK(m.driver.calls("nvmlDeviceGetFanSpeed") == 0);
 }
 
 TEST_CASE("what a card does not have is a remark with its field and NVML's code") {
-  machine m(one_gpu(R"("temperature": 45)"));
-  const hmn::telemetry t = m.telemetry();
+  Machine m(one_gpu(R"("temperature": 45)"));
+  const hmn::Telemetry t = m.telemetry();
   CHECK(t.temperature_celsius == 45.0);
   CHECK(missing(m.reading) == (field::all & ~field::temperature_celsius));
-  for (const diagnostic& d : m.reading.about(subject::telemetry)) {
-    CHECK(d.why.code == status::unsupported);
+  for (const Diagnostic& d : m.reading.about(subject::telemetry)) {
+    CHECK(d.why.code == Status::unsupported);
     CHECK(d.device == 0);
     CHECK((d.why.native.code == nvml::not_supported || (d.field & never_reported) != 0));
   }
 }
 
 TEST_CASE("a card that has none of what is wanted is a failure") {
-  machine m(one_gpu());
-  hmn::telemetry t;
+  Machine m(one_gpu());
+  hmn::Telemetry t;
   require_ok(m.prepare());
   for (const std::uint64_t fields : {field::all, field::power_watts, field::window_ns}) {
     const auto done = m.source().telemetry(0, fields, t, m.reading);
     REQUIRE_FALSE(done);
-    CHECK(done.why().code == status::unsupported);
+    CHECK(done.why().code == Status::unsupported);
   }
 }
 
 TEST_CASE("values that cannot be are left out with a remark") {
-  machine m(one_gpu(R"("utilization": {"gpu": 101, "memory": 100}, "encoder": 200,
+  Machine m(one_gpu(R"("utilization": {"gpu": 101, "memory": 100}, "encoder": 200,
     "temperature": 4294967295, "power_usage_mw": 4294967295, "energy_mj": 18446744073709551615,
     "clocks_mhz": {"graphics": 4294967295, "memory": 9001}, "fans": 4294967295, "pstate": 32,
     "pcie": {"gen": 0, "width": 4294967295},
     "results": {"nvmlDeviceGetTemperatureV": 3})"));
-  const hmn::telemetry t = m.telemetry();
+  const hmn::Telemetry t = m.telemetry();
   CHECK(!t.gpu_busy_percent);
   CHECK(t.memory_busy_percent == 100.0);
   CHECK(!t.encoder_busy_percent);
@@ -115,15 +115,15 @@ TEST_CASE("values that cannot be are left out with a remark") {
 }
 
 TEST_CASE("a fan above its rated speed is told as it is") {
-  machine m(one_gpu(R"("fans": 104)"));
+  Machine m(one_gpu(R"("fans": 104)"));
   CHECK(m.telemetry(0, field::fan_percent).fan_percent == 104);
 }
 
 TEST_CASE("temperatures below zero are temperatures") {
-  machine m(one_gpu(R"("fields": {"82": {"type": "int", "value": 61}}, "temperature": 30)"));
+  Machine m(one_gpu(R"("fields": {"82": {"type": "int", "value": 61}}, "temperature": 30)"));
   CHECK(m.telemetry(0, field::memory_celsius).memory_celsius == 61.0);
   m.driver.load(one_gpu(R"("fields": {"82": 0}, "temperature": 30)"));
-  const hmn::telemetry t = m.telemetry(0, field::memory_celsius | field::temperature_celsius);
+  const hmn::Telemetry t = m.telemetry(0, field::memory_celsius | field::temperature_celsius);
   CHECK(!t.memory_celsius);
   CHECK(missing(m.reading) == field::memory_celsius);
 }
@@ -141,7 +141,7 @@ TEST_CASE("throttle reasons by both names, bit by bit") {
   CHECK(hmn::nvidia::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
   CHECK_FALSE(hmn::nvidia::throttle_bits(0x1ff));
   CHECK_FALSE(hmn::nvidia::throttle_bits(0xffffffff));
-  machine old(one_gpu(every_value),
+  Machine old(one_gpu(every_value),
               std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
   CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);
   CHECK(old.driver.calls("nvmlDeviceGetCurrentClocksThrottleReasons") == 1);
@@ -149,38 +149,38 @@ TEST_CASE("throttle reasons by both names, bit by bit") {
 }
 
 TEST_CASE("a refused temperature is asked by its older name") {
-  machine m(one_gpu(R"("temperature": 45, "results": {"nvmlDeviceGetTemperatureV": 25})"));
+  Machine m(one_gpu(R"("temperature": 45, "results": {"nvmlDeviceGetTemperatureV": 25})"));
   CHECK(m.telemetry(0, field::temperature_celsius).temperature_celsius == 45.0);
   CHECK(m.driver.calls("nvmlDeviceGetTemperature") == 1);
 }
 
 TEST_CASE("a lost card ends the reading at once") {
-  machine m(one_gpu(every_value, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
+  Machine m(one_gpu(every_value, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
                                               "result": "GPU_IS_LOST"}])"));
-  hmn::telemetry t;
+  hmn::Telemetry t;
   require_ok(m.prepare());
   require_ok(m.source().telemetry(0, field::all, t, m.reading));
   CHECK(t.gpu_busy_percent == 64.0);
   CHECK(!t.core_clock_mhz);
   CHECK(m.driver.calls("nvmlDeviceGetClockInfo") == 0);
   bool reported = false;
-  for (const diagnostic& d : m.reading.about(subject::telemetry)) {
-    reported = reported || d.why.code == status::device_lost;
+  for (const Diagnostic& d : m.reading.about(subject::telemetry)) {
+    reported = reported || d.why.code == Status::device_lost;
   }
   CHECK(reported);
 }
 
 TEST_CASE("when the deadline passes, no further value is asked") {
-  machine m(one_gpu(every_value));
+  Machine m(one_gpu(every_value));
   m.devices();
   m.reading.is_over = [&m] { return m.driver.calls("nvmlDeviceGetUtilizationRates") > 0; };
-  const hmn::telemetry t = m.telemetry();
+  const hmn::Telemetry t = m.telemetry();
   CHECK(t.gpu_busy_percent == 64.0);
   CHECK(!t.temperature_celsius);
   CHECK(m.driver.calls("nvmlDeviceGetPowerUsage") == 0);
   bool reported = false;
-  for (const diagnostic& d : m.reading.about(subject::telemetry)) {
-    reported = reported || ((d.field & field::power_watts) != 0 && d.why.code == status::timeout);
+  for (const Diagnostic& d : m.reading.about(subject::telemetry)) {
+    reported = reported || ((d.field & field::power_watts) != 0 && d.why.code == Status::timeout);
   }
   CHECK(reported);
 }

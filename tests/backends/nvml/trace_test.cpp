@@ -9,40 +9,40 @@ using namespace hmn;
 
 namespace {
 
-std::vector<diagnostic> traces(const plain_reading& r) {
-  std::vector<diagnostic> all;
+std::vector<Diagnostic> traces(const PlainReading& r) {
+  std::vector<Diagnostic> all;
   std::copy_if(r.diagnostics.begin(), r.diagnostics.end(), std::back_inserter(all),
-               [](const diagnostic& d) { return (d.notes & note::trace) != 0; });
+               [](const Diagnostic& d) { return (d.notes & note::trace) != 0; });
   return all;
 }
 
 }  // namespace
 
 TEST_CASE("each driver call of a traced reading is recorded with its time and code") {
-  machine m(one_gpu(R"("temperature": 45)",
+  Machine m(one_gpu(R"("temperature": 45)",
                     R"("rules": [{"call": "nvmlDeviceGetMemoryInfo_v2", "delay_ms": 20}])"));
   m.reading.trace = true;
-  std::vector<device> found;
+  std::vector<Device> found;
   require_ok(m.prepare());
   require_ok(m.list(found));
-  pools memory;
+  Pools memory;
   require_ok(m.source().memory(0, memory, m.reading));
-  hmn::telemetry t;
+  hmn::Telemetry t;
   require_ok(m.source().telemetry(0, telemetry_field::all, t, m.reading));
   const auto all = traces(m.reading);
   CHECK(all.size() == m.driver.calls(nullptr));
   CHECK(all.front().why.message.view() == "nvmlInitWithFlags 2: ok");
   bool slow = false;
   bool refused = false;
-  for (const diagnostic& d : all) {
-    CHECK(d.why.from == source::nvml);
-    CHECK(d.why.native.domain == native_domain::nvml);
+  for (const Diagnostic& d : all) {
+    CHECK(d.why.from == Source::nvml);
+    CHECK(d.why.native.domain == NativeDomain::nvml);
     REQUIRE(d.duration_ns.has_value());
     if (d.why.message.view().starts_with("nvmlDeviceGetMemoryInfo_v2: ok, ") &&
         d.about == subject::pools) {
-      slow = *d.duration_ns >= 20'000'000 && d.why.code == status::ok && d.device == 0;
+      slow = *d.duration_ns >= 20'000'000 && d.why.code == Status::ok && d.device == 0;
     }
-    refused = refused || (d.why.native.code == 3 && d.why.code == status::unsupported);
+    refused = refused || (d.why.native.code == 3 && d.why.code == Status::unsupported);
   }
   CHECK(slow);
   CHECK(refused);
@@ -101,13 +101,13 @@ constexpr std::pair<const char*, const char*> all_traces[] = {
 }  // namespace
 
 TEST_CASE("a traced call has the raw values that it returned") {
-  machine m(one_gpu(all_values));
+  Machine m(one_gpu(all_values));
   m.reading.trace = true;
-  std::vector<device> found_devices;
-  std::vector<usage> rows;
-  std::vector<metric> numbers;
-  pools memory;
-  hmn::telemetry t;
+  std::vector<Device> found_devices;
+  std::vector<Usage> rows;
+  std::vector<Metric> numbers;
+  Pools memory;
+  hmn::Telemetry t;
   require_ok(m.prepare());
   require_ok(m.list(found_devices));
   require_ok(m.source().memory(0, memory, m.reading));
@@ -118,7 +118,7 @@ TEST_CASE("a traced call has the raw values that it returned") {
     CAPTURE(std::string(call));
     CAPTURE(std::string(its_values));
     bool found = false;
-    for (const diagnostic& d : traces(m.reading)) {
+    for (const Diagnostic& d : traces(m.reading)) {
       const auto text = d.why.message.view();
       found = found || (text.starts_with(call) && text.find(its_values) != text.npos);
     }
@@ -129,29 +129,29 @@ TEST_CASE("a traced call has the raw values that it returned") {
 TEST_CASE("a traced call that fails has the driver's code, and no value") {
   for (const int returned : {3, 15, 999, 1000, -1, -2147483647, 2147483647}) {
     CAPTURE(returned);
-    machine m(
+    Machine m(
         one_gpu(R"("results": {"nvmlDeviceGetPowerUsage": )" + std::to_string(returned) + "}"));
     m.reading.trace = true;
-    hmn::telemetry t;
-    std::vector<device> found_devices;
+    hmn::Telemetry t;
+    std::vector<Device> found_devices;
     require_ok(m.prepare());
     require_ok(m.list(found_devices));
     CHECK_FALSE(m.source().telemetry(0, telemetry_field::power_watts, t, m.reading));
     bool found = false;
-    for (const diagnostic& d : traces(m.reading)) {
+    for (const Diagnostic& d : traces(m.reading)) {
       if (!d.why.message.view().starts_with("nvmlDeviceGetPowerUsage: ")) continue;
       found = true;
-      CHECK(d.why.native.domain == native_domain::nvml);
+      CHECK(d.why.native.domain == NativeDomain::nvml);
       CHECK(d.why.native.code == returned);
       CHECK(d.why.message.view().ends_with("(NVML code " + std::to_string(returned) + ")"));
-      CHECK((d.why.code == status::timeout) == false);
+      CHECK((d.why.code == Status::timeout) == false);
     }
     CHECK(found);
   }
 }
 
 TEST_CASE("nothing is recorded unless it is wanted") {
-  machine m(one_gpu());
+  Machine m(one_gpu());
   m.devices();
   m.pool();
   CHECK(m.reading.diagnostics.empty());

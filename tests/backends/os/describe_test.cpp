@@ -19,23 +19,23 @@ namespace {
 
 const std::string container_id(64, 'a');
 
-usage described(const hmn_fake::tree& tree, std::uint32_t pid) {
-  usage row;
+Usage described(const hmn_fake::Tree& tree, std::uint32_t pid) {
+  Usage row;
   row.pid = pid;
   host_on(tree)->describe(row);
   return row;
 }
 
 std::string name_of(const std::string& comm, const std::string& cmdline) {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   auto p = hmn_fake::simple_process(7, comm, 1, 1);
   p.cmdline = cmdline;
   hmn_fake::add_process(tree, p);
   return described(tree, 7).name;
 }
 
-usage with_texts(const hmn_fake::tree& tree, std::uint32_t pid) {
-  usage row;
+Usage with_texts(const hmn_fake::Tree& tree, std::uint32_t pid) {
+  Usage row;
   row.pid = pid;
   host_on(tree)->describe_texts(row);
   return row;
@@ -44,19 +44,19 @@ usage with_texts(const hmn_fake::tree& tree, std::uint32_t pid) {
 }  // namespace
 
 TEST_CASE("without a proc tree no process is known to have exited") {
-  const hmn_fake::tree tree;
-  CHECK(described(tree, 4242).name_state == name_state::exited);
+  const hmn_fake::Tree tree;
+  CHECK(described(tree, 4242).name_state == NameState::exited);
   std::filesystem::remove_all(tree.proc());
-  CHECK(described(tree, 4242).name_state == name_state::unknown);
+  CHECK(described(tree, 4242).name_state == NameState::unknown);
 }
 
 TEST_CASE("name, start, owner and resident set from stat and the folder") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::set_boot_time(tree, 1'700'000'000);
   hmn_fake::add_process(tree, hmn_fake::simple_process(4242, "trainer", 123456, 2048));
-  const usage row = described(tree, 4242);
+  const Usage row = described(tree, 4242);
   CHECK(row.name == "trainer");
-  CHECK(row.name_state == name_state::resolved);
+  CHECK(row.name_state == NameState::resolved);
   const std::uint64_t hz = platform::clock_ticks_per_second();
   CHECK(row.start_unix_ns == (1'700'000'000 * hz + 123456) * (platform::ns_per_second / hz));
   CHECK(row.uid == geteuid());
@@ -68,7 +68,7 @@ namespace {
 constexpr const char* boot_file = "proc/sys/kernel/random/boot_id";
 constexpr const char* a_boot = "6f4b1b0e-4f3a-4c89-9d2e-7d5b8f3f0a11\n";
 
-std::optional<std::uint64_t> key_of(const hmn_fake::tree& tree, std::uint32_t pid,
+std::optional<std::uint64_t> key_of(const hmn_fake::Tree& tree, std::uint32_t pid,
                                     std::uint64_t start_ticks) {
   hmn_fake::add_process(tree, hmn_fake::simple_process(pid, "trainer", start_ticks, 1));
   return described(tree, pid).process_key;
@@ -77,7 +77,7 @@ std::optional<std::uint64_t> key_of(const hmn_fake::tree& tree, std::uint32_t pi
 }  // namespace
 
 TEST_CASE("a process keeps its key when the clock is set, and shares it with none") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write(boot_file, a_boot);
   hmn_fake::set_boot_time(tree, 1'700'000'000);
   const auto key = key_of(tree, 7, 123456);
@@ -91,34 +91,34 @@ TEST_CASE("a process keeps its key when the clock is set, and shares it with non
 }
 
 TEST_CASE("a tree of no known boot gives no key") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   CHECK_FALSE(key_of(tree, 7, 123456));
 }
 
 TEST_CASE("memory and use of a process have one key, whoever asks") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write(boot_file, a_boot);
   const auto key = key_of(tree, 7, 123456);
-  process_memory memory;
+  ProcessMemory memory;
   REQUIRE(host_on(tree)->memory(7, process_memory_field::process_key, memory));
   CHECK(memory.process_key == key);
   CHECK_FALSE(memory.resident);
 }
 
 TEST_CASE("a missing key has a reason") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::set_boot_time(tree, 1'700'000'000);
   hmn_fake::add_process(tree, hmn_fake::simple_process(7, "trainer", 1, 1));
-  process_memory memory;
+  ProcessMemory memory;
   const auto alone = host_on(tree)->memory(7, process_memory_field::process_key, memory);
   REQUIRE_FALSE(alone);
-  CHECK(alone.why().code == status::unsupported);
+  CHECK(alone.why().code == Status::unsupported);
   CHECK(host_on(tree)->memory(7, process_memory_field::process_key | process_memory_field::resident,
                               memory));
   CHECK((memory.notes & note::partial) != 0);
   const auto gone = host_on(tree)->memory(8, process_memory_field::process_key, memory);
   REQUIRE_FALSE(gone);
-  CHECK(gone.why().code == status::no_process);
+  CHECK(gone.why().code == Status::no_process);
 }
 
 TEST_CASE("a name of 15 bytes may be cut: argv[0] has the rest") {
@@ -146,41 +146,41 @@ TEST_CASE("bytes that are no UTF-8 are replaced, never passed on") {
 }
 
 TEST_CASE("states of a name") {
-  const hmn_fake::tree tree;
-  hmn_fake::process kernel;
+  const hmn_fake::Tree tree;
+  hmn_fake::Process kernel;
   kernel.pid = 2;
-  kernel.stat = hmn_fake::text_of(2, hmn_fake::stat_line{.comm = "kthreadd", .flags = 0x208040});
+  kernel.stat = hmn_fake::text_of(2, hmn_fake::StatLine{.comm = "kthreadd", .flags = 0x208040});
   hmn_fake::add_process(tree, kernel);
-  const usage thread = described(tree, 2);
-  CHECK(thread.name_state == name_state::kernel);
+  const Usage thread = described(tree, 2);
+  CHECK(thread.name_state == NameState::kernel);
   CHECK(thread.name.empty());
   CHECK_FALSE(thread.host_resident);
 
-  const usage exited = described(tree, 99);
-  CHECK(exited.name_state == name_state::exited);
+  const Usage exited = described(tree, 99);
+  CHECK(exited.name_state == NameState::exited);
   CHECK(exited.name.empty());
   CHECK_FALSE(exited.uid);
 }
 
 TEST_CASE("a zombie keeps its name and has no memory") {
-  const hmn_fake::tree tree;
-  hmn_fake::process p;
+  const hmn_fake::Tree tree;
+  hmn_fake::Process p;
   p.pid = 8;
-  p.stat = hmn_fake::text_of(8, hmn_fake::stat_line{.comm = "late", .state = 'Z'});
+  p.stat = hmn_fake::text_of(8, hmn_fake::StatLine{.comm = "late", .state = 'Z'});
   hmn_fake::add_process(tree, p);
-  const usage row = described(tree, 8);
+  const Usage row = described(tree, 8);
   CHECK(row.name == "late");
   CHECK_FALSE(row.host_resident);
   CHECK(row.uid);
 }
 
 TEST_CASE("what the driver told stays") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_process(tree, hmn_fake::simple_process(4242, "trainer", 1, 2));
-  usage row;
+  Usage row;
   row.pid = 4242;
   row.name = "Trainer 2";
-  row.name_state = name_state::resolved;
+  row.name_state = NameState::resolved;
   row.uid = 12;
   host_on(tree)->describe(row);
   CHECK(row.name == "Trainer 2");
@@ -189,23 +189,23 @@ TEST_CASE("what the driver told stays") {
 }
 
 TEST_CASE("a stat that makes no sense leaves everything unknown") {
-  const hmn_fake::tree tree;
-  hmn_fake::process p;
+  const hmn_fake::Tree tree;
+  hmn_fake::Process p;
   p.pid = 8;
   p.stat = "8 (x) S";
   hmn_fake::add_process(tree, p);
-  const usage row = described(tree, 8);
-  CHECK(row.name_state == name_state::unknown);
+  const Usage row = described(tree, 8);
+  CHECK(row.name_state == NameState::unknown);
   CHECK_FALSE(row.start_unix_ns);
 }
 
 TEST_CASE("pid 0 is nobody") {
-  const usage row = described(hmn_fake::tree(), 0);
-  CHECK(row.name_state == name_state::unknown);
+  const Usage row = described(hmn_fake::Tree(), 0);
+  CHECK(row.name_state == NameState::unknown);
 }
 
 TEST_CASE("without a boot time there is no start, and one past 64 bits is none") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_process(tree, hmn_fake::simple_process(4, "a", 5, 1));
   CHECK_FALSE(described(tree, 4).start_unix_ns);
   hmn_fake::set_boot_time(tree, 18'446'744'073);
@@ -220,10 +220,10 @@ TEST_CASE("the running system: a child") {
   if (child == 0) {
     for (;;) pause();
   }
-  usage row;
+  Usage row;
   row.pid = static_cast<std::uint32_t>(child);
   host_here()->describe(row);
-  CHECK(row.name_state == name_state::resolved);
+  CHECK(row.name_state == NameState::resolved);
   CHECK(row.uid == geteuid());
   CHECK(*row.host_resident > 0);
   // btime is in whole seconds, and the clock may be set while this runs
@@ -234,12 +234,12 @@ TEST_CASE("the running system: a child") {
 }
 
 TEST_CASE("a row has command and container from its process") {
-  const hmn_fake::tree tree;
-  hmn_fake::process p = hmn_fake::simple_process(7, "python3", 1, 1);
+  const hmn_fake::Tree tree;
+  hmn_fake::Process p = hmn_fake::simple_process(7, "python3", 1, 1);
   p.cmdline = std::string("python3\0-c\0print(1)\0", 21);
   p.cgroup = "0::/docker/" + container_id + "\n";
   hmn_fake::add_process(tree, p);
-  const usage row = with_texts(tree, 7);
+  const Usage row = with_texts(tree, 7);
   CHECK(row.command == "python3 -c print(1)");
   CHECK(row.container == "docker:" + container_id);
   CHECK(with_texts(tree, 8).command.empty());
@@ -247,16 +247,16 @@ TEST_CASE("a row has command and container from its process") {
 }
 
 TEST_CASE("padding behind a title goes, bytes that are no UTF-8 are replaced") {
-  const hmn_fake::tree tree;
-  hmn_fake::process p = hmn_fake::simple_process(7, "nginx", 1, 1);
+  const hmn_fake::Tree tree;
+  hmn_fake::Process p = hmn_fake::simple_process(7, "nginx", 1, 1);
   p.cmdline = "nginx: worker\xFF" + std::string(40, '\0');
   hmn_fake::add_process(tree, p);
   CHECK(with_texts(tree, 7).command == "nginx: worker\xEF\xBF\xBD");
 }
 
 TEST_CASE("of a long command line the beginning, cut at a character") {
-  const hmn_fake::tree tree;
-  hmn_fake::process p = hmn_fake::simple_process(7, "java", 1, 1);
+  const hmn_fake::Tree tree;
+  hmn_fake::Process p = hmn_fake::simple_process(7, "java", 1, 1);
   p.cmdline = std::string(4095, 'x') + "\xC3\xA4" + "y";
   hmn_fake::add_process(tree, p);
   CHECK(with_texts(tree, 7).command == std::string(4095, 'x'));

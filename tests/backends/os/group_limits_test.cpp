@@ -10,14 +10,14 @@
 
 #include "support.hpp"
 
-using hmn::os::group_limits;
-using hmn::os::memory_limit;
+using hmn::os::GroupLimits;
+using hmn::os::MemoryLimit;
 
 namespace {
 
 constexpr const char* unlimited_v1 = "9223372036854771712";
 
-class machine {
+class Machine {
  public:
   void member(const std::string& text) const { tree_.write("proc/self/cgroup", text); }
   void mount(const std::string& root, const std::string& point, bool v2 = true) {
@@ -42,24 +42,24 @@ class machine {
   void stat(const std::string& folder, const std::string& text) const {
     tree_.write(folder + "/memory.stat", text);
   }
-  [[nodiscard]] memory_limit find(const std::string& cgroup_root = {}) const {
-    return group_limits(tree_.proc(), cgroup_root.empty() ? "" : tree_.path(cgroup_root)).read();
+  [[nodiscard]] MemoryLimit find(const std::string& cgroup_root = {}) const {
+    return GroupLimits(tree_.proc(), cgroup_root.empty() ? "" : tree_.path(cgroup_root)).read();
   }
-  [[nodiscard]] group_limits open() const { return {tree_.proc(), ""}; }
-  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] GroupLimits open() const { return {tree_.proc(), ""}; }
+  [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
 
  private:
-  hmn_fake::tree tree_;
-  std::vector<hmn_fake::mount> mounts_;
+  hmn_fake::Tree tree_;
+  std::vector<hmn_fake::Mount> mounts_;
 };
 
-void check(const memory_limit& m, std::uint64_t bytes, std::uint64_t used) {
+void check(const MemoryLimit& m, std::uint64_t bytes, std::uint64_t used) {
   CHECK(m.bytes == bytes);
   CHECK(m.used == used);
   CHECK_FALSE(m.is_partial);
 }
 
-void check_none(const memory_limit& m) {
+void check_none(const MemoryLimit& m) {
   CHECK_FALSE(m.bytes);
   CHECK_FALSE(m.used);
   CHECK_FALSE(m.is_partial);
@@ -68,7 +68,7 @@ void check_none(const memory_limit& m) {
 }  // namespace
 
 TEST_CASE("v2: the limit of the own group") {
-  machine m;
+  Machine m;
   m.member("0::/a/b\n");
   m.mount("/", "cg");
   m.v2("cg/a/b", "1000", "10");
@@ -77,7 +77,7 @@ TEST_CASE("v2: the limit of the own group") {
 }
 
 TEST_CASE("v2: the tightest of nested groups, with that group's use") {
-  machine m;
+  Machine m;
   m.member("0::/a/b/c\n");
   m.mount("/", "cg");
   m.v2("cg/a/b/c", "3000", "30");
@@ -87,7 +87,7 @@ TEST_CASE("v2: the tightest of nested groups, with that group's use") {
 }
 
 TEST_CASE("v2: of equal limits the outer one is fuller") {
-  machine m;
+  Machine m;
   m.member("0::/a/b\n");
   m.mount("/", "cg");
   m.v2("cg/a/b", "1000", "10");
@@ -96,13 +96,13 @@ TEST_CASE("v2: of equal limits the outer one is fuller") {
 }
 
 TEST_CASE("cache that the kernel gives back is left, what it does not is not") {
-  machine m;
+  Machine m;
   m.member("0::/a\n");
   m.mount("/", "cg");
   m.v2("cg/a", "2800", "2600");
   CHECK(m.find().left == 200);
   m.stat("cg/a", "inactive_file 1000\nactive_file 1500\n");
-  const memory_limit found = m.find();
+  const MemoryLimit found = m.find();
   check(found, 2800, 2600);  // charged is what it is
   CHECK(found.left == 2700);
   m.stat("cg/a", "inactive_file 200\nactive_file 2300\nfile_mapped 300\nfile_dirty 1900\n");
@@ -124,13 +124,13 @@ TEST_CASE("cache that the kernel gives back is left, what it does not is not") {
 }
 
 TEST_CASE("the group with the least left counts, whichever limit is the lowest") {
-  machine m;
+  Machine m;
   m.member("0::/a/b/c\n");
   m.mount("/", "cg");
   m.v2("cg/a/b/c", "1000", "100");
   m.v2("cg/a/b", "max", "2900");
   m.v2("cg/a", "3000", "2900");
-  memory_limit found = m.find();
+  MemoryLimit found = m.find();
   check(found, 1000, 100);
   CHECK(found.left == 100);
   // Of each group its own cache.
@@ -142,7 +142,7 @@ TEST_CASE("the group with the least left counts, whichever limit is the lowest")
 }
 
 TEST_CASE("v1: cache of a group that counts its children, and of one that does not") {
-  machine m;
+  Machine m;
   m.member("4:memory:/a/b\n");
   m.mount("/", "cg/memory", false);
   m.v1("cg/memory/a/b", "1000", "900");
@@ -155,7 +155,7 @@ TEST_CASE("v1: cache of a group that counts its children, and of one that does n
 }
 
 TEST_CASE("v2: no limit anywhere, the root group, a controller that is not enabled") {
-  machine m;
+  Machine m;
   m.member("0::/a\n");
   m.mount("/", "cg");
   m.v2("cg/a", "max", "10");
@@ -168,7 +168,7 @@ TEST_CASE("v2: no limit anywhere, the root group, a controller that is not enabl
 }
 
 TEST_CASE("v2: a container with a cgroup namespace of its own") {
-  machine m;
+  Machine m;
   m.member("0::/\n");
   m.mount("/", "cg");
   m.v2("cg", "5000", "70");
@@ -176,7 +176,7 @@ TEST_CASE("v2: a container with a cgroup namespace of its own") {
 }
 
 TEST_CASE("a container without one: the mount begins at its group") {
-  machine m;
+  Machine m;
   m.member("0::/docker/abc/sub\n");
   m.mount("/docker/abc", "cg");
   m.v2("cg", "5000", "70");
@@ -185,7 +185,7 @@ TEST_CASE("a container without one: the mount begins at its group") {
 }
 
 TEST_CASE("of several mounts the one that shows the most groups") {
-  machine m;
+  Machine m;
   m.member("0::/docker/abc\n");
   m.mount("/docker/abc", "inner");
   m.mount("/", "outer");
@@ -196,7 +196,7 @@ TEST_CASE("of several mounts the one that shows the most groups") {
 }
 
 TEST_CASE("a mount whose path has a blank") {
-  machine m;
+  Machine m;
   m.member("0::/a\n");
   m.tree().write("my cg/a/memory.max", "9\n");
   m.tree().write("my cg/a/memory.current", "3\n");
@@ -207,11 +207,11 @@ TEST_CASE("a mount whose path has a blank") {
 }
 
 TEST_CASE("a group that no mount shows is said to be missing, not unlimited") {
-  machine m;
+  Machine m;
   m.member("0::/\n");
   m.mount("/../..", "cg");
   m.v2("cg", "5000", "70");
-  const memory_limit found = m.find();
+  const MemoryLimit found = m.find();
   CHECK_FALSE(found.bytes);
   CHECK(found.is_partial);
   m.member("0::/../other\n");
@@ -219,19 +219,19 @@ TEST_CASE("a group that no mount shows is said to be missing, not unlimited") {
 }
 
 TEST_CASE("a limit that makes no sense is said to be missing; the others count") {
-  machine m;
+  Machine m;
   m.member("0::/a/b\n");
   m.mount("/", "cg");
   m.v2("cg/a/b", "12 kB", "10");
   m.v2("cg/a", "2000", "50");
-  const memory_limit found = m.find();
+  const MemoryLimit found = m.find();
   CHECK(found.bytes == 2000);
   CHECK(found.used == 50);
   CHECK(found.is_partial);
 }
 
 TEST_CASE("a use that makes no sense is absent") {
-  machine m;
+  Machine m;
   m.member("0::/a\n");
   m.mount("/", "cg");
   m.v2("cg/a", "2000", "many");
@@ -241,7 +241,7 @@ TEST_CASE("a use that makes no sense is absent") {
 }
 
 TEST_CASE("v1: the tightest of nested groups") {
-  machine m;
+  Machine m;
   m.member("9:name=systemd:/x\n4:memory:/a/b\n0::/\n");
   m.mount("/", "cg/memory", false);
   m.v1("cg/memory/a/b", "3000", "30");
@@ -251,7 +251,7 @@ TEST_CASE("v1: the tightest of nested groups") {
 }
 
 TEST_CASE("v1: unlimited is no limit") {
-  machine m;
+  Machine m;
   m.member("4:memory:/a\n");
   m.mount("/", "cg/memory", false);
   m.v1("cg/memory/a", "9223372036854710272", "30");
@@ -260,7 +260,7 @@ TEST_CASE("v1: unlimited is no limit") {
 }
 
 TEST_CASE("v1: a group that does not count its children does not limit them") {
-  machine m;
+  Machine m;
   m.member("4:memory:/a/b\n");
   m.mount("/", "cg/memory", false);
   m.v1("cg/memory/a/b", "3000", "30");
@@ -269,12 +269,12 @@ TEST_CASE("v1: a group that does not count its children does not limit them") {
 }
 
 TEST_CASE("v1: a limit above what is mounted, whose use cannot be known") {
-  machine m;
+  Machine m;
   m.member("4:memory:/docker/abc\n");
   m.mount("/docker/abc", "cg/memory", false);
   m.v1("cg/memory", "9223372036854771712", "30");
   m.tree().write("cg/memory/memory.stat", "cache 1\nhierarchical_memory_limit 2000\n");
-  const memory_limit found = m.find();
+  const MemoryLimit found = m.find();
   CHECK(found.bytes == 2000);
   CHECK_FALSE(found.used);
   CHECK(found.left == 1970);  // at least what is charged below it is charged there
@@ -284,7 +284,7 @@ TEST_CASE("v1: a limit above what is mounted, whose use cannot be known") {
 }
 
 TEST_CASE("the machine's own group has no limit and none above it, and is not read") {
-  machine m;
+  Machine m;
   m.member("4:memory:/a\n");
   m.mount("/", "cg/memory", false);
   m.v1("cg/memory/a", "3000", "30");
@@ -306,7 +306,7 @@ TEST_CASE("the machine's own group has no limit and none above it, and is not re
 }
 
 TEST_CASE("a given root: unified, v1 below memory/, hybrid below unified/") {
-  machine m;
+  Machine m;
   m.member("0::/a\n");
   m.v2("elsewhere/a", "1000", "10");
   check(m.find("elsewhere"), 1000, 10);
@@ -320,7 +320,7 @@ TEST_CASE("a given root: unified, v1 below memory/, hybrid below unified/") {
 }
 
 TEST_CASE("a kernel without control groups, and one without the memory controller") {
-  const machine m;
+  const Machine m;
   m.tree().write("proc/self/mountinfo", "21 1 0:20 / /proc rw - proc proc rw\n");
   check_none(m.find());
   check_none(m.find("nowhere"));
@@ -333,7 +333,7 @@ TEST_CASE("a kernel without control groups, and one without the memory controlle
 }
 
 TEST_CASE("a membership without its last line's end is a membership") {
-  machine m;
+  Machine m;
   m.mount("/", "cg");
   m.v2("cg/a", "1073741824", "10");
   m.member("0::/a");
@@ -342,7 +342,7 @@ TEST_CASE("a membership without its last line's end is a membership") {
 
 TEST_CASE(
     "a membership that is missing, empty or not understood does not show that no limit applies") {
-  machine m;
+  Machine m;
   m.mount("/", "cg");
   m.v2("cg", "1073741824", "10");
   m.v2("cg/a", "max", "10");
@@ -369,7 +369,7 @@ TEST_CASE(
 }
 
 TEST_CASE("v1: a limit that is missing or not understood, at the group or above it, is not known") {
-  machine m;
+  Machine m;
   m.member("4:memory:/a\n");
   m.mount("/", "cg/memory", false);
   m.tree().directory("cg/memory/a");
@@ -382,12 +382,12 @@ TEST_CASE("v1: a limit that is missing or not understood, at the group or above 
 }
 
 TEST_CASE("a later reading finds what has changed") {
-  machine m;
+  Machine m;
   m.member("0::/a/b\n");
   m.mount("/", "cg");
   m.v2("cg/a/b", "1000", "10");
   m.v2("cg/other", "500", "5");
-  group_limits limits = m.open();
+  GroupLimits limits = m.open();
   check(limits.read(), 1000, 10);
   m.v2("cg/a/b", "800", "11");
   check(limits.read(), 800, 11);

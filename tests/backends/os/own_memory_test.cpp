@@ -22,8 +22,8 @@ namespace {
 
 thread_local int allocations = 0;
 
-std::uint64_t resident(host_source& host) {
-  process_memory m;
+std::uint64_t resident(HostSource& host) {
+  ProcessMemory m;
   REQUIRE(host.own_memory(field::cheap, m));
   return m.resident.value_or(0);
 }
@@ -67,7 +67,7 @@ TEST_CASE("own memory follows what the process touches") {
 
 TEST_CASE("own memory allocates nothing") {
   const auto host = host_here();
-  process_memory m;
+  ProcessMemory m;
   REQUIRE(host->own_memory(field::cheap, m));
   const int before = allocations;
   for (int i = 0; i < 10; ++i) REQUIRE(host->own_memory(field::cheap, m));
@@ -76,7 +76,7 @@ TEST_CASE("own memory allocates nothing") {
 
 TEST_CASE("own memory is one fstat and one pread") {
   const auto host = host_here();
-  process_memory m;
+  ProcessMemory m;
   const auto calls = test::system_calls_of([&] { (void)host->own_memory(field::cheap, m); },
                                            [&] { (void)host->own_memory(field::cheap, m); });
   if (!calls) return;  // tracing is refused here
@@ -94,7 +94,7 @@ TEST_CASE("a forked child reads its own memory") {
     void* const block =
         mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::memset(block, 1, size);
-    process_memory m;
+    ProcessMemory m;
     const bool ok = static_cast<bool>(host->own_memory(field::cheap, m));
     _exit(ok && *m.resident > size ? 0 : 1);
   }
@@ -108,7 +108,7 @@ TEST_CASE("own memory survives closefrom and a descriptor that became another fi
   CHECK(resident(*host) > 0);
   const pid_t child = fork();
   if (child == 0) {
-    process_memory m;
+    ProcessMemory m;
     bool ok = static_cast<bool>(host->own_memory(field::cheap, m));
     for (int fd = 3; fd < 256; ++fd) close(fd);
     for (int fd = 3; fd < 32; ++fd) (void)dup2(0, fd);
@@ -121,31 +121,31 @@ TEST_CASE("own memory survives closefrom and a descriptor that became another fi
 }
 
 TEST_CASE("own memory from a tree: all fields, and the reasons") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   auto me = hmn_fake::simple_process(4242, "me", 1, 100);
   hmn_fake::add_process(tree, me);
   hmn_fake::set_self(tree, 4242);
-  process_memory m;
+  ProcessMemory m;
   m.pid = 77;
   REQUIRE(host_on(tree)->own_memory(field::cheap, m));
   CHECK(m.resident == 100 * platform::page_size());
   CHECK(m.pid == 77);
-  memory_sizes sizes;
+  MemorySizes sizes;
   REQUIRE(host_on(tree)->own_sizes(sizes));
   CHECK(sizes.resident == m.resident);
   CHECK(sizes.virtual_size == m.virtual_size);
-  const hmn_fake::tree empty;
+  const hmn_fake::Tree empty;
   const auto none = host_on(empty)->own_memory(field::cheap, m);
   REQUIRE_FALSE(none);
-  CHECK(none.why().code == status::no_source);
+  CHECK(none.why().code == Status::no_source);
   CHECK_FALSE(host_on(empty)->own_sizes(sizes));
 }
 
 TEST_CASE("a root that is too long is an error, not another tree") {
-  settings s;
+  Settings s;
   s.proc_root = "/" + std::string(8000, 'x');
-  process_memory m;
+  ProcessMemory m;
   const auto r = make_os(s)->own_memory(field::cheap, m);
   REQUIRE_FALSE(r);
-  CHECK(r.why().code == status::no_source);
+  CHECK(r.why().code == Status::no_source);
 }

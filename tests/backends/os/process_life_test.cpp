@@ -17,11 +17,11 @@ namespace field = process_memory_field;
 
 namespace {
 
-hmn_fake::process without_memory(char state, std::uint32_t flags, std::uint32_t threads = 1) {
-  hmn_fake::process p;
+hmn_fake::Process without_memory(char state, std::uint32_t flags, std::uint32_t threads = 1) {
+  hmn_fake::Process p;
   p.pid = 50;
   p.stat = hmn_fake::text_of(
-      50, hmn_fake::stat_line{.comm = "x", .state = state, .flags = flags, .threads = threads});
+      50, hmn_fake::StatLine{.comm = "x", .state = state, .flags = flags, .threads = threads});
   p.statm = "0 0 0 0 0 0 0\n";
   p.status = "Name:\tx\nState:\tZ (zombie)\n";
   return p;
@@ -60,48 +60,48 @@ bool comes_true(const auto& condition) {
 }  // namespace
 
 TEST_CASE("a zombie is no process, and says that it is one") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_process(tree, without_memory('Z', 0x400000));
   for (const std::uint64_t fields : {field::cheap, field::peak_resident, field::all}) {
-    process_memory m;
+    ProcessMemory m;
     const auto r = host_on(tree)->memory(50, fields, m);
     REQUIRE_FALSE(r);
-    CHECK(r.why().code == status::no_process);
+    CHECK(r.why().code == Status::no_process);
     CHECK(mentions(r.why(), "zombie"));
     CHECK_FALSE(m.resident);
   }
 }
 
 TEST_CASE("a kernel thread has no memory of its own") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_process(tree, without_memory('I', 0x04208040));
   for (const std::uint64_t fields : {field::cheap, field::swap, field::all}) {
-    process_memory m;
+    ProcessMemory m;
     const auto r = host_on(tree)->memory(50, fields, m);
     REQUIRE_FALSE(r);
-    CHECK(r.why().code == status::unsupported);
+    CHECK(r.why().code == Status::unsupported);
     CHECK(mentions(r.why(), "kernel thread"));
   }
 }
 
 TEST_CASE("zero is the figure of a running process that has unmapped everything") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_process(tree, without_memory('R', 0x400000));
-  process_memory m;
+  ProcessMemory m;
   REQUIRE(host_on(tree)->memory(50, field::cheap, m));
   CHECK(m.resident == 0);
   CHECK(m.virtual_size == 0);
 }
 
 TEST_CASE("a process whose first thread has ended is read through another") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_process(tree, without_memory('Z', 0x400000, 2));
   tree.write("proc/50/task/50/stat",
-             hmn_fake::text_of(50, hmn_fake::stat_line{.state = 'Z', .threads = 2}));
+             hmn_fake::text_of(50, hmn_fake::StatLine{.state = 'Z', .threads = 2}));
   tree.write("proc/50/task/51/stat",
-             hmn_fake::text_of(51, hmn_fake::stat_line{.state = 'S', .threads = 2}));
+             hmn_fake::text_of(51, hmn_fake::StatLine{.state = 'S', .threads = 2}));
   tree.write("proc/50/task/51/statm", "100 10 1 1 0 1 0\n");
-  process_memory m;
+  ProcessMemory m;
   REQUIRE(host_on(tree)->memory(50, field::cheap, m));
   CHECK(m.pid == 50);
   CHECK(*m.virtual_size == 10 * *m.resident);
@@ -110,10 +110,10 @@ TEST_CASE("a process whose first thread has ended is read through another") {
 TEST_CASE("the running system: a zombie") {
   beside([] { _exit(0); },
          [](std::uint32_t pid) {
-           process_memory m;
+           ProcessMemory m;
            const auto is_zombie = [&] {
              const auto r = host_here()->memory(pid, field::cheap, m);
-             return !r && r.why().code == status::no_process && mentions(r.why(), "zombie");
+             return !r && r.why().code == Status::no_process && mentions(r.why(), "zombie");
            };
            CHECK(comes_true(is_zombie));
          });
@@ -123,13 +123,13 @@ TEST_CASE("the running system: a process without its first thread") {
   beside([] { lose_first_thread(); },
          [](std::uint32_t pid) {
            const auto first_has_ended = [&] {
-             usage row;
+             Usage row;
              row.pid = pid;
              host_here()->describe(row);
              return !row.host_resident;
            };
            REQUIRE(comes_true(first_has_ended));
-           process_memory m;
+           ProcessMemory m;
            REQUIRE(host_here()->memory(pid, field::cheap | field::peak_resident, m));
            CHECK(*m.resident > 0);
            CHECK(*m.peak_resident > 0);
@@ -144,7 +144,7 @@ TEST_CASE("the running system: a caller without its first thread reads itself" *
   if (child == 0) {
     std::thread([] {
       platform::sleep_ns(200 * platform::ns_per_ms);
-      process_memory m;
+      ProcessMemory m;
       const bool right =
           static_cast<bool>(host_here()->own_memory(field::cheap, m)) && m.resident.value_or(0) > 0;
       _exit(right ? 0 : 1);

@@ -16,11 +16,11 @@
 #include "procfs/workload.hpp"
 
 using namespace hmn::procfs;
-using recorded::entry;
+using recorded::Entry;
 
 namespace {
 
-void check_amount(const amount& found, const entry& e, const char* key) {
+void check_amount(const Amount& found, const Entry& e, const char* key) {
   CAPTURE(key);
   if (e.has(key)) {
     CHECK(found.value() == e.number(key));
@@ -29,9 +29,9 @@ void check_amount(const amount& found, const entry& e, const char* key) {
   }
 }
 
-int count_of(const char* key, void (*check)(const entry&)) {
+int count_of(const char* key, void (*check)(const Entry&)) {
   int count = 0;
-  for (const entry& e : recorded::all("proc-pid/")) {
+  for (const Entry& e : recorded::all("proc-pid/")) {
     if (!e.expected.contains(key)) continue;
     CAPTURE(e.file);
     check(e);
@@ -40,7 +40,7 @@ int count_of(const char* key, void (*check)(const entry&)) {
   return count;
 }
 
-void check_stat(const entry& e) {
+void check_stat(const Entry& e) {
   const std::string text = e.text();
   const auto s = parse_stat(text);
   REQUIRE(s);
@@ -53,15 +53,15 @@ void check_stat(const entry& e) {
   CHECK(s->rss == e.number("rss_pages"));
 }
 
-void check_status(const entry& e) {
-  const status_memory m = parse_status(e.text());
+void check_status(const Entry& e) {
+  const StatusMemory m = parse_status(e.text());
   check_amount(m.vm_rss, e, "VmRSS_bytes");
   check_amount(m.vm_hwm, e, "VmHWM_bytes");
   check_amount(m.vm_size, e, "VmSize_bytes");
   check_amount(m.vm_swap, e, "VmSwap_bytes");
 }
 
-void check_statm(const entry& e) {
+void check_statm(const Entry& e) {
   const auto m = parse_statm(e.text());
   REQUIRE(m);
   CHECK(m->size == e.number("size_pages"));
@@ -69,13 +69,13 @@ void check_statm(const entry& e) {
   CHECK(m->resident * 4096 == e.number("rss_bytes_at_4k_pages"));
 }
 
-void check_smaps(const entry& e) {
-  const smaps_rollup r = parse_smaps_rollup(e.text());
+void check_smaps(const Entry& e) {
+  const SmapsRollup r = parse_smaps_rollup(e.text());
   check_amount(r.pss, e, "Pss_bytes");
   check_amount(r.unique(), e, "uss_bytes");
 }
 
-std::string file_of(const entry& tree, const char* name) {
+std::string file_of(const Entry& tree, const char* name) {
   std::ifstream file(tree.path() + name);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -104,40 +104,40 @@ TEST_CASE("a recorded kernel thread is one, a recorded program is none") {
 
 TEST_CASE("recorded limits and use of control groups") {
   int count = 0;
-  for (const entry& e : recorded::all("cgroup/")) {
+  for (const Entry& e : recorded::all("cgroup/")) {
     if (!e.expected.contains("usage_bytes")) continue;
     CAPTURE(e.file);
     ++count;
     const bool v1 = e.number("version") == 1;
     const char* const usage = v1 ? "memory.usage_in_bytes" : "memory.current";
     CHECK(parse_cgroup_usage(file_of(e, usage)) == e.number("usage_bytes"));
-    const hmn_fake::tree tree;
+    const hmn_fake::Tree tree;
     tree.write("proc/self/cgroup", v1 ? "4:memory:/\n" : "0::/\n");
-    const auto found = hmn::os::group_limits(tree.proc(), e.path()).read();
+    const auto found = hmn::os::GroupLimits(tree.proc(), e.path()).read();
     CHECK(found.bytes.has_value() == e.has("limit_bytes"));
     CHECK_FALSE(found.is_partial);
     if (!v1) continue;
     const auto above = parse_cgroup_hierarchical_limit(file_of(e, "memory.stat"));
-    CHECK((above.what == cgroup_limit::is::known) == e.has("hierarchical_limit_bytes"));
+    CHECK((above.what == CgroupLimit::Is::known) == e.has("hierarchical_limit_bytes"));
   }
   CHECK(count == 5);
 }
 
 TEST_CASE("recorded memberships") {
-  using version = cgroup_membership::version;
-  for (const entry& e : recorded::all("cgroup/")) {
+  using Version = CgroupMembership::Version;
+  for (const Entry& e : recorded::all("cgroup/")) {
     const bool v1 = e.expected.contains("memory_path");
     if (!v1 && !e.expected.contains("path")) continue;
     CAPTURE(e.file);
     const std::string text = e.text();
     const auto m = parse_cgroup_membership(text);
-    CHECK(m.hierarchy == (v1 ? version::v1 : version::v2));
+    CHECK(m.hierarchy == (v1 ? Version::v1 : Version::v2));
     CHECK(m.path == e.expected.at(v1 ? "memory_path" : "path").get<std::string>());
   }
 }
 
 TEST_CASE("recorded mounts") {
-  const entry e = recorded::one("cgroup/elastic-docker2-mountinfo");
+  const Entry e = recorded::one("cgroup/elastic-docker2-mountinfo");
   const std::string text = e.text();
   std::vector<std::string> roots;
   std::string_view rest = text;
@@ -152,14 +152,14 @@ TEST_CASE("recorded mounts") {
 // The index has no container's id, but the path that names it: "…/<name>-<id>.scope".
 TEST_CASE("recorded memberships name their containers") {
   int count = 0;
-  for (const entry& e : recorded::all("cgroup/")) {
+  for (const Entry& e : recorded::all("cgroup/")) {
     const char* const key = e.expected.contains("memory_path") ? "memory_path" : "path";
     if (!e.expected.contains(key)) continue;
     CAPTURE(e.file);
     const std::string path = e.expected.at(key).get<std::string>();
     const std::size_t start = path.rfind('-') + 1;
     const std::string text = e.text();
-    const container in = parse_container(text);
+    const Container in = parse_container(text);
     CHECK(in.id == path.substr(start, path.rfind('.') - start));
     const bool docker = path.find("/docker-") != std::string::npos;
     CHECK(in.runtime == (docker ? "docker" : "containerd"));

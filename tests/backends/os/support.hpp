@@ -7,17 +7,17 @@
 #include "fake_tree.hpp"
 
 // A host source on a fake tree.
-inline std::unique_ptr<hmn::host_source> host_on(const hmn_fake::tree& tree) {
-  hmn::settings s;
+inline std::unique_ptr<hmn::HostSource> host_on(const hmn_fake::Tree& tree) {
+  hmn::Settings s;
   s.proc_root = tree.proc();
   s.sys_root = tree.sys();
   return hmn::make_os(s);
 }
 
-inline std::unique_ptr<hmn::host_source> host_here() {
-  return hmn::make_os(hmn::settings());
+inline std::unique_ptr<hmn::HostSource> host_here() {
+  return hmn::make_os(hmn::Settings());
 }
 
-inline bool mentions(const hmn::failure& why, const char* words) {
+inline bool mentions(const hmn::Failure& why, const char* words) {
   return why.message.view().find(words) != std::string::npos;
 }

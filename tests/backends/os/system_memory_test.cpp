@@ -14,14 +14,14 @@ constexpr std::uint64_t kib = 1024;
 }  // namespace
 
 TEST_CASE("the host's memory, without control groups") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write("proc/self/mountinfo", "21 1 0:20 / /proc rw - proc proc rw\n");
   tree.write("proc/meminfo",
              "MemTotal: 1000 kB\nMemAvailable: 400 kB\nSwapTotal: 50 kB\nSwapFree: 40 kB\n"
              "CommitLimit: 550 kB\nCommitted_AS: 700 kB\n");
-  system_memory m;
+  SystemMemory m;
   REQUIRE(host_on(tree)->system(m));
-  CHECK(m.from == source::os);
+  CHECK(m.from == Source::os);
   CHECK(m.total == 1000 * kib);
   CHECK(m.available == 400 * kib);
   CHECK(m.swap_total == 50 * kib);
@@ -34,10 +34,10 @@ TEST_CASE("the host's memory, without control groups") {
 }
 
 TEST_CASE("the share of time in which tasks waited for memory") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write("proc/self/mountinfo", "21 1 0:20 / /proc rw - proc proc rw\n");
   tree.write("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
-  system_memory m;
+  SystemMemory m;
   REQUIRE(host_on(tree)->system(m));
   CHECK_FALSE(m.stall_percent);
   CHECK(m.notes == 0);
@@ -63,12 +63,12 @@ TEST_CASE("the share of time in which tasks waited for memory") {
 }
 
 TEST_CASE("on a kernel before 3.14 available is an estimate, and says so") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write("proc/meminfo",
              "MemTotal: 9000 kB\nMemFree: 1000 kB\nActive(file): 300 kB\nInactive(file): 500 kB\n"
              "SReclaimable: 100 kB\n");
   tree.write("proc/sys/vm/min_free_kbytes", "48\n");
-  system_memory m;
+  SystemMemory m;
   REQUIRE(host_on(tree)->system(m));
   // a low watermark of 60 kB: 940 + 740 + 50
   CHECK(m.available == 1730 * kib);
@@ -76,11 +76,11 @@ TEST_CASE("on a kernel before 3.14 available is an estimate, and says so") {
 }
 
 TEST_CASE("an available that makes no sense is not estimated away") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   tree.write("proc/meminfo",
              "MemTotal: 9000 kB\nMemAvailable: 3 MB\nMemFree: 1000 kB\nActive(file): 300 kB\n"
              "Inactive(file): 500 kB\n");
-  system_memory m;
+  SystemMemory m;
   REQUIRE(host_on(tree)->system(m));
   CHECK_FALSE(m.available);
   CHECK((m.notes & note::estimated) == 0);
@@ -88,23 +88,23 @@ TEST_CASE("an available that makes no sense is not estimated away") {
 }
 
 TEST_CASE("no meminfo, and one that makes no sense") {
-  const hmn_fake::tree tree;
-  system_memory m;
+  const hmn_fake::Tree tree;
+  SystemMemory m;
   const auto none = host_on(tree)->system(m);
   REQUIRE_FALSE(none);
-  CHECK(none.why().code == status::no_source);
+  CHECK(none.why().code == Status::no_source);
   for (const std::string text : {"", "\n", "MemTotal: 12\n", "MemTotal: 12 kB"}) {
     CAPTURE(text);
     tree.write("proc/meminfo", text);
     const auto r = host_on(tree)->system(m);
     REQUIRE_FALSE(r);
-    CHECK(r.why().code == status::backend);
+    CHECK(r.why().code == Status::backend);
     CHECK(mentions(r.why(), "meminfo"));
   }
 }
 
 TEST_CASE("the running system") {
-  system_memory m;
+  SystemMemory m;
   REQUIRE(host_here()->system(m));
   CHECK(*m.total > 0);
   CHECK(*m.available <= *m.total);

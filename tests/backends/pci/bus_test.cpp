@@ -11,15 +11,15 @@ using namespace hmn;
 
 namespace {
 
-std::vector<pci::gpu> found_in(const hmn_fake::tree& tree, std::uint32_t vendor) {
-  pci::known_vendors none{0};
+std::vector<pci::Gpu> found_in(const hmn_fake::Tree& tree, std::uint32_t vendor) {
+  pci::KnownVendors none{0};
   return pci::gpus_on_bus(tree.proc(), tree.sys(), vendor, none);
 }
 
 }  // namespace
 
 TEST_CASE("only display controllers of the vendor count, and AMD's accelerators") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   CHECK(found_in(tree, vendor::nvidia).empty());
   hmn_fake::add_pci_device(tree, {.address = "0000:00:02.0", .vendor = 0x8086});
   hmn_fake::add_pci_device(tree, {.address = "0000:03:00.1", .device_class = 0x040300});
@@ -33,7 +33,7 @@ TEST_CASE("only display controllers of the vendor count, and AMD's accelerators"
 }
 
 TEST_CASE("by address, with ids, driver and whether it sleeps") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_pci_device(tree, {.address = "10000:01:00.0", .runtime_status = "suspending"});
   hmn_fake::add_pci_device(tree, {.address = "0000:41:00.0", .device_class = 0x030000});
   hmn_fake::add_pci_device(tree, {.address = "0000:03:00.0",
@@ -58,10 +58,10 @@ TEST_CASE("by address, with ids, driver and whether it sleeps") {
 }
 
 TEST_CASE("GPUs that others have just looked for are looked for once") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   hmn_fake::add_pci_device(tree, {.address = "0000:41:02.1"});
   tree.write("proc/bus/pci/devices", "4111\t80861234\t10\n");
-  pci::known_vendors known{0};
+  pci::KnownVendors known{0};
   CHECK(pci::gpus_on_bus(tree.proc(), tree.sys(), vendor::nvidia, known).empty());
   tree.write("proc/bus/pci/devices", "4111\t10de2684\t10\n");
   CHECK(found_in(tree, vendor::nvidia).size() == 1);

@@ -11,14 +11,14 @@ using namespace hmn;
 
 namespace {
 
-bool may_have(const hmn_fake::tree& tree, std::uint32_t vendor) {
-  pci::known_vendors none{0};
+bool may_have(const hmn_fake::Tree& tree, std::uint32_t vendor) {
+  pci::KnownVendors none{0};
   return pci::may_have(vendor, tree.proc(), tree.sys(), none);
 }
 
 // As drivers/pci/proc.c prints it: bus and function, vendor and device, the interrupt, addresses
 // and sizes, the driver.
-void set_kernel_list(const hmn_fake::tree& tree, const std::string& ids) {
+void set_kernel_list(const hmn_fake::Tree& tree, const std::string& ids) {
   std::string text;
   for (std::size_t at = 0; at < ids.size(); at = ids.find('\n', at) + 1) {
     text += ids.substr(at, ids.find('\n', at) - at) + "\t10";
@@ -31,7 +31,7 @@ void set_kernel_list(const hmn_fake::tree& tree, const std::string& ids) {
 }  // namespace
 
 TEST_CASE("the kernel's list shows whether a vendor has functions") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   set_kernel_list(tree, "0010\t80861234\n4111\t10de2684\n4112\t80861234\n");
   CHECK(may_have(tree, vendor::nvidia));
   CHECK_FALSE(may_have(tree, vendor::amd));
@@ -44,13 +44,13 @@ TEST_CASE("the kernel's list shows whether a vendor has functions") {
 }
 
 TEST_CASE("a vendor that is not looked for may have some") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   set_kernel_list(tree, "4111\t10de2684\n");
   CHECK(may_have(tree, vendor::intel));
 }
 
 TEST_CASE("a list that is missing, empty, broken or of another machine shows nothing") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   CHECK(may_have(tree, vendor::nvidia));
   for (const char* list : {"", "4111\n", "no list\n", "4111 80862684\n", "4111\t80g62684\n"}) {
     CAPTURE(list);
@@ -59,18 +59,18 @@ TEST_CASE("a list that is missing, empty, broken or of another machine shows not
   }
   set_kernel_list(tree, "0010\t80861234\n");
   CHECK_FALSE(may_have(tree, vendor::nvidia));
-  const hmn_fake::tree other;
+  const hmn_fake::Tree other;
   for (const char* list : {"", "0010\t80861234\n"}) {
     set_kernel_list(other, list);
-    pci::known_vendors none{0};
+    pci::KnownVendors none{0};
     CHECK(pci::may_have(vendor::nvidia, other.proc(), tree.sys(), none));
   }
 }
 
 TEST_CASE("what was read is known to all who ask within a moment") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   set_kernel_list(tree, "4111\t10de2684\n");
-  pci::known_vendors known{0};
+  pci::KnownVendors known{0};
   const std::uint64_t begun = platform::monotonic_ns();
   CHECK(pci::may_have(vendor::nvidia, tree.proc(), tree.sys(), known));
   set_kernel_list(tree, "0300\t100273ff\n");

@@ -21,19 +21,19 @@ std::string read(const std::string& path) {
 
 }  // namespace
 
-std::string entry::path() const {
+std::string Entry::path() const {
   return std::string(folder) + "/" + file;
 }
-std::string entry::text() const {
+std::string Entry::text() const {
   return read(path());
 }
 
-bool entry::has(const char* key) const {
+bool Entry::has(const char* key) const {
   const auto found = expected.find(key);
   return found != expected.end() && found->is_number();
 }
 
-std::uint64_t entry::number(const char* key) const {
+std::uint64_t Entry::number(const char* key) const {
   return expected.at(key).get<std::uint64_t>();
 }
 
@@ -41,8 +41,8 @@ bool is_here() {
   return std::filesystem::exists(std::string(folder) + "/INDEX.json");
 }
 
-std::vector<entry> all(std::string_view prefix) {
-  std::vector<entry> found;
+std::vector<Entry> all(std::string_view prefix) {
+  std::vector<Entry> found;
   for (const auto& e : nlohmann::json::parse(read(std::string(folder) + "/INDEX.json"))) {
     const auto file = e.at("file").get<std::string>();
     if (!file.starts_with(prefix)) continue;
@@ -51,7 +51,7 @@ std::vector<entry> all(std::string_view prefix) {
   return found;
 }
 
-entry one(std::string_view file) {
+Entry one(std::string_view file) {
   const auto found = all(file);
   if (found.size() != 1) throw std::runtime_error("not one recording: " + std::string(file));
   return found.front();

@@ -11,7 +11,7 @@
 
 namespace recorded {
 
-struct entry {
+struct Entry {
   std::string file;
   nlohmann::json expected;
   std::string category;
@@ -25,7 +25,7 @@ struct entry {
 
 bool is_here();
 // Entries whose file starts with `prefix`.
-std::vector<entry> all(std::string_view prefix);
-entry one(std::string_view file);
+std::vector<Entry> all(std::string_view prefix);
+Entry one(std::string_view file);
 
 }  // namespace recorded

@@ -17,18 +17,18 @@
 
 namespace {
 
-class machine {
+class Machine {
  public:
-  explicit machine(const std::string& path) {
+  explicit Machine(const std::string& path) {
     auto options = sized<hmn_context_options>();
     options.flags = HMN_CONTEXT_NO_SUBPROCESS;
     hmn_context_create(&options, &context_, nullptr);
     hmn_context_set_path(context_, HMN_PATH_SIMULATION, path.c_str(), nullptr);
     hmn_device_scan(context_, &devices_, nullptr, nullptr);
   }
-  machine(const machine&) = delete;
-  machine& operator=(const machine&) = delete;
-  ~machine() { hmn_context_destroy(context_); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() { hmn_context_destroy(context_); }
 
   [[nodiscard]] hmn_context* context() const { return context_; }
   [[nodiscard]] std::uint32_t devices() const { return devices_; }
@@ -38,23 +38,23 @@ class machine {
   std::uint32_t devices_ = 0;
 };
 
-class snapshot {
+class Snapshot {
  public:
-  snapshot(const std::string& path, std::uint32_t device, hmn_flags collect) : from_(path) {
+  Snapshot(const std::string& path, std::uint32_t device, hmn_flags collect) : from_(path) {
     auto options = sized<hmn_snapshot_options>();
     options.flags = HMN_SNAPSHOT_ONE_DEVICE;
     options.device_index = device;
     options.collect = collect;
     hmn_snapshot_take(from_.context(), &options, &taken_, nullptr);
   }
-  snapshot(const snapshot&) = delete;
-  snapshot& operator=(const snapshot&) = delete;
-  ~snapshot() { hmn_snapshot_destroy(taken_); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot() { hmn_snapshot_destroy(taken_); }
 
   [[nodiscard]] const hmn_snapshot* get() const { return taken_; }
 
  private:
-  machine from_;
+  Machine from_;
   hmn_snapshot* taken_ = nullptr;
 };
 
@@ -107,26 +107,26 @@ void check_device(const std::string& path, std::uint32_t device) {
   for (std::uint32_t kind = HMN_POOL_MAIN; kind <= HMN_POOL_STOLEN; ++kind) {
     auto read = sized<hmn_pool>();
     auto shown = sized<hmn_pool>();
-    const machine m(path);
+    const Machine m(path);
     const hmn_status direct = hmn_pool_read(m.context(), device, kind, 0, 0, &read, nullptr);
-    const snapshot s(path, device, HMN_COLLECT_POOLS);
+    const Snapshot s(path, device, HMN_COLLECT_POOLS);
     const hmn_status listed = pool_of(s.get(), device, kind, shown);
     compare(path, device, "pool", direct, read, listed, shown);
   }
   {
     auto read = sized<hmn_telemetry>();
     auto shown = sized<hmn_telemetry>();
-    const machine m(path);
+    const Machine m(path);
     const hmn_status direct = hmn_telemetry_read(m.context(), device, 0, &read, nullptr);
-    const snapshot s(path, device, HMN_COLLECT_TELEMETRY);
+    const Snapshot s(path, device, HMN_COLLECT_TELEMETRY);
     const hmn_status listed = hmn_snapshot_find_telemetry(s.get(), device, &shown, nullptr);
     compare(path, device, "telemetry", direct, read, listed, shown);
   }
   auto read = sized<hmn_usage>();
   auto shown = sized<hmn_usage>();
-  const machine m(path);
+  const Machine m(path);
   const hmn_status direct = hmn_usage_read_self(m.context(), device, 0, &read, nullptr);
-  const snapshot s(path, device, HMN_COLLECT_SELF);
+  const Snapshot s(path, device, HMN_COLLECT_SELF);
   const hmn_status listed = hmn_snapshot_find_self(s.get(), device, &shown, nullptr);
   compare(path, device, "own use", direct, read, listed, shown);
 }
@@ -139,7 +139,7 @@ bool has_delays(const std::filesystem::path& file) {
 }
 
 void check_machine(const std::string& path) {
-  const std::uint32_t devices = machine(path).devices();
+  const std::uint32_t devices = Machine(path).devices();
   for (std::uint32_t device = 0; device < devices; ++device) check_device(path, device);
 }
 

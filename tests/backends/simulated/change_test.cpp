@@ -20,8 +20,8 @@ std::string use(const std::string& moment, const std::string& used) {
          "\"}]}]}";
 }
 
-std::uint64_t used(const simulation& s) {
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+std::uint64_t used(const Simulation& s) {
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   return p.pools[0].used_bytes;
 }
@@ -29,19 +29,19 @@ std::uint64_t used(const simulation& s) {
 }  // namespace
 
 TEST_CASE("changes take place at their reading") {
-  simulation s(changing(use(R"("at_reading":2)", "2GiB") + "," + use(R"("at_reading":4)", "4GiB")));
+  Simulation s(changing(use(R"("at_reading":2)", "2GiB") + "," + use(R"("at_reading":4)", "4GiB")));
   const std::uint64_t expected[] = {1, 2, 2, 4, 4};
   for (const std::uint64_t gibs : expected) CHECK(used(s) == gibs * gib);
 }
 
 TEST_CASE("the figure that was left out follows the change") {
-  simulation s(changing(use(R"("at_reading":1)", "3GiB")));
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  Simulation s(changing(use(R"("at_reading":1)", "3GiB")));
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   CHECK(p.pools[0].free_bytes == 5 * gib);
 }
 
 TEST_CASE("a change waits for those before it") {
-  simulation s(changing(use(R"("at_reading":3)", "3GiB") + "," + use(R"("at_reading":1)", "7GiB")));
+  Simulation s(changing(use(R"("at_reading":3)", "3GiB") + "," + use(R"("at_reading":1)", "7GiB")));
   CHECK(used(s) == gib);
   CHECK(used(s) == gib);
   CHECK(used(s) == 7 * gib);
@@ -49,12 +49,12 @@ TEST_CASE("a change waits for those before it") {
 
 TEST_CASE("changes take place after their time") {
   std::uint64_t seen = 0;
-  const auto read = [&](const simulation& s) {
+  const auto read = [&](const Simulation& s) {
     seen = used(s);
     return seen == 3 * gib;
   };
   const double spent = milliseconds_of([&] {
-    simulation s(changing(use(R"("after_ms":0)", "2GiB") + "," + use(R"("after_ms":300)", "3GiB")));
+    Simulation s(changing(use(R"("after_ms":0)", "2GiB") + "," + use(R"("after_ms":300)", "3GiB")));
     if (!read(s)) CHECK(seen == 2 * gib);
     CHECK(comes_true([&] { return read(s); }));
   });
@@ -62,10 +62,10 @@ TEST_CASE("changes take place after their time") {
 }
 
 TEST_CASE("host memory changes by readings of its own, in step with snapshots") {
-  simulation s(changing(
+  Simulation s(changing(
       R"({"at_reading":2,"host":{"self":{"resident":"200MiB"},"system":{"total":"2GiB"}}})"));
   for (const std::uint64_t step : {1U, 2U, 2U}) {
-    const taken_snapshot p(s);
+    const TakenSnapshot p(s);
     REQUIRE(p.memory);
     REQUIRE(p.system);
     CHECK(p.memory->resident_bytes == step * 100 * mib);
@@ -74,21 +74,21 @@ TEST_CASE("host memory changes by readings of its own, in step with snapshots") 
 }
 
 TEST_CASE("a device that is removed is lost, and keeps its index when it is back") {
-  simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]},
+  Simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]},
                               {"uuid":"B","pools":[{"kind":"vram","total":2}]}],
       "changes":[{"at_reading":2,"devices":[{"uuid":"B","pools":[{"kind":"vram","total":2}]}]},
                  {"at_reading":3,"devices":[{"uuid":"C"},
                      {"uuid":"B","pools":[{"kind":"vram","total":2}]},
                      {"uuid":"A","pools":[{"kind":"vram","total":3}]}]}]})");
-  CHECK(taken_snapshot(s, HMN_COLLECT_POOLS).pools.size() == 2);
-  const taken_snapshot gone(s, HMN_COLLECT_POOLS);
+  CHECK(TakenSnapshot(s, HMN_COLLECT_POOLS).pools.size() == 2);
+  const TakenSnapshot gone(s, HMN_COLLECT_POOLS);
   REQUIRE(gone.devices.size() == 2);
   CHECK(gone.devices[0].state == HMN_RUN_STATE_LOST);
   CHECK(gone.devices[1].state == HMN_RUN_STATE_READY);
   REQUIRE(gone.pools.size() == 1);
   CHECK(gone.pools[0].device_index == 1);
   CHECK(gone.pools[0].total_bytes == 2);
-  const taken_snapshot back(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot back(s, HMN_COLLECT_POOLS);
   REQUIRE(back.devices.size() == 3);
   CHECK(back.devices[0].state == HMN_RUN_STATE_READY);
   CHECK(std::string(back.devices[2].uuid) == "C");
@@ -97,42 +97,42 @@ TEST_CASE("a device that is removed is lost, and keeps its index when it is back
 }
 
 TEST_CASE("a device without a uuid is known by its id") {
-  simulation s(R"({"devices":[{"id":"a","name":"first"},{"id":"b","name":"second"}],
+  Simulation s(R"({"devices":[{"id":"a","name":"first"},{"id":"b","name":"second"}],
       "changes":[{"at_reading":2,"devices":[{"id":"b","name":"second"},
                                             {"id":"a","name":"renamed"}]}]})");
-  const taken_snapshot before(s);
-  const taken_snapshot after(s);
+  const TakenSnapshot before(s);
+  const TakenSnapshot after(s);
   REQUIRE(after.devices.size() == 2);
   CHECK(std::string(after.devices[0].name) == "renamed");
   CHECK(std::string(after.devices[1].name) == "second");
 }
 
 TEST_CASE("processes and failures can change, and all devices go") {
-  simulation s(R"({"devices":[{"uuid":"A","processes":[]}],"changes":[
+  Simulation s(R"({"devices":[{"uuid":"A","processes":[]}],"changes":[
       {"at_reading":2,"devices":[{"uuid":"A","processes":[{"pid":7,"used":1,"name":"late"}]}]},
       {"at_reading":3,"failures":[{"call":"processes","status":"limit"}]},
       {"at_reading":4,"devices":[],"failures":[]}]})");
-  CHECK(taken_snapshot(s).usages.empty());
-  const taken_snapshot second(s);
+  CHECK(TakenSnapshot(s).usages.empty());
+  const TakenSnapshot second(s);
   REQUIRE(second.usages.size() == 1);
   CHECK(second.names[0] == "late");
-  const taken_snapshot third(s);
+  const TakenSnapshot third(s);
   CHECK(third.about(HMN_COLLECT_PROCESSES)->status == HMN_E_LIMIT);
-  const taken_snapshot fourth(s);
+  const TakenSnapshot fourth(s);
   REQUIRE(fourth.devices.size() == 1);
   CHECK(fourth.devices[0].state == HMN_RUN_STATE_LOST);
 }
 
 TEST_CASE("a device falls asleep and wakes") {
-  simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]}],"changes":[
+  Simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]}],"changes":[
       {"at_reading":2,"devices":[
           {"uuid":"A","state":"asleep","pools":[{"kind":"vram","total":1}]}]},
       {"at_reading":3,"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]}]}]})");
-  CHECK(taken_snapshot(s).devices[0].state == HMN_RUN_STATE_READY);
-  const taken_snapshot asleep(s);
+  CHECK(TakenSnapshot(s).devices[0].state == HMN_RUN_STATE_READY);
+  const TakenSnapshot asleep(s);
   CHECK(asleep.devices[0].state == HMN_RUN_STATE_ASLEEP);
   CHECK(asleep.pools.empty());
-  const taken_snapshot awake(s);
+  const TakenSnapshot awake(s);
   CHECK(awake.devices[0].state == HMN_RUN_STATE_READY);
   CHECK(awake.pools.size() == 1);
 }

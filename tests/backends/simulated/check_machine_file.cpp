@@ -11,7 +11,7 @@
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
     const auto read = hmn::simulated::read_script(line, 4711);
-    const auto* wrong = std::get_if<hmn::simulated::problem>(&read);
+    const auto* wrong = std::get_if<hmn::simulated::Problem>(&read);
     if (wrong == nullptr) {
       std::puts("ok");
     } else {

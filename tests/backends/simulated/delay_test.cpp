@@ -16,24 +16,24 @@ std::string with_delayed(const std::string& delays) {
 }  // namespace
 
 TEST_CASE("a call takes as long as the file says") {
-  simulation s(with_delayed(R"({"call":"pools","ms":300,"from_reading":6,"readings":1})"));
-  const auto read = [&] { taken_snapshot(s, HMN_COLLECT_POOLS); };
+  Simulation s(with_delayed(R"({"call":"pools","ms":300,"from_reading":6,"readings":1})"));
+  const auto read = [&] { TakenSnapshot(s, HMN_COLLECT_POOLS); };
   CHECK(quickest_of(5, read) < 250);
   CHECK(milliseconds_of(read) >= 300);
   CHECK(quickest_of(5, read) < 250);
 }
 
 TEST_CASE("delays of the driver and of the device add up") {
-  simulation s("{\"delays\":[{\"call\":\"pools\",\"ms\":150}],\"devices\":[{" + delay_body +
+  Simulation s("{\"delays\":[{\"call\":\"pools\",\"ms\":150}],\"devices\":[{" + delay_body +
                R"(,"delays":[{"call":"any","ms":150}]}]})");
-  CHECK(milliseconds_of([&] { taken_snapshot(s, HMN_COLLECT_POOLS); }) >= 300);
-  CHECK(quickest_of(5, [&] { taken_snapshot(s, HMN_COLLECT_MEMORY); }) < 150);
+  CHECK(milliseconds_of([&] { TakenSnapshot(s, HMN_COLLECT_POOLS); }) >= 300);
+  CHECK(quickest_of(5, [&] { TakenSnapshot(s, HMN_COLLECT_MEMORY); }) < 150);
 }
 
 TEST_CASE("a call that passes the deadline leaves the last value, marked stale") {
   // One whose first value the machine held up for longer than the deadline shows nothing.
   CHECK(comes_true([] {
-    simulation s(with_delayed(R"({"call":"pools","hang":"forever","from_reading":3})"),
+    Simulation s(with_delayed(R"({"call":"pools","hang":"forever","from_reading":3})"),
                  {.deadline_ns = HMN_MILLISECONDS(300), .stale_ns = HMN_MILLISECONDS(patient_ms)});
     if (s.read_pool() != HMN_OK || s.pool.notes != 0) return false;
     CHECK(s.read_pool() == HMN_OK);
@@ -44,7 +44,7 @@ TEST_CASE("a call that passes the deadline leaves the last value, marked stale")
 }
 
 TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destroy does not wait") {
-  simulation s(with_delayed(R"({"call":"pools","hang":"forever"})"),
+  Simulation s(with_delayed(R"({"call":"pools","hang":"forever"})"),
                {.deadline_ns = HMN_MILLISECONDS(500)});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   CHECK(quickest_of(5, [&] { CHECK(s.read_pool() == HMN_E_TIMEOUT); }) < 400);
@@ -52,9 +52,9 @@ TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destro
 }
 
 TEST_CASE("a call that hangs until a file is there returns then") {
-  scratch signal;
+  Scratch signal;
   const std::string path = signal.path("go");
-  simulation s(with_delayed(R"({"call":"pools","hang_until":")" + path + "\"}"),
+  Simulation s(with_delayed(R"({"call":"pools","hang_until":")" + path + "\"}"),
                {.deadline_ns = HMN_MILLISECONDS(200)});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   signal.write("go", "");
@@ -68,12 +68,12 @@ TEST_CASE("opening has the deadline for opening") {
     return "{\"delays\":[{\"call\":\"open\"," + as + "}],\"devices\":[{" + delay_body + "}]}";
   };
   CHECK(comes_true([&] {
-    simulation patient(opens("\"ms\":1000"), {.deadline_ns = HMN_MILLISECONDS(500)});
+    Simulation patient(opens("\"ms\":1000"), {.deadline_ns = HMN_MILLISECONDS(500)});
     hmn_status said = HMN_OK;
     CHECK(milliseconds_of([&] { said = patient.read_pool(); }) >= 1000);
     return said == HMN_OK && quickest_of(5, [&] { patient.read_pool(); }) < 500;
   }));
-  simulation hasty(opens("\"hang\":\"forever\""), {.deadline_ns = HMN_MILLISECONDS(100),
+  Simulation hasty(opens("\"hang\":\"forever\""), {.deadline_ns = HMN_MILLISECONDS(100),
                                                    .open_deadline_ns = HMN_MILLISECONDS(100)});
   CHECK(comes_true([&] {
     REQUIRE(hasty.read_pool() == HMN_E_TIMEOUT);
@@ -82,13 +82,13 @@ TEST_CASE("opening has the deadline for opening") {
 }
 
 TEST_CASE("without threads a slow call holds up the caller") {
-  simulation s(with_delayed(R"({"call":"pools","ms":200})"),
+  Simulation s(with_delayed(R"({"call":"pools","ms":200})"),
                {.flags = HMN_CONTEXT_NO_THREADS, .deadline_ns = HMN_MILLISECONDS(50)});
   CHECK(milliseconds_of([&] { CHECK(s.read_pool() == HMN_OK); }) >= 200);
 }
 
 TEST_CASE("a hanging device does not keep host memory from being read") {
-  simulation s("{\"host\":{\"self\":{\"resident\":1}},\"devices\":[{" + delay_body +
+  Simulation s("{\"host\":{\"self\":{\"resident\":1}},\"devices\":[{" + delay_body +
                    R"(,"delays":[{"call":"any","hang":"forever"}]}]})",
                {.deadline_ns = HMN_MILLISECONDS(500)});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);

@@ -8,7 +8,7 @@
 namespace {
 
 hmn_device device_of(const std::string& members, std::uint32_t index = 0) {
-  simulation s(one_device(members));
+  Simulation s(one_device(members));
   auto d = sized<hmn_device>();
   auto error = sized<hmn_error>();
   const hmn_status said = hmn_device_read(s.context(), index, 0, &d, &error);
@@ -91,13 +91,13 @@ TEST_CASE("a text too long is cut at a code point and noted") {
 }
 
 TEST_CASE("partitions follow the rules of indexes and inherit from their parent") {
-  simulation s(R"({"devices":[
+  Simulation s(R"({"devices":[
       {"name":"A","vendor":"nvidia","uuid":"GPU-A","driver_version":"1.2","cuda_version":{"major":12,"minor":4},
        "compute_capability":{"major":9,"minor":0},"architecture":"Hopper",
        "partitions":[{"name":"A1","uuid":"MIG-1","instance":{"gpu":1,"compute":0}},
                      {"name":"A2","driver_version":"3"}]},
       {"name":"B","vendor":"nvidia","uuid":"GPU-B"}]})");
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   REQUIRE(p.devices.size() == 4);
   CHECK(std::string(p.devices[0].name) == "A");
   CHECK(std::string(p.devices[1].name) == "B");
@@ -125,8 +125,8 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
   const std::string asleep = one_device(
       R"("name":"Laptop","state":"asleep","pools":[{"kind":"vram","total":"8GiB","used":0}],
          "telemetry":{"power_watts":2})");
-  simulation s(asleep);
-  const taken_snapshot p(s);
+  Simulation s(asleep);
+  const TakenSnapshot p(s);
   REQUIRE(p.devices.size() == 1);
   CHECK(std::string(p.devices[0].name) == "Laptop");
   CHECK(p.devices[0].state == HMN_RUN_STATE_ASLEEP);
@@ -136,8 +136,8 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
   CHECK(p.about(HMN_COLLECT_POOLS)->status == HMN_E_ASLEEP);
   CHECK(s.read_pool() == HMN_E_ASLEEP);
 
-  simulation woken(asleep, {.flags = HMN_CONTEXT_WAKE_DEVICES});
-  const taken_snapshot q(woken);
+  Simulation woken(asleep, {.flags = HMN_CONTEXT_WAKE_DEVICES});
+  const TakenSnapshot q(woken);
   CHECK(q.devices[0].state == HMN_RUN_STATE_READY);
   REQUIRE(q.pools.size() == 1);
   CHECK(q.pools[0].total_bytes == 8 * gib);
@@ -146,11 +146,11 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
 }
 
 TEST_CASE("a lost and an unreadable device are diagnosed, their neighbour is not") {
-  simulation s(R"({"devices":[
+  Simulation s(R"({"devices":[
       {"uuid":"A","state":"lost","pools":[{"kind":"vram","total":1}]},
       {"uuid":"B","state":"unreadable","pools":[{"kind":"vram","total":1}]},
       {"uuid":"C","pools":[{"kind":"vram","total":1}]}]})");
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.devices.size() == 3);
   CHECK(p.devices[0].state == HMN_RUN_STATE_LOST);
   CHECK(p.devices[1].state == HMN_RUN_STATE_UNREADABLE);
@@ -165,7 +165,7 @@ TEST_CASE("a lost and an unreadable device are diagnosed, their neighbour is not
 }
 
 TEST_CASE("keys find simulated devices") {
-  simulation s(R"({"devices":[{"uuid":"GPU-A","vendor":"nvidia","driver_index":4,
+  Simulation s(R"({"devices":[{"uuid":"GPU-A","vendor":"nvidia","driver_index":4,
                                "render_minor":130,"pci_bus_id":"0000:af:00.0","os_id":"0x1f"}]})");
   for (const char* key :
        {"uuid:GPU-A", "driver:nvidia:4", "render:130", "pci:AF:00.0", "luid:1f"}) {

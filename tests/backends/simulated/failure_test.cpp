@@ -19,12 +19,12 @@ std::string with_driver(const std::string& failures) {
   return "{\"failures\":[" + failures + "],\"devices\":[{" + body + "}]}";
 }
 
-struct named_status {
+struct NamedStatus {
   const char* word;
   hmn_status code;
 };
 
-constexpr named_status statuses[] = {
+constexpr NamedStatus statuses[] = {
     {"no_memory", HMN_E_NO_MEMORY},   {"unsupported", HMN_E_UNSUPPORTED},
     {"no_source", HMN_E_NO_SOURCE},   {"no_device", HMN_E_NO_DEVICE},
     {"no_process", HMN_E_NO_PROCESS}, {"permission", HMN_E_PERMISSION},
@@ -36,9 +36,9 @@ constexpr named_status statuses[] = {
 }  // namespace
 
 TEST_CASE("every status can be had from every call of a device") {
-  for (const named_status& n : statuses) {
+  for (const NamedStatus& n : statuses) {
     CAPTURE(n.word);
-    simulation s(with_device(std::string(R"({"call":"any","status":")") + n.word +
+    Simulation s(with_device(std::string(R"({"call":"any","status":")") + n.word +
                              R"(","message":"as told"})"));
     CHECK(s.read_pool() == n.code);
     CHECK(std::string(s.error.message) == "as told");
@@ -61,9 +61,9 @@ TEST_CASE("a failure of one call leaves the others alone") {
                {"telemetry", HMN_COLLECT_TELEMETRY}};
   for (const auto& c : calls) {
     CAPTURE(c.call);
-    simulation s(with_device(std::string(R"({"call":")") + c.call +
+    Simulation s(with_device(std::string(R"({"call":")") + c.call +
                              R"(","status":"permission","native":{"domain":"nvml","code":4}})"));
-    const taken_snapshot p(s);
+    const TakenSnapshot p(s);
     CHECK(p.pools.empty() == (c.subject == HMN_COLLECT_POOLS));
     CHECK(!p.self[0] == (c.subject == HMN_COLLECT_SELF));
     CHECK(p.usages.empty() == (c.subject == HMN_COLLECT_PROCESSES));
@@ -79,20 +79,20 @@ TEST_CASE("a failure of one call leaves the others alone") {
 }
 
 TEST_CASE("process fails for another process only, self for the caller only") {
-  simulation other(with_device(R"({"call":"process","status":"permission"})"));
+  Simulation other(with_device(R"({"call":"process","status":"permission"})"));
   auto u = sized<hmn_usage>();
   CHECK(hmn_usage_read(other.context(), 0, 7, 0, &u, nullptr) == HMN_E_PERMISSION);
   CHECK(hmn_usage_read_self(other.context(), 0, 0, &u, nullptr) == HMN_OK);
-  simulation own(with_device(R"({"call":"self","status":"permission"})"));
+  Simulation own(with_device(R"({"call":"self","status":"permission"})"));
   CHECK(hmn_usage_read(own.context(), 0, 7, 0, &u, nullptr) == HMN_OK);
   CHECK(hmn_usage_read_self(own.context(), 0, 0, &u, nullptr) == HMN_E_PERMISSION);
 }
 
 TEST_CASE("a failure of the driver concerns all devices") {
-  simulation s(R"({"failures":[{"call":"pools","status":"timeout"}],
+  Simulation s(R"({"failures":[{"call":"pools","status":"timeout"}],
       "devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]},
                  {"uuid":"B","pools":[{"kind":"vram","total":1}]}]})");
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   CHECK(p.devices.size() == 2);
   CHECK(p.pools.empty());
   CHECK(p.about(HMN_COLLECT_POOLS, 0)->status == HMN_E_TIMEOUT);
@@ -100,10 +100,10 @@ TEST_CASE("a failure of the driver concerns all devices") {
 }
 
 TEST_CASE("a driver that does not open has no devices, until it does") {
-  simulation s(with_driver(
+  Simulation s(with_driver(
       R"({"call":"open","status":"no_source","readings":2,"native":{"domain":"nvml","code":9},
           "message":"the driver is not loaded"})"));
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   CHECK(p.devices.empty());
   REQUIRE(p.diagnostics.size() == 1);
   CHECK(p.diagnostics[0].status == HMN_E_NO_SOURCE);
@@ -113,39 +113,39 @@ TEST_CASE("a driver that does not open has no devices, until it does") {
   REQUIRE(hmn_context_backend(s.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
   CHECK(info.state == HMN_RUN_STATE_ABSENT);
   CHECK(info.status == HMN_E_NO_SOURCE);
-  const taken_snapshot later(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot later(s, HMN_COLLECT_POOLS);
   CHECK(later.devices.size() == 1);
   CHECK(later.pools.size() == 1);
 }
 
 TEST_CASE("a driver that cannot list its devices fails the reading") {
-  simulation s(with_driver(R"({"call":"devices","status":"backend","readings":1})"));
-  const taken_snapshot p(s);
+  Simulation s(with_driver(R"({"call":"devices","status":"backend","readings":1})"));
+  const TakenSnapshot p(s);
   CHECK(p.devices.empty());
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) != 0);
-  const taken_snapshot later(s);
+  const TakenSnapshot later(s);
   CHECK(later.devices.size() == 1);
 }
 
 TEST_CASE("a failure lasts from its reading for its number of readings") {
-  simulation s(with_device(R"({"call":"pools","status":"backend","from_reading":2,"readings":2})"));
+  Simulation s(with_device(R"({"call":"pools","status":"backend","from_reading":2,"readings":2})"));
   const bool expected[] = {true, false, false, true, true};
   for (const bool works : expected)
-    CHECK(taken_snapshot(s, HMN_COLLECT_POOLS).pools.empty() != works);
-  simulation last(with_device(
+    CHECK(TakenSnapshot(s, HMN_COLLECT_POOLS).pools.empty() != works);
+  Simulation last(with_device(
       R"({"call":"pools","status":"backend","from_reading":18446744073709551615,"readings":18446744073709551615})"));
-  CHECK(taken_snapshot(last, HMN_COLLECT_POOLS).pools.size() == 1);
+  CHECK(TakenSnapshot(last, HMN_COLLECT_POOLS).pools.size() == 1);
 }
 
 TEST_CASE("the first failure that holds is the one that is told") {
-  simulation s(with_device(R"({"call":"pools","status":"limit","from_reading":9},
+  Simulation s(with_device(R"({"call":"pools","status":"limit","from_reading":9},
       {"call":"any","status":"timeout","message":"first"},{"call":"pools","status":"backend"})"));
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
 }
 
 TEST_CASE("single fields of a pool can be missing") {
-  simulation s(with_device(R"({"call":"pools","fields":["used","free"],"status":"permission"})"));
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  Simulation s(with_device(R"({"call":"pools","fields":["used","free"],"status":"permission"})"));
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].present == (HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_RESERVED));
   REQUIRE(p.diagnostics.size() == 1);
@@ -155,9 +155,9 @@ TEST_CASE("single fields of a pool can be missing") {
 }
 
 TEST_CASE("single fields of telemetry can be missing") {
-  simulation s(with_device(
+  Simulation s(with_device(
       R"({"call":"telemetry","fields":["power_watts","fan_rpm"],"status":"permission","readings":1})"));
-  const taken_snapshot p(s, HMN_COLLECT_TELEMETRY);
+  const TakenSnapshot p(s, HMN_COLLECT_TELEMETRY);
   REQUIRE(p.telemetry[0]);
   CHECK(p.telemetry[0]->present == HMN_TELEMETRY_HAS_TEMPERATURE);
   REQUIRE(p.diagnostics.size() == 2);
@@ -165,18 +165,18 @@ TEST_CASE("single fields of telemetry can be missing") {
   CHECK(p.diagnostics[0].field == (HMN_TELEMETRY_HAS_POWER | HMN_TELEMETRY_HAS_FAN_RPM));
   CHECK(p.diagnostics[1].status == HMN_E_UNSUPPORTED);
   CHECK((p.diagnostics[1].field & HMN_TELEMETRY_HAS_FAN_RPM) == 0);
-  const taken_snapshot later(s, HMN_COLLECT_TELEMETRY);
+  const TakenSnapshot later(s, HMN_COLLECT_TELEMETRY);
   CHECK((later.telemetry[0]->present & HMN_TELEMETRY_HAS_POWER) != 0);
-  simulation all(with_device(
+  Simulation all(with_device(
       R"({"call":"telemetry","fields":["power_watts","temperature_celsius"],"status":"permission"})"));
   auto t = sized<hmn_telemetry>();
   CHECK(hmn_telemetry_read(all.context(), 0, 0, &t, nullptr) == HMN_E_PERMISSION);
 }
 
 TEST_CASE("the figures of all rows can be missing") {
-  simulation s(with_device(R"({"call":"processes","fields":["used"],"status":"backend"},
+  Simulation s(with_device(R"({"call":"processes","fields":["used"],"status":"backend"},
                               {"call":"self","fields":["used"],"status":"limit"})"));
-  const taken_snapshot p(s, HMN_COLLECT_PROCESSES | HMN_COLLECT_SELF);
+  const TakenSnapshot p(s, HMN_COLLECT_PROCESSES | HMN_COLLECT_SELF);
   REQUIRE(p.usages.size() == 2);
   for (const hmn_usage& u : p.usages) CHECK((u.present & HMN_USAGE_HAS_USED) == 0);
   REQUIRE(p.about(HMN_COLLECT_PROCESSES) != nullptr);
@@ -187,7 +187,7 @@ TEST_CASE("the figures of all rows can be missing") {
 }
 
 TEST_CASE("the host's calls can fail, each with readings of its own") {
-  simulation s(R"({"host":{"self":{"resident":1},"system":{"total":1},
+  Simulation s(R"({"host":{"self":{"resident":1},"system":{"total":1},
                            "processes":[{"pid":7,"resident":1},{"pid":8,"resident":1}]},
                    "failures":[{"call":"memory","status":"permission","from_reading":2},
                                {"call":"process_memory","status":"no_process","from_reading":2},
@@ -209,10 +209,10 @@ TEST_CASE("the host's calls can fail, each with readings of its own") {
 }
 
 TEST_CASE("every call is traced when the context asks for it") {
-  simulation s(
+  Simulation s(
       with_device(R"({"call":"pools","status":"limit","native":{"domain":"nvml","code":3}})"),
       {.flags = HMN_CONTEXT_TRACE});
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   std::string calls;
   for (const hmn_diagnostic& d : p.diagnostics) {
     if ((d.notes & HMN_NOTE_TRACE) == 0) continue;

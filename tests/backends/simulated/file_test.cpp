@@ -9,7 +9,7 @@
 #include "simulation.hpp"
 
 TEST_CASE("the smallest machine file works") {
-  simulation s(
+  Simulation s(
       R"({"devices":[{"name":"GPU","pools":[{"kind":"vram","total":"16GiB","used":"3GiB"}]}]})");
   REQUIRE(s.read_pool() == HMN_OK);
   CHECK(s.pool.total_bytes == 16 * gib);
@@ -22,14 +22,14 @@ TEST_CASE("the smallest machine file works") {
 }
 
 TEST_CASE("an empty machine has no devices") {
-  simulation s("{}");
-  const taken_snapshot p(s);
+  Simulation s("{}");
+  const TakenSnapshot p(s);
   CHECK(p.info.device_count == 0);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) == 0);
 }
 
 TEST_CASE("a malformed file fails every reading with its sentence") {
-  simulation s(R"({"devices":[{"pools":[{"kind":"vrm"}]}]})");
+  Simulation s(R"({"devices":[{"pools":[{"kind":"vrm"}]}]})");
   auto memory = sized<hmn_process_memory>();
   s.error = sized<hmn_error>();
   CHECK(hmn_process_memory_read_self(s.context(), 0, &memory, &s.error) == HMN_E_ARGUMENT);
@@ -42,7 +42,7 @@ TEST_CASE("a malformed file fails every reading with its sentence") {
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
   auto system = sized<hmn_system_memory>();
   CHECK(hmn_system_memory_read(s.context(), 0, &system, &s.error) == HMN_E_ARGUMENT);
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) != 0);
   REQUIRE(!p.diagnostics.empty());
   for (const hmn_diagnostic& d : p.diagnostics) CHECK(d.message == sentence);
@@ -50,12 +50,12 @@ TEST_CASE("a malformed file fails every reading with its sentence") {
 
 TEST_CASE("the backend says how it fares") {
   auto info = sized<hmn_backend_info>();
-  simulation good(R"({"version":"591.86"})");
+  Simulation good(R"({"version":"591.86"})");
   REQUIRE(hmn_context_backend(good.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
   CHECK(info.state == HMN_RUN_STATE_READY);
   CHECK(info.status == HMN_OK);
   CHECK(std::string(info.version) == "591.86");
-  simulation bad("{");
+  Simulation bad("{");
   REQUIRE(hmn_context_backend(bad.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
   CHECK(info.state == HMN_RUN_STATE_UNREADABLE);
   CHECK(info.status == HMN_E_ARGUMENT);
@@ -63,7 +63,7 @@ TEST_CASE("the backend says how it fares") {
 }
 
 TEST_CASE("no file, no permission and no plain file are told apart") {
-  simulation s("{}");
+  Simulation s("{}");
   const auto status_at = [&](const std::string& path) {
     hmn_context* c = nullptr;
     REQUIRE(hmn_context_create(nullptr, &c, nullptr) == HMN_OK);
@@ -91,18 +91,18 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
 }
 
 TEST_CASE("a file past 16 MiB is refused") {
-  simulation s(std::string(16 * mib, ' ') + "{}");
+  Simulation s(std::string(16 * mib, ' ') + "{}");
   CHECK(s.read_pool() == HMN_E_ARGUMENT);
   CHECK(std::string(s.error.message).find("it is larger than 16 MiB") == 0);
-  const options patient{.deadline_ns = HMN_MILLISECONDS(300'000),
+  const Options patient{.deadline_ns = HMN_MILLISECONDS(300'000),
                         .open_deadline_ns = HMN_MILLISECONDS(300'000)};
-  simulation whole("{}" + std::string(16 * mib - 2, ' '), patient);
+  Simulation whole("{}" + std::string(16 * mib - 2, ' '), patient);
   CHECK(whole.read_pool() == HMN_E_NO_DEVICE);
   CHECK(std::string(whole.error.message) == "no device 0: no GPU was found");
 }
 
 TEST_CASE("the file is read once") {
-  simulation s(one_device(R"("pools":[{"kind":"vram","total":"1GiB"}])"));
+  Simulation s(one_device(R"("pools":[{"kind":"vram","total":"1GiB"}])"));
   REQUIRE(s.read_pool() == HMN_OK);
   const int file = open(s.files().path("machine.json").c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   REQUIRE(file >= 0);

@@ -11,18 +11,18 @@ namespace {
 const auto host_pid = static_cast<std::uint32_t>(getpid());
 constexpr hmn_flags every_host_field = 1023;
 
-hmn_status read_host_self(const simulation& s, hmn_process_memory& out,
+hmn_status read_host_self(const Simulation& s, hmn_process_memory& out,
                           hmn_error* error = nullptr) {
   out = sized<hmn_process_memory>();
   return hmn_process_memory_read_self(s.context(), every_host_field, &out, error);
 }
 
-hmn_status read_host_pid(const simulation& s, std::uint32_t pid, hmn_process_memory& out) {
+hmn_status read_host_pid(const Simulation& s, std::uint32_t pid, hmn_process_memory& out) {
   out = sized<hmn_process_memory>();
   return hmn_process_memory_read(s.context(), pid, every_host_field, &out, nullptr);
 }
 
-hmn_status read_system(const simulation& s, hmn_system_memory& out, hmn_error* error = nullptr) {
+hmn_status read_system(const Simulation& s, hmn_system_memory& out, hmn_error* error = nullptr) {
   out = sized<hmn_system_memory>();
   return hmn_system_memory_read(s.context(), 0, &out, error);
 }
@@ -30,7 +30,7 @@ hmn_status read_system(const simulation& s, hmn_system_memory& out, hmn_error* e
 }  // namespace
 
 TEST_CASE("every figure of the caller's memory is told") {
-  simulation s(R"({"host":{"self":{"resident":1,"peak_resident":2,"virtual":3,"swap":4,
+  Simulation s(R"({"host":{"self":{"resident":1,"peak_resident":2,"virtual":3,"swap":4,
       "proportional":5,"private":6,"committed":7,"footprint":18446744073709551615,
       "peak_footprint":8,"peak_committed":9,
       "notes":["estimated"]}}})");
@@ -56,7 +56,7 @@ TEST_CASE("every figure of the caller's memory is told") {
 }
 
 TEST_CASE("every figure of the host's memory is told") {
-  simulation s(R"({"host":{"system":{"total":2,"available":1,"swap_total":4,"swap_free":3,
+  Simulation s(R"({"host":{"system":{"total":2,"available":1,"swap_total":4,"swap_free":3,
       "limit":5,"limit_used":6,"commit_limit":7,"committed":8,"pressure":"critical",
       "stall_percent":0.5,"notes":["estimated"]}}})");
   hmn_system_memory m;
@@ -78,7 +78,7 @@ TEST_CASE("every figure of the host's memory is told") {
 }
 
 TEST_CASE("host memory that is not described is not known, and the sentence says what to add") {
-  simulation s("{}");
+  Simulation s("{}");
   hmn_process_memory m;
   auto error = sized<hmn_error>();
   CHECK(read_host_self(s, m, &error) == HMN_E_UNSUPPORTED);
@@ -86,14 +86,14 @@ TEST_CASE("host memory that is not described is not known, and the sentence says
   CHECK(read_host_pid(s, 1, m) == HMN_E_NO_PROCESS);
   hmn_system_memory system;
   CHECK(read_system(s, system, &error) == HMN_E_UNSUPPORTED);
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   CHECK(!p.memory);
   CHECK(!p.system);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) == 0);
 }
 
 TEST_CASE("the real host is used where the file says so, and says that it is") {
-  simulation s(R"({"host":"real"})");
+  Simulation s(R"({"host":"real"})");
   hmn_process_memory m;
   REQUIRE(read_host_self(s, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_OS);
@@ -107,7 +107,7 @@ TEST_CASE("the real host is used where the file says so, and says that it is") {
 }
 
 TEST_CASE("the real host fills what is not described") {
-  simulation s(R"({"host":{"otherwise":"real","self":{"resident":"1GiB"}}})");
+  Simulation s(R"({"host":{"otherwise":"real","self":{"resident":"1GiB"}}})");
   hmn_process_memory m;
   REQUIRE(read_host_self(s, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_SIMULATED);
@@ -115,7 +115,7 @@ TEST_CASE("the real host fills what is not described") {
   hmn_system_memory system;
   REQUIRE(read_system(s, system) == HMN_OK);
   CHECK(system.backend == HMN_BACKEND_OS);
-  simulation other(R"({"host":{"otherwise":"real","system":{"total":"1GiB"}}})");
+  Simulation other(R"({"host":{"otherwise":"real","system":{"total":"1GiB"}}})");
   REQUIRE(read_host_self(other, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_OS);
   REQUIRE(read_system(other, system) == HMN_OK);
@@ -124,12 +124,12 @@ TEST_CASE("the real host fills what is not described") {
 }
 
 TEST_CASE("a row of a described process is not completed from the real host") {
-  simulation s(R"({"host":"real","devices":[{"processes":[{"pid":1,"used":1}]}]})");
-  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
+  Simulation s(R"({"host":"real","devices":[{"processes":[{"pid":1,"used":1}]}]})");
+  const TakenSnapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 1);
   CHECK(p.usages[0].name_state == HMN_NAME_STATE_UNKNOWN);
-  simulation own(R"({"host":"real","devices":[{"processes":[{"pid":"self","used":1}]}]})");
-  const taken_snapshot q(own, HMN_COLLECT_PROCESSES);
+  Simulation own(R"({"host":"real","devices":[{"processes":[{"pid":"self","used":1}]}]})");
+  const TakenSnapshot q(own, HMN_COLLECT_PROCESSES);
   REQUIRE(q.usages.size() == 1);
   CHECK(q.usages[0].name_state == HMN_NAME_STATE_RESOLVED);
 #if !HMN_TEST_EMULATED  // qemu-user's /proc/self/stat has no resident set
@@ -138,7 +138,7 @@ TEST_CASE("a row of a described process is not completed from the real host") {
 }
 
 TEST_CASE("memory of described processes, and of those that have none") {
-  simulation s(R"({"host":{"processes":[{"pid":7,"resident":"7MiB","swap":1},
+  Simulation s(R"({"host":{"processes":[{"pid":7,"resident":"7MiB","swap":1},
       {"pid":8,"name_state":"exited"},{"pid":9,"name_state":"protected"},
       {"pid":10,"name_state":"kernel"},{"pid":11,"name":"bare"}]}})");
   hmn_process_memory m;
@@ -155,7 +155,7 @@ TEST_CASE("memory of described processes, and of those that have none") {
 }
 
 TEST_CASE("the caller's own pid finds the described self") {
-  simulation s(R"({"host":{"self":{"resident":"3MiB"}}})");
+  Simulation s(R"({"host":{"self":{"resident":"3MiB"}}})");
   hmn_process_memory m;
   REQUIRE(read_host_pid(s, host_pid, m) == HMN_OK);
   CHECK(m.resident_bytes == 3 * mib);

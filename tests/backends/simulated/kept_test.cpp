@@ -11,15 +11,15 @@ using namespace hmn::simulated;
 namespace {
 
 std::string kept(const std::string& path, std::string_view text, std::string_view stat = {}) {
-  neutral n;
-  n.know("alice", neutral::kind::user);
+  Neutral n;
+  n.know("alice", Neutral::Kind::user);
   return kept_text(n, path, text, stat);
 }
 
 std::string printed(const std::vector<std::string>& arguments, const std::string& text) {
-  neutral n;
+  Neutral n;
   for (const char* comm : {"train", "postgres", "run"}) n.know_program(comm);
-  hmn::platform::recorded_run r;
+  hmn::platform::RecordedRun r;
   r.arguments = arguments;
   r.reported.output = text;
   return kept_output(n, r);
@@ -55,7 +55,7 @@ TEST_CASE("kept: of a control group its shape") {
 }
 
 TEST_CASE("kept: an id is the same in decimal and in hexadecimal") {
-  neutral n;
+  Neutral n;
   CHECK(kept_text(n, "/sys/a/unique_id", "59d01f7b6a5e4c3d\n", {}) == "0000000000000001\n");
   CHECK(kept_text(n, "/sys/n/properties", "simd_count 416\nunique_id 6471707279457406013\n", {}) ==
         "simd_count 416\nunique_id 0000000000000000001\n");

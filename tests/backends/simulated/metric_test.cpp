@@ -18,15 +18,15 @@ constexpr const char* several = R"("pools":[{"kind":"vram","total":100,"used":1}
     {"metric":"power_watts","instance":"average","value":99,"slow":true},
     {"metric":"fan_rpm","instance":1,"missing":{"status":"permission","message":"only root"}}])";
 
-hmn_metric read(const simulation& s, std::uint32_t id, std::uint32_t instance,
+hmn_metric read(const Simulation& s, std::uint32_t id, std::uint32_t instance,
                 hmn_status expected = HMN_OK) {
   auto m = sized<hmn_metric>();
   CHECK(read_metric(s.context(), 0, id, instance, &m, nullptr) == expected);
   return m;
 }
 
-struct taken {
-  explicit taken(const simulation& of, hmn_flags flags = 0) {
+struct Taken {
+  explicit Taken(const Simulation& of, hmn_flags flags = 0) {
     auto o = sized<hmn_snapshot_options>();
     o.collect = HMN_COLLECT_METRICS;
     o.flags = flags;
@@ -43,9 +43,9 @@ struct taken {
       REQUIRE(hmn_snapshot_diagnostic_at(s, i, &diagnostics[i], nullptr) == HMN_OK);
     }
   }
-  taken(const taken&) = delete;
-  taken& operator=(const taken&) = delete;
-  ~taken() { hmn_snapshot_destroy(s); }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() { hmn_snapshot_destroy(s); }
 
   hmn_snapshot* s = nullptr;
   hmn_flags notes = 0;
@@ -56,7 +56,7 @@ struct taken {
 }  // namespace
 
 TEST_CASE("a metric is told with its source, instance and notes") {
-  simulation s(one_device(several));
+  Simulation s(one_device(several));
   const hmn_metric hot = read(s, HMN_METRIC_TEMPERATURE, HMN_SENSOR_HOTSPOT);
   CHECK(hot.present == (HMN_METRIC_HAS_VALUE | HMN_METRIC_HAS_WINDOW));
   CHECK(hot.backend == HMN_BACKEND_SIMULATED);
@@ -73,11 +73,11 @@ TEST_CASE("a metric is told with its source, instance and notes") {
 }
 
 TEST_CASE("one metric that is missing says why and voids no other") {
-  simulation s(one_device(several));
+  Simulation s(one_device(several));
   read(s, HMN_METRIC_FAN_RPM, 1, HMN_E_PERMISSION);
   read(s, HMN_METRIC_VOLTAGE, 0, HMN_E_UNSUPPORTED);
   read(s, HMN_METRIC_TEMPERATURE, HMN_SENSOR_BOARD, HMN_E_UNSUPPORTED);
-  const taken t(s);
+  const Taken t(s);
   REQUIRE(t.all.size() == 5);
   REQUIRE(t.diagnostics.size() == 1);
   CHECK(t.diagnostics[0].status == HMN_E_PERMISSION);
@@ -93,9 +93,9 @@ TEST_CASE("one metric that is missing says why and voids no other") {
 }
 
 TEST_CASE("slow metrics are read on request, and by who asks for one") {
-  simulation s(one_device(several));
-  CHECK(taken(s).all.size() == 5);
-  const taken slow(s, HMN_SNAPSHOT_SLOW);
+  Simulation s(one_device(several));
+  CHECK(Taken(s).all.size() == 5);
+  const Taken slow(s, HMN_SNAPSHOT_SLOW);
   REQUIRE(slow.all.size() == 6);
   CHECK(slow.all[5].id == HMN_METRIC_POWER_WATTS);
   CHECK(read(s, HMN_METRIC_POWER_WATTS, HMN_POWER_READING_AVERAGE).value == 99);
@@ -106,9 +106,9 @@ TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
   const std::string text = std::string(R"({"devices":[{)") + several + R"(,
       "delays":[{"call":"metrics","hang":"forever"}]},)" +
                            second + "]}";
-  options o;
+  Options o;
   o.deadline_ns = HMN_MILLISECONDS(300);
-  simulation s(text, o);
+  Simulation s(text, o);
   auto all = sized<hmn_snapshot_options>();
   all.collect = HMN_COLLECT_POOLS | HMN_COLLECT_METRICS;
   all.flags = HMN_SNAPSHOT_SLOW;
@@ -128,10 +128,10 @@ TEST_CASE("metrics that fail or hang leave the memory of all devices alone") {
 }
 
 TEST_CASE("a call that fails as a whole is one diagnostic") {
-  simulation s(
+  Simulation s(
       one_device(std::string(several) + R"(,"failures":[{"call":"metrics","status":"backend"}])"));
   read(s, HMN_METRIC_PCIE_RX_BYTES, 0, HMN_E_BACKEND);
-  const taken t(s);
+  const Taken t(s);
   CHECK(t.all.empty());
   REQUIRE(t.diagnostics.size() == 1);
   CHECK(t.diagnostics[0].present == HMN_DIAGNOSTIC_HAS_DEVICE);
@@ -139,12 +139,12 @@ TEST_CASE("a call that fails as a whole is one diagnostic") {
 }
 
 TEST_CASE("a sleeping device tells none") {
-  simulation s(one_device(std::string(several) + R"(,"state":"asleep")"));
+  Simulation s(one_device(std::string(several) + R"(,"state":"asleep")"));
   read(s, HMN_METRIC_PCIE_RX_BYTES, 0, HMN_E_ASLEEP);
-  CHECK(taken(s).all.empty());
+  CHECK(Taken(s).all.empty());
 }
 
 TEST_CASE("a number that is no metric is refused before anything is asked") {
-  simulation s(one_device(several));
+  Simulation s(one_device(several));
   for (const std::uint32_t id : {0U, 4U, 65U, ~0U}) read(s, id, 0, HMN_E_RANGE);
 }

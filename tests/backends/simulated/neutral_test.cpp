@@ -7,25 +7,25 @@
 #include <string>
 #include <string_view>
 
-using hmn::simulated::neutral;
+using hmn::simulated::Neutral;
 
 TEST_CASE("neutral: names of users and hosts, as words") {
-  neutral n;
-  n.know("alice", neutral::kind::user);
-  n.know("alicebox", neutral::kind::host);
-  n.know("root", neutral::kind::user);
-  n.know("x", neutral::kind::user);
+  Neutral n;
+  n.know("alice", Neutral::Kind::user);
+  n.know("alicebox", Neutral::Kind::host);
+  n.know("root", Neutral::Kind::user);
+  n.know("x", Neutral::Kind::user);
   CHECK(n.plain("alice alice_2 malice alicebox alicebox.lan (alice)") ==
         "user1 user1_2 malice host1 host1.lan (user1)");
   CHECK(n.plain("root x") == "root x");
-  n.know("alice", neutral::kind::user);
-  n.know("bob", neutral::kind::user);
+  n.know("alice", Neutral::Kind::user);
+  n.know("bob", Neutral::Kind::user);
   CHECK(n.plain("bob,alice") == "user2,user1");
 }
 
 TEST_CASE("neutral: paths keep the words that sources look for") {
   const std::string home = "/home";
-  neutral n;
+  Neutral n;
   n.learn(home + "/carol/x");
   CHECK(n.plain("no such file: /srv/people/dora/lib/libnvidia-ml.so.1, 3") ==
         "no such file: /name1/name2/name3/lib/libnvidia-ml.name4.1, 3");
@@ -37,7 +37,7 @@ TEST_CASE("neutral: paths keep the words that sources look for") {
 }
 
 TEST_CASE("neutral: of unknown content numbers and known words stay") {
-  neutral n;
+  Neutral n;
   CHECK(n.known("0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n") ==
         "0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n");
   CHECK(n.known("PCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:c3:00.0\nDRIVER=amdgpu\n") ==
@@ -55,7 +55,7 @@ TEST_CASE("neutral: of unknown content numbers and known words stay") {
 }
 
 TEST_CASE("neutral: addresses of networks") {
-  neutral n;
+  Neutral n;
   for (const char* text : {"10.0.0.5", "fe80::1ff:fe23:4567:890a", "0a:1b:2c:3d:4e:5f",
                            "0A-1B-2C-3D-4E-5F", "2001:db8:0:1:2:3:4:5"}) {
     const std::string address = text;
@@ -71,7 +71,7 @@ TEST_CASE("neutral: addresses of networks") {
 }
 
 TEST_CASE("neutral: of a title the program") {
-  neutral n;
+  Neutral n;
   const auto is = [&](std::string_view title, std::string_view comm) {
     return n.program(title, comm);
   };
@@ -92,7 +92,7 @@ TEST_CASE("neutral: of a title the program") {
 }
 
 TEST_CASE("neutral: a program without the kernel's name is one that it names elsewhere") {
-  neutral n;
+  Neutral n;
   n.know_program("train.exe");
   n.know_program("nginx: worker");
   CHECK(n.program("C:\\Users\\alice\\train.exe", "") == "train.exe");
@@ -104,7 +104,7 @@ TEST_CASE("neutral: a program without the kernel's name is one that it names els
 }
 
 TEST_CASE("neutral: ids keep their shape, and the same is the same") {
-  neutral n;
+  Neutral n;
   const std::string uuid = "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6";
   const std::string first = n.plain(uuid);
   CHECK(first == "GPU-00000000-0000-0000-0000-000000000001");
@@ -119,7 +119,7 @@ TEST_CASE("neutral: ids keep their shape, and the same is the same") {
 }
 
 TEST_CASE("neutral: a number is the same in hexadecimal and in decimal") {
-  neutral n;
+  Neutral n;
   CHECK(n.id("59d01f7b6a5e4c3d\n", 16) == "0000000000000001\n");
   CHECK(n.id("6471707279457406013", 10) == "0000000000000000001");
   CHECK(n.id("0\n", 16) == "0\n");
@@ -128,7 +128,7 @@ TEST_CASE("neutral: a number is the same in hexadecimal and in decimal") {
 }
 
 TEST_CASE("neutral: serial numbers behind their keys") {
-  neutral n;
+  Neutral n;
   CHECK(n.plain("\"Serial Number\": \"PCB052348-0007\",") ==
         "\"Serial Number\": \"00000000000001\",");
   CHECK(n.plain("  \"asset_serial\": \"0xABCD1234\"") == "  \"asset_serial\": \"0x00000002\"");

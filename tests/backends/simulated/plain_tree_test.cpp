@@ -11,16 +11,16 @@
 namespace {
 
 // A context on a folder, and a snapshot of it.
-struct folder_machine {
-  explicit folder_machine(const std::string& folder) {
+struct FolderMachine {
+  explicit FolderMachine(const std::string& folder) {
     auto o = sized<hmn_context_options>();
     o.flags = HMN_CONTEXT_NO_THREADS;
     REQUIRE(hmn_context_create(&o, &context, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context, HMN_PATH_SIMULATION, folder.c_str(), nullptr) == HMN_OK);
   }
-  folder_machine(const folder_machine&) = delete;
-  folder_machine& operator=(const folder_machine&) = delete;
-  ~folder_machine() { hmn_context_destroy(context); }
+  FolderMachine(const FolderMachine&) = delete;
+  FolderMachine& operator=(const FolderMachine&) = delete;
+  ~FolderMachine() { hmn_context_destroy(context); }
 
   std::uint32_t count() const {
     std::uint32_t devices = 0;
@@ -48,13 +48,13 @@ constexpr const char* uevent =
 }  // namespace
 
 TEST_CASE("a folder of a card is a machine with that card") {
-  const hmn_fake::tree files;
+  const hmn_fake::Tree files;
   files.write("copy/card3/device/uevent", uevent);
   files.write("copy/card3/device/vendor", "0x10de\n");
   files.write("copy/card3/device/hwmon/hwmon2/temp1_input", "41000\n");
   for (const char* folder : {"copy", "copy/card3"}) {
     CAPTURE(folder);
-    const folder_machine m(files.path(folder));
+    const FolderMachine m(files.path(folder));
     REQUIRE(m.count() == 1);
     const hmn_device d = m.device();
     CHECK(std::string(d.pci_bus_id) == "0000:05:00.0");
@@ -68,12 +68,12 @@ TEST_CASE("a folder of a card is a machine with that card") {
 }
 
 TEST_CASE("several cards stand in the order of their addresses; one off the bus has none") {
-  const hmn_fake::tree files;
+  const hmn_fake::Tree files;
   files.write("copy/card10/device/uevent", "DRIVER=nouveau\nPCI_SLOT_NAME=0000:01:00.0\n");
   files.write("copy/card2/device/uevent", "DRIVER=nouveau\nPCI_SLOT_NAME=0000:02:00.0\n");
   files.write("copy/card4/device/uevent", "DRIVER=panfrost\n");
   files.write("copy/card7", "not a folder");
-  const folder_machine m(files.path("copy"));
+  const FolderMachine m(files.path("copy"));
   REQUIRE(m.count() == 3);
   std::string addresses;
   for (std::uint32_t i = 0; i < 3; ++i) addresses += m.device(i).pci_bus_id + std::string(" ");
@@ -81,17 +81,17 @@ TEST_CASE("several cards stand in the order of their addresses; one off the bus 
 }
 
 TEST_CASE("a card that sleeps is asleep in its copy too") {
-  const hmn_fake::tree files;
+  const hmn_fake::Tree files;
   files.write("copy/card0/device/uevent", uevent);
   files.write("copy/card0/device/power/runtime_status", "suspended\n");
-  const folder_machine m(files.path("copy"));
+  const FolderMachine m(files.path("copy"));
   REQUIRE(m.count() == 1);
   CHECK(m.device().state == HMN_RUN_STATE_ASLEEP);
 }
 
 TEST_CASE("nothing of this system shows in a copy of another") {
-  const hmn_fake::tree files;
-  hmn_fake::meminfo memory;
+  const hmn_fake::Tree files;
+  hmn_fake::Meminfo memory;
   memory.total = 4096;
   memory.available = 1024;
   hmn_fake::set_meminfo(files, memory);
@@ -99,7 +99,7 @@ TEST_CASE("nothing of this system shows in a copy of another") {
   hmn_fake::set_mountinfo(files, "self", {{"/", "/sys/fs/cgroup", "cgroup2", "cgroup2", "rw"}});
   files.write("sys/fs/cgroup/memory.max", "2097152\n");
   files.write("sys/fs/cgroup/memory.current", "1048576\n");
-  const folder_machine m(files.root().string());
+  const FolderMachine m(files.root().string());
   auto system = sized<hmn_system_memory>();
   REQUIRE(hmn_system_memory_read(m.context, 0, &system, nullptr) == HMN_OK);
   CHECK(system.total_bytes == 4 * mib);
@@ -113,8 +113,8 @@ TEST_CASE("nothing of this system shows in a copy of another") {
 }
 
 TEST_CASE("whole trees: their processes hold their cards") {
-  const hmn_fake::tree files;
-  hmn_fake::pci_device d;
+  const hmn_fake::Tree files;
+  hmn_fake::PciDevice d;
   d.address = "0000:01:00.0";
   d.vendor = 0x10de;
   d.driver = "nouveau";
@@ -127,7 +127,7 @@ TEST_CASE("whole trees: their processes hold their cards") {
                     "drm-total-vram:\t8 MiB\ndrm-resident-vram:\t6 MiB\n"}};
   hmn_fake::add_process(files, worker);
   for (const bool is_sysfs_alone : {false, true}) {
-    const folder_machine m(is_sysfs_alone ? files.sys() : files.root().string());
+    const FolderMachine m(is_sysfs_alone ? files.sys() : files.root().string());
     REQUIRE(m.count() == 1);
     auto use = sized<hmn_usage>();
     const hmn_status said = hmn_usage_read(m.context, 0, 77, 0, &use, nullptr);

@@ -12,14 +12,14 @@
 namespace {
 
 // The diagnostic about a field.
-const hmn_diagnostic* about_field(const taken_snapshot& p, hmn_flags subject, hmn_fields field) {
+const hmn_diagnostic* about_field(const TakenSnapshot& p, hmn_flags subject, hmn_fields field) {
   for (const hmn_diagnostic& d : p.diagnostics) {
     if (d.subject == subject && (d.field & field) != 0) return &d;
   }
   return nullptr;
 }
 
-void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_fields field,
+void check_implausible(const TakenSnapshot& p, hmn_flags subject, hmn_fields field,
                        const char* message) {
   const hmn_diagnostic* const d = about_field(p, subject, field);
   REQUIRE(d != nullptr);
@@ -36,12 +36,12 @@ void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_fields fi
 }  // namespace
 
 TEST_CASE("a total of 2^60 bytes is absent with its parts, directly and in a snapshot") {
-  simulation s(one_device(
+  Simulation s(one_device(
       R"("pools":[{"kind":"vram","total":1152921504606846976,"free":12,"used":34,"budget":56}])"));
   REQUIRE(s.read_pool() == HMN_OK);
   CHECK(s.pool.present == HMN_POOL_HAS_BUDGET);
   CHECK(s.pool.total_bytes == 0);
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].present == HMN_POOL_HAS_BUDGET);
   check_implausible(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL,
@@ -50,10 +50,10 @@ TEST_CASE("a total of 2^60 bytes is absent with its parts, directly and in a sna
 }
 
 TEST_CASE("more free than in total is absent") {
-  simulation s(one_device(R"("pools":[{"kind":"vram","total":8,"free":12,"used":3}])"));
+  Simulation s(one_device(R"("pools":[{"kind":"vram","total":8,"free":12,"used":3}])"));
   REQUIRE(s.read_pool() == HMN_OK);
   CHECK(s.pool.present == (HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_USED));
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].present == s.pool.present);
   check_implausible(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_FREE,
@@ -61,13 +61,13 @@ TEST_CASE("more free than in total is absent") {
 }
 
 TEST_CASE("a pool of which nothing is left is the failure of a direct reading") {
-  simulation s(one_device(R"("pools":[{"kind":"vram","total":1152921504606846976}])"));
+  Simulation s(one_device(R"("pools":[{"kind":"vram","total":1152921504606846976}])"));
   CHECK(s.read_pool() == HMN_E_BACKEND);
   CHECK(std::string(s.error.message).find("total_bytes") != std::string::npos);
 }
 
 TEST_CASE("of telemetry and metrics, what cannot be is absent") {
-  simulation s(one_device(R"("telemetry":{"temperature_celsius":512,"power_watts":40},
+  Simulation s(one_device(R"("telemetry":{"temperature_celsius":512,"power_watts":40},
     "metrics":[{"metric":"temperature","instance":"core","value":512},
                {"metric":"power_watts","value":40}])"));
   auto t = sized<hmn_telemetry>();
@@ -82,7 +82,7 @@ TEST_CASE("of telemetry and metrics, what cannot be is absent") {
   CHECK(std::string(error.message) ==
         "the driver reported temperature 512, above 250: implausible");
   CHECK(read_metric(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, &m, &error) == HMN_OK);
-  const taken_snapshot p(s, taken_snapshot::every | HMN_COLLECT_METRICS);
+  const TakenSnapshot p(s, TakenSnapshot::every | HMN_COLLECT_METRICS);
   REQUIRE(p.telemetry.size() == 1);
   REQUIRE(p.telemetry[0].has_value());
   CHECK(p.telemetry[0]->present == HMN_TELEMETRY_HAS_POWER);
@@ -96,11 +96,11 @@ TEST_CASE("of telemetry and metrics, what cannot be is absent") {
 }
 
 TEST_CASE("of the host's memory, what cannot be is absent") {
-  simulation s(R"({"host":{"system":{"total":8,"available":9}}})");
+  Simulation s(R"({"host":{"system":{"total":8,"available":9}}})");
   auto m = sized<hmn_system_memory>();
   REQUIRE(hmn_system_memory_read(s.context(), 0, &m, nullptr) == HMN_OK);
   CHECK(m.present == HMN_SYSTEM_MEMORY_HAS_TOTAL);
-  const taken_snapshot p(s, HMN_COLLECT_SYSTEM);
+  const TakenSnapshot p(s, HMN_COLLECT_SYSTEM);
   REQUIRE(p.system.has_value());
   CHECK(p.system->present == HMN_SYSTEM_MEMORY_HAS_TOTAL);
   const hmn_diagnostic* const d =
@@ -111,9 +111,9 @@ TEST_CASE("of the host's memory, what cannot be is absent") {
 }
 
 TEST_CASE("what a process cannot use is absent from its row, and the diagnostic has its pid") {
-  simulation s(
+  Simulation s(
       one_device(R"("processes":[{"pid":7,"used":1152921504606846976},{"pid":8,"used":5}])"));
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   REQUIRE(p.usages.size() == 2);
   CHECK((p.usages[0].present & HMN_USAGE_HAS_USED) == 0);
   CHECK(p.usages[1].used_bytes == 5);

@@ -8,7 +8,7 @@
 namespace {
 
 hmn_pool pool_of(const std::string& members) {
-  simulation s(one_device("\"pools\":[{\"kind\":\"vram\"," + members + "}]"));
+  Simulation s(one_device("\"pools\":[{\"kind\":\"vram\"," + members + "}]"));
   const hmn_status said = s.read_pool();
   INFO(s.error.message);
   REQUIRE(said == HMN_OK);
@@ -62,10 +62,10 @@ TEST_CASE("free and used follow from each other, null keeps them unknown") {
 }
 
 TEST_CASE("pools stand by kind, the main one first") {
-  simulation s(one_device(R"("pools":[{"kind":"vram","total":1},{"kind":"vram_visible","total":2},
+  Simulation s(one_device(R"("pools":[{"kind":"vram","total":1},{"kind":"vram_visible","total":2},
       {"kind":"host","total":3,"main":true},{"kind":"unified","total":4,"usable":4},
       {"kind":"stolen","total":5}])"));
-  const taken_snapshot p(s, HMN_COLLECT_POOLS);
+  const TakenSnapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 5);
   CHECK(p.pools[0].kind == HMN_POOL_HOST);
   CHECK(p.pools[0].is_main == 1);
@@ -94,7 +94,7 @@ constexpr const char* two_parts = R"("pools":[{"kind":"vram","total":"6GiB","use
 }  // namespace
 
 TEST_CASE("simulated: a part of a pool is read by its number") {
-  simulation s(one_device(two_parts));
+  Simulation s(one_device(two_parts));
   auto pool = sized<hmn_pool>();
   REQUIRE(hmn_pool_read(s.context(), 0, HMN_POOL_VRAM, 2, 0, &pool, nullptr) == HMN_OK);
   CHECK(pool.instance == 2);
@@ -110,7 +110,7 @@ TEST_CASE("simulated: a part of a pool is read by its number") {
 }
 
 TEST_CASE("simulated: a snapshot lists the parts of pools on request") {
-  simulation s(one_device(two_parts));
+  Simulation s(one_device(two_parts));
   hmn_snapshot_options options = sized<hmn_snapshot_options>();
   for (const bool with_parts : {false, true}) {
     options.flags = with_parts ? HMN_SNAPSHOT_PARTS : 0;
@@ -130,15 +130,15 @@ TEST_CASE("simulated: a snapshot lists the parts of pools on request") {
 }
 
 TEST_CASE("a device without pools has none, and no kind that it lacks") {
-  simulation none(one_device(""));
+  Simulation none(one_device(""));
   CHECK(none.read_pool() == HMN_E_UNSUPPORTED);
-  simulation vram(one_device(R"("pools":[{"kind":"vram","total":1}])"));
+  Simulation vram(one_device(R"("pools":[{"kind":"vram","total":1}])"));
   auto pool = sized<hmn_pool>();
   CHECK(hmn_pool_read(vram.context(), 0, HMN_POOL_HOST, 0, 0, &pool, nullptr) == HMN_E_UNSUPPORTED);
 }
 
 TEST_CASE("a unified pool takes what it lacks from the described host") {
-  simulation s(R"({"host":{"system":{"total":"64GiB","available":"48GiB"}},
+  Simulation s(R"({"host":{"system":{"total":"64GiB","available":"48GiB"}},
                    "devices":[{"pools":[{"kind":"unified","used":"2GiB"}]}]})");
   REQUIRE(s.read_pool() == HMN_OK);
   CHECK(s.pool.kind == HMN_POOL_UNIFIED);

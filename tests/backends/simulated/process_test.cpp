@@ -11,12 +11,12 @@ namespace {
 
 const auto own_pid = static_cast<std::uint32_t>(getpid());
 
-hmn_status read_self(const simulation& s, hmn_usage& out, hmn_error* error = nullptr) {
+hmn_status read_self(const Simulation& s, hmn_usage& out, hmn_error* error = nullptr) {
   out = sized<hmn_usage>();
   return hmn_usage_read_self(s.context(), 0, 0, &out, error);
 }
 
-hmn_status read_pid(const simulation& s, std::uint32_t pid, hmn_usage& out) {
+hmn_status read_pid(const Simulation& s, std::uint32_t pid, hmn_usage& out) {
   out = sized<hmn_usage>();
   return hmn_usage_read(s.context(), 0, pid, 0, &out, nullptr);
 }
@@ -30,13 +30,13 @@ std::uint64_t unix_now() {
 }  // namespace
 
 TEST_CASE("every field of a row is told") {
-  simulation s(one_device(
+  Simulation s(one_device(
       R"("processes":[{"pid":4294967295,"used":1,"peak_used":16,"resident":2,"committed":3,
       "allocated":4,"shared":5,"purgeable":6,"evicted":7,"host_pool":8,"budget":9,
       "host_resident":10,"kinds":["compute","media"],"accounting":"resident",
       "instance":{"gpu":11,"compute":12},"busy_ns":13,"busy_percent":14.5,"window_ns":15,
       "name":"naïve proc","uid":0,"start_unix_ns":18446744073709551615,"notes":["lower_bound"]}])"));
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   REQUIRE(p.usages.size() == 1);
   const hmn_usage& u = p.usages[0];
   CHECK(u.present == 0x1ffff);
@@ -68,7 +68,7 @@ TEST_CASE("every field of a row is told") {
 }
 
 TEST_CASE("what a row does not say is taken from the host") {
-  simulation s(R"({"host":{"self":{"name":"me","uid":1000,"resident":"20MiB","start_unix_ns":5},
+  Simulation s(R"({"host":{"self":{"name":"me","uid":1000,"resident":"20MiB","start_unix_ns":5},
                            "processes":[{"pid":7,"name":"seven","uid":7,"start_unix_ns":70,
                                          "resident":"7MiB"},
                                         {"pid":8,"name_state":"protected"},
@@ -77,7 +77,7 @@ TEST_CASE("what a row does not say is taken from the host") {
                                             {"pid":9,"used":3,"name":"other","uid":1},
                                             {"pid":10,"used":4},
                                             {"pid":"self","used":5}]}]})");
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   REQUIRE(p.usages.size() == 5);
   const auto at = [&](std::uint32_t pid) {
     std::size_t i = 0;
@@ -99,10 +99,10 @@ TEST_CASE("what a row does not say is taken from the host") {
 }
 
 TEST_CASE("name states are told without a name") {
-  simulation s(one_device(R"("processes":[{"pid":1,"name_state":"exited"},
+  Simulation s(one_device(R"("processes":[{"pid":1,"name_state":"exited"},
       {"pid":2,"name_state":"protected"},{"pid":3,"name_state":"kernel"},
       {"pid":4,"name_state":"unknown"}])"));
-  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
+  const TakenSnapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 4);
   const std::uint32_t expected[] = {HMN_NAME_STATE_EXITED, HMN_NAME_STATE_PROTECTED,
                                     HMN_NAME_STATE_KERNEL, HMN_NAME_STATE_UNKNOWN};
@@ -114,14 +114,14 @@ TEST_CASE("name states are told without a name") {
 
 TEST_CASE("the caller uses what its row says, or 0 without one") {
   hmn_usage u;
-  simulation listed(
+  Simulation listed(
       one_device(R"("processes":[{"pid":"self","used":"3GiB","kinds":["compute"]}])"));
   REQUIRE(read_self(listed, u) == HMN_OK);
   CHECK(u.used_bytes == 3 * gib);
   CHECK(u.pid == own_pid);
   REQUIRE(read_pid(listed, own_pid, u) == HMN_OK);
   CHECK(u.used_bytes == 3 * gib);
-  simulation unlisted(one_device(R"("processes":[{"pid":7,"used":1}])"));
+  Simulation unlisted(one_device(R"("processes":[{"pid":7,"used":1}])"));
   REQUIRE(read_self(unlisted, u) == HMN_OK);
   CHECK((u.present & HMN_USAGE_HAS_USED) != 0);
   CHECK(u.used_bytes == 0);
@@ -131,7 +131,7 @@ TEST_CASE("the caller uses what its row says, or 0 without one") {
 
 TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows are foreign") {
   const std::string row = "{\"pid\":" + std::to_string(own_pid) + ",\"used\":1}";
-  simulation s(
+  Simulation s(
       "{\"pid_namespace\":\"foreign\",\"host\":{\"self\":{\"name\":\"me\"}},\"devices\":"
       "[{\"processes\":[" +
       row + "]}]}");
@@ -139,12 +139,12 @@ TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows
   auto error = sized<hmn_error>();
   CHECK(read_self(s, u, &error) == HMN_E_UNSUPPORTED);
   CHECK(std::string(error.message).find("PID namespace") != std::string::npos);
-  const taken_snapshot p(s);
+  const TakenSnapshot p(s);
   REQUIRE(p.usages.size() == 1);
   CHECK(p.usages[0].notes == HMN_NOTE_FOREIGN_PID);
   CHECK(p.usages[0].name_state == HMN_NAME_STATE_UNKNOWN);
   CHECK(!p.self[0]);
-  simulation reported(R"({"pid_namespace":"foreign",
+  Simulation reported(R"({"pid_namespace":"foreign",
                       "devices":[{"processes":[{"pid":"self","used":2}]}]})");
   REQUIRE(read_self(reported, u) == HMN_OK);
   CHECK(u.used_bytes == 2);
@@ -152,9 +152,9 @@ TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows
 }
 
 TEST_CASE("a row without a figure stays, and a diagnostic says why") {
-  simulation s(one_device(R"("processes":[{"pid":7},{"pid":8,"shared":1,"missing":
+  Simulation s(one_device(R"("processes":[{"pid":7},{"pid":8,"shared":1,"missing":
       {"status":"permission","native":{"domain":"nvml","code":4},"message":"root only"}}])"));
-  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
+  const TakenSnapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 2);
   CHECK((p.usages[0].present & HMN_USAGE_HAS_USED) == 0);
   CHECK((p.usages[1].present & HMN_USAGE_HAS_USED) == 0);
@@ -175,10 +175,10 @@ TEST_CASE("a row without a figure stays, and a diagnostic says why") {
 }
 
 TEST_CASE("a partition's processes stand under it") {
-  simulation s(R"({"devices":[{"uuid":"A","partitions":[
+  Simulation s(R"({"devices":[{"uuid":"A","partitions":[
       {"uuid":"B","processes":[{"pid":7,"used":1,"instance":{"gpu":1,"compute":0}}]},
       {"uuid":"C","processes":[{"pid":7,"used":2,"instance":{"gpu":2,"compute":0}}]}]}]})");
-  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
+  const TakenSnapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 2);
   CHECK(p.usages[0].device_index == 1);
   CHECK(p.usages[1].device_index == 2);
@@ -190,8 +190,8 @@ TEST_CASE("simulated: a start may be an age, which every reading counts from one
   const std::uint64_t before = unix_now();
   std::uint64_t first = 0;
   for (int readings = 0; readings < 2; ++readings) {
-    simulation s(R"({"devices":[{"processes":[{"pid":7,"used":1,"running_s":3600}]}]})");
-    const taken_snapshot p(s);
+    Simulation s(R"({"devices":[{"processes":[{"pid":7,"used":1,"running_s":3600}]}]})");
+    const TakenSnapshot p(s);
     REQUIRE(p.usages.size() == 1);
     const std::uint64_t start = p.usages[0].start_unix_ns;
     CHECK(start + 3600 * second <= unix_now());

@@ -12,20 +12,20 @@
 #include "abi/support/keys.h"
 #include "recorded.hpp"
 
-using recorded::entry;
+using recorded::Entry;
 
 namespace {
 
-struct machine {
-  explicit machine(const std::string& folder) {
+struct Machine {
+  explicit Machine(const std::string& folder) {
     auto o = sized<hmn_context_options>();
     o.flags = HMN_CONTEXT_NO_THREADS;
     REQUIRE(hmn_context_create(&o, &context, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context, HMN_PATH_SIMULATION, folder.c_str(), nullptr) == HMN_OK);
   }
-  machine(const machine&) = delete;
-  machine& operator=(const machine&) = delete;
-  ~machine() { hmn_context_destroy(context); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() { hmn_context_destroy(context); }
   hmn_context* context = nullptr;
 };
 
@@ -35,7 +35,7 @@ std::string without_slash(std::string path) {
 }
 
 // Value of `key`; null: the card has no such value, and none is reported.
-void check_value(const entry& e, const char* key, bool is_there, double value) {
+void check_value(const Entry& e, const char* key, bool is_there, double value) {
   CAPTURE(key);
   if (!e.expected.contains(key)) return;
   CHECK(is_there == e.has(key));
@@ -44,7 +44,7 @@ void check_value(const entry& e, const char* key, bool is_there, double value) {
   }
 }
 
-void check_identity(const entry& e, const machine& m) {
+void check_identity(const Entry& e, const Machine& m) {
   auto d = sized<hmn_device>();
   REQUIRE(hmn_device_read(m.context, 0, 0, &d, nullptr) == HMN_OK);
   CHECK(std::string(d.pci_bus_id) == e.expected.at("pci_slot").get<std::string>());
@@ -54,7 +54,7 @@ void check_identity(const entry& e, const machine& m) {
   CHECK(d.pci_device == std::stoul(id.substr(5), nullptr, 16));
 }
 
-void check_telemetry(const entry& e, const machine& m) {
+void check_telemetry(const Entry& e, const Machine& m) {
   auto t = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(m.context, 0, 0, &t, nullptr) == HMN_OK);
   const auto has = [&t](hmn_flags bit) { return (t.present & bit) != 0; };
@@ -69,14 +69,14 @@ void check_telemetry(const entry& e, const machine& m) {
   check_value(e, "act_freq_mhz", has(HMN_TELEMETRY_HAS_CORE_CLOCK), t.core_clock_mhz);
 }
 
-void check_clock(const entry& e, const machine& m, const char* key, std::uint32_t metric,
+void check_clock(const Entry& e, const Machine& m, const char* key, std::uint32_t metric,
                  std::uint32_t instance) {
   auto clock = sized<hmn_metric>();
   const auto said = read_metric(m.context, 0, metric, instance, &clock, nullptr);
   check_value(e, key, said == HMN_OK, clock.value);
 }
 
-void check_pool(const entry& e, const machine& m, std::uint32_t kind, const char* total,
+void check_pool(const Entry& e, const Machine& m, std::uint32_t kind, const char* total,
                 const char* used) {
   auto p = sized<hmn_pool>();
   const bool is_there = hmn_pool_read(m.context, 0, kind, 0, 0, &p, nullptr) == HMN_OK;
@@ -91,10 +91,10 @@ void check_pool(const entry& e, const machine& m, std::uint32_t kind, const char
 TEST_CASE("recorded folders of cards") {
   int trees = 0;
   for (const char* prefix : {"amdgpu-sysfs/", "i915-xe-sysfs/"}) {
-    for (const entry& e : recorded::all(prefix)) {
+    for (const Entry& e : recorded::all(prefix)) {
       if (!e.file.ends_with('/')) continue;
       CAPTURE(e.file);
-      const machine m(without_slash(e.path()));
+      const Machine m(without_slash(e.path()));
       std::uint32_t count = 0;
       REQUIRE(hmn_device_scan(m.context, &count, nullptr, nullptr) == HMN_OK);
       REQUIRE(count == 1);

@@ -11,14 +11,14 @@
 #include "platform/file.hpp"
 
 using namespace hmn::simulated;
-using hmn::platform::override_scope;
+using hmn::platform::OverrideScope;
 
 namespace {
 
 std::string recording_refusal(const std::string& text) {
   const auto read = read_script(text, 1);
   CAPTURE(text);
-  const auto* wrong = std::get_if<problem>(&read);
+  const auto* wrong = std::get_if<Problem>(&read);
   REQUIRE(wrong != nullptr);
   return wrong->pointer + ": " + wrong->sentence;
 }
@@ -47,7 +47,7 @@ TEST_CASE("recording: what is given is there") {
         {"path":"/machine/sys/node","status":{"type":"character","major":226,"minor":128}},
         {"path":"/usr/bin/tool","program":true}])"),
                                 1);
-  const auto* wrong = std::get_if<problem>(&read);
+  const auto* wrong = std::get_if<Problem>(&read);
   REQUIRE(wrong != nullptr);
   CHECK(wrong->pointer == "/recording/files/1/hex");
 }
@@ -60,10 +60,10 @@ TEST_CASE("recording: each part of a file is given again") {
         {"path":"/machine/sys/node","status":{"type":"character","major":226,"minor":128}},
         {"path":"/usr/bin/tool","program":true}])"),
                                 1);
-  const auto* s = std::get_if<script>(&read);
+  const auto* s = std::get_if<Script>(&read);
   REQUIRE(s != nullptr);
   CHECK(s->recorded().moved == 2);
-  const override_scope scope(s->recorded().answers.get());
+  const OverrideScope scope(s->recorded().answers.get());
   CHECK(text_of("/machine/sys/text") == std::string("a\0b\n", 4));
   CHECK(text_of("/machine/sys/bytes") == std::string("\0\xff\x7f", 3));
   CHECK(text_of("/machine/sys/refused") == "errno " + std::to_string(EACCES));
@@ -119,11 +119,11 @@ TEST_CASE("recording: what is refused, with its place") {
 }
 
 TEST_CASE("recording: a recorder's text is read again as it was") {
-  hmn::settings s;
+  hmn::Settings s;
   s.sys_root = "/sys/devices/system";
-  const recorder keeps(s);
+  const Recorder keeps(s);
   {
-    const override_scope scope(keeps.answers().get());
+    const OverrideScope scope(keeps.answers().get());
     static_cast<void>(text_of("/sys/devices/system/cpu/online"));
     static_cast<void>(text_of("/proc/self/statm"));
     CHECK(text_of("/proc/self/nothing") == "errno " + std::to_string(ENOENT));
@@ -131,11 +131,11 @@ TEST_CASE("recording: a recorder's text is read again as it was") {
   std::string text;
   REQUIRE(keeps.text(text));
   const auto read = read_script(text, 1);
-  const auto* again = std::get_if<script>(&read);
+  const auto* again = std::get_if<Script>(&read);
   REQUIRE(again != nullptr);
   CHECK(again->recorded().moved == 2);
   CHECK(text.find("/sys/devices/system") == std::string::npos);
   const std::string online = text_of("/sys/devices/system/cpu/online");
-  const override_scope scope(again->recorded().answers.get());
+  const OverrideScope scope(again->recorded().answers.get());
   CHECK(text_of("/machine/sys/cpu/online") == online);
 }

@@ -5,7 +5,7 @@
 
 #include "backends/simulated/script.hpp"
 
-using hmn::simulated::problem;
+using hmn::simulated::Problem;
 using hmn::simulated::read_script;
 
 namespace {
@@ -15,14 +15,14 @@ constexpr std::uint32_t self_pid = 4711;
 std::string refusal(const std::string& text) {
   const auto read = read_script(text, self_pid);
   CAPTURE(text);
-  const auto* wrong = std::get_if<problem>(&read);
+  const auto* wrong = std::get_if<Problem>(&read);
   REQUIRE(wrong != nullptr);
   return wrong->pointer + ": " + wrong->sentence;
 }
 
 void accept(const std::string& text) {
   const auto read = read_script(text, self_pid);
-  const auto* wrong = std::get_if<problem>(&read);
+  const auto* wrong = std::get_if<Problem>(&read);
   CAPTURE(text);
   INFO((wrong != nullptr ? wrong->pointer + ": " + wrong->sentence : std::string()));
   CHECK(wrong == nullptr);

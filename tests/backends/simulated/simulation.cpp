@@ -7,18 +7,18 @@
 
 #include <cstdio>
 
-scratch::scratch() {
+Scratch::Scratch() {
   char name[] = "/tmp/hmn-simulated-XXXXXX";
   REQUIRE(mkdtemp(name) != nullptr);
   folder_ = name;
 }
 
-scratch::~scratch() {
+Scratch::~Scratch() {
   for (const std::string& file : written_) unlink(file.c_str());
   rmdir(folder_.c_str());
 }
 
-std::string scratch::write(std::string_view name, std::string_view text) {
+std::string Scratch::write(std::string_view name, std::string_view text) {
   std::string at = path(name);
   FILE* file = fopen(at.c_str(), "we");
   REQUIRE(file != nullptr);
@@ -28,7 +28,7 @@ std::string scratch::write(std::string_view name, std::string_view text) {
   return at;
 }
 
-simulation::simulation(std::string_view text, const options& o) {
+Simulation::Simulation(std::string_view text, const Options& o) {
   auto reported = sized<hmn_context_options>();
   reported.flags = o.flags;
   reported.deadline_ns = o.deadline_ns;
@@ -40,12 +40,12 @@ simulation::simulation(std::string_view text, const options& o) {
   REQUIRE(hmn_context_set_path(context_, HMN_PATH_SIMULATION, path.c_str(), &error) == HMN_OK);
 }
 
-void simulation::destroy() {
+void Simulation::destroy() {
   hmn_context_destroy(context_);
   context_ = nullptr;
 }
 
-hmn_status simulation::read_pool(std::uint32_t device) {
+hmn_status Simulation::read_pool(std::uint32_t device) {
   pool = sized<hmn_pool>();
   error = sized<hmn_error>();
   return hmn_pool_read(context_, device, HMN_POOL_MAIN, 0, 0, &pool, &error);
@@ -77,7 +77,7 @@ static std::string name_of(const hmn_snapshot* s, std::uint32_t i) {
   return said == HMN_OK ? text : "";
 }
 
-taken_snapshot::taken_snapshot(const simulation& of, hmn_flags collect) {
+TakenSnapshot::TakenSnapshot(const Simulation& of, hmn_flags collect) {
   auto o = sized<hmn_snapshot_options>();
   o.collect = collect;
   auto error = sized<hmn_error>();
@@ -109,7 +109,7 @@ taken_snapshot::taken_snapshot(const simulation& of, hmn_flags collect) {
   hmn_snapshot_destroy(s);
 }
 
-const hmn_diagnostic* taken_snapshot::about(hmn_flags subject, std::uint32_t device) const {
+const hmn_diagnostic* TakenSnapshot::about(hmn_flags subject, std::uint32_t device) const {
   for (const hmn_diagnostic& d : diagnostics) {
     const bool here = (d.present & HMN_DIAGNOSTIC_HAS_DEVICE) == 0 || d.device_index == device;
     if (d.subject == subject && here) return &d;

@@ -17,12 +17,12 @@ inline constexpr std::uint64_t mib = 1024 * kib;
 inline constexpr std::uint64_t gib = 1024 * mib;
 
 // A folder of this test's own, removed with all that was written there.
-class scratch {
+class Scratch {
  public:
-  scratch();
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  ~scratch();
+  Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
 
   [[nodiscard]] std::string path(std::string_view name) const {
     return folder_ + "/" + std::string(name);
@@ -34,7 +34,7 @@ class scratch {
   std::vector<std::string> written_;
 };
 
-struct options {
+struct Options {
   hmn_flags flags = 0;
   std::uint64_t deadline_ns = HMN_MILLISECONDS(patient_ms);
   std::uint64_t open_deadline_ns = HMN_MILLISECONDS(patient_ms);
@@ -42,15 +42,15 @@ struct options {
 };
 
 // A context on a machine file.
-class simulation {
+class Simulation {
  public:
-  explicit simulation(std::string_view text, const options& o = {});
-  simulation(const simulation&) = delete;
-  simulation& operator=(const simulation&) = delete;
-  ~simulation() { destroy(); }
+  explicit Simulation(std::string_view text, const Options& o = {});
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+  ~Simulation() { destroy(); }
 
   [[nodiscard]] hmn_context* context() const { return context_; }
-  [[nodiscard]] const scratch& files() const { return files_; }
+  [[nodiscard]] const Scratch& files() const { return files_; }
   void destroy();
 
   // What a direct reading of the device's main pool returns.
@@ -59,13 +59,13 @@ class simulation {
   hmn_error error{};
 
  private:
-  scratch files_;
+  Scratch files_;
   hmn_context* context_ = nullptr;
 };
 
 // A snapshot, copied out whole.
-struct taken_snapshot {
-  explicit taken_snapshot(const simulation& of, hmn_flags collect = every);
+struct TakenSnapshot {
+  explicit TakenSnapshot(const Simulation& of, hmn_flags collect = every);
   static constexpr hmn_flags every = 127;
 
   hmn_snapshot_info info{};

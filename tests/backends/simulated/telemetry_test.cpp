@@ -21,7 +21,7 @@ constexpr const char* full = R"("telemetry":{
 }  // namespace
 
 TEST_CASE("every figure of a device's telemetry is told") {
-  simulation s(one_device(full));
+  Simulation s(one_device(full));
   auto t = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(s.context(), 0, every_field, &t, nullptr) == HMN_OK);
   CHECK(t.present == every_field);
@@ -52,7 +52,7 @@ TEST_CASE("every figure of a device's telemetry is told") {
 }
 
 TEST_CASE("a device that is not throttled says so, one that does not know says nothing") {
-  simulation s(R"({"devices":[{"uuid":"A","telemetry":{"throttle":[]}},
+  Simulation s(R"({"devices":[{"uuid":"A","telemetry":{"throttle":[]}},
                               {"uuid":"B","telemetry":{"fan_rpm":0}}]})");
   auto t = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(s.context(), 0, every_field, &t, nullptr) == HMN_OK);
@@ -63,8 +63,8 @@ TEST_CASE("a device that is not throttled says so, one that does not know says n
 }
 
 TEST_CASE("missing figures are one diagnostic that names them, and not a partial snapshot") {
-  simulation s(one_device(R"("telemetry":{"power_watts":70,"temperature_celsius":40})"));
-  const taken_snapshot p(s, HMN_COLLECT_TELEMETRY);
+  Simulation s(one_device(R"("telemetry":{"power_watts":70,"temperature_celsius":40})"));
+  const TakenSnapshot p(s, HMN_COLLECT_TELEMETRY);
   REQUIRE(p.diagnostics.size() == 1);
   CHECK(p.diagnostics[0].status == HMN_E_UNSUPPORTED);
   CHECK(p.diagnostics[0].field ==
@@ -73,10 +73,10 @@ TEST_CASE("missing figures are one diagnostic that names them, and not a partial
 }
 
 TEST_CASE("a device without telemetry has none") {
-  simulation s(one_device(""));
+  Simulation s(one_device(""));
   auto t = sized<hmn_telemetry>();
   CHECK(hmn_telemetry_read(s.context(), 0, 0, &t, nullptr) == HMN_E_UNSUPPORTED);
-  simulation other(one_device(R"("telemetry":{"power_watts":70})"));
+  Simulation other(one_device(R"("telemetry":{"power_watts":70})"));
   CHECK(hmn_telemetry_read(other.context(), 0, HMN_TELEMETRY_HAS_FAN_RPM, &t, nullptr) ==
         HMN_E_UNSUPPORTED);
 }

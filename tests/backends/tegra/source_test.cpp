@@ -14,30 +14,30 @@ namespace field = telemetry_field;
 
 namespace {
 
-class plain_reading final : public reading {
+class PlainReading final : public Reading {
  public:
   std::uint64_t deadline_ns() const noexcept override { return ~std::uint64_t{0}; }
   bool wants_trace() const noexcept override { return false; }
-  void diagnose(const diagnostic& d) override { diagnostics.push_back(d); }
+  void diagnose(const Diagnostic& d) override { diagnostics.push_back(d); }
   void opening() noexcept override {}
   void opened() noexcept override {}
-  [[nodiscard]] const diagnostic* about(FieldSet bits) const {
-    for (const diagnostic& d : diagnostics) {
+  [[nodiscard]] const Diagnostic* about(FieldSet bits) const {
+    for (const Diagnostic& d : diagnostics) {
       if ((d.field & bits) == bits) return &d;
     }
     return nullptr;
   }
 
-  std::vector<diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics;
 };
 
 const std::string gpu_folder = "sys/devices/platform/17000000.gpu/";
 const std::string clock_folder = "sys/class/devfreq/17000000.gpu/";
 
 // AGX Orin with L4T 35.
-class orin {
+class Orin {
  public:
-  orin() {
+  Orin() {
     tree.write("sys/firmware/devicetree/base/model",
                std::string("NVIDIA Jetson AGX Orin Developer Kit\0", 37));
     tree.write(gpu_folder + "of_node/name", std::string("ga10b\0", 6));
@@ -69,30 +69,30 @@ class orin {
     tree.write("sys/kernel/debug/nvmap/iovmm/clients", text);
   }
 
-  [[nodiscard]] std::unique_ptr<device_source> source(bool wake = false) const {
-    settings s;
+  [[nodiscard]] std::unique_ptr<DeviceSource> source(bool wake = false) const {
+    Settings s;
     s.proc_root = tree.proc();
     s.sys_root = tree.sys();
     s.wake_devices = wake;
     return make_tegra(s);
   }
 
-  hmn_fake::tree tree;
+  hmn_fake::Tree tree;
 };
 
-std::vector<device> devices_of(device_source& s) {
-  plain_reading r;
-  std::vector<device> found;
+std::vector<Device> devices_of(DeviceSource& s) {
+  PlainReading r;
+  std::vector<Device> found;
   if (!s.probe()) return found;
   REQUIRE(s.prepare(r));
   REQUIRE(s.devices(found, r));
   return found;
 }
 
-telemetry reported(const orin& board, std::uint64_t fields, plain_reading& r) {
+Telemetry reported(const Orin& board, std::uint64_t fields, PlainReading& r) {
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  telemetry out;
+  Telemetry out;
   CHECK(s->telemetry(0, fields, out, r));
   return out;
 }
@@ -100,22 +100,22 @@ telemetry reported(const orin& board, std::uint64_t fields, plain_reading& r) {
 }  // namespace
 
 TEST_CASE("a board's GPU is a unified, integrated device without a PCI address") {
-  const orin board;
+  const Orin board;
   const auto s = board.source();
   const auto found = devices_of(*s);
   REQUIRE(found.size() == 1);
   CHECK(found[0].name.view() == "NVIDIA Jetson AGX Orin Developer Kit");
-  CHECK(found[0].form == device_form::integrated);
-  CHECK(found[0].memory_kind == memory_kind::unified);
+  CHECK(found[0].form == DeviceForm::integrated);
+  CHECK(found[0].memory_kind == MemoryKind::unified);
   CHECK(found[0].vendor == vendor::nvidia);
-  CHECK(found[0].state == state::ready);
-  CHECK(found[0].from == source::tegra);
+  CHECK(found[0].state == State::ready);
+  CHECK(found[0].from == Source::tegra);
   CHECK(found[0].pci_bus_id.empty());
-  CHECK(s->describe(source::tegra).state == state::ready);
+  CHECK(s->describe(Source::tegra).state == State::ready);
 }
 
 TEST_CASE("the name comes from /proc where that is all there is") {
-  const orin board;
+  const Orin board;
   board.tree.remove("sys/firmware");
   CHECK(devices_of(*board.source())[0].name.empty());
   board.tree.write("proc/device-tree/model", std::string("NVIDIA Orin NX\0", 15));
@@ -123,7 +123,7 @@ TEST_CASE("the name comes from /proc where that is all there is") {
 }
 
 TEST_CASE("other makers' GPUs with a clock of devfreq are none of it") {
-  const orin board;
+  const Orin board;
   board.tree.write(gpu_folder + "of_node/name", "gpu");
   board.tree.write(gpu_folder + "of_node/compatible", std::string("arm,mali-valhall\0", 17));
   CHECK(devices_of(*board.source()).empty());
@@ -133,73 +133,73 @@ TEST_CASE("other makers' GPUs with a clock of devfreq are none of it") {
 }
 
 TEST_CASE("what nouveau drives is a DRM card") {
-  const orin board;
+  const Orin board;
   board.tree.link(gpu_folder + "driver", "../../../bus/platform/drivers/nouveau");
   CHECK(devices_of(*board.source()).empty());
 }
 
 TEST_CASE("a machine that is no such board") {
-  const hmn_fake::tree tree;
-  settings s;
+  const hmn_fake::Tree tree;
+  Settings s;
   s.sys_root = tree.sys();
   s.proc_root = tree.proc();
   const auto nothing = make_tegra(s);
   const auto here = nothing->probe();
   REQUIRE_FALSE(here);
-  CHECK(here.why().code == status::no_source);
-  CHECK(nothing->describe(source::tegra).state == state::absent);
+  CHECK(here.why().code == Status::no_source);
+  CHECK(nothing->describe(Source::tegra).state == State::absent);
 }
 
 TEST_CASE("load, clock and temperature") {
-  const orin board;
-  plain_reading r;
-  const telemetry t = reported(
+  const Orin board;
+  PlainReading r;
+  const Telemetry t = reported(
       board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
   CHECK(t.gpu_busy_percent == 42.3);
   CHECK(t.core_clock_mhz == 918);
   CHECK(t.temperature_celsius == 48.75);
-  CHECK(t.sources == bit_of(source::tegra));
+  CHECK(t.sources == bit_of(Source::tegra));
   CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a rail that feeds others too is not the GPU's power, but told as the package's") {
-  const orin board;
-  plain_reading r;
-  const telemetry t = reported(board, field::power_watts | field::gpu_busy_percent, r);
+  const Orin board;
+  PlainReading r;
+  const Telemetry t = reported(board, field::power_watts | field::gpu_busy_percent, r);
   CHECK_FALSE(t.power_watts);
   REQUIRE(r.about(field::power_watts));
-  CHECK(r.about(field::power_watts)->why.code == status::unsupported);
+  CHECK(r.about(field::power_watts)->why.code == Status::unsupported);
   CHECK(r.about(field::power_watts)->why.message.view().find("VDD_GPU_SOC") != std::string::npos);
 
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  std::vector<metric> all;
+  std::vector<Metric> all;
   REQUIRE(s->metrics(0, false, all, r));
   REQUIRE(all.size() == 5);
-  CHECK(all[0].id == metric_id::clock_limit_mhz);
+  CHECK(all[0].id == MetricId::clock_limit_mhz);
   CHECK(all[0].value == 1300.5);
-  CHECK(all[4].id == metric_id::power_watts);
+  CHECK(all[4].id == MetricId::power_watts);
   CHECK(all[4].instance == which::power_reading::package);
   CHECK(all[4].value == doctest::Approx(5.0 * 1.6));
 }
 
 TEST_CASE("load, clock and temperature are metrics; one that is odd voids no other") {
-  const orin board;
+  const Orin board;
   board.rail("VDD_GPU", 20000, 250);
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  plain_reading r;
-  std::vector<metric> all;
+  PlainReading r;
+  std::vector<Metric> all;
   REQUIRE(s->metrics(0, false, all, r));
   REQUIRE(all.size() == 5);
-  CHECK(all[1].id == metric_id::engine_percent);
+  CHECK(all[1].id == MetricId::engine_percent);
   CHECK(all[1].instance == which::engine::graphics);
   CHECK(all[1].value == 42.3);
-  CHECK(all[2].id == metric_id::clock_mhz);
+  CHECK(all[2].id == MetricId::clock_mhz);
   CHECK(all[2].value == 918);
-  CHECK(all[3].id == metric_id::temperature);
+  CHECK(all[3].id == MetricId::temperature);
   CHECK(all[3].value == 48.75);
-  CHECK(all[4].id == metric_id::power_watts);
+  CHECK(all[4].id == MetricId::power_watts);
   CHECK(all[4].instance == 0);
   CHECK(all[4].value == doctest::Approx(20.0 * 0.25));
   board.tree.write(gpu_folder + "load", "1001\n");
@@ -207,54 +207,54 @@ TEST_CASE("load, clock and temperature are metrics; one that is odd voids no oth
   all.clear();
   REQUIRE(s->metrics(0, false, all, r));
   CHECK(all.size() == 3);
-  CHECK(r.about(missing_metric(metric_id::engine_percent, which::engine::graphics)));
-  CHECK(r.about(missing_metric(metric_id::temperature, which::sensor::core)));
+  CHECK(r.about(missing_metric(MetricId::engine_percent, which::engine::graphics)));
+  CHECK(r.about(missing_metric(MetricId::temperature, which::sensor::core)));
 }
 
 TEST_CASE("the rail of the GPU may be on the last channel") {
-  const orin board;
+  const Orin board;
   board.rail("VDD_GPU", 20000, 250, 3);
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  plain_reading r;
-  std::vector<metric> all;
+  PlainReading r;
+  std::vector<Metric> all;
   REQUIRE(s->metrics(0, false, all, r));
   REQUIRE(all.size() == 5);
   CHECK(all[4].value == doctest::Approx(20.0 * 0.25));
 }
 
 TEST_CASE("a rail of the GPU alone is its power") {
-  const orin board;
+  const Orin board;
   board.rail("VDD_GPU", 20000, 250);
-  plain_reading r;
+  PlainReading r;
   CHECK(reported(board, field::power_watts, r).power_watts == doctest::Approx(20.0 * 0.25));
 }
 
 TEST_CASE("what the board does not tell, and what has no power now, is absent with a reason") {
-  const orin board;
+  const Orin board;
   board.zone(1, "GPU-therm", "-256000");
-  plain_reading r;
-  const telemetry t =
+  PlainReading r;
+  const Telemetry t =
       reported(board, field::gpu_busy_percent | field::temperature_celsius | field::fan_rpm, r);
   CHECK(t.gpu_busy_percent);
   CHECK_FALSE(t.temperature_celsius);
-  CHECK(r.about(field::temperature_celsius)->why.code == status::backend);
-  CHECK(r.about(field::fan_rpm)->why.code == status::unsupported);
+  CHECK(r.about(field::temperature_celsius)->why.code == Status::backend);
+  CHECK(r.about(field::fan_rpm)->why.code == Status::unsupported);
 
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  telemetry none;
+  Telemetry none;
   const auto refused = s->telemetry(0, field::fan_rpm | field::energy_joules, none, r);
   REQUIRE_FALSE(refused);
-  CHECK(refused.why().code == status::unsupported);
+  CHECK(refused.why().code == Status::unsupported);
 }
 
 TEST_CASE("a load that is none is no load") {
   for (const char* const odd : {"1001", "-1", "busy", ""}) {
     CAPTURE(odd);
-    const orin board;
+    const Orin board;
     board.tree.write(gpu_folder + "load", odd);
-    plain_reading r;
+    PlainReading r;
     CHECK_FALSE(
         reported(board, field::gpu_busy_percent | field::core_clock_mhz, r).gpu_busy_percent);
     CHECK(r.about(field::gpu_busy_percent));
@@ -262,18 +262,18 @@ TEST_CASE("a load that is none is no load") {
 }
 
 TEST_CASE("asleep: identity alone, unless it may be woken") {
-  const orin board;
+  const Orin board;
   board.tree.write(gpu_folder + "power/runtime_status", "suspended\n");
   const auto s = board.source();
   const auto found = devices_of(*s);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].state == state::asleep);
-  plain_reading r;
-  telemetry t;
+  CHECK(found[0].state == State::asleep);
+  PlainReading r;
+  Telemetry t;
   const auto refused = s->telemetry(0, field::gpu_busy_percent, t, r);
   REQUIRE_FALSE(refused);
-  CHECK(refused.why().code == status::asleep);
-  std::vector<metric> all;
+  CHECK(refused.why().code == Status::asleep);
+  std::vector<Metric> all;
   CHECK(s->metrics(0, true, all, r));
   CHECK(all.empty());
 
@@ -284,14 +284,14 @@ TEST_CASE("asleep: identity alone, unless it may be woken") {
 }
 
 TEST_CASE("memory is one unified pool; its use is nvmap's, which root alone may read") {
-  const orin board;
+  const Orin board;
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  plain_reading r;
-  pools all;
+  PlainReading r;
+  Pools all;
   REQUIRE(s->memory(0, all, r));
   REQUIRE(all.all().size() == 1);
-  CHECK(all.all()[0].kind == pool_kind::unified);
+  CHECK(all.all()[0].kind == PoolKind::unified);
   CHECK(all.all()[0].is_main);
   CHECK_FALSE(all.all()[0].total);
   CHECK_FALSE(all.all()[0].used);
@@ -302,48 +302,48 @@ TEST_CASE("memory is one unified pool; its use is nvmap's, which root alone may 
   all.clear();
   REQUIRE(s->memory(0, all, r));
   CHECK(all.all()[0].used == 130 * 1024);
-  CHECK(all.all()[0].accounting == accounting::allocated);
+  CHECK(all.all()[0].accounting == Accounting::allocated);
 }
 
 TEST_CASE("a process has a row with all of its clients") {
-  const orin board;
+  const Orin board;
   board.clients("user a 7 100K\nuser b 8 50K\nuser a 7 20K\ntotal 170K\n");
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
-  plain_reading r;
-  std::vector<usage> rows;
+  PlainReading r;
+  std::vector<Usage> rows;
   REQUIRE(s->processes(0, rows, r));
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].pid == 7);
   CHECK(rows[0].used == 120 * 1024);
   CHECK(rows[1].used == 50 * 1024);
-  usage one;
+  Usage one;
   REQUIRE(s->process(0, 8, false, one, r));
   CHECK(one.used == 50 * 1024);
   const auto none = s->process(0, 9, true, one, r);
   REQUIRE_FALSE(none);
-  CHECK(none.why().code == status::no_process);
+  CHECK(none.why().code == Status::no_process);
 }
 
 TEST_CASE("a list of clients that is not understood is not an empty list") {
-  const orin board;
+  const Orin board;
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
   for (const char* text : {"", "CLIENT PROCESS PID SIZE\n", "user a seven 100K\ntotal 100K\n",
                            "garbage\n", "total many\n"}) {
     CAPTURE(text);
     board.clients(text);
-    plain_reading r;
-    std::vector<usage> rows;
+    PlainReading r;
+    std::vector<Usage> rows;
     const auto listed = s->processes(0, rows, r);
     CHECK(rows.empty());
     REQUIRE_FALSE(listed);
-    CHECK(listed.why().code == status::backend);
-    CHECK(listed.why().stated == reason::not_understood);
+    CHECK(listed.why().code == Status::backend);
+    CHECK(listed.why().stated == Reason::not_understood);
   }
   board.clients("CLIENT PROCESS PID SIZE\ntotal 0K\n");
-  plain_reading r;
-  std::vector<usage> rows;
+  PlainReading r;
+  std::vector<Usage> rows;
   CHECK(s->processes(0, rows, r));
   CHECK(rows.empty());
   board.clients("user a 7 100K\nuser b eight 50K\ntotal 150K\n");
@@ -355,12 +355,12 @@ TEST_CASE("a list of clients that is not understood is not an empty list") {
 }
 
 TEST_CASE("a GPU whose driver is unloaded is gone, and back when it is loaded") {
-  const orin board;
+  const Orin board;
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
   board.tree.remove("sys/devices/platform/17000000.gpu");
   CHECK(devices_of(*s).empty());
-  plain_reading r;
-  pools all;
-  CHECK(s->memory(0, all, r).why().code == status::device_lost);
+  PlainReading r;
+  Pools all;
+  CHECK(s->memory(0, all, r).why().code == Status::device_lost);
 }

@@ -14,37 +14,37 @@
 
 namespace hmn::test {
 
-struct fake_adapter {
+struct FakeAdapter {
   std::u16string name = u"Card";
   std::uint32_t vendor = 0x10de, device = 0x2786, subsystem = 0x40fa1458;
   std::uint64_t dedicated = 0, shared = 0;
   std::uint64_t luid = 0;
   std::uint32_t flags = 0;
   std::int64_t driver_version = 0;  // 0: the interface is not supported
-  dxgi::code gives = dxgi::success;
-  dxgi::code describes = dxgi::success;
-  dxgi::code adapter3 = dxgi::success;
-  dxgi::code queries = dxgi::success;
-  dxgi::memory_information local{}, non_local{};
+  dxgi::Code gives = dxgi::success;
+  dxgi::Code describes = dxgi::success;
+  dxgi::Code adapter3 = dxgi::success;
+  dxgi::Code queries = dxgi::success;
+  dxgi::MemoryInformation local{}, non_local{};
   // Of the graphics kernel.
-  std::optional<dxgi::adapter_address> address;
+  std::optional<dxgi::AdapterAddress> address;
   std::uint32_t kinds = 0;
   std::uint64_t kernel_used[2] = {0, 0};
   bool kernel_fills = true;  // else it succeeds and writes nothing
 };
 
-struct fake_dxgi {
-  std::vector<fake_adapter> adapters;
-  dxgi::code creates = dxgi::success;
+struct FakeDxgi {
+  std::vector<FakeAdapter> adapters;
+  dxgi::Code creates = dxgi::success;
   bool is_current = true;
   int made = 0;        // factories
   int references = 0;  // that are not released
   int kernel_open = 0;
 
-  static fake_dxgi& now();
+  static FakeDxgi& now();
   static void reset();
-  static dxgi::code create(const dxgi::guid* id, void** out);
-  static dxgi::kernel_functions kernel();
+  static dxgi::Code create(const dxgi::Guid* id, void** out);
+  static dxgi::KernelFunctions kernel();
 };
 
 }  // namespace hmn::test

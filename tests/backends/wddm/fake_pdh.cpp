@@ -8,15 +8,15 @@
 namespace hmn::test {
 namespace {
 
-using pdh::code;
-using pdh::handle;
-using pdh::item;
+using pdh::Code;
+using pdh::Handle;
+using pdh::Item;
 
-fake_pdh pdh;
+FakePdh pdh;
 // A handle of a counter is its place here.
 std::vector<std::u16string> added;
 
-code open_query(const char16_t* source, std::uintptr_t, handle* query) {
+Code open_query(const char16_t* source, std::uintptr_t, Handle* query) {
   if (source != nullptr) return pdh::no_data;
   if (pdh.open_answer != pdh::success) return pdh.open_answer;
   ++pdh.opened;
@@ -24,26 +24,26 @@ code open_query(const char16_t* source, std::uintptr_t, handle* query) {
   return pdh::success;
 }
 
-code add_counter(handle query, const char16_t* path, std::uintptr_t, handle* counter) {
+Code add_counter(Handle query, const char16_t* path, std::uintptr_t, Handle* counter) {
   if (query != &pdh) return pdh::invalid_data;
   if (!pdh.counters.contains(path)) return pdh.missing_answer;
   added.emplace_back(path);
-  *counter = reinterpret_cast<handle>(added.size());
+  *counter = reinterpret_cast<Handle>(added.size());
   return pdh::success;
 }
 
-code collect(handle query) {
+Code collect(Handle query) {
   if (query != &pdh) return pdh::invalid_data;
   ++pdh.collected;
   if (pdh.collect_answers.empty()) return pdh::success;
-  const code answer = pdh.collect_answers.front();
+  const Code answer = pdh.collect_answers.front();
   pdh.collect_answers.erase(pdh.collect_answers.begin());
   return answer;
 }
 
 // Rows first, the names behind them, as the system lays them out.
-code rows(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32_t* count,
-          item* out) {
+Code rows(Handle counter, std::uint32_t format, std::uint32_t* size, std::uint32_t* count,
+          Item* out) {
   ++pdh.read;
   if (pdh.rows_answer != pdh::success) return pdh.rows_answer;
   auto& all = pdh.counters[added[reinterpret_cast<std::uintptr_t>(counter) - 1]];
@@ -59,15 +59,15 @@ code rows(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32
     }
   }
   std::size_t needed = 0;
-  for (const fake_row& r : all) needed += sizeof(item) + (r.instance.size() + 1) * 2;
+  for (const FakeRow& r : all) needed += sizeof(Item) + (r.instance.size() + 1) * 2;
   if (*size < needed) {
     *size = static_cast<std::uint32_t>(needed);
     return needed == 0 ? pdh::success : pdh::more_data;
   }
   auto* name = reinterpret_cast<char16_t*>(out + all.size());
   *count = 0;
-  for (const fake_row& r : all) {
-    item& i = out[(*count)++];
+  for (const FakeRow& r : all) {
+    Item& i = out[(*count)++];
     i.name = name;
     i.status = r.status;
     if (format & pdh::as_real) {
@@ -81,7 +81,7 @@ code rows(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32
   return pdh::success;
 }
 
-code close_query(handle query) {
+Code close_query(Handle query) {
   if (query != &pdh) return pdh::invalid_data;
   ++pdh.closed;
   return pdh::success;
@@ -89,16 +89,16 @@ code close_query(handle query) {
 
 }  // namespace
 
-fake_pdh& fake_pdh::now() {
+FakePdh& FakePdh::now() {
   return pdh;
 }
 
-void fake_pdh::reset() {
+void FakePdh::reset() {
   pdh = {};
   added.clear();
 }
 
-pdh::functions fake_pdh::functions() {
+pdh::Functions FakePdh::functions() {
   return {open_query, add_counter, collect, rows, close_query};
 }
 

@@ -13,19 +13,19 @@
 
 namespace hmn::test {
 
-struct fake_row {
+struct FakeRow {
   std::u16string instance;
   std::int64_t whole = 0;
   double real = 0;
-  pdh::code status = pdh::success;
+  pdh::Code status = pdh::success;
 };
 
-struct fake_pdh {
-  std::map<std::u16string, std::vector<fake_row>> counters;  // by path
-  pdh::code open_answer = pdh::success;
-  pdh::code missing_answer = pdh::no_object;  // to a path that is not in counters
-  std::vector<pdh::code> collect_answers;     // taken one by one, then success
-  pdh::code rows_answer = pdh::success;
+struct FakePdh {
+  std::map<std::u16string, std::vector<FakeRow>> counters;  // by path
+  pdh::Code open_answer = pdh::success;
+  pdh::Code missing_answer = pdh::no_object;  // to a path that is not in counters
+  std::vector<pdh::Code> collect_answers;     // taken one by one, then success
+  pdh::Code rows_answer = pdh::success;
   int growths = 0;  // how often rows are added between asking for the size and for them
   int opened = 0;
   int closed = 0;
@@ -33,9 +33,9 @@ struct fake_pdh {
   int read = 0;
 
   // The one that functions() speaks to.
-  static fake_pdh& now();
+  static FakePdh& now();
   static void reset();
-  static pdh::functions functions();
+  static pdh::Functions functions();
 };
 
 }  // namespace hmn::test

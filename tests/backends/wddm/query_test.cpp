@@ -7,30 +7,30 @@
 
 using namespace hmn;
 using namespace hmn::pdh;
-using test::fake_pdh;
+using test::FakePdh;
 
 namespace {
 
 constexpr const char16_t* dedicated = u"\\GPU Adapter Memory(*)\\Dedicated Usage";
 constexpr const char16_t* local = u"\\GPU Adapter Memory(*)\\Local Usage";
-constexpr counter both[] = {{dedicated}, {local, false}};
+constexpr Counter both[] = {{dedicated}, {local, false}};
 
-fake_pdh& fresh() {
-  fake_pdh::reset();
-  fake_pdh::now().counters[dedicated] = {{u"luid_0x0_0xA_phys_0", 100}};
-  return fake_pdh::now();
+FakePdh& fresh() {
+  FakePdh::reset();
+  FakePdh::now().counters[dedicated] = {{u"luid_0x0_0xA_phys_0", 100}};
+  return FakePdh::now();
 }
 
 }  // namespace
 
 TEST_CASE("a query is opened once and collected at each reading") {
-  fake_pdh& f = fresh();
+  FakePdh& f = fresh();
   {
-    query q(both, as_whole);
-    std::vector<row> rows;
+    Query q(both, as_whole);
+    std::vector<Row> rows;
     for (int i = 0; i < 3; ++i) {
       f.counters[dedicated][0].whole = 100 + i;
-      REQUIRE(q.collect(fake_pdh::functions()));
+      REQUIRE(q.collect(FakePdh::functions()));
       REQUIRE(q.read(0, rows));
       REQUIRE(rows.size() == 1);
       CHECK(rows[0].whole == 100 + i);
@@ -44,76 +44,76 @@ TEST_CASE("a query is opened once and collected at each reading") {
 }
 
 TEST_CASE("a counter that older systems lack has no rows; one that is needed ends it") {
-  fake_pdh& f = fresh();
-  query q(both, as_whole);
-  REQUIRE(q.collect(fake_pdh::functions()));
+  FakePdh& f = fresh();
+  Query q(both, as_whole);
+  REQUIRE(q.collect(FakePdh::functions()));
   CHECK(q.has(0));
   CHECK(!q.has(1));
-  std::vector<row> rows{{}};
+  std::vector<Row> rows{{}};
   CHECK(q.read(1, rows));
   CHECK(rows.empty());
   f.counters.clear();
-  for (const code missing : {no_object, no_counter}) {
+  for (const Code missing : {no_object, no_counter}) {
     f.missing_answer = missing;
-    query none(both, as_whole);
+    Query none(both, as_whole);
     const int closed = f.closed;
-    const auto refused = none.collect(fake_pdh::functions());
+    const auto refused = none.collect(FakePdh::functions());
     REQUIRE(!refused);
-    CHECK(refused.why().code == status::no_source);
-    CHECK(refused.why().native.domain == native_domain::pdh);
+    CHECK(refused.why().code == Status::no_source);
+    CHECK(refused.why().native.domain == NativeDomain::pdh);
     CHECK(refused.why().native.code == static_cast<std::int32_t>(missing));
     CHECK(f.closed == closed + 1);
     // Not again in the same second.
     const int opened = f.opened;
-    CHECK(!none.collect(fake_pdh::functions()));
+    CHECK(!none.collect(FakePdh::functions()));
     CHECK(f.opened == opened);
   }
 }
 
 TEST_CASE("no function that reads rows is called before a counter was added") {
-  fake_pdh& f = fresh();
+  FakePdh& f = fresh();
   f.counters.clear();
-  query q(both, as_whole);
-  std::vector<row> rows;
-  CHECK(!q.collect(fake_pdh::functions()));
+  Query q(both, as_whole);
+  std::vector<Row> rows;
+  CHECK(!q.collect(FakePdh::functions()));
   CHECK(q.read(0, rows));
   CHECK(f.collected == 0);
   CHECK(f.read == 0);
 }
 
 TEST_CASE("rows that are added between two calls are all read") {
-  fake_pdh& f = fresh();
+  FakePdh& f = fresh();
   f.growths = 3;
-  query q(both, as_whole);
-  std::vector<row> rows;
-  REQUIRE(q.collect(fake_pdh::functions()));
+  Query q(both, as_whole);
+  std::vector<Row> rows;
+  REQUIRE(q.collect(FakePdh::functions()));
   REQUIRE(q.read(0, rows));
   CHECK(rows.size() == f.counters[dedicated].size());
   CHECK(rows.size() == 8);
 }
 
 TEST_CASE("rows that never stop growing are given up") {
-  fake_pdh& f = fresh();
+  FakePdh& f = fresh();
   f.growths = 1000;
-  query q(both, as_whole);
-  std::vector<row> rows;
-  REQUIRE(q.collect(fake_pdh::functions()));
+  Query q(both, as_whole);
+  std::vector<Row> rows;
+  REQUIRE(q.collect(FakePdh::functions()));
   const auto endless = q.read(0, rows);
   REQUIRE(!endless);
-  CHECK(endless.why().code == status::backend);
+  CHECK(endless.why().code == Status::backend);
   CHECK(rows.empty());
   CHECK(f.growths > 900);
 }
 
 TEST_CASE("a row of its own status is no figure, and voids no other") {
-  fake_pdh& f = fresh();
+  FakePdh& f = fresh();
   f.counters[dedicated] = {{u"luid_0x0_0xA_phys_0", 100, 0, no_instance},
                            {u"luid_0x0_0xB_phys_0", 7, 0, new_data},
                            {u"garbage", 5},
                            {u"luid_0x0_0xC_phys_0\u00e9", 5}};
-  query q(both, as_whole);
-  std::vector<row> rows;
-  REQUIRE(q.collect(fake_pdh::functions()));
+  Query q(both, as_whole);
+  std::vector<Row> rows;
+  REQUIRE(q.collect(FakePdh::functions()));
   REQUIRE(q.read(0, rows));
   REQUIRE(rows.size() == 2);
   CHECK(!rows[0].is_valid);
@@ -122,54 +122,54 @@ TEST_CASE("a row of its own status is no figure, and voids no other") {
 }
 
 TEST_CASE("a query that the system has dropped is opened again, once") {
-  fake_pdh& f = fresh();
-  query q(both, as_whole);
-  std::vector<row> rows;
-  REQUIRE(q.collect(fake_pdh::functions()));
+  FakePdh& f = fresh();
+  Query q(both, as_whole);
+  std::vector<Row> rows;
+  REQUIRE(q.collect(FakePdh::functions()));
   f.collect_answers = {0xC0000BC4};
-  REQUIRE(q.collect(fake_pdh::functions()));
+  REQUIRE(q.collect(FakePdh::functions()));
   REQUIRE(q.read(0, rows));
   CHECK(rows.size() == 1);
   CHECK(f.opened == 2);
   CHECK(q.turns() == 1);
   f.collect_answers = {0xC0000BC4, 0xC0000BC4};
-  const auto dropped = q.collect(fake_pdh::functions());
+  const auto dropped = q.collect(FakePdh::functions());
   REQUIRE(!dropped);
-  CHECK(dropped.why().code == status::backend);
+  CHECK(dropped.why().code == Status::backend);
   CHECK(f.opened == 3);
-  CHECK(q.collect(fake_pdh::functions()));
+  CHECK(q.collect(FakePdh::functions()));
   CHECK(f.opened == 4);
 }
 
 TEST_CASE("counters without an instance have no rows") {
-  fake_pdh& f = fresh();
-  query q(both, as_whole);
-  std::vector<row> rows{{}};
-  for (const code none : {no_data, no_instance}) {
+  FakePdh& f = fresh();
+  Query q(both, as_whole);
+  std::vector<Row> rows{{}};
+  for (const Code none : {no_data, no_instance}) {
     f.collect_answers = {none};
-    REQUIRE(q.collect(fake_pdh::functions()));
+    REQUIRE(q.collect(FakePdh::functions()));
     REQUIRE(q.read(0, rows));
     CHECK(rows.empty());
   }
   f.counters[dedicated].clear();
-  REQUIRE(q.collect(fake_pdh::functions()));
+  REQUIRE(q.collect(FakePdh::functions()));
   REQUIRE(q.read(0, rows));
   CHECK(rows.empty());
 }
 
 TEST_CASE("a rate that is not there yet is empty, another failure closes the query") {
-  fake_pdh& f = fresh();
-  query q(both, as_real);
-  std::vector<row> rows;
-  REQUIRE(q.collect(fake_pdh::functions()));
+  FakePdh& f = fresh();
+  Query q(both, as_real);
+  std::vector<Row> rows;
+  REQUIRE(q.collect(FakePdh::functions()));
   f.rows_answer = invalid_data;
   const auto early = q.read(0, rows);
   REQUIRE(!early);
-  CHECK(early.why().code == status::empty);
+  CHECK(early.why().code == Status::empty);
   CHECK(f.closed == 0);
   f.rows_answer = 0xC0000001;
   const auto broken = q.read(0, rows);
   REQUIRE(!broken);
-  CHECK(broken.why().code == status::backend);
+  CHECK(broken.why().code == Status::backend);
   CHECK(f.closed == 1);
 }

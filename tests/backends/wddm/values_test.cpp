@@ -10,43 +10,43 @@ using namespace hmn::pdh;
 
 namespace {
 
-row bytes(const char* name, std::int64_t whole, bool is_valid = true) {
+Row bytes(const char* name, std::int64_t whole, bool is_valid = true) {
   return {*parse_instance(name), is_valid, whole, 0};
 }
 
-row load(const char* name, double percent, bool is_valid = true) {
+Row load(const char* name, double percent, bool is_valid = true) {
   return {*parse_instance(name), is_valid, 0, percent};
 }
 
 }  // namespace
 
 TEST_CASE("parts of one adapter are added up, another's are not") {
-  const row rows[] = {bytes("luid_0x0_0xA_phys_0", 100), bytes("luid_0x0_0xA_phys_1", 20),
+  const Row rows[] = {bytes("luid_0x0_0xA_phys_0", 100), bytes("luid_0x0_0xA_phys_1", 20),
                       bytes("luid_0x0_0xB_phys_0", 7)};
-  wddm::segment_sum sum;
+  wddm::SegmentSum sum;
   add_up(rows, 0xA, sum);
   CHECK(sum.bytes() == 120U);
   CHECK(!sum.lacks_a_part());
-  wddm::segment_sum none;
+  wddm::SegmentSum none;
   add_up(rows, 0xC, none);
   CHECK(!none.bytes());
 }
 
 TEST_CASE("a part that cannot be read makes a lower bound, and alone no figure") {
-  const row rows[] = {bytes("luid_0x0_0xA_phys_0", 100), bytes("luid_0x0_0xA_phys_1", 20, false)};
-  wddm::segment_sum sum;
+  const Row rows[] = {bytes("luid_0x0_0xA_phys_0", 100), bytes("luid_0x0_0xA_phys_1", 20, false)};
+  wddm::SegmentSum sum;
   add_up(rows, 0xA, sum);
   CHECK(sum.bytes() == 100U);
   CHECK(sum.lacks_a_part());
-  const row broken[] = {bytes("luid_0x0_0xA_phys_0", -5)};
-  wddm::segment_sum none;
+  const Row broken[] = {bytes("luid_0x0_0xA_phys_0", -5)};
+  wddm::SegmentSum none;
   add_up(broken, 0xA, none);
   CHECK(!none.bytes());
   CHECK(none.lacks_a_part());
 }
 
 TEST_CASE("a sum that does not fit is a lower bound") {
-  wddm::segment_sum sum;
+  wddm::SegmentSum sum;
   sum.add(UINT64_MAX);
   sum.add(1);
   CHECK(sum.bytes() == UINT64_MAX);
@@ -54,14 +54,14 @@ TEST_CASE("a sum that does not fit is a lower bound") {
 }
 
 TEST_CASE("each process has one row for an adapter, of all its parts") {
-  const row committed[] = {
+  const Row committed[] = {
       bytes("pid_1_luid_0x0_0xA_phys_0", 50), bytes("pid_2_luid_0x0_0xA_phys_0", 9),
       bytes("pid_1_luid_0x0_0xA_phys_1", 5), bytes("pid_1_luid_0x0_0xB_phys_0", 1000)};
-  const row resident[] = {bytes("pid_2_luid_0x0_0xA_phys_0", 4),
+  const Row resident[] = {bytes("pid_2_luid_0x0_0xA_phys_0", 4),
                           bytes("pid_3_luid_0x0_0xA_phys_0", 0)};
-  std::vector<wddm::process_memory> all;
-  add_up(committed, 0xA, &wddm::process_memory::dedicated_committed, all);
-  add_up(resident, 0xA, &wddm::process_memory::dedicated_resident, all);
+  std::vector<wddm::ProcessMemory> all;
+  add_up(committed, 0xA, &wddm::ProcessMemory::dedicated_committed, all);
+  add_up(resident, 0xA, &wddm::ProcessMemory::dedicated_resident, all);
   REQUIRE(all.size() == 3);
   CHECK(all[0].pid == 1);
   CHECK(all[0].dedicated_committed.bytes() == 55U);
@@ -74,7 +74,7 @@ TEST_CASE("each process has one row for an adapter, of all its parts") {
 }
 
 TEST_CASE("an engine is as busy as its processes together, a kind as its busiest engine") {
-  const row rows[] = {
+  const Row rows[] = {
       load("pid_1_luid_0x0_0xA_phys_0_eng_0_engtype_3D", 30),
       load("pid_2_luid_0x0_0xA_phys_0_eng_0_engtype_3D", 25),
       load("pid_1_luid_0x0_0xA_phys_0_eng_1_engtype_3D", 40),
@@ -82,7 +82,7 @@ TEST_CASE("an engine is as busy as its processes together, a kind as its busiest
       load("pid_2_luid_0x0_0xA_phys_0_eng_3_engtype_Copy", 90, false),
       load("pid_3_luid_0x0_0xB_phys_0_eng_0_engtype_3D", 99),
   };
-  wddm::loads out;
+  wddm::Loads out;
   add_up_loads(rows, 0xA, out);
   CHECK(out.adapter.percent[which::engine::graphics] == 55.0);
   CHECK(out.adapter.percent[which::engine::decode] == 10.0);
@@ -95,12 +95,12 @@ TEST_CASE("an engine is as busy as its processes together, a kind as its busiest
 }
 
 TEST_CASE("more than all of an engine is all of it") {
-  const row rows[] = {load("pid_1_luid_0x0_0xA_phys_0_eng_0_engtype_3D", 70),
+  const Row rows[] = {load("pid_1_luid_0x0_0xA_phys_0_eng_0_engtype_3D", 70),
                       load("pid_2_luid_0x0_0xA_phys_0_eng_0_engtype_3D", 70)};
-  wddm::loads out;
+  wddm::Loads out;
   add_up_loads(rows, 0xA, out);
   CHECK(out.adapter.busiest() == 100.0);
-  wddm::loads none;
+  wddm::Loads none;
   add_up_loads(rows, 0xB, none);
   CHECK(!none.adapter.busiest());
 }

@@ -11,8 +11,8 @@ using drm_test::render128;
 namespace {
 
 // As Documentation/ABI/testing/sysfs-driver-intel-xe-hwmon numbers and labels them.
-hmn_fake::pci_device battlemage() {
-  hmn_fake::pci_device d = intel_card("xe");
+hmn_fake::PciDevice battlemage() {
+  hmn_fake::PciDevice d = intel_card("xe");
   d.files = {{"hwmon/hwmon4/name", "xe\n"},
              {"hwmon/hwmon4/energy1_input", "0\n"},
              {"hwmon/hwmon4/energy1_label", "card\n"},
@@ -35,7 +35,7 @@ hmn_fake::pci_device battlemage() {
   return d;
 }
 
-void add_gt(hmn_fake::pci_device& d, const std::string& name, const char* actual) {
+void add_gt(hmn_fake::PciDevice& d, const std::string& name, const char* actual) {
   const std::string folder = name + "/freq0/";
   d.files[folder + "act_freq"] = actual;
   d.files[folder + "cur_freq"] = "1200\n";
@@ -51,8 +51,8 @@ const std::string in_chip = "sys/" + hmn_fake::pci_folder(slot_address) + "/hwmo
 }  // namespace
 
 TEST_CASE("the power limit is the sustained one; that of bursts alone is named as the reason") {
-  machine m;
-  hmn_fake::pci_device d = battlemage();
+  Machine m;
+  hmn_fake::PciDevice d = battlemage();
   d.files["hwmon/hwmon4/power2_cap"] = "300000000\n";
   m.add_pci(d, {card0, render128});
   CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == 150);
@@ -62,21 +62,21 @@ TEST_CASE("the power limit is the sustained one; that of bursts alone is named a
   const auto only = read_telemetry(m, power_limit_watts | temperature_celsius);
   REQUIRE(only.result);
   CHECK_FALSE(only.value.power_limit_watts);
-  const diagnostic* const why = only.r.find("limit of bursts only");
+  const Diagnostic* const why = only.r.find("limit of bursts only");
   REQUIRE(why != nullptr);
   CHECK(why->field == power_limit_watts);
-  plain_reading r;
+  PlainReading r;
   const auto all = read_metrics(m, r);
-  CHECK_FALSE(value_of(all, metric_id::power_limit_watts, which::power_limit::current));
+  CHECK_FALSE(value_of(all, MetricId::power_limit_watts, which::power_limit::current));
   CHECK(r.find("limit of bursts only") != nullptr);
 }
 
 TEST_CASE("sensors are found by their labels") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   const auto reported = read_telemetry(m, telemetry_field::all);
   REQUIRE(reported.result);
-  CHECK(reported.value.from == source::xe);
+  CHECK(reported.value.from == Source::xe);
   CHECK(reported.value.temperature_celsius == 46);
   CHECK(reported.value.memory_celsius == 48);
   CHECK(reported.value.fan_rpm == 418u);
@@ -91,24 +91,24 @@ TEST_CASE("sensors are found by their labels") {
 }
 
 TEST_CASE("each sensor is a metric") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   m.tree().write(in_chip + "temp4_input", "52000\n");
   m.tree().write(in_chip + "temp4_label", "vram_ch_1\n");
   const auto all = read_metrics(m);
-  CHECK(value_of(all, metric_id::temperature, which::sensor::package) == 46);
-  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == 52);
-  CHECK_FALSE(value_of(all, metric_id::temperature, which::sensor::unknown));
-  CHECK(value_of(all, metric_id::fan_rpm, 1) == 0);
-  CHECK(value_of(all, metric_id::fan_rpm, 2) == 418);
-  CHECK_FALSE(value_of(all, metric_id::energy_joules, which::power_reading::board));
-  CHECK(value_of(all, metric_id::energy_joules, which::power_reading::package) == 5);
-  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) == 150);
-  CHECK(value_of(all, metric_id::voltage, which::rail::core) == 0.605);
+  CHECK(value_of(all, MetricId::temperature, which::sensor::package) == 46);
+  CHECK(value_of(all, MetricId::temperature, which::sensor::memory) == 52);
+  CHECK_FALSE(value_of(all, MetricId::temperature, which::sensor::unknown));
+  CHECK(value_of(all, MetricId::fan_rpm, 1) == 0);
+  CHECK(value_of(all, MetricId::fan_rpm, 2) == 418);
+  CHECK_FALSE(value_of(all, MetricId::energy_joules, which::power_reading::board));
+  CHECK(value_of(all, MetricId::energy_joules, which::power_reading::package) == 5);
+  CHECK(value_of(all, MetricId::power_limit_watts, which::power_limit::current) == 150);
+  CHECK(value_of(all, MetricId::voltage, which::rail::core) == 0.605);
 }
 
 TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   m.tree().write(in_chip + "energy2_input", "0\n");
   for (int i = 0; i < 2; ++i) {
@@ -116,54 +116,53 @@ TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
     REQUIRE(reported.result);
     CHECK_FALSE(reported.value.energy_joules);
     CHECK_FALSE(reported.value.power_watts);
-    const diagnostic* const why = reported.r.find("stands at 0");
+    const Diagnostic* const why = reported.r.find("stands at 0");
     REQUIRE(why != nullptr);
     CHECK(why->field == (energy_joules | power_watts));
   }
-  plain_reading r;
-  CHECK_FALSE(
-      value_of(read_metrics(m, r), metric_id::energy_joules, which::power_reading::package));
+  PlainReading r;
+  CHECK_FALSE(value_of(read_metrics(m, r), MetricId::energy_joules, which::power_reading::package));
   CHECK(r.find("stands at 0")->about == subject::metrics);
 }
 
 TEST_CASE("a counter that stands still tells no power") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
-  CHECK(read_telemetry(m, power_watts).result.why().stated == reason::not_yet);
+  CHECK(read_telemetry(m, power_watts).result.why().stated == Reason::not_yet);
   platform::sleep_ns(30 * platform::ns_per_ms);
   const auto still = read_telemetry(m, power_watts | energy_joules);
   CHECK(still.value.energy_joules == 5);
   CHECK_FALSE(still.value.power_watts);
-  const diagnostic* const why = still.r.find("stands still");
+  const Diagnostic* const why = still.r.find("stands still");
   REQUIRE(why != nullptr);
   CHECK(why->field == power_watts);
-  CHECK(why->why.stated == reason::ambiguous);
-  plain_reading r;
-  CHECK_FALSE(value_of(read_metrics(m, r), metric_id::power_watts, which::power_reading::package));
+  CHECK(why->why.stated == Reason::ambiguous);
+  PlainReading r;
+  CHECK_FALSE(value_of(read_metrics(m, r), MetricId::power_watts, which::power_reading::package));
   CHECK(r.find("stands still")->about == subject::metrics);
   m.tree().write(in_chip + "energy2_input", "5600000\n");
   CHECK(read_telemetry(m, power_watts).value.power_watts > 0);
 }
 
 TEST_CASE("watts of the package come from two readings of energy") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   CHECK_FALSE(read_telemetry(m, power_watts).result);
   platform::sleep_ns(30 * platform::ns_per_ms);
   m.tree().write(in_chip + "energy2_input", "5600000\n");
   const auto all = read_metrics(m);
-  for (const metric& x : all) {
-    if (x.id != metric_id::power_watts) continue;
+  for (const Metric& x : all) {
+    if (x.id != MetricId::power_watts) continue;
     CHECK(x.instance == which::power_reading::package);
     CHECK(*x.window_ns >= 30 * platform::ns_per_ms);
     CHECK(*x.value == doctest::Approx(6e8 / static_cast<double>(*x.window_ns)));
   }
-  CHECK(value_of(all, metric_id::power_watts, which::power_reading::package));
+  CHECK(value_of(all, MetricId::power_watts, which::power_reading::package));
 }
 
 TEST_CASE("clocks and throttling of tiles and media parts") {
-  machine m;
-  hmn_fake::pci_device d = battlemage();
+  Machine m;
+  hmn_fake::PciDevice d = battlemage();
   add_gt(d, "tile0/gt0", "2100\n");
   add_gt(d, "tile0/gt1", "0\n");
   add_gt(d, "tile1/gt2", "1900\n");
@@ -173,10 +172,10 @@ TEST_CASE("clocks and throttling of tiles and media parts") {
   CHECK(reported.value.core_clock_mhz == 2100u);
   CHECK(reported.value.throttle == 0u);
   const auto all = read_metrics(m);
-  CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == 2100);
-  CHECK(value_of(all, metric_id::clock_mhz, which::clock::media) == 0);
-  CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == 1200);
-  CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::media) == 2850);
+  CHECK(value_of(all, MetricId::clock_mhz, which::clock::core) == 2100);
+  CHECK(value_of(all, MetricId::clock_mhz, which::clock::media) == 0);
+  CHECK(value_of(all, MetricId::clock_mhz, which::clock::requested) == 1200);
+  CHECK(value_of(all, MetricId::clock_limit_mhz, which::clock::media) == 2850);
   const std::string folder = "sys/" + hmn_fake::pci_folder(slot_address) + "/tile0/";
   m.tree().write(folder + "gt0/freq0/throttle/status", "1\n");
   CHECK(read_telemetry(m, telemetry_field::throttle).value.throttle == throttle::other);
@@ -188,7 +187,7 @@ TEST_CASE("clocks and throttling of tiles and media parts") {
 }
 
 TEST_CASE("load is cycles by the clock they are counted with") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   const auto text = [](int rcs, int vcs, int clock) {
     const std::string total = std::to_string(clock);
@@ -204,7 +203,7 @@ TEST_CASE("load is cycles by the clock they are counted with") {
   const auto reported = read_telemetry(m, gpu_busy_percent);
   REQUIRE(reported.result);
   CHECK(*reported.value.gpu_busy_percent == 30);  // 600 of 1000, two engines
-  plain_reading r;
+  PlainReading r;
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);
   CHECK(*rows[0].busy_percent == 30);
@@ -213,11 +212,11 @@ TEST_CASE("load is cycles by the clock they are counted with") {
 }
 
 TEST_CASE("a card without clients, or with idle ones, is left alone: node and fdinfo, too") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(1, 1, 4 * gib, gib, 4 * gib, 0)).c_str());
-  drm_test::impatient one(m);
-  pools p;
+  drm_test::Impatient one(m);
+  Pools p;
   bool has_client = false;
   SUBCASE("none") {
     one.begin();
@@ -231,35 +230,35 @@ TEST_CASE("a card without clients, or with idle ones, is left alone: node and fd
     m.add_process(10, {{3, "/dev/null", text(1000)}});
     has_client = true;
     one.begin();
-    telemetry t;
+    Telemetry t;
     CHECK_FALSE(one.source().telemetry(0, gpu_busy_percent, t, one.reading()));
     platform::sleep_ns(120 * platform::ns_per_ms);
     m.tree().write("proc/10/fdinfo/3", text(2000));
     one.begin();
   }
   REQUIRE(one.source().memory(0, p, one.reading()));
-  CHECK(p.find(pool_kind::main)->used == gib);
+  CHECK(p.find(PoolKind::main)->used == gib);
   one.source().finish(one.reading());
   fake_drm_load("");
   one.begin();
-  CHECK(one.source().memory(0, p, one.reading()).why().code == status::asleep);
+  CHECK(one.source().memory(0, p, one.reading()).why().code == Status::asleep);
   CHECK(one.source().rests());
-  std::vector<usage> rows;
-  CHECK(one.source().processes(0, rows, one.reading()).why().code == status::asleep);
+  std::vector<Usage> rows;
+  CHECK(one.source().processes(0, rows, one.reading()).why().code == Status::asleep);
   CHECK(one.source().rests());
-  usage row;
-  const status wanted = has_client ? status::asleep : status::no_process;
+  Usage row;
+  const Status wanted = has_client ? Status::asleep : Status::no_process;
   CHECK(one.source().process(0, 10, false, row, one.reading()).why().code == wanted);
   CHECK(std::string_view(fake_drm_log()).empty());
 }
 
 TEST_CASE("a card with a client of which no load is told is not left alone") {
-  machine m;
+  Machine m;
   m.add_pci(battlemage(), {card0, render128});
   fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(1, 1, 4 * gib, gib, 4 * gib, 0)).c_str());
   m.add_process(10, {{3, "/dev/null", "drm-driver:\txe\ndrm-client-id:\t1\n"}});
-  drm_test::impatient one(m);
-  pools p;
+  drm_test::Impatient one(m);
+  Pools p;
   one.begin();
   REQUIRE(one.source().memory(0, p, one.reading()));
   one.source().finish(one.reading());
@@ -269,22 +268,22 @@ TEST_CASE("a card with a client of which no load is told is not left alone") {
 }
 
 TEST_CASE("a virtual function has no sensors of the GPU next to it") {
-  machine m;
-  hmn_fake::pci_device part = intel_card("xe", "0000:03:00.1");
+  Machine m;
+  hmn_fake::PciDevice part = intel_card("xe", "0000:03:00.1");
   part.files = battlemage().files;
   add_gt(part, "tile0/gt0", "1700\n");
   part.files["current_link_speed"] = "16.0 GT/s PCIe\n";
   m.add_pci(battlemage(), {card0, render128});
   m.add_pci(part, {{"card1", "/dev/full"}, {"renderD129", "/dev/zero"}});
   m.tree().link("sys/" + hmn_fake::pci_folder("0000:03:00.1") + "/physfn", "../0000:03:00.0");
-  plain_reading r;
+  PlainReading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 2);
-  for (const device& d : found) {
+  for (const Device& d : found) {
     const bool is_part = d.pci_bus_id.view() == "0000:03:00.1";
-    telemetry t;
-    const result<void> done = m.source().telemetry(d.number, all, t, r);
-    std::vector<metric> metrics;
+    Telemetry t;
+    const Result<void> done = m.source().telemetry(d.number, all, t, r);
+    std::vector<Metric> metrics;
     REQUIRE(m.source().metrics(d.number, true, metrics, r));
     CHECK(static_cast<bool>(done) != is_part);
     CHECK(t.temperature_celsius.has_value() != is_part);

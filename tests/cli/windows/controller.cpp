@@ -20,7 +20,7 @@
 
 namespace {
 
-using words = std::vector<std::wstring>;
+using Words = std::vector<std::wstring>;
 
 // Less than a sample of many cards, of which the rest waits for a reader.
 constexpr DWORD pipe_bytes = 4096;
@@ -34,12 +34,12 @@ void check(bool is_good, const char* what) {
   if (!is_good) fail(what);
 }
 
-struct program {
+struct Program {
   HANDLE process;
   HANDLE output;
 };
 
-std::wstring line_of(const words& all) {
+std::wstring line_of(const Words& all) {
   std::wstring line;
   for (const auto& each : all) line += L"\"" + each + L"\" ";
   return line;
@@ -55,7 +55,7 @@ STARTUPINFOEXW streams(HANDLE output) {
   return how;
 }
 
-HANDLE start(const words& all, STARTUPINFOEXW& how, DWORD flags) {
+HANDLE start(const Words& all, STARTUPINFOEXW& how, DWORD flags) {
   auto line = line_of(all);
   PROCESS_INFORMATION started{};
   check(CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, flags, nullptr, nullptr,
@@ -65,7 +65,7 @@ HANDLE start(const words& all, STARTUPINFOEXW& how, DWORD flags) {
   return started.hProcess;
 }
 
-program start_with_pipe(const words& all) {
+Program start_with_pipe(const Words& all) {
   HANDLE output = nullptr, input = nullptr;
   check(CreatePipe(&output, &input, nullptr, pipe_bytes) != 0, "CreatePipe");
   SetHandleInformation(input, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
@@ -134,7 +134,7 @@ int end_of(HANDLE process) {
   return static_cast<int>(code);
 }
 
-int run(const std::wstring& events, bool has_console, const words& command) {
+int run(const std::wstring& events, bool has_console, const Words& command) {
   const auto started = start_with_pipe(command);
   pass_on_a_line(started.output);
   const auto comma = events.find(L',');
@@ -152,7 +152,7 @@ int run(const std::wstring& events, bool has_console, const words& command) {
 }
 
 // This program once more, in a pseudo console whose screen is not read.
-int run_in_console(words all) {
+int run_in_console(Words all) {
   HANDLE input = nullptr, typed = nullptr, screen = nullptr, drawn = nullptr;
   check(CreatePipe(&input, &typed, nullptr, 0) != 0, "CreatePipe");
   check(CreatePipe(&drawn, &screen, nullptr, 0) != 0, "CreatePipe");
@@ -180,10 +180,10 @@ int run_in_console(words all) {
 }  // namespace
 
 int wmain(int argc, wchar_t** argv) {
-  const words all(argv + 1, argv + argc);
+  const Words all(argv + 1, argv + argc);
   check(all.size() > 2, "usage");
   if (all.front() == L"--console") return run_in_console(all);
   const bool has_console = all.front() == L"--in-console";
   const auto events = all.begin() + (has_console ? 1 : 0);
-  return run(*events, has_console, words(events + 1, all.end()));
+  return run(*events, has_console, Words(events + 1, all.end()));
 }

@@ -10,7 +10,7 @@
 
 namespace {
 
-using words = std::vector<std::wstring>;
+using Words = std::vector<std::wstring>;
 
 void print(const std::wstring& text) {
   char bytes[4096];
@@ -20,26 +20,26 @@ void print(const std::wstring& text) {
   WriteFile(GetStdHandle(STD_OUTPUT_HANDLE), bytes, static_cast<DWORD>(length), &written, nullptr);
 }
 
-int print_words(const words& all) {
+int print_words(const Words& all) {
   for (std::size_t i = 1; i < all.size(); ++i) print(L"[" + all[i] + L"]\n");
   return 0;
 }
 
-int print_variable(const words& all) {
+int print_variable(const Words& all) {
   wchar_t value[256] = L"";
   GetEnvironmentVariableW(all.at(1).c_str(), value, 256);
   print(std::wstring(value) + L"\n");
   return 0;
 }
 
-int hold(const words& all) {
+int hold(const Words& all) {
   std::vector<char> held(std::wcstoul(all.at(1).c_str(), nullptr, 0) << 20);
   for (std::size_t i = 0; i < held.size(); i += 4096) held[i] = 1;
   Sleep(1000);
   return 0;
 }
 
-int pause(const words& all) {
+int pause(const Words& all) {
   print(L"here\n");
   Sleep(std::wcstoul(all.at(1).c_str(), nullptr, 0));
   print(L"there\n");
@@ -68,13 +68,13 @@ int end_of(HANDLE process) {
   return static_cast<int>(code);
 }
 
-std::wstring line_of(const words& all) {
+std::wstring line_of(const Words& all) {
   std::wstring line;
   for (std::size_t i = 1; i < all.size(); ++i) line += L"\"" + all[i] + L"\" ";
   return line;
 }
 
-int start_self(const words& all) {
+int start_self(const Words& all) {
   wchar_t self[MAX_PATH];
   GetModuleFileNameW(nullptr, self, MAX_PATH);
   return end_of(start(L"\"" + std::wstring(self) + L"\" " + line_of(all)));
@@ -83,7 +83,7 @@ int start_self(const words& all) {
 }  // namespace
 
 int wmain(int argc, wchar_t** argv) {
-  const words all(argv + 1, argv + argc);
+  const Words all(argv + 1, argv + argc);
   const auto what = all.at(0);
   if (what == L"exit") return static_cast<int>(std::wcstoul(all.at(1).c_str(), nullptr, 0));
   if (what == L"words") return print_words(all);

@@ -14,65 +14,65 @@
 
 namespace hmn_fake {
 
-struct mac_card {
+struct MacCard {
   std::uint32_t vendor = 0x1002;
   std::uint32_t device = 0x7340;
   std::string model = "AMD Radeon Pro 5300M";
   std::string pcidebug = "3:0:0(4:4)";
 };
 
-struct mac_gpu {
+struct MacGpu {
   std::uint64_t id = 0x100000abc;
   std::string of_class = "AGXAcceleratorG14X";
   bool has_statistics = true;
   std::map<std::string, std::int64_t> statistics;
   std::optional<std::int64_t> vram_megabytes;
-  std::optional<mac_card> card;
+  std::optional<MacCard> card;
 };
 
-struct mac_metal_device {
+struct MacMetalDevice {
   std::uint64_t id = 0;
   std::uint64_t budget = 0;
 };
 
-struct mac_state {
+struct MacState {
   std::string name;
   std::int64_t ticks = 0;
 };
 
-struct mac_channel {
+struct MacChannel {
   std::string group;
   std::string subgroup;
   std::string name;
   std::string unit;
   std::int64_t value = 0;
-  std::vector<mac_state> states;
+  std::vector<MacState> states;
 };
 
-struct mac_sensor {
+struct MacSensor {
   std::string name;
   double celsius = 0;
   bool has_event = true;
 };
 
 // One at a time.
-class apple {
+class Apple {
  public:
-  apple();
+  Apple();
   // Every reference and every right must have been given back by then: checked by the test.
-  ~apple();
-  apple(const apple&) = delete;
-  apple& operator=(const apple&) = delete;
+  ~Apple();
+  Apple(const Apple&) = delete;
+  Apple& operator=(const Apple&) = delete;
 
-  static hmn::result<hmn::metal::frameworks> load();
+  static hmn::Result<hmn::metal::Frameworks> load();
   [[nodiscard]] static int live();  // references and rights that are held
 
-  std::vector<mac_gpu> gpus;
+  std::vector<MacGpu> gpus;
   std::vector<std::uint32_t> clocks;  // of pmgr: pairs of clock and voltage
-  std::vector<mac_metal_device> devices;
-  std::optional<mac_metal_device> default_device;
-  std::vector<mac_channel> channels;
-  std::vector<mac_sensor> thermometers;
+  std::vector<MacMetalDevice> devices;
+  std::optional<MacMetalDevice> default_device;
+  std::vector<MacChannel> channels;
+  std::vector<MacSensor> thermometers;
   bool has_frameworks = true;
   bool has_metal = true;
   bool has_report = true;

@@ -12,27 +12,27 @@
 
 namespace hmn_fake {
 
-enum class kind : unsigned long { text = 1, number, dictionary, array, data, other };
+enum class Kind : unsigned long { text = 1, number, dictionary, array, data, other };
 
-struct object {
-  kind what = kind::other;
+struct Object {
+  Kind what = Kind::other;
   int references = 1;
   std::string text;  // of data its bytes
   std::int64_t number = 0;
-  std::vector<std::pair<std::string, object*>> members;  // each held
-  std::vector<object*> items;                            // likewise
+  std::vector<std::pair<std::string, Object*>> members;  // each held
+  std::vector<Object*> items;                            // likewise
   std::size_t index = 0;                                 // of what it stands for
 };
 
-object* make(kind what);
-object* make_text(std::string text);
-object* make_number(std::int64_t number);
-object* make_data(std::string bytes);
-void set(object* dictionary, const std::string& key, object* value);  // takes the reference
-void release(object* o);
-object* as_object(hmn::metal::cf value);
+Object* make(Kind what);
+Object* make_text(std::string text);
+Object* make_number(std::int64_t number);
+Object* make_data(std::string bytes);
+void set(Object* dictionary, const std::string& key, Object* value);  // takes the reference
+void release(Object* o);
+Object* as_object(hmn::metal::Cf value);
 int live_objects();
 
-hmn::metal::core_foundation core_calls();
+hmn::metal::CoreFoundation core_calls();
 
 }  // namespace hmn_fake

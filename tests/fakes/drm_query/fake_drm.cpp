@@ -18,22 +18,22 @@
 namespace fake_drm {
 namespace {
 
-struct opened {
+struct Opened {
   std::string name;
-  session state;
+  Session state;
 };
 
-struct world {
+struct World {
   std::mutex lock;
   bool is_loaded = false;
-  scenario now;
-  std::map<int, opened> nodes;
+  Scenario now;
+  std::map<int, Opened> nodes;
   std::string log, shown;
 };
 
 // Never destroyed: programs close descriptors until the very end.
-world& all() {
-  static world* const only = new world;
+World& all() {
+  static World* const only = new World;
   return *only;
 }
 
@@ -42,18 +42,18 @@ F next(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-void write_log(world& w, const char* what, const std::string& name) {
+void write_log(World& w, const char* what, const std::string& name) {
   const std::string line = std::string(what) + " " + name + "\n";
   w.log += line;
   const char* const path = getenv("FAKE_DRM_LOG");
   if (path == nullptr) return;
-  using open_call = int (*)(const char*, int, ...);
-  const int to = next<open_call>("open")(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  using OpenCall = int (*)(const char*, int, ...);
+  const int to = next<OpenCall>("open")(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (write(to, line.data(), line.size()) < 0) std::abort();
   next<int (*)(int)>("close")(to);
 }
 
-void load(world& w) {
+void load(World& w) {
   if (w.is_loaded) return;
   w.is_loaded = true;
   const char* const path = getenv("FAKE_DRM_SCENARIO");
@@ -80,7 +80,7 @@ std::string node_name(const char* path) {
 int open_node(const char* path, int flags, int (*really)(const void*), const void* what) {
   const std::string name = (flags & O_PATH) != 0 ? std::string() : node_name(path);
   if (name.empty()) return really(what);
-  world& w = all();
+  World& w = all();
   const std::lock_guard<std::mutex> held(w.lock);
   load(w);
   const auto known = w.now.nodes.find(name);
@@ -95,7 +95,7 @@ int open_node(const char* path, int flags, int (*really)(const void*), const voi
   return to;
 }
 
-struct call {
+struct Call {
   const char* symbol;
   int at;
   const char* path;
@@ -104,12 +104,12 @@ struct call {
 };
 
 int open_at(const void* what) {
-  const call& c = *static_cast<const call*>(what);
+  const Call& c = *static_cast<const Call*>(what);
   return next<int (*)(int, const char*, int, ...)>(c.symbol)(c.at, c.path, c.flags, c.mode);
 }
 
 int open_here(const void* what) {
-  const call& c = *static_cast<const call*>(what);
+  const Call& c = *static_cast<const Call*>(what);
   return next<int (*)(const char*, int, ...)>(c.symbol)(c.path, c.flags, c.mode);
 }
 
@@ -130,7 +130,7 @@ extern "C" {
   SHOWN int name(const char* path, int flags, ...) {           \
     va_list more;                                              \
     va_start(more, flags);                                     \
-    const call c{#name, 0, path, flags, mode_of(flags, more)}; \
+    const Call c{#name, 0, path, flags, mode_of(flags, more)}; \
     va_end(more);                                              \
     return open_node(path, flags, open_here, &c);              \
   }
@@ -138,7 +138,7 @@ extern "C" {
   SHOWN int name(int at, const char* path, int flags, ...) {    \
     va_list more;                                               \
     va_start(more, flags);                                      \
-    const call c{#name, at, path, flags, mode_of(flags, more)}; \
+    const Call c{#name, at, path, flags, mode_of(flags, more)}; \
     va_end(more);                                               \
     return open_node(path, flags, open_at, &c);                 \
   }
@@ -159,7 +159,7 @@ SHOWN int __openat_2(int at, const char* path, int flags) {
 }
 
 SHOWN int close(int number) {
-  world& w = all();
+  World& w = all();
   {
     const std::lock_guard<std::mutex> held(w.lock);
     const auto at = w.nodes.find(number);
@@ -176,7 +176,7 @@ SHOWN int ioctl(int number, unsigned long request, ...) noexcept {
   va_start(more, request);
   void* const argument = va_arg(more, void*);
   va_end(more);
-  world& w = all();
+  World& w = all();
   std::unique_lock<std::mutex> held(w.lock);
   const auto at = w.nodes.find(number);
   if (at == w.nodes.end()) {
@@ -193,7 +193,7 @@ SHOWN int ioctl(int number, unsigned long request, ...) noexcept {
 }
 
 SHOWN void fake_drm_load(const char* scenario) {
-  world& w = all();
+  World& w = all();
   const std::lock_guard<std::mutex> held(w.lock);
   w.is_loaded = true;
   w.now = parse(scenario);
@@ -201,7 +201,7 @@ SHOWN void fake_drm_load(const char* scenario) {
 }
 
 SHOWN const char* fake_drm_log(void) {
-  world& w = all();
+  World& w = all();
   const std::lock_guard<std::mutex> held(w.lock);
   w.shown = std::move(w.log);
   w.log.clear();
@@ -209,7 +209,7 @@ SHOWN const char* fake_drm_log(void) {
 }
 
 SHOWN int fake_drm_open_nodes(void) {
-  world& w = all();
+  World& w = all();
   const std::lock_guard<std::mutex> held(w.lock);
   return static_cast<int>(w.nodes.size());
 }

@@ -13,17 +13,17 @@ constexpr unsigned long xe_request = 0xC0286440;
 constexpr std::uint64_t i915_memory_regions = 4;
 constexpr std::uint32_t xe_mem_regions = 1;
 
-struct i915_query {
+struct I915Query {
   std::uint32_t num_items, flags;
   std::uint64_t items_ptr;
 };
-struct i915_item {
+struct I915Item {
   std::uint64_t query_id;
   std::int32_t length;
   std::uint32_t flags;
   std::uint64_t data_ptr;
 };
-struct xe_query {
+struct XeQuery {
   std::uint64_t extensions;
   std::uint32_t query, size;
   std::uint64_t data, reserved[2];
@@ -35,7 +35,7 @@ void append(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-void append_region(std::string& out, const region& r, bool is_i915, bool perfmon) {
+void append_region(std::string& out, const Region& r, bool is_i915, bool perfmon) {
   const std::size_t start = out.size();
   append(out, r.memory_class);
   append(out, r.instance);
@@ -55,7 +55,7 @@ void append_region(std::string& out, const region& r, bool is_i915, bool perfmon
   out.resize(start + region_size, '\0');
 }
 
-std::string whole(const scenario& all, const node& n, bool is_i915, std::size_t regions) {
+std::string whole(const Scenario& all, const Node& n, bool is_i915, std::size_t regions) {
   std::string out;
   const std::uint64_t lie = n.rule("count");
   append(out, static_cast<std::uint32_t>(lie != 0 ? lie : regions));
@@ -66,7 +66,7 @@ std::string whole(const scenario& all, const node& n, bool is_i915, std::size_t 
   return out;
 }
 
-std::string text_of(const scenario& all, const node& n, const session& s, bool is_i915) {
+std::string text_of(const Scenario& all, const Node& n, const Session& s, bool is_i915) {
   const bool has_grown = n.rule("grow") == 0 || s.data_passes != 0;
   return whole(all, n, is_i915, n.regions.size() - (has_grown ? 0 : 1));
 }
@@ -75,7 +75,7 @@ char* pointer(std::uint64_t address) {
   return reinterpret_cast<char*>(static_cast<std::uintptr_t>(address));
 }
 
-std::int32_t answer_item(const scenario& all, const node& n, session& s, const i915_item& item) {
+std::int32_t answer_item(const Scenario& all, const Node& n, Session& s, const I915Item& item) {
   if (n.rule("item") != 0) return -static_cast<std::int32_t>(n.rule("item"));
   if (item.query_id != i915_memory_regions || item.flags != 0) return -EINVAL;
   s.is_data_pass = item.length != 0;
@@ -92,11 +92,11 @@ std::int32_t answer_item(const scenario& all, const node& n, session& s, const i
   return static_cast<std::int32_t>(n.rule("length") != 0 ? n.rule("length") : text.size());
 }
 
-int answer_i915(const scenario& all, const node& n, session& s, i915_query& q) {
+int answer_i915(const Scenario& all, const Node& n, Session& s, I915Query& q) {
   if (q.flags != 0) return EINVAL;
   for (std::uint32_t i = 0; i < q.num_items; ++i) {
-    char* const at = pointer(q.items_ptr) + i * sizeof(i915_item);
-    i915_item item;
+    char* const at = pointer(q.items_ptr) + i * sizeof(I915Item);
+    I915Item item;
     std::memcpy(&item, at, sizeof item);
     item.length = answer_item(all, n, s, item);
     std::memcpy(at, &item, sizeof item);
@@ -104,7 +104,7 @@ int answer_i915(const scenario& all, const node& n, session& s, i915_query& q) {
   return 0;
 }
 
-int answer_xe(const scenario& all, const node& n, session& s, xe_query& q) {
+int answer_xe(const Scenario& all, const Node& n, Session& s, XeQuery& q) {
   if (q.extensions != 0 || q.reserved[0] != 0 || q.reserved[1] != 0) return EINVAL;
   if (q.query != xe_mem_regions) return EINVAL;
   s.is_data_pass = q.size != 0;
@@ -122,7 +122,7 @@ int answer_xe(const scenario& all, const node& n, session& s, xe_query& q) {
 
 }  // namespace
 
-int answer(const scenario& all, const node& n, session& s, unsigned long request, void* argument) {
+int answer(const Scenario& all, const Node& n, Session& s, unsigned long request, void* argument) {
   s.is_data_pass = false;
   if (s.interruptions < n.rule("interrupt")) {
     ++s.interruptions;
@@ -130,10 +130,10 @@ int answer(const scenario& all, const node& n, session& s, unsigned long request
   }
   if (n.rule("ioctl") != 0) return static_cast<int>(n.rule("ioctl"));
   if (n.language == "i915" && request == i915_request) {
-    return answer_i915(all, n, s, *static_cast<i915_query*>(argument));
+    return answer_i915(all, n, s, *static_cast<I915Query*>(argument));
   }
   if (n.language == "xe" && request == xe_request) {
-    return answer_xe(all, n, s, *static_cast<xe_query*>(argument));
+    return answer_xe(all, n, s, *static_cast<XeQuery*>(argument));
   }
   return EINVAL;  // drm_ioctl
 }

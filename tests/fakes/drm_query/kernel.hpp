@@ -8,13 +8,13 @@
 namespace fake_drm {
 
 // What a node remembers between requests.
-struct session {
+struct Session {
   unsigned interruptions = 0;
   unsigned data_passes = 0;
   bool is_data_pass = false;  // of the last request
 };
 
 // 0 or errno.
-int answer(const scenario& all, const node& n, session& s, unsigned long request, void* argument);
+int answer(const Scenario& all, const Node& n, Session& s, unsigned long request, void* argument);
 
 }  // namespace fake_drm

@@ -12,10 +12,10 @@ namespace {
   std::abort();
 }
 
-void read_node(std::istringstream& words, const std::string& line, scenario& out) {
+void read_node(std::istringstream& words, const std::string& line, Scenario& out) {
   std::string name, word;
   words >> name;
-  node& n = out.nodes[name];
+  Node& n = out.nodes[name];
   words >> n.language;
   if (n.language != "i915" && n.language != "xe") refuse(line);
   while (words >> word) {
@@ -27,8 +27,8 @@ void read_node(std::istringstream& words, const std::string& line, scenario& out
 
 }  // namespace
 
-scenario parse(const std::string& text) {
-  scenario out;
+Scenario parse(const std::string& text) {
+  Scenario out;
   std::istringstream lines(text);
   std::string line, word;
   while (std::getline(lines, line)) {
@@ -39,7 +39,7 @@ scenario parse(const std::string& text) {
     } else if (word == "node") {
       read_node(words, line, out);
     } else if (word == "region" && words >> word) {
-      region r;
+      Region r;
       words >> r.memory_class >> r.instance >> r.size >> r.used >> r.visible >> r.visible_used;
       if (!words) refuse(line);
       out.nodes[word].regions.push_back(r);

@@ -8,15 +8,15 @@
 
 namespace fake_drm {
 
-struct region {
+struct Region {
   std::uint16_t memory_class = 0, instance = 0;
   std::uint64_t size = 0, used = 0, visible = 0, visible_used = 0;
 };
 
-struct node {
+struct Node {
   std::string language;
   std::map<std::string, std::uint64_t> rules;
-  std::vector<region> regions;
+  std::vector<Region> regions;
 
   std::uint64_t rule(const char* name) const {
     const auto at = rules.find(name);
@@ -24,11 +24,11 @@ struct node {
   }
 };
 
-struct scenario {
+struct Scenario {
   bool perfmon = false;
-  std::map<std::string, node> nodes;
+  std::map<std::string, Node> nodes;
 };
 
-scenario parse(const std::string& text);
+Scenario parse(const std::string& text);
 
 }  // namespace fake_drm

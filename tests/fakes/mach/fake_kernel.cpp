@@ -11,9 +11,9 @@ namespace hmn_fake {
 namespace {
 
 namespace mach = hmn::mach;
-mac* kernel_now = nullptr;
-constexpr mach::port task_port = 0x103;
-constexpr mach::port host_port = 0x203;
+Mac* kernel_now = nullptr;
+constexpr mach::Port task_port = 0x103;
+constexpr mach::Port host_port = 0x203;
 
 int fail(int error) {
   errno = error;
@@ -29,22 +29,22 @@ int give(const void* from, std::size_t length, void* out, std::size_t* size) {
   return 0;
 }
 
-const mac_process* find(int pid) {
+const MacProcess* find(int pid) {
   const auto at = kernel_now->processes.find(pid);
   return at == kernel_now->processes.end() || kernel_now->gone_when_asked.count(pid) != 0
              ? nullptr
              : &at->second;
 }
 
-bool may_look(const mac_process& p) {
+bool may_look(const MacProcess& p) {
   return kernel_now->caller == 0 || kernel_now->caller == p.user;
 }
 
-mach::kern_return task_info(mach::port task, unsigned flavor, int* out, unsigned* count) {
+mach::KernReturn task_info(mach::Port task, unsigned flavor, int* out, unsigned* count) {
   if (kernel_now->task_info_code != 0) return kernel_now->task_info_code;
   if (task != task_port || flavor != mach::vm_info_flavor) return 4;  // KERN_INVALID_ARGUMENT
-  mach::vm_info v{};
-  const mac_process& p = kernel_now->own();
+  mach::VmInfo v{};
+  const MacProcess& p = kernel_now->own();
   v.virtual_size = p.virtual_size;
   v.resident_size = p.resident;
   v.resident_size_peak = kernel_now->peak_resident;
@@ -54,18 +54,18 @@ mach::kern_return task_info(mach::port task, unsigned flavor, int* out, unsigned
   return 0;
 }
 
-mach::port host_self() {
+mach::Port host_self() {
   ++kernel_now->host_rights;
   return host_port;
 }
 
-mach::kern_return deallocate(mach::port task, mach::port name) {
+mach::KernReturn deallocate(mach::Port task, mach::Port name) {
   if (task != task_port || name != host_port) return 15;  // KERN_INVALID_NAME
   --kernel_now->host_rights;
   return 0;
 }
 
-mach::kern_return host_statistics(mach::port host, int flavor, int* out, unsigned* count) {
+mach::KernReturn host_statistics(mach::Port host, int flavor, int* out, unsigned* count) {
   if (kernel_now->host_statistics_code != 0) return kernel_now->host_statistics_code;
   if (host != host_port || flavor != mach::vm_statistics_flavor) return 4;
   *count = std::min(*count, mach::vm_statistics_count);
@@ -73,15 +73,15 @@ mach::kern_return host_statistics(mach::port host, int flavor, int* out, unsigne
   return 0;
 }
 
-mach::kern_return host_page_size(mach::port, unsigned long* out) {
+mach::KernReturn host_page_size(mach::Port, unsigned long* out) {
   *out = kernel_now->page_size;
   return 0;
 }
 
 int record_of(int pid, void* out, std::size_t* size) {
-  const mac_process* const p = find(pid);
+  const MacProcess* const p = find(pid);
   if (p == nullptr) return give("", 0, out, size);
-  mach::process_record r{};
+  mach::ProcessRecord r{};
   r.pid = pid;
   r.start_seconds = p->start_seconds;
   r.start_microseconds = p->start_microseconds;
@@ -95,7 +95,7 @@ int record_of(int pid, void* out, std::size_t* size) {
 }
 
 int arguments_of(int pid, void* out, std::size_t* size) {
-  const mac_process* const p = find(pid);
+  const MacProcess* const p = find(pid);
   if (p == nullptr || p->is_zombie || !may_look(*p)) return fail(EINVAL);
   const auto count = static_cast<std::int32_t>(p->arguments.size());
   std::string bytes(reinterpret_cast<const char*>(&count), sizeof count);
@@ -123,11 +123,11 @@ int sysctl_by_name(const char* name, void* out, std::size_t* size, void*, std::s
 }
 
 int pid_rusage(int pid, int flavor, void** out) {
-  const mac_process* const p = find(pid);
+  const MacProcess* const p = find(pid);
   if (p == nullptr) return fail(ESRCH);
   if (!may_look(*p)) return fail(EPERM);
   if (flavor != mach::rusage_flavor) return fail(EINVAL);
-  mach::rusage r{};
+  mach::Rusage r{};
   r.resident_size = p->resident;
   r.phys_footprint = p->is_zombie ? 0 : p->footprint;
   r.exit_time = p->is_zombie ? 1 : 0;
@@ -138,7 +138,7 @@ int pid_rusage(int pid, int flavor, void** out) {
 }
 
 int pid_info(int pid, int flavor, std::uint64_t, void* out, int size) {
-  const mac_process* const p = find(pid);
+  const MacProcess* const p = find(pid);
   if (p == nullptr || p->is_zombie) {
     errno = ESRCH;
     return 0;
@@ -147,7 +147,7 @@ int pid_info(int pid, int flavor, std::uint64_t, void* out, int size) {
     errno = EPERM;
     return 0;
   }
-  mach::process_task t{};
+  mach::ProcessTask t{};
   if (flavor != mach::task_info_flavor || size < static_cast<int>(sizeof t)) return fail(EINVAL);
   t.virtual_size = p->virtual_size;
   t.resident_size = p->resident;
@@ -156,7 +156,7 @@ int pid_info(int pid, int flavor, std::uint64_t, void* out, int size) {
 }
 
 int pid_path(int pid, void* out, std::uint32_t size) {
-  const mac_process* const p = find(pid);
+  const MacProcess* const p = find(pid);
   if (p == nullptr || p->is_zombie || p->path.empty() || p->path.size() >= size) {
     errno = ESRCH;
     return 0;
@@ -185,7 +185,7 @@ int list_pids(std::uint32_t type, std::uint32_t, void* out, int size) {
 int ledger_names(void* out, int* length) {
   *length = std::min(*length, static_cast<int>(kernel_now->ledger_names.size()));
   for (int i = 0; i < *length; ++i) {
-    mach::ledger_kind kind{};
+    mach::LedgerKind kind{};
     const std::string& name = kernel_now->ledger_names[static_cast<std::size_t>(i)];
     std::memcpy(kind.name, name.c_str(), std::min(name.size(), sizeof kind.name - 1));
     std::memcpy(static_cast<char*>(out) + static_cast<std::size_t>(i) * sizeof kind, &kind,
@@ -198,13 +198,13 @@ int ledger(int command, void* first, void* second, void* third) {
   if (kernel_now->ledger_error != 0) return fail(kernel_now->ledger_error);
   if (command == mach::ledger_template_info) return ledger_names(first, static_cast<int*>(second));
   if (command != mach::ledger_entry_info) return fail(EINVAL);
-  const mac_process* const p = find(static_cast<int>(reinterpret_cast<std::intptr_t>(first)));
+  const MacProcess* const p = find(static_cast<int>(reinterpret_cast<std::intptr_t>(first)));
   if (p == nullptr || p->is_zombie) return fail(ESRCH);
   if (!may_look(*p)) return fail(EPERM);
   int& length = *static_cast<int*>(third);
   length = std::min(length, static_cast<int>(kernel_now->ledger_names.size()));
   for (int i = 0; i < length; ++i) {
-    mach::ledger_entry e{};
+    mach::LedgerEntry e{};
     const auto at = p->ledger.find(kernel_now->ledger_names[static_cast<std::size_t>(i)]);
     if (at != p->ledger.end()) e.balance = at->second;
     std::memcpy(static_cast<char*>(second) + static_cast<std::size_t>(i) * sizeof e, &e, sizeof e);
@@ -214,7 +214,7 @@ int ledger(int command, void* first, void* second, void* third) {
 
 }  // namespace
 
-mac::mac() : own_pid(getpid()) {
+Mac::Mac() : own_pid(getpid()) {
   kernel_now = this;
   processes[own_pid] = {};
   set("hw.memsize", std::uint64_t{16} << 30);
@@ -222,12 +222,12 @@ mac::mac() : own_pid(getpid()) {
   set("machdep.cpu.brand_string", "Apple M2 Pro");
 }
 
-mac::~mac() {
+Mac::~Mac() {
   kernel_now = nullptr;
 }
 
-const hmn::mach::kernel& mac::calls() {
-  static constexpr mach::kernel table{
+const hmn::mach::Kernel& Mac::calls() {
+  static constexpr mach::Kernel table{
       .task_self = [] { return task_port; },
       .task_info = task_info,
       .host_self = host_self,
@@ -245,15 +245,15 @@ const hmn::mach::kernel& mac::calls() {
   return table;
 }
 
-void mac::set(const std::string& name, std::uint64_t value) {
+void Mac::set(const std::string& name, std::uint64_t value) {
   values[name].assign(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-void mac::set(const std::string& name, std::uint32_t value) {
+void Mac::set(const std::string& name, std::uint32_t value) {
   values[name].assign(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-void mac::set(const std::string& name, const char* value) {
+void Mac::set(const std::string& name, const char* value) {
   values[name].assign(value, std::strlen(value) + 1);
 }
 

@@ -14,7 +14,7 @@
 
 namespace hmn_fake {
 
-struct mac_process {
+struct MacProcess {
   std::uint32_t user = 501;
   bool is_zombie = false;
   bool keeps_account = true;  // of itself, as a zombie
@@ -31,22 +31,22 @@ struct mac_process {
 };
 
 // One at a time; its calls are those of `calls()`.
-class mac {
+class Mac {
  public:
-  mac();
-  ~mac();
-  mac(const mac&) = delete;
-  mac& operator=(const mac&) = delete;
+  Mac();
+  ~Mac();
+  Mac(const Mac&) = delete;
+  Mac& operator=(const Mac&) = delete;
 
-  static const hmn::mach::kernel& calls();
+  static const hmn::mach::Kernel& calls();
 
   std::uint32_t caller = 501;  // 0: root
-  std::map<int, mac_process> processes;
+  std::map<int, MacProcess> processes;
   int own_pid;                                // of the real process; it is in `processes`
   std::map<std::string, std::string> values;  // of sysctlbyname, as bytes
   std::vector<std::string> ledger_names = {"cpu_time", "phys_footprint", "graphics_nofootprint",
                                            "graphics_footprint", "neural_footprint"};
-  hmn::mach::vm_statistics statistics{};
+  hmn::mach::VmStatistics statistics{};
   unsigned long page_size = 16384;
   std::uint64_t peak_resident = 0;
   int task_info_code = 0;
@@ -61,7 +61,7 @@ class mac {
   void set(const std::string& name, std::uint64_t value);
   void set(const std::string& name, std::uint32_t value);
   void set(const std::string& name, const char* value);
-  mac_process& own() { return processes[own_pid]; }
+  MacProcess& own() { return processes[own_pid]; }
 };
 
 }  // namespace hmn_fake

@@ -4,11 +4,11 @@
 namespace fake_smi {
 namespace {
 
-struct alias {
+struct Alias {
   std::string_view spelt, shown;
 };
 
-constexpr alias gpu_aliases[] = {
+constexpr Alias gpu_aliases[] = {
     {"gpu_name", "name"},
     {"gpu_uuid", "uuid"},
     {"gpu_serial", "serial"},
@@ -21,16 +21,16 @@ constexpr alias gpu_aliases[] = {
     {"clocks.max.mem", "clocks.max.memory"},
 };
 
-constexpr alias app_aliases[] = {
+constexpr Alias app_aliases[] = {
     {"name", "process_name"},
     {"used_memory", "used_gpu_memory"},
 };
 
-struct unit_rule {
+struct UnitRule {
   std::string_view prefix, unit;
 };
 
-constexpr unit_rule units[] = {
+constexpr UnitRule units[] = {
     {"clocks_event_reasons_counters.", "us"},
     {"clocks_throttle_reasons_counters.", "us"},
     {"clocks_", ""},
@@ -47,7 +47,7 @@ constexpr unit_rule units[] = {
 };
 
 template <std::size_t N>
-std::string_view shown_as(const alias (&aliases)[N], std::string_view name) {
+std::string_view shown_as(const Alias (&aliases)[N], std::string_view name) {
   for (const auto& one : aliases)
     if (one.spelt == name) return one.shown;
   return name;

@@ -75,7 +75,7 @@ void leave_orphan(unsigned ms) {
   _exit(0);
 }
 
-void act_before(const behaviour& acts) {
+void act_before(const Behaviour& acts) {
   if (acts.ignore_sigterm) std::signal(SIGTERM, SIG_IGN);
   if (acts.delay_ms) wait_ms(acts.delay_ms);
   if (acts.hang) wait_for_ever();
@@ -84,7 +84,7 @@ void act_before(const behaviour& acts) {
     if (!write_all(acts.endless)) _exit(1);
 }
 
-void act_after(const behaviour& acts) {
+void act_after(const Behaviour& acts) {
   if (acts.orphan_holds_stdout_ms) leave_orphan(acts.orphan_holds_stdout_ms);
   if (acts.hang_after_output) wait_for_ever();
   if (acts.close_stdout_and_hang) {

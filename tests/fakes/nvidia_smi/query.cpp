@@ -33,7 +33,7 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void take_format(const std::string& list, arguments& out) {
+void take_format(const std::string& list, Arguments& out) {
   const auto parts = parts_of(list);
   out.csv = contains(parts, "csv");
   out.header = !contains(parts, "noheader");
@@ -41,9 +41,9 @@ void take_format(const std::string& list, arguments& out) {
 }
 
 // "--id=0" and "-i 0": the value belongs to the option or is the next word.
-bool take_option(const std::string& name, const std::string& value, arguments& out) {
+bool take_option(const std::string& name, const std::string& value, Arguments& out) {
   if (name == "--query-gpu" || name == "--query-compute-apps") {
-    out.what = name == "--query-gpu" ? arguments::gpus : arguments::apps;
+    out.what = name == "--query-gpu" ? Arguments::gpus : Arguments::apps;
     out.fields = parts_of(value);
   } else if (name == "--format") {
     take_format(value, out);
@@ -80,17 +80,17 @@ std::string spelt(const json& cell, std::string_view unit, bool with_unit) {
   return out;
 }
 
-std::string unit_in(const scenario& scene, const std::string& field) {
+std::string unit_in(const Scenario& scene, const std::string& field) {
   const auto it = scene.units.find(field);
   return it == scene.units.end() ? std::string(unit_of(field)) : it->second;
 }
 
-const json* cell_of(const cells& row, const std::string& name) {
+const json* cell_of(const Cells& row, const std::string& name) {
   const auto it = row.find(name);
   return it == row.end() ? nullptr : &it->second;
 }
 
-std::string gpu_cell(const scenario& scene, std::size_t index, const std::string& field,
+std::string gpu_cell(const Scenario& scene, std::size_t index, const std::string& field,
                      bool with_unit) {
   if (const json* cell = cell_of(scene.gpus[index].fields, field))
     return spelt(*cell, unit_in(scene, field), with_unit);
@@ -100,7 +100,7 @@ std::string gpu_cell(const scenario& scene, std::size_t index, const std::string
   return scene.absent;
 }
 
-std::string app_cell(const scenario& scene, std::size_t index, const cells& app,
+std::string app_cell(const Scenario& scene, std::size_t index, const Cells& app,
                      const std::string& field, bool with_unit) {
   if (const json* cell = cell_of(app, field)) return spelt(*cell, unit_in(scene, field), with_unit);
   if (field == "timestamp") return timestamp();
@@ -115,7 +115,7 @@ std::string line_of(const std::vector<std::string>& values) {
   return out + "\n";
 }
 
-std::string header_line(const scenario& scene, const std::vector<std::string>& fields) {
+std::string header_line(const Scenario& scene, const std::vector<std::string>& fields) {
   std::vector<std::string> names;
   for (const auto& one : fields) {
     const auto unit = unit_in(scene, one);
@@ -124,14 +124,14 @@ std::string header_line(const scenario& scene, const std::vector<std::string>& f
   return line_of(names);
 }
 
-bool is_called(const scenario& scene, std::size_t index, const std::string& id) {
+bool is_called(const Scenario& scene, std::size_t index, const std::string& id) {
   const auto& fields = scene.gpus[index].fields;
   for (const char* name : {"uuid", "pci.bus_id", "serial"})
     if (const json* cell = cell_of(fields, name); cell && *cell == id) return true;
   return gpu_cell(scene, index, "index", false) == id;
 }
 
-std::vector<std::size_t> chosen_gpus(const scenario& scene, const arguments& asked) {
+std::vector<std::size_t> chosen_gpus(const Scenario& scene, const Arguments& asked) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < scene.gpus.size(); ++i) {
     const auto matches = [&](const std::string& id) { return is_called(scene, i, id); };
@@ -141,11 +141,11 @@ std::vector<std::size_t> chosen_gpus(const scenario& scene, const arguments& ask
   return out;
 }
 
-std::string rows(const scenario& scene, const arguments& asked, std::size_t index,
+std::string rows(const Scenario& scene, const Arguments& asked, std::size_t index,
                  const std::vector<std::string>& fields) {
   std::string out;
   std::vector<std::string> values;
-  if (asked.what == arguments::gpus) {
+  if (asked.what == Arguments::gpus) {
     for (const auto& one : fields) values.push_back(gpu_cell(scene, index, one, asked.units));
     return line_of(values);
   }
@@ -159,8 +159,8 @@ std::string rows(const scenario& scene, const arguments& asked, std::size_t inde
 
 }  // namespace
 
-arguments arguments_from(const std::vector<std::string>& words) {
-  arguments out;
+Arguments arguments_from(const std::vector<std::string>& words) {
+  Arguments out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     out.joined.append(i ? " " : "").append(words[i]);
     const auto equals = words[i].find('=');
@@ -180,16 +180,16 @@ arguments arguments_from(const std::vector<std::string>& words) {
   return out;
 }
 
-output answer(const scenario& scene, const arguments& asked) {
+Output answer(const Scenario& scene, const Arguments& asked) {
   if (const auto raw = scene.raw.find(asked.joined); raw != scene.raw.end())
     return {raw->second, 0};
   if (scene.fails) return {scene.fails->text, scene.fails->exit_code};
   if (!asked.refusal.empty()) return {asked.refusal, exit_other};
-  if (asked.what == arguments::none || !asked.csv)
+  if (asked.what == Arguments::none || !asked.csv)
     return {"Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\n",
             exit_other};
 
-  const bool gpus = asked.what == arguments::gpus;
+  const bool gpus = asked.what == Arguments::gpus;
   const auto& raw = gpus ? scene.raw_query_gpu : scene.raw_query_compute_apps;
   if (raw) return {*raw, 0};
 

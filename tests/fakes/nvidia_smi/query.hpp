@@ -8,8 +8,8 @@
 
 namespace fake_smi {
 
-struct arguments {
-  enum query { none, gpus, apps } what = none;
+struct Arguments {
+  enum Query { none, gpus, apps } what = none;
   std::vector<std::string> fields;
   std::vector<std::string> ids;
   bool csv = false, header = true, units = true;
@@ -17,13 +17,13 @@ struct arguments {
   std::string refusal;  // not empty: the tool ends with this text
 };
 
-arguments arguments_from(const std::vector<std::string>& words);
+Arguments arguments_from(const std::vector<std::string>& words);
 
-struct output {
+struct Output {
   std::string text;
   int exit_code = 0;
 };
 
-output answer(const scenario& scene, const arguments& asked);
+Output answer(const Scenario& scene, const Arguments& asked);
 
 }  // namespace fake_smi

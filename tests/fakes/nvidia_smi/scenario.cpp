@@ -10,20 +10,20 @@
 namespace fake_smi {
 namespace {
 
-using fakes::object;
+using fakes::Object;
 using fakes::refuse;
 using fakes::text_from;
 using fakes::text_or;
 using fakes::truth_or;
 
-unsigned long long count_or(object& in, const std::string& key, unsigned long long fallback) {
+unsigned long long count_or(Object& in, const std::string& key, unsigned long long fallback) {
   const json* value = in.find(key);
   if (!value) return fallback;
   if (!value->is_number_unsigned()) refuse(in.at(key), "not a number");
   return value->get<unsigned long long>();
 }
 
-unsigned small_or(object& in, const std::string& key, unsigned fallback) {
+unsigned small_or(Object& in, const std::string& key, unsigned fallback) {
   return static_cast<unsigned>(count_or(in, key, fallback));
 }
 
@@ -46,7 +46,7 @@ std::string file_text(const std::string& path) {
 // A string, {"hex": "ff 00"} or {"file": "name beside the executable, or a path"}.
 std::string bytes_from(const json& value, const std::string& place, const std::string& folder) {
   if (value.is_string()) return value.get<std::string>();
-  object in(value, place);
+  Object in(value, place);
   std::string out;
   if (const json* hex = in.find("hex")) out = bytes_from_hex(text_from(*hex, in.at("hex")));
   if (const json* file = in.find("file")) {
@@ -57,7 +57,7 @@ std::string bytes_from(const json& value, const std::string& place, const std::s
   return out;
 }
 
-std::vector<std::string> names_or(object& in, const std::string& key,
+std::vector<std::string> names_or(Object& in, const std::string& key,
                                   const std::vector<std::string>& fallback) {
   const json* value = in.find(key);
   if (!value) return fallback;
@@ -66,9 +66,9 @@ std::vector<std::string> names_or(object& in, const std::string& key,
   return out;
 }
 
-cells cells_from(const json& value, const std::string& place) {
+Cells cells_from(const json& value, const std::string& place) {
   if (!value.is_object()) refuse(place, "not an object");
-  cells out;
+  Cells out;
   for (const auto& [name, cell] : value.items()) {
     if (!cell.is_number() && !cell.is_string()) refuse(place + "." + name, "not text or number");
     out[name] = cell;
@@ -76,9 +76,9 @@ cells cells_from(const json& value, const std::string& place) {
   return out;
 }
 
-gpu gpu_from(const json& value, const std::string& place) {
-  object in(value, place);
-  gpu out;
+Gpu gpu_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  Gpu out;
   if (const json* fields = in.find("fields")) out.fields = cells_from(*fields, in.at("fields"));
   if (const json* apps = in.find("compute_apps"))
     for (const auto& one : *apps) out.apps.push_back(cells_from(one, in.at("compute_apps")));
@@ -86,9 +86,9 @@ gpu gpu_from(const json& value, const std::string& place) {
   return out;
 }
 
-failure failure_from(const json& value, const std::string& place) {
-  object in(value, place);
-  failure out;
+Failure failure_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  Failure out;
   out.text = text_or(in, "text", "");
   out.exit_code = static_cast<int>(small_or(in, "exit_code", 255));
   const auto stream = text_or(in, "stream", "stdout");
@@ -98,9 +98,9 @@ failure failure_from(const json& value, const std::string& place) {
   return out;
 }
 
-behaviour behaviour_from(const json& value, const std::string& place) {
-  object in(value, place);
-  behaviour out;
+Behaviour behaviour_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  Behaviour out;
   out.delay_ms = small_or(in, "delay_ms", 0);
   out.drip_ms = small_or(in, "drip_ms", 0);
   out.long_line_bytes = count_or(in, "long_line_bytes", 0);
@@ -125,7 +125,7 @@ json chosen(json root, unsigned invocation) {
   return root;
 }
 
-void read_raw(object& in, const std::string& folder, scenario& out) {
+void read_raw(Object& in, const std::string& folder, Scenario& out) {
   if (const json* raw = in.find("raw_query_gpu"))
     out.raw_query_gpu = bytes_from(*raw, in.at("raw_query_gpu"), folder);
   if (const json* raw = in.find("raw_query_compute_apps"))
@@ -138,10 +138,10 @@ void read_raw(object& in, const std::string& folder, scenario& out) {
 
 }  // namespace
 
-scenario scenario_from(const std::string& text, const std::string& folder, unsigned invocation) {
+Scenario scenario_from(const std::string& text, const std::string& folder, unsigned invocation) {
   const auto root = chosen(json::parse(text, nullptr, true, true), invocation);
-  object in(root, "scenario");
-  scenario out;
+  Object in(root, "scenario");
+  Scenario out;
   if (const json* gpus = in.find("gpus"))
     for (std::size_t i = 0; i < gpus->size(); ++i)
       out.gpus.push_back(gpu_from((*gpus)[i], in.at("gpus[" + std::to_string(i) + "]")));

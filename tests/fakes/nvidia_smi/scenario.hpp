@@ -13,20 +13,20 @@ namespace fake_smi {
 using fakes::json;
 
 // A number is printed with its column's unit, a text as it stands.
-using cells = std::map<std::string, json>;
+using Cells = std::map<std::string, json>;
 
-struct gpu {
-  cells fields;
-  std::vector<cells> apps;
+struct Gpu {
+  Cells fields;
+  std::vector<Cells> apps;
 };
 
-struct failure {
+struct Failure {
   std::string text;
   int exit_code = 255;
   bool on_stderr = false;
 };
 
-struct behaviour {
+struct Behaviour {
   unsigned delay_ms = 0;
   unsigned drip_ms = 0;
   unsigned long long long_line_bytes = 0;
@@ -39,20 +39,20 @@ struct behaviour {
   std::string endless;
 };
 
-struct scenario {
-  std::vector<gpu> gpus;
+struct Scenario {
+  std::vector<Gpu> gpus;
   std::vector<std::string> known_fields, known_app_fields;
   std::map<std::string, std::string> units;  // of columns that fields.cpp does not know
   std::string absent = "[N/A]";
-  std::optional<failure> fails;
+  std::optional<Failure> fails;
   std::optional<std::string> raw_query_gpu, raw_query_compute_apps;
   std::map<std::string, std::string> raw;  // by the arguments joined with spaces
   std::string to_stderr;
   std::optional<int> exit_code;
-  behaviour acts;
+  Behaviour acts;
 };
 
 // `invocation` counts from 0 and picks from "sequence". Files are looked up in `folder`.
-scenario scenario_from(const std::string& text, const std::string& folder, unsigned invocation);
+Scenario scenario_from(const std::string& text, const std::string& folder, unsigned invocation);
 
 }  // namespace fake_smi

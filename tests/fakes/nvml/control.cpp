@@ -75,7 +75,7 @@ FAKE_NVML_EXPORT int fake_nvml_hanging() {
   return the_driver().hanging.load();
 }
 FAKE_NVML_EXPORT void fake_nvml_fail(unsigned long long number, int result) {
-  the_driver().failure.store(static_cast<status>(result));
+  the_driver().failure.store(static_cast<Status>(result));
   the_driver().calls_to_failure.store(number);
 }
 FAKE_NVML_EXPORT void fake_nvml_release() {
@@ -85,7 +85,7 @@ FAKE_NVML_EXPORT void fake_nvml_driver_reload() {
   end_sessions(the_driver());
 }
 FAKE_NVML_EXPORT int fake_nvml_raise(unsigned device, unsigned long long xid) {
-  const scenario* const scene = the_driver().scene.load();
+  const Scenario* const scene = the_driver().scene.load();
   if (!scene || device >= scene->devices.size()) return -1;
   raise_xid(the_driver(), *scene->devices[device], xid);
   return 0;

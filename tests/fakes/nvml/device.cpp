@@ -9,42 +9,42 @@
 namespace fake_nvml {
 namespace {
 
-status count_devices(call which, unsigned* to) {
-  visit v(which);
+Status count_devices(Call which, unsigned* to) {
+  Visit v(which);
   if (!v.admitted()) return v.result();
   if (!to) return v.done(error_invalid_argument);
   put(to, v.scene().device_count.value_or(static_cast<unsigned>(v.scene().devices.size())));
   return v.done(success);
 }
 
-const device* next_of(const scenario& s, const device& target) {
+const Device* next_of(const Scenario& s, const Device& target) {
   return s.devices[(target.index + 1) % s.devices.size()].get();
 }
 
 // One way to a handle: the rules hear of the device that it would have found.
 template <class Find>
-status find_handle(call which, device_handle* to, status otherwise, Find find) {
-  visit v(which);
-  const device* target = v.has_scene() ? find(v.scene()) : nullptr;
+Status find_handle(Call which, DeviceHandle* to, Status otherwise, Find find) {
+  Visit v(which);
+  const Device* target = v.has_scene() ? find(v.scene()) : nullptr;
   if (!v.admitted(target)) return v.result();
   if (!to) return v.done(error_invalid_argument);
   if (!target) return v.done(otherwise);
-  if (present_lie.how == lie::next_device) target = next_of(v.scene(), *target);
+  if (present_lie.how == Lie::next_device) target = next_of(v.scene(), *target);
   put(to, handle_of(v.home(), *target));
   return v.done(success);
 }
 
-status by_index(call which, unsigned index, device_handle* to) {
-  return find_handle(which, to, error_invalid_argument, [&](const scenario& s) -> const device* {
+Status by_index(Call which, unsigned index, DeviceHandle* to) {
+  return find_handle(which, to, error_invalid_argument, [&](const Scenario& s) -> const Device* {
     return index < s.devices.size() ? s.devices[index].get() : nullptr;
   });
 }
 
-bool has_uuid(const device& one, const char* uuid) {
+bool has_uuid(const Device& one, const char* uuid) {
   return one.uuid.result == success && one.uuid.value == uuid;
 }
 
-const device* device_with_uuid(const scenario& s, const char* uuid) {
+const Device* device_with_uuid(const Scenario& s, const char* uuid) {
   for (const auto& one : s.devices) {
     if (has_uuid(*one, uuid)) return one.get();
     for (const auto& instance : one->instances)
@@ -53,11 +53,11 @@ const device* device_with_uuid(const scenario& s, const char* uuid) {
   return nullptr;
 }
 
-status by_bus(call which, const char* text, device_handle* to) {
+Status by_bus(Call which, const char* text, DeviceHandle* to) {
   unsigned domain = 0, bus = 0, slot = 0;
   const bool spelt = text && std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) == 3;
   return find_handle(which, to, spelt ? error_not_found : error_invalid_argument,
-                     [&](const scenario& s) -> const device* {
+                     [&](const Scenario& s) -> const Device* {
                        for (const auto& one : s.devices) {
                          const auto& pci = one->pci.value;
                          if (spelt && one->pci.result == success && pci.domain == domain &&
@@ -68,18 +68,18 @@ status by_bus(call which, const char* text, device_handle* to) {
                      });
 }
 
-status read_text(call which, device_handle handle, answer<std::string> device::*from, char* to,
+Status read_text(Call which, DeviceHandle handle, Answer<std::string> Device::*from, char* to,
                  unsigned length) {
-  return on_device(which, handle, [&](const device& target, visit&) {
+  return on_device(which, handle, [&](const Device& target, Visit&) {
     const auto& text = target.*from;
     return text.result == success ? write_text(text.value, to, length) : text.result;
   });
 }
 
-status narrow_pci(call which, device_handle handle, pci_info_v2* to) {
-  return on_device(which, handle, [&](const device& target, visit&) {
-    pci_info wide{};
-    const status result = give(target.pci, to ? &wide : nullptr);
+Status narrow_pci(Call which, DeviceHandle handle, PciInfoV2* to) {
+  return on_device(which, handle, [&](const Device& target, Visit&) {
+    PciInfo wide{};
+    const Status result = give(target.pci, to ? &wide : nullptr);
     if (result != success) return result;
     std::memcpy(to->bus_id, wide.bus_id_legacy, sizeof to->bus_id);
     to->domain = wide.domain;
@@ -96,96 +96,95 @@ status narrow_pci(call which, device_handle handle, pci_info_v2* to) {
 
 using namespace fake_nvml;
 
-FAKE_NVML_EXPORT status nvmlDeviceGetCount(unsigned* to) {
-  return count_devices(call::nvmlDeviceGetCount, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetCount(unsigned* to) {
+  return count_devices(Call::nvmlDeviceGetCount, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetCount_v2(unsigned* to) {
-  return count_devices(call::nvmlDeviceGetCount_v2, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetCount_v2(unsigned* to) {
+  return count_devices(Call::nvmlDeviceGetCount_v2, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetHandleByIndex(unsigned index, device_handle* to) {
-  return by_index(call::nvmlDeviceGetHandleByIndex, index, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetHandleByIndex(unsigned index, DeviceHandle* to) {
+  return by_index(Call::nvmlDeviceGetHandleByIndex, index, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetHandleByIndex_v2(unsigned index, device_handle* to) {
-  return by_index(call::nvmlDeviceGetHandleByIndex_v2, index, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetHandleByIndex_v2(unsigned index, DeviceHandle* to) {
+  return by_index(Call::nvmlDeviceGetHandleByIndex_v2, index, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetHandleByUUID(const char* uuid, device_handle* to) {
-  return find_handle(call::nvmlDeviceGetHandleByUUID, to,
+FAKE_NVML_EXPORT Status nvmlDeviceGetHandleByUUID(const char* uuid, DeviceHandle* to) {
+  return find_handle(Call::nvmlDeviceGetHandleByUUID, to,
                      uuid ? error_not_found : error_invalid_argument,
-                     [&](const scenario& s) { return uuid ? device_with_uuid(s, uuid) : nullptr; });
+                     [&](const Scenario& s) { return uuid ? device_with_uuid(s, uuid) : nullptr; });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetHandleByPciBusId(const char* bus, device_handle* to) {
-  return by_bus(call::nvmlDeviceGetHandleByPciBusId, bus, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetHandleByPciBusId(const char* bus, DeviceHandle* to) {
+  return by_bus(Call::nvmlDeviceGetHandleByPciBusId, bus, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetHandleByPciBusId_v2(const char* bus, device_handle* to) {
-  return by_bus(call::nvmlDeviceGetHandleByPciBusId_v2, bus, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetHandleByPciBusId_v2(const char* bus, DeviceHandle* to) {
+  return by_bus(Call::nvmlDeviceGetHandleByPciBusId_v2, bus, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetName(device_handle h, char* to, unsigned length) {
-  return read_text(call::nvmlDeviceGetName, h, &device::name, to, length);
+FAKE_NVML_EXPORT Status nvmlDeviceGetName(DeviceHandle h, char* to, unsigned length) {
+  return read_text(Call::nvmlDeviceGetName, h, &Device::name, to, length);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetUUID(device_handle h, char* to, unsigned length) {
-  return read_text(call::nvmlDeviceGetUUID, h, &device::uuid, to, length);
+FAKE_NVML_EXPORT Status nvmlDeviceGetUUID(DeviceHandle h, char* to, unsigned length) {
+  return read_text(Call::nvmlDeviceGetUUID, h, &Device::uuid, to, length);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetSerial(device_handle h, char* to, unsigned length) {
-  return read_text(call::nvmlDeviceGetSerial, h, &device::serial, to, length);
+FAKE_NVML_EXPORT Status nvmlDeviceGetSerial(DeviceHandle h, char* to, unsigned length) {
+  return read_text(Call::nvmlDeviceGetSerial, h, &Device::serial, to, length);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetVbiosVersion(device_handle h, char* to, unsigned length) {
-  return read_text(call::nvmlDeviceGetVbiosVersion, h, &device::vbios, to, length);
+FAKE_NVML_EXPORT Status nvmlDeviceGetVbiosVersion(DeviceHandle h, char* to, unsigned length) {
+  return read_text(Call::nvmlDeviceGetVbiosVersion, h, &Device::vbios, to, length);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetIndex(device_handle h, unsigned* to) {
-  return on_device(call::nvmlDeviceGetIndex, h, [&](const device& target, visit&) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetIndex(DeviceHandle h, unsigned* to) {
+  return on_device(Call::nvmlDeviceGetIndex, h, [&](const Device& target, Visit&) {
     if (!to) return error_invalid_argument;
     *to = target.parent ? target.slot : target.index;
     return success;
   });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetMinorNumber(device_handle h, unsigned* to) {
-  return read(call::nvmlDeviceGetMinorNumber, h, to, &device::minor);
+FAKE_NVML_EXPORT Status nvmlDeviceGetMinorNumber(DeviceHandle h, unsigned* to) {
+  return read(Call::nvmlDeviceGetMinorNumber, h, to, &Device::minor);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetPciInfo(device_handle h, pci_info_v2* to) {
-  return narrow_pci(call::nvmlDeviceGetPciInfo, h, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetPciInfo(DeviceHandle h, PciInfoV2* to) {
+  return narrow_pci(Call::nvmlDeviceGetPciInfo, h, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetPciInfo_v2(device_handle h, pci_info_v2* to) {
-  return narrow_pci(call::nvmlDeviceGetPciInfo_v2, h, to);
+FAKE_NVML_EXPORT Status nvmlDeviceGetPciInfo_v2(DeviceHandle h, PciInfoV2* to) {
+  return narrow_pci(Call::nvmlDeviceGetPciInfo_v2, h, to);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetPciInfo_v3(device_handle h, pci_info* to) {
-  return read(call::nvmlDeviceGetPciInfo_v3, h, to, &device::pci);
+FAKE_NVML_EXPORT Status nvmlDeviceGetPciInfo_v3(DeviceHandle h, PciInfo* to) {
+  return read(Call::nvmlDeviceGetPciInfo_v3, h, to, &Device::pci);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetBrand(device_handle h, unsigned* to) {
-  return read(call::nvmlDeviceGetBrand, h, to, &device::brand);
+FAKE_NVML_EXPORT Status nvmlDeviceGetBrand(DeviceHandle h, unsigned* to) {
+  return read(Call::nvmlDeviceGetBrand, h, to, &Device::brand);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetArchitecture(device_handle h, unsigned* to) {
-  return read(call::nvmlDeviceGetArchitecture, h, to, &device::architecture);
+FAKE_NVML_EXPORT Status nvmlDeviceGetArchitecture(DeviceHandle h, unsigned* to) {
+  return read(Call::nvmlDeviceGetArchitecture, h, to, &Device::architecture);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetPersistenceMode(device_handle h, unsigned* to) {
-  return read(call::nvmlDeviceGetPersistenceMode, h, to, &device::persistence);
+FAKE_NVML_EXPORT Status nvmlDeviceGetPersistenceMode(DeviceHandle h, unsigned* to) {
+  return read(Call::nvmlDeviceGetPersistenceMode, h, to, &Device::persistence);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetVirtualizationMode(device_handle h, unsigned* to) {
-  return read(call::nvmlDeviceGetVirtualizationMode, h, to, &device::virtualization);
+FAKE_NVML_EXPORT Status nvmlDeviceGetVirtualizationMode(DeviceHandle h, unsigned* to) {
+  return read(Call::nvmlDeviceGetVirtualizationMode, h, to, &Device::virtualization);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetCudaComputeCapability(device_handle h, int* major,
-                                                           int* minor) {
-  return on_device(call::nvmlDeviceGetCudaComputeCapability, h, [&](const device& target, visit&) {
-    const status result = give(target.compute_major, major);
+FAKE_NVML_EXPORT Status nvmlDeviceGetCudaComputeCapability(DeviceHandle h, int* major, int* minor) {
+  return on_device(Call::nvmlDeviceGetCudaComputeCapability, h, [&](const Device& target, Visit&) {
+    const Status result = give(target.compute_major, major);
     return result == success ? give(target.compute_minor, minor) : result;
   });
 }

@@ -21,12 +21,12 @@ extern "C" __attribute__((weak)) void __lsan_enable();
 namespace fake_nvml {
 namespace {
 
-class leaks_allowed {
+class LeaksAllowed {
  public:
-  leaks_allowed() {
+  LeaksAllowed() {
     if (__lsan_disable) __lsan_disable();
   }
-  ~leaks_allowed() {
+  ~LeaksAllowed() {
     if (__lsan_enable) __lsan_enable();
   }
 };
@@ -35,13 +35,13 @@ bool is_json(const std::string& text) {
   return !text.empty() && text.front() == '{';
 }
 
-std::string source_of(const driver& d) {
+std::string source_of(const Driver& d) {
   if (!d.loaded.empty()) return d.loaded;
   const char* path = std::getenv("FAKE_NVML_SCENARIO");
   return path ? path : "";
 }
 
-file_stamp stamp_of(const std::string& path) {
+FileStamp stamp_of(const std::string& path) {
   struct stat s {};
   if (is_json(path) || stat(path.c_str(), &s) != 0) return {};
   return {s.st_dev, s.st_ino, static_cast<unsigned long long>(s.st_size),
@@ -57,17 +57,17 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-std::unique_ptr<scenario> scene_from(const std::string& source) {
+std::unique_ptr<Scenario> scene_from(const std::string& source) {
   if (source.empty()) return absent_driver();
   return parse_scenario(is_json(source) ? source : text_of(source));
 }
 
-std::string key_of(const device& one) {
+std::string key_of(const Device& one) {
   if (one.uuid.result == success) return one.uuid.value;
   return std::to_string(one.index) + (one.parent ? "/" + std::to_string(one.slot) : "");
 }
 
-void identify(driver& d, scenario& scene, device& one) {
+void identify(Driver& d, Scenario& scene, Device& one) {
   auto key = key_of(one);
   do {  // another card may claim the same uuid
     const auto next = static_cast<unsigned>(d.identities.size());
@@ -79,13 +79,13 @@ void identify(driver& d, scenario& scene, device& one) {
   for (const auto& instance : one.instances) identify(d, scene, *instance);
 }
 
-bool replace(driver& d, const std::string& source) {
-  const leaks_allowed scope;
+bool replace(Driver& d, const std::string& source) {
+  const LeaksAllowed scope;
   try {
     const auto stamp = stamp_of(source);
     auto scene = scene_from(source);
     for (const auto& one : scene->devices) identify(d, *scene, *one);
-    const scenario* before = d.scene.load();
+    const Scenario* before = d.scene.load();
     if (before && before->epoch != scene->epoch) end_sessions(d);
     if (!scene->log.empty()) set_log(d, scene->log.c_str());
     d.stamp = stamp;
@@ -105,36 +105,36 @@ bool replace(driver& d, const std::string& source) {
 
 }  // namespace
 
-driver& the_driver() {
-  alignas(driver) static unsigned char storage[sizeof(driver)];
-  static driver* const only = new (storage) driver;
+Driver& the_driver() {
+  alignas(Driver) static unsigned char storage[sizeof(Driver)];
+  static Driver* const only = new (storage) Driver;
   return *only;
 }
 
-bool load(driver& d, const std::string& path_or_json) {
+bool load(Driver& d, const std::string& path_or_json) {
   const std::scoped_lock lock(d.loading);
-  const leaks_allowed scope;
+  const LeaksAllowed scope;
   if (!replace(d, path_or_json)) return false;
   d.loaded = path_or_json;
   return true;
 }
 
-bool refresh(driver& d, bool always) {
+bool refresh(Driver& d, bool always) {
   const std::scoped_lock lock(d.loading);
-  const leaks_allowed scope;
+  const LeaksAllowed scope;
   const auto source = source_of(d);
   const bool same = stamp_of(source) == d.stamp && d.reader == getpid();
   if (!always && d.scene.load() && same) return true;
   return replace(d, source);
 }
 
-void set_log(driver& d, const char* path) {
+void set_log(Driver& d, const char* path) {
   const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
   const int before = d.log.exchange(fd);
   if (before >= 0) close(before);
 }
 
-void end_sessions(driver& d) {
+void end_sessions(Driver& d) {
   {
     const std::scoped_lock lock(d.events);
     d.sets.clear();

@@ -4,15 +4,15 @@
 namespace fake_nvml {
 namespace {
 
-status instance_id(call which, device_handle handle, unsigned* to, unsigned device::*from) {
-  return on_device(which, handle, [&](const device& target, visit&) {
+Status instance_id(Call which, DeviceHandle handle, unsigned* to, unsigned Device::*from) {
+  return on_device(which, handle, [&](const Device& target, Visit&) {
     if (!to || !target.parent) return error_invalid_argument;
     put(to, target.*from);
     return success;
   });
 }
 
-const device* instance_at(const device& gpu, unsigned slot) {
+const Device* instance_at(const Device& gpu, unsigned slot) {
   for (const auto& one : gpu.instances)
     if (one->slot == slot) return one.get();
   return nullptr;
@@ -23,18 +23,18 @@ const device* instance_at(const device& gpu, unsigned slot) {
 
 using namespace fake_nvml;
 
-FAKE_NVML_EXPORT status nvmlDeviceGetMaxMigDeviceCount(device_handle h, unsigned* to) {
-  return on_device(call::nvmlDeviceGetMaxMigDeviceCount, h, [&](const device& target, visit&) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetMaxMigDeviceCount(DeviceHandle h, unsigned* to) {
+  return on_device(Call::nvmlDeviceGetMaxMigDeviceCount, h, [&](const Device& target, Visit&) {
     if (!to) return error_invalid_argument;
     put(to, target.mig_max);
     return success;
   });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetMigDeviceHandleByIndex(device_handle h, unsigned slot,
-                                                            device_handle* to) {
-  return on_device(call::nvmlDeviceGetMigDeviceHandleByIndex, h,
-                   [&](const device& target, visit& v) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetMigDeviceHandleByIndex(DeviceHandle h, unsigned slot,
+                                                            DeviceHandle* to) {
+  return on_device(Call::nvmlDeviceGetMigDeviceHandleByIndex, h,
+                   [&](const Device& target, Visit& v) {
                      if (!to) return error_invalid_argument;
                      if (target.mig_mode.result != success) return error_not_supported;
                      if (slot >= target.mig_max) return error_invalid_argument;
@@ -45,26 +45,26 @@ FAKE_NVML_EXPORT status nvmlDeviceGetMigDeviceHandleByIndex(device_handle h, uns
                    });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetGpuInstanceId(device_handle h, unsigned* to) {
-  return instance_id(call::nvmlDeviceGetGpuInstanceId, h, to, &device::gpu_instance);
+FAKE_NVML_EXPORT Status nvmlDeviceGetGpuInstanceId(DeviceHandle h, unsigned* to) {
+  return instance_id(Call::nvmlDeviceGetGpuInstanceId, h, to, &Device::gpu_instance);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetComputeInstanceId(device_handle h, unsigned* to) {
-  return instance_id(call::nvmlDeviceGetComputeInstanceId, h, to, &device::compute_instance);
+FAKE_NVML_EXPORT Status nvmlDeviceGetComputeInstanceId(DeviceHandle h, unsigned* to) {
+  return instance_id(Call::nvmlDeviceGetComputeInstanceId, h, to, &Device::compute_instance);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceIsMigDeviceHandle(device_handle h, unsigned* to) {
-  return on_device(call::nvmlDeviceIsMigDeviceHandle, h, [&](const device& target, visit&) {
+FAKE_NVML_EXPORT Status nvmlDeviceIsMigDeviceHandle(DeviceHandle h, unsigned* to) {
+  return on_device(Call::nvmlDeviceIsMigDeviceHandle, h, [&](const Device& target, Visit&) {
     if (!to) return error_invalid_argument;
     *to = target.parent ? 1 : 0;
     return success;
   });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device_handle h,
-                                                                     device_handle* to) {
-  return on_device(call::nvmlDeviceGetDeviceHandleFromMigDeviceHandle, h,
-                   [&](const device& target, visit& v) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetDeviceHandleFromMigDeviceHandle(DeviceHandle h,
+                                                                     DeviceHandle* to) {
+  return on_device(Call::nvmlDeviceGetDeviceHandleFromMigDeviceHandle, h,
+                   [&](const Device& target, Visit& v) {
                      if (!to || !target.parent) return error_invalid_argument;
                      *to = handle_of(v.home(), *target.parent);
                      return success;

@@ -12,12 +12,12 @@ constexpr std::array<std::string_view, call_count> call_names = {
 #undef FAKE_NVML_CALL
 };
 
-struct named_status {
+struct NamedStatus {
   std::string_view name;
-  status code;
+  Status code;
 };
 
-constexpr named_status status_names[] = {
+constexpr NamedStatus status_names[] = {
     {"SUCCESS", success},
     {"UNINITIALIZED", error_uninitialized},
     {"INVALID_ARGUMENT", error_invalid_argument},
@@ -53,17 +53,17 @@ constexpr named_status status_names[] = {
 
 }  // namespace
 
-std::string_view name_of(call c) {
+std::string_view name_of(Call c) {
   return call_names[static_cast<unsigned>(c)];
 }
 
-std::optional<call> call_named(std::string_view name) {
+std::optional<Call> call_named(std::string_view name) {
   for (unsigned i = 0; i < call_count; ++i)
-    if (call_names[i] == name) return static_cast<call>(i);
+    if (call_names[i] == name) return static_cast<Call>(i);
   return std::nullopt;
 }
 
-std::optional<status> status_named(std::string_view name) {
+std::optional<Status> status_named(std::string_view name) {
   constexpr std::string_view prefix = "NVML_ERROR_";
   if (name == "NVML_SUCCESS") return success;
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());

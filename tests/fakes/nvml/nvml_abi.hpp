@@ -7,9 +7,9 @@
 
 namespace fake_nvml {
 
-using device_handle = struct opaque_device*;
+using DeviceHandle = struct OpaqueDevice*;
 
-enum status : int {
+enum Status : int {
   success = 0,
   error_uninitialized = 1,
   error_invalid_argument = 2,
@@ -46,95 +46,95 @@ enum status : int {
 inline constexpr unsigned long long value_not_available = ~0ULL;
 inline constexpr unsigned no_instance = 0xFFFFFFFFU;
 
-struct memory_v1 {
+struct MemoryV1 {
   unsigned long long total, free, used;
 };
 
-struct memory_v2 {
+struct MemoryV2 {
   unsigned version;
   unsigned long long total, reserved, free, used;
 };
 
-struct bar1_memory {
+struct Bar1Memory {
   unsigned long long total, free, used;
 };
 
-struct process_v1 {
+struct ProcessV1 {
   unsigned pid;
   unsigned long long used;
 };
 
-struct process_v2 {
+struct ProcessV2 {
   unsigned pid;
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
 };
 
 // Early 535 drivers wrote these rows under the _v3 symbols.
-struct process_detail {
+struct ProcessDetail {
   unsigned pid;
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
   unsigned long long protected_used;
 };
 
-struct process_detail_list {
+struct ProcessDetailList {
   unsigned version, mode, count;
-  process_detail* rows;
+  ProcessDetail* rows;
 };
 
-struct utilization {
+struct Utilization {
   unsigned gpu, memory;
 };
 
-struct accounting_stats {
+struct AccountingStats {
   unsigned gpu, memory;
   unsigned long long most_memory, time_ms, start_us;
   unsigned is_running;
   unsigned reserved[5];
 };
 
-struct process_sample {
+struct ProcessSample {
   unsigned pid;
   unsigned long long time_us;
   unsigned sm, memory, encoder, decoder;
 };
 
-struct process_sample_v1 {
+struct ProcessSampleV1 {
   unsigned long long time_us;
   unsigned pid, sm, memory, encoder, decoder, jpeg, ofa;
 };
 
-struct process_sample_list {
+struct ProcessSampleList {
   unsigned version, count;
   unsigned long long last_seen_us;
-  process_sample_v1* rows;
+  ProcessSampleV1* rows;
 };
 
-struct pci_info {
+struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
   char bus_id[32];
 };
 
 // What the unversioned and the _v2 symbol fill: no wide bus id, four reserved words.
-struct pci_info_v2 {
+struct PciInfoV2 {
   char bus_id[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;
   unsigned reserved[4];
 };
 
-struct attributes {
+struct Attributes {
   unsigned multiprocessors, copy_engines, decoders, encoders, jpegs, ofas;
   unsigned gpu_slices, compute_slices;
   unsigned long long memory_mib;
 };
 
-struct field_value {
+struct FieldValue {
   unsigned id, scope;
   long long timestamp, latency_us;
   unsigned value_type;
-  status result;
+  Status result;
   union {
     double real;
     int signed_int;
@@ -145,26 +145,26 @@ struct field_value {
   } value;
 };
 
-struct c2c_mode {
+struct C2cMode {
   unsigned enabled;
 };
 
-struct addressing_mode {
+struct AddressingMode {
   unsigned version, value;
 };
 
-struct temperature_v1 {
+struct TemperatureV1 {
   unsigned version, sensor;
   int celsius;
 };
 
-using event_set_handle = struct opaque_event_set*;
+using EventSetHandle = struct OpaqueEventSet*;
 
 inline constexpr unsigned long long event_xid = 8;
 
 // nvmlEventSetWait writes no more than the first three.
-struct event_data {
-  device_handle device;
+struct EventData {
+  DeviceHandle device;
   unsigned long long type, data;
   unsigned gpu_instance, compute_instance;
 };
@@ -173,15 +173,15 @@ constexpr unsigned struct_version(std::size_t size, unsigned version) {
   return static_cast<unsigned>(size) | version << 24;
 }
 
-inline constexpr unsigned memory_v2_version = struct_version(sizeof(memory_v2), 2);
+inline constexpr unsigned memory_v2_version = struct_version(sizeof(MemoryV2), 2);
 inline constexpr unsigned process_detail_list_version =
-    struct_version(sizeof(process_detail_list), 1);
+    struct_version(sizeof(ProcessDetailList), 1);
 inline constexpr unsigned process_sample_list_version =
-    struct_version(sizeof(process_sample_list), 1);
-inline constexpr unsigned addressing_mode_version = struct_version(sizeof(addressing_mode), 1);
-inline constexpr unsigned temperature_version = struct_version(sizeof(temperature_v1), 1);
+    struct_version(sizeof(ProcessSampleList), 1);
+inline constexpr unsigned addressing_mode_version = struct_version(sizeof(AddressingMode), 1);
+inline constexpr unsigned temperature_version = struct_version(sizeof(TemperatureV1), 1);
 
-enum field_type : unsigned {
+enum FieldType : unsigned {
   field_double = 0,
   field_unsigned_int = 1,
   field_unsigned_long = 2,
@@ -192,21 +192,21 @@ enum field_type : unsigned {
 
 // 32-bit systems lay some out otherwise: src/backends/nvml/abi.hpp.
 #if UINTPTR_MAX == UINT64_MAX
-static_assert(sizeof(memory_v1) == 24 && sizeof(memory_v2) == 40 && sizeof(bar1_memory) == 24);
-static_assert(offsetof(memory_v2, total) == 8 && offsetof(memory_v2, used) == 32);
-static_assert(sizeof(process_v1) == 16 && sizeof(process_v2) == 24);
-static_assert(offsetof(process_v2, used) == 8 && offsetof(process_v2, compute_instance) == 20);
-static_assert(sizeof(process_detail) == 32 && offsetof(process_detail, protected_used) == 24);
-static_assert(sizeof(process_detail_list) == 24 && offsetof(process_detail_list, rows) == 16);
-static_assert(sizeof(process_sample) == 32 && offsetof(process_sample, decoder) == 28);
-static_assert(sizeof(process_sample_v1) == 40 && sizeof(process_sample_list) == 24);
-static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, bus_id) == 36);
-static_assert(sizeof(pci_info_v2) == 52 && sizeof(utilization) == 8);
-static_assert(sizeof(attributes) == 40 && offsetof(attributes, memory_mib) == 32);
-static_assert(sizeof(field_value) == 40 && offsetof(field_value, value) == 32);
-static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);
-static_assert(sizeof(temperature_v1) == 12);
-static_assert(sizeof(event_data) == 32 && offsetof(event_data, gpu_instance) == 24);
+static_assert(sizeof(MemoryV1) == 24 && sizeof(MemoryV2) == 40 && sizeof(Bar1Memory) == 24);
+static_assert(offsetof(MemoryV2, total) == 8 && offsetof(MemoryV2, used) == 32);
+static_assert(sizeof(ProcessV1) == 16 && sizeof(ProcessV2) == 24);
+static_assert(offsetof(ProcessV2, used) == 8 && offsetof(ProcessV2, compute_instance) == 20);
+static_assert(sizeof(ProcessDetail) == 32 && offsetof(ProcessDetail, protected_used) == 24);
+static_assert(sizeof(ProcessDetailList) == 24 && offsetof(ProcessDetailList, rows) == 16);
+static_assert(sizeof(ProcessSample) == 32 && offsetof(ProcessSample, decoder) == 28);
+static_assert(sizeof(ProcessSampleV1) == 40 && sizeof(ProcessSampleList) == 24);
+static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, bus_id) == 36);
+static_assert(sizeof(PciInfoV2) == 52 && sizeof(Utilization) == 8);
+static_assert(sizeof(Attributes) == 40 && offsetof(Attributes, memory_mib) == 32);
+static_assert(sizeof(FieldValue) == 40 && offsetof(FieldValue, value) == 32);
+static_assert(sizeof(C2cMode) == 4 && sizeof(AddressingMode) == 8);
+static_assert(sizeof(TemperatureV1) == 12);
+static_assert(sizeof(EventData) == 32 && offsetof(EventData, gpu_instance) == 24);
 static_assert(memory_v2_version == 0x02000028U);
 static_assert(process_detail_list_version == 0x01000018U);
 #endif

@@ -9,7 +9,7 @@ namespace fake_nvml {
 namespace {
 
 // How many rows the driver knows of now: a list may grow each time that it is asked for.
-unsigned present_rows(const process_list& list) {
+unsigned present_rows(const ProcessList& list) {
   const auto all = static_cast<unsigned>(list.rows.size());
   if (list.late_rows == 0) return all;
   const auto asked = list.asked.fetch_add(1);
@@ -19,18 +19,18 @@ unsigned present_rows(const process_list& list) {
 
 // The three layouts are prefixes of one another.
 template <unsigned Layout>
-void write_prefixes(const process_list& list, unsigned count, void* to) {
+void write_prefixes(const ProcessList& list, unsigned count, void* to) {
   auto* bytes = static_cast<unsigned char*>(to);
   for (unsigned i = 0; i < count; ++i, bytes += Layout) std::memcpy(bytes, &list.rows[i], Layout);
 }
 
-void write_rows(const process_list& list, unsigned count, unsigned layout, void* to) {
-  if (layout == sizeof(process_v1)) return write_prefixes<sizeof(process_v1)>(list, count, to);
-  if (layout == sizeof(process_v2)) return write_prefixes<sizeof(process_v2)>(list, count, to);
-  write_prefixes<sizeof(process_detail)>(list, count, to);
+void write_rows(const ProcessList& list, unsigned count, unsigned layout, void* to) {
+  if (layout == sizeof(ProcessV1)) return write_prefixes<sizeof(ProcessV1)>(list, count, to);
+  if (layout == sizeof(ProcessV2)) return write_prefixes<sizeof(ProcessV2)>(list, count, to);
+  write_prefixes<sizeof(ProcessDetail)>(list, count, to);
 }
 
-status answer_list(const process_list& list, unsigned layout, unsigned* count, void* rows) {
+Status answer_list(const ProcessList& list, unsigned layout, unsigned* count, void* rows) {
   if (!count) return error_invalid_argument;
   if (list.result != success) return list.result;
   const auto present = present_rows(list);
@@ -44,22 +44,22 @@ status answer_list(const process_list& list, unsigned layout, unsigned* count, v
   }
   if (claimed > 0 && !rows) return error_invalid_argument;
   write_rows(list, std::min(present, claimed), layout, rows);
-  if (present_lie.how == lie::all_bits) distort(rows, std::min(present, claimed) * layout);
+  if (present_lie.how == Lie::all_bits) distort(rows, std::min(present, claimed) * layout);
   *count = claimed;
-  if (present_lie.how != lie::all_bits) put(count, claimed);
+  if (present_lie.how != Lie::all_bits) put(count, claimed);
   return success;
 }
 
-status running(call which, device_handle handle, list_kind kind, unsigned generation,
-               unsigned* count, void* rows) {
-  return on_device(which, handle, [&](const device& target, visit& v) {
+Status running(Call which, DeviceHandle handle, ListKind kind, unsigned generation, unsigned* count,
+               void* rows) {
+  return on_device(which, handle, [&](const Device& target, Visit& v) {
     const auto& list = target.lists[kind];
     if (!list) return error_not_supported;
     return answer_list(*list, v.scene().layout[generation], count, rows);
   });
 }
 
-unsigned long long time_of(const utilization_sample& sample) {
+unsigned long long time_of(const UtilizationSample& sample) {
   using namespace std::chrono;
   if (sample.time_us) return *sample.time_us;
   const auto now = system_clock::now().time_since_epoch() - milliseconds(sample.age_ms);
@@ -68,7 +68,7 @@ unsigned long long time_of(const utilization_sample& sample) {
 
 // Both utilisation calls: NOT_FOUND when nothing is newer than the caller's last sample.
 template <class Write>
-status newer_samples(const device& target, unsigned long long last_seen_us, unsigned* count,
+Status newer_samples(const Device& target, unsigned long long last_seen_us, unsigned* count,
                      bool is_capacity_given, Write write) {
   if (target.samples.result != success) return target.samples.result;
   unsigned newer = 0;
@@ -91,9 +91,9 @@ status newer_samples(const device& target, unsigned long long last_seen_us, unsi
 
 // As the kernel's module does: among those that have ended first, one for each pid, then among
 // those that run.
-const account* account_of(const device& of, unsigned pid) {
+const Account* account_of(const Device& of, unsigned pid) {
   for (const bool is_running : {false, true}) {
-    for (const account& one : of.accounts)
+    for (const Account& one : of.accounts)
       if (one.pid == pid && one.is_running == is_running) return &one;
   }
   return nullptr;
@@ -110,9 +110,9 @@ unsigned long long now_us() {
 
 using namespace fake_nvml;
 
-#define FAKE_NVML_LIST(name, kind, generation)                                 \
-  FAKE_NVML_EXPORT status name(device_handle h, unsigned* count, void* rows) { \
-    return running(call::name, h, kind, generation, count, rows);              \
+#define FAKE_NVML_LIST(name, kind, generation)                                \
+  FAKE_NVML_EXPORT Status name(DeviceHandle h, unsigned* count, void* rows) { \
+    return running(Call::name, h, kind, generation, count, rows);             \
   }
 FAKE_NVML_LIST(nvmlDeviceGetComputeRunningProcesses, compute_list, 0)
 FAKE_NVML_LIST(nvmlDeviceGetComputeRunningProcesses_v2, compute_list, 1)
@@ -125,31 +125,31 @@ FAKE_NVML_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v2, mps_list, 1)
 FAKE_NVML_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v3, mps_list, 2)
 #undef FAKE_NVML_LIST
 
-FAKE_NVML_EXPORT status nvmlDeviceGetRunningProcessDetailList(device_handle h,
-                                                              process_detail_list* list) {
-  return on_device(call::nvmlDeviceGetRunningProcessDetailList, h,
-                   [&](const device& target, visit&) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetRunningProcessDetailList(DeviceHandle h,
+                                                              ProcessDetailList* list) {
+  return on_device(Call::nvmlDeviceGetRunningProcessDetailList, h,
+                   [&](const Device& target, Visit&) {
                      if (!list) return error_invalid_argument;
                      if (list->version != process_detail_list_version)
                        return error_argument_version_mismatch;
                      if (list->mode > mps_list) return error_invalid_argument;
                      const auto& from = target.lists[list->mode];
                      if (!from) return error_not_supported;
-                     return answer_list(*from, sizeof(process_detail), &list->count, list->rows);
+                     return answer_list(*from, sizeof(ProcessDetail), &list->count, list->rows);
                    });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetAccountingMode(device_handle h, unsigned* mode) {
-  return read(call::nvmlDeviceGetAccountingMode, h, mode, &device::accounting_mode);
+FAKE_NVML_EXPORT Status nvmlDeviceGetAccountingMode(DeviceHandle h, unsigned* mode) {
+  return read(Call::nvmlDeviceGetAccountingMode, h, mode, &Device::accounting_mode);
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetAccountingStats(device_handle h, unsigned pid,
-                                                     accounting_stats* to) {
-  return on_device(call::nvmlDeviceGetAccountingStats, h, [&](const device& target, visit&) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetAccountingStats(DeviceHandle h, unsigned pid,
+                                                     AccountingStats* to) {
+  return on_device(Call::nvmlDeviceGetAccountingStats, h, [&](const Device& target, Visit&) {
     if (!to) return error_invalid_argument;
     if (target.accounting_mode.result != success) return target.accounting_mode.result;
     if (target.accounting_mode.value == 0) return error_not_supported;
-    const account* const found = account_of(target, pid);
+    const Account* const found = account_of(target, pid);
     if (!found) return error_not_found;
     *to = {};
     to->gpu = to->memory = 12;
@@ -162,26 +162,26 @@ FAKE_NVML_EXPORT status nvmlDeviceGetAccountingStats(device_handle h, unsigned p
   });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetProcessUtilization(device_handle h, process_sample* rows,
+FAKE_NVML_EXPORT Status nvmlDeviceGetProcessUtilization(DeviceHandle h, ProcessSample* rows,
                                                         unsigned* count,
                                                         unsigned long long last_seen_us) {
-  return on_device(call::nvmlDeviceGetProcessUtilization, h, [&](const device& target, visit&) {
+  return on_device(Call::nvmlDeviceGetProcessUtilization, h, [&](const Device& target, Visit&) {
     if (!count) return error_invalid_argument;
     return newer_samples(target, last_seen_us, count, rows != nullptr,
-                         [&](unsigned i, const utilization_sample& s) {
+                         [&](unsigned i, const UtilizationSample& s) {
                            put(&rows[i], {s.pid, time_of(s), s.sm, s.memory, s.encoder, s.decoder});
                          });
   });
 }
 
-FAKE_NVML_EXPORT status nvmlDeviceGetProcessesUtilizationInfo(device_handle h,
-                                                              process_sample_list* list) {
+FAKE_NVML_EXPORT Status nvmlDeviceGetProcessesUtilizationInfo(DeviceHandle h,
+                                                              ProcessSampleList* list) {
   return on_device(
-      call::nvmlDeviceGetProcessesUtilizationInfo, h, [&](const device& target, visit&) {
+      Call::nvmlDeviceGetProcessesUtilizationInfo, h, [&](const Device& target, Visit&) {
         if (!list) return error_invalid_argument;
         if (list->version != process_sample_list_version) return error_argument_version_mismatch;
         return newer_samples(target, list->last_seen_us, &list->count, list->rows != nullptr,
-                             [&](unsigned i, const utilization_sample& s) {
+                             [&](unsigned i, const UtilizationSample& s) {
                                list->rows[i] = {time_of(s), s.pid,     s.sm,   s.memory,
                                                 s.encoder,  s.decoder, s.jpeg, s.ofa};
                              });

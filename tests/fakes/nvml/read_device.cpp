@@ -7,23 +7,23 @@
 namespace fake_nvml {
 namespace {
 
-void spell(pci_info& pci) {
+void spell(PciInfo& pci) {
   std::snprintf(pci.bus_id_legacy, sizeof pci.bus_id_legacy, "%04X:%02X:%02X.0",
                 pci.domain & 0xFFFFU, pci.bus & 0xFFU, pci.device & 0xFFU);
   std::snprintf(pci.bus_id, sizeof pci.bus_id, "%08X:%02X:%02X.0", pci.domain, pci.bus & 0xFFU,
                 pci.device & 0xFFU);
 }
 
-void read_address(const std::string& text, const std::string& place, pci_info& pci) {
+void read_address(const std::string& text, const std::string& place, PciInfo& pci) {
   char end = 0;
   const int got =
       std::sscanf(text.c_str(), "%x:%x:%x.0%c", &pci.domain, &pci.bus, &pci.device, &end);
   if (got != 3) refuse(place, "not a PCI address such as 0000:01:00.0");
 }
 
-pci_info pci_from(const json& value, const std::string& place) {
-  pci_info pci{};
-  object in(value, place);
+PciInfo pci_from(const json& value, const std::string& place) {
+  PciInfo pci{};
+  Object in(value, place);
   if (const json* address = in.find("address"))
     read_address(text_from(*address, in.at("address")), in.at("address"), pci);
   pci.domain = small_or(in, "domain", pci.domain);
@@ -36,38 +36,37 @@ pci_info pci_from(const json& value, const std::string& place) {
   return pci;
 }
 
-pci_info default_pci(unsigned index) {
-  pci_info pci{};
+PciInfo default_pci(unsigned index) {
+  PciInfo pci{};
   pci.bus = index + 1;
   pci.pci_device_id = 0x268410DE;
   spell(pci);
   return pci;
 }
 
-memory_v1 memory_v1_from(const json& value, const std::string& place) {
-  object in(value, place);
-  const memory_v1 out{number_or(in, "total", 0), number_or(in, "free", 0),
-                      number_or(in, "used", 0)};
+MemoryV1 memory_v1_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  const MemoryV1 out{number_or(in, "total", 0), number_or(in, "free", 0), number_or(in, "used", 0)};
   in.finish();
   return out;
 }
 
-memory_v2 memory_v2_from(const json& value, const std::string& place) {
-  object in(value, place);
-  const memory_v2 out{0, number_or(in, "total", 0), number_or(in, "reserved", 0),
-                      number_or(in, "free", 0), number_or(in, "used", 0)};
+MemoryV2 memory_v2_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  const MemoryV2 out{0, number_or(in, "total", 0), number_or(in, "reserved", 0),
+                     number_or(in, "free", 0), number_or(in, "used", 0)};
   in.finish();
   return out;
 }
 
-bar1_memory bar1_from(const json& value, const std::string& place) {
+Bar1Memory bar1_from(const json& value, const std::string& place) {
   const auto same = memory_v1_from(value, place);
   return {same.total, same.free, same.used};
 }
 
-attributes attributes_from(const json& value, const std::string& place) {
-  object in(value, place);
-  attributes out{};
+Attributes attributes_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  Attributes out{};
   out.multiprocessors = small_or(in, "multiprocessors", 0);
   out.copy_engines = small_or(in, "copy_engines", 0);
   out.decoders = small_or(in, "decoders", 0);
@@ -89,7 +88,7 @@ unsigned addressing_from(const json& value, const std::string& place) {
   refuse(place, "not none, hmm or ats");
 }
 
-void read_capability(object& in, device& out) {
+void read_capability(Object& in, Device& out) {
   const json* value = in.find("compute_capability");
   if (!value) return;
   const auto place = in.at("compute_capability");
@@ -98,20 +97,20 @@ void read_capability(object& in, device& out) {
     return;
   }
   if (!value->is_array() || value->size() != 2) refuse(place, "not [major, minor]");
-  out.compute_major = answer<int>((*value)[0].get<int>());
-  out.compute_minor = answer<int>((*value)[1].get<int>());
+  out.compute_major = Answer<int>((*value)[0].get<int>());
+  out.compute_minor = Answer<int>((*value)[1].get<int>());
 }
 
 }  // namespace
 
-void read_identity(object& in, device& out) {
+void read_identity(Object& in, Device& out) {
   char uuid[64];
   std::snprintf(uuid, sizeof uuid, "GPU-00000000-0000-0000-0000-%012u", out.index);
   if (!out.parent) {
-    out.name = answer<std::string>("NVIDIA Fake GPU");
-    out.uuid = answer<std::string>(uuid);
-    out.pci = answer<pci_info>(default_pci(out.index));
-    out.minor = answer<unsigned>(out.index);
+    out.name = Answer<std::string>("NVIDIA Fake GPU");
+    out.uuid = Answer<std::string>(uuid);
+    out.pci = Answer<PciInfo>(default_pci(out.index));
+    out.minor = Answer<unsigned>(out.index);
   }
   take(in, "name", out.name);
   take(in, "uuid", out.uuid);
@@ -126,7 +125,7 @@ void read_identity(object& in, device& out) {
   read_capability(in, out);
 }
 
-void read_memory(object& in, device& out) {
+void read_memory(Object& in, Device& out) {
   take(in, "memory", out.memory, memory_v1_from);
   take(in, "memory_v2", out.memory_v2, memory_v2_from);
   take(in, "bar1", out.bar1, bar1_from);
@@ -138,10 +137,10 @@ void read_memory(object& in, device& out) {
   take(in, "addressing_mode", out.addressing, addressing_from);
 }
 
-void read_results(object& in, device& out) {
+void read_results(Object& in, Device& out) {
   const json* value = in.find("results");
   if (!value) return;
-  object results(*value, in.at("results"));
+  Object results(*value, in.at("results"));
   for (const auto& [pattern, code] : value->items()) {
     results.find(pattern);
     const auto result = status_from(code, results.at(pattern));
@@ -150,17 +149,17 @@ void read_results(object& in, device& out) {
   }
 }
 
-void read_mig(object& in, device& out) {
+void read_mig(Object& in, Device& out) {
   const json* value = in.find("mig");
   if (!value) return;
-  object mig(*value, in.at("mig"));
+  Object mig(*value, in.at("mig"));
   const auto current = small_or(mig, "mode", 1);
-  out.mig_mode = answer<ecc_mode>({current, small_or(mig, "pending", current)});
+  out.mig_mode = Answer<EccMode>({current, small_or(mig, "pending", current)});
   out.mig_max = small_or(mig, "max", current ? 7 : 0);
   const bool as_gpu = truth_or(mig, "as_gpu", false);
   const json* list = mig.find("instances");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
-    auto child = std::make_unique<device>();
+    auto child = std::make_unique<Device>();
     child->parent = &out;
     child->index = out.index;
     if (as_gpu) {
@@ -168,7 +167,7 @@ void read_mig(object& in, device& out) {
       read_telemetry(in, *child);
       read_processes(in, *child);
     }
-    object one((*list)[i], mig.at("instances[" + std::to_string(i) + "]"));
+    Object one((*list)[i], mig.at("instances[" + std::to_string(i) + "]"));
     child->slot = small_or(one, "slot", static_cast<unsigned>(i));
     child->gpu_instance = small_or(one, "gi", child->slot + 1);
     child->compute_instance = small_or(one, "ci", 0);

@@ -12,14 +12,14 @@ unsigned pid_from(const json& value, const std::string& place) {
   return small_from(value, place);
 }
 
-unsigned long long used_from(object& in) {
+unsigned long long used_from(Object& in) {
   const json* value = in.find("used");
   return !value || value->is_null() ? value_not_available : number_from(*value, in.at("used"));
 }
 
-void add_process(const json& value, const std::string& place, process_list& to) {
-  object in(value, place);
-  process_detail out{};
+void add_process(const json& value, const std::string& place, ProcessList& to) {
+  Object in(value, place);
+  ProcessDetail out{};
   const json* pid = in.find("pid");
   if (!pid) refuse(place, "a process without a pid");
   out.pid = pid_from(*pid, in.at("pid"));
@@ -32,11 +32,11 @@ void add_process(const json& value, const std::string& place, process_list& to) 
   to.rows.push_back(out);
 }
 
-void generate(const json& value, const std::string& place, process_list& out) {
-  object in(value, place);
+void generate(const json& value, const std::string& place, ProcessList& out) {
+  Object in(value, place);
   const auto count = small_or(in, "count", 0);
   const auto first = small_or(in, "first_pid", 100000);
-  process_detail row{};
+  ProcessDetail row{};
   row.used = used_from(in);
   row.gpu_instance = small_or(in, "gi", no_instance);
   row.compute_instance = small_or(in, "ci", no_instance);
@@ -47,11 +47,11 @@ void generate(const json& value, const std::string& place, process_list& out) {
   }
 }
 
-void grow(const json& value, const std::string& place, process_list& out) {
-  object in(value, place);
+void grow(const json& value, const std::string& place, ProcessList& out) {
+  Object in(value, place);
   out.grow_by = small_or(in, "rows", 1);
   const auto times = small_or(in, "times", 1);
-  process_detail row{0, 0, no_instance, no_instance, 0};
+  ProcessDetail row{0, 0, no_instance, no_instance, 0};
   row.pid = small_or(in, "first_pid", 900000);
   row.used = used_from(in);
   in.finish();
@@ -59,13 +59,13 @@ void grow(const json& value, const std::string& place, process_list& out) {
   for (unsigned i = 0; i < out.late_rows; ++i, ++row.pid) out.rows.push_back(row);
 }
 
-void read_rows(const json& value, const std::string& place, process_list& out) {
+void read_rows(const json& value, const std::string& place, ProcessList& out) {
   if (!value.is_array()) refuse(place, "not a list of processes");
   for (const auto& one : value) add_process(one, place, out);
 }
 
-std::unique_ptr<process_list> list_from(const json& value, const std::string& place) {
-  auto out = std::make_unique<process_list>();
+std::unique_ptr<ProcessList> list_from(const json& value, const std::string& place) {
+  auto out = std::make_unique<ProcessList>();
   if (const auto code = error_in(value, place)) {
     out->result = *code;
     return out;
@@ -74,7 +74,7 @@ std::unique_ptr<process_list> list_from(const json& value, const std::string& pl
     read_rows(value, place, *out);
     return out;
   }
-  object in(value, place);
+  Object in(value, place);
   if (const json* rows = in.find("rows")) read_rows(*rows, in.at("rows"), *out);
   if (const json* more = in.find("generate")) generate(*more, in.at("generate"), *out);
   if (const json* later = in.find("grow")) grow(*later, in.at("grow"), *out);
@@ -85,9 +85,9 @@ std::unique_ptr<process_list> list_from(const json& value, const std::string& pl
   return out;
 }
 
-utilization_sample sample_from(const json& value, const std::string& place) {
-  object in(value, place);
-  utilization_sample out;
+UtilizationSample sample_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  UtilizationSample out;
   const json* pid = in.find("pid");
   if (!pid) refuse(place, "a sample without a pid");
   out.pid = pid_from(*pid, in.at("pid"));
@@ -103,16 +103,16 @@ utilization_sample sample_from(const json& value, const std::string& place) {
   return out;
 }
 
-std::vector<utilization_sample> samples_from(const json& value, const std::string& place) {
+std::vector<UtilizationSample> samples_from(const json& value, const std::string& place) {
   if (!value.is_array()) refuse(place, "not a list of samples");
-  std::vector<utilization_sample> out;
+  std::vector<UtilizationSample> out;
   for (const auto& one : value) out.push_back(sample_from(one, place));
   return out;
 }
 
-account account_from(const json& value, const std::string& place) {
-  object in(value, place);
-  account out;
+Account account_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  Account out;
   const json* pid = in.find("pid");
   if (!pid) refuse(place, "an account without a pid");
   out.pid = pid_from(*pid, in.at("pid"));
@@ -127,17 +127,17 @@ account account_from(const json& value, const std::string& place) {
 }
 
 // A list turns the mode on.
-void read_accounts(object& in, device& out) {
+void read_accounts(Object& in, Device& out) {
   const json* value = in.find("accounts");
   if (!value) return;
   if (!value->is_array()) refuse(in.at("accounts"), "not a list of accounts");
-  out.accounting_mode = answer<unsigned>(1);
+  out.accounting_mode = Answer<unsigned>(1);
   for (const auto& one : *value) out.accounts.push_back(account_from(one, in.at("accounts")));
 }
 
 }  // namespace
 
-void read_processes(object& in, device& out) {
+void read_processes(Object& in, Device& out) {
   read_accounts(in, out);
   take(in, "accounting_mode", out.accounting_mode);
   take(in, "process_utilization", out.samples, samples_from);
@@ -147,16 +147,16 @@ void read_processes(object& in, device& out) {
   const auto place = in.at("processes");
   if (const auto code = error_in(*value, place)) {
     for (auto& list : out.lists) {
-      list = std::make_unique<process_list>();
+      list = std::make_unique<ProcessList>();
       list->result = *code;
     }
     return;
   }
-  object lists(*value, place);
+  Object lists(*value, place);
   for (unsigned kind = 0; kind < 3; ++kind) {
     const json* list = lists.find(names[kind]);
     out.lists[kind] =
-        list ? list_from(*list, lists.at(names[kind])) : std::make_unique<process_list>();
+        list ? list_from(*list, lists.at(names[kind])) : std::make_unique<ProcessList>();
   }
   lists.finish();
 }

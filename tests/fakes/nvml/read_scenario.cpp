@@ -8,35 +8,35 @@
 namespace fake_nvml {
 namespace {
 
-unsigned layout_from(object& in, const std::string& key, unsigned fallback) {
+unsigned layout_from(Object& in, const std::string& key, unsigned fallback) {
   const auto bytes = small_or(in, key, fallback);
-  if (bytes != sizeof(process_v1) && bytes != sizeof(process_v2) && bytes != sizeof(process_detail))
+  if (bytes != sizeof(ProcessV1) && bytes != sizeof(ProcessV2) && bytes != sizeof(ProcessDetail))
     refuse(in.at(key), "a process row has 16, 24 or 32 bytes");
   return bytes;
 }
 
-void read_layouts(object& in, scenario& out) {
+void read_layouts(Object& in, Scenario& out) {
   const json* value = in.find("process_layout");
   if (!value) return;
-  object layouts(*value, in.at("process_layout"));
+  Object layouts(*value, in.at("process_layout"));
   out.layout[0] = layout_from(layouts, "v1", out.layout[0]);
   out.layout[1] = layout_from(layouts, "v2", out.layout[1]);
   out.layout[2] = layout_from(layouts, "v3", out.layout[2]);
   layouts.finish();
 }
 
-bool at_each_call(object& in) {
+bool at_each_call(Object& in) {
   const auto when = text_or(in, "reread", "init");
   if (when != "init" && when != "call") refuse(in.at("reread"), "not init or call");
   return when == "call";
 }
 
-void read_devices(object& in, scenario& out) {
+void read_devices(Object& in, Scenario& out) {
   const json* list = in.find("devices");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
-    auto one = std::make_unique<device>();
+    auto one = std::make_unique<Device>();
     one->index = static_cast<unsigned>(i);
-    object from((*list)[i], in.at("devices[" + std::to_string(i) + "]"));
+    Object from((*list)[i], in.at("devices[" + std::to_string(i) + "]"));
     read_identity(from, *one);
     read_memory(from, *one);
     read_telemetry(from, *one);
@@ -50,26 +50,26 @@ void read_devices(object& in, scenario& out) {
     out.device_count = small_from(*count, in.at("device_count"));
 }
 
-void read_hang(object& in, rule& out) {
+void read_hang(Object& in, Rule& out) {
   const json* value = in.find("hang");
   if (!value) return;
   if (value->is_boolean()) {
     out.hang = value->get<bool>();
     return;
   }
-  object hang(*value, in.at("hang"));
+  Object hang(*value, in.at("hang"));
   out.hang = true;
   out.hang_until = text_or(hang, "until_file", "");
   hang.finish();
 }
 
-lie lie_from(const json& value, const std::string& place) {
+Lie lie_from(const json& value, const std::string& place) {
   const auto text = text_from(value, place);
-  if (text == "untouched") return lie::untouched;
-  if (text == "all_bits") return lie::all_bits;
-  if (text == "huge") return lie::huge;
-  if (text == "growing") return lie::growing;
-  if (text == "next_device") return lie::next_device;
+  if (text == "untouched") return Lie::untouched;
+  if (text == "all_bits") return Lie::all_bits;
+  if (text == "huge") return Lie::huge;
+  if (text == "growing") return Lie::growing;
+  if (text == "next_device") return Lie::next_device;
   refuse(place, "not a lie");
 }
 
@@ -81,9 +81,9 @@ auto end_from(const json& value, const std::string& place) -> void (*)() {
   refuse(place, "not an end");
 }
 
-std::unique_ptr<rule> rule_from(const json& value, const std::string& place) {
-  auto out = std::make_unique<rule>();
-  object in(value, place);
+std::unique_ptr<Rule> rule_from(const json& value, const std::string& place) {
+  auto out = std::make_unique<Rule>();
+  Object in(value, place);
   const json* pattern = in.find("call");
   if (!pattern) refuse(place, "a rule without a call");
   out->calls = calls_from(*pattern, in.at("call"));
@@ -100,13 +100,13 @@ std::unique_ptr<rule> rule_from(const json& value, const std::string& place) {
   if (const json* how = in.find("lie")) out->lie = lie_from(*how, in.at("lie"));
   read_hang(in, *out);
   in.finish();
-  const bool speaks = out->lie != lie::none || !out->prints.empty();
+  const bool speaks = out->lie != Lie::none || !out->prints.empty();
   if (!out->result && !out->hang && !out->delay_ms && !speaks && !out->ends)
     refuse(place, "a rule that does nothing");
   return out;
 }
 
-void read_rules(object& in, scenario& out) {
+void read_rules(Object& in, Scenario& out) {
   const json* list = in.find("rules");
   for (std::size_t i = 0; list && i < list->size(); ++i)
     out.rules.push_back(rule_from((*list)[i], in.at("rules[" + std::to_string(i) + "]")));
@@ -116,10 +116,10 @@ void read_rules(object& in, scenario& out) {
 
 }  // namespace
 
-std::unique_ptr<scenario> parse_scenario(const std::string& text) {
+std::unique_ptr<Scenario> parse_scenario(const std::string& text) {
   const auto root = json::parse(text, nullptr, true, true);
-  auto out = std::make_unique<scenario>();
-  object in(root, "scenario");
+  auto out = std::make_unique<Scenario>();
+  Object in(root, "scenario");
   out->driver_version = text_or(in, "driver_version", "550.163.01");
   out->nvml_version = text_or(in, "nvml_version", "12." + out->driver_version);
   out->cuda_version = static_cast<int>(small_or(in, "cuda_version", 12040));
@@ -135,7 +135,7 @@ std::unique_ptr<scenario> parse_scenario(const std::string& text) {
   return out;
 }
 
-std::unique_ptr<scenario> absent_driver() {
+std::unique_ptr<Scenario> absent_driver() {
   return parse_scenario(R"({"rules": [{"call": "nvmlInit*", "result": "DRIVER_NOT_LOADED"}]})");
 }
 

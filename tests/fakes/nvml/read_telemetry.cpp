@@ -4,17 +4,17 @@
 namespace fake_nvml {
 namespace {
 
-utilization utilization_from(const json& value, const std::string& place) {
-  object in(value, place);
-  const utilization out{small_or(in, "gpu", 0), small_or(in, "memory", 0)};
+Utilization utilization_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  const Utilization out{small_or(in, "gpu", 0), small_or(in, "memory", 0)};
   in.finish();
   return out;
 }
 
-engine_use engine_from(const json& value, const std::string& place) {
+EngineUse engine_from(const json& value, const std::string& place) {
   if (!value.is_object()) return {small_from(value, place), 1000000};
-  object in(value, place);
-  const engine_use out{small_or(in, "percent", 0), small_or(in, "period_us", 1000000)};
+  Object in(value, place);
+  const EngineUse out{small_or(in, "percent", 0), small_or(in, "period_us", 1000000)};
   in.finish();
   return out;
 }
@@ -26,33 +26,33 @@ std::vector<unsigned> fans_from(const json& value, const std::string& place) {
   return out;
 }
 
-ecc_mode mode_from(const json& value, const std::string& place) {
-  object in(value, place);
+EccMode mode_from(const json& value, const std::string& place) {
+  Object in(value, place);
   const auto current = small_or(in, "current", 0);
-  const ecc_mode out{current, small_or(in, "pending", current)};
+  const EccMode out{current, small_or(in, "pending", current)};
   in.finish();
   return out;
 }
 
-remapped_rows remapped_from(const json& value, const std::string& place) {
-  object in(value, place);
-  const remapped_rows out{small_or(in, "corrected", 0), small_or(in, "uncorrected", 0),
-                          small_or(in, "pending", 0), small_or(in, "failed", 0)};
+RemappedRows remapped_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  const RemappedRows out{small_or(in, "corrected", 0), small_or(in, "uncorrected", 0),
+                         small_or(in, "pending", 0), small_or(in, "failed", 0)};
   in.finish();
   return out;
 }
 
-power_range power_range_from(const json& value, const std::string& place) {
-  object in(value, place);
-  const power_range out{small_or(in, "min", 0), small_or(in, "max", 0)};
+PowerRange power_range_from(const json& value, const std::string& place) {
+  Object in(value, place);
+  const PowerRange out{small_or(in, "min", 0), small_or(in, "max", 0)};
   in.finish();
   return out;
 }
 
-void read_clocks(object& in, const std::string& key, answer<unsigned> (&out)[4]) {
+void read_clocks(Object& in, const std::string& key, Answer<unsigned> (&out)[4]) {
   const json* value = in.find(key);
   if (!value) return;
-  object clocks(*value, in.at(key));
+  Object clocks(*value, in.at(key));
   take(clocks, "graphics", out[0]);
   take(clocks, "sm", out[1]);
   take(clocks, "memory", out[2]);
@@ -60,10 +60,10 @@ void read_clocks(object& in, const std::string& key, answer<unsigned> (&out)[4])
   clocks.finish();
 }
 
-void read_pcie(object& in, device& out) {
+void read_pcie(Object& in, Device& out) {
   const json* value = in.find("pcie");
   if (!value) return;
-  object pcie(*value, in.at("pcie"));
+  Object pcie(*value, in.at("pcie"));
   take(pcie, "gen", out.pcie_gen);
   take(pcie, "width", out.pcie_width);
   take(pcie, "max_gen", out.max_pcie_gen);
@@ -74,10 +74,10 @@ void read_pcie(object& in, device& out) {
   pcie.finish();
 }
 
-void read_ecc_errors(object& in, device& out) {
+void read_ecc_errors(Object& in, Device& out) {
   const json* value = in.find("ecc_errors");
   if (!value) return;
-  object errors(*value, in.at("ecc_errors"));
+  Object errors(*value, in.at("ecc_errors"));
   take(errors, "corrected_volatile", out.ecc_errors[0][0]);
   take(errors, "corrected_aggregate", out.ecc_errors[0][1]);
   take(errors, "uncorrected_volatile", out.ecc_errors[1][0]);
@@ -85,13 +85,13 @@ void read_ecc_errors(object& in, device& out) {
   errors.finish();
 }
 
-void read_thresholds(object& in, device& out) {
+void read_thresholds(Object& in, Device& out) {
   constexpr const char* names[8] = {"shutdown",         "slowdown",         "memory_max",
                                     "gpu_max",          "acoustic_minimum", "acoustic_now",
                                     "acoustic_maximum", "gps_now"};
   const json* value = in.find("temperature_thresholds");
   if (!value) return;
-  object limits(*value, in.at("temperature_thresholds"));
+  Object limits(*value, in.at("temperature_thresholds"));
   for (unsigned i = 0; i < 8; ++i) take(limits, names[i], out.thresholds[i]);
   limits.finish();
 }
@@ -103,12 +103,12 @@ unsigned type_named(const std::string& name, const std::string& place) {
   refuse(place, "not a field's type");
 }
 
-field field_from(const json& value, const std::string& place) {
-  field out;
+Field field_from(const json& value, const std::string& place) {
+  Field out;
   if (const auto code = error_in(value, place)) {
     out.result = *code;
   } else if (value.is_object()) {
-    object in(value, place);
+    Object in(value, place);
     out.type = type_named(text_or(in, "type", "uint"), in.at("type"));
     const json* number = in.find("value");
     if (!number || !number->is_number()) refuse(place, "a field without a value");
@@ -125,23 +125,23 @@ field field_from(const json& value, const std::string& place) {
   return out;
 }
 
-void read_xids(object& in, device& out) {
+void read_xids(Object& in, Device& out) {
   const json* value = in.find("xids");
   for (std::size_t i = 0; value && i < value->size(); ++i)
     out.xids.push_back(number_from((*value)[i], in.at("xids")));
 }
 
-void read_fields(object& in, device& out) {
+void read_fields(Object& in, Device& out) {
   const json* value = in.find("fields");
   if (!value) return;
-  object fields(*value, in.at("fields"));
+  Object fields(*value, in.at("fields"));
   for (const auto& [id, one] : value->items())
     out.fields[small_from(id, fields.place())] = field_from(one, fields.at(id));
 }
 
 }  // namespace
 
-void read_telemetry(object& in, device& out) {
+void read_telemetry(Object& in, Device& out) {
   take(in, "utilization", out.use, utilization_from);
   take(in, "encoder", out.encoder, engine_from);
   take(in, "decoder", out.decoder, engine_from);

@@ -41,25 +41,25 @@ unsigned small_from(const json& value, const std::string& place) {
   return static_cast<unsigned>(number);
 }
 
-status status_from(const json& value, const std::string& place) {
-  if (value.is_number_integer()) return static_cast<status>(value.get<int>());
+Status status_from(const json& value, const std::string& place) {
+  if (value.is_number_integer()) return static_cast<Status>(value.get<int>());
   if (value.is_string())
     if (const auto code = status_named(value.get_ref<const std::string&>())) return *code;
   refuse(place, "not a return code");
 }
 
-std::vector<call> calls_from(const json& value, const std::string& place) {
+std::vector<Call> calls_from(const json& value, const std::string& place) {
   const auto pattern = text_from(value, place);
-  std::vector<call> found;
+  std::vector<Call> found;
   for (unsigned i = 0; i < call_count; ++i) {
-    const auto c = static_cast<call>(i);
+    const auto c = static_cast<Call>(i);
     if (fnmatch(pattern.c_str(), name_of(c).data(), 0) == 0) found.push_back(c);
   }
   if (found.empty()) refuse(place, "no symbol is called " + pattern);
   return found;
 }
 
-std::optional<status> error_in(const json& value, const std::string& place) {
+std::optional<Status> error_in(const json& value, const std::string& place) {
   if (value.is_null()) return error_not_supported;
   if (!value.is_object() || value.size() != 1 || !value.contains("error")) return std::nullopt;
   return status_from(value["error"], place + ".error");

@@ -7,7 +7,7 @@
 namespace fake_nvml {
 
 using fakes::json;
-using fakes::object;
+using fakes::Object;
 using fakes::refuse;
 using fakes::text_from;
 using fakes::text_or;
@@ -17,25 +17,25 @@ using fakes::truth_or;
 // A number, "0x…" or "24 GiB".
 unsigned long long number_from(const json& value, const std::string& place);
 unsigned small_from(const json& value, const std::string& place);
-status status_from(const json& value, const std::string& place);
-std::vector<call> calls_from(const json& value, const std::string& place);
+Status status_from(const json& value, const std::string& place);
+std::vector<Call> calls_from(const json& value, const std::string& place);
 
-inline unsigned small_or(object& in, const std::string& key, unsigned fallback) {
+inline unsigned small_or(Object& in, const std::string& key, unsigned fallback) {
   const json* value = in.find(key);
   return value ? small_from(*value, in.at(key)) : fallback;
 }
 
-inline unsigned long long number_or(object& in, const std::string& key,
+inline unsigned long long number_or(Object& in, const std::string& key,
                                     unsigned long long fallback) {
   const json* value = in.find(key);
   return value ? number_from(*value, in.at(key)) : fallback;
 }
 
 // {"error": CODE} in the place of any value; null: NOT_SUPPORTED.
-std::optional<status> error_in(const json& value, const std::string& place);
+std::optional<Status> error_in(const json& value, const std::string& place);
 
 template <class T, class Convert>
-void take(object& in, const std::string& key, answer<T>& out, Convert convert) {
+void take(Object& in, const std::string& key, Answer<T>& out, Convert convert) {
   const json* value = in.find(key);
   if (!value) return;
   if (const auto code = error_in(*value, in.at(key))) {
@@ -43,26 +43,26 @@ void take(object& in, const std::string& key, answer<T>& out, Convert convert) {
     out.result = *code;
     return;
   }
-  out = answer<T>(convert(*value, in.at(key)));
+  out = Answer<T>(convert(*value, in.at(key)));
 }
 
-inline void take(object& in, const std::string& key, answer<unsigned>& out) {
+inline void take(Object& in, const std::string& key, Answer<unsigned>& out) {
   take(in, key, out, small_from);
 }
 
-inline void take(object& in, const std::string& key, answer<unsigned long long>& out) {
+inline void take(Object& in, const std::string& key, Answer<unsigned long long>& out) {
   take(in, key, out, number_from);
 }
 
-inline void take(object& in, const std::string& key, answer<std::string>& out) {
+inline void take(Object& in, const std::string& key, Answer<std::string>& out) {
   take(in, key, out, text_from);
 }
 
-void read_identity(object& in, device& out);
-void read_memory(object& in, device& out);
-void read_telemetry(object& in, device& out);
-void read_processes(object& in, device& out);
-void read_results(object& in, device& out);
-void read_mig(object& in, device& out);
+void read_identity(Object& in, Device& out);
+void read_memory(Object& in, Device& out);
+void read_telemetry(Object& in, Device& out);
+void read_processes(Object& in, Device& out);
+void read_results(Object& in, Device& out);
+void read_mig(Object& in, Device& out);
 
 }  // namespace fake_nvml

@@ -14,32 +14,32 @@
 
 namespace fake_nvml {
 
-enum class call : unsigned {
+enum class Call : unsigned {
 #define FAKE_NVML_CALL(name) name,
 #include "calls.def"
 #undef FAKE_NVML_CALL
   count
 };
 
-inline constexpr unsigned call_count = static_cast<unsigned>(call::count);
+inline constexpr unsigned call_count = static_cast<unsigned>(Call::count);
 
-std::string_view name_of(call c);
-std::optional<call> call_named(std::string_view name);
-std::optional<status> status_named(std::string_view name);
+std::string_view name_of(Call c);
+std::optional<Call> call_named(std::string_view name);
+std::optional<Status> status_named(std::string_view name);
 
 // What a driver answers to one question: a return code and, on success, the value.
 template <class T>
-struct answer {
-  status result = error_not_supported;
+struct Answer {
+  Status result = error_not_supported;
   T value{};
 
-  answer() = default;
-  explicit answer(T v) : result(success), value(std::move(v)) {}
+  Answer() = default;
+  explicit Answer(T v) : result(success), value(std::move(v)) {}
 };
 
-struct process_list {
-  status result = success;
-  std::vector<process_detail> rows;
+struct ProcessList {
+  Status result = success;
+  std::vector<ProcessDetail> rows;
   std::map<unsigned, std::string> names;
   // Rows that the driver counts; those past the real ones are never written.
   std::optional<unsigned> claim;
@@ -51,7 +51,7 @@ struct process_list {
   mutable std::atomic<unsigned> asked{0};
 };
 
-struct utilization_sample {
+struct UtilizationSample {
   unsigned pid = 0;
   std::optional<unsigned long long> time_us;
   unsigned age_ms = 0;
@@ -59,90 +59,90 @@ struct utilization_sample {
 };
 
 // Of one process on one device, while the accounting mode was on.
-struct account {
+struct Account {
   unsigned pid = 0;
   unsigned long long most_memory = 0;
   std::optional<unsigned long long> start_us;
   bool is_running = false;
 };
 
-struct field {
-  status result = success;
+struct Field {
+  Status result = success;
   unsigned type = field_unsigned_int;
   double real = 0;
   unsigned long long bits = 0;
 };
 
-struct engine_use {
+struct EngineUse {
   unsigned percent = 0;
   unsigned period_us = 0;
 };
 
-struct ecc_mode {
+struct EccMode {
   unsigned current = 0, pending = 0;
 };
 
-struct remapped_rows {
+struct RemappedRows {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
 };
 
-struct power_range {
+struct PowerRange {
   unsigned least = 0, most = 0;
 };
 
-struct device {
+struct Device {
   unsigned index = 0;
-  const device* parent = nullptr;
+  const Device* parent = nullptr;
   unsigned slot = 0;
   unsigned identity = 0;  // the same for the same uuid in every scenario of this process
 
-  answer<std::string> name, uuid, serial, vbios;
-  answer<pci_info> pci;
-  answer<unsigned> minor, brand, architecture, persistence, virtualization;
-  answer<int> compute_major, compute_minor;
+  Answer<std::string> name, uuid, serial, vbios;
+  Answer<PciInfo> pci;
+  Answer<unsigned> minor, brand, architecture, persistence, virtualization;
+  Answer<int> compute_major, compute_minor;
 
-  answer<memory_v1> memory;
-  answer<fake_nvml::memory_v2> memory_v2;
-  answer<bar1_memory> bar1;
-  answer<attributes> attribute;
-  answer<unsigned> numa_node, c2c, addressing;
+  Answer<MemoryV1> memory;
+  Answer<fake_nvml::MemoryV2> memory_v2;
+  Answer<Bar1Memory> bar1;
+  Answer<Attributes> attribute;
+  Answer<unsigned> numa_node, c2c, addressing;
 
-  answer<utilization> use;
-  answer<engine_use> encoder, decoder, jpeg, ofa;
-  answer<unsigned> temperature, power_usage, power_limit, enforced_power_limit;
-  answer<unsigned> default_power_limit;
-  answer<power_range> power_limits;
-  answer<unsigned> thresholds[8];
-  answer<unsigned long long> energy, clocks_event_reasons;
-  answer<unsigned> clocks[4], max_clocks[4];
-  answer<std::vector<unsigned>> fans;
-  answer<unsigned> pstate, pcie_gen, pcie_width, max_pcie_gen, max_pcie_width;
-  answer<unsigned> pcie_throughput[2], pcie_replays;
-  answer<ecc_mode> ecc;
-  answer<unsigned long long> ecc_errors[2][2];
-  answer<remapped_rows> remapped;
-  std::map<unsigned, field> fields;
-  answer<unsigned long long> event_types;
+  Answer<Utilization> use;
+  Answer<EngineUse> encoder, decoder, jpeg, ofa;
+  Answer<unsigned> temperature, power_usage, power_limit, enforced_power_limit;
+  Answer<unsigned> default_power_limit;
+  Answer<PowerRange> power_limits;
+  Answer<unsigned> thresholds[8];
+  Answer<unsigned long long> energy, clocks_event_reasons;
+  Answer<unsigned> clocks[4], max_clocks[4];
+  Answer<std::vector<unsigned>> fans;
+  Answer<unsigned> pstate, pcie_gen, pcie_width, max_pcie_gen, max_pcie_width;
+  Answer<unsigned> pcie_throughput[2], pcie_replays;
+  Answer<EccMode> ecc;
+  Answer<unsigned long long> ecc_errors[2][2];
+  Answer<RemappedRows> remapped;
+  std::map<unsigned, Field> fields;
+  Answer<unsigned long long> event_types;
   std::vector<unsigned long long> xids;     // raised once the device's events are registered
   mutable std::atomic<bool> raised{false};  // they were
 
-  std::unique_ptr<process_list> lists[3];
-  answer<std::vector<utilization_sample>> samples;
-  answer<unsigned> accounting_mode;
-  std::vector<account> accounts;
+  std::unique_ptr<ProcessList> lists[3];
+  Answer<std::vector<UtilizationSample>> samples;
+  Answer<unsigned> accounting_mode;
+  std::vector<Account> accounts;
 
-  answer<ecc_mode> mig_mode;
+  Answer<EccMode> mig_mode;
   unsigned mig_max = 0;
-  std::vector<std::unique_ptr<device>> instances;
+  std::vector<std::unique_ptr<Device>> instances;
   unsigned gpu_instance = 0, compute_instance = 0;
 
-  std::vector<std::pair<call, status>> results;
+  std::vector<std::pair<Call, Status>> results;
 };
 
-enum list_kind { compute_list = 0, graphics_list = 1, mps_list = 2 };
+enum ListKind { compute_list = 0, graphics_list = 1, mps_list = 2 };
 
 // What a call does with its outputs, though it returns success.
-enum class lie {
+enum class Lie {
   none,
   untouched,    // leaves them alone
   all_bits,     // sets all bits: -1, the largest number, text without an end
@@ -151,11 +151,11 @@ enum class lie {
   next_device,  // the handle of the device after the one that was asked for
 };
 
-struct rule {
-  std::vector<call> calls;
+struct Rule {
+  std::vector<Call> calls;
   std::optional<unsigned> device;
   std::optional<unsigned> slot;
-  std::optional<status> result;
+  std::optional<Status> result;
   unsigned long long from = 1;
   unsigned long long times = ~0ULL;
   unsigned delay_ms = 0;
@@ -165,28 +165,28 @@ struct rule {
   bool until_init = false;
   std::string prints;
   void (*ends)() = nullptr;
-  fake_nvml::lie lie = lie::none;
+  fake_nvml::Lie lie = Lie::none;
   mutable std::atomic<unsigned long long> matched{0};
   mutable std::atomic<bool> ended{false};
 };
 
-struct scenario {
+struct Scenario {
   std::string driver_version, nvml_version;
   int cuda_version = 0;
-  status without_gpus = success;
+  Status without_gpus = success;
   bool reread_each_call = false;
   unsigned long long epoch = 0;
   unsigned layout[3] = {16, 24, 24};
   std::string log;
-  std::vector<std::unique_ptr<device>> devices;
+  std::vector<std::unique_ptr<Device>> devices;
   std::optional<unsigned> device_count;
-  std::vector<std::unique_ptr<rule>> rules;
-  std::vector<const rule*> rules_of[call_count];
-  std::vector<const device*> by_identity;
+  std::vector<std::unique_ptr<Rule>> rules;
+  std::vector<const Rule*> rules_of[call_count];
+  std::vector<const Device*> by_identity;
 };
 
 // Throws std::runtime_error with the place and the reason: a misspelt key is an error.
-std::unique_ptr<scenario> parse_scenario(const std::string& json);
-std::unique_ptr<scenario> absent_driver();
+std::unique_ptr<Scenario> parse_scenario(const std::string& json);
+std::unique_ptr<Scenario> absent_driver();
 
 }  // namespace fake_nvml

@@ -6,13 +6,13 @@ namespace {
 
 constexpr unsigned flag_no_gpus = 1;
 
-void end_rules_until_init(const scenario& scene) {
+void end_rules_until_init(const Scenario& scene) {
   for (const auto& r : scene.rules)
     if (r->until_init && r->matched.load() >= r->from) r->ended.store(true);
 }
 
-status initialise(call which, unsigned flags) {
-  visit v(which, visit::not_needed);
+Status initialise(Call which, unsigned flags) {
+  Visit v(which, Visit::not_needed);
   refresh(v.home(), false);
   if (!v.see_latest()) return v.done(error_unknown);
   if (!v.admitted()) return v.result();
@@ -26,29 +26,29 @@ status initialise(call which, unsigned flags) {
   return v.done(success);
 }
 
-status shut_down() {
-  visit v(call::nvmlShutdown);
+Status shut_down() {
+  Visit v(Call::nvmlShutdown);
   if (!v.admitted()) return v.result();
   const std::scoped_lock lock(v.home().opening);
   if (v.home().sessions.load() > 0) v.home().sessions.fetch_sub(1);
   return v.done(success);
 }
 
-status text(call which, const std::string scenario::*from, char* to, unsigned length) {
-  visit v(which, visit::not_needed);
+Status text(Call which, const std::string Scenario::*from, char* to, unsigned length) {
+  Visit v(which, Visit::not_needed);
   if (!v.admitted()) return v.result();
   return v.done(write_text(v.scene().*from, to, length));
 }
 
-status cuda_version(call which, int* version) {
-  visit v(which, visit::not_needed);
+Status cuda_version(Call which, int* version) {
+  Visit v(which, Visit::not_needed);
   if (!v.admitted()) return v.result();
   if (!version) return v.done(error_invalid_argument);
   put(version, v.scene().cuda_version);
   return v.done(success);
 }
 
-const std::string* name_of_process(const scenario& scene, unsigned pid) {
+const std::string* name_of_process(const Scenario& scene, unsigned pid) {
   for (const auto& one : scene.devices)
     for (const auto& list : one->lists) {
       if (!list) continue;
@@ -63,47 +63,47 @@ const std::string* name_of_process(const scenario& scene, unsigned pid) {
 
 using namespace fake_nvml;
 
-FAKE_NVML_EXPORT status nvmlInit() {
-  return initialise(call::nvmlInit, 0);
+FAKE_NVML_EXPORT Status nvmlInit() {
+  return initialise(Call::nvmlInit, 0);
 }
-FAKE_NVML_EXPORT status nvmlInit_v2() {
-  return initialise(call::nvmlInit_v2, 0);
+FAKE_NVML_EXPORT Status nvmlInit_v2() {
+  return initialise(Call::nvmlInit_v2, 0);
 }
-FAKE_NVML_EXPORT status nvmlInitWithFlags(unsigned flags) {
-  return initialise(call::nvmlInitWithFlags, flags);
+FAKE_NVML_EXPORT Status nvmlInitWithFlags(unsigned flags) {
+  return initialise(Call::nvmlInitWithFlags, flags);
 }
-FAKE_NVML_EXPORT status nvmlShutdown() {
+FAKE_NVML_EXPORT Status nvmlShutdown() {
   return shut_down();
 }
 
-FAKE_NVML_EXPORT status nvmlSystemGetDriverVersion(char* to, unsigned length) {
-  visit v(call::nvmlSystemGetDriverVersion);
+FAKE_NVML_EXPORT Status nvmlSystemGetDriverVersion(char* to, unsigned length) {
+  Visit v(Call::nvmlSystemGetDriverVersion);
   if (!v.admitted()) return v.result();
   return v.done(write_text(v.scene().driver_version, to, length));
 }
 
-FAKE_NVML_EXPORT status nvmlSystemGetNVMLVersion(char* to, unsigned length) {
-  return text(call::nvmlSystemGetNVMLVersion, &scenario::nvml_version, to, length);
+FAKE_NVML_EXPORT Status nvmlSystemGetNVMLVersion(char* to, unsigned length) {
+  return text(Call::nvmlSystemGetNVMLVersion, &Scenario::nvml_version, to, length);
 }
 
-FAKE_NVML_EXPORT status nvmlSystemGetCudaDriverVersion(int* version) {
-  return cuda_version(call::nvmlSystemGetCudaDriverVersion, version);
+FAKE_NVML_EXPORT Status nvmlSystemGetCudaDriverVersion(int* version) {
+  return cuda_version(Call::nvmlSystemGetCudaDriverVersion, version);
 }
 
-FAKE_NVML_EXPORT status nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  return cuda_version(call::nvmlSystemGetCudaDriverVersion_v2, version);
+FAKE_NVML_EXPORT Status nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  return cuda_version(Call::nvmlSystemGetCudaDriverVersion_v2, version);
 }
 
-FAKE_NVML_EXPORT status nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
-  visit v(call::nvmlSystemGetProcessName);
+FAKE_NVML_EXPORT Status nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
+  Visit v(Call::nvmlSystemGetProcessName);
   if (!v.admitted()) return v.result();
   const auto* found = name_of_process(v.scene(), pid);
   if (!found) return v.done(error_not_found);
   return v.done(write_text(*found, name, length));
 }
 
-FAKE_NVML_EXPORT const char* nvmlErrorString(status code) {
-  const visit v(call::nvmlErrorString, visit::not_needed);
+FAKE_NVML_EXPORT const char* nvmlErrorString(Status code) {
+  const Visit v(Call::nvmlErrorString, Visit::not_needed);
   switch (code) {
     case success:
       return "Success";

@@ -34,7 +34,7 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &s) == 0;
 }
 
-void hang(driver& d, const rule& r) {
+void hang(Driver& d, const Rule& r) {
   const auto released = d.releases.load();
   ++d.hanging;
   while (d.releases.load() == released && (r.hang_until.empty() || !exists(r.hang_until))) nap();
@@ -47,7 +47,7 @@ void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
 }
 
-void hold(driver& d, const rule& r) {
+void hold(Driver& d, const Rule& r) {
   if (r.holds_lock) ++d.lock_holders;
   if (r.delay_ms) std::this_thread::sleep_for(std::chrono::milliseconds(r.delay_ms));
   if (r.hang) hang(d, r);
@@ -56,19 +56,19 @@ void hold(driver& d, const rule& r) {
   if (r.holds_lock) --d.lock_holders;
 }
 
-bool concerns(const rule& r, const device* target) {
+bool concerns(const Rule& r, const Device* target) {
   if (!r.device) return true;
   if (!target || target->index != *r.device) return false;
   return !r.slot || (target->parent && target->slot == *r.slot);
 }
 
-bool fires(const rule& r) {
+bool fires(const Rule& r) {
   if (r.ended.load()) return false;
   const auto n = r.matched.fetch_add(1) + 1;
   return n >= r.from && n - r.from < r.times;
 }
 
-void write_log(int fd, call which, unsigned device, status result) {
+void write_log(int fd, Call which, unsigned device, Status result) {
   char line[128];
   const auto name = name_of(which);
   const int length = device < counted_devices
@@ -81,14 +81,14 @@ void write_log(int fd, call which, unsigned device, status result) {
 
 }  // namespace
 
-device_handle handle_of(const driver& d, const device& target) {
+DeviceHandle handle_of(const Driver& d, const Device& target) {
   const auto generation = d.generation.load() & part_mask;
   const auto bits = (mark << part_bits | generation) << part_bits | target.identity;
-  return reinterpret_cast<device_handle>(bits);
+  return reinterpret_cast<DeviceHandle>(bits);
 }
 
 // A handle of an earlier session is refused: a client that keeps one over a new init is wrong.
-const device* device_of(const driver& d, const scenario& scene, device_handle handle, status& why) {
+const Device* device_of(const Driver& d, const Scenario& scene, DeviceHandle handle, Status& why) {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
   const auto identity = bits & part_mask;
   why = error_invalid_argument;
@@ -98,7 +98,7 @@ const device* device_of(const driver& d, const scenario& scene, device_handle ha
   return identity < scene.by_identity.size() ? scene.by_identity[identity] : nullptr;
 }
 
-visit::visit(call which, session s) : driver_(the_driver()), call_(which), session_(s) {
+Visit::Visit(Call which, Session s) : driver_(the_driver()), call_(which), session_(s) {
   if (fault_pause) fault_pause();
   present_lie = {};
   driver_.inside.fetch_add(1, std::memory_order_relaxed);
@@ -111,7 +111,7 @@ visit::visit(call which, session s) : driver_(the_driver()), call_(which), sessi
   }
 }
 
-visit::~visit() {
+Visit::~Visit() {
   if (const int fd = driver_.log.load(std::memory_order_relaxed); fd >= 0)
     write_log(fd, call_, device_, result_);
   driver_.inside.fetch_sub(1, std::memory_order_relaxed);
@@ -119,12 +119,12 @@ visit::~visit() {
   errno = ENOTTY;  // as the real library leaves what its ioctls left
 }
 
-bool visit::refuse(status why) {
+bool Visit::refuse(Status why) {
   result_ = why;
   return false;
 }
 
-bool visit::obeys_rules(const device* target) {
+bool Visit::obeys_rules(const Device* target) {
   auto left = driver_.calls_to_failure.load(std::memory_order_relaxed);
   while (left > 0 && !driver_.calls_to_failure.compare_exchange_weak(left, left - 1)) {
   }
@@ -133,13 +133,13 @@ bool visit::obeys_rules(const device* target) {
     if (!concerns(*r, target) || !fires(*r)) continue;
     hold(driver_, *r);
     present_lie = {r->lie, r->matched.load()};
-    if (r->lie == lie::untouched) return refuse(success);
+    if (r->lie == Lie::untouched) return refuse(success);
     if (r->result) return *r->result == success || refuse(*r->result);
   }
   return true;
 }
 
-bool visit::admitted(const device* target) {
+bool Visit::admitted(const Device* target) {
   if (!scene_) return refuse(error_unknown);
   if (session_ == needed && driver_.sessions.load(std::memory_order_acquire) <= 0)
     return refuse(error_uninitialized);
@@ -155,19 +155,19 @@ bool visit::admitted(const device* target) {
   return true;
 }
 
-bool visit::admitted(device_handle handle, const device*& target) {
-  status why = error_invalid_argument;
+bool Visit::admitted(DeviceHandle handle, const Device*& target) {
+  Status why = error_invalid_argument;
   target = scene_ ? device_of(driver_, *scene_, handle, why) : nullptr;
   if (!admitted(target)) return false;
   return target || refuse(why);
 }
 
 void distort(void* to, std::size_t size) {
-  if (present_lie.how == lie::all_bits) std::memset(to, 0xFF, size);
-  if (present_lie.how == lie::huge) std::memset(to, 0x77, size);
+  if (present_lie.how == Lie::all_bits) std::memset(to, 0xFF, size);
+  if (present_lie.how == Lie::huge) std::memset(to, 0x77, size);
 }
 
-status write_text(const std::string& text, char* to, unsigned length) {
+Status write_text(const std::string& text, char* to, unsigned length) {
   if (!to) return error_invalid_argument;
   if (length <= text.size()) return error_insufficient_size;
   std::memcpy(to, text.c_str(), text.size() + 1);

@@ -12,11 +12,11 @@ std::string hex(unsigned value, int digits) {
   return text;
 }
 
-void write_line(const tree& to, const std::string& at, const std::optional<std::string>& text) {
+void write_line(const Tree& to, const std::string& at, const std::optional<std::string>& text) {
   if (text) to.write(at, *text + "\n");
 }
 
-void write_ids(const tree& to, const std::string& folder, const pci_device& v) {
+void write_ids(const Tree& to, const std::string& folder, const PciDevice& v) {
   to.write(folder + "/vendor", hex(v.vendor, 4));
   to.write(folder + "/device", hex(v.device, 4));
   to.write(folder + "/class", hex(v.device_class, 6));
@@ -25,14 +25,14 @@ void write_ids(const tree& to, const std::string& folder, const pci_device& v) {
   if (v.numa_node) to.write(folder + "/numa_node", std::to_string(*v.numa_node) + "\n");
 }
 
-void write_power(const tree& to, const std::string& folder, const pci_device& v) {
+void write_power(const Tree& to, const std::string& folder, const PciDevice& v) {
   write_line(to, folder + "/power/control", v.power_control);
   write_line(to, folder + "/power/runtime_status", v.runtime_status);
   write_line(to, folder + "/power_state", v.power_state);
 }
 
-void link_drm(const tree& to, const std::string& folder, const std::string& device_path,
-              const pci_device& v) {
+void link_drm(const Tree& to, const std::string& folder, const std::string& device_path,
+              const PciDevice& v) {
   for (const auto& node : v.drm_nodes) {
     to.directory(folder + "/drm/" + node);
     to.link(folder + "/drm/" + node + "/device", "../../../" + v.address);
@@ -47,8 +47,8 @@ std::string pci_folder(std::string_view address) {
   return "devices/pci" + std::string(domain_and_bus) + "/" + std::string(address);
 }
 
-pci_device amd_card(std::string_view address) {
-  pci_device card;
+PciDevice amd_card(std::string_view address) {
+  PciDevice card;
   card.address = address;
   card.vendor = 0x1002;
   card.device = 0x73ff;
@@ -58,7 +58,7 @@ pci_device amd_card(std::string_view address) {
   return card;
 }
 
-void add_pci_device(const tree& to, const pci_device& v) {
+void add_pci_device(const Tree& to, const PciDevice& v) {
   const auto device_path = pci_folder(v.address);
   const auto folder = "sys/" + device_path;
   write_ids(to, folder, v);
@@ -74,7 +74,7 @@ void add_pci_device(const tree& to, const pci_device& v) {
 }
 
 // As kernel-open/nvidia/nv-procfs.c of the open driver prints it.
-void add_nvidia_information(const tree& to, const nvidia_information& v) {
+void add_nvidia_information(const Tree& to, const NvidiaInformation& v) {
   std::string text = "Model: \t\t " + v.model + "\nIRQ:   \t\t " + std::to_string(v.irq) + "\n";
   if (!v.uuid.empty()) text += "GPU UUID: \t " + v.uuid + "\n";
   text += "Video BIOS: \t " + v.video_bios + "\nBus Type: \t " + v.bus_type + "\n";
@@ -85,11 +85,11 @@ void add_nvidia_information(const tree& to, const nvidia_information& v) {
   to.write("proc/driver/nvidia/gpus/" + v.address + "/information", text);
 }
 
-void set_nvidia_power(const tree& to, std::string_view address, std::string_view text) {
+void set_nvidia_power(const Tree& to, std::string_view address, std::string_view text) {
   to.write("proc/driver/nvidia/gpus/" + std::string(address) + "/power", text);
 }
 
-void set_nvidia_version(const tree& to, std::string_view version) {
+void set_nvidia_version(const Tree& to, std::string_view version) {
   to.write("proc/driver/nvidia/version",
            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + std::string(version) +
                "  Thu Jan  1 00:00:00 UTC 1970\nGCC version:  gcc version 12.2.0\n");

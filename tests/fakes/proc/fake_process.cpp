@@ -56,14 +56,14 @@ std::string folder_of(std::uint32_t pid) {
   return "proc/" + std::to_string(pid) + "/";
 }
 
-void write_if(const tree& to, const std::string& at, const std::optional<std::string>& text) {
+void write_if(const Tree& to, const std::string& at, const std::optional<std::string>& text) {
   if (text) to.write(at, *text);
 }
 
 }  // namespace
 
 // Fields 1 to 52 of proc(5); those without a member are 0.
-std::string text_of(std::uint32_t pid, const stat_line& v) {
+std::string text_of(std::uint32_t pid, const StatLine& v) {
   return format("%u (%s) %c %u %u %u 0 -1 %u 0 0 0 0 %" PRIu64 " %" PRIu64 " 0 0 20 0 %u 0 %" PRIu64
                 " %" PRIu64 " %" PRId64
                 " 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
@@ -71,12 +71,12 @@ std::string text_of(std::uint32_t pid, const stat_line& v) {
                 v.system_ticks, v.threads, v.start_ticks, v.virtual_bytes, v.resident_pages);
 }
 
-std::string text_of(const statm_line& v) {
+std::string text_of(const StatmLine& v) {
   return format("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " 0 %" PRIu64 " 0\n", v.size,
                 v.resident, v.shared, v.text, v.data);
 }
 
-std::string text_of(const status_text& v) {
+std::string text_of(const StatusText& v) {
   std::string out = format("Name:\t%s\nUmask:\t0022\nState:\t%c (%s)\nTgid:\t%u\nNgid:\t0\n",
                            v.name.c_str(), v.state, state_name(v.state), v.tgid);
   out += format("Pid:\t%u\nPPid:\t%u\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\n", v.tgid, v.ppid, v.uid,
@@ -93,7 +93,7 @@ std::string text_of(const status_text& v) {
   return out + format("Threads:\t%u\n", v.threads);
 }
 
-std::string text_of(const smaps_rollup_text& v) {
+std::string text_of(const SmapsRollupText& v) {
   std::string out =
       "00400000-ff709000 ---p 00000000 00:00 0                                  [rollup]\n";
   out += rollup_line("Rss", v.rss) + rollup_line("Pss", v.pss);
@@ -105,7 +105,7 @@ std::string text_of(const smaps_rollup_text& v) {
   return out + rollup_line("Swap", v.swap) + rollup_line("SwapPss", v.swap_pss);
 }
 
-void add_process(const tree& to, const process& v) {
+void add_process(const Tree& to, const Process& v) {
   const auto folder = folder_of(v.pid);
   to.directory(folder + "fd");
   write_if(to, folder + "comm", v.comm);
@@ -124,37 +124,37 @@ void add_process(const tree& to, const process& v) {
   if (v.pid_namespace) set_pid_namespace(to, v.pid, *v.pid_namespace);
 }
 
-process simple_process(std::uint32_t pid, const std::string& comm, std::uint64_t start_ticks,
+Process simple_process(std::uint32_t pid, const std::string& comm, std::uint64_t start_ticks,
                        std::uint64_t resident_pages) {
-  stat_line stat;
+  StatLine stat;
   stat.comm = comm;
   stat.start_ticks = start_ticks;
   stat.resident_pages = static_cast<std::int64_t>(resident_pages);
   stat.virtual_bytes = resident_pages * 2 * 4096;
-  status_text status;
+  StatusText status;
   status.name = comm;
   status.tgid = pid;
   status.namespace_pids = {pid};
   status.resident = resident_pages * 4;
-  process out;
+  Process out;
   out.pid = pid;
   out.comm = comm + "\n";
   out.cmdline = "/usr/bin/" + comm + std::string(1, '\0');
   out.stat = text_of(pid, stat);
-  out.statm = text_of(statm_line{resident_pages * 2, resident_pages, 0, 0, 0});
+  out.statm = text_of(StatmLine{resident_pages * 2, resident_pages, 0, 0, 0});
   out.status = text_of(status);
   return out;
 }
 
-void set_self(const tree& to, std::uint32_t pid) {
+void set_self(const Tree& to, std::uint32_t pid) {
   to.link("proc/self", std::to_string(pid));
 }
 
-void set_host_namespace(const tree& to) {
+void set_host_namespace(const Tree& to) {
   to.link("proc/self/ns/pid", "pid:[4026531836]");
 }
 
-void set_pid_namespace(const tree& to, std::uint32_t pid, std::uint64_t inode) {
+void set_pid_namespace(const Tree& to, std::uint32_t pid, std::uint64_t inode) {
   to.link(folder_of(pid) + "ns/pid", "pid:[" + std::to_string(inode) + "]");
 }
 

@@ -16,7 +16,7 @@ std::string meminfo_line(const char* name, const std::optional<std::uint64_t>& v
   return line;
 }
 
-void write_all(const tree& to, const std::string& folder,
+void write_all(const Tree& to, const std::string& folder,
                const std::map<std::string, std::string>& files) {
   to.directory(folder);
   for (const auto& [name, text] : files) to.write(folder + "/" + name, text);
@@ -30,7 +30,7 @@ std::string below(std::string folder, std::string_view group) {
 
 }  // namespace
 
-void set_meminfo(const tree& to, const meminfo& v) {
+void set_meminfo(const Tree& to, const Meminfo& v) {
   to.write("proc/meminfo",
            meminfo_line("MemTotal", v.total) + meminfo_line("MemFree", v.free) +
                meminfo_line("MemAvailable", v.available) + meminfo_line("Buffers", v.buffers) +
@@ -41,13 +41,13 @@ void set_meminfo(const tree& to, const meminfo& v) {
                meminfo_line("Hugepagesize", v.huge_page_size));
 }
 
-void set_boot_time(const tree& to, std::uint64_t unix_seconds) {
+void set_boot_time(const Tree& to, std::uint64_t unix_seconds) {
   to.write("proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime " +
                             std::to_string(unix_seconds) +
                             "\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n");
 }
 
-void set_mountinfo(const tree& to, std::string_view pid, const std::vector<mount>& mounts) {
+void set_mountinfo(const Tree& to, std::string_view pid, const std::vector<Mount>& mounts) {
   std::string text;
   int id = 20;
   for (const auto& one : mounts) {
@@ -59,12 +59,12 @@ void set_mountinfo(const tree& to, std::string_view pid, const std::vector<mount
   to.write("proc/" + std::string(pid) + "/mountinfo", text);
 }
 
-void set_cgroup_v2(const tree& to, std::string_view group,
+void set_cgroup_v2(const Tree& to, std::string_view group,
                    const std::map<std::string, std::string>& files) {
   write_all(to, below("sys/fs/cgroup", group), files);
 }
 
-void set_cgroup_v1(const tree& to, std::string_view controller, std::string_view group,
+void set_cgroup_v1(const Tree& to, std::string_view controller, std::string_view group,
                    const std::map<std::string, std::string>& files) {
   write_all(to, below("sys/fs/cgroup/" + std::string(controller), group), files);
 }

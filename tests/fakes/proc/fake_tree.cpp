@@ -26,17 +26,17 @@ void make_way(const fs::path& at) {
 
 }  // namespace
 
-tree::tree() : root_(new_directory()) {
+Tree::Tree() : root_(new_directory()) {
   directory("proc");
   directory("sys");
 }
 
-tree::~tree() {
+Tree::~Tree() {
   std::error_code ignored;
   fs::remove_all(root_, ignored);
 }
 
-void tree::write(std::string_view relative, std::string_view text) const {
+void Tree::write(std::string_view relative, std::string_view text) const {
   const auto at = root_ / relative;
   make_way(at);
   std::ofstream file(at, std::ios::binary);
@@ -44,25 +44,25 @@ void tree::write(std::string_view relative, std::string_view text) const {
   if (!file.flush()) throw std::system_error(EIO, std::generic_category(), at.string());
 }
 
-void tree::link(std::string_view relative, const std::string& target) const {
+void Tree::link(std::string_view relative, const std::string& target) const {
   const auto at = root_ / relative;
   make_way(at);
   fs::create_symlink(target, at);
 }
 
-void tree::directory(std::string_view relative) const {
+void Tree::directory(std::string_view relative) const {
   fs::create_directories(root_ / relative);
 }
 
-void tree::remove(std::string_view relative) const {
+void Tree::remove(std::string_view relative) const {
   fs::remove_all(root_ / relative);
 }
 
-void tree::mode(std::string_view relative, unsigned permissions) const {
+void Tree::mode(std::string_view relative, unsigned permissions) const {
   fs::permissions(root_ / relative, static_cast<fs::perms>(permissions));
 }
 
-void tree::script(std::string_view relative, std::string_view body) const {
+void Tree::script(std::string_view relative, std::string_view body) const {
   write(relative, "#!/bin/sh\n" + std::string(body) + "\n");
   mode(relative, 0755);
 }

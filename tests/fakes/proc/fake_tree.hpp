@@ -13,12 +13,12 @@
 namespace hmn_fake {
 
 // A new directory below the system's temporary one, removed with its contents at the end.
-class tree {
+class Tree {
  public:
-  tree();
-  ~tree();
-  tree(const tree&) = delete;
-  tree& operator=(const tree&) = delete;
+  Tree();
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
 
   const std::filesystem::path& root() const { return root_; }
   std::string proc() const { return (root_ / "proc").string(); }
@@ -38,7 +38,7 @@ class tree {
   std::filesystem::path root_;
 };
 
-struct stat_line {
+struct StatLine {
   std::string comm = "fake";
   char state = 'S';
   std::uint32_t parent = 1;
@@ -50,11 +50,11 @@ struct stat_line {
   std::int64_t resident_pages = 0;
 };
 
-struct statm_line {  // all in pages
+struct StatmLine {  // all in pages
   std::uint64_t size = 0, resident = 0, shared = 0, text = 0, data = 0;
 };
 
-struct status_text {  // sizes in KiB; one that is left out has no line
+struct StatusText {  // sizes in KiB; one that is left out has no line
   std::string name = "fake";
   char state = 'S';
   std::uint32_t tgid = 0, ppid = 1;
@@ -65,20 +65,20 @@ struct status_text {  // sizes in KiB; one that is left out has no line
   std::uint32_t threads = 1;
 };
 
-struct smaps_rollup_text {  // in KiB
+struct SmapsRollupText {  // in KiB
   std::uint64_t rss = 0, pss = 0, pss_anon = 0, pss_file = 0, pss_shmem = 0, shared_clean = 0,
                 shared_dirty = 0, private_clean = 0, private_dirty = 0, anonymous = 0, swap = 0,
                 swap_pss = 0;
 };
 
-std::string text_of(std::uint32_t pid, const stat_line& values);
-std::string text_of(const statm_line& values);
-std::string text_of(const status_text& values);
-std::string text_of(const smaps_rollup_text& values);
+std::string text_of(std::uint32_t pid, const StatLine& values);
+std::string text_of(const StatmLine& values);
+std::string text_of(const StatusText& values);
+std::string text_of(const SmapsRollupText& values);
 
 // Each member that is given becomes a file of /proc/<pid>. Files held as text are written as they
 // stand, so that a test can give a recorded or a broken one.
-struct process {
+struct Process {
   std::uint32_t pid = 0;
   std::optional<std::string> comm, cmdline, stat, statm, status, smaps_rollup, cgroup, environ;
   std::map<int, std::string> descriptors;      // number to target, such as "/dev/nvidia-uvm"
@@ -87,40 +87,40 @@ struct process {
   std::optional<std::string> executable;
 };
 
-void add_process(const tree& to, const process& values);
+void add_process(const Tree& to, const Process& values);
 
 // A plausible process from few values, in 4 KiB pages: comm, cmdline, stat, statm, status.
-process simple_process(std::uint32_t pid, const std::string& comm, std::uint64_t start_ticks,
+Process simple_process(std::uint32_t pid, const std::string& comm, std::uint64_t start_ticks,
                        std::uint64_t resident_pages);
 
 // /proc/self, a link as in the real one.
-void set_self(const tree& to, std::uint32_t pid);
+void set_self(const Tree& to, std::uint32_t pid);
 
-struct meminfo {  // in KiB; one that is left out has no line
+struct Meminfo {  // in KiB; one that is left out has no line
   std::optional<std::uint64_t> total, free, available, buffers, cached, swap_total, swap_free,
       shmem, huge_page_size, huge_pages_total, huge_pages_free;
 };
 
-void set_meminfo(const tree& to, const meminfo& values);
-void set_boot_time(const tree& to, std::uint64_t unix_seconds);
-void set_pid_namespace(const tree& to, std::uint32_t pid, std::uint64_t inode);
+void set_meminfo(const Tree& to, const Meminfo& values);
+void set_boot_time(const Tree& to, std::uint64_t unix_seconds);
+void set_pid_namespace(const Tree& to, std::uint32_t pid, std::uint64_t inode);
 
 // One line of /proc/<pid>/mountinfo each; `pid` may be "self" where no link was made.
-struct mount {
+struct Mount {
   std::string root = "/", point, type, source, super_options = "rw";
 };
 
 // The caller is in the host's namespace of process ids.
-void set_host_namespace(const tree& to);
-void set_mountinfo(const tree& to, std::string_view pid, const std::vector<mount>& mounts);
+void set_host_namespace(const Tree& to);
+void set_mountinfo(const Tree& to, std::string_view pid, const std::vector<Mount>& mounts);
 
 // /proc/<pid>/cgroup is the caller's text. These write the controllers' files below sys/fs/cgroup.
-void set_cgroup_v2(const tree& to, std::string_view group,
+void set_cgroup_v2(const Tree& to, std::string_view group,
                    const std::map<std::string, std::string>& files);
-void set_cgroup_v1(const tree& to, std::string_view controller, std::string_view group,
+void set_cgroup_v1(const Tree& to, std::string_view controller, std::string_view group,
                    const std::map<std::string, std::string>& files);
 
-struct pci_device {
+struct PciDevice {
   std::string address;  // 0000:01:00.0
   std::uint16_t vendor = 0x10de, device = 0;
   std::uint32_t device_class = 0x030200;
@@ -136,12 +136,12 @@ struct pci_device {
 };
 
 // One of AMD's that is awake, under amdgpu.
-pci_device amd_card(std::string_view address);
+PciDevice amd_card(std::string_view address);
 // The real layout: sys/devices/pci…/<address>, with links from bus/pci/devices and class/drm.
-void add_pci_device(const tree& to, const pci_device& values);
+void add_pci_device(const Tree& to, const PciDevice& values);
 std::string pci_folder(std::string_view address);
 
-struct nvidia_information {
+struct NvidiaInformation {
   std::string address, model = "NVIDIA Fake GPU", uuid, video_bios = "95.02.66.00.01",
                        bus_type = "PCIe", firmware = "550.163.01";
   unsigned minor = 0, irq = 0;
@@ -149,9 +149,9 @@ struct nvidia_information {
 };
 
 // proc/driver/nvidia/gpus/<address>/information
-void add_nvidia_information(const tree& to, const nvidia_information& values);
-void set_nvidia_power(const tree& to, std::string_view address, std::string_view text);
+void add_nvidia_information(const Tree& to, const NvidiaInformation& values);
+void set_nvidia_power(const Tree& to, std::string_view address, std::string_view text);
 // proc/driver/nvidia/version
-void set_nvidia_version(const tree& to, std::string_view version);
+void set_nvidia_version(const Tree& to, std::string_view version);
 
 }  // namespace hmn_fake

@@ -10,18 +10,18 @@
 
 namespace hmn_fake {
 
-open_watch::open_watch(const std::string& path) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+OpenWatch::OpenWatch(const std::string& path) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   if (fd_ >= 0 && inotify_add_watch(fd_, path.c_str(), IN_OPEN) >= 0) return;
   const int why = errno;
   if (fd_ >= 0) close(fd_);
   throw std::system_error(why, std::generic_category(), path);
 }
 
-open_watch::~open_watch() {
+OpenWatch::~OpenWatch() {
   close(fd_);
 }
 
-std::vector<std::string> open_watch::opened() {
+std::vector<std::string> OpenWatch::opened() {
   std::vector<std::string> out;
   char buffer[4096];
   for (;;) {

@@ -9,12 +9,12 @@
 namespace hmn_fake {
 
 // Watches the files directly in `folder`, or the one file, from now on. Linux only.
-class open_watch {
+class OpenWatch {
  public:
-  explicit open_watch(const std::string& path);
-  ~open_watch();
-  open_watch(const open_watch&) = delete;
-  open_watch& operator=(const open_watch&) = delete;
+  explicit OpenWatch(const std::string& path);
+  ~OpenWatch();
+  OpenWatch(const OpenWatch&) = delete;
+  OpenWatch& operator=(const OpenWatch&) = delete;
 
   // Names opened since the last asking, in order; an opening of `path` itself is "".
   std::vector<std::string> opened();

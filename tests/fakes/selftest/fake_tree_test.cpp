@@ -32,7 +32,7 @@ std::vector<std::string> words_of(const std::string& text) {
 TEST_CASE("fake_tree: it goes with its object") {
   std::string path;
   {
-    const hmn_fake::tree tree;
+    const hmn_fake::Tree tree;
     path = tree.root().string();
     tree.write("proc/a/b/c", "text");
     CHECK(text_in_tree(tree.path("proc/a/b/c")) == "text");
@@ -43,7 +43,7 @@ TEST_CASE("fake_tree: it goes with its object") {
 }
 
 TEST_CASE("fake_tree: a stat line has its 52 fields in proc(5)'s places") {
-  hmn_fake::stat_line stat;
+  hmn_fake::StatLine stat;
   stat.comm = "x";
   stat.state = 'R';
   stat.parent = 5;
@@ -66,7 +66,7 @@ TEST_CASE("fake_tree: a stat line has its 52 fields in proc(5)'s places") {
 }
 
 TEST_CASE("fake_tree: a process has the files that it was given") {
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   auto one = hmn_fake::simple_process(77, "trainer", 1234, 10);
   one.descriptors = {{3, "/dev/nvidia-uvm"}};
   one.fdinfo = {{3, "pos:\t0\n"}};
@@ -84,8 +84,8 @@ TEST_CASE("fake_tree: a process has the files that it was given") {
 }
 
 TEST_CASE("fake_tree: a PCI device is reached through every link") {
-  const hmn_fake::tree tree;
-  hmn_fake::pci_device gpu;
+  const hmn_fake::Tree tree;
+  hmn_fake::PciDevice gpu;
   gpu.address = "0000:01:00.0";
   gpu.device = 0x26b9;
   gpu.power_control = "auto";
@@ -104,8 +104,8 @@ TEST_CASE("fake_tree: a PCI device is reached through every link") {
 }
 
 TEST_CASE("fake_tree: system files") {
-  const hmn_fake::tree tree;
-  hmn_fake::meminfo memory;
+  const hmn_fake::Tree tree;
+  hmn_fake::Meminfo memory;
   memory.total = 131072;
   memory.huge_pages_total = 0;
   hmn_fake::set_meminfo(tree, memory);
@@ -123,12 +123,12 @@ TEST_CASE("fake_tree: system files") {
 }
 
 TEST_CASE("fake_tree: an opened file is noticed") {
-  const hmn_fake::tree tree;
-  hmn_fake::nvidia_information gpu;
+  const hmn_fake::Tree tree;
+  hmn_fake::NvidiaInformation gpu;
   gpu.address = "0000:01:00.0";
   hmn_fake::add_nvidia_information(tree, gpu);
   const auto folder = tree.proc() + "/driver/nvidia/gpus/0000:01:00.0";
-  hmn_fake::open_watch watch(folder);
+  hmn_fake::OpenWatch watch(folder);
   CHECK(watch.opened().empty());
   CHECK(text_in_tree(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
   CHECK(watch.opened() == std::vector<std::string>{"information"});

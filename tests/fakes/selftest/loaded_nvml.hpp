@@ -14,22 +14,22 @@ namespace selftest {
 using namespace fake_nvml;
 
 // The fake as a client meets it: through dlopen and dlsym.
-class loaded_nvml {
+class LoadedNvml {
  public:
-  explicit loaded_nvml(const std::string& variant = "nvml")
+  explicit LoadedNvml(const std::string& variant = "nvml")
       : library_(dlopen((FAKES_DIR "/" + variant + "/libnvidia-ml.so.1").c_str(),
                         RTLD_NOW | RTLD_LOCAL)) {
     if (!library_) FAIL(dlerror());
     call<void()>("fake_nvml_reset")();
   }
 
-  ~loaded_nvml() {
+  ~LoadedNvml() {
     call<void()>("fake_nvml_reset")();
     dlclose(library_);
   }
 
-  loaded_nvml(const loaded_nvml&) = delete;
-  loaded_nvml& operator=(const loaded_nvml&) = delete;
+  LoadedNvml(const LoadedNvml&) = delete;
+  LoadedNvml& operator=(const LoadedNvml&) = delete;
 
   bool has(const char* symbol) const { return dlsym(library_, symbol) != nullptr; }
 
@@ -41,8 +41,8 @@ class loaded_nvml {
   }
 
   template <class... Args>
-  status operator()(const char* symbol, Args... args) const {
-    return call<status(Args...)>(symbol)(args...);
+  Status operator()(const char* symbol, Args... args) const {
+    return call<Status(Args...)>(symbol)(args...);
   }
 
   int load(const std::string& json) const {
@@ -54,8 +54,8 @@ class loaded_nvml {
     REQUIRE((*this)("nvmlInit_v2") == success);
   }
 
-  device_handle gpu(unsigned index = 0) const {
-    device_handle handle = nullptr;
+  DeviceHandle gpu(unsigned index = 0) const {
+    DeviceHandle handle = nullptr;
     REQUIRE((*this)("nvmlDeviceGetHandleByIndex_v2", index, &handle) == success);
     return handle;
   }

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* suite = "fakes.nvidia_smi_corpus";
 
-using row = std::vector<std::string>;
+using Row = std::vector<std::string>;
 
-row cells_of(const std::string& line) {
-  row out;
+Row cells_of(const std::string& line) {
+  Row out;
   for (std::size_t from = 0; from <= line.size();) {
     const auto end = std::min(line.find(", ", from), line.size());
     out.push_back(line.substr(from, end - from));
@@ -37,18 +37,18 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-std::vector<row> rows_of(const std::string& text) {
-  std::vector<row> out;
+std::vector<Row> rows_of(const std::string& text) {
+  std::vector<Row> out;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) out.push_back(cells_of(line));
   return out;
 }
 
-struct column {
+struct Column {
   std::string name, unit;
 };
 
-column column_of(const std::string& title) {
+Column column_of(const std::string& title) {
   const auto bracket = title.find(" [");
   if (bracket == std::string::npos) return {title, ""};
   return {title.substr(0, bracket), title.substr(bracket + 2, title.size() - bracket - 3)};
@@ -69,8 +69,8 @@ bool is_exotic(const std::string& name) {
   return false;
 }
 
-json scenario_from(const std::vector<row>& table, bool apps) {
-  std::vector<column> columns;
+json scenario_from(const std::vector<Row>& table, bool apps) {
+  std::vector<Column> columns;
   json known = json::array(), units = json::object();
   for (const auto& title : table.front()) {
     columns.push_back(column_of(title));
@@ -89,14 +89,14 @@ json scenario_from(const std::vector<row>& table, bool apps) {
   return {{"gpus", gpus}, {"known_fields", known}, {"known_app_fields", known}, {"units", units}};
 }
 
-std::string query_for(const row& titles, bool apps) {
+std::string query_for(const Row& titles, bool apps) {
   std::string out = apps ? "--query-compute-apps=" : "--query-gpu=";
   for (const auto& title : titles) out += column_of(title).name + ",";
   out.pop_back();
   return out;
 }
 
-void check_same(const std::vector<row>& got, const std::vector<row>& expected) {
+void check_same(const std::vector<Row>& got, const std::vector<Row>& expected) {
   REQUIRE(got.size() == expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     REQUIRE(got[i].size() == expected[i].size());
@@ -111,7 +111,7 @@ unsigned replay(const std::string& ending, bool apps) {
     CAPTURE(entry.path().filename().string());
     const auto text = text_of(entry.path());
     const auto table = rows_of(text);
-    const hmn_fake::tree tree;
+    const hmn_fake::Tree tree;
     fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
     tree.write("nvidia-smi.json", scenario_from(table, apps).dump());
     const auto got =
@@ -136,7 +136,7 @@ TEST_CASE("nvidia_smi_corpus: the refusal of a field is worded as recorded") {
   const char* path = HMN_CORPUS_DIR "/nvidia-smi-errors/field-not-valid.txt";
   if (selftest::is_absent(suite, path)) return;
   const auto recorded = text_of(path);
-  const hmn_fake::tree tree;
+  const hmn_fake::Tree tree;
   fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
   tree.write("nvidia-smi.json", R"({"gpus": [{}]})");
   const auto got =

@@ -22,14 +22,14 @@ constexpr const char* two_gpus = R"({"gpus": [
    "compute_apps": [{"pid": 10, "process_name": "a b", "used_gpu_memory": 538}]},
   {"fields": {"name": "NVIDIA GB10", "uuid": "GPU-b", "memory.total": "[N/A]"}}]})";
 
-class tool {
+class Tool {
  public:
-  explicit tool(const std::string& scenario) {
+  explicit Tool(const std::string& scenario) {
     fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree_.path("nvidia-smi"));
     if (!scenario.empty()) tree_.write("nvidia-smi.json", scenario);
   }
 
-  selftest::ran operator()(const std::vector<std::string>& arguments,
+  selftest::Ran operator()(const std::vector<std::string>& arguments,
                            std::chrono::milliseconds limit = 10s, bool keep = true) const {
     return selftest::run(tree_.path("nvidia-smi"), arguments, limit, keep);
   }
@@ -44,13 +44,13 @@ class tool {
   std::string folder() const { return tree_.root().string(); }
 
  private:
-  hmn_fake::tree tree_;
+  hmn_fake::Tree tree_;
 };
 
 }  // namespace
 
 TEST_CASE("nvidia_smi: a query with header and units") {
-  const tool smi(two_gpus);
+  const Tool smi(two_gpus);
   const auto got =
       smi({"--query-gpu=index,gpu_name,memory.total,memory.used,power.draw,power.limit,"
            "fan.speed,temperature.gpu,mig.mode.current",
@@ -64,7 +64,7 @@ TEST_CASE("nvidia_smi: a query with header and units") {
 }
 
 TEST_CASE("nvidia_smi: one GPU by position, uuid or bus id, without header and units") {
-  const tool smi(two_gpus);
+  const Tool smi(two_gpus);
   for (const std::vector<std::string>& id : {std::vector<std::string>{"--id=0"},
                                              {"-i", "0"},
                                              {"--id=GPU-a"},
@@ -80,7 +80,7 @@ TEST_CASE("nvidia_smi: one GPU by position, uuid or bus id, without header and u
 }
 
 TEST_CASE("nvidia_smi: processes") {
-  const tool smi(two_gpus);
+  const Tool smi(two_gpus);
   CHECK(smi({"--query-compute-apps=pid,process_name,used_memory,gpu_uuid", "--format=csv"}).out ==
         "pid, process_name, used_gpu_memory [MiB], gpu_uuid\n10, a b, 538 MiB, GPU-a\n");
   CHECK(smi({"--query-compute-apps=pid", "--format=csv,noheader", "--id=1"}).out == "");
@@ -89,7 +89,7 @@ TEST_CASE("nvidia_smi: processes") {
 TEST_CASE("nvidia_smi: a column that the tool does not know fails the whole query on stdout") {
   auto scenario = json::parse(two_gpus);
   scenario["known_fields"] = {"name", "memory.total"};
-  const tool smi(scenario.dump());
+  const Tool smi(scenario.dump());
   const auto got = smi({"--query-gpu=name,memory.reserved", "--format=csv"});
   CHECK(got.out == "Field \"memory.reserved\" is not a valid field to query.\n\n");
   CHECK(got.err == "");
@@ -98,7 +98,7 @@ TEST_CASE("nvidia_smi: a column that the tool does not know fails the whole quer
 }
 
 TEST_CASE("nvidia_smi: refusals of arguments") {
-  const tool smi(two_gpus);
+  const Tool smi(two_gpus);
   CHECK(smi({"--frobnicate"}).out ==
         "ERROR: Option --frobnicate is not recognized. Please run 'nvidia-smi -h' for help.\n\n");
   CHECK(smi({"--query-gpu"}).out ==
@@ -107,18 +107,18 @@ TEST_CASE("nvidia_smi: refusals of arguments") {
 }
 
 TEST_CASE("nvidia_smi: failures are told on the stream and with the code that are asked for") {
-  const tool broken(R"({"failure": {"text": "Failed to initialize NVML: Unknown Error\n"}})");
+  const Tool broken(R"({"failure": {"text": "Failed to initialize NVML: Unknown Error\n"}})");
   const auto got = broken({"--query-gpu=name", "--format=csv"});
   CHECK(got.out == "Failed to initialize NVML: Unknown Error\n");
   CHECK(got.exit_code == 255);
-  const tool loud(R"({"failure": {"text": "x", "exit_code": 12, "stream": "stderr"}})");
+  const Tool loud(R"({"failure": {"text": "x", "exit_code": 12, "stream": "stderr"}})");
   CHECK(loud({"--query-gpu=name", "--format=csv"}).err == "x");
-  const tool absent("");
+  const Tool absent("");
   CHECK(absent({}).exit_code == 9);
 }
 
 TEST_CASE("nvidia_smi: raw output, with bytes that JSON cannot hold") {
-  const tool smi(
+  const Tool smi(
       R"({"raw_query_gpu": "a\u0000b\n", "raw_query_compute_apps": {"hex": "ff c3 28 0a"},
                      "raw": {"-q -x": "<xml/>"}, "exit_code": 3})");
   CHECK(smi({"--query-gpu=name", "--format=csv"}).out == std::string("a\0b\n", 4));
@@ -129,7 +129,7 @@ TEST_CASE("nvidia_smi: raw output, with bytes that JSON cannot hold") {
 }
 
 TEST_CASE("nvidia_smi: a sequence of answers") {
-  const tool smi(R"({"raw_query_gpu": "base", "sequence": [{}, {"raw_query_gpu": "second"}]})");
+  const Tool smi(R"({"raw_query_gpu": "base", "sequence": [{}, {"raw_query_gpu": "second"}]})");
   const std::vector<std::string> query = {"--query-gpu=name", "--format=csv"};
   CHECK(smi(query).out == "base");
   CHECK(smi(query).out == "second");
@@ -137,7 +137,7 @@ TEST_CASE("nvidia_smi: a sequence of answers") {
 }
 
 TEST_CASE("nvidia_smi: each start is logged") {
-  const tool smi(two_gpus);
+  const Tool smi(two_gpus);
   smi({"--query-gpu=name", "--format=csv"});
   smi({"-L"});
   const auto log = smi.log();
@@ -152,25 +152,25 @@ TEST_CASE("nvidia_smi: each start is logged") {
 
 TEST_CASE("nvidia_smi: misbehaviour") {
   const std::vector<std::string> query = {"--query-gpu=name", "--format=csv"};
-  CHECK(tool(R"({"behaviour": {"hang": true}})")(query, 200ms).signal == SIGKILL);
+  CHECK(Tool(R"({"behaviour": {"hang": true}})")(query, 200ms).signal == SIGKILL);
   const auto after =
-      tool(R"({"raw_query_gpu": "x", "behaviour": {"hang_after_output": true}})")(query, 500ms);
+      Tool(R"({"raw_query_gpu": "x", "behaviour": {"hang_after_output": true}})")(query, 500ms);
   CHECK(after.out == "x");
   CHECK(after.signal == SIGKILL);
-  CHECK(tool(R"({"behaviour": {"endless": "line\n"}})")(query, 200ms, false).signal == SIGKILL);
-  CHECK(tool(R"({"raw_query_gpu": "", "behaviour": {"long_line_bytes": 10485760}})")(query)
+  CHECK(Tool(R"({"behaviour": {"endless": "line\n"}})")(query, 200ms, false).signal == SIGKILL);
+  CHECK(Tool(R"({"raw_query_gpu": "", "behaviour": {"long_line_bytes": 10485760}})")(query)
             .out.size() == 10485760);
-  CHECK(tool(R"({"raw_query_gpu": "x", "behaviour": {"dies_by_signal": 6}})")(query).signal ==
+  CHECK(Tool(R"({"raw_query_gpu": "x", "behaviour": {"dies_by_signal": 6}})")(query).signal ==
         SIGABRT);
   const auto start = std::chrono::steady_clock::now();
   const auto orphan =
-      tool(R"({"raw_query_gpu": "x", "behaviour": {"orphan_holds_stdout_ms": 300}})")(query);
+      Tool(R"({"raw_query_gpu": "x", "behaviour": {"orphan_holds_stdout_ms": 300}})")(query);
   CHECK(orphan.exit_code == 0);
   CHECK(std::chrono::steady_clock::now() - start >= 300ms);
 }
 
 TEST_CASE("nvidia_smi: a mistake in the scenario is told") {
-  const auto got = tool(R"({"gpuz": []})")({"-L"});
+  const auto got = Tool(R"({"gpuz": []})")({"-L"});
   CHECK(got.exit_code == 70);
   CHECK(got.err.find("gpuz") != std::string::npos);
 }

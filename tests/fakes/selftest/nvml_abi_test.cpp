@@ -13,19 +13,19 @@ namespace {
 using namespace fake_nvml;
 using json = nlohmann::json;
 
-struct member {
+struct Member {
   const char* name;
   std::size_t offset, size;
 };
 
-struct layout {
+struct Layout {
   const char* name;
   std::size_t size, align;
-  std::vector<member> members;
+  std::vector<Member> members;
 };
 
 #define MEMBER(type, ours, theirs)                   \
-  member {                                           \
+  Member {                                           \
     theirs, offsetof(type, ours), sizeof(type::ours) \
   }
 #define LAYOUT(type, theirs, ...)          \
@@ -35,57 +35,55 @@ struct layout {
     }                                      \
   }
 
-std::vector<layout> layouts() {
+std::vector<Layout> layouts() {
   return {
-      LAYOUT(memory_v1, "nvmlMemory_t", MEMBER(memory_v1, total, "total"),
-             MEMBER(memory_v1, free, "free"), MEMBER(memory_v1, used, "used")),
-      LAYOUT(memory_v2, "nvmlMemory_v2_t", MEMBER(memory_v2, version, "version"),
-             MEMBER(memory_v2, total, "total"), MEMBER(memory_v2, reserved, "reserved"),
-             MEMBER(memory_v2, free, "free"), MEMBER(memory_v2, used, "used")),
-      LAYOUT(bar1_memory, "nvmlBAR1Memory_t", MEMBER(bar1_memory, total, "bar1Total"),
-             MEMBER(bar1_memory, free, "bar1Free"), MEMBER(bar1_memory, used, "bar1Used")),
-      LAYOUT(process_v1, "nvmlProcessInfo_v1_t", MEMBER(process_v1, pid, "pid"),
-             MEMBER(process_v1, used, "usedGpuMemory")),
-      LAYOUT(process_v2, "nvmlProcessInfo_v2_t", MEMBER(process_v2, pid, "pid"),
-             MEMBER(process_v2, used, "usedGpuMemory"),
-             MEMBER(process_v2, gpu_instance, "gpuInstanceId"),
-             MEMBER(process_v2, compute_instance, "computeInstanceId")),
-      LAYOUT(process_detail, "nvmlProcessDetail_v1_t", MEMBER(process_detail, pid, "pid"),
-             MEMBER(process_detail, used, "usedGpuMemory"),
-             MEMBER(process_detail, gpu_instance, "gpuInstanceId"),
-             MEMBER(process_detail, compute_instance, "computeInstanceId"),
-             MEMBER(process_detail, protected_used, "usedGpuCcProtectedMemory")),
-      LAYOUT(process_detail_list, "nvmlProcessDetailList_v1_t",
-             MEMBER(process_detail_list, version, "version"),
-             MEMBER(process_detail_list, mode, "mode"),
-             MEMBER(process_detail_list, count, "numProcArrayEntries"),
-             MEMBER(process_detail_list, rows, "procArray")),
-      LAYOUT(utilization, "nvmlUtilization_t", MEMBER(utilization, gpu, "gpu"),
-             MEMBER(utilization, memory, "memory")),
-      LAYOUT(process_sample, "nvmlProcessUtilizationSample_t", MEMBER(process_sample, pid, "pid"),
-             MEMBER(process_sample, time_us, "timeStamp"), MEMBER(process_sample, sm, "smUtil"),
-             MEMBER(process_sample, memory, "memUtil"), MEMBER(process_sample, encoder, "encUtil"),
-             MEMBER(process_sample, decoder, "decUtil")),
-      LAYOUT(pci_info, "nvmlPciInfo_t", MEMBER(pci_info, bus_id_legacy, "busIdLegacy"),
-             MEMBER(pci_info, domain, "domain"), MEMBER(pci_info, bus, "bus"),
-             MEMBER(pci_info, device, "device"), MEMBER(pci_info, pci_device_id, "pciDeviceId"),
-             MEMBER(pci_info, pci_subsystem_id, "pciSubSystemId"),
-             MEMBER(pci_info, bus_id, "busId")),
-      LAYOUT(attributes, "nvmlDeviceAttributes_t",
-             MEMBER(attributes, multiprocessors, "multiprocessorCount"),
-             MEMBER(attributes, copy_engines, "sharedCopyEngineCount"),
-             MEMBER(attributes, decoders, "sharedDecoderCount"),
-             MEMBER(attributes, encoders, "sharedEncoderCount"),
-             MEMBER(attributes, jpegs, "sharedJpegCount"),
-             MEMBER(attributes, ofas, "sharedOfaCount"),
-             MEMBER(attributes, gpu_slices, "gpuInstanceSliceCount"),
-             MEMBER(attributes, compute_slices, "computeInstanceSliceCount"),
-             MEMBER(attributes, memory_mib, "memorySizeMB")),
-      LAYOUT(field_value, "nvmlFieldValue_t", MEMBER(field_value, id, "fieldId"),
-             MEMBER(field_value, scope, "scopeId"), MEMBER(field_value, timestamp, "timestamp"),
-             MEMBER(field_value, latency_us, "latencyUsec"),
-             MEMBER(field_value, value_type, "valueType"),
-             MEMBER(field_value, result, "nvmlReturn"), MEMBER(field_value, value, "value")),
+      LAYOUT(MemoryV1, "nvmlMemory_t", MEMBER(MemoryV1, total, "total"),
+             MEMBER(MemoryV1, free, "free"), MEMBER(MemoryV1, used, "used")),
+      LAYOUT(MemoryV2, "nvmlMemory_v2_t", MEMBER(MemoryV2, version, "version"),
+             MEMBER(MemoryV2, total, "total"), MEMBER(MemoryV2, reserved, "reserved"),
+             MEMBER(MemoryV2, free, "free"), MEMBER(MemoryV2, used, "used")),
+      LAYOUT(Bar1Memory, "nvmlBAR1Memory_t", MEMBER(Bar1Memory, total, "bar1Total"),
+             MEMBER(Bar1Memory, free, "bar1Free"), MEMBER(Bar1Memory, used, "bar1Used")),
+      LAYOUT(ProcessV1, "nvmlProcessInfo_v1_t", MEMBER(ProcessV1, pid, "pid"),
+             MEMBER(ProcessV1, used, "usedGpuMemory")),
+      LAYOUT(ProcessV2, "nvmlProcessInfo_v2_t", MEMBER(ProcessV2, pid, "pid"),
+             MEMBER(ProcessV2, used, "usedGpuMemory"),
+             MEMBER(ProcessV2, gpu_instance, "gpuInstanceId"),
+             MEMBER(ProcessV2, compute_instance, "computeInstanceId")),
+      LAYOUT(ProcessDetail, "nvmlProcessDetail_v1_t", MEMBER(ProcessDetail, pid, "pid"),
+             MEMBER(ProcessDetail, used, "usedGpuMemory"),
+             MEMBER(ProcessDetail, gpu_instance, "gpuInstanceId"),
+             MEMBER(ProcessDetail, compute_instance, "computeInstanceId"),
+             MEMBER(ProcessDetail, protected_used, "usedGpuCcProtectedMemory")),
+      LAYOUT(ProcessDetailList, "nvmlProcessDetailList_v1_t",
+             MEMBER(ProcessDetailList, version, "version"), MEMBER(ProcessDetailList, mode, "mode"),
+             MEMBER(ProcessDetailList, count, "numProcArrayEntries"),
+             MEMBER(ProcessDetailList, rows, "procArray")),
+      LAYOUT(Utilization, "nvmlUtilization_t", MEMBER(Utilization, gpu, "gpu"),
+             MEMBER(Utilization, memory, "memory")),
+      LAYOUT(ProcessSample, "nvmlProcessUtilizationSample_t", MEMBER(ProcessSample, pid, "pid"),
+             MEMBER(ProcessSample, time_us, "timeStamp"), MEMBER(ProcessSample, sm, "smUtil"),
+             MEMBER(ProcessSample, memory, "memUtil"), MEMBER(ProcessSample, encoder, "encUtil"),
+             MEMBER(ProcessSample, decoder, "decUtil")),
+      LAYOUT(PciInfo, "nvmlPciInfo_t", MEMBER(PciInfo, bus_id_legacy, "busIdLegacy"),
+             MEMBER(PciInfo, domain, "domain"), MEMBER(PciInfo, bus, "bus"),
+             MEMBER(PciInfo, device, "device"), MEMBER(PciInfo, pci_device_id, "pciDeviceId"),
+             MEMBER(PciInfo, pci_subsystem_id, "pciSubSystemId"), MEMBER(PciInfo, bus_id, "busId")),
+      LAYOUT(Attributes, "nvmlDeviceAttributes_t",
+             MEMBER(Attributes, multiprocessors, "multiprocessorCount"),
+             MEMBER(Attributes, copy_engines, "sharedCopyEngineCount"),
+             MEMBER(Attributes, decoders, "sharedDecoderCount"),
+             MEMBER(Attributes, encoders, "sharedEncoderCount"),
+             MEMBER(Attributes, jpegs, "sharedJpegCount"),
+             MEMBER(Attributes, ofas, "sharedOfaCount"),
+             MEMBER(Attributes, gpu_slices, "gpuInstanceSliceCount"),
+             MEMBER(Attributes, compute_slices, "computeInstanceSliceCount"),
+             MEMBER(Attributes, memory_mib, "memorySizeMB")),
+      LAYOUT(FieldValue, "nvmlFieldValue_t", MEMBER(FieldValue, id, "fieldId"),
+             MEMBER(FieldValue, scope, "scopeId"), MEMBER(FieldValue, timestamp, "timestamp"),
+             MEMBER(FieldValue, latency_us, "latencyUsec"),
+             MEMBER(FieldValue, value_type, "valueType"), MEMBER(FieldValue, result, "nvmlReturn"),
+             MEMBER(FieldValue, value, "value")),
   };
 }
 

@@ -5,10 +5,10 @@
 #include "loaded_nvml.hpp"
 
 using namespace fake_nvml;
-using selftest::loaded_nvml;
+using selftest::LoadedNvml;
 
 TEST_CASE("nvml_device: before init every question is refused") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   unsigned count = 7;
   char version[80];
   REQUIRE(nvml.load(R"({"devices": [{}]})") == 0);
@@ -19,7 +19,7 @@ TEST_CASE("nvml_device: before init every question is refused") {
 }
 
 TEST_CASE("nvml_device: sessions are counted and handles end with them") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}]})");
   const auto old = nvml.gpu();
   unsigned minor = 0;
@@ -35,7 +35,7 @@ TEST_CASE("nvml_device: sessions are counted and handles end with them") {
 }
 
 TEST_CASE("nvml_device: identity") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"driver_version": "535.54.03", "devices": [
       {"name": "A", "uuid": "GPU-a", "minor": 3,
        "pci": {"address": "00010000:0a:1f.0", "device_id": "0x26B910DE", "subsystem_id": 5}}, {}]})");
@@ -48,7 +48,7 @@ TEST_CASE("nvml_device: identity") {
   CHECK(nvml("nvmlDeviceGetUUID", nvml.gpu(), &text[0], 96U) == success);
   CHECK(std::string(text) == "GPU-a");
   CHECK(nvml("nvmlDeviceGetUUID", nvml.gpu(), &text[0], 5U) == error_insufficient_size);
-  pci_info pci{};
+  PciInfo pci{};
   CHECK(nvml("nvmlDeviceGetPciInfo_v3", nvml.gpu(), &pci) == success);
   CHECK(std::string(pci.bus_id) == "00010000:0A:1F.0");
   CHECK(std::string(pci.bus_id_legacy) == "0000:0A:1F.0");
@@ -58,9 +58,9 @@ TEST_CASE("nvml_device: identity") {
 }
 
 TEST_CASE("nvml_device: handles by uuid and bus id") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"uuid": "GPU-a"}, {"uuid": "GPU-b"}]})");
-  device_handle found = nullptr;
+  DeviceHandle found = nullptr;
   CHECK(nvml("nvmlDeviceGetHandleByUUID", static_cast<const char*>("GPU-b"), &found) == success);
   CHECK(found == nvml.gpu(1));
   CHECK(nvml("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>("0000:01:00.0"),
@@ -72,15 +72,15 @@ TEST_CASE("nvml_device: handles by uuid and bus id") {
 }
 
 TEST_CASE("nvml_device: the two memory structs may disagree") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"memory": {"total": "8 GiB", "free": 1, "used": 2},
                               "memory_v2": {"total": 10, "reserved": 4, "free": 3, "used": 1}}]})");
-  memory_v1 one{};
+  MemoryV1 one{};
   CHECK(nvml("nvmlDeviceGetMemoryInfo", nvml.gpu(), &one) == success);
   CHECK(one.total == 8589934592ULL);
   CHECK(one.free == 1);
   CHECK(one.used == 2);
-  memory_v2 two{};
+  MemoryV2 two{};
   two.version = 0x02000028;
   CHECK(nvml("nvmlDeviceGetMemoryInfo_v2", nvml.gpu(), &two) == success);
   CHECK(two.total == 10);
@@ -89,12 +89,12 @@ TEST_CASE("nvml_device: the two memory structs may disagree") {
 }
 
 TEST_CASE("nvml_device: a wrong version word is refused and nothing written") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"memory_v2": {"total": 10}, "addressing_mode": "ats"}]})");
-  memory_v2 memory{2, 99, 99, 99, 99};
+  MemoryV2 memory{2, 99, 99, 99, 99};
   CHECK(nvml("nvmlDeviceGetMemoryInfo_v2", nvml.gpu(), &memory) == error_argument_version_mismatch);
   CHECK(memory.total == 99);
-  addressing_mode mode{1, 99};
+  AddressingMode mode{1, 99};
   CHECK(nvml("nvmlDeviceGetAddressingMode", nvml.gpu(), &mode) == error_argument_version_mismatch);
   mode.version = 0x01000008;
   CHECK(nvml("nvmlDeviceGetAddressingMode", nvml.gpu(), &mode) == success);
@@ -102,7 +102,7 @@ TEST_CASE("nvml_device: a wrong version word is refused and nothing written") {
 }
 
 TEST_CASE("nvml_device: what the scenario leaves out is not supported, what it errs on errs") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"temperature": 45, "power_usage_mw": {"error": "NO_PERMISSION"},
                               "fans": null, "results": {"nvmlDeviceGetTemperature": 999}}]})");
   unsigned value = 77;
@@ -114,7 +114,7 @@ TEST_CASE("nvml_device: what the scenario leaves out is not supported, what it e
 }
 
 TEST_CASE("nvml_device: telemetry") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
       "temperature": 45, "power_usage_mw": 58980, "energy_mj": 12345678901, "pstate": 8,
       "clocks_mhz": {"graphics": 2520, "memory": 9001}, "fans": [30, 40],
@@ -124,7 +124,7 @@ TEST_CASE("nvml_device: telemetry") {
   const auto gpu = nvml.gpu();
   unsigned a = 0, b = 0;
   unsigned long long wide = 0;
-  utilization use{};
+  Utilization use{};
   CHECK(nvml("nvmlDeviceGetUtilizationRates", gpu, &use) == success);
   CHECK(use.gpu == 64);
   CHECK(nvml("nvmlDeviceGetEncoderUtilization", gpu, &a, &b) == success);
@@ -145,7 +145,7 @@ TEST_CASE("nvml_device: telemetry") {
   }
   CHECK(nvml("nvmlDeviceGetTotalEccErrors", gpu, 1U, 0U, &wide) == success);
   CHECK(wide == 2);
-  field_value fields[4] = {};
+  FieldValue fields[4] = {};
   const unsigned ids[4] = {82, 83, 185, 186};
   for (unsigned i = 0; i < 4; ++i) fields[i].id = ids[i];
   CHECK(nvml("nvmlDeviceGetFieldValues", gpu, 4, &fields[0]) == success);
@@ -157,7 +157,7 @@ TEST_CASE("nvml_device: telemetry") {
 }
 
 TEST_CASE("nvml_device: MIG instances are devices of their own") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"utilization": {"error": 3}, "mig": {"max": 7, "instances": [
       {"slot": 0, "gi": 1, "name": "MIG 1g.18gb", "uuid": "MIG-x", "memory": {"total": 5},
        "processes": {"compute": [{"pid": 9, "used": 1, "gi": 1, "ci": 0}]}},
@@ -168,7 +168,7 @@ TEST_CASE("nvml_device: MIG instances are devices of their own") {
   CHECK(value == 1);
   CHECK(nvml("nvmlDeviceGetMaxMigDeviceCount", gpu, &value) == success);
   CHECK(value == 7);
-  device_handle first = nullptr, other = nullptr, parent = nullptr;
+  DeviceHandle first = nullptr, other = nullptr, parent = nullptr;
   CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 1U, &first) == error_not_found);
   CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 7U, &first) == error_invalid_argument);
   CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 0U, &first) == success);
@@ -181,7 +181,7 @@ TEST_CASE("nvml_device: MIG instances are devices of their own") {
   CHECK(value == 4);
   CHECK(nvml("nvmlDeviceGetComputeInstanceId", other, &value) == success);
   CHECK(value == 2);
-  memory_v1 memory{};
+  MemoryV1 memory{};
   CHECK(nvml("nvmlDeviceGetMemoryInfo", first, &memory) == success);
   CHECK(memory.total == 5);
   CHECK(nvml("nvmlDeviceGetMemoryInfo", other, &memory) == error_not_supported);
@@ -191,7 +191,7 @@ TEST_CASE("nvml_device: MIG instances are devices of their own") {
 }
 
 TEST_CASE("nvml_device: every call leaves errno changed") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}]})");
   const auto gpu = nvml.gpu();
   unsigned minor = 0;
@@ -201,12 +201,12 @@ TEST_CASE("nvml_device: every call leaves errno changed") {
 }
 
 TEST_CASE("nvml_device: no handle crashes") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}]})");
   unsigned minor = 0;
   int local = 0;
   for (auto* wild : {static_cast<void*>(nullptr), static_cast<void*>(&local)})
-    CHECK(nvml("nvmlDeviceGetMinorNumber", static_cast<device_handle>(wild), &minor) ==
+    CHECK(nvml("nvmlDeviceGetMinorNumber", static_cast<DeviceHandle>(wild), &minor) ==
           error_invalid_argument);
   CHECK(nvml("nvmlDeviceGetMinorNumber", nvml.gpu(), static_cast<unsigned*>(nullptr)) ==
         error_invalid_argument);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "loaded_nvml.hpp"
 
-using fake_nvml::event_data;
-using fake_nvml::event_set_handle;
-using selftest::loaded_nvml;
+using fake_nvml::EventData;
+using fake_nvml::EventSetHandle;
+using selftest::LoadedNvml;
 
 namespace {
 
@@ -11,33 +11,33 @@ constexpr unsigned at_once = 0;
 constexpr const char* two_event_gpus = R"({"devices": [{"event_types": 8, "xids": [31, 79]},
                                                  {"event_types": 8}, {"event_types": 4}, {}]})";
 
-event_set_handle new_set(const loaded_nvml& nvml) {
-  event_set_handle set = nullptr;
+EventSetHandle new_set(const LoadedNvml& nvml) {
+  EventSetHandle set = nullptr;
   REQUIRE(nvml("nvmlEventSetCreate", &set) == fake_nvml::success);
   return set;
 }
 
-fake_nvml::status enter(const loaded_nvml& nvml, unsigned device, event_set_handle set) {
+fake_nvml::Status enter(const LoadedNvml& nvml, unsigned device, EventSetHandle set) {
   return nvml("nvmlDeviceRegisterEvents", nvml.gpu(device), fake_nvml::event_xid, set);
 }
 
-fake_nvml::status next(const loaded_nvml& nvml, event_set_handle set, event_data& to,
+fake_nvml::Status next(const LoadedNvml& nvml, EventSetHandle set, EventData& to,
                        const char* symbol = "nvmlEventSetWait_v2") {
   return nvml(symbol, set, &to, at_once);
 }
 
-void raise(const loaded_nvml& nvml, unsigned device, unsigned long long xid) {
+void raise(const LoadedNvml& nvml, unsigned device, unsigned long long xid) {
   REQUIRE(nvml.call<int(unsigned, unsigned long long)>("fake_nvml_raise")(device, xid) == 0);
 }
 
 }  // namespace
 
 TEST_CASE("nvml_events: an Xid is told once, in order, to those who registered before it came") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(two_event_gpus);
-  const event_set_handle first = new_set(nvml);
-  const event_set_handle second = new_set(nvml);
-  event_data reported{};
+  const EventSetHandle first = new_set(nvml);
+  const EventSetHandle second = new_set(nvml);
+  EventData reported{};
   raise(nvml, 0, 13);
   CHECK(enter(nvml, 0, first) == fake_nvml::success);
   CHECK(enter(nvml, 1, second) == fake_nvml::success);
@@ -57,9 +57,9 @@ TEST_CASE("nvml_events: an Xid is told once, in order, to those who registered b
 }
 
 TEST_CASE("nvml_events: a device registers what it has alone") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(two_event_gpus);
-  const event_set_handle set = new_set(nvml);
+  const EventSetHandle set = new_set(nvml);
   unsigned long long types = 0;
   CHECK(nvml("nvmlDeviceGetSupportedEventTypes", nvml.gpu(2), &types) == fake_nvml::success);
   CHECK(types == 4);
@@ -68,11 +68,11 @@ TEST_CASE("nvml_events: a device registers what it has alone") {
 }
 
 TEST_CASE("nvml_events: the first generation writes what it knew") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(two_event_gpus);
-  const event_set_handle set = new_set(nvml);
+  const EventSetHandle set = new_set(nvml);
   CHECK(enter(nvml, 0, set) == fake_nvml::success);
-  event_data reported{};
+  EventData reported{};
   reported.gpu_instance = 7;
   CHECK(next(nvml, set, reported, "nvmlEventSetWait") == fake_nvml::success);
   CHECK(reported.data == 31);
@@ -80,16 +80,16 @@ TEST_CASE("nvml_events: the first generation writes what it knew") {
 }
 
 TEST_CASE("nvml_events: a set that was freed, or is of an ended session, is none") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(two_event_gpus);
   const auto sets = nvml.call<int()>("fake_nvml_event_sets");
-  event_data reported{};
-  const event_set_handle freed = new_set(nvml);
+  EventData reported{};
+  const EventSetHandle freed = new_set(nvml);
   CHECK(sets() == 1);
   CHECK(nvml("nvmlEventSetFree", freed) == fake_nvml::success);
   CHECK(sets() == 0);
   CHECK(nvml("nvmlEventSetFree", freed) == fake_nvml::error_invalid_argument);
-  const event_set_handle ended = new_set(nvml);
+  const EventSetHandle ended = new_set(nvml);
   nvml.call<void()>("fake_nvml_driver_reload")();
   CHECK(next(nvml, ended, reported) == fake_nvml::error_uninitialized);
   REQUIRE(nvml("nvmlInit_v2") == fake_nvml::success);

@@ -7,25 +7,25 @@
 #include "loaded_nvml.hpp"
 
 using namespace fake_nvml;
-using selftest::loaded_nvml;
+using selftest::LoadedNvml;
 
 namespace {
 
 constexpr const char* compute_v3 = "nvmlDeviceGetComputeRunningProcesses_v3";
 
-status ask(const loaded_nvml& nvml, const char* symbol, unsigned& count, void* rows) {
+Status ask(const LoadedNvml& nvml, const char* symbol, unsigned& count, void* rows) {
   return nvml(symbol, nvml.gpu(), &count, rows);
 }
 
 }  // namespace
 
 TEST_CASE("nvml_processes: the sizing call writes the count and no row") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {"compute": [{"pid": 1, "used": 5}, {"pid": 2}]}}]})");
   unsigned count = 0;
   CHECK(ask(nvml, compute_v3, count, nullptr) == error_insufficient_size);
   CHECK(count == 2);
-  process_v2 rows[2] = {};
+  ProcessV2 rows[2] = {};
   count = 1;
   CHECK(ask(nvml, compute_v3, count, rows) == error_insufficient_size);
   CHECK(count == 2);
@@ -38,7 +38,7 @@ TEST_CASE("nvml_processes: the sizing call writes the count and no row") {
 }
 
 TEST_CASE("nvml_processes: an empty list is a success, a list left out of the device is not") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {}}, {}, {"processes": {"error": "NO_PERMISSION"}}]})");
   unsigned count = 0;
   CHECK(ask(nvml, compute_v3, count, nullptr) == success);
@@ -48,9 +48,9 @@ TEST_CASE("nvml_processes: an empty list is a success, a list left out of the de
 }
 
 TEST_CASE("nvml_processes: self and parent are this process and its parent") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {"graphics": [{"pid": "self"}, {"pid": "parent"}]}}]})");
-  process_v2 rows[4] = {};
+  ProcessV2 rows[4] = {};
   unsigned count = 4;
   CHECK(ask(nvml, "nvmlDeviceGetGraphicsRunningProcesses_v3", count, rows) == success);
   CHECK(count == 2);
@@ -59,35 +59,35 @@ TEST_CASE("nvml_processes: self and parent are this process and its parent") {
 }
 
 TEST_CASE("nvml_processes: a row has 16, 24 or 32 bytes under any symbol") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   const std::string device =
       R"("devices": [{"processes": {"mps": [{"pid": 7, "used": 8, "gi": 1, "ci": 2, "protected": 9},
                                             {"pid": 10, "used": 11}]}}]})";
   nvml.start("{" + device);
   unsigned count = 2;
-  process_v1 old[2] = {};
+  ProcessV1 old[2] = {};
   CHECK(ask(nvml, "nvmlDeviceGetMPSComputeRunningProcesses", count, old) == success);
   CHECK(old[1].pid == 10);
   CHECK(old[1].used == 11);
 
   REQUIRE(nvml.load(R"({"process_layout": {"v3": 32}, )" + device) == 0);
-  process_detail wide[2] = {};
+  ProcessDetail wide[2] = {};
   CHECK(ask(nvml, "nvmlDeviceGetMPSComputeRunningProcesses_v3", count, wide) == success);
   CHECK(wide[0].protected_used == 9);
   CHECK(wide[1].pid == 10);
   // What a client sees that believes in 24 bytes: the second row is made of the first one's end.
-  process_v2 believed{};
+  ProcessV2 believed{};
   std::memcpy(&believed, reinterpret_cast<const char*>(wide) + sizeof believed, sizeof believed);
   CHECK(believed.pid == 9);
   CHECK(believed.used == 10);
 }
 
 TEST_CASE("nvml_processes: the detail list") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(
       R"({"devices": [{"processes": {"graphics": [{"pid": 7, "used": 8, "protected": 9}]}}]})");
-  process_detail row{};
-  process_detail_list list{process_detail_list_version, 1, 1, &row};
+  ProcessDetail row{};
+  ProcessDetailList list{process_detail_list_version, 1, 1, &row};
   CHECK(nvml("nvmlDeviceGetRunningProcessDetailList", nvml.gpu(), &list) == success);
   CHECK(list.count == 1);
   CHECK(row.protected_used == 9);
@@ -97,13 +97,13 @@ TEST_CASE("nvml_processes: the detail list") {
 }
 
 TEST_CASE("nvml_processes: 70,000 of them") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {"compute":
       {"generate": {"count": 70000, "first_pid": 100000, "used": "1 MiB"}}}}]})");
   unsigned count = 0;
   CHECK(ask(nvml, compute_v3, count, nullptr) == error_insufficient_size);
   REQUIRE(count == 70000);
-  std::vector<process_v2> rows(count);
+  std::vector<ProcessV2> rows(count);
   CHECK(ask(nvml, compute_v3, count, rows.data()) == success);
   CHECK(rows.front().pid == 100000);
   CHECK(rows.back().pid == 169999);
@@ -111,10 +111,10 @@ TEST_CASE("nvml_processes: 70,000 of them") {
 }
 
 TEST_CASE("nvml_processes: a list that grows between the two calls") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {"compute":
       {"rows": [{"pid": 1}], "grow": {"rows": 2, "times": 2, "first_pid": 50}}}}]})");
-  std::vector<process_v2> rows(8);
+  std::vector<ProcessV2> rows(8);
   unsigned count = 0;
   CHECK(ask(nvml, compute_v3, count, nullptr) == error_insufficient_size);
   CHECK(count == 1);
@@ -128,9 +128,9 @@ TEST_CASE("nvml_processes: a list that grows between the two calls") {
 }
 
 TEST_CASE("nvml_processes: a driver that counts rows which it does not write") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {"compute": {"rows": [{"pid": 1}], "claim": 3}}}]})");
-  process_v2 rows[3] = {{9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}};
+  ProcessV2 rows[3] = {{9, 9, 9, 9}, {9, 9, 9, 9}, {9, 9, 9, 9}};
   unsigned count = 3;
   CHECK(ask(nvml, compute_v3, count, rows) == success);
   CHECK(count == 3);
@@ -140,10 +140,10 @@ TEST_CASE("nvml_processes: a driver that counts rows which it does not write") {
 }
 
 TEST_CASE("nvml_processes: a driver that is never content with the buffer") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"processes": {"compute": {"rows": [{"pid": 1}],
       "always_insufficient": true, "fill_when_insufficient": true}}}]})");
-  std::vector<process_v2> rows(100);
+  std::vector<ProcessV2> rows(100);
   unsigned count = 100;
   CHECK(ask(nvml, compute_v3, count, rows.data()) == error_insufficient_size);
   CHECK(count == 101);
@@ -151,15 +151,15 @@ TEST_CASE("nvml_processes: a driver that is never content with the buffer") {
 }
 
 TEST_CASE("nvml_processes: utilisation samples newer than the last seen one") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"process_utilization": [{"pid": 1, "time_us": 100, "sm": 250},
       {"pid": 2, "time_us": 200, "encoder": 3, "ofa": 4}]}, {"process_utilization": []}]})");
   const char* symbol = "nvmlDeviceGetProcessUtilization";
-  auto* nowhere = static_cast<process_sample*>(nullptr);
+  auto* nowhere = static_cast<ProcessSample*>(nullptr);
   unsigned count = 0;
   CHECK(nvml(symbol, nvml.gpu(), nowhere, &count, 0ULL) == error_insufficient_size);
   CHECK(count == 2);
-  process_sample rows[2] = {};
+  ProcessSample rows[2] = {};
   CHECK(nvml(symbol, nvml.gpu(), &rows[0], &count, 0ULL) == success);
   CHECK(rows[0].sm == 250);
   CHECK(nvml(symbol, nvml.gpu(), &rows[0], &count, 100ULL) == success);
@@ -167,8 +167,8 @@ TEST_CASE("nvml_processes: utilisation samples newer than the last seen one") {
   CHECK(rows[0].pid == 2);
   CHECK(nvml(symbol, nvml.gpu(), &rows[0], &count, 200ULL) == error_not_found);
   CHECK(nvml(symbol, nvml.gpu(1), &rows[0], &count, 0ULL) == error_not_found);
-  process_sample_v1 wide[2] = {};
-  process_sample_list list{process_sample_list_version, 2, 100, &wide[0]};
+  ProcessSampleV1 wide[2] = {};
+  ProcessSampleList list{process_sample_list_version, 2, 100, &wide[0]};
   CHECK(nvml("nvmlDeviceGetProcessesUtilizationInfo", nvml.gpu(), &list) == success);
   CHECK(list.count == 1);
   CHECK(wide[0].ofa == 4);

@@ -7,21 +7,21 @@
 #include "loaded_nvml.hpp"
 
 using namespace fake_nvml;
-using selftest::loaded_nvml;
-using clock_type = std::chrono::steady_clock;
+using selftest::LoadedNvml;
+using ClockType = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 namespace {
 
-status minor_of(const loaded_nvml& nvml, device_handle gpu) {
+Status minor_of(const LoadedNvml& nvml, DeviceHandle gpu) {
   unsigned minor = 0;
   return nvml("nvmlDeviceGetMinorNumber", gpu, &minor);
 }
 
-void wait_until_hanging(const loaded_nvml& nvml, int count) {
-  const auto end = clock_type::now() + 5s;
+void wait_until_hanging(const LoadedNvml& nvml, int count) {
+  const auto end = ClockType::now() + 5s;
   while (nvml.call<int()>("fake_nvml_hanging")() != count) {
-    if (clock_type::now() > end) FAIL("no call hangs");
+    if (ClockType::now() > end) FAIL("no call hangs");
     std::this_thread::sleep_for(1ms);
   }
 }
@@ -29,11 +29,11 @@ void wait_until_hanging(const loaded_nvml& nvml, int count) {
 }  // namespace
 
 TEST_CASE("nvml_rules: lost at the third call, back after two") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}, {}], "rules": [{"call": "nvmlDeviceGetMinor*", "device": 0,
       "result": "GPU_IS_LOST", "from": 3, "times": 2}]})");
   const auto first = nvml.gpu(0), second = nvml.gpu(1);
-  const status expected[] = {success, success, error_gpu_is_lost, error_gpu_is_lost, success};
+  const Status expected[] = {success, success, error_gpu_is_lost, error_gpu_is_lost, success};
   for (const auto one : expected) {
     CHECK(minor_of(nvml, first) == one);
     CHECK(minor_of(nvml, second) == success);
@@ -41,7 +41,7 @@ TEST_CASE("nvml_rules: lost at the third call, back after two") {
 }
 
 TEST_CASE("nvml_rules: the first rule with a result hides the call from later ones") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}], "rules": [
       {"call": "nvmlDeviceGetMinorNumber", "result": 10, "times": 1},
       {"call": "nvmlDeviceGetMinorNumber", "result": 999, "times": 1}]})");
@@ -52,18 +52,18 @@ TEST_CASE("nvml_rules: the first rule with a result hides the call from later on
 }
 
 TEST_CASE("nvml_rules: init can fail in every way") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   for (const int code : {9, 18, 4, 12, 27, 999}) {
     REQUIRE(nvml.load(R"({"devices": [{}], "rules": [{"call": "nvmlInit*", "result": )" +
                       std::to_string(code) + "}]}") == 0);
-    CHECK(nvml("nvmlInit_v2") == static_cast<status>(code));
-    CHECK(nvml("nvmlInitWithFlags", 0U) == static_cast<status>(code));
+    CHECK(nvml("nvmlInit_v2") == static_cast<Status>(code));
+    CHECK(nvml("nvmlInitWithFlags", 0U) == static_cast<Status>(code));
     CHECK(nvml.sessions() == 0);
   }
 }
 
 TEST_CASE("nvml_rules: no GPU and the flag that allows it") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   REQUIRE(nvml.load(R"({"without_gpus": "GPU_NOT_FOUND"})") == 0);
   CHECK(nvml("nvmlInit_v2") == error_gpu_not_found);
   CHECK(nvml("nvmlInitWithFlags", 1U) == success);
@@ -71,7 +71,7 @@ TEST_CASE("nvml_rules: no GPU and the flag that allows it") {
 }
 
 TEST_CASE("nvml_rules: a reloaded driver says uninitialized until the next init") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}], "rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED",
       "from": 3, "until_init": true}]})");
   const auto gpu = nvml.gpu();
@@ -89,20 +89,20 @@ TEST_CASE("nvml_rules: a reloaded driver says uninitialized until the next init"
 }
 
 TEST_CASE("nvml_rules: slow init") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   REQUIRE(nvml.load(R"({"devices": [{}],
       "rules": [{"call": "nvmlInit*", "delay_ms": 60, "times": 1}]})") == 0);
-  const auto start = clock_type::now();
+  const auto start = ClockType::now();
   CHECK(nvml("nvmlInit_v2") == success);
-  CHECK(clock_type::now() - start >= 60ms);
+  CHECK(ClockType::now() - start >= 60ms);
 }
 
 TEST_CASE("nvml_rules: a call hangs until it is released") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}, {}],
       "rules": [{"call": "nvmlDeviceGetMinorNumber", "device": 0, "hang": true}]})");
   const auto first = nvml.gpu(0), second = nvml.gpu(1);
-  status late = error_unknown;
+  Status late = error_unknown;
   std::thread stuck([&] { late = minor_of(nvml, first); });
   wait_until_hanging(nvml, 1);
   CHECK(nvml.call<int()>("fake_nvml_inside")() == 1);
@@ -114,13 +114,13 @@ TEST_CASE("nvml_rules: a call hangs until it is released") {
 }
 
 TEST_CASE("nvml_rules: a call hangs until a file appears, and holds up the others") {
-  const loaded_nvml nvml;
-  const hmn_fake::tree tree;
+  const LoadedNvml nvml;
+  const hmn_fake::Tree tree;
   nvml.start(R"({"devices": [{}, {}], "rules": [{"call": "nvmlDeviceGetMinorNumber", "device": 0,
       "result": 15, "holds_lock": true, "hang": {"until_file": ")" +
              tree.path("go") + R"("}}]})");
   const auto first = nvml.gpu(0), second = nvml.gpu(1);
-  status late = error_unknown;
+  Status late = error_unknown;
   std::atomic<bool> other_done{false};
   std::thread stuck([&] { late = minor_of(nvml, first); });
   wait_until_hanging(nvml, 1);
@@ -137,11 +137,11 @@ TEST_CASE("nvml_rules: a call hangs until a file appears, and holds up the other
 }
 
 TEST_CASE("nvml_rules: MIG instances follow their GPU's rules unless one is singled out") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"mig": {"instances": [{"uuid": "MIG-a"}, {"uuid": "MIG-b"}]}}],
       "rules": [{"call": "nvmlDeviceGetUUID", "device": 0, "mig": 1, "result": 15},
                 {"call": "nvmlDeviceGetIndex", "device": 0, "result": 15}]})");
-  device_handle a = nullptr, b = nullptr;
+  DeviceHandle a = nullptr, b = nullptr;
   REQUIRE(nvml("nvmlDeviceGetMigDeviceHandleByIndex", nvml.gpu(), 0U, &a) == success);
   REQUIRE(nvml("nvmlDeviceGetMigDeviceHandleByIndex", nvml.gpu(), 1U, &b) == success);
   char uuid[96];

@@ -9,20 +9,20 @@
 #include "loaded_nvml.hpp"
 
 using namespace fake_nvml;
-using selftest::loaded_nvml;
+using selftest::LoadedNvml;
 
 namespace {
 
-class environment {
+class Environment {
  public:
-  explicit environment(const std::string& path) { setenv(name, path.c_str(), 1); }
-  ~environment() { unsetenv(name); }
+  explicit Environment(const std::string& path) { setenv(name, path.c_str(), 1); }
+  ~Environment() { unsetenv(name); }
 
  private:
   static constexpr const char* name = "FAKE_NVML_SCENARIO";
 };
 
-unsigned count_of(const loaded_nvml& nvml) {
+unsigned count_of(const LoadedNvml& nvml) {
   unsigned count = 0;
   REQUIRE(nvml("nvmlDeviceGetCount_v2", &count) == success);
   return count;
@@ -38,16 +38,16 @@ std::string text_of_file(const std::string& path) {
 }  // namespace
 
 TEST_CASE("nvml_scenario: without one there is no driver") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   CHECK(nvml("nvmlInit_v2") == error_driver_not_loaded);
   CHECK(nvml("nvmlInitWithFlags", 1U) == error_driver_not_loaded);
 }
 
 TEST_CASE("nvml_scenario: a file named by the environment is read again at the next init") {
-  const loaded_nvml nvml;
-  const hmn_fake::tree tree;
+  const LoadedNvml nvml;
+  const hmn_fake::Tree tree;
   tree.write("nvml.json", R"({"devices": [{}]})");
-  const environment here(tree.path("nvml.json"));
+  const Environment here(tree.path("nvml.json"));
   REQUIRE(nvml("nvmlInit_v2") == success);
   CHECK(count_of(nvml) == 1);
   tree.write("nvml.json", R"({"devices": [{}, {}, {}]})");
@@ -58,10 +58,10 @@ TEST_CASE("nvml_scenario: a file named by the environment is read again at the n
 }
 
 TEST_CASE("nvml_scenario: reread at each call, and an epoch that ends the session") {
-  const loaded_nvml nvml;
-  const hmn_fake::tree tree;
+  const LoadedNvml nvml;
+  const hmn_fake::Tree tree;
   tree.write("nvml.json", R"({"reread": "call", "devices": [{}]})");
-  const environment here(tree.path("nvml.json"));
+  const Environment here(tree.path("nvml.json"));
   REQUIRE(nvml("nvmlInit_v2") == success);
   CHECK(count_of(nvml) == 1);
   tree.write("nvml.json", R"({"reread": "call", "devices": [{}, {}]})");
@@ -74,7 +74,7 @@ TEST_CASE("nvml_scenario: reread at each call, and an epoch that ends the sessio
 }
 
 TEST_CASE("nvml_scenario: a handle follows its uuid when cards come and go") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"uuid": "GPU-a", "minor": 10}, {"uuid": "GPU-b", "minor": 11}]})");
   const auto a = nvml.gpu(0), b = nvml.gpu(1);
   REQUIRE(nvml.load(R"({"devices": [{"uuid": "GPU-b", "minor": 21}]})") == 0);
@@ -88,7 +88,7 @@ TEST_CASE("nvml_scenario: a handle follows its uuid when cards come and go") {
 }
 
 TEST_CASE("nvml_scenario: a mistake in it is told and not passed over") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   for (const char* wrong :
        {R"({"devicez": []})", R"({"devices": [{"memry": {}}]})", R"({"devices": [)",
         R"({"devices": [{"memory": {"total": "8 GB"}}]})",
@@ -103,8 +103,8 @@ TEST_CASE("nvml_scenario: a mistake in it is told and not passed over") {
 }
 
 TEST_CASE("nvml_scenario: calls are counted, by symbol and device, and logged") {
-  const loaded_nvml nvml;
-  const hmn_fake::tree tree;
+  const LoadedNvml nvml;
+  const hmn_fake::Tree tree;
   nvml.start(R"({"devices": [{}, {}], "log": ")" + tree.path("calls.log") + R"("})");
   unsigned minor = 0;
   nvml("nvmlDeviceGetMinorNumber", nvml.gpu(1), &minor);
@@ -126,16 +126,16 @@ TEST_CASE("nvml_scenario: calls are counted, by symbol and device, and logged") 
 }
 
 TEST_CASE("nvml_scenario: a call in the steady state allocates nothing") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"memory": {"total": 3}, "processes": {"compute": [{"pid": 1}]}}]})");
   const auto gpu = nvml.gpu();
-  const auto read = nvml.call<status(device_handle, memory_v1*)>("nvmlDeviceGetMemoryInfo");
-  const auto list = nvml.call<status(device_handle, unsigned*, process_v2*)>(
+  const auto read = nvml.call<Status(DeviceHandle, MemoryV1*)>("nvmlDeviceGetMemoryInfo");
+  const auto list = nvml.call<Status(DeviceHandle, unsigned*, ProcessV2*)>(
       "nvmlDeviceGetComputeRunningProcesses_v3");
-  memory_v1 memory{};
-  process_v2 row{};
+  MemoryV1 memory{};
+  ProcessV2 row{};
   const auto before = mallinfo2();
-  status worst = success;
+  Status worst = success;
   for (int i = 0; i < 1000; ++i) {
     unsigned count = 1;
     if (const auto got = read(gpu, &memory); got != success) worst = got;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "loaded_nvml.hpp"
 
-using selftest::loaded_nvml;
+using selftest::LoadedNvml;
 
 namespace {
 
@@ -11,7 +11,7 @@ constexpr const char* every_symbol[] = {
 #undef FAKE_NVML_CALL
 };
 
-unsigned symbols_in(const loaded_nvml& nvml) {
+unsigned symbols_in(const LoadedNvml& nvml) {
   unsigned count = 0;
   for (const char* one : every_symbol) count += nvml.has(one);
   return count;
@@ -20,7 +20,7 @@ unsigned symbols_in(const loaded_nvml& nvml) {
 }  // namespace
 
 TEST_CASE("nvml_symbols: the full fake has them all") {
-  const loaded_nvml nvml;
+  const LoadedNvml nvml;
   CHECK(symbols_in(nvml) == std::size(every_symbol));
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("nvml_symbols: a removed one is not found by dlsym and the others are"
   };
   for (const auto& one : cases) {
     CAPTURE(one.variant);
-    const loaded_nvml nvml(one.variant);
+    const LoadedNvml nvml(one.variant);
     CHECK_FALSE(nvml.has(one.absent));
     CHECK(nvml.has(one.present));
     CHECK(symbols_in(nvml) == std::size(every_symbol) - one.removed);
@@ -49,7 +49,7 @@ TEST_CASE("nvml_symbols: a removed one is not found by dlsym and the others are"
 }
 
 TEST_CASE("nvml_symbols: init_only can enumerate and nothing more") {
-  const loaded_nvml nvml("nvml-init_only");
+  const LoadedNvml nvml("nvml-init_only");
   CHECK(symbols_in(nvml) == 8);
   nvml.start(R"({"devices": [{"name": "Old GPU"}]})");
   char name[64];
@@ -58,7 +58,7 @@ TEST_CASE("nvml_symbols: init_only can enumerate and nothing more") {
 }
 
 TEST_CASE("nvml_symbols: variants in one process have nothing in common") {
-  const loaded_nvml one, other("nvml-no_v2_memory");
+  const LoadedNvml one, other("nvml-no_v2_memory");
   one.start(R"({"devices": [{}]})");
   CHECK(one.sessions() == 1);
   CHECK(other.sessions() == 0);

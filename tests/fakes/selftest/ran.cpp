@@ -12,7 +12,7 @@
 namespace selftest {
 namespace {
 
-using clock_type = std::chrono::steady_clock;
+using ClockType = std::chrono::steady_clock;
 
 pid_t spawn(const std::string& program, const std::vector<std::string>& arguments, int out,
             int err) {
@@ -37,22 +37,22 @@ bool take(int fd, std::string& to, bool keep) {
 
 }  // namespace
 
-ran run(const std::string& program, const std::vector<std::string>& arguments,
+Ran run(const std::string& program, const std::vector<std::string>& arguments,
         std::chrono::milliseconds limit, bool keep) {
-  ran result;
+  Ran result;
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) std::abort();
   const pid_t child = spawn(program, arguments, out[1], err[1]);
   close(out[1]);
   close(err[1]);
-  const auto end = clock_type::now() + limit;
+  const auto end = ClockType::now() + limit;
   pollfd open[2] = {{out[0], POLLIN, 0}, {err[0], POLLIN, 0}};
-  while ((open[0].fd >= 0 || open[1].fd >= 0) && clock_type::now() < end) {
+  while ((open[0].fd >= 0 || open[1].fd >= 0) && ClockType::now() < end) {
     if (poll(open, 2, 10) <= 0) continue;
     if (open[0].revents && !take(out[0], result.out, keep)) open[0].fd = -1;
     if (open[1].revents && !take(err[0], result.err, keep)) open[1].fd = -1;
   }
-  if (clock_type::now() >= end) kill(child, SIGKILL);
+  if (ClockType::now() >= end) kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);

@@ -30,9 +30,9 @@ std::optional<HRESULT> lie_of(const char* call) {
 }
 
 template <class Interface>
-class counted : public Interface {
+class Counted : public Interface {
  public:
-  virtual ~counted() = default;
+  virtual ~Counted() = default;
   ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
   ULONG STDMETHODCALLTYPE Release() override {
     const ULONG left = --references_;
@@ -52,9 +52,9 @@ class counted : public Interface {
   std::atomic<ULONG> references_{1};
 };
 
-class adapter final : public counted<IDXGIAdapter3> {
+class Adapter final : public Counted<IDXGIAdapter3> {
  public:
-  explicit adapter(fake::cells row) : row_(std::move(row)) { row_.resize(13); }
+  explicit Adapter(fake::Cells row) : row_(std::move(row)) { row_.resize(13); }
 
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID id, void** out) override {
     if (const auto says = lie_of("QueryInterface")) return *says;
@@ -122,12 +122,12 @@ class adapter final : public counted<IDXGIAdapter3> {
  private:
   bool has(const char* trouble) const { return row_[12] == trouble; }
 
-  fake::cells row_;
+  fake::Cells row_;
 };
 
-class factory final : public counted<IDXGIFactory1> {
+class Factory final : public Counted<IDXGIFactory1> {
  public:
-  factory() : rows_(fake::rows_of("HMN_FAKE_DXGI")) {}
+  Factory() : rows_(fake::rows_of("HMN_FAKE_DXGI")) {}
 
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID, void** out) override {
     *out = nullptr;
@@ -148,7 +148,7 @@ class factory final : public counted<IDXGIFactory1> {
     *out = nullptr;
     const bool is_endless = fake::lies("EnumAdapters1", "endless");
     if (number >= rows_.size() && !is_endless) return not_found;
-    *out = new adapter(rows_[is_endless ? 0 : number]);
+    *out = new Adapter(rows_[is_endless ? 0 : number]);
     return S_OK;
   }
   BOOL STDMETHODCALLTYPE IsCurrent() override {
@@ -157,7 +157,7 @@ class factory final : public counted<IDXGIFactory1> {
   }
 
  private:
-  std::vector<fake::cells> rows_;
+  std::vector<fake::Cells> rows_;
 };
 
 }  // namespace
@@ -169,6 +169,6 @@ extern "C" __declspec(dllexport) HRESULT WINAPI CreateDXGIFactory1(REFIID id, vo
   const auto refused = static_cast<HRESULT>(fake::setting("HMN_FAKE_DXGI_FACTORY"));
   if (refused != 0) return refused;
   if (!IsEqualGUID(id, __uuidof(IDXGIFactory1))) return E_NOINTERFACE;
-  *out = new factory;
+  *out = new Factory;
   return S_OK;
 }

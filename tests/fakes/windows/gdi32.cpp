@@ -15,27 +15,27 @@ namespace {
 constexpr LONG success = 0;
 constexpr LONG invalid_parameter = static_cast<LONG>(0xC000000D);
 
-std::vector<fake::cells> adapters() {
-  std::vector<fake::cells> all = fake::rows_of("HMN_FAKE_GDI32");
-  for (fake::cells& row : all) row.resize(8);
+std::vector<fake::Cells> adapters() {
+  std::vector<fake::Cells> all = fake::rows_of("HMN_FAKE_GDI32");
+  for (fake::Cells& row : all) row.resize(8);
   return all;
 }
 
 // d3dkmthk.h, which the toolchain has not.
-struct open_from_luid {
+struct OpenFromLuid {
   LUID luid;
   UINT adapter;
 };
-struct close_adapter {
+struct CloseAdapter {
   UINT adapter;
 };
-struct query_info {
+struct QueryInfo {
   UINT adapter;
   int type;
   void* data;
   UINT size;
 };
-struct query_memory {
+struct QueryMemory {
   HANDLE process;
   UINT adapter;
   int segment;
@@ -46,11 +46,11 @@ constexpr int adapter_address = 6;
 constexpr int adapter_type = 15;
 
 // A handle is the number of a row, from 1 on.
-const fake::cells* opened(const std::vector<fake::cells>& all, UINT adapter) {
+const fake::Cells* opened(const std::vector<fake::Cells>& all, UINT adapter) {
   return adapter >= 1 && adapter <= all.size() ? &all[adapter - 1] : nullptr;
 }
 
-LONG answer_query(const query_info& of, const UINT* values, UINT bytes) {
+LONG answer_query(const QueryInfo& of, const UINT* values, UINT bytes) {
   if (of.size != bytes) return invalid_parameter;
   CopyMemory(of.data, values, bytes);
   return success;
@@ -60,7 +60,7 @@ LONG answer_query(const query_info& of, const UINT* values, UINT bytes) {
 
 #define D3DKMT extern "C" __declspec(dllexport) LONG APIENTRY
 
-D3DKMT D3DKMTOpenAdapterFromLuid(open_from_luid* of) {
+D3DKMT D3DKMTOpenAdapterFromLuid(OpenFromLuid* of) {
   if (const auto refused = fake::refusal("D3DKMTOpenAdapterFromLuid"))
     return static_cast<LONG>(refused);
   const auto all = adapters();
@@ -74,15 +74,15 @@ D3DKMT D3DKMTOpenAdapterFromLuid(open_from_luid* of) {
   return invalid_parameter;
 }
 
-D3DKMT D3DKMTCloseAdapter(const close_adapter* of) {
+D3DKMT D3DKMTCloseAdapter(const CloseAdapter* of) {
   return opened(adapters(), of->adapter) != nullptr ? success : invalid_parameter;
 }
 
-D3DKMT D3DKMTQueryAdapterInfo(const query_info* of) {
+D3DKMT D3DKMTQueryAdapterInfo(const QueryInfo* of) {
   if (const auto refused = fake::refusal("D3DKMTQueryAdapterInfo"))
     return static_cast<LONG>(refused);
   const auto all = adapters();
-  const fake::cells* const row = opened(all, of->adapter);
+  const fake::Cells* const row = opened(all, of->adapter);
   if (row == nullptr) return invalid_parameter;
   if ((*row)[7] == "untouched") return success;
   UINT values[3];
@@ -93,11 +93,11 @@ D3DKMT D3DKMTQueryAdapterInfo(const query_info* of) {
   return invalid_parameter;
 }
 
-D3DKMT D3DKMTQueryVideoMemoryInfo(query_memory* of) {
+D3DKMT D3DKMTQueryVideoMemoryInfo(QueryMemory* of) {
   if (const auto refused = fake::refusal("D3DKMTQueryVideoMemoryInfo"))
     return static_cast<LONG>(refused);
   const auto all = adapters();
-  const fake::cells* const row = opened(all, of->adapter);
+  const fake::Cells* const row = opened(all, of->adapter);
   const DWORD pid = of->process != nullptr ? GetProcessId(of->process) : 0;
   if (row == nullptr || pid == 0 || pid == GetCurrentProcessId()) return invalid_parameter;
   if ((*row)[7] == "untouched") return success;

@@ -13,12 +13,12 @@
 
 namespace {
 
-struct cell {
+struct Cell {
   const char* field;
   const char* title;
   const char* value;
 };
-constexpr cell known[] = {
+constexpr Cell known[] = {
     {"index", "index", "0"},
     {"name", "name", "NVIDIA GeForce RTX 4070"},
     {"uuid", "uuid", "GPU-00000000-1111-2222-3333-444444444444"},
@@ -29,8 +29,8 @@ constexpr cell known[] = {
     {"driver_version", "driver_version", "536.23"},
 };
 
-const cell* find(const std::string& field) {
-  for (const cell& c : known) {
+const Cell* find(const std::string& field) {
+  for (const Cell& c : known) {
     if (field == c.field) return &c;
   }
   return nullptr;
@@ -42,7 +42,7 @@ void print_table(std::string fields) {
     const auto comma = fields.find(',');
     const std::string field = fields.substr(0, comma);
     fields = comma == fields.npos ? "" : fields.substr(comma + 1);
-    const cell* const c = find(field);
+    const Cell* const c = find(field);
     titles += (titles.empty() ? "" : ", ") + (c != nullptr ? std::string(c->title) : field);
     values += (values.empty() ? "" : ", ") + std::string(c != nullptr ? c->value : "[N/A]");
   }

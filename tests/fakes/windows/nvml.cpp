@@ -16,15 +16,15 @@ constexpr int not_supported = 3;
 constexpr unsigned long long gib = 1ULL << 30;
 constexpr unsigned long long not_available = ~0ULL;
 
-struct pci_info {
+struct PciInfo {
   char legacy[16];
   unsigned domain, bus, device, ids, subsystem;
   char bus_id[32];
 };
-struct memory_v1 {
+struct MemoryV1 {
   unsigned long long total, free, used;
 };
-struct process {
+struct Process {
   unsigned pid;
   unsigned long long used;
   unsigned gpu_instance, compute_instance;
@@ -73,7 +73,7 @@ NVML nvmlDeviceGetName(void*, char* out, unsigned capacity) {
 NVML nvmlDeviceGetUUID(void*, char* out, unsigned capacity) {
   return write(out, capacity, "GPU-00000000-1111-2222-3333-444444444444");
 }
-NVML nvmlDeviceGetPciInfo_v3(void*, pci_info* out) {
+NVML nvmlDeviceGetPciInfo_v3(void*, PciInfo* out) {
   std::memset(out, 0, sizeof *out);
   out->bus = 1;
   out->ids = 0x278610de;
@@ -82,7 +82,7 @@ NVML nvmlDeviceGetPciInfo_v3(void*, pci_info* out) {
   std::strcpy(out->bus_id, "00000000:01:00.0");
   return success;
 }
-NVML nvmlDeviceGetMemoryInfo(void*, memory_v1* out) {
+NVML nvmlDeviceGetMemoryInfo(void*, MemoryV1* out) {
   pass(__func__);
   *out = {12 * gib, 11 * gib, gib};
   return success;
@@ -96,14 +96,14 @@ NVML nvmlDeviceGetDriverModel(void*, unsigned* current, unsigned* pending) {
   *current = *pending = is_tcc() ? 1 : 0;
   return success;
 }
-NVML nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, process* out) {
+NVML nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, Process* out) {
   const unsigned capacity = *count;
   *count = 1;
   if (capacity < 1) return 7;
   out[0] = {4321, is_tcc() ? gib / 2 : not_available, ~0U, ~0U};
   return success;
 }
-NVML nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned*, process*) {
+NVML nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned*, Process*) {
   return not_supported;
 }
 

@@ -24,21 +24,21 @@ constexpr PDH_STATUS no_object = static_cast<PDH_STATUS>(0xC0000BB8);
 constexpr PDH_STATUS invalid_handle = static_cast<PDH_STATUS>(0xC0000BBC);
 constexpr PDH_STATUS no_history = static_cast<PDH_STATUS>(0xC0000BC6);
 
-struct query {
-  std::vector<fake::cells> rows;
+struct Query {
+  std::vector<fake::Cells> rows;
   unsigned collected = 0;
   unsigned long reset = fake::setting("HMN_FAKE_PDH_RESET");
 };
 
-struct counter {
-  query* of;
+struct Counter {
+  Query* of;
   std::string object, name;
   unsigned long growths = fake::setting("HMN_FAKE_PDH_GROWS");
 };
 
 constexpr const char* rows_call = "PdhGetFormattedCounterArrayW";
 
-std::vector<std::unique_ptr<counter>> counters;
+std::vector<std::unique_ptr<Counter>> counters;
 
 // What the call returns without writing anything.
 std::optional<PDH_STATUS> lie_of(const char* call) {
@@ -47,9 +47,9 @@ std::optional<PDH_STATUS> lie_of(const char* call) {
   return refused != 0 ? std::optional(static_cast<PDH_STATUS>(refused)) : std::nullopt;
 }
 
-std::vector<const fake::cells*> rows_of(const counter& c) {
-  std::vector<const fake::cells*> all;
-  for (const fake::cells& row : c.of->rows) {
+std::vector<const fake::Cells*> rows_of(const Counter& c) {
+  std::vector<const fake::Cells*> all;
+  for (const fake::Cells& row : c.of->rows) {
     if (row.size() >= 4 && row[0] == c.object && row[1] == c.name) all.push_back(&row);
   }
   return all;
@@ -61,7 +61,7 @@ extern "C" {
 
 __declspec(dllexport) PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR, DWORD_PTR, PDH_HQUERY* out) {
   if (const auto says = lie_of("PdhOpenQueryW")) return *says;
-  *out = new query{fake::rows_of("HMN_FAKE_PDH")};
+  *out = new Query{fake::rows_of("HMN_FAKE_PDH")};
   return ERROR_SUCCESS;
 }
 
@@ -72,8 +72,8 @@ __declspec(dllexport) PDH_STATUS WINAPI
   const std::string text(wide.begin(), wide.end());
   const auto star = text.find("(*)\\");
   if (text.empty() || text[0] != '\\' || star == text.npos) return no_object;
-  auto c = std::make_unique<counter>();
-  c->of = static_cast<query*>(of);
+  auto c = std::make_unique<Counter>();
+  c->of = static_cast<Query*>(of);
   c->object = text.substr(1, star - 1);
   c->name = text.substr(star + 4);
   if (rows_of(*c).empty()) return no_object;
@@ -84,7 +84,7 @@ __declspec(dllexport) PDH_STATUS WINAPI
 
 __declspec(dllexport) PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY of) {
   if (const auto says = lie_of("PdhCollectQueryData")) return *says;
-  query& q = *static_cast<query*>(of);
+  Query& q = *static_cast<Query*>(of);
   const bool is_of_before = q.reset != fake::setting("HMN_FAKE_PDH_RESET");
   if (is_of_before && fake::setting("HMN_FAKE_PDH_REFUSES") != 0) return invalid_handle;
   if (!is_of_before) q.rows = fake::rows_of("HMN_FAKE_PDH");
@@ -96,7 +96,7 @@ __declspec(dllexport) PDH_STATUS WINAPI
     PdhGetFormattedCounterArrayW(PDH_HCOUNTER of, DWORD format, LPDWORD size, LPDWORD count,
                                  PPDH_FMT_COUNTERVALUE_ITEM_W out) {
   if (const auto says = lie_of(rows_call)) return *says;
-  counter& c = *static_cast<counter*>(of);
+  Counter& c = *static_cast<Counter*>(of);
   // A load is a difference.
   if ((format & PDH_FMT_DOUBLE) != 0 && c.of->collected < 2) return no_history;
   auto all = rows_of(c);
@@ -144,7 +144,7 @@ __declspec(dllexport) PDH_STATUS WINAPI
 
 __declspec(dllexport) PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY of) {
   std::erase_if(counters, [of](const auto& c) { return c->of == of; });
-  delete static_cast<query*>(of);
+  delete static_cast<Query*>(of);
   return ERROR_SUCCESS;
 }
 

@@ -11,15 +11,15 @@
 
 namespace fake {
 
-using cells = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
-inline std::vector<cells> rows_of(const char* variable) {
-  std::vector<cells> all;
+inline std::vector<Cells> rows_of(const char* variable) {
+  std::vector<Cells> all;
   const char* const path = std::getenv(variable);
   std::ifstream file(path != nullptr ? path : "");
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    cells row{""};
+    Cells row{""};
     for (const char c : line) {
       if (c == ';') {
         row.emplace_back();
@@ -33,7 +33,7 @@ inline std::vector<cells> rows_of(const char* variable) {
 }
 
 // Numbers of base 10, or of 16 with "0x".
-inline unsigned long long number(const cells& row, std::size_t at) {
+inline unsigned long long number(const Cells& row, std::size_t at) {
   return at < row.size() ? std::strtoull(row[at].c_str(), nullptr, 0) : 0;
 }
 

@@ -7,8 +7,8 @@
 #include <cstring>
 
 using hmn::api::read_sized;
-using hmn::api::sized_field;
-using hmn::api::sized_out;
+using hmn::api::SizedField;
+using hmn::api::SizedOut;
 
 namespace {
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t of_label = 1u << 2;
 constexpr std::uint64_t of_last = std::uint64_t{1} << 63;
 
 // A result of its third version: `later` came with the second, the others with the third.
-struct grown {
+struct Grown {
   std::uint32_t struct_size;
   std::uint32_t notes;
   std::uint64_t present;
@@ -27,29 +27,30 @@ struct grown {
   char label[16];
   std::uint64_t last;
 };
-constexpr std::uint32_t v1 = offsetof(grown, later);
-constexpr std::uint32_t v2 = offsetof(grown, label);
+constexpr std::uint32_t v1 = offsetof(Grown, later);
+constexpr std::uint32_t v2 = offsetof(Grown, label);
 
-constexpr std::array<sized_field, 4> fields{{
-    {offsetof(grown, first), offsetof(grown, later), of_first},
-    {offsetof(grown, later), offsetof(grown, label), of_later},
-    {offsetof(grown, label), offsetof(grown, last), of_label},
-    {offsetof(grown, last), sizeof(grown), of_last},
+constexpr std::array<SizedField, 4> fields{{
+    {offsetof(Grown, first), offsetof(Grown, later), of_first},
+    {offsetof(Grown, later), offsetof(Grown, label), of_later},
+    {offsetof(Grown, label), offsetof(Grown, last), of_label},
+    {offsetof(Grown, last), sizeof(Grown), of_last},
 }};
 
-constexpr grown everything{0, 0, of_first | of_later | of_label | of_last, 11, 22, "a long label", 33};
+constexpr Grown everything{0, 0, of_first | of_later | of_label | of_last, 11, 22, "a long label",
+                           33};
 
 // Caller's memory: a struct of some size, and bytes past it that are not the library's to write.
-struct caller {
+struct Caller {
   std::array<unsigned char, 64> bytes;
 
-  explicit caller(std::uint32_t size) {
+  explicit Caller(std::uint32_t size) {
     bytes.fill(0xAA);
     std::memcpy(bytes.data(), &size, sizeof size);
   }
-  [[nodiscard]] sized_out out() { return {bytes.data(), v1, sizeof(grown), fields}; }
-  [[nodiscard]] grown read() const {
-    grown whole{};
+  [[nodiscard]] SizedOut out() { return {bytes.data(), v1, sizeof(Grown), fields}; }
+  [[nodiscard]] Grown read() const {
+    Grown whole{};
     std::memcpy(&whole, bytes.data(), sizeof whole);
     return whole;
   }
@@ -64,15 +65,15 @@ struct caller {
 }  // namespace
 
 TEST_CASE("a caller of the newest version gets every field") {
-  caller c(sizeof(grown));
+  Caller c(sizeof(Grown));
   c.out().write(&everything);
   CHECK(c.read().present == everything.present);
   CHECK(c.read().last == 33);
-  CHECK(c.is_untouched_from(sizeof(grown)));
+  CHECK(c.is_untouched_from(sizeof(Grown)));
 }
 
 TEST_CASE("a caller of the first version gets no bit of a field that came later") {
-  caller c(v1);
+  Caller c(v1);
   c.out().write(&everything);
   CHECK(c.read().present == of_first);
   CHECK(c.read().first == 11);
@@ -80,7 +81,7 @@ TEST_CASE("a caller of the first version gets no bit of a field that came later"
 }
 
 TEST_CASE("a caller of a version in the middle gets the fields that it knows") {
-  caller c(v2);
+  Caller c(v2);
   c.out().write(&everything);
   CHECK(c.read().present == (of_first | of_later));
   CHECK(c.read().later == 22);
@@ -88,7 +89,7 @@ TEST_CASE("a caller of a version in the middle gets the fields that it knows") {
 }
 
 TEST_CASE("a field that does not fit completely is absent and zero") {
-  caller c(v2 + 8);
+  Caller c(v2 + 8);
   c.out().write(&everything);
   CHECK(c.read().present == (of_first | of_later));
   CHECK(c.read().later == 22);
@@ -97,23 +98,23 @@ TEST_CASE("a field that does not fit completely is absent and zero") {
 }
 
 TEST_CASE("bytes of a version that is not known here are zero") {
-  caller c(sizeof(grown) + 8);
+  Caller c(sizeof(Grown) + 8);
   c.out().write(&everything);
   CHECK(c.read().last == 33);
-  CHECK(c.bytes[sizeof(grown)] == 0);
-  CHECK(c.is_untouched_from(sizeof(grown) + 8));
+  CHECK(c.bytes[sizeof(Grown)] == 0);
+  CHECK(c.is_untouched_from(sizeof(Grown) + 8));
 }
 
 TEST_CASE("an input of a later version is refused when it asks for more than is known") {
-  struct longer {
-    grown known;
+  struct Longer {
+    Grown known;
     std::uint64_t unknown;
-  } input{{sizeof(longer), 0, 0, 1, 2, {}, 3}, 0};
-  grown full{};
+  } input{{sizeof(Longer), 0, 0, 1, 2, {}, 3}, 0};
+  Grown full{};
   REQUIRE(read_sized(&input, v1, &full, sizeof full));
   CHECK(full.last == 3);
   input.unknown = 1;
   const auto refused = read_sized(&input, v1, &full, sizeof full);
   REQUIRE(!refused);
-  CHECK(refused.why().code == hmn::status::unknown_flag);
+  CHECK(refused.why().code == hmn::Status::unknown_flag);
 }

@@ -8,12 +8,12 @@
 #include "model/character.hpp"
 #include "model/device.hpp"
 
-using hmn::device_key;
+using hmn::DeviceKey;
 using hmn::parse_device_key;
-using hmn::pci_address;
+using hmn::PciAddress;
 
 TEST_CASE("a PCI address without a domain is of domain 0") {
-  const pci_address first{0, 1, 0, 0};
+  const PciAddress first{0, 1, 0, 0};
   for (const char* s : {"0000:01:00.0", "00000000:01:00.0", "01:00.0", "1:0.0", "0:1:0.0"}) {
     CAPTURE(s);
     CHECK(parse_device_key(std::string("pci:") + s)->pci == first);
@@ -27,7 +27,7 @@ TEST_CASE("a PCI address without a domain is of domain 0") {
 
 TEST_CASE("a key names its kind and its value") {
   CHECK(parse_device_key("uuid:GPU-1")->uuid == "GPU-1");
-  CHECK(parse_device_key("pci:01:00.0")->pci == pci_address{0, 1, 0, 0});
+  CHECK(parse_device_key("pci:01:00.0")->pci == PciAddress{0, 1, 0, 0});
   CHECK(parse_device_key("render:128")->number == 128);
   CHECK(parse_device_key("driver:nvidia:3")->number == 3);
   CHECK(parse_device_key("driver:amd:3")->vendor == hmn::vendor::amd);
@@ -43,7 +43,7 @@ TEST_CASE("a key that cannot be one is refused with its text and what was expect
     CAPTURE(s);
     const auto key = parse_device_key(s);
     REQUIRE(!key);
-    CHECK(key.why().code == hmn::status::argument);
+    CHECK(key.why().code == hmn::Status::argument);
     CHECK(key.why().message.view().find('"' + std::string(s) + '"') != std::string::npos);
     CHECK(key.why().message.view().find("expected") != std::string::npos);
   }

@@ -7,8 +7,8 @@
 
 #include "sample.hpp"
 
-using hmn::device_format;
-using hmn::snapshot;
+using hmn::DeviceFormat;
+using hmn::Snapshot;
 using sample::gib;
 using sample::mib;
 
@@ -20,15 +20,15 @@ std::string bytes(std::uint64_t n) {
   return out;
 }
 
-std::string rounded(double value, int decimals = 0, hmn::sign s = hmn::sign::always) {
+std::string rounded(double value, int decimals = 0, hmn::Sign s = hmn::Sign::always) {
   std::string out;
   hmn::append_rounded(out, value, decimals, s);
   return out;
 }
 
-snapshot with_device(std::uint32_t index, std::string_view name, std::uint64_t total_mib,
+Snapshot with_device(std::uint32_t index, std::string_view name, std::uint64_t total_mib,
                      std::uint64_t free_mib) {
-  snapshot s;
+  Snapshot s;
   s.devices.push_back(sample::device(index, name));
   s.pools.push_back(
       sample::main_pool(index, total_mib * mib, (total_mib - free_mib) * mib, free_mib * mib));
@@ -36,18 +36,18 @@ snapshot with_device(std::uint32_t index, std::string_view name, std::uint64_t t
 }
 
 // The predecessor's lines, of the device at a position.
-std::string line(const snapshot& s, device_format what, std::size_t i = 0,
+std::string line(const Snapshot& s, DeviceFormat what, std::size_t i = 0,
                  std::string_view unit = "MB") {
   std::string out;
   const std::uint32_t index = s.devices.at(i).identity->index;
-  const hmn::result<void> ok = hmn::append_device(out, s, index, what, unit);
+  const hmn::Result<void> ok = hmn::append_device(out, s, index, what, unit);
   REQUIRE(ok);
   return out;
 }
 
-hmn::status format_refusal(const snapshot& s, device_format what, std::uint32_t index = 0) {
+hmn::Status format_refusal(const Snapshot& s, DeviceFormat what, std::uint32_t index = 0) {
   std::string out;
-  const hmn::result<void> ok = hmn::append_device(out, s, index, what, "MiB");
+  const hmn::Result<void> ok = hmn::append_device(out, s, index, what, "MiB");
   REQUIRE(!ok);
   CHECK(out.empty());
   CHECK(!ok.why().message.view().empty());
@@ -83,68 +83,68 @@ TEST_CASE("rounding is half to even on the exact value") {
   CHECK(rounded(-0.0) == "-0");
   CHECK(rounded(-0.4) == "-0");
   CHECK(rounded(0.50000001) == "+1");
-  CHECK(rounded(100, 0, hmn::sign::minus_only) == "100");
+  CHECK(rounded(100, 0, hmn::Sign::minus_only) == "100");
   CHECK(rounded(0.25, 1) == "+0.2");
   CHECK(rounded(0.05, 1) == "+0.1");  // the double is a little above
   CHECK(rounded(1e300).size() == 302);
 }
 
 TEST_CASE("a device's free memory is one line") {
-  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 13284), device_format::free) ==
+  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 13284), DeviceFormat::free) ==
         "  GPU 0: free 13284 MB / 16384 MB [NVIDIA Test GPU]\n");
-  CHECK(line(with_device(1, "", 8192, 4096), device_format::free) ==
+  CHECK(line(with_device(1, "", 8192, 4096), DeviceFormat::free) ==
         "  GPU 1: free 4096 MB / 8192 MB\n");
-  CHECK(line(with_device(2, "Saturated GPU", 4096, 0), device_format::free) ==
+  CHECK(line(with_device(2, "Saturated GPU", 4096, 0), DeviceFormat::free) ==
         "  GPU 2: free 0 MB / 4096 MB [Saturated GPU]\n");
 }
 
 TEST_CASE("a device's total memory is one line") {
-  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 1), device_format::total) ==
+  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 1), DeviceFormat::total) ==
         "  GPU 0: total 16384 MB [NVIDIA Test GPU]\n");
-  CHECK(line(with_device(1, "", 8192, 1), device_format::total) == "  GPU 1: total 8192 MB\n");
-  CHECK(line(with_device(2, "Saturated GPU", 4096, 0), device_format::total) ==
+  CHECK(line(with_device(1, "", 8192, 1), DeviceFormat::total) == "  GPU 1: total 8192 MB\n");
+  CHECK(line(with_device(2, "Saturated GPU", 4096, 0), DeviceFormat::total) ==
         "  GPU 2: total 4096 MB [Saturated GPU]\n");
 }
 
 TEST_CASE("a device's used memory is one line") {
-  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 16384 - 3100), device_format::used) ==
+  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 16384 - 3100), DeviceFormat::used) ==
         "  GPU 0: used 3100 MB [NVIDIA Test GPU]\n");
-  CHECK(line(with_device(1, "", 8192, 4096), device_format::used) == "  GPU 1: used 4096 MB\n");
-  CHECK(line(with_device(2, "Idle GPU", 4096, 4096), device_format::used) ==
+  CHECK(line(with_device(1, "", 8192, 4096), DeviceFormat::used) == "  GPU 1: used 4096 MB\n");
+  CHECK(line(with_device(2, "Idle GPU", 4096, 4096), DeviceFormat::used) ==
         "  GPU 2: used 0 MB [Idle GPU]\n");
 }
 
 TEST_CASE("MiB are rounded, not cut") {
-  snapshot s = with_device(0, "", 1, 0);
+  Snapshot s = with_device(0, "", 1, 0);
   s.pools[0].total = mib + mib / 2;
-  CHECK(line(s, device_format::total) == "  GPU 0: total 2 MB\n");
+  CHECK(line(s, DeviceFormat::total) == "  GPU 0: total 2 MB\n");
   s.pools[0].total = 2 * mib + mib / 2;
-  CHECK(line(s, device_format::total) == "  GPU 0: total 2 MB\n");
+  CHECK(line(s, DeviceFormat::total) == "  GPU 0: total 2 MB\n");
   s.pools[0].total = UINT64_MAX;
-  CHECK(line(s, device_format::total) == "  GPU 0: total 17592186044416 MB\n");
+  CHECK(line(s, DeviceFormat::total) == "  GPU 0: total 17592186044416 MB\n");
 }
 
 TEST_CASE("the line is of the device at the position, by its own index") {
-  snapshot s = with_device(4, "four", 10, 5);
+  Snapshot s = with_device(4, "four", 10, 5);
   s.devices.push_back(sample::device(9, "nine"));
   s.pools.push_back(sample::main_pool(9, 30 * mib, 10 * mib, 20 * mib));
-  CHECK(line(s, device_format::free, 1) == "  GPU 9: free 20 MB / 30 MB [nine]\n");
+  CHECK(line(s, DeviceFormat::free, 1) == "  GPU 9: free 20 MB / 30 MB [nine]\n");
 }
 
 TEST_CASE("a figure that is not known makes no line") {
-  snapshot s;
-  CHECK(format_refusal(s, device_format::free) == hmn::status::no_device);
+  Snapshot s;
+  CHECK(format_refusal(s, DeviceFormat::free) == hmn::Status::no_device);
   s.devices.push_back(sample::device(0, "GPU"));
-  CHECK(format_refusal(s, device_format::free) == hmn::status::empty);
+  CHECK(format_refusal(s, DeviceFormat::free) == hmn::Status::empty);
   s.pools.push_back(sample::main_pool(0, {}, 1, 2));
-  CHECK(format_refusal(s, device_format::free) == hmn::status::empty);
-  CHECK(format_refusal(s, device_format::total) == hmn::status::empty);
-  CHECK(line(s, device_format::used) == "  GPU 0: used 0 MB [GPU]\n");
+  CHECK(format_refusal(s, DeviceFormat::free) == hmn::Status::empty);
+  CHECK(format_refusal(s, DeviceFormat::total) == hmn::Status::empty);
+  CHECK(line(s, DeviceFormat::used) == "  GPU 0: used 0 MB [GPU]\n");
   s.pools[0] = sample::main_pool(0, 1, {}, {});
-  CHECK(format_refusal(s, device_format::used) == hmn::status::empty);
+  CHECK(format_refusal(s, DeviceFormat::used) == hmn::Status::empty);
   s.pools[0].is_main = false;
-  CHECK(format_refusal(s, device_format::total) == hmn::status::empty);
-  CHECK(format_refusal(s, static_cast<device_format>(0)) == hmn::status::range);
-  CHECK(format_refusal(s, static_cast<device_format>(4)) == hmn::status::range);
-  CHECK(format_refusal(s, device_format::free, 1) == hmn::status::no_device);
+  CHECK(format_refusal(s, DeviceFormat::total) == hmn::Status::empty);
+  CHECK(format_refusal(s, static_cast<DeviceFormat>(0)) == hmn::Status::range);
+  CHECK(format_refusal(s, static_cast<DeviceFormat>(4)) == hmn::Status::range);
+  CHECK(format_refusal(s, DeviceFormat::free, 1) == hmn::Status::no_device);
 }

@@ -12,11 +12,11 @@
 #include "model/json_writer.hpp"
 #include "sample.hpp"
 
-using tree = nlohmann::ordered_json;
+using Tree = nlohmann::ordered_json;
 
 namespace {
 
-std::string written(const hmn::snapshot& s) {
+std::string written(const hmn::Snapshot& s) {
   std::string out(hmn::write_json({}, s), '?');
   REQUIRE(hmn::write_json(out, s) == out.size());
   return out;
@@ -24,20 +24,20 @@ std::string written(const hmn::snapshot& s) {
 
 std::string json_text(std::string_view bytes) {
   std::array<char, 256> out;
-  hmn::json::writer w(out);
+  hmn::json::Writer w(out);
   w.text(bytes);
   return {out.data(), w.size()};
 }
 
 std::string number(double n) {
   std::array<char, 32> out;
-  hmn::json::writer w(out);
+  hmn::json::Writer w(out);
   w.number(n);
   return {out.data(), w.size()};
 }
 
 // Each key that has a value, with its path; in order.
-void flatten(const tree& v, const std::string& path, std::string& out) {
+void flatten(const Tree& v, const std::string& path, std::string& out) {
   if (v.is_object() || (v.is_array() && !v.empty() && v[0].is_object())) {
     for (const auto& [key, inner] : v.items()) flatten(inner, path + "/" + key, out);
   } else {
@@ -45,7 +45,7 @@ void flatten(const tree& v, const std::string& path, std::string& out) {
   }
 }
 
-std::string flat(const tree& v) {
+std::string flat(const Tree& v) {
   std::string out;
   flatten(v, "", out);
   return out;
@@ -118,12 +118,12 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("metric":null,"metric_instance":null,"pool":null,"pool_instance":null,"device_index":703,"pid":701,)"
       R"("count":704,"native_domain":"nvml","native_code":-4,"duration_ns":702,)"
       R"("message":"run as root\n"}]})";
-  CHECK(flat(tree::parse(written(sample::full()))) == flat(tree::parse(expected)));
+  CHECK(flat(Tree::parse(written(sample::full()))) == flat(Tree::parse(expected)));
   CHECK(written(sample::full()) == expected);
 }
 
 TEST_CASE("what is unknown is null, and has a key all the same") {
-  hmn::snapshot bare;
+  hmn::Snapshot bare;
   bare.memory.emplace();
   bare.system.emplace();
   bare.devices.resize(1);
@@ -132,9 +132,9 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   bare.pools.resize(1);
   bare.usages.resize(1);
   bare.why.edit().diagnostics.resize(1);
-  const tree of_bare = tree::parse(written(bare));
-  const tree of_full = tree::parse(written(sample::full()));
-  const auto keys = [](const tree& v) {
+  const Tree of_bare = Tree::parse(written(bare));
+  const Tree of_full = Tree::parse(written(sample::full()));
+  const auto keys = [](const Tree& v) {
     std::string all;
     for (const auto& [key, inner] : v.items()) all += key + " ";
     return all;
@@ -142,7 +142,7 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   CHECK(keys(of_bare) == keys(of_full));
   for (const char* at : {"/memory", "/system", "/devices/0", "/devices/0/telemetry",
                          "/devices/0/self", "/pools/0", "/usages/0", "/diagnostics/0"}) {
-    const tree::json_pointer place(at);
+    const Tree::json_pointer place(at);
     CAPTURE(at);
     CHECK(keys(of_bare[place]) == keys(of_full[place]));
   }
@@ -159,30 +159,29 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
 
 TEST_CASE(
     "metrics are listed with their device; null is not asked for, an empty list is no metric") {
-  hmn::snapshot s;
+  hmn::Snapshot s;
   s.devices = {sample::device(0, "a"), sample::device(1, "b")};
-  CHECK(tree::parse(written(s))["devices"][0]["metrics"].is_null());
+  CHECK(Tree::parse(written(s))["devices"][0]["metrics"].is_null());
   s.collect = hmn::subject::metrics;
-  s.metrics.push_back(hmn::counted(hmn::source::os, hmn::metric_id::link_rx_bytes, 7, 9));
+  s.metrics.push_back(hmn::counted(hmn::Source::os, hmn::MetricId::link_rx_bytes, 7, 9));
   s.metrics[0].device_index = 1;
-  const tree devices = tree::parse(written(s))["devices"];
-  CHECK(devices[0]["metrics"] == tree::array());
+  const Tree devices = Tree::parse(written(s))["devices"];
+  CHECK(devices[0]["metrics"] == Tree::array());
   REQUIRE(devices[1]["metrics"].size() == 1);
   CHECK(devices[1]["metrics"][0]["instance"] == 7);
   CHECK(devices[1]["metrics"][0]["count"] == 9);
 }
 
 TEST_CASE("what is missing of the metrics is one, by its name") {
-  hmn::snapshot s;
+  hmn::Snapshot s;
   s.why.edit().diagnostics.resize(2);
-  for (hmn::snapshot_diagnostic& d : s.why.edit().diagnostics)
-    d.value.about = hmn::subject::metrics;
-  s.why.edit().diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::metric_id::last_fault);
-  const tree all = tree::parse(written(s))["diagnostics"];
+  for (hmn::SnapshotDiagnostic& d : s.why.edit().diagnostics) d.value.about = hmn::subject::metrics;
+  s.why.edit().diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::MetricId::last_fault);
+  const Tree all = Tree::parse(written(s))["diagnostics"];
   CHECK(all[0]["subject"] == "metrics");
-  CHECK(all[0]["fields"] == tree::array());
+  CHECK(all[0]["fields"] == Tree::array());
   CHECK(all[0]["metric"] == "last_fault");
-  CHECK(all[1]["fields"] == tree::array());
+  CHECK(all[1]["fields"] == Tree::array());
   CHECK(all[1]["metric"].is_null());
 }
 
@@ -253,18 +252,18 @@ TEST_CASE("doubles are the shortest that read back the same, or null") {
 }
 
 TEST_CASE("numbers of a newer library are words all the same") {
-  hmn::snapshot s;
+  hmn::Snapshot s;
   s.devices.resize(1);
-  hmn::device& d = s.devices[0].identity.edit();
-  d.form = static_cast<hmn::device_form>(99);
-  d.state = static_cast<hmn::state>(99);
+  hmn::Device& d = s.devices[0].identity.edit();
+  d.form = static_cast<hmn::DeviceForm>(99);
+  d.state = static_cast<hmn::State>(99);
   d.vendor = 0x1234;
-  d.from = static_cast<hmn::source>(63);
+  d.from = static_cast<hmn::Source>(63);
   s.why.edit().diagnostics.resize(1);
-  s.why.edit().diagnostics[0].value.why.code = static_cast<hmn::status>(-999);
+  s.why.edit().diagnostics[0].value.why.code = static_cast<hmn::Status>(-999);
   s.why.edit().diagnostics[0].value.about = 1U << 31;
   s.why.edit().diagnostics[0].value.field = UINT32_MAX;
-  const tree j = tree::parse(written(s));
+  const Tree j = Tree::parse(written(s));
   CHECK(j["devices"][0]["form"] == "unknown");
   CHECK(j["devices"][0]["state"] == "unknown");
   CHECK(j["devices"][0]["vendor"] == "unknown");

@@ -20,10 +20,10 @@ namespace {
 
 constexpr bool is_fast = HMN_TEST_SLOW == 0;
 
-using trail = std::vector<std::uint64_t>;
+using Trail = std::vector<std::uint64_t>;
 
 // What a thread has seen.
-struct outcome {
+struct Outcome {
   std::uint64_t taken = 0;
   std::uint64_t given = 0;
   std::uint64_t highest_peak = 0;
@@ -31,15 +31,15 @@ struct outcome {
 };
 
 // The thread that runs now; without one, words are plain. An exception would take most of the time.
-struct running {
-  explicit running(trail& t) : given(t) {}
-  trail& given;
+struct Running {
+  explicit Running(Trail& t) : given(t) {}
+  Trail& given;
   std::size_t next = 0;
   bool has_moved = false;
-  outcome seen;
+  Outcome seen;
   std::jmp_buf before{};
 };
-running* now = nullptr;
+Running* now = nullptr;
 
 template <class Do>
 std::uint64_t access(Do&& act) {
@@ -52,9 +52,9 @@ std::uint64_t access(Do&& act) {
   return now->given[now->next++];
 }
 
-class word {
+class Word {
  public:
-  explicit word(std::uint64_t value) : value_(value) {}
+  explicit Word(std::uint64_t value) : value_(value) {}
 
   std::uint64_t load() const {
     return access([&] { return value_; });
@@ -75,48 +75,48 @@ class word {
 };
 
 // Looked at in two steps, changed in one.
-class pair {
+class Pair {
  public:
-  explicit pair(hmn::two_words value) : value_(value) {}
+  explicit Pair(hmn::TwoWords value) : value_(value) {}
 
-  hmn::two_words guess() const {
+  hmn::TwoWords guess() const {
     const std::uint64_t first = access([&] { return value_.first; });
     return {first, access([&] { return value_.second; })};
   }
-  bool compare_exchange(hmn::two_words& expected, hmn::two_words to) {
+  bool compare_exchange(hmn::TwoWords& expected, hmn::TwoWords to) {
     const std::uint64_t was =
         access([&] { return code_of(value_ == expected ? std::exchange(value_, to) : value_); });
     const bool same = was == code_of(expected);
     expected = {was >> 32, was & 0xFFFFFFFF};
     return same;
   }
-  [[nodiscard]] const hmn::two_words& value() const { return value_; }
+  [[nodiscard]] const hmn::TwoWords& value() const { return value_; }
 
  private:
   // What an access returns to a thread is one number.
-  static std::uint64_t code_of(const hmn::two_words& of) { return of.first << 32 | of.second; }
+  static std::uint64_t code_of(const hmn::TwoWords& of) { return of.first << 32 | of.second; }
 
-  hmn::two_words value_;
+  hmn::TwoWords value_;
 };
 
-using stepped_account = hmn::limited_account<pair, word>;
+using SteppedAccount = hmn::LimitedAccount<Pair, Word>;
 
-enum class what { take, give, limit, read, clear };
-struct operation {
-  what kind;
+enum class What { take, give, limit, read, clear };
+struct Operation {
+  What kind;
   std::uint64_t bytes = 0;
 };
-using program = std::vector<operation>;
+using Program = std::vector<Operation>;
 
-void perform(const operation& o, stepped_account& a, outcome& seen) {
+void perform(const Operation& o, SteppedAccount& a, Outcome& seen) {
   bool is_done = true;
-  if (o.kind == what::take && (is_done = a.take(o.bytes))) seen.taken += o.bytes;
-  if (o.kind == what::give && (is_done = a.give(o.bytes))) seen.given += o.bytes;
-  if (o.kind == what::limit) is_done = a.set_limit(o.bytes);
+  if (o.kind == What::take && (is_done = a.take(o.bytes))) seen.taken += o.bytes;
+  if (o.kind == What::give && (is_done = a.give(o.bytes))) seen.given += o.bytes;
+  if (o.kind == What::limit) is_done = a.set_limit(o.bytes);
   if (!is_done) seen.is_refused = true;
-  if (o.kind == what::clear) a.clear();
-  if (o.kind != what::read) return;
-  const hmn::limited_values f = a.read();
+  if (o.kind == What::clear) a.clear();
+  if (o.kind != What::read) return;
+  const hmn::LimitedValues f = a.read();
   if (f.bytes.allocated > f.limit) FAIL("more is allocated than the limit");
   if (f.bytes.peak < f.bytes.allocated) FAIL("the peak is below what is allocated");
   if (f.bytes.peak < seen.highest_peak) FAIL("the peak sank");
@@ -124,10 +124,10 @@ void perform(const operation& o, stepped_account& a, outcome& seen) {
 }
 
 // As far as one access more.
-void run(const program& p, stepped_account& a, running& thread) {
+void run(const Program& p, SteppedAccount& a, Running& thread) {
   now = &thread;
   if (setjmp(thread.before) == 0) {
-    for (const operation& o : p) perform(o, a, thread.seen);
+    for (const Operation& o : p) perform(o, a, thread.seen);
   }
   now = nullptr;
 }
@@ -135,15 +135,15 @@ void run(const program& p, stepped_account& a, running& thread) {
 constexpr std::uint64_t first_limit = 10;
 constexpr std::uint64_t first_allocated = 3;
 
-stepped_account beginning() {
-  stepped_account a(first_limit);
+SteppedAccount beginning() {
+  SteppedAccount a(first_limit);
   REQUIRE(a.take(first_allocated));
   return a;
 }
 
-struct moment {
-  stepped_account account = beginning();
-  std::vector<trail> trails;
+struct Moment {
+  SteppedAccount account = beginning();
+  std::vector<Trail> trails;
   std::uint64_t most = first_allocated;  // that ever was allocated
 
   [[nodiscard]] std::uint64_t allocated() const { return account.now().value().first; }
@@ -153,7 +153,7 @@ struct moment {
     const std::array<std::uint64_t, 5> values{limit(), allocated(), account.peak().load(), most,
                                               trails[0].size()};
     std::string k(bytes_of(values));
-    for (const trail& t : trails) k += bytes_of(t);
+    for (const Trail& t : trails) k += bytes_of(t);
     return k;
   }
 
@@ -163,13 +163,13 @@ struct moment {
   }
 };
 
-class explorer {
+class Explorer {
  public:
-  explicit explorer(std::vector<program> threads) : threads_(std::move(threads)) {}
+  explicit Explorer(std::vector<Program> threads) : threads_(std::move(threads)) {}
 
   // How many moments there are.
   std::size_t explore() {
-    moment first;
+    Moment first;
     first.trails.resize(threads_.size());
     visit(first);
     return seen_.size();
@@ -178,14 +178,14 @@ class explorer {
   [[nodiscard]] bool has_refused() const { return has_refused_; }
 
  private:
-  void visit(const moment& m) {
+  void visit(const Moment& m) {
     if (!seen_.insert(m.key()).second) return;
     check(m);
     bool is_over = true;
-    outcome all;
+    Outcome all;
     for (std::size_t t = 0; t < threads_.size(); ++t) {
-      moment after = m;
-      running thread(after.trails[t]);
+      Moment after = m;
+      Running thread(after.trails[t]);
       run(threads_[t], after.account, thread);
       after.most = std::max(after.most, after.allocated());
       if (thread.has_moved) visit(after);
@@ -198,27 +198,27 @@ class explorer {
   }
 
   // What holds at every instant.
-  static void check(const moment& m) {
+  static void check(const Moment& m) {
     if (m.allocated() > m.limit()) FAIL("more is allocated than the limit");
     if (m.account.peak().load() > m.most) FAIL("the peak is higher than it ever was");
   }
 
-  static void check_end(const moment& m, const outcome& all) {
+  static void check_end(const Moment& m, const Outcome& all) {
     if (first_allocated + all.taken - all.given != m.allocated()) FAIL("miscounted");
     if (m.account.peak().load() != m.most) FAIL("the peak is not exact");
   }
 
-  std::vector<program> threads_;
+  std::vector<Program> threads_;
   std::unordered_set<std::string> seen_;
   bool has_refused_ = false;
 };
 
 // All of three operations; of three different ones where all would take a minute.
-std::vector<program> programs_of(std::span<const operation> all) {
-  std::vector<program> out;
-  for (const operation& a : all) {
-    for (const operation& b : all) {
-      for (const operation& c : all) {
+std::vector<Program> programs_of(std::span<const Operation> all) {
+  std::vector<Program> out;
+  for (const Operation& a : all) {
+    for (const Operation& b : all) {
+      for (const Operation& c : all) {
         if (is_fast || (&a != &b && &b != &c && &c != &a)) out.push_back({a, b, c});
       }
     }
@@ -226,21 +226,21 @@ std::vector<program> programs_of(std::span<const operation> all) {
   return out;
 }
 
-constexpr operation take{what::take, 4};
-constexpr operation give{what::give, 3};
-constexpr operation lower{what::limit, 5};
-constexpr operation raise_limit{what::limit, 12};
-constexpr operation look{what::read};
+constexpr Operation take{What::take, 4};
+constexpr Operation give{What::give, 3};
+constexpr Operation lower{What::limit, 5};
+constexpr Operation raise_limit{What::limit, 12};
+constexpr Operation look{What::read};
 
 }  // namespace
 
 TEST_CASE("two threads with three operations each, in every order") {
-  const operation all[] = {take, give, lower, raise_limit};
-  const std::vector<program> programs = programs_of(all);
+  const Operation all[] = {take, give, lower, raise_limit};
+  const std::vector<Program> programs = programs_of(all);
   std::size_t moments = 0;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     for (std::size_t j = i; j < programs.size(); j += is_fast ? 1 : 4) {
-      moments += explorer({programs[i], programs[j]}).explore();
+      moments += Explorer({programs[i], programs[j]}).explore();
     }
   }
   CHECK(programs.size() == (is_fast ? 64 : 24));
@@ -248,25 +248,25 @@ TEST_CASE("two threads with three operations each, in every order") {
 }
 
 TEST_CASE("one who looks never sees more than the limit, nor a peak that sinks") {
-  const operation all[] = {take, give, lower, raise_limit};
-  for (const program& p : programs_of(all)) {
-    CHECK(explorer({p, {look, look, look}}).explore() > 100);
+  const Operation all[] = {take, give, lower, raise_limit};
+  for (const Program& p : programs_of(all)) {
+    CHECK(Explorer({p, {look, look, look}}).explore() > 100);
   }
 }
 
 TEST_CASE("a peak that was seen is not lost when a third gives back before the first is done") {
-  CHECK(explorer({{take}, {give}, {look, look}}).explore() > 100);
-  CHECK(explorer({{take}, {give}, {lower, raise_limit}, {look}}).explore() > 100);
+  CHECK(Explorer({{take}, {give}, {look, look}}).explore() > 100);
+  CHECK(Explorer({{take}, {give}, {lower, raise_limit}, {look}}).explore() > 100);
 }
 
 TEST_CASE("what fits at every instant is refused in no order") {
-  const operation lower_to_7{what::limit, 7};
+  const Operation lower_to_7{What::limit, 7};
   // 3 of 10, then of 7, then none, then none of 5: 4 always fit, but not together with the 3
   // of before under the limit of 5.
-  explorer sure({{take}, {lower_to_7, give, lower}});
+  Explorer sure({{take}, {lower_to_7, give, lower}});
   CHECK(sure.explore() > 20);
   CHECK_FALSE(sure.has_refused());
-  explorer unsure({{take}, {lower, give}});
+  Explorer unsure({{take}, {lower, give}});
   CHECK(unsure.explore() > 20);
   CHECK(unsure.has_refused());
 }

@@ -8,38 +8,38 @@
 using namespace hmn;
 
 TEST_CASE("a device takes from a lesser source only what the better one leaves open") {
-  device best;
-  best.from = source::nvml;
+  Device best;
+  best.from = Source::nvml;
   best.name.assign("Card");
-  best.form = device_form::discrete;
-  device other;
-  other.from = source::drm;
+  best.form = DeviceForm::discrete;
+  Device other;
+  other.from = Source::drm;
   other.name.assign("another name");
-  other.form = device_form::integrated;
-  other.memory_kind = memory_kind::dedicated;
+  other.form = DeviceForm::integrated;
+  other.memory_kind = MemoryKind::dedicated;
   other.render_minor = 129;
   merge(best, other);
-  CHECK(best.from == source::nvml);
+  CHECK(best.from == Source::nvml);
   CHECK(best.name.view() == "Card");
-  CHECK(best.form == device_form::discrete);
-  CHECK(best.memory_kind == memory_kind::dedicated);
+  CHECK(best.form == DeviceForm::discrete);
+  CHECK(best.memory_kind == MemoryKind::dedicated);
   CHECK(best.render_minor == 129);
   CHECK(best.notes == note::mixed);
   SUBCASE("and is of one source when there is nothing to take") {
-    device again = other;
-    merge(again, device{});
+    Device again = other;
+    merge(again, Device{});
     CHECK(again.notes == 0);
   }
 }
 
 TEST_CASE("telemetry records which sources it is made of, and is as old as the oldest") {
-  telemetry best;
-  best.from = source::amdgpu;
-  best.sources = bit_of(source::amdgpu);
+  Telemetry best;
+  best.from = Source::amdgpu;
+  best.sources = bit_of(Source::amdgpu);
   best.power_watts = 0.0;
   best.age_ns = 5;
-  telemetry other;
-  other.from = source::rocm_smi;
+  Telemetry other;
+  other.from = Source::rocm_smi;
   other.power_watts = 90;
   other.fan_rpm = 0;
   other.gpu_busy_percent = 40;
@@ -50,7 +50,7 @@ TEST_CASE("telemetry records which sources it is made of, and is as old as the o
   CHECK(best.fan_rpm == 0U);
   CHECK(best.gpu_busy_percent == 40.0);
   CHECK(best.window_ns == 1000U);
-  CHECK(best.sources == (bit_of(source::amdgpu) | bit_of(source::rocm_smi)));
+  CHECK(best.sources == (bit_of(Source::amdgpu) | bit_of(Source::rocm_smi)));
   CHECK(best.notes == note::mixed);
   CHECK(best.age_ns == 7);
   CHECK(present_bits(best) == (telemetry_field::power_watts | telemetry_field::fan_rpm |
@@ -58,9 +58,9 @@ TEST_CASE("telemetry records which sources it is made of, and is as old as the o
 }
 
 TEST_CASE("a window is not another source's") {
-  telemetry best;
+  Telemetry best;
   best.gpu_busy_percent = 10;
-  telemetry other;
+  Telemetry other;
   other.window_ns = 1000;
   other.p_state = 3;
   merge(best, other);
@@ -69,26 +69,26 @@ TEST_CASE("a window is not another source's") {
 }
 
 TEST_CASE("a pool takes from a lesser source what the better one leaves open") {
-  pool best;
-  best.from = source::nvml;
+  Pool best;
+  best.from = Source::nvml;
   best.total = 100U << 20;
   best.used = 40;
-  best.accounting = accounting::allocated;
+  best.accounting = Accounting::allocated;
   best.age_ns = 5;
-  pool other;
-  other.from = source::dxgi;
+  Pool other;
+  other.from = Source::dxgi;
   other.total = 90U << 20;
   other.used = 30;
   other.free = 60;
   other.budget = 80;
-  other.accounting = accounting::resident;
+  other.accounting = Accounting::resident;
   other.age_ns = 9;
   SUBCASE("and no part of figures that are counted in another way") {
     merge(best, other);
     CHECK(best.total == 100U << 20);
     CHECK(best.used == 40U);
     CHECK(!best.free);
-    CHECK(best.accounting == accounting::allocated);
+    CHECK(best.accounting == Accounting::allocated);
     CHECK(best.budget == 80U);
     CHECK(best.notes == note::mixed);
     CHECK(best.age_ns == 9);
@@ -98,7 +98,7 @@ TEST_CASE("a pool takes from a lesser source what the better one leaves open") {
     merge(best, other);
     CHECK(best.used == 30U);
     CHECK(best.free == 60U);
-    CHECK(best.accounting == accounting::resident);
+    CHECK(best.accounting == Accounting::resident);
   }
   SUBCASE("and is of one source when there is nothing to take") {
     other.budget.reset();
@@ -109,16 +109,16 @@ TEST_CASE("a pool takes from a lesser source what the better one leaves open") {
 }
 
 TEST_CASE("a reading of one number ends at the source that has it") {
-  plan p;
+  Plan p;
   p.metrics = true;
-  merged_device d;
-  metric wanted = measured(source::none, metric_id::fan_percent, 1, 0);
-  selection of;
+  MergedDevice d;
+  Metric wanted = measured(Source::none, MetricId::fan_percent, 1, 0);
+  Selection of;
   of.number = &wanted;
   CHECK_FALSE(is_complete(d, p, of));
-  d.metrics.push_back(measured(source::nvml, metric_id::fan_percent, 0, 40));
+  d.metrics.push_back(measured(Source::nvml, MetricId::fan_percent, 0, 40));
   CHECK_FALSE(is_complete(d, p, of));
-  d.metrics.push_back(measured(source::nvml, metric_id::fan_percent, 1, 50));
+  d.metrics.push_back(measured(Source::nvml, MetricId::fan_percent, 1, 50));
   CHECK(is_complete(d, p, of));
   of.number = nullptr;  // any source may have others
   CHECK_FALSE(is_complete(d, p, of));

@@ -7,24 +7,24 @@ using namespace hmn;
 
 namespace {
 
-snapshot at(std::uint64_t monotonic_ns) {
-  snapshot s;
+Snapshot at(std::uint64_t monotonic_ns) {
+  Snapshot s;
   s.monotonic_ns = monotonic_ns;
   return s;
 }
 
-void add_pool(snapshot& s, std::uint32_t device, pool_kind kind, std::uint64_t used,
+void add_pool(Snapshot& s, std::uint32_t device, PoolKind kind, std::uint64_t used,
               bool is_main = true) {
-  pool& p = s.pools.emplace_back();
+  Pool& p = s.pools.emplace_back();
   p.device_index = device;
   p.kind = kind;
   p.is_main = is_main;
   p.used = used;
 }
 
-void add_row(snapshot& s, std::uint32_t device, std::uint32_t pid,
+void add_row(Snapshot& s, std::uint32_t device, std::uint32_t pid,
              std::optional<std::uint64_t> used) {
-  usage& u = s.usages.emplace_back();
+  Usage& u = s.usages.emplace_back();
   u.device_index = device;
   u.pid = pid;
   u.used = used;
@@ -33,15 +33,15 @@ void add_row(snapshot& s, std::uint32_t device, std::uint32_t pid,
 }  // namespace
 
 TEST_CASE("each figure has its highest, and the moment of the first time") {
-  peaks p;
+  Peaks p;
   const std::uint64_t used[] = {3, 9, 9, 4};
   for (std::uint64_t i = 0; i < 4; ++i) {
-    snapshot s = at(100 + i);
-    add_pool(s, 2, pool_kind::vram, used[i]);
-    add_pool(s, 2, pool_kind::host, 10 - i, false);
+    Snapshot s = at(100 + i);
+    add_pool(s, 2, PoolKind::vram, used[i]);
+    add_pool(s, 2, PoolKind::host, 10 - i, false);
     p.observe(s);
   }
-  const peak* device = p.find(2, 0);
+  const Peak* device = p.find(2, 0);
   REQUIRE(device != nullptr);
   CHECK(device->used == 9);
   CHECK(device->used_monotonic_ns == 101);
@@ -51,8 +51,8 @@ TEST_CASE("each figure has its highest, and the moment of the first time") {
 }
 
 TEST_CASE("processes are told apart by device and pid, and from the device") {
-  peaks p;
-  snapshot s = at(1);
+  Peaks p;
+  Snapshot s = at(1);
   for (std::uint32_t device = 2; device-- > 0;) {
     for (std::uint32_t pid = 20; pid > 0; --pid) add_row(s, device, pid, device * 1000 + pid);
   }
@@ -68,10 +68,10 @@ TEST_CASE("processes are told apart by device and pid, and from the device") {
 }
 
 TEST_CASE("a figure that is not known leaves what was known") {
-  peaks p;
-  snapshot first = at(1);
+  Peaks p;
+  Snapshot first = at(1);
   add_row(first, 0, 7, 5);
-  snapshot second = at(2);
+  Snapshot second = at(2);
   add_row(second, 0, 7, std::nullopt);
   p.observe(first);
   p.observe(second);
@@ -79,12 +79,12 @@ TEST_CASE("a figure that is not known leaves what was known") {
 }
 
 TEST_CASE("peaks begin again when another process gets the pid") {
-  peaks p;
-  snapshot first = at(1);
+  Peaks p;
+  Snapshot first = at(1);
   add_row(first, 0, 7, 5);
   first.usages[0].process_key = 100;
   first.usages[0].start_unix_ns = 1'000'000'000;
-  snapshot second = at(2);
+  Snapshot second = at(2);
   add_row(second, 0, 7, 3);
   SUBCASE("its key differs, and its start time is unknown") {
     second.usages[0].process_key = 200;
@@ -98,12 +98,12 @@ TEST_CASE("peaks begin again when another process gets the pid") {
 }
 
 TEST_CASE("peaks of a process stay when the clock is set") {
-  peaks p;
-  snapshot first = at(1);
+  Peaks p;
+  Snapshot first = at(1);
   add_row(first, 0, 7, 5);
   first.usages[0].process_key = 100;
   first.usages[0].start_unix_ns = 1'000'000'000;
-  snapshot second = at(2);
+  Snapshot second = at(2);
   add_row(second, 0, 7, 3);
   second.usages[0].process_key = 100;
   second.usages[0].start_unix_ns = 9'000'000'000;
@@ -113,14 +113,14 @@ TEST_CASE("peaks of a process stay when the clock is set") {
 }
 
 TEST_CASE("the peaks of processes that have ended do not pile up") {
-  peaks p;
+  Peaks p;
   std::uint32_t pid = 0;
   for (std::uint64_t round = 1; round <= 5; ++round) {
-    snapshot s = at(round);
-    add_pool(s, 0, pool_kind::vram, 1);
+    Snapshot s = at(round);
+    add_pool(s, 0, PoolKind::vram, 1);
     s.devices.emplace_back();
     add_row(s, 0, 4'000'000, 6 - round);
-    for (std::size_t i = 0; i < peaks::most / 2; ++i) add_row(s, 1, ++pid, 1);
+    for (std::size_t i = 0; i < Peaks::most / 2; ++i) add_row(s, 1, ++pid, 1);
     p.observe(s);
   }
   CHECK(p.find(1, 1) == nullptr);    // ended long ago

@@ -10,7 +10,7 @@
 #include "core/snapshot_json.hpp"
 #include "sample.hpp"
 
-static bool print(const hmn::snapshot& s) {
+static bool print(const hmn::Snapshot& s) {
   std::string text(hmn::write_json({}, s), '\0');
   if (hmn::write_json(text, s) != text.size()) return false;
   return std::puts(text.c_str()) >= 0;
@@ -50,7 +50,7 @@ static bool print(const char* machine) {
 }
 
 int main(int count, char** machines) {
-  bool all = print(hmn::snapshot{}) && print(sample::full());
+  bool all = print(hmn::Snapshot{}) && print(sample::full());
   for (int i = 1; i < count; ++i) all = all && print(machines[i]);
   return all ? 0 : 1;
 }

@@ -7,25 +7,25 @@
 
 #include "sample.hpp"
 
-using hmn::scope;
-using hmn::snapshot;
-using hmn::status;
+using hmn::Scope;
+using hmn::Snapshot;
+using hmn::Status;
 using sample::mib;
 
 namespace {
 
-using amount = std::optional<std::uint64_t>;
+using Amount = std::optional<std::uint64_t>;
 
-hmn::usage own(std::uint64_t used) {
-  hmn::usage u;
+hmn::Usage own(std::uint64_t used) {
+  hmn::Usage u;
   u.used = used;
   return u;
 }
 
 // RAM of the caller, its own VRAM, and the device's, in MiB; without a device when both are
 // unknown.
-snapshot taken(amount ram, amount self = {}, amount device = {}) {
-  snapshot s;
+Snapshot taken(Amount ram, Amount self = {}, Amount device = {}) {
+  Snapshot s;
   if (ram) {
     s.memory.emplace();
     s.memory->resident = *ram * mib;
@@ -37,20 +37,20 @@ snapshot taken(amount ram, amount self = {}, amount device = {}) {
   return s;
 }
 
-std::string delta_text(const snapshot& a, const snapshot& b, std::string_view label,
+std::string delta_text(const Snapshot& a, const Snapshot& b, std::string_view label,
                        std::uint32_t index = 0) {
   std::string out;
   REQUIRE(hmn::append_delta(out, a, b, index, label, "MB"));
   return out;
 }
 
-std::string before_after(const snapshot& a, const snapshot& b, std::string_view label) {
+std::string before_after(const Snapshot& a, const Snapshot& b, std::string_view label) {
   std::string out;
   REQUIRE(hmn::append_before_after(out, a, b, 0, label, "MB"));
   return out;
 }
 
-status refusal(const snapshot& a, const snapshot& b, std::uint32_t index = 0) {
+Status refusal(const Snapshot& a, const Snapshot& b, std::uint32_t index = 0) {
   const auto d = hmn::compare(a, b, index);
   REQUIRE(!d);
   CHECK(!d.why().message.view().empty());
@@ -76,9 +76,9 @@ TEST_CASE("the change of RAM alone") {
 }
 
 TEST_CASE("both figures and the change, with total and name") {
-  snapshot a = taken(100, 500, 700);
-  snapshot b = taken(200, 1000, 1200);
-  for (snapshot* s : {&a, &b}) {
+  Snapshot a = taken(100, 500, 700);
+  Snapshot b = taken(200, 1000, 1200);
+  for (Snapshot* s : {&a, &b}) {
     s->devices[0].identity.edit().name.assign("NVIDIA Test GPU");
     s->pools[0].total = 16384 * mib;
   }
@@ -109,8 +109,8 @@ TEST_CASE("the caller's figures are used only where both sides know them") {
 }
 
 TEST_CASE("a change below half a MiB keeps its sign") {
-  snapshot a = taken(100);
-  snapshot b = taken(100);
+  Snapshot a = taken(100);
+  Snapshot b = taken(100);
   b.memory->resident = *b.memory->resident - 1;
   CHECK(delta_text(a, b, "x") == "  x: RAM -0 MB\n");
   CHECK(delta_text(b, a, "x") == "  x: RAM +0 MB\n");
@@ -125,29 +125,29 @@ TEST_CASE("without RAM on both sides there is no line") {
   std::string out;
   const auto none = hmn::append_delta(out, taken({}, 1), taken(1, 1), 0, "x", "MiB");
   REQUIRE(!none);
-  CHECK(none.why().code == status::empty);
+  CHECK(none.why().code == Status::empty);
   CHECK(!hmn::append_before_after(out, taken(1, 1), taken({}, 1), 0, "x", "MiB"));
   CHECK(out.empty());
 }
 
 TEST_CASE("a delta has the numbers, after minus before") {
-  snapshot a = taken(100, 500, 700);
-  snapshot b = taken(40, 1000, 700);
+  Snapshot a = taken(100, 500, 700);
+  Snapshot b = taken(40, 1000, 700);
   a.monotonic_ns = 1000;
   b.monotonic_ns = 5000;
   a.devices[0].telemetry.emplace().energy_joules = 10.5;
   b.devices[0].telemetry.emplace().energy_joules = 30;
-  b.devices[0].self->from = hmn::source::nvml;
-  a.devices[0].self->from = hmn::source::nvml;
+  b.devices[0].self->from = hmn::Source::nvml;
+  a.devices[0].self->from = hmn::Source::nvml;
   b.devices[0].self->notes = hmn::note::stale;
-  for (snapshot* s : {&a, &b}) s->devices[0].self->accounting = hmn::accounting::allocated;
+  for (Snapshot* s : {&a, &b}) s->devices[0].self->accounting = hmn::Accounting::allocated;
   const auto d = hmn::compare(a, b, 0);
   REQUIRE(d);
   CHECK(d->memory_bytes == -60 * static_cast<std::int64_t>(mib));
   CHECK(d->device_bytes == 500 * static_cast<std::int64_t>(mib));
-  CHECK(d->scope == scope::process);
-  CHECK(d->accounting == hmn::accounting::allocated);
-  CHECK(d->from == hmn::source::nvml);
+  CHECK(d->scope == Scope::process);
+  CHECK(d->accounting == hmn::Accounting::allocated);
+  CHECK(d->from == hmn::Source::nvml);
   CHECK(d->notes == hmn::note::stale);
   CHECK(d->elapsed_ns == 4000);
   CHECK(d->energy_joules == 19.5);
@@ -159,71 +159,71 @@ TEST_CASE("a delta of a device that only one side has is none") {
   REQUIRE(d);
   CHECK(d->memory_bytes == static_cast<std::int64_t>(mib));
   CHECK(!d->device_bytes);
-  CHECK(d->scope == scope::none);
+  CHECK(d->scope == Scope::none);
 }
 
 TEST_CASE("figures in other terms are not subtracted") {
-  snapshot a = taken(1, 10, 100);
-  snapshot b = taken(1, 20, 200);
+  Snapshot a = taken(1, 10, 100);
+  Snapshot b = taken(1, 20, 200);
   SUBCASE("the caller's, accounted otherwise") {
-    b.devices[0].self->accounting = hmn::accounting::resident;
-    CHECK(hmn::compare(a, b, 0)->scope == scope::device);
+    b.devices[0].self->accounting = hmn::Accounting::resident;
+    CHECK(hmn::compare(a, b, 0)->scope == Scope::device);
   }
   SUBCASE("the device's, with and without the reserved part") {
     a.devices[0].self.reset();
     b.pools[0].reserved = 5;
-    CHECK(hmn::compare(a, b, 0)->scope == scope::none);
+    CHECK(hmn::compare(a, b, 0)->scope == Scope::none);
     a.pools[0].reserved = 5;
-    CHECK(hmn::compare(a, b, 0)->scope == scope::device);
+    CHECK(hmn::compare(a, b, 0)->scope == Scope::device);
   }
   SUBCASE("the device's, of another pool") {
     a.devices[0].self.reset();
-    b.pools[0].kind = hmn::pool_kind::unified;
-    CHECK(hmn::compare(a, b, 0)->scope == scope::none);
+    b.pools[0].kind = hmn::PoolKind::unified;
+    CHECK(hmn::compare(a, b, 0)->scope == Scope::none);
   }
   SUBCASE("of another device that has the same index") {
     a.devices[0].identity.edit().uuid.assign("GPU-1");
-    CHECK(hmn::compare(a, b, 0)->scope == scope::process);
+    CHECK(hmn::compare(a, b, 0)->scope == Scope::process);
     b.devices[0].identity.edit().uuid.assign("GPU-2");
-    CHECK(hmn::compare(a, b, 0)->scope == scope::none);
+    CHECK(hmn::compare(a, b, 0)->scope == Scope::none);
   }
 }
 
 TEST_CASE("figures of two sources are mixed") {
-  snapshot a = taken(1, {}, 100);
-  snapshot b = taken(1, {}, 200);
-  b.pools[0].from = hmn::source::nvidia_smi;
+  Snapshot a = taken(1, {}, 100);
+  Snapshot b = taken(1, {}, 200);
+  b.pools[0].from = hmn::Source::nvidia_smi;
   const auto d = hmn::compare(a, b, 0);
-  CHECK(d->from == hmn::source::nvidia_smi);
+  CHECK(d->from == hmn::Source::nvidia_smi);
   CHECK(d->notes == hmn::note::mixed);
 }
 
 TEST_CASE("energy that shrank is not known") {
-  snapshot a = taken(1, 1);
-  snapshot b = taken(1, 1);
+  Snapshot a = taken(1, 1);
+  Snapshot b = taken(1, 1);
   a.devices[0].telemetry.emplace().energy_joules = 10;
   b.devices[0].telemetry.emplace().energy_joules = 9;
   CHECK(!hmn::compare(a, b, 0)->energy_joules);
 }
 
 TEST_CASE("a delta that cannot be is refused") {
-  snapshot early = taken(1, 1);
-  snapshot late = taken(1, 1);
+  Snapshot early = taken(1, 1);
+  Snapshot late = taken(1, 1);
   late.monotonic_ns = 1;
-  CHECK(refusal(late, early) == status::argument);
-  CHECK(refusal(early, late, 7) == status::no_device);
-  CHECK(refusal(taken({}, 1), taken(1)) == status::empty);
-  CHECK(refusal(taken({}, {}, 1), taken({}, 1)) == status::empty);
+  CHECK(refusal(late, early) == Status::argument);
+  CHECK(refusal(early, late, 7) == Status::no_device);
+  CHECK(refusal(taken({}, 1), taken(1)) == Status::empty);
+  CHECK(refusal(taken({}, {}, 1), taken({}, 1)) == Status::empty);
 }
 
 TEST_CASE("a delta is exact up to 63 bits and never wraps") {
-  snapshot a = taken(1, 1);
-  snapshot b = taken(1, 1);
+  Snapshot a = taken(1, 1);
+  Snapshot b = taken(1, 1);
   a.memory->resident = 0;
   b.memory->resident = UINT64_MAX / 2;
   CHECK(hmn::compare(a, b, 0)->memory_bytes == INT64_MAX);
   CHECK(hmn::compare(b, a, 0)->memory_bytes == -INT64_MAX);
   b.memory->resident = UINT64_MAX / 2 + 1;
-  CHECK(refusal(a, b) == status::overflow);
+  CHECK(refusal(a, b) == Status::overflow);
   CHECK(delta_text(a, b, "x") == "  x: RAM +8796093022208 MB  |  VRAM +0 MB [per-process]\n");
 }

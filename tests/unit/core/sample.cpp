@@ -8,10 +8,10 @@ using hmn::note::estimated;
 using hmn::note::lower_bound;
 using hmn::note::stale;
 
-hmn::process_memory memory() {
-  hmn::process_memory m;
+hmn::ProcessMemory memory() {
+  hmn::ProcessMemory m;
   m.pid = 4711;
-  m.from = hmn::source::os;
+  m.from = hmn::Source::os;
   m.notes = stale;
   m.resident = 101;
   m.peak_resident = 102;
@@ -27,9 +27,9 @@ hmn::process_memory memory() {
   return m;
 }
 
-hmn::system_memory system() {
-  hmn::system_memory m;
-  m.from = hmn::source::os;
+hmn::SystemMemory system() {
+  hmn::SystemMemory m;
+  m.from = hmn::Source::os;
   m.notes = estimated;
   m.total = 201;
   m.available = 202;
@@ -39,15 +39,15 @@ hmn::system_memory system() {
   m.limit_used = 206;
   m.commit_limit = 207;
   m.committed = 208;
-  m.pressure = hmn::memory_pressure::warning;
+  m.pressure = hmn::MemoryPressure::warning;
   m.stall_percent = 20.25;
   m.usable = 209;
   return m;
 }
 
-hmn::telemetry load() {
-  hmn::telemetry t;
-  t.from = hmn::source::nvml;
+hmn::Telemetry load() {
+  hmn::Telemetry t;
+  t.from = hmn::Source::nvml;
   t.notes = hmn::note::mixed;
   t.sources = 1U << 2 | 1U << 3;
   t.gpu_busy_percent = 30.5;
@@ -74,14 +74,14 @@ hmn::telemetry load() {
   return t;
 }
 
-hmn::usage row(std::uint64_t age_ns) {
-  hmn::usage u;
+hmn::Usage row(std::uint64_t age_ns) {
+  hmn::Usage u;
   u.device_index = 601;
   u.age_ns = age_ns;
   u.pid = 4294967295;
-  u.from = hmn::source::nvidia_smi;
+  u.from = hmn::Source::nvidia_smi;
   u.notes = lower_bound;
-  u.accounting = hmn::accounting::committed;
+  u.accounting = hmn::Accounting::committed;
   u.kinds = hmn::usage_kind::compute | hmn::usage_kind::media;
   u.instance = {401, 402};
   u.used = 403;
@@ -101,18 +101,18 @@ hmn::usage row(std::uint64_t age_ns) {
   u.start_unix_ns = 416;
   u.process_key = 18446744073709551614U;
   u.uid = 417;
-  u.name_state = hmn::name_state::resolved;
+  u.name_state = hmn::NameState::resolved;
   u.name = "na\"ïve";
   u.container = "docker:0f";
   return u;
 }
 
-hmn::pool some_pool() {
-  hmn::pool p;
-  p.kind = hmn::pool_kind::vram;
-  p.from = hmn::source::simulated;
+hmn::Pool some_pool() {
+  hmn::Pool p;
+  p.kind = hmn::PoolKind::vram;
+  p.from = hmn::Source::simulated;
   p.notes = hmn::note::truncated;
-  p.accounting = hmn::accounting::allocated;
+  p.accounting = hmn::Accounting::allocated;
   p.is_main = true;
   p.total = 501;
   p.free = 502;
@@ -127,30 +127,30 @@ hmn::pool some_pool() {
 }
 
 // A reading with every field, and a count with as few as may be.
-std::vector<hmn::metric> some_metrics() {
-  hmn::metric full = hmn::measured(hmn::source::drm, hmn::metric_id::temperature,
+std::vector<hmn::Metric> some_metrics() {
+  hmn::Metric full = hmn::measured(hmn::Source::drm, hmn::MetricId::temperature,
                                    hmn::which::sensor::hotspot, 80.125);
   full.notes = hmn::note::estimated;
   full.window_ns = 802;
   full.device_index = 601;
   full.age_ns = 803;
-  hmn::metric few = hmn::counted(hmn::source::nvml, hmn::metric_id::pcie_replays, 0, ~0ULL);
+  hmn::Metric few = hmn::counted(hmn::Source::nvml, hmn::MetricId::pcie_replays, 0, ~0ULL);
   few.device_index = 601;
   few.age_ns = 804;
   return {full, few};
 }
 
-hmn::snapshot_device some_device() {
-  hmn::snapshot_device d = device(601, "NVIDIA Test GPU");
+hmn::SnapshotDevice some_device() {
+  hmn::SnapshotDevice d = device(601, "NVIDIA Test GPU");
   d.identity.edit().parent_index = 602;
-  hmn::device& who = d.identity.edit();
-  who.from = hmn::source::nvml;
+  hmn::Device& who = d.identity.edit();
+  who.from = hmn::Source::nvml;
   who.notes = hmn::note::partial;
-  who.device_class = hmn::device_class::npu;
-  who.form = hmn::device_form::integrated;
-  who.state = hmn::state::ready;
+  who.device_class = hmn::DeviceClass::npu;
+  who.form = hmn::DeviceForm::integrated;
+  who.state = hmn::State::ready;
   who.vendor = hmn::vendor::nvidia;
-  who.memory_kind = hmn::memory_kind::coherent;
+  who.memory_kind = hmn::MemoryKind::coherent;
   who.driver_index = 603;
   who.pci_device = 604;
   who.pci_subsystem = 605;
@@ -174,10 +174,10 @@ hmn::snapshot_device some_device() {
   return d;
 }
 
-hmn::snapshot_diagnostic some_diagnostic() {
-  hmn::snapshot_diagnostic d;
+hmn::SnapshotDiagnostic some_diagnostic() {
+  hmn::SnapshotDiagnostic d;
   d.value.why = {
-      hmn::status::permission, hmn::source::nvml, {hmn::native_domain::nvml, -4}, "run as root\n"};
+      hmn::Status::permission, hmn::Source::nvml, {hmn::NativeDomain::nvml, -4}, "run as root\n"};
   d.value.notes = hmn::note::trace;
   d.value.about = hmn::subject::telemetry;
   d.value.field = hmn::telemetry_field::power_watts | hmn::telemetry_field::window_ns;
@@ -190,16 +190,16 @@ hmn::snapshot_diagnostic some_diagnostic() {
 
 }  // namespace
 
-hmn::snapshot_device device(std::uint32_t index, std::string_view name) {
-  hmn::snapshot_device d;
+hmn::SnapshotDevice device(std::uint32_t index, std::string_view name) {
+  hmn::SnapshotDevice d;
   d.identity.edit().index = index;
   d.identity.edit().name.assign(name);
   return d;
 }
 
-hmn::pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
+hmn::Pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
                     std::optional<std::uint64_t> used, std::optional<std::uint64_t> free) {
-  hmn::pool p;
+  hmn::Pool p;
   p.device_index = device_index;
   p.is_main = true;
   p.total = total;
@@ -208,8 +208,8 @@ hmn::pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> tot
   return p;
 }
 
-hmn::snapshot full() {
-  hmn::snapshot s;
+hmn::Snapshot full() {
+  hmn::Snapshot s;
   s.collect = hmn::subject::all;
   s.notes = hmn::note::partial;
   s.unreadable_processes = 1;
@@ -222,7 +222,7 @@ hmn::snapshot full() {
   s.pools.push_back(some_pool());
   s.usages.push_back(row(418));
   s.metrics = some_metrics();
-  s.groups.push_back({601, "docker:0f", hmn::source::dmem, hmn::note::stale, 901, 902, 903});
+  s.groups.push_back({601, "docker:0f", hmn::Source::dmem, hmn::note::stale, 901, 902, 903});
   s.why.edit().diagnostics.push_back(some_diagnostic());
   return s;
 }

@@ -5,13 +5,13 @@
 
 #include "sample.hpp"
 
-using hmn::snapshot;
-using hmn::snapshot_ring;
+using hmn::Snapshot;
+using hmn::SnapshotRing;
 
 namespace {
 
-std::unique_ptr<snapshot> numbered(std::uint64_t n) {
-  auto made = std::make_unique<snapshot>();
+std::unique_ptr<Snapshot> numbered(std::uint64_t n) {
+  auto made = std::make_unique<Snapshot>();
   made->monotonic_ns = n;
   return made;
 }
@@ -19,7 +19,7 @@ std::unique_ptr<snapshot> numbered(std::uint64_t n) {
 }  // namespace
 
 TEST_CASE("what went in first comes out first") {
-  snapshot_ring ring(3);
+  SnapshotRing ring(3);
   CHECK(ring.pop() == nullptr);
   for (std::uint64_t n = 1; n <= 3; ++n) CHECK(ring.push(numbered(n)) == nullptr);
   CHECK(ring.size() == 3);
@@ -29,7 +29,7 @@ TEST_CASE("what went in first comes out first") {
 }
 
 TEST_CASE("a full ring gives up its oldest") {
-  snapshot_ring ring(2);
+  SnapshotRing ring(2);
   static_cast<void>(ring.push(numbered(1)));
   static_cast<void>(ring.push(numbered(2)));
   for (std::uint64_t n = 3; n <= 9; ++n) {
@@ -45,32 +45,32 @@ TEST_CASE("a full ring gives up its oldest") {
 }
 
 TEST_CASE("a ring of one keeps the newest") {
-  snapshot_ring ring(1);
+  SnapshotRing ring(1);
   static_cast<void>(ring.push(numbered(1)));
   CHECK(ring.push(numbered(2))->monotonic_ns == 1);
   CHECK(ring.pop()->monotonic_ns == 2);
 }
 
 TEST_CASE("a snapshot shares with the one before what is as in it, and nothing else") {
-  hmn::shared_parts before;
-  hmn::snapshot first = sample::full();
-  hmn::snapshot second = sample::full();
+  hmn::SharedParts before;
+  hmn::Snapshot first = sample::full();
+  hmn::Snapshot second = sample::full();
   before.share(first);
   before.share(second);
   CHECK(&*second.devices.at(0).identity == &*first.devices.at(0).identity);
   CHECK(&*second.why == &*first.why);
-  hmn::snapshot third = sample::full();
-  third.devices.at(0).identity.edit().state = hmn::state::asleep;
+  hmn::Snapshot third = sample::full();
+  third.devices.at(0).identity.edit().state = hmn::State::asleep;
   third.why.edit().diagnostics.clear();
   before.share(third);
-  CHECK(third.devices.at(0).identity->state == hmn::state::asleep);
+  CHECK(third.devices.at(0).identity->state == hmn::State::asleep);
   CHECK(second.devices.at(0).identity->state == first.devices.at(0).identity->state);
-  CHECK(second.devices.at(0).identity->state != hmn::state::asleep);
+  CHECK(second.devices.at(0).identity->state != hmn::State::asleep);
   CHECK(third.why->diagnostics.empty());
   CHECK_FALSE(second.why->diagnostics.empty());
-  hmn::snapshot fewer;
+  hmn::Snapshot fewer;
   before.share(fewer);
-  hmn::snapshot again = sample::full();
+  hmn::Snapshot again = sample::full();
   before.share(again);
   CHECK(again.devices.size() == first.devices.size());
 }

@@ -9,26 +9,26 @@ namespace {
 
 constexpr std::uint64_t one_gib = 1 << 30;
 
-class host_with final : public host_source {
+class HostWith final : public HostSource {
  public:
-  explicit host_with(const system_memory& m) : memory_(m) {}
+  explicit HostWith(const SystemMemory& m) : memory_(m) {}
 
-  source id() const noexcept override { return source::os; }
-  result<void> memory(std::uint32_t, std::uint64_t, process_memory&) override { return {}; }
-  result<void> own_memory(std::uint64_t, process_memory&) override { return {}; }
-  result<void> system(system_memory& out) override {
+  Source id() const noexcept override { return Source::os; }
+  Result<void> memory(std::uint32_t, std::uint64_t, ProcessMemory&) override { return {}; }
+  Result<void> own_memory(std::uint64_t, ProcessMemory&) override { return {}; }
+  Result<void> system(SystemMemory& out) override {
     out = memory_;
     return {};
   }
-  void describe(usage&) override {}
-  void describe_texts(usage&) override {}
+  void describe(Usage&) override {}
+  void describe_texts(Usage&) override {}
 
  private:
-  system_memory memory_;
+  SystemMemory memory_;
 };
 
-system_memory with_limit(std::uint64_t limit, std::uint64_t charged) {
-  system_memory m;
+SystemMemory with_limit(std::uint64_t limit, std::uint64_t charged) {
+  SystemMemory m;
   m.total = 64 * one_gib;
   m.available = 40 * one_gib;
   m.limit = limit;
@@ -36,30 +36,30 @@ system_memory with_limit(std::uint64_t limit, std::uint64_t charged) {
   return m;
 }
 
-std::optional<std::uint64_t> usable_of(const system_memory& m) {
-  host_with host(m);
-  system_memory read;
+std::optional<std::uint64_t> usable_of(const SystemMemory& m) {
+  HostWith host(m);
+  SystemMemory read;
   REQUIRE(read_system(host, read, drop_silently));
   return read.usable;
 }
 
-std::optional<std::uint64_t> usable_of(pool p) {
-  system_memory m;
+std::optional<std::uint64_t> usable_of(Pool p) {
+  SystemMemory m;
   m.total = 64 * one_gib;
   m.available = 8 * one_gib;
-  host_with host(m);
+  HostWith host(m);
   p.is_main = true;
-  pools all;
+  Pools all;
   all.add(p);
-  device of;
-  of.state = state::ready;
-  of.memory_kind = memory_kind::unified;
+  Device of;
+  of.state = State::ready;
+  of.memory_kind = MemoryKind::unified;
   set_usable(all, of, host);
   return all.all().front().usable;
 }
 
-pool pool_of(pool_kind kind, std::uint64_t total, std::uint64_t free) {
-  pool p;
+Pool pool_of(PoolKind kind, std::uint64_t total, std::uint64_t free) {
+  Pool p;
   p.kind = kind;
   p.total = total;
   p.free = free;
@@ -69,7 +69,7 @@ pool pool_of(pool_kind kind, std::uint64_t total, std::uint64_t free) {
 }  // namespace
 
 TEST_CASE("what limits leave is what their groups report; else what is not charged") {
-  system_memory m = with_limit(28 * one_gib, 26 * one_gib);
+  SystemMemory m = with_limit(28 * one_gib, 26 * one_gib);
   CHECK(usable_of(m) == 2 * one_gib);
   m.limit_left = 27 * one_gib;
   CHECK(usable_of(m) == 27 * one_gib);
@@ -80,13 +80,13 @@ TEST_CASE("what limits leave is what their groups report; else what is not charg
 }
 
 TEST_CASE("the pool decides whether it is a part of the host's memory, not the device") {
-  CHECK(usable_of(pool_of(pool_kind::vram, 64 * one_gib, 60 * one_gib)) == 60 * one_gib);
-  CHECK(usable_of(pool_of(pool_kind::host, 31 * one_gib, 30 * one_gib)) == 8 * one_gib);
-  CHECK(usable_of(pool_of(pool_kind::unified, 64 * one_gib, 60 * one_gib)) == 8 * one_gib);
+  CHECK(usable_of(pool_of(PoolKind::vram, 64 * one_gib, 60 * one_gib)) == 60 * one_gib);
+  CHECK(usable_of(pool_of(PoolKind::host, 31 * one_gib, 30 * one_gib)) == 8 * one_gib);
+  CHECK(usable_of(pool_of(PoolKind::unified, 64 * one_gib, 60 * one_gib)) == 8 * one_gib);
 }
 
 TEST_CASE("what firmware set aside of a unified pool comes on top of the host's") {
-  pool p = pool_of(pool_kind::unified, 80 * one_gib, 75 * one_gib);
+  Pool p = pool_of(PoolKind::unified, 80 * one_gib, 75 * one_gib);
   p.apart_free = 60 * one_gib;
   CHECK(usable_of(p) == 68 * one_gib);
   p.free = 10 * one_gib;

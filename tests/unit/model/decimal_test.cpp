@@ -82,7 +82,7 @@ std::optional<double> read_by_them(std::string_view text) {
 }
 
 // Of every size, not of every value: what a random pattern of bits is.
-class any_double {
+class AnyDouble {
  public:
   double operator()() {
     for (;;) {
@@ -153,7 +153,7 @@ TEST_CASE("what no double can hold, and what is no numeral, is not read") {
 }
 
 TEST_CASE("every numeral of 17 digits is read as the C++ runtime reads it") {
-  any_double next;
+  AnyDouble next;
   for (int i = 0; i < 5000; ++i) {
     std::array<char, 64> text;
     const double value = next();
@@ -193,7 +193,7 @@ TEST_CASE("the shortest text is that of the C++ runtime") {
 }
 
 TEST_CASE("the shortest text reads back as the same value") {
-  any_double next;
+  AnyDouble next;
   for (int i = 0; i < (HMN_TEST_SLOW != 0 ? 2000 : 20000); ++i) {
     const double value = next();
     CAPTURE(value);

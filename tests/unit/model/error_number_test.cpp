@@ -6,22 +6,22 @@
 using namespace hmn;
 
 TEST_CASE("what is missing has the status that its user gives it") {
-  CHECK(status_of(ENOENT, status::no_source) == status::no_source);
-  CHECK(status_of(ENOENT, status::unsupported) == status::unsupported);
+  CHECK(status_of(ENOENT, Status::no_source) == Status::no_source);
+  CHECK(status_of(ENOENT, Status::unsupported) == Status::unsupported);
 }
 
 TEST_CASE("a status that can be acted on is not a failure of the source") {
-  const auto of = [](int error) { return status_of(error, status::no_source); };
-  CHECK(of(EACCES) == status::permission);
-  CHECK(of(EPERM) == status::permission);
-  CHECK(of(ESRCH) == status::no_process);
-  CHECK(of(EMFILE) == status::limit);
-  CHECK(of(ENFILE) == status::limit);
-  CHECK(of(ENOMEM) == status::no_memory);
-  CHECK(of(ENXIO) == status::device_lost);
-  CHECK(of(EOPNOTSUPP) == status::unsupported);
-  CHECK(of(EIO) == status::backend);
-  CHECK(of(EINVAL) == status::backend);
+  const auto of = [](int error) { return status_of(error, Status::no_source); };
+  CHECK(of(EACCES) == Status::permission);
+  CHECK(of(EPERM) == Status::permission);
+  CHECK(of(ESRCH) == Status::no_process);
+  CHECK(of(EMFILE) == Status::limit);
+  CHECK(of(ENFILE) == Status::limit);
+  CHECK(of(ENOMEM) == Status::no_memory);
+  CHECK(of(ENXIO) == Status::device_lost);
+  CHECK(of(EOPNOTSUPP) == Status::unsupported);
+  CHECK(of(EIO) == Status::backend);
+  CHECK(of(EINVAL) == Status::backend);
 }
 
 TEST_CASE("an error that may be gone next time proves neither absence nor a refusal") {

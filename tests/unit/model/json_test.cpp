@@ -9,25 +9,25 @@
 
 #include "model/json_writer.hpp"
 
-using hmn::json::syntax_error;
-using hmn::json::value;
+using hmn::json::SyntaxError;
+using hmn::json::Value;
 
 namespace {
 
-value parsed(std::string_view text) {
+Value parsed(std::string_view text) {
   auto out = hmn::json::parse(text);
-  const auto* e = std::get_if<syntax_error>(&out);
+  const auto* e = std::get_if<SyntaxError>(&out);
   INFO(text);
   INFO((e != nullptr ? e->what : std::string()));
   REQUIRE(e == nullptr);
-  return std::move(*std::get_if<value>(&out));
+  return std::move(*std::get_if<Value>(&out));
 }
 
-syntax_error refused(std::string_view text) {
+SyntaxError refused(std::string_view text) {
   auto out = hmn::json::parse(text);
   INFO(text);
-  REQUIRE(std::holds_alternative<syntax_error>(out));
-  return *std::get_if<syntax_error>(&out);
+  REQUIRE(std::holds_alternative<SyntaxError>(out));
+  return *std::get_if<SyntaxError>(&out);
 }
 
 std::string text_of(std::string_view json) {
@@ -39,8 +39,8 @@ bool is_json(std::string_view text) {
   return nlohmann::json::accept(text.begin(), text.end());
 }
 
-bool same(const value& a, const nlohmann::json& b) {
-  if (const auto* members = a.as<hmn::json::object>()) {
+bool same(const Value& a, const nlohmann::json& b) {
+  if (const auto* members = a.as<hmn::json::Object>()) {
     if (!b.is_object() || b.size() != members->keys.size()) return false;
     for (std::size_t i = 0; i < members->keys.size(); ++i) {
       const auto at = b.find(members->keys[i]);
@@ -48,7 +48,7 @@ bool same(const value& a, const nlohmann::json& b) {
     }
     return true;
   }
-  if (const auto* list = a.as<hmn::json::array>()) {
+  if (const auto* list = a.as<hmn::json::Array>()) {
     if (!b.is_array() || b.size() != list->items.size()) return false;
     for (std::size_t i = 0; i < list->items.size(); ++i) {
       if (!same(list->items[i], b[i])) return false;
@@ -58,7 +58,7 @@ bool same(const value& a, const nlohmann::json& b) {
   if (const auto* text = a.as<std::string>()) return b == *text;
   if (const auto* truth = a.as<bool>()) return b.is_boolean() && b == *truth;
   if (const auto* whole = a.as<std::uint64_t>()) return b.is_number_unsigned() && b == *whole;
-  if (const auto* other = a.as<hmn::json::number>()) {
+  if (const auto* other = a.as<hmn::json::Number>()) {
     return b.is_number() && b.get<double>() == other->nearest;
   }
   return b.is_null();
@@ -75,12 +75,12 @@ TEST_CASE("whole numbers up to 2^64 - 1 are exact") {
 TEST_CASE("all other numbers keep their text beside the nearest double") {
   for (const char* text : {"18446744073709551616", "-1", "-0", "1.0", "1e3", "-1.25E-2", "1e308"}) {
     CAPTURE(text);
-    const value v = parsed(text);
-    REQUIRE(v.as<hmn::json::number>() != nullptr);
-    CHECK(v.as<hmn::json::number>()->text == text);
-    CHECK(v.as<hmn::json::number>()->nearest == std::stod(text));
+    const Value v = parsed(text);
+    REQUIRE(v.as<hmn::json::Number>() != nullptr);
+    CHECK(v.as<hmn::json::Number>()->text == text);
+    CHECK(v.as<hmn::json::Number>()->nearest == std::stod(text));
   }
-  CHECK(std::signbit(parsed("-0").as<hmn::json::number>()->nearest));
+  CHECK(std::signbit(parsed("-0").as<hmn::json::Number>()->nearest));
 }
 
 TEST_CASE("texts are unescaped") {
@@ -107,18 +107,18 @@ TEST_CASE("whatever another parser refuses is refused") {
     for (const char c : bytes) {
       std::string changed = good;
       changed.insert(i, 1, c);
-      const bool accepted = std::holds_alternative<value>(hmn::json::parse(changed));
+      const bool accepted = std::holds_alternative<Value>(hmn::json::parse(changed));
       CAPTURE(changed);
       CHECK(accepted == is_json(changed));
     }
     const std::string cut = good.substr(0, i);
     CAPTURE(cut);
-    CHECK(std::holds_alternative<value>(hmn::json::parse(cut)) == is_json(cut));
+    CHECK(std::holds_alternative<Value>(hmn::json::parse(cut)) == is_json(cut));
   }
 }
 
 TEST_CASE("a refusal names the line, the column and the reason") {
-  const syntax_error e = refused("{\n  \"a\": 1,\n  \"b\" 2\n}");
+  const SyntaxError e = refused("{\n  \"a\": 1,\n  \"b\" 2\n}");
   CHECK(e.line == 3);
   CHECK(e.column == 7);
   CHECK(e.what == "expected ':' after a key");
@@ -157,11 +157,11 @@ TEST_CASE("depth and number of values are bounded") {
   const auto nested = [](std::size_t levels) {
     return std::string(levels, '[') + std::string(levels, ']');
   };
-  parsed(nested(hmn::json::rules().deepest));
-  CHECK(refused(nested(hmn::json::rules().deepest + 1)).what == "nested deeper than 64 levels");
+  parsed(nested(hmn::json::Rules().deepest));
+  CHECK(refused(nested(hmn::json::Rules().deepest + 1)).what == "nested deeper than 64 levels");
   CHECK(refused(std::string(1'000'000, '[')).what == "nested deeper than 64 levels");
   std::string many = "[0";
-  for (std::size_t i = 2; i < hmn::json::rules().most_values; ++i) many += ",0";
+  for (std::size_t i = 2; i < hmn::json::Rules().most_values; ++i) many += ",0";
   parsed(many + "]");
   CHECK(refused(many + ",0]").what == "more than 1000000 values");
 }
@@ -172,25 +172,25 @@ TEST_CASE("the front of a text: where it ends, and what careless writers print")
   };
   std::size_t length = 0;
   auto out = front("{\"a\": [1, 2]} and more }", length);
-  REQUIRE(std::holds_alternative<value>(out));
+  REQUIRE(std::holds_alternative<Value>(out));
   CHECK(length == 13);
 
   out = front(R"({"a": NaN, "b": -Infinity, "c": 1e999, "a": 2})", length);
-  REQUIRE(std::holds_alternative<value>(out));
-  const auto* members = std::get<value>(out).as<hmn::json::object>();
+  REQUIRE(std::holds_alternative<Value>(out));
+  const auto* members = std::get<Value>(out).as<hmn::json::Object>();
   REQUIRE(members != nullptr);
   CHECK(members->keys == std::vector<std::string>{"a", "b", "c", "a"});
   for (int i = 0; i < 3; ++i) {
-    const auto* none = members->values[static_cast<std::size_t>(i)].as<hmn::json::number>();
+    const auto* none = members->values[static_cast<std::size_t>(i)].as<hmn::json::Number>();
     REQUIRE(none != nullptr);
     CHECK(std::isnan(none->nearest));
   }
   CHECK(*members->values[3].as<std::uint64_t>() == 2);
 
   out = front("{\"card0\": {\"VRAM Total Memory (B)\": \"12", length);
-  REQUIRE(std::holds_alternative<syntax_error>(out));
+  REQUIRE(std::holds_alternative<SyntaxError>(out));
   CHECK(length == 0);
-  CHECK(std::get<syntax_error>(out).key == "VRAM Total Memory (B)");
+  CHECK(std::get<SyntaxError>(out).key == "VRAM Total Memory (B)");
   CHECK(refused("{\"a\": NaN}").what == "not a JSON value");
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("a document is written as it was read") {
   constexpr std::string_view text =
       R"({"a":[1,-2,0.5,1e300,[],{}],"b":{"c":null,"d":[true,false]},"e":"\u00e9\n","18446744073709551615":0})";
   std::string out;
-  hmn::json::writer(out).value(parsed(text));
+  hmn::json::Writer(out).value(parsed(text));
   CHECK(out ==
         "{\"a\":[1,-2,0.5,1e300,[],{}],\"b\":{\"c\":null,\"d\":[true,false]},"
         "\"e\":\"\u00e9\\n\",\"18446744073709551615\":0}");

@@ -21,14 +21,14 @@ TEST_CASE("a PCI id is no name") {
 }
 
 TEST_CASE("a PCI address is read in every spelling") {
-  const pci_address first{0, 1, 0, 0};
+  const PciAddress first{0, 1, 0, 0};
   for (const char* s : {"0000:01:00.0", "00000000:01:00.0", "0:1:0.0", "000:01:00.0"}) {
     CAPTURE(s);
     CHECK(parse_pci_address(s) == first);
   }
-  CHECK(parse_pci_address("0000:0A:1f.7") == pci_address{0, 10, 31, 7});
-  CHECK(parse_pci_address("10000:AF:1f.7") == pci_address{0x10000, 0xaf, 0x1f, 7});
-  CHECK(parse_pci_address("ffffffff:ff:00.0") == pci_address{0xffffffff, 0xff, 0, 0});
+  CHECK(parse_pci_address("0000:0A:1f.7") == PciAddress{0, 10, 31, 7});
+  CHECK(parse_pci_address("10000:AF:1f.7") == PciAddress{0x10000, 0xaf, 0x1f, 7});
+  CHECK(parse_pci_address("ffffffff:ff:00.0") == PciAddress{0xffffffff, 0xff, 0, 0});
   CHECK(parse_pci_address("ffff:c1:00.0") == parse_pci_address("FFFF:C1:00.0"));
 }
 

@@ -20,21 +20,21 @@ constexpr std::uint64_t tebibyte = std::uint64_t{1} << 40;
 constexpr std::uint64_t most_bytes = 256 * tebibyte;
 constexpr std::uint64_t mebibyte = 1 << 20;
 
-struct drops {
-  void operator()(std::uint64_t field, const failure& why) {
+struct Drops {
+  void operator()(std::uint64_t field, const Failure& why) {
     fields |= field;
     ++count;
     last = why;
   }
   std::uint64_t fields = 0;
   int count = 0;
-  failure last;
+  Failure last;
 };
 
 template <class Record>
-drops drops_of(Record& r) {
-  drops d;
-  if constexpr (std::is_same_v<Record, usage>) {
+Drops drops_of(Record& r) {
+  Drops d;
+  if constexpr (std::is_same_v<Record, Usage>) {
     drop_implausible(r, std::nullopt, d);
   } else {
     drop_implausible(r, d);
@@ -45,60 +45,60 @@ drops drops_of(Record& r) {
 // Whether a record of this source with nothing but this value keeps it.
 template <class Record, class T>
 bool keeps(std::optional<T> Record::*member, std::type_identity_t<T> value,
-           source from = source::drm) {
+           Source from = Source::drm) {
   Record r;
   r.from = from;
   r.*member = value;
   const std::uint64_t bit = present_bits(r);
-  const drops d = drops_of(r);
+  const Drops d = drops_of(r);
   const bool is_kept = (r.*member).has_value();
   CHECK(d.count == (is_kept ? 0 : 1));
   CHECK((d.fields & bit) == (is_kept ? 0 : bit));
   if (is_kept) CHECK(r.*member == value);
-  if (!is_kept) CHECK(d.last.code == status::backend);
-  if (!is_kept) CHECK(d.last.stated == reason::implausible);
+  if (!is_kept) CHECK(d.last.code == Status::backend);
+  if (!is_kept) CHECK(d.last.stated == Reason::implausible);
   if (!is_kept) CHECK(d.last.from == from);
   return is_kept;
 }
 
-bool keeps_metric(metric_id id, double value, std::uint32_t instance = 1,
-                  source from = source::drm) {
-  std::vector<metric> all{measured(from, id, instance, value)};
-  drops d;
+bool keeps_metric(MetricId id, double value, std::uint32_t instance = 1,
+                  Source from = Source::drm) {
+  std::vector<Metric> all{measured(from, id, instance, value)};
+  Drops d;
   drop_implausible(all, d);
   CHECK(d.fields == (all.empty() ? missing_metric(id, instance) : 0));
-  CHECK(d.last.from == (all.empty() ? from : source::none));
+  CHECK(d.last.from == (all.empty() ? from : Source::none));
   return !all.empty();
 }
 
-bool keeps_count(metric_id id, std::uint64_t count) {
-  std::vector<metric> all{counted(source::nvml, id, 1, count)};
+bool keeps_count(MetricId id, std::uint64_t count) {
+  std::vector<Metric> all{counted(Source::nvml, id, 1, count)};
   drop_implausible(all, drop_silently);
   return !all.empty();
 }
 
 // Whether each reading of an energy counter, a second after the one before, is a value.
 std::vector<bool> energies_kept(std::initializer_list<double> readings) {
-  energy_history seen{};
+  EnergyHistory seen{};
   std::uint64_t now = 0;
   std::vector<bool> kept;
   for (const double joules : readings) {
     now += 1'000'000'000;
-    telemetry t;
-    t.from = source::nvml;
+    Telemetry t;
+    t.from = Source::nvml;
     t.energy_joules = joules;
-    drops d;
+    Drops d;
     drop_jumps(t, seen, now, d);
     kept.push_back(t.energy_joules.has_value());
     CHECK(d.fields == (t.energy_joules ? 0 : telemetry_field::energy_joules));
-    if (!t.energy_joules) CHECK(d.last.stated == reason::implausible);
+    if (!t.energy_joules) CHECK(d.last.stated == Reason::implausible);
   }
   return kept;
 }
 
-pool pool_of(std::uint64_t total) {
-  pool p;
-  p.from = source::drm;
+Pool pool_of(std::uint64_t total) {
+  Pool p;
+  p.from = Source::drm;
   p.total = total;
   return p;
 }
@@ -109,7 +109,7 @@ bool keeps_next_to(Record r, std::optional<T> Record::*member, std::type_identit
   const std::uint64_t before = present_bits(r);
   r.*member = value;
   const std::uint64_t bit = present_bits(r) & ~before;
-  const drops d = drops_of(r);
+  const Drops d = drops_of(r);
   CHECK((d.fields & bit) == ((r.*member).has_value() ? 0 : bit));
   CHECK((present_bits(r) & before) == before);
   return (r.*member).has_value();
@@ -121,77 +121,77 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 TEST_CASE("amounts of memory are at most 256 TiB") {
   for (const auto member :
-       {&pool::total, &pool::free, &pool::used, &pool::reserved, &pool::usable, &pool::budget}) {
+       {&Pool::total, &Pool::free, &Pool::used, &Pool::reserved, &Pool::usable, &Pool::budget}) {
     CHECK(keeps(member, 0));
     CHECK(keeps(member, most_bytes));
     CHECK(!keeps(member, most_bytes + 1));
     CHECK(!keeps(member, UINT64_MAX));
   }
   for (const auto member :
-       {&usage::used, &usage::peak_used, &usage::resident, &usage::committed, &usage::allocated,
-        &usage::shared, &usage::purgeable, &usage::evicted, &usage::host_pool, &usage::budget}) {
+       {&Usage::used, &Usage::peak_used, &Usage::resident, &Usage::committed, &Usage::allocated,
+        &Usage::shared, &Usage::purgeable, &Usage::evicted, &Usage::host_pool, &Usage::budget}) {
     CHECK(keeps(member, most_bytes));
     CHECK(!keeps(member, most_bytes + 1));
   }
-  for (const auto member : {&system_memory::total, &system_memory::available, &system_memory::limit,
-                            &system_memory::limit_used}) {
+  for (const auto member : {&SystemMemory::total, &SystemMemory::available, &SystemMemory::limit,
+                            &SystemMemory::limit_used}) {
     CHECK(keeps(member, most_bytes));
     CHECK(!keeps(member, most_bytes + 1));
   }
 }
 
 TEST_CASE("a host has RAM, and need have no swap") {
-  CHECK(!keeps(&system_memory::total, 0, source::os));
-  CHECK(keeps(&system_memory::available, 0, source::os));
-  CHECK(keeps(&system_memory::swap_total, 0, source::os));
+  CHECK(!keeps(&SystemMemory::total, 0, Source::os));
+  CHECK(keeps(&SystemMemory::available, 0, Source::os));
+  CHECK(keeps(&SystemMemory::swap_total, 0, Source::os));
 }
 
 TEST_CASE("address space is at most 2^57 bytes") {
   constexpr std::uint64_t most = std::uint64_t{1} << 57;
-  for (const auto member : {&system_memory::committed, &system_memory::commit_limit}) {
+  for (const auto member : {&SystemMemory::committed, &SystemMemory::commit_limit}) {
     CHECK(keeps(member, most));
     CHECK(!keeps(member, 2 * most));
   }
 }
 
 TEST_CASE("counters of traffic and time have no limit") {
-  CHECK(keeps(&telemetry::pcie_rx_bytes, UINT64_MAX));
-  CHECK(keeps(&telemetry::pcie_tx_bytes, UINT64_MAX));
-  CHECK(keeps(&usage::busy_ns, UINT64_MAX));
-  CHECK(keeps(&telemetry::window_ns, UINT64_MAX));
+  CHECK(keeps(&Telemetry::pcie_rx_bytes, UINT64_MAX));
+  CHECK(keeps(&Telemetry::pcie_tx_bytes, UINT64_MAX));
+  CHECK(keeps(&Usage::busy_ns, UINT64_MAX));
+  CHECK(keeps(&Telemetry::window_ns, UINT64_MAX));
 }
 
 TEST_CASE("percentages are from 0 to 100") {
-  for (const auto member : {&telemetry::gpu_busy_percent, &telemetry::memory_busy_percent,
-                            &telemetry::encoder_busy_percent, &telemetry::decoder_busy_percent}) {
+  for (const auto member : {&Telemetry::gpu_busy_percent, &Telemetry::memory_busy_percent,
+                            &Telemetry::encoder_busy_percent, &Telemetry::decoder_busy_percent}) {
     CHECK(keeps(member, 0));
     CHECK(keeps(member, 100));
     CHECK(!keeps(member, 100.01));
     CHECK(!keeps(member, -0.01));
   }
-  CHECK(keeps(&usage::busy_percent, 100));
-  CHECK(!keeps(&usage::busy_percent, 101));
-  CHECK(keeps(&system_memory::stall_percent, 100));
-  CHECK(!keeps(&system_memory::stall_percent, 101));
+  CHECK(keeps(&Usage::busy_percent, 100));
+  CHECK(!keeps(&Usage::busy_percent, 101));
+  CHECK(keeps(&SystemMemory::stall_percent, 100));
+  CHECK(!keeps(&SystemMemory::stall_percent, 101));
 }
 
 TEST_CASE("fans exceed 100 % only where the driver documents it") {
-  for (const source from : {source::nvml, source::nvidia_smi}) {
-    CHECK(keeps(&telemetry::fan_percent, 104, from));
-    CHECK(keeps(&telemetry::fan_percent, 1000, from));
-    CHECK(!keeps(&telemetry::fan_percent, 1001, from));
-    CHECK(keeps_metric(metric_id::fan_percent, 104, 1, from));
+  for (const Source from : {Source::nvml, Source::nvidia_smi}) {
+    CHECK(keeps(&Telemetry::fan_percent, 104, from));
+    CHECK(keeps(&Telemetry::fan_percent, 1000, from));
+    CHECK(!keeps(&Telemetry::fan_percent, 1001, from));
+    CHECK(keeps_metric(MetricId::fan_percent, 104, 1, from));
   }
-  for (const source from : {source::amdgpu, source::amd_smi, source::rocm_smi, source::drm}) {
-    CHECK(keeps(&telemetry::fan_percent, 100, from));
-    CHECK(!keeps(&telemetry::fan_percent, 101, from));
-    CHECK(!keeps_metric(metric_id::fan_percent, 101, 1, from));
+  for (const Source from : {Source::amdgpu, Source::amd_smi, Source::rocm_smi, Source::drm}) {
+    CHECK(keeps(&Telemetry::fan_percent, 100, from));
+    CHECK(!keeps(&Telemetry::fan_percent, 101, from));
+    CHECK(!keeps_metric(MetricId::fan_percent, 101, 1, from));
   }
 }
 
 TEST_CASE("temperatures are from -100 to 250 C") {
   for (const auto member :
-       {&telemetry::temperature_celsius, &telemetry::hotspot_celsius, &telemetry::memory_celsius}) {
+       {&Telemetry::temperature_celsius, &Telemetry::hotspot_celsius, &Telemetry::memory_celsius}) {
     CHECK(keeps(member, -100));
     CHECK(keeps(member, 250));
     CHECK(!keeps(member, -101));
@@ -200,90 +200,90 @@ TEST_CASE("temperatures are from -100 to 250 C") {
 }
 
 TEST_CASE("0 where a driver writes it for no value is none") {
-  for (const source from : {source::nvml, source::nvidia_smi, source::amdgpu, source::amd_smi,
-                            source::rocm_smi, source::i915, source::xe, source::macmon}) {
-    CHECK(!keeps(&telemetry::temperature_celsius, 0, from));
-    CHECK(!keeps(&telemetry::power_limit_watts, 0, from));
-    CHECK(!keeps(&telemetry::memory_clock_mhz, 0, from));
-    CHECK(!keeps_metric(metric_id::temperature_limit, 0, 1, from));
-    CHECK(!keeps_metric(metric_id::clock_limit_mhz, 0, 1, from));
-    CHECK(!keeps_metric(metric_id::voltage, 0, 1, from));
-    CHECK(!keeps_metric(metric_id::power_limit_watts, 0, which::power_limit::max, from));
-    CHECK(keeps_metric(metric_id::power_limit_watts, 0, which::power_limit::min, from));
+  for (const Source from : {Source::nvml, Source::nvidia_smi, Source::amdgpu, Source::amd_smi,
+                            Source::rocm_smi, Source::i915, Source::xe, Source::macmon}) {
+    CHECK(!keeps(&Telemetry::temperature_celsius, 0, from));
+    CHECK(!keeps(&Telemetry::power_limit_watts, 0, from));
+    CHECK(!keeps(&Telemetry::memory_clock_mhz, 0, from));
+    CHECK(!keeps_metric(MetricId::temperature_limit, 0, 1, from));
+    CHECK(!keeps_metric(MetricId::clock_limit_mhz, 0, 1, from));
+    CHECK(!keeps_metric(MetricId::voltage, 0, 1, from));
+    CHECK(!keeps_metric(MetricId::power_limit_watts, 0, which::power_limit::max, from));
+    CHECK(keeps_metric(MetricId::power_limit_watts, 0, which::power_limit::min, from));
   }
-  for (const source from : {source::nvml, source::nvidia_smi}) {
-    CHECK(!keeps(&telemetry::core_clock_mhz, 0, from));
+  for (const Source from : {Source::nvml, Source::nvidia_smi}) {
+    CHECK(!keeps(&Telemetry::core_clock_mhz, 0, from));
   }
-  for (const source from : {source::nvml, source::amdgpu, source::amd_smi, source::rocm_smi}) {
-    CHECK(!keeps(&telemetry::power_watts, 0, from));
-    CHECK(!keeps(&pool::total, 0, from));
+  for (const Source from : {Source::nvml, Source::amdgpu, Source::amd_smi, Source::rocm_smi}) {
+    CHECK(!keeps(&Telemetry::power_watts, 0, from));
+    CHECK(!keeps(&Pool::total, 0, from));
   }
 }
 
 TEST_CASE("0 is a value where an idle device has it") {
-  CHECK(keeps(&telemetry::core_clock_mhz, 0, source::amdgpu));
-  CHECK(keeps(&telemetry::core_clock_mhz, 0, source::i915));
-  CHECK(keeps(&telemetry::power_watts, 0, source::xe));
-  CHECK(keeps(&telemetry::power_watts, 0, source::macmon));
-  CHECK(keeps(&telemetry::fan_rpm, 0, source::nvml));
-  CHECK(keeps(&telemetry::fan_percent, 0, source::amdgpu));
-  CHECK(keeps(&telemetry::temperature_celsius, 0, source::simulated));
+  CHECK(keeps(&Telemetry::core_clock_mhz, 0, Source::amdgpu));
+  CHECK(keeps(&Telemetry::core_clock_mhz, 0, Source::i915));
+  CHECK(keeps(&Telemetry::power_watts, 0, Source::xe));
+  CHECK(keeps(&Telemetry::power_watts, 0, Source::macmon));
+  CHECK(keeps(&Telemetry::fan_rpm, 0, Source::nvml));
+  CHECK(keeps(&Telemetry::fan_percent, 0, Source::amdgpu));
+  CHECK(keeps(&Telemetry::temperature_celsius, 0, Source::simulated));
 }
 
 TEST_CASE("a total of 0 that stands for none leaves nothing of its pool") {
-  pool p = pool_of(0);
-  p.from = source::amdgpu;
+  Pool p = pool_of(0);
+  p.from = Source::amdgpu;
   p.used = p.free = 0;
   CHECK(drops_of(p).fields == (pool_field::total | pool_field::used | pool_field::free));
   CHECK(present_bits(p) == 0);
 }
 
 TEST_CASE("power, energy, clocks and speeds are not negative and below a limit") {
-  for (const auto member : {&telemetry::power_watts, &telemetry::power_limit_watts}) {
+  for (const auto member : {&Telemetry::power_watts, &Telemetry::power_limit_watts}) {
     CHECK(keeps(member, 10'000));
     CHECK(!keeps(member, 10'001));
     CHECK(!keeps(member, -1));
   }
-  CHECK(keeps(&telemetry::energy_joules, 1e15));
-  CHECK(!keeps(&telemetry::energy_joules, 1.2e15));
-  CHECK(!keeps(&telemetry::energy_joules, -1));
-  for (const auto member : {&telemetry::core_clock_mhz, &telemetry::memory_clock_mhz}) {
+  CHECK(keeps(&Telemetry::energy_joules, 1e15));
+  CHECK(!keeps(&Telemetry::energy_joules, 1.2e15));
+  CHECK(!keeps(&Telemetry::energy_joules, -1));
+  for (const auto member : {&Telemetry::core_clock_mhz, &Telemetry::memory_clock_mhz}) {
     CHECK(keeps(member, 50'000));
     CHECK(!keeps(member, UINT16_MAX));
     CHECK(!keeps(member, UINT32_MAX));
   }
-  CHECK(keeps(&telemetry::fan_rpm, 30'000));
-  CHECK(!keeps(&telemetry::fan_rpm, UINT16_MAX));
+  CHECK(keeps(&Telemetry::fan_rpm, 30'000));
+  CHECK(!keeps(&Telemetry::fan_rpm, UINT16_MAX));
 }
 
 TEST_CASE("a PCIe link has a generation and one of the widths that exist") {
   for (const std::uint32_t lanes : {1, 2, 4, 8, 12, 16, 32}) {
-    CHECK(keeps(&telemetry::pcie_width, lanes));
+    CHECK(keeps(&Telemetry::pcie_width, lanes));
   }
   for (const std::uint32_t lanes : {0U, 3U, 17U, 63U, 255U, UINT32_MAX}) {
-    CHECK(!keeps(&telemetry::pcie_width, lanes));
+    CHECK(!keeps(&Telemetry::pcie_width, lanes));
   }
-  CHECK(keeps(&telemetry::pcie_generation, 1));
-  CHECK(keeps(&telemetry::pcie_generation, 6));
-  CHECK(!keeps(&telemetry::pcie_generation, 0));
-  CHECK(!keeps(&telemetry::pcie_generation, 255));
+  CHECK(keeps(&Telemetry::pcie_generation, 1));
+  CHECK(keeps(&Telemetry::pcie_generation, 6));
+  CHECK(!keeps(&Telemetry::pcie_generation, 0));
+  CHECK(!keeps(&Telemetry::pcie_generation, 255));
 }
 
 TEST_CASE("counts of errors are below the maximum of their type") {
-  for (const metric_id id :
-       {metric_id::ecc_corrected, metric_id::ecc_uncorrected, metric_id::pcie_replays}) {
+  for (const MetricId id :
+       {MetricId::ecc_corrected, MetricId::ecc_uncorrected, MetricId::pcie_replays}) {
     CHECK(keeps_count(id, 0));
     CHECK(keeps_count(id, 4'000'000'000));
     CHECK(!keeps_count(id, UINT32_MAX));
     CHECK(!keeps_count(id, UINT64_MAX));
   }
-  CHECK(keeps_count(metric_id::pcie_rx_bytes, UINT64_MAX));
+  CHECK(keeps_count(MetricId::pcie_rx_bytes, UINT64_MAX));
 }
 
 TEST_CASE("of remapped rows two are numbers and two are flags") {
   const auto keeps = [](std::uint32_t instance, std::uint64_t value) {
-    std::vector<metric> all{counted(source::nvml, metric_id::rows_remapped, instance, value)};
-    drops d;
+    std::vector<Metric> all{counted(Source::nvml, MetricId::rows_remapped, instance, value)};
+    Drops d;
     drop_implausible(all, d);
     return !all.empty();
   };
@@ -302,25 +302,25 @@ TEST_CASE("of remapped rows two are numbers and two are flags") {
 
 TEST_CASE("memory of a device and of a host is at least 1 MiB, but in a described machine") {
   for (const std::uint64_t total : {1U, 100U, 4096U, 1048575U}) {
-    pool p = pool_of(total);
+    Pool p = pool_of(total);
     CHECK(drops_of(p).fields == pool_field::total);
     p = pool_of(total);
-    p.from = source::simulated;
+    p.from = Source::simulated;
     CHECK(drops_of(p).fields == 0);
-    system_memory m;
-    m.from = source::os;
+    SystemMemory m;
+    m.from = Source::os;
     m.total = total;
     CHECK(drops_of(m).fields == HMN_SYSTEM_MEMORY_HAS_TOTAL);
   }
-  pool p = pool_of(mebibyte);
+  Pool p = pool_of(mebibyte);
   CHECK(drops_of(p).fields == 0);
   p = pool_of(0);  // a device without memory of its own
   CHECK(drops_of(p).fields == 0);
 }
 
 TEST_CASE("a total is at most what a partition can have") {
-  drops d;
-  pool p = pool_of(10 * mebibyte);
+  Drops d;
+  Pool p = pool_of(10 * mebibyte);
   p.used = 1 * mebibyte;
   drop_implausible(p, d, 10 * mebibyte);
   CHECK(d.fields == 0);
@@ -331,7 +331,7 @@ TEST_CASE("a total is at most what a partition can have") {
 }
 
 TEST_CASE("shared and purgeable memory is at most what a process has, resident or not") {
-  usage row;
+  Usage row;
   row.used = 4;
   row.committed = 16;
   row.shared = 16;
@@ -346,31 +346,31 @@ TEST_CASE("shared and purgeable memory is at most what a process has, resident o
 TEST_CASE("what has happened has no time in the future") {
   constexpr std::uint64_t second = 1'000'000'000;
   constexpr std::uint64_t now = 1'700'000'000 * second;
-  CHECK(!doubt_time(source::nvml, "a sample", 0, now));
-  CHECK(!doubt_time(source::nvml, "a sample", now, now));
-  CHECK(!doubt_time(source::nvml, "a sample", now + second, now));
-  CHECK(doubt_time(source::nvml, "a sample", now + second + 1, now));
-  const auto why = doubt_time(source::nvml, "a sample", UINT64_MAX, now);
+  CHECK(!doubt_time(Source::nvml, "a sample", 0, now));
+  CHECK(!doubt_time(Source::nvml, "a sample", now, now));
+  CHECK(!doubt_time(Source::nvml, "a sample", now + second, now));
+  CHECK(doubt_time(Source::nvml, "a sample", now + second + 1, now));
+  const auto why = doubt_time(Source::nvml, "a sample", UINT64_MAX, now);
   REQUIRE(why);
-  CHECK(why->stated == reason::implausible);
+  CHECK(why->stated == Reason::implausible);
 }
 
 TEST_CASE("an energy counter that jumps has no value until two readings agree") {
-  using kept = std::vector<bool>;
-  CHECK(energies_kept({1000, 1200, 1200, 9000}) == kept{true, true, true, true});
-  CHECK(energies_kept({1000, 1e9, 1300}) == kept{true, false, true});
-  CHECK(energies_kept({1000, 5, 300, 600}) == kept{true, false, true, true});
-  CHECK(energies_kept({1000, 1e9, 5, 1e9, 1200}) == kept{true, false, false, false, true});
+  using Kept = std::vector<bool>;
+  CHECK(energies_kept({1000, 1200, 1200, 9000}) == Kept{true, true, true, true});
+  CHECK(energies_kept({1000, 1e9, 1300}) == Kept{true, false, true});
+  CHECK(energies_kept({1000, 5, 300, 600}) == Kept{true, false, true, true});
+  CHECK(energies_kept({1000, 1e9, 5, 1e9, 1200}) == Kept{true, false, false, false, true});
 }
 
 TEST_CASE("energy counters of a device are judged one by one") {
-  energy_history seen{};
+  EnergyHistory seen{};
   constexpr std::uint64_t second = 1'000'000'000;
   for (const double joules : {1000.0, 1100.0}) {
-    std::vector<metric> all{
-        measured(source::xe, metric_id::energy_joules, which::power_reading::package, joules),
-        measured(source::xe, metric_id::energy_joules, which::power_reading::board, 1e6 - joules)};
-    drops d;
+    std::vector<Metric> all{
+        measured(Source::xe, MetricId::energy_joules, which::power_reading::package, joules),
+        measured(Source::xe, MetricId::energy_joules, which::power_reading::board, 1e6 - joules)};
+    Drops d;
     drop_jumps(all, seen, joules == 1000 ? second : 2 * second, d);
     CHECK(all.size() == (joules == 1000 ? 2 : 1));
     CHECK(all[0].instance == which::power_reading::package);
@@ -378,37 +378,37 @@ TEST_CASE("energy counters of a device are judged one by one") {
 }
 
 TEST_CASE("what is no number is no value") {
-  CHECK(!keeps(&telemetry::temperature_celsius, infinite));
-  CHECK(!keeps(&telemetry::temperature_celsius, -infinite));
-  telemetry t;
+  CHECK(!keeps(&Telemetry::temperature_celsius, infinite));
+  CHECK(!keeps(&Telemetry::temperature_celsius, -infinite));
+  Telemetry t;
   t.power_watts = std::nan("");
   CHECK(drops_of(t).fields == telemetry_field::power_watts);
   CHECK(!t.power_watts);
-  CHECK(!keeps_metric(metric_id::voltage, std::nan("")));
-  CHECK(!keeps_metric(metric_id::voltage, infinite));
+  CHECK(!keeps_metric(MetricId::voltage, std::nan("")));
+  CHECK(!keeps_metric(MetricId::voltage, infinite));
 }
 
 TEST_CASE("parts of a pool are at most its total") {
-  for (const auto member : {&pool::free, &pool::used, &pool::reserved, &pool::usable}) {
+  for (const auto member : {&Pool::free, &Pool::used, &Pool::reserved, &Pool::usable}) {
     CHECK(keeps_next_to(pool_of(8 * mebibyte), member, 8 * mebibyte));
     CHECK(!keeps_next_to(pool_of(8 * mebibyte), member, 8 * mebibyte + 1));
   }
-  CHECK(keeps_next_to(pool_of(8 * mebibyte), &pool::budget, 9 * mebibyte));
-  CHECK(keeps_next_to(pool_of(8 * mebibyte), &pool::unattributed, 9 * mebibyte));
-  pool other_way;
+  CHECK(keeps_next_to(pool_of(8 * mebibyte), &Pool::budget, 9 * mebibyte));
+  CHECK(keeps_next_to(pool_of(8 * mebibyte), &Pool::unattributed, 9 * mebibyte));
+  Pool other_way;
   other_way.free = 12;
-  CHECK(keeps_next_to(other_way, &pool::used, 12));
+  CHECK(keeps_next_to(other_way, &Pool::used, 12));
 }
 
 TEST_CASE("a total that cannot be makes its parts void, which came with it") {
-  pool p = pool_of(std::uint64_t{1} << 60);
+  Pool p = pool_of(std::uint64_t{1} << 60);
   p.free = 12;
   p.budget = 13;
   CHECK(drops_of(p).fields == (pool_field::total | pool_field::free));
   CHECK(!p.total);
   CHECK(!p.free);
   CHECK(p.budget == 13U);
-  system_memory m;
+  SystemMemory m;
   m.total = std::uint64_t{1} << 60;
   m.available = 12;
   m.swap_total = 8;
@@ -418,10 +418,10 @@ TEST_CASE("a total that cannot be makes its parts void, which came with it") {
 }
 
 TEST_CASE("free and used are together at most the total, rounded to MiB") {
-  pool p = pool_of(100 * mebibyte);
+  Pool p = pool_of(100 * mebibyte);
   p.free = 60 * mebibyte;
-  CHECK(keeps_next_to(p, &pool::used, 40 * mebibyte));
-  CHECK(keeps_next_to(p, &pool::used, 42 * mebibyte));
+  CHECK(keeps_next_to(p, &Pool::used, 40 * mebibyte));
+  CHECK(keeps_next_to(p, &Pool::used, 42 * mebibyte));
   p.used = 42 * mebibyte + 1;
   CHECK(drops_of(p).fields == (pool_field::used | pool_field::free));
   CHECK(!p.used);
@@ -430,17 +430,17 @@ TEST_CASE("free and used are together at most the total, rounded to MiB") {
 }
 
 TEST_CASE("free memory that is not reported is missing for the same reason as used") {
-  pool p = pool_of(8 * mebibyte);
+  Pool p = pool_of(8 * mebibyte);
   p.used = 9 * mebibyte;
   CHECK(drops_of(p).fields == (pool_field::used | pool_field::free));
 }
 
 TEST_CASE("a process uses at most what the device has") {
-  usage row;
+  Usage row;
   row.used = row.allocated = 9;
   row.peak_used = 8;
   row.host_pool = 100;
-  drops d;
+  Drops d;
   drop_implausible(row, 8, d);
   CHECK(d.fields == (usage_field::used | usage_field::allocated));
   CHECK(d.count == 2);
@@ -453,25 +453,25 @@ TEST_CASE("a process uses at most what the device has") {
 }
 
 TEST_CASE("what is resident is on the device; what is only committed need not be, but for KFD") {
-  for (const source from : {source::amdgpu, source::kfd, source::pdh, source::metal}) {
+  for (const Source from : {Source::amdgpu, Source::kfd, Source::pdh, Source::metal}) {
     CAPTURE(from);
-    usage row;
+    Usage row;
     row.from = from;
     row.used = row.resident = 9;
-    row.accounting = accounting::resident;
-    drops d;
+    row.accounting = Accounting::resident;
+    Drops d;
     drop_implausible(row, 8, d);
-    CHECK(row.used.has_value() == (from == source::metal));
-    CHECK(row.resident.has_value() == (from == source::metal));
+    CHECK(row.used.has_value() == (from == Source::metal));
+    CHECK(row.resident.has_value() == (from == Source::metal));
     row.used = 9;
-    row.accounting = accounting::committed;
+    row.accounting = Accounting::committed;
     drop_implausible(row, 8, d);
-    CHECK(row.used.has_value() == (from != source::kfd));
+    CHECK(row.used.has_value() == (from != Source::kfd));
   }
 }
 
 TEST_CASE("a load that cannot be takes its window with it") {
-  usage row;
+  Usage row;
   row.busy_percent = 101;
   row.window_ns = 5;
   CHECK(drops_of(row).count == 1);
@@ -480,44 +480,44 @@ TEST_CASE("a load that cannot be takes its window with it") {
 }
 
 TEST_CASE("available memory and free swap are at most their totals") {
-  system_memory m;
+  SystemMemory m;
   m.total = 8 * mebibyte;
   m.swap_total = 4;
-  CHECK(keeps_next_to(m, &system_memory::available, 8 * mebibyte));
-  CHECK(!keeps_next_to(m, &system_memory::available, 8 * mebibyte + 1));
-  CHECK(keeps_next_to(m, &system_memory::swap_free, 4));
-  CHECK(!keeps_next_to(m, &system_memory::swap_free, 5));
-  system_memory no_swap_total;
+  CHECK(keeps_next_to(m, &SystemMemory::available, 8 * mebibyte));
+  CHECK(!keeps_next_to(m, &SystemMemory::available, 8 * mebibyte + 1));
+  CHECK(keeps_next_to(m, &SystemMemory::swap_free, 4));
+  CHECK(!keeps_next_to(m, &SystemMemory::swap_free, 5));
+  SystemMemory no_swap_total;
   no_swap_total.total = 8 * mebibyte;
-  CHECK(keeps_next_to(no_swap_total, &system_memory::swap_free, 9));
+  CHECK(keeps_next_to(no_swap_total, &SystemMemory::swap_free, 9));
 }
 
 TEST_CASE("metrics have the limits of their unit") {
-  CHECK(keeps_metric(metric_id::engine_percent, 100));
-  CHECK(!keeps_metric(metric_id::engine_percent, 101));
-  CHECK(keeps_metric(metric_id::temperature_shutdown, 250));
-  CHECK(!keeps_metric(metric_id::temperature, -101));
-  CHECK(!keeps_metric(metric_id::temperature_limit, 251));
-  CHECK(!keeps_metric(metric_id::power_watts, -1));
-  CHECK(!keeps_metric(metric_id::power_limit_watts, 10'001));
-  CHECK(!keeps_metric(metric_id::energy_joules, -1));
-  CHECK(!keeps_metric(metric_id::clock_mhz, 50'001));
-  CHECK(!keeps_metric(metric_id::clock_limit_mhz, -1));
-  CHECK(!keeps_metric(metric_id::fan_rpm, 30'001));
-  CHECK(keeps_metric(metric_id::voltage, 1000));
-  CHECK(!keeps_metric(metric_id::voltage, 1001));
-  std::vector<metric> counts{counted(source::drm, metric_id::pcie_rx_bytes, 0, UINT64_MAX)};
-  drops d;
+  CHECK(keeps_metric(MetricId::engine_percent, 100));
+  CHECK(!keeps_metric(MetricId::engine_percent, 101));
+  CHECK(keeps_metric(MetricId::temperature_shutdown, 250));
+  CHECK(!keeps_metric(MetricId::temperature, -101));
+  CHECK(!keeps_metric(MetricId::temperature_limit, 251));
+  CHECK(!keeps_metric(MetricId::power_watts, -1));
+  CHECK(!keeps_metric(MetricId::power_limit_watts, 10'001));
+  CHECK(!keeps_metric(MetricId::energy_joules, -1));
+  CHECK(!keeps_metric(MetricId::clock_mhz, 50'001));
+  CHECK(!keeps_metric(MetricId::clock_limit_mhz, -1));
+  CHECK(!keeps_metric(MetricId::fan_rpm, 30'001));
+  CHECK(keeps_metric(MetricId::voltage, 1000));
+  CHECK(!keeps_metric(MetricId::voltage, 1001));
+  std::vector<Metric> counts{counted(Source::drm, MetricId::pcie_rx_bytes, 0, UINT64_MAX)};
+  Drops d;
   drop_implausible(counts, d);
   CHECK(counts.size() == 1);
 }
 
 TEST_CASE("the reason names the field, its value and the limit") {
-  pool p = pool_of(8 * mebibyte);
+  Pool p = pool_of(8 * mebibyte);
   p.free = 12 * mebibyte;
   CHECK(drops_of(p).last.message.view() ==
         "the driver reported free_bytes 12582912, above the total of 8388608: implausible");
-  telemetry t;
+  Telemetry t;
   t.gpu_busy_percent = 100.5;
   CHECK(drops_of(t).last.message.view() ==
         "the driver reported gpu_busy_percent 100.5, above 100: implausible");
@@ -527,21 +527,21 @@ TEST_CASE("the reason names the field, its value and the limit") {
   t.temperature_celsius = -273;
   CHECK(drops_of(t).last.message.view() ==
         "the driver reported temperature_celsius -273, below -100: implausible");
-  std::vector<metric> all{measured(source::drm, metric_id::power_watts, 1, 2e5)};
-  drops d;
+  std::vector<Metric> all{measured(Source::drm, MetricId::power_watts, 1, 2e5)};
+  Drops d;
   drop_implausible(all, d);
   CHECK(d.last.message.view() ==
         "the driver reported power_watts 200000, above 10000: implausible");
   t.pcie_width = 3;
   CHECK(drops_of(t).last.message.view() ==
         "the driver reported pcie_width 3, which no link has: implausible");
-  energy_seen seen{{1000, 1}, {}};
-  const auto back = seen.doubt(source::nvml, "energy_joules", 5, 1);
+  EnergySeen seen{{1000, 1}, {}};
+  const auto back = seen.doubt(Source::nvml, "energy_joules", 5, 1);
   REQUIRE(back);
   CHECK(back->message.view() ==
         "the driver reported energy_joules 5, below what follows the last reading, 1000: "
         "implausible");
-  usage row;
+  Usage row;
   row.used = 9;
   drop_implausible(row, 8, d);
   CHECK(d.last.message.view() ==

@@ -27,7 +27,7 @@ void check_keys_and_bits(const header::field* expected) {
   FieldSet expected_bits = 0;
   for (; expected->name != nullptr; ++expected) expected_bits |= expected->bit;
   FieldSet bits = 0;
-  for (const field& f : fields_of<Record>()) {
+  for (const Field& f : fields_of<Record>()) {
     CAPTURE(f.key);
     CHECK(!f.key.empty());
     CHECK((f.bit & (f.bit - 1)) == 0);
@@ -39,19 +39,19 @@ void check_keys_and_bits(const header::field* expected) {
 }  // namespace
 
 TEST_CASE("every presence bit of the header has a field") {
-  check_keys_and_bits<process_memory>(header::process_memory_fields);
-  check_keys_and_bits<system_memory>(header::system_memory_fields);
-  check_keys_and_bits<device>(header::device_fields);
-  check_keys_and_bits<pool>(header::pool_fields);
-  check_keys_and_bits<telemetry>(header::telemetry_fields);
-  check_keys_and_bits<metric>(header::metric_fields);
-  check_keys_and_bits<usage>(header::usage_fields);
+  check_keys_and_bits<ProcessMemory>(header::process_memory_fields);
+  check_keys_and_bits<SystemMemory>(header::system_memory_fields);
+  check_keys_and_bits<Device>(header::device_fields);
+  check_keys_and_bits<Pool>(header::pool_fields);
+  check_keys_and_bits<Telemetry>(header::telemetry_fields);
+  check_keys_and_bits<Metric>(header::metric_fields);
+  check_keys_and_bits<Usage>(header::usage_fields);
 }
 
 TEST_CASE("a copy has each kind of field, and no bit for what is unknown") {
-  telemetry t;
-  t.from = source::drm;
-  t.sources = bit_of(source::drm);
+  Telemetry t;
+  t.from = Source::drm;
+  t.sources = bit_of(Source::drm);
   t.power_watts = 1.5;
   t.fan_rpm = 0;
   t.pcie_tx_bytes = ~std::uint64_t{0};
@@ -70,10 +70,10 @@ TEST_CASE("a copy has each kind of field, and no bit for what is unknown") {
 }
 
 TEST_CASE("texts are copied with their terminator, and a cut one is noted") {
-  device d;
+  Device d;
   d.name.assign("Card");
   d.pci_bus_id.assign("0000:01:00.0 and more than the field holds");
-  d.instance = mig_instance{3, 4};
+  d.instance = MigInstance{3, 4};
   hmn_device out{};
   copy_out(d, out);
   CHECK(std::strcmp(out.name, "Card") == 0);
@@ -85,9 +85,9 @@ TEST_CASE("texts are copied with their terminator, and a cut one is noted") {
 }
 
 TEST_CASE("what is missing is taken, of the bits that are asked for") {
-  pool into;
+  Pool into;
   into.total = 100;
-  pool from;
+  Pool from;
   from.total = 90;
   from.used = 10;
   from.free = 80;
@@ -98,8 +98,8 @@ TEST_CASE("what is missing is taken, of the bits that are asked for") {
 }
 
 TEST_CASE("a text that is missing is taken whole") {
-  device into;
-  device from;
+  Device into;
+  Device from;
   from.uuid.assign("GPU-1");
   CHECK(take_missing(device_field::uuid, into, from) == device_field::uuid);
   CHECK(into.uuid.view() == "GPU-1");
@@ -107,12 +107,12 @@ TEST_CASE("a text that is missing is taken whole") {
 }
 
 TEST_CASE("numbers are set and forgotten by their field") {
-  telemetry t;
-  for (const field& f : fields_of<telemetry>()) {
+  Telemetry t;
+  for (const Field& f : fields_of<Telemetry>()) {
     if (f.bit == 0) continue;
-    if (f.type == field_type::real) {
+    if (f.type == FieldType::real) {
       f.set(&t, 2.5);
-      CHECK((f.get(&t) == record_value(2.5)));
+      CHECK((f.get(&t) == RecordValue(2.5)));
     } else {
       f.set(&t, std::uint64_t{3});
       CHECK(number_in(f, &t) == 3);
@@ -126,18 +126,18 @@ TEST_CASE("numbers are set and forgotten by their field") {
 }
 
 TEST_CASE("a field that stands for an enumeration has its words") {
-  for (const field& f : fields_of<usage>()) {
+  for (const Field& f : fields_of<Usage>()) {
     if (f.key == "name_state") CHECK(words_for(f.unit).size() == 5);
     if (f.key == "used_bytes") CHECK(words_for(f.unit).empty());
   }
 }
 
 TEST_CASE("records are the same whose fields are known and equal") {
-  hmn::device a;
+  hmn::Device a;
   a.name.assign("GPU");
   a.pci_device = 0;
-  a.instance = hmn::mig_instance{1, 2};
-  hmn::device b = a;
+  a.instance = hmn::MigInstance{1, 2};
+  hmn::Device b = a;
   CHECK(hmn::is_same_record(a, b));
   b.pci_device.reset();  // unknown is not 0
   CHECK_FALSE(hmn::is_same_record(a, b));
@@ -148,11 +148,11 @@ TEST_CASE("records are the same whose fields are known and equal") {
   b.instance->compute = 3;
   CHECK_FALSE(hmn::is_same_record(a, b));
   b = a;
-  b.state = hmn::state::lost;
+  b.state = hmn::State::lost;
   CHECK_FALSE(hmn::is_same_record(a, b));
-  hmn::telemetry hot;
+  hmn::Telemetry hot;
   hot.temperature_celsius = 40.5;
-  hmn::telemetry cold = hot;
+  hmn::Telemetry cold = hot;
   CHECK(hmn::is_same_record(hot, cold));
   cold.temperature_celsius = 40.25;
   CHECK_FALSE(hmn::is_same_record(hot, cold));

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 using hmn::append_utf8;
-using hmn::text;
+using hmn::Text;
 
 static std::string valid(std::string_view bytes) {
   std::string out;
@@ -38,7 +38,7 @@ TEST_CASE("a NUL in the middle is replaced, for what follows would be lost") {
 }
 
 TEST_CASE("a bounded text is cut at a code point and says so") {
-  text<8> t;
+  Text<8> t;
   t.assign("1234567");
   CHECK(t.view() == "1234567");
   CHECK(!t.was_cut());

@@ -26,7 +26,7 @@ std::set<std::string> entries_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("directory: each entry comes once, itself and its parent do not") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   CHECK(entries_of(scratch.path(".")).empty());
   std::set<std::string> expected;
   for (int i = 0; i < 1000; ++i) {
@@ -41,7 +41,7 @@ TEST_CASE("directory: each entry comes once, itself and its parent do not") {
 }
 
 TEST_CASE("directory: a visitor stops the walk") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   for (const char* name : {"a", "b", "c"}) scratch.write(name, "");
   int seen = 0;
   CHECK(for_each_entry(scratch.path(".").c_str(), [&](std::string_view) { return ++seen < 2; }) ==
@@ -50,7 +50,7 @@ TEST_CASE("directory: a visitor stops the walk") {
 }
 
 TEST_CASE("directory: a visitor that throws leaves no descriptor") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   scratch.write("a", "");
   const auto before = test::open_descriptors();
   CHECK_THROWS_AS(
@@ -59,21 +59,21 @@ TEST_CASE("directory: a visitor that throws leaves no descriptor") {
 }
 
 TEST_CASE("directory: what is not a folder is an error") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const auto never = [](std::string_view) -> bool { throw 1; };
   CHECK(for_each_entry(scratch.write("plain", "").c_str(), never) == ENOTDIR);
   CHECK(for_each_entry(scratch.path("absent").c_str(), never) == ENOENT);
-  CHECK(directory::open(scratch.path("plain").c_str()).error == ENOTDIR);
-  CHECK(directory::open(scratch.path("absent").c_str()).error == ENOENT);
+  CHECK(Directory::open(scratch.path("plain").c_str()).error == ENOTDIR);
+  CHECK(Directory::open(scratch.path("absent").c_str()).error == ENOENT);
 }
 
 TEST_CASE("directory: reads by name, and goes on after the folder is moved") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   REQUIRE(mkdir(scratch.path("card0").c_str(), 0700) == 0);
   scratch.write("card0/vendor", "0x10de\n");
   REQUIRE(symlink("../driver", scratch.path("card0/driver").c_str()) == 0);
   REQUIRE(symlink("/dev/null", scratch.path("card0/node").c_str()) == 0);
-  const auto card = directory::open(scratch.path("card0").c_str());
+  const auto card = Directory::open(scratch.path("card0").c_str());
   REQUIRE(card.error == 0);
   REQUIRE(rename(scratch.path("card0").c_str(), scratch.path("card1").c_str()) == 0);
 
@@ -92,17 +92,17 @@ TEST_CASE("directory: reads by name, and goes on after the folder is moved") {
 }
 
 TEST_CASE("directory: moving hands the descriptor over, and the last owner closes it") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   scratch.write("a", "1");
   const auto before = test::open_descriptors();
   char buffer[4];
   {
-    directory first = std::move(directory::open(scratch.path(".").c_str()).value);
+    Directory first = std::move(Directory::open(scratch.path(".").c_str()).value);
     CHECK(test::open_descriptors().size() == before.size() + 1);
-    directory second = std::move(first);
+    Directory second = std::move(first);
     CHECK(second.read_small("a", buffer).value == 1);
     CHECK(first.read_small("a", buffer).error == EBADF);
-    second = directory();
+    second = Directory();
     CHECK(test::open_descriptors() == before);
   }
   CHECK(test::open_descriptors() == before);

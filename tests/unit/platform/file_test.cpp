@@ -25,7 +25,7 @@ std::string text_of(const char* path, size_t size) {
 }  // namespace
 
 TEST_CASE("file: a small read gives the text, or as much as the buffer holds") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("text", "MemTotal: 16 kB\n");
   CHECK(text_of(path.c_str(), 64) == "MemTotal: 16 kB\n");
   CHECK(text_of(path.c_str(), 16) == "MemTotal: 16 kB\n");
@@ -44,7 +44,7 @@ TEST_CASE("file: a small read gathers what the kernel gives in pieces" *
 }
 
 TEST_CASE("file: a failure is the system's number and leaves no descriptor") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   char buffer[16];
   const auto before = test::open_descriptors();
   CHECK(read_small(scratch.path("absent").c_str(), buffer).error == ENOENT);
@@ -57,7 +57,7 @@ TEST_CASE("file: a failure is the system's number and leaves no descriptor") {
 }
 
 TEST_CASE("file: a FIFO without a writer is not waited for") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.path("fifo");
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
   char buffer[16];
@@ -69,7 +69,7 @@ TEST_CASE("file: a FIFO without a writer is not waited for") {
 }
 
 TEST_CASE("file: a whole read says when it was cut") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string text(100'000, 'x');
   const std::string path = scratch.write("text", text);
   std::string out = "before";
@@ -94,7 +94,7 @@ TEST_CASE("file: a whole read says when it was cut") {
 }
 
 TEST_CASE("file: a link's target is given whole or not at all") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.path("link");
   REQUIRE(symlink("0000:01:00.0", path.c_str()) == 0);
   char buffer[13];
@@ -107,7 +107,7 @@ TEST_CASE("file: a link's target is given whole or not at all") {
 }
 
 TEST_CASE("file: status tells devices, folders and owners") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const auto null_device = status_of("/dev/null");
   REQUIRE(null_device.error == 0);
   CHECK(null_device.value.is_character_device);
@@ -130,7 +130,7 @@ TEST_CASE("file: status tells devices, folders and owners") {
 }
 
 TEST_CASE("file: existing and executable are different things") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("program", "#!/bin/sh\n");
   CHECK(exists(path.c_str()));
   CHECK_FALSE(is_executable_file(path.c_str()));

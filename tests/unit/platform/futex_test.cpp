@@ -12,18 +12,18 @@ using namespace hmn::platform;
 
 TEST_CASE("futex: another value is seen at once") {
   std::atomic<uint32_t> word{1};
-  CHECK(wait_on(word, 0, no_deadline) == wake::changed);
-  CHECK(wait_on(word, 0, 0) == wake::changed);
+  CHECK(wait_on(word, 0, no_deadline) == Wake::changed);
+  CHECK(wait_on(word, 0, 0) == Wake::changed);
 }
 
 TEST_CASE("futex: a deadline is kept, and one gone by does not sleep") {
   std::atomic<uint32_t> word{0};
-  CHECK(wait_on(word, 0, 0) == wake::timed_out);
+  CHECK(wait_on(word, 0, 0) == Wake::timed_out);
   const uint64_t deadline = monotonic_ns() + 30 * ns_per_ms;
-  CHECK(wait_on(word, 0, deadline) == wake::timed_out);
+  CHECK(wait_on(word, 0, deadline) == Wake::timed_out);
   CHECK(monotonic_ns() >= deadline);
   wake_all(word);
-  CHECK(wait_on(word, 0, monotonic_ns() + ns_per_ms) == wake::timed_out);
+  CHECK(wait_on(word, 0, monotonic_ns() + ns_per_ms) == Wake::timed_out);
 }
 
 TEST_CASE("futex: wake_all wakes every sleeper, which sees what was written before") {
@@ -33,7 +33,7 @@ TEST_CASE("futex: wake_all wakes every sleeper, which sees what was written befo
   std::vector<std::thread> sleepers;
   for (int i = 0; i < 8; ++i) {
     sleepers.emplace_back([&] {
-      if (wait_on(word, 0, no_deadline) == wake::changed && plain == 42) ++woken;
+      if (wait_on(word, 0, no_deadline) == Wake::changed && plain == 42) ++woken;
     });
   }
   sleep_ns(10 * ns_per_ms);

@@ -25,14 +25,14 @@ using namespace hmn::platform;
 
 namespace {
 
-std::string text_of(kept_file& file) {
+std::string text_of(KeptFile& file) {
   char buffer[256];
   const auto got = file.read(buffer);
   return got ? std::string(buffer, got.value) : "error " + std::to_string(got.error);
 }
 
 // The first field of /proc/self/stat.
-int pid_in(kept_file& file) {
+int pid_in(KeptFile& file) {
   return std::atoi(text_of(file).c_str());
 }
 
@@ -41,7 +41,7 @@ template <class F>
 int under_attack(const std::string& path, F&& body) {
   return test::in_child([&] {
     for (int number = 3; number < 64; ++number) close(number);
-    kept_file file(path);
+    KeptFile file(path);
     std::atomic<bool> is_over{false};
     std::thread attacker([&] {
       while (!is_over) {
@@ -63,11 +63,11 @@ bool is_right(const std::string& seen, const std::string& text) {
 }  // namespace
 
 TEST_CASE("kept_file: each read gives what the file holds now, through one descriptor") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("temp1_input", "41000\n");
   const auto before = test::open_descriptors();
   {
-    kept_file file(path);
+    KeptFile file(path);
     CHECK(text_of(file) == "41000\n");
     const auto during = test::open_descriptors();
     CHECK(during.size() == before.size() + 1);
@@ -82,22 +82,22 @@ TEST_CASE("kept_file: each read gives what the file holds now, through one descr
 }
 
 TEST_CASE("kept_file: a file that is absent is an error until it comes") {
-  const test::scratch_folder scratch;
-  kept_file file(scratch.path("late"));
+  const test::ScratchFolder scratch;
+  KeptFile file(scratch.path("late"));
   CHECK(text_of(file) == "error " + std::to_string(ENOENT));
   scratch.write("late", "here");
   CHECK(text_of(file) == "here");
-  kept_file folder(scratch.path("."));
+  KeptFile folder(scratch.path("."));
   const auto before = test::open_descriptors();
   CHECK(text_of(folder) == "error " + std::to_string(EISDIR));
   CHECK(test::open_descriptors() == before);
 }
 
 TEST_CASE("kept_file: opened again after somebody closed everything") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("text", "1");
   const int code = test::in_child([&] {
-    kept_file file(path);
+    KeptFile file(path);
     if (text_of(file) != "1") return 1;
     for (int number = 3; number < 64; ++number) close(number);
     if (text_of(file) != "1") return 2;
@@ -107,14 +107,14 @@ TEST_CASE("kept_file: opened again after somebody closed everything") {
 }
 
 TEST_CASE("kept_file: a number that became another's is neither read nor closed") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("ours", "ours");
   const std::string other = scratch.write("theirs", "theirs");
   int number = -1;
   int reopened = -1;
   const int theirs = open(other.c_str(), O_RDONLY);
   {
-    kept_file file(path);
+    KeptFile file(path);
     CHECK(text_of(file) == "ours");
     number = test::descriptor_of(path);
     REQUIRE(number >= 0);
@@ -135,9 +135,9 @@ TEST_CASE("kept_file: a number that became another's is neither read nor closed"
 }
 
 TEST_CASE("kept_file: what is ours is replaced, not piled up, when it refuses to be read") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("attribute", "1");
-  kept_file file(path);
+  KeptFile file(path);
   CHECK(text_of(file) == "1");
   const auto during = test::open_descriptors();
   const int number = test::descriptor_of(path);
@@ -156,7 +156,7 @@ TEST_CASE("kept_file: what is ours is replaced, not piled up, when it refuses to
 }
 
 TEST_CASE("kept_file: a forked child reads its own /proc/self") {
-  kept_file file("/proc/self/stat");
+  KeptFile file("/proc/self/stat");
   CHECK(pid_in(file) == getpid());
   const auto before = test::open_descriptors();
   const int code = test::in_child([&] {
@@ -169,7 +169,7 @@ TEST_CASE("kept_file: a forked child reads its own /proc/self") {
 }
 
 TEST_CASE("kept_file: a kept read is one fstat and one pread") {
-  kept_file file("/proc/self/statm");
+  KeptFile file("/proc/self/statm");
   char buffer[128];
   const auto calls = test::system_calls_of([&] { static_cast<void>(file.read(buffer)); },
                                            [&] { static_cast<void>(file.read(buffer)); });
@@ -189,10 +189,10 @@ TEST_CASE("kept_file: a kept read is one fstat and one pread") {
 
 TEST_CASE("kept_file: eight threads read while another closes their descriptor") {
   if (is_thread_sanitized) return;  // such an attack is a race, and reported as one
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string text(200, 'x');
   const std::string path = scratch.write("text", text);
-  CHECK(under_attack(path, [&](kept_file& file) {
+  CHECK(under_attack(path, [&](KeptFile& file) {
           std::atomic<int> wrong{0};
           std::vector<std::thread> readers;
           for (int i = 0; i < 8; ++i) {
@@ -206,11 +206,11 @@ TEST_CASE("kept_file: eight threads read while another closes their descriptor")
 }
 
 TEST_CASE("kept_file: threads that race for the first open leave one descriptor") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("text", "1");
   const auto before = test::open_descriptors();
   for (int round = 0; round < 50; ++round) {
-    kept_file file(path);
+    KeptFile file(path);
     std::atomic<int> right{0};
     std::vector<std::thread> readers;
     for (int i = 0; i < 8; ++i) {
@@ -229,9 +229,9 @@ TEST_CASE("kept_file: a fork amid other threads' openings leaves the child a wor
   if (is_thread_sanitized) return;  // such an attack is a race, and reported as one
   // Its runtime opens files as threads start, which the attacker closes.
   if (is_address_sanitized) return;
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("text", "1");
-  CHECK(under_attack(path, [&](kept_file& file) {
+  CHECK(under_attack(path, [&](KeptFile& file) {
           std::atomic<bool> is_over{false};
           std::vector<std::thread> readers;
           for (int i = 0; i < 4; ++i) {
@@ -251,7 +251,7 @@ TEST_CASE("kept_file: a fork amid other threads' openings leaves the child a wor
 
 namespace {
 
-kept_file* locked_file = nullptr;
+KeptFile* locked_file = nullptr;
 int code_of_fork = -1;
 
 // Counts those of the first numbers; a list would have to be closed.
@@ -279,10 +279,10 @@ void fork_in_lock(int) {
 
 TEST_CASE("kept_file: a fork while another thread holds the lock does not leave it locked") {
   if (is_thread_sanitized) return;  // its runtime does not fork in a signal handler
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("text", "1");
   scratch.write("again", "2");
-  kept_file file(path);
+  KeptFile file(path);
   CHECK(text_of(file) == "1");
   const int number = test::descriptor_of(path);
   const int unreadable = open(path.c_str(), O_WRONLY);
@@ -309,7 +309,7 @@ TEST_CASE("kept_file: a fork while another thread holds the lock does not leave 
 // In a child, with mounts of its own. Returns what is wrong: 0 nothing, 77 no such mounts here.
 int look_for_news(const std::string& folder) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return 77;
-  kept_file mounts("/proc/self/mountinfo");
+  KeptFile mounts("/proc/self/mountinfo");
   if (!mounts.has_news()) return 1;  // nothing is open
   std::array<char, 1> any;
   if (!mounts.read(any) || mounts.has_news()) return 2;
@@ -319,7 +319,7 @@ int look_for_news(const std::string& folder) {
 }
 
 TEST_CASE("kept_file: a mount is news, once") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const int code = test::in_child([&] { return look_for_news(scratch.path(".")); });
   if (code == 77) MESSAGE("no mount namespace of our own here");
   CHECK((code == 0 || code == 77));

@@ -25,31 +25,31 @@ bool is_loaded() {
   return handle != nullptr;
 }
 
-using probe = int (*)();
+using Probe = int (*)();
 
 }  // namespace
 
 TEST_CASE("library: a symbol is found in it alone") {
-  auto opened = library::open(HMN_PROBE_LIBRARY);
+  auto opened = Library::open(HMN_PROBE_LIBRARY);
   INFO(opened.error_text);
   REQUIRE(opened);
   CHECK(opened.error_text.empty());
   void* symbol = opened.value.symbol("hmn_platform_probe");
   REQUIRE(symbol != nullptr);
-  CHECK(reinterpret_cast<probe>(symbol)() == 4711);
+  CHECK(reinterpret_cast<Probe>(symbol)() == 4711);
   CHECK(opened.value.symbol("hmn_platform_absent") == nullptr);
   CHECK(dlsym(RTLD_DEFAULT, "hmn_platform_probe") == nullptr);
 }
 
 TEST_CASE("library: a failure carries the loader's words") {
-  const auto absent = library::open("libhmn-absent.so.7");
+  const auto absent = Library::open("libhmn-absent.so.7");
   CHECK_FALSE(absent);
   CHECK(absent.error_text.find("libhmn-absent.so.7") != std::string::npos);
   CHECK(absent.is_missing);
-  CHECK(library::open("/nowhere/libhmn-absent.so.7").is_missing);
+  CHECK(Library::open("/nowhere/libhmn-absent.so.7").is_missing);
 
-  const test::scratch_folder scratch;
-  const auto broken = library::open(scratch.write("libbroken.so", "not ELF").c_str());
+  const test::ScratchFolder scratch;
+  const auto broken = Library::open(scratch.write("libbroken.so", "not ELF").c_str());
   CHECK_FALSE(broken);
   CHECK(broken.error_text.find("libbroken.so") != std::string::npos);
   CHECK_FALSE(broken.is_missing);
@@ -57,23 +57,23 @@ TEST_CASE("library: a failure carries the loader's words") {
 }
 
 TEST_CASE("library: no name is no library, not the program itself") {
-  CHECK_FALSE(library::open(nullptr));
-  CHECK_FALSE(library::open("").error_text.empty());
-  CHECK(library().symbol("malloc") == nullptr);
+  CHECK_FALSE(Library::open(nullptr));
+  CHECK_FALSE(Library::open("").error_text.empty());
+  CHECK(Library().symbol("malloc") == nullptr);
 }
 
 TEST_CASE("library: the last owner unloads it") {
   REQUIRE_FALSE(is_loaded());
   {
-    library first = std::move(library::open(HMN_PROBE_LIBRARY).value);
-    library second = std::move(first);
+    Library first = std::move(Library::open(HMN_PROBE_LIBRARY).value);
+    Library second = std::move(first);
     CHECK_FALSE(first);
     CHECK(second);
     CHECK(is_loaded());
     second.close();
     CHECK_FALSE(is_loaded());
     second.close();
-    second = std::move(library::open(HMN_PROBE_LIBRARY).value);
+    second = std::move(Library::open(HMN_PROBE_LIBRARY).value);
     CHECK(is_loaded());
   }
   CHECK_FALSE(is_loaded());
@@ -82,7 +82,7 @@ TEST_CASE("library: the last owner unloads it") {
 TEST_CASE("library: one that is left open stays") {
   const int code = test::in_child([] {
     {
-      auto opened = library::open(HMN_PROBE_LIBRARY);
+      auto opened = Library::open(HMN_PROBE_LIBRARY);
       opened.value.leave_open();
       if (opened.value) return 1;
     }

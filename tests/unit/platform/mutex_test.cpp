@@ -11,7 +11,7 @@
 using namespace hmn::platform;
 
 TEST_CASE("mutex: one thread at a time is inside") {
-  mutex inside;
+  Mutex inside;
   long count = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
@@ -27,7 +27,7 @@ TEST_CASE("mutex: one thread at a time is inside") {
 }
 
 TEST_CASE("mutex: it cannot be had twice") {
-  mutex inside;
+  Mutex inside;
   const std::lock_guard held(inside);
   bool is_had = true;
   std::thread([&] { is_had = inside.try_lock(); }).join();
@@ -35,8 +35,8 @@ TEST_CASE("mutex: it cannot be had twice") {
 }
 
 TEST_CASE("condition: a deadline is kept, and one gone by does not sleep") {
-  mutex inside;
-  condition changed;
+  Mutex inside;
+  Condition changed;
   std::unique_lock held(inside);
   CHECK_FALSE(changed.wait_until(held, 0));
   const std::uint64_t deadline = monotonic_ns() + 30 * ns_per_ms;
@@ -47,8 +47,8 @@ TEST_CASE("condition: a deadline is kept, and one gone by does not sleep") {
 
 TEST_CASE("condition: two threads hand a number to and fro") {
   constexpr int rounds = 2000;
-  mutex inside;
-  condition changed;
+  Mutex inside;
+  Condition changed;
   int number = 0;
   const auto play = [&](int first) {
     std::unique_lock held(inside);
@@ -65,8 +65,8 @@ TEST_CASE("condition: two threads hand a number to and fro") {
 }
 
 TEST_CASE("condition: all that wait are woken") {
-  mutex inside;
-  condition changed;
+  Mutex inside;
+  Condition changed;
   bool is_open = false;
   int woken = 0;
   std::vector<std::thread> sleepers;

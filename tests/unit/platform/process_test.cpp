@@ -64,7 +64,7 @@ TEST_CASE("process: started set-user-id" * doctest::skip()) {
 
 TEST_CASE("process: the environment is not read after a privileged start") {
   if (!test::can_run_itself()) return;
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string program = scratch.path("set-user-id");
   std::filesystem::copy_file("/proc/self/exe", program);
   REQUIRE(chmod(scratch.path(".").c_str(), 0755) == 0);

@@ -4,15 +4,15 @@
 #include "platform/recording.hpp"
 
 using namespace hmn::platform;
-using use = recording::use;
+using Use = Recording::Use;
 
 TEST_CASE("recording: a program's output is kept and given without starting it") {
-  recording kept(use::keep);
-  recording again(use::replay);
-  command echo{
+  Recording kept(Use::keep);
+  Recording again(Use::replay);
+  Command echo{
       .path = "/bin/echo", .arguments = {"a", "b"}, .deadline_ns = UINT64_MAX, .output_cap = 100};
   {
-    const override_scope scope(&kept);
+    const OverrideScope scope(&kept);
     CHECK(run(echo).output == "a b\n");
     CHECK(run(echo).output == "a b\n");
   }
@@ -21,10 +21,10 @@ TEST_CASE("recording: a program's output is kept and given without starting it")
     again.add(runs[0]);
   });
   CHECK(again.has_runs());
-  const override_scope scope(&again);
-  const outcome reported = run(echo);
-  CHECK(reported.what == outcome::kind::finished);
+  const OverrideScope scope(&again);
+  const Outcome reported = run(echo);
+  CHECK(reported.what == Outcome::Kind::finished);
   CHECK(reported.output == "a b\n");
   echo.arguments = {"a", "c"};
-  CHECK(run(echo).what == outcome::kind::not_found);
+  CHECK(run(echo).what == Outcome::Kind::not_found);
 }

@@ -14,7 +14,7 @@
 #include "support.hpp"
 
 using namespace hmn::platform;
-using use = recording::use;
+using Use = Recording::Use;
 
 namespace {
 
@@ -41,8 +41,8 @@ std::vector<std::string> names_in(const std::string& path) {
 }
 
 // A folder with a text, a link and a folder, and what is seen of it.
-struct machine {
-  machine() {
+struct Machine {
+  Machine() {
     files.write("text", "one\n");
     REQUIRE(symlink("text", files.path("link").c_str()) == 0);
   }
@@ -62,50 +62,50 @@ struct machine {
     const auto null = status_of("/dev/null");
     seen.push_back(std::to_string(null.value.special_device_major) + ":" +
                    std::to_string(null.value.special_device_minor));
-    kept_file kept(at("text"));
+    KeptFile kept(at("text"));
     std::array<char, 2> little;
     const auto got = kept.read(little);
     seen.emplace_back(little.data(), got.value);
-    auto opened = directory::open(folder().c_str());
+    auto opened = Directory::open(folder().c_str());
     REQUIRE(opened);
     const auto below = opened.value.read_small("text", little);
     seen.emplace_back(little.data(), below.value);
     seen.push_back(opened.value.status_of("nothing") ? "there" : "not there");
-    seen.push_back("errno " + std::to_string(directory::open(at("text").c_str()).error));
+    seen.push_back("errno " + std::to_string(Directory::open(at("text").c_str()).error));
     return seen;
   }
 
-  test::scratch_folder files;
+  test::ScratchFolder files;
 };
 
-void copy_to(const recording& from, recording& to) {
+void copy_to(const Recording& from, Recording& to) {
   from.look([&](const auto& files, const auto& runs, const auto& answers) {
     for (const auto& f : files) to.at(f->path) = *f;
-    for (const recorded_run& r : runs) to.add(r);
-    for (const recorded_answer& a : answers) to.add(a);
+    for (const RecordedRun& r : runs) to.add(r);
+    for (const RecordedAnswer& a : answers) to.add(a);
   });
 }
 
 }  // namespace
 
 TEST_CASE("recording: what was kept is given again when the files are gone") {
-  recording kept(use::keep);
-  recording again(use::replay);
+  Recording kept(Use::keep);
+  Recording again(Use::replay);
   std::vector<std::string> real, watched;
   std::string folder;
   {
-    const machine m;
+    const Machine m;
     folder = m.folder() + "/";
     real = m.look();
-    const override_scope scope(&kept);
+    const OverrideScope scope(&kept);
     watched = m.look();
   }
   CHECK(watched == real);
   CHECK(kept.lost() == 0);
   copy_to(kept, again);
-  const machine other;  // whose paths were not kept
+  const Machine other;  // whose paths were not kept
   again.mount(other.folder(), folder + "gone");
-  const override_scope scope(&again);
+  const OverrideScope scope(&again);
   CHECK(text_of(folder + "text") == "one\n");
   CHECK(link_of(folder + "link") == "text");
   CHECK(link_of(folder + "text") == "errno " + std::to_string(EINVAL));
@@ -116,21 +116,21 @@ TEST_CASE("recording: what was kept is given again when the files are gone") {
   CHECK(text_of("/proc/self/stat") == "errno " + std::to_string(ENOENT));
   CHECK(text_of(other.at("text")) == "errno " + std::to_string(ENOENT));
   std::array<char, 16> buffer;
-  const auto opened = directory::open(folder.substr(0, folder.size() - 1).c_str());
+  const auto opened = Directory::open(folder.substr(0, folder.size() - 1).c_str());
   REQUIRE(opened);
   CHECK(opened.value.read_small("text", buffer).value == 4);
   CHECK(opened.value.read_small(std::string(5000, 'x').c_str(), buffer).error == ENOENT);
 }
 
 TEST_CASE("recording: a path is what it was asked for, and its folder is there") {
-  recording r(use::replay);
-  recorded_file& f = r.at("/machine/sys/a/text");
+  Recording r(Use::replay);
+  RecordedFile& f = r.at("/machine/sys/a/text");
   f.text = "1234567890";
-  f.errors[recorded_file::contents] = 0;
-  r.at("/machine/sys/refused").errors[recorded_file::names] = EACCES;
+  f.errors[RecordedFile::contents] = 0;
+  r.at("/machine/sys/refused").errors[RecordedFile::names] = EACCES;
   r.at("/machine/sys/link").link = std::string(64, 't');
-  r.at("/machine/sys/link").errors[recorded_file::target] = 0;
-  const override_scope scope(&r);
+  r.at("/machine/sys/link").errors[RecordedFile::target] = 0;
+  const OverrideScope scope(&r);
   CHECK(exists("/machine/sys"));
   CHECK(exists("/machine/sys/a"));
   CHECK_FALSE(exists("/machine/sy"));
@@ -147,14 +147,14 @@ TEST_CASE("recording: a path is what it was asked for, and its folder is there")
 }
 
 TEST_CASE("recording: folders of this system stand in where nothing else answers") {
-  const machine m;
-  recording r(use::replay);
+  const Machine m;
+  Recording r(Use::replay);
   r.mount("/machine/sys", m.at("nothing"));
   r.mount("/machine/sys/deep", m.folder());
-  recorded_file& f = r.at("/machine/sys/deep/link");
+  RecordedFile& f = r.at("/machine/sys/deep/link");
   f.text = "not of the folder";
-  f.errors[recorded_file::contents] = 0;
-  const override_scope scope(&r);
+  f.errors[RecordedFile::contents] = 0;
+  const OverrideScope scope(&r);
   CHECK(text_of("/machine/sys/deep/text") == "one\n");
   CHECK(text_of("/machine/sys/deep/link") == "not of the folder");
   CHECK(link_of("/machine/sys/deep/link") == "text");
@@ -166,51 +166,51 @@ TEST_CASE("recording: folders of this system stand in where nothing else answers
 }
 
 TEST_CASE("recording: what a driver answered through its node") {
-  const test::scratch_folder files;
+  const test::ScratchFolder files;
   const std::string plain = files.write("node", "");
-  const device_question question{query_language::xe, 1};
+  const DeviceQuestion question{QueryLanguage::xe, 1};
   std::array<std::byte, 8> buffer{};
-  recording kept(use::keep);
+  Recording kept(Use::keep);
   {
-    const override_scope scope(&kept);
+    const OverrideScope scope(&kept);
     CHECK(ask_device(plain.c_str(), question, buffer).error == EOPNOTSUPP);
     CHECK(ask_device(files.path("none").c_str(), question, buffer).error == ENOENT);
   }
-  recording again(use::replay);
+  Recording again(Use::replay);
   copy_to(kept, again);
-  again.add(recorded_answer{"/dev/dri/renderD128", question, 0, "12345678"});
-  again.add(recorded_answer{"/dev/dri/renderD129", question, 0, "123456789"});
-  const override_scope scope(&again);
+  again.add(RecordedAnswer{"/dev/dri/renderD128", question, 0, "12345678"});
+  again.add(RecordedAnswer{"/dev/dri/renderD129", question, 0, "123456789"});
+  const OverrideScope scope(&again);
   CHECK(ask_device(plain.c_str(), question, buffer).error == EOPNOTSUPP);
   CHECK(ask_device(files.path("none").c_str(), question, buffer).error == ENOENT);
   CHECK(ask_device("/dev/dri/renderD128", question, buffer).value == 8);
   CHECK(buffer[7] == std::byte{'8'});
   CHECK(ask_device("/dev/dri/renderD129", question, buffer).error == ENOBUFS);
-  CHECK(ask_device("/dev/dri/renderD128", {query_language::i915, 1}, buffer).error == ENOENT);
+  CHECK(ask_device("/dev/dri/renderD128", {QueryLanguage::i915, 1}, buffer).error == ENOENT);
 }
 
 TEST_CASE("recording: other threads ask the system") {
-  const machine m;
-  recording r(use::replay);
-  const override_scope scope(&r);
+  const Machine m;
+  Recording r(Use::replay);
+  const OverrideScope scope(&r);
   CHECK(text_of(m.at("text")) == "errno " + std::to_string(ENOENT));
   std::string elsewhere;
   std::thread([&] { elsewhere = text_of(m.at("text")); }).join();
   CHECK(elsewhere == "one\n");
-  recording inner(use::replay);
+  Recording inner(Use::replay);
   {
-    const override_scope nested(&inner);
-    CHECK(system_override::of_thread() == &inner);
-    const override_scope none(nullptr);
-    CHECK(system_override::of_thread() == &inner);
+    const OverrideScope nested(&inner);
+    CHECK(SystemOverride::of_thread() == &inner);
+    const OverrideScope none(nullptr);
+    CHECK(SystemOverride::of_thread() == &inner);
   }
-  CHECK(system_override::of_thread() == &r);
+  CHECK(SystemOverride::of_thread() == &r);
 }
 
 TEST_CASE("recording: an answer is kept over a later error, and the whole over a beginning") {
-  const machine m;
-  recording kept(use::keep);
-  const override_scope scope(&kept);
+  const Machine m;
+  Recording kept(Use::keep);
+  const OverrideScope scope(&kept);
   std::array<char, 2> little;
   CHECK(text_of(m.at("text")) == "one\n");
   CHECK(read_small(m.at("text").c_str(), little).value == 2);
@@ -224,12 +224,12 @@ TEST_CASE("recording: an answer is kept over a later error, and the whole over a
 }
 
 TEST_CASE("recording: threads keep at once") {
-  const machine m;
-  recording kept(use::keep);
+  const Machine m;
+  Recording kept(Use::keep);
   std::vector<std::thread> all;
   for (int t = 0; t < 4; ++t) {
     all.emplace_back([&, t] {
-      const override_scope scope(&kept);
+      const OverrideScope scope(&kept);
       for (int i = 0; i < 100; ++i) {
         static_cast<void>(text_of(m.at("text")));
         static_cast<void>(exists(("/proc/" + std::to_string(t * 100 + i)).c_str()));
@@ -243,10 +243,10 @@ TEST_CASE("recording: threads keep at once") {
 }
 
 TEST_CASE("recording: past its cap it says that it is not whole") {
-  const test::scratch_folder files;
+  const test::ScratchFolder files;
   const std::string big(1 << 20, 'b');
-  recording kept(use::keep);
-  const override_scope scope(&kept);
+  Recording kept(Use::keep);
+  const OverrideScope scope(&kept);
   for (int i = 0; i < 66; ++i) {
     const std::string path = files.write("big", big);
     CHECK(text_of(path).size() == big.size());
@@ -256,10 +256,10 @@ TEST_CASE("recording: past its cap it says that it is not whole") {
 }
 
 TEST_CASE("recording: the recorded machine's pages are its own") {
-  recording r(use::replay);
+  Recording r(Use::replay);
   const std::size_t real = page_size();
   r.set_page_size(65536);
   CHECK(page_size() == real);
-  const override_scope scope(&r);
+  const OverrideScope scope(&r);
   CHECK(page_size() == 65536);
 }

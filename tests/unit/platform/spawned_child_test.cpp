@@ -15,7 +15,7 @@
 #include "support.hpp"
 
 using namespace hmn::platform;
-using test::kind;
+using test::Kind;
 using test::run_hanging;
 using test::run_program;
 using test::run_shell;
@@ -45,9 +45,9 @@ int run_the_usual(int error) {
   const auto plain = run_shell("echo x; exit 3");
   if (plain.output != "x\n" || !plain.exit_known || plain.exit_code != 3) return 1;
   if (run_shell("kill -9 $$").signal != SIGKILL) return 2;
-  if (run_program("/absent").what != kind::not_found) return 3;
+  if (run_program("/absent").what != Kind::not_found) return 3;
   if (run_program("/etc/passwd").error != EACCES) return 4;
-  if (run_program("/bin/cat", {"/dev/zero"}).what != kind::output_too_long) return 5;
+  if (run_program("/bin/cat", {"/dev/zero"}).what != Kind::output_too_long) return 5;
   if (run_program("/bin/ls", {"/proc/self/fd"}).output != "0\n1\n2\n3\n") return 6;
   return leaves_no_child() ? 0 : 7;
 }
@@ -65,7 +65,7 @@ TEST_CASE("spawned_child: an ignored SIGCHLD leaves the exit code unknown") {
     if (!refuse_supervisors(EINVAL)) return 9;
     signal(SIGCHLD, SIG_IGN);
     const auto result = run_shell("echo x; exit 3");
-    return result.what == kind::finished && result.output == "x\n" && !result.exit_known ? 0 : 1;
+    return result.what == Kind::finished && result.output == "x\n" && !result.exit_known ? 0 : 1;
   });
   CHECK(code == 0);
 }
@@ -80,7 +80,7 @@ TEST_CASE("spawned_child: a host that waits for any child may take the exit code
     int wrong = 0;
     for (int i = 0; i < 10; ++i) {
       const auto result = run_shell("echo x; exit 3");
-      const bool is_right = result.what == kind::finished && result.output == "x\n" &&
+      const bool is_right = result.what == Kind::finished && result.output == "x\n" &&
                             (!result.exit_known || result.exit_code == 3);
       wrong += is_right ? 0 : 1;
     }
@@ -96,7 +96,7 @@ TEST_CASE("spawned_child: the group dies at the deadline") {
     if (!refuse_supervisors(EINVAL)) return 9;
     const uint64_t start = monotonic_ns();
     const auto result = run_hanging("trap '' TERM; sleep 1000 & echo $$ $!; sleep 1000");
-    if (result.what != kind::timed_out || monotonic_ns() - start > 300 * second) return 1;
+    if (result.what != Kind::timed_out || monotonic_ns() - start > 300 * second) return 1;
     pid_t shell = 0;
     pid_t sleeper = 0;
     std::istringstream(result.output) >> shell >> sleeper;

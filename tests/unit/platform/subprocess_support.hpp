@@ -10,11 +10,11 @@
 
 namespace test {
 
-using kind = hmn::platform::outcome::kind;
+using Kind = hmn::platform::Outcome::Kind;
 
 inline constexpr uint64_t second = hmn::platform::ns_per_second;
 
-inline hmn::platform::outcome run_program(std::string path, std::vector<std::string> arguments = {},
+inline hmn::platform::Outcome run_program(std::string path, std::vector<std::string> arguments = {},
                                           uint64_t limit_ns = 20 * second, size_t cap = 1 << 20) {
   return hmn::platform::run({.path = std::move(path),
                              .arguments = std::move(arguments),
@@ -22,14 +22,14 @@ inline hmn::platform::outcome run_program(std::string path, std::vector<std::str
                              .output_cap = cap});
 }
 
-inline hmn::platform::outcome run_shell(std::string script, uint64_t limit_ns = 20 * second,
+inline hmn::platform::Outcome run_shell(std::string script, uint64_t limit_ns = 20 * second,
                                         size_t cap = 1 << 20) {
   return run_program("/bin/sh", {"-c", std::move(script)}, limit_ns, cap);
 }
 
 // Of a script that prints a line and then hangs: until a deadline that came after the line.
-inline hmn::platform::outcome run_hanging(const std::string& script) {
-  hmn::platform::outcome result;
+inline hmn::platform::Outcome run_hanging(const std::string& script) {
+  hmn::platform::Outcome result;
   for (uint64_t limit = second / 2; limit < 100 * second; limit *= 4) {
     result = run_shell(script, limit);
     if (!result.output.empty()) break;

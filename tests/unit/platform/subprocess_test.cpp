@@ -22,7 +22,7 @@
 #include "support.hpp"
 
 using namespace hmn::platform;
-using test::kind;
+using test::Kind;
 using test::run_hanging;
 using test::run_program;
 using test::run_shell;
@@ -30,14 +30,14 @@ using test::second;
 
 TEST_CASE("subprocess: output and exit code") {
   const auto plain = run_shell("echo one; echo two; exit 3");
-  CHECK(plain.what == kind::finished);
+  CHECK(plain.what == Kind::finished);
   CHECK(plain.output == "one\ntwo\n");
   CHECK(plain.exit_known);
   CHECK(plain.exit_code == 3);
   CHECK(plain.signal == 0);
 
   const auto killed = run_shell("echo last; kill -9 $$");
-  CHECK(killed.what == kind::finished);
+  CHECK(killed.what == Kind::finished);
   CHECK(killed.output == "last\n");
   CHECK(killed.exit_known);
   CHECK(killed.signal == SIGKILL);
@@ -47,7 +47,7 @@ TEST_CASE("subprocess: output and exit code") {
 }
 
 TEST_CASE("subprocess: stderr is dropped, or output as well") {
-  command given{"/bin/sh", {"-c", "echo one; echo two >&2; echo three"}, UINT64_MAX, 1 << 16};
+  Command given{"/bin/sh", {"-c", "echo one; echo two >&2; echo three"}, UINT64_MAX, 1 << 16};
   CHECK(run(given).output == "one\nthree\n");
   given.with_errors = true;
   CHECK(run(given).output == "one\ntwo\nthree\n");
@@ -117,36 +117,36 @@ TEST_CASE("subprocess: signals start afresh") {
 }
 
 TEST_CASE("subprocess: what cannot run says why") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const auto before = test::open_descriptors();
   const auto absent = run_program(scratch.path("absent"));
-  CHECK(absent.what == kind::not_found);
+  CHECK(absent.what == Kind::not_found);
   CHECK(absent.error == ENOENT);
   const auto below_a_file = run_program(scratch.write("plain", "") + "/program");
-  CHECK(below_a_file.what == kind::not_found);
+  CHECK(below_a_file.what == Kind::not_found);
   CHECK(below_a_file.error == ENOTDIR);
   const auto plain = run_program(scratch.path("plain"));
-  CHECK(plain.what == kind::not_runnable);
+  CHECK(plain.what == Kind::not_runnable);
   CHECK(plain.error == EACCES);
-  CHECK(run_program(scratch.path(".")).what == kind::not_runnable);
+  CHECK(run_program(scratch.path(".")).what == Kind::not_runnable);
   CHECK_FALSE(plain.exit_known);
   CHECK(test::open_descriptors() == before);
 }
 
 TEST_CASE("subprocess: a program that lacks its interpreter is there, but not runnable") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string path = scratch.write("program", "#!/nonexistent/interpreter\n");
   REQUIRE(chmod(path.c_str(), 0755) == 0);
   const auto result = run_program(path);
-  if (!test::has_supervisors() && result.what == kind::finished) return;  // an emulator's exit 127
-  CHECK(result.what == kind::not_runnable);
+  if (!test::has_supervisors() && result.what == Kind::finished) return;  // an emulator's exit 127
+  CHECK(result.what == Kind::not_runnable);
   CHECK(result.error == ENOENT);
 }
 
 TEST_CASE("subprocess: only an absolute path without NUL is taken") {
   for (const char* path : {"", "true", "./true", "bin/true"}) {
     const auto result = run_program(path);
-    CHECK(result.what == kind::not_runnable);
+    CHECK(result.what == Kind::not_runnable);
     CHECK(result.error == EINVAL);
   }
   CHECK(run_program(std::string("/bin/true\0x", 11)).error == EINVAL);
@@ -154,12 +154,12 @@ TEST_CASE("subprocess: only an absolute path without NUL is taken") {
 }
 
 TEST_CASE("subprocess: nothing starts after the deadline") {
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const auto result = run({.path = "/bin/touch",
                            .arguments = {scratch.path("touched")},
                            .deadline_ns = monotonic_ns() - 1,
                            .output_cap = 100});
-  CHECK(result.what == kind::timed_out);
+  CHECK(result.what == Kind::timed_out);
   sleep_ns(20 * ns_per_ms);
   CHECK(access(scratch.path("touched").c_str(), F_OK) != 0);
 }
@@ -167,30 +167,30 @@ TEST_CASE("subprocess: nothing starts after the deadline") {
 TEST_CASE("subprocess: no deadline is no deadline") {
   const auto result = run(
       {.path = "/bin/echo", .arguments = {"x"}, .deadline_ns = UINT64_MAX, .output_cap = SIZE_MAX});
-  CHECK(result.what == kind::finished);
+  CHECK(result.what == Kind::finished);
   CHECK(result.output == "x\n");
 }
 
 TEST_CASE("subprocess: the cap is exact") {
-  CHECK(run_shell("printf 12345", 20 * second, 5).what == kind::finished);
+  CHECK(run_shell("printf 12345", 20 * second, 5).what == Kind::finished);
   CHECK(run_shell("printf 12345", 20 * second, 5).output == "12345");
   const auto cut = run_shell("printf 12345", 20 * second, 4);
-  CHECK(cut.what == kind::output_too_long);
+  CHECK(cut.what == Kind::output_too_long);
   CHECK(cut.output == "1234");
-  CHECK(run_shell("printf 1", 20 * second, 0).what == kind::output_too_long);
-  CHECK(run_program("/bin/true", {}, 20 * second, 0).what == kind::finished);
+  CHECK(run_shell("printf 1", 20 * second, 0).what == Kind::output_too_long);
+  CHECK(run_program("/bin/true", {}, 20 * second, 0).what == Kind::finished);
 }
 
 TEST_CASE("subprocess: ten megabytes come whole or stop at the cap") {
   constexpr size_t size = 10'000'000;
   const std::string script = "head -c 10000000 /dev/zero | tr '\\0' x";
   const auto whole = run_shell(script, 20 * second, size);
-  CHECK(whole.what == kind::finished);
+  CHECK(whole.what == Kind::finished);
   CHECK(whole.output.size() == size);
   CHECK(whole.output.find_first_not_of('x') == std::string::npos);
 
   const auto endless = run_program("/bin/cat", {"/dev/zero"}, 20 * second, 1'000'000);
-  CHECK(endless.what == kind::output_too_long);
+  CHECK(endless.what == Kind::output_too_long);
   CHECK(endless.output.size() == 1'000'000);
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("subprocess: at the deadline the whole group dies, whatever it ignores
   const auto result =
       run_hanging("trap '' TERM INT HUP; sleep 1000 & echo $$ $!; while :; do sleep 1000; done");
   const uint64_t took = monotonic_ns() - start;
-  CHECK(result.what == kind::timed_out);
+  CHECK(result.what == Kind::timed_out);
   CHECK_FALSE(result.exit_known);
   CHECK(took >= second / 2);
   CHECK(took < 300 * second);
@@ -216,7 +216,7 @@ TEST_CASE("subprocess: an output that a grandchild holds open is not whole") {
   const uint64_t start = monotonic_ns();
   const auto result = run_hanging("sleep 1000 & echo $!; exit 0");
   CHECK(monotonic_ns() - start < 300 * second);
-  CHECK(result.what == kind::timed_out);
+  CHECK(result.what == Kind::timed_out);
   pid_t sleeper = 0;
   std::istringstream(result.output) >> sleeper;
   REQUIRE(sleeper > 0);
@@ -225,10 +225,10 @@ TEST_CASE("subprocess: an output that a grandchild holds open is not whole") {
 
 TEST_CASE("subprocess: a program that closed its output is waited for until the deadline") {
   const auto exits = run_shell("echo x; exec >&-; sleep 0.2; exit 5");
-  CHECK(exits.what == kind::finished);
+  CHECK(exits.what == Kind::finished);
   CHECK(exits.exit_code == 5);
   const auto stays = run_shell("echo $$; exec >&-; sleep 1000", second / 2);
-  CHECK(stays.what == kind::timed_out);
+  CHECK(stays.what == Kind::timed_out);
   CHECK(test::ends_within(std::stoi(stays.output), 60000));
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("subprocess: a host without standard streams") {
   const int code = test::in_child([] {
     for (int number = 0; number < 16; ++number) close(number);
     const auto result = run_shell("echo output; echo error >&2; cat");
-    return result.what == kind::finished && result.output == "output\n" ? 0 : 1;
+    return result.what == Kind::finished && result.output == "output\n" ? 0 : 1;
   });
   CHECK(code == 0);
 }
@@ -246,7 +246,7 @@ TEST_CASE("subprocess: a host without descriptors to spare") {
     while (dup(0) >= 0) {
     }
     const auto result = run_program("/bin/true");
-    return result.what == kind::not_runnable && result.error == EMFILE ? 0 : 1;
+    return result.what == Kind::not_runnable && result.error == EMFILE ? 0 : 1;
   });
   CHECK(code == 0);
 }
@@ -276,7 +276,7 @@ TEST_CASE("subprocess: eight threads at once get each its own") {
       for (int n = 0; n < 10; ++n) {
         const std::string word = std::to_string(i) + "/" + std::to_string(n);
         const auto result = run_shell("echo " + word + "; exit " + std::to_string(i));
-        const bool is_right = result.what == kind::finished && result.output == word + "\n" &&
+        const bool is_right = result.what == Kind::finished && result.output == word + "\n" &&
                               result.exit_known && result.exit_code == i;
         if (!is_right) ++wrong;
       }
@@ -288,7 +288,7 @@ TEST_CASE("subprocess: eight threads at once get each its own") {
 
 namespace {
 
-outcome result_of_cancelled;
+Outcome result_of_cancelled;
 
 // AddressSanitizer does not follow a cancellation's unwinding.
 HMN_UNINSTRUMENTED void* run_and_be_cancelled(void*) {

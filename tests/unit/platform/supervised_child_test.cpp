@@ -18,7 +18,7 @@
 #include "support.hpp"
 
 using namespace hmn::platform;
-using test::kind;
+using test::Kind;
 using test::run_program;
 using test::run_shell;
 using test::second;
@@ -98,7 +98,7 @@ TEST_CASE("supervised_child: the host's SIGCHLD handler is not called") {
   counting.sa_handler = [](int) { ++seen; };
   sigaction(SIGCHLD, &counting, &previous);
   CHECK(run_shell("exit 3").exit_code == 3);
-  CHECK(run_shell("sleep 1000", second / 10).what == kind::timed_out);
+  CHECK(run_shell("sleep 1000", second / 10).what == Kind::timed_out);
   sleep_ns(50 * ns_per_ms);
   sigaction(SIGCHLD, &previous, nullptr);
   CHECK(seen == 0);
@@ -163,13 +163,13 @@ TEST_CASE("supervised_child: none is left, not even a zombie") {
   if (lacks_supervisors()) return;
   run_shell("exit 0");
   run_program("/absent");
-  CHECK(run_shell("sleep 1000", second / 10).what == kind::timed_out);
+  CHECK(run_shell("sleep 1000", second / 10).what == Kind::timed_out);
   CHECK(are_collected());
 }
 
 TEST_CASE("supervised_child: one that does not end at once is left to a later call") {
   if (lacks_supervisors()) return;
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string mark = scratch.path("mark");
   const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t supervisor = 0;
@@ -179,7 +179,7 @@ TEST_CASE("supervised_child: one that does not end at once is left to a later ca
   const uint64_t took = monotonic_ns() - start;
   freezer.join();
   REQUIRE(supervisor > 0);
-  CHECK(result.what == kind::timed_out);
+  CHECK(result.what == Kind::timed_out);
   CHECK(took < 300 * second);
   CHECK(supervisor_of(caller) == supervisor);
   CHECK(run_shell("exit 3").exit_code == 3);
@@ -193,14 +193,14 @@ TEST_CASE("supervised_child: one that does not end at once is left to a later ca
 TEST_CASE(
     "supervised_child: with its supervisor the program ends, and the call says it knows no more") {
   if (lacks_supervisors()) return;
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string mark = scratch.path("mark");
   const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
   std::thread killer([&] { signal_supervisor_of(caller, SIGKILL, mark); });
   const uint64_t start = monotonic_ns();
   const auto result = run_shell(": >" + mark + "; exec sleep 1000", 60 * second);
   killer.join();
-  CHECK(result.what == kind::finished);
+  CHECK(result.what == Kind::finished);
   CHECK_FALSE(result.exit_known);
   CHECK(monotonic_ns() - start < 59 * second);
   CHECK(are_collected());
@@ -208,7 +208,7 @@ TEST_CASE(
 
 TEST_CASE("supervised_child: nothing outlives a host that is killed") {
   if (lacks_supervisors()) return;
-  const test::scratch_folder scratch;
+  const test::ScratchFolder scratch;
   const std::string note = scratch.path("pid");
   const pid_t host = fork();
   if (host == 0) {
@@ -232,7 +232,7 @@ TEST_CASE("supervised_child: a deadline that falls into the start") {
   if (lacks_supervisors()) return;
   for (uint64_t limit = 0; limit < 2 * ns_per_ms; limit += ns_per_ms / 50) {
     const auto result = run_program("/bin/echo", {"x"}, limit);
-    CHECK((result.what == kind::timed_out || result.output == "x\n"));
+    CHECK((result.what == Kind::timed_out || result.output == "x\n"));
   }
   const auto after = run_program("/bin/echo", {"x"});
   CHECK(after.output == "x\n");

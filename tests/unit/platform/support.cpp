@@ -11,18 +11,18 @@
 
 namespace test {
 
-scratch_folder::scratch_folder() {
+ScratchFolder::ScratchFolder() {
   std::string made = (std::filesystem::temp_directory_path() / "hmn-XXXXXX").string();
   REQUIRE(mkdtemp(made.data()) != nullptr);
   path_ = made;
 }
 
-scratch_folder::~scratch_folder() {
+ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::string scratch_folder::write(std::string_view name, std::string_view text) const {
+std::string ScratchFolder::write(std::string_view name, std::string_view text) const {
   std::ofstream(path(name), std::ios::binary) << text;
   return path(name);
 }

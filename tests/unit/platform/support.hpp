@@ -12,12 +12,12 @@
 
 namespace test {
 
-class scratch_folder {
+class ScratchFolder {
  public:
-  scratch_folder();
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder();
+  ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
 
   std::string path(std::string_view name) const { return path_ + "/" + std::string(name); }
   // Writes in place; gives the path.

@@ -18,18 +18,18 @@ using namespace hmn::platform;
 
 namespace {
 
-struct report {
+struct Report {
   sigset_t blocked{};
   size_t stack_size = 0;
   int detach_state = -1;
   char name[16] = {};
-  mutex guard;
-  condition changed;
+  Mutex guard;
+  Condition changed;
   bool is_done = false;
 };
 
 void fill(void* given) {
-  report& mine = *static_cast<report*>(given);
+  Report& mine = *static_cast<Report*>(given);
   pthread_sigmask(SIG_BLOCK, nullptr, &mine.blocked);
   pthread_getname_np(pthread_self(), mine.name, sizeof mine.name);
   pthread_attr_t attributes;
@@ -42,7 +42,7 @@ void fill(void* given) {
   mine.changed.notify_all();
 }
 
-bool run_and_wait(report& into, const char* name) {
+bool run_and_wait(Report& into, const char* name) {
   if (start_detached(fill, &into, name) != 0) return false;
   const std::uint64_t deadline = monotonic_ns() + 10 * ns_per_second;
   std::unique_lock held(into.guard);
@@ -54,7 +54,7 @@ bool run_and_wait(report& into, const char* name) {
 }  // namespace
 
 TEST_CASE("thread: it is detached, named, with a stack of its own size") {
-  report seen;
+  Report seen;
   REQUIRE(run_and_wait(seen, "hmn-worker"));
   CHECK(seen.detach_state == PTHREAD_CREATE_DETACHED);
   CHECK(seen.stack_size >= size_t{512} << 10);
@@ -62,7 +62,7 @@ TEST_CASE("thread: it is detached, named, with a stack of its own size") {
 }
 
 TEST_CASE("thread: a long name is cut") {
-  report seen;
+  Report seen;
   REQUIRE(run_and_wait(seen, "hmn-worker-with-a-long-name"));
   CHECK(std::string(seen.name) == "hmn-worker-with");
 }
@@ -77,7 +77,7 @@ TEST_CASE("thread: every signal is blocked in it, and the caller's mask stays") 
   sigemptyset(&mine);
   sigaddset(&mine, SIGUSR2);
   pthread_sigmask(SIG_SETMASK, &mine, &blockable);
-  report seen;
+  Report seen;
   const bool has_run = run_and_wait(seen, "hmn-worker");
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, &before, &after);
@@ -93,10 +93,10 @@ TEST_CASE("thread: every signal is blocked in it, and the caller's mask stays") 
 TEST_CASE("thread: no_cancel brings errno back and keeps an outer state") {
   errno = EDOM;
   {
-    const no_cancel outer;
+    const NoCancel outer;
     errno = ERANGE;
     {
-      const no_cancel inner;
+      const NoCancel inner;
       errno = EBADF;
     }
     CHECK(errno == ERANGE);
@@ -116,7 +116,7 @@ std::atomic<int> passed{0};
 std::atomic<uint32_t> is_cancelled{0};
 
 void pass_guarded() {
-  const no_cancel guarded;
+  const NoCancel guarded;
   is_cancelled.wait(0);
   pthread_testcancel();
   ++passed;

@@ -6,20 +6,20 @@
 #include <string>
 
 using namespace hmn::procfs;
-using version = cgroup_membership::version;
+using Version = CgroupMembership::Version;
 
 TEST_CASE("a process of the unified hierarchy") {
   const auto m = parse_cgroup_membership("0::/user.slice/a b.scope\n");
-  CHECK(m.hierarchy == version::v2);
+  CHECK(m.hierarchy == Version::v2);
   CHECK(m.path == "/user.slice/a b.scope");
 }
 
 TEST_CASE("on a hybrid machine the hierarchy that has the memory controller counts") {
   const auto v1 = parse_cgroup_membership("0::/v2\n5:cpu,cpuacct:/cpu\n4:memory,hugetlb:/v1\n");
-  CHECK(v1.hierarchy == version::v1);
+  CHECK(v1.hierarchy == Version::v1);
   CHECK(v1.path == "/v1");
   const auto v2 = parse_cgroup_membership("2:freezer:/x\n1:name=memory:/y\n0::/v2\n");
-  CHECK(v2.hierarchy == version::v2);
+  CHECK(v2.hierarchy == Version::v2);
   CHECK(v2.path == "/v2");
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("a path may hold colons, and a line without its end counts") {
 TEST_CASE("no membership in nonsense") {
   for (const char* text : {"", "\n", "0::", "0::relative\n", "x::/a\n", "1:cpu:/a\n", "::/\n"}) {
     CAPTURE(text);
-    CHECK(parse_cgroup_membership(text).hierarchy == version::none);
+    CHECK(parse_cgroup_membership(text).hierarchy == Version::none);
   }
 }
 
@@ -48,21 +48,21 @@ TEST_CASE("membership: a line that is not understood is noted") {
 }
 
 TEST_CASE("limits: numbers, max, and the unlimited values of v1") {
-  using is = cgroup_limit::is;
+  using Is = CgroupLimit::Is;
   CHECK(parse_cgroup_limit("268435456\n").bytes == 268435456);
-  CHECK(parse_cgroup_limit("0\n").what == is::known);
-  CHECK(parse_cgroup_limit("max\n").what == is::unlimited);
+  CHECK(parse_cgroup_limit("0\n").what == Is::known);
+  CHECK(parse_cgroup_limit("max\n").what == Is::unlimited);
   // PAGE_COUNTER_MAX with pages of 4, 16 and 64 KiB; RESOURCE_MAX before 3.19
   for (const char* text :
        {"9223372036854771712\n", "9223372036854759424\n", "9223372036854710272\n",
         "9223372036854775807\n", "18446744073709551615\n"}) {
     CAPTURE(text);
-    CHECK(parse_cgroup_limit(text).what == is::unlimited);
+    CHECK(parse_cgroup_limit(text).what == Is::unlimited);
   }
-  CHECK(parse_cgroup_limit("9223372036854710271\n").what == is::known);
+  CHECK(parse_cgroup_limit("9223372036854710271\n").what == Is::known);
   for (const char* text : {"", "\n", "-1\n", "12 kB\n", "maximum\n", "18446744073709551616\n"}) {
     CAPTURE(text);
-    CHECK(parse_cgroup_limit(text).what == is::malformed);
+    CHECK(parse_cgroup_limit(text).what == Is::malformed);
   }
 }
 
@@ -72,11 +72,11 @@ TEST_CASE("usage and the hierarchical limit") {
   CHECK(parse_cgroup_hierarchical_limit("cache 1\nhierarchical_memory_limit 1048576\n").bytes ==
         1048576);
   CHECK(parse_cgroup_hierarchical_limit("hierarchical_memsw_limit 5\n").what ==
-        cgroup_limit::is::malformed);
+        CgroupLimit::Is::malformed);
 }
 
 TEST_CASE("cache that the kernel gives back: what is neither mapped nor dirty") {
-  const auto free_of = [](const char* text) { return parse_cgroup_free_cache(text, version::v2); };
+  const auto free_of = [](const char* text) { return parse_cgroup_free_cache(text, Version::v2); };
   const std::string lists = "anon 9\nfile 9000\nshmem 5000\ninactive_file 1000\nactive_file 500\n";
   CHECK(free_of(lists.c_str()) == 1500);
   CHECK(free_of((lists + "unevictable 800\nslab_reclaimable 700\n").c_str()) == 1500);
@@ -100,15 +100,15 @@ TEST_CASE("cache of version 1 is counted with that of the groups below") {
   const char* const text =
       "inactive_file 1\nactive_file 2\nmapped_file 3\ntotal_inactive_file 1000\n"
       "total_active_file 500\ntotal_mapped_file 100\ntotal_dirty 20\ntotal_writeback 3\n";
-  CHECK(parse_cgroup_free_cache(text, version::v1) == 1377);
-  CHECK(parse_cgroup_free_cache(text, version::v2) == 3);
+  CHECK(parse_cgroup_free_cache(text, Version::v1) == 1377);
+  CHECK(parse_cgroup_free_cache(text, Version::v2) == 3);
 }
 
 TEST_CASE("the line of version 2 among those of version 1") {
   CHECK(parse_v2_membership("0::/a/b\n").path == "/a/b");
   CHECK(parse_v2_membership("4:memory:/x\n1:name=systemd:/\n0::/\n").path == "/");
   CHECK(parse_v2_membership("4:memory:/x\n").path.empty());
-  CHECK(parse_v2_membership("").hierarchy == version::none);
+  CHECK(parse_v2_membership("").hierarchy == Version::none);
 }
 
 TEST_CASE("members of a group: 0 is of another PID namespace") {

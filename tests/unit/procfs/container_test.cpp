@@ -16,7 +16,7 @@ const std::string id = "0123456789abcdef0123456789abcdef0123456789abcdef01234567
 const std::string other = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
 
 std::string text_of(const std::string& text) {
-  const container in = parse_container(text);
+  const Container in = parse_container(text);
   std::string out;
   if (!in.empty()) append_container(out, in);
   return out;

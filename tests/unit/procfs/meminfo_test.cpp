@@ -8,7 +8,7 @@
 using namespace hmn::procfs;
 
 TEST_CASE("meminfo gives totals, swap and commitments") {
-  const meminfo m = parse_meminfo(
+  const Meminfo m = parse_meminfo(
       "MemTotal:       24684096 kB\nMemFree:        20000000 kB\nMemAvailable:   22000000 kB\n"
       "SwapTotal:       1024 kB\nSwapFree:         512 kB\nCommitLimit:    12342048 kB\n"
       "Committed_AS:     77004 kB\nHugePages_Total:       0\n");
@@ -22,10 +22,10 @@ TEST_CASE("meminfo gives totals, swap and commitments") {
 
 // The values of the kernel's own formula, worked out by hand for a kernel of 3.10.
 TEST_CASE("available is estimated where the kernel does not print it") {
-  const meminfo m = parse_meminfo(
+  const Meminfo m = parse_meminfo(
       "MemTotal: 4000 kB\nMemFree: 1000 kB\nActive(file): 300 kB\nInactive(file): 500 kB\n"
       "SReclaimable: 100 kB\n");
-  CHECK(m.available.what == amount::is::missing);
+  CHECK(m.available.what == Amount::Is::missing);
   CHECK(m.estimate_available(0) == 1900 * 1024);
   // 1000 - 60 of free, 800 - 60 of the cache, 100 - 50 of the slab
   CHECK(m.estimate_available(60 * 1024) == 1730 * 1024);
@@ -39,7 +39,7 @@ TEST_CASE("nothing is estimated from less than the kernel uses") {
 }
 
 TEST_CASE("an estimate past 64 bits is none") {
-  const meminfo m = parse_meminfo(
+  const Meminfo m = parse_meminfo(
       "MemFree: 18014398509481983 kB\nActive(file): 1000 kB\nInactive(file): 1000 kB\n");
   CHECK_FALSE(m.estimate_available(0));
 }

@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class proc_tree {
+class ProcTree {
  public:
-  proc_tree() {
+  ProcTree() {
     std::string name = (fs::temp_directory_path() / "hmn-own-XXXXXX").string();
     root_ = mkdtemp(name.data());
   }
-  ~proc_tree() { fs::remove_all(root_); }
+  ~ProcTree() { fs::remove_all(root_); }
 
   // Adds the process that `self` is, with its pids from this tree's namespace inwards.
   void add_self(const std::string& pid, const std::string& pids) const {
@@ -47,13 +47,13 @@ TEST_CASE("the proc tree of this system is ours") {
 }
 
 TEST_CASE("a tree where self is this process is ours") {
-  const proc_tree tree;
+  const ProcTree tree;
   tree.add_self(own_pid(), own_pid());
   CHECK_FALSE(why_foreign(tree.root()));
 }
 
 TEST_CASE("a tree where self has another pid is foreign") {
-  const proc_tree tree;
+  const ProcTree tree;
   tree.add_self("4194305", "4194305\t" + own_pid());
   CHECK(why_foreign(tree.root()) ==
         tree.root() +
@@ -62,13 +62,13 @@ TEST_CASE("a tree where self has another pid is foreign") {
 }
 
 TEST_CASE("a tree of an outer namespace is foreign, even if the pids are equal") {
-  const proc_tree tree;
+  const ProcTree tree;
   tree.add_self(own_pid(), own_pid() + "\t" + own_pid());
   CHECK(why_foreign(tree.root()));
 }
 
 TEST_CASE("a tree without this process is foreign") {
-  const proc_tree tree;
+  const ProcTree tree;
   CHECK(why_foreign(tree.root()) == tree.root() + " is not a mounted proc file system");
   std::ofstream(fs::path(tree.root()) / "stat") << "cpu 0\n";
   const std::string why =
@@ -80,7 +80,7 @@ TEST_CASE("a tree without this process is foreign") {
 }
 
 TEST_CASE("copied files, with a folder in place of the link, are not known to be foreign") {
-  const proc_tree tree;
+  const ProcTree tree;
   fs::create_directory(fs::path(tree.root()) / "self");
   CHECK_FALSE(why_foreign(tree.root()));
 }

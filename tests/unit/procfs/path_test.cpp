@@ -5,10 +5,10 @@
 
 #include <string>
 
-using hmn::procfs::proc_path;
+using hmn::procfs::ProcPath;
 
 TEST_CASE("a file of a process, and others of the same") {
-  proc_path path("/proc", "12", "stat");
+  ProcPath path("/proc", "12", "stat");
   CHECK(std::string(path.c_str()) == "/proc/12/stat");
   CHECK(std::string(path.to("cgroup")) == "/proc/12/cgroup");
   CHECK(std::string(path.to("")) == "/proc/12");
@@ -16,16 +16,16 @@ TEST_CASE("a file of a process, and others of the same") {
 }
 
 TEST_CASE("either part is empty, and a root has its own slash") {
-  CHECK(std::string(proc_path("/proc", "", "meminfo").c_str()) == "/proc/meminfo");
-  CHECK(std::string(proc_path("/proc/", "self", "statm").c_str()) == "/proc/self/statm");
-  CHECK(std::string(proc_path("/", "", "stat").to("uptime")) == "/uptime");
-  CHECK(std::string(proc_path("", "", "").c_str()).empty());
+  CHECK(std::string(ProcPath("/proc", "", "meminfo").c_str()) == "/proc/meminfo");
+  CHECK(std::string(ProcPath("/proc/", "self", "statm").c_str()) == "/proc/self/statm");
+  CHECK(std::string(ProcPath("/", "", "stat").to("uptime")) == "/uptime");
+  CHECK(std::string(ProcPath("", "", "").c_str()).empty());
 }
 
 TEST_CASE("a path that is too long is empty, and stays so") {
   const std::string longest(4400, 'a');
-  CHECK(std::string(proc_path(longest, "12", "stat").c_str()).empty());
-  proc_path path("/proc", "12", longest);
+  CHECK(std::string(ProcPath(longest, "12", "stat").c_str()).empty());
+  ProcPath path("/proc", "12", longest);
   CHECK(std::string(path.c_str()).empty());
   CHECK(std::string(path.to("stat")).empty());
 }

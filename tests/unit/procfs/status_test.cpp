@@ -8,7 +8,7 @@
 
 using namespace hmn::procfs;
 
-using pids = std::vector<std::uint32_t>;
+using Pids = std::vector<std::uint32_t>;
 
 TEST_CASE("VmRSS among other lines") {
   CHECK(parse_status("Name:\tcargo\nVmRSS:\t   12345 kB\nThreads:\t1\n").vm_rss.value() ==
@@ -21,23 +21,23 @@ TEST_CASE("VmRSS among other lines") {
 }
 
 TEST_CASE("without a VmRSS line it is missing") {
-  CHECK(parse_status("Name:\tcargo\nThreads:\t1\n").vm_rss.what == amount::is::missing);
+  CHECK(parse_status("Name:\tcargo\nThreads:\t1\n").vm_rss.what == Amount::Is::missing);
 }
 
 TEST_CASE("a VmRSS that is no number is malformed") {
-  CHECK(parse_status("VmRSS:\tnot_a_number kB\n").vm_rss.what == amount::is::malformed);
+  CHECK(parse_status("VmRSS:\tnot_a_number kB\n").vm_rss.what == Amount::Is::malformed);
 }
 
 TEST_CASE("a unit is read, never assumed") {
-  CHECK(parse_status("VmRSS:\t   42\n").vm_rss.what == amount::is::malformed);
-  CHECK(parse_status("VmRSS: 12 kB kB\n").vm_rss.what == amount::is::malformed);
-  CHECK(parse_status(" VmRSS: 7 kB\n").vm_rss.what == amount::is::missing);
-  CHECK(parse_status("VmRSS:7kB\n").vm_rss.what == amount::is::malformed);
+  CHECK(parse_status("VmRSS:\t   42\n").vm_rss.what == Amount::Is::malformed);
+  CHECK(parse_status("VmRSS: 12 kB kB\n").vm_rss.what == Amount::Is::malformed);
+  CHECK(parse_status(" VmRSS: 7 kB\n").vm_rss.what == Amount::Is::missing);
+  CHECK(parse_status("VmRSS:7kB\n").vm_rss.what == Amount::Is::malformed);
   CHECK(parse_status("VmRSS: 1 kB\nVmRSS: 2 kB\n").vm_rss.value() == 1024);
 }
 
 TEST_CASE("the other memory lines") {
-  const status_memory m = parse_status("VmSize:\t 10 kB\nVmHWM:\t 20 kB\nVmSwap:\t 30 kB\n");
+  const StatusMemory m = parse_status("VmSize:\t 10 kB\nVmHWM:\t 20 kB\nVmSwap:\t 30 kB\n");
   CHECK(m.vm_size.value() == 10240);
   CHECK(m.vm_hwm.value() == 20480);
   CHECK(m.vm_swap.value() == 30720);
@@ -45,7 +45,7 @@ TEST_CASE("the other memory lines") {
 }
 
 TEST_CASE("proportional and private set") {
-  const smaps_rollup r = parse_smaps_rollup(
+  const SmapsRollup r = parse_smaps_rollup(
       "00100000-ff709000 ---p 00000000 00:00 0    [rollup]\n"
       "Rss:                 884 kB\nPss:                 385 kB\nPss_Anon:            301 kB\n"
       "Private_Clean:       120 kB\nPrivate_Dirty:        68 kB\nPrivate_Hugetlb:    2048 kB\n");
@@ -54,20 +54,20 @@ TEST_CASE("proportional and private set") {
 }
 
 TEST_CASE("a private set with a part missing or malformed is none") {
-  CHECK(parse_smaps_rollup("Private_Clean: 1 kB\n").unique().what == amount::is::missing);
-  CHECK(parse_smaps_rollup("Private_Dirty: 1 kB\n").unique().what == amount::is::missing);
+  CHECK(parse_smaps_rollup("Private_Clean: 1 kB\n").unique().what == Amount::Is::missing);
+  CHECK(parse_smaps_rollup("Private_Dirty: 1 kB\n").unique().what == Amount::Is::missing);
   CHECK(parse_smaps_rollup("Private_Clean: 1 MB\nPrivate_Dirty: 1 kB\n").unique().what ==
-        amount::is::malformed);
+        Amount::Is::malformed);
   CHECK(parse_smaps_rollup("Private_Clean: 18014398509481983 kB\nPrivate_Dirty: 1 kB\n")
             .unique()
-            .what == amount::is::malformed);
+            .what == Amount::Is::malformed);
 }
 
 TEST_CASE("a pid in each namespace, from the outermost inwards") {
   CHECK(parse_namespace_pids("Name:\tx\nNStgid:\t9\t1\nNSpid:\t26235\t1\nNSpgid:\t8\t1\n") ==
-        pids{26235, 1});
-  CHECK(parse_namespace_pids("NSpid:  2578 24 25\n") == pids{2578, 24, 25});
-  CHECK(parse_namespace_pids("NSpid:\t7") == pids{7});
+        Pids{26235, 1});
+  CHECK(parse_namespace_pids("NSpid:  2578 24 25\n") == Pids{2578, 24, 25});
+  CHECK(parse_namespace_pids("NSpid:\t7") == Pids{7});
 }
 
 TEST_CASE("a kernel without the line, or a line that is none") {

@@ -15,7 +15,7 @@ const std::string hex = "0123456789abcdef0123456789abcdef0123456789abcdef0123456
 const std::string uid = "7a96d5b2-1c3f-4e5d-8a6b-0c1d2e3f4a5b";
 const std::string slice_uid = "7a96d5b2_1c3f_4e5d_8a6b_0c1d2e3f4a5b";
 
-workload at_path(const std::string& path) {
+Workload at_path(const std::string& path) {
   return parse_workload("0::" + path + "\n");
 }
 

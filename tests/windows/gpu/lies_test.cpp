@@ -12,22 +12,22 @@
 #include "backends/lies/observer.hpp"
 
 using lies_test::bit_of;
-using lies_test::expectation;
-using lies_test::observer;
+using lies_test::Expectation;
+using lies_test::Observer;
 
 namespace {
 
-struct counter_row {
+struct CounterRow {
   std::string object, counter, instance, value, status = "0";
 };
 
 // A card of 1000 MB, of which 100 are in use: 50 of them committed by process 4321.
-struct machine {
+struct Machine {
   std::map<std::string, std::string> card{{"luid", "0x103D8"},      {"dedicated", "1000000000"},
                                           {"shared", "2000000000"}, {"budget", "900000000"},
                                           {"used", "40000000"},     {"host budget", "1800000000"},
                                           {"host used", "5000000"}};
-  std::vector<counter_row> rows{
+  std::vector<CounterRow> rows{
       {"GPU Adapter Memory", "Dedicated Usage", of_card, "100000000"},
       {"GPU Adapter Memory", "Shared Usage", of_card, "10000000"},
       {"GPU Process Memory", "Dedicated Usage", "pid_4321_" + of_card, "50000000"},
@@ -44,7 +44,7 @@ struct machine {
     }
     dxgi << ";NVIDIA GeForce RTX 4070;\n";
     std::ofstream pdh(std::getenv("HMN_FAKE_PDH"));
-    for (const counter_row& r : rows) {
+    for (const CounterRow& r : rows) {
       pdh << r.object << ";" << r.counter << ";" << r.instance << ";" << r.value << ";" << r.status
           << "\n";
     }
@@ -57,24 +57,24 @@ struct machine {
 
 constexpr std::size_t in_use = 0, committed = 2, resident = 4, load = 5;
 
-using expectations = std::vector<expectation>;
+using Expectations = std::vector<Expectation>;
 
-struct lie {
+struct Lie {
   std::string name;
-  void (*make)(machine& m);
-  expectations sees;  // where it differs from the honest machine
+  void (*make)(Machine& m);
+  Expectations sees;  // where it differs from the honest machine
 };
 
-const expectations honest{{"total_bytes", "1000000000"},   {"used_bytes", "100000000"},
+const Expectations honest{{"total_bytes", "1000000000"},   {"used_bytes", "100000000"},
                           {"free_bytes", "900000000"},     {"budget_bytes", "900000000"},
                           {"self.used_bytes", "40000000"}, {"self.host_pool_bytes", "5000000"},
                           {"gpu_busy_percent", "30"},      {"processes", "listed"},
                           {"pid:4321", "45000000"}};
 
-expectations with(const expectations& differences) {
-  expectations all = honest;
-  for (const expectation& d : differences) {
-    for (expectation& e : all) {
+Expectations with(const Expectations& differences) {
+  Expectations all = honest;
+  for (const Expectation& d : differences) {
+    for (Expectation& e : all) {
       if (e.key == d.key) e.is = d.is;
     }
   }
@@ -82,63 +82,63 @@ expectations with(const expectations& differences) {
 }
 
 // The second snapshot: a load needs two.
-void check(const machine& m, const std::string& name, const expectations& differences) {
+void check(const Machine& m, const std::string& name, const Expectations& differences) {
   INFO(name);
   m.write();
-  observer o(bit_of(HMN_BACKEND_NVML) | bit_of(HMN_BACKEND_NVIDIA_SMI), 20'000);
+  Observer o(bit_of(HMN_BACKEND_NVML) | bit_of(HMN_BACKEND_NVIDIA_SMI), 20'000);
   o.take(HMN_COLLECT_SELF);
   o.take(HMN_COLLECT_SELF);
   o.check(with(differences));
 }
 
-void check(const std::vector<lie>& all) {
-  for (const lie& l : all) {
-    machine m;
+void check(const std::vector<Lie>& all) {
+  for (const Lie& l : all) {
+    Machine m;
     l.make(m);
     check(m, l.name, l.sees);
   }
 }
 
 // What a call of that name returns or does, by HMN_FAKE_LIE.
-struct call_lie {
+struct CallLie {
   const char* lie;
-  expectations sees;
+  Expectations sees;
 };
 
-void check(const std::vector<call_lie>& all) {
-  for (const call_lie& l : all) {
-    machine m;
+void check(const std::vector<CallLie>& all) {
+  for (const CallLie& l : all) {
+    Machine m;
     m.lie = l.lie;
     check(m, l.lie, l.sees);
   }
 }
 
-expectations every(const std::string& is) {
-  expectations all;
-  for (const expectation& e : honest) {
+Expectations every(const std::string& is) {
+  Expectations all;
+  for (const Expectation& e : honest) {
     if (!e.key.starts_with("pid:")) all.push_back({e.key, is});
   }
   all.push_back({"pid:4321", "unlisted"});
   return all;
 }
 
-const expectations no_card = every("none");
-expectations no_budget(const std::string& why) {
+const Expectations no_card = every("none");
+Expectations no_budget(const std::string& why) {
   // The counters, which have no row of the caller, are what is left of its use.
   return {{"budget_bytes", why},
           {"self.used_bytes", "not_present"},
           {"self.host_pool_bytes", "not_present"}};
 }
-expectations lost() {
-  expectations all = every("lost");
-  for (expectation& e : all) {
+Expectations lost() {
+  Expectations all = every("lost");
+  for (Expectation& e : all) {
     if (e.key == "gpu_busy_percent") e.is = "30";
     if (e.key == "processes") e.is = "listed";
     if (e.key == "pid:4321") e.is = "45000000";
   }
   return all;
 }
-expectations no_counters(const std::string& why) {
+Expectations no_counters(const std::string& why) {
   return {{"used_bytes", why},
           {"free_bytes", why},
           {"gpu_busy_percent", why},
@@ -149,7 +149,7 @@ expectations no_counters(const std::string& why) {
 }  // namespace
 
 TEST_CASE("honest") {
-  check(machine(), "honest", {});
+  check(Machine(), "honest", {});
 }
 
 TEST_CASE("DXGI: each call of a factory and its adapters") {
@@ -182,35 +182,35 @@ TEST_CASE("DXGI: the call for the memory of a card") {
 
 TEST_CASE("DXGI: the values of a card") {
   check({{"no memory",
-          [](machine& m) { m.card["dedicated"] = "0"; },
+          [](Machine& m) { m.card["dedicated"] = "0"; },
           {{"total_bytes", "unsupported"}, {"free_bytes", "unsupported"}}},
          {"a huge total",
-          [](machine& m) { m.card["dedicated"] = "0x1000000000000000"; },
+          [](Machine& m) { m.card["dedicated"] = "0x1000000000000000"; },
           {{"total_bytes", "implausible"},
            {"free_bytes", "implausible"},
            {"used_bytes", "implausible"}}},
          {"a total below 0",
-          [](machine& m) { m.card["dedicated"] = "0xFFFFFFFFFFFFFFFF"; },
+          [](Machine& m) { m.card["dedicated"] = "0xFFFFFFFFFFFFFFFF"; },
           {{"total_bytes", "implausible"},
            {"free_bytes", "implausible"},
            {"used_bytes", "implausible"}}},
          {"a huge budget",
-          [](machine& m) { m.card["budget"] = "0x1000000000000000"; },
+          [](Machine& m) { m.card["budget"] = "0x1000000000000000"; },
           {{"budget_bytes", "implausible"}}},
          {"a huge budget and none in the host",
-          [](machine& m) {
+          [](Machine& m) {
             m.card["budget"] = "0x1000000000000000";
             m.card["host budget"] = "0";
           },
           {{"budget_bytes", "implausible"}}},
          {"a budget of 0",
-          [](machine& m) { m.card["budget"] = "0"; },
+          [](Machine& m) { m.card["budget"] = "0"; },
           {{"budget_bytes", "unsupported"}}},
          {"the caller uses more than there is",
-          [](machine& m) { m.card["used"] = "1001000000"; },
+          [](Machine& m) { m.card["used"] = "1001000000"; },
           {{"self.used_bytes", "implausible"}}},
          {"the caller uses a huge amount",
-          [](machine& m) { m.card["used"] = "0x8000000000000000"; },
+          [](Machine& m) { m.card["used"] = "0x8000000000000000"; },
           {{"self.used_bytes", "implausible"}}}});
 }
 
@@ -237,56 +237,56 @@ TEST_CASE("PDH: each call") {
 
 TEST_CASE("PDH: the values of a card") {
   const auto none = [](const std::string& why) {
-    return expectations{{"used_bytes", why}, {"free_bytes", why}};
+    return Expectations{{"used_bytes", why}, {"free_bytes", why}};
   };
-  check({{"below 0", [](machine& m) { m.rows[in_use].value = "-1"; }, none("failed")},
-         {"huge", [](machine& m) { m.rows[in_use].value = "0x7FFFFFFFFFFFFFFF"; },
+  check({{"below 0", [](Machine& m) { m.rows[in_use].value = "-1"; }, none("failed")},
+         {"huge", [](Machine& m) { m.rows[in_use].value = "0x7FFFFFFFFFFFFFFF"; },
           none("implausible")},
-         {"more than there is", [](machine& m) { m.rows[in_use].value = "1001000000"; },
+         {"more than there is", [](Machine& m) { m.rows[in_use].value = "1001000000"; },
           none("implausible")},
-         {"a row that failed", [](machine& m) { m.rows[in_use].status = "0xC0000BBA"; },
+         {"a row that failed", [](Machine& m) { m.rows[in_use].status = "0xC0000BBA"; },
           none("failed")},
-         {"twice", [](machine& m) { m.rows.push_back(m.rows[in_use]); }, {}},
+         {"twice", [](Machine& m) { m.rows.push_back(m.rows[in_use]); }, {}},
          {"twice, and differs",
-          [](machine& m) {
+          [](Machine& m) {
             m.rows.push_back(m.rows[in_use]);
             m.rows.back().value = "99";
           },
           none("failed")},
          {"of another card",
-          [](machine& m) { m.rows[in_use].instance = "luid_0x00000000_0x00000001_phys_0"; },
+          [](Machine& m) { m.rows[in_use].instance = "luid_0x00000000_0x00000001_phys_0"; },
           none("unsupported")},
-         {"of nothing", [](machine& m) { m.rows[in_use].instance = "_Total"; },
+         {"of nothing", [](Machine& m) { m.rows[in_use].instance = "_Total"; },
           none("unsupported")}});
 }
 
 TEST_CASE("PDH: the values of a process, and the load") {
   check({{"below 0",
-          [](machine& m) { m.rows[resident].value = m.rows[committed].value = "-1"; },
+          [](Machine& m) { m.rows[resident].value = m.rows[committed].value = "-1"; },
           {{"pid:4321", "failed"}}},
          {"more than there is",
-          [](machine& m) { m.rows[resident].value = "1001000000"; },
+          [](Machine& m) { m.rows[resident].value = "1001000000"; },
           {{"pid:4321", "implausible"}}},
-         {"twice", [](machine& m) { m.rows.push_back(m.rows[resident]); }, {}},
+         {"twice", [](Machine& m) { m.rows.push_back(m.rows[resident]); }, {}},
          {"without a number",
-          [](machine& m) {
-            m.rows[resident].instance = m.rows[committed].instance = "pid__" + machine::of_card;
+          [](Machine& m) {
+            m.rows[resident].instance = m.rows[committed].instance = "pid__" + Machine::of_card;
           },
           {{"pid:4321", "unsupported"}}},
-         {"a load twice", [](machine& m) { m.rows.push_back(m.rows[load]); }, {}},
+         {"a load twice", [](Machine& m) { m.rows.push_back(m.rows[load]); }, {}},
          {"a load of a little above 100 %",
-          [](machine& m) { m.rows[load].value = "101.5"; },
+          [](Machine& m) { m.rows[load].value = "101.5"; },
           {{"gpu_busy_percent", "100"}}},
          {"a huge load",
-          [](machine& m) { m.rows[load].value = "5000"; },
+          [](Machine& m) { m.rows[load].value = "5000"; },
           {{"gpu_busy_percent", "implausible"}}},
          {"an endless load",
-          [](machine& m) { m.rows[load].value = "inf"; },
+          [](Machine& m) { m.rows[load].value = "inf"; },
           {{"gpu_busy_percent", "implausible"}}},
          {"a load that is no number",
-          [](machine& m) { m.rows[load].value = "nan"; },
+          [](Machine& m) { m.rows[load].value = "nan"; },
           {{"gpu_busy_percent", "failed"}}},
          {"a load below 0",
-          [](machine& m) { m.rows[load].value = "-5"; },
+          [](Machine& m) { m.rows[load].value = "-5"; },
           {{"gpu_busy_percent", "failed"}}}});
 }

@@ -6,19 +6,19 @@
 namespace hmn::nvidia_smi {
 namespace {
 
-using platform::system_place;
+using platform::SystemPlace;
 
-const system_place usual(system_place::below::system_folder, "");
+const SystemPlace usual(SystemPlace::Below::system_folder, "");
 // Drivers before 2018 were installed in a folder of their own.
-const system_place older(system_place::below::system_drive,
-                         "Program Files\\NVIDIA Corporation\\NVSMI\\");
+const SystemPlace older(SystemPlace::Below::system_drive,
+                        "Program Files\\NVIDIA Corporation\\NVSMI\\");
 // Unknown folders are skipped: no path is relative to the current folder.
 const std::string_view folders[] = {usual.view(), older.view()};
 
 }  // namespace
 
-constinit const command_tool::description smi{
-    .fail = {source::nvidia_smi},
+constinit const command_tool::Description smi{
+    .fail = {Source::nvidia_smi},
     .name = "nvidia-smi",
     .gpu = "an NVIDIA GPU",
     .vendor = vendor::nvidia,

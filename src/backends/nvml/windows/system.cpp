@@ -9,10 +9,10 @@ namespace {
 
 constexpr unsigned model_wddm = 0;  // NVML_DRIVER_WDDM; the others are TCC and MCDM
 
-using platform::system_place;
+using platform::SystemPlace;
 
-const system_place older(system_place::below::system_drive,
-                         "Program Files\\NVIDIA Corporation\\NVSMI\\nvml.dll");
+const SystemPlace older(SystemPlace::Below::system_drive,
+                        "Program Files\\NVIDIA Corporation\\NVSMI\\nvml.dll");
 const char* const places[] = {"nvml.dll", older.c_str()};
 
 }  // namespace
@@ -24,25 +24,25 @@ std::span<const char* const> library_places() noexcept {
 
 // With this display driver model Windows manages device memory itself, and NVML lists processes
 // without values.
-bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
-  using driver_model = int (*)(handle, unsigned* current, unsigned* pending);
-  const auto ask = reinterpret_cast<driver_model>(nvml.symbol("nvmlDeviceGetDriverModel"));
+bool is_counted_by_system(const platform::Library& nvml, Handle h) noexcept {
+  using DriverModel = int (*)(Handle, unsigned* current, unsigned* pending);
+  const auto ask = reinterpret_cast<DriverModel>(nvml.symbol("nvmlDeviceGetDriverModel"));
   unsigned current = 0;
   unsigned pending = 0;
   return ask != nullptr && ask(h, &current, &pending) == success && current == model_wddm;
 }
 
 // Loads the library, which the driver installs. Loading it touches no device.
-bool has_evidence(const settings& s) {
+bool has_evidence(const Settings& s) {
   if (!s.nvml_path.empty()) return true;
   for (const char* place : library_places()) {
-    const auto tried = platform::library::open(place);
+    const auto tried = platform::Library::open(place);
     if (tried || !tried.is_missing) return true;
   }
   return false;
 }
 
-bool may_list_unattached(const settings&) {
+bool may_list_unattached(const Settings&) {
   return true;
 }
 
@@ -50,7 +50,7 @@ bool is_paravirtual() noexcept {
   return false;
 }
 
-std::string advice(const settings&) {
+std::string advice(const Settings&) {
   return "it comes with NVIDIA's driver";
 }
 

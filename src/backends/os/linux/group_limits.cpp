@@ -18,8 +18,8 @@ namespace hmn::os {
 namespace {
 
 using procfs::below_mount;
-using procfs::cgroup_limit;
-using procfs::cgroup_membership;
+using procfs::CgroupLimit;
+using procfs::CgroupMembership;
 using procfs::parse_cgroup_free_cache;
 using procfs::parse_cgroup_hierarchical_limit;
 using procfs::parse_cgroup_limit;
@@ -27,11 +27,11 @@ using procfs::parse_cgroup_membership;
 using procfs::parse_cgroup_usage;
 using procfs::parse_mount;
 using procfs::parse_v2_membership;
-using procfs::proc_path;
+using procfs::ProcPath;
 using procfs::unescape_mount;
 
-using version = cgroup_membership::version;
-using limit_is = cgroup_limit::is;
+using Version = CgroupMembership::Version;
+using LimitIs = CgroupLimit::Is;
 
 constexpr std::size_t membership_cap = 1U << 20;
 constexpr std::size_t mounts_cap = 16U << 20;
@@ -39,7 +39,7 @@ constexpr std::size_t mounts_cap = 16U << 20;
 constexpr std::size_t file_cap = 16384;
 
 // Folder of a group, which is shortened to climb to the mount.
-struct group {
+struct Group {
   std::string folder;
   std::size_t mount_length;
 
@@ -57,7 +57,7 @@ struct group {
   }
 };
 
-std::string_view text_of(platform::kept_file& file, std::span<char> buffer, int& error) {
+std::string_view text_of(platform::KeptFile& file, std::span<char> buffer, int& error) {
   const auto got = file.read(buffer);
   error = got.error;
   return {buffer.data(), got && got.value < buffer.size() ? got.value : 0};
@@ -69,15 +69,15 @@ void lower(std::optional<std::uint64_t>& left, std::uint64_t limit, std::uint64_
 }
 
 // Returns none if the folder does not exist.
-std::optional<group> group_at(std::string_view mount, std::string_view below) {
-  group found{compose({mount, below}), mount.size()};
+std::optional<Group> group_at(std::string_view mount, std::string_view below) {
+  Group found{compose({mount, below}), mount.size()};
   if (!platform::exists(found.folder.c_str())) return std::nullopt;
   return found;
 }
 
 // v1 before 5.11: a group without use_hierarchy does not count its children's usage. That cannot
 // change while the group has children.
-bool charges_children(const group& at, bool is_v1) {
+bool charges_children(const Group& at, bool is_v1) {
   if (!is_v1) return true;
   std::array<char, 16> buffer;
   const auto got = platform::read_small(at.file("memory.use_hierarchy").c_str(), buffer);
@@ -87,22 +87,22 @@ bool charges_children(const group& at, bool is_v1) {
 
 // Returns whether the mount's own group is the machine's, which can have no limit, and no group
 // above it. In a container it is one of many.
-bool is_topmost(const group& at, bool is_v1) {
+bool is_topmost(const Group& at, bool is_v1) {
   if (!at.is_of_mount()) return false;
   return is_v1 ? at.has("release_agent") : at.has("cgroup.controllers") && !at.has("cgroup.events");
 }
 
 // Of several mounts the one with the topmost root shows the most groups.
-std::optional<group> find_by_mounts(const std::string& proc_root, const cgroup_membership& own) {
+std::optional<Group> find_by_mounts(const std::string& proc_root, const CgroupMembership& own) {
   std::string text;
-  const proc_path path(proc_root, "self", "mountinfo");
+  const ProcPath path(proc_root, "self", "mountinfo");
   if (const auto cut = platform::read_whole(path.c_str(), text, mounts_cap); !cut) return {};
-  std::optional<group> best;
+  std::optional<Group> best;
   std::size_t best_root = 0;
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto m = parse_mount(scan::take_line(rest));
-    if (!m || !(own.hierarchy == version::v1 ? m->is_cgroup_v1_memory() : m->is_cgroup_v2()))
+    if (!m || !(own.hierarchy == Version::v1 ? m->is_cgroup_v1_memory() : m->is_cgroup_v2()))
       continue;
     const std::string root = unescape_mount(m->root);
     const auto below = below_mount(root, own.path);
@@ -115,40 +115,40 @@ std::optional<group> find_by_mounts(const std::string& proc_root, const cgroup_m
   return best;
 }
 
-std::optional<group> find_group(const std::string& proc_root, const std::string& cgroup_root,
-                                const cgroup_membership& own) {
+std::optional<Group> find_group(const std::string& proc_root, const std::string& cgroup_root,
+                                const CgroupMembership& own) {
   if (cgroup_root.empty()) return find_by_mounts(proc_root, own);
   const auto below = below_mount("/", own.path);
   if (!below) return std::nullopt;
-  const char* const hierarchy = own.hierarchy == version::v1 ? "/memory" : "/unified";
+  const char* const hierarchy = own.hierarchy == Version::v1 ? "/memory" : "/unified";
   auto found = group_at(cgroup_root + hierarchy, *below);
   return found ? std::move(found) : group_at(cgroup_root, *below);
 }
 
 }  // namespace
 
-group_limits::level::level(std::string_view folder, bool is_v1)
+GroupLimits::Level::Level(std::string_view folder, bool is_v1)
     : limit(compose({folder, is_v1 ? "/memory.limit_in_bytes" : "/memory.max"})),
       usage(compose({folder, is_v1 ? "/memory.usage_in_bytes" : "/memory.current"})),
       stat(compose({folder, "/memory.stat"})) {}
 
-group_limits::group_limits(const std::string& proc_root, const std::string& cgroup_root)
+GroupLimits::GroupLimits(const std::string& proc_root, const std::string& cgroup_root)
     : proc_root_(proc_root),
       cgroup_root_(cgroup_root),
       membership_(proc_root + "/self/cgroup"),
       mounts_(proc_root + "/self/mountinfo") {}
 
-memory_limit group_limits::read() {
+MemoryLimit GroupLimits::read() {
   const std::unique_lock only(mutex_, std::try_to_lock);
   // After a fork during another thread's reading the lock is never released. A recording needs to
   // see all files.
-  if (!only.owns_lock() || platform::system_override::of_thread() != nullptr) {
-    return group_limits(proc_root_, cgroup_root_).find();
+  if (!only.owns_lock() || platform::SystemOverride::of_thread() != nullptr) {
+    return GroupLimits(proc_root_, cgroup_root_).find();
   }
   return find();
 }
 
-memory_limit group_limits::find() {
+MemoryLimit GroupLimits::find() {
   std::array<char, 16384> buffer;
   const auto got = membership_.read(buffer);
   const bool is_missing = !got && got.error == ENOENT;
@@ -159,9 +159,9 @@ memory_limit group_limits::find() {
   if (known_.empty() || text != known_ || (cgroup_root_.empty() && mounts_.has_news())) {
     known_.clear();
     levels_.clear();
-    const cgroup_membership own = parse_cgroup_membership(text);
+    const CgroupMembership own = parse_cgroup_membership(text);
     const bool is_malformed = own.is_malformed || is_cut || !got;
-    if (own.hierarchy == version::none) return {{}, {}, {}, is_malformed};
+    if (own.hierarchy == Version::none) return {{}, {}, {}, is_malformed};
     if (!open_levels(own)) return {{}, {}, {}, true};
     is_malformed_ = is_malformed;
     known_ = text;
@@ -171,7 +171,7 @@ memory_limit group_limits::find() {
 
 // The kernel lists no group, or has no list. That is true of one without control groups, or with
 // none mounted; where one is mounted, the caller is in a group.
-bool group_limits::has_no_groups() const {
+bool GroupLimits::has_no_groups() const {
   if (!cgroup_root_.empty()) {
     bool is_empty = true;
     (void)platform::for_each_entry(cgroup_root_.c_str(),
@@ -179,7 +179,7 @@ bool group_limits::has_no_groups() const {
     return is_empty;
   }
   std::string text;
-  const proc_path path(proc_root_, "self", "mountinfo");
+  const ProcPath path(proc_root_, "self", "mountinfo");
   if (const auto cut = platform::read_whole(path.c_str(), text, mounts_cap); !cut) return false;
   std::string_view rest = text;
   while (!rest.empty()) {
@@ -189,14 +189,14 @@ bool group_limits::has_no_groups() const {
   return true;
 }
 
-bool group_limits::open_levels(const procfs::cgroup_membership& own) {
+bool GroupLimits::open_levels(const procfs::CgroupMembership& own) {
   std::array<char, 1> any;
   // Opened before the groups are read, so that no change is missed.
   if (cgroup_root_.empty()) static_cast<void>(mounts_.read(any));
   auto at = find_group(proc_root_, cgroup_root_, own);
   if (!at) return false;
   hierarchy_ = own.hierarchy;
-  const bool is_v1 = own.hierarchy == version::v1;
+  const bool is_v1 = own.hierarchy == Version::v1;
   do {
     is_all_ = is_topmost(*at, is_v1);
     if (is_all_) break;
@@ -205,46 +205,46 @@ bool group_limits::open_levels(const procfs::cgroup_membership& own) {
   return true;
 }
 
-memory_limit group_limits::look() {
+MemoryLimit GroupLimits::look() {
   std::array<char, 256> buffer;
-  memory_limit found;
+  MemoryLimit found;
   found.is_partial = is_malformed_;
-  for (level& each : levels_) {
+  for (Level& each : levels_) {
     int error = 0;
-    const cgroup_limit limit = parse_cgroup_limit(text_of(each.limit, buffer, error));
+    const CgroupLimit limit = parse_cgroup_limit(text_of(each.limit, buffer, error));
     // v2: there is no limit in the root, nor in a group whose parent did not enable the controller.
-    if (error == ENOENT && hierarchy_ == version::v2) continue;
-    if (error != 0 || limit.what == limit_is::malformed) found.is_partial = true;
-    if (limit.what != limit_is::known) continue;
-    const use now = use_of(each, found);
+    if (error == ENOENT && hierarchy_ == Version::v2) continue;
+    if (error != 0 || limit.what == LimitIs::malformed) found.is_partial = true;
+    if (limit.what != LimitIs::known) continue;
+    const Use now = use_of(each, found);
     lower(found.left, limit.bytes, now.held);
     // Of equal limits the outer group's counts, which comes last.
     if (found.bytes && limit.bytes > *found.bytes) continue;
     found.bytes = limit.bytes;
     found.used = now.charged;
   }
-  if (!is_all_ && hierarchy_ == version::v1) look_above(found);
+  if (!is_all_ && hierarchy_ == Version::v1) look_above(found);
   return found;
 }
 
 // A group that is not mounted here may have the lowest limit. Its use is unknown, but at least that
 // of the groups below it.
-void group_limits::look_above(memory_limit& found) {
+void GroupLimits::look_above(MemoryLimit& found) {
   std::array<char, file_cap> buffer;
   int error = 0;
   const auto limit = parse_cgroup_hierarchical_limit(text_of(levels_.front().stat, buffer, error));
-  if (error != ENOENT && limit.what == limit_is::malformed) found.is_partial = true;
-  if (limit.what != limit_is::known || (found.bytes && limit.bytes >= *found.bytes)) return;
+  if (error != ENOENT && limit.what == LimitIs::malformed) found.is_partial = true;
+  if (limit.what != LimitIs::known || (found.bytes && limit.bytes >= *found.bytes)) return;
   found.bytes = limit.bytes;
   found.used.reset();
   lower(found.left, limit.bytes, use_of(levels_.back(), found).held);
 }
 
 // Without memory.stat, all that is charged counts as held.
-group_limits::use group_limits::use_of(level& at, memory_limit& found) const {
+GroupLimits::Use GroupLimits::use_of(Level& at, MemoryLimit& found) const {
   std::array<char, file_cap> buffer;
   int error = 0;
-  use now{parse_cgroup_usage(text_of(at.usage, buffer, error))};
+  Use now{parse_cgroup_usage(text_of(at.usage, buffer, error))};
   if (error == 0 && now.charged) {
     const std::uint64_t cache =
         parse_cgroup_free_cache(text_of(at.stat, buffer, error), hierarchy_);
@@ -257,10 +257,10 @@ group_limits::use group_limits::use_of(level& at, memory_limit& found) const {
 void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
                      std::vector<std::string>& out) {
   std::string text;
-  const proc_path path(proc_root, "self", "cgroup");
+  const ProcPath path(proc_root, "self", "cgroup");
   if (const auto cut = platform::read_whole(path.c_str(), text, membership_cap); !cut) return;
-  const cgroup_membership own = parse_v2_membership(text);
-  if (own.hierarchy == version::none) return;
+  const CgroupMembership own = parse_v2_membership(text);
+  if (own.hierarchy == Version::none) return;
   auto place = find_group(proc_root, cgroup_root, own);
   if (!place) return;
   do {

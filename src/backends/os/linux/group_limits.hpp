@@ -14,7 +14,7 @@
 
 namespace hmn::os {
 
-struct memory_limit {
+struct MemoryLimit {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> left;  // of the group that has the least left, not the lowest limit
@@ -24,39 +24,39 @@ struct memory_limit {
 // The tightest memory limit of the caller's control groups. The groups are remembered with their
 // files open; each reading checks whether the caller has moved or a mount has changed, and reads
 // every limit.
-class group_limits {
+class GroupLimits {
  public:
   // `cgroup_root`: mount point of cgroupfs; empty: from <root>/self/mountinfo.
-  group_limits(const std::string& proc_root, const std::string& cgroup_root);
-  memory_limit read();
+  GroupLimits(const std::string& proc_root, const std::string& cgroup_root);
+  MemoryLimit read();
 
  private:
-  struct use {
+  struct Use {
     std::optional<std::uint64_t> charged;
     std::uint64_t held = 0;  // less the file cache that the kernel gives back
   };
-  struct level {
-    level(std::string_view folder, bool is_v1);
-    platform::kept_file limit;
-    platform::kept_file usage;
-    platform::kept_file stat;
+  struct Level {
+    Level(std::string_view folder, bool is_v1);
+    platform::KeptFile limit;
+    platform::KeptFile usage;
+    platform::KeptFile stat;
   };
 
-  memory_limit find();
+  MemoryLimit find();
   [[nodiscard]] bool has_no_groups() const;
-  bool open_levels(const procfs::cgroup_membership& own);
-  memory_limit look();
-  use use_of(level& at, memory_limit& found) const;
-  void look_above(memory_limit& found);
+  bool open_levels(const procfs::CgroupMembership& own);
+  MemoryLimit look();
+  Use use_of(Level& at, MemoryLimit& found) const;
+  void look_above(MemoryLimit& found);
 
   const std::string proc_root_;
   const std::string cgroup_root_;
-  platform::mutex mutex_;
-  platform::kept_file membership_;
-  platform::kept_file mounts_;
+  platform::Mutex mutex_;
+  platform::KeptFile membership_;
+  platform::KeptFile mounts_;
   std::string known_;        // membership that the levels belong to
-  std::list<level> levels_;  // innermost first
-  procfs::cgroup_membership::version hierarchy_{};
+  std::list<Level> levels_;  // innermost first
+  procfs::CgroupMembership::Version hierarchy_{};
   bool is_all_ = false;        // no group is above the levels
   bool is_malformed_ = false;  // the membership, whose other lines were used
 };

@@ -15,7 +15,7 @@
 
 namespace hmn::os {
 
-enum class life {
+enum class Life {
   running,
   exited,    // a zombie
   headless,  // first thread has ended, others are running
@@ -25,26 +25,26 @@ enum class life {
   unknown,
 };
 
-life life_of(std::string_view root, std::string_view who);
+Life life_of(std::string_view root, std::string_view who);
 
 // Why a file of a proc tree could not be read, except for ENOENT and ESRCH.
-failure unreadable(int error, const procfs::proc_path& path);
-failure nonsense(const procfs::proc_path& path, const message_text& what);
+Failure unreadable(int error, const procfs::ProcPath& path);
+Failure nonsense(const procfs::ProcPath& path, const MessageText& what);
 
 // Why <root>/<who> has no memory values, or lacks a file. `error`: errno of reading `path`; 0 if it
 // was empty.
-failure why_no_memory(std::string_view root, std::string_view who, const procfs::proc_path& path,
+Failure why_no_memory(std::string_view root, std::string_view who, const procfs::ProcPath& path,
                       int error);
 
 // Returns "123/task/456": a running thread of a process whose first thread has ended.
 std::optional<std::string> living_thread(std::string_view root, std::string_view who);
 
 // Returns false if a value does not fit 64 bits.
-bool to_bytes(const procfs::statm& m, std::size_t page_size, memory_sizes& out) noexcept;
-void store(const memory_sizes& sizes, FieldSet fields, process_memory& out) noexcept;
+bool to_bytes(const procfs::Statm& m, std::size_t page_size, MemorySizes& out) noexcept;
+void store(const MemorySizes& sizes, FieldSet fields, ProcessMemory& out) noexcept;
 
 // Reads the memory of the process with the folder <root>/<who>.
-result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 procfs::boot_id& id, FieldSet fields, process_memory& out);
+Result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
+                                 procfs::BootId& id, FieldSet fields, ProcessMemory& out);
 
 }  // namespace hmn::os

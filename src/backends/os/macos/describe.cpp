@@ -36,7 +36,7 @@ namespace {
 constexpr std::size_t most_arguments = std::size_t{1} << 20;  // ARG_MAX
 
 // Name of the file, else the kernel's name of up to 16 bytes.
-void name(const mach::kernel& k, const mach::process_record& known, usage& row) {
+void name(const mach::Kernel& k, const mach::ProcessRecord& known, Usage& row) {
   std::array<char, mach::longest_path> path;
   const int length =
       k.pid_path(static_cast<int>(row.pid), path.data(), static_cast<std::uint32_t>(path.size()));
@@ -47,12 +47,12 @@ void name(const mach::kernel& k, const mach::process_record& known, usage& row) 
   if (found.empty()) found = {known.name, strnlen(known.name, sizeof known.name)};
   row.name.clear();
   append_utf8(row.name, found);
-  if (!row.name.empty()) row.name_state = name_state::resolved;
+  if (!row.name.empty()) row.name_state = NameState::resolved;
 }
 
 // The kernel keeps the last values of an ended process.
-void measure(const mach::kernel& k, usage& row) {
-  mach::rusage found{};
+void measure(const mach::Kernel& k, Usage& row) {
+  mach::Rusage found{};
   if (k.pid_rusage(static_cast<int>(row.pid), mach::rusage_flavor,
                    reinterpret_cast<void**>(&found)) == 0 &&
       found.exit_time == 0) {
@@ -60,23 +60,23 @@ void measure(const mach::kernel& k, usage& row) {
   }
 }
 
-bool is_complete(const usage& row) {
-  return row.name_state != name_state::unknown && row.start_unix_ns && row.process_key && row.uid &&
+bool is_complete(const Usage& row) {
+  return row.name_state != NameState::unknown && row.start_unix_ns && row.process_key && row.uid &&
          row.host_resident;
 }
 
 }  // namespace
 
-void describe(const mach::kernel& k, usage& row) {
+void describe(const mach::Kernel& k, Usage& row) {
   if (row.pid == 0 || is_complete(row)) return;
-  mach::process_record known;
+  mach::ProcessRecord known;
   if (const int error = mach::read_record(k, row.pid, known); error != 0) {
-    if (row.name_state != name_state::unknown) return;
-    if (error == ESRCH) row.name_state = name_state::exited;
-    if (is_refused(error)) row.name_state = name_state::protected_process;
+    if (row.name_state != NameState::unknown) return;
+    if (error == ESRCH) row.name_state = NameState::exited;
+    if (is_refused(error)) row.name_state = NameState::protected_process;
     return;
   }
-  if (row.name_state == name_state::unknown) name(k, known, row);
+  if (row.name_state == NameState::unknown) name(k, known, row);
   const std::optional<std::uint64_t> start = mach::start_unix_ns(known);
   if (!row.start_unix_ns) row.start_unix_ns = start;
   if (!row.process_key && start) row.process_key = process_key(0, *start, row.pid);
@@ -84,7 +84,7 @@ void describe(const mach::kernel& k, usage& row) {
   if (!row.host_resident && known.state != mach::zombie) measure(k, row);
 }
 
-void describe_command(const mach::kernel& k, usage& row) {
+void describe_command(const mach::Kernel& k, Usage& row) {
   if (row.pid == 0 || !row.command.empty()) return;
   std::array<int, 3> which{mach::ctl_kern, mach::kern_arguments, static_cast<int>(row.pid)};
   std::size_t size = 0;

@@ -14,8 +14,8 @@ namespace hmn::macos {
 void append_arguments(std::string& out, std::string_view bytes);
 
 // Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
-void describe(const mach::kernel& k, usage& row);
+void describe(const mach::Kernel& k, Usage& row);
 // Fills the command; only root gets those of other users' processes.
-void describe_command(const mach::kernel& k, usage& row);
+void describe_command(const mach::Kernel& k, Usage& row);
 
 }  // namespace hmn::macos

@@ -8,34 +8,34 @@
 namespace hmn::macos {
 namespace {
 
-void start(std::uint32_t pid, process_memory& out) noexcept {
-  out = process_memory();
+void start(std::uint32_t pid, ProcessMemory& out) noexcept {
+  out = ProcessMemory();
   out.pid = pid;
-  out.from = source::os;
+  out.from = Source::os;
 }
 
 }  // namespace
 
-result<void> macos_host::own_memory(FieldSet fields, process_memory& out) {
+Result<void> MacosHost::own_memory(FieldSet fields, ProcessMemory& out) {
   start(platform::current_pid(), out);
   return read_own_memory(k_, fields, out);
 }
 
-result<void> macos_host::memory(std::uint32_t pid, FieldSet fields, process_memory& out) {
+Result<void> MacosHost::memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) {
   if (pid == platform::current_pid()) return own_memory(fields, out);
   start(pid, out);
   return read_memory(k_, pid, fields, out);
 }
 
-result<void> macos_host::system(system_memory& out) {
+Result<void> MacosHost::system(SystemMemory& out) {
   return read_system_memory(k_, out);
 }
 
-void macos_host::describe(usage& row) {
+void MacosHost::describe(Usage& row) {
   macos::describe(k_, row);
 }
 
-void macos_host::describe_texts(usage& row) {
+void MacosHost::describe_texts(Usage& row) {
   describe_command(k_, row);
 }
 

@@ -7,19 +7,19 @@
 namespace hmn::macos {
 
 // Makes one kernel call for each value and caches nothing, so that a forked child may use it.
-class macos_host final : public host_source {
+class MacosHost final : public HostSource {
  public:
-  explicit macos_host(const mach::kernel& k) : k_(k) {}
+  explicit MacosHost(const mach::Kernel& k) : k_(k) {}
 
-  source id() const noexcept override { return source::os; }
-  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override;
-  result<void> own_memory(FieldSet fields, process_memory& out) override;
-  result<void> system(system_memory& out) override;
-  void describe(usage& row) override;
-  void describe_texts(usage& row) override;
+  Source id() const noexcept override { return Source::os; }
+  Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override;
+  Result<void> own_memory(FieldSet fields, ProcessMemory& out) override;
+  Result<void> system(SystemMemory& out) override;
+  void describe(Usage& row) override;
+  void describe_texts(Usage& row) override;
 
  private:
-  const mach::kernel& k_;
+  const mach::Kernel& k_;
 };
 
 }  // namespace hmn::macos

@@ -10,10 +10,10 @@
 namespace hmn::macos {
 
 // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read.
-result<void> read_own_memory(const mach::kernel& k, FieldSet fields, process_memory& out);
-result<void> read_memory(const mach::kernel& k, std::uint32_t pid, FieldSet fields,
-                         process_memory& out);
+Result<void> read_own_memory(const mach::Kernel& k, FieldSet fields, ProcessMemory& out);
+Result<void> read_memory(const mach::Kernel& k, std::uint32_t pid, FieldSet fields,
+                         ProcessMemory& out);
 
-result<void> read_system_memory(const mach::kernel& k, system_memory& out);
+Result<void> read_system_memory(const mach::Kernel& k, SystemMemory& out);
 
 }  // namespace hmn::macos

@@ -5,8 +5,8 @@
 
 namespace hmn {
 
-std::unique_ptr<host_source> make_os(const settings&) {
-  return std::make_unique<macos::macos_host>(mach::system_kernel());
+std::unique_ptr<HostSource> make_os(const Settings&) {
+  return std::make_unique<macos::MacosHost>(mach::system_kernel());
 }
 
 }  // namespace hmn

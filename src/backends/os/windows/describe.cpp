@@ -21,41 +21,41 @@ constexpr std::uint64_t longest_use_ns = platform::ns_per_second / 4;
 
 constexpr std::uint32_t kernel_pid = 4;  // "System"
 
-bool is_complete(const usage& row) {
-  return row.name_state != name_state::unknown && row.start_unix_ns && row.process_key &&
+bool is_complete(const Usage& row) {
+  return row.name_state != NameState::unknown && row.start_unix_ns && row.process_key &&
          row.host_resident;
 }
 
-void name(const opened_process& p, usage& row) {
+void name(const OpenedProcess& p, Usage& row) {
   const std::string path = p.image_path();
   const std::string_view last = name_of_image(path);
   if (last.empty()) return;
   row.name = last;
-  row.name_state = name_state::resolved;
+  row.name_state = NameState::resolved;
 }
 
 // A process that cannot be opened is still listed with its name.
-void name_from(process_table& table, usage& row) {
+void name_from(ProcessTable& table, Usage& row) {
   switch (table.name_of(row.pid, row.name)) {
-    case process_table::found::here:
-      row.name_state = row.name.empty() ? name_state::protected_process : name_state::resolved;
+    case ProcessTable::Found::here:
+      row.name_state = row.name.empty() ? NameState::protected_process : NameState::resolved;
       break;
-    case process_table::found::not_here:
-      row.name_state = name_state::exited;
+    case ProcessTable::Found::not_here:
+      row.name_state = NameState::exited;
       break;
-    case process_table::found::unknown:
-      row.name_state = name_state::protected_process;
+    case ProcessTable::Found::unknown:
+      row.name_state = NameState::protected_process;
       break;
   }
 }
 
 }  // namespace
 
-bool process_table::take() {
+bool ProcessTable::take() {
   taken_ns_ = platform::continuous_ns();
   entries_.clear();
   has_any_ = false;
-  const platform::handle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  const platform::Handle all(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
   if (!all) return false;
   PROCESSENTRY32W one{};
   one.dwSize = sizeof one;
@@ -66,57 +66,57 @@ bool process_table::take() {
   return has_any_;
 }
 
-const process_table::entry* process_table::find(std::uint32_t pid) const noexcept {
+const ProcessTable::Entry* ProcessTable::find(std::uint32_t pid) const noexcept {
   const auto at = std::find_if(entries_.begin(), entries_.end(),
-                               [pid](const entry& e) { return e.pid == pid; });
+                               [pid](const Entry& e) { return e.pid == pid; });
   return at != entries_.end() ? &*at : nullptr;
 }
 
-process_table::found process_table::name_of(std::uint32_t pid, std::string& name) {
+ProcessTable::Found ProcessTable::name_of(std::uint32_t pid, std::string& name) {
   const std::lock_guard lock(mutex_);
   const bool is_old = !has_any_ || platform::continuous_ns() - taken_ns_ > longest_use_ns;
-  if (is_old && !take()) return found::unknown;
-  const entry* one = find(pid);
+  if (is_old && !take()) return Found::unknown;
+  const Entry* one = find(pid);
   // The process may have started after the list was taken.
   if (one == nullptr && !is_old) {
-    if (!take()) return found::unknown;
+    if (!take()) return Found::unknown;
     one = find(pid);
   }
-  if (one == nullptr) return found::not_here;
+  if (one == nullptr) return Found::not_here;
   name = one->name;
-  return found::here;
+  return Found::here;
 }
 
 std::string_view name_of_image(std::string_view path) noexcept {
   return path.substr(path.find_last_of("\\/") + 1);  // npos + 1 is 0
 }
 
-void describe(process_table& table, usage& row) {
+void describe(ProcessTable& table, Usage& row) {
   if (row.pid == 0 || is_complete(row)) return;
-  if (row.pid == kernel_pid && row.name_state == name_state::unknown)
-    row.name_state = name_state::kernel;
-  const auto p = opened_process::open(row.pid);
+  if (row.pid == kernel_pid && row.name_state == NameState::unknown)
+    row.name_state = NameState::kernel;
+  const auto p = OpenedProcess::open(row.pid);
   if (!p) {
-    if (row.name_state != name_state::unknown) return;
-    if (p.why().code == status::no_process) {
-      row.name_state = name_state::exited;
+    if (row.name_state != NameState::unknown) return;
+    if (p.why().code == Status::no_process) {
+      row.name_state = NameState::exited;
     } else {
       name_from(table, row);
     }
     return;
   }
-  if (row.name_state == name_state::unknown) name(*p, row);
-  if (row.name_state == name_state::unknown) name_from(table, row);
+  if (row.name_state == NameState::unknown) name(*p, row);
+  if (row.name_state == NameState::unknown) name_from(table, row);
   const auto start = start_unix_ns(p->get());
   if (!row.start_unix_ns) row.start_unix_ns = start;
   if (!row.process_key && start) row.process_key = process_key(0, *start, row.pid);
-  process_counters c;
+  ProcessCounters c;
   if (!row.host_resident && read_counters(p->get(), c)) row.host_resident = c.working_set;
 }
 
-void describe_texts(usage& row) {
+void describe_texts(Usage& row) {
   if (row.pid == 0 || !row.command.empty()) return;
-  if (const auto p = opened_process::open(row.pid)) row.command = command_text(p->get());
+  if (const auto p = OpenedProcess::open(row.pid)) row.command = command_text(p->get());
 }
 
 }  // namespace hmn::os

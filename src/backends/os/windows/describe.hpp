@@ -12,24 +12,24 @@
 namespace hmn::os {
 
 // Names of all processes, for rows whose process cannot be opened.
-class process_table {
+class ProcessTable {
  public:
-  enum class found { here, not_here, unknown };
+  enum class Found { here, not_here, unknown };
 
   // here: `name` is set, empty if the process has none. unknown: the list could not be read.
-  found name_of(std::uint32_t pid, std::string& name);
+  Found name_of(std::uint32_t pid, std::string& name);
 
  private:
-  struct entry {
+  struct Entry {
     std::uint32_t pid;
     std::string name;
   };
 
   bool take();
-  [[nodiscard]] const entry* find(std::uint32_t pid) const noexcept;
+  [[nodiscard]] const Entry* find(std::uint32_t pid) const noexcept;
 
-  platform::mutex mutex_;
-  std::vector<entry> entries_;
+  platform::Mutex mutex_;
+  std::vector<Entry> entries_;
   std::uint64_t taken_ns_ = 0;
   bool has_any_ = false;
 };
@@ -38,8 +38,8 @@ class process_table {
 std::string_view name_of_image(std::string_view path) noexcept;
 
 // Fills those still unknown of: name and its state, start, resident set. Opens the process once.
-void describe(process_table& table, usage& row);
+void describe(ProcessTable& table, Usage& row);
 
-void describe_texts(usage& row);
+void describe_texts(Usage& row);
 
 }  // namespace hmn::os

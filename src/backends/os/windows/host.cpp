@@ -10,34 +10,34 @@
 namespace hmn::os {
 namespace {
 
-class windows_host final : public host_source {
+class WindowsHost final : public HostSource {
  public:
-  source id() const noexcept override { return source::os; }
+  Source id() const noexcept override { return Source::os; }
 
-  result<void> own_memory(FieldSet fields, process_memory& out) override {
+  Result<void> own_memory(FieldSet fields, ProcessMemory& out) override {
     start(platform::current_pid(), out);
     return read_process_memory(GetCurrentProcess(), fields, out);
   }
 
-  result<void> memory(std::uint32_t pid, FieldSet fields, process_memory& out) override {
+  Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override {
     start(pid, out);
-    const auto p = opened_process::open(pid);
+    const auto p = OpenedProcess::open(pid);
     if (!p) return p.why();
     return read_process_memory(p->get(), fields, out);
   }
 
-  result<void> system(system_memory& out) override { return read_system_memory(out); }
-  void describe(usage& row) override { os::describe(table_, row); }
-  void describe_texts(usage& row) override { os::describe_texts(row); }
+  Result<void> system(SystemMemory& out) override { return read_system_memory(out); }
+  void describe(Usage& row) override { os::describe(table_, row); }
+  void describe_texts(Usage& row) override { os::describe_texts(row); }
 
  private:
-  static void start(std::uint32_t pid, process_memory& out) noexcept {
-    out = process_memory();
+  static void start(std::uint32_t pid, ProcessMemory& out) noexcept {
+    out = ProcessMemory();
     out.pid = pid;
-    out.from = source::os;
+    out.from = Source::os;
   }
 
-  process_table table_;
+  ProcessTable table_;
 };
 
 }  // namespace
@@ -45,8 +45,8 @@ class windows_host final : public host_source {
 
 namespace hmn {
 
-std::unique_ptr<host_source> make_os(const settings&) {
-  return std::make_unique<os::windows_host>();
+std::unique_ptr<HostSource> make_os(const Settings&) {
+  return std::make_unique<os::WindowsHost>();
 }
 
 }  // namespace hmn

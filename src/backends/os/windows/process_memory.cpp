@@ -16,32 +16,32 @@
 namespace hmn::os {
 namespace {
 
-using function = LONG(WINAPI*)(HANDLE, ULONG, void*, ULONG, ULONG*);
+using Function = LONG(WINAPI*)(HANDLE, ULONG, void*, ULONG, ULONG*);
 
-function find() noexcept {
+Function find() noexcept {
   const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
   const auto found =
       ntdll != nullptr ? GetProcAddress(ntdll, "NtQueryInformationProcess") : nullptr;
-  return reinterpret_cast<function>(reinterpret_cast<void*>(found));
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(found));
 }
 
-failure no_process(std::uint32_t pid, std::string_view rest) {
-  return {status::no_process, source::os, {}, {"process ", pid, rest}};
+Failure no_process(std::uint32_t pid, std::string_view rest) {
+  return {Status::no_process, Source::os, {}, {"process ", pid, rest}};
 }
 
-failure why_not_opened(std::uint32_t pid, DWORD error) {
+Failure why_not_opened(std::uint32_t pid, DWORD error) {
   if (error == ERROR_INVALID_PARAMETER) return no_process(pid, " does not exist");
-  const native_code native{native_domain::win32, static_cast<std::int32_t>(error)};
+  const NativeCode native{NativeDomain::win32, static_cast<std::int32_t>(error)};
   if (error == ERROR_ACCESS_DENIED) {
-    return {status::permission,
-            source::os,
+    return {Status::permission,
+            Source::os,
             native,
             {"process ", pid,
              " is not readable: it is protected, or another user's; run as administrator to read "
              "the latter"}};
   }
-  return {status::backend,
-          source::os,
+  return {Status::backend,
+          Source::os,
           native,
           {"process ", pid, " cannot be opened (error ", std::uint64_t{error}, ")"}};
 }
@@ -52,32 +52,32 @@ bool has_exited(HANDLE process) noexcept {
 }
 
 // UNICODE_STRING, followed by its text.
-struct counted_string {
+struct CountedString {
   USHORT bytes;
   USHORT capacity;
   const wchar_t* text;
 };
 
 constexpr ULONG process_command_line = 60;  // since Windows 8.1
-constexpr ULONG most_bytes = 65536 + sizeof(counted_string);
+constexpr ULONG most_bytes = 65536 + sizeof(CountedString);
 constexpr std::size_t longest = 4096;  // characters
 
 // PROCESS_MEMORY_COUNTERS_EX2, which older headers lack; older systems leave its end unchanged.
-struct counters_ex2 {
+struct CountersEx2 {
   PROCESS_MEMORY_COUNTERS_EX ex;
   SIZE_T private_working_set;
   ULONG64 shared_commit;
 };
-static_assert(offsetof(counters_ex2, private_working_set) == sizeof(PROCESS_MEMORY_COUNTERS_EX));
+static_assert(offsetof(CountersEx2, private_working_set) == sizeof(PROCESS_MEMORY_COUNTERS_EX));
 
 // ntddk.h: VM_COUNTERS, class 3 of NtQueryInformationProcess.
-struct vm_counters {
+struct VmCounters {
   SIZE_T peak_virtual_size;
   SIZE_T virtual_size;
   ULONG page_faults;
   SIZE_T rest[8];
 };
-static_assert(sizeof(vm_counters) == 88);
+static_assert(sizeof(VmCounters) == 88);
 constexpr ULONG process_vm_counters = 3;
 // A running process has no value of 0: that is unknown.
 std::optional<std::uint64_t> reported(std::uint64_t bytes) noexcept {
@@ -92,30 +92,30 @@ constexpr std::uint32_t counted = field::resident | field::peak_resident | field
 constexpr std::uint32_t uncounted =
     field::swap | field::proportional | field::footprint | field::peak_footprint;
 
-failure unsupported(const message_text& message) {
-  return {status::unsupported, source::os, {}, message};
+Failure unsupported(const MessageText& message) {
+  return {Status::unsupported, Source::os, {}, message};
 }
 
-failure refused(DWORD error) {
-  return {status::backend,
-          source::os,
-          {native_domain::win32, static_cast<std::int32_t>(error)},
+Failure refused(DWORD error) {
+  return {Status::backend,
+          Source::os,
+          {NativeDomain::win32, static_cast<std::int32_t>(error)},
           {"GetProcessMemoryInfo fails with error ", std::uint64_t{error}}};
 }
 
 // Keeps the first of several failures.
-class first_failure {
+class FirstFailure {
  public:
-  void note(const failure& why) {
+  void note(const Failure& why) {
     if (!why_) why_ = why;
   }
   void wanted(bool is_wanted, bool is_there, std::string_view why) {
     if (is_wanted && !is_there && !why_) why_ = unsupported(why);
   }
-  std::optional<failure>& get() noexcept { return why_; }
+  std::optional<Failure>& get() noexcept { return why_; }
 
  private:
-  std::optional<failure> why_;
+  std::optional<Failure> why_;
 };
 
 }  // namespace
@@ -130,20 +130,20 @@ std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept {
 }
 
 bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept {
-  static const function query = find();
+  static const Function query = find();
   return query != nullptr && query(process, what, buffer, size, needed) >= 0;
 }
 
-result<opened_process> opened_process::open(std::uint32_t pid) {
-  platform::handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
+Result<OpenedProcess> OpenedProcess::open(std::uint32_t pid) {
+  platform::Handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!h) return why_not_opened(pid, GetLastError());
   // Windows ignores the lowest two bits of a pid.
   if (GetProcessId(h.get()) != pid) return no_process(pid, " does not exist");
   if (has_exited(h.get())) return no_process(pid, " has exited");
-  return opened_process(std::move(h));
+  return OpenedProcess(std::move(h));
 }
 
-std::string opened_process::image_path() const {
+std::string OpenedProcess::image_path() const {
   std::array<wchar_t, 4096> path;
   auto length = static_cast<DWORD>(path.size());
   if (!QueryFullProcessImageNameW(handle_.get(), 0, path.data(), &length)) return {};
@@ -153,17 +153,17 @@ std::string opened_process::image_path() const {
 std::string command_text(HANDLE process) {
   ULONG needed = 0;
   query_process(process, process_command_line, nullptr, 0, &needed);
-  if (needed < sizeof(counted_string) || needed > most_bytes) return {};
-  const auto buffer = std::make_unique<counted_string[]>(needed / sizeof(counted_string) + 1);
+  if (needed < sizeof(CountedString) || needed > most_bytes) return {};
+  const auto buffer = std::make_unique<CountedString[]>(needed / sizeof(CountedString) + 1);
   if (!query_process(process, process_command_line, buffer.get(), needed, nullptr)) return {};
-  const counted_string& found = buffer[0];
+  const CountedString& found = buffer[0];
   if (found.text == nullptr) return {};
   const std::wstring_view text(found.text, found.bytes / sizeof(wchar_t));
   return platform::to_utf8(text.substr(0, longest));
 }
 
-bool read_counters(HANDLE process, process_counters& out) noexcept {
-  counters_ex2 found{};
+bool read_counters(HANDLE process, ProcessCounters& out) noexcept {
+  CountersEx2 found{};
   auto* const buffer = reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&found.ex);
   if (!K32GetProcessMemoryInfo(process, buffer, sizeof found) &&
       !K32GetProcessMemoryInfo(process, buffer, sizeof found.ex)) {
@@ -178,14 +178,14 @@ bool read_counters(HANDLE process, process_counters& out) noexcept {
 }
 
 std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept {
-  vm_counters found{};
+  VmCounters found{};
   if (!query_process(process, process_vm_counters, &found, sizeof found, nullptr))
     return std::nullopt;
   return reported(found.virtual_size);
 }
 
-result<void> read_process_memory(HANDLE process, FieldSet fields, process_memory& out) {
-  first_failure missing;
+Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory& out) {
+  FirstFailure missing;
   FieldSet had = 0;
   const auto take = [&](FieldSet bit, const std::optional<std::uint64_t>& value,
                         std::optional<std::uint64_t>& into, std::string_view why) {
@@ -194,7 +194,7 @@ result<void> read_process_memory(HANDLE process, FieldSet fields, process_memory
     into = value;
     had |= value ? bit : 0;
   };
-  process_counters c;
+  ProcessCounters c;
   if ((fields & counted) != 0) {
     if (!read_counters(process, c)) {
       missing.note(refused(GetLastError()));

@@ -29,27 +29,27 @@ std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept;
 bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept;
 
 // A handle that stays open, so that all values are of one process even if its pid is reused.
-class opened_process {
+class OpenedProcess {
  public:
   // no_process: it does not exist, or has exited while others still hold a handle. permission: the
   // system refuses access.
-  static result<opened_process> open(std::uint32_t pid);
+  static Result<OpenedProcess> open(std::uint32_t pid);
 
   [[nodiscard]] HANDLE get() const noexcept { return handle_.get(); }
   // Returns a path such as "C:\Tools\name.exe"; empty if there is none.
   [[nodiscard]] std::string image_path() const;
 
  private:
-  explicit opened_process(platform::handle h) noexcept : handle_(std::move(h)) {}
+  explicit OpenedProcess(platform::Handle h) noexcept : handle_(std::move(h)) {}
 
-  platform::handle handle_;
+  platform::Handle handle_;
 };
 
 // The process's original command line, cut if it is long; empty if unknown.
 std::string command_text(HANDLE process);
 
 // Counters of one process, in bytes.
-struct process_counters {
+struct ProcessCounters {
   std::uint64_t working_set = 0;
   std::uint64_t peak_working_set = 0;
   std::optional<std::uint64_t> private_usage;
@@ -58,10 +58,10 @@ struct process_counters {
 };
 
 // Returns false with GetLastError set.
-bool read_counters(HANDLE process, process_counters& out) noexcept;
+bool read_counters(HANDLE process, ProcessCounters& out) noexcept;
 
 std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept;
 
-result<void> read_process_memory(HANDLE process, FieldSet fields, process_memory& out);
+Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory& out);
 
 }  // namespace hmn::os

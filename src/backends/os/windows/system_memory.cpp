@@ -12,7 +12,7 @@ namespace hmn::os {
 namespace {
 
 // JOBOBJECT_MEMORY_USAGE_INFORMATION, missing in older headers (Windows 10).
-struct job_memory_usage {
+struct JobMemoryUsage {
   ULONG64 now;
   ULONG64 peak;
 };
@@ -24,31 +24,31 @@ bool ask_own_job(JOBOBJECTINFOCLASS what, T& out) noexcept {
 }
 
 std::optional<std::uint64_t> used_by_job() noexcept {
-  job_memory_usage usage{};
+  JobMemoryUsage usage{};
   if (!ask_own_job(job_memory_usage_class, usage) || usage.now == 0) return std::nullopt;
   return usage.now;
 }
 
 std::optional<std::uint64_t> used_by_process() noexcept {
-  process_counters c;
+  ProcessCounters c;
   return read_counters(GetCurrentProcess(), c) ? c.private_usage : std::nullopt;
 }
 
-struct page_files {
+struct PageFiles {
   std::uint64_t total = 0;  // pages
   std::uint64_t free = 0;
 };
 
 extern "C" {
 static BOOL CALLBACK add_page_file(void* given, ENUM_PAGE_FILE_INFORMATION* one, const wchar_t*) {
-  auto& all = *static_cast<page_files*>(given);
+  auto& all = *static_cast<PageFiles*>(given);
   all.total += one->TotalSize;
   all.free += one->TotalSize - one->TotalInUse;
   return TRUE;
 }
 }
 
-void read_commitment(system_memory& out) noexcept {
+void read_commitment(SystemMemory& out) noexcept {
   PERFORMANCE_INFORMATION p{};
   if (!K32GetPerformanceInfo(&p, sizeof p) || p.CommitLimit == 0) {
     out.notes |= note::partial;
@@ -58,10 +58,10 @@ void read_commitment(system_memory& out) noexcept {
   out.commit_limit = scan::product(p.CommitLimit, p.PageSize);
 }
 
-void read_page_files(system_memory& out) noexcept {
+void read_page_files(SystemMemory& out) noexcept {
   SYSTEM_INFO system;
   GetSystemInfo(&system);
-  page_files all;
+  PageFiles all;
   if (!K32EnumPageFilesW(add_page_file, &all)) {
     out.notes |= note::partial;
     return;
@@ -71,16 +71,16 @@ void read_page_files(system_memory& out) noexcept {
 }
 
 // All processes share one notification object of each kind: a new handle to it allocates nothing.
-std::optional<memory_pressure> read_pressure() noexcept {
-  const platform::handle low(CreateMemoryResourceNotification(LowMemoryResourceNotification));
+std::optional<MemoryPressure> read_pressure() noexcept {
+  const platform::Handle low(CreateMemoryResourceNotification(LowMemoryResourceNotification));
   BOOL is_low = FALSE;
   if (!low || !QueryMemoryResourceNotification(low.get(), &is_low)) return std::nullopt;
-  return is_low ? memory_pressure::warning : memory_pressure::normal;
+  return is_low ? MemoryPressure::warning : MemoryPressure::normal;
 }
 
 }  // namespace
 
-job_limit read_job_limit() noexcept {
+JobLimit read_job_limit() noexcept {
   BOOL is_in_one = FALSE;
   if (!IsProcessInJob(GetCurrentProcess(), nullptr, &is_in_one))
     return {std::nullopt, std::nullopt, true};
@@ -98,24 +98,24 @@ job_limit read_job_limit() noexcept {
   return {};
 }
 
-result<void> read_system_memory(system_memory& out) {
+Result<void> read_system_memory(SystemMemory& out) {
   MEMORYSTATUSEX m{};
   m.dwLength = sizeof m;
   if (!GlobalMemoryStatusEx(&m)) {
     const DWORD error = GetLastError();
-    return failure{status::backend,
-                   source::os,
-                   {native_domain::win32, static_cast<std::int32_t>(error)},
+    return Failure{Status::backend,
+                   Source::os,
+                   {NativeDomain::win32, static_cast<std::int32_t>(error)},
                    {"GlobalMemoryStatusEx fails with error ", std::uint64_t{error}}};
   }
-  out = system_memory();
-  out.from = source::os;
+  out = SystemMemory();
+  out.from = Source::os;
   out.total = m.ullTotalPhys;
   out.available = m.ullAvailPhys;
   read_commitment(out);
   read_page_files(out);
   out.pressure = read_pressure();
-  const job_limit limit = read_job_limit();
+  const JobLimit limit = read_job_limit();
   out.limit = limit.bytes;
   out.limit_used = limit.used;
   if (limit.is_partial || !out.pressure) out.notes |= note::partial;

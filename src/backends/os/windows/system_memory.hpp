@@ -10,14 +10,14 @@
 namespace hmn::os {
 
 // Commit limit of the caller's job object; outer jobs are not visible.
-struct job_limit {
+struct JobLimit {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> used;
   bool is_partial = false;  // it could not be queried
 };
 
-job_limit read_job_limit() noexcept;
+JobLimit read_job_limit() noexcept;
 
-result<void> read_system_memory(system_memory& out);
+Result<void> read_system_memory(SystemMemory& out);
 
 }  // namespace hmn::os

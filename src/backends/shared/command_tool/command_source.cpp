@@ -15,49 +15,49 @@ namespace {
 
 constexpr std::size_t output_cap = 4U << 20;
 
-void trace(source from, const platform::command& c, const platform::outcome& o,
-           std::uint64_t duration, reading& r) {
+void trace(Source from, const platform::Command& c, const platform::Outcome& o,
+           std::uint64_t duration, Reading& r) {
   std::string line = c.path;
   for (const std::string& argument : c.arguments) line += " " + argument;
-  diagnostic d;
-  d.why = {status::ok, from, exit_of(o), std::move(line)};
+  Diagnostic d;
+  d.why = {Status::ok, from, exit_of(o), std::move(line)};
   d.notes = note::trace;
   d.duration_ns = duration;
   r.diagnose(d);
 }
 
-using kind = platform::outcome::kind;
-using line_text = text<160>;
+using Kind = platform::Outcome::Kind;
+using LineText = Text<160>;
 
-void adopt_identity(device& known, device fresh) {
+void adopt_identity(Device& known, Device fresh) {
   take_missing(~0U, fresh, known);
-  if (fresh.form == device_form::unknown) fresh.form = known.form;
-  if (fresh.memory_kind == memory_kind::unknown) fresh.memory_kind = known.memory_kind;
+  if (fresh.form == DeviceForm::unknown) fresh.form = known.form;
+  if (fresh.memory_kind == MemoryKind::unknown) fresh.memory_kind = known.memory_kind;
   fresh.number = known.number;
   known = fresh;
 }
 
 }  // namespace
 
-result<void> program::find() {
+Result<void> Program::find() {
   path_ = wanted_path_;
   if (!path_.empty()) {
     if (!platform::is_absolute(path_)) {
-      return d_.fail(status::no_source,
+      return d_.fail(Status::no_source,
                      {"the path of ", d_.name, " must be absolute, \"", path_, "\" is not"});
     }
     if (platform::is_executable_file(path_.c_str())) return {};
-    return d_.fail(status::no_source, {path_, " is no program that can be run"});
+    return d_.fail(Status::no_source, {path_, " is no program that can be run"});
   }
   const std::string_view file = d_.file.empty() ? d_.name : d_.file;
   for (const std::string_view folder : d_.folders) {
     path_ = compose({folder, file});
     if (platform::is_executable_file(path_.c_str())) return {};
   }
-  return d_.fail(status::no_source, {d_.absent});
+  return d_.fail(Status::no_source, {d_.absent});
 }
 
-bool program::was_replaced() {
+bool Program::was_replaced() {
   const auto now = platform::status_of(path_.c_str());
   if (!now || (now.value.device == device_ && now.value.inode == inode_)) return false;
   device_ = now.value.device;
@@ -65,32 +65,32 @@ bool program::was_replaced() {
   return true;
 }
 
-platform::outcome program::run(std::vector<std::string> arguments, bool with_errors,
-                               reading& r) const {
-  const platform::command c{path_,      std::move(arguments), r.deadline_ns(),
+platform::Outcome Program::run(std::vector<std::string> arguments, bool with_errors,
+                               Reading& r) const {
+  const platform::Command c{path_,      std::move(arguments), r.deadline_ns(),
                             output_cap, with_errors,          r.cancelled()};
   const std::uint64_t begun = platform::monotonic_ns();
-  platform::outcome o = platform::run(c);
+  platform::Outcome o = platform::run(c);
   if (o.was_cancelled) r.cut_short();
   if (r.wants_trace()) trace(d_.fail.from, c, o, platform::monotonic_ns() - begun, r);
   return o;
 }
 
-const sentence* find_sentence(std::span<const sentence> known, std::string_view line) noexcept {
-  for (const sentence& s : known) {
+const Sentence* find_sentence(std::span<const Sentence> known, std::string_view line) noexcept {
+  for (const Sentence& s : known) {
     if (line.find(s.part) != line.npos) return &s;
   }
   return nullptr;
 }
 
-native_code exit_of(const platform::outcome& o) noexcept {
+NativeCode exit_of(const platform::Outcome& o) noexcept {
   if (!o.exit_known) return {};
-  return {native_domain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
+  return {NativeDomain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
 }
 
-void add_missing(std::vector<missing>& to, FieldSet fields, status code,
-                 const message_text& message, reason stated) {
-  for (missing& m : to) {
+void add_missing(std::vector<Missing>& to, FieldSet fields, Status code, const MessageText& message,
+                 Reason stated) {
+  for (Missing& m : to) {
     if (m.code != code || m.message != message) continue;
     m.fields |= fields;
     return;
@@ -98,40 +98,40 @@ void add_missing(std::vector<missing>& to, FieldSet fields, status code,
   to.push_back({fields, code, message, stated});
 }
 
-std::optional<failure> verdict::why_not_run(std::string_view path) const {
-  if (o_.what == kind::finished || o_.what == kind::output_too_long) return std::nullopt;
-  if (o_.what == kind::timed_out) {
-    return d_.fail(status::timeout, {path, " did not answer within the deadline", d_.when_late});
+std::optional<Failure> Verdict::why_not_run(std::string_view path) const {
+  if (o_.what == Kind::finished || o_.what == Kind::output_too_long) return std::nullopt;
+  if (o_.what == Kind::timed_out) {
+    return d_.fail(Status::timeout, {path, " did not answer within the deadline", d_.when_late});
   }
   const bool refused = is_refused(o_.error);
-  failure why = o_.what == kind::not_found
-                    ? d_.fail(status::no_source, {path, " is not there any more"})
-                    : d_.fail(refused ? status::permission : status::backend,
+  Failure why = o_.what == Kind::not_found
+                    ? d_.fail(Status::no_source, {path, " is not there any more"})
+                    : d_.fail(refused ? Status::permission : Status::backend,
                               {path, " cannot be run", refused ? ": permission denied" : ""});
-  why.native = {native_domain::error_number, o_.error};
+  why.native = {NativeDomain::error_number, o_.error};
   return why;
 }
 
-failure verdict::of_sentence(const sentence& s, std::string_view line) const {
-  failure why = d_.fail(s.code, {d_.name, " prints \"", line_text(line).view(), "\": ", s.advice});
+Failure Verdict::of_sentence(const Sentence& s, std::string_view line) const {
+  Failure why = d_.fail(s.code, {d_.name, " prints \"", LineText(line).view(), "\": ", s.advice});
   why.native = exit_of(o_);
   return why;
 }
 
-failure verdict::of_exit(std::string_view what, std::string_view said) const {
+Failure Verdict::of_exit(std::string_view what, std::string_view said) const {
   const bool is_signal = o_.signal != 0;
-  const piece code = is_signal ? o_.signal : o_.exit_code;
-  failure why = d_.fail(status::backend, {d_.name, " ", what,
+  const Piece code = is_signal ? o_.signal : o_.exit_code;
+  Failure why = d_.fail(Status::backend, {d_.name, " ", what,
                                           !o_.exit_known ? ""
                                           : is_signal    ? " and was ended by signal "
                                                          : " and exited with ",
-                                          o_.exit_known ? code : piece(""),
-                                          said.empty() ? "" : ": ", line_text(said).view()});
+                                          o_.exit_known ? code : Piece(""),
+                                          said.empty() ? "" : ": ", LineText(said).view()});
   why.native = exit_of(o_);
   return why;
 }
 
-const result<void>& query_outcome::get(function_ref<result<void>()> run) {
+const Result<void>& QueryOutcome::get(FunctionRef<Result<void>()> run) {
   if (!outcome_) {
     begun_ns_ = platform::continuous_ns();
     const std::uint64_t begun = platform::monotonic_ns();
@@ -142,17 +142,17 @@ const result<void>& query_outcome::get(function_ref<result<void>()> run) {
   return *outcome_;
 }
 
-void query_outcome::drop_older_than(std::uint64_t max_age_ns) noexcept {
+void QueryOutcome::drop_older_than(std::uint64_t max_age_ns) noexcept {
   if (!outcome_) return;
-  const bool was_late = !*outcome_ && outcome_->why().code == status::timeout;
+  const bool was_late = !*outcome_ && outcome_->why().code == Status::timeout;
   const std::uint64_t least = took_ns_ * (was_late ? 5 : 2);
   const bool is_shared = max_age_ns != 0;
   const std::uint64_t age = platform::continuous_ns() - begun_ns_;
   if (!is_shared || age >= std::max(max_age_ns, least)) outcome_.reset();
 }
 
-tool_source::tool_source(const description& d, const settings& s, const std::string& path)
-    : device_source(d.fail.from, calls::run_programs),
+ToolSource::ToolSource(const Description& d, const Settings& s, const std::string& path)
+    : DeviceSource(d.fail.from, Calls::run_programs),
       fail(d.fail),
       proc_root_(s.proc_root),
       sys_root_(s.sys_root),
@@ -161,20 +161,20 @@ tool_source::tool_source(const description& d, const settings& s, const std::str
       d_(d),
       may_wake_(s.wake_devices) {}
 
-void tool_source::forget(std::uint64_t max_age_ns) noexcept {
+void ToolSource::forget(std::uint64_t max_age_ns) noexcept {
   loaded_.drop_older_than(max_age_ns);
   forget_processes(max_age_ns);
 }
 
-result<void> tool_source::prepare(reading& r) {
+Result<void> ToolSource::prepare(Reading& r) {
   forget(r.max_age_ns());
-  if (result<void> here = probe(); !here || may_wake_) return here;
+  if (Result<void> here = probe(); !here || may_wake_) return here;
   const std::uint64_t now = platform::continuous_ns();
   if (!is_asleep() && now - looked_ns_ < r.max_age_ns()) return {};
   asleep_.clear();
   looked_ns_ = now;
   bool sleeps = false;
-  for (const pci::gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor, *on_bus_)) {
+  for (const pci::Gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, d_.vendor, *on_bus_)) {
     const bool is_driven = g.driver.view() == d_.driver;
     if (!is_driven && !(g.driver.empty() && d_.may_have_no_driver)) continue;
     sleeps = sleeps || g.is_asleep;
@@ -185,46 +185,46 @@ result<void> tool_source::prepare(reading& r) {
     return {};
   }
   loaded_.drop_older_than(0);
-  for (known_gpu& k : known_) k.row.reset();
+  for (KnownGpu& k : known_) k.row.reset();
   return why_asleep();
 }
 
-result<void> tool_source::devices(std::vector<device>& out, reading& r) {
+Result<void> ToolSource::devices(std::vector<Device>& out, Reading& r) {
   if (is_asleep()) {
     list_asleep(out);
     return {};
   }
-  if (result<void> loaded = load(r); !loaded) return loaded;
-  for (const known_gpu& k : known_) {
+  if (Result<void> loaded = load(r); !loaded) return loaded;
+  for (const KnownGpu& k : known_) {
     if (k.row) out.push_back(k.who);
   }
   return {};
 }
 
-void tool_source::list_asleep(std::vector<device>& out) {
-  for (const pci::gpu& g : asleep_) {
-    device who;
+void ToolSource::list_asleep(std::vector<Device>& out) {
+  for (const pci::Gpu& g : asleep_) {
+    Device who;
     who.from = d_.fail.from;
     who.vendor = d_.vendor;
     who.pci_bus_id = to_text(g.address);
     if (g.device != 0) who.pci_device = g.device;
     if (g.subsystem != 0) who.pci_subsystem = g.subsystem;
     out.push_back(adopt(who, {})->who);
-    out.back().state = g.is_asleep ? state::asleep : state::unknown;
+    out.back().state = g.is_asleep ? State::asleep : State::unknown;
   }
 }
 
-result<void> tool_source::load(reading& r) {
+Result<void> ToolSource::load(Reading& r) {
   return loaded_.get([&] {
-    for (known_gpu& k : known_) k.row.reset();
-    result<void> outcome = ask(r);
+    for (KnownGpu& k : known_) k.row.reset();
+    Result<void> outcome = ask(r);
     settle(outcome);
     return outcome;
   });
 }
 
 // Compares uuid and PCI address if both have them, in the tool's order; else the index.
-bool tool_source::is_same(const device& a, const device& b) const {
+bool ToolSource::is_same(const Device& a, const Device& b) const {
   const bool have_places = !a.pci_bus_id.empty() && !b.pci_bus_id.empty();
   const bool have_uuids = !a.uuid.empty() && !b.uuid.empty();
   if (have_places && (d_.is_known_by_place || !have_uuids)) return a.pci_bus_id == b.pci_bus_id;
@@ -232,17 +232,17 @@ bool tool_source::is_same(const device& a, const device& b) const {
   return a.driver_index && a.driver_index == b.driver_index;
 }
 
-std::optional<slot> tool_source::find(const device& who) const {
-  for (const known_gpu& k : known_) {
+std::optional<Slot> ToolSource::find(const Device& who) const {
+  for (const KnownGpu& k : known_) {
     if (is_same(k.who, who)) return k.who.number;
   }
   return std::nullopt;
 }
 
-tool_source::known_gpu* tool_source::adopt(const device& who, std::optional<std::size_t> row) {
+ToolSource::KnownGpu* ToolSource::adopt(const Device& who, std::optional<std::size_t> row) {
   const auto number = find(who);
-  known_gpu& k = number ? known_[*number] : known_.emplace_back();
-  if (!number) k.who.number = static_cast<slot>(known_.size() - 1);
+  KnownGpu& k = number ? known_[*number] : known_.emplace_back();
+  if (!number) k.who.number = static_cast<Slot>(known_.size() - 1);
   if (k.row) return nullptr;
   adopt_identity(k.who, who);
   if (condition_.version.empty()) condition_.version = k.who.driver_version;
@@ -250,29 +250,29 @@ tool_source::known_gpu* tool_source::adopt(const device& who, std::optional<std:
   return &k;
 }
 
-result<std::size_t> tool_source::row_of(slot number, reading& r) {
+Result<std::size_t> ToolSource::row_of(Slot number, Reading& r) {
   if (number >= known_.size()) return never_listed();
   if (is_asleep()) return why_asleep();
-  if (result<void> loaded = load(r); !loaded) return loaded.why();
+  if (Result<void> loaded = load(r); !loaded) return loaded.why();
   if (known_[number].row) return *known_[number].row;
-  return fail(status::device_lost, {d_.name, " does not list this GPU any more"});
+  return fail(Status::device_lost, {d_.name, " does not list this GPU any more"});
 }
 
-bool tool_source::is_running(std::uint32_t pid) const {
+bool ToolSource::is_running(std::uint32_t pid) const {
   return platform::exists(compose({proc_root_, "/", pid}).c_str());
 }
 
-failure tool_source::why_asleep() const {
-  return fail(status::asleep, {d_.gpu, " is suspended, and ", d_.name, " would wake it"});
+Failure ToolSource::why_asleep() const {
+  return fail(Status::asleep, {d_.gpu, " is suspended, and ", d_.name, " would wake it"});
 }
 
-failure tool_source::never_listed() const {
-  return fail(status::no_device, {d_.name, " never listed this GPU"});
+Failure ToolSource::never_listed() const {
+  return fail(Status::no_device, {d_.name, " never listed this GPU"});
 }
 
-void tool_source::diagnose(const failure& why, std::uint32_t about, FieldSet fields,
-                           std::optional<slot> number, reading& r) {
-  diagnostic d;
+void ToolSource::diagnose(const Failure& why, std::uint32_t about, FieldSet fields,
+                          std::optional<Slot> number, Reading& r) {
+  Diagnostic d;
   d.why = why;
   d.about = about;
   d.field = fields;
@@ -280,22 +280,22 @@ void tool_source::diagnose(const failure& why, std::uint32_t about, FieldSet fie
   r.diagnose(d);
 }
 
-void tool_source::diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
-                           reading& r) const {
-  for (const missing& m : gone) {
+void ToolSource::diagnose(const std::vector<Missing>& gone, std::uint32_t about, Slot number,
+                          Reading& r) const {
+  for (const Missing& m : gone) {
     if (m.fields == 0) continue;
     diagnose(with_reason(m.stated, fail(m.code, m.message)), about, m.fields, number, r);
   }
 }
 
-failure tool_source::why_nothing(const std::vector<missing>& gone, std::uint32_t about, slot number,
-                                 reading& r) const {
+Failure ToolSource::why_nothing(const std::vector<Missing>& gone, std::uint32_t about, Slot number,
+                                Reading& r) const {
   if (gone.size() > 1) diagnose(gone, about, number, r);
   return with_reason(gone.front().stated, fail(gone.front().code, gone.front().message));
 }
 
-void tool_source::diagnose_use(const failure& why, std::uint32_t pid, slot number, reading& r) {
-  diagnostic d;
+void ToolSource::diagnose_use(const Failure& why, std::uint32_t pid, Slot number, Reading& r) {
+  Diagnostic d;
   d.why = why;
   d.about = subject::processes;
   d.field = usage_field::used;

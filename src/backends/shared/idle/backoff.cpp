@@ -17,7 +17,7 @@ constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
 // If devices do not suspend during a back-off, something else keeps them awake, and they may as
 // well be read: each time the next attempt comes later.
-void backoff::begin(std::uint64_t now_ns, bool asleep) noexcept {
+void Backoff::begin(std::uint64_t now_ns, bool asleep) noexcept {
   const bool is_over = until_ns_ != 0 && (asleep || now_ns >= until_ns_);
   if (asleep || pause_ns_ == 0) {
     pause_ns_ = first_pause_ns;
@@ -33,14 +33,14 @@ void backoff::begin(std::uint64_t now_ns, bool asleep) noexcept {
   last_ns_ = now_ns;
 }
 
-bool backoff::is_due(std::uint64_t now_ns) noexcept {
+bool Backoff::is_due(std::uint64_t now_ns) noexcept {
   const bool is_early = now_ns < not_before_ns_ || now_ns - first_ns_ < patience_ns_;
   if (is_on() || is_early || (looked_ns_ != 0 && now_ns - looked_ns_ < look_again_ns)) return false;
   looked_ns_ = now_ns;
   return true;
 }
 
-void backoff::start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept {
+void Backoff::start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept {
   until_ns_ = now_ns + std::clamp(delay_ns * 2, shortest_backoff_ns, longest_backoff_ns);
 }
 

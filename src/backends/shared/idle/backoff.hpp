@@ -15,10 +15,10 @@ namespace hmn::idle {
 inline constexpr std::uint64_t shortest_backoff_ns = 10 * platform::ns_per_second;
 inline constexpr std::uint64_t longest_backoff_ns = 60 * platform::ns_per_second;
 
-class backoff {
+class Backoff {
  public:
   // `patience_ns`: readings in a burst shorter than this keep nothing awake.
-  explicit backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
+  explicit Backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
   // Begins a reading. `asleep`: a GPU of the driver has suspended.
   void begin(std::uint64_t now_ns, bool asleep) noexcept;

@@ -39,49 +39,49 @@ bool is_own_bridge(std::string_view folder) noexcept {
 }
 
 using namespace telemetry_field;
-using drm::sensors;
+using drm::Sensors;
 
 constexpr std::string_view does_not_count =
     "the card's energy counter stands at 0: it does not count";
 
-failure needs_another(source from) {
+Failure needs_another(Source from) {
   return with_reason(
-      reason::not_yet,
-      failure_of{from}(status::unsupported,
-                       "power is the difference of two readings of energy: read again"));
+      Reason::not_yet,
+      FailureOf{from}(Status::unsupported,
+                      "power is the difference of two readings of energy: read again"));
 }
 
-failure stands_still(source from) {
+Failure stands_still(Source from) {
   return with_reason(
-      reason::ambiguous,
-      failure_of{from}(status::unsupported,
-                       "the card's energy counter stands still, and no card uses nothing"));
+      Reason::ambiguous,
+      FailureOf{from}(Status::unsupported,
+                      "the card's energy counter stands still, and no card uses nothing"));
 }
 
-void give(sensors& s, FieldSet field, std::optional<double> from, std::optional<double>& to) {
+void give(Sensors& s, FieldSet field, std::optional<double> from, std::optional<double>& to) {
   if (from && s.wants(field)) s.found(field, to, *from);
 }
 
-void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
-  give(s, temperature_celsius, c.highest(quantity::temperature, place::package),
+void take_chip(const Chip& c, Sensors& s, hmn::Telemetry& out) {
+  give(s, temperature_celsius, c.highest(Quantity::temperature, Place::package),
        out.temperature_celsius);
-  give(s, memory_celsius, c.highest(quantity::temperature, place::memory), out.memory_celsius);
-  give(s, power_limit_watts, c.limit(quantity::limit), out.power_limit_watts);
-  const auto rpm = drm::whole(c.highest(quantity::fan, place::card));
+  give(s, memory_celsius, c.highest(Quantity::temperature, Place::memory), out.memory_celsius);
+  give(s, power_limit_watts, c.limit(Quantity::limit), out.power_limit_watts);
+  const auto rpm = drm::whole(c.highest(Quantity::fan, Place::card));
   if (rpm && s.wants(fan_rpm)) s.found(fan_rpm, out.fan_rpm, *rpm);
 }
 
-void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
+void take_clock(const std::vector<Gt>& gts, Sensors& s, hmn::Telemetry& out) {
   if (!s.wants(core_clock_mhz) || gts.empty()) return;
   std::optional<double> mhz;
-  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, drm::unit::one, mhz);
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, drm::Unit::one, mhz);
   out.core_clock_mhz = drm::whole(mhz);
 }
 
-void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
+void take_throttle(const std::vector<Gt>& gts, Sensors& s, hmn::Telemetry& out) {
   if (!s.wants(telemetry_field::throttle)) return;
   std::optional<std::uint32_t> all;
-  for (const gt& g : gts) {
+  for (const Gt& g : gts) {
     const auto bits = read_throttle(g);
     if (bits) {
       all = all.value_or(0) | bits.value;
@@ -92,44 +92,44 @@ void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) 
   if (all) s.found(telemetry_field::throttle, out.throttle, *all);
 }
 
-std::uint32_t instance_of(const reading_of_chip& r) noexcept {
+std::uint32_t instance_of(const ReadingOfChip& r) noexcept {
   switch (r.what) {
-    case quantity::fan:
+    case Quantity::fan:
       return r.number;
-    case quantity::temperature:
-      return r.where == place::memory ? which::sensor::memory : which::sensor::package;
-    case quantity::voltage:
+    case Quantity::temperature:
+      return r.where == Place::memory ? which::sensor::memory : which::sensor::package;
+    case Quantity::voltage:
       return which::rail::core;
     default:
-      return r.where == place::package ? which::power_reading::package
+      return r.where == Place::package ? which::power_reading::package
                                        : which::power_reading::board;
   }
 }
 
-metric_id id_of(quantity what) noexcept {
-  constexpr metric_id ids[] = {metric_id::temperature,       metric_id::fan_rpm,
-                               metric_id::energy_joules,     metric_id::power_limit_watts,
-                               metric_id::power_limit_watts, metric_id::voltage,
-                               metric_id::power_limit_watts};
+MetricId id_of(Quantity what) noexcept {
+  constexpr MetricId ids[] = {MetricId::temperature,       MetricId::fan_rpm,
+                              MetricId::energy_joules,     MetricId::power_limit_watts,
+                              MetricId::power_limit_watts, MetricId::voltage,
+                              MetricId::power_limit_watts};
   return ids[static_cast<std::size_t>(what)];
 }
 
-bool is_limit(quantity what) noexcept {
-  return what == quantity::limit || what == quantity::usual_limit || what == quantity::burst_limit;
+bool is_limit(Quantity what) noexcept {
+  return what == Quantity::limit || what == Quantity::usual_limit || what == Quantity::burst_limit;
 }
 
 // Several sensors of one place report their maximum, for which all are needed.
-bool is_reported(const chip& c, const reading_of_chip& r) noexcept {
-  if (r.has_failed || r.where == place::unknown) return false;
-  return r.what != quantity::temperature || c.is_whole(r.what, r.where);
+bool is_reported(const Chip& c, const ReadingOfChip& r) noexcept {
+  if (r.has_failed || r.where == Place::unknown) return false;
+  return r.what != Quantity::temperature || c.is_whole(r.what, r.where);
 }
 
 // Adds a sensor, or raises the metric of the one in the same place.
-void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
-  if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
-  if (r.where == place::other) return;
+void add_reading(const ReadingOfChip& r, Source from, std::vector<Metric>& out) {
+  if (is_limit(r.what) || (r.what == Quantity::energy && r.value <= 0)) return;
+  if (r.where == Place::other) return;
   const double value = value_of(r);
-  for (metric& m : out) {
+  for (Metric& m : out) {
     if (m.from != from || m.id != id_of(r.what) || m.instance != instance_of(r)) continue;
     m.value = std::max(m.value.value_or(value), value);
     return;
@@ -137,51 +137,51 @@ void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out
   out.push_back(measured(from, id_of(r.what), instance_of(r), value));
 }
 
-void add_limit(const chip& c, quantity what, std::uint32_t instance, source from,
-               std::vector<metric>& out) {
+void add_limit(const Chip& c, Quantity what, std::uint32_t instance, Source from,
+               std::vector<Metric>& out) {
   if (const auto watts = c.limit(what)) {
-    out.push_back(measured(from, metric_id::power_limit_watts, instance, *watts));
+    out.push_back(measured(from, MetricId::power_limit_watts, instance, *watts));
   }
 }
 
 // Collects one card's metrics from files, and why others are missing.
-class collector {
+class Collector {
  public:
-  collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
+  Collector(drm::Visit& v, Source from, std::vector<Metric>& out) : v_(v), from_(from), out_(out) {}
 
-  void miss(FieldSet metric, const failure& why) { v_.diagnose(why, subject::metrics, metric); }
+  void miss(FieldSet metric, const Failure& why) { v_.diagnose(why, subject::metrics, metric); }
   void miss_file(FieldSet metric, int error, std::string_view folder, std::string_view file) {
     if (error != 0 && error != ENOENT) miss(metric, sysfs::unreadable(from_, error, folder, file));
   }
-  void clock(const gt& g, std::string_view file, metric_id id, std::uint32_t instance) {
+  void clock(const Gt& g, std::string_view file, MetricId id, std::uint32_t instance) {
     const auto mhz = sysfs::read_number(g.folder, file);
     if (!mhz) return miss_file(missing_metric(id, instance), mhz.error, g.folder, file);
     out_.push_back(measured(from_, id, instance, static_cast<double>(mhz.value)));
   }
-  void clocks(const gt& g) {
+  void clocks(const Gt& g) {
     const auto instance = g.is_media ? which::clock::media : which::clock::core;
-    clock(g, g.files->actual, metric_id::clock_mhz, instance);
-    clock(g, g.files->highest, metric_id::clock_limit_mhz, instance);
+    clock(g, g.files->actual, MetricId::clock_mhz, instance);
+    clock(g, g.files->highest, MetricId::clock_limit_mhz, instance);
     if (!g.is_media) {
-      clock(g, g.files->requested, metric_id::clock_mhz, which::clock::requested);
+      clock(g, g.files->requested, MetricId::clock_mhz, which::clock::requested);
     }
   }
 
  private:
-  drm::visit& v_;
-  source from_;
-  std::vector<metric>& out_;
+  drm::Visit& v_;
+  Source from_;
+  std::vector<Metric>& out_;
 };
 
 constexpr std::string_view of_whole = "sensors, power, clocks and PCIe link are";
 
 }  // namespace
 
-std::optional<average_power> energy_meter::read(std::uint64_t microjoules, std::uint64_t at_ns,
-                                                std::uint64_t suspended_ns) noexcept {
+std::optional<AveragePower> EnergyMeter::read(std::uint64_t microjoules, std::uint64_t at_ns,
+                                              std::uint64_t suspended_ns) noexcept {
   if (microjoules < last_.microjoules || at_ns < last_.at_ns ||
       platform::was_suspended(last_.suspended_ns, suspended_ns)) {
-    before_ = last_ = sample{};
+    before_ = last_ = Sample{};
   }
   const std::uint64_t since_last = at_ns - last_.at_ns;
   const bool is_old = before_.at_ns == 0 || since_last >= usual_ns ||
@@ -191,7 +191,7 @@ std::optional<average_power> energy_meter::read(std::uint64_t microjoules, std::
   const std::uint64_t window = at_ns - before_.at_ns;
   if (before_.at_ns == 0 || window < shortest_ns || window > longest_ns) return std::nullopt;
   const auto used = static_cast<double>(microjoules - before_.microjoules);
-  return average_power{used * 1e3 / static_cast<double>(window), window};
+  return AveragePower{used * 1e3 / static_cast<double>(window), window};
 }
 
 std::string link_folder(std::string_view device_folder) {
@@ -211,8 +211,8 @@ std::uint32_t throttle_bit(std::string_view reason) noexcept {
   return is_power ? throttle::power : throttle::other;
 }
 
-platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
-  const gt_files& f = *g.files;
+platform::ErrnoOr<std::uint32_t> read_throttle(const Gt& g) {
+  const GtFiles& f = *g.files;
   if (f.throttle_prefix.empty()) return {0, ENOENT};
   const std::string folder = compose({g.folder, f.throttle});
   // One file says whether anything limits the clock; mostly nothing does.
@@ -233,7 +233,7 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
 }
 
 int each_number(const std::string& folder, std::string_view prefix,
-                function_ref<void(std::uint32_t)> visit) {
+                FunctionRef<void(std::uint32_t)> visit) {
   std::uint64_t found = 0;
   const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(prefix)) return true;
@@ -247,44 +247,44 @@ int each_number(const std::string& folder, std::string_view prefix,
   return error == ENOENT ? 0 : error;
 }
 
-bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error) {
+bool looks_integrated(const drm::Card& c, std::string_view chip_name, int& error) {
   if (!c.pci_bus_id.view().starts_with("0000:00:")) return false;
   return drm::find_hwmon(c.folder.view(), chip_name, &error).empty();
 }
 
-known_card& intel_driver::of(const drm::card& c) {
-  const auto known = std::ranges::find(known_, c.number, &known_card::number);
+KnownCard& IntelDriver::of(const drm::Card& c) {
+  const auto known = std::ranges::find(known_, c.number, &KnownCard::number);
   if (known != known_.end() && known->doubt == 0) return *known;
-  known_card& k = known != known_.end() ? *known : known_.emplace_back();
+  KnownCard& k = known != known_.end() ? *known : known_.emplace_back();
   k.number = c.number;
   k.doubt = 0;
   k.is_integrated = looks_integrated(c, d_.name, k.doubt);
   return k;
 }
 
-void intel_driver::identify(drm::visit& v, device& who) {
-  const known_card& k = of(v.of());
+void IntelDriver::identify(drm::Visit& v, Device& who) {
+  const KnownCard& k = of(v.of());
   if (k.doubt != 0) {
-    failure why = sysfs::unreadable(d_.from, k.doubt, v.of().folder.view(), "hwmon");
+    Failure why = sysfs::unreadable(d_.from, k.doubt, v.of().folder.view(), "hwmon");
     return v.diagnose(why, subject::devices, 0);
   }
   const bool is_integrated = k.is_integrated;
-  who.form = is_integrated ? device_form::integrated : device_form::discrete;
-  who.memory_kind = is_integrated ? memory_kind::unified : memory_kind::dedicated;
+  who.form = is_integrated ? DeviceForm::integrated : DeviceForm::discrete;
+  who.memory_kind = is_integrated ? MemoryKind::unified : MemoryKind::dedicated;
 }
 
 // All memory of an integrated device is host RAM, whatever the region's name. A card's memory that
 // firmware reserves is "stolen-local0" or "stolen".
-drm::region_role intel_driver::role_of(const drm::card& c, std::string_view region) const noexcept {
-  for (const known_card& k : known_) {
-    if (k.number == c.number && k.is_integrated) return drm::region_role::device;
+drm::RegionRole IntelDriver::role_of(const drm::Card& c, std::string_view region) const noexcept {
+  for (const KnownCard& k : known_) {
+    if (k.number == c.number && k.is_integrated) return drm::RegionRole::device;
   }
-  return region == "stolen" ? drm::region_role::device : drm::usual_role(region);
+  return region == "stolen" ? drm::RegionRole::device : drm::usual_role(region);
 }
 
-result<average_power> intel_driver::power_of(const drm::card& c, const reading_of_chip& energy) {
-  known_card& k = of(c);
-  energy_meter& meter = energy.where == place::package ? k.package_energy : k.card_energy;
+Result<AveragePower> IntelDriver::power_of(const drm::Card& c, const ReadingOfChip& energy) {
+  KnownCard& k = of(c);
+  EnergyMeter& meter = energy.where == Place::package ? k.package_energy : k.card_energy;
   const auto average = meter.read(static_cast<std::uint64_t>(energy.value),
                                   platform::monotonic_ns(), platform::suspended_ns());
   if (!average) return needs_another(d_.from);
@@ -292,11 +292,11 @@ result<average_power> intel_driver::power_of(const drm::card& c, const reading_o
   return *average;
 }
 
-result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::telemetry& out) {
-  sensors s(v, d_.from, fields);
+Result<void> IntelDriver::telemetry(drm::Visit& v, FieldSet fields, hmn::Telemetry& out) {
+  Sensors s(v, d_.from, fields);
   out.from = d_.from;
   out.sources = bit_of(d_.from);
-  const drm::card& c = v.of();
+  const drm::Card& c = v.of();
   if (drm::is_function_of_listed(c, v.all())) {
     s.blame(drm::of_whole_only(d_.from, of_whole));
     drm::take_load(v, s, out);
@@ -305,14 +305,14 @@ result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::teleme
   int error = 0;
   const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
   if (error != 0) s.blame(sysfs::unreadable(d_.from, error, c.folder.view(), "hwmon"));
-  const chip has(folder, fields, [&](quantity what, int why, std::string_view file) {
+  const Chip has(folder, fields, [&](Quantity what, int why, std::string_view file) {
     s.refuse_file(fields_of(what), why, folder, file);
   });
   take_chip(has, s, out);
   if (const auto why = has.why_no_limit(); !why.empty() && !out.power_limit_watts) {
-    s.refuse(power_limit_watts, fail(status::unsupported, {why}));
+    s.refuse(power_limit_watts, fail(Status::unsupported, {why}));
   }
-  if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
+  if (const ReadingOfChip* const counted = has.energy(); counted != nullptr) {
     give(s, energy_joules, value_of(*counted), out.energy_joules);
     if (const auto average = power_of(c, *counted)) {
       give(s, power_watts, average->watts, out.power_watts);
@@ -320,9 +320,9 @@ result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::teleme
       s.refuse(power_watts, average.why());
     }
   } else if (has.does_not_count()) {
-    s.refuse(energy_joules | power_watts, fail(status::unsupported, {does_not_count}));
+    s.refuse(energy_joules | power_watts, fail(Status::unsupported, {does_not_count}));
   }
-  std::vector<gt> gts;
+  std::vector<Gt> gts;
   constexpr std::uint32_t of_gts = core_clock_mhz | telemetry_field::throttle;
   error = s.wants(of_gts) ? d_.find_gts(c, gts) : 0;
   if (error != 0) {
@@ -336,7 +336,7 @@ result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::teleme
     if (at.empty()) {
       s.refuse(
           pcie_generation | pcie_width,
-          fail(status::unsupported, "the card's own switch, whose link it is, cannot be seen"));
+          fail(Status::unsupported, "the card's own switch, whose link it is, cannot be seen"));
     } else {
       drm::take_link(at, s, out);
     }
@@ -345,44 +345,44 @@ result<void> intel_driver::telemetry(drm::visit& v, FieldSet fields, hmn::teleme
   return s.finish();
 }
 
-void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
-  const drm::card& c = v.of();
+void IntelDriver::metrics(drm::Visit& v, bool, std::vector<Metric>& out) {
+  const drm::Card& c = v.of();
   if (drm::is_function_of_listed(c, v.all())) {
     return v.diagnose(drm::of_whole_only(d_.from, of_whole), subject::metrics, 0);
   }
-  collector all(v, d_.from, out);
+  Collector all(v, d_.from, out);
   int error = 0;
   const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
   all.miss_file({}, error, c.folder.view(), "hwmon");
-  const chip has(folder, chip::everything, [&](quantity what, int why, std::string_view file) {
+  const Chip has(folder, Chip::everything, [&](Quantity what, int why, std::string_view file) {
     all.miss_file(missing_metric(id_of(what)), why, folder, file);
   });
-  for (const reading_of_chip& r : has.all()) {
+  for (const ReadingOfChip& r : has.all()) {
     if (is_reported(has, r)) add_reading(r, d_.from, out);
   }
-  add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
-  if (const auto why = has.why_no_limit(); !why.empty() && !has.limit(quantity::limit)) {
-    all.miss(missing_metric(metric_id::power_limit_watts), fail(status::unsupported, {why}));
+  add_limit(has, Quantity::limit, which::power_limit::current, d_.from, out);
+  if (const auto why = has.why_no_limit(); !why.empty() && !has.limit(Quantity::limit)) {
+    all.miss(missing_metric(MetricId::power_limit_watts), fail(Status::unsupported, {why}));
   }
-  add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
-  if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
+  add_limit(has, Quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
+  if (const ReadingOfChip* const counted = has.energy(); counted != nullptr) {
     if (const auto average = power_of(c, *counted)) {
       out.push_back(
-          measured(d_.from, metric_id::power_watts, instance_of(*counted), average->watts));
+          measured(d_.from, MetricId::power_watts, instance_of(*counted), average->watts));
       out.back().window_ns = average->window_ns;
     } else {
-      all.miss(missing_metric(metric_id::power_watts), average.why());
+      all.miss(missing_metric(MetricId::power_watts), average.why());
     }
   } else if (has.does_not_count()) {
-    for (const metric_id id : {metric_id::power_watts, metric_id::energy_joules}) {
-      all.miss(missing_metric(id), fail(status::unsupported, {does_not_count}));
+    for (const MetricId id : {MetricId::power_watts, MetricId::energy_joules}) {
+      all.miss(missing_metric(id), fail(Status::unsupported, {does_not_count}));
     }
   }
-  std::vector<gt> gts;
-  all.miss_file(missing_metric(metric_id::clock_mhz), d_.find_gts(c, gts), c.folder.view(), "gt*");
+  std::vector<Gt> gts;
+  all.miss_file(missing_metric(MetricId::clock_mhz), d_.find_gts(c, gts), c.folder.view(), "gt*");
   // The clocks are those of the first tile.
   bool has_main = false, has_media = false;
-  for (const gt& g : gts) {
+  for (const Gt& g : gts) {
     if (!std::exchange(g.is_media ? has_media : has_main, true)) all.clocks(g);
   }
 }

@@ -19,7 +19,7 @@ namespace hmn::intel {
 // What differs between Intel's two kernel drivers; they share the rest of this folder.
 
 // File names of one GT (part of the chip with its own engines and clock).
-struct gt_files {
+struct GtFiles {
   std::string_view actual;
   std::string_view requested;
   std::string_view highest;
@@ -28,48 +28,48 @@ struct gt_files {
   std::string_view throttle_prefix;  // of the reasons; empty: not reported
 };
 
-struct gt {
+struct Gt {
   std::string folder;  // folder of the clock files
-  const gt_files* files = nullptr;
+  const GtFiles* files = nullptr;
   bool is_media = false;
 };
 
-struct dialect {
-  source from;
+struct Dialect {
+  Source from;
   std::string_view name;  // name of the kernel driver and its sensor chip
-  platform::device_question regions;
-  std::optional<memory_regions> (*parse)(std::span<const std::byte>) noexcept;
+  platform::DeviceQuestion regions;
+  std::optional<MemoryRegions> (*parse)(std::span<const std::byte>) noexcept;
   // Whether the query reports all usage of RAM: xe counts it, i915 reports only the size.
   bool counts_system;
   // Returns 0, or errno of a folder that could not be listed.
-  int (*find_gts)(const drm::card&, std::vector<gt>&);
+  int (*find_gts)(const drm::Card&, std::vector<Gt>&);
 };
 
 // Visits the numbers of a folder's entries "gt0", "gt1" in order: `prefix` and digits, below 64.
 // Returns 0, or errno of a folder that could not be listed.
 int each_number(const std::string& folder, std::string_view prefix,
-                function_ref<void(std::uint32_t)> visit);
+                FunctionRef<void(std::uint32_t)> visit);
 
-struct average_power {
+struct AveragePower {
   double watts = 0;
   std::uint64_t window_ns = 0;
 };
 
 // Watts from occasional readings of a microjoule counter.
-class energy_meter {
+class EnergyMeter {
  public:
   // Returns nothing if there is no earlier reading, if it is too recent or too old, if the counter
   // went back, or if the machine was suspended since: platform::suspended_ns().
-  std::optional<average_power> read(std::uint64_t microjoules, std::uint64_t at_ns,
-                                    std::uint64_t suspended_ns) noexcept;
+  std::optional<AveragePower> read(std::uint64_t microjoules, std::uint64_t at_ns,
+                                   std::uint64_t suspended_ns) noexcept;
 
  private:
-  struct sample {
+  struct Sample {
     std::uint64_t microjoules = 0;
     std::uint64_t at_ns = 0;  // 0: none
     std::uint64_t suspended_ns = 0;
   };
-  sample before_, last_;
+  Sample before_, last_;
 };
 
 // Folder of the PCI function at the slot. Arc cards have a switch, inside which links read 2.5 GT/s
@@ -81,67 +81,67 @@ std::string link_folder(std::string_view device_folder);
 std::uint32_t throttle_bit(std::string_view reason) noexcept;
 
 // Current throttle reasons of one GT.
-platform::errno_or<std::uint32_t> read_throttle(const gt& g);
+platform::ErrnoOr<std::uint32_t> read_throttle(const Gt& g);
 
-class chip;
-struct reading_of_chip;
+class Chip;
+struct ReadingOfChip;
 
 // What is remembered of a card.
-struct known_card {
-  slot number = 0;
+struct KnownCard {
+  Slot number = 0;
   bool is_integrated = false;
   int doubt = 0;          // errno, if that could not be determined
   bool is_asked = false;  // the kernel has reported its regions, so that is_integrated is certain
   bool reports_used = false;  // including usage, which needs privileges
-  memory_regions sizes;       // as reported; without usage
-  energy_meter card_energy, package_energy;
+  MemoryRegions sizes;        // as reported; without usage
+  EnergyMeter card_energy, package_energy;
 };
 
-class intel_driver final : public drm::driver {
+class IntelDriver final : public drm::Driver {
  public:
-  explicit intel_driver(const dialect& d) : d_(d) {}
+  explicit IntelDriver(const Dialect& d) : d_(d) {}
 
-  source from() const noexcept override { return d_.from; }
-  bool serves(const drm::card& c) const noexcept override {
+  Source from() const noexcept override { return d_.from; }
+  bool serves(const drm::Card& c) const noexcept override {
     return c.driver_name.view() == d_.name;
   }
 
-  void identify(drm::visit& v, device& who) override;
-  result<void> memory(drm::visit& v, pools& out) override;
-  result<void> telemetry(drm::visit& v, FieldSet fields, hmn::telemetry& out) override;
-  void metrics(drm::visit& v, bool slow, std::vector<metric>& out) override;
+  void identify(drm::Visit& v, Device& who) override;
+  Result<void> memory(drm::Visit& v, Pools& out) override;
+  Result<void> telemetry(drm::Visit& v, FieldSet fields, hmn::Telemetry& out) override;
+  void metrics(drm::Visit& v, bool slow, std::vector<Metric>& out) override;
 
-  drm::region_role role_of(const drm::card& c, std::string_view region) const noexcept override;
+  drm::RegionRole role_of(const drm::Card& c, std::string_view region) const noexcept override;
   // xe's show_fdinfo takes a runtime power reference, and i915's may read the card's memory.
-  bool fdinfo_wakes(const drm::card&) const noexcept override { return true; }
+  bool fdinfo_wakes(const drm::Card&) const noexcept override { return true; }
   // xe's queries, like all of its calls, take a runtime power reference.
-  bool keeps_awake(drm::awake_by) const noexcept override { return true; }
+  bool keeps_awake(drm::AwakeBy) const noexcept override { return true; }
   std::string_view why_no_use() const noexcept override {
     return "memory of clients is not reported by this kernel's driver";
   }
 
  private:
-  known_card& of(const drm::card& c);
+  KnownCard& of(const drm::Card& c);
   // Current regions, or cached ones if the kernel reports no more.
-  result<memory_regions> regions(drm::visit& v, known_card& k) const;
-  [[nodiscard]] result<memory_regions> ask(drm::visit& v) const;
-  result<void> own_memory(drm::visit& v, const result<memory_regions>& reported,
-                          const memory_regions& sizes, pools& out) const;
-  result<void> unified_memory(drm::visit& v, const result<memory_regions>& reported,
-                              pools& out) const;
-  void add_clients(drm::visit& v, pool& p) const;
-  [[nodiscard]] failure why_not_all(const result<memory_regions>& reported) const;
-  result<average_power> power_of(const drm::card& c, const reading_of_chip& energy);
-  [[nodiscard]] failure fail(status code, const message_text& message, int error = 0) const {
-    return failure_of{d_.from}(code, message, error);
+  Result<MemoryRegions> regions(drm::Visit& v, KnownCard& k) const;
+  [[nodiscard]] Result<MemoryRegions> ask(drm::Visit& v) const;
+  Result<void> own_memory(drm::Visit& v, const Result<MemoryRegions>& reported,
+                          const MemoryRegions& sizes, Pools& out) const;
+  Result<void> unified_memory(drm::Visit& v, const Result<MemoryRegions>& reported,
+                              Pools& out) const;
+  void add_clients(drm::Visit& v, Pool& p) const;
+  [[nodiscard]] Failure why_not_all(const Result<MemoryRegions>& reported) const;
+  Result<AveragePower> power_of(const drm::Card& c, const ReadingOfChip& energy);
+  [[nodiscard]] Failure fail(Status code, const MessageText& message, int error = 0) const {
+    return FailureOf{d_.from}(code, message, error);
   }
 
-  const dialect& d_;
-  std::vector<known_card> known_;
+  const Dialect& d_;
+  std::vector<KnownCard> known_;
 };
 
 // Whether the card is probably integrated: it is on the first bus, the CPU's own, except in a
 // virtual machine; and only cards have a sensor chip.
-bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error);
+bool looks_integrated(const drm::Card& c, std::string_view chip_name, int& error);
 
 }  // namespace hmn::intel

@@ -12,25 +12,25 @@ namespace hmn::intel {
 // The drivers' answers to queries of memory regions, in a common form.
 
 // Total bytes of all regions of one class; a value that one of them lacks is absent.
-struct heap {
+struct Heap {
   std::uint32_t regions = 0;
   std::optional<std::uint64_t> total;
   std::optional<std::uint64_t> used;     // absent also if the kernel hides it from this caller
   std::optional<std::uint64_t> visible;  // host-visible part
   std::optional<std::uint64_t> visible_used;
 
-  void add(const heap& one) noexcept;
+  void add(const Heap& one) noexcept;
 };
 
-struct memory_regions {
-  heap system;
-  heap device;  // all tiles
+struct MemoryRegions {
+  Heap system;
+  Heap device;  // all tiles
   static constexpr std::size_t most_tiles = 4;
-  std::array<heap, most_tiles> tiles;
+  std::array<Heap, most_tiles> tiles;
 };
 
 // A region in the layout of both drivers; `amount` has two meanings.
-struct raw_region {
+struct RawRegion {
   std::uint16_t memory_class = 0;  // 0: system, 1: device
   std::uint16_t instance = 0;
   std::uint32_t page_size = 0;
@@ -40,16 +40,16 @@ struct raw_region {
   std::uint64_t visible_amount = 0;
   std::uint64_t reserved[6] = {};
 };
-static_assert(sizeof(raw_region) == 88 && offsetof(raw_region, size) == 8 &&
-              offsetof(raw_region, amount) == 16 && offsetof(raw_region, visible_size) == 24 &&
-              offsetof(raw_region, visible_amount) == 32);
+static_assert(sizeof(RawRegion) == 88 && offsetof(RawRegion, size) == 8 &&
+              offsetof(RawRegion, amount) == 16 && offsetof(RawRegion, visible_size) == 24 &&
+              offsetof(RawRegion, visible_amount) == 32);
 
 // Parses a 32-bit count, and regions after `header` bytes. Returns nothing if the count is 0 or
 // regions are missing.
-std::optional<memory_regions> sum_regions(std::span<const std::byte> answer, std::size_t header,
-                                          heap (*read)(const raw_region&)) noexcept;
+std::optional<MemoryRegions> sum_regions(std::span<const std::byte> answer, std::size_t header,
+                                         Heap (*read)(const RawRegion&)) noexcept;
 
 // Forgets how much memory is in use, and keeps its size.
-void forget_used(memory_regions& m) noexcept;
+void forget_used(MemoryRegions& m) noexcept;
 
 }  // namespace hmn::intel

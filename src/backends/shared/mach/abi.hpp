@@ -9,10 +9,10 @@
 
 namespace hmn::mach {
 
-using kern_return = int;    // kern_return_t
-using port = unsigned int;  // mach_port_t
+using KernReturn = int;     // kern_return_t
+using Port = unsigned int;  // mach_port_t
 
-inline constexpr kern_return success = 0;          // KERN_SUCCESS
+inline constexpr KernReturn success = 0;           // KERN_SUCCESS
 inline constexpr unsigned vm_info_flavor = 22;     // TASK_VM_INFO
 inline constexpr int vm_statistics_flavor = 4;     // HOST_VM_INFO64
 inline constexpr int rusage_flavor = 4;            // RUSAGE_INFO_V4
@@ -29,7 +29,7 @@ inline constexpr int ledger_template_info = 2;     // LEDGER_TEMPLATE_INFO
 inline constexpr std::size_t longest_path = 4096;  // PROC_PIDPATHINFO_MAXSIZE
 
 // First fields of task_vm_info, unchanged since OS X 10.9.
-struct vm_info {
+struct VmInfo {
   std::uint64_t virtual_size;
   std::int32_t region_count;
   std::int32_t page_size;
@@ -51,10 +51,10 @@ struct vm_info {
   std::uint64_t compressed_lifetime;
   std::uint64_t phys_footprint;
 };
-inline constexpr unsigned vm_info_count = sizeof(vm_info) / sizeof(unsigned);
-static_assert(offsetof(vm_info, phys_footprint) == 144 && vm_info_count == 38);
+inline constexpr unsigned vm_info_count = sizeof(VmInfo) / sizeof(unsigned);
+static_assert(offsetof(VmInfo, phys_footprint) == 144 && vm_info_count == 38);
 
-struct vm_statistics {       // vm_statistics64
+struct VmStatistics {        // vm_statistics64
   std::uint32_t free_count;  // includes speculative pages
   std::uint32_t active_count;
   std::uint32_t inactive_count;
@@ -80,19 +80,19 @@ struct vm_statistics {       // vm_statistics64
   std::uint32_t internal_page_count;
   std::uint64_t total_uncompressed_pages_in_compressor;
 };
-inline constexpr unsigned vm_statistics_count = sizeof(vm_statistics) / sizeof(unsigned);
+inline constexpr unsigned vm_statistics_count = sizeof(VmStatistics) / sizeof(unsigned);
 static_assert(vm_statistics_count == 38);
 
-struct swap_usage {  // xsw_usage
+struct SwapUsage {  // xsw_usage
   std::uint64_t total;
   std::uint64_t available;
   std::uint64_t used;
   std::uint32_t page_size;
   std::uint32_t is_encrypted;
 };
-static_assert(sizeof(swap_usage) == 32);
+static_assert(sizeof(SwapUsage) == 32);
 
-struct rusage {  // rusage_info_v4
+struct Rusage {  // rusage_info_v4
   std::uint8_t uuid[16];
   std::uint64_t times[4];  // user, system, idle wakeups, interrupt wakeups
   std::uint64_t pageins;
@@ -105,19 +105,19 @@ struct rusage {  // rusage_info_v4
   std::uint64_t lifetime_max_phys_footprint;
   std::uint64_t others1[6];
 };
-static_assert(offsetof(rusage, phys_footprint) == 72 && sizeof(rusage) == 296);
-static_assert(offsetof(rusage, lifetime_max_phys_footprint) == 240);
+static_assert(offsetof(Rusage, phys_footprint) == 72 && sizeof(Rusage) == 296);
+static_assert(offsetof(Rusage, lifetime_max_phys_footprint) == 240);
 
-struct process_task {  // proc_taskinfo
+struct ProcessTask {  // proc_taskinfo
   std::uint64_t virtual_size;
   std::uint64_t resident_size;
   std::uint64_t times[4];
   std::int32_t counts[12];
 };
-static_assert(sizeof(process_task) == 96);
+static_assert(sizeof(ProcessTask) == 96);
 
 // kinfo_proc of 64-bit programs. Readable by any user for every process.
-struct process_record {
+struct ProcessRecord {
   std::int64_t start_seconds;
   std::int32_t start_microseconds;
   std::uint8_t hidden0[20];
@@ -133,13 +133,13 @@ struct process_record {
   std::uint32_t user;  // effective user
   std::uint8_t hidden5[224];
 };
-static_assert(offsetof(process_record, flags) == 32 && offsetof(process_record, pid) == 40);
-static_assert(offsetof(process_record, name) == 243);
-static_assert(offsetof(process_record, accounting_flags) == 282);
-static_assert(offsetof(process_record, user) == 420 && sizeof(process_record) == 648);
+static_assert(offsetof(ProcessRecord, flags) == 32 && offsetof(ProcessRecord, pid) == 40);
+static_assert(offsetof(ProcessRecord, name) == 243);
+static_assert(offsetof(ProcessRecord, accounting_flags) == 282);
+static_assert(offsetof(ProcessRecord, user) == 420 && sizeof(ProcessRecord) == 648);
 
 // osfmk/kern/ledger.h, not installed by Apple: unchanged since OS X 10.8.
-struct ledger_entry {  // ledger_entry_info
+struct LedgerEntry {  // ledger_entry_info
   std::int64_t balance;
   std::int64_t credit;
   std::int64_t debit;
@@ -147,13 +147,13 @@ struct ledger_entry {  // ledger_entry_info
   std::uint64_t refill_period;
   std::uint64_t last_refill;
 };
-static_assert(sizeof(ledger_entry) == 48);
+static_assert(sizeof(LedgerEntry) == 48);
 
-struct ledger_kind {  // ledger_template_info
+struct LedgerKind {  // ledger_template_info
   char name[32];
   char group[32];
   char units[32];
 };
-static_assert(sizeof(ledger_kind) == 96);
+static_assert(sizeof(LedgerKind) == 96);
 
 }  // namespace hmn::mach

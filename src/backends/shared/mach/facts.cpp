@@ -11,13 +11,13 @@
 
 namespace hmn::mach {
 
-failure why_not(source from, std::uint32_t pid, std::string_view what, int error) {
-  failure why{status::backend, from, {native_domain::error_number, error}, {}};
+Failure why_not(Source from, std::uint32_t pid, std::string_view what, int error) {
+  Failure why{Status::backend, from, {NativeDomain::error_number, error}, {}};
   if (error == ESRCH) {
-    why.code = status::no_process;
+    why.code = Status::no_process;
     why.message = compose({"there is no process ", pid});
   } else if (is_refused(error)) {
-    why.code = status::permission;
+    why.code = Status::permission;
     why.message =
         compose({"macOS does not report ", what, " of process ", pid, "; root may read it"});
   } else {
@@ -26,36 +26,36 @@ failure why_not(source from, std::uint32_t pid, std::string_view what, int error
   return why;
 }
 
-failure of_kernel(source from, std::string_view call, kern_return code) {
-  return {status::backend,
+Failure of_kernel(Source from, std::string_view call, KernReturn code) {
+  return {Status::backend,
           from,
-          {native_domain::kern, code},
+          {NativeDomain::kern, code},
           compose({call, " failed with kern_return ", code})};
 }
 
-int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcept {
+int read_record(const Kernel& k, std::uint32_t pid, ProcessRecord& out) noexcept {
   std::array<int, 4> name{ctl_kern, kern_process, kern_process_by_pid, static_cast<int>(pid)};
   std::size_t size = sizeof out;
-  out = process_record();
+  out = ProcessRecord();
   if (k.sysctl(name.data(), name.size(), &out, &size, nullptr, 0) != 0) return errno;
   // An empty result means that there is no such process.
   if (size == 0) return ESRCH;
   return size == sizeof out && out.pid == static_cast<int>(pid) ? 0 : EIO;
 }
 
-std::optional<std::uint64_t> start_unix_ns(const process_record& of) noexcept {
+std::optional<std::uint64_t> start_unix_ns(const ProcessRecord& of) noexcept {
   constexpr std::uint64_t ns_per_second = 1'000'000'000;
   if (of.start_seconds <= 0) return std::nullopt;
   return static_cast<std::uint64_t>(of.start_seconds) * ns_per_second +
          static_cast<std::uint64_t>(std::max(of.start_microseconds, 0)) * 1000;
 }
 
-bool is_forked_only(const kernel& k, std::uint32_t own_pid) noexcept {
-  process_record own;
+bool is_forked_only(const Kernel& k, std::uint32_t own_pid) noexcept {
+  ProcessRecord own;
   return read_record(k, own_pid, own) == 0 && (own.accounting_flags & forked_only) != 0;
 }
 
-std::optional<std::uint64_t> number_of(const kernel& k, const char* name) noexcept {
+std::optional<std::uint64_t> number_of(const Kernel& k, const char* name) noexcept {
   std::uint64_t value = 0;
   std::size_t size = sizeof value;
   if (k.sysctl_by_name(name, &value, &size, nullptr, 0) != 0) return std::nullopt;
@@ -66,12 +66,12 @@ std::optional<std::uint64_t> number_of(const kernel& k, const char* name) noexce
   return narrow;
 }
 
-text<96> text_of(const kernel& k, const char* name) noexcept {
+Text<96> text_of(const Kernel& k, const char* name) noexcept {
   std::array<char, 96> value{};
   std::size_t size = value.size();
   if (k.sysctl_by_name(name, value.data(), &size, nullptr, 0) != 0) return {};
   const std::string_view all(value.data(), std::min(size, value.size()));
-  return text<96>(all.substr(0, all.find('\0')));
+  return Text<96>(all.substr(0, all.find('\0')));
 }
 
 }  // namespace hmn::mach

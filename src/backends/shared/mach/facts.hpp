@@ -14,17 +14,17 @@
 namespace hmn::mach {
 
 // Failure for an errno of a call on `pid`. `what`: what was queried, "its memory".
-failure why_not(source from, std::uint32_t pid, std::string_view what, int error);
-failure of_kernel(source from, std::string_view call, kern_return code);
+Failure why_not(Source from, std::uint32_t pid, std::string_view what, int error);
+Failure of_kernel(Source from, std::string_view call, KernReturn code);
 
 // Returns errno; 0: the record is valid.
-int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcept;
-std::optional<std::uint64_t> start_unix_ns(const process_record& of) noexcept;
+int read_record(const Kernel& k, std::uint32_t pid, ProcessRecord& out) noexcept;
+std::optional<std::uint64_t> start_unix_ns(const ProcessRecord& of) noexcept;
 // Whether the caller has been forked and has not called exec: Apple's frameworks kill such a
 // process.
-bool is_forked_only(const kernel& k, std::uint32_t own_pid) noexcept;
+bool is_forked_only(const Kernel& k, std::uint32_t own_pid) noexcept;
 
-std::optional<std::uint64_t> number_of(const kernel& k, const char* name) noexcept;
-text<96> text_of(const kernel& k, const char* name) noexcept;
+std::optional<std::uint64_t> number_of(const Kernel& k, const char* name) noexcept;
+Text<96> text_of(const Kernel& k, const char* name) noexcept;
 
 }  // namespace hmn::mach

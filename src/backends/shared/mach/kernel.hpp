@@ -10,13 +10,13 @@ namespace hmn::mach {
 
 // The functions of libSystem that the sources for macOS use, so that tests can replace them. Those
 // that return -1 set errno.
-struct kernel {
-  port (*task_self)();
-  kern_return (*task_info)(port task, unsigned flavor, int* out, unsigned* count);
-  port (*host_self)();
-  kern_return (*host_statistics)(port host, int flavor, int* out, unsigned* count);
-  kern_return (*host_page_size)(port host, unsigned long* out);
-  kern_return (*deallocate)(port task, port name);
+struct Kernel {
+  Port (*task_self)();
+  KernReturn (*task_info)(Port task, unsigned flavor, int* out, unsigned* count);
+  Port (*host_self)();
+  KernReturn (*host_statistics)(Port host, int flavor, int* out, unsigned* count);
+  KernReturn (*host_page_size)(Port host, unsigned long* out);
+  KernReturn (*deallocate)(Port task, Port name);
   int (*sysctl)(int* name, unsigned length, void* out, std::size_t* size, void* in,
                 std::size_t in_size);
   int (*sysctl_by_name)(const char* name, void* out, std::size_t* size, void* in,
@@ -29,6 +29,6 @@ struct kernel {
 };
 
 // The real functions.
-const kernel& system_kernel() noexcept;
+const Kernel& system_kernel() noexcept;
 
 }  // namespace hmn::mach

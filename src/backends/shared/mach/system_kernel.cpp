@@ -3,7 +3,7 @@
 
 // Declared as in Apple's headers.
 extern "C" {
-extern hmn::mach::port mach_task_self_;
+extern hmn::mach::Port mach_task_self_;
 int task_info(unsigned int, unsigned int, int*, unsigned int*);
 unsigned int mach_host_self(void);
 int host_statistics64(unsigned int, int, int*, unsigned int*);
@@ -21,14 +21,14 @@ int ledger(int, void*, void*, void*);
 namespace hmn::mach {
 namespace {
 
-port task_self() {
+Port task_self() {
   return mach_task_self_;
 }
 
 }  // namespace
 
-const kernel& system_kernel() noexcept {
-  static constexpr kernel calls{
+const Kernel& system_kernel() noexcept {
+  static constexpr Kernel calls{
       .task_self = task_self,
       .task_info = ::task_info,
       .host_self = mach_host_self,

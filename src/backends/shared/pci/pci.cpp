@@ -20,7 +20,7 @@
 namespace hmn::pci {
 namespace {
 
-using sysfs::path_text;
+using sysfs::PathText;
 
 // Parses "0x10de"; 0: unknown.
 std::uint32_t number_in(std::string_view folder, std::string_view name) {
@@ -35,7 +35,7 @@ bool is_gpu(std::uint32_t class_code, std::uint32_t vendor) {
   return base == display || (base == accelerator && vendor == vendor::amd);
 }
 
-void insert(std::vector<gpu>& all, const gpu& found) {
+void insert(std::vector<Gpu>& all, const Gpu& found) {
   all.push_back(found);
   for (std::size_t i = all.size() - 1; i > 0 && all[i].address < all[i - 1].address; --i) {
     std::swap(all[i], all[i - 1]);
@@ -55,8 +55,8 @@ std::uint64_t vendors_on_bus(std::string_view proc_root, std::string_view sys_ro
   constexpr std::size_t most = std::size_t{1} << 22;
   // Both must be in the same folder, as "/proc" and "/sys" are.
   const std::size_t root = sys_root.size() - std::min<std::size_t>(sys_root.size(), 4);
-  if (sysfs::path_text{sys_root.substr(0, root), "/proc"}.view() != proc_root) return every_vendor;
-  const sysfs::path_text path{proc_root, "/bus/pci/devices"};
+  if (sysfs::PathText{sys_root.substr(0, root), "/proc"}.view() != proc_root) return every_vendor;
+  const sysfs::PathText path{proc_root, "/bus/pci/devices"};
   std::string list;
   const auto cut = platform::read_whole(path.c_str(), list, most);
   return !cut || cut.value || list.empty() ? every_vendor : vendors_in(list);
@@ -88,21 +88,21 @@ constexpr std::uint16_t chip_ids[] = {0x2e03, 0x2e06, 0x2e12, 0x2e13, 0x2e2a};
 
 }  // namespace
 
-std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
-                             std::uint32_t vendor, known_vendors& known) {
-  std::vector<gpu> all;
+std::vector<Gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
+                             std::uint32_t vendor, KnownVendors& known) {
+  std::vector<Gpu> all;
   if (!may_have(vendor, proc_root, sys_root, known)) return all;
-  const path_text devices{sys_root, "/bus/pci/devices"};
+  const PathText devices{sys_root, "/bus/pci/devices"};
   (void)platform::for_each_entry(devices.c_str(), [&](std::string_view name) {
     const auto address = parse_pci_address(name);
-    const path_text path{devices.view(), "/", name};
+    const PathText path{devices.view(), "/", name};
     const std::string_view in = path.view();
     if (!address || number_in(in, "vendor") != vendor || !is_gpu(number_in(in, "class"), vendor)) {
       return true;
     }
     const std::uint32_t subsystem = number_in(in, "subsystem_device") << 16;
     insert(all, {*address, number_in(in, "device"), subsystem | number_in(in, "subsystem_vendor"),
-                 text<32>(sysfs::read_link_name(in, "driver").view()), sysfs::is_asleep(in).value});
+                 Text<32>(sysfs::read_link_name(in, "driver").view()), sysfs::is_asleep(in).value});
     return true;
   });
   return all;
@@ -120,7 +120,7 @@ std::uint64_t vendors_in(std::string_view list) {
 }
 
 bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view sys_root,
-              known_vendors& known) {
+              KnownVendors& known) {
   const std::uint64_t bit = bit_of(vendor);
   if (bit == 0) return true;
   const std::uint64_t now = platform::continuous_ns() & ~every_vendor;
@@ -143,7 +143,7 @@ bool is_tegra(const std::string& sys_root) {
   return all.find("nvidia,tegra") != all.npos;
 }
 
-bool is_integrated_nvidia(const device& d) noexcept {
+bool is_integrated_nvidia(const Device& d) noexcept {
   const auto has_capability = [&](const Chip& chip) {
     return d.compute_capability_major == chip.major && d.compute_capability_minor == chip.minor;
   };

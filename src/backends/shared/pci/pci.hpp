@@ -15,7 +15,7 @@ namespace hmn::pci {
 // Which vendors have GPUs on the bus, by the kernel's list of all functions: the time of the list
 // in nanoseconds, with a bit for each vendor in place of its lowest bits; 0: never read. Each line
 // takes the kernel a microsecond, so sources that search at the same time read the list once.
-using known_vendors = std::atomic<std::uint64_t>;
+using KnownVendors = std::atomic<std::uint64_t>;
 
 inline constexpr std::uint64_t longest_age_ns = 100'000'000;
 
@@ -25,28 +25,28 @@ std::uint64_t vendors_in(std::string_view list);
 
 // Returns false if the list is of the machine of sys_root and has no GPU of the vendor.
 bool may_have(std::uint32_t vendor, std::string_view proc_root, std::string_view sys_root,
-              known_vendors& known);
+              KnownVendors& known);
 
 // A GPU that the kernel lists on the PCI bus, for sources whose driver should not be queried:
 // nothing here wakes one.
-struct gpu {
-  pci_address address;
+struct Gpu {
+  PciAddress address;
   std::uint32_t device = 0;     // 0: unknown
   std::uint32_t subsystem = 0;  // device and vendor; 0: unknown
-  text<32> driver;              // bound driver; empty: none, or unknown
+  Text<32> driver;              // bound driver; empty: none, or unknown
   bool is_asleep = false;       // "suspending" counts: a reading would resume it
 };
 
 // Lists a vendor's display controllers, and AMD's accelerators, by address. One that has appeared
 // within the last longest_age_ns may be missing.
-std::vector<gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
-                             std::uint32_t vendor, known_vendors& known);
+std::vector<Gpu> gpus_on_bus(const std::string& proc_root, const std::string& sys_root,
+                             std::uint32_t vendor, KnownVendors& known);
 
 // Which of NVIDIA's GPUs are part of a processor and allocate from the host's RAM. Their driver
 // reports no memory, the host's RAM, or the part of it that firmware sets aside for the GPU.
 
 // Decides by name, compute capability and PCI device id; false if none of them shows it.
-bool is_integrated_nvidia(const device& d) noexcept;
+bool is_integrated_nvidia(const Device& d) noexcept;
 
 // Whether the device tree is a Tegra's, whose GPU is not on the PCI bus; other GPUs may be.
 bool is_tegra(const std::string& sys_root);

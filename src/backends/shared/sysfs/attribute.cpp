@@ -10,7 +10,7 @@
 namespace hmn::sysfs {
 namespace {
 
-using line_buffer = std::array<char, 128>;
+using LineBuffer = std::array<char, 128>;
 
 std::string_view reason_of(int error) noexcept {
   switch (error) {
@@ -34,58 +34,57 @@ std::string_view reason_of(int error) noexcept {
 
 }  // namespace
 
-path_text::path_text(std::initializer_list<piece> parts) noexcept {
+PathText::PathText(std::initializer_list<Piece> parts) noexcept {
   std::size_t length = 0;
-  for (const piece& p : parts) length += piece_text(p).view().size();
+  for (const Piece& p : parts) length += PieceText(p).view().size();
   if (length < bytes_.size()) length_ = compose_in(bytes_, parts).size();
   bytes_[length_] = '\0';
 }
 
-platform::errno_or<std::string_view> read_text(std::string_view folder, std::string_view name,
-                                               std::span<char> buffer) noexcept {
-  const path_text path{folder, "/", name};
+platform::ErrnoOr<std::string_view> read_text(std::string_view folder, std::string_view name,
+                                              std::span<char> buffer) noexcept {
+  const PathText path{folder, "/", name};
   const auto got = platform::read_small(path.c_str(), buffer);
   return {{buffer.data(), got ? got.value : 0}, got.error};
 }
 
-platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
-                                               std::span<char> buffer) noexcept {
+platform::ErrnoOr<std::string_view> read_line(std::string_view folder, std::string_view name,
+                                              std::span<char> buffer) noexcept {
   const auto [whole, error] = read_text(folder, name, buffer);
   return {scan::trim(whole.substr(0, whole.find_first_of(std::string_view("\r\n\0", 3)))), error};
 }
 
-platform::errno_or<std::uint64_t> read_number(std::string_view folder,
-                                              std::string_view name) noexcept {
+platform::ErrnoOr<std::uint64_t> read_number(std::string_view folder,
+                                             std::string_view name) noexcept {
   const auto value = read_signed(folder, name);
   const bool is_below_0 = value && value.value < 0;
   return {static_cast<std::uint64_t>(value.value), is_below_0 ? no_number : value.error};
 }
 
-platform::errno_or<std::int64_t> read_signed(std::string_view folder,
-                                             std::string_view name) noexcept {
-  line_buffer buffer;
+platform::ErrnoOr<std::int64_t> read_signed(std::string_view folder,
+                                            std::string_view name) noexcept {
+  LineBuffer buffer;
   const auto line = read_line(folder, name, buffer);
   if (!line) return {0, line.error};
   const auto value = scan::number<std::int64_t>(line.value);
   return {value.value_or(0), value ? 0 : no_number};
 }
 
-platform::errno_or<std::uint64_t> read_hex(std::string_view folder,
-                                           std::string_view name) noexcept {
-  line_buffer buffer;
+platform::ErrnoOr<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept {
+  LineBuffer buffer;
   const auto line = read_line(folder, name, buffer);
   if (!line) return {0, line.error};
   const auto value = scan::number(line.value.starts_with("0x") ? line.value.substr(2) : "", 16);
   return {value.value_or(0), value ? 0 : no_number};
 }
 
-text<64> read_link_name(std::string_view folder, std::string_view name, int* error) noexcept {
-  const path_text path{folder, "/", name};
+Text<64> read_link_name(std::string_view folder, std::string_view name, int* error) noexcept {
+  const PathText path{folder, "/", name};
   std::array<char, 512> target;
   const auto got = platform::read_link(path.c_str(), target);
   if (error != nullptr) *error = got.error;
   const std::string_view whole(target.data(), got.value);
-  return text<64>(whole.substr(whole.rfind('/') + 1));
+  return Text<64>(whole.substr(whole.rfind('/') + 1));
 }
 
 // A reading would resume a device that is "suspending".
@@ -93,8 +92,8 @@ bool says_asleep(std::string_view runtime_status) noexcept {
   return runtime_status == "suspended" || runtime_status == "suspending";
 }
 
-platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept {
-  line_buffer buffer;
+platform::ErrnoOr<bool> is_asleep(std::string_view device_folder) noexcept {
+  LineBuffer buffer;
   const auto line = read_line(device_folder, "power/runtime_status", buffer);
   if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
   if (!line) return {false, line.error};
@@ -102,14 +101,14 @@ platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept {
   return {says_asleep(line.value), line.value.empty() ? EIO : 0};
 }
 
-failure unreadable(source from, int error, std::string_view folder, std::string_view name) {
-  native_code native;
-  if (error != no_number) native = {native_domain::error_number, error};
-  return {error == no_number ? status::backend : status_of(error, status::unsupported),
+Failure unreadable(Source from, int error, std::string_view folder, std::string_view name) {
+  NativeCode native;
+  if (error != no_number) native = {NativeDomain::error_number, error};
+  return {error == no_number ? Status::backend : status_of(error, Status::unsupported),
           from,
           native,
           {folder, "/", name, reason_of(error)},
-          error == no_number ? reason::not_understood : reason::unknown};
+          error == no_number ? Reason::not_understood : Reason::unknown};
 }
 
 }  // namespace hmn::sysfs

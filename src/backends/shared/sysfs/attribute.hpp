@@ -19,9 +19,9 @@
 namespace hmn::sysfs {
 
 // A path built without an allocation. One that does not fit is empty, so that opening it fails.
-class path_text {
+class PathText {
  public:
-  path_text(std::initializer_list<piece> parts) noexcept;
+  PathText(std::initializer_list<Piece> parts) noexcept;
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
 
@@ -34,30 +34,30 @@ class path_text {
 inline constexpr int no_number = -1;
 
 // Reads <folder>/<name> as far as the buffer goes.
-platform::errno_or<std::string_view> read_text(std::string_view folder, std::string_view name,
-                                               std::span<char> buffer) noexcept;
+platform::ErrnoOr<std::string_view> read_text(std::string_view folder, std::string_view name,
+                                              std::span<char> buffer) noexcept;
 // Reads the first line of <folder>/<name>, blanks trimmed.
-platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
-                                               std::span<char> buffer) noexcept;
+platform::ErrnoOr<std::string_view> read_line(std::string_view folder, std::string_view name,
+                                              std::span<char> buffer) noexcept;
 // Accepts decimal digits only, below 2^63; else `no_number`.
-platform::errno_or<std::uint64_t> read_number(std::string_view folder,
-                                              std::string_view name) noexcept;
-// The same with a sign.
-platform::errno_or<std::int64_t> read_signed(std::string_view folder,
+platform::ErrnoOr<std::uint64_t> read_number(std::string_view folder,
                                              std::string_view name) noexcept;
+// The same with a sign.
+platform::ErrnoOr<std::int64_t> read_signed(std::string_view folder,
+                                            std::string_view name) noexcept;
 // Accepts "0x1002".
-platform::errno_or<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept;
+platform::ErrnoOr<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept;
 
 // Returns the last part of a link's target: the name of a driver or a bus.
-text<64> read_link_name(std::string_view folder, std::string_view name,
+Text<64> read_link_name(std::string_view folder, std::string_view name,
                         int* error = nullptr) noexcept;
 
 // Parses power/runtime_status. Pure.
 bool says_asleep(std::string_view runtime_status) noexcept;
 // Reads the file; a device without it never sleeps.
-platform::errno_or<bool> is_asleep(std::string_view device_folder) noexcept;
+platform::ErrnoOr<bool> is_asleep(std::string_view device_folder) noexcept;
 
 // Why <folder>/<name> has no value.
-failure unreadable(source from, int error, std::string_view folder, std::string_view name);
+Failure unreadable(Source from, int error, std::string_view folder, std::string_view name);
 
 }  // namespace hmn::sysfs

@@ -5,7 +5,7 @@
 
 namespace hmn::wddm {
 
-void segment_sum::add(std::optional<std::uint64_t> part) noexcept {
+void SegmentSum::add(std::optional<std::uint64_t> part) noexcept {
   if (!part) {
     lacks_ = true;
     return;
@@ -16,7 +16,7 @@ void segment_sum::add(std::optional<std::uint64_t> part) noexcept {
   lacks_ = lacks_ || !fits;
 }
 
-std::optional<double> adapter_load::busiest() const noexcept {
+std::optional<double> AdapterLoad::busiest() const noexcept {
   return *std::max_element(percent.begin(), percent.end());
 }
 

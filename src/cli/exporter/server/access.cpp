@@ -44,26 +44,26 @@ std::string quick_hash(const std::string& password) {
 
 }  // namespace
 
-passwords::passwords(std::map<std::string, std::string> users) : users_(std::move(users)) {
+Passwords::Passwords(std::map<std::string, std::string> users) : users_(std::move(users)) {
   if (!users_.empty()) worker_ = std::thread([this] { work(); });
 }
 
-passwords::~passwords() {
+Passwords::~Passwords() {
   stop();
 }
 
-passwords::answer passwords::known(const std::string& user, const std::string& password) {
+Passwords::Answer Passwords::known(const std::string& user, const std::string& password) {
   std::string hash;
   {
     const std::lock_guard lock(mutex_);
     const auto found = quick_.find(user);
-    if (found == quick_.end()) return answer::unknown;
+    if (found == quick_.end()) return Answer::unknown;
     hash = found->second;
   }
-  return matches(password, hash) ? answer::right : answer::unknown;
+  return matches(password, hash) ? Answer::right : Answer::unknown;
 }
 
-bool passwords::check(std::string user, std::string password, callback then) {
+bool Passwords::check(std::string user, std::string password, Callback then) {
   const std::lock_guard lock(mutex_);
   if (stopped_ || waiting_.size() >= most_waiting) return false;
   waiting_.push_back({std::move(user), std::move(password), std::move(then)});
@@ -71,8 +71,8 @@ bool passwords::check(std::string user, std::string password, callback then) {
   return true;
 }
 
-void passwords::stop() {
-  std::deque<question> left;
+void Passwords::stop() {
+  std::deque<Question> left;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -83,7 +83,7 @@ void passwords::stop() {
   if (worker_.joinable()) worker_.join();
 }
 
-void passwords::work() {
+void Passwords::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
@@ -95,9 +95,9 @@ void passwords::work() {
   }
 }
 
-bool passwords::is_right(const question& of) {
+bool Passwords::is_right(const Question& of) {
   // Asked again by a client that waited for the first answer.
-  if (known(of.user, of.password) == answer::right) return true;
+  if (known(of.user, of.password) == Answer::right) return true;
   const auto found = users_.find(of.user);
   const bool is_user = found != users_.end();
   const bool is_right = matches(of.password, is_user ? found->second : nobody);

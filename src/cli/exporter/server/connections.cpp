@@ -17,9 +17,9 @@ namespace hmn::cli {
 namespace {
 
 // The descriptor stays that connection's until closed() has returned.
-void end(connections::entry& which) {
+void end(Connections::Entry& which) {
   shutdown(which.socket, SHUT_RDWR);
-  which.deadline = connections::clock::time_point::max();
+  which.deadline = Connections::Clock::time_point::max();
 }
 
 constexpr int backlog = 64;
@@ -57,9 +57,9 @@ int open_at(const addrinfo& at) {
 
 }  // namespace
 
-connections::connections() : watch_([this] { watch(); }) {}
+Connections::Connections() : watch_([this] { watch(); }) {}
 
-connections::~connections() {
+Connections::~Connections() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -68,32 +68,32 @@ connections::~connections() {
   watch_.join();
 }
 
-connections::handle connections::opened(int socket) {
+Connections::Handle Connections::opened(int socket) {
   const std::lock_guard lock(mutex_);
   changed_.notify_one();
   if (all_.size() >= most_open) end_most_silent();
-  return all_.insert(all_.end(), {socket, clock::now() + longest_request});
+  return all_.insert(all_.end(), {socket, Clock::now() + longest_request});
 }
 
-void connections::set(handle which, std::chrono::seconds longest, bool is_answered) {
+void Connections::set(Handle which, std::chrono::seconds longest, bool is_answered) {
   const std::lock_guard lock(mutex_);
-  which->deadline = clock::now() + longest;
+  which->deadline = Clock::now() + longest;
   which->is_answered = is_answered;
 }
 
-void connections::end_most_silent() {
+void Connections::end_most_silent() {
   const auto silent = std::min_element(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
     return std::tie(a.is_answered, a.deadline) < std::tie(b.is_answered, b.deadline);
   });
   if (!silent->is_answered) end(*silent);
 }
 
-void connections::closed(handle which) {
+void Connections::closed(Handle which) {
   const std::lock_guard lock(mutex_);
   all_.erase(which);
 }
 
-void connections::watch() {
+void Connections::watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
     if (all_.empty()) {
@@ -103,13 +103,13 @@ void connections::watch() {
     // Looks at them in turn: a deadline is met within that time.
     constexpr std::chrono::seconds turn{5};
     changed_.wait_for(lock, turn, [this] { return stopped_; });
-    const auto now = clock::now();
+    const auto now = Clock::now();
     for (auto& each : all_)
       if (each.deadline <= now) end(each);
   }
 }
 
-expected<listener> listen_at(const std::string& address, std::uint16_t port) {
+Expected<Listener> listen_at(const std::string& address, std::uint16_t port) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV;
@@ -123,7 +123,7 @@ expected<listener> listen_at(const std::string& address, std::uint16_t port) {
     if (status != 0) return failed(asked + gai_strerror(status));
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> held(list, &freeaddrinfo);
     const int made = open_at(*list);
-    if (made >= 0) return listener{made, own_address(made)};
+    if (made >= 0) return Listener{made, own_address(made)};
     error = errno;
     if (!address.empty() || error != EAFNOSUPPORT) break;
   }

@@ -16,15 +16,15 @@ namespace hmn::cli {
 
 // Ends connections that take too long as a whole, however busy they look: a client that sends, or
 // reads, a byte now and then never runs into a time limit on silence.
-class connections {
+class Connections {
  public:
-  using clock = std::chrono::steady_clock;
-  struct entry {
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
     int socket;
-    clock::time_point deadline;
+    Clock::time_point deadline;
     bool is_answered = false;  // now: a request of it is being answered
   };
-  using handle = std::list<entry>::iterator;
+  using Handle = std::list<Entry>::iterator;
 
   // A client may take this long to send a request, and to wait between two.
   static constexpr std::chrono::seconds longest_request{75};
@@ -35,36 +35,36 @@ class connections {
   // hold connections, from however many addresses, leave some to others.
   static constexpr std::size_t most_open = 192;
 
-  connections();
-  connections(const connections&) = delete;
-  connections& operator=(const connections&) = delete;
-  ~connections();
+  Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+  ~Connections();
 
-  handle opened(int socket);
-  void requested(handle which) { set(which, longest_answer, true); }
-  void answered(handle which) { set(which, longest_request, false); }
-  void closed(handle which);
+  Handle opened(int socket);
+  void requested(Handle which) { set(which, longest_answer, true); }
+  void answered(Handle which) { set(which, longest_request, false); }
+  void closed(Handle which);
 
  private:
-  void set(handle which, std::chrono::seconds longest, bool is_answered);
+  void set(Handle which, std::chrono::seconds longest, bool is_answered);
   void end_most_silent();
   void watch();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<entry> all_;
+  std::list<Entry> all_;
   bool stopped_ = false;
   std::thread watch_;
 };
 
 // A listening socket, and the address that it has.
-struct listener {
+struct Listener {
   int socket = -1;
   std::string address;  // "127.0.0.1:10077", "[::1]:10077"
 };
 
 // `address` is numeric; "": every address, of IPv6 and IPv4. Port 0 is any free port. The caller
 // closes the socket.
-expected<listener> listen_at(const std::string& address, std::uint16_t port);
+Expected<Listener> listen_at(const std::string& address, std::uint16_t port);
 
 }  // namespace hmn::cli

@@ -29,49 +29,49 @@ namespace hmn::cli {
 namespace {
 
 // A scrape that clients share.
-struct finished_scrape {
+struct FinishedScrape {
   std::chrono::steady_clock::time_point begun;
-  rendering text;
+  Rendering text;
 };
 
 // Reads the machine on a thread of its own, once for all clients that ask meanwhile, and again no
 // sooner than the longest age of a shared scrape. A second thread lets no client wait beyond its
 // own deadline.
-class shared_scrape {
+class SharedScrape {
  public:
-  using clock = std::chrono::steady_clock;
-  using result = std::shared_ptr<const finished_scrape>;  // null: none in time
-  using callback = std::function<void(result)>;
+  using Clock = std::chrono::steady_clock;
+  using Result = std::shared_ptr<const FinishedScrape>;  // null: none in time
+  using Callback = std::function<void(Result)>;
 
-  explicit shared_scrape(const server_settings& how);
-  shared_scrape(const shared_scrape&) = delete;
-  shared_scrape& operator=(const shared_scrape&) = delete;
-  ~shared_scrape();
+  explicit SharedScrape(const ServerSettings& how);
+  SharedScrape(const SharedScrape&) = delete;
+  SharedScrape& operator=(const SharedScrape&) = delete;
+  ~SharedScrape();
 
   // Returns one that is young enough; null if there is none.
-  result young() const;
+  Result young() const;
   // Calls back once, on another thread, at the deadline at the latest.
-  void ask(clock::time_point deadline, callback then);
+  void ask(Clock::time_point deadline, Callback then);
   // Calls back with null for all that ask from now on; when it returns, all others were called
   // back.
   void stop();
 
  private:
-  struct waiter {
-    clock::time_point deadline;
-    callback then;
+  struct Waiter {
+    Clock::time_point deadline;
+    Callback then;
   };
   void work();
   void watch();
-  std::list<waiter> take_late(clock::time_point now);
-  result read(clock::time_point deadline);
+  std::list<Waiter> take_late(Clock::time_point now);
+  Result read(Clock::time_point deadline);
 
-  const server_settings& how_;
+  const ServerSettings& how_;
   mutable std::mutex mutex_;
   std::condition_variable asked_;
   std::condition_variable waited_;
-  std::list<waiter> waiting_;
-  result last_;
+  std::list<Waiter> waiting_;
+  Result last_;
   bool stopped_ = false;
   std::thread reader_;
   std::thread watch_;
@@ -84,19 +84,19 @@ auto earliest(const List& waiting) {
       ->deadline;
 }
 
-shared_scrape::shared_scrape(const server_settings& how)
+SharedScrape::SharedScrape(const ServerSettings& how)
     : how_(how), reader_([this] { work(); }), watch_([this] { watch(); }) {}
 
-shared_scrape::~shared_scrape() {
+SharedScrape::~SharedScrape() {
   stop();
 }
 
-shared_scrape::result shared_scrape::young() const {
+SharedScrape::Result SharedScrape::young() const {
   const std::lock_guard lock(mutex_);
-  return last_ && clock::now() - last_->begun < how_.max_age ? last_ : nullptr;
+  return last_ && Clock::now() - last_->begun < how_.max_age ? last_ : nullptr;
 }
 
-void shared_scrape::ask(clock::time_point deadline, callback then) {
+void SharedScrape::ask(Clock::time_point deadline, Callback then) {
   {
     const std::lock_guard lock(mutex_);
     if (!stopped_) {
@@ -109,8 +109,8 @@ void shared_scrape::ask(clock::time_point deadline, callback then) {
   then(nullptr);
 }
 
-void shared_scrape::stop() {
-  std::list<waiter> left;
+void SharedScrape::stop() {
+  std::list<Waiter> left;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -123,16 +123,16 @@ void shared_scrape::stop() {
   if (watch_.joinable()) watch_.join();
 }
 
-shared_scrape::result shared_scrape::read(clock::time_point deadline) {
+SharedScrape::Result SharedScrape::read(Clock::time_point deadline) {
   using std::chrono::milliseconds;
-  const auto begun = clock::now();
+  const auto begun = Clock::now();
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - begun);
   auto text = how_.scrape(std::max(left, milliseconds(1)));
   if (!text) return nullptr;
-  return std::make_shared<const finished_scrape>(finished_scrape{begun, std::move(text)});
+  return std::make_shared<const FinishedScrape>(FinishedScrape{begun, std::move(text)});
 }
 
-void shared_scrape::work() {
+void SharedScrape::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
     asked_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
@@ -142,7 +142,7 @@ void shared_scrape::work() {
     auto made = read(deadline);
     lock.lock();
     // Includes those who asked while it was read.
-    std::list<waiter> served;
+    std::list<Waiter> served;
     served.swap(waiting_);
     last_ = made;
     lock.unlock();
@@ -150,8 +150,8 @@ void shared_scrape::work() {
   }
 }
 
-std::list<shared_scrape::waiter> shared_scrape::take_late(clock::time_point now) {
-  std::list<waiter> late;
+std::list<SharedScrape::Waiter> SharedScrape::take_late(Clock::time_point now) {
+  std::list<Waiter> late;
   for (auto each = waiting_.begin(); each != waiting_.end();) {
     const auto next = std::next(each);
     if (each->deadline <= now) late.splice(late.end(), waiting_, each);
@@ -160,14 +160,14 @@ std::list<shared_scrape::waiter> shared_scrape::take_late(clock::time_point now)
   return late;
 }
 
-void shared_scrape::watch() {
+void SharedScrape::watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
     if (waiting_.empty())
       waited_.wait(lock);
     else
       waited_.wait_until(lock, earliest(waiting_));
-    const auto late = take_late(clock::now());
+    const auto late = take_late(Clock::now());
     if (late.empty()) continue;
     lock.unlock();
     for (const auto& each : late) each.then(nullptr);
@@ -175,15 +175,15 @@ void shared_scrape::watch() {
   }
 }
 
-struct release_response {
+struct ReleaseResponse {
   void operator()(MHD_Response* of) const { MHD_destroy_response(of); }
 };
-using response = std::unique_ptr<MHD_Response, release_response>;
+using Response = std::unique_ptr<MHD_Response, ReleaseResponse>;
 
 // Makes the answers, each with the headers of the web configuration.
-class answers {
+class Answers {
  public:
-  explicit answers(std::vector<std::pair<std::string, std::string>> headers)
+  explicit Answers(std::vector<std::pair<std::string, std::string>> headers)
       : headers_(std::move(headers)) {}
 
   // A short text. `header` and `value` are one more header, where there is one.
@@ -191,15 +191,15 @@ class answers {
                   const char* header = nullptr, const char* value = nullptr) const;
   MHD_Result send_index(MHD_Connection* to) const;
   // The text of a scrape is made once for each format, and compressed once.
-  MHD_Result send_scrape(MHD_Connection* to, const shared_scrape::result& of, text_format format,
+  MHD_Result send_scrape(MHD_Connection* to, const SharedScrape::Result& of, TextFormat format,
                          bool compressed);
 
  private:
-  response make(std::string text, const char* type) const;
+  Response make(std::string text, const char* type) const;
 
   const std::vector<std::pair<std::string, std::string>> headers_;
-  shared_scrape::result made_of_;
-  response made_[2][2];  // by format, and whether it is compressed
+  SharedScrape::Result made_of_;
+  Response made_[2][2];  // by format, and whether it is compressed
 };
 
 constexpr const char* plain = "text/plain; charset=utf-8";
@@ -231,9 +231,9 @@ void free_text(void* text) {
   delete static_cast<std::string*>(text);
 }
 
-response answers::make(std::string text, const char* type) const {
+Response Answers::make(std::string text, const char* type) const {
   auto* held = new std::string(std::move(text));
-  response made(MHD_create_response_from_buffer_with_free_callback_cls(held->size(), held->data(),
+  Response made(MHD_create_response_from_buffer_with_free_callback_cls(held->size(), held->data(),
                                                                        &free_text, held));
   if (!made) {
     delete held;
@@ -245,7 +245,7 @@ response answers::make(std::string text, const char* type) const {
   return made;
 }
 
-MHD_Result answers::send(MHD_Connection* to, unsigned status, std::string_view text,
+MHD_Result Answers::send(MHD_Connection* to, unsigned status, std::string_view text,
                          const char* header, const char* value) const {
   const auto made = make(std::string(text), plain);
   if (!made) return MHD_NO;
@@ -253,19 +253,19 @@ MHD_Result answers::send(MHD_Connection* to, unsigned status, std::string_view t
   return MHD_queue_response(to, status, made.get());
 }
 
-MHD_Result answers::send_index(MHD_Connection* to) const {
+MHD_Result Answers::send_index(MHD_Connection* to) const {
   const auto made = make(std::string(index_page), "text/html; charset=utf-8");
   return made ? MHD_queue_response(to, MHD_HTTP_OK, made.get()) : MHD_NO;
 }
 
-MHD_Result answers::send_scrape(MHD_Connection* to, const shared_scrape::result& of,
-                                text_format format, bool compressed) {
+MHD_Result Answers::send_scrape(MHD_Connection* to, const SharedScrape::Result& of,
+                                TextFormat format, bool compressed) {
   if (made_of_ != of) {
     for (auto& of_format : made_)
       for (auto& each : of_format) each.reset();
     made_of_ = of;
   }
-  auto& made = made_[format == text_format::openmetrics ? 1 : 0][compressed ? 1 : 0];
+  auto& made = made_[format == TextFormat::openmetrics ? 1 : 0][compressed ? 1 : 0];
   if (!made) {
     auto text = of->text(format);
     const auto small = compressed ? gzip(text) : std::nullopt;
@@ -280,13 +280,13 @@ constexpr unsigned most_connections = 256;
 constexpr unsigned most_connections_of_address = 64;
 constexpr std::size_t request_bytes = 16384;  // line and headers; more is refused
 
-using clock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
 // A request between its calls: MHD comes back when it is resumed.
-struct request {
-  enum class stage { begun, checked, refused, busy, scraped };
-  stage at = stage::begun;
-  shared_scrape::result scrape;
+struct Request {
+  enum class Stage { begun, checked, refused, busy, scraped };
+  Stage at = Stage::begun;
+  SharedScrape::Result scrape;
 };
 
 std::string_view header(MHD_Connection* of, const char* name) {
@@ -307,15 +307,15 @@ std::chrono::milliseconds patience_of(MHD_Connection* connection) {
   return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
 }
 
-class http_server {
+class HttpServer {
  public:
-  http_server(const server_settings& how, web_config config)
+  HttpServer(const ServerSettings& how, WebConfig config)
       : with_(std::move(config)), answers_(with_.headers), passwords_(with_.users), scrapes_(how) {}
-  http_server(const http_server&) = delete;
-  http_server& operator=(const http_server&) = delete;
-  ~http_server();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  ~HttpServer();
 
-  std::optional<failure> start(int socket);
+  std::optional<Failure> start(int socket);
 
  private:
   static MHD_Result handle(void* own, MHD_Connection* connection, const char* url,
@@ -325,34 +325,34 @@ class http_server {
                         MHD_RequestTerminationCode why);
   static void connected(void* own, MHD_Connection* connection, void** context,
                         MHD_ConnectionNotificationCode what);
-  static connections::handle* entry_of(MHD_Connection* connection);
+  static Connections::Handle* entry_of(MHD_Connection* connection);
 
   MHD_Result begin(MHD_Connection* connection, std::string_view method, void** state);
-  MHD_Result proceed(MHD_Connection* connection, std::string_view url, request& of);
+  MHD_Result proceed(MHD_Connection* connection, std::string_view url, Request& of);
   // Returns none where the user is known to be right.
-  std::optional<MHD_Result> authenticate(MHD_Connection* connection, request& of);
+  std::optional<MHD_Result> authenticate(MHD_Connection* connection, Request& of);
   MHD_Result refuse_user(MHD_Connection* connection) const;
-  MHD_Result route(MHD_Connection* connection, std::string_view url, request& of);
-  MHD_Result metrics(MHD_Connection* connection, request& of);
+  MHD_Result route(MHD_Connection* connection, std::string_view url, Request& of);
+  MHD_Result metrics(MHD_Connection* connection, Request& of);
   std::vector<MHD_OptionItem> tls_options();
 
-  web_config with_;
-  tls_material tls_;
-  answers answers_;
-  connections connections_;
-  passwords passwords_;
-  shared_scrape scrapes_;
+  WebConfig with_;
+  TlsMaterial tls_;
+  Answers answers_;
+  Connections connections_;
+  Passwords passwords_;
+  SharedScrape scrapes_;
   MHD_Daemon* daemon_ = nullptr;
 };
 
-http_server::~http_server() {
+HttpServer::~HttpServer() {
   // A request that waits must be resumed before the daemon may stop.
   passwords_.stop();
   scrapes_.stop();
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
-std::vector<MHD_OptionItem> http_server::tls_options() {
+std::vector<MHD_OptionItem> HttpServer::tls_options() {
   std::vector<MHD_OptionItem> options;
   if (with_.tls) {
     options.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, tls_.certificate.data()});
@@ -365,7 +365,7 @@ std::vector<MHD_OptionItem> http_server::tls_options() {
   return options;
 }
 
-std::optional<failure> http_server::start(int socket) {
+std::optional<Failure> HttpServer::start(int socket) {
   if (with_.tls) {
     auto material = load_tls(*with_.tls);
     if (!material) return material.why();
@@ -384,45 +384,45 @@ std::optional<failure> http_server::start(int socket) {
   return std::nullopt;
 }
 
-connections::handle* http_server::entry_of(MHD_Connection* connection) {
+Connections::Handle* HttpServer::entry_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  return info == nullptr ? nullptr : static_cast<connections::handle*>(info->socket_context);
+  return info == nullptr ? nullptr : static_cast<Connections::Handle*>(info->socket_context);
 }
 
-void http_server::connected(void* own, MHD_Connection* connection, void** context,
-                            MHD_ConnectionNotificationCode what) {
-  auto& server = *static_cast<http_server*>(own);
+void HttpServer::connected(void* own, MHD_Connection* connection, void** context,
+                           MHD_ConnectionNotificationCode what) {
+  auto& server = *static_cast<HttpServer*>(own);
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
     const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (info != nullptr)
-      *context = new connections::handle(server.connections_.opened(info->connect_fd));
+      *context = new Connections::Handle(server.connections_.opened(info->connect_fd));
     return;
   }
-  const std::unique_ptr<connections::handle> entry(static_cast<connections::handle*>(*context));
+  const std::unique_ptr<Connections::Handle> entry(static_cast<Connections::Handle*>(*context));
   if (entry) server.connections_.closed(*entry);
   *context = nullptr;
 }
 
-void http_server::completed(void* own, MHD_Connection* connection, void** state,
-                            MHD_RequestTerminationCode) {
-  delete static_cast<request*>(*state);
+void HttpServer::completed(void* own, MHD_Connection* connection, void** state,
+                           MHD_RequestTerminationCode) {
+  delete static_cast<Request*>(*state);
   *state = nullptr;
   if (auto* entry = entry_of(connection))
-    static_cast<http_server*>(own)->connections_.answered(*entry);
+    static_cast<HttpServer*>(own)->connections_.answered(*entry);
 }
 
-MHD_Result http_server::handle(void* own, MHD_Connection* connection, const char* url,
-                               const char* method, const char*, const char*, std::size_t* size,
-                               void** state) {
-  auto& server = *static_cast<http_server*>(own);
+MHD_Result HttpServer::handle(void* own, MHD_Connection* connection, const char* url,
+                              const char* method, const char*, const char*, std::size_t* size,
+                              void** state) {
+  auto& server = *static_cast<HttpServer*>(own);
   if (*state == nullptr) return server.begin(connection, method, state);
   *size = 0;  // a body is ignored
-  return server.proceed(connection, url, *static_cast<request*>(*state));
+  return server.proceed(connection, url, *static_cast<Request*>(*state));
 }
 
 // Refuses before a body is read.
-MHD_Result http_server::begin(MHD_Connection* connection, std::string_view method, void** state) {
-  *state = new request;
+MHD_Result HttpServer::begin(MHD_Connection* connection, std::string_view method, void** state) {
+  *state = new Request;
   if (auto* entry = entry_of(connection)) connections_.requested(*entry);
   if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD)
     return answers_.send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n",
@@ -435,27 +435,27 @@ MHD_Result http_server::begin(MHD_Connection* connection, std::string_view metho
   return MHD_YES;
 }
 
-MHD_Result http_server::proceed(MHD_Connection* connection, std::string_view url, request& of) {
-  if (of.at == request::stage::begun) {
+MHD_Result HttpServer::proceed(MHD_Connection* connection, std::string_view url, Request& of) {
+  if (of.at == Request::Stage::begun) {
     if (with_.tls && !is_client_allowed(connection, with_.tls->clients))
       return answers_.send(connection, MHD_HTTP_FORBIDDEN, "no valid client certificate\n");
     if (!passwords_.empty())
       if (const auto result = authenticate(connection, of)) return *result;
-    of.at = request::stage::checked;
+    of.at = Request::Stage::checked;
   }
-  if (of.at == request::stage::refused) return refuse_user(connection);
-  if (of.at == request::stage::busy)
+  if (of.at == Request::Stage::refused) return refuse_user(connection);
+  if (of.at == Request::Stage::busy)
     return answers_.send(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many passwords to check\n",
                          MHD_HTTP_HEADER_RETRY_AFTER, "5");
   return route(connection, url, of);
 }
 
-MHD_Result http_server::refuse_user(MHD_Connection* connection) const {
+MHD_Result HttpServer::refuse_user(MHD_Connection* connection) const {
   return answers_.send(connection, MHD_HTTP_UNAUTHORIZED, "unauthorized\n",
                        MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic");
 }
 
-std::optional<MHD_Result> http_server::authenticate(MHD_Connection* connection, request& of) {
+std::optional<MHD_Result> HttpServer::authenticate(MHD_Connection* connection, Request& of) {
   char* secret = nullptr;
   char* name = MHD_basic_auth_get_username_password(connection, &secret);
   const std::string user = name == nullptr ? "" : name;
@@ -463,57 +463,57 @@ std::optional<MHD_Result> http_server::authenticate(MHD_Connection* connection, 
   MHD_free(name);
   MHD_free(secret);
   if (user.empty()) return refuse_user(connection);
-  if (passwords_.known(user, password) == passwords::answer::right) return std::nullopt;
+  if (passwords_.known(user, password) == Passwords::Answer::right) return std::nullopt;
   MHD_suspend_connection(connection);
   const bool is_asked = passwords_.check(user, password, [&of, connection](bool is_right) {
-    of.at = is_right ? request::stage::checked : request::stage::refused;
+    of.at = is_right ? Request::Stage::checked : Request::Stage::refused;
     MHD_resume_connection(connection);
   });
   if (is_asked) return MHD_YES;
-  of.at = request::stage::busy;
+  of.at = Request::Stage::busy;
   MHD_resume_connection(connection);
   return MHD_YES;
 }
 
-MHD_Result http_server::route(MHD_Connection* connection, std::string_view url, request& of) {
+MHD_Result HttpServer::route(MHD_Connection* connection, std::string_view url, Request& of) {
   if (url == "/metrics") return metrics(connection, of);
   if (url == "/healthz") return answers_.send(connection, MHD_HTTP_OK, "ok\n");
   if (url == "/") return answers_.send_index(connection);
   return answers_.send(connection, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
-MHD_Result http_server::metrics(MHD_Connection* connection, request& of) {
-  if (of.at != request::stage::scraped) of.scrape = scrapes_.young();
+MHD_Result HttpServer::metrics(MHD_Connection* connection, Request& of) {
+  if (of.at != Request::Stage::scraped) of.scrape = scrapes_.young();
   if (of.scrape)
     return answers_.send_scrape(connection, of.scrape,
                                 accepted_format(header(connection, MHD_HTTP_HEADER_ACCEPT)),
                                 accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING)));
-  if (of.at == request::stage::scraped)
+  if (of.at == Request::Stage::scraped)
     return answers_.send(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                          "the readings did not end in time\n", MHD_HTTP_HEADER_RETRY_AFTER, "5");
   MHD_suspend_connection(connection);
-  scrapes_.ask(clock::now() + patience_of(connection),
-               [&of, connection](shared_scrape::result made) {
+  scrapes_.ask(Clock::now() + patience_of(connection),
+               [&of, connection](SharedScrape::Result made) {
                  of.scrape = std::move(made);
-                 of.at = request::stage::scraped;
+                 of.at = Request::Stage::scraped;
                  MHD_resume_connection(connection);
                });
   return MHD_YES;
 }
 
-expected<web_config> config_of(const server_settings& how) {
-  return how.web_config ? read_web_config(*how.web_config) : web_config{};
+Expected<WebConfig> config_of(const ServerSettings& how) {
+  return how.web_config ? read_web_config(*how.web_config) : WebConfig{};
 }
 
 }  // namespace
 
-std::optional<failure> serve(const server_settings& how) {
+std::optional<Failure> serve(const ServerSettings& how) {
   auto config = config_of(how);
   if (!config) return config.why();
   const char* const scheme = config->tls ? "https://" : "http://";
   const auto at = listen_at(how.address, how.port);
   if (!at) return at.why();
-  http_server server(how, *std::move(config));
+  HttpServer server(how, *std::move(config));
   if (auto wrong = server.start(at->socket)) return wrong;
   how.listening(scheme + at->address);
   how.wait_for_stop();

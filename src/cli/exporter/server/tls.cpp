@@ -15,14 +15,14 @@ gnutls_datum_t datum_of(std::string& text) {
   return {reinterpret_cast<unsigned char*>(text.data()), static_cast<unsigned>(text.size())};
 }
 
-std::string priorities_of(const tls_settings& from) {
+std::string priorities_of(const TlsSettings& from) {
   std::string out = "NORMAL:-VERS-ALL";
   for (int each = from.min_version; each <= from.max_version; ++each)
     out += std::string(":+VERS-TLS1.") + static_cast<char>('0' + each - 10);
   return out;
 }
 
-std::optional<failure> check_material(const tls_settings& from, tls_material& of) {
+std::optional<Failure> check_material(const TlsSettings& from, TlsMaterial& of) {
   gnutls_certificate_credentials_t made = nullptr;
   if (gnutls_certificate_allocate_credentials(&made) != GNUTLS_E_SUCCESS)
     return failed("TLS: out of memory");
@@ -46,8 +46,8 @@ std::optional<failure> check_material(const tls_settings& from, tls_material& of
 
 }  // namespace
 
-expected<tls_material> load_tls(const tls_settings& from) {
-  tls_material out;
+Expected<TlsMaterial> load_tls(const TlsSettings& from) {
+  TlsMaterial out;
   out.priorities = priorities_of(from);
   struct {
     const std::string& path;
@@ -65,14 +65,14 @@ expected<tls_material> load_tls(const tls_settings& from) {
   return out;
 }
 
-bool is_client_allowed(MHD_Connection* connection, client_certificate wanted) {
-  if (wanted == client_certificate::none) return true;
+bool is_client_allowed(MHD_Connection* connection, ClientCertificate wanted) {
+  if (wanted == ClientCertificate::none) return true;
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
   if (info == nullptr) return false;
   auto* session = static_cast<gnutls_session_t>(info->tls_session);
   unsigned count = 0;
   if (gnutls_certificate_get_peers(session, &count) == nullptr || count == 0)
-    return wanted == client_certificate::verified_if_given;
+    return wanted == ClientCertificate::verified_if_given;
   unsigned problems = 0;
   gnutls_typed_vdata_st purpose{};
   purpose.type = GNUTLS_DT_KEY_PURPOSE_OID;

@@ -10,7 +10,7 @@ struct MHD_Connection;
 namespace hmn::cli {
 
 // Contents of the files of TLS, which the server needs for as long as it runs.
-struct tls_material {
+struct TlsMaterial {
   std::string certificate;
   std::string key;
   std::string client_authority;
@@ -18,9 +18,9 @@ struct tls_material {
 };
 
 // Fails where a file cannot be read, or key and certificate do not belong together.
-expected<tls_material> load_tls(const tls_settings& from);
+Expected<TlsMaterial> load_tls(const TlsSettings& from);
 
 // Returns whether the client's certificate is as the settings want it.
-bool is_client_allowed(MHD_Connection* connection, client_certificate wanted);
+bool is_client_allowed(MHD_Connection* connection, ClientCertificate wanted);
 
 }  // namespace hmn::cli

@@ -16,51 +16,51 @@
 namespace hmn::cli {
 namespace {
 
-using node = YAML::Node;
+using Node = YAML::Node;
 
 // A mistake in the file: the message without its path.
-struct mistake {
+struct Mistake {
   std::string message;
 };
 
 [[noreturn]] void refuse(const std::string& message) {
-  throw mistake{message};
+  throw Mistake{message};
 }
 
-std::string text_of(const std::string& key, const node& value) {
+std::string text_of(const std::string& key, const Node& value) {
   if (!value.IsScalar()) refuse(key + ": expected a text");
   return value.Scalar();
 }
 
-bool truth_of(const std::string& key, const node& value) {
+bool truth_of(const std::string& key, const Node& value) {
   const auto text = text_of(key, value);
   if (text == "true") return true;
   if (text == "false") return false;
   refuse(key + " \"" + text + "\": expected true or false");
 }
 
-using reader = std::function<void(const std::string& key, const node& value)>;
-struct setting {
+using Reader = std::function<void(const std::string& key, const Node& value)>;
+struct Setting {
   std::string_view name;
-  reader read;
+  Reader read;
 };
 
-struct entry {
+struct Entry {
   std::string key;
   std::string whole;  // with the keys above
-  node value;
+  Node value;
 };
 
 // Returns the entries of a map. A key that is there twice is refused: YAML does not define which
 // counts.
-std::vector<entry> entries_of(const std::string& where, const node& map) {
-  std::vector<entry> all;
+std::vector<Entry> entries_of(const std::string& where, const Node& map) {
+  std::vector<Entry> all;
   if (map.IsNull()) return all;
   if (!map.IsMap()) refuse((where.empty() ? "the file" : where) + ": expected keys and values");
   for (const auto& each : map) {
     const auto key = text_of(where.empty() ? "a key" : where, each.first);
     const auto whole = where.empty() ? key : where + "." + key;
-    if (std::any_of(all.begin(), all.end(), [&](const entry& one) { return one.key == key; }))
+    if (std::any_of(all.begin(), all.end(), [&](const Entry& one) { return one.key == key; }))
       refuse(whole + ": is there twice");
     all.push_back({key, whole, each.second});
   }
@@ -68,42 +68,42 @@ std::vector<entry> entries_of(const std::string& where, const node& map) {
 }
 
 // Reads a map, each key of which must be one of the settings.
-void read_map(const std::string& where, const node& map, std::initializer_list<setting> all) {
+void read_map(const std::string& where, const Node& map, std::initializer_list<Setting> all) {
   for (const auto& each : entries_of(where, map)) {
     const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const setting& one) { return one.name == each.key; });
+                                    [&](const Setting& one) { return one.name == each.key; });
     if (found == all.end()) refuse(each.whole + ": this setting is not supported");
     found->read(each.whole, each.value);
   }
 }
 
-int version_of(const std::string& key, const node& value) {
+int version_of(const std::string& key, const Node& value) {
   const auto text = text_of(key, value);
   for (const int each : {10, 11, 12, 13})
     if (text == "TLS" + std::to_string(each)) return each;
   refuse(key + " \"" + text + "\": expected TLS10, TLS11, TLS12 or TLS13");
 }
 
-client_certificate clients_of(const std::string& key, const node& value) {
+ClientCertificate clients_of(const std::string& key, const Node& value) {
   const auto text = text_of(key, value);
-  if (text == "NoClientCert") return client_certificate::none;
-  if (text == "VerifyClientCertIfGiven") return client_certificate::verified_if_given;
-  if (text == "RequireAndVerifyClientCert") return client_certificate::required;
+  if (text == "NoClientCert") return ClientCertificate::none;
+  if (text == "VerifyClientCertIfGiven") return ClientCertificate::verified_if_given;
+  if (text == "RequireAndVerifyClientCert") return ClientCertificate::required;
   refuse(key + " \"" + text +
          "\": expected NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
 }
 
-reader into(std::string& to) {
-  return [&to](const std::string& key, const node& value) { to = text_of(key, value); };
+Reader into(std::string& to) {
+  return [&to](const std::string& key, const Node& value) { to = text_of(key, value); };
 }
 
-void check(const std::string& where, const tls_settings& tls) {
+void check(const std::string& where, const TlsSettings& tls) {
   if (tls.certificate_file.empty()) refuse(where + ".cert_file: is required");
   if (tls.key_file.empty()) refuse(where + ".key_file: is required");
   if (tls.min_version > tls.max_version)
     refuse(where + ".min_version: is above " + where + ".max_version");
   const bool has_authority = !tls.client_authority_file.empty();
-  const bool is_wanted = tls.clients != client_certificate::none;
+  const bool is_wanted = tls.clients != ClientCertificate::none;
   if (is_wanted && !has_authority)
     refuse(where + ".client_auth_type: needs " + where + ".client_ca_file");
   if (has_authority && !is_wanted)
@@ -114,17 +114,17 @@ std::string below(const std::string& folder, const std::string& path) {
   return path.empty() || path.front() == '/' ? path : folder + "/" + path;
 }
 
-tls_settings read_tls(const std::string& where, const node& from, const std::string& folder) {
-  tls_settings tls;
+TlsSettings read_tls(const std::string& where, const Node& from, const std::string& folder) {
+  TlsSettings tls;
   const auto version = [](int& to) {
-    return [&to](const std::string& key, const node& value) { to = version_of(key, value); };
+    return [&to](const std::string& key, const Node& value) { to = version_of(key, value); };
   };
   read_map(where, from,
            {{"cert_file", into(tls.certificate_file)},
             {"key_file", into(tls.key_file)},
             {"client_ca_file", into(tls.client_authority_file)},
             {"client_auth_type", [&](const std::string& key,
-                                     const node& value) { tls.clients = clients_of(key, value); }},
+                                     const Node& value) { tls.clients = clients_of(key, value); }},
             {"min_version", version(tls.min_version)},
             {"max_version", version(tls.max_version)}});
   check(where, tls);
@@ -140,7 +140,7 @@ bool is_header_text(std::string_view text) {
   });
 }
 
-void read_headers(const std::string& where, const node& from, web_config& to) {
+void read_headers(const std::string& where, const Node& from, WebConfig& to) {
   constexpr std::string_view known[] = {"Content-Security-Policy", "X-Frame-Options",
                                         "X-Content-Type-Options", "X-XSS-Protection",
                                         "Strict-Transport-Security"};
@@ -153,14 +153,14 @@ void read_headers(const std::string& where, const node& from, web_config& to) {
   }
 }
 
-void read_http(const std::string& where, const node& from, web_config& to) {
+void read_http(const std::string& where, const Node& from, WebConfig& to) {
   read_map(where, from,
            {{"http2",
-             [](const std::string& key, const node& value) {
+             [](const std::string& key, const Node& value) {
                if (truth_of(key, value)) refuse(key + ": HTTP/2 is not supported");
              }},
             {"headers",
-             [&](const std::string& key, const node& value) { read_headers(key, value, to); }}});
+             [&](const std::string& key, const Node& value) { read_headers(key, value, to); }}});
 }
 
 // "$2y$10$" and 53 characters.
@@ -174,7 +174,7 @@ bool is_bcrypt(std::string_view hash) {
          hash.substr(7).find_first_not_of(letters) == std::string_view::npos;
 }
 
-void read_users(const std::string& where, const node& from, web_config& to) {
+void read_users(const std::string& where, const Node& from, WebConfig& to) {
   for (const auto& each : entries_of(where, from)) {
     if (each.key.empty() || each.key.find(':') != std::string::npos)
       refuse(each.whole + ": expected a name without a colon");
@@ -185,35 +185,35 @@ void read_users(const std::string& where, const node& from, web_config& to) {
   }
 }
 
-web_config read_all(const std::string& text, const std::string& folder) {
-  web_config to;
+WebConfig read_all(const std::string& text, const std::string& folder) {
+  WebConfig to;
   const auto documents = YAML::LoadAll(text);
   if (documents.size() > 1) refuse("it has a second document, after ---");
-  read_map("", documents.empty() ? node() : documents.front(),
+  read_map("", documents.empty() ? Node() : documents.front(),
            {{"tls_server_config",
-             [&](const std::string& key, const node& value) {
+             [&](const std::string& key, const Node& value) {
                if (!value.IsNull()) to.tls = read_tls(key, value, folder);
              }},
             {"http_server_config",
-             [&](const std::string& key, const node& value) { read_http(key, value, to); }},
+             [&](const std::string& key, const Node& value) { read_http(key, value, to); }},
             {"basic_auth_users",
-             [&](const std::string& key, const node& value) { read_users(key, value, to); }}});
+             [&](const std::string& key, const Node& value) { read_users(key, value, to); }}});
   return to;
 }
 
 }  // namespace
 
-expected<web_config> parse_web_config(const std::string& text, const std::string& folder) {
+Expected<WebConfig> parse_web_config(const std::string& text, const std::string& folder) {
   try {
     return read_all(text, folder);
-  } catch (const mistake& why) {
+  } catch (const Mistake& why) {
     return misused(why.message);
   } catch (const YAML::Exception& why) {
     return misused("line " + std::to_string(why.mark.line + 1) + ": " + why.msg);
   }
 }
 
-expected<std::string> read_named(const std::string& path) {
+Expected<std::string> read_named(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -223,7 +223,7 @@ expected<std::string> read_named(const std::string& path) {
   return text.str();
 }
 
-expected<web_config> read_web_config(const std::string& path) {
+Expected<WebConfig> read_web_config(const std::string& path) {
   const auto text = read_named(path);
   if (!text) return text.why();
   const auto slash = path.rfind('/');

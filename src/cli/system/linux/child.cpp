@@ -56,9 +56,9 @@ constexpr std::chrono::milliseconds longest_wait{500};
 // Interval of looking for the end where ppoll fails.
 constexpr std::chrono::milliseconds wait_without_poll{10};
 
-timespec left_until(child::clock::time_point time) {
+timespec left_until(Child::Clock::time_point time) {
   using std::chrono::nanoseconds;
-  const auto now = child::clock::now();
+  const auto now = Child::Clock::now();
   const auto left = time > now ? nanoseconds(time - now).count() : 0;
   return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
@@ -75,24 +75,24 @@ bool adopt_orphans() noexcept {
   return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
 }
 
-struct child::running {
-  running() = default;
-  running(const running&) = delete;
-  running& operator=(const running&) = delete;
-  ~running();
-  void wait_for_signal(clock::time_point time) const;
+struct Child::Running {
+  Running() = default;
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running();
+  void wait_for_signal(Clock::time_point time) const;
   void take_signals() const;
   void reap();
   bool reap_orphans();
-  bool look_until(clock::time_point time);
+  bool look_until(Clock::time_point time);
   void look() noexcept;
   void start_to_look();
 
-  inherited_signals before;
+  InheritedSignals before;
   int signals = -1;
   pid_t pid = -1;
-  std::optional<process_end> end;
-  resource_use orphans;  // of those that have ended
+  std::optional<ProcessEnd> end;
+  ResourceUse orphans;  // of those that have ended
   // Looks for signals and for the end while hmn waits for a driver. None: wait_until() does.
   std::thread looks;
   std::mutex mutex;
@@ -100,25 +100,25 @@ struct child::running {
   bool has_ended = false;  // `looks` sets it
 };
 
-child::running::~running() {
+Child::Running::~Running() {
   if (looks.joinable()) looks.join();
   if (signals < 0) return;
   close(signals);
   pthread_sigmask(SIG_SETMASK, &before.mask, nullptr);
 }
 
-child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
-child::child(child&& other) noexcept = default;
-child::~child() {
+Child::Child(std::unique_ptr<Running> started) : running_(std::move(started)) {}
+Child::Child(Child&& other) noexcept = default;
+Child::~Child() {
   outlast();
 }
 
-expected<child> child::start(const std::vector<std::string>& command) {
-  auto made = std::make_unique<running>();
+Expected<Child> Child::start(const std::vector<std::string>& command) {
+  auto made = std::make_unique<Running>();
   const auto set = awaited();
   made->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (made->signals < 0)
-    return failure{exit_code::wrapper_failed,
+    return Failure{ExitCode::wrapper_failed,
                    fmt::format("cannot watch for signals: {}", std::strerror(errno))};
   // Ignored, it would discard the exit status.
   made->before.ignores_children = std::signal(SIGCHLD, SIG_DFL) == SIG_IGN;
@@ -126,12 +126,12 @@ expected<child> child::start(const std::vector<std::string>& command) {
   if (const int error = spawn(command, made->before, made->pid))
     return refusal(command.front(), error);
   made->start_to_look();
-  return child(std::move(made));
+  return Child(std::move(made));
 }
 
 constexpr std::uint64_t maxrss_unit = 1024;  // getrusage(2): in KiB
 
-void child::running::reap() {
+void Child::Running::reap() {
   end = end_of(pid, maxrss_unit);
   reap_orphans();
   if (!end) return;
@@ -143,7 +143,7 @@ void child::running::reap() {
 
 // Returns whether one may be running. Leaves the command itself, whose end another call takes. A
 // supervisor in the library is not among the children that an ordinary wait sees.
-bool child::running::reap_orphans() {
+bool Child::Running::reap_orphans() {
   if (!is_adopting()) return false;
   for (;;) {
     siginfo_t info{};
@@ -158,15 +158,15 @@ bool child::running::reap_orphans() {
   }
 }
 
-void child::running::wait_for_signal(clock::time_point time) const {
+void Child::Running::wait_for_signal(Clock::time_point time) const {
   pollfd waiting{signals, POLLIN, 0};
-  const auto left = left_until(std::min(time, clock::now() + longest_wait));
+  const auto left = left_until(std::min(time, Clock::now() + longest_wait));
   if (ppoll(&waiting, 1, &left, nullptr) >= 0 || errno == EINTR) return;
-  const auto pause = left_until(std::min(time, clock::now() + wait_without_poll));
+  const auto pause = left_until(std::min(time, Clock::now() + wait_without_poll));
   nanosleep(&pause, nullptr);
 }
 
-void child::running::take_signals() const {
+void Child::Running::take_signals() const {
   signalfd_siginfo arrived{};
   while (read(signals, &arrived, sizeof arrived) == sizeof arrived) {
     const auto signal = static_cast<int>(arrived.ssi_signo);
@@ -174,20 +174,20 @@ void child::running::take_signals() const {
   }
 }
 
-bool child::running::look_until(clock::time_point time) {
+bool Child::Running::look_until(Clock::time_point time) {
   while (!end) {
     wait_for_signal(time);
     take_signals();
     reap();
-    if (!end && clock::now() >= time) return false;
+    if (!end && Clock::now() >= time) return false;
   }
   return true;
 }
 
-void child::running::look() noexcept {
+void Child::Running::look() noexcept {
   for (bool is_over = false; !is_over;) {
     try {
-      is_over = look_until(clock::now() + std::chrono::hours(24));
+      is_over = look_until(Clock::now() + std::chrono::hours(24));
     } catch (const std::bad_alloc&) {
       continue;
     }
@@ -197,7 +197,7 @@ void child::running::look() noexcept {
   changed.notify_all();
 }
 
-void child::running::start_to_look() {
+void Child::Running::start_to_look() {
   try {
     looks = std::thread([this] { look(); });
   } catch (const std::system_error&) {
@@ -205,20 +205,20 @@ void child::running::start_to_look() {
   }
 }
 
-bool child::wait_until(clock::time_point time) {
+bool Child::wait_until(Clock::time_point time) {
   auto& in = *running_;
   if (!in.looks.joinable()) return in.look_until(time);
   std::unique_lock lock(in.mutex);
   return in.changed.wait_until(lock, time, [&in] { return in.has_ended; });
 }
 
-bool child::has_orphans() {
+bool Child::has_orphans() {
   return running_->reap_orphans();
 }
-std::uint32_t child::pid() const {
+std::uint32_t Child::pid() const {
   return static_cast<std::uint32_t>(running_->pid);
 }
-const process_end& child::end() const {
+const ProcessEnd& Child::end() const {
   return *running_->end;
 }
 

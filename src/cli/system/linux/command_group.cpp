@@ -43,16 +43,16 @@ bool is_below_us(const std::string& proc, std::uint32_t pid) {
 }  // namespace
 
 // memory.peak, Linux 5.19: everything charged to the group, with page cache and kernel memory.
-class peak_file {
+class PeakFile {
  public:
-  explicit peak_file(const std::string& path)
+  explicit PeakFile(const std::string& path)
       : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)), is_writable_(file_ >= 0) {
     if (file_ < 0) file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     before_ = read();
   }
-  peak_file(const peak_file&) = delete;
-  peak_file& operator=(const peak_file&) = delete;
-  ~peak_file() {
+  PeakFile(const PeakFile&) = delete;
+  PeakFile& operator=(const PeakFile&) = delete;
+  ~PeakFile() {
     if (file_ >= 0) close(file_);
   }
 
@@ -82,28 +82,28 @@ class peak_file {
   bool was_reset_ = false;
 };
 
-struct command_group::state {
-  state(std::string of_hmn, const roots& in)
+struct CommandGroup::State {
+  State(std::string of_hmn, const Roots& in)
       : home(std::move(of_hmn)), proc(in.proc), peak(home + "/memory.peak") {}
 
-  bool holds_others(const std::vector<process_tree::member>& members) const;
+  bool holds_others(const std::vector<ProcessTree::Member>& members) const;
   bool is_inside(std::uint32_t pid) const;
-  group_peak bound(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) const;
+  GroupPeak bound(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) const;
 
   std::string home;
   std::string proc;
   std::string path;  // of home in the hierarchy
-  peak_file peak;
+  PeakFile peak;
   std::optional<std::string> device_peaks;  // before the command
   bool others = false;
   bool left = false;
 };
 
 // A second look does without those that ended after the first.
-bool command_group::state::holds_others(const std::vector<process_tree::member>& members) const {
+bool CommandGroup::State::holds_others(const std::vector<ProcessTree::Member>& members) const {
   const auto is_ours = [&](std::uint32_t pid) {
     return std::any_of(members.begin(), members.end(),
-                       [pid](const process_tree::member& each) { return each.pid == pid; }) ||
+                       [pid](const ProcessTree::Member& each) { return each.pid == pid; }) ||
            is_below_us(proc, pid);
   };
   for (int looks = 0; looks < 2; ++looks) {
@@ -115,15 +115,15 @@ bool command_group::state::holds_others(const std::vector<process_tree::member>&
 }
 
 // Returns true for a process that has ended.
-bool command_group::state::is_inside(std::uint32_t pid) const {
+bool CommandGroup::State::is_inside(std::uint32_t pid) const {
   const auto text = read_text_file(fmt::format("{}/{}/cgroup", proc, pid));
   if (!text || text->empty()) return true;
   const auto its = procfs::parse_v2_membership(*text).path;
   return path == "/" || its == path || its.starts_with(path + "/");
 }
 
-group_peak command_group::state::bound(std::optional<std::uint64_t> before,
-                                       std::optional<std::uint64_t> now) const {
+GroupPeak CommandGroup::State::bound(std::optional<std::uint64_t> before,
+                                     std::optional<std::uint64_t> now) const {
   if (!now) return {std::nullopt, "not reported by the system", {}};
   if (left) return {std::nullopt, member_left, {}};
   if (others) return {now, {}, others_entered};
@@ -131,13 +131,13 @@ group_peak command_group::state::bound(std::optional<std::uint64_t> before,
   return {now, {}, {}};
 }
 
-const command_group::kind& command_group::what() {
-  static constexpr kind is{"control group", "control_group",
+const CommandGroup::Kind& CommandGroup::what() {
+  static constexpr Kind is{"control group", "control_group",
                            "with hmn itself, page cache and kernel memory", false};
   return is;
 }
 
-expected<command_group> command_group::make(const roots& in) {
+Expected<CommandGroup> CommandGroup::make(const Roots& in) {
   if (auto foreign = procfs::why_foreign(in.proc)) return failed(*std::move(foreign));
   const auto groups = read_text_file(in.proc + "/self/cgroup").value_or("");
   const std::string path(procfs::parse_v2_membership(groups).path);
@@ -147,7 +147,7 @@ expected<command_group> command_group::make(const roots& in) {
           : std::optional(in.cgroup);
   if (path.empty() || !mount) return failed("control groups of version 2 are not mounted");
   if (path.find("/..") != std::string::npos) return failed("hmn's control group is not visible");
-  auto made = std::make_unique<state>(path == "/" ? *mount : *mount + path, in);
+  auto made = std::make_unique<State>(path == "/" ? *mount : *mount + path, in);
   made->path = path;
   if (!made->peak.before())
     return failed(fmt::format(
@@ -161,33 +161,33 @@ expected<command_group> command_group::make(const roots& in) {
         made->home));
   made->device_peaks = read_text_file(made->home + "/dmem.peak");
   made->peak.reset();
-  return command_group(std::move(made));
+  return CommandGroup(std::move(made));
 }
 
-command_group::command_group(std::unique_ptr<state> made) : state_(std::move(made)) {}
-command_group::command_group(command_group&& other) noexcept = default;
-command_group::~command_group() = default;
+CommandGroup::CommandGroup(std::unique_ptr<State> made) : state_(std::move(made)) {}
+CommandGroup::CommandGroup(CommandGroup&& other) noexcept = default;
+CommandGroup::~CommandGroup() = default;
 
 // The command is where hmn is.
-expected<child> command_group::start(const std::vector<std::string>& command, std::string&) const {
-  return child::start(command);
+Expected<Child> CommandGroup::start(const std::vector<std::string>& command, std::string&) const {
+  return Child::start(command);
 }
 
-void command_group::compare(const std::vector<process_tree::member>& members) {
+void CommandGroup::compare(const std::vector<ProcessTree::Member>& members) {
   auto& in = *state_;
   in.others = in.others || in.holds_others(members);
   in.left = in.left || std::any_of(members.begin(), members.end(),
                                    [&](const auto& each) { return !in.is_inside(each.pid); });
 }
 
-group_peak command_group::peak() const {
+GroupPeak CommandGroup::peak() const {
   const auto& file = state_->peak;
   return state_->bound(file.was_reset() ? std::optional<std::uint64_t>(0) : file.before(),
                        file.read());
 }
 
 // Reads dmem.peak, which cannot be reset. Peaks of several regions need not be of one time.
-group_peak command_group::device_peak(std::string_view pci_bus_id) const {
+GroupPeak CommandGroup::device_peak(std::string_view pci_bus_id) const {
   const auto text = read_text_file(state_->home + "/dmem.peak");
   if (!text || !state_->device_peaks) return {std::nullopt, "not reported by the system", {}};
   const auto now = procfs::parse_video_memory(*text, pci_bus_id);
@@ -198,12 +198,12 @@ group_peak command_group::device_peak(std::string_view pci_bus_id) const {
   return out;
 }
 
-std::optional<std::uint64_t> command_group::current_bytes() const {
+std::optional<std::uint64_t> CommandGroup::current_bytes() const {
   return procfs::parse_cgroup_usage(read_text_file(state_->home + "/memory.current").value_or(""));
 }
 
 // None: others may have entered, and adopt_orphans() keeps those of the command in sight.
-std::vector<std::uint32_t> command_group::processes() const {
+std::vector<std::uint32_t> CommandGroup::processes() const {
   return {};
 }
 

@@ -48,12 +48,12 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-std::optional<adapter> adapter_at(const std::string& folder, const std::string& address) {
+std::optional<Adapter> adapter_at(const std::string& folder, const std::string& address) {
   const auto code = hex_number(folder + "/class");
   if (!code) return std::nullopt;
   const auto base = *code >> 16;
   if (base != display_class && base != accelerator_class) return std::nullopt;
-  adapter found;
+  Adapter found;
   found.address = address;
   found.vendor = hex_number(folder + "/vendor").value_or(0);
   found.device = hex_number(folder + "/device").value_or(0);
@@ -66,25 +66,25 @@ void append(std::string& list, const std::string& text) {
   list += (list.empty() ? "" : "; ") + text;
 }
 
-std::vector<adapter> made_by(std::uint32_t vendor, const std::vector<adapter>& adapters) {
-  std::vector<adapter> own;
+std::vector<Adapter> made_by(std::uint32_t vendor, const std::vector<Adapter>& adapters) {
+  std::vector<Adapter> own;
   std::copy_if(adapters.begin(), adapters.end(), std::back_inserter(own),
-               [vendor](const adapter& each) { return each.vendor == vendor; });
+               [vendor](const Adapter& each) { return each.vendor == vendor; });
   return own;
 }
 
-finding inspect_nvidia_adapter(const adapter& of, site at) {
+Finding inspect_nvidia_adapter(const Adapter& of, Site at) {
   const auto who = describe(of);
   if (of.driver == "nvidia")
     return fine(who +
                 (of.runtime_status == "suspended" ? ", driver nvidia, asleep" : ", driver nvidia"));
   if (of.driver == "nouveau" || of.driver == "nova_core")
     return trouble(fmt::format("{}: bound to {}, which does not report memory", who, of.driver),
-                   problem::nouveau, at);
+                   Problem::nouveau, at);
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   if (of.driver.empty())
-    return trouble(who + ": no kernel driver is bound to it", problem::no_nvidia_driver, at);
+    return trouble(who + ": no kernel driver is bound to it", Problem::no_nvidia_driver, at);
   return note(who + ", driver " + of.driver);
 }
 
@@ -103,111 +103,111 @@ std::string kernel_module_version(std::string_view text) {
   return "of unknown version";
 }
 
-finding inspect_control_node(const roots& in, site at) {
+Finding inspect_control_node(const Roots& in, Site at) {
   const auto node = in.dev + "/nvidiactl";
-  if (!is_there(node)) return trouble(node + " is missing", problem::no_nvidia_node, at);
+  if (!is_there(node)) return trouble(node + " is missing", Problem::no_nvidia_node, at);
   if (!usable(node))
-    return trouble(node + ": this user may not open it", problem::closed_nvidia_node, at);
+    return trouble(node + ": this user may not open it", Problem::closed_nvidia_node, at);
   return fine(node + " can be opened");
 }
 
-void inspect_kernel_module(const roots& in, bool expected, site at, section& into) {
+void inspect_kernel_module(const Roots& in, bool expected, Site at, Section& into) {
   const auto version = read_text_file(in.proc + "/driver/nvidia/version");
   if (version) {
     into.findings.push_back(fine("kernel module " + kernel_module_version(*version)));
     into.findings.push_back(inspect_control_node(in, at));
   } else if (expected) {
     into.findings.push_back(
-        trouble("the nvidia kernel module is not loaded", problem::nvidia_not_loaded, at));
+        trouble("the nvidia kernel module is not loaded", Problem::nvidia_not_loaded, at));
   }
 }
 
 // Inspects an adapter with a kernel DRM driver.
-finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>& measured,
-                        site at) {
+Finding inspect_adapter(const Adapter& of, const std::vector<hypomnesis::device>& measured,
+                        Site at) {
   const auto who = describe(of);
   if (of.driver.empty())
-    return trouble(who + ": no kernel driver is bound to it", problem::no_kernel_driver, at);
+    return trouble(who + ": no kernel driver is bound to it", Problem::no_kernel_driver, at);
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   const bool listed = std::any_of(measured.begin(), measured.end(),
                                   [&](const auto& each) { return each.pci_bus_id == of.address; });
   if (!listed)
     return note(who + ", driver " + of.driver + ": not measured, see below",
-                problem::no_render_node, at);
+                Problem::no_render_node, at);
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
-finding inspect_pid_namespace(const roots& in) {
+Finding inspect_pid_namespace(const Roots& in) {
   if (auto why = procfs::why_foreign(in.proc))
-    return note(*std::move(why), problem::foreign_proc, site::container);
+    return note(*std::move(why), Problem::foreign_proc, Site::container);
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
   if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
   return note(
       "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
       "processes here",
-      problem::own_pid_namespace, site::container);
+      Problem::own_pid_namespace, Site::container);
 }
 
-using procfs::capability;
+using procfs::Capability;
 
-finding unread(std::string_view what, const std::string& file) {
+Finding unread(std::string_view what, const std::string& file) {
   return note(fmt::format("{}: not known, {} cannot be read", what, file));
 }
 
-finding inspect_user(const procfs::rights& own) {
+Finding inspect_user(const procfs::Rights& own) {
   if (geteuid() != 0) return note(fmt::format("runs as user id {}", geteuid()));
   if (own.is_in_user_namespace)
     return note("runs as root of a user namespace, without rights outside of it");
   return fine("runs as root");
 }
 
-finding inspect_tracing(const procfs::rights& own, const machine_evidence& seen) {
+Finding inspect_tracing(const procfs::Rights& own, const MachineEvidence& seen) {
   if (own.is_in_user_namespace)
     return note(
         "processes outside of this user namespace cannot be inspected; what they use of a GPU is "
         "missing where the kernel driver would report it",
-        problem::own_user_namespace, seen.at);
-  if (own.hold(capability::sys_ptrace) && seen.has_refused_processes)
+        Problem::own_user_namespace, seen.at);
+  if (own.hold(Capability::sys_ptrace) && seen.has_refused_processes)
     return note("some processes cannot be inspected, even with CAP_SYS_PTRACE");
-  if (own.hold(capability::sys_ptrace))
+  if (own.hold(Capability::sys_ptrace))
     return fine("other users' processes can be inspected (CAP_SYS_PTRACE)");
   return note(
       "other users' processes cannot be inspected: no CAP_SYS_PTRACE; what they use of a GPU is "
       "missing where the kernel driver would report it",
-      problem::no_tracing_right, seen.at);
+      Problem::no_tracing_right, seen.at);
 }
 
 // Checks the right to watch the whole system, which i915 and xe require for used memory.
-finding inspect_watching(const procfs::rights& own, site at) {
-  if (own.hold(capability::perfmon) || own.hold(capability::sys_admin))
+Finding inspect_watching(const procfs::Rights& own, Site at) {
+  if (own.hold(Capability::perfmon) || own.hold(Capability::sys_admin))
     return fine("used memory is readable from Intel's drivers (CAP_PERFMON)");
   return note(
       fmt::format("used memory is not readable from Intel's drivers: {}; it is unknown, or what "
                   "the processes that can be seen hold at least",
                   own.is_in_user_namespace ? "CAP_PERFMON does not count in a user namespace"
                                            : "no CAP_PERFMON"),
-      own.is_in_user_namespace ? problem::own_user_namespace : problem::no_watching_right, at);
+      own.is_in_user_namespace ? Problem::own_user_namespace : Problem::no_watching_right, at);
 }
 
-finding inspect_proc_mount(const roots& in, site at) {
+Finding inspect_proc_mount(const Roots& in, Site at) {
   const auto mounts = read_text_file(in.proc + "/mounts");
   // A caller that may inspect all processes sees the first one anyway.
   const bool is_first_seen = is_there(in.proc + "/1");
   if (!mounts && !is_first_seen)
     return unread("visibility of other users' processes", in.proc + "/mounts");
   if (is_first_seen || mounts->find("hidepid=") == std::string::npos)
-    return {severity::fine, "other users' processes are visible in " + in.proc, {}};
-  return note(in.proc + " hides other users' processes (hidepid)", problem::hidden_processes, at);
+    return {Severity::fine, "other users' processes are visible in " + in.proc, {}};
+  return note(in.proc + " hides other users' processes (hidepid)", Problem::hidden_processes, at);
 }
 
 // A node that is closed to the user costs a measured GPU some values at most.
-finding inspect_node(const std::string& node, bool is_measured, site at) {
+Finding inspect_node(const std::string& node, bool is_measured, Site at) {
   if (usable(node)) return fine(node + " can be opened");
   auto text = node + ": this user may not open it";
-  return is_measured ? note(std::move(text), problem::closed_render_node, at)
-                     : trouble(std::move(text), problem::closed_render_node, at);
+  return is_measured ? note(std::move(text), Problem::closed_render_node, at)
+                     : trouble(std::move(text), Problem::closed_render_node, at);
 }
 
 bool has_render_minor(const std::vector<hypomnesis::device>& measured, std::string_view name) {
@@ -217,34 +217,33 @@ bool has_render_minor(const std::vector<hypomnesis::device>& measured, std::stri
 }
 
 // A container as its runtime marks it, and by what.
-struct container_mark {
+struct ContainerMark {
   std::string runtime;
   std::string by;
 };
 
-std::optional<container_mark> find_container(const roots& in) {
-  if (is_there(in.top + "/.dockerenv")) return container_mark{"Docker", "/.dockerenv"};
-  if (is_there(in.top + "/run/.containerenv"))
-    return container_mark{"Podman", "/run/.containerenv"};
+std::optional<ContainerMark> find_container(const Roots& in) {
+  if (is_there(in.top + "/.dockerenv")) return ContainerMark{"Docker", "/.dockerenv"};
+  if (is_there(in.top + "/run/.containerenv")) return ContainerMark{"Podman", "/run/.containerenv"};
   if (environment_value("KUBERNETES_SERVICE_HOST"))
-    return container_mark{"Kubernetes", "KUBERNETES_SERVICE_HOST"};
+    return ContainerMark{"Kubernetes", "KUBERNETES_SERVICE_HOST"};
   if (const auto groups = read_text_file(in.proc + "/self/cgroup"))
     if (const auto found = procfs::parse_container(*groups); !found.empty())
-      return container_mark{std::string(found.runtime), in.proc + "/self/cgroup"};
+      return ContainerMark{std::string(found.runtime), in.proc + "/self/cgroup"};
   constexpr const char* manager = "/run/systemd/container";  // by systemd, of LXC and nspawn too
   if (const auto name = read_text_file(in.top + manager))
-    return container_mark{name->substr(0, name->find('\n')), manager};
+    return ContainerMark{name->substr(0, name->find('\n')), manager};
   return std::nullopt;
 }
 
 // Only a cache that makes a difference is reported: a tenth of RAM.
-std::optional<finding> inspect_zfs(const roots& in,
+std::optional<Finding> inspect_zfs(const Roots& in,
                                    const std::optional<hypomnesis::system_memory>& memory) {
   const auto stat = read_text_file(in.proc + "/spl/kstat/zfs/arcstats");
   const auto bytes = stat ? procfs::parse_zfs_cache(*stat) : std::nullopt;
   if (!bytes || !memory || !memory->total_bytes || *bytes < *memory->total_bytes / 10)
     return std::nullopt;
-  return finding{severity::note,
+  return Finding{Severity::note,
                  fmt::format("ZFS' cache (ARC) has {} that it gives back when memory is short; "
                              "available and usable memory do not include them",
                              hypomnesis::format_bytes(*bytes)),
@@ -253,15 +252,15 @@ std::optional<finding> inspect_zfs(const roots& in,
 
 }  // namespace
 
-std::vector<adapter> find_adapters(const roots& in) {
+std::vector<Adapter> find_adapters(const Roots& in) {
   const auto bus = in.sys + "/bus/pci/devices";
-  std::vector<adapter> found;
+  std::vector<Adapter> found;
   for (const auto& address : list_folder(bus))
     if (auto one = adapter_at(bus + "/" + address, address)) found.push_back(*std::move(one));
   return found;
 }
 
-std::string describe(const adapter& of) {
+std::string describe(const Adapter& of) {
   return fmt::format("{} {} [{:04x}:{:04x}]", of.address,
                      vendor_name(static_cast<hypomnesis::vendor_id>(of.vendor)).value_or("GPU"),
                      of.vendor, of.device);
@@ -309,20 +308,20 @@ bool usable(const std::string& path) {
   return access(path.c_str(), R_OK | W_OK) == 0;
 }
 
-site site_in(const roots& in) {
-  return find_container(in) ? site::container : site::host;
+Site site_in(const Roots& in) {
+  return find_container(in) ? Site::container : Site::host;
 }
 
-section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
-                       const nvidia_backends& backends, site at) {
-  section out{"NVIDIA", {}};
+Section inspect_nvidia(const Roots& in, const std::vector<Adapter>& adapters,
+                       const NvidiaBackends& backends, Site at) {
+  Section out{"NVIDIA", {}};
   const auto own = made_by(HMN_VENDOR_NVIDIA, adapters);
   for (const auto& each : own) out.findings.push_back(inspect_nvidia_adapter(each, at));
   const bool wsl = is_there(in.dev + "/dxg");
   if (wsl) out.findings.push_back(fine(in.dev + "/dxg: GPUs of the Windows host (WSL)"));
   if (own.empty() && !wsl) out.findings.push_back(note("no NVIDIA GPU on the PCI bus"));
   const bool driven = std::any_of(own.begin(), own.end(),
-                                  [](const adapter& each) { return each.driver == "nvidia"; });
+                                  [](const Adapter& each) { return each.driver == "nvidia"; });
   inspect_kernel_module(in, driven, at, out);
 
   const bool needed = driven || wsl;
@@ -334,19 +333,19 @@ section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
   return out;
 }
 
-section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
-                       const std::vector<hypomnesis::device>& measured, site at) {
+Section inspect_vendor(std::uint32_t vendor, const std::vector<Adapter>& adapters,
+                       const std::vector<hypomnesis::device>& measured, Site at) {
   const auto name =
       std::string(vendor_name(static_cast<hypomnesis::vendor_id>(vendor)).value_or(""));
-  section out{name, {}};
+  Section out{name, {}};
   for (const auto& each : made_by(vendor, adapters))
     out.findings.push_back(inspect_adapter(each, measured, at));
   if (out.findings.empty()) out.findings.push_back(note("no " + name + " GPU on the PCI bus"));
   return out;
 }
 
-section inspect_container(const roots& in, const std::optional<hypomnesis::system_memory>& memory) {
-  section out{"Container", {}};
+Section inspect_container(const Roots& in, const std::optional<hypomnesis::system_memory>& memory) {
+  Section out{"Container", {}};
   if (const auto found = find_container(in))
     out.findings.push_back(
         note(fmt::format("this is a {} container ({})", found->runtime, found->by)));
@@ -359,10 +358,10 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
 }
 
 // Orders the sections as a reader would ask: cards, sources, rights of this process.
-std::vector<section> inspect_machine(const machine_evidence& seen) {
+std::vector<Section> inspect_machine(const MachineEvidence& seen) {
   const auto in = roots_from_environment();
   const auto adapters = find_adapters(in);
-  std::vector<section> report{inspect_nvidia(in, adapters, seen.nvidia, seen.at),
+  std::vector<Section> report{inspect_nvidia(in, adapters, seen.nvidia, seen.at),
                               inspect_vendor(HMN_VENDOR_AMD, adapters, seen.devices, seen.at),
                               inspect_vendor(HMN_VENDOR_INTEL, adapters, seen.devices, seen.at)};
   report.push_back(seen.sources);
@@ -373,9 +372,9 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
   return report;
 }
 
-section inspect_permissions(const roots& in, const std::vector<adapter>& adapters,
-                            const machine_evidence& seen) {
-  section out{"Permissions", {}};
+Section inspect_permissions(const Roots& in, const std::vector<Adapter>& adapters,
+                            const MachineEvidence& seen) {
+  Section out{"Permissions", {}};
   const auto own = procfs::own_rights(in.proc);
   out.findings.push_back(inspect_user(own));
   out.findings.push_back(inspect_proc_mount(in, seen.at));
@@ -393,7 +392,7 @@ section inspect_permissions(const roots& in, const std::vector<adapter>& adapter
   return out;
 }
 
-site own_site() {
+Site own_site() {
   return site_in(roots_from_environment());
 }
 

@@ -28,7 +28,7 @@
 namespace hmn::cli {
 namespace {
 
-constexpr signal_choice choices[] = {
+constexpr SignalChoice choices[] = {
     {SIGTERM, "TERM", "asks it to end"},
     {SIGINT, "INT", "as Ctrl-C does"},
     {SIGHUP, "HUP", "as a closed terminal does"},
@@ -40,13 +40,13 @@ constexpr signal_choice choices[] = {
 };
 
 // File descriptor of a process.
-class process_descriptor {
+class ProcessDescriptor {
  public:
-  explicit process_descriptor(std::uint32_t pid)
+  explicit ProcessDescriptor(std::uint32_t pid)
       : file_(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))) {}
-  process_descriptor(const process_descriptor&) = delete;
-  process_descriptor& operator=(const process_descriptor&) = delete;
-  ~process_descriptor() {
+  ProcessDescriptor(const ProcessDescriptor&) = delete;
+  ProcessDescriptor& operator=(const ProcessDescriptor&) = delete;
+  ~ProcessDescriptor() {
     if (file_ >= 0) close(file_);
   }
 
@@ -77,7 +77,7 @@ std::optional<std::uint32_t> namespace_pid(std::uint32_t pid) {
   return pids.empty() ? std::nullopt : std::optional(pids.back());
 }
 
-std::optional<std::uint64_t> process_cpu_ns(const roots& in, std::uint32_t pid) {
+std::optional<std::uint64_t> process_cpu_ns(const Roots& in, std::uint32_t pid) {
   std::array<char, 4096> buffer;
   const auto path = fmt::format("{}/{}/stat", in.proc, pid);
   const auto got = platform::read_small(path.c_str(), buffer);
@@ -87,13 +87,13 @@ std::optional<std::uint64_t> process_cpu_ns(const roots& in, std::uint32_t pid) 
   return *ticks * (std::uint64_t{1'000'000'000} / platform::clock_ticks_per_second());
 }
 
-std::span<const signal_choice> signal_choices() {
+std::span<const SignalChoice> signal_choices() {
   return choices;
 }
 
 std::optional<std::string> send_signal(std::uint32_t pid, int number,
                                        const std::function<bool()>& is_same) {
-  const process_descriptor process(pid);
+  const ProcessDescriptor process(pid);
   if (!process.is_open()) return text_of_error(errno);
   if (!is_same()) return "the process has ended, and its pid is another one's now";
   // The pid was that of the descriptor's process all the time unless that has ended by now.
@@ -102,7 +102,7 @@ std::optional<std::string> send_signal(std::uint32_t pid, int number,
   return std::nullopt;
 }
 
-std::optional<procfs::workload> process_workload(std::uint32_t pid) {
+std::optional<procfs::Workload> process_workload(std::uint32_t pid) {
   const auto text = read_text_file(fmt::format("{}/{}/cgroup", roots_from_environment().proc, pid));
   const bool is_read =
       text && !text->empty() && !procfs::parse_cgroup_membership(*text).is_malformed;

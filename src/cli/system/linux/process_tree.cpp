@@ -23,7 +23,7 @@ namespace {
 // Interval of full scans, which find a pid that is reused within this tree.
 constexpr unsigned refreshes_before_rescan = 64;
 
-struct process {
+struct Process {
   std::uint32_t parent;
   std::uint64_t start;  // clock ticks since boot
   bool has_ended;
@@ -38,10 +38,10 @@ struct process {
 constexpr std::size_t longest_children = 1 << 20;
 
 // Reads files of processes; one that has ended is no failure.
-class proc_reader {
+class ProcReader {
  public:
   // Returns none for a process that has ended or cannot be read.
-  std::optional<process> stat(const std::string& proc, std::uint32_t pid) {
+  std::optional<Process> stat(const std::string& proc, std::uint32_t pid) {
     const auto path = fmt::format("{}/{}/stat", proc, pid);
     std::array<char, 4096> buffer;
     const auto got = platform::read_small(path.c_str(), buffer);
@@ -49,7 +49,7 @@ class proc_reader {
     const auto found = procfs::parse_stat({buffer.data(), got.value});
     if (!found) return note(path, EBADMSG), std::nullopt;
     const auto signal = procfs::parse_exit_signal({buffer.data(), got.value});
-    return process{found->ppid, found->starttime, found->is_dead(), signal == SIGCHLD};
+    return Process{found->ppid, found->starttime, found->is_dead(), signal == SIGCHLD};
   }
   std::vector<std::uint32_t> pids_in(const std::string& folder) {
     std::vector<std::uint32_t> all;
@@ -73,13 +73,13 @@ class proc_reader {
   std::string why_;
 };
 
-std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid) {
-  const auto found = proc_reader().stat(in.proc, pid);
+std::optional<std::uint64_t> process_start(const Roots& in, std::uint32_t pid) {
+  const auto found = ProcReader().stat(in.proc, pid);
   return found && !found->has_ended ? std::optional(found->start) : std::nullopt;
 }
 
-struct process_tree::state {
-  state(std::string proc_root, std::uint32_t root_pid, bool adopts_orphans);
+struct ProcessTree::State {
+  State(std::string proc_root, std::uint32_t root_pid, bool adopts_orphans);
   void drop_ended();
   void add(std::uint32_t pid);
   void add_root();
@@ -93,15 +93,15 @@ struct process_tree::state {
   std::uint32_t root;
   std::optional<std::uint32_t> adopter;  // of the orphans
   bool is_root_known = false;            // it was read once, or had ended before
-  proc_reader read;                      // of the last refresh
+  ProcReader read;                       // of the last refresh
   bool has_children_files;
-  std::vector<member> members;
+  std::vector<Member> members;
   // Known unrelated processes, for systems without such files.
   std::unordered_set<std::uint32_t> unrelated;
   unsigned refreshes = 0;
 };
 
-process_tree::state::state(std::string proc_root, std::uint32_t root_pid, bool adopts_orphans)
+ProcessTree::State::State(std::string proc_root, std::uint32_t root_pid, bool adopts_orphans)
     : proc(std::move(proc_root)),
       why_foreign(procfs::why_foreign(proc).value_or("")),
       root(root_pid),
@@ -112,33 +112,33 @@ process_tree::state::state(std::string proc_root, std::uint32_t root_pid, bool a
   if (why_foreign.empty()) add_root();
 }
 
-bool process_tree::state::contains(std::uint32_t pid) const {
+bool ProcessTree::State::contains(std::uint32_t pid) const {
   return std::any_of(members.begin(), members.end(),
-                     [pid](const member& each) { return each.pid == pid; });
+                     [pid](const Member& each) { return each.pid == pid; });
 }
 
-void process_tree::state::add(std::uint32_t pid) {
+void ProcessTree::State::add(std::uint32_t pid) {
   if (contains(pid)) return;
   if (const auto found = read.stat(proc, pid); found && !found->has_ended)
     members.push_back({pid, found->start});
 }
 
-void process_tree::state::add_root() {
+void ProcessTree::State::add_root() {
   if (is_root_known) return;
   add(root);
   is_root_known = contains(root) || read.why().empty();
 }
 
-void process_tree::state::drop_ended() {
-  std::erase_if(members, [this](const member& each) {
-    proc_reader one;
+void ProcessTree::State::drop_ended() {
+  std::erase_if(members, [this](const Member& each) {
+    ProcReader one;
     const auto now = one.stat(proc, each.pid);
     if (!one.why().empty()) return read = std::move(one), false;
     return !now || now->start != each.start || now->has_ended;
   });
 }
 
-std::vector<std::uint32_t> process_tree::state::children(std::uint32_t pid) {
+std::vector<std::uint32_t> ProcessTree::State::children(std::uint32_t pid) {
   std::vector<std::uint32_t> all;
   const auto tasks = fmt::format("{}/{}/task", proc, pid);
   for (const auto thread : read.pids_in(tasks))
@@ -147,19 +147,19 @@ std::vector<std::uint32_t> process_tree::state::children(std::uint32_t pid) {
   return all;
 }
 
-void process_tree::state::add_adopted() {
+void ProcessTree::State::add_adopted() {
   if (!adopter) return;
   for (const auto pid : children(*adopter))
     if (const auto found = read.stat(proc, pid); found && found->is_program) add(pid);
 }
 
 // Reads each process once: its parent changes only when the parent ends.
-void process_tree::state::add_from_all() {
+void ProcessTree::State::add_from_all() {
   const auto all = read.pids_in(proc);
   if (refreshes++ % refreshes_before_rescan == 0) unrelated.clear();
   const std::unordered_set<std::uint32_t> alive(all.begin(), all.end());
   std::erase_if(unrelated, [&](std::uint32_t pid) { return !alive.contains(pid); });
-  std::vector<std::pair<std::uint32_t, process>> fresh;
+  std::vector<std::pair<std::uint32_t, Process>> fresh;
   for (const auto pid : all)
     if (!unrelated.contains(pid) && !contains(pid))
       if (const auto found = read.stat(proc, pid)) fresh.emplace_back(pid, *found);
@@ -176,12 +176,12 @@ void process_tree::state::add_from_all() {
   for (const auto& [pid, what] : fresh) unrelated.insert(pid);
 }
 
-process_tree::process_tree(const roots& in, std::uint32_t root_pid, bool adopts_orphans)
-    : state_(std::make_unique<state>(in.proc, root_pid, adopts_orphans)) {}
+ProcessTree::ProcessTree(const Roots& in, std::uint32_t root_pid, bool adopts_orphans)
+    : state_(std::make_unique<State>(in.proc, root_pid, adopts_orphans)) {}
 
-process_tree::~process_tree() = default;
+ProcessTree::~ProcessTree() = default;
 
-void process_tree::refresh(const std::vector<std::uint32_t>& also) {
+void ProcessTree::refresh(const std::vector<std::uint32_t>& also) {
   auto& in = *state_;
   if (!in.why_foreign.empty()) return;
   in.read = {};
@@ -194,11 +194,11 @@ void process_tree::refresh(const std::vector<std::uint32_t>& also) {
     for (const auto child : in.children(in.members[i].pid)) in.add(child);
 }
 
-const std::vector<process_tree::member>& process_tree::members() const {
+const std::vector<ProcessTree::Member>& ProcessTree::members() const {
   return state_->members;
 }
 
-const std::string& process_tree::why_not() const {
+const std::string& ProcessTree::why_not() const {
   return state_->why_foreign.empty() ? state_->read.why() : state_->why_foreign;
 }
 

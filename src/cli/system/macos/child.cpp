@@ -46,24 +46,24 @@ bool is_of_terminal(int signal) {
 
 }  // namespace
 
-struct child::running {
-  running() = default;
-  running(const running&) = delete;
-  running& operator=(const running&) = delete;
-  ~running();
+struct Child::Running {
+  Running() = default;
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running();
   void take_signals_over();
-  inherited_signals inherited() const { return {mask, before[0].sa_handler == SIG_IGN}; }
+  InheritedSignals inherited() const { return {mask, before[0].sa_handler == SIG_IGN}; }
   void pass_signals_on() const;
 
-  signal_pipe signals;
+  SignalPipe signals;
   struct sigaction before[signal_count] {};
   sigset_t mask{};
   bool has_signals = false;
   pid_t pid = -1;
-  std::optional<process_end> end;
+  std::optional<ProcessEnd> end;
 };
 
-child::running::~running() {
+Child::Running::~Running() {
   if (has_signals) {
     for (int i = 0; i < signal_count; ++i) sigaction(taken[i], &before[i], nullptr);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
@@ -71,7 +71,7 @@ child::running::~running() {
   arrivals = -1;
 }
 
-void child::running::take_signals_over() {
+void Child::Running::take_signals_over() {
   arrivals = signals.write_end();
   struct sigaction how {};
   how.sa_handler = take;
@@ -88,7 +88,7 @@ void child::running::take_signals_over() {
   has_signals = true;
 }
 
-void child::running::pass_signals_on() const {
+void Child::Running::pass_signals_on() const {
   int signal = 0;
   while (read(signals.read_end(), &signal, sizeof signal) == sizeof signal)
     if (signal != SIGCHLD && !is_of_terminal(signal)) kill(pid, signal);
@@ -98,84 +98,84 @@ bool adopt_orphans() noexcept {
   return false;
 }
 
-child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
-child::child(child&& other) noexcept = default;
-child::~child() {
+Child::Child(std::unique_ptr<Running> started) : running_(std::move(started)) {}
+Child::Child(Child&& other) noexcept = default;
+Child::~Child() {
   outlast();
 }
 
-expected<child> child::start(const std::vector<std::string>& command) {
-  std::unique_ptr<running> made;
+Expected<Child> Child::start(const std::vector<std::string>& command) {
+  std::unique_ptr<Running> made;
   try {
-    made = std::make_unique<running>();
+    made = std::make_unique<Running>();
   } catch (const std::system_error& why) {
-    return failure{exit_code::wrapper_failed,
+    return Failure{ExitCode::wrapper_failed,
                    fmt::format("cannot watch for signals: {}", std::strerror(why.code().value()))};
   }
   made->take_signals_over();
   if (const int error = spawn(command, made->inherited(), made->pid))
     return refusal(command.front(), error);
-  return child(std::move(made));
+  return Child(std::move(made));
 }
 
-bool child::wait_until(clock::time_point time) {
+bool Child::wait_until(Clock::time_point time) {
   auto& in = *running_;
   while (!in.end) {
     pollfd waiting{in.signals.read_end(), POLLIN, 0};
     // So that an end whose SIGCHLD is lost is noticed.
-    const auto soon = std::min(time, clock::now() + std::chrono::milliseconds(500));
+    const auto soon = std::min(time, Clock::now() + std::chrono::milliseconds(500));
     if (poll(&waiting, 1, milliseconds_until(soon)) < 0 && errno != EINTR) usleep(10'000);
     in.pass_signals_on();
     in.end = end_of(in.pid, 1);  // ru_maxrss is in bytes here, not in KiB
-    if (!in.end && clock::now() >= time) return false;
+    if (!in.end && Clock::now() >= time) return false;
   }
   return true;
 }
 
-bool child::has_orphans() {
+bool Child::has_orphans() {
   return false;
 }
-std::uint32_t child::pid() const {
+std::uint32_t Child::pid() const {
   return static_cast<std::uint32_t>(running_->pid);
 }
-const process_end& child::end() const {
+const ProcessEnd& Child::end() const {
   return *running_->end;
 }
 
-struct command_group::state {};
+struct CommandGroup::State {};
 
-const command_group::kind& command_group::what() {
-  static constexpr kind is{"control group", "control_group", "", false};
+const CommandGroup::Kind& CommandGroup::what() {
+  static constexpr Kind is{"control group", "control_group", "", false};
   return is;
 }
 
-expected<command_group> command_group::make(const roots&) {
+Expected<CommandGroup> CommandGroup::make(const Roots&) {
   return failed("macOS does not count the memory of several processes together");
 }
 
-command_group::command_group(std::unique_ptr<state> made) : state_(std::move(made)) {}
-command_group::command_group(command_group&& other) noexcept = default;
-command_group::~command_group() = default;
+CommandGroup::CommandGroup(std::unique_ptr<State> made) : state_(std::move(made)) {}
+CommandGroup::CommandGroup(CommandGroup&& other) noexcept = default;
+CommandGroup::~CommandGroup() = default;
 
-expected<child> command_group::start(const std::vector<std::string>& command, std::string&) const {
-  return child::start(command);
+Expected<Child> CommandGroup::start(const std::vector<std::string>& command, std::string&) const {
+  return Child::start(command);
 }
 
-void command_group::compare(const std::vector<process_tree::member>&) {}
+void CommandGroup::compare(const std::vector<ProcessTree::Member>&) {}
 
-group_peak command_group::peak() const {
+GroupPeak CommandGroup::peak() const {
   return {};
 }
 
-group_peak command_group::device_peak(std::string_view) const {
+GroupPeak CommandGroup::device_peak(std::string_view) const {
   return {};
 }
 
-std::optional<std::uint64_t> command_group::current_bytes() const {
+std::optional<std::uint64_t> CommandGroup::current_bytes() const {
   return std::nullopt;
 }
 
-std::vector<std::uint32_t> command_group::processes() const {
+std::vector<std::uint32_t> CommandGroup::processes() const {
   return {};
 }
 

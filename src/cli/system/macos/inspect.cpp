@@ -8,26 +8,26 @@ namespace hmn::cli {
 namespace {
 
 // Explains that proc_pid_rusage and task_info are limited to the user's own processes.
-section inspect_permissions() {
-  section out{"Permissions", {}};
+Section inspect_permissions() {
+  Section out{"Permissions", {}};
   if (geteuid() == 0)
     out.findings.push_back(fine("runs as root"));
   else
     out.findings.push_back(
         note(fmt::format("runs as user id {}: the memory of other users' processes is not readable",
                          geteuid()),
-             problem::not_permitted, site::host));
+             Problem::not_permitted, Site::host));
   return out;
 }
 
 }  // namespace
 
-std::vector<section> inspect_machine(const machine_evidence& seen) {
+std::vector<Section> inspect_machine(const MachineEvidence& seen) {
   return {seen.sources, inspect_permissions()};
 }
 
-site own_site() {
-  return site::host;
+Site own_site() {
+  return Site::host;
 }
 
 // Returns none: the library lists every GPU of IOKit.

@@ -8,7 +8,7 @@ std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> process_cpu_ns(const roots&, std::uint32_t) {
+std::optional<std::uint64_t> process_cpu_ns(const Roots&, std::uint32_t) {
   return std::nullopt;
 }
 

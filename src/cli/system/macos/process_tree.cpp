@@ -37,44 +37,44 @@ std::vector<pid_t> children_of(std::uint32_t pid) {
 
 }  // namespace
 
-std::optional<std::uint64_t> process_start(const roots&, std::uint32_t pid) {
+std::optional<std::uint64_t> process_start(const Roots&, std::uint32_t pid) {
   return start_of(pid);
 }
 
-struct process_tree::state {
+struct ProcessTree::State {
   void add(std::uint32_t pid);
 
-  std::vector<member> members;
+  std::vector<Member> members;
 };
 
-void process_tree::state::add(std::uint32_t pid) {
+void ProcessTree::State::add(std::uint32_t pid) {
   const bool is_in = std::any_of(members.begin(), members.end(),
-                                 [pid](const member& each) { return each.pid == pid; });
+                                 [pid](const Member& each) { return each.pid == pid; });
   if (is_in) return;
   if (const auto start = start_of(pid)) members.push_back({pid, *start});
 }
 
-process_tree::process_tree(const roots&, std::uint32_t root_pid, bool)
-    : state_(std::make_unique<state>()) {
+ProcessTree::ProcessTree(const Roots&, std::uint32_t root_pid, bool)
+    : state_(std::make_unique<State>()) {
   state_->add(root_pid);
 }
 
-process_tree::~process_tree() = default;
+ProcessTree::~ProcessTree() = default;
 
-void process_tree::refresh(const std::vector<std::uint32_t>& also) {
+void ProcessTree::refresh(const std::vector<std::uint32_t>& also) {
   auto& members = state_->members;
-  std::erase_if(members, [](const member& each) { return start_of(each.pid) != each.start; });
+  std::erase_if(members, [](const Member& each) { return start_of(each.pid) != each.start; });
   for (const auto pid : also) state_->add(pid);
   for (std::size_t i = 0; i < members.size(); ++i)
     for (const auto child : children_of(members[i].pid))
       if (child > 0) state_->add(static_cast<std::uint32_t>(child));
 }
 
-const std::vector<process_tree::member>& process_tree::members() const {
+const std::vector<ProcessTree::Member>& ProcessTree::members() const {
   return state_->members;
 }
 
-const std::string& process_tree::why_not() const {
+const std::string& ProcessTree::why_not() const {
   static const std::string none;
   return none;
 }

@@ -39,8 +39,8 @@ void unset_environment(const char* name) {
   unsetenv(name);
 }
 
-surroundings standard_output_surroundings() {
-  surroundings around;
+Surroundings standard_output_surroundings() {
+  Surroundings around;
   around.is_terminal = isatty(output_descriptor()) == 1;
   winsize size{};
   if (around.is_terminal && ioctl(output_descriptor(), TIOCGWINSZ, &size) == 0) {

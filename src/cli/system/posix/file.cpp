@@ -58,7 +58,7 @@ std::string resolved(const std::string& asked) {
   return real_path(folder.c_str()).value_or(folder) + '/' + path.substr(slash + 1);
 }
 
-failure unreadable(const std::string& path, const char* why) {
+Failure unreadable(const std::string& path, const char* why) {
   return failed(fmt::format("\"{}\": {}", path, why));
 }
 
@@ -75,20 +75,20 @@ bool write_all(int file, std::string_view text) {
 }
 
 // Temporary file in the same folder as the result; removed on failure.
-class draft {
+class Draft {
  public:
-  draft(const std::string& path, readers allowed) {
-    const mode_t mode = allowed == readers::owner ? 0600 : 0666;
+  Draft(const std::string& path, Readers allowed) {
+    const mode_t mode = allowed == Readers::owner ? 0600 : 0666;
     for (unsigned i = 0; i < most_names && !is_open(); ++i) {
       name_ = fmt::format("{}.{}-{}", path, getpid(), i);
       file_ = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
       if (!is_open() && errno != EEXIST) return;
     }
-    if (is_open() && allowed == readers::everyone) fchmod(file_, 0644);
+    if (is_open() && allowed == Readers::everyone) fchmod(file_, 0644);
   }
-  draft(const draft&) = delete;
-  draft& operator=(const draft&) = delete;
-  ~draft() {
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
     if (!is_open()) return;
     close(file_);
     unlink(name_.c_str());
@@ -130,11 +130,11 @@ bool write_in_place(const std::string& path, bool may_replace, std::string_view 
 }
 
 // Returns the stream that a path leads to, as /dev/stdout does: what its file has already is kept.
-std::optional<stream> stream_of(const struct stat& found) {
+std::optional<Stream> stream_of(const struct stat& found) {
   if (S_ISCHR(found.st_mode)) return std::nullopt;
-  for (const auto each : {stream::output, stream::error}) {
+  for (const auto each : {Stream::output, Stream::error}) {
     struct stat open {};
-    const int descriptor = each == stream::output ? output_descriptor() : STDERR_FILENO;
+    const int descriptor = each == Stream::output ? output_descriptor() : STDERR_FILENO;
     if (fstat(descriptor, &open) == 0 && open.st_dev == found.st_dev && open.st_ino == found.st_ino)
       return each;
   }
@@ -153,17 +153,17 @@ bool keeps_file(int error) {
   return std::find(std::begin(all), std::end(all), error) != std::end(all);
 }
 
-failure not_written(const file_to_write& to, int error) {
+Failure not_written(const FileToWrite& to, int error) {
   if (error == EEXIST) return is_there_already(to, link_target(to.path));
   return failed_at(to.path, error == ENXIO ? "no process reads it" : std::strerror(error));
 }
 
 // Returns 0 or errno. `old`: the file that is there; none: it is not.
 int write_regular(const std::string& path, std::string_view text, const struct stat* old,
-                  bool may_replace, readers allowed) {
+                  bool may_replace, Readers allowed) {
   int error = 0;
   {
-    const draft made(path, allowed);
+    const Draft made(path, allowed);
     if (made.is_open() && made.write(text) && (old == nullptr || made.take_after(*old)) &&
         made.become(path, may_replace))
       return 0;
@@ -231,7 +231,7 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names;
 }
 
-expected<input_file> input_file::open(const std::string& path) {
+Expected<InputFile> InputFile::open(const std::string& path) {
   // Without O_NONBLOCK a pipe would block the caller until another process writes.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return unreadable(path, std::strerror(errno));
@@ -240,14 +240,14 @@ expected<input_file> input_file::open(const std::string& path) {
     ::close(descriptor);
     return unreadable(path, "is no regular file");
   }
-  return input_file(path, descriptor, static_cast<std::uint64_t>(about.st_size));
+  return InputFile(path, descriptor, static_cast<std::uint64_t>(about.st_size));
 }
 
-input_file::~input_file() {
+InputFile::~InputFile() {
   if (file_ != closed) ::close(static_cast<int>(file_));
 }
 
-expected<std::string> input_file::beginning(std::uint64_t most) const {
+Expected<std::string> InputFile::beginning(std::uint64_t most) const {
   std::string bytes(static_cast<std::size_t>(std::min(most, size_)), '\0');
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -263,7 +263,7 @@ expected<std::string> input_file::beginning(std::uint64_t most) const {
   return bytes;
 }
 
-std::optional<failure> why_not_writable(const file_to_write& to) {
+std::optional<Failure> why_not_writable(const FileToWrite& to) {
   if (to.path == "-") return std::nullopt;
   const auto asked = path_to_open(to.path);
   const auto path = link_target(asked);
@@ -285,9 +285,9 @@ std::optional<failure> why_not_writable(const file_to_write& to) {
   return not_written(to, errno);
 }
 
-std::optional<failure> write_file(const file_to_write& to, std::string_view text, readers allowed) {
+std::optional<Failure> write_file(const FileToWrite& to, std::string_view text, Readers allowed) {
   if (auto refused = why_not_writable(to)) return refused;
-  if (to.path == "-") return write_to_stream(stream::output, text);
+  if (to.path == "-") return write_to_stream(Stream::output, text);
   const auto asked = path_to_open(to.path);
   struct stat found;
   const bool is_there = stat(asked.c_str(), &found) == 0;
@@ -301,16 +301,16 @@ std::optional<failure> write_file(const file_to_write& to, std::string_view text
   return error == 0 ? std::nullopt : std::optional(not_written(to, error));
 }
 
-output_file::output_file(const std::string& path)
+OutputFile::OutputFile(const std::string& path)
     : file_(open(path_to_open(path).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666)) {
   if (file_ < 0) why_ = std::strerror(errno);
 }
 
-output_file::~output_file() {
+OutputFile::~OutputFile() {
   if (file_ >= 0) close(static_cast<int>(file_));
 }
 
-void output_file::write(std::string_view text) {
+void OutputFile::write(std::string_view text) {
   // What is no regular file has no length: EINVAL.
   if (is_good() && !is_begun_ && ftruncate(static_cast<int>(file_), 0) != 0 && errno != EINVAL)
     why_ = std::strerror(errno);

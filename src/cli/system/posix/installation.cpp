@@ -11,7 +11,7 @@
 
 namespace hmn::cli {
 
-failure become(const std::string& program, const std::vector<std::string>& command_line) {
+Failure become(const std::string& program, const std::vector<std::string>& command_line) {
   std::vector<char> buffer(platform::longest_path);
   const std::string folder(platform::own_folder(buffer));
   std::vector<char*> words;

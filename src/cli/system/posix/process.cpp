@@ -21,7 +21,7 @@ std::string user_name(std::uint32_t uid) {
   return found != nullptr && entry.pw_name[0] != '\0' ? entry.pw_name : fmt::to_string(uid);
 }
 
-user_search find_uid(const std::string& name) {
+UserSearch find_uid(const std::string& name) {
   constexpr std::size_t longest = 1 << 20;
   passwd entry{};
   passwd* found = nullptr;

@@ -16,18 +16,18 @@ bool make_private(int end) {
 
 }  // namespace
 
-signal_pipe::signal_pipe() {
+SignalPipe::SignalPipe() {
   if (pipe(ends_) == 0 && make_private(ends_[0]) && make_private(ends_[1])) return;
   const int error = errno;
   close_ends();
   throw std::system_error(error, std::system_category(), "no pipe for signals could be made");
 }
 
-signal_pipe::~signal_pipe() {
+SignalPipe::~SignalPipe() {
   close_ends();
 }
 
-void signal_pipe::close_ends() {
+void SignalPipe::close_ends() {
   for (const int each : ends_)
     if (each >= 0) close(each);
 }

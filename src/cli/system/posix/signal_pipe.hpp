@@ -8,13 +8,13 @@ namespace hmn::cli {
 
 // Pipe into which signal handlers write, and which a loop waits for. Its ends neither block nor are
 // inherited by programs.
-class signal_pipe {
+class SignalPipe {
  public:
   // Throws std::system_error.
-  signal_pipe();
-  signal_pipe(const signal_pipe&) = delete;
-  signal_pipe& operator=(const signal_pipe&) = delete;
-  ~signal_pipe();
+  SignalPipe();
+  SignalPipe(const SignalPipe&) = delete;
+  SignalPipe& operator=(const SignalPipe&) = delete;
+  ~SignalPipe();
 
   int read_end() const { return ends_[0]; }
   int write_end() const { return ends_[1]; }

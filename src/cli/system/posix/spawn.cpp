@@ -40,12 +40,12 @@ std::uint64_t ns_of(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
-struct named_signal {
+struct NamedSignal {
   int number;
   const char* name;
 };
 // Names of signals that may end a process, on Linux and macOS; sigabbrev_np(3) needs glibc 2.32.
-constexpr named_signal named_signals[] = {
+constexpr NamedSignal named_signals[] = {
     {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},       {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
     {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},     {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
     {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},     {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
@@ -58,16 +58,16 @@ std::string name_of_signal(int number) {
   return fmt::format("signal {}", number);
 }
 
-process_end ended(bool was_killed, int code) {
-  process_end out;
-  const int first = was_killed ? static_cast<int>(exit_code::killed) : 0;
-  out.status = static_cast<exit_code>(first + code);
+ProcessEnd ended(bool was_killed, int code) {
+  ProcessEnd out;
+  const int first = was_killed ? static_cast<int>(ExitCode::killed) : 0;
+  out.status = static_cast<ExitCode>(first + code);
   if (was_killed) out.signal = name_of_signal(code);
   return out;
 }
 
-resource_use use_of(const rusage& usage, std::uint64_t maxrss_unit) {
-  resource_use use;
+ResourceUse use_of(const rusage& usage, std::uint64_t maxrss_unit) {
+  ResourceUse use;
   use.user_ns = ns_of(usage.ru_utime);
   use.system_ns = ns_of(usage.ru_stime);
   use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * maxrss_unit;
@@ -79,7 +79,7 @@ resource_use use_of(const rusage& usage, std::uint64_t maxrss_unit) {
 constexpr unsigned longest_end_us = 500'000;
 
 // Waits without wait4, which a sandbox may forbid: the use of resources stays unknown.
-std::optional<process_end> end_without_use(pid_t pid, int why_not) {
+std::optional<ProcessEnd> end_without_use(pid_t pid, int why_not) {
   siginfo_t info{};
   if (why_not != ECHILD && waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG) == 0) {
     if (info.si_pid == 0) return std::nullopt;
@@ -91,14 +91,14 @@ std::optional<process_end> end_without_use(pid_t pid, int why_not) {
     usleep(longest_end_us);
     kill(pid, SIGKILL);
   }
-  process_end lost;
+  ProcessEnd lost;
   lost.why_lost = fmt::format("how the command ended is not known: {}", std::strerror(why_not));
   return lost;
 }
 
 // Starts what posix_spawn cannot: a command that ignores SIGCHLD, as hmn cannot while it waits, and
 // a script without an interpreter, which execvp gives to the shell.
-int fork_and_replace(char* const* arguments, const inherited_signals& how, pid_t& pid) {
+int fork_and_replace(char* const* arguments, const InheritedSignals& how, pid_t& pid) {
   int report[2];
   if (pipe(report) != 0) return errno;
   for (const int each : report) fcntl(each, F_SETFD, FD_CLOEXEC);
@@ -144,7 +144,7 @@ int why_not_found_in_path(const std::string& program) {
 
 }  // namespace
 
-std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit) {
+std::optional<ProcessEnd> end_of(pid_t pid, std::uint64_t maxrss_unit) {
   int status = 0;
   rusage usage{};
   const pid_t got = wait4(pid, &status, WNOHANG, &usage);
@@ -156,7 +156,7 @@ std::optional<process_end> end_of(pid_t pid, std::uint64_t maxrss_unit) {
   return out;
 }
 
-int spawn(const std::vector<std::string>& command, const inherited_signals& how, pid_t& pid) {
+int spawn(const std::vector<std::string>& command, const InheritedSignals& how, pid_t& pid) {
   const auto arguments = argument_vector(command);
   if (how.ignores_children) return fork_and_replace(arguments.data(), how, pid);
   posix_spawnattr_t attributes;
@@ -174,18 +174,18 @@ int spawn(const std::vector<std::string>& command, const inherited_signals& how,
   return error == ENOEXEC ? fork_and_replace(arguments.data(), how, pid) : error;
 }
 
-failure refusal(const std::string& program, int error) {
-  const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
+Failure refusal(const std::string& program, int error) {
+  const auto code = error == ENOENT ? ExitCode::not_found : ExitCode::not_runnable;
   return {code, fmt::format("cannot run \"{}\": {}", program, std::strerror(error))};
 }
 
-std::optional<failure> child::why_not_found(const std::string& program) {
+std::optional<Failure> Child::why_not_found(const std::string& program) {
   const bool is_path = program.find('/') != std::string::npos;
   const int error = is_path ? why_not_run(program) : why_not_found_in_path(program);
   return error == 0 ? std::nullopt : std::optional(refusal(program, error));
 }
 
-expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
+Expected<ExitCode> Child::run_in_our_place(const std::vector<std::string>& command) {
   restore_signals();
   const auto arguments = argument_vector(command);
   if (dup2(output_descriptor(), STDOUT_FILENO) >= 0) execvp(arguments[0], arguments.data());

@@ -46,21 +46,21 @@ const sigset_t& signals_changed() noexcept {
   return changed;
 }
 
-write_end write_stream(stream to, std::string_view text) {
-  const int descriptor = to == stream::output ? output : STDERR_FILENO;
+WriteEnd write_stream(Stream to, std::string_view text) {
+  const int descriptor = to == Stream::output ? output : STDERR_FILENO;
   while (!text.empty()) {
     const auto written = write(descriptor, text.data(), text.size());
     if (written >= 0)
       text.remove_prefix(static_cast<std::size_t>(written));
     else if (errno == EPIPE)
-      return {write_end::reason::reader_gone, errno};
+      return {WriteEnd::Reason::reader_gone, errno};
     else if (errno != EINTR)
-      return {write_end::reason::failed, errno};
+      return {WriteEnd::Reason::failed, errno};
   }
   return {};
 }
 
-std::string message_of(const write_end& end) {
+std::string message_of(const WriteEnd& end) {
   return std::strerror(end.code);
 }
 

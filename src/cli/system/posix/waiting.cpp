@@ -61,7 +61,7 @@ void set_timer(time_t seconds) noexcept {
 
 }  // namespace
 
-struct interruption::state {
+struct Interruption::State {
   void wait() noexcept;
 
   std::function<void()> stop;
@@ -70,21 +70,21 @@ struct interruption::state {
   std::thread waiter;
 };
 
-interruption::interruption(std::function<void()> stop) : state_(std::make_unique<state>()) {
+Interruption::Interruption(std::function<void()> stop) : state_(std::make_unique<State>()) {
   state_->stop = std::move(stop);
   const auto set = interrupting();
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
   state_->waiter = start_thread([to = state_.get()] { to->wait(); });
 }
 
-interruption::~interruption() {
+Interruption::~Interruption() {
   state_->over = true;
   pthread_kill(state_->waiter.native_handle(), SIGTERM);
   state_->waiter.join();
   pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
 }
 
-void interruption::state::wait() noexcept {
+void Interruption::State::wait() noexcept {
   const auto set = interrupting();
   for (bool is_first = true;; is_first = false) {
     int signal = 0;
@@ -96,12 +96,12 @@ void interruption::state::wait() noexcept {
   }
 }
 
-struct stop_request::state {
-  signal_pipe requests;
+struct StopRequest::State {
+  SignalPipe requests;
   struct sigaction before[3];
 };
 
-stop_request::stop_request() : state_(std::make_unique<state>()) {
+StopRequest::StopRequest() : state_(std::make_unique<State>()) {
   requested = state_->requests.write_end();
   struct sigaction how {};
   how.sa_handler = request;
@@ -112,22 +112,22 @@ stop_request::stop_request() : state_(std::make_unique<state>()) {
   }
 }
 
-stop_request::~stop_request() {
+StopRequest::~StopRequest() {
   for (int i = 0; i < 3; ++i) sigaction(ending[i], &state_->before[i], nullptr);
   requested = -1;
 }
 
-bool stop_request::wait_until(clock::time_point time) {
+bool StopRequest::wait_until(Clock::time_point time) {
   for (;;) {
     pollfd waiting{state_->requests.read_end(), POLLIN, 0};
     const int ready = poll(&waiting, 1, milliseconds_until(time));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;
-    if (ready == 0 && clock::now() >= time) return false;
+    if (ready == 0 && Clock::now() >= time) return false;
   }
 }
 
-waiting_notice::waiting_notice() noexcept {
+WaitingNotice::WaitingNotice() noexcept {
   struct sigaction action {};
   action.sa_handler = print_notice;
   action.sa_flags = SA_RESTART;
@@ -137,7 +137,7 @@ waiting_notice::waiting_notice() noexcept {
   set_timer(1);
 }
 
-waiting_notice::~waiting_notice() {
+WaitingNotice::~WaitingNotice() {
   set_timer(0);
   // Restore for child processes first: with the default action a timer firing now would end hmn.
   if (before.sa_handler == SIG_IGN) sigaction(SIGALRM, &before, nullptr);

@@ -22,13 +22,13 @@
 
 namespace hmn::cli {
 
-struct child::running {
+struct Child::Running {
   // Ignores the terminal's Ctrl+C, which reaches the command directly.
-  control_events events{[](control_event) {}};
-  platform::handle process;
+  ControlEvents events{[](ControlEvent) {}};
+  platform::Handle process;
   std::uint32_t pid = 0;
   std::optional<std::uint64_t> seen_bytes;  // last sampled peak
-  std::optional<process_end> end;
+  std::optional<ProcessEnd> end;
 };
 
 namespace {
@@ -60,7 +60,7 @@ bool is_absolute(std::string_view folder) {
   return folder.size() >= 2 && is_slash(folder[0]) && is_slash(folder[1]);
 }
 
-failure refusal(exit_code code, const std::string& program, const std::string& why) {
+Failure refusal(ExitCode code, const std::string& program, const std::string& why) {
   return {code, fmt::format("cannot run \"{}\": {}", program, why)};
 }
 
@@ -85,13 +85,13 @@ std::vector<std::string> searched_folders() {
   return all;
 }
 
-expected<std::string> program_of(const std::string& word) {
+Expected<std::string> program_of(const std::string& word) {
   const auto is_file = [](const std::string& path) { return is_there(path) && !is_folder(path); };
   const auto found = find_program(word, searched_folders(), is_file);
-  if (!found && is_folder(word)) return refusal(exit_code::not_runnable, word, "is a folder");
-  if (!found) return refusal(exit_code::not_found, word, error_text(ERROR_FILE_NOT_FOUND));
+  if (!found && is_folder(word)) return refusal(ExitCode::not_runnable, word, "is a folder");
+  if (!found) return refusal(ExitCode::not_found, word, error_text(ERROR_FILE_NOT_FOUND));
   if (found->is_batch)
-    return refusal(exit_code::not_runnable, word,
+    return refusal(ExitCode::not_runnable, word,
                    fmt::format("\"{}\" is a batch file; give it to its interpreter: cmd /c {}",
                                found->path, word));
   return found->path;
@@ -111,8 +111,8 @@ std::optional<std::uint64_t> peak_of(HANDLE process) {
 }
 
 // Reads the use of a process that has ended, through an open handle.
-resource_use use_of(HANDLE process) {
-  resource_use use;
+ResourceUse use_of(HANDLE process) {
+  ResourceUse use;
   use.counted = "of the command's first process";
   FILETIME created{}, ended{}, kernel{}, user{};
   if (GetProcessTimes(process, &created, &ended, &kernel, &user) != 0) {
@@ -123,11 +123,11 @@ resource_use use_of(HANDLE process) {
   return use;
 }
 
-process_end end_of(const child::running& of) {
-  process_end out;
+ProcessEnd end_of(const Child::Running& of) {
+  ProcessEnd out;
   DWORD code = 0;
   if (GetExitCodeProcess(of.process.get(), &code) != 0)
-    out.status = static_cast<exit_code>(static_cast<int>(code));
+    out.status = static_cast<ExitCode>(static_cast<int>(code));
   else
     out.why_lost = "how the command ended is not known: " + last_error_text();
   out.use = use_of(of.process.get());
@@ -150,33 +150,33 @@ constexpr std::size_t most_processes = 1 << 16;
 
 // Starts in the job object, if any; suspended, so that no instruction runs outside it.
 // `why_outside` is the reason for a start outside.
-expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
+Expected<Child> start_process(const std::vector<std::string>& command, HANDLE job,
                               std::string& why_outside) {
   const auto program = program_of(command.front());
   if (!program) return program.why();
-  auto made = std::make_unique<child::running>();
+  auto made = std::make_unique<Child::Running>();
   auto line =
       platform::command_line(platform::to_wide(command.front()), std::span(command).subspan(1));
   auto how = our_streams();
   PROCESS_INFORMATION started{};
   if (CreateProcessW(platform::to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
                      job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &how, &started) == 0)
-    return refusal(exit_code::not_runnable, command.front(), last_error_text());
-  made->process = platform::handle(started.hProcess);
+    return refusal(ExitCode::not_runnable, command.front(), last_error_text());
+  made->process = platform::Handle(started.hProcess);
   made->pid = started.dwProcessId;
-  const platform::handle thread(started.hThread);
+  const platform::Handle thread(started.hThread);
   if (job != nullptr) {
     if (AssignProcessToJobObject(job, started.hProcess) == 0) why_outside = last_error_text();
     ResumeThread(thread.get());
   }
-  return child(std::move(made));
+  return Child(std::move(made));
 }
 
 }  // namespace
 
-std::optional<found_program> find_program(const std::string& word,
-                                          const std::vector<std::string>& folders,
-                                          const std::function<bool(const std::string&)>& is_file) {
+std::optional<FoundProgram> find_program(const std::string& word,
+                                         const std::vector<std::string>& folders,
+                                         const std::function<bool(const std::string&)>& is_file) {
   std::vector<std::string> names;
   if (has_extension(word)) names.push_back(word);
   for (const char* ending : {".exe", ".com", ".bat", ".cmd"}) names.push_back(word + ending);
@@ -188,7 +188,7 @@ std::optional<found_program> find_program(const std::string& word,
   }
   for (const auto& place : places)
     for (const auto& name : names)
-      if (is_file(place + name)) return found_program{place + name, is_batch(name)};
+      if (is_file(place + name)) return FoundProgram{place + name, is_batch(name)};
   return std::nullopt;
 }
 
@@ -210,84 +210,84 @@ bool adopt_orphans() noexcept {
   return false;
 }
 
-child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
-child::child(child&& other) noexcept = default;
-child::~child() {
+Child::Child(std::unique_ptr<Running> started) : running_(std::move(started)) {}
+Child::Child(Child&& other) noexcept = default;
+Child::~Child() {
   outlast();
 }
 
-std::optional<failure> child::why_not_found(const std::string& program) {
+std::optional<Failure> Child::why_not_found(const std::string& program) {
   const auto found = program_of(program);
   return found ? std::nullopt : std::optional(found.why());
 }
 
-expected<child> child::start(const std::vector<std::string>& command) {
+Expected<Child> Child::start(const std::vector<std::string>& command) {
   std::string unused;
   return start_process(command, nullptr, unused);
 }
 
 // Waits for the command, as Windows cannot replace the program of a process.
-expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
+Expected<ExitCode> Child::run_in_our_place(const std::vector<std::string>& command) {
   auto started = start(command);
   if (!started) return started.why();
   started->wait();
   const auto& end = started->end();
-  if (!end.why_lost.empty()) return failure{end.status, end.why_lost};
+  if (!end.why_lost.empty()) return Failure{end.status, end.why_lost};
   return end.status;
 }
 
-bool child::wait_until(clock::time_point time) {
+bool Child::wait_until(Clock::time_point time) {
   if (running_->end) return true;
   if (const auto peak = peak_of(running_->process.get())) running_->seen_bytes = peak;
   if (wait_for(running_->process.get(), time)) running_->end = end_of(*running_);
   return running_->end.has_value();
 }
 
-bool child::has_orphans() {
+bool Child::has_orphans() {
   return false;
 }
-std::uint32_t child::pid() const {
+std::uint32_t Child::pid() const {
   return running_->pid;
 }
-const process_end& child::end() const {
+const ProcessEnd& Child::end() const {
   return *running_->end;
 }
 
-struct command_group::state {
-  platform::handle job;
+struct CommandGroup::State {
+  platform::Handle job;
 };
 
-const command_group::kind& command_group::what() {
-  static constexpr kind is{"job object", "job_object", "committed memory of all its processes",
+const CommandGroup::Kind& CommandGroup::what() {
+  static constexpr Kind is{"job object", "job_object", "committed memory of all its processes",
                            true};
   return is;
 }
 
 // Makes a job without limits that ends no process when closed. A process that requests to break
 // away may do so, as it could without hmn.
-expected<command_group> command_group::make(const roots&) {
-  platform::handle job(CreateJobObjectW(nullptr, nullptr));
+Expected<CommandGroup> CommandGroup::make(const Roots&) {
+  platform::Handle job(CreateJobObjectW(nullptr, nullptr));
   if (!job) return failed(last_error_text());
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION how{};
   how.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_BREAKAWAY_OK;
   if (SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &how, sizeof how) == 0)
     return failed(last_error_text());
-  return command_group(std::make_unique<state>(state{std::move(job)}));
+  return CommandGroup(std::make_unique<State>(State{std::move(job)}));
 }
 
-command_group::command_group(std::unique_ptr<state> made) : state_(std::move(made)) {}
-command_group::command_group(command_group&& other) noexcept = default;
-command_group::~command_group() = default;
+CommandGroup::CommandGroup(std::unique_ptr<State> made) : state_(std::move(made)) {}
+CommandGroup::CommandGroup(CommandGroup&& other) noexcept = default;
+CommandGroup::~CommandGroup() = default;
 
-expected<child> command_group::start(const std::vector<std::string>& command,
-                                     std::string& why_outside) const {
+Expected<Child> CommandGroup::start(const std::vector<std::string>& command,
+                                    std::string& why_outside) const {
   return start_process(command, state_->job.get(), why_outside);
 }
 
-void command_group::compare(const std::vector<process_tree::member>&) {}
+void CommandGroup::compare(const std::vector<ProcessTree::Member>&) {}
 
 // Has none for 0: every process has committed memory.
-group_peak command_group::peak() const {
+GroupPeak CommandGroup::peak() const {
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
   if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &limits,
                                 sizeof limits, nullptr) == 0 ||
@@ -296,16 +296,16 @@ group_peak command_group::peak() const {
   return {limits.PeakJobMemoryUsed, {}, {}};
 }
 
-group_peak command_group::device_peak(std::string_view) const {
+GroupPeak CommandGroup::device_peak(std::string_view) const {
   return {std::nullopt, "this system has none", {}};
 }
 
 // Returns none: Windows documents no such value.
-std::optional<std::uint64_t> command_group::current_bytes() const {
+std::optional<std::uint64_t> CommandGroup::current_bytes() const {
   return std::nullopt;
 }
 
-std::vector<std::uint32_t> command_group::processes() const {
+std::vector<std::uint32_t> CommandGroup::processes() const {
   std::vector<std::uint32_t> pids;
   for (std::size_t capacity = 64; capacity <= most_processes; capacity *= 4) {
     std::vector<ULONG_PTR> words(capacity + 1);  // the list begins with two DWORDs

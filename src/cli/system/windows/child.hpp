@@ -9,7 +9,7 @@
 
 namespace hmn::cli {
 
-struct found_program {
+struct FoundProgram {
   std::string path;
   // Run by cmd.exe, whose quoting makes no argument safe.
   bool is_batch = false;
@@ -17,9 +17,9 @@ struct found_program {
 
 // Searches the system's folders, then the absolute ones of PATH. Excludes the current folder and
 // that of hmn, where any user may have put a program. Uses a name with a folder unchanged.
-std::optional<found_program> find_program(const std::string& word,
-                                          const std::vector<std::string>& folders,
-                                          const std::function<bool(const std::string&)>& is_file);
+std::optional<FoundProgram> find_program(const std::string& word,
+                                         const std::vector<std::string>& folders,
+                                         const std::function<bool(const std::string&)>& is_file);
 // Returns the absolute folders of a PATH, without enclosing quotes.
 std::vector<std::string> folders_of_path(std::string_view path);
 

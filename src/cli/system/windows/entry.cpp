@@ -8,7 +8,7 @@
 
 // Receives the arguments in UTF-16; main would receive them in a legacy code page.
 int wmain(int argc, wchar_t** argv) {
-  const hmn::cli::kept_console_mode kept;
+  const hmn::cli::KeptConsoleMode kept;
   std::vector<std::string> arguments;
   for (int i = 0; i < argc; ++i) arguments.push_back(hmn::platform::to_utf8(argv[i]));
   std::vector<const char*> pointers;

@@ -36,8 +36,8 @@ void unset_environment(const char* name) {
   SetEnvironmentVariableW(platform::to_wide(name).c_str(), nullptr);
 }
 
-surroundings standard_output_surroundings() {
-  surroundings around;
+Surroundings standard_output_surroundings() {
+  Surroundings around;
   const auto output = GetStdHandle(STD_OUTPUT_HANDLE);
   DWORD mode = 0;
   around.is_terminal = GetConsoleMode(output, &mode) != 0;

@@ -20,7 +20,7 @@ DWORD attributes_of(const std::string& path) {
 }
 
 std::optional<BY_HANDLE_FILE_INFORMATION> identity_of(const std::string& path) {
-  const platform::handle file(CreateFileW(
+  const platform::Handle file(CreateFileW(
       platform::to_wide(path).c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
       nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   BY_HANDLE_FILE_INFORMATION info{};
@@ -28,7 +28,7 @@ std::optional<BY_HANDLE_FILE_INFORMATION> identity_of(const std::string& path) {
   return info;
 }
 
-struct close_search {
+struct CloseSearch {
   using pointer = HANDLE;
   void operator()(HANDLE open) const noexcept {
     if (open != INVALID_HANDLE_VALUE) FindClose(open);
@@ -37,7 +37,7 @@ struct close_search {
 
 constexpr std::uint64_t most_read = 1 << 26;  // ReadFile counts in 32 bits
 
-failure unreadable(const std::string& path, const std::string& why) {
+Failure unreadable(const std::string& path, const std::string& why) {
   return failed(fmt::format("\"{}\": {}", path, why));
 }
 
@@ -48,21 +48,21 @@ HANDLE input_handle(std::intptr_t file) {
 constexpr unsigned most_names = 100;
 
 // Temporary file in the same folder as the result; removed on failure.
-class draft {
+class Draft {
  public:
-  draft(const std::wstring& path, readers allowed) {
-    const owner_only mine;
+  Draft(const std::wstring& path, Readers allowed) {
+    const OwnerOnly mine;
     for (unsigned i = 0; i < most_names && !is_open(); ++i) {
       name_ = path + platform::to_wide(fmt::format(".{}-{}", GetCurrentProcessId(), i));
-      file_ = platform::handle(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0,
-                                           allowed == readers::owner ? mine.attributes() : nullptr,
+      file_ = platform::Handle(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0,
+                                           allowed == Readers::owner ? mine.attributes() : nullptr,
                                            CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
       if (!is_open() && GetLastError() != ERROR_FILE_EXISTS) return;
     }
   }
-  draft(const draft&) = delete;
-  draft& operator=(const draft&) = delete;
-  ~draft() {
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
     if (!is_open()) return;
     file_.close();
     DeleteFileW(name_.c_str());
@@ -96,10 +96,10 @@ class draft {
 
  private:
   std::wstring name_;
-  platform::handle file_;
+  platform::Handle file_;
 };
 
-failure not_written(const file_to_write& to, DWORD error) {
+Failure not_written(const FileToWrite& to, DWORD error) {
   if (error == ERROR_FILE_EXISTS || error == ERROR_ALREADY_EXISTS)
     return is_there_already(to, to.path);
   return failed_at(to.path, error_text(error));
@@ -107,7 +107,7 @@ failure not_written(const file_to_write& to, DWORD error) {
 
 // Returns whether it is no file on a disk, as NUL and a named pipe are not.
 bool is_device(const std::wstring& path) {
-  const platform::handle file(CreateFileW(path.c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE,
+  const platform::Handle file(CreateFileW(path.c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE,
                                           nullptr, OPEN_EXISTING, 0, nullptr));
   return file && GetFileType(file.get()) != FILE_TYPE_DISK;
 }
@@ -120,8 +120,8 @@ bool keeps_file(DWORD error) {
 }
 
 // Writes a file itself, and so all that is no file on a disk.
-std::optional<failure> write_in_place(const file_to_write& to, std::string_view text) {
-  output_file file(to.path);
+std::optional<Failure> write_in_place(const FileToWrite& to, std::string_view text) {
+  OutputFile file(to.path);
   file.write(text);
   return file.is_good() ? std::nullopt : std::optional(failed_at(to.path, file.why()));
 }
@@ -161,7 +161,7 @@ bool is_folder(const std::string& path) {
 }
 
 std::optional<std::string> why_unreadable(const std::string& path) {
-  const platform::handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
+  const platform::Handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
                                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                                           nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS,
                                           nullptr));
@@ -195,7 +195,7 @@ bool is_same_file(const std::string& path, const std::string& other) {
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> names;
   WIN32_FIND_DATAW entry{};
-  const std::unique_ptr<void, close_search> search(
+  const std::unique_ptr<void, CloseSearch> search(
       FindFirstFileW(platform::to_wide(path + "/*").c_str(), &entry));
   if (search.get() == INVALID_HANDLE_VALUE) return names;
   do {
@@ -205,8 +205,8 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names;
 }
 
-expected<input_file> input_file::open(const std::string& path) {
-  platform::handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
+Expected<InputFile> InputFile::open(const std::string& path) {
+  platform::Handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
                                     FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                                     FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!file) return unreadable(path, last_error_text());
@@ -214,15 +214,15 @@ expected<input_file> input_file::open(const std::string& path) {
   // Reject pipes and devices (CON, NUL), which are not FILE_TYPE_DISK.
   if (GetFileType(file.get()) != FILE_TYPE_DISK || GetFileSizeEx(file.get(), &size) == 0)
     return unreadable(path, "is no regular file");
-  return input_file(path, reinterpret_cast<std::intptr_t>(file.release()),
-                    static_cast<std::uint64_t>(size.QuadPart));
+  return InputFile(path, reinterpret_cast<std::intptr_t>(file.release()),
+                   static_cast<std::uint64_t>(size.QuadPart));
 }
 
-input_file::~input_file() {
+InputFile::~InputFile() {
   if (file_ != closed) CloseHandle(input_handle(file_));
 }
 
-expected<std::string> input_file::beginning(std::uint64_t most) const {
+Expected<std::string> InputFile::beginning(std::uint64_t most) const {
   std::string bytes(static_cast<std::size_t>(std::min(most, size_)), '\0');
   std::uint64_t done = 0;
   while (done < bytes.size()) {
@@ -240,7 +240,7 @@ expected<std::string> input_file::beginning(std::uint64_t most) const {
   return bytes;
 }
 
-std::optional<failure> why_not_writable(const file_to_write& to) {
+std::optional<Failure> why_not_writable(const FileToWrite& to) {
   if (to.path == "-") return std::nullopt;
   const auto path = platform::to_wide(to.path);
   const DWORD found = GetFileAttributesW(path.c_str());
@@ -257,14 +257,14 @@ std::optional<failure> why_not_writable(const file_to_write& to) {
   return std::nullopt;
 }
 
-std::optional<failure> write_file(const file_to_write& to, std::string_view text, readers allowed) {
+std::optional<Failure> write_file(const FileToWrite& to, std::string_view text, Readers allowed) {
   if (auto refused = why_not_writable(to)) return refused;
-  if (to.path == "-") return write_to_stream(stream::output, text);
+  if (to.path == "-") return write_to_stream(Stream::output, text);
   const auto path = platform::to_wide(to.path);
   if (is_device(path)) return write_in_place(to, text);
   DWORD error = 0;
   {
-    draft made(path, allowed);
+    Draft made(path, allowed);
     if (made.is_open() && made.write(text) && made.become(path, to.may_replace(to.path)))
       return std::nullopt;
     error = GetLastError();
@@ -274,18 +274,18 @@ std::optional<failure> write_file(const file_to_write& to, std::string_view text
 }
 
 // Opens without inheritance by the command.
-output_file::output_file(const std::string& path)
+OutputFile::OutputFile(const std::string& path)
     : file_(reinterpret_cast<std::intptr_t>(CreateFileW(
           platform::to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
           nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
   if (handle_of(file_) == INVALID_HANDLE_VALUE) why_ = last_error_text();
 }
 
-output_file::~output_file() {
+OutputFile::~OutputFile() {
   if (handle_of(file_) != INVALID_HANDLE_VALUE) CloseHandle(handle_of(file_));
 }
 
-void output_file::write(std::string_view text) {
+void OutputFile::write(std::string_view text) {
   // Fails for what is no regular file, which has no length.
   if (is_good() && !is_begun_) SetEndOfFile(handle_of(file_));
   is_begun_ = true;

@@ -15,15 +15,15 @@
 namespace hmn::cli {
 namespace {
 
-struct entry {
+struct Entry {
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
 };
 
-std::vector<entry> all_processes(std::string& why_not) {
-  std::vector<entry> all;
+std::vector<Entry> all_processes(std::string& why_not) {
+  std::vector<Entry> all;
   why_not.clear();
-  const platform::handle list(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  const platform::Handle list(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
   if (!list) return why_not = "cannot list the processes: " + last_error_text(), all;
   PROCESSENTRY32W each{};
   each.dwSize = sizeof each;
@@ -35,7 +35,7 @@ std::vector<entry> all_processes(std::string& why_not) {
 
 // Returns the creation time in 100 ns; none for a process that has ended or is not accessible.
 std::optional<std::uint64_t> start_of(std::uint32_t pid) {
-  const platform::handle process(
+  const platform::Handle process(
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid));
   FILETIME created{}, ended{}, kernel{}, user{};
   if (!process || WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0 ||
@@ -46,10 +46,10 @@ std::optional<std::uint64_t> start_of(std::uint32_t pid) {
 
 }  // namespace
 
-token_user::token_user(HANDLE process) {
+UserToken::UserToken(HANDLE process) {
   HANDLE opened = nullptr;
   if (OpenProcessToken(process, TOKEN_QUERY, &opened) == 0) return;
-  const platform::handle token(opened);
+  const platform::Handle token(opened);
   DWORD needed = 0;
   GetTokenInformation(token.get(), TokenUser, nullptr, 0, &needed);
   bytes_.resize(needed);
@@ -57,13 +57,13 @@ token_user::token_user(HANDLE process) {
     bytes_.clear();
 }
 
-PSID token_user::sid() const {
+PSID UserToken::sid() const {
   if (bytes_.size() < sizeof(TOKEN_USER)) return nullptr;
   return reinterpret_cast<const TOKEN_USER*>(bytes_.data())->User.Sid;
 }
 
-owner_only::owner_only() {
-  const token_user self(GetCurrentProcess());
+OwnerOnly::OwnerOnly() {
+  const UserToken self(GetCurrentProcess());
   const DWORD of_sid = self.sid() == nullptr ? 0 : GetLengthSid(self.sid());
   list_.resize(sizeof(ACL) + sizeof(ACCESS_ALLOWED_ACE) + of_sid);
   auto* list = reinterpret_cast<ACL*>(list_.data());
@@ -76,14 +76,14 @@ owner_only::owner_only() {
   attributes_ = {sizeof attributes_, &descriptor_, FALSE};
 }
 
-user_search find_uid(const std::string&) {
+UserSearch find_uid(const std::string&) {
   return {};
 }
 
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t>) {
-  const platform::handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
+  const platform::Handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!process) return std::nullopt;
-  const token_user of(process.get());
+  const UserToken of(process.get());
   if (of.sid() == nullptr) return std::nullopt;
   wchar_t name[256], domain[256];
   DWORD name_length = 256, domain_length = 256;
@@ -98,37 +98,37 @@ std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> process_cpu_ns(const roots&, std::uint32_t) {
+std::optional<std::uint64_t> process_cpu_ns(const Roots&, std::uint32_t) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> process_start(const roots&, std::uint32_t pid) {
+std::optional<std::uint64_t> process_start(const Roots&, std::uint32_t pid) {
   return start_of(pid);
 }
 
-struct process_tree::state {
-  const member* find(std::uint32_t pid) const;
+struct ProcessTree::State {
+  const Member* find(std::uint32_t pid) const;
   void add(std::uint32_t pid);
   void add_descendants();
 
-  std::vector<member> members;
+  std::vector<Member> members;
   std::string why_not;
 };
 
-const process_tree::member* process_tree::state::find(std::uint32_t pid) const {
+const ProcessTree::Member* ProcessTree::State::find(std::uint32_t pid) const {
   const auto found = std::find_if(members.begin(), members.end(),
-                                  [pid](const member& each) { return each.pid == pid; });
+                                  [pid](const Member& each) { return each.pid == pid; });
   return found == members.end() ? nullptr : &*found;
 }
 
-void process_tree::state::add(std::uint32_t pid) {
+void ProcessTree::State::add(std::uint32_t pid) {
   if (find(pid) != nullptr) return;
   if (const auto start = start_of(pid)) members.push_back({pid, *start});
 }
 
 // Adds children that are no older than their parent: a process keeps the number of a parent that
 // has ended, which may have been reused.
-void process_tree::state::add_descendants() {
+void ProcessTree::State::add_descendants() {
   const auto all = all_processes(why_not);
   for (bool grew = true; grew;) {
     grew = false;
@@ -143,25 +143,25 @@ void process_tree::state::add_descendants() {
   }
 }
 
-process_tree::process_tree(const roots&, std::uint32_t root_pid, bool)
-    : state_(std::make_unique<state>()) {
+ProcessTree::ProcessTree(const Roots&, std::uint32_t root_pid, bool)
+    : state_(std::make_unique<State>()) {
   state_->add(root_pid);
 }
 
-process_tree::~process_tree() = default;
+ProcessTree::~ProcessTree() = default;
 
-void process_tree::refresh(const std::vector<std::uint32_t>& also) {
+void ProcessTree::refresh(const std::vector<std::uint32_t>& also) {
   std::erase_if(state_->members,
-                [](const member& each) { return start_of(each.pid) != each.start; });
+                [](const Member& each) { return start_of(each.pid) != each.start; });
   for (const auto pid : also) state_->add(pid);
   state_->add_descendants();
 }
 
-const std::vector<process_tree::member>& process_tree::members() const {
+const std::vector<ProcessTree::Member>& ProcessTree::members() const {
   return state_->members;
 }
 
-const std::string& process_tree::why_not() const {
+const std::string& ProcessTree::why_not() const {
   return state_->why_not;
 }
 

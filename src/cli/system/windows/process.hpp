@@ -9,9 +9,9 @@
 namespace hmn::cli {
 
 // User that a process runs as.
-class token_user {
+class UserToken {
  public:
-  explicit token_user(HANDLE process);
+  explicit UserToken(HANDLE process);
 
   PSID sid() const;  // null: unknown
 
@@ -20,11 +20,11 @@ class token_user {
 };
 
 // Security descriptor that allows access to this user only, or to no user if unknown.
-class owner_only {
+class OwnerOnly {
  public:
-  owner_only();
-  owner_only(const owner_only&) = delete;
-  owner_only& operator=(const owner_only&) = delete;
+  OwnerOnly();
+  OwnerOnly(const OwnerOnly&) = delete;
+  OwnerOnly& operator=(const OwnerOnly&) = delete;
 
   SECURITY_ATTRIBUTES* attributes() const { return &attributes_; }
 

@@ -18,16 +18,15 @@ bool is_console(HANDLE to) noexcept {
   return GetConsoleMode(to, &mode) != 0;
 }
 
-write_end failed_end() noexcept {
+WriteEnd failed_end() noexcept {
   const auto code = GetLastError();
   const bool gone =
       code == ERROR_BROKEN_PIPE || code == ERROR_NO_DATA || code == ERROR_PIPE_NOT_CONNECTED;
-  return {gone ? write_end::reason::reader_gone : write_end::reason::failed,
-          static_cast<int>(code)};
+  return {gone ? WriteEnd::Reason::reader_gone : WriteEnd::Reason::failed, static_cast<int>(code)};
 }
 
 // Writes UTF-16, so that the console's code page, shared with the command, is unchanged.
-write_end write_to_console(HANDLE to, std::string_view text) {
+WriteEnd write_to_console(HANDLE to, std::string_view text) {
   const auto wide = platform::to_wide(text);
   for (std::wstring_view rest = wide; !rest.empty();) {
     DWORD written = 0;
@@ -41,7 +40,7 @@ write_end write_to_console(HANDLE to, std::string_view text) {
   return {};
 }
 
-write_end write_to_file(HANDLE to, std::string_view text) noexcept {
+WriteEnd write_to_file(HANDLE to, std::string_view text) noexcept {
   while (!text.empty()) {
     DWORD written = 0;
     const auto length = static_cast<DWORD>(std::min<std::size_t>(text.size(), 1 << 20));
@@ -64,14 +63,14 @@ int output_descriptor() noexcept {
   return 1;
 }
 
-write_end write_stream(stream to, std::string_view text) {
-  const auto file = GetStdHandle(to == stream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE);
+WriteEnd write_stream(Stream to, std::string_view text) {
+  const auto file = GetStdHandle(to == Stream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE);
   if (file == nullptr || file == INVALID_HANDLE_VALUE)
-    return {write_end::reason::failed, ERROR_INVALID_HANDLE};
+    return {WriteEnd::Reason::failed, ERROR_INVALID_HANDLE};
   return is_console(file) ? write_to_console(file, text) : write_to_file(file, text);
 }
 
-std::string message_of(const write_end& end) {
+std::string message_of(const WriteEnd& end) {
   return error_text(static_cast<std::uint32_t>(end.code));
 }
 

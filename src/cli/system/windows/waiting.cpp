@@ -19,7 +19,7 @@ std::atomic<HANDLE> changed{nullptr};
 constexpr UINT control_c_exit = 0xC000013A;
 
 std::mutex gate;
-std::function<void(control_event)> called;
+std::function<void(ControlEvent)> called;
 
 // Handles an event. Windows ends the program when the handler of a close event returns; if it does
 // not return, other threads have the system's grace period (5 s for a console).
@@ -28,7 +28,7 @@ BOOL WINAPI take(DWORD event) {
   {
     const std::lock_guard<std::mutex> held(gate);
     if (!called) return FALSE;
-    called(interrupts ? control_event::interrupt : control_event::close);
+    called(interrupts ? ControlEvent::interrupt : ControlEvent::close);
   }
   if (!interrupts) Sleep(INFINITE);
   return TRUE;
@@ -48,9 +48,9 @@ std::atomic<HANDLE> timer{nullptr};
 
 void CALLBACK print_notice(void*, BOOLEAN) {
   if (was_printed.exchange(true)) return;
-  write_stream(stream::error, still_waiting);
-  write_stream(stream::error, advice_in_notice);
-  write_stream(stream::error, end_of_notice);
+  write_stream(Stream::error, still_waiting);
+  write_stream(Stream::error, advice_in_notice);
+  write_stream(Stream::error, end_of_notice);
 }
 
 }  // namespace
@@ -62,14 +62,14 @@ bool takes_sequences(HANDLE console, DWORD mode) noexcept {
   return true;
 }
 
-void kept_console_mode::restore() noexcept {
+void KeptConsoleMode::restore() noexcept {
   const auto console = changed.exchange(nullptr);
   DWORD mode = 0;
   if (console != nullptr && GetConsoleMode(console, &mode) != 0)
     SetConsoleMode(console, mode & ~sequences);
 }
 
-control_events::control_events(std::function<void(control_event)> on) {
+ControlEvents::ControlEvents(std::function<void(ControlEvent)> on) {
   {
     const std::lock_guard<std::mutex> held(gate);
     called = std::move(on);
@@ -77,62 +77,62 @@ control_events::control_events(std::function<void(control_event)> on) {
   listen();
 }
 
-control_events::~control_events() {
+ControlEvents::~ControlEvents() {
   const std::lock_guard<std::mutex> held(gate);
   called = nullptr;
 }
 
 void end_interrupted() {
-  kept_console_mode::restore();
+  KeptConsoleMode::restore();
   TerminateProcess(GetCurrentProcess(), control_c_exit);
   for (;;) Sleep(INFINITE);
 }
 
-struct interruption::state {
-  explicit state(std::function<void()> stop)
-      : events([stop = std::move(stop), is_first = true](control_event) mutable {
+struct Interruption::State {
+  explicit State(std::function<void()> stop)
+      : events([stop = std::move(stop), is_first = true](ControlEvent) mutable {
           // Exit at once: a write may be blocked.
           if (!is_first) end_interrupted();
           is_first = false;
           stop();
         }) {}
 
-  control_events events;
+  ControlEvents events;
 };
 
-interruption::interruption(std::function<void()> stop)
-    : state_(std::make_unique<state>(std::move(stop))) {}
+Interruption::Interruption(std::function<void()> stop)
+    : state_(std::make_unique<State>(std::move(stop))) {}
 
-interruption::~interruption() = default;
+Interruption::~Interruption() = default;
 
-struct stop_request::state {
-  state()
+struct StopRequest::State {
+  State()
       : requested(CreateEventW(nullptr, TRUE, FALSE, nullptr)),
-        events([this, is_first = true](control_event) mutable {
+        events([this, is_first = true](ControlEvent) mutable {
           if (!is_first) end_interrupted();
           is_first = false;
           SetEvent(requested.get());
         }) {}
 
-  platform::handle requested;
-  control_events events;
+  platform::Handle requested;
+  ControlEvents events;
 };
 
-stop_request::stop_request() : state_(std::make_unique<state>()) {}
-stop_request::~stop_request() = default;
+StopRequest::StopRequest() : state_(std::make_unique<State>()) {}
+StopRequest::~StopRequest() = default;
 
-bool stop_request::wait_until(clock::time_point time) {
+bool StopRequest::wait_until(Clock::time_point time) {
   return wait_for(state_->requested.get(), time);
 }
 
-waiting_notice::waiting_notice() noexcept {
+WaitingNotice::WaitingNotice() noexcept {
   HANDLE made = nullptr;
   if (CreateTimerQueueTimer(&made, nullptr, print_notice, nullptr, patience_ms, 0,
                             WT_EXECUTEONLYONCE) != 0)
     timer = made;
 }
 
-waiting_notice::~waiting_notice() {
+WaitingNotice::~WaitingNotice() {
   if (const auto made = timer.exchange(nullptr); made != nullptr)
     DeleteTimerQueueTimer(nullptr, made, INVALID_HANDLE_VALUE);
 }

@@ -14,29 +14,29 @@ namespace hmn::cli {
 bool takes_sequences(HANDLE console, DWORD mode) noexcept;
 
 // Restores the console mode at its end.
-class kept_console_mode {
+class KeptConsoleMode {
  public:
-  kept_console_mode() = default;
-  kept_console_mode(const kept_console_mode&) = delete;
-  kept_console_mode& operator=(const kept_console_mode&) = delete;
-  ~kept_console_mode() { restore(); }
+  KeptConsoleMode() = default;
+  KeptConsoleMode(const KeptConsoleMode&) = delete;
+  KeptConsoleMode& operator=(const KeptConsoleMode&) = delete;
+  ~KeptConsoleMode() { restore(); }
 
   static void restore() noexcept;
 };
 
-enum class control_event {
+enum class ControlEvent {
   interrupt,  // Ctrl+C, Ctrl+Break
   close       // console closed, session ended, shutdown
 };
 
 // Handler for its lifetime: an event calls `on`, in a thread of the system, instead of ending the
 // program. Only one may exist at a time.
-class control_events {
+class ControlEvents {
  public:
-  explicit control_events(std::function<void(control_event)> on);
-  ~control_events();
-  control_events(const control_events&) = delete;
-  control_events& operator=(const control_events&) = delete;
+  explicit ControlEvents(std::function<void(ControlEvent)> on);
+  ~ControlEvents();
+  ControlEvents(const ControlEvents&) = delete;
+  ControlEvents& operator=(const ControlEvents&) = delete;
 };
 
 // Ends the program after a second Ctrl+C: STATUS_CONTROL_C_EXIT.

@@ -25,12 +25,12 @@ namespace {
 
 constexpr int escape_delay_ms = 25;
 
-struct screen_size {
+struct ScreenSize {
   int width = 80;
   int height = 24;
 };
 
-screen_size size_of_terminal(int output) {
+ScreenSize size_of_terminal(int output) {
   winsize size{};
   if (ioctl(output, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
@@ -48,71 +48,71 @@ std::string restoring_sequence() {
   return all;
 }
 
-std::optional<key> special_key(wint_t code) {
+std::optional<Key> special_key(wint_t code) {
   switch (code) {
     case KEY_UP:
-      return key::up;
+      return Key::up;
     case KEY_DOWN:
-      return key::down;
+      return Key::down;
     case KEY_LEFT:
-      return key::left;
+      return Key::left;
     case KEY_RIGHT:
-      return key::right;
+      return Key::right;
     case KEY_PPAGE:
-      return key::page_up;
+      return Key::page_up;
     case KEY_NPAGE:
-      return key::page_down;
+      return Key::page_down;
     case KEY_HOME:
-      return key::home;
+      return Key::home;
     case KEY_END:
-      return key::end;
+      return Key::end;
     case KEY_ENTER:
-      return key::enter;
+      return Key::enter;
     case KEY_BACKSPACE:
-      return key::backspace;
+      return Key::backspace;
     case KEY_F0 + 1:
-      return key::f1;
+      return Key::f1;
     case KEY_F0 + 9:
-      return key::f9;
+      return Key::f9;
     default:
       return std::nullopt;
   }
 }
 
-std::optional<key_press> plain_key(wint_t code) {
+std::optional<KeyPress> plain_key(wint_t code) {
   switch (code) {
     case '\n':
     case '\r':
-      return key_press{key::enter};
+      return KeyPress{Key::enter};
     case '\t':
-      return key_press{key::tab};
+      return KeyPress{Key::tab};
     case 27:
-      return key_press{key::escape};
+      return KeyPress{Key::escape};
     case 8:
     case 127:
-      return key_press{key::backspace};
+      return KeyPress{Key::backspace};
     case 12:
       break;
     default:
       if (code < 32) return std::nullopt;
   }
-  return key_press{key::character, static_cast<char32_t>(code)};
+  return KeyPress{Key::character, static_cast<char32_t>(code)};
 }
 
 // Silences standard error where it is a terminal: what drivers' libraries print would be in the
 // screen.
-class silence {
+class Silence {
  public:
-  silence() {
+  Silence() {
     if (isatty(STDERR_FILENO) != 1) return;
     before_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (before_ >= 0 && nowhere >= 0) to(nowhere);
     if (nowhere >= 0) close(nowhere);
   }
-  silence(const silence&) = delete;
-  silence& operator=(const silence&) = delete;
-  ~silence() {
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+  ~Silence() {
     if (before_ < 0) return;
     to(before_);
     close(before_);
@@ -126,44 +126,44 @@ class silence {
   int before_ = -1;
 };
 
-struct screen_end {
+struct ScreenEnd {
   void operator()(SCREEN* of) const {
     curs_set(1);
     endwin();
     delscreen(of);
   }
 };
-using screen_handle = std::unique_ptr<SCREEN, screen_end>;
+using ScreenHandle = std::unique_ptr<SCREEN, ScreenEnd>;
 
-class curses_terminal : public terminal {
+class CursesTerminal : public Terminal {
  public:
-  curses_terminal(int output, screen_handle screen, bool has_colour);
+  CursesTerminal(int output, ScreenHandle screen, bool has_colour);
 
   int width() const override { return COLS; }
   int height() const override { return LINES; }
-  void show(const frame& what) override;
+  void show(const Frame& what) override;
   void redraw() override;
-  events wait() override;
+  Events wait() override;
   void wake() override { restoring_.wake(); }
 
  private:
   void make_colours(bool has_colour);
-  void put(int x, int y, const cell& what);
-  void read_signals(events& to);
-  void read_keys(events& to);
+  void put(int x, int y, const Cell& what);
+  void read_signals(Events& to);
+  void read_keys(Events& to);
   void suspend();
   void take_size();
 
   int output_;
-  silence silence_;
-  restoring restoring_;
-  screen_handle screen_;  // ends first
+  Silence silence_;
+  Restoring restoring_;
+  ScreenHandle screen_;  // ends first
   std::array<attr_t, ink_count> attributes_{};
   std::array<short, ink_count> pairs_{};
-  std::optional<frame> shown_;
+  std::optional<Frame> shown_;
 };
 
-curses_terminal::curses_terminal(int output, screen_handle screen, bool has_colour)
+CursesTerminal::CursesTerminal(int output, ScreenHandle screen, bool has_colour)
     : output_(output), restoring_(restoring_sequence()), screen_(std::move(screen)) {
   cbreak();
   noecho();
@@ -178,11 +178,11 @@ curses_terminal::curses_terminal(int output, screen_handle screen, bool has_colo
   take_size();
 }
 
-void curses_terminal::make_colours(bool has_colour) {
+void CursesTerminal::make_colours(bool has_colour) {
   const bool is_coloured = has_colour && has_colors() && start_color() == OK;
   if (is_coloured) use_default_colors();
   for (unsigned i = 0; i < ink_count; ++i) {
-    const auto look = look_of(static_cast<ink>(i));
+    const auto look = look_of(static_cast<Ink>(i));
     const short colour = COLORS >= 256 ? look.colour : look.basic_colour;
     if (look.is_bold) attributes_[i] |= A_BOLD;
     if (look.is_dim && (!is_coloured || colour < 0)) attributes_[i] |= A_DIM;
@@ -192,7 +192,7 @@ void curses_terminal::make_colours(bool has_colour) {
   }
 }
 
-void curses_terminal::put(int x, int y, const cell& what) {
+void CursesTerminal::put(int x, int y, const Cell& what) {
   std::array<wchar_t, 4> text{};
   for (std::size_t i = 0; i < what.text.size(); ++i) text[i] = static_cast<wchar_t>(what.text[i]);
   // A character of which the C library has another width would shift the line.
@@ -205,7 +205,7 @@ void curses_terminal::put(int x, int y, const cell& what) {
   mvadd_wch(y, x, &made);
 }
 
-void curses_terminal::show(const frame& what) {
+void CursesTerminal::show(const Frame& what) {
   const bool is_same_size =
       shown_ && shown_->width() == what.width() && shown_->height() == what.height();
   if (!is_same_size) erase();
@@ -219,17 +219,17 @@ void curses_terminal::show(const frame& what) {
   refresh();
 }
 
-void curses_terminal::redraw() {
+void CursesTerminal::redraw() {
   shown_.reset();
   clearok(stdscr, TRUE);
 }
 
-void curses_terminal::take_size() {
+void CursesTerminal::take_size() {
   const auto size = size_of_terminal(output_);
   if (size.width != COLS || size.height != LINES) resizeterm(size.height, size.width);
 }
 
-void curses_terminal::suspend() {
+void CursesTerminal::suspend() {
   endwin();
   restoring_.stop();
   reset_prog_mode();
@@ -237,7 +237,7 @@ void curses_terminal::suspend() {
   take_size();
 }
 
-void curses_terminal::read_signals(events& to) {
+void CursesTerminal::read_signals(Events& to) {
   std::array<char, 64> bytes;
   for (;;) {
     const auto got = read(restoring_.pipe_end(), bytes.data(), bytes.size());
@@ -254,7 +254,7 @@ void curses_terminal::read_signals(events& to) {
   }
 }
 
-void curses_terminal::read_keys(events& to) {
+void CursesTerminal::read_keys(Events& to) {
   for (wint_t code = 0;;) {
     const int kind = get_wch(&code);
     if (kind == ERR) return;
@@ -266,8 +266,8 @@ void curses_terminal::read_keys(events& to) {
   }
 }
 
-terminal::events curses_terminal::wait() {
-  events out;
+Terminal::Events CursesTerminal::wait() {
+  Events out;
   pollfd both[] = {{STDIN_FILENO, POLLIN, 0}, {restoring_.pipe_end(), POLLIN, 0}};
   if (poll(both, 2, -1) <= 0) return out;
   if (both[1].revents != 0) read_signals(out);
@@ -283,19 +283,19 @@ void set_character_set() {
 
 }  // namespace
 
-expected<std::unique_ptr<terminal>> open_terminal(int output, const std::string& kind,
+Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& kind,
                                                   bool has_colour) {
   if (isatty(STDIN_FILENO) != 1)
     return failed("standard input is no terminal: expected one for the keys, or --once");
   set_character_set();
   keep_terminal(output);
   // Not closed: the screen writes to it until the end.
-  screen_handle screen(newterm(kind.c_str(), fdopen(output, "w"), stdin));
+  ScreenHandle screen(newterm(kind.c_str(), fdopen(output, "w"), stdin));
   const auto refused = [&](const char* why) { return failed("TERM \"" + kind + "\": " + why); };
   if (!screen) return refused("the system does not know this terminal");
   if (capability("cup").empty()) return refused("the cursor of this terminal cannot be moved");
-  return std::unique_ptr<terminal>(
-      std::make_unique<curses_terminal>(output, std::move(screen), has_colour));
+  return std::unique_ptr<Terminal>(
+      std::make_unique<CursesTerminal>(output, std::move(screen), has_colour));
 }
 
 }  // namespace hmn::cli::top

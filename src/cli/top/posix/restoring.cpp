@@ -21,7 +21,7 @@ constexpr int fatal[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,  SIGABRT,   SIGSYS, 
 constexpr std::size_t signal_count = std::size(reported) + std::size(fatal);
 
 // What handlers need, which may not allocate.
-struct kept_state {
+struct KeptState {
   int output = STDOUT_FILENO;
   std::array<char, 512> sequence{};
   std::size_t length = 0;
@@ -29,7 +29,7 @@ struct kept_state {
   bool has_modes = false;
   std::array<struct sigaction, signal_count> before{};
 };
-kept_state kept;
+KeptState kept;
 std::atomic<int> pipe_begin{-1};
 std::atomic<bool> is_ending{false};
 
@@ -82,7 +82,7 @@ void keep_terminal(int output) {
   kept.has_modes = tcgetattr(STDIN_FILENO, &kept.modes) == 0;
 }
 
-restoring::restoring(const std::string& sequence) {
+Restoring::Restoring(const std::string& sequence) {
   kept.length = std::min(sequence.size(), kept.sequence.size());
   std::memcpy(kept.sequence.data(), sequence.data(), kept.length);
   pipe_begin = pipe_.write_end();
@@ -95,17 +95,17 @@ restoring::restoring(const std::string& sequence) {
   }
 }
 
-restoring::~restoring() {
+Restoring::~Restoring() {
   for (std::size_t i = 0; i < signal_count; ++i) sigaction(signal_at(i), &kept.before[i], nullptr);
   pipe_begin = -1;
 }
 
-void restoring::wake() const {
+void Restoring::wake() const {
   const char byte = 0;
   [[maybe_unused]] const auto written = write(pipe_.write_end(), &byte, 1);
 }
 
-void restoring::stop() const {
+void Restoring::stop() const {
   std::signal(SIGTSTP, SIG_DFL);
   raise(SIGTSTP);
   set_handler(SIGTSTP, report, nullptr);

@@ -8,13 +8,13 @@ namespace hmn::cli::top {
 
 // Signal handlers for their lifetime: those that end the program restore the terminal first, the
 // others are bytes in a pipe. Only one may exist at a time.
-class restoring {
+class Restoring {
  public:
   // `sequence` is what the terminal is sent to be as before; its modes are those at this call.
-  explicit restoring(const std::string& sequence);
-  restoring(const restoring&) = delete;
-  restoring& operator=(const restoring&) = delete;
-  ~restoring();
+  explicit Restoring(const std::string& sequence);
+  Restoring(const Restoring&) = delete;
+  Restoring& operator=(const Restoring&) = delete;
+  ~Restoring();
 
   // Returns the end of the pipe to read from: a byte for each signal, 0 for wake().
   int pipe_end() const { return pipe_.read_end(); }
@@ -23,7 +23,7 @@ class restoring {
   void stop() const;
 
  private:
-  signal_pipe pipe_;
+  SignalPipe pipe_;
 };
 
 // Keeps the terminal's descriptor, and its modes before anything changes them.

@@ -17,18 +17,18 @@ namespace {
 constexpr const char* own_name = "hmn_os_test.exe";
 constexpr std::uint32_t absent_pid = 0xFFFFFFF0;
 
-usage described(std::uint32_t pid) {
-  os::process_table table;
-  usage row;
+Usage described(std::uint32_t pid) {
+  os::ProcessTable table;
+  Usage row;
   row.pid = pid;
   os::describe(table, row);
   return row;
 }
 
 // A program that no user may open, as those that Windows protects. It waits for its input to end.
-class closed_program {
+class ClosedProgram {
  public:
-  closed_program() {
+  ClosedProgram() {
     ACL nothing{};
     SECURITY_DESCRIPTOR guard{};
     REQUIRE(InitializeAcl(&nothing, sizeof nothing, ACL_REVISION));
@@ -48,9 +48,9 @@ class closed_program {
                            &started_));
     CloseHandle(input);
   }
-  closed_program(const closed_program&) = delete;
-  closed_program& operator=(const closed_program&) = delete;
-  ~closed_program() {
+  ClosedProgram(const ClosedProgram&) = delete;
+  ClosedProgram& operator=(const ClosedProgram&) = delete;
+  ~ClosedProgram() {
     TerminateProcess(started_.hProcess, 0);
     CloseHandle(started_.hThread);
     CloseHandle(started_.hProcess);
@@ -76,8 +76,8 @@ TEST_CASE("describe: the last part of an image's path") {
 }
 
 TEST_CASE("describe: this process by name, start and resident set") {
-  const usage row = described(GetCurrentProcessId());
-  CHECK(row.name_state == name_state::resolved);
+  const Usage row = described(GetCurrentProcessId());
+  CHECK(row.name_state == NameState::resolved);
   CHECK(row.name == own_name);
   CHECK(row.host_resident.value_or(0) > 0);
   REQUIRE(row.start_unix_ns);
@@ -88,10 +88,10 @@ TEST_CASE("describe: this process by name, start and resident set") {
 }
 
 TEST_CASE("describe: what a source already knew stays") {
-  os::process_table table;
-  usage row;
+  os::ProcessTable table;
+  Usage row;
   row.pid = GetCurrentProcessId();
-  row.name_state = name_state::resolved;
+  row.name_state = NameState::resolved;
   row.name = "given";
   row.host_resident = 7;
   os::describe(table, row);
@@ -101,52 +101,52 @@ TEST_CASE("describe: what a source already knew stays") {
 }
 
 TEST_CASE("describe: process 4 is the kernel, one that is gone has exited") {
-  const usage kernel = described(4);
-  CHECK(kernel.name_state == name_state::kernel);
+  const Usage kernel = described(4);
+  CHECK(kernel.name_state == NameState::kernel);
   CHECK(kernel.name.empty());
-  const usage gone = described(absent_pid);
-  CHECK(gone.name_state == name_state::exited);
+  const Usage gone = described(absent_pid);
+  CHECK(gone.name_state == NameState::exited);
   CHECK(gone.name.empty());
   CHECK_FALSE(gone.start_unix_ns);
   CHECK_FALSE(gone.host_resident);
 }
 
 TEST_CASE("describe: one that may not be opened has the name of the system's list, and no more") {
-  const closed_program other;
-  const auto opened = os::opened_process::open(other.pid());
+  const ClosedProgram other;
+  const auto opened = os::OpenedProcess::open(other.pid());
   REQUIRE_FALSE(opened);
-  CHECK(opened.why().code == status::permission);
-  const usage row = described(other.pid());
-  CHECK(row.name_state == name_state::resolved);
+  CHECK(opened.why().code == Status::permission);
+  const Usage row = described(other.pid());
+  CHECK(row.name_state == NameState::resolved);
   CHECK(row.name == "cmd.exe");
   CHECK_FALSE(row.start_unix_ns);
   CHECK_FALSE(row.host_resident);
 }
 
 TEST_CASE("describe: the command line, as it was given") {
-  usage row;
+  Usage row;
   row.pid = GetCurrentProcessId();
   os::describe_texts(row);
   // Not reported by Wine 8.
   if (!row.command.empty()) CHECK(row.command.find("hmn_os_test") != std::string::npos);
-  usage gone;
+  Usage gone;
   gone.pid = absent_pid;
   os::describe_texts(gone);
   CHECK(gone.command.empty());
 }
 
 TEST_CASE("process_table: names in one picture, taken anew for one that is not in it") {
-  os::process_table table;
+  os::ProcessTable table;
   std::string name;
-  CHECK(table.name_of(GetCurrentProcessId(), name) == os::process_table::found::here);
+  CHECK(table.name_of(GetCurrentProcessId(), name) == os::ProcessTable::Found::here);
   CHECK(name == own_name);
   name.clear();
-  CHECK(table.name_of(absent_pid, name) == os::process_table::found::not_here);
+  CHECK(table.name_of(absent_pid, name) == os::ProcessTable::Found::not_here);
   CHECK(name.empty());
 }
 
 TEST_CASE("job_limit: a job without a limit gives none") {
-  const os::job_limit before = os::read_job_limit();
+  const os::JobLimit before = os::read_job_limit();
   if (before.bytes) return;  // this machine runs its tests in a limited job
   CHECK_FALSE(before.used);
   CHECK_FALSE(before.is_partial);

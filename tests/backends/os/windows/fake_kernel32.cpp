@@ -21,7 +21,7 @@ BOOL WINAPI is_in_job(HANDLE, HANDLE, BOOL* out) {
 }
 
 BOOL WINAPI query_job(HANDLE job, JOBOBJECTINFOCLASS what, void* out, DWORD size, DWORD*) {
-  const fake::kernel32& s = fake::system();
+  const fake::Kernel32& s = fake::system();
   constexpr int memory_usage = 28;  // JobObjectMemoryUsageInformation
   if (job != nullptr) return refuse(ERROR_INVALID_HANDLE);
   if (what == JobObjectExtendedLimitInformation && s.limits) return give(*s.limits, out, size);
@@ -34,8 +34,8 @@ BOOL WINAPI query_job(HANDLE job, JOBOBJECTINFOCLASS what, void* out, DWORD size
 
 }  // namespace
 
-fake::kernel32& fake::system() {
-  static kernel32 one;
+fake::Kernel32& fake::system() {
+  static Kernel32 one;
   return one;
 }
 
@@ -43,7 +43,7 @@ extern "C" {
 
 // Declared by the toolchain without an import of its own.
 BOOL WINAPI K32GetProcessMemoryInfo(HANDLE, PROCESS_MEMORY_COUNTERS* out, DWORD size) {
-  const fake::kernel32& s = fake::system();
+  const fake::Kernel32& s = fake::system();
   if (s.refuses_process != 0) return refuse(s.refuses_process);
   if (size == sizeof s.process && s.has_ex2) return give(s.process, out, size);
   return give(s.process.ex, out, size);

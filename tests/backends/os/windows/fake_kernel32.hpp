@@ -13,14 +13,14 @@
 namespace fake {
 
 // PROCESS_MEMORY_COUNTERS_EX2, after the documentation.
-struct counters {
+struct Counters {
   PROCESS_MEMORY_COUNTERS_EX ex{};
   SIZE_T private_working_set = 0;
   ULONG64 shared_commit = 0;
 };
 
-struct kernel32 {
-  counters process;
+struct Kernel32 {
+  Counters process;
   bool has_ex2 = true;  // Windows 10 22H2
   DWORD refuses_process = 0;
   bool is_in_job = true;
@@ -29,6 +29,6 @@ struct kernel32 {
 };
 
 // What the calls answer from; reset for each test case.
-kernel32& system();
+Kernel32& system();
 
 }  // namespace fake

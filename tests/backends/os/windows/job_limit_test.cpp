@@ -13,7 +13,7 @@ constexpr std::uint64_t gib = 1 << 30;
 constexpr DWORD of_job = JOB_OBJECT_LIMIT_JOB_MEMORY;
 constexpr DWORD of_process = JOB_OBJECT_LIMIT_PROCESS_MEMORY;
 
-os::job_limit limit(DWORD set, std::uint64_t job, std::uint64_t process) {
+os::JobLimit limit(DWORD set, std::uint64_t job, std::uint64_t process) {
   fake::system() = {};
   fake::system().limits.emplace();
   fake::system().limits->BasicLimitInformation.LimitFlags = set;
@@ -27,14 +27,14 @@ os::job_limit limit(DWORD set, std::uint64_t job, std::uint64_t process) {
 }  // namespace
 
 TEST_CASE("job_limit: the whole job's, with what the job uses") {
-  const os::job_limit l = limit(of_job, 2 * gib, gib);
+  const os::JobLimit l = limit(of_job, 2 * gib, gib);
   CHECK(l.bytes == 2 * gib);
   CHECK(l.used == gib);
   CHECK_FALSE(l.is_partial);
 }
 
 TEST_CASE("job_limit: that of each process, with what this one uses") {
-  const os::job_limit l = limit(of_process, gib, 2 * gib);
+  const os::JobLimit l = limit(of_process, gib, 2 * gib);
   CHECK(l.bytes == 2 * gib);
   CHECK(l.used == gib / 4);
 }
@@ -46,7 +46,7 @@ TEST_CASE("job_limit: the tighter of both, of equal ones the job's") {
 }
 
 TEST_CASE("job_limit: a figure without its flag is no limit") {
-  const os::job_limit l = limit(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, gib, gib);
+  const os::JobLimit l = limit(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, gib, gib);
   CHECK_FALSE(l.bytes);
   CHECK_FALSE(l.used);
   CHECK_FALSE(l.is_partial);

@@ -14,7 +14,7 @@ constexpr std::uint64_t mib = 1 << 20;
 
 void set_counters() {
   fake::system() = {};
-  fake::counters& p = fake::system().process;
+  fake::Counters& p = fake::system().process;
   p.ex.WorkingSetSize = 40 * mib;
   p.ex.PeakWorkingSetSize = 50 * mib;
   p.ex.PagefileUsage = 70 * mib;
@@ -23,8 +23,8 @@ void set_counters() {
   p.private_working_set = 30 * mib;
 }
 
-process_memory read(std::uint64_t fields) {
-  process_memory out;
+ProcessMemory read(std::uint64_t fields) {
+  ProcessMemory out;
   REQUIRE(os::read_process_memory(GetCurrentProcess(), fields, out));
   return out;
 }
@@ -33,8 +33,8 @@ process_memory read(std::uint64_t fields) {
 
 TEST_CASE("process_memory: each figure in its field") {
   set_counters();
-  const process_memory m = read(field::resident | field::peak_resident | field::committed |
-                                field::peak_committed | field::private_set);
+  const ProcessMemory m = read(field::resident | field::peak_resident | field::committed |
+                               field::peak_committed | field::private_set);
   CHECK(m.resident == 40 * mib);
   CHECK(m.peak_resident == 50 * mib);
   CHECK(m.committed == 70 * mib);
@@ -45,9 +45,9 @@ TEST_CASE("process_memory: each figure in its field") {
 
 TEST_CASE("process_memory: what is committed and not touched raises that alone") {
   set_counters();
-  const process_memory before = read(field::resident | field::committed);
+  const ProcessMemory before = read(field::resident | field::committed);
   fake::system().process.ex.PrivateUsage += 64 * mib;
-  const process_memory after = read(field::resident | field::committed);
+  const ProcessMemory after = read(field::resident | field::committed);
   CHECK(*after.committed - *before.committed == 64 * mib);
   CHECK(after.resident == before.resident);
 }
@@ -55,7 +55,7 @@ TEST_CASE("process_memory: what is committed and not touched raises that alone")
 TEST_CASE("process_memory: a Windows before 10 22H2 has no private working set") {
   set_counters();
   fake::system().has_ex2 = false;
-  const process_memory m = read(field::committed | field::private_set);
+  const ProcessMemory m = read(field::committed | field::private_set);
   CHECK(m.committed == 70 * mib);
   CHECK_FALSE(m.private_set);
   CHECK(m.notes == note::partial);
@@ -64,10 +64,10 @@ TEST_CASE("process_memory: a Windows before 10 22H2 has no private working set")
 TEST_CASE("process_memory: a figure that the system leaves at 0 is absent, with a reason") {
   set_counters();
   fake::system().process.ex.PrivateUsage = 0;
-  process_memory m;
+  ProcessMemory m;
   const auto said = os::read_process_memory(GetCurrentProcess(), field::committed, m);
   REQUIRE_FALSE(said);
-  CHECK(said.why().code == status::unsupported);
+  CHECK(said.why().code == Status::unsupported);
   CHECK(said.why().message.view().find("private bytes") != std::string_view::npos);
   CHECK_FALSE(m.committed);
 }
@@ -75,7 +75,7 @@ TEST_CASE("process_memory: a figure that the system leaves at 0 is absent, with 
 TEST_CASE("process_memory: a refusal has the system's error") {
   set_counters();
   fake::system().refuses_process = ERROR_ACCESS_DENIED;
-  process_memory m;
+  ProcessMemory m;
   const auto said = os::read_process_memory(GetCurrentProcess(), field::resident, m);
   REQUIRE_FALSE(said);
   CHECK(said.why().native.code == ERROR_ACCESS_DENIED);

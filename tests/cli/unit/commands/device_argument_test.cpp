@@ -10,8 +10,8 @@ namespace {
 std::string key_of(std::string_view text) {
   const auto parsed = parse_device_argument(text);
   REQUIRE(parsed);
-  REQUIRE(std::holds_alternative<device_key>(*parsed));
-  return std::get<device_key>(*parsed);
+  REQUIRE(std::holds_alternative<DeviceKey>(*parsed));
+  return std::get<DeviceKey>(*parsed);
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ std::string key_of(std::string_view text) {
 TEST_CASE("a number is an index") {
   const auto parsed = parse_device_argument("12");
   REQUIRE(parsed);
-  CHECK(std::get<device_index>(*parsed) == 12);
+  CHECK(std::get<DeviceIndex>(*parsed) == 12);
 }
 
 TEST_CASE("UUIDs and PCI addresses become keys") {
@@ -40,7 +40,7 @@ TEST_CASE("what can be none of them is refused with what can") {
   for (const std::string_view text : {"", "abc", "-1", "0x1", "1.5", "zz:00.0", "99999999999"}) {
     const auto parsed = parse_device_argument(text);
     REQUIRE_FALSE(parsed);
-    CHECK(parsed.why().code == exit_code::usage);
+    CHECK(parsed.why().code == ExitCode::usage);
     CHECK(parsed.why().message.find(text) != std::string::npos);
   }
 }
@@ -61,7 +61,7 @@ hypomnesis::device device(std::uint32_t index, vendor_id vendor, const char* uui
   return out;
 }
 
-std::string text(const expected<visibility>& of) {
+std::string text(const Expected<Visibility>& of) {
   REQUIRE(of);
   std::string out;
   for (const auto& each : of->set) out += std::string(each.name) + "=" + each.value + " ";

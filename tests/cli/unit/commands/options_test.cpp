@@ -20,25 +20,25 @@ auto parse(std::vector<const char*> arguments) {
   return parse_options(static_cast<int>(arguments.size()), arguments.data());
 }
 
-options parsed(std::vector<const char*> arguments) {
+Options parsed(std::vector<const char*> arguments) {
   const auto answer = parse(std::move(arguments));
   REQUIRE(answer);
-  REQUIRE(std::holds_alternative<options>(*answer));
-  return std::get<options>(*answer);
+  REQUIRE(std::holds_alternative<Options>(*answer));
+  return std::get<Options>(*answer);
 }
 
 std::string refused_options(std::vector<const char*> arguments) {
   const auto answer = parse(std::move(arguments));
   REQUIRE_FALSE(answer);
-  CHECK(answer.why().code == exit_code::usage);
+  CHECK(answer.why().code == ExitCode::usage);
   return answer.why().message;
 }
 
 std::string reported(std::vector<const char*> arguments) {
   const auto answer = parse(std::move(arguments));
   REQUIRE(answer);
-  REQUIRE(std::holds_alternative<information>(*answer));
-  return std::get<information>(*answer).text;
+  REQUIRE(std::holds_alternative<Information>(*answer));
+  return std::get<Information>(*answer).text;
 }
 
 bool contains(const std::string& text, std::string_view part) {
@@ -49,20 +49,20 @@ bool contains(const std::string& text, std::string_view part) {
 
 TEST_CASE("no argument is the summary with its defaults") {
   const auto plain = parsed({});
-  CHECK(plain.run == command::summary);
+  CHECK(plain.run == Command::summary);
   CHECK_FALSE(plain.json);
   CHECK(plain.timeout_ms == 60'000);
   CHECK_FALSE(plain.trace);
   CHECK(plain.machine.empty());
-  CHECK(plain.colour == colour_choice::automatic);
+  CHECK(plain.colour == ColourChoice::automatic);
   CHECK(parsed({"--json"}).json);
   CHECK(parsed({"--json", "--trace"}).json);
 }
 
 TEST_CASE("each word is its command") {
-  CHECK(parsed({"ps"}).run == command::ps);
-  CHECK(parsed({"snapshot"}).run == command::snapshot);
-  CHECK(parsed({"doctor"}).run == command::doctor);
+  CHECK(parsed({"ps"}).run == Command::ps);
+  CHECK(parsed({"snapshot"}).run == Command::snapshot);
+  CHECK(parsed({"doctor"}).run == Command::doctor);
 }
 
 TEST_CASE("common options stand before or after the command, the later one wins") {
@@ -75,8 +75,8 @@ TEST_CASE("common options stand before or after the command, the later one wins"
   CHECK(parsed({"snapshot", "--machine", "b.json"}).machine == "b.json");
   CHECK(parsed({"--trace", "ps"}).trace);
   CHECK(parsed({"ps", "--trace"}).trace);
-  CHECK(parsed({"--color", "never"}).colour == colour_choice::never);
-  CHECK(parsed({"--color=always", "ps"}).colour == colour_choice::always);
+  CHECK(parsed({"--color", "never"}).colour == ColourChoice::never);
+  CHECK(parsed({"--color=always", "ps"}).colour == ColourChoice::always);
 }
 
 TEST_CASE("options of ps") {
@@ -84,21 +84,21 @@ TEST_CASE("options of ps") {
       {"ps", "--pid", "42", "--device", "GPU-1", "--sort", "ram", "--match", "py*", "--json"});
   CHECK(all.pid == 42u);
   CHECK(all.devices == std::vector<std::string>{"GPU-1"});
-  CHECK(all.sort == sort_key::ram);
+  CHECK(all.sort == SortKey::ram);
   CHECK(all.match == "py*");
   CHECK(all.json);
   CHECK(contains(refused_options({"ps", "--match", ""}), "--match \"\": expected"));
 }
 
 TEST_CASE("keys of --sort, and two that are kept for old scripts") {
-  CHECK(parsed({"ps"}).sort == sort_key::vram);
-  CHECK(parsed({"ps", "--sort", "vram"}).sort == sort_key::vram);
-  CHECK(parsed({"ps", "--sort", "dedicated"}).sort == sort_key::vram);
-  CHECK(parsed({"ps", "--sort", "committed"}).sort == sort_key::vram);
-  CHECK(parsed({"ps", "--sort", "shared"}).sort == sort_key::shared);
-  CHECK(parsed({"ps", "--sort", "total"}).sort == sort_key::total);
-  CHECK(parsed({"ps", "--sort", "pid"}).sort == sort_key::pid);
-  CHECK(parsed({"ps", "--sort", "name"}).sort == sort_key::name);
+  CHECK(parsed({"ps"}).sort == SortKey::vram);
+  CHECK(parsed({"ps", "--sort", "vram"}).sort == SortKey::vram);
+  CHECK(parsed({"ps", "--sort", "dedicated"}).sort == SortKey::vram);
+  CHECK(parsed({"ps", "--sort", "committed"}).sort == SortKey::vram);
+  CHECK(parsed({"ps", "--sort", "shared"}).sort == SortKey::shared);
+  CHECK(parsed({"ps", "--sort", "total"}).sort == SortKey::total);
+  CHECK(parsed({"ps", "--sort", "pid"}).sort == SortKey::pid);
+  CHECK(parsed({"ps", "--sort", "name"}).sort == SortKey::name);
   CHECK(contains(refused_options({"ps", "--sort", "VRAM"}), "\"VRAM\""));
   const auto message = refused_options({"ps", "--sort", "bogus"});
   CHECK(contains(message, "\"bogus\""));
@@ -161,7 +161,7 @@ TEST_CASE("what was probably meant is named, whatever its case") {
 TEST_CASE("a letter is of one option, and an option has one letter") {
   std::map<char, std::string_view> names;
   std::map<std::string_view, char> letters;
-  std::vector<const command_entry*> all(all_commands().begin(), all_commands().end());
+  std::vector<const CommandEntry*> all(all_commands().begin(), all_commands().end());
   all.push_back(&summary_command);
   for (const auto* command : all)
     for (const auto& each : options_of(*command)) {
@@ -173,7 +173,7 @@ TEST_CASE("a letter is of one option, and an option has one letter") {
 TEST_CASE("a word that is completed is accepted") {
   for (const auto* command : all_commands())
     for (const auto& each : options_of(*command)) {
-      if (each.completes != completion::words && each.completes != completion::list) continue;
+      if (each.completes != Completion::words && each.completes != Completion::list) continue;
       std::istringstream words{std::string(each.words)};
       for (std::string word; words >> word;) {
         const std::string name(command->name);
@@ -207,7 +207,7 @@ TEST_CASE("an option in front of a command is the command's") {
   CHECK(parsed({"--json", "run", "make", "--json"}).words.size() == 2);
   CHECK(parsed({"--json", "run", "make"}).measured.reports.size() == 1);
   CHECK(parsed({"--device", "0", "ps"}).devices.front() == "0");
-  CHECK(parsed({"--sort=ram", "ps", "--match", "x"}).sort == sort_key::ram);
+  CHECK(parsed({"--sort=ram", "ps", "--match", "x"}).sort == SortKey::ram);
   CHECK(parsed({"--machine", "x", "ps"}).machine == "x");
   CHECK(parsed({"--timeout", "3s", "wait", "--free", "1GiB"}).wait.timeout_ms == 3000u);
   CHECK(parsed({"--timeout", "3s", "exporter"}).exporter.timeout_ms == 3000u);
@@ -216,16 +216,16 @@ TEST_CASE("an option in front of a command is the command's") {
 }
 
 TEST_CASE("a command begins at the first word that is no option, or after --") {
-  using words = std::vector<std::string>;
-  CHECK(parsed({"run", "make", "-j8"}).words == words{"make", "-j8"});
-  CHECK(parsed({"run", "--interval", "1s", "make", "--json"}).words == words{"make", "--json"});
+  using Words = std::vector<std::string>;
+  CHECK(parsed({"run", "make", "-j8"}).words == Words{"make", "-j8"});
+  CHECK(parsed({"run", "--interval", "1s", "make", "--json"}).words == Words{"make", "--json"});
   CHECK(parsed({"run", "make", "--json", "x"}).measured.reports.empty());
-  CHECK(parsed({"run", "--json", "make", "x"}).words == words{"make", "x"});
-  CHECK(parsed({"run", "sh", "--", "x", "--"}).words == words{"sh", "--", "x", "--"});
-  CHECK(parsed({"run", "--", "--odd", "--"}).words == words{"--odd", "--"});
-  CHECK(parsed({"run", "ps", "-h"}).words == words{"ps", "-h"});
-  CHECK(parsed({"spill", "hmn", "run", ""}).words == words{"hmn", "run", ""});
-  CHECK(parsed({"wait", "--free", "1GiB", "env", "-i"}).words == words{"env", "-i"});
+  CHECK(parsed({"run", "--json", "make", "x"}).words == Words{"make", "x"});
+  CHECK(parsed({"run", "sh", "--", "x", "--"}).words == Words{"sh", "--", "x", "--"});
+  CHECK(parsed({"run", "--", "--odd", "--"}).words == Words{"--odd", "--"});
+  CHECK(parsed({"run", "ps", "-h"}).words == Words{"ps", "-h"});
+  CHECK(parsed({"spill", "hmn", "run", ""}).words == Words{"hmn", "run", ""});
+  CHECK(parsed({"wait", "--free", "1GiB", "env", "-i"}).words == Words{"env", "-i"});
   CHECK(contains(refused_options({"run", "--odd", "make"}), "\"--odd\": no such option"));
   CHECK(contains(refused_options({"run", "--record", "--", "make"}), "--record"));
 }

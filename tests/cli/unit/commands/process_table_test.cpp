@@ -9,14 +9,14 @@ namespace {
 
 using hypomnesis::usage_kind;
 
-process_row sample_row() {
-  process_row row;
-  row.on = std::make_shared<const gpu>();
+ProcessRow sample_row() {
+  ProcessRow row;
+  row.on = std::make_shared<const Gpu>();
   row.usage.pid = 7;
   return row;
 }
 
-std::string line_of(const process_row& row, const char* columns) {
+std::string line_of(const ProcessRow& row, const char* columns) {
   const auto text = process_table({row}, *parse_columns(columns), {});
   const auto start = text.find('\n') + 1;
   return text.substr(start, text.size() - start - 1);
@@ -29,7 +29,7 @@ TEST_CASE("columns are known by name and alias, and not twice") {
   CHECK(has_column(*parse_columns("used"), "vram"));
   CHECK_FALSE(has_column(*parse_columns("pid"), "device"));
   CHECK_FALSE(parse_columns("pid,pid"));
-  CHECK(parse_columns("pids").why().code == exit_code::usage);
+  CHECK(parse_columns("pids").why().code == ExitCode::usage);
 }
 
 TEST_CASE("types are joined; one that has run nothing has none") {

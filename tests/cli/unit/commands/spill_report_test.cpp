@@ -47,7 +47,7 @@ TEST_CASE("no spill in what is visible is not said of the whole") {
         "hmn spill: peak dedicated >=16.0 GiB\n"
         "           peak shared    >=4.2 GiB (baseline 300 MiB)\n"
         "           episodes       0 - no spill observed in the part that is visible\n");
-  hmn::cli::json_object out;
+  hmn::cli::JsonObject out;
   hmn::cli::add_spill_json(info, {}, out);
   CHECK(out.text().find(R"("notes":["lower_bound"])") != std::string::npos);
 }
@@ -71,7 +71,7 @@ TEST_CASE("the report as JSON, old keys first") {
   second.peak_shared_bytes = 4 * spilled_gib;
   second.observation_count = 67;
   second.duration_ns = 6'700'000'000;
-  hmn::cli::json_object out;
+  hmn::cli::JsonObject out;
   hmn::cli::add_spill_json(info, {first, second}, out);
   CHECK(out.text() ==
         R"({"measurable":true,"spilled":true,"observations":200,)"
@@ -98,7 +98,7 @@ TEST_CASE("what was not measured is said, and is no zero") {
   info.message = "the reason";
   CHECK(hmn::cli::spill_text("hmn watch", info, false) ==
         "hmn watch: spill not measurable: the reason\n");
-  hmn::cli::json_object out;
+  hmn::cli::JsonObject out;
   hmn::cli::add_spill_json(info, {}, out);
   CHECK(
       out.text().starts_with("{\"measurable\":false,\"spilled\":null,\"observations\":0,"

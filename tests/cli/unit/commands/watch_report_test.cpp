@@ -20,8 +20,8 @@ hypomnesis::spill_info spill(spill_state state) {
   return info;
 }
 
-watched_row sampled() {
-  watched_row row;
+WatchedRow sampled() {
+  WatchedRow row;
   row.pid = 7;
   row.name = "py.exe";
   row.used = row.used_delta = report_mib;
@@ -30,9 +30,9 @@ watched_row sampled() {
   return row;
 }
 
-process_values values(std::uint32_t pid, const char* name, std::uint64_t used,
-                      std::optional<std::uint64_t> shared) {
-  process_values out;
+ProcessValues values(std::uint32_t pid, const char* name, std::uint64_t used,
+                     std::optional<std::uint64_t> shared) {
+  ProcessValues out;
   out.pid = pid;
   out.name = name;
   out.used = used;
@@ -54,16 +54,15 @@ TEST_CASE("a change has its sign and is never less than it is") {
 }
 
 TEST_CASE("a sample as JSON") {
-  const watch_moment at{3500,
-                        spill(spill_state::measurable | spill_state::now | spill_state::ever)};
+  const WatchMoment at{3500, spill(spill_state::measurable | spill_state::now | spill_state::ever)};
   CHECK(watch_json(at, sampled()) ==
         R"({"kind":"sample","t_ms":3500,"pid":7,"name":"py.exe","state":"uses",)"
         R"("used_bytes":1048576,"used_delta_bytes":1048576,"shared_used_bytes":424242,)"
         R"("shared_delta_bytes":-1000,"spilling":true,"device_index":0,"lower_bound":false})"
         "\n");
-  watched_row silent;
+  WatchedRow silent;
   silent.pid = 8;
-  silent.life = process_life::unknown;
+  silent.life = ProcessLife::unknown;
   CHECK(watch_json({0, spill({}), "", 3}, silent) ==
         R"({"kind":"sample","t_ms":0,"pid":8,"name":null,"state":null,"used_bytes":null,)"
         R"("used_delta_bytes":null,"shared_used_bytes":null,"shared_delta_bytes":null,)"
@@ -72,7 +71,7 @@ TEST_CASE("a sample as JSON") {
 }
 
 TEST_CASE("the summary as JSON says what was not measured") {
-  watched all;
+  Watched all;
   all.add(values(1, "a.exe", 10, std::nullopt));
   all.add(values(1, "a.exe", 20, std::nullopt));
   auto info = spill({});
@@ -89,7 +88,7 @@ TEST_CASE("the summary as JSON says what was not measured") {
 }
 
 TEST_CASE("the summary of each process") {
-  watched all;
+  Watched all;
   all.add(values(12345, "python.exe", 8 * report_gib, 100 * report_mib));
   all.add(values(12345, "python.exe", 9 * report_gib, 700 * report_mib));
   auto info = spill({});
@@ -98,15 +97,15 @@ TEST_CASE("the summary of each process") {
       "hmn watch: first values and peaks\n"
       "GPU    PID  NAME           VRAM     PEAK   SHARED     PEAK\n"
       "  0  12345  python.exe  8.0 GiB  9.0 GiB  100 MiB  700 MiB\n";
-  CHECK(watch_summary({{0, info, &all}}, style{}) ==
+  CHECK(watch_summary({{0, info, &all}}, Style{}) ==
         "hmn watch: spill not measurable: the reason\n" + table);
-  const watched none;
-  CHECK(watch_summary({{0, info, &all}, {1, info, &none}, {3, info, &none}}, style{}) ==
+  const Watched none;
+  CHECK(watch_summary({{0, info, &all}, {1, info, &none}, {3, info, &none}}, Style{}) ==
         "hmn watch: GPU 0, 1, 3: spill not measurable: the reason\n" + table);
 }
 
 TEST_CASE("a value of which a part is not visible is a lower bound") {
-  watched all;
+  Watched all;
   auto now = values(7, "py.exe", 2 * report_gib, 0);
   now.is_lower_bound = true;
   const auto row = all.add(now);
@@ -128,9 +127,9 @@ TEST_CASE("lines stand below their header, whatever they hold") {
   CHECK(watch_line({0, spill(spill_state::measurable | spill_state::now)}, sampled())
             .ends_with(" SPILL\n"));
   CHECK(watch_line({0, spill({})}, sampled()).ends_with(" ?\n"));
-  watched_row gone;
+  WatchedRow gone;
   gone.pid = 99;
-  gone.life = process_life::exited;
+  gone.life = ProcessLife::exited;
   CHECK(watch_line({60'000, spill({}), "+60.0s"}, gone) ==
         "  +60.0s   0      99 ?                  exited         -         -         - ?\n");
 }
@@ -139,8 +138,8 @@ namespace {
 
 constexpr std::uint64_t watched_mib = std::uint64_t{1} << 20U;
 
-process_values row_of_pid(std::uint32_t pid, std::uint64_t used, const char* name = "a") {
-  process_values out;
+ProcessValues row_of_pid(std::uint32_t pid, std::uint64_t used, const char* name = "a") {
+  ProcessValues out;
   out.pid = pid;
   out.used = used;
   if (name != nullptr) out.name = name;
@@ -159,7 +158,7 @@ TEST_CASE("the first candidates are chosen, each once") {
 }
 
 TEST_CASE("changes are against the sample before, peak and baseline of all") {
-  watched all;
+  Watched all;
   CHECK(all.add(row_of_pid(1, 10 * watched_mib)).used_delta == 0);
   CHECK(all.add(row_of_pid(1, 30 * watched_mib)).used_delta == 20 * watched_mib);
   CHECK(all.add(row_of_pid(1, 5 * watched_mib)).used_delta == -25 * std::int64_t{watched_mib});
@@ -171,7 +170,7 @@ TEST_CASE("changes are against the sample before, peak and baseline of all") {
 }
 
 TEST_CASE("the change is that to the sample before") {
-  watched all;
+  Watched all;
   auto now = row_of_pid(42, 8000);
   now.shared = 100;
   all.add(now);
@@ -183,15 +182,15 @@ TEST_CASE("the change is that to the sample before") {
 }
 
 TEST_CASE("one that is not in the list has no values") {
-  watched all;
+  Watched all;
   const auto absent = all.add_absent(42, true, std::nullopt);
-  CHECK(absent.life == process_life::exited);
+  CHECK(absent.life == ProcessLife::exited);
   CHECK_FALSE(absent.used);
   CHECK_FALSE(absent.name);
 }
 
 TEST_CASE("the peak is that of all samples") {
-  watched all;
+  Watched all;
   all.add(row_of_pid(1, 8000));
   all.add(row_of_pid(1, 5000));
   CHECK(all.all()[0].used.peak == 8000u);
@@ -199,7 +198,7 @@ TEST_CASE("the peak is that of all samples") {
 }
 
 TEST_CASE("another name is no other process") {
-  watched all;
+  Watched all;
   all.add(row_of_pid(1, 8000, "python"));
   all.add(row_of_pid(1, 8500, nullptr));
   const auto third = all.add(row_of_pid(1, 9000, "notepad"));
@@ -210,7 +209,7 @@ TEST_CASE("another name is no other process") {
 }
 
 TEST_CASE("one that left and came back goes on, in the order first seen") {
-  watched all;
+  Watched all;
   all.add(row_of_pid(100, 1000));
   all.add(row_of_pid(200, 7));
   const auto back = all.add(row_of_pid(100, 1200));
@@ -222,33 +221,33 @@ TEST_CASE("one that left and came back goes on, in the order first seen") {
 }
 
 TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
-  watched all;
+  Watched all;
   auto now = row_of_pid(1, watched_mib);
   now.start = 77;
   all.add(now);
-  CHECK(all.add_absent(1, false, 77).life == process_life::idle);
-  CHECK(all.add_absent(1, false, 78).life == process_life::exited);
-  CHECK(all.add_absent(1, false, std::nullopt).life == process_life::exited);  // a zombie
-  CHECK(all.add_absent(1, true, std::nullopt).life == process_life::exited);
+  CHECK(all.add_absent(1, false, 77).life == ProcessLife::idle);
+  CHECK(all.add_absent(1, false, 78).life == ProcessLife::exited);
+  CHECK(all.add_absent(1, false, std::nullopt).life == ProcessLife::exited);  // a zombie
+  CHECK(all.add_absent(1, true, std::nullopt).life == ProcessLife::exited);
   now.start = 78;
   CHECK(all.add(now).message == "pid=1 is another process now (a -> a); baseline reset");
   // Without a start time.
-  CHECK(all.add_absent(2, false, std::nullopt).life == process_life::idle);
-  CHECK(all.add_absent(2, false, 5).life == process_life::idle);
-  CHECK(all.add_absent(2, false, 6).life == process_life::exited);
+  CHECK(all.add_absent(2, false, std::nullopt).life == ProcessLife::idle);
+  CHECK(all.add_absent(2, false, 5).life == ProcessLife::idle);
+  CHECK(all.add_absent(2, false, 6).life == ProcessLife::exited);
 }
 
 TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
-  watched all;
+  Watched all;
   auto now = row_of_pid(1, watched_mib);
   now.is_foreign = true;
   all.add(now);
-  CHECK(all.add_absent(1, true, std::nullopt).life == process_life::unknown);
-  CHECK(all.add_absent(1, false, 9).life == process_life::unknown);
+  CHECK(all.add_absent(1, true, std::nullopt).life == ProcessLife::unknown);
+  CHECK(all.add_absent(1, false, 9).life == ProcessLife::unknown);
 }
 
 TEST_CASE("a reused pid is detected by its start time, not by its name") {
-  watched all;
+  Watched all;
   auto first = row_of_pid(1, 10 * watched_mib, "?");
   first.start_unix_ns = 1;
   auto renamed = row_of_pid(1, 20 * watched_mib, "python");
@@ -264,7 +263,7 @@ TEST_CASE("a reused pid is detected by its start time, not by its name") {
 }
 
 TEST_CASE("the growth of a process without a name is hinted at once") {
-  watched all;
+  Watched all;
   all.add(row_of_pid(1, watched_mib, nullptr));
   CHECK(all.add(row_of_pid(1, 257 * watched_mib - 1, nullptr)).message.empty());
   CHECK(all.add(row_of_pid(1, 257 * watched_mib, nullptr)).message ==
@@ -274,16 +273,16 @@ TEST_CASE("the growth of a process without a name is hinted at once") {
 
 // Five processes are followed at a time, with a new one in each sample.
 TEST_CASE("memory is bounded however many processes come and go") {
-  watched all;
-  constexpr std::uint32_t samples = 3 * watched::most;
+  Watched all;
+  constexpr std::uint32_t samples = 3 * Watched::most;
   for (std::uint32_t i = 0; i < samples; ++i) {
     std::vector<std::uint32_t> followed;
     for (std::uint32_t k = 0; k < 5; ++k) followed.push_back(i + k + 1);
     all.add(row_of_pid(i + 5, watched_mib));
     all.forget_beyond(followed);
-    if (i % 512 == 0) CHECK(all.all().size() <= watched::most);
+    if (i % 512 == 0) CHECK(all.all().size() <= Watched::most);
   }
-  CHECK(all.all().size() == watched::most);
-  CHECK(all.forgotten() == samples - watched::most);
+  CHECK(all.all().size() == Watched::most);
+  CHECK(all.forgotten() == samples - Watched::most);
   CHECK(all.all().back().pid == samples + 4);
 }

@@ -12,44 +12,44 @@ using namespace hmn::cli;
 
 namespace {
 
-constexpr family size_family{"a_bytes", family_kind::gauge, "Size"};
-constexpr family count_family{"b_total", family_kind::counter, "Count"};
-constexpr family odd_counter{"C", family_kind::counter, "Count of another"};
-constexpr family fact_family{"d_info", family_kind::info, "Facts"};
+constexpr Family size_family{"a_bytes", FamilyKind::gauge, "Size"};
+constexpr Family count_family{"b_total", FamilyKind::counter, "Count"};
+constexpr Family odd_counter{"C", FamilyKind::counter, "Count of another"};
+constexpr Family fact_family{"d_info", FamilyKind::info, "Facts"};
 
-std::string number_in(const samples& all) {
-  const auto text = write_samples(all, text_format::prometheus);
+std::string number_in(const Samples& all) {
+  const auto text = write_samples(all, TextFormat::prometheus);
   const auto line = text.rfind("a_bytes ");
   return text.substr(line + 8, text.size() - line - 9);
 }
 
-std::string text_of(const family& of, sample_value value, text_format format) {
-  samples all;
-  all.add(of, label_set(), value);
+std::string text_of(const Family& of, SampleValue value, TextFormat format) {
+  Samples all;
+  all.add(of, LabelSet(), value);
   return write_samples(all, format);
 }
 
 }  // namespace
 
 TEST_CASE("sample_text: counters and facts have a suffix only where the format wants it") {
-  CHECK(text_of(count_family, std::uint64_t{7}, text_format::prometheus) ==
+  CHECK(text_of(count_family, std::uint64_t{7}, TextFormat::prometheus) ==
         "# HELP b_total Count\n# TYPE b_total counter\nb_total 7\n");
-  CHECK(text_of(count_family, std::uint64_t{7}, text_format::openmetrics) ==
+  CHECK(text_of(count_family, std::uint64_t{7}, TextFormat::openmetrics) ==
         "# HELP b Count\n# TYPE b counter\nb_total 7\n# EOF\n");
-  CHECK(text_of(odd_counter, std::uint64_t{7}, text_format::prometheus) ==
+  CHECK(text_of(odd_counter, std::uint64_t{7}, TextFormat::prometheus) ==
         "# HELP C Count of another\n# TYPE C counter\nC 7\n");
-  CHECK(text_of(odd_counter, std::uint64_t{7}, text_format::openmetrics) ==
+  CHECK(text_of(odd_counter, std::uint64_t{7}, TextFormat::openmetrics) ==
         "# HELP C Count of another\n# TYPE C unknown\nC 7\n# EOF\n");
-  CHECK(text_of(fact_family, std::uint64_t{1}, text_format::prometheus) ==
+  CHECK(text_of(fact_family, std::uint64_t{1}, TextFormat::prometheus) ==
         "# HELP d_info Facts\n# TYPE d_info gauge\nd_info 1\n");
-  CHECK(text_of(fact_family, std::uint64_t{1}, text_format::openmetrics) ==
+  CHECK(text_of(fact_family, std::uint64_t{1}, TextFormat::openmetrics) ==
         "# HELP d Facts\n# TYPE d info\nd_info 1\n# EOF\n");
 }
 
 TEST_CASE("sample_text: numbers are exact") {
-  const auto number = [](sample_value value) {
-    samples all;
-    all.add(size_family, label_set(), value);
+  const auto number = [](SampleValue value) {
+    Samples all;
+    all.add(size_family, LabelSet(), value);
     return number_in(all);
   };
   CHECK(number(std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
@@ -66,8 +66,8 @@ TEST_CASE("sample_text: numbers are exact") {
 
 TEST_CASE("sample_text: a unit moves the decimal point and adds no digit") {
   const auto moved = [](double value, int places) {
-    samples all;
-    all.add(size_family, label_set(), std::optional(value), places);
+    Samples all;
+    all.add(size_family, LabelSet(), std::optional(value), places);
     return number_in(all);
   };
   CHECK(moved(81234000000.0, from_nanoseconds) == "81.234");
@@ -84,50 +84,50 @@ TEST_CASE("sample_text: a unit moves the decimal point and adds no digit") {
 
 TEST_CASE("sample_text: every whole percentage is written as it is read") {
   for (int percent = 0; percent <= 1000; ++percent) {
-    samples all;
-    all.add(size_family, label_set(), std::optional(double(percent)), from_percent);
+    Samples all;
+    all.add(size_family, LabelSet(), std::optional(double(percent)), from_percent);
     CHECK(std::stod(number_in(all)) == std::stod(std::to_string(percent) + "e-2"));
   }
 }
 
 TEST_CASE("sample_text: labels are escaped, and empty ones left out") {
-  label_set of;
+  LabelSet of;
   of.add("x", "a\\b\"c\nd").add("y", "").add("z", "é");
   CHECK(of.text() == "x=\"a\\\\b\\\"c\\nd\",z=\"é\"");
 }
 
 TEST_CASE("sample_text: bytes that are no UTF-8 are replaced, as one refuses a scrape") {
-  label_set of;
+  LabelSet of;
   of.add("user", "jos\xe9").add("z", "\xc3(\xff\n");
   CHECK(of.text() == "user=\"jos\xef\xbf\xbd\",z=\"\xef\xbf\xbd(\xef\xbf\xbd\\n\"");
 }
 
 TEST_CASE("sample_text: a copy with one label more leaves the first as it is") {
-  label_set of;
+  LabelSet of;
   of.add("a", "1");
   CHECK(of.with("b", "\"").text() == "a=\"1\",b=\"\\\"\"");
   CHECK(of.with("b", "").text() == "a=\"1\"");
-  CHECK(label_set().with("b", "2").text() == "b=\"2\"");
+  CHECK(LabelSet().with("b", "2").text() == "b=\"2\"");
   CHECK(of.text() == "a=\"1\"");
 }
 
 TEST_CASE("sample_text: a family is written together, and a sample once") {
-  samples all;
-  label_set one;
+  Samples all;
+  LabelSet one;
   one.add("n", "1");
-  all.add(size_family, one, sample_value(std::uint64_t{1}));
-  all.add(count_family, label_set(), sample_value(std::uint64_t{2}));
-  all.add(size_family, label_set(), sample_value(std::uint64_t{3}));
-  all.add(size_family, one, sample_value(std::uint64_t{4}));
-  CHECK(write_samples(all, text_format::prometheus) ==
+  all.add(size_family, one, SampleValue(std::uint64_t{1}));
+  all.add(count_family, LabelSet(), SampleValue(std::uint64_t{2}));
+  all.add(size_family, LabelSet(), SampleValue(std::uint64_t{3}));
+  all.add(size_family, one, SampleValue(std::uint64_t{4}));
+  CHECK(write_samples(all, TextFormat::prometheus) ==
         "# HELP a_bytes Size\n# TYPE a_bytes gauge\na_bytes{n=\"1\"} 1\na_bytes 3\n"
         "# HELP b_total Count\n# TYPE b_total counter\nb_total 2\n");
 }
 
 TEST_CASE("sample_text: a value that is not known is not written") {
-  samples all;
-  all.add(size_family, label_set(), std::optional<double>());
-  all.add(size_family, label_set(), std::optional<std::uint64_t>());
-  CHECK(write_samples(all, text_format::prometheus).empty());
-  CHECK(write_samples(all, text_format::openmetrics) == "# EOF\n");
+  Samples all;
+  all.add(size_family, LabelSet(), std::optional<double>());
+  all.add(size_family, LabelSet(), std::optional<std::uint64_t>());
+  CHECK(write_samples(all, TextFormat::prometheus).empty());
+  CHECK(write_samples(all, TextFormat::openmetrics) == "# EOF\n");
 }

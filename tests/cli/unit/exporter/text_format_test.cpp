@@ -5,15 +5,15 @@
 
 using hmn::cli::accepted_format;
 using hmn::cli::accepts_gzip;
-using hmn::cli::text_format;
+using hmn::cli::TextFormat;
 
 TEST_CASE("text_format: OpenMetrics is for clients that ask for it") {
-  CHECK(accepted_format("application/openmetrics-text") == text_format::openmetrics);
+  CHECK(accepted_format("application/openmetrics-text") == TextFormat::openmetrics);
   CHECK(accepted_format("application/openmetrics-text;version=1.0.0,application/"
                         "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/"
-                        "*;q=0.1") == text_format::openmetrics);
+                        "*;q=0.1") == TextFormat::openmetrics);
   CHECK(accepted_format("text/html, application/openmetrics-text; version=1.0.0; charset=utf-8") ==
-        text_format::openmetrics);
+        TextFormat::openmetrics);
 }
 
 TEST_CASE("text_format: plain text is for all others") {
@@ -21,30 +21,30 @@ TEST_CASE("text_format: plain text is for all others") {
                              "application/openmetrics-text;version=2.0.0",
                              "application/openmetrics-text;q=0", "application/openmetrics-text;q=",
                              "application/openmetrics-text;q=x", ";;,,;q", "application/json"})
-    CHECK_MESSAGE(accepted_format(accept) == text_format::prometheus, accept);
+    CHECK_MESSAGE(accepted_format(accept) == TextFormat::prometheus, accept);
 }
 
 TEST_CASE("text_format: the heavier of the two is selected") {
   CHECK(accepted_format("application/openmetrics-text;q=0.3,text/plain;q=0.5") ==
-        text_format::prometheus);
+        TextFormat::prometheus);
   CHECK(accepted_format("text/plain;q=0.3,application/openmetrics-text;q=0.5") ==
-        text_format::openmetrics);
+        TextFormat::openmetrics);
   CHECK(accepted_format("text/plain;q=0.123,application/openmetrics-text;q=0.124") ==
-        text_format::openmetrics);
+        TextFormat::openmetrics);
 }
 
 TEST_CASE("text_format: a range has plain text in it, and a type of its own counts first") {
-  CHECK(accepted_format("application/openmetrics-text;q=0.3,*/*;q=0.5") == text_format::prometheus);
-  CHECK(accepted_format("application/openmetrics-text;q=0.3,text/*") == text_format::prometheus);
+  CHECK(accepted_format("application/openmetrics-text;q=0.3,*/*;q=0.5") == TextFormat::prometheus);
+  CHECK(accepted_format("application/openmetrics-text;q=0.3,text/*") == TextFormat::prometheus);
   CHECK(accepted_format("application/openmetrics-text;q=0.3,text/plain;q=0.2,*/*") ==
-        text_format::openmetrics);
-  CHECK(accepted_format("*/*,application/openmetrics-text") == text_format::openmetrics);
+        TextFormat::openmetrics);
+  CHECK(accepted_format("*/*,application/openmetrics-text") == TextFormat::openmetrics);
 }
 
 TEST_CASE("text_format: names have no case") {
-  CHECK(accepted_format("Application/OpenMetrics-Text; Version=1.0.0") == text_format::openmetrics);
+  CHECK(accepted_format("Application/OpenMetrics-Text; Version=1.0.0") == TextFormat::openmetrics);
   CHECK(accepted_format("application/openmetrics-text; Q=0.3, TEXT/PLAIN; Q=0.5") ==
-        text_format::prometheus);
+        TextFormat::prometheus);
 }
 
 TEST_CASE("text_format: gzip is for clients that accept it") {

@@ -14,7 +14,7 @@ const std::string bcrypt_hash = "$2y$10$" + std::string(53, 'a');
 std::string web_refusal(const std::string& text) {
   const auto parsed = parse_web_config(text, "/etc/x");
   REQUIRE_MESSAGE(!parsed, text);
-  CHECK(parsed.why().code == exit_code::usage);
+  CHECK(parsed.why().code == ExitCode::usage);
   return parsed.why().message;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("web_config: every supported setting is read") {
   CHECK(parsed->tls->certificate_file == "/etc/x/a.crt");
   CHECK(parsed->tls->key_file == "/keys/a.key");
   CHECK(parsed->tls->client_authority_file == "/etc/x/ca.crt");
-  CHECK(parsed->tls->clients == client_certificate::required);
+  CHECK(parsed->tls->clients == ClientCertificate::required);
   CHECK(parsed->tls->min_version == 11);
   CHECK(parsed->tls->max_version == 12);
   CHECK(parsed->headers.size() == 2);
@@ -69,7 +69,7 @@ TEST_CASE("web_config: the lowest version of TLS is 1.2 unless the file has anot
   REQUIRE(parsed);
   CHECK(parsed->tls->min_version == 12);
   CHECK(parsed->tls->max_version == 13);
-  CHECK(parsed->tls->clients == client_certificate::none);
+  CHECK(parsed->tls->clients == ClientCertificate::none);
 }
 
 TEST_CASE("web_config: a setting that is not supported is refused by name") {

@@ -20,14 +20,14 @@ std::string without_dtype(const std::string& more) {
   return text.erase(text.find(R"("torch_dtype":"float16",)"), 24);
 }
 
-architecture shape_of(const std::string& more) {
+Architecture shape_of(const std::string& more) {
   auto parsed = parse_config(config(more));
   if (!parsed) FAIL(parsed.why().message);
   return parsed->shape;
 }
 
 // "F" full, "W" window, "L" latent, "-" none; "s" after it: a state as well.
-std::string kinds(const architecture& of) {
+std::string kinds(const Architecture& of) {
   std::string text;
   for (const auto& each : of.layers) {
     text += "-FWL"[static_cast<int>(each.cache)];
@@ -244,7 +244,7 @@ TEST_CASE("ways to quantise, by the bits of a weight") {
     return parsed->stored;
   };
   const auto bits = [&stored](const std::string& of) {
-    parameter_count count;
+    ParameterCount count;
     count.matrices = 16'000;
     const auto bytes = bytes_of(count, stored(of));
     REQUIRE(bytes);
@@ -277,19 +277,19 @@ TEST_CASE("what a way to quantise leaves out or has in addition is named") {
     REQUIRE(parsed);
     return parsed->stored.noted.is;
   };
-  CHECK(is("") == precision::counted);
+  CHECK(is("") == Precision::counted);
   CHECK(is(R"(,"desc_act":true,"lm_head":false,"modules_to_not_convert":["lm_head"])") ==
-        precision::counted);
-  CHECK(is(R"(,"modules_to_not_convert":["model.layers.0.mlp.up_proj"])") == precision::at_least);
-  CHECK(is(R"(,"lm_head":true)") == precision::about);
-  CHECK(is(R"(,"new":1)") == precision::about);
-  CHECK(is(R"(,"kv_cache_scheme":{"num_bits":8})") == precision::about);
+        Precision::counted);
+  CHECK(is(R"(,"modules_to_not_convert":["model.layers.0.mlp.up_proj"])") == Precision::at_least);
+  CHECK(is(R"(,"lm_head":true)") == Precision::about);
+  CHECK(is(R"(,"new":1)") == Precision::about);
+  CHECK(is(R"(,"kv_cache_scheme":{"num_bits":8})") == Precision::about);
   const auto zero = parse_config(
       config(R"("quantization_config":{"quant_method":"awq","bits":0,"group_size":128})"));
   REQUIRE(zero);
   CHECK(zero->stored.noted.lines ==
         std::vector<std::string>{R"(quantisation: "bits" is 0: 4 is counted)"});
-  CHECK(zero->stored.noted.is == precision::about);
+  CHECK(zero->stored.noted.is == Precision::about);
 }
 
 TEST_CASE("parameters that some have beside, by hand") {
@@ -328,14 +328,14 @@ TEST_CASE("what is counted in place of a missing key is named") {
   };
   const std::string heads = R"("num_key_value_heads" is missing: 4 is counted)";
   const std::string width = R"("intermediate_size" is missing: 256 is counted)";
-  using lines = std::vector<std::string>;
+  using Lines = std::vector<std::string>;
   const auto llama = parsed(R"("model_type":"llama")");
-  CHECK(llama.shape.noted.lines == lines{heads, width});
-  CHECK(llama.shape.noted.is == precision::about);  // that of Llama's models is another one
+  CHECK(llama.shape.noted.lines == Lines{heads, width});
+  CHECK(llama.shape.noted.is == Precision::about);  // that of Llama's models is another one
   CHECK(llama.parameters.layers[0].matrices == 4 * 64 * 64 + 3 * 64 * 256);
   const auto gpt2 = parsed(R"("model_type":"gpt2","n_inner":null)");
-  CHECK(gpt2.shape.noted.lines == lines{heads, width});
-  CHECK(gpt2.shape.noted.is == precision::counted);
+  CHECK(gpt2.shape.noted.lines == Lines{heads, width});
+  CHECK(gpt2.shape.noted.is == Precision::counted);
   const auto mpt = parsed(R"("model_type":"mpt","expansion_ratio":3,"num_key_value_heads":2)");
   CHECK(mpt.shape.noted.lines.empty());
   CHECK(mpt.parameters.layers[0].matrices == 2 * 64 * 64 + 2 * 64 * 32 + 2 * 64 * 192);

@@ -7,24 +7,24 @@
 #include "files.hpp"
 
 using namespace hmn::cli::fit;
-using hmn::cli::fit_options;
+using hmn::cli::FitOptions;
 using hmn::cli::parse_token_count;
 
 namespace {
 
 // One layer of 2 heads of 64 with keys and values, one that keeps a state of 100 numbers.
-model hybrid() {
-  model made;
+Model hybrid() {
+  Model made;
   made.of.layers = {1000, 2000};
   made.of.outside = 500;
-  architecture shape;
+  Architecture shape;
   shape.hidden_size = 256;
   shape.head_count = 4;
   shape.feed_forward_size = 512;
   shape.vocabulary_size = 1000;
   shape.context_length = 4096;
   shape.layers.resize(2);
-  shape.layers[0].cache = cache_kind::full;
+  shape.layers[0].cache = CacheKind::full;
   shape.layers[0].kv_heads = 2;
   shape.layers[0].key_size = shape.layers[0].value_size = 64;
   shape.layers[1].state_size = 100;
@@ -32,7 +32,7 @@ model hybrid() {
   return made;
 }
 
-demand needs_of(const model& of, const fit_options& asked) {
+Demand needs_of(const Model& of, const FitOptions& asked) {
   const auto needs = demand_of(of, asked);
   if (!needs) FAIL(needs.why().message);
   return *needs;
@@ -41,15 +41,15 @@ demand needs_of(const model& of, const fit_options& asked) {
 }  // namespace
 
 TEST_CASE("the cache by type, tokens and sequences") {
-  struct row {
+  struct Row {
     const char* type;
     std::uint64_t bytes_of_a_row;  // of 64 numbers: two groups of 32
   };
-  for (const auto& each : {row{"f32", 256}, row{"f16", 128}, row{"bf16", 128}, row{"f8", 64},
-                           row{"q8_0", 2 * 34}, row{"q5_1", 2 * 24}, row{"q5_0", 2 * 22},
-                           row{"q4_1", 2 * 20}, row{"q4_0", 2 * 18}, row{"iq4_nl", 2 * 18}}) {
+  for (const auto& each : {Row{"f32", 256}, Row{"f16", 128}, Row{"bf16", 128}, Row{"f8", 64},
+                           Row{"q8_0", 2 * 34}, Row{"q5_1", 2 * 24}, Row{"q5_0", 2 * 22},
+                           Row{"q4_1", 2 * 20}, Row{"q4_0", 2 * 18}, Row{"iq4_nl", 2 * 18}}) {
     INFO(each.type);
-    fit_options asked;
+    FitOptions asked;
     asked.context = 100;
     asked.batch = 3;
     asked.kv_type = each.type;
@@ -62,7 +62,7 @@ TEST_CASE("the cache by type, tokens and sequences") {
 }
 
 TEST_CASE("working memory is that of the tokens at once") {
-  fit_options asked;
+  FitOptions asked;
   // Of each token twice 256, attention 64 * (2 * 4 + 2 * 2), twice 512: 2304 numbers of 4 bytes; a
   // tenth more.
   const std::uint64_t row = 2304 * 4;
@@ -76,11 +76,11 @@ TEST_CASE("working memory is that of the tokens at once") {
   CHECK(needs_of(hybrid(), asked).working == row * 2000 / 10 * 11);
   // llama.cpp has a mask of 2 bytes for each of 4096 tokens.
   auto masked = hybrid();
-  masked.shape->by = runtime::llama_cpp;
+  masked.shape->by = Runtime::llama_cpp;
   CHECK(needs_of(masked, {}).working == ((row + 2 * 4096) * 512 * 11 + 9) / 10);
   // llama.cpp has logits of all tokens: 256 and a million words.
   auto wide = hybrid();
-  wide.shape->by = runtime::llama_cpp;
+  wide.shape->by = Runtime::llama_cpp;
   wide.shape->vocabulary_size = 1'000'000;
   CHECK(needs_of(wide, {}).ubatch == 512);
   CHECK(needs_of(wide, {}).working == (1'000'256ull * 512 * 4 * 11 + 9) / 10);
@@ -89,29 +89,29 @@ TEST_CASE("working memory is that of the tokens at once") {
 TEST_CASE("a window is kept with the tokens processed at once") {
   auto of = hybrid();
   auto& layer = of.shape->layers[0];
-  layer.cache = cache_kind::window;
+  layer.cache = CacheKind::window;
   layer.window = 100;
   const std::uint64_t row = 2 * 2 * 64 * 2;
-  const auto cache = [&of](runtime by, std::uint64_t context, std::uint64_t ubatch) {
+  const auto cache = [&of](Runtime by, std::uint64_t context, std::uint64_t ubatch) {
     of.shape->by = by;
-    fit_options asked;
+    FitOptions asked;
     asked.context = context;
     asked.ubatch = ubatch;
     return needs_of(of, asked).layer_caches[0];
   };
-  CHECK(cache(runtime::llama_cpp, 4000, 500) == 768 * row);    // 600, in steps of 256
-  CHECK(cache(runtime::llama_cpp, 300, 5000) == 512 * row);    // all of them, in steps of 256
-  CHECK(cache(runtime::vllm, 4000, 500) == (608 + 16) * row);  // 599, in blocks, and one more
+  CHECK(cache(Runtime::llama_cpp, 4000, 500) == 768 * row);    // 600, in steps of 256
+  CHECK(cache(Runtime::llama_cpp, 300, 5000) == 512 * row);    // all of them, in steps of 256
+  CHECK(cache(Runtime::vllm, 4000, 500) == (608 + 16) * row);  // 599, in blocks, and one more
   layer.is_chunked = true;
-  CHECK(cache(runtime::vllm, 4000, 500) == 608 * row);
-  layer.cache = cache_kind::full;
+  CHECK(cache(Runtime::vllm, 4000, 500) == 608 * row);
+  layer.cache = CacheKind::full;
   layer.window = 0;
-  CHECK(cache(runtime::llama_cpp, 4000, 500) == 4096 * row);
+  CHECK(cache(Runtime::llama_cpp, 4000, 500) == 4096 * row);
   // A second cache of 32 values for each 128 tokens.
   layer.extra_size = 32;
   layer.extra_every = 128;
-  CHECK(cache(runtime::llama_cpp, 4000, 500) == 4096 * row + 256 * 64);
-  CHECK(cache(runtime::vllm, 4000, 500) == 4000 * row + 32 * 64);
+  CHECK(cache(Runtime::llama_cpp, 4000, 500) == 4096 * row + 256 * 64);
+  CHECK(cache(Runtime::vllm, 4000, 500) == 4000 * row + 32 * 64);
 }
 
 TEST_CASE("the context is what was asked, else the model's, at most 8192") {
@@ -121,7 +121,7 @@ TEST_CASE("the context is what was asked, else the model's, at most 8192") {
   CHECK(needs_of(of, {}).context == 8192);
   of.shape->context_length.reset();
   CHECK(needs_of(of, {}).context == 8192);
-  fit_options asked;
+  FitOptions asked;
   asked.context = 5000;
   CHECK(needs_of(of, asked).warnings.empty());
   const auto longer = needs_of(hybrid(), asked);
@@ -144,7 +144,7 @@ TEST_CASE("weights without an architecture") {
 TEST_CASE("more than 64 bits is refused") {
   auto of = hybrid();
   of.shape->layers[0].kv_heads = of.shape->layers[0].key_size = std::uint64_t{1} << 31;
-  fit_options asked;
+  FitOptions asked;
   asked.context = 1u << 30;
   CHECK_FALSE(demand_of(of, asked));
 }

@@ -26,7 +26,7 @@ inline std::string gguf_text(std::string_view text) {
 }
 
 // Puts a GGUF file together; type numbers are those of the format's specification.
-struct gguf_file {
+struct GgufFile {
   std::string keys;
   std::string tensors;
   std::uint64_t key_count = 0;
@@ -34,29 +34,29 @@ struct gguf_file {
   std::uint64_t data_bytes = 0;
   std::uint32_t version = 3;
 
-  gguf_file& key(std::string_view name, std::uint32_t type, std::string_view value) {
+  GgufFile& key(std::string_view name, std::uint32_t type, std::string_view value) {
     keys += gguf_text(name) + raw(type);
     keys.append(value);
     ++key_count;
     return *this;
   }
-  gguf_file& whole(std::string_view name, std::uint32_t value) { return key(name, 4, raw(value)); }
-  gguf_file& text(std::string_view name, std::string_view value) {
+  GgufFile& whole(std::string_view name, std::uint32_t value) { return key(name, 4, raw(value)); }
+  GgufFile& text(std::string_view name, std::string_view value) {
     return key(name, 8, gguf_text(value));
   }
-  gguf_file& whole_list(std::string_view name, const std::vector<std::uint32_t>& values) {
+  GgufFile& whole_list(std::string_view name, const std::vector<std::uint32_t>& values) {
     std::string list = raw(std::uint32_t{4}) + raw(std::uint64_t{values.size()});
     for (const auto each : values) list += raw(each);
     return key(name, 9, list);
   }
-  gguf_file& text_list(std::string_view name, const std::vector<std::string>& values) {
+  GgufFile& text_list(std::string_view name, const std::vector<std::string>& values) {
     std::string list = raw(std::uint32_t{8}) + raw(std::uint64_t{values.size()});
     for (const auto& each : values) list += gguf_text(each);
     return key(name, 9, list);
   }
   // Of `bytes` bytes, behind the one before, rounded up to 32.
-  gguf_file& tensor(std::string_view name, const std::vector<std::uint64_t>& shape,
-                    std::uint32_t type, std::uint64_t bytes) {
+  GgufFile& tensor(std::string_view name, const std::vector<std::uint64_t>& shape,
+                   std::uint32_t type, std::uint64_t bytes) {
     tensors += gguf_text(name) + raw(static_cast<std::uint32_t>(shape.size()));
     for (const auto each : shape) tensors += raw(each);
     tensors += raw(type) + raw(data_bytes);
@@ -79,16 +79,16 @@ inline std::string safetensors_file(std::string_view header, std::size_t data_by
 }
 
 // A folder that goes away with it.
-class folder {
+class Folder {
  public:
-  folder() {
+  Folder() {
     std::string name = (std::filesystem::temp_directory_path() / "hmn-fit-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) std::abort();
     path_ = name + "/";
   }
-  ~folder() { std::filesystem::remove_all(path_); }
-  folder(const folder&) = delete;
-  folder& operator=(const folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
 
   const std::string& path() const { return path_; }
   std::string add(const std::string& name, const std::string& content) const {

@@ -10,8 +10,8 @@ using namespace hmn::cli::fit;
 namespace {
 
 // 4 heads of 16, 2 of them with keys and values; 4 layers.
-gguf_file keys_of(const std::string& type) {
-  gguf_file made;
+GgufFile keys_of(const std::string& type) {
+  GgufFile made;
   made.text("general.architecture", type).whole(type + ".block_count", 4);
   made.whole(type + ".embedding_length", 64).whole(type + ".feed_forward_length", 96);
   made.whole(type + ".context_length", 4096).whole(type + ".attention.head_count", 4);
@@ -19,7 +19,7 @@ gguf_file keys_of(const std::string& type) {
   return made;
 }
 
-hmn::cli::expected<architecture> read_file_shape(const gguf_file& file) {
+hmn::cli::Expected<Architecture> read_file_shape(const GgufFile& file) {
   const auto bytes = file.bytes();
   bool needs_more = false;
   const auto parsed = parse_gguf(bytes, bytes.size(), needs_more);
@@ -27,19 +27,19 @@ hmn::cli::expected<architecture> read_file_shape(const gguf_file& file) {
   return architecture_of(*parsed);
 }
 
-architecture architecture_shape(const gguf_file& file) {
+Architecture architecture_shape(const GgufFile& file) {
   auto shape = read_file_shape(file);
   if (!shape) FAIL(shape.why().message);
   return *shape;
 }
 
-std::string notes_of(const architecture& of) {
+std::string notes_of(const Architecture& of) {
   std::string text;
   for (const auto& each : of.noted.lines) text += each + "\n";
   return text;
 }
 
-std::string layer_kinds(const architecture& of) {
+std::string layer_kinds(const Architecture& of) {
   std::string text;
   for (const auto& each : of.layers) {
     text += "-FWL"[static_cast<int>(each.cache)];
@@ -92,7 +92,7 @@ TEST_CASE("windows of a GGUF file") {
   CHECK(layer_kinds(other) == "FFFF");
   CHECK(notes_of(other).find("the window of 8 tokens is not used by llama.cpp") !=
         std::string::npos);
-  CHECK(other.noted.is == precision::counted);
+  CHECK(other.noted.is == Precision::counted);
   CHECK(layer_kinds(architecture_shape(with("gemma4").whole_list(
             "gemma4.attention.sliding_window_pattern", {1, 1, 0, 1}))) == "WWFW");
   CHECK(layer_kinds(architecture_shape(
@@ -106,9 +106,9 @@ TEST_CASE("latent caches and states of a GGUF file") {
   file.whole("deepseek2.rope.dimension_count", 8).whole("deepseek2.attention.head_count_kv", 1);
   file.whole("deepseek2.attention.key_length", 40).whole("deepseek2.attention.value_length", 32);
   CHECK(layer_kinds(architecture_shape(file)) == "FFFF");  // converted before the key was there
-  CHECK(architecture_shape(file).noted.is == precision::counted);
+  CHECK(architecture_shape(file).noted.is == Precision::counted);
   file.whole("deepseek2.attention.key_length_mla", 24);
-  CHECK(architecture_shape(file).noted.is == precision::about);  // one of two
+  CHECK(architecture_shape(file).noted.is == Precision::about);  // one of two
   const auto latent = architecture_shape(file.whole("deepseek2.attention.value_length_mla", 16));
   CHECK(layer_kinds(latent) == "LLLL");
   CHECK(latent.layers[0].key_size == 40);
@@ -142,7 +142,7 @@ TEST_CASE("layers that are recurrent by an interval, or a short convolution") {
 
 TEST_CASE("what keeps what nobody tells is refused, not counted as nothing") {
   for (const auto* type : {"rwkv6", "t5"}) {
-    gguf_file file;
+    GgufFile file;
     const std::string prefix = type;
     file.text("general.architecture", type).whole(prefix + ".block_count", 2);
     file.whole(prefix + ".embedding_length", 64);
@@ -156,20 +156,20 @@ TEST_CASE("what keeps what nobody tells is refused, not counted as nothing") {
 }
 
 TEST_CASE("keys that make no sense are refused by name") {
-  const auto why = [](const gguf_file& file) {
+  const auto why = [](const GgufFile& file) {
     const auto shape = read_file_shape(file);
     return shape ? "" : shape.why().message;
   };
-  CHECK(why(gguf_file()) == "key \"general.architecture\": expected the name of one");
-  CHECK(why(gguf_file().text("general.architecture", "x")) ==
+  CHECK(why(GgufFile()) == "key \"general.architecture\": expected the name of one");
+  CHECK(why(GgufFile().text("general.architecture", "x")) ==
         "key \"x.block_count\" is missing: expected a whole number above 0");
-  gguf_file many;
+  GgufFile many;
   many.text("general.architecture", "x").whole("x.block_count", 10'001);
   CHECK(why(many) == "key \"x.block_count\" is 10001: expected at most 10000");
   CHECK(why(keys_of("x").whole("x.attention.head_count_kv", 4'000'000'000)) ==
         "key \"x.attention.head_count_kv\" is 4000000000: expected a whole number up to "
         "2147483648");
-  gguf_file narrow;
+  GgufFile narrow;
   narrow.text("general.architecture", "x").whole("x.block_count", 1);
   narrow.whole("x.embedding_length", 3).whole("x.attention.head_count", 4);
   for (const auto* name : {"key_length", "value_length"}) {

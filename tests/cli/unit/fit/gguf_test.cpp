@@ -9,8 +9,8 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-gguf_file small() {
-  gguf_file made;
+GgufFile small() {
+  GgufFile made;
   made.text("general.architecture", "llama").whole("llama.block_count", 2);
   made.text_list("tokenizer.ggml.tokens", {"a", "bc", ""}).whole_list("per.layer", {3, 0, 7});
   made.tensor("token_embd.weight", {64, 10}, 1, 64 * 10 * 2);
@@ -18,13 +18,13 @@ gguf_file small() {
   return made;
 }
 
-struct outcome {
+struct Outcome {
   std::string why;
   bool needs_more = false;
 };
 
-outcome outcome_of(const std::string& bytes, std::uint64_t file_bytes) {
-  outcome is;
+Outcome outcome_of(const std::string& bytes, std::uint64_t file_bytes) {
+  Outcome is;
   const auto parsed = parse_gguf(bytes, file_bytes, is.needs_more);
   if (!parsed) is.why = parsed.why().message;
   return is;
@@ -57,8 +57,8 @@ TEST_CASE("keys and tensors of a GGUF file") {
     CHECK(parsed->whole("llama.block_count") == 2u);
     CHECK_FALSE(parsed->whole("general.architecture"));
     CHECK_FALSE(parsed->whole("absent"));
-    CHECK(*std::get_if<gguf::numbers>(parsed->find("per.layer")) == gguf::numbers{3, 0, 7});
-    CHECK(std::get_if<gguf::numbers>(parsed->find("tokenizer.ggml.tokens")) ==
+    CHECK(*std::get_if<Gguf::Numbers>(parsed->find("per.layer")) == Gguf::Numbers{3, 0, 7});
+    CHECK(std::get_if<Gguf::Numbers>(parsed->find("tokenizer.ggml.tokens")) ==
           nullptr);  // walked over
     REQUIRE(parsed->tensors.size() == 2);
     CHECK(parsed->tensors[0].bytes == 1280);
@@ -69,7 +69,7 @@ TEST_CASE("keys and tensors of a GGUF file") {
 }
 
 TEST_CASE("each type of a key is read, and what follows it") {
-  gguf_file file;
+  GgufFile file;
   file.key("u8", 0, raw(std::uint8_t{200})).key("i8", 1, raw(std::int8_t{-1}));
   file.key("u16", 2, raw(std::uint16_t{60000})).key("i16", 3, raw(std::int16_t{5}));
   file.key("u32", 4, raw(std::uint32_t{7})).key("i32", 5, raw(std::int32_t{-7}));
@@ -116,26 +116,26 @@ TEST_CASE("a header that claims too much is refused with what it claims") {
   CHECK(gguf_says(gguf_refusal(start + most + raw(std::uint64_t{0})),
                   "18446744073709551615 tensors"));
   CHECK(gguf_says(gguf_refusal(start + raw(std::uint64_t{0}) + most), "18446744073709551615 keys"));
-  gguf_file file;
+  GgufFile file;
   file.keys = most;
   file.key_count = 1;
   CHECK(gguf_says(gguf_refusal(file.bytes()), "a key of 18446744073709551615 bytes"));
-  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 8, most).bytes()),
+  CHECK(gguf_says(gguf_refusal(GgufFile().key("k", 8, most).bytes()),
                   "a text of 18446744073709551615"));
-  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 13, "").bytes()), "key \"k\": type 13"));
-  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 9, raw(std::uint32_t{4}) + most).bytes()),
+  CHECK(gguf_says(gguf_refusal(GgufFile().key("k", 13, "").bytes()), "key \"k\": type 13"));
+  CHECK(gguf_says(gguf_refusal(GgufFile().key("k", 9, raw(std::uint32_t{4}) + most).bytes()),
                   "a list of"));
-  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 9, raw(std::uint32_t{8}) + most).bytes()),
+  CHECK(gguf_says(gguf_refusal(GgufFile().key("k", 9, raw(std::uint32_t{8}) + most).bytes()),
                   "a list of"));
-  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 9, raw(std::uint32_t{9}) + most).bytes()),
+  CHECK(gguf_says(gguf_refusal(GgufFile().key("k", 9, raw(std::uint32_t{9}) + most).bytes()),
                   "a list of type 9"));
-  CHECK(gguf_says(gguf_refusal(gguf_file().whole("general.alignment", 24).bytes()),
+  CHECK(gguf_says(gguf_refusal(GgufFile().whole("general.alignment", 24).bytes()),
                   "general.alignment 24: expected a power of two"));
 }
 
 TEST_CASE("tensors that cannot be are refused by name") {
   const auto with = [](const std::vector<std::uint64_t>& shape, std::uint32_t type) {
-    return gguf_refusal(gguf_file().tensor("t", shape, type, 64).bytes());
+    return gguf_refusal(GgufFile().tensor("t", shape, type, 64).bytes());
   };
   const std::uint64_t large = std::uint64_t{1} << 40;
   CHECK(gguf_says(with({32}, 4), "tensor \"t\": type 4"));  // Q4_2, gone since 2023
@@ -143,7 +143,7 @@ TEST_CASE("tensors that cannot be are refused by name") {
   CHECK(gguf_says(with({33}, 2), "rows of 33: expected a multiple of 32 for Q4_0"));
   CHECK(gguf_says(with({large, large}, 0), "tensor \"t\": ends at byte"));
   CHECK(gguf_says(with(std::vector<std::uint64_t>(9, 1), 0), "9 dimensions"));
-  gguf_file twice;
+  GgufFile twice;
   twice.tensor("a", {16}, 0, 64);
   twice.data_bytes = 0;
   twice.tensor("b", {16}, 0, 64);
@@ -153,36 +153,36 @@ TEST_CASE("tensors that cannot be are refused by name") {
 // Sizes of a block as its struct in ggml-common.h adds up, of half floats d and m, scales and
 // quants.
 TEST_CASE("types of ggml") {
-  struct row {
+  struct Row {
     std::uint32_t number, elements, bytes;
   };
   for (const auto& each : {
-           row{2, 32, 2 + 16},
-           row{3, 32, 2 + 2 + 16},
-           row{6, 32, 2 + 4 + 16},
-           row{7, 32, 2 + 2 + 4 + 16},
-           row{8, 32, 2 + 32},
-           row{9, 32, 2 + 2 + 32},
-           row{10, 256, 16 + 64 + 2 + 2},
-           row{11, 256, 32 + 64 + 12 + 2},
-           row{12, 256, 2 + 2 + 12 + 128},
-           row{13, 256, 2 + 2 + 12 + 32 + 128},
-           row{14, 256, 128 + 64 + 16 + 2},
-           row{15, 256, 4 + 256 + 16 * 2},
-           row{16, 256, 2 + 32 * 2},
-           row{17, 256, 2 + 32 * 2 + 8},
-           row{18, 256, 2 + 3 * 32},
-           row{19, 256, 2 + 32 + 8 * 2},
-           row{20, 32, 2 + 16},
-           row{21, 256, 2 + 64 + 8 + 32 + 4},
-           row{22, 256, 2 + 64 + 8 + 8},
-           row{23, 256, 2 + 2 + 4 + 128},
-           row{29, 256, 32 + 16 + 8},
-           row{34, 256, 48 + 4 + 2},
-           row{35, 256, 64 + 2},
-           row{39, 32, 1 + 16},
-           row{40, 64, 4 + 32},
-           row{41, 128, 2 + 16},
+           Row{2, 32, 2 + 16},
+           Row{3, 32, 2 + 2 + 16},
+           Row{6, 32, 2 + 4 + 16},
+           Row{7, 32, 2 + 2 + 4 + 16},
+           Row{8, 32, 2 + 32},
+           Row{9, 32, 2 + 2 + 32},
+           Row{10, 256, 16 + 64 + 2 + 2},
+           Row{11, 256, 32 + 64 + 12 + 2},
+           Row{12, 256, 2 + 2 + 12 + 128},
+           Row{13, 256, 2 + 2 + 12 + 32 + 128},
+           Row{14, 256, 128 + 64 + 16 + 2},
+           Row{15, 256, 4 + 256 + 16 * 2},
+           Row{16, 256, 2 + 32 * 2},
+           Row{17, 256, 2 + 32 * 2 + 8},
+           Row{18, 256, 2 + 3 * 32},
+           Row{19, 256, 2 + 32 + 8 * 2},
+           Row{20, 32, 2 + 16},
+           Row{21, 256, 2 + 64 + 8 + 32 + 4},
+           Row{22, 256, 2 + 64 + 8 + 8},
+           Row{23, 256, 2 + 2 + 4 + 128},
+           Row{29, 256, 32 + 16 + 8},
+           Row{34, 256, 48 + 4 + 2},
+           Row{35, 256, 64 + 2},
+           Row{39, 32, 1 + 16},
+           Row{40, 64, 4 + 32},
+           Row{41, 128, 2 + 16},
        }) {
     INFO(each.number);
     const auto* type = find_ggml_type(each.number);
@@ -194,7 +194,7 @@ TEST_CASE("types of ggml") {
 }
 
 TEST_CASE("files are named where they are refused") {
-  const folder in;
+  const Folder in;
   const auto path = in.add("x.gguf", "GGUF");
   CHECK(gguf_says(read_gguf(path).why().message, "\"" + path + "\": ends in its header"));
   CHECK(gguf_says(read_gguf(in.path()).why().message, "is no regular file"));
@@ -202,10 +202,10 @@ TEST_CASE("files are named where they are refused") {
 }
 
 TEST_CASE("a header longer than the first window") {
-  gguf_file file;
+  GgufFile file;
   file.text_list("tokens", std::vector<std::string>(200'000, "0123456789"));  // 3.6 MB
   file.whole("behind", 5);
-  const folder in;
+  const Folder in;
   const auto parsed = read_gguf(in.add("x.gguf", file.bytes()));
   REQUIRE(parsed);
   CHECK(parsed->whole("behind") == 5u);

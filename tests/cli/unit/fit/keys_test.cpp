@@ -16,26 +16,26 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-struct key {
+struct Key {
   std::string name;
   std::vector<std::uint32_t> values;  // one: a number, unless it is a list
   bool is_list = false;
 };
-using keys = std::vector<key>;
+using Keys = std::vector<Key>;
 
-key list(std::string name, std::vector<std::uint32_t> values) {
+Key list(std::string name, std::vector<std::uint32_t> values) {
   return {std::move(name), std::move(values), true};
 }
 
-struct file_keys {
+struct FileKeys {
   const char* type;
-  keys of;
+  Keys of;
 };
 
 const std::vector<std::uint32_t> alternating = {1, 0, 1, 0, 1, 0, 1, 0};
 
 // 8 layers; without the keys that change numbers only.
-const file_keys gguf_files[] = {
+const FileKeys gguf_files[] = {
     {"llama4",
      {{"block_count", {8}},
       {"context_length", {4096}},
@@ -247,8 +247,8 @@ const file_keys gguf_files[] = {
 };
 
 // What an answer is made of, and its lines.
-std::string answer_for(architecture shape, std::uint64_t weight_bytes) {
-  model of;
+std::string answer_for(Architecture shape, std::uint64_t weight_bytes) {
+  Model of;
   of.of.layers.resize(shape.layers.size());
   of.of.outside = weight_bytes;
   const auto length = shape.context_length.value_or(0);
@@ -261,8 +261,8 @@ std::string answer_for(architecture shape, std::uint64_t weight_bytes) {
   return text;
 }
 
-std::string answer_of_gguf(const char* type, const keys& of) {
-  gguf_file made;
+std::string answer_of_gguf(const char* type, const Keys& of) {
+  GgufFile made;
   made.text("general.architecture", type);
   for (const auto& each : of) {
     const auto name = std::string(type) + "." + each.name;
@@ -279,7 +279,7 @@ std::string answer_of_gguf(const char* type, const keys& of) {
 
 // Changes one key in each way that there is.
 template <class Answer>
-void check_each(const keys& of, const Answer& answer) {
+void check_each(const Keys& of, const Answer& answer) {
   const auto before = answer(of);
   INFO(before);
   for (std::size_t i = 0; i < of.size(); ++i) {
@@ -302,7 +302,7 @@ void check_each(const keys& of, const Answer& answer) {
 }
 
 // 8 layers of configurations as transformers writes them; a list of 0 and 1 stands for words.
-const file_keys configurations[] = {
+const FileKeys configurations[] = {
     {"llama4_text",
      {{"num_hidden_layers", {8}},
       {"hidden_size", {96}},
@@ -494,7 +494,7 @@ const file_keys configurations[] = {
       {"num_mtp_modules", {1}}}},
 };
 
-std::string answer_of_config(const char* type, const keys& of) {
+std::string answer_of_config(const char* type, const Keys& of) {
   auto text = fmt::format(R"({{"model_type":"{}","torch_dtype":"bfloat16")", type);
   for (const auto& each : of) {
     std::string values;
@@ -516,7 +516,7 @@ TEST_CASE("each key of a configuration matters, or is missed") {
   for (const auto& each : configurations) {
     INFO(each.type);
     CHECK(answer_of_config(each.type, each.of).find("not understood") == std::string::npos);
-    check_each(each.of, [&each](const keys& of) { return answer_of_config(each.type, of); });
+    check_each(each.of, [&each](const Keys& of) { return answer_of_config(each.type, of); });
   }
 }
 
@@ -524,7 +524,7 @@ TEST_CASE("each key of a GGUF file matters, or is missed") {
   for (const auto& each : gguf_files) {
     INFO(each.type);
     CHECK(answer_of_gguf(each.type, each.of).find("not understood") == std::string::npos);
-    check_each(each.of, [&each](const keys& of) { return answer_of_gguf(each.type, of); });
+    check_each(each.of, [&each](const Keys& of) { return answer_of_gguf(each.type, of); });
   }
 }
 

@@ -10,8 +10,8 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-gguf_file first_part(std::uint32_t parts) {
-  gguf_file made;
+GgufFile first_part(std::uint32_t parts) {
+  GgufFile made;
   made.text("general.architecture", "llama").text("general.name", "Small one");
   made.whole("llama.block_count", 2).whole("llama.embedding_length", 64);
   made.whole("llama.attention.head_count", 4);
@@ -21,8 +21,8 @@ gguf_file first_part(std::uint32_t parts) {
   return made;
 }
 
-gguf_file second_part() {
-  gguf_file made;
+GgufFile second_part() {
+  GgufFile made;
   made.tensor("blk.1.attn_q.weight", {64, 64}, 8, 64 * 64 / 32 * 34);
   return made;
 }
@@ -47,7 +47,7 @@ bool model_says(const std::string& text, std::string_view part) {
 }  // namespace
 
 TEST_CASE("one GGUF file") {
-  const folder in;
+  const Folder in;
   in.add("mmproj-x.gguf", "not this one");
   const auto path = in.add("small.gguf", first_part(0).bytes());
   for (const auto& each : {path, in.path()}) {
@@ -63,7 +63,7 @@ TEST_CASE("one GGUF file") {
 }
 
 TEST_CASE("a GGUF file in parts, whichever is named") {
-  const folder in;
+  const Folder in;
   in.add("s-00001-of-00002.gguf", first_part(2).bytes());
   const auto second = in.path() + "s-00002-of-00002.gguf";
   CHECK(model_says(model_refusal(in.path()), second + "\": No such file"));
@@ -78,7 +78,7 @@ TEST_CASE("a GGUF file in parts, whichever is named") {
 }
 
 TEST_CASE("parts of a GGUF file that are not those of its set") {
-  const folder in;
+  const Folder in;
   const auto part = [](std::uint16_t number) {
     auto made = second_part();
     return made.key("split.no", 2, raw(number)).bytes();
@@ -103,7 +103,7 @@ TEST_CASE("parts of a GGUF file that are not those of its set") {
 }
 
 TEST_CASE("files without weights, or with a tensor twice") {
-  const folder in;
+  const Folder in;
   auto vocabulary = first_part(0);
   vocabulary.tensors.clear();
   vocabulary.tensor_count = 0;
@@ -123,16 +123,16 @@ TEST_CASE("files without weights, or with a tensor twice") {
 }
 
 TEST_CASE("layers without weights make a lower bound") {
-  const folder in;
+  const Folder in;
   const auto path = in.add("small.gguf", first_part(0).bytes());  // lacks blk.1
   const std::string line = "weights of 1 of the 2 layers are not there and not counted";
   CHECK(read_model(path)->noted.lines == std::vector<std::string>{line});
-  CHECK(read_model(path)->noted.is == precision::at_least);
-  const auto is = [&](gguf_file made) {
+  CHECK(read_model(path)->noted.is == Precision::at_least);
+  const auto is = [&](GgufFile made) {
     return read_model(in.add("small.gguf", made.bytes()))->noted.is;
   };
-  CHECK(is(first_part(0).tensor("blk.1.ffn_norm.weight", {64}, 0, 256)) == precision::counted);
-  CHECK(is(first_part(0).whole("llama.nextn_predict_layers", 1)) == precision::counted);
+  CHECK(is(first_part(0).tensor("blk.1.ffn_norm.weight", {64}, 0, 256)) == Precision::counted);
+  CHECK(is(first_part(0).whole("llama.nextn_predict_layers", 1)) == Precision::counted);
   in.add("config.json", model_config_text);
   const auto other = read_model(in.add("m.safetensors", safetensors_file(table_of_one, 16)));
   REQUIRE(other);
@@ -140,8 +140,8 @@ TEST_CASE("layers without weights make a lower bound") {
 }
 
 TEST_CASE("a layer that does nothing needs no weights") {
-  const folder in;
-  gguf_file made;
+  const Folder in;
+  GgufFile made;
   made.text("general.architecture", "deci").whole("deci.block_count", 2);
   made.whole("deci.embedding_length", 64);
   made.whole_list("deci.attention.head_count", {4, 0});
@@ -154,7 +154,7 @@ TEST_CASE("a layer that does nothing needs no weights") {
 }
 
 TEST_CASE("safetensors with a configuration, and without") {
-  const folder in;
+  const Folder in;
   const auto path = in.add("model.safetensors", safetensors_file(table_of_one, 16));
   const auto alone = read_model(path);
   REQUIRE(alone);
@@ -172,7 +172,7 @@ TEST_CASE("safetensors with a configuration, and without") {
 }
 
 TEST_CASE("a table of tensors says how they are stored, not what a configuration leaves open") {
-  const folder in;
+  const Folder in;
   in.add("model.safetensors", safetensors_file(table_of_one, 16));
   std::string silent = model_config_text;
   silent.replace(silent.find("float16"), 7, "unknown");
@@ -191,7 +191,7 @@ TEST_CASE("a table of tensors says how they are stored, not what a configuration
 }
 
 TEST_CASE("an index with its files, or some of them") {
-  const folder in;
+  const Folder in;
   in.add("config.json", model_config_text);
   in.add("model.safetensors.index.json", R"({"metadata":{"total_size":999},"weight_map":)"
                                          R"({"a":"x-00001-of-00002.safetensors",)"
@@ -210,10 +210,10 @@ TEST_CASE("an index with its files, or some of them") {
 namespace {
 
 // An index of the tensors a in its first file and b in its second.
-struct indexed {
-  folder in;
+struct Indexed {
+  Folder in;
 
-  model with(std::uint64_t total, const std::string& first, const std::string& second) const {
+  Model with(std::uint64_t total, const std::string& first, const std::string& second) const {
     in.add("1.safetensors", first);
     in.add("2.safetensors", second);
     const auto path = in.add("model.safetensors.index.json",
@@ -235,20 +235,20 @@ std::string bytes_of_tensor(const std::string& name, std::size_t bytes) {
 }  // namespace
 
 TEST_CASE("an index is compared with its files") {
-  const indexed index;
+  const Indexed index;
   const auto a = bytes_of_tensor("a", 1000);
   const auto whole = index.with(3010, a, bytes_of_tensor("b", 2000));
   CHECK(whole.of.total() == 3000);
   CHECK(whole.noted.lines.empty());  // a third of a percent
   const auto copy = index.with(1000, a, a);
   CHECK(copy.of.total() == 1000);  // not of both files
-  CHECK(copy.noted.is == precision::at_least);
+  CHECK(copy.noted.is == Precision::at_least);
   REQUIRE(copy.noted.lines.size() == 1);
   CHECK(copy.noted.lines[0] ==
         "the index names 1 tensor that its files lack, as \"b\": not counted");
   const auto other = index.with(9000, a, bytes_of_tensor("b", 2000));
   CHECK(other.of.total() == 3000);
-  CHECK(other.noted.is == precision::about);
+  CHECK(other.noted.is == Precision::about);
   REQUIRE(other.noted.lines.size() == 1);
   CHECK(other.noted.lines[0] ==
         "\"total_size\" of the index is 9000, its files have 3000 bytes: the latter are counted");
@@ -263,7 +263,7 @@ TEST_CASE("an index is compared with its files") {
 }
 
 TEST_CASE("the sum of an index alone is compared with the architecture") {
-  const folder in;
+  const Folder in;
   in.add("config.json", model_config_text);
   // 2 layers of 4 * 64^2 + 3 * 64 * 96 + 2 * 64, twice 10 * 64 outside, and a norm; 2 bytes each.
   const std::uint64_t sum = 2 * (2 * (4 * 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 10 * 64 + 64);
@@ -284,7 +284,7 @@ TEST_CASE("the sum of an index alone is compared with the architecture") {
 }
 
 TEST_CASE("an index without anything to count by") {
-  const folder in;
+  const Folder in;
   const auto path = in.add("model.safetensors.index.json", R"({"weight_map":{"a":"b"}})");
   CHECK(model_says(model_refusal(path), "metadata.total_size is missing: expected"));
   in.add("model.safetensors.index.json",
@@ -296,7 +296,7 @@ TEST_CASE("an index without anything to count by") {
 }
 
 TEST_CASE("paths of no model") {
-  const folder in;
+  const Folder in;
   CHECK(model_says(model_refusal(in.path()),
                    "expected model.safetensors.index.json, a .safetensors or .gguf"));
   CHECK(model_says(model_refusal(in.path() + "none"), "No such file"));

@@ -13,7 +13,7 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-struct published {
+struct Published {
   const char* name;
   const char* config;
   std::uint64_t bytes;
@@ -21,7 +21,7 @@ struct published {
   std::uint64_t cache_bytes;  // as f16
 };
 
-const published models[] = {
+const Published models[] = {
     {"meta-llama/Llama-2-7b-hf",
      R"({"model_type":"llama","hidden_size":4096,"intermediate_size":11008,
          "max_position_embeddings":4096,"num_attention_heads":32,"num_hidden_layers":32,
@@ -141,11 +141,11 @@ const published models[] = {
      2 * 51'600'000'000, 8192, 4ull * 2 * 8 * 128 * 2 * 8192 + 28ull * 8192 * 19 * 4},
 };
 
-demand demand_for(const published& of, const folder& in) {
+Demand demand_for(const Published& of, const Folder& in) {
   const auto read = read_model(in.add("config.json", of.config));
   INFO(of.name);
   if (!read) FAIL(read.why().message);
-  hmn::cli::fit_options asked;
+  hmn::cli::FitOptions asked;
   asked.context = of.context;
   const auto needs = demand_of(*read, asked);
   if (!needs) FAIL(needs.why().message);
@@ -155,7 +155,7 @@ demand demand_for(const published& of, const folder& in) {
 }  // namespace
 
 TEST_CASE("weights of published models are within a percent, their caches exact") {
-  const folder in;
+  const Folder in;
   for (const auto& each : models) {
     INFO(each.name);
     const auto needs = demand_for(each, in);
@@ -174,14 +174,14 @@ TEST_CASE("a published model's architecture leaves nothing to assume") {
     INFO(each.name);
     const auto parsed = parse_config(each.config);
     REQUIRE(parsed);
-    CHECK(parsed->shape.noted.is == precision::counted);
+    CHECK(parsed->shape.noted.is == Precision::counted);
     CHECK(parsed->stored.noted.lines.empty());
   }
 }
 
 // The index alone, as it is on the Hub: its sum counts, not what the architecture makes.
 TEST_CASE("an index without its files") {
-  const folder in;
+  const Folder in;
   in.add("config.json", models[1].config);
   const auto index =
       in.add("model.safetensors.index.json",

@@ -27,7 +27,7 @@ TEST_CASE("the layer that a tensor belongs to") {
 }
 
 TEST_CASE("weights by layer, and what is outside of all") {
-  const std::vector<tensor> tensors = {{"token_embd.weight", 100, 200},
+  const std::vector<Tensor> tensors = {{"token_embd.weight", 100, 200},
                                        {"blk.0.a", 10, 20},
                                        {"blk.1.a", 10, 30},
                                        {"blk.1.b", 1, 2},
@@ -42,7 +42,7 @@ TEST_CASE("weights by layer, and what is outside of all") {
 }
 
 TEST_CASE("shares of another sum add up to it") {
-  weights counted;
+  Weights counted;
   counted.layers = {30, 30, 30};
   counted.outside = 10;
   const auto scaled = scaled_to(counted, 1007);
@@ -74,7 +74,7 @@ TEST_CASE("the table of a safetensors file") {
                              R"("a":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]},)"
                              R"("b":{"dtype":"F4","shape":[5],"data_offsets":[12,15]},)"
                              R"("c":{"dtype":"F32","shape":[],"data_offsets":[15,19]}}   )";
-  const folder in;
+  const Folder in;
   const auto read = read_safetensors(in.add("m.safetensors", safetensors_file(header, 19)));
   REQUIRE(read);
   REQUIRE(read->size() == 3);
@@ -123,7 +123,7 @@ TEST_CASE("a table that cannot be is refused by the tensor's name") {
 }
 
 TEST_CASE("a file whose length is a lie is refused") {
-  const folder in;
+  const Folder in;
   const auto refused = [&](const std::string& bytes) {
     const auto read = read_safetensors(in.add("x.safetensors", bytes));
     return read ? "" : read.why().message;

@@ -9,8 +9,8 @@ namespace {
 
 using hypomnesis::vendor_id;
 
-gpu named(const char* name, vendor_id vendor) {
-  gpu of;
+Gpu named(const char* name, vendor_id vendor) {
+  Gpu of;
   of.device.name = name;
   of.device.vendor = vendor;
   return of;
@@ -27,7 +27,7 @@ TEST_CASE("a name is shown without its vendor's") {
   CHECK(short_name(named("Tesla V100", vendor_id::nvidia)) == "Tesla V100");
   CHECK(short_name(named("NVIDIA", vendor_id::nvidia)) == "NVIDIA");
   CHECK(short_name(named("NVIDIAX 1", vendor_id::nvidia)) == "NVIDIAX 1");
-  CHECK(short_name(gpu()) == "?");
+  CHECK(short_name(Gpu()) == "?");
 }
 
 TEST_CASE("a partition's name is shown without its GPU's") {
@@ -37,7 +37,7 @@ TEST_CASE("a partition's name is shown without its GPU's") {
 }
 
 TEST_CASE("used memory is not made up from what is free") {
-  gpu of;
+  Gpu of;
   CHECK_FALSE(used_bytes_of(of));
   of.memory.emplace();
   of.memory->total_bytes = 10;

@@ -8,8 +8,8 @@ using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
 TEST_CASE("what is cheap keeps its interval") {
-  pace by(100ms);
-  const auto begun = pace::clock::now();
+  Pace by(100ms);
+  const auto begun = Pace::Clock::now();
   CHECK(by.is_due(begun));
   by.count(begun, 10us);
   CHECK_FALSE(by.is_due(begun + 99ms));
@@ -17,21 +17,21 @@ TEST_CASE("what is cheap keeps its interval") {
 }
 
 TEST_CASE("what is dear takes a hundredth of a core in the long run") {
-  pace by(100ms);
-  const auto begun = pace::clock::now();
+  Pace by(100ms);
+  const auto begun = Pace::Clock::now();
   auto now = begun;
   std::chrono::nanoseconds spent{};
   for (; now < begun + 10min; now = by.next()) {
     by.count(now, 10ms);
     spent += 10ms;
   }
-  CHECK(spent <= pace::allowance + (now - begun) / 100);
+  CHECK(spent <= Pace::allowance + (now - begun) / 100);
   CHECK(spent >= (now - begun) / 101);
 }
 
 TEST_CASE("a short run is seen well: the first measurements cost nothing") {
-  pace by(100ms);
-  const auto begun = pace::clock::now();
+  Pace by(100ms);
+  const auto begun = Pace::Clock::now();
   by.count(begun, 30ms);
   CHECK(by.next() == begun + 100ms);
   by.count(begun + 100ms, 10ms);
@@ -41,10 +41,10 @@ TEST_CASE("a short run is seen well: the first measurements cost nothing") {
 }
 
 TEST_CASE("the next tick is a whole number of intervals after the first, however late one asks") {
-  const ticks::clock::time_point first(milliseconds(1000));
-  const ticks every_100ms(first, milliseconds(100));
+  const Ticks::Clock::time_point first(milliseconds(1000));
+  const Ticks every_100ms(first, milliseconds(100));
   const auto after = [&](int ms) {
-    return (every_100ms.after(ticks::clock::time_point(milliseconds(ms))) - first) /
+    return (every_100ms.after(Ticks::Clock::time_point(milliseconds(ms))) - first) /
            milliseconds(1);
   };
   CHECK(after(0) == 0);

@@ -18,10 +18,10 @@ using hypomnesis::note;
 constexpr std::uint64_t gib = 1ull << 30;
 constexpr auto most = std::numeric_limits<std::uint64_t>::max();
 
-process_row row(std::uint32_t pid, std::optional<std::uint64_t> used,
-                std::optional<std::uint64_t> shared = 0, const char* name = "x") {
-  process_row made;
-  made.on = std::make_shared<const gpu>();
+ProcessRow row(std::uint32_t pid, std::optional<std::uint64_t> used,
+               std::optional<std::uint64_t> shared = 0, const char* name = "x") {
+  ProcessRow made;
+  made.on = std::make_shared<const Gpu>();
   made.usage.pid = pid;
   made.usage.accounting = accounting_kind::allocated;
   made.usage.name_state = name_status::resolved;
@@ -31,24 +31,24 @@ process_row row(std::uint32_t pid, std::optional<std::uint64_t> used,
   return made;
 }
 
-process_row nameless(std::uint32_t pid, name_status state) {
+ProcessRow nameless(std::uint32_t pid, name_status state) {
   auto made = row(pid, 0);
   made.usage.process_name.reset();
   made.usage.name_state = state;
   return made;
 }
 
-std::vector<std::uint32_t> order(std::vector<process_row> rows, sort_key by) {
+std::vector<std::uint32_t> order(std::vector<ProcessRow> rows, SortKey by) {
   sort_rows(rows, by);
   std::vector<std::uint32_t> pids;
   for (const auto& each : rows) pids.push_back(each.usage.pid);
   return pids;
 }
 
-using pids = std::vector<std::uint32_t>;
+using Pids = std::vector<std::uint32_t>;
 
-std::vector<process_row> rows_of(std::uint32_t count, std::uint32_t first_pid = 1) {
-  std::vector<process_row> made;
+std::vector<ProcessRow> rows_of(std::uint32_t count, std::uint32_t first_pid = 1) {
+  std::vector<ProcessRow> made;
   for (std::uint32_t i = 0; i < count; ++i) made.push_back(row(first_pid + i, 0));
   return made;
 }
@@ -56,55 +56,55 @@ std::vector<process_row> rows_of(std::uint32_t count, std::uint32_t first_pid = 
 }  // namespace
 
 TEST_CASE("sizes sort from the largest") {
-  CHECK(order({row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 0)}, sort_key::vram) ==
-        pids{2, 3, 1});
-  const std::vector<process_row> rows{row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 2000)};
-  CHECK(order(rows, sort_key::vram) == pids{2, 3, 1});
-  CHECK(order(rows, sort_key::shared) == pids{1, 3, 2});
-  const std::vector<process_row> mixed{row(1, 4000, 6000), row(2, 8000, 0), row(3, 0, 7000)};
-  CHECK(order(mixed, sort_key::total) == pids{1, 2, 3});
-  CHECK(order(mixed, sort_key::vram) == pids{2, 1, 3});
-  CHECK(order(mixed, sort_key::shared) == pids{3, 1, 2});
+  CHECK(order({row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 0)}, SortKey::vram) ==
+        Pids{2, 3, 1});
+  const std::vector<ProcessRow> rows{row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 2000)};
+  CHECK(order(rows, SortKey::vram) == Pids{2, 3, 1});
+  CHECK(order(rows, SortKey::shared) == Pids{1, 3, 2});
+  const std::vector<ProcessRow> mixed{row(1, 4000, 6000), row(2, 8000, 0), row(3, 0, 7000)};
+  CHECK(order(mixed, SortKey::total) == Pids{1, 2, 3});
+  CHECK(order(mixed, SortKey::vram) == Pids{2, 1, 3});
+  CHECK(order(mixed, SortKey::shared) == Pids{3, 1, 2});
 }
 
 TEST_CASE("a total past 64 bits saturates") {
-  CHECK(order({row(1, 1000), row(2, most, most)}, sort_key::total) == pids{2, 1});
+  CHECK(order({row(1, 1000), row(2, most, most)}, SortKey::total) == Pids{2, 1});
   CHECK(total_of(row(1, most, most)) == most);
   CHECK(total_of(row(1, 5, std::nullopt)) == 5u);
   CHECK_FALSE(total_of(row(1, std::nullopt, std::nullopt)));
 }
 
 TEST_CASE("an APU's row counts both of its pools, and each is shown once") {
-  gpu apu;
+  Gpu apu;
   apu.device.memory_kind = hypomnesis::device_memory::unified;
   auto mostly_shared = row(1, 8 * gib, 7 * gib);
   auto own = row(2, 10 * gib, 0);
   apu.memory.emplace();
   apu.memory->kind = hypomnesis::pool_kind::host;
-  mostly_shared.on = own.on = std::make_shared<const gpu>(apu);
+  mostly_shared.on = own.on = std::make_shared<const Gpu>(apu);
   auto main = mostly_shared;
   show_pool(main, &PoolUse::main);
   CHECK(main.usage.used_bytes == 7 * gib);
   show_pool(mostly_shared, &PoolUse::own);
   show_pool(own, &PoolUse::own);
   CHECK(mostly_shared.usage.used_bytes == gib);
-  CHECK(order({mostly_shared, own}, sort_key::total) == pids{2, 1});
+  CHECK(order({mostly_shared, own}, SortKey::total) == Pids{2, 1});
   CHECK(total_of(mostly_shared) == 8 * gib);
   apu.memory->kind = hypomnesis::pool_kind::vram;  // a large carve-out
   auto carved = row(3, 8 * gib, 3 * gib);
-  carved.on = std::make_shared<const gpu>(apu);
+  carved.on = std::make_shared<const Gpu>(apu);
   show_pool(carved, &PoolUse::main);
   CHECK(carved.usage.used_bytes == 5 * gib);
 }
 
 TEST_CASE("a card's row counts its own memory apart from the host's") {
-  gpu on;
+  Gpu on;
   on.device.memory_kind = hypomnesis::device_memory::dedicated;
   on.memory.emplace();
   on.memory->kind = hypomnesis::pool_kind::vram;
   for (const auto shown : {&PoolUse::own, &PoolUse::main}) {
     auto of = row(1, 8 * gib, 3 * gib);
-    of.on = std::make_shared<const gpu>(on);
+    of.on = std::make_shared<const Gpu>(on);
     show_pool(of, shown);
     CHECK(of.usage.used_bytes == 8 * gib);
     CHECK_FALSE(of.is_split);
@@ -112,18 +112,18 @@ TEST_CASE("a card's row counts its own memory apart from the host's") {
 }
 
 TEST_CASE("rows that add up to more than is in use keep their values, and have no sum") {
-  gpu on;
+  Gpu on;
   on.memory.emplace();
   on.memory->kind = hypomnesis::pool_kind::vram;
   on.memory->backend = hypomnesis::backend_id::nvml;
   on.memory->total_bytes = 16 * gib;
   on.memory->used_bytes = 2 * gib;
   const auto sum = [&](std::initializer_list<std::uint64_t> sizes, accounting_kind accounting) {
-    usage_tally all;
+    UsageTally all;
     for (const auto bytes : sizes) {
       auto one = row(1, bytes, std::nullopt);
       one.usage.accounting = accounting;
-      one.on = std::make_shared<const gpu>(on);
+      one.on = std::make_shared<const Gpu>(on);
       show_pool(one, &PoolUse::own);
       CHECK(one.usage.used_bytes == bytes);
       all.add(one);
@@ -145,7 +145,7 @@ TEST_CASE("rows that add up to more than is in use keep their values, and have n
 TEST_CASE("what kernel drivers do not report as shared may all be") {
   auto one = row(1, 3 * gib, gib), other = row(2, 2 * gib, gib);
   for (auto* each : {&one, &other}) each->usage.backend = hypomnesis::backend_id::amdgpu;
-  usage_tally all;
+  UsageTally all;
   all.add(one);
   all.add(other);
   CHECK(all.bytes() == 3 * gib);
@@ -153,7 +153,7 @@ TEST_CASE("what kernel drivers do not report as shared may all be") {
   CHECK(all.host_bytes() == gib);
   CHECK(all.is_host_at_least());
   for (auto* each : {&one, &other}) each->usage.shared_bytes = 0;
-  usage_tally apart;
+  UsageTally apart;
   apart.add(one);
   apart.add(other);
   CHECK(apart.bytes() == 5 * gib);
@@ -162,25 +162,25 @@ TEST_CASE("what kernel drivers do not report as shared may all be") {
 }
 
 TEST_CASE("unknown sizes come last, whatever is asked for") {
-  CHECK(order({row(1, std::nullopt, std::nullopt), row(2, 0)}, sort_key::vram) == pids{2, 1});
-  CHECK(order({row(1, 5, std::nullopt), row(2, 1, 0)}, sort_key::shared) == pids{2, 1});
+  CHECK(order({row(1, std::nullopt, std::nullopt), row(2, 0)}, SortKey::vram) == Pids{2, 1});
+  CHECK(order({row(1, 5, std::nullopt), row(2, 1, 0)}, SortKey::shared) == Pids{2, 1});
 }
 
 TEST_CASE("ties go by name, unknown names first, then by pid") {
-  CHECK(order({row(20, 7, 0, "b.exe"), row(10, 7, 0, "a.exe")}, sort_key::vram) == pids{10, 20});
-  CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, sort_key::vram) == pids{99, 1});
-  CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, sort_key::vram) == pids{8, 9});
+  CHECK(order({row(20, 7, 0, "b.exe"), row(10, 7, 0, "a.exe")}, SortKey::vram) == Pids{10, 20});
+  CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, SortKey::vram) == Pids{99, 1});
+  CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, SortKey::vram) == Pids{8, 9});
   auto unnamed = row(9, 7);
   unnamed.usage.process_name.reset();
-  CHECK(order({row(1, 7, 0, "a"), unnamed}, sort_key::vram) == pids{9, 1});
+  CHECK(order({row(1, 7, 0, "a"), unnamed}, SortKey::vram) == Pids{9, 1});
 }
 
 TEST_CASE("pid, name and ram as keys") {
   auto big = row(30, 1, 0, "a");
   big.usage.host_resident_bytes = 5 * mib;
-  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::pid) == pids{10, 20, 30});
-  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::name) == pids{30, 20, 10});
-  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::ram) == pids{30, 20, 10});
+  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, SortKey::pid) == Pids{10, 20, 30});
+  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, SortKey::name) == Pids{30, 20, 10});
+  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, SortKey::ram) == Pids{30, 20, 10});
 }
 
 TEST_CASE("the count sentence") {
@@ -225,7 +225,7 @@ TEST_CASE("the count sentence with filters and a protected name") {
 }
 
 TEST_CASE("the state of a name counts, never what it looks like") {
-  const auto sentence = [](const process_row& last) {
+  const auto sentence = [](const ProcessRow& last) {
     return count_sentence({row(1, 0), row(2, 0), last}, {});
   };
   constexpr const char* plain = "3 GPU processes found (0 MiB allocated total).";
@@ -272,10 +272,10 @@ TEST_CASE("what is not known makes no total") {
 TEST_CASE("a partition and its GPU are not both counted") {
   auto whole = row(1, 512 * mib);
   auto part = row(1, 512 * mib);
-  gpu partition;
+  Gpu partition;
   part.usage.device_index = partition.device.index = 3;
   partition.device.parent_index = 0;
-  part.on = std::make_shared<const gpu>(partition);
+  part.on = std::make_shared<const Gpu>(partition);
   auto other = row(2, 256 * mib);
   CHECK(count_sentence({whole, part, other}, {}) ==
         "2 GPU processes found (768 MiB allocated total).");
@@ -284,28 +284,28 @@ TEST_CASE("a partition and its GPU are not both counted") {
 TEST_CASE("AMD's GPU is a partition itself, whose processes no other lists") {
   auto whole = row(1, 512 * mib);
   auto part = row(1, 256 * mib);
-  gpu partition;
+  Gpu partition;
   part.usage.device_index = partition.device.index = 1;
   partition.device.parent_index = 0;
   partition.device.vendor = hypomnesis::vendor_id::amd;
-  part.on = std::make_shared<const gpu>(partition);
+  part.on = std::make_shared<const Gpu>(partition);
   CHECK(count_sentence({whole, part}, {}) == "1 GPU process found (768 MiB allocated total).");
-  const std::vector<process_row> rows{whole, part};
-  const auto by_device = group_rows(list_of(rows), grouping::device, {});
+  const std::vector<ProcessRow> rows{whole, part};
+  const auto by_device = group_rows(list_of(rows), Grouping::device, {});
   REQUIRE(by_device.size() == 2);
   CHECK(by_device[0].total.bytes() == 512 * mib);
 }
 
 TEST_CASE("a protected process is not known to be in no container") {
-  const std::vector<process_row> rows{nameless(1, name_status::protected_process), row(2, 1)};
-  const auto groups = group_rows(list_of(rows), grouping::container, {});
+  const std::vector<ProcessRow> rows{nameless(1, name_status::protected_process), row(2, 1)};
+  const auto groups = group_rows(list_of(rows), Grouping::container, {});
   REQUIRE(groups.size() == 2);
   CHECK(groups[0].is_known);
   CHECK_FALSE(groups[1].is_known);
 }
 
 TEST_CASE("rows of one process on several devices are one process") {
-  std::vector<process_row> rows;
+  std::vector<ProcessRow> rows;
   for (const std::uint32_t device : {0u, 1u})
     for (const std::uint32_t pid : {1u, 2u, 3u, 4u, 5u}) {
       rows.push_back(pid == 5 ? nameless(pid, name_status::protected_process) : row(pid, gib));
@@ -319,8 +319,8 @@ TEST_CASE("rows of one process on several devices are one process") {
 }
 
 TEST_CASE("a process is a pid and its start, in one PID namespace") {
-  const auto count = [](const process_row& a, const process_row& b) {
-    process_count all;
+  const auto count = [](const ProcessRow& a, const ProcessRow& b) {
+    ProcessCount all;
     all.add(a.usage);
     all.add(b.usage);
     return all.size();

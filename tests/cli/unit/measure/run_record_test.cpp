@@ -10,10 +10,10 @@ using namespace hmn::cli;
 
 namespace {
 
-run_sample without_values(const char* why) {
-  run_sample sample;
+RunSample without_values(const char* why) {
+  RunSample sample;
   sample.host.emplace().why = why;
-  device_sample& device = sample.devices.emplace_back();
+  DeviceSample& device = sample.devices.emplace_back();
   device.why = device.why_used = why;
   return sample;
 }
@@ -21,7 +21,7 @@ run_sample without_values(const char* why) {
 }  // namespace
 
 TEST_CASE("the end of the command hides no earlier reason for a missing value") {
-  run_account account(1);
+  RunAccount account(1);
   CHECK(account.why() == ended_too_early);
   account.add(without_values("no answer"));
   account.add(without_values(ended_too_early));
@@ -33,7 +33,7 @@ TEST_CASE("the end of the command hides no earlier reason for a missing value") 
 }
 
 TEST_CASE("a reading without a value is a gap, unless the command had ended") {
-  run_account account(1);
+  RunAccount account(1);
   auto sample = without_values("");
   sample.host->resident_bytes = 7;
   sample.devices[0].command_bytes = sample.devices[0].used_bytes = 8;
@@ -48,7 +48,7 @@ TEST_CASE("a reading without a value is a gap, unless the command had ended") {
 }
 
 TEST_CASE("one sample of a part makes the peak a lower bound") {
-  run_account account(1);
+  RunAccount account(1);
   auto sample = without_values("");
   sample.devices[0].is_used_lower_bound = true;
   account.add(sample);
@@ -62,7 +62,7 @@ TEST_CASE("one sample of a part makes the peak a lower bound") {
 }
 
 TEST_CASE("a command that ended before any reading has that reason") {
-  run_account account(1);
+  RunAccount account(1);
   account.add(without_values(ended_too_early));
   CHECK(account.devices()[0].why == ended_too_early);
 }
@@ -70,7 +70,7 @@ TEST_CASE("a command that ended before any reading has that reason") {
 TEST_CASE("the longest gap is from the start, between two values, or up to the end") {
   constexpr std::uint64_t ms = 1'000'000;
   const auto gap_of = [](std::initializer_list<std::uint64_t> times, std::uint64_t end_ms) {
-    tracked value;
+    Tracked value;
     for (const auto at : times) value.add(at * ms, 7);
     return value.longest_gap_ns(end_ms * ms) / ms;
   };
@@ -82,12 +82,12 @@ TEST_CASE("the longest gap is from the start, between two values, or up to the e
 }
 
 TEST_CASE("a reading without a value shortens no gap, but nothing to read does") {
-  tracked value;
+  Tracked value;
   value.add(0, 7);
   value.add(1000, std::nullopt);
   value.add(2000, 7);
   CHECK(value.longest_gap_ns(2000) == 2000);
-  tracked asleep;
+  Tracked asleep;
   asleep.add(0, 7);
   asleep.add(1000, std::nullopt, true);
   asleep.add(2000, 7);
@@ -95,19 +95,19 @@ TEST_CASE("a reading without a value shortens no gap, but nothing to read does")
 }
 
 TEST_CASE("values that are renewed more seldom than they are read have the interval of that") {
-  tracked value;
+  Tracked value;
   for (std::uint64_t i = 0; i <= 20; ++i) value.add(i * 100, 7, false, i % 10 * 100);
   CHECK(value.longest_gap_ns(2000) == 1000);
 }
 
 namespace {
 
-run_sample whole() {
-  run_sample sample;
+RunSample whole() {
+  RunSample sample;
   sample.offset_ns = 1'500'000'000;
   sample.unix_time_ns = 17;
-  sample.host = host_sample{2, 3000, 2000, std::nullopt, 4000, {}};
-  device_sample device;
+  sample.host = HostSample{2, 3000, 2000, std::nullopt, 4000, {}};
+  DeviceSample device;
   device.command_bytes = 5000;
   device.used_bytes = 6000;
   device.power_watts = 70.5;
@@ -118,27 +118,27 @@ run_sample whole() {
 }  // namespace
 
 TEST_CASE("the ending of the name says the form") {
-  CHECK(timeline_form_of("a.csv") == timeline_form::csv);
-  CHECK(timeline_form_of("a.b.jsonl") == timeline_form::json_lines);
-  CHECK(timeline_form_of("/x/a.ndjson") == timeline_form::json_lines);
-  CHECK(timeline_form_of("/dev/null") == timeline_form::json_lines);
-  CHECK(timeline_form_of("csv") == timeline_form::json_lines);
+  CHECK(timeline_form_of("a.csv") == TimelineForm::csv);
+  CHECK(timeline_form_of("a.b.jsonl") == TimelineForm::json_lines);
+  CHECK(timeline_form_of("/x/a.ndjson") == TimelineForm::json_lines);
+  CHECK(timeline_form_of("/dev/null") == TimelineForm::json_lines);
+  CHECK(timeline_form_of("csv") == TimelineForm::json_lines);
 }
 
 TEST_CASE("a line of JSON; what is not known is null") {
-  CHECK(timeline_line(timeline_form::json_lines, whole(), {3}) ==
+  CHECK(timeline_line(TimelineForm::json_lines, whole(), {3}) ==
         "{\"offset_ns\":1500000000,\"unix_time_ns\":17,\"processes\":2,\"resident_bytes\":3000,"
         "\"proportional_bytes\":null,\"group_bytes\":4000,\"devices\":[{\"index\":3,"
         "\"command_bytes\":5000,\"used_bytes\":6000,\"gpu_busy_percent\":null,\"power_watts\":70.5,"
         "\"energy_joules\":null,\"lower_bound\":false,\"reason\":null}]}\n");
-  CHECK(timeline_header(timeline_form::json_lines, {3}).empty());
+  CHECK(timeline_header(TimelineForm::json_lines, {3}).empty());
 }
 
 TEST_CASE("the reason is told where a device's driver says nothing") {
   auto sample = whole();
   sample.devices[0].command_bytes.reset();
   sample.devices[0].why = "say \"please\"";
-  const auto line = timeline_line(timeline_form::json_lines, sample, {3});
+  const auto line = timeline_line(TimelineForm::json_lines, sample, {3});
   CHECK(line.find("\"command_bytes\":null") != std::string::npos);
   CHECK(line.find("\"reason\":\"say \\\"please\\\"\"") != std::string::npos);
 }
@@ -150,10 +150,10 @@ TEST_CASE("each line of CSV has the cells of the header") {
   const auto commas = [](const std::string& text) {
     return std::count(text.begin(), text.end(), ',');
   };
-  const auto header = timeline_header(timeline_form::csv, {3, 4});
+  const auto header = timeline_header(TimelineForm::csv, {3, 4});
   CHECK(header.find("gpu3_command_bytes") != std::string::npos);
   CHECK(header.find("gpu4_power_watts") != std::string::npos);
   for (const auto& sample : {whole(), alone})
-    CHECK(commas(timeline_line(timeline_form::csv, sample, {3, 4})) == commas(header));
-  CHECK(timeline_line(timeline_form::csv, alone, {}) == "1.500,17,,,,\n");
+    CHECK(commas(timeline_line(TimelineForm::csv, sample, {3, 4})) == commas(header));
+  CHECK(timeline_line(TimelineForm::csv, alone, {}) == "1.500,17,,,,\n");
 }

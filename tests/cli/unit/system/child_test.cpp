@@ -13,22 +13,22 @@
 
 #include "cli/system/streams.hpp"
 
-using hmn::cli::child;
-using hmn::cli::exit_code;
+using hmn::cli::Child;
+using hmn::cli::ExitCode;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 namespace {
 
-using words = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
-child started(const words& command) {
-  auto made = child::start(command);
+Child started(const Words& command) {
+  auto made = Child::start(command);
   REQUIRE(made);
   return *std::move(made);
 }
 
-int code_of(const words& command) {
+int code_of(const Words& command) {
   auto running = started(command);
   running.wait();
   return static_cast<int>(running.end().status);
@@ -42,7 +42,7 @@ bool has_line(const char* pattern) {
 int code_when_sent(int signal) {
   auto running = started({"sleep", "60"});
   kill(getpid(), signal);
-  CHECK(running.wait_until(child::clock::now() + seconds(30)));
+  CHECK(running.wait_until(Child::Clock::now() + seconds(30)));
   return static_cast<int>(running.end().status);
 }
 
@@ -69,16 +69,16 @@ TEST_CASE("a command's exit code is its own, or 128 and the signal that ended it
 }
 
 TEST_CASE("what cannot be started says why, and leaves the signals as they were") {
-  const auto absent = child::start({"/nonexistent/program"});
+  const auto absent = Child::start({"/nonexistent/program"});
   REQUIRE_FALSE(absent);
-  CHECK(absent.why().code == exit_code::not_found);
+  CHECK(absent.why().code == ExitCode::not_found);
   CHECK(absent.why().message == "cannot run \"/nonexistent/program\": No such file or directory");
-  const auto unlisted = child::start({"no-program-of-this-name"});
+  const auto unlisted = Child::start({"no-program-of-this-name"});
   REQUIRE_FALSE(unlisted);
-  CHECK(unlisted.why().code == exit_code::not_found);
-  const auto refused = child::start({"/etc/passwd"});
+  CHECK(unlisted.why().code == ExitCode::not_found);
+  const auto refused = Child::start({"/etc/passwd"});
   REQUIRE_FALSE(refused);
-  CHECK(refused.why().code == exit_code::not_runnable);
+  CHECK(refused.why().code == ExitCode::not_runnable);
   CHECK(refused.why().message == "cannot run \"/etc/passwd\": Permission denied");
   const auto set = blocked();
   CHECK_FALSE(sigismember(&set, SIGTERM));
@@ -86,13 +86,13 @@ TEST_CASE("what cannot be started says why, and leaves the signals as they were"
 
 TEST_CASE("an end is seen at once, a time that comes first too") {
   auto running = started({"sleep", "3600"});
-  const auto begun = child::clock::now();
+  const auto begun = Child::Clock::now();
   CHECK_FALSE(running.wait_until(begun + milliseconds(20)));
-  CHECK(child::clock::now() - begun >= milliseconds(20));
+  CHECK(Child::Clock::now() - begun >= milliseconds(20));
   CHECK_FALSE(running.wait_until(begun));
   kill(static_cast<pid_t>(running.pid()), SIGKILL);
   CHECK(running.wait_until(begun + seconds(600)));
-  CHECK(child::clock::now() - begun < seconds(300));
+  CHECK(Child::Clock::now() - begun < seconds(300));
   CHECK(running.wait_until(begun));
   CHECK(running.end().use.largest_bytes.value_or(0) > 0);
 }
@@ -123,10 +123,10 @@ TEST_CASE("signals that a process sends are passed on") {
 
 TEST_CASE("a signal is passed on, and the end noticed, while nobody waits for them") {
   auto running = started({"sleep", "60"});
-  const auto begun = child::clock::now();
+  const auto begun = Child::Clock::now();
   kill(getpid(), SIGTERM);
   std::this_thread::sleep_for(seconds(2));
-  CHECK(running.wait_until(child::clock::now()));
+  CHECK(running.wait_until(Child::Clock::now()));
   CHECK(running.end().at - begun < milliseconds(1500));
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("what hmn ignored from the start stays ignored, for it and for the com
   const auto before = std::signal(SIGHUP, SIG_IGN);
   auto running = started({"sleep", "60"});
   kill(getpid(), SIGHUP);
-  CHECK_FALSE(running.wait_until(child::clock::now() + milliseconds(100)));
+  CHECK_FALSE(running.wait_until(Child::Clock::now() + milliseconds(100)));
   kill(getpid(), SIGTERM);
   running.wait();
   CHECK(static_cast<int>(running.end().status) == 128 + SIGTERM);
@@ -164,9 +164,9 @@ TEST_CASE("a command ignores SIGCHLD as hmn did when it began, and its end is kn
   std::signal(SIGCHLD, SIG_IGN);
   CHECK(code_of({"sh", "-c", "exit 7"}) == 7);
   std::signal(SIGCHLD, SIG_IGN);
-  const auto absent = child::start({"/nonexistent/program"});
+  const auto absent = Child::start({"/nonexistent/program"});
   REQUIRE_FALSE(absent);
-  CHECK(absent.why().code == exit_code::not_found);
+  CHECK(absent.why().code == ExitCode::not_found);
   std::signal(SIGCHLD, before);
 }
 
@@ -177,8 +177,8 @@ TEST_CASE("an end is seen where all signals were blocked, and the command has th
   pthread_sigmask(SIG_BLOCK, &all, &before);
   {
     auto running = started({"grep", "-q", "^SigBlk:.*[13579bdf]$", "/proc/self/status"});
-    CHECK(running.wait_until(child::clock::now() + seconds(30)));
-    CHECK(running.end().status == exit_code::done);
+    CHECK(running.wait_until(Child::Clock::now() + seconds(30)));
+    CHECK(running.end().status == ExitCode::done);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -192,7 +192,7 @@ TEST_CASE("what the terminal sends is not passed on") {
   REQUIRE(us >= 0);
   if (us == 0) {
     hmn::cli::prepare_streams();  // the output is the terminal
-    auto made = child::start({"setsid", "sh", "-c", command});
+    auto made = Child::start({"setsid", "sh", "-c", command});
     if (made) made->wait();
     _exit(made ? static_cast<int>(made->end().status) : 1);
   }

@@ -14,21 +14,21 @@ namespace {
 namespace fs = std::filesystem;
 
 // What proc(5) and the control groups have, as plain files.
-class plain_machine {
+class PlainMachine {
  public:
-  plain_machine() {
+  PlainMachine() {
     std::string name = (fs::temp_directory_path() / "hmn-cgroup-XXXXXX").string();
     root_ = mkdtemp(name.data());
     write("proc/self/cgroup", "0::/user.slice/a.scope\n");
   }
-  ~plain_machine() { fs::remove_all(root_); }
+  ~PlainMachine() { fs::remove_all(root_); }
 
   void write(const std::string& path, const std::string& text) {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  roots in() const {
-    roots out;
+  Roots in() const {
+    Roots out;
     out.proc = (root_ / "proc").string();
     out.cgroup = (root_ / "cgroup").string();
     return out;
@@ -38,8 +38,8 @@ class plain_machine {
   fs::path root_;
 };
 
-std::string why_not(const plain_machine& of) {
-  const auto made = command_group::make(of.in());
+std::string why_not(const PlainMachine& of) {
+  const auto made = CommandGroup::make(of.in());
   REQUIRE_FALSE(made);
   return made.why().message;
 }
@@ -51,7 +51,7 @@ bool has(const std::string& text, std::string_view part) {
 const std::string own_pid = std::to_string(getpid());
 constexpr const char* group = "cgroup/user.slice/a.scope/";
 
-void write_group(plain_machine& to, const std::string& processes, const std::string& peak) {
+void write_group(PlainMachine& to, const std::string& processes, const std::string& peak) {
   to.write(std::string(group) + "cgroup.procs", processes);
   to.write(std::string(group) + "memory.peak", peak);
 }
@@ -59,7 +59,7 @@ void write_group(plain_machine& to, const std::string& processes, const std::str
 }  // namespace
 
 TEST_CASE("without a group of its own for the command there is a reason") {
-  plain_machine machine;
+  PlainMachine machine;
   machine.write("proc/self/cgroup", "4:memory:/x\n");
   CHECK(has(why_not(machine), "version 2"));
   machine.write("proc/self/cgroup", "0::/../a\n");
@@ -77,12 +77,12 @@ TEST_CASE("without a group of its own for the command there is a reason") {
 }
 
 TEST_CASE("a peak is exact above that of before, and else a bound") {
-  plain_machine machine;
+  PlainMachine machine;
   write_group(machine, own_pid + "\n", "1048576\n");
   machine.write(
       std::string(group) + "dmem.peak",
       "drm/0000:03:00.0/vram0 4096\ndrm/0000:03:00.0/stolen 7\ndrm/0000:04:00.0/vram0 0\n");
-  auto made = command_group::make(machine.in());
+  auto made = CommandGroup::make(machine.in());
   REQUIRE(made);
   CHECK(made->peak().bytes == 1048576u);
   CHECK(has(made->peak().why_bound, "before the command"));
@@ -102,9 +102,9 @@ TEST_CASE("a peak is exact above that of before, and else a bound") {
 }
 
 TEST_CASE("another process in the group makes the peak a bound, a member in another none") {
-  plain_machine machine;
+  PlainMachine machine;
   write_group(machine, own_pid + "\n", "1048576\n");
-  auto made = command_group::make(machine.in());
+  auto made = CommandGroup::make(machine.in());
   REQUIRE(made);
   write_group(machine, own_pid + "\n70\n", "2097152\n");
   machine.write("proc/70/cgroup", "0::/user.slice/a.scope/inner\n");

@@ -17,20 +17,20 @@ using hypomnesis::run_state;
 using hypomnesis::status_code;
 
 // A small machine in a folder of its own.
-class machine {
+class Machine {
  public:
-  machine() {
+  Machine() {
     std::string name = (fs::temp_directory_path() / "hmn-inspect-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     root_ = name;
     for (const char* folder : {"proc/self/ns", "sys/bus/pci/devices", "dev/dri"})
       fs::create_directories(root_ / folder);
   }
-  ~machine() { fs::remove_all(root_); }
-  machine(const machine&) = delete;
-  machine& operator=(const machine&) = delete;
+  ~Machine() { fs::remove_all(root_); }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
 
-  roots in() const {
+  Roots in() const {
     return {(root_ / "proc").string(), (root_ / "sys").string(), (root_ / "dev").string(),
             root_.string()};
   }
@@ -55,7 +55,7 @@ class machine {
   fs::path root_;
 };
 
-std::string text_of(const section& part) {
+std::string text_of(const Section& part) {
   return render({part}, {});
 }
 
@@ -71,14 +71,14 @@ hypomnesis::backend_info backend(run_state state, status_code status, const char
   return info;
 }
 
-std::string nvidia(const machine& of, const nvidia_backends& backends = {}) {
+std::string nvidia(const Machine& of, const NvidiaBackends& backends = {}) {
   return text_of(inspect_nvidia(of.in(), find_adapters(of.in()), backends, site_in(of.in())));
 }
 
 }  // namespace
 
 TEST_CASE("adapters are what PCI calls displays and accelerators") {
-  const machine here;
+  const Machine here;
   here.add_card("0000:01:00.0", "0x10de", "0x030000", "nvidia");
   here.add_card("0000:02:00.0", "0x1002", "0x120000", "amdgpu");
   here.add_card("0000:00:1f.3", "0x8086", "0x040300", "snd_hda_intel");
@@ -92,7 +92,7 @@ TEST_CASE("adapters are what PCI calls displays and accelerators") {
 }
 
 TEST_CASE("a machine without GPUs has no trouble") {
-  const machine here;
+  const Machine here;
   const auto text =
       nvidia(here, {backend(run_state::absent, status_code::no_source, "no library"), {}});
   CHECK(mentions(text, "no NVIDIA GPU on the PCI bus"));
@@ -101,7 +101,7 @@ TEST_CASE("a machine without GPUs has no trouble") {
 }
 
 TEST_CASE("a working driver is told with its version") {
-  const machine here;
+  const Machine here;
   here.add_card("0000:01:00.0", "0x10de", "0x030000", "nvidia");
   here.write("proc/driver/nvidia/version",
              "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 2024\nGCC\n");
@@ -116,14 +116,14 @@ TEST_CASE("a working driver is told with its version") {
 }
 
 TEST_CASE("an open kernel module is recognised as well") {
-  const machine here;
+  const Machine here;
   here.write("proc/driver/nvidia/version",
              "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n");
   CHECK(nvidia(here).find("kernel module 570.86.15") != std::string::npos);
 }
 
 TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice") {
-  const machine here;
+  const Machine here;
   here.add_card("0000:01:00.0", "0x10de", "0x030000", "nouveau");
   here.add_card("0000:02:00.0", "0x10de", "0x030200", nullptr);
   here.add_card("0000:03:00.0", "0x10de", "0x030200", "vfio-pci");
@@ -142,7 +142,7 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
 }
 
 TEST_CASE("a container without device nodes is told how to get them") {
-  const machine here;
+  const Machine here;
   here.write("proc/driver/nvidia/version", "NVRM version: … Kernel Module  550.54.14  x\n");
   auto text = nvidia(here);
   CHECK(mentions(text, "FAIL  " + here.in().dev + "/nvidiactl is missing"));
@@ -155,12 +155,12 @@ TEST_CASE("a container without device nodes is told how to get them") {
 }
 
 TEST_CASE("containers are known by what each runtime leaves in them") {
-  CHECK(site_in(machine().in()) == site::host);
+  CHECK(site_in(Machine().in()) == Site::host);
   const auto marked = [](const char* path, const char* text, std::string_view runtime) {
-    const machine here;
+    const Machine here;
     here.write(path, text);
     CAPTURE(path);
-    CHECK(site_in(here.in()) == site::container);
+    CHECK(site_in(here.in()) == Site::container);
     CHECK(mentions(text_of(inspect_container(here.in(), std::nullopt)), runtime));
   };
   marked(".dockerenv", "", "this is a Docker container");
@@ -169,18 +169,18 @@ TEST_CASE("containers are known by what each runtime leaves in them") {
   const std::string id(64, 'a');
   marked("proc/self/cgroup", ("0::/system.slice/docker-" + id + ".scope\n").c_str(),
          "this is a docker container");
-  const machine host;
+  const Machine host;
   host.write("proc/self/cgroup", "0::/user.slice/user-1000.slice/session-2.scope\n");
-  CHECK(site_in(host.in()) == site::host);
+  CHECK(site_in(host.in()) == Site::host);
 }
 
 TEST_CASE("each problem has a remedy, or is known to have none, on a host and in a container") {
   std::size_t without = 0;
   for (std::size_t i = 0; i < problem_count; ++i) {
-    const auto what = static_cast<problem>(i);
+    const auto what = static_cast<Problem>(i);
     CAPTURE(i);
-    const auto on_host = remedy_for(what, site::host);
-    const auto in_container = remedy_for(what, site::container);
+    const auto on_host = remedy_for(what, Site::host);
+    const auto in_container = remedy_for(what, Site::container);
     CHECK_FALSE(on_host.empty());
     CHECK_FALSE(in_container.empty());
     CHECK((on_host == no_remedy) == (in_container == no_remedy));
@@ -192,7 +192,7 @@ TEST_CASE("each problem has a remedy, or is known to have none, on a host and in
     CHECK_FALSE(mentions(std::string(in_container), "setcap"));
     // A host has no container to start.
     CHECK_FALSE(mentions(std::string(on_host), "start the container"));
-    CHECK(trouble("x", what, site::host).advice == on_host);
+    CHECK(trouble("x", what, Site::host).advice == on_host);
   }
   CHECK(without == 1);
 }
@@ -201,7 +201,7 @@ TEST_CASE("each failure of a source is a problem with a remedy") {
   hypomnesis::diagnostic why;
   for (int code = HMN_E_STATE; code < 0; ++code) {
     why.status = static_cast<status_code>(code);
-    CHECK_FALSE(remedy_for(problem_of(why), site::host).empty());
+    CHECK_FALSE(remedy_for(problem_of(why), Site::host).empty());
   }
   const auto of = [&](status_code status, hypomnesis::backend_id source) {
     why.status = status;
@@ -209,22 +209,22 @@ TEST_CASE("each failure of a source is a problem with a remedy") {
     return problem_of(why);
   };
   using hypomnesis::backend_id;
-  CHECK(of(status_code::device_lost, backend_id::amdgpu) == problem::lost);
-  CHECK(of(status_code::timeout, backend_id::nvidia_smi) == problem::not_answered);
-  CHECK(of(status_code::no_source, backend_id::nvidia_smi) == problem::no_nvidia_library);
-  CHECK(of(status_code::no_source, backend_id::os) == problem::no_host_files);
+  CHECK(of(status_code::device_lost, backend_id::amdgpu) == Problem::lost);
+  CHECK(of(status_code::timeout, backend_id::nvidia_smi) == Problem::not_answered);
+  CHECK(of(status_code::no_source, backend_id::nvidia_smi) == Problem::no_nvidia_library);
+  CHECK(of(status_code::no_source, backend_id::os) == Problem::no_host_files);
   auto nvml = backend(run_state::unreadable, status_code::backend, "");
   nvml.native_domain = hypomnesis::domain::nvml;
-  for (const auto& [code, is] : {std::pair{18, problem::nvidia_mismatch},
-                                 {999, problem::nvidia_unknown_error},
-                                 {12345, problem::nvidia_other_error}}) {
+  for (const auto& [code, is] : {std::pair{18, Problem::nvidia_mismatch},
+                                 {999, Problem::nvidia_unknown_error},
+                                 {12345, Problem::nvidia_other_error}}) {
     nvml.native_code = code;
     CHECK(problem_of(nvml) == is);
   }
 }
 
 TEST_CASE("native codes are told with whose they are") {
-  const machine here;
+  const Machine here;
   auto nvml = backend(run_state::unreadable, status_code::backend, "mismatch");
   nvml.native_domain = hypomnesis::domain::nvml;
   nvml.native_code = 18;
@@ -237,7 +237,7 @@ TEST_CASE("native codes are told with whose they are") {
 }
 
 TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
-  const machine here;
+  const Machine here;
   here.add_card("0000:02:00.0", "0x1002", "0x030000", "amdgpu");
   here.add_card("0000:03:00.0", "0x1002", "0x030000", "amdgpu");
   here.add_card("0000:04:00.0", "0x1002", "0x030000", nullptr);
@@ -245,17 +245,17 @@ TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
   hypomnesis::device measured;
   measured.pci_bus_id = "0000:02:00.0";
   const auto adapters = find_adapters(here.in());
-  const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}, site::host));
+  const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}, Site::host));
   CHECK(mentions(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
   CHECK(mentions(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
   CHECK(mentions(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
   CHECK(mentions(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
-  CHECK(mentions(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {}, site::host)),
+  CHECK(mentions(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {}, Site::host)),
                  "no Intel GPU on the PCI bus"));
 }
 
 TEST_CASE("containers: marks, PID namespace, limit") {
-  const machine here;
+  const Machine here;
   here.write(".dockerenv", "");
   here.link("proc/self/ns/pid", "pid:[4026532999]");
   hypomnesis::system_memory memory;
@@ -267,7 +267,7 @@ TEST_CASE("containers: marks, PID namespace, limit") {
   CHECK(mentions(text, "--pid=host"));
   CHECK(mentions(text, "memory limit 4.0 GiB of 64.0 GiB"));
 
-  const machine host;
+  const Machine host;
   host.link("proc/self/ns/pid", "pid:[4026531836]");
   memory.limit_bytes.reset();
   const auto bare = text_of(inspect_container(host.in(), memory));
@@ -284,7 +284,7 @@ TEST_CASE("containers: marks, PID namespace, limit") {
 }
 
 TEST_CASE("permissions: hidden processes and render nodes") {
-  const machine here;
+  const Machine here;
   here.write("proc/mounts", "proc /proc proc rw,nosuid,hidepid=invisible,gid=27 0 0\n");
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
@@ -295,9 +295,9 @@ TEST_CASE("permissions: hidden processes and render nodes") {
 }
 
 TEST_CASE("permissions: a closed node of a GPU that is measured all the same is no trouble") {
-  const machine here;
+  const Machine here;
   here.link("dev/dri/renderD128", "/nonexistent");  // which root cannot open either
-  machine_evidence seen;
+  MachineEvidence seen;
   seen.devices.resize(1);
   CHECK(mentions(text_of(inspect_permissions(here.in(), {}, seen)), "FAIL  "));
   seen.devices[0].render_minor = 128;
@@ -305,7 +305,7 @@ TEST_CASE("permissions: a closed node of a GPU that is measured all the same is 
 }
 
 TEST_CASE("permissions: without a proc tree nothing is known of them") {
-  const machine here;
+  const Machine here;
   fs::remove_all(here.in().proc);
   const auto text = text_of(inspect_permissions(here.in(), {}, {}));
   CHECK(mentions(text, "note  visibility of other users' processes: not known, "));
@@ -315,8 +315,8 @@ TEST_CASE("permissions: without a proc tree nothing is known of them") {
 }
 
 TEST_CASE("permissions: what each capability opens") {
-  const machine here;
-  const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
+  const Machine here;
+  const std::vector<Adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
   auto text = text_of(inspect_permissions(here.in(), intel, {}));
   CHECK(mentions(text, "note  other users' processes cannot be inspected: no CAP_SYS_PTRACE"));
@@ -327,7 +327,7 @@ TEST_CASE("permissions: what each capability opens") {
   text = text_of(inspect_permissions(here.in(), intel, {}));
   CHECK(mentions(text, "ok    other users' processes can be inspected (CAP_SYS_PTRACE)"));
   CHECK(mentions(text, "ok    used memory is readable from Intel's drivers (CAP_PERFMON)"));
-  machine_evidence seen;
+  MachineEvidence seen;
   seen.has_refused_processes = true;
   text = text_of(inspect_permissions(here.in(), {}, seen));
   CHECK(mentions(text, "note  some processes cannot be inspected, even with CAP_SYS_PTRACE\n"));
@@ -335,8 +335,8 @@ TEST_CASE("permissions: what each capability opens") {
 }
 
 TEST_CASE("permissions: capabilities of a user namespace do not count") {
-  const machine here;
-  const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
+  const Machine here;
+  const std::vector<Adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "CapEff:\t000001ffffffffff\n");
   here.link("proc/self/ns/user", "user:[4026531837]");  // the initial one
   CHECK(mentions(text_of(inspect_permissions(here.in(), intel, {})), "ok    used memory"));
@@ -351,7 +351,7 @@ TEST_CASE("permissions: capabilities of a user namespace do not count") {
 }
 
 TEST_CASE("a proc tree from another PID namespace is told to be one") {
-  const machine here;
+  const Machine here;
   fs::remove_all(fs::path(here.in().proc) / "self");
   here.write("proc/stat", "cpu 0\n");
   CHECK(mentions(text_of(inspect_container(here.in(), std::nullopt)),

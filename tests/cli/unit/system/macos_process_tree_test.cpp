@@ -10,30 +10,30 @@
 
 #include "cli/system/process_tree.hpp"
 
-using hmn::cli::process_tree;
+using hmn::cli::ProcessTree;
 
 namespace {
 
 constexpr std::uint32_t running = 2;
 constexpr std::uint32_t zombie = 5;
 
-struct process {
+struct Process {
   int parent;
   std::uint64_t start;
   std::uint32_t status = running;
   bool is_hidden = false;  // another user's
 };
 
-std::map<int, process> machine;
+std::map<int, Process> machine;
 
-std::vector<std::uint32_t> pids_of(const process_tree& tree) {
+std::vector<std::uint32_t> pids_of(const ProcessTree& tree) {
   std::vector<std::uint32_t> all;
   for (const auto& each : tree.members()) all.push_back(each.pid);
   std::sort(all.begin(), all.end());
   return all;
 }
 
-using pids = std::vector<std::uint32_t>;
+using Pids = std::vector<std::uint32_t>;
 
 }  // namespace
 
@@ -59,46 +59,46 @@ extern "C" int proc_listchildpids(pid_t parent, void* out, int size) {
 
 TEST_CASE("macOS: a process, its children and theirs") {
   machine = {{10, {1, 100}}, {11, {10, 101}}, {12, {11, 102}}, {20, {1, 103}}};
-  process_tree tree({}, 10);
-  CHECK(pids_of(tree) == pids{10});
+  ProcessTree tree({}, 10);
+  CHECK(pids_of(tree) == Pids{10});
   tree.refresh({});
-  CHECK(pids_of(tree) == pids{10, 11, 12});
+  CHECK(pids_of(tree) == Pids{10, 11, 12});
   CHECK(tree.members().front().start == 100'000'007);
 }
 
 TEST_CASE("macOS: a child stays after its parent has ended, and one that ended goes") {
   machine = {{10, {1, 100}}, {11, {10, 101}}, {12, {11, 102}}};
-  process_tree tree({}, 10);
+  ProcessTree tree({}, 10);
   tree.refresh({});
   machine.erase(11);
   machine[12].parent = 1;
   tree.refresh({});
-  CHECK(pids_of(tree) == pids{10, 12});
+  CHECK(pids_of(tree) == Pids{10, 12});
   machine[12].status = zombie;
   tree.refresh({});
-  CHECK(pids_of(tree) == pids{10});
+  CHECK(pids_of(tree) == Pids{10});
 }
 
 TEST_CASE("macOS: another process with the same pid is not ours") {
   machine = {{10, {1, 100}}, {11, {10, 101}}};
-  process_tree tree({}, 10);
+  ProcessTree tree({}, 10);
   tree.refresh({});
   machine[11] = {1, 500};
   tree.refresh({});
-  CHECK(pids_of(tree) == pids{10});
+  CHECK(pids_of(tree) == Pids{10});
 }
 
 TEST_CASE("macOS: what may not be asked about is left out") {
   machine = {{10, {1, 100}}, {11, {10, 101, running, true}}, {30, {1, 104}}};
-  process_tree tree({}, 10);
+  ProcessTree tree({}, 10);
   tree.refresh({30, 31});
-  CHECK(pids_of(tree) == pids{10, 30});
+  CHECK(pids_of(tree) == Pids{10, 30});
 }
 
 TEST_CASE("macOS: more children than there was room for at first") {
   machine = {{10, {1, 100}}};
   for (int pid = 1000; pid < 1300; ++pid) machine[pid] = {10, 101};
-  process_tree tree({}, 10);
+  ProcessTree tree({}, 10);
   tree.refresh({});
   CHECK(tree.members().size() == 301);
 }

@@ -17,14 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // A proc tree of plain files, with or without CONFIG_PROC_CHILDREN.
-class plain_proc {
+class PlainProc {
  public:
-  explicit plain_proc(bool has_children_files) : has_children_files_(has_children_files) {
+  explicit PlainProc(bool has_children_files) : has_children_files_(has_children_files) {
     std::string name = (fs::temp_directory_path() / "hmn-proc-XXXXXX").string();
     root_ = mkdtemp(name.data());
     fs::create_directory(fs::path(root_) / "self");
   }
-  ~plain_proc() { fs::remove_all(root_); }
+  ~PlainProc() { fs::remove_all(root_); }
 
   void add(unsigned pid, unsigned parent, unsigned start, char state = 'S',
            int exit_signal = SIGCHLD) {
@@ -47,8 +47,8 @@ class plain_proc {
     fs::create_symlink(std::to_string(pid), fs::path(root_) / "self");
   }
   void remove(unsigned pid) { fs::remove_all(fs::path(root_) / std::to_string(pid)); }
-  roots in() const {
-    roots out;
+  Roots in() const {
+    Roots out;
     out.proc = root_;
     return out;
   }
@@ -58,18 +58,18 @@ class plain_proc {
   std::string root_;
 };
 
-std::vector<std::uint32_t> pids_of(const process_tree& of) {
+std::vector<std::uint32_t> pids_of(const ProcessTree& of) {
   std::vector<std::uint32_t> all;
   for (const auto& each : of.members()) all.push_back(each.pid);
   return all;
 }
 
-using list = std::vector<std::uint32_t>;
+using List = std::vector<std::uint32_t>;
 
 }  // namespace
 
 TEST_CASE("a start time distinguishes processes of one pid; one that has ended has none") {
-  plain_proc proc(true);
+  PlainProc proc(true);
   proc.add(7, 1, 100);
   CHECK(process_start(proc.in(), 7) == 100u);
   proc.add(7, 1, 200);
@@ -79,13 +79,13 @@ TEST_CASE("a start time distinguishes processes of one pid; one that has ended h
     CHECK_FALSE(process_start(proc.in(), 7));
   }
   CHECK_FALSE(process_start(proc.in(), 8));
-  CHECK(process_start(roots(), static_cast<std::uint32_t>(getpid())));
+  CHECK(process_start(Roots(), static_cast<std::uint32_t>(getpid())));
 }
 
 TEST_CASE("children, and theirs, and none of others") {
   for (const bool has_children_files : {true, false}) {
     CAPTURE(has_children_files);
-    plain_proc proc(has_children_files);
+    PlainProc proc(has_children_files);
     proc.add(1, 0, 1);
     proc.add(10, 1, 100);
     proc.add(11, 10, 101);
@@ -94,44 +94,44 @@ TEST_CASE("children, and theirs, and none of others") {
     proc.children(1, "10 20 ");
     proc.children(10, "11 ");
     proc.children(11, "9 ");
-    process_tree tree(proc.in(), 10);
+    ProcessTree tree(proc.in(), 10);
     tree.refresh();
-    CHECK(pids_of(tree) == list{10, 11, 9});
+    CHECK(pids_of(tree) == List{10, 11, 9});
   }
 }
 
 TEST_CASE("one that another process took over stays until it ends") {
   for (const bool has_children_files : {true, false}) {
     CAPTURE(has_children_files);
-    plain_proc proc(has_children_files);
+    PlainProc proc(has_children_files);
     proc.add(10, 1, 100);
     proc.add(11, 10, 101);
     proc.children(10, "11 ");
-    process_tree tree(proc.in(), 10);
+    ProcessTree tree(proc.in(), 10);
     tree.refresh();
     proc.remove(10);
     proc.add(11, 1, 101);  // its parent is now init
     proc.add(12, 11, 102);
     proc.children(11, "12 ");
     tree.refresh();
-    CHECK(pids_of(tree) == list{11, 12});
+    CHECK(pids_of(tree) == List{11, 12});
     proc.remove(11);
     tree.refresh();
-    CHECK(pids_of(tree) == list{12});
+    CHECK(pids_of(tree) == List{12});
   }
 }
 
 TEST_CASE("a reused pid is not the process of before, and a zombie holds nothing") {
-  plain_proc proc(true);
+  PlainProc proc(true);
   proc.add(10, 1, 100);
   proc.add(11, 10, 101);
   proc.children(10, "11 ");
-  process_tree tree(proc.in(), 10);
+  ProcessTree tree(proc.in(), 10);
   tree.refresh();
   proc.children(10, "");
   proc.add(11, 1, 500);
   tree.refresh();
-  CHECK(pids_of(tree) == list{10});
+  CHECK(pids_of(tree) == List{10});
   proc.add(10, 1, 100, 'Z');
   tree.refresh();
   CHECK(pids_of(tree).empty());
@@ -140,23 +140,23 @@ TEST_CASE("a reused pid is not the process of before, and a zombie holds nothing
 TEST_CASE("a process that cannot be read stays, with the reason, until it can be read again") {
   for (const bool has_children_files : {true, false}) {
     CAPTURE(has_children_files);
-    plain_proc proc(has_children_files);
+    PlainProc proc(has_children_files);
     proc.add(10, 1, 100);
     proc.add(11, 10, 101);
     proc.children(10, "11 ");
-    process_tree tree(proc.in(), 10);
+    ProcessTree tree(proc.in(), 10);
     tree.refresh();
     CHECK(tree.why_not().empty());
     const auto stat = fs::path(proc.in().proc) / "11" / "stat";
     fs::remove(stat);
     fs::create_directory(stat);
     tree.refresh();
-    CHECK(pids_of(tree) == list{10, 11});
+    CHECK(pids_of(tree) == List{10, 11});
     CHECK(tree.why_not() == "cannot read " + stat.string() + ": Is a directory");
     fs::remove(stat);
     proc.add(11, 10, 101);
     tree.refresh();
-    CHECK(pids_of(tree) == list{10, 11});
+    CHECK(pids_of(tree) == List{10, 11});
     CHECK(tree.why_not().empty());
   }
 }
@@ -164,12 +164,12 @@ TEST_CASE("a process that cannot be read stays, with the reason, until it can be
 TEST_CASE("a command that cannot be read at first is not one that ended") {
   for (const bool has_children_files : {true, false}) {
     CAPTURE(has_children_files);
-    plain_proc proc(has_children_files);
+    PlainProc proc(has_children_files);
     proc.add(10, 1, 100);
     const auto stat = fs::path(proc.in().proc) / "10" / "stat";
     fs::remove(stat);
     fs::create_directory(stat);
-    process_tree tree(proc.in(), 10);
+    ProcessTree tree(proc.in(), 10);
     const auto why = "cannot read " + stat.string() + ": Is a directory";
     CHECK(tree.why_not() == why);
     tree.refresh();
@@ -178,7 +178,7 @@ TEST_CASE("a command that cannot be read at first is not one that ended") {
     fs::remove(stat);
     proc.add(10, 1, 100);
     tree.refresh();
-    CHECK(pids_of(tree) == list{10});
+    CHECK(pids_of(tree) == List{10});
     CHECK(tree.why_not().empty());
     proc.add(10, 1, 500);  // another process
     tree.refresh();
@@ -187,7 +187,7 @@ TEST_CASE("a command that cannot be read at first is not one that ended") {
 }
 
 TEST_CASE("more children than a page has room for are all found") {
-  plain_proc proc(true);
+  PlainProc proc(true);
   proc.add(1, 0, 1);
   std::string children;
   for (unsigned pid = 100'000; pid < 103'000; ++pid) {
@@ -195,36 +195,36 @@ TEST_CASE("more children than a page has room for are all found") {
     children += std::to_string(pid) + ' ';
   }
   proc.children(1, children);
-  process_tree tree(proc.in(), 1);
+  ProcessTree tree(proc.in(), 1);
   tree.refresh();
   CHECK(tree.members().size() == 3001);
 }
 
 TEST_CASE("a control group adds members") {
-  plain_proc proc(true);
+  PlainProc proc(true);
   proc.add(10, 1, 100);
   proc.add(30, 1, 103);
-  process_tree tree(proc.in(), 10);
+  ProcessTree tree(proc.in(), 10);
   tree.refresh({10, 30, 31});
-  CHECK(pids_of(tree) == list{10, 30});
+  CHECK(pids_of(tree) == List{10, 30});
 }
 
 TEST_CASE("a tree of another PID namespace has no process of ours under any pid") {
-  plain_proc proc(true);
+  PlainProc proc(true);
   proc.add(10, 1, 100);
   proc.add(11, 10, 101);
   proc.children(10, "11 ");
   proc.link_self(11);
-  process_tree tree(proc.in(), 10);
+  ProcessTree tree(proc.in(), 10);
   tree.refresh({10});
   CHECK(pids_of(tree).empty());
   CHECK(tree.why_not().find("of another PID namespace, where this process is 11") !=
         std::string::npos);
-  CHECK(process_tree(roots{}, static_cast<std::uint32_t>(getpid())).why_not().empty());
+  CHECK(ProcessTree(Roots{}, static_cast<std::uint32_t>(getpid())).why_not().empty());
 }
 
 TEST_CASE("a real child is found, by whatever this kernel has") {
-  process_tree tree(roots{}, static_cast<std::uint32_t>(getpid()));
+  ProcessTree tree(Roots{}, static_cast<std::uint32_t>(getpid()));
   tree.refresh();
   const auto before = tree.members().size();
   const pid_t child = fork();
@@ -245,11 +245,11 @@ TEST_CASE("a real child is found, by whatever this kernel has") {
 TEST_CASE("orphans that this process adopts belong, however late they are seen") {
   for (const bool has_children_files : {true, false}) {
     CAPTURE(has_children_files);
-    plain_proc proc(has_children_files);
+    PlainProc proc(has_children_files);
     const auto own = static_cast<unsigned>(getpid());
     proc.add(own, 1, 1);
     proc.add(10, own, 100);
-    process_tree tree(proc.in(), 10, true);
+    ProcessTree tree(proc.in(), 10, true);
     tree.refresh();
     proc.remove(10);
     proc.add(11, own, 101);  // its parents came and went between two readings
@@ -261,6 +261,6 @@ TEST_CASE("orphans that this process adopts belong, however late they are seen")
     proc.children(11, "12 ");
     proc.children(13, "14 ");
     tree.refresh();
-    CHECK(pids_of(tree) == list{11, 12});
+    CHECK(pids_of(tree) == List{11, 12});
   }
 }

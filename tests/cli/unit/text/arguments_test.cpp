@@ -14,7 +14,7 @@ TEST_CASE("a word is chosen by its exact spelling") {
   for (const auto* wrong : {"Always", "", "auto ", "nev"}) {
     const auto result = choose_word("--color", wrong, words);
     REQUIRE_FALSE(result);
-    CHECK(result.why().code == exit_code::usage);
+    CHECK(result.why().code == ExitCode::usage);
     CHECK(result.why().message ==
           std::string("--color \"") + wrong + "\": expected auto, always or never");
   }
@@ -25,7 +25,7 @@ namespace {
 std::string refusal_of(std::string_view text) {
   const auto parsed = parse_duration(text);
   REQUIRE_FALSE(parsed);
-  CHECK(parsed.why().code == exit_code::usage);
+  CHECK(parsed.why().code == ExitCode::usage);
   return parsed.why().message;
 }
 
@@ -91,7 +91,7 @@ std::uint64_t bytes(std::string_view text) {
 std::string refused(std::string_view text) {
   const auto parsed = parse_size_argument(text);
   REQUIRE_FALSE_MESSAGE(parsed, text);
-  CHECK(parsed.why().code == exit_code::usage);
+  CHECK(parsed.why().code == ExitCode::usage);
   return parsed.why().message;
 }
 

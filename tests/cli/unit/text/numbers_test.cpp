@@ -25,33 +25,33 @@ TEST_CASE("an amount is never rounded to none") {
 
 namespace {
 
-std::vector<std::string> labels(const std::vector<tick>& of) {
+std::vector<std::string> labels(const std::vector<Tick>& of) {
   std::vector<std::string> all;
   for (const auto& each : of) all.push_back(each.label);
   return all;
 }
 
-using texts = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
 }  // namespace
 
 TEST_CASE("ticks of bytes are round in their unit") {
   const double gib = 1024.0 * 1024 * 1024;
-  CHECK(labels(byte_ticks(9 * gib, 4)) == texts{"0", "5 GiB"});
-  CHECK(labels(byte_ticks(8 * gib, 4)) == texts{"0", "2 GiB", "4 GiB", "6 GiB", "8 GiB"});
-  CHECK(labels(byte_ticks(2 * gib, 4)) == texts{"0", "0.5 GiB", "1 GiB", "1.5 GiB", "2 GiB"});
+  CHECK(labels(byte_ticks(9 * gib, 4)) == Texts{"0", "5 GiB"});
+  CHECK(labels(byte_ticks(8 * gib, 4)) == Texts{"0", "2 GiB", "4 GiB", "6 GiB", "8 GiB"});
+  CHECK(labels(byte_ticks(2 * gib, 4)) == Texts{"0", "0.5 GiB", "1 GiB", "1.5 GiB", "2 GiB"});
   CHECK(labels(byte_ticks(100, 4)).back() == "100 B");
   CHECK(byte_ticks(8 * gib, 4)[1].at == 2 * gib);
 }
 
 TEST_CASE("ticks of time are as people count it") {
   CHECK(labels(time_ticks(0.8e9, 8)) ==
-        texts{"0", "0.1 s", "0.2 s", "0.3 s", "0.4 s", "0.5 s", "0.6 s", "0.7 s", "0.8 s"});
+        Texts{"0", "0.1 s", "0.2 s", "0.3 s", "0.4 s", "0.5 s", "0.6 s", "0.7 s", "0.8 s"});
   CHECK(labels(time_ticks(16e9, 8)).back() == "16 s");
   CHECK(labels(time_ticks(3600e9, 8))[1] == "10:00");
   CHECK(labels(time_ticks(24 * 3600e9, 8))[1] == "3:00:00");
   CHECK_FALSE(time_ticks(0, 8).empty());
-  CHECK(labels(time_ticks(1e6, 4)) == texts{"0", "0.0005 s", "0.0010 s"});
+  CHECK(labels(time_ticks(1e6, 4)) == Texts{"0", "0.0005 s", "0.0010 s"});
   for (double longest_ns = 1e6; longest_ns < 2e9; longest_ns *= 1.3) {
     auto all = labels(time_ticks(longest_ns, 8));
     CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());

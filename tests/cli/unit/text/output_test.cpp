@@ -7,8 +7,8 @@ using namespace hmn::cli;
 
 namespace {
 
-surroundings terminal() {
-  surroundings around;
+Surroundings terminal() {
+  Surroundings around;
   around.is_terminal = true;
   around.columns = 120;
   around.term = "xterm-256color";
@@ -16,8 +16,8 @@ surroundings terminal() {
   return around;
 }
 
-style automatic(const surroundings& around) {
-  return choose_style(around, colour_choice::automatic);
+Style automatic(const Surroundings& around) {
+  return choose_style(around, ColourChoice::automatic);
 }
 
 }  // namespace
@@ -53,8 +53,8 @@ TEST_CASE("NO_COLOR, a dumb terminal and --color never take the colour, not the 
   CHECK_FALSE(automatic(around).unicode);
   around.term = "";
   CHECK_FALSE(automatic(around).colour);
-  CHECK_FALSE(choose_style(terminal(), colour_choice::never).colour);
-  CHECK(choose_style(terminal(), colour_choice::never).terminal);
+  CHECK_FALSE(choose_style(terminal(), ColourChoice::never).colour);
+  CHECK(choose_style(terminal(), ColourChoice::never).terminal);
 }
 
 TEST_CASE("--color always makes a pipe look like a terminal without an edge, NO_COLOR or not") {
@@ -62,7 +62,7 @@ TEST_CASE("--color always makes a pipe look like a terminal without an edge, NO_
   around.is_terminal = false;
   around.columns = 0;
   around.no_color = "1";
-  const auto as = choose_style(around, colour_choice::always);
+  const auto as = choose_style(around, ColourChoice::always);
   CHECK(as.colour);
   CHECK(as.terminal);
   CHECK(as.width == 0);
@@ -84,14 +84,14 @@ TEST_CASE("the locale's codeset decides on Unicode") {
 }
 
 TEST_CASE("paint adds codes only where it is on") {
-  CHECK(paint("x", tone::bad, true) == "\x1b[31mx\x1b[0m");
-  CHECK(paint("x", tone::bad, false) == "x");
-  CHECK(paint("x", tone::plain, true) == "x");
-  CHECK(paint("", tone::bad, true).empty());
+  CHECK(paint("x", Tone::bad, true) == "\x1b[31mx\x1b[0m");
+  CHECK(paint("x", Tone::bad, false) == "x");
+  CHECK(paint("x", Tone::plain, true) == "x");
+  CHECK(paint("", Tone::bad, true).empty());
 }
 
 TEST_CASE("usage has three tones") {
-  CHECK(tone_of_usage(0.69) == tone::good);
-  CHECK(tone_of_usage(0.7) == tone::warning);
-  CHECK(tone_of_usage(0.9) == tone::bad);
+  CHECK(tone_of_usage(0.69) == Tone::good);
+  CHECK(tone_of_usage(0.7) == Tone::warning);
+  CHECK(tone_of_usage(0.9) == Tone::bad);
 }

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-double lowest(const curve& of) {
+double lowest(const Curve& of) {
   double low = of.points().front().low;
   for (const auto& each : of.points()) low = std::min(low, each.low);
   return low;
 }
 
-double highest(const curve& of) {
+double highest(const Curve& of) {
   double high = 0;
   for (const auto& each : of.points()) high = std::max(high, each.high);
   return high;
@@ -29,7 +29,7 @@ double highest(const curve& of) {
 }  // namespace
 
 TEST_CASE("a curve keeps what it is given while there is room") {
-  curve line(8);
+  Curve line(8);
   CHECK(line.is_empty());
   line.add(0, 5);
   line.add(100 * ms, 7);
@@ -41,7 +41,7 @@ TEST_CASE("a curve keeps what it is given while there is room") {
 }
 
 TEST_CASE("the highest is when it was seen first") {
-  curve line;
+  Curve line;
   line.add(1 * ms, 3);
   line.add(2 * ms, 9);
   line.add(3 * ms, 9);
@@ -49,7 +49,7 @@ TEST_CASE("the highest is when it was seen first") {
 }
 
 TEST_CASE("a day at ten samples a second stays bounded and loses no extreme") {
-  curve line(600);
+  Curve line(600);
   constexpr std::uint64_t samples = 24 * 3600 * 10;
   std::size_t most = 0;
   for (std::uint64_t i = 0; i < samples; ++i) {
@@ -68,7 +68,7 @@ TEST_CASE("a day at ten samples a second stays bounded and loses no extreme") {
 }
 
 TEST_CASE("a gap is kept until it is narrower than a point") {
-  curve line(600);
+  Curve line(600);
   line.add(0, 1);
   line.add_gap();
   line.add(100 * ms, 2);
@@ -95,9 +95,9 @@ std::size_t count(const std::string& text, std::string_view part) {
   return number;
 }
 
-plot plot_of(const curve& line, std::optional<double> limit = std::nullopt) {
-  plot_panel panel{"GPU 0 [Card]", "of 16 GiB", {{"the command", ink::first, &line, true}},
-                   limit,          "all of it", "nobody told"};
+Plot plot_of(const Curve& line, std::optional<double> limit = std::nullopt) {
+  PlotPanel panel{"GPU 0 [Card]", "of 16 GiB", {{"the command", Ink::first, &line, true}},
+                  limit,          "all of it", "nobody told"};
   return {"a title", "a subtitle", 10 * s, {panel}};
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("text of any bytes becomes XML") {
 }
 
 TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
-  curve line;
+  Curve line;
   line.add(0, 0);
   line.add(4 * s, 8 * plot_gib);
   line.add(10 * s, 2 * plot_gib);
@@ -126,7 +126,7 @@ TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
 }
 
 TEST_CASE("what is higher stands higher, and later stands further to the right") {
-  curve line;
+  Curve line;
   line.add(0, 0);
   line.add(10 * s, 8 * plot_gib);
   const auto svg = svg_of(plot_of(line));
@@ -143,14 +143,14 @@ TEST_CASE("axes end at a step of 1, 2 or 5, but for a total") {
                                             {900 * mib, 1000 * mib},
                                             {8 * plot_gib, 10 * plot_gib}};
   for (const auto& [highest, top] : tops) {
-    curve line;
+    Curve line;
     line.add(0, highest);
     CHECK(tops_of(plot_of(line)).front() == doctest::Approx(top));
   }
 }
 
 TEST_CASE("a value in steps holds until the next one") {
-  curve line;
+  Curve line;
   line.add(0, plot_gib);
   line.add(5 * s, 2 * plot_gib);
   auto drawn = plot_of(line);
@@ -160,7 +160,7 @@ TEST_CASE("a value in steps holds until the next one") {
 }
 
 TEST_CASE("a gap breaks the line, and the area below it") {
-  curve line;
+  Curve line;
   line.add(0, plot_gib);
   line.add(1 * s, plot_gib);
   line.add_gap();
@@ -172,19 +172,19 @@ TEST_CASE("a gap breaks the line, and the area below it") {
 }
 
 TEST_CASE("what is not known is told") {
-  const curve nothing;
-  curve line;
+  const Curve nothing;
+  Curve line;
   line.add(0, plot_gib);
   auto plot = plot_of(nothing);
   CHECK(plot_contains(svg_of(plot), "not known: nobody told"));
   CHECK_FALSE(plot_contains(svg_of(plot), "circle"));
-  plot.panels[0].series.push_back({"whole device", ink::third, &line, false});
+  plot.panels[0].series.push_back({"whole device", Ink::third, &line, false});
   CHECK(plot_contains(svg_of(plot), "the command: not known"));
   CHECK_FALSE(plot_contains(svg_of(plot), "nobody told"));
 }
 
 TEST_CASE("a limit is drawn where it is near") {
-  curve line;
+  Curve line;
   line.add(1 * s, 8 * plot_gib);
   CHECK(plot_contains(svg_of(plot_of(line, 16 * plot_gib)), "all of it"));
   CHECK_FALSE(plot_contains(svg_of(plot_of(line, 80 * plot_gib)), "all of it"));
@@ -193,7 +193,7 @@ TEST_CASE("a limit is drawn where it is near") {
 TEST_CASE("no axis ends above the total of a card") {
   for (const double total : {1.0 * plot_gib, 8 * plot_gib, 25'757'220'864.0, 85'520'809'984.0})
     for (int percent = 1; percent <= 100; ++percent) {
-      curve line;
+      Curve line;
       line.add(0, total * percent / 100);
       const auto top = tops_of(plot_of(line, total))[0];
       CHECK(top >= line.highest());
@@ -202,7 +202,7 @@ TEST_CASE("no axis ends above the total of a card") {
 }
 
 TEST_CASE("no text is over a curve or another text") {
-  curve line;
+  Curve line;
   line.add(5 * s, 15 * plot_gib);
   auto plot = plot_of(line, 16 * plot_gib);
   plot.panels[0].title = std::string(200, 'W');
@@ -224,7 +224,7 @@ TEST_CASE("no text is over a curve or another text") {
 }
 
 TEST_CASE("panels of one scale have the same highest value") {
-  curve low, high;
+  Curve low, high;
   low.add(0, plot_gib);
   high.add(0, 8 * plot_gib);
   auto plot = plot_of(low);
@@ -236,19 +236,19 @@ TEST_CASE("panels of one scale have the same highest value") {
 }
 
 TEST_CASE("load and power have their own units") {
-  curve line;
+  Curve line;
   line.add(0, 40);
   auto plot = plot_of(line);
-  plot.panels[0].unit = plot_unit::percent;
+  plot.panels[0].unit = PlotUnit::percent;
   CHECK(plot_contains(svg_of(plot), ">100 %<"));
   CHECK(plot_contains(svg_of(plot), "peak 40 % at 0.0 s") == false);
   CHECK(plot_contains(svg_of(plot), "peak 40 % at 0 s"));
-  plot.panels[0].unit = plot_unit::watts;
+  plot.panels[0].unit = PlotUnit::watts;
   CHECK(plot_contains(svg_of(plot), ">40 W<"));
 }
 
 TEST_CASE("a hostile title stays text, and a long one is cut") {
-  curve line;
+  Curve line;
   auto plot = plot_of(line);
   plot.title = "</title><script>alert(1)</script>" + std::string(500, 'x');
   const auto svg = svg_of(plot);
@@ -260,17 +260,17 @@ namespace {
 
 constexpr std::uint64_t text_s = 1'000'000'000;
 
-plot text_plot_of(const curve& line, plot_unit unit = plot_unit::percent) {
-  plot_panel panel;
+Plot text_plot_of(const Curve& line, PlotUnit unit = PlotUnit::percent) {
+  PlotPanel panel;
   panel.title = "GPU 0: load";
   panel.unit = unit;
   panel.why_empty = "not reported";
-  panel.series.push_back({"load", ink::first, &line, true});
+  panel.series.push_back({"load", Ink::first, &line, true});
   return {"", "", 10 * text_s, {panel}, "not shown: GPU 1"};
 }
 
-style text_plot_style(unsigned width, bool unicode) {
-  style as;
+Style text_plot_style(unsigned width, bool unicode) {
+  Style as;
   as.width = width;
   as.unicode = unicode;
   as.ascii_only = !unicode;
@@ -280,7 +280,7 @@ style text_plot_style(unsigned width, bool unicode) {
 }  // namespace
 
 TEST_CASE("a plot of characters has the values, the time and the peak") {
-  curve line;
+  Curve line;
   line.add(0, 0);
   line.add(5 * text_s, 100);
   line.add(10 * text_s, 50);
@@ -296,7 +296,7 @@ TEST_CASE("a plot of characters has the values, the time and the peak") {
 }
 
 TEST_CASE("a plot is as wide as its terminal, in Braille where it is known") {
-  curve line;
+  Curve line;
   for (unsigned i = 0; i <= 100; ++i) line.add(i * text_s / 10, i % 37);
   for (const unsigned width : {40U, 60U, 80U, 120U, 200U})
     for (const bool unicode : {false, true}) {
@@ -308,7 +308,7 @@ TEST_CASE("a plot is as wide as its terminal, in Braille where it is known") {
 }
 
 TEST_CASE("a plot without values reports why") {
-  const curve nothing;
+  const Curve nothing;
   CHECK(text_of(text_plot_of(nothing), text_plot_style(80, true)).find("not known: not reported") !=
         std::string::npos);
 }

@@ -9,12 +9,12 @@
 #include "cli/text/unicode.hpp"
 
 using namespace hmn::cli;
-using align = hmn::cli::table::align;
+using Align = hmn::cli::Table::Align;
 
 namespace {
 
-style table_terminal(unsigned width, bool colour = false) {
-  style as;
+Style table_terminal(unsigned width, bool colour = false) {
+  Style as;
   as.terminal = true;
   as.unicode = true;
   as.colour = colour;
@@ -22,8 +22,8 @@ style table_terminal(unsigned width, bool colour = false) {
   return as;
 }
 
-table two_columns() {
-  return table({{"PID", align::right}, {"NAME", align::left, true}, {"VRAM", align::right}});
+Table two_columns() {
+  return Table({{"PID", Align::right}, {"NAME", Align::left, true}, {"VRAM", Align::right}});
 }
 
 std::size_t widest_line(const std::string& text) {
@@ -43,7 +43,7 @@ TEST_CASE("an empty table is its header") {
 }
 
 TEST_CASE("a column is as wide as its widest cell, or its title") {
-  table out({{"PID"}, {"HEADER"}, {"END"}});
+  Table out({{"PID"}, {"HEADER"}, {"END"}});
   CHECK(out.text({}) == "PID  HEADER  END\n");
   out.add({{"1"}, {"a"}, {"x"}});
   out.add({{"12345"}, {"bc"}, {"y"}});
@@ -64,14 +64,14 @@ TEST_CASE("numbers stand to the right") {
 }
 
 TEST_CASE("no line ends in blanks") {
-  table out({{"A"}, {"LONG TITLE"}});
+  Table out({{"A"}, {"LONG TITLE"}});
   out.add({{"x"}, {""}});
   out.add({{"x"}, {"y"}});
   CHECK(out.text({}) == "A  LONG TITLE\nx\nx  y\n");
 }
 
 TEST_CASE("wide and combining characters keep the columns in line") {
-  table out({{"NAME"}, {"X"}});
+  Table out({{"NAME"}, {"X"}});
   out.add({{"模型"}, {"1"}});
   out.add({{"e\u0301"}, {"2"}});
   CHECK(out.text({}) == "NAME  X\n模型  1\ne\u0301     2\n");
@@ -93,15 +93,15 @@ TEST_CASE("numbers are never cut, however narrow") {
 }
 
 TEST_CASE("colour codes take no room") {
-  table out({{"NAME"}, {"X"}});
-  out.add({{"ab", tone::bad}, {"1"}});
+  Table out({{"NAME"}, {"X"}});
+  out.add({{"ab", Tone::bad}, {"1"}});
   CHECK(out.text(table_terminal(80, true)) ==
         "\x1b[1mNAME\x1b[0m  \x1b[1mX\x1b[0m\n\x1b[31mab\x1b[0m    1\n");
 }
 
 TEST_CASE("a cell is shortened in its own words, before it is cut") {
-  table out({{"USERS", align::left, true, 4}});
-  out.add({{"alice 12.8, bob 0.3", tone::plain, {"alice 12.8, +1 0.3", "2 users 13.1"}}});
+  Table out({{"USERS", Align::left, true, 4}});
+  out.add({{"alice 12.8, bob 0.3", Tone::plain, {"alice 12.8, +1 0.3", "2 users 13.1"}}});
   CHECK(out.text(table_terminal(30)) == "USERS\nalice 12.8, bob 0.3\n");
   CHECK(out.text(table_terminal(18)) == "USERS\nalice 12.8, +1 0.3\n");
   CHECK(out.text(table_terminal(17)) == "USERS\n2 users 13.1\n");
@@ -110,15 +110,15 @@ TEST_CASE("a cell is shortened in its own words, before it is cut") {
 }
 
 TEST_CASE("names are cut where they are alike") {
-  table out({{"NAME", align::left, true, 9, true}, {"X"}});
+  Table out({{"NAME", Align::left, true, 9, true}, {"X"}});
   out.add({{"H100 80GB HBM3"}, {"1"}});
   CHECK(out.text(table_terminal(12)) == "NAME       X\nH100…HBM3  1\n");
 }
 
 TEST_CASE("optional columns are left out when nothing is in them") {
-  table out({{"A"},
-             {"B", align::left, false, 0, false, true},
-             {"C", align::left, false, 0, false, true}});
+  Table out({{"A"},
+             {"B", Align::left, false, 0, false, true},
+             {"C", Align::left, false, 0, false, true}});
   out.add({{"1"}, {""}, {""}});
   out.add({{"2"}, {""}, {"x"}});
   out.remove_empty();

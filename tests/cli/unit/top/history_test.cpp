@@ -3,28 +3,28 @@
 
 #include <doctest/doctest.h>
 
-using hmn::cli::top::histories;
-using hmn::cli::top::history;
-using hmn::cli::top::machine_reading;
+using hmn::cli::top::Histories;
+using hmn::cli::top::History;
+using hmn::cli::top::MachineReading;
 using hmn::cli::top::next_span;
-using hmn::cli::top::process_reading;
-using hmn::cli::top::process_readings;
-using hmn::cli::top::span;
+using hmn::cli::top::ProcessReading;
+using hmn::cli::top::ProcessReadings;
+using hmn::cli::top::Span;
 
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t hold = 5 * second / 2;
 
-machine_reading reading_of(std::uint64_t at_ns, std::uint32_t first_pid, std::uint32_t count) {
-  auto rows = std::make_shared<process_readings>();
+MachineReading reading_of(std::uint64_t at_ns, std::uint32_t first_pid, std::uint32_t count) {
+  auto rows = std::make_shared<ProcessReadings>();
   for (std::uint32_t i = 0; i < count; ++i) {
-    process_reading row;
+    ProcessReading row;
     row.usage.pid = first_pid + i;
     row.usage.used_bytes = 1000;
     rows->push_back(row);
   }
-  machine_reading made;
+  MachineReading made;
   made.at_ns = at_ns;
   made.has_processes = true;
   made.processes = rows;
@@ -34,74 +34,74 @@ machine_reading reading_of(std::uint64_t at_ns, std::uint32_t first_pid, std::ui
 }  // namespace
 
 TEST_CASE("a history returns what it was given, in every span") {
-  history values;
+  History values;
   for (std::uint64_t i = 0; i < 10; ++i)
     values.add((1000 + i) * second, static_cast<double>(10 * i));
-  for (const auto which : {span::minute, span::ten_minutes, span::hour, span::day}) {
+  for (const auto which : {Span::minute, Span::ten_minutes, Span::hour, Span::day}) {
     const auto found = values.between(which, 0, 2000 * second, hold);
     REQUIRE(found);
     CHECK(found->low == 0);
     CHECK(found->high == 90);
   }
-  const auto one = values.between(span::minute, 1003 * second, 1004 * second, hold);
+  const auto one = values.between(Span::minute, 1003 * second, 1004 * second, hold);
   REQUIRE(one);
   CHECK(one->low == 30);
   CHECK(one->high == 30);
 }
 
 TEST_CASE("a value holds until the next one, and no longer than is expected of it") {
-  history values;
+  History values;
   values.add(1000 * second, 7);
-  CHECK(values.between(span::minute, 1001 * second, 1002 * second, hold));
-  CHECK(values.between(span::minute, 1002 * second, 1003 * second, hold));
-  CHECK_FALSE(values.between(span::minute, 1003 * second, 1004 * second, hold));
-  CHECK_FALSE(values.between(span::minute, 998 * second, 999 * second, hold));
+  CHECK(values.between(Span::minute, 1001 * second, 1002 * second, hold));
+  CHECK(values.between(Span::minute, 1002 * second, 1003 * second, hold));
+  CHECK_FALSE(values.between(Span::minute, 1003 * second, 1004 * second, hold));
+  CHECK_FALSE(values.between(Span::minute, 998 * second, 999 * second, hold));
 }
 
 TEST_CASE("an unknown value is a gap, never zero") {
-  history values;
+  History values;
   values.add(1000 * second, 7);
   values.add(1001 * second, std::nullopt);
   values.add(1005 * second, 9);
-  CHECK(values.between(span::minute, 1000 * second, 1001 * second, hold));
+  CHECK(values.between(Span::minute, 1000 * second, 1001 * second, hold));
   for (std::uint64_t at = 1001; at < 1005; ++at)
-    CHECK_FALSE(values.between(span::minute, at * second, (at + 1) * second, hold));
-  CHECK(values.between(span::minute, 1005 * second, 1006 * second, hold)->low == 9);
+    CHECK_FALSE(values.between(Span::minute, at * second, (at + 1) * second, hold));
+  CHECK(values.between(Span::minute, 1005 * second, 1006 * second, hold)->low == 9);
 }
 
 TEST_CASE("a peak of a moment is kept for a day") {
-  history values;
+  History values;
   for (std::uint64_t i = 0; i < 86'000; ++i) values.add(i * second, i == 4000 ? 100 : 1);
-  CHECK(values.highest({span::day, 86'000 * second, hold}) == 100);
-  CHECK(values.highest({span::hour, 86'000 * second, hold}) == 1);
-  const auto around = values.between(span::day, 3600 * second, 4320 * second, hold);
+  CHECK(values.highest({Span::day, 86'000 * second, hold}) == 100);
+  CHECK(values.highest({Span::hour, 86'000 * second, hold}) == 1);
+  const auto around = values.between(Span::day, 3600 * second, 4320 * second, hold);
   REQUIRE(around);
   CHECK(around->high == 100);
   CHECK(around->low == 1);
 }
 
 TEST_CASE("what is older than the span is forgotten") {
-  history values(10);
+  History values(10);
   for (std::uint64_t i = 0; i < 600; ++i) values.add(i * second, static_cast<double>(i));
-  CHECK_FALSE(values.between(span::minute, 0, 500 * second, 0));
-  CHECK(values.between(span::ten_minutes, 60 * second, 120 * second, 0)->low == 60);
+  CHECK_FALSE(values.between(Span::minute, 0, 500 * second, 0));
+  CHECK(values.between(Span::ten_minutes, 60 * second, 120 * second, 0)->low == 60);
 }
 
 TEST_CASE("an empty history has gaps only") {
-  const history values;
-  CHECK_FALSE(values.between(span::minute, 0, 1000 * second, hold));
-  CHECK_FALSE(values.highest({span::hour, 1000 * second, hold}));
+  const History values;
+  CHECK_FALSE(values.between(Span::minute, 0, 1000 * second, hold));
+  CHECK_FALSE(values.highest({Span::hour, 1000 * second, hold}));
 }
 
 TEST_CASE("spans follow each other in a circle") {
-  CHECK(next_span(span::minute, true) == span::ten_minutes);
-  CHECK(next_span(span::day, true) == span::minute);
-  CHECK(next_span(span::minute, false) == span::day);
+  CHECK(next_span(Span::minute, true) == Span::ten_minutes);
+  CHECK(next_span(Span::day, true) == Span::minute);
+  CHECK(next_span(Span::minute, false) == Span::day);
 }
 
 TEST_CASE("histories of processes are bounded, and those that run are never dropped") {
-  histories all;
-  constexpr auto most = static_cast<std::uint32_t>(histories::most_processes);
+  Histories all;
+  constexpr auto most = static_cast<std::uint32_t>(Histories::most_processes);
   all.add(reading_of(1 * second, 1, most));
   all.add(reading_of(2 * second, 1, most + 10));
   CHECK(all.of_process({1, 0, 0}) != nullptr);

@@ -3,21 +3,21 @@
 
 #include <doctest/doctest.h>
 
-using hmn::cli::grouping;
-using hmn::cli::top::column;
+using hmn::cli::Grouping;
+using hmn::cli::top::Column;
 using hmn::cli::top::column_at;
 using hmn::cli::top::column_count;
-using hmn::cli::top::list_choice;
+using hmn::cli::top::ListChoice;
 using hmn::cli::top::make_list;
-using hmn::cli::top::process_reading;
-using hmn::cli::top::process_readings;
+using hmn::cli::top::ProcessReading;
+using hmn::cli::top::ProcessReadings;
 
 namespace {
 
-process_reading reading(std::uint32_t pid, std::optional<std::uint64_t> used, const char* user,
-                        const char* command) {
-  process_reading made;
-  made.on = std::make_shared<const hmn::cli::gpu>();
+ProcessReading reading(std::uint32_t pid, std::optional<std::uint64_t> used, const char* user,
+                       const char* command) {
+  ProcessReading made;
+  made.on = std::make_shared<const hmn::cli::Gpu>();
   made.usage.pid = pid;
   made.usage.used_bytes = used;
   made.usage.process_command = command;
@@ -25,10 +25,10 @@ process_reading reading(std::uint32_t pid, std::optional<std::uint64_t> used, co
   return made;
 }
 
-process_readings some() {
-  process_readings all{reading(1, 100, "alice", "python3 train.py"),
-                       reading(2, 301, "bob", "blender"), reading(3, {}, "alice", "Xorg"),
-                       reading(4, 200, "alice", "vllm serve")};
+ProcessReadings some() {
+  ProcessReadings all{reading(1, 100, "alice", "python3 train.py"),
+                      reading(2, 301, "bob", "blender"), reading(3, {}, "alice", "Xorg"),
+                      reading(4, 200, "alice", "vllm serve")};
   all[0].usage.process_container = "docker:web";
   all[0].usage.busy_percent = 5;
   all[1].usage.busy_percent = 50;
@@ -36,38 +36,38 @@ process_readings some() {
   return all;
 }
 
-std::vector<std::uint32_t> shown(const process_readings& all, const list_choice& how) {
+std::vector<std::uint32_t> shown(const ProcessReadings& all, const ListChoice& how) {
   std::vector<std::uint32_t> found;
   for (const auto& line : make_list(all, how).lines)
     found.push_back(line.process != nullptr ? line.process->usage.pid : 0);
   return found;
 }
 
-using pid_list = std::vector<std::uint32_t>;
+using PidList = std::vector<std::uint32_t>;
 
 }  // namespace
 
 TEST_CASE("rows are sorted by the column, unknown values last in either direction") {
   const auto all = some();
-  list_choice how;
-  CHECK(shown(all, how) == pid_list{2, 4, 1, 3});
+  ListChoice how;
+  CHECK(shown(all, how) == PidList{2, 4, 1, 3});
   how.is_reverse = true;
-  CHECK(shown(all, how) == pid_list{1, 4, 2, 3});
+  CHECK(shown(all, how) == PidList{1, 4, 2, 3});
   how = {};
-  how.sort = column::load;
-  CHECK(shown(all, how) == pid_list{2, 1, 3, 4});
+  how.sort = Column::load;
+  CHECK(shown(all, how) == PidList{2, 1, 3, 4});
   how.is_reverse = true;
-  CHECK(shown(all, how) == pid_list{1, 2, 3, 4});
+  CHECK(shown(all, how) == PidList{1, 2, 3, 4});
   how = {};
-  how.sort = column::command;
-  CHECK(shown(all, how) == pid_list{3, 2, 1, 4});
+  how.sort = Column::command;
+  CHECK(shown(all, how) == PidList{3, 2, 1, 4});
 }
 
 TEST_CASE("each column is an order of all rows") {
   const auto all = some();
   for (std::size_t i = 0; i < column_count; ++i)
     for (const bool reverse : {false, true}) {
-      list_choice how;
+      ListChoice how;
       how.sort = column_at(i);
       how.is_reverse = reverse;
       CHECK(shown(all, how).size() == all.size());
@@ -76,8 +76,8 @@ TEST_CASE("each column is an order of all rows") {
 
 TEST_CASE("the filter finds pid, user, command and container in either case") {
   const auto all = some();
-  list_choice how;
-  for (const auto& [filter, expected] : {std::pair<const char*, pid_list>{"TRAIN", {1}},
+  ListChoice how;
+  for (const auto& [filter, expected] : {std::pair<const char*, PidList>{"TRAIN", {1}},
                                          {"bob", {2}},
                                          {"docker:WEB", {1}},
                                          {"4", {4}},
@@ -92,9 +92,9 @@ TEST_CASE("the filter finds pid, user, command and container in either case") {
 
 TEST_CASE("groups have a header with sums, the largest first") {
   const auto all = some();
-  list_choice how;
-  how.by = grouping::user;
-  CHECK(shown(all, how) == pid_list{0, 2, 0, 4, 1, 3});
+  ListChoice how;
+  how.by = Grouping::user;
+  CHECK(shown(all, how) == PidList{0, 2, 0, 4, 1, 3});
   const auto list = make_list(all, how);
   REQUIRE(list.groups.size() == 2);
   CHECK(list.groups[0].name == "bob");
@@ -105,7 +105,7 @@ TEST_CASE("groups have a header with sums, the largest first") {
   CHECK(list.groups[1].total.is_at_least());  // one is unknown
   CHECK(list.groups[1].total.busy_percent() == 5);
   CHECK(list.groups[1].total.is_busy_at_least());
-  how.by = grouping::container;
+  how.by = Grouping::container;
   CHECK(make_list(all, how).groups.size() == 2);
 }
 
@@ -113,8 +113,8 @@ TEST_CASE("a process on two devices counts once in its group") {
   auto all = some();
   all[1].usage.pid = 1;
   all[1].user = "alice";
-  list_choice how;
-  how.by = grouping::user;
+  ListChoice how;
+  how.by = Grouping::user;
   const auto list = make_list(all, how);
   CHECK(list.groups[0].processes.size() == 3);
   CHECK(list.shown == 3);
@@ -124,14 +124,14 @@ TEST_CASE("a process on two devices counts once in its group") {
 
 TEST_CASE("a sum has what a partition and its GPU both list once") {
   auto all = some();
-  hmn::cli::gpu partition;
+  hmn::cli::Gpu partition;
   partition.device.index = 3;
   partition.device.parent_index = 0;
   all.push_back(all[1]);
   all.back().usage.device_index = 3;
-  all.back().on = std::make_shared<const hmn::cli::gpu>(partition);
-  list_choice how;
-  how.by = grouping::user;
+  all.back().on = std::make_shared<const hmn::cli::Gpu>(partition);
+  ListChoice how;
+  how.by = Grouping::user;
   const auto list = make_list(all, how);
   CHECK(list.groups[0].total.bytes() == 301);
   CHECK(list.groups[0].total.busy_percent() == 50);
@@ -140,8 +140,8 @@ TEST_CASE("a sum has what a partition and its GPU both list once") {
 
 TEST_CASE("sums are lower bounds where processes are not known, or not whose") {
   auto all = some();
-  list_choice how;
-  how.by = grouping::user;
+  ListChoice how;
+  how.by = Grouping::user;
   CHECK(make_list(all, how, true).groups[0].total.is_at_least());
   all[2].user.reset();
   const auto list = make_list(all, how);
@@ -152,8 +152,8 @@ TEST_CASE("sums are lower bounds where processes are not known, or not whose") {
 TEST_CASE("a process of another PID namespace is not taken for one outside of containers") {
   auto all = some();
   all[1].usage.notes |= hypomnesis::note::foreign_pid;
-  list_choice how;
-  how.by = grouping::container;
+  ListChoice how;
+  how.by = Grouping::container;
   const auto list = make_list(all, how);
   REQUIRE(list.groups.size() == 3);
   CHECK_FALSE(list.groups[2].is_known);
@@ -163,8 +163,8 @@ TEST_CASE("a process of another PID namespace is not taken for one outside of co
 
 TEST_CASE("only the rows of a device are listed where one is chosen") {
   const auto all = some();
-  list_choice how;
+  ListChoice how;
   how.device = 1;
-  CHECK(shown(all, how) == pid_list{4});
+  CHECK(shown(all, how) == PidList{4});
   CHECK(make_list(all, how).hidden == 0);
 }

@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
-using hmn::cli::top::counter_rate;
+using hmn::cli::top::CounterRate;
 
 TEST_CASE("a rate is of two counts, and of their time") {
   constexpr std::uint64_t ms = 1'000'000;
-  counter_rate rate;
+  CounterRate rate;
   CHECK_FALSE(rate.add(1000, 1000 * ms));
   CHECK(rate.add(1500, 1500 * ms) == 1000);
   CHECK(rate.add(1500, 1500 * ms) == 1000);  // the same reading again
@@ -15,7 +15,7 @@ TEST_CASE("a rate is of two counts, and of their time") {
 }
 
 TEST_CASE("a counter that began again, or was not read, has no rate") {
-  counter_rate rate;
+  CounterRate rate;
   rate.add(1000, 1);
   CHECK_FALSE(rate.add(10, 2));
   CHECK(rate.add(11, 1'000'000'002) == 1);

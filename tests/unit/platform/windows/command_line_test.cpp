@@ -14,17 +14,17 @@ using namespace hmn::platform;
 
 namespace {
 
-using words = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
-std::wstring line_of(const words& all) {
+std::wstring line_of(const Words& all) {
   return command_line(to_wide(all.front()), std::span(all).subspan(1));
 }
 
-words taken_apart(const std::wstring& line) {
+Words taken_apart(const std::wstring& line) {
   int count = 0;
   wchar_t** const all = CommandLineToArgvW(line.c_str(), &count);
   REQUIRE(all != nullptr);
-  words found;
+  Words found;
   for (int i = 0; i < count; ++i) found.push_back(to_utf8(std::wstring_view(all[i])));
   LocalFree(all);
   return found;
@@ -33,7 +33,7 @@ words taken_apart(const std::wstring& line) {
 }  // namespace
 
 TEST_CASE("command_line: Windows takes the line apart into the same words") {
-  const words many[] = {
+  const Words many[] = {
       {"C:\\tool.exe"},
       {"C:\\Program Files\\a\\tool.exe", "plain", "two words", ""},
       {"tool", "a\\b\\", "a b\\", "a b\\\\", "\\", "\\\\server\\share\\"},
@@ -41,7 +41,7 @@ TEST_CASE("command_line: Windows takes the line apart into the same words") {
       {"tool", "tab\tin it", "line\nin it", "%PATH%", "a&b|c>d", "^", "*.txt", "'single quotes'"},
       {"tool", "größer", "名前", "😀 a b"},
   };
-  for (const words& each : many) CHECK(taken_apart(line_of(each)) == each);
+  for (const Words& each : many) CHECK(taken_apart(line_of(each)) == each);
 }
 
 TEST_CASE("command_line: words that need no quotes have none") {

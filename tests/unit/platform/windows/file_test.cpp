@@ -17,22 +17,22 @@ using namespace hmn::platform;
 namespace {
 
 // A folder of its own, with a name that no code page has.
-class scratch {
+class Scratch {
  public:
-  scratch() {
+  Scratch() {
     std::array<wchar_t, MAX_PATH + 1> temporary;
     GetTempPathW(static_cast<DWORD>(temporary.size()), temporary.data());
     path_ = std::wstring(temporary.data()) + L"hmn-\u00E9\U0001F4BB-" +
             std::to_wstring(GetCurrentProcessId());
     CreateDirectoryW(path_.c_str(), nullptr);
   }
-  ~scratch() {
+  ~Scratch() {
     for (const std::wstring& file : files_) DeleteFileW(file.c_str());
     RemoveDirectoryW(path_.c_str());
   }
   std::string write(const char* name, std::string_view text) {
     files_.push_back(path_ + L"\\" + to_wide(name));
-    const handle file(CreateFileW(files_.back().c_str(), GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
+    const Handle file(CreateFileW(files_.back().c_str(), GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
                                   FILE_ATTRIBUTE_NORMAL, nullptr));
     DWORD written = 0;
     WriteFile(file.get(), text.data(), static_cast<DWORD>(text.size()), &written, nullptr);
@@ -60,7 +60,7 @@ TEST_CASE("file: a path is absolute with a drive or a server") {
 }
 
 TEST_CASE("file: contents come whole, or a beginning with a remark") {
-  scratch s;
+  Scratch s;
   const std::string file = s.write("\xE2\x82\xAC.txt", "0123456789");
   std::array<char, 16> buffer;
   const auto small = read_small(file.c_str(), buffer);
@@ -77,7 +77,7 @@ TEST_CASE("file: contents come whole, or a beginning with a remark") {
 }
 
 TEST_CASE("file: what cannot be read is told apart") {
-  scratch s;
+  Scratch s;
   std::array<char, 16> buffer;
   CHECK(read_small(s.path("absent").c_str(), buffer).error == ENOENT);
   CHECK(read_small(s.folder().c_str(), buffer).error == EISDIR);
@@ -89,9 +89,9 @@ TEST_CASE("file: what cannot be read is told apart") {
 }
 
 TEST_CASE("file: one that another holds open is still read") {
-  scratch s;
+  Scratch s;
   const std::string file = s.write("held", "text");
-  const handle held(CreateFileW(to_wide(file).c_str(), GENERIC_READ | GENERIC_WRITE,
+  const Handle held(CreateFileW(to_wide(file).c_str(), GENERIC_READ | GENERIC_WRITE,
                                 FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr, OPEN_EXISTING, 0,
                                 nullptr));
   REQUIRE(held);
@@ -100,7 +100,7 @@ TEST_CASE("file: one that another holds open is still read") {
 }
 
 TEST_CASE("file: status tells files and folders, and one file from another") {
-  scratch s;
+  Scratch s;
   const std::string one = s.write("one", "12345");
   const std::string two = s.write("two", "");
   const auto first = status_of(one.c_str());
@@ -113,7 +113,7 @@ TEST_CASE("file: status tells files and folders, and one file from another") {
 }
 
 TEST_CASE("file: a program ends in .exe and is no folder") {
-  scratch s;
+  Scratch s;
   CHECK(is_executable_file(s.write("a.exe", "MZ").c_str()));
   CHECK(is_executable_file(s.write("B.EXE", "MZ").c_str()));
   CHECK_FALSE(is_executable_file(s.write("a.bat", "@echo off").c_str()));
@@ -122,7 +122,7 @@ TEST_CASE("file: a program ends in .exe and is no folder") {
 }
 
 TEST_CASE("file: the entries of a folder, by their names in UTF-8") {
-  scratch s;
+  Scratch s;
   s.write("\xE2\x82\xAC", "");
   s.write("plain", "");
   std::vector<std::string> names;
@@ -135,7 +135,7 @@ TEST_CASE("file: the entries of a folder, by their names in UTF-8") {
   CHECK(names == std::vector<std::string>{"plain", "\xE2\x82\xAC"});
   CHECK(for_each_entry(s.path("absent").c_str(), keep) == ENOENT);
 
-  const auto d = directory::open(s.folder().c_str());
+  const auto d = Directory::open(s.folder().c_str());
   REQUIRE(d);
   names.clear();
   CHECK(d.value.for_each_entry([&](std::string_view name) {
@@ -144,5 +144,5 @@ TEST_CASE("file: the entries of a folder, by their names in UTF-8") {
   }) == 0);
   CHECK(names.size() == 1);
   CHECK(d.value.status_of("plain").value.size == 0);
-  CHECK(directory::open(s.path("plain").c_str()).error == ENOTDIR);
+  CHECK(Directory::open(s.path("plain").c_str()).error == ENOTDIR);
 }

@@ -14,53 +14,53 @@ namespace {
 
 constexpr const wchar_t* probe_name = L"hmn_platform_probe.dll";
 constexpr const char* probe_file = "hmn_platform_probe.dll";
-using probe = int (*)();
+using Probe = int (*)();
 
 }  // namespace
 
 TEST_CASE("library: a symbol is found by an absolute path") {
-  auto opened = library::open(test::beside(probe_file).c_str());
+  auto opened = Library::open(test::beside(probe_file).c_str());
   INFO(opened.error_text);
   REQUIRE(opened);
   void* const symbol = opened.value.symbol("hmn_platform_probe");
   REQUIRE(symbol != nullptr);
-  CHECK(reinterpret_cast<probe>(symbol)() == 4711);
+  CHECK(reinterpret_cast<Probe>(symbol)() == 4711);
   CHECK(opened.value.symbol("hmn_platform_absent") == nullptr);
 }
 
 TEST_CASE("library: one that lies beside the program or in the current folder is not taken") {
-  REQUIRE(library::open(test::beside(probe_file).c_str()));
-  const auto planted = library::open(probe_file);
+  REQUIRE(Library::open(test::beside(probe_file).c_str()));
+  const auto planted = Library::open(probe_file);
   CHECK_FALSE(planted);
   CHECK(planted.error_text.find("hmn_platform_probe.dll") != std::string::npos);
   CHECK(planted.error_text.find("126") != std::string::npos);
   const std::string folder = test::beside("");
   REQUIRE(SetCurrentDirectoryA(folder.c_str()));
-  CHECK_FALSE(library::open(probe_file));
-  CHECK_FALSE(library::open(".\\hmn_platform_probe.dll"));
+  CHECK_FALSE(Library::open(probe_file));
+  CHECK_FALSE(Library::open(".\\hmn_platform_probe.dll"));
 }
 
 TEST_CASE("library: one of the system is found by its name") {
-  auto opened = library::open("kernel32.dll");
+  auto opened = Library::open("kernel32.dll");
   REQUIRE(opened);
   CHECK(opened.value.symbol("GetTickCount64") != nullptr);
 }
 
 TEST_CASE("library: no name is no library, not the program itself") {
-  CHECK_FALSE(library::open(nullptr));
-  CHECK_FALSE(library::open("").error_text.empty());
-  CHECK(library().symbol("malloc") == nullptr);
+  CHECK_FALSE(Library::open(nullptr));
+  CHECK_FALSE(Library::open("").error_text.empty());
+  CHECK(Library().symbol("malloc") == nullptr);
 }
 
 TEST_CASE("library: the last owner unloads it, unless it is left open") {
   REQUIRE(GetModuleHandleW(probe_name) == nullptr);
   {
-    library first = std::move(library::open(test::beside(probe_file).c_str()).value);
-    const library second = std::move(first);
+    Library first = std::move(Library::open(test::beside(probe_file).c_str()).value);
+    const Library second = std::move(first);
     CHECK(GetModuleHandleW(probe_name) != nullptr);
   }
   CHECK(GetModuleHandleW(probe_name) == nullptr);
-  library::open(test::beside(probe_file).c_str()).value.leave_open();
+  Library::open(test::beside(probe_file).c_str()).value.leave_open();
   CHECK(GetModuleHandleW(probe_name) != nullptr);
   FreeLibrary(GetModuleHandleW(probe_name));
 }

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string>
 
-using hmn::platform::system_place;
+using hmn::platform::SystemPlace;
 
 namespace {
 
@@ -20,16 +20,15 @@ std::string lower(std::string_view text) {
 
 // Windows of the tests lies where it usually does.
 TEST_CASE("system_place: paths below the system's folder and its drive") {
-  CHECK(lower(system_place(system_place::below::system_folder, "").view()) ==
+  CHECK(lower(SystemPlace(SystemPlace::Below::system_folder, "").view()) ==
         "c:\\windows\\system32\\");
-  CHECK(lower(system_place(system_place::below::system_folder, "a.exe").c_str()) ==
+  CHECK(lower(SystemPlace(SystemPlace::Below::system_folder, "a.exe").c_str()) ==
         "c:\\windows\\system32\\a.exe");
-  CHECK(lower(system_place(system_place::below::system_drive, "a b\\c\\").view()) ==
-        "c:\\a b\\c\\");
+  CHECK(lower(SystemPlace(SystemPlace::Below::system_drive, "a b\\c\\").view()) == "c:\\a b\\c\\");
 }
 
 TEST_CASE("system_place: what does not fit is no path") {
-  const system_place long_one(system_place::below::system_drive, std::string(2000, 'a'));
+  const SystemPlace long_one(SystemPlace::Below::system_drive, std::string(2000, 'a'));
   CHECK(long_one.view().empty());
   CHECK(*long_one.c_str() == '\0');
 }
@@ -38,7 +37,7 @@ TEST_CASE("system_place: the environment has no say") {
   wchar_t before[MAX_PATH] = L"";
   GetEnvironmentVariableW(L"SystemRoot", before, MAX_PATH);
   SetEnvironmentVariableW(L"SystemRoot", L"D:\\elsewhere");
-  const system_place there(system_place::below::system_folder, "");
+  const SystemPlace there(SystemPlace::Below::system_folder, "");
   SetEnvironmentVariableW(L"SystemRoot", before);
   CHECK(lower(there.view()) == "c:\\windows\\system32\\");
 }

@@ -13,13 +13,13 @@ using namespace hmn::platform;
 
 namespace {
 
-struct report {
+struct Report {
   DWORD thread = 0;
   std::atomic<bool> is_done{false};
 };
 
 void fill(void* given) {
-  report& mine = *static_cast<report*>(given);
+  Report& mine = *static_cast<Report*>(given);
   mine.thread = GetCurrentThreadId();
   mine.is_done = true;
 }
@@ -27,7 +27,7 @@ void fill(void* given) {
 }  // namespace
 
 TEST_CASE("thread: it runs beside its starter") {
-  report seen;
+  Report seen;
   REQUIRE(start_detached(fill, &seen, "hmn-worker") == 0);
   const uint64_t limit = monotonic_ns() + 60 * ns_per_second;
   while (!seen.is_done && monotonic_ns() < limit) sleep_ns(ns_per_ms);
@@ -40,7 +40,7 @@ TEST_CASE("thread: errno and the last error come back") {
   errno = EDOM;
   SetLastError(4711);
   {
-    const no_cancel guarded;
+    const NoCancel guarded;
     errno = EBADF;
     SetLastError(1);
   }

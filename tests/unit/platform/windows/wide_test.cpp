@@ -28,14 +28,14 @@ TEST_CASE("wide: nothing is written where it does not fit") {
 
 TEST_CASE("wide: a long path of a drive is taken in the form that has no limit") {
   const std::string shorter = "C:/" + std::string(100, 'a');
-  CHECK(wide_path(shorter).c_str() == to_wide(shorter));
+  CHECK(WidePath(shorter).c_str() == to_wide(shorter));
   const std::string longer = "C:/" + std::string(300, 'a') + "/b";
-  CHECK(wide_path(longer, L"\\*").c_str() == L"\\\\?\\C:\\" + std::wstring(300, L'a') + L"\\b\\*");
+  CHECK(WidePath(longer, L"\\*").c_str() == L"\\\\?\\C:\\" + std::wstring(300, L'a') + L"\\b\\*");
 }
 
 TEST_CASE("wide: a path that is none is refused") {
-  CHECK(wide_path("relative").error() == ENOENT);
-  CHECK(wide_path("C:\\\xFF").error() == EINVAL);
-  CHECK(wide_path("C:\\" + std::string(5000, 'a')).error() == ENAMETOOLONG);
-  CHECK(*wide_path("relative").c_str() == L'\0');
+  CHECK(WidePath("relative").error() == ENOENT);
+  CHECK(WidePath("C:\\\xFF").error() == EINVAL);
+  CHECK(WidePath("C:\\" + std::string(5000, 'a')).error() == ENAMETOOLONG);
+  CHECK(*WidePath("relative").c_str() == L'\0');
 }

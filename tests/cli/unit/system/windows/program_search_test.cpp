@@ -9,11 +9,11 @@ using namespace hmn::cli;
 
 namespace {
 
-using names = std::vector<std::string>;
+using Names = std::vector<std::string>;
 
 // Where the word is found among these files; "" where nowhere.
 std::string found(const std::string& word, const std::set<std::string>& files,
-                  const names& folders = {"C:\\windows\\system32", "D:/tools/"}) {
+                  const Names& folders = {"C:\\windows\\system32", "D:/tools/"}) {
   const auto program =
       find_program(word, folders, [&](const std::string& path) { return files.contains(path); });
   return program ? program->path : "";
@@ -61,7 +61,7 @@ TEST_CASE("program_search: what cmd.exe would read is told, however its name is 
 TEST_CASE("program_search: of PATH what is absolute, without its quotes") {
   CHECK(
       folders_of_path("C:\\a;;b;.;\"D:\\with space\";\\\\server\\share;\\rooted;C:relative;E:/x") ==
-      names{"C:\\a", "D:\\with space", "\\\\server\\share", "E:/x"});
-  CHECK(folders_of_path("") == names{});
-  CHECK(folders_of_path(";") == names{});
+      Names{"C:\\a", "D:\\with space", "\\\\server\\share", "E:/x"});
+  CHECK(folders_of_path("") == Names{});
+  CHECK(folders_of_path(";") == Names{});
 }

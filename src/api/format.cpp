@@ -9,38 +9,38 @@
 
 namespace hmn::api {
 
-std::string_view unit_from(hmn_flags flags) noexcept {
+std::string_view select_unit(hmn_flags flags) noexcept {
   return (flags & HMN_LINE_MB) != 0 ? "MB" : "MiB";
 }
 
 namespace {
 
-Result<void> device_line(std::string& text, const hmn_snapshot* handle, std::uint32_t index,
-                         std::uint32_t format, hmn_flags flags) {
+Result<void> append_device_line(std::string& text, const hmn_snapshot* handle, std::uint32_t index,
+                                std::uint32_t format, hmn_flags flags) {
   if (handle == nullptr) return null_argument("snapshot is NULL");
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
-    return failed(Status::range, {"format: ", format, " is not a known format"});
+    return make_failure(Status::range, {"format: ", format, " is not a known format"});
   }
   if (Result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
   return append_device(text, object(handle), index, static_cast<DeviceFormat>(format),
-                       unit_from(flags));
+                       select_unit(flags));
 }
 
-Result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
+Result<void> check_snapshots(const hmn_snapshot* before, const hmn_snapshot* after) {
   if (before == nullptr) return null_argument("before is NULL");
   return after != nullptr ? Result<void>() : null_argument("after is NULL");
 }
 
-void copy_delta(const Delta& d, hmn_delta& out) {
-  out.notes = d.notes;
-  out.backend = static_cast<std::uint32_t>(d.from);
-  out.device_index = d.device_index;
-  out.scope = static_cast<std::uint32_t>(d.scope);
-  out.accounting = static_cast<std::uint32_t>(d.accounting);
-  give(out.present, HMN_DELTA_HAS_MEMORY, out.memory_bytes, d.memory_bytes);
-  give(out.present, HMN_DELTA_HAS_DEVICE, out.device_bytes, d.device_bytes);
-  give(out.present, HMN_DELTA_HAS_ENERGY, out.energy_joules, d.energy_joules);
-  out.elapsed_ns = d.elapsed_ns;
+void copy_delta(const Delta& delta, hmn_delta& out) {
+  out.notes = delta.notes;
+  out.backend = static_cast<std::uint32_t>(delta.source);
+  out.device_index = delta.device_index;
+  out.scope = static_cast<std::uint32_t>(delta.scope);
+  out.accounting = static_cast<std::uint32_t>(delta.accounting);
+  set_if_known(out.present, HMN_DELTA_HAS_MEMORY, out.memory_bytes, delta.memory_bytes);
+  set_if_known(out.present, HMN_DELTA_HAS_DEVICE, out.device_bytes, delta.device_bytes);
+  set_if_known(out.present, HMN_DELTA_HAS_ENERGY, out.energy_joules, delta.energy_joules);
+  out.elapsed_ns = delta.elapsed_ns;
 }
 
 using AppendReport = Result<void> (*)(std::string&, const Snapshot&, const Snapshot&, std::uint32_t,
@@ -50,10 +50,10 @@ hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, s
                         const char* label, hmn_flags flags, const TextOut& out, hmn_error* error,
                         AppendReport append) noexcept {
   return write_text(out, error, [&](std::string& text) -> Result<void> {
-    if (Result<void> ok = check_pair(before, after); !ok) return ok;
+    if (Result<void> ok = check_snapshots(before, after); !ok) return ok;
     if (label == nullptr) return null_argument("label is NULL");
     if (Result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
-    return append(text, object(before), object(after), index, label, unit_from(flags));
+    return append(text, object(before), object(after), index, label, select_unit(flags));
   });
 }
 
@@ -68,17 +68,17 @@ hmn_status hmn_format_device(const hmn_snapshot* handle, uint32_t device_index, 
                              hmn_flags flags, char* buffer, uint32_t capacity, uint32_t* needed,
                              hmn_error* error) noexcept {
   return write_text({buffer, capacity, needed}, error, [&](std::string& text) {
-    return device_line(text, handle, device_index, format, flags);
+    return append_device_line(text, handle, device_index, format, flags);
   });
 }
 
 hmn_status hmn_format_json(const hmn_snapshot* handle, hmn_flags flags, char* buffer,
                            uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
   const TextOut out{buffer, capacity, needed};
-  return out.fill(error, [&](std::span<char> to) -> Result<std::size_t> {
+  return out.fill(error, [&](std::span<char> destination) -> Result<std::size_t> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    if (Result<void> ok = check_flags(flags); !ok) return ok.why();
-    return write_json(to, object(handle));
+    if (Result<void> ok = check_flags(flags); !ok) return ok.failure();
+    return write_json(destination, object(handle));
   });
 }
 
@@ -92,11 +92,11 @@ hmn_status hmn_format_bytes(uint64_t bytes, char* buffer, uint32_t capacity, uin
 
 hmn_status hmn_delta_read(const hmn_snapshot* before, const hmn_snapshot* after,
                           uint32_t device_index, hmn_delta* out, hmn_error* error) noexcept {
-  return fill(out, error, [&](hmn_delta& full) -> Result<void> {
-    if (Result<void> ok = check_pair(before, after); !ok) return ok;
-    const Result<Delta> d = compare(object(before), object(after), device_index);
-    if (!d) return d.why();
-    copy_delta(*d, full);
+  return fill(out, error, [&](hmn_delta& result) -> Result<void> {
+    if (Result<void> ok = check_snapshots(before, after); !ok) return ok;
+    const Result<Delta> delta = compare(object(before), object(after), device_index);
+    if (!delta) return delta.failure();
+    copy_delta(*delta, result);
     return {};
   });
 }

@@ -16,8 +16,8 @@ using namespace hmn::api;
 
 namespace {
 
-bool is_source(uint32_t number) {
-  return word_of(words::sources(), number) != nullptr;
+bool is_source(uint32_t backend) {
+  return lookup_word(words::sources(), backend) != nullptr;
 }
 
 }  // namespace
@@ -57,21 +57,22 @@ const char* hmn_reason_name(uint32_t reason) noexcept {
 }
 
 uint32_t hmn_dtype_bits(uint32_t dtype) noexcept {
-  return bits_of_dtype(dtype);
+  return dtype_bits(dtype);
 }
 
 const char* hmn_dtype_name(uint32_t dtype) noexcept {
-  return name_of_dtype(dtype);
+  return dtype_name(dtype);
 }
 
 hmn_status hmn_dtype_from_name(const char* name, uint32_t* out, hmn_error* error) noexcept {
   clear_out(out);
-  return guarded(error, [&]() -> Result<void> {
+  return run_guarded(error, [&]() -> Result<void> {
     if (name == nullptr) return null_argument("name is NULL");
     if (out == nullptr) return null_argument("out is NULL");
-    *out = dtype_called(name);
+    *out = find_dtype(name);
     if (*out != HMN_DTYPE_UNKNOWN) return {};
-    return failed(Status::argument,
-                  {"name: \"", name, "\" is not a dtype, for instance f32, bf16, f8e4m3 or i4"});
+    return make_failure(
+        Status::argument,
+        {"name: \"", name, "\" is not a dtype, for instance f32, bf16, f8e4m3 or i4"});
   });
 }

@@ -8,62 +8,65 @@
 namespace hmn::api {
 namespace {
 
-std::uint32_t size_at(const void* sized) noexcept {
+std::uint32_t read_struct_size(const void* record) noexcept {
   std::uint32_t size = 0;
-  std::memcpy(&size, sized, sizeof size);
+  std::memcpy(&size, record, sizeof size);
   return size;
 }
 
-constexpr std::uint32_t header = sizeof(std::uint32_t);
+constexpr std::uint32_t header_size = sizeof(std::uint32_t);
 
 Failure wrong_size(std::uint32_t size, std::uint32_t first_size) {
-  return failed(Status::struct_size, {"struct_size: ", size, ", expected a multiple of 8 from ",
-                                      first_size, " to ", largest_struct});
+  return make_failure(Status::struct_size,
+                      {"struct_size: ", size, ", expected a multiple of 8 from ", first_size,
+                       " to ", largest_struct});
 }
 
 }  // namespace
 
 std::uint32_t SizedOut::size() const noexcept {
-  return size_at(bytes);
+  return read_struct_size(bytes);
 }
 
 Result<void> SizedOut::check() const {
-  if (bytes == nullptr) return failed(Status::argument, "out is NULL");
+  if (bytes == nullptr) return make_failure(Status::argument, "out is NULL");
   if (is_struct_size(size(), first_size)) return {};
   return wrong_size(size(), first_size);
 }
 
 void SizedOut::clear() const noexcept {
-  std::memset(bytes + header, 0, size() - header);
+  std::memset(bytes + header_size, 0, size() - header_size);
 }
 
-void SizedOut::write(const void* full) const noexcept {
-  const std::uint32_t held = std::min(size(), known_size);
-  std::memcpy(bytes + header, static_cast<const unsigned char*>(full) + header, held - header);
-  std::memset(bytes + held, 0, size() - held);
-  if (held == known_size || fields.empty()) return;
+void SizedOut::write(const void* result) const noexcept {
+  const std::uint32_t common_size = std::min(size(), known_size);
+  std::memcpy(bytes + header_size, static_cast<const unsigned char*>(result) + header_size,
+              common_size - header_size);
+  std::memset(bytes + common_size, 0, size() - common_size);
+  if (common_size == known_size || fields.empty()) return;
   hmn_fields present = 0;
   std::memcpy(&present, bytes + present_offset, sizeof present);
-  for (const SizedField& f : fields) {
-    if (f.end <= held) continue;
-    present &= ~f.bit;
-    if (f.begin < held) std::memset(bytes + f.begin, 0, held - f.begin);
+  for (const SizedField& field : fields) {
+    if (field.end <= common_size) continue;
+    present &= ~field.bit;
+    if (field.begin < common_size) std::memset(bytes + field.begin, 0, common_size - field.begin);
   }
   std::memcpy(bytes + present_offset, &present, sizeof present);
 }
 
-Result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
+Result<void> read_sized(const void* input, std::uint32_t first_size, void* output,
                         std::uint32_t known_size) {
-  if (options == nullptr) return {};
-  const std::uint32_t size = size_at(options);
+  if (input == nullptr) return {};
+  const std::uint32_t size = read_struct_size(input);
   if (!is_struct_size(size, first_size)) return wrong_size(size, first_size);
-  const std::uint32_t known = std::min(size, known_size);
-  const auto* bytes = static_cast<const unsigned char*>(options);
-  if (std::any_of(bytes + known, bytes + size, [](unsigned char b) { return b != 0; })) {
-    return failed(Status::unknown_flag, {"struct_size: ", size, ": a field past the ", known,
-                                         " bytes that this version of the library knows is set"});
+  const std::uint32_t common_size = std::min(size, known_size);
+  const auto* bytes = static_cast<const unsigned char*>(input);
+  if (std::any_of(bytes + common_size, bytes + size, [](unsigned char b) { return b != 0; })) {
+    return make_failure(Status::unknown_flag,
+                        {"struct_size: ", size, ": a field past the ", common_size,
+                         " bytes that this version of the library knows is set"});
   }
-  std::memcpy(full, bytes, known);
+  std::memcpy(output, bytes, common_size);
   return {};
 }
 

@@ -97,30 +97,30 @@ struct SizedField {
 inline constexpr std::size_t present_offset = 8;
 
 template <class T>
-inline constexpr std::array<SizedField, 0> fields_of{};
+inline constexpr std::array<SizedField, 0> result_fields{};
 #define HMN_OPTIONAL_FIELD(type, member, bit) \
   SizedField{offsetof(type, member), offsetof(type, member) + sizeof(type::member), bit},
 #define HMN_RESULT(type, ...)                               \
   static_assert(offsetof(type, present) == present_offset); \
   template <>                                               \
-  inline constexpr auto fields_of<type> = std::to_array<SizedField>({__VA_ARGS__});
+  inline constexpr auto result_fields<type> = std::to_array<SizedField>({__VA_ARGS__});
 #include "api/result_fields.def"
 #undef HMN_RESULT
 #undef HMN_OPTIONAL_FIELD
 
-// Presence bits of the fields that fit a struct of that size.
+// Returns the presence bits of the fields that fit into a struct of that size.
 constexpr hmn_fields bits_within(std::span<const SizedField> fields, std::uint32_t size) noexcept {
   hmn_fields bits = 0;
-  for (const SizedField& f : fields) {
-    if (f.end <= size) bits |= f.bit;
+  for (const SizedField& field : fields) {
+    if (field.end <= size) bits |= field.bit;
   }
   return bits;
 }
 
 template <class T>
-inline constexpr hmn_fields all_fields = bits_within(fields_of<T>, sizeof(T));
+inline constexpr hmn_fields all_fields = bits_within(result_fields<T>, sizeof(T));
 
-// A caller's result struct of any type, so that the rules are code and not templates.
+// A caller's result struct of any type, so that its rules are plain code instead of templates.
 struct SizedOut {
   unsigned char* bytes;
   std::uint32_t first_size;  // the struct's V1
@@ -128,9 +128,9 @@ struct SizedOut {
   std::span<const SizedField> fields;
 
   template <class T>
-  static SizedOut of(T* out) noexcept {
+  static SizedOut wrap(T* out) noexcept {
     static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0 && sizeof(T) <= largest_result);
-    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), fields_of<T>};
+    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), result_fields<T>};
   }
 
   [[nodiscard]] Result<void> check() const;
@@ -138,39 +138,39 @@ struct SizedOut {
   void clear() const noexcept;
   // Writes every byte up to the caller's struct_size and none beyond. A field that does not fit
   // completely becomes zero and absent.
-  void write(const void* full) const noexcept;
+  void write(const void* result) const noexcept;
 
  private:
   [[nodiscard]] std::uint32_t size() const noexcept;
 };
 
 // Zeroes a result on every path that does not write it.
-class ClearedUnlessWritten {
+class ClearUnlessWritten {
  public:
-  explicit ClearedUnlessWritten(SizedOut out) noexcept : out_(out) {}
-  ClearedUnlessWritten(const ClearedUnlessWritten&) = delete;
-  ClearedUnlessWritten& operator=(const ClearedUnlessWritten&) = delete;
-  ~ClearedUnlessWritten() {
-    if (!written_) out_.clear();
+  explicit ClearUnlessWritten(SizedOut out) noexcept : out_(out) {}
+  ClearUnlessWritten(const ClearUnlessWritten&) = delete;
+  ClearUnlessWritten& operator=(const ClearUnlessWritten&) = delete;
+  ~ClearUnlessWritten() {
+    if (!is_written_) out_.clear();
   }
-  void write(const void* full) noexcept {
-    out_.write(full);
-    written_ = true;
+  void write(const void* result) noexcept {
+    out_.write(result);
+    is_written_ = true;
   }
 
  private:
   const SizedOut out_;
-  bool written_ = false;
+  bool is_written_ = false;
 };
 
-// Copies an input of any size over zeroed defaults: for NULL, and for fields beyond the caller's
-// struct, zero remains.
-Result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
+// Copies an input struct of any size over a zeroed one. NULL, and fields beyond the caller's
+// struct, leave zeros.
+Result<void> read_sized(const void* input, std::uint32_t first_size, void* output,
                         std::uint32_t known_size);
 
 template <class T>
-Result<void> read_input(const T* options, T& full) {
-  return read_sized(options, size_v1<T>, &full, sizeof full);
+Result<void> read_input(const T* input, T& output) {
+  return read_sized(input, size_v1<T>, &output, sizeof output);
 }
 
 }  // namespace hmn::api

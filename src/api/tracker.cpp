@@ -10,65 +10,68 @@
 namespace hmn::api {
 namespace {
 
-constexpr std::uint32_t usual_tags = 64;
-constexpr std::uint32_t most_tags = 65536;
-using TagName = Text<Tracker::longest_name + 1>;
+constexpr std::uint32_t default_tag_capacity = 64;
+constexpr std::uint32_t max_tag_capacity = 65536;
+using TagName = Text<Tracker::max_name_size + 1>;
 
-Result<void> read_options(const hmn_tracker_options* options, hmn_tracker_options& o) {
-  if (Result<void> ok = read_input(options, o); !ok) return ok;
-  if (Result<void> ok = check_flags(o.flags, HMN_TRACKER_LIMITED); !ok) return ok;
-  if (Result<void> ok = check_reserved(o.reserved0); !ok) return ok;
-  if ((o.flags & HMN_TRACKER_LIMITED) == 0) {
-    if (o.limit_bytes != 0) {
-      return failed(Status::argument, {"limit_bytes: ", o.limit_bytes, " is set without its flag"});
+Result<void> read_options(const hmn_tracker_options* input, hmn_tracker_options& options) {
+  if (Result<void> ok = read_input(input, options); !ok) return ok;
+  if (Result<void> ok = check_flags(options.flags, HMN_TRACKER_LIMITED); !ok) return ok;
+  if (Result<void> ok = check_reserved(options.reserved0); !ok) return ok;
+  if ((options.flags & HMN_TRACKER_LIMITED) == 0) {
+    if (options.limit_bytes != 0) {
+      return make_failure(Status::argument,
+                          {"limit_bytes: ", options.limit_bytes, " is set without its flag"});
     }
-    o.limit_bytes = unlimited;
+    options.limit_bytes = unlimited;
   }
-  if (o.tag_capacity > most_tags) {
-    return failed(Status::range, {"tag_capacity: ", o.tag_capacity, " is above ", most_tags});
+  if (options.tag_capacity > max_tag_capacity) {
+    return make_failure(Status::range,
+                        {"tag_capacity: ", options.tag_capacity, " is above ", max_tag_capacity});
   }
-  if (o.tag_capacity == 0) o.tag_capacity = usual_tags;
+  if (options.tag_capacity == 0) options.tag_capacity = default_tag_capacity;
   return {};
 }
 
 Result<void> check_tracker(hmn_tracker* handle) {
-  return check_usable(handle != nullptr, false, "tracker");
+  return check_handle(handle != nullptr, false, "tracker");
 }
 
 Failure no_such_tag(std::uint32_t tag) {
-  return failed(Status::range, {"tag: the tracker has no tag ", tag});
+  return make_failure(Status::range, {"tag: the tracker has no tag ", tag});
 }
 
-Failure why_not(const Tracker& t, Status said, std::uint32_t tag, std::uint64_t bytes) {
-  if (said == Status::limit) return t.exceeded(bytes);
-  if (tag != 0 && !t.has_tag(tag)) return no_such_tag(tag);
-  return failed(Status::range, {"bytes: ", bytes, " is more than is allocated"});
+Failure explain_refusal(const Tracker& tracker, Status status, std::uint32_t tag,
+                        std::uint64_t bytes) {
+  if (status == Status::limit) return tracker.limit_failure(bytes);
+  if (tag != 0 && !tracker.has_tag(tag)) return no_such_tag(tag);
+  return make_failure(Status::range, {"bytes: ", bytes, " is more than is allocated"});
 }
 
 using ChangeCall = Status (Tracker::*)(std::uint32_t tag, std::uint64_t bytes) noexcept;
 
 hmn_status change_and_report(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
-                             hmn_error* error, ChangeCall by) noexcept {
-  return guarded(error, [&]() -> Result<void> {
+                             hmn_error* error, ChangeCall method) noexcept {
+  return run_guarded(error, [&]() -> Result<void> {
     if (Result<void> ok = check_tracker(handle); !ok) return ok;
-    const Status said = (object(handle).*by)(tag, bytes);
-    if (said == Status::ok) return {};
-    return why_not(object(handle), said, tag, bytes);
+    const Status status = (object(handle).*method)(tag, bytes);
+    if (status == Status::ok) return {};
+    return explain_refusal(object(handle), status, tag, bytes);
   });
 }
 
 // Skips the guard for frequent calls that succeed, as these cannot throw.
-template <ChangeCall by>
+template <ChangeCall method>
 hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
                   hmn_error* error) noexcept {
   if (handle == nullptr || error != nullptr)
-    return change_and_report(handle, tag, bytes, error, by);
-  return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
+    return change_and_report(handle, tag, bytes, error, method);
+  return static_cast<hmn_status>((object(handle).*method)(tag, bytes));
 }
 
-hmn_status with_tracker(hmn_tracker* handle, hmn_error* error,
-                        FunctionRef<Result<void>(Tracker&)> body) noexcept {
-  return guarded(error, [&]() -> Result<void> {
+hmn_status run_with_tracker(hmn_tracker* handle, hmn_error* error,
+                            FunctionRef<Result<void>(Tracker&)> body) noexcept {
+  return run_guarded(error, [&]() -> Result<void> {
     if (Result<void> ok = check_tracker(handle); !ok) return ok;
     return body(object(handle));
   });
@@ -76,24 +79,24 @@ hmn_status with_tracker(hmn_tracker* handle, hmn_error* error,
 
 template <class T, class Read>
 hmn_status read_tracker(hmn_tracker* handle, T* out, hmn_error* error, Read&& read) noexcept {
-  return fill(out, error, [&](T& full) -> Result<void> {
+  return fill(out, error, [&](T& result) -> Result<void> {
     if (Result<void> ok = check_tracker(handle); !ok) return ok;
-    return read(object(handle), full);
+    return read(object(handle), result);
   });
 }
 
-void copy_info(const Tracker& t, hmn_tracker_info& out) {
-  const TrackerReport r = t.report();
-  if (t.is_linked()) out.present |= HMN_TRACKER_INFO_HAS_DEVICE;
-  out.device_index = t.device_index();
-  out.tag_count = r.tags;
-  if (r.budget.limit != unlimited) {
+void copy_info(const Tracker& tracker, hmn_tracker_info& out) {
+  const TrackerReport report = tracker.report();
+  if (tracker.is_linked()) out.present |= HMN_TRACKER_INFO_HAS_DEVICE;
+  out.device_index = tracker.device_index();
+  out.tag_count = report.tag_count;
+  if (report.budget.limit != unlimited) {
     out.present |= HMN_TRACKER_INFO_HAS_LIMIT;
-    out.limit_bytes = r.budget.limit;
+    out.limit_bytes = report.budget.limit;
   }
-  out.allocated_bytes = r.budget.bytes.allocated;
-  out.peak_bytes = r.budget.bytes.peak;
-  out.refused_count = r.refused;
+  out.allocated_bytes = report.budget.bytes.allocated;
+  out.peak_bytes = report.budget.bytes.peak;
+  out.refused_count = report.refused_count;
 }
 
 }  // namespace
@@ -106,19 +109,19 @@ hmn_status hmn_tracker_create(hmn_context* context, uint32_t device_index,
                               const hmn_tracker_options* options, hmn_tracker** out,
                               hmn_error* error) noexcept {
   clear_out(out);
-  return guarded(error, [&]() -> Result<void> {
+  return run_guarded(error, [&]() -> Result<void> {
     if (out == nullptr) return null_argument("out is NULL");
     if (context != nullptr) {
       if (Result<void> ok = check_context(context); !ok) return ok;
     } else if (device_index != 0) {
-      return failed(Status::argument,
-                    {"device_index: ", device_index, " is set without a context"});
+      return make_failure(Status::argument,
+                          {"device_index: ", device_index, " is set without a context"});
     }
-    hmn_tracker_options o{};
-    if (Result<void> ok = read_options(options, o); !ok) return ok;
-    *out =
-        handle_of(std::make_unique<Tracker>(context != nullptr ? shared(context) : SharedContext(),
-                                            device_index, o.limit_bytes, o.tag_capacity));
+    hmn_tracker_options full_options{};
+    if (Result<void> ok = read_options(options, full_options); !ok) return ok;
+    *out = make_handle(std::make_unique<Tracker>(
+        context != nullptr ? get_shared_context(context) : SharedContext(), device_index,
+        full_options.limit_bytes, full_options.tag_capacity));
     return {};
   });
 }
@@ -138,15 +141,15 @@ hmn_status hmn_tracker_release(hmn_tracker* handle, uint64_t bytes, hmn_error* e
 hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
                            hmn_error* error) noexcept {
   clear_out(out);
-  return with_tracker(handle, error, [&](Tracker& t) -> Result<void> {
+  return run_with_tracker(handle, error, [&](Tracker& tracker) -> Result<void> {
     if (name == nullptr) return null_argument("name is NULL");
     if (out == nullptr) return null_argument("out is NULL");
-    const TagName kept((std::string_view(name)));
-    if (kept.empty() || kept.view() != name) {
+    const TagName tag_name((std::string_view(name)));
+    if (tag_name.empty() || tag_name.view() != name) {
       return null_argument("name: expected UTF-8 of 1 to 63 bytes");
     }
-    Result<std::uint32_t> tag = t.tag(kept.view());
-    if (!tag) return tag.why();
+    Result<std::uint32_t> tag = tracker.tag(tag_name.view());
+    if (!tag) return tag.failure();
     *out = *tag;
     return {};
   });
@@ -163,41 +166,43 @@ hmn_status hmn_tracker_release_tagged(hmn_tracker* handle, uint32_t tag, uint64_
 }
 
 hmn_status hmn_tracker_would_fit(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
-  return with_tracker(handle, error, [&](Tracker& t) { return t.would_fit(bytes); });
+  return run_with_tracker(handle, error, [&](Tracker& t) { return t.would_fit(bytes); });
 }
 
 hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
                                  hmn_error* error) noexcept {
-  return with_tracker(handle, error, [&](Tracker& t) -> Result<void> {
-    if (t.set_limit(limit_bytes)) return {};
-    return failed(Status::limit, {"limit_bytes: ", limit_bytes, " is less than is allocated"});
+  return run_with_tracker(handle, error, [&](Tracker& tracker) -> Result<void> {
+    if (tracker.set_limit(limit_bytes)) return {};
+    return make_failure(Status::limit,
+                        {"limit_bytes: ", limit_bytes, " is less than is allocated"});
   });
 }
 
 hmn_status hmn_tracker_read(hmn_tracker* handle, hmn_tracker_info* out, hmn_error* error) noexcept {
   return read_tracker(handle, out, error,
-                      [](const Tracker& t, hmn_tracker_info& full) -> Result<void> {
-                        copy_info(t, full);
+                      [](const Tracker& tracker, hmn_tracker_info& result) -> Result<void> {
+                        copy_info(tracker, result);
                         return {};
                       });
 }
 
 hmn_status hmn_tracker_read_tag(hmn_tracker* handle, uint32_t tag, hmn_tag* out,
                                 hmn_error* error) noexcept {
-  return read_tracker(handle, out, error, [&](const Tracker& t, hmn_tag& full) -> Result<void> {
-    if (!t.has_tag(tag)) return no_such_tag(tag);
-    const TagReport r = t.read_tag(tag);
-    full.number = tag;
-    full.allocated_bytes = r.bytes.allocated;
-    full.peak_bytes = r.bytes.peak;
-    copy_text(full.name, TagName(std::string_view(r.name)), full.notes);
-    return {};
-  });
+  return read_tracker(
+      handle, out, error, [&](const Tracker& tracker, hmn_tag& result) -> Result<void> {
+        if (!tracker.has_tag(tag)) return no_such_tag(tag);
+        const TagReport report = tracker.read_tag(tag);
+        result.number = tag;
+        result.allocated_bytes = report.bytes.allocated;
+        result.peak_bytes = report.bytes.peak;
+        copy_text(result.name, TagName(std::string_view(report.name)), result.notes);
+        return {};
+      });
 }
 
 hmn_status hmn_tracker_reset(hmn_tracker* handle, hmn_error* error) noexcept {
-  return with_tracker(handle, error, [](Tracker& t) -> Result<void> {
-    t.reset();
+  return run_with_tracker(handle, error, [](Tracker& tracker) -> Result<void> {
+    tracker.reset();
     return {};
   });
 }

@@ -25,34 +25,34 @@ struct Failure {
   std::string message;
 };
 
-inline Failure failed(std::string message) {
+inline Failure make_failure(std::string message) {
   return {ExitCode::failed, std::move(message)};
 }
-inline Failure misused(std::string message) {
+inline Failure make_usage_error(std::string message) {
   return {ExitCode::usage, std::move(message)};
 }
 
-// Prefixes `why` with the path of the file or folder.
-inline Failure failed_at(const std::string& path, const std::string& why) {
-  return failed("\"" + path + "\": " + why);
+// Prefixes `reason` with the path of the file or folder.
+inline Failure make_file_failure(const std::string& path, const std::string& reason) {
+  return make_failure("\"" + path + "\": " + reason);
 }
 
 template <class T>
 class Expected {
  public:
-  Expected(T value) : held_(std::in_place_index<0>, std::move(value)) {}
-  Expected(Failure why) : held_(std::in_place_index<1>, std::move(why)) {}
+  Expected(T value) : result_(std::in_place_index<0>, std::move(value)) {}
+  Expected(Failure failure) : result_(std::in_place_index<1>, std::move(failure)) {}
 
-  explicit operator bool() const noexcept { return held_.index() == 0; }
-  T& operator*() & { return std::get<0>(held_); }
-  const T& operator*() const& { return std::get<0>(held_); }
-  T&& operator*() && { return std::get<0>(std::move(held_)); }
-  T* operator->() { return &std::get<0>(held_); }
-  const T* operator->() const { return &std::get<0>(held_); }
-  const Failure& why() const { return std::get<1>(held_); }
+  explicit operator bool() const noexcept { return result_.index() == 0; }
+  T& operator*() & { return std::get<0>(result_); }
+  const T& operator*() const& { return std::get<0>(result_); }
+  T&& operator*() && { return std::get<0>(std::move(result_)); }
+  T* operator->() { return &std::get<0>(result_); }
+  const T* operator->() const { return &std::get<0>(result_); }
+  const Failure& error() const { return std::get<1>(result_); }
 
  private:
-  std::variant<T, Failure> held_;
+  std::variant<T, Failure> result_;
 };
 
 }  // namespace hmn::cli

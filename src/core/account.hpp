@@ -20,9 +20,9 @@ struct AccountValues {
 template <class Word>
 class PeakWord {
  public:
-  void raise(std::uint64_t to) {
+  void raise(std::uint64_t bytes) {
     std::uint64_t now = value_.load();
-    while (now < to && !value_.compare_exchange_weak(now, to)) {
+    while (now < bytes && !value_.compare_exchange_weak(now, bytes)) {
     }
   }
 
@@ -68,11 +68,11 @@ class Account {
   PeakWord<Word> peak_;
 };
 
-struct TwoWords {
+struct WordPair {
   std::uint64_t first = 0;
   std::uint64_t second = 0;
 
-  friend constexpr bool operator==(const TwoWords&, const TwoWords&) = default;
+  friend constexpr bool operator==(const WordPair&, const WordPair&) = default;
 };
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -82,37 +82,37 @@ struct TwoWords {
 // is inlined, through __sync.
 class DoubleWord {
  public:
-  explicit DoubleWord(TwoWords value) noexcept : halves_{value.first, value.second} {}
+  explicit DoubleWord(WordPair value) noexcept : halves_{value.first, value.second} {}
   DoubleWord(const DoubleWord&) = delete;
   DoubleWord& operator=(const DoubleWord&) = delete;
 
   // Loads each word atomically, but not the pair.
-  [[nodiscard]] TwoWords guess() const noexcept {
+  [[nodiscard]] WordPair guess() const noexcept {
     return {__atomic_load_n(&halves_[0], __ATOMIC_SEQ_CST),
             __atomic_load_n(&halves_[1], __ATOMIC_SEQ_CST)};
   }
 
   // Returns false on a mismatch and stores the current words in `expected`. Sequentially
   // consistent.
-  bool compare_exchange(TwoWords& expected, TwoWords to) noexcept {
+  bool compare_exchange(WordPair& expected, WordPair desired) noexcept {
 #ifdef __x86_64__
     bool same = false;
     asm volatile("lock cmpxchg16b %[at]"
                  : "=@ccz"(same), [at] "+m"(halves_), "+a"(expected.first), "+d"(expected.second)
-                 : "b"(to.first), "c"(to.second)
+                 : "b"(desired.first), "c"(desired.second)
                  : "memory");
     return same;
 #else
-    const auto wanted = std::bit_cast<Whole>(expected);
-    const Whole was = __sync_val_compare_and_swap(reinterpret_cast<Whole*>(halves_), wanted,
-                                                  std::bit_cast<Whole>(to));
-    expected = std::bit_cast<TwoWords>(was);
-    return was == wanted;
+    const auto expected_value = std::bit_cast<Uint128>(expected);
+    const Uint128 actual_value = __sync_val_compare_and_swap(
+        reinterpret_cast<Uint128*>(halves_), expected_value, std::bit_cast<Uint128>(desired));
+    expected = std::bit_cast<WordPair>(actual_value);
+    return actual_value == expected_value;
 #endif
   }
 
  private:
-  __extension__ typedef unsigned __int128 Whole __attribute__((may_alias));
+  __extension__ typedef unsigned __int128 Uint128 __attribute__((may_alias));
 
   alignas(16) std::uint64_t halves_[2];
 };
@@ -159,14 +159,14 @@ struct LimitedValues {
 template <class Pair, class Word>
 class LimitedAccount {
  public:
-  explicit LimitedAccount(std::uint64_t limit) : now_(TwoWords{0, limit}) {}
+  explicit LimitedAccount(std::uint64_t limit) : pair_(WordPair{0, limit}) {}
 
   // Returns false if the limit would be exceeded.
-  bool take(std::uint64_t bytes) {
-    TwoWords now;
-    const bool fits = change(now, [bytes](TwoWords& to) {
-      if (bytes > to.second - to.first) return false;
-      to.first += bytes;
+  bool allocate(std::uint64_t bytes) {
+    WordPair now;
+    const bool fits = change(now, [bytes](WordPair& words) {
+      if (bytes > words.second - words.first) return false;
+      words.first += bytes;
       return true;
     });
     if (fits) peak_.raise(now.first);
@@ -174,63 +174,63 @@ class LimitedAccount {
   }
 
   // Returns false for more than is allocated.
-  bool give(std::uint64_t bytes) {
-    TwoWords now;
-    return change(now, [bytes](TwoWords& to) {
-      if (bytes > to.first) return false;
-      to.first -= bytes;
+  bool release(std::uint64_t bytes) {
+    WordPair now;
+    return change(now, [bytes](WordPair& words) {
+      if (bytes > words.first) return false;
+      words.first -= bytes;
       return true;
     });
   }
 
   // Returns false if more than that is allocated.
   bool set_limit(std::uint64_t limit) {
-    TwoWords now;
-    return change(now, [limit](TwoWords& to) {
-      if (to.first > limit) return false;
-      to.second = limit;
+    WordPair now;
+    return change(now, [limit](WordPair& words) {
+      if (words.first > limit) return false;
+      words.second = limit;
       return true;
     });
   }
 
   void clear() {
-    TwoWords now;
-    change(now, [](TwoWords& to) {
-      to.first = 0;
+    WordPair now;
+    change(now, [](WordPair& words) {
+      words.first = 0;
       return true;
     });
     peak_.clear();
-    peak_.raise(look().first);
+    peak_.raise(load().first);
   }
 
   LimitedValues read() {
-    const TwoWords now = look();
+    const WordPair now = load();
     return {now.second, peak_.read(now.first)};
   }
 
-  [[nodiscard]] const Pair& now() const { return now_; }
+  [[nodiscard]] const Pair& pair() const { return pair_; }
   [[nodiscard]] const Word& peak() const { return peak_.value(); }
 
  private:
-  // Stores the resulting pair in `now`. A refusal by `by` has to hold for both words at one
+  // Stores the resulting pair in `now`. A refusal by `update` has to hold for both words at one
   // instant, which only a compare-exchange confirms.
   template <class By>
-  bool change(TwoWords& now, By by) {
-    TwoWords expected = now_.guess();
+  bool change(WordPair& now, By update) {
+    WordPair expected = pair_.guess();
     for (;;) {
       now = expected;
-      const bool may = by(now);
-      if (now_.compare_exchange(expected, now)) return may;
+      const bool is_allowed = update(now);
+      if (pair_.compare_exchange(expected, now)) return is_allowed;
     }
   }
 
-  TwoWords look() {
-    TwoWords now;
-    change(now, [](TwoWords&) { return true; });
+  WordPair load() {
+    WordPair now;
+    change(now, [](WordPair&) { return true; });
     return now;
   }
 
-  Pair now_;  // allocated, and the limit
+  Pair pair_;  // allocated, and the limit
   PeakWord<Word> peak_;
 };
 

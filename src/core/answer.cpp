@@ -8,96 +8,99 @@ namespace hmn {
 namespace {
 
 template <class T>
-void update(Cached<T>& known, Cached<T>& fresh) {
-  if (fresh.tried_ns <= known.tried_ns) return;
-  if (!fresh.why) {
-    known.value = std::move(fresh.value);
-    known.taken_ns = fresh.taken_ns;
+void update(CachedValue<T>& current, CachedValue<T>& fresh) {
+  if (fresh.attempt_ns <= current.attempt_ns) return;
+  if (!fresh.failure) {
+    current.value = std::move(fresh.value);
+    current.read_ns = fresh.read_ns;
   }
-  known.tried_ns = fresh.tried_ns;
-  known.why = fresh.why;
-  known.stands = fresh.stands;
-  known.is_quick = fresh.is_quick;
+  current.attempt_ns = fresh.attempt_ns;
+  current.failure = fresh.failure;
+  current.is_stale = fresh.is_stale;
+  current.is_quick = fresh.is_quick;
 }
 
 }  // namespace
 
 void DeviceCache::forget_reading() noexcept {
-  pools.tried_ns = telemetry.tried_ns = self.tried_ns = 0;
-  process.tried_ns = processes.tried_ns = metrics.tried_ns = 0;
-  telemetry_asked = 0;
-  slow_asked = false;
+  pools.attempt_ns = telemetry.attempt_ns = self.attempt_ns = 0;
+  process.attempt_ns = processes.attempt_ns = metrics.attempt_ns = 0;
+  telemetry_fields = 0;
+  has_slow_metrics = false;
 }
 
-DeviceCache& SourceCache::entry_of(Slot number) {
-  const auto known = std::ranges::find_if(
-      devices, [number](const DeviceCache& d) { return d.identity.number == number; });
-  if (known != devices.end()) return *known;
-  DeviceCache& added = devices.emplace_back();
-  added.identity.number = number;
-  return added;
+DeviceCache& SourceCache::find_or_add_device(Slot slot) {
+  const auto it = std::ranges::find_if(
+      devices, [slot](const DeviceCache& d) { return d.identity.slot == slot; });
+  if (it != devices.end()) return *it;
+  DeviceCache& device = devices.emplace_back();
+  device.identity.slot = slot;
+  return device;
 }
 
 void SourceCache::update_list(const SourceCache& fresh) {
-  for (DeviceCache& known : devices) known.listed = false;
-  for (const DeviceCache& d : fresh.devices) {
-    DeviceCache& known = entry_of(d.identity.number);
-    known.identity = d.identity;
-    known.listed = d.listed;
+  for (DeviceCache& device : devices) device.is_listed = false;
+  for (const DeviceCache& fresh_device : fresh.devices) {
+    DeviceCache& device = find_or_add_device(fresh_device.identity.slot);
+    device.identity = fresh_device.identity;
+    device.is_listed = fresh_device.is_listed;
   }
-  listed_ns = fresh.listed_ns;
-  refused.reset();
+  list_ns = fresh.list_ns;
+  refusal.reset();
 }
 
 void SourceCache::update_device(DeviceCache& fresh) {
-  DeviceCache& known = entry_of(fresh.identity.number);
-  known.identity.state = fresh.identity.state;
-  update(known.pools, fresh.pools);
-  update(known.telemetry, fresh.telemetry);
-  known.telemetry_asked = fresh.telemetry_asked;
-  update(known.self, fresh.self);
-  update(known.process, fresh.process);
-  update(known.processes, fresh.processes);
-  update(known.metrics, fresh.metrics);
-  known.slow_asked = fresh.slow_asked;
+  DeviceCache& device = find_or_add_device(fresh.identity.slot);
+  device.identity.state = fresh.identity.state;
+  update(device.pools, fresh.pools);
+  update(device.telemetry, fresh.telemetry);
+  device.telemetry_fields = fresh.telemetry_fields;
+  update(device.self, fresh.self);
+  update(device.process, fresh.process);
+  update(device.processes, fresh.processes);
+  update(device.metrics, fresh.metrics);
+  device.has_slow_metrics = fresh.has_slow_metrics;
 }
 
 void SourceCache::finish(SourceCache& fresh) noexcept {
   diagnostics.swap(fresh.diagnostics);
-  refused = fresh.refused;
-  conclusive = fresh.conclusive;
-  rests = fresh.rests;
-  condition = std::move(fresh.condition);
+  refusal = fresh.refusal;
+  is_conclusive = fresh.is_conclusive;
+  is_suspended = fresh.is_suspended;
+  source_state = std::move(fresh.source_state);
 }
 
-bool is_answered(const DeviceCache& d, const Plan& p, std::uint64_t since) noexcept {
-  const auto has = [&](const auto& part) {
-    return part.tried_ns >= since && (p.quick || !part.is_quick);
+bool is_answered(const DeviceCache& device, const Plan& plan, std::uint64_t since_ns) noexcept {
+  const auto is_attempted = [&](const auto& part) {
+    return part.attempt_ns >= since_ns && (plan.quick || !part.is_quick);
   };
-  const bool has_telemetry = has(d.telemetry) && (p.telemetry & ~d.telemetry_asked) == 0;
-  const bool has_process = has(d.process) && d.process.value.pid == p.pid;
-  const bool has_metrics = has(d.metrics) && (d.slow_asked || !p.slow);
-  return (!p.pools || has(d.pools)) && (!p.self || has(d.self)) &&
-         (!p.processes || has(d.processes)) && (p.pid == 0 || has_process) &&
-         (p.telemetry == 0 || has_telemetry) && (!p.metrics || has_metrics);
+  const bool has_telemetry =
+      is_attempted(device.telemetry) && (plan.telemetry & ~device.telemetry_fields) == 0;
+  const bool has_process = is_attempted(device.process) && device.process.value.pid == plan.pid;
+  const bool has_metrics = is_attempted(device.metrics) && (device.has_slow_metrics || !plan.slow);
+  return (!plan.pools || is_attempted(device.pools)) && (!plan.self || is_attempted(device.self)) &&
+         (!plan.processes || is_attempted(device.processes)) && (plan.pid == 0 || has_process) &&
+         (plan.telemetry == 0 || has_telemetry) && (!plan.metrics || has_metrics);
 }
 
-bool is_answered(const SourceCache& known, const Plan& p, std::uint64_t since) noexcept {
-  if (known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
-  return std::ranges::all_of(known.devices, [&](const DeviceCache& d) {
-    const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
-    return !wanted || is_answered(d, p, since);
+bool is_answered(const SourceCache& cache, const Plan& plan, std::uint64_t since_ns) noexcept {
+  if (cache.list_ns == 0 || (plan.list && cache.list_ns < since_ns)) return false;
+  return std::ranges::all_of(cache.devices, [&](const DeviceCache& device) {
+    const bool is_requested =
+        plan.only_device ? device.identity.slot == *plan.only_device : device.is_listed;
+    return !is_requested || is_answered(device, plan, since_ns);
   });
 }
 
-bool is_served(const Plan& p, const SourceCache& known, const std::optional<Plan>& last,
-               std::uint64_t since, std::uint64_t arrived) {
-  if (p.describe || !last) return false;
-  Plan same = p;
-  same.begun_ns = last->begun_ns;
-  const bool is_like_last = same == *last;
-  if (known.refused) return is_like_last && last->begun_ns >= arrived;
-  return (is_like_last || (p.only && !p.metrics)) && is_answered(known, p, since);
+bool is_served(const Plan& plan, const SourceCache& cache, const std::optional<Plan>& last_plan,
+               std::uint64_t since_ns, std::uint64_t arrival_ns) {
+  if (plan.source_to_describe || !last_plan) return false;
+  Plan copy = plan;
+  copy.start_ns = last_plan->start_ns;
+  const bool is_same_plan = copy == *last_plan;
+  if (cache.refusal) return is_same_plan && last_plan->start_ns >= arrival_ns;
+  return (is_same_plan || (plan.only_device && !plan.metrics)) &&
+         is_answered(cache, plan, since_ns);
 }
 
 }  // namespace hmn

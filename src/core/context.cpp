@@ -11,34 +11,34 @@
 namespace hmn {
 namespace {
 
-std::string& place_of(Settings& s, PathKind which) {
-  switch (which) {
+std::string& select_path(Settings& settings, PathKind kind) {
+  switch (kind) {
     case PathKind::proc:
-      return s.proc_root;
+      return settings.proc_root;
     case PathKind::sys:
-      return s.sys_root;
+      return settings.sys_root;
     case PathKind::nvml:
-      return s.nvml_path;
+      return settings.nvml_path;
     case PathKind::nvidia_smi:
-      return s.nvidia_smi_path;
+      return settings.nvidia_smi_path;
     case PathKind::rocm_smi:
-      return s.rocm_smi_path;
+      return settings.rocm_smi_path;
     case PathKind::amd_smi:
-      return s.amd_smi_path;
+      return settings.amd_smi_path;
     case PathKind::macmon:
-      return s.macmon_path;
+      return settings.macmon_path;
     case PathKind::simulation:
-      return s.simulation_path;
+      return settings.simulation_path;
     case PathKind::dev:
-      return s.dev_root;
+      return settings.dev_root;
     case PathKind::cgroup:
       break;
   }
-  return s.cgroup_root;
+  return settings.cgroup_root;
 }
 
-Source source_behind(PathKind which) {
-  switch (which) {
+Source find_path_source(PathKind kind) {
+  switch (kind) {
     case PathKind::nvml:
       return Source::nvml;
     case PathKind::nvidia_smi:
@@ -61,8 +61,8 @@ Source source_behind(PathKind which) {
 }
 
 // Maps a source's failure to the state of its devices.
-State state_after(const Failure& why) {
-  switch (why.code) {
+State derive_state(const Failure& failure) {
+  switch (failure.code) {
     case Status::timeout:
       return State::hung;
     case Status::no_source:
@@ -73,29 +73,30 @@ State state_after(const Failure& why) {
   }
 }
 
-// Returns whether the failure is in this process and reveals nothing about the machine.
-bool is_of_this_process(const Failure& why) {
-  return why.code == Status::no_memory || why.code == Status::limit || why.code == Status::internal;
+// Returns whether the failure is in this process and proves nothing about the machine.
+bool is_process_failure(const Failure& failure) {
+  return failure.code == Status::no_memory || failure.code == Status::limit ||
+         failure.code == Status::internal;
 }
 
 // Returns whether the failure proves that the source has no device: its driver or tool is absent. A
-// file that was named and could not be found (an errno) proves nothing.
-bool is_absence(const Failure& why) {
-  return why.code == Status::no_device ||
-         (why.code == Status::no_source && why.native.domain != NativeDomain::error_number);
+// configured file that could not be found (an errno) proves nothing.
+bool proves_absence(const Failure& failure) {
+  return failure.code == Status::no_device ||
+         (failure.code == Status::no_source && failure.native.domain != NativeDomain::error_number);
 }
 
 }  // namespace
 
-Context::Context(const Settings& s, const Limits& l)
-    : settings_(s),
-      limits_(l),
+Context::Context(const Settings& settings, const Limits& limits)
+    : settings_(settings),
+      limits_(limits),
       generation_(platform::process_generation()),
       own_pid_(platform::current_pid()) {}
 
 Context::~Context() {
   if (!is_forked()) return;
-  for (const std::unique_ptr<Worker>& w : workers_) w->abandon();
+  for (const std::unique_ptr<Worker>& worker : workers_) worker->abandon();
 }
 
 bool Context::is_forked() const noexcept {
@@ -107,7 +108,7 @@ void Context::set_cancelled(bool is_cancelled) noexcept {
   is_cancelled_ = is_cancelled;
   {
     const std::lock_guard lock(start_mutex_);
-    for (const std::unique_ptr<Worker>& w : workers_) w->wake();
+    for (const std::unique_ptr<Worker>& worker : workers_) worker->wake();
   }
   const std::lock_guard lock(listeners_mutex_);
   for (CancelListener* const listener : listeners_) listener->update_cancelled();
@@ -123,297 +124,304 @@ void Context::remove_listener(CancelListener& listener) noexcept {
   std::erase(listeners_, &listener);
 }
 
-Result<void> Context::set_path(PathKind which, std::string_view value) {
-  if (Result<void> ok = require(source_behind(which)); !ok) return ok;
+Result<void> Context::set_path(PathKind kind, std::string_view value) {
+  if (Result<void> ok = require(find_path_source(kind)); !ok) return ok;
   const std::lock_guard lock(start_mutex_);
-  if (started_) {
-    return failed(Status::state, "a path can only be set before the context's first reading");
+  if (is_started_) {
+    return make_failure(Status::state, "a path can only be set before the context's first reading");
   }
-  std::string& place = place_of(settings_, which);
-  place = value.empty() ? place_of(*std::make_unique<Settings>(), which) : std::string(value);
+  std::string& path = select_path(settings_, kind);
+  path = value.empty() ? select_path(*std::make_unique<Settings>(), kind) : std::string(value);
   return {};
 }
 
 void Context::start() {
-  if (started_.load(std::memory_order_acquire)) return;
+  if (is_started_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(start_mutex_);
-  if (started_) return;
+  if (is_started_) return;
   SourceList list = make_sources(settings_);
   host_ = std::move(list.host);
   workers_.clear();
   nvidia_smi_ = nullptr;
-  for (ListedSource& s : list.devices) {
+  for (SourceEntry& entry : list.devices) {
     workers_.push_back(
-        std::make_unique<Worker>(std::move(s), host_, settings_, limits_, is_cancelled_));
+        std::make_unique<Worker>(std::move(entry), host_, settings_, limits_, is_cancelled_));
     if (workers_.back()->id() == Source::nvidia_smi) nvidia_smi_ = workers_.back().get();
   }
   recorder_ = std::move(list.recorder);
-  started_.store(true, std::memory_order_release);
+  is_started_.store(true, std::memory_order_release);
 }
 
-Result<Context::Refusals> Context::ask(const Plan& p, std::optional<std::uint32_t> index,
-                                       Deadline& d, Visitor visit, std::vector<ScanStep>* steps) {
-  Refusals out;
-  std::uint64_t served = 0;     // bit n: source n has answered
-  std::uint64_t listed_by = 0;  // bit n: source n has listed its devices in this reading
+Result<Context::Refusals> Context::query_sources(const Plan& plan,
+                                                 std::optional<std::uint32_t> index,
+                                                 Deadline& deadline, Visitor visit,
+                                                 std::vector<ScanStep>* steps) {
+  Refusals refusals;
+  std::uint64_t answered_sources = 0;  // bit n: source n has answered
+  std::uint64_t listing_sources = 0;   // bit n: source n has listed its devices in this reading
   bool wants_more = true;
-  for (const std::unique_ptr<Worker>& from : workers_) {
+  for (const std::unique_ptr<Worker>& worker : workers_) {
     if (!wants_more) break;
-    if ((from->fallback_for() & served) != 0) {
-      if ((from->fallback_for() & listed_by) == 0) continue;
+    if ((worker->fallback_for() & answered_sources) != 0) {
+      if ((worker->fallback_for() & listing_sources) == 0) continue;
       if (steps != nullptr) {
-        steps->push_back({from.get(), {}, true});
+        steps->push_back({worker.get(), {}, true});
       } else {
-        forget_devices(*from);
+        forget_devices(*worker);
       }
       continue;
     }
-    if (index && !may_have(*from, *index)) continue;
-    if (from->is_absent(d.begun()) && is_expected_absence(*from, index)) continue;
-    d.leave_for_next(share_after(*from, index));
-    const Plan q = plan_for(*from, p, index);
-    bool conclusive = false;
-    bool listed = false;
-    Result<void> answered = from->run(q, d, [&](const SourceCache& known, const Moment& m) {
-      conclusive = known.conclusive && !m.late;
-      const std::uint64_t resting = resting_ & ~bit_of(from->id());
-      resting_ = known.rests ? resting | bit_of(from->id()) : resting;
-      if (known.refused && !is_late(*known.refused)) return;
-      // If this call is late, a list that came too late for an earlier one still serves it.
-      listed = q.list && known.listed_ns >= m.since;
-      if (q.list && known.listed_ns != 0) {
-        if (steps != nullptr) {
-          steps->push_back({from.get(), {}});
-        } else {
-          update_devices(*from, known);
-        }
-      }
-      if (listed) listed_by |= bit_of(from->id());
-      for (const DeviceCache& a : known.devices) {
-        if (!a.listed) continue;
-        served |= bit_of(a.identity.from);
-        if (listed) listed_by |= bit_of(a.identity.from);
-      }
-      wants_more = visit(*from, known, m);
-    });
-    if (!answered && hmn::is_cancelled(answered.why())) return answered.why();
-    if (answered || is_late(answered.why())) served |= bit_of(from->id());
-    if (answered) continue;
-    if (conclusive && is_expected_absence(*from, index)) continue;
-    if (!listed && steps != nullptr) {
-      steps->push_back({from.get(), answered.why()});
-    } else if (!listed) {
-      note_refusal(*from, answered.why(), q.list ? std::nullopt : index);
+    if (index && !may_have_device(*worker, *index)) continue;
+    if (worker->is_absent(deadline.start_ns()) && is_expected_absence(*worker, index)) continue;
+    deadline.reserve_for_next(choose_reserve(*worker, index));
+    const Plan worker_plan = adapt_plan(*worker, plan, index);
+    bool is_conclusive = false;
+    bool is_listed = false;
+    Result<void> outcome = worker->run(
+        worker_plan, deadline, [&](const SourceCache& cache, const Freshness& freshness) {
+          is_conclusive = cache.is_conclusive && !freshness.is_late;
+          const std::uint64_t suspended_sources = suspended_sources_ & ~source_bit(worker->id());
+          suspended_sources_ =
+              cache.is_suspended ? suspended_sources | source_bit(worker->id()) : suspended_sources;
+          if (cache.refusal && !is_late(*cache.refusal)) return;
+          // If this call is late, a list that was too late for an earlier call still serves it.
+          is_listed = worker_plan.list && cache.list_ns >= freshness.since_ns;
+          if (worker_plan.list && cache.list_ns != 0) {
+            if (steps != nullptr) {
+              steps->push_back({worker.get(), {}});
+            } else {
+              update_devices(*worker, cache);
+            }
+          }
+          if (is_listed) listing_sources |= source_bit(worker->id());
+          for (const DeviceCache& device : cache.devices) {
+            if (!device.is_listed) continue;
+            answered_sources |= source_bit(device.identity.from);
+            if (is_listed) listing_sources |= source_bit(device.identity.from);
+          }
+          wants_more = visit(*worker, cache, freshness);
+        });
+    if (!outcome && hmn::is_cancelled(outcome.failure())) return outcome.failure();
+    if (outcome || is_late(outcome.failure())) answered_sources |= source_bit(worker->id());
+    if (outcome) continue;
+    if (is_conclusive && is_expected_absence(*worker, index)) continue;
+    if (!is_listed && steps != nullptr) {
+      steps->push_back({worker.get(), outcome.failure()});
+    } else if (!is_listed) {
+      apply_refusal(*worker, outcome.failure(), worker_plan.list ? std::nullopt : index);
     }
-    out.push_back({from->id(), answered.why(), conclusive});
+    refusals.push_back({worker->id(), outcome.failure(), is_conclusive});
   }
-  return out;
+  return refusals;
 }
 
-Deadline Context::new_deadline(std::optional<std::uint64_t> deadline_ns,
-                               std::uint64_t begun) const {
-  return {begun, deadline_ns.value_or(limits_.deadline_ns), limits_.open_deadline_ns};
+Deadline Context::make_deadline(std::optional<std::uint64_t> deadline_ns,
+                                std::uint64_t start_ns) const {
+  return {start_ns, deadline_ns.value_or(limits_.deadline_ns), limits_.open_deadline_ns};
 }
 
-Plan Context::new_plan() const {
-  Plan p;
-  p.own_pid = own_pid_;
-  p.device_classes = settings_.device_classes;
-  return p;
+Plan Context::make_plan() const {
+  Plan plan;
+  plan.own_pid = own_pid_;
+  plan.device_classes = settings_.device_classes;
+  return plan;
 }
 
 // Returns whether the failure can be dropped: an absent source matters only to devices it has
 // listed.
-bool Context::is_expected_absence(const Worker& from, std::optional<std::uint32_t> index) {
+bool Context::is_expected_absence(const Worker& worker, std::optional<std::uint32_t> index) {
   const std::lock_guard lock(table_mutex_);
-  if (index) return !table_.slot_of(*index, from.id());
-  return table_.count() != 0 && !table_.has_of(from.id());
+  if (index) return !table_.find_slot(*index, worker.id());
+  return table_.count() != 0 && !table_.has_listed(worker.id());
 }
 
-// Returns whether the source is queried for the device. A healthy device concerns the sources that
-// list it; a failed one may have come back through any source.
-bool Context::may_have(const Worker& from, std::uint32_t index) {
+// Returns whether the source is queried for the device. A healthy device is queried from the
+// sources that list it; a failed one may have come back through any source.
+bool Context::may_have_device(const Worker& worker, std::uint32_t index) {
   const std::lock_guard lock(table_mutex_);
-  const State s = table_.at(index).state;
-  return table_.slot_of(index, from.id()) || (s != State::ready && s != State::asleep);
+  const State state = table_.at(index).state;
+  return table_.find_slot(index, worker.id()) || (state != State::ready && state != State::asleep);
 }
 
-// Returns the share of the time to leave for the sources after this one, fallbacks aside: half if
-// one of them can block, a quarter for others if only this one can.
-Deadline::Share Context::share_after(const Worker& from, std::optional<std::uint32_t> index) {
-  Deadline::Share most = Deadline::Share::none;
+// Returns the share of the time to reserve for the sources after this one, not counting fallbacks:
+// half if one of them can block, a quarter if only this one can.
+Deadline::Share Context::choose_reserve(const Worker& worker, std::optional<std::uint32_t> index) {
+  Deadline::Share share = Deadline::Share::none;
   bool is_after = false;
   for (const std::unique_ptr<Worker>& next : workers_) {
     if (is_after && next->fallback_for() == 0) {
-      if (next->can_block() && (!index || may_have(*next, *index))) return Deadline::Share::half;
-      if (from.can_block() && most == Deadline::Share::none && serves(*next, index)) {
-        most = Deadline::Share::quarter;
+      if (next->can_block() && (!index || may_have_device(*next, *index)))
+        return Deadline::Share::half;
+      if (worker.can_block() && share == Deadline::Share::none && may_serve(*next, index)) {
+        share = Deadline::Share::quarter;
       }
     }
-    is_after = is_after || next.get() == &from;
+    is_after = is_after || next.get() == &worker;
   }
-  return most;
+  return share;
 }
 
-// Returns whether the source has devices, as far as it is known.
-bool Context::serves(Worker& from, std::optional<std::uint32_t> index) {
-  if (index) return may_have(from, *index);
+// Returns whether the source may have devices, as far as is known.
+bool Context::may_serve(Worker& worker, std::optional<std::uint32_t> index) {
+  if (index) return may_have_device(worker, *index);
   {
     const std::lock_guard lock(table_mutex_);
-    if (table_.count() != 0) return table_.has_of(from.id());
+    if (table_.count() != 0) return table_.has_listed(worker.id());
   }
-  return from.may_serve();
+  return worker.may_have_source();
 }
 
-Plan Context::plan_for(const Worker& from, Plan p, std::optional<std::uint32_t> index) {
-  if (!index) return p;
+Plan Context::adapt_plan(const Worker& worker, Plan plan, std::optional<std::uint32_t> index) {
+  if (!index) return plan;
   const std::lock_guard lock(table_mutex_);
-  const State s = table_.at(*index).state;
-  p.only = table_.slot_of(*index, from.id());
-  p.list = p.list || !p.only || (s != State::ready && s != State::asleep);
-  return p;
+  const State state = table_.at(*index).state;
+  plan.only_device = table_.find_slot(*index, worker.id());
+  plan.list = plan.list || !plan.only_device || (state != State::ready && state != State::asleep);
+  return plan;
 }
 
-void Context::update_devices(Worker& from, const SourceCache& known) {
+void Context::update_devices(Worker& worker, const SourceCache& cache) {
   const std::lock_guard lock(table_mutex_);
-  listed_.clear();
-  for (const DeviceCache& d : known.devices) {
-    if (d.listed) listed_.push_back(&d.identity);
+  device_buffer_.clear();
+  for (const DeviceCache& device : cache.devices) {
+    if (device.is_listed) device_buffer_.push_back(&device.identity);
   }
-  table_.update(from.id(), listed_);
+  table_.update(worker.id(), device_buffer_);
 }
 
-void Context::forget_devices(const Worker& from) {
+void Context::forget_devices(const Worker& worker) {
   const std::lock_guard lock(table_mutex_);
-  if (table_.has_of(from.id())) table_.update(from.id(), {});
+  if (table_.has_listed(worker.id())) table_.update(worker.id(), {});
 }
 
-void Context::note_refusal(const Worker& from, const Failure& why,
-                           std::optional<std::uint32_t> only) {
+void Context::apply_refusal(const Worker& worker, const Failure& failure,
+                            std::optional<std::uint32_t> index) {
   const std::lock_guard lock(table_mutex_);
-  if (only) {
-    table_.set_state(*only, state_after(why));
+  if (index) {
+    table_.set_state(*index, derive_state(failure));
   } else {
-    table_.set_state(from.id(), state_after(why));
+    table_.set_state(worker.id(), derive_state(failure));
   }
 }
 
-void Context::set_usable(MergedDevice& d, std::optional<PoolKind> only) {
-  if (d.pools.empty()) return;
-  const std::string_view address = d.identity.pci_bus_id.view();
-  if (!address.empty()) host_->limit(address, d.pools);
-  hmn::set_usable(d.pools, d.identity, *host_, only);
+void Context::set_usable(MergedDevice& device, std::optional<PoolKind> kind) {
+  if (device.pools.empty()) return;
+  const std::string_view address = device.identity.pci_bus_id.view();
+  if (!address.empty()) host_->limit(address, device.pools);
+  hmn::set_usable(device.pools, device.identity, *host_, kind);
 }
 
-Result<void> Context::scan(Deadline& d) {
+Result<void> Context::scan(Deadline& deadline) {
   start();
-  Plan p = new_plan();
-  p.list = true;
+  Plan plan = make_plan();
+  plan.list = true;
   std::vector<ScanStep> steps;
-  const Result<Refusals> refused = ask(
-      p, std::nullopt, d, [](auto&&...) { return true; }, &steps);
-  if (!refused) return refused.why();
-  const bool has_failed =
-      std::ranges::any_of(*refused, [](const Refusal& r) { return is_of_this_process(r.why); });
-  if (!has_failed) take_over(steps);
-  if (const auto why = remember_scan(*refused)) return *why;
+  const Result<Refusals> refusals = query_sources(
+      plan, std::nullopt, deadline, [](auto&&...) { return true; }, &steps);
+  if (!refusals) return refusals.failure();
+  const bool has_failed = std::ranges::any_of(
+      *refusals, [](const Refusal& refusal) { return is_process_failure(refusal.failure); });
+  if (!has_failed) apply_scan(steps);
+  if (const auto failure = store_refusals(*refusals)) return *failure;
   return {};
 }
 
-void Context::take_over(const std::vector<ScanStep>& steps) {
+void Context::apply_scan(const std::vector<ScanStep>& steps) {
   for (const ScanStep& step : steps) {
     if (step.is_replaced) {
-      forget_devices(*step.from);
-    } else if (step.why) {
-      note_refusal(*step.from, *step.why, {});
+      forget_devices(*step.worker);
+    } else if (step.failure) {
+      apply_refusal(*step.worker, *step.failure, {});
     } else {
-      // Its list as it is now, so that of two scans at once the newer list counts.
-      step.from->show(
-          [&](const SourceCache& known, const Moment&) { update_devices(*step.from, known); }, {});
+      // Use its current list, so that the newer list wins if two scans run at once.
+      step.worker->visit_cache(
+          [&](const SourceCache& cache, const Freshness&) { update_devices(*step.worker, cache); },
+          {});
     }
   }
 }
 
-std::optional<Failure> Context::remember_scan(const Refusals& refused) {
+std::optional<Failure> Context::store_refusals(const Refusals& refusals) {
   const std::lock_guard lock(table_mutex_);
-  for (const Refusal& r : refused) {
-    if (is_of_this_process(r.why)) return r.why;
-    if (table_.count() == 0 && !is_absence(r.why)) return r.why;
+  for (const Refusal& refusal : refusals) {
+    if (is_process_failure(refusal.failure)) return refusal.failure;
+    if (table_.count() == 0 && !proves_absence(refusal.failure)) return refusal.failure;
   }
   has_scanned_ = true;
-  refused_ = refused;
+  refusals_ = refusals;
   return std::nullopt;
 }
 
-Result<void> Context::ensure_scanned(Deadline& d) {
+Result<void> Context::ensure_scanned(Deadline& deadline) {
   start();
   {
     const std::lock_guard lock(table_mutex_);
     if (has_scanned_) return {};
   }
-  return scan(d);
+  return scan(deadline);
 }
 
 // The caller holds the table's mutex.
 Failure Context::no_device(std::uint32_t index) const {
-  Failure none{Status::no_device, Source::none, {}, {}};
+  Failure failure{Status::no_device, Source::none, {}, {}};
   if (const std::uint32_t count = table_.count(); count != 0) {
-    none.message = {"no device ", index, ": the indexes are 0 to ", count - 1};
-    return none;
+    failure.message = {"no device ", index, ": the indexes are 0 to ", count - 1};
+    return failure;
   }
-  for (const Refusal& r : refused_) {
-    if (r.conclusive) continue;
-    none.from = r.why.from;
-    none.native = r.why.native;
-    none.message = {"no device ", index, ": ", r.why.message.view()};
-    return none;
+  for (const Refusal& refusal : refusals_) {
+    if (refusal.is_conclusive) continue;
+    failure.source = refusal.failure.source;
+    failure.native = refusal.failure.native;
+    failure.message = {"no device ", index, ": ", refusal.failure.message.view()};
+    return failure;
   }
-  none.message = {"no device ", index, ": no GPU was found"};
-  return none;
+  failure.message = {"no device ", index, ": no GPU was found"};
+  return failure;
 }
 
-Result<void> Context::ensure_listed(std::uint32_t index, Deadline& d) {
-  if (Result<void> ok = ensure_scanned(d); !ok) return ok;
+Result<void> Context::ensure_listed(std::uint32_t index, Deadline& deadline) {
+  if (Result<void> ok = ensure_scanned(deadline); !ok) return ok;
   const std::lock_guard lock(table_mutex_);
   return index < table_.count() ? Result<void>() : no_device(index);
 }
 
 Result<DeviceScan> Context::scan() {
-  Deadline d = new_deadline();
-  if (Result<void> ok = scan(d); !ok) return ok.why();
+  Deadline deadline = make_deadline();
+  if (Result<void> ok = scan(deadline); !ok) return ok.failure();
   const std::lock_guard lock(table_mutex_);
   return DeviceScan{table_.count(), table_.generation()};
 }
 
 Result<std::uint32_t> Context::find(std::string_view text) {
   const Result<DeviceKey> key = parse_device_key(text);
-  if (!key) return key.why();
-  Deadline d = new_deadline();
-  if (Result<void> ok = ensure_scanned(d); !ok) return ok.why();
+  if (!key) return key.failure();
+  Deadline deadline = make_deadline();
+  if (Result<void> ok = ensure_scanned(deadline); !ok) return ok.failure();
   const std::lock_guard lock(table_mutex_);
   if (const auto index = table_.find(*key)) return *index;
-  std::string shown;
-  append_utf8(shown, text.substr(0, 120));
-  Failure none = failed(Status::no_device,
-                        {"no device has the key \"", shown, "\"; ", table_.count(), " known"});
+  std::string excerpt;
+  append_utf8(excerpt, text.substr(0, 120));
+  Failure failure = make_failure(
+      Status::no_device, {"no device has the key \"", excerpt, "\"; ", table_.count(), " known"});
   // A device that could not be read may have the key.
-  if (const Device* const one = table_.find_possible(*key)) none = reason_of_state(*one);
-  for (const Refusal& r : refused_) {
-    if (!r.conclusive && !is_absence(r.why)) none = r.why;
+  if (const Device* const candidate = table_.find_possible(*key))
+    failure = state_failure(*candidate);
+  for (const Refusal& refusal : refusals_) {
+    if (!refusal.is_conclusive && !proves_absence(refusal.failure)) failure = refusal.failure;
   }
-  if (none.code != Status::no_device) {
-    none.message = {"no known device has the key \"", shown, "\": ", none.message.view()};
+  if (failure.code != Status::no_device) {
+    failure.message = {"no known device has the key \"", excerpt, "\": ", failure.message.view()};
   }
-  return none;
+  return failure;
 }
 
 Result<Device> Context::identity(std::uint32_t index) {
-  Deadline d = new_deadline();
-  if (Result<void> ok = ensure_listed(index, d); !ok) return ok.why();
+  Deadline deadline = make_deadline();
+  if (Result<void> ok = ensure_listed(index, deadline); !ok) return ok.failure();
   const std::lock_guard lock(table_mutex_);
-  Device found = table_.at(index);
-  end_reading(found, platform::continuous_ns());
-  return found;
+  Device device = table_.at(index);
+  complete_ages(device, platform::continuous_ns());
+  return device;
 }
 
 Result<void> Context::memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) {
@@ -435,36 +443,38 @@ Result<void> Context::system(SystemMemory& out) {
 
 Result<void> Context::recording(std::string& out) {
   start();
-  if (recorder_) return recorder_->text(out);
-  const char* const why = settings_.record ? "a simulated machine is not recorded"
-                                           : "the context was created without recording";
-  return failed(Status::state, why);
+  if (recorder_) return recorder_->write_machine_file(out);
+  const char* const reason = settings_.record ? "a simulated machine is not recorded"
+                                              : "the context was created without recording";
+  return make_failure(Status::state, reason);
 }
 
-Result<SourceState> Context::backend(Source which) {
-  if (!is_available(which)) {
-    if (Result<void> ok = require(which); !ok) return SourceState{State::off, ok.why(), {}};
+Result<SourceState> Context::backend(Source source) {
+  if (!is_available(source)) {
+    if (Result<void> ok = require(source); !ok) return SourceState{State::off, ok.failure(), {}};
   }
   start();
-  if (which == Source::os) return SourceState{State::ready, {Status::ok, which, {}, {}}, {}};
-  if (const auto found = host_->describe_source(which)) return *found;
-  Plan p = new_plan();
-  p.describe = which;
-  for (const std::unique_ptr<Worker>& from : workers_) {
-    if (!from->answers_for(which)) continue;
-    Deadline d = new_deadline();
-    SourceState found;
-    const Result<void> answered =
-        from->run(p, d, [&](const SourceCache& known, const Moment&) { found = known.condition; });
-    if (!answered) {
-      if (hmn::is_cancelled(answered.why())) return answered.why();
-      found.why = answered.why();
-      found.state =
-          answered.why().code == Status::no_source ? State::absent : state_after(answered.why());
+  if (source == Source::os) return SourceState{State::ready, {Status::ok, source, {}, {}}, {}};
+  if (const auto source_state = host_->describe_source(source)) return *source_state;
+  Plan plan = make_plan();
+  plan.source_to_describe = source;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    if (!worker->answers_for(source)) continue;
+    Deadline deadline = make_deadline();
+    SourceState source_state;
+    const Result<void> outcome = worker->run(
+        plan, deadline,
+        [&](const SourceCache& cache, const Freshness&) { source_state = cache.source_state; });
+    if (!outcome) {
+      if (hmn::is_cancelled(outcome.failure())) return outcome.failure();
+      source_state.failure = outcome.failure();
+      source_state.state = outcome.failure().code == Status::no_source
+                               ? State::absent
+                               : derive_state(outcome.failure());
     }
-    return found;
+    return source_state;
   }
-  return SourceState{State::off, {Status::ok, which, {}, "switched off for this context"}, {}};
+  return SourceState{State::off, {Status::ok, source, {}, "switched off for this context"}, {}};
 }
 
 }  // namespace hmn

@@ -30,10 +30,10 @@ enum class PathKind : std::uint32_t {
   dev = HMN_PATH_DEV,
 };
 
-// Command lines and containers read for an earlier list of processes: a sampler does not read them
-// each time.
-struct KnownTexts {
-  static constexpr std::uint64_t longest_age_ns = 5 * platform::ns_per_second;
+// Command lines and containers read for an earlier list of processes, so that a sampler need not
+// read them each time.
+struct ProcessTextCache {
+  static constexpr std::uint64_t max_age_ns = 5 * platform::ns_per_second;
 
   std::uint64_t read_ns = 0;  // the oldest of them
   std::vector<Usage> rows;    // by device index, then pid
@@ -41,15 +41,15 @@ struct KnownTexts {
 
 struct SnapshotRequest {
   std::uint32_t collect = 0;    // subject bits
-  std::uint32_t postponed = 0;  // subjects that a later request has
+  std::uint32_t postponed = 0;  // subjects left to a later request
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
   bool slow = false;                         // includes slow metrics
   bool quick = false;                        // leaves out what a driver takes milliseconds for
   bool parts = false;                        // lists the parts of pools, too
-  bool without_hosts_part = false;           // skips the process details that the host provides
+  bool skips_host_details = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
-  KnownTexts* texts = nullptr;               // of a sampler, which reads them seldom
+  ProcessTextCache* texts = nullptr;         // of a sampler, which reads them less often
 };
 
 // Number of devices, and of changes of their list.
@@ -70,7 +70,7 @@ class CancelListener {
 // Measurement sources, opened once and kept. Safe for concurrent use by any number of threads.
 class Context {
  public:
-  Context(const Settings& s, const Limits& l);
+  Context(const Settings& settings, const Limits& limits);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context();
@@ -85,23 +85,23 @@ class Context {
 
   [[nodiscard]] bool may_start_threads() const noexcept { return !settings_.no_threads; }
   // An empty `value` restores the default.
-  Result<void> set_path(PathKind which, std::string_view value);
-  Result<SourceState> backend(Source which);
+  Result<void> set_path(PathKind kind, std::string_view value);
+  Result<SourceState> backend(Source source);
 
   // Stores the readings so far as a machine file.
   Result<void> recording(std::string& out);
 
   Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out);
   Result<void> own_memory(FieldSet fields, ProcessMemory& out);
-  // For frequent readings; false: own_memory() finds out why.
+  // For frequent readings; after false, own_memory() returns the reason.
   [[nodiscard]] bool own_sizes(MemorySizes& out) const noexcept {
-    return started_.load(std::memory_order_acquire) && !is_forked() && host_->own_sizes(out);
+    return is_started_.load(std::memory_order_acquire) && !is_forked() && host_->own_sizes(out);
   }
   [[nodiscard]] std::uint32_t own_pid() const noexcept { return own_pid_; }
   Result<void> system(SystemMemory& out);
 
   Result<DeviceScan> scan();
-  // Find a device of the last scan; only a context that has never scanned asks the sources.
+  // Find a device of the last scan; queries the sources only if the context has never scanned.
   Result<std::uint32_t> find(std::string_view key);
   Result<Device> identity(std::uint32_t index);
   // `fields`: pool_field bits.
@@ -122,64 +122,73 @@ class Context {
   friend class SnapshotBuilder;
 
   struct Refusal {
-    Source from;
-    Failure why;
-    bool conclusive = false;
+    Source source;
+    Failure failure;
+    bool is_conclusive = false;
   };
   using Refusals = std::vector<Refusal>;
-  // What a scan learned of a source. Taken over when the scan has succeeded.
+  // Result of a scan for one source. Applied to the device table when the scan has succeeded.
   struct ScanStep {
-    Worker* from;
-    std::optional<Failure> why;  // none: its list
-    bool is_replaced = false;    // the source that it replaces has come back
+    Worker* worker;
+    std::optional<Failure> failure;  // none: its list
+    bool is_replaced = false;        // the source that it is a fallback for has come back
   };
 
   void start();
-  [[nodiscard]] Deadline new_deadline(std::optional<std::uint64_t> deadline_ns = {},
-                                      std::uint64_t begun = platform::monotonic_ns()) const;
-  [[nodiscard]] Plan new_plan() const;
-  Result<void> scan(Deadline& d);
-  void take_over(const std::vector<ScanStep>& steps);
-  // Keeps why sources listed nothing, unless the scan as a whole has failed: returns why.
-  std::optional<Failure> remember_scan(const Refusals& refused);
-  Result<void> ensure_scanned(Deadline& d);
+  [[nodiscard]] Deadline make_deadline(std::optional<std::uint64_t> deadline_ns = {},
+                                       std::uint64_t start_ns = platform::monotonic_ns()) const;
+  [[nodiscard]] Plan make_plan() const;
+  Result<void> scan(Deadline& deadline);
+  void apply_scan(const std::vector<ScanStep>& steps);
+  // Stores why sources listed nothing. If the scan as a whole has failed, stores nothing and
+  // returns the failure.
+  std::optional<Failure> store_refusals(const Refusals& refusals);
+  Result<void> ensure_scanned(Deadline& deadline);
   [[nodiscard]] Failure no_device(std::uint32_t index) const;
-  Result<void> ensure_listed(std::uint32_t index, Deadline& d);
-  [[nodiscard]] bool is_expected_absence(const Worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] bool may_have(const Worker& from, std::uint32_t index);
-  [[nodiscard]] Deadline::Share share_after(const Worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] bool serves(Worker& from, std::optional<std::uint32_t> index);
-  [[nodiscard]] Plan plan_for(const Worker& from, Plan p, std::optional<std::uint32_t> index);
-  void update_devices(Worker& from, const SourceCache& known);
-  // What a source listed earlier no longer counts: the one that it replaces has come back.
-  void forget_devices(const Worker& from);
-  void note_refusal(const Worker& from, const Failure& why, std::optional<std::uint32_t> only);
+  Result<void> ensure_listed(std::uint32_t index, Deadline& deadline);
+  [[nodiscard]] bool is_expected_absence(const Worker& worker, std::optional<std::uint32_t> index);
+  [[nodiscard]] bool may_have_device(const Worker& worker, std::uint32_t index);
+  [[nodiscard]] Deadline::Share choose_reserve(const Worker& worker,
+                                               std::optional<std::uint32_t> index);
+  [[nodiscard]] bool may_serve(Worker& worker, std::optional<std::uint32_t> index);
+  [[nodiscard]] Plan adapt_plan(const Worker& worker, Plan plan,
+                                std::optional<std::uint32_t> index);
+  void update_devices(Worker& worker, const SourceCache& cache);
+  // Drops the devices that a source listed earlier: the one that it is a fallback for has come
+  // back.
+  void forget_devices(const Worker& worker);
+  void apply_refusal(const Worker& worker, const Failure& failure,
+                     std::optional<std::uint32_t> index);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
   // returns whether further sources can contribute. With `steps` the device table stays as it is.
-  using Visitor = FunctionRef<bool(Worker& from, const SourceCache& known, const Moment& m)>;
-  Result<Refusals> ask(const Plan& p, std::optional<std::uint32_t> index, Deadline& d,
-                       Visitor visit, std::vector<ScanStep>* steps = nullptr);
+  using Visitor =
+      FunctionRef<bool(Worker& worker, const SourceCache& cache, const Freshness& freshness)>;
+  Result<Refusals> query_sources(const Plan& plan, std::optional<std::uint32_t> index,
+                                 Deadline& deadline, Visitor visit,
+                                 std::vector<ScanStep>* steps = nullptr);
   // Carries out a direct reading: one device and one selection. Fails where no source served the
   // subject.
-  Result<void> read(std::uint32_t index, std::uint32_t subject_bit, const Plan& p,
-                    const Selection& wanted, MergedDevice& out,
-                    std::vector<Diagnostic>* diagnostics = nullptr);
-  // Adds what NVML failed to read and nvidia-smi can. Called after all sources. Fails only if the
+  Result<void> read_device(std::uint32_t index, std::uint32_t subject_bit, const Plan& plan,
+                           const Selection& selection, MergedDevice& device,
+                           std::vector<Diagnostic>* diagnostics = nullptr);
+  // Reads from nvidia-smi what NVML failed to read. Called after all sources. Fails only if the
   // context was cancelled.
-  using SeenAnswer = FunctionRef<void(const SourceCache& known)>;
-  Result<void> complete(std::span<MergedDevice> all, const Plan& p, Deadline& d, SeenAnswer seen);
-  void complete(MergedDevice& to, const Plan& p, const SourceCache& known, const Moment& m);
-  [[nodiscard]] std::uint32_t remaining(const MergedDevice& of, const Plan& p);
-  // Adds what the host knows to a device's pools, or only to those of one kind.
-  void set_usable(MergedDevice& d, std::optional<PoolKind> only = {});
+  using AnswerVisitor = FunctionRef<void(const SourceCache& cache)>;
+  Result<void> complete_from_tool(std::span<MergedDevice> devices, const Plan& plan,
+                                  Deadline& deadline, AnswerVisitor visit_answer);
+  void complete_from_tool(MergedDevice& device, const Plan& plan, const SourceCache& cache,
+                          const Freshness& freshness);
+  [[nodiscard]] std::uint32_t find_remaining(const MergedDevice& device, const Plan& plan);
+  // Sets the limits and the usable memory of a device's pools, or only of those of one kind.
+  void set_usable(MergedDevice& device, std::optional<PoolKind> kind = {});
 
   Settings settings_;
   Limits limits_;
   std::uint64_t generation_;
   std::uint32_t own_pid_;
   platform::Mutex start_mutex_;
-  std::atomic<bool> started_{false};
+  std::atomic<bool> is_started_{false};
   std::atomic<bool> is_cancelled_{false};
   platform::Mutex listeners_mutex_;
   std::vector<CancelListener*> listeners_;
@@ -189,10 +198,10 @@ class Context {
   platform::Mutex table_mutex_;
   DeviceTable table_;
   bool has_scanned_ = false;
-  Refusals refused_;                       // by the last scan
-  Worker* nvidia_smi_ = nullptr;           // one of the workers, or none
-  std::atomic<std::uint64_t> resting_{0};  // bit n: source n lets its devices sleep
-  std::vector<const Device*> listed_;      // kept, since a direct reading allocates nothing
+  Refusals refusals_;                                // of the last scan
+  Worker* nvidia_smi_ = nullptr;                     // one of the workers, or none
+  std::atomic<std::uint64_t> suspended_sources_{0};  // bit n: source n lets its devices sleep
+  std::vector<const Device*> device_buffer_;  // reused, so that a direct reading allocates nothing
 };
 
 }  // namespace hmn

@@ -16,9 +16,9 @@ namespace hmn {
 namespace {
 
 Failure bad_key(std::string_view text, std::string_view expected) {
-  std::string shown;
-  append_utf8(shown, text.substr(0, 120));
-  return failed(Status::argument, {"device key \"", shown, "\": ", expected});
+  std::string excerpt;
+  append_utf8(excerpt, text.substr(0, 120));
+  return make_failure(Status::argument, {"device key \"", excerpt, "\": ", expected});
 }
 
 // Parses a PCI address whose domain is optional.
@@ -29,7 +29,7 @@ std::optional<PciAddress> parse_pci(std::string_view text) {
 
 std::optional<std::uint64_t> parse_luid(std::string_view text) {
   if (text.substr(0, 2) == "0x" || text.substr(0, 2) == "0X") text.remove_prefix(2);
-  return scan::number(text, 16);
+  return scan::parse_number(text, 16);
 }
 
 }  // namespace
@@ -46,27 +46,27 @@ Result<DeviceKey> parse_device_key(std::string_view text) {
   if (kind == "pci") {
     const auto address = parse_pci(value);
     if (!address) return bad_key(text, "expected a PCI address such as pci:0000:01:00.0");
-    key.what = DeviceKey::Kind::pci;
+    key.kind = DeviceKey::Kind::pci;
     key.pci = *address;
     return key;
   }
   std::optional<std::uint64_t> number;
   if (kind == "luid") {
-    key.what = DeviceKey::Kind::luid;
+    key.kind = DeviceKey::Kind::luid;
     number = parse_luid(value);
   } else if (kind == "render") {
-    key.what = DeviceKey::Kind::render;
-    number = scan::number<std::uint32_t>(value);
+    key.kind = DeviceKey::Kind::render;
+    number = scan::parse_number<std::uint32_t>(value);
   } else if (kind == "driver") {
     const std::size_t end = value.find(':');
-    const auto named = number_of(words::vendors(), value.substr(0, end));
-    if (!named || *named == static_cast<std::int32_t>(vendor::unknown) ||
+    const auto vendor_number = lookup_number(words::vendors(), value.substr(0, end));
+    if (!vendor_number || *vendor_number == static_cast<std::int32_t>(vendor::unknown) ||
         end == std::string_view::npos) {
       return bad_key(text, "expected the vendor and its index, such as driver:nvidia:0");
     }
-    key.what = DeviceKey::Kind::driver;
-    key.vendor = static_cast<std::uint32_t>(*named);
-    number = scan::number<std::uint32_t>(value.substr(end + 1));
+    key.kind = DeviceKey::Kind::driver;
+    key.vendor = static_cast<std::uint32_t>(*vendor_number);
+    number = scan::parse_number<std::uint32_t>(value.substr(end + 1));
   } else {
     return bad_key(text, "expected uuid:, pci:, luid:, render: or driver: and a value");
   }
@@ -78,12 +78,12 @@ Result<DeviceKey> parse_device_key(std::string_view text) {
 namespace {
 
 // Ranks new arrivals within their class; equal ranks keep the order of the source.
-auto rank(const Device& d) {
-  const int group = d.device_class != DeviceClass::gpu ? 3
-                    : is_partition(d)                  ? 2
-                    : d.vendor == vendor::nvidia       ? 0
-                                                       : 1;
-  const auto pci = group == 1 ? parse_pci_address(d.pci_bus_id.view()) : std::nullopt;
+auto rank(const Device& device) {
+  const int group = device.device_class != DeviceClass::gpu ? 3
+                    : is_partition(device)                  ? 2
+                    : device.vendor == vendor::nvidia       ? 0
+                                                            : 1;
+  const auto pci = group == 1 ? parse_pci_address(device.pci_bus_id.view()) : std::nullopt;
   return std::tuple(group, pci.value_or(PciAddress{}));
 }
 
@@ -94,228 +94,238 @@ bool is_soc_gpu(const Device& d) {
          d.form == DeviceForm::integrated && d.pci_bus_id.empty();
 }
 
-// Compares the model of two cards, the only identification where a source reports no address.
-bool is_alike(const Device& a, const Device& b) {
-  return a.pci_device && a.vendor == b.vendor && a.pci_device == b.pci_device &&
-         a.pci_subsystem == b.pci_subsystem && !is_partition(a) && !is_partition(b);
+// Compares the models of two cards, the only identification if a source reports no address.
+bool is_same_model(const Device& left, const Device& right) {
+  return left.pci_device && left.vendor == right.vendor && left.pci_device == right.pci_device &&
+         left.pci_subsystem == right.pci_subsystem && !is_partition(left) && !is_partition(right);
 }
 
 }  // namespace
 
-bool is_same(const Device& a, const Device& b) {
-  if (is_partition(a) != is_partition(b)) return false;
-  if (is_soc_gpu(a) && is_soc_gpu(b) && a.vendor == b.vendor && a.from != b.from) return true;
-  if (!a.uuid.empty() && !b.uuid.empty()) return equal_ignoring_case(a.uuid.view(), b.uuid.view());
-  if (is_partition(a) || a.pci_bus_id.empty() || b.pci_bus_id.empty()) return false;
-  return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
+bool is_same(const Device& left, const Device& right) {
+  if (is_partition(left) != is_partition(right)) return false;
+  if (is_soc_gpu(left) && is_soc_gpu(right) && left.vendor == right.vendor &&
+      left.from != right.from)
+    return true;
+  if (!left.uuid.empty() && !right.uuid.empty())
+    return equal_ignoring_case(left.uuid.view(), right.uuid.view());
+  if (is_partition(left) || left.pci_bus_id.empty() || right.pci_bus_id.empty()) return false;
+  return parse_pci_address(left.pci_bus_id.view()) == parse_pci_address(right.pci_bus_id.view());
 }
 
-const DeviceTable::Entry* DeviceTable::seen_as(Source from, Slot number) const {
-  const auto is_it = [&](const Entry& e) {
-    return std::ranges::any_of(
-        e.seen_by, [&](const reference& r) { return r.from == from && r.seen.number == number; });
+const DeviceTable::Entry* DeviceTable::find_entry(Source source, Slot slot) const {
+  const auto is_match = [&](const Entry& e) {
+    return std::ranges::any_of(e.references, [&](const reference& source_ref) {
+      return source_ref.source == source && source_ref.device.slot == slot;
+    });
   };
-  const auto found = std::ranges::find_if(entries_, is_it);
-  return found == entries_.end() ? nullptr : &*found;
+  const auto it = std::ranges::find_if(entries_, is_match);
+  return it == entries_.end() ? nullptr : &*it;
 }
 
-DeviceTable::Entry* DeviceTable::match(Source from, const Device& d) {
-  if (const Entry* known = seen_as(from, d.number)) return const_cast<Entry*>(known);
-  const auto same =
-      std::ranges::find_if(entries_, [&](const Entry& e) { return is_same(e.view, d); });
-  return same == entries_.end() ? nullptr : &*same;
+DeviceTable::Entry* DeviceTable::match(Source source, const Device& device) {
+  if (const Entry* entry = find_entry(source, device.slot)) return const_cast<Entry*>(entry);
+  const auto it =
+      std::ranges::find_if(entries_, [&](const Entry& e) { return is_same(e.identity, device); });
+  return it == entries_.end() ? nullptr : &*it;
 }
 
-// Returns whether `from` may claim the entry: it has none there, or one numbered before a reset.
-bool DeviceTable::is_free_for(const Entry& e, Source from) {
-  return !is_seen_by(e, from) || std::ranges::any_of(e.seen_by, [from](const reference& r) {
-    return r.from != from && r.listed;
-  });
+// Returns whether `source` may claim the entry: it has no reference there, or one from before a
+// reset.
+bool DeviceTable::can_claim(const Entry& entry, Source source) {
+  return !has_reference(entry, source) ||
+         std::ranges::any_of(entry.references, [source](const reference& source_ref) {
+           return source_ref.source != source && source_ref.is_listed;
+         });
 }
 
-// Finds the entry by identifiers. Two identical candidates are ambiguous and stay separate.
-DeviceTable::Entry* DeviceTable::match_by_ids(Source from, const Device& d,
-                                              std::span<const Device* const> listed) {
-  if (!d.pci_device || entries_.empty()) return nullptr;
-  const auto alike = [&](const Device* other) { return is_alike(*other, d); };
-  if (std::count_if(listed.begin(), listed.end(), alike) != 1) return nullptr;
-  Entry* found = nullptr;
-  for (Entry& e : entries_) {
-    const Device& known = e.view;
-    if (!is_alike(known, d) || !is_free_for(e, from)) continue;
-    if (found != nullptr || (!known.pci_bus_id.empty() && !d.pci_bus_id.empty())) return nullptr;
-    found = &e;
+// Finds the entry by model. Two identical candidates are ambiguous and stay separate.
+DeviceTable::Entry* DeviceTable::match_by_ids(Source source, const Device& device,
+                                              std::span<const Device* const> devices) {
+  if (!device.pci_device || entries_.empty()) return nullptr;
+  const auto is_match = [&](const Device* other) { return is_same_model(*other, device); };
+  if (std::count_if(devices.begin(), devices.end(), is_match) != 1) return nullptr;
+  Entry* candidate = nullptr;
+  for (Entry& entry : entries_) {
+    const Device& identity = entry.identity;
+    if (!is_same_model(identity, device) || !can_claim(entry, source)) continue;
+    if (candidate != nullptr || (!identity.pci_bus_id.empty() && !device.pci_bus_id.empty()))
+      return nullptr;
+    candidate = &entry;
   }
-  return found;
+  return candidate;
 }
 
-// Compares only when called: within a scan a device may be lost to one source and found by the
-// next.
+// Compares only when called: during a scan one source may lose a device that the next one lists.
 std::uint64_t DeviceTable::generation() noexcept {
   bool is_changed = false;
-  for (Entry& e : entries_) {
-    const bool is_present = e.view.state != State::lost;
-    is_changed |= e.was_present != is_present;
-    e.was_present = is_present;
+  for (Entry& entry : entries_) {
+    const bool is_present = entry.identity.state != State::lost;
+    is_changed |= entry.was_present != is_present;
+    entry.was_present = is_present;
   }
   if (is_changed) ++generation_;
   return generation_;
 }
 
 // Stores the identity as `from` lists it; the source with the lower number is preferred.
-void DeviceTable::refresh(Entry& e, Source from, const Device& d) {
-  auto at = e.seen_by.begin();
-  while (at != e.seen_by.end() && at->from < from) ++at;
-  if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, {}});
-  at->listed = true;
-  at->seen = d;
+void DeviceTable::refresh(Entry& entry, Source source, const Device& device) {
+  auto it = entry.references.begin();
+  while (it != entry.references.end() && it->source < source) ++it;
+  if (it == entry.references.end() || it->source != source)
+    it = entry.references.insert(it, {source, true, {}});
+  it->is_listed = true;
+  it->device = device;
 }
 
 // Rebuilds the identity from the best source and fills its gaps from the others.
-void DeviceTable::settle(Entry& e) {
-  const std::uint32_t index = e.view.index;
-  const auto parent = e.view.parent_index;
+void DeviceTable::rebuild_identity(Entry& entry) {
+  const std::uint32_t index = entry.identity.index;
+  const auto parent = entry.identity.parent_index;
   bool is_listed = false;
-  for (const reference& r : e.seen_by) {
-    if (!r.listed) continue;
+  for (const reference& source_ref : entry.references) {
+    if (!source_ref.is_listed) continue;
     if (is_listed) {
-      merge(e.view, r.seen);
+      merge(entry.identity, source_ref.device);
     } else {
-      e.view = r.seen;
+      entry.identity = source_ref.device;
       is_listed = true;
     }
   }
-  if (!is_listed) e.view.state = State::lost;
-  e.view.index = index;
-  e.view.parent_index = parent;
+  if (!is_listed) entry.identity.state = State::lost;
+  entry.identity.index = index;
+  entry.identity.parent_index = parent;
 }
 
-bool DeviceTable::is_seen_by(const Entry& e, Source from) {
-  return std::ranges::any_of(e.seen_by, [from](const reference& r) { return r.from == from; });
+bool DeviceTable::has_reference(const Entry& entry, Source source) {
+  return std::ranges::any_of(entry.references,
+                             [source](const reference& r) { return r.source == source; });
 }
 
-void DeviceTable::link_parents(Source from, std::span<const Device* const> listed) {
-  for (const Device* d : listed) {
-    const auto index = index_of(from, d->number);
-    if (index && d->parent) entries_[*index].view.parent_index = index_of(from, *d->parent);
+void DeviceTable::link_parents(Source source, std::span<const Device* const> devices) {
+  for (const Device* device : devices) {
+    const auto index = find_index(source, device->slot);
+    if (index && device->parent)
+      entries_[*index].identity.parent_index = find_index(source, *device->parent);
   }
 }
 
-void DeviceTable::note_divided() {
-  for (Entry& e : entries_) e.view.notes &= ~note::divided;
-  for (const Entry& e : entries_) {
-    const Device& d = e.view;
-    if (d.parent_index && d.state != State::lost)
-      entries_[*d.parent_index].view.notes |= note::divided;
+void DeviceTable::mark_divided() {
+  for (Entry& entry : entries_) entry.identity.notes &= ~note::divided;
+  for (const Entry& entry : entries_) {
+    const Device& identity = entry.identity;
+    if (identity.parent_index && identity.state != State::lost)
+      entries_[*identity.parent_index].identity.notes |= note::divided;
   }
 }
 
-void DeviceTable::update(Source from, std::span<const Device* const> listed) {
-  for (Entry& e : entries_) {
-    for (reference& r : e.seen_by) {
-      if (r.from == from) r.listed = false;
+void DeviceTable::update(Source source, std::span<const Device* const> devices) {
+  for (Entry& entry : entries_) {
+    for (reference& source_ref : entry.references) {
+      if (source_ref.source == source) source_ref.is_listed = false;
     }
   }
   std::vector<const Device*> arrivals;
-  for (const Device* d : listed) {
-    Entry* known = match(from, *d);
-    if (known == nullptr) known = match_by_ids(from, *d, listed);
-    if (known != nullptr) {
-      refresh(*known, from, *d);
+  for (const Device* device : devices) {
+    Entry* entry = match(source, *device);
+    if (entry == nullptr) entry = match_by_ids(source, *device, devices);
+    if (entry != nullptr) {
+      refresh(*entry, source, *device);
     } else {
-      arrivals.push_back(d);
+      arrivals.push_back(device);
     }
   }
   std::ranges::stable_sort(arrivals,
                            [](const Device* a, const Device* b) { return rank(*a) < rank(*b); });
-  for (const Device* d : arrivals) {
-    Entry e;
-    e.view.index = count();
-    refresh(e, from, *d);
-    entries_.push_back(std::move(e));
+  for (const Device* device : arrivals) {
+    Entry entry;
+    entry.identity.index = count();
+    refresh(entry, source, *device);
+    entries_.push_back(std::move(entry));
   }
-  for (Entry& e : entries_) {
-    if (is_seen_by(e, from)) settle(e);
+  for (Entry& entry : entries_) {
+    if (has_reference(entry, source)) rebuild_identity(entry);
   }
-  link_parents(from, listed);
-  note_divided();
+  link_parents(source, devices);
+  mark_divided();
 }
 
-void DeviceTable::set_state(Source from, hmn::State s) {
-  for (Entry& e : entries_) {
-    for (reference& r : e.seen_by) {
-      if (r.from != from || !r.listed) continue;
-      r.seen.state = s;
-      settle(e);
+void DeviceTable::set_state(Source source, hmn::State state) {
+  for (Entry& entry : entries_) {
+    for (reference& source_ref : entry.references) {
+      if (source_ref.source != source || !source_ref.is_listed) continue;
+      source_ref.device.state = state;
+      rebuild_identity(entry);
     }
   }
-  note_divided();
+  mark_divided();
 }
 
-void DeviceTable::set_state(std::uint32_t index, hmn::State s) {
-  for (reference& r : entries_[index].seen_by) r.seen.state = s;
-  entries_[index].view.state = s;
-  note_divided();
+void DeviceTable::set_state(std::uint32_t index, hmn::State state) {
+  for (reference& r : entries_[index].references) r.device.state = state;
+  entries_[index].identity.state = state;
+  mark_divided();
 }
 
-std::optional<Slot> DeviceTable::slot_of(std::uint32_t index, Source from) const {
-  for (const reference& r : entries_[index].seen_by) {
-    if (r.from == from) return r.seen.number;
+std::optional<Slot> DeviceTable::find_slot(std::uint32_t index, Source source) const {
+  for (const reference& source_ref : entries_[index].references) {
+    if (source_ref.source == source) return source_ref.device.slot;
   }
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> DeviceTable::index_of(Source from, Slot number) const {
-  const Entry* const found = seen_as(from, number);
-  return found != nullptr ? std::optional(found->view.index) : std::nullopt;
+std::optional<std::uint32_t> DeviceTable::find_index(Source source, Slot slot) const {
+  const Entry* const entry = find_entry(source, slot);
+  return entry != nullptr ? std::optional(entry->identity.index) : std::nullopt;
 }
 
-bool DeviceTable::has_of(Source from) const {
-  return std::ranges::any_of(entries_, [from](const Entry& e) { return is_seen_by(e, from); });
+bool DeviceTable::has_listed(Source source) const {
+  return std::ranges::any_of(entries_,
+                             [source](const Entry& e) { return has_reference(e, source); });
 }
 
 const Device* DeviceTable::find_possible(const DeviceKey& key) const {
-  const auto may_have = [&](const Entry& e) {
-    const Device& d = e.view;
-    if (d.state != State::hung && d.state != State::unreadable) return false;
-    switch (key.what) {
+  const auto may_have_key = [&](const Entry& e) {
+    const Device& identity = e.identity;
+    if (identity.state != State::hung && identity.state != State::unreadable) return false;
+    switch (key.kind) {
       case DeviceKey::Kind::uuid:
-        return d.uuid.empty();
+        return identity.uuid.empty();
       case DeviceKey::Kind::pci:
-        return !is_partition(d) && d.pci_bus_id.empty();
+        return !is_partition(identity) && identity.pci_bus_id.empty();
       case DeviceKey::Kind::luid:
-        return !d.os_id;
+        return !identity.os_id;
       case DeviceKey::Kind::render:
-        return !d.render_minor;
+        return !identity.render_minor;
       case DeviceKey::Kind::driver:
         break;
     }
     return false;
   };
-  const auto found = std::ranges::find_if(entries_, may_have);
-  return found == entries_.end() ? nullptr : &found->view;
+  const auto it = std::ranges::find_if(entries_, may_have_key);
+  return it == entries_.end() ? nullptr : &it->identity;
 }
 
 std::optional<std::uint32_t> DeviceTable::find(const DeviceKey& key) const {
   const auto has_key = [&](const Entry& e) {
-    const Device& d = e.view;
-    switch (key.what) {
+    const Device& identity = e.identity;
+    switch (key.kind) {
       case DeviceKey::Kind::uuid:
-        return equal_ignoring_case(d.uuid.view(), key.uuid);
+        return equal_ignoring_case(identity.uuid.view(), key.uuid);
       case DeviceKey::Kind::pci:
-        return !is_partition(d) && parse_pci_address(d.pci_bus_id.view()) == key.pci;
+        return !is_partition(identity) && parse_pci_address(identity.pci_bus_id.view()) == key.pci;
       case DeviceKey::Kind::luid:
-        return d.os_id == key.number;
+        return identity.os_id == key.number;
       case DeviceKey::Kind::render:
-        return d.render_minor == static_cast<std::uint32_t>(key.number);
+        return identity.render_minor == static_cast<std::uint32_t>(key.number);
       case DeviceKey::Kind::driver:
-        return !is_partition(d) && d.vendor == key.vendor &&
-               d.driver_index == static_cast<std::uint32_t>(key.number);
+        return !is_partition(identity) && identity.vendor == key.vendor &&
+               identity.driver_index == static_cast<std::uint32_t>(key.number);
     }
     return false;
   };
-  const auto found = std::ranges::find_if(entries_, has_key);
-  return found == entries_.end() ? std::nullopt : std::optional(found->view.index);
+  const auto it = std::ranges::find_if(entries_, has_key);
+  return it == entries_.end() ? std::nullopt : std::optional(it->identity.index);
 }
 
 }  // namespace hmn

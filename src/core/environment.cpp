@@ -13,7 +13,7 @@ constexpr std::size_t longest_path = 4095;
 
 struct Variable {
   const char* name;
-  PathKind which;
+  PathKind kind;
 };
 constexpr Variable variables[] = {
     {"HMN_PROC", PathKind::proc},         {"HMN_SYS", PathKind::sys},
@@ -27,20 +27,21 @@ constexpr Variable variables[] = {
 
 Result<void> check_path(std::string_view value) {
   if (platform::is_absolute(value) && value.size() <= longest_path) return {};
-  std::string shown;
-  append_utf8(shown, value.substr(0, 120));
-  return failed(Status::argument, {"path \"", shown, "\": expected an absolute path of at most ",
-                                   longest_path, " bytes"});
+  std::string excerpt;
+  append_utf8(excerpt, value.substr(0, 120));
+  return make_failure(
+      Status::argument,
+      {"path \"", excerpt, "\": expected an absolute path of at most ", longest_path, " bytes"});
 }
 
-Result<void> apply_environment(Context& to) {
-  for (const Variable& v : variables) {
-    const char* value = platform::environment(v.name);
+Result<void> apply_environment(Context& context) {
+  for (const Variable& variable : variables) {
+    const char* value = platform::environment(variable.name);
     if (value == nullptr || *value == '\0') continue;
     Result<void> ok = check_path(value);
-    if (ok) ok = to.set_path(v.which, value);
+    if (ok) ok = context.set_path(variable.kind, value);
     if (ok) continue;
-    ok.why().message = {v.name, ": ", ok.why().message.view()};
+    ok.failure().message = {variable.name, ": ", ok.failure().message.view()};
     return ok;
   }
   return {};

@@ -6,7 +6,7 @@
 namespace hmn {
 
 // Applies HMN_* variables to the context's paths. Ignores the environment in a set-user-id program.
-Result<void> apply_environment(Context& to);
+Result<void> apply_environment(Context& context);
 
 // Checks that a path is absolute and at most 4095 bytes long.
 Result<void> check_path(std::string_view value);

@@ -7,35 +7,36 @@
 namespace hmn::estimate {
 namespace {
 
-// Bits, as whole bytes and the rest, so that any result of 64 bits is exact without 128-bit
-// numbers, which 32-bit compilers lack. Remembers overflow.
+// Number of bits, as whole bytes and a remainder, so that any 64-bit result is exact without
+// 128-bit numbers, which 32-bit compilers lack. Remembers an overflow.
 class BitCount {
  public:
   constexpr BitCount() = default;
-  explicit constexpr BitCount(std::uint64_t bits) noexcept : bytes_(bits / 8), rest_(bits % 8) {}
+  explicit constexpr BitCount(std::uint64_t bits) noexcept
+      : bytes_(bits / 8), spare_bits_(bits % 8) {}
 
-  BitCount& operator+=(const BitCount& more) noexcept {
-    rest_ += more.rest_;
-    add_bytes(more.bytes_);
-    add_bytes(rest_ / 8);
-    rest_ %= 8;
-    over_ |= more.over_;
+  BitCount& operator+=(const BitCount& addend) noexcept {
+    spare_bits_ += addend.spare_bits_;
+    add_bytes(addend.bytes_);
+    add_bytes(spare_bits_ / 8);
+    spare_bits_ %= 8;
+    has_overflow_ |= addend.has_overflow_;
     return *this;
   }
 
   BitCount& operator*=(std::uint64_t factor) noexcept {
-    const std::uint64_t parts = factor % 8 * rest_;
-    over_ |= __builtin_mul_overflow(bytes_, factor, &bytes_);
-    add_bytes(factor / 8 * rest_);
-    add_bytes(parts / 8);
-    rest_ = parts % 8;
+    const std::uint64_t low_bits = factor % 8 * spare_bits_;
+    has_overflow_ |= __builtin_mul_overflow(bytes_, factor, &bytes_);
+    add_bytes(factor / 8 * spare_bits_);
+    add_bytes(low_bits / 8);
+    spare_bits_ = low_bits % 8;
     return *this;
   }
 
   // Adds the product. A zero factor makes it 0 even if the others overflow.
   void add(BitCount bits, std::span<const std::uint64_t> factors) noexcept {
     if (std::ranges::find(factors, 0) != factors.end()) return;
-    for (const std::uint64_t f : factors) bits *= f;
+    for (const std::uint64_t factor : factors) bits *= factor;
     *this += bits;
   }
   void add(BitCount bits, std::initializer_list<std::uint64_t> factors) noexcept {
@@ -44,79 +45,86 @@ class BitCount {
 
   // Rounds up.
   [[nodiscard]] std::optional<std::uint64_t> bytes() noexcept {
-    add_bytes(rest_ != 0 ? 1 : 0);
-    return over_ ? std::nullopt : std::optional(bytes_);
+    add_bytes(spare_bits_ != 0 ? 1 : 0);
+    return has_overflow_ ? std::nullopt : std::optional(bytes_);
   }
 
  private:
-  void add_bytes(std::uint64_t more) noexcept {
-    over_ |= __builtin_add_overflow(bytes_, more, &bytes_);
+  void add_bytes(std::uint64_t count) noexcept {
+    has_overflow_ |= __builtin_add_overflow(bytes_, count, &bytes_);
   }
 
   std::uint64_t bytes_ = 0;
-  std::uint64_t rest_ = 0;  // bits, below 8
-  bool over_ = false;
+  std::uint64_t spare_bits_ = 0;  // bits, below 8
+  bool has_overflow_ = false;
 };
 
-std::uint64_t round_up_div(std::uint64_t number, std::uint64_t by) noexcept {
-  return number / by + (number % by != 0 ? 1 : 0);
+std::uint64_t divide_rounding_up(std::uint64_t number, std::uint64_t divisor) noexcept {
+  return number / divisor + (number % divisor != 0 ? 1 : 0);
 }
 
-BitCount row_bits(std::uint64_t elements, const Packing& p) noexcept {
+BitCount row_bits(std::uint64_t elements, const Packing& packing) noexcept {
   BitCount bits;
-  bits.add(BitCount(p.element_bits), {elements});
-  if (p.group_size != 0) bits.add(BitCount(p.group_bits), {round_up_div(elements, p.group_size)});
+  bits.add(BitCount(packing.element_bits), {elements});
+  if (packing.group_size != 0)
+    bits.add(BitCount(packing.group_bits), {divide_rounding_up(elements, packing.group_size)});
   return bits;
 }
 
-// Returns the tokens of a sequence that a layer keeps.
-std::uint64_t kept(const Cache& c, std::uint64_t sequence) noexcept {
-  if (c.kind != CacheKind::window) return sequence;
-  const std::uint64_t first = std::min(sequence, c.sinks);
-  return first + std::min(sequence - first, c.window);
+// Returns the number of tokens of a sequence that a layer's cache holds.
+std::uint64_t count_cached_tokens(const Cache& cache, std::uint64_t sequence) noexcept {
+  if (cache.kind != CacheKind::window) return sequence;
+  const std::uint64_t first = std::min(sequence, cache.sinks);
+  return first + std::min(sequence - first, cache.window);
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape, const Packing& p) {
-  BitCount all;
+std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape,
+                                          const Packing& packing) {
+  BitCount total;
   const std::uint64_t row = shape.empty() ? 1 : shape.back();
-  all.add(row_bits(row, p), shape.empty() ? shape : shape.first(shape.size() - 1));
-  return all.bytes();
+  total.add(row_bits(row, packing), shape.empty() ? shape : shape.first(shape.size() - 1));
+  return total.bytes();
 }
 
-std::optional<std::uint64_t> attention_bytes(const Attention& a) {
-  BitCount all;
-  all.add(BitCount(a.element_bits), {2, a.batch, a.heads, a.sequence, a.head_dim});
-  all.add(BitCount(a.element_bits), {2, a.batch, a.kv_heads, a.sequence, a.head_dim});
-  if (!a.fused) all.add(BitCount(a.element_bits), {a.batch, a.heads, a.sequence, a.sequence});
-  return all.bytes();
+std::optional<std::uint64_t> attention_bytes(const Attention& attention) {
+  BitCount total;
+  total.add(BitCount(attention.element_bits),
+            {2, attention.batch, attention.heads, attention.sequence, attention.head_dim});
+  total.add(BitCount(attention.element_bits),
+            {2, attention.batch, attention.kv_heads, attention.sequence, attention.head_dim});
+  if (!attention.fused)
+    total.add(BitCount(attention.element_bits),
+              {attention.batch, attention.heads, attention.sequence, attention.sequence});
+  return total.bytes();
 }
 
-std::optional<std::uint64_t> cache_bytes(const Cache& c, std::uint64_t sequence,
+std::optional<std::uint64_t> cache_bytes(const Cache& cache, std::uint64_t sequence,
                                          std::uint64_t sequences) {
-  BitCount all;
-  if (c.kind == CacheKind::state) {
-    all.add(row_bits(c.state_elements, c.elements), {c.layers, sequences});
-  } else if (c.kind == CacheKind::latent) {
-    all.add(row_bits(c.latent_dim, c.elements), {c.layers, sequence, sequences});
+  BitCount total;
+  if (cache.kind == CacheKind::state) {
+    total.add(row_bits(cache.state_elements, cache.elements), {cache.layers, sequences});
+  } else if (cache.kind == CacheKind::latent) {
+    total.add(row_bits(cache.latent_dim, cache.elements), {cache.layers, sequence, sequences});
   } else {
-    all.add(row_bits(c.row_dim, c.elements), {c.kv_heads, c.layers, kept(c, sequence), sequences});
+    total.add(row_bits(cache.row_dim, cache.elements),
+              {cache.kv_heads, cache.layers, count_cached_tokens(cache, sequence), sequences});
   }
-  return all.bytes();
+  return total.bytes();
 }
 
-std::optional<std::uint64_t> with_overhead(std::uint64_t bytes, std::uint32_t per_thousand) {
-  BitCount all;
-  all.add(BitCount(8), {bytes / 1000, per_thousand});
-  all.add(BitCount(8), {round_up_div(bytes % 1000 * per_thousand, 1000)});
-  return all.bytes();
+std::optional<std::uint64_t> add_overhead(std::uint64_t bytes, std::uint32_t per_thousand) {
+  BitCount total;
+  total.add(BitCount(8), {bytes / 1000, per_thousand});
+  total.add(BitCount(8), {divide_rounding_up(bytes % 1000 * per_thousand, 1000)});
+  return total.bytes();
 }
 
 std::optional<std::uint64_t> sum(std::span<const std::uint64_t> bytes) {
-  BitCount all;
-  for (const std::uint64_t b : bytes) all.add(BitCount(8), {b});
-  return all.bytes();
+  BitCount total;
+  for (const std::uint64_t size : bytes) total.add(BitCount(8), {size});
+  return total.bytes();
 }
 
 }  // namespace hmn::estimate

@@ -48,11 +48,12 @@ struct Cache {
   std::uint64_t state_elements = 0;
 };
 
-std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape, const Packing& p);
-std::optional<std::uint64_t> attention_bytes(const Attention& a);
-std::optional<std::uint64_t> cache_bytes(const Cache& c, std::uint64_t sequence,
+std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape,
+                                          const Packing& packing);
+std::optional<std::uint64_t> attention_bytes(const Attention& attention);
+std::optional<std::uint64_t> cache_bytes(const Cache& cache, std::uint64_t sequence,
                                          std::uint64_t sequences);
-std::optional<std::uint64_t> with_overhead(std::uint64_t bytes, std::uint32_t per_thousand);
+std::optional<std::uint64_t> add_overhead(std::uint64_t bytes, std::uint32_t per_thousand);
 std::optional<std::uint64_t> sum(std::span<const std::uint64_t> bytes);
 
 }  // namespace hmn::estimate

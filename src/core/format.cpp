@@ -19,8 +19,8 @@ struct LabelledField {
   std::optional<std::uint64_t> Pool::*member;
 };
 
-std::optional<LabelledField> field_of(DeviceFormat what) {
-  switch (what) {
+std::optional<LabelledField> select_field(DeviceFormat format) {
+  switch (format) {
     case DeviceFormat::free:
       return LabelledField{"free", &Pool::free};
     case DeviceFormat::total:
@@ -33,20 +33,20 @@ std::optional<LabelledField> field_of(DeviceFormat what) {
 
 }  // namespace
 
-void append_rounded(std::string& out, double value, int decimals, Sign s) {
+void append_rounded(std::string& out, double value, int decimals, Sign sign) {
   // Holds the longest double, with 309 digits before its point.
   std::array<char, 384> text;
   char* const end = write_fixed(text.data(), text.data() + text.size(), value, decimals);
-  if (s == Sign::always && !std::signbit(value)) out += '+';
+  if (sign == Sign::always && !std::signbit(value)) out += '+';
   out.append(text.data(), end);
 }
 
-double mebibytes(std::uint64_t bytes) noexcept {
+double to_mebibytes(std::uint64_t bytes) noexcept {
   return static_cast<double>(bytes) / static_cast<double>(mib);
 }
 
 void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view unit) {
-  append_rounded(out, mebibytes(bytes), 0);
+  append_rounded(out, to_mebibytes(bytes), 0);
   out += ' ';
   out += unit;
 }
@@ -60,27 +60,27 @@ void append_bytes(std::string& out, std::uint64_t bytes) {
   out += " GiB";
 }
 
-Result<void> append_device(std::string& out, const Snapshot& s, std::uint32_t index,
-                           DeviceFormat what, std::string_view unit) {
-  const std::optional<LabelledField> shown = field_of(what);
-  if (!shown) return failed(Status::range, "no such format of a device");
-  const SnapshotDevice* const found = s.device_by_index(index);
-  if (found == nullptr) return Snapshot::no_device(index);
-  const Device& who = *found->identity;
-  const Pool* main = s.main_pool(who.index);
-  const bool needs_total = what == DeviceFormat::free;
-  if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
-    return failed(Status::empty, "a value of the device's memory is not known");
+Result<void> append_device(std::string& out, const Snapshot& snapshot, std::uint32_t index,
+                           DeviceFormat format, std::string_view unit) {
+  const std::optional<LabelledField> field = select_field(format);
+  if (!field) return make_failure(Status::range, "no such format of a device");
+  const SnapshotDevice* const device = snapshot.find_device(index);
+  if (device == nullptr) return Snapshot::no_device(index);
+  const Device& identity = *device->identity;
+  const Pool* main = snapshot.main_pool(identity.index);
+  const bool needs_total = format == DeviceFormat::free;
+  if (main == nullptr || !(main->*field->member) || (needs_total && !main->total)) {
+    return make_failure(Status::empty, "a value of the device's memory is not known");
   }
-  out += compose({"  GPU ", who.index, ": ", shown->word, " "});
-  append_mebibytes(out, *(main->*shown->member), unit);
+  out += compose({"  GPU ", identity.index, ": ", field->word, " "});
+  append_mebibytes(out, *(main->*field->member), unit);
   if (needs_total) {
     out += " / ";
     append_mebibytes(out, *main->total, unit);
   }
-  if (!who.name.empty()) {
+  if (!identity.name.empty()) {
     out += " [";
-    out += who.name.view();
+    out += identity.name.view();
     out += ']';
   }
   out += '\n';

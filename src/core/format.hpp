@@ -22,9 +22,9 @@ enum class Sign { minus_only, always };
 
 // Appends a decimal, rounded half to even on the exact value; a negative value that rounds to zero
 // keeps its sign.
-void append_rounded(std::string& out, double value, int decimals, Sign s = Sign::minus_only);
+void append_rounded(std::string& out, double value, int decimals, Sign sign = Sign::minus_only);
 
-double mebibytes(std::uint64_t bytes) noexcept;
+double to_mebibytes(std::uint64_t bytes) noexcept;
 
 // Appends "512 MiB"; `unit` is the word for MiB.
 void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view unit);
@@ -33,7 +33,7 @@ void append_mebibytes(std::string& out, std::uint64_t bytes, std::string_view un
 void append_bytes(std::string& out, std::uint64_t bytes);
 
 // Appends "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; `unit` is the word for MiB.
-Result<void> append_device(std::string& out, const Snapshot& s, std::uint32_t index,
-                           DeviceFormat what, std::string_view unit);
+Result<void> append_device(std::string& out, const Snapshot& snapshot, std::uint32_t index,
+                           DeviceFormat format, std::string_view unit);
 
 }  // namespace hmn

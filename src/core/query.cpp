@@ -47,426 +47,448 @@ constexpr Identifier identifiers[] = {
      [](Device& d) noexcept { d.instance.reset(); }},
 };
 
-void diagnose(const Device& about, Status code, std::initializer_list<Piece> message,
-              FieldSet field, Reading& r) {
-  if (!r.wants_diagnostics()) return;
-  const Reason stated = code == Status::ok ? Reason::ambiguous : Reason::implausible;
-  const Failure why{code, about.from, {}, message, stated};
-  r.diagnose({why, 0, subject::devices, field, about.number, {}, {}, {}});
+void diagnose(const Device& device, Status code, std::initializer_list<Piece> message,
+              FieldSet field, Reading& reading) {
+  if (!reading.wants_diagnostics()) return;
+  const Reason reason = code == Status::ok ? Reason::ambiguous : Reason::implausible;
+  const Failure failure{code, device.from, {}, message, reason};
+  reading.diagnose({failure, 0, subject::devices, field, device.slot, {}, {}, {}});
 }
 
-void drop_repeated(std::vector<Device>& listed, Reading& r) {
-  for (std::size_t i = 0; i < listed.size(); ++i) {
-    const auto is_it = [&](const Device& d) { return d.number == listed[i].number; };
-    const auto after = listed.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-    const auto repeated = std::remove_if(after, listed.end(), is_it);
-    if (repeated == listed.end()) continue;
-    listed.erase(repeated, listed.end());
-    diagnose(listed[i], Status::backend, {"the driver lists this device more than once"}, 0, r);
+void drop_repeated(std::vector<Device>& devices, Reading& reading) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto is_match = [&](const Device& d) { return d.slot == devices[i].slot; };
+    const auto after = devices.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    const auto repeats = std::remove_if(after, devices.end(), is_match);
+    if (repeats == devices.end()) continue;
+    devices.erase(repeats, devices.end());
+    diagnose(devices[i], Status::backend, {"the driver lists this device more than once"}, 0,
+             reading);
   }
 }
 
-// Of several devices that report the same identifier, nothing shows whose it is.
-void forget_shared(std::span<Device> listed, const Identifier& of, Reading& r) {
-  const auto forget_it = [&](Device& d) {
-    diagnose(d, Status::backend,
-             {"the driver reports its ", of.name, " for another device, too: implausible"},
-             of.field, r);
-    of.forget(d);
+// If several devices report the same identifier, it is not known which of them has it.
+void forget_shared(std::span<Device> devices, const Identifier& identifier, Reading& reading) {
+  const auto drop_identifier = [&](Device& device) {
+    diagnose(device, Status::backend,
+             {"the driver reports its ", identifier.name, " for another device, too: implausible"},
+             identifier.field, reading);
+    identifier.forget(device);
   };
-  for (std::size_t i = 0; i < listed.size(); ++i) {
+  for (std::size_t i = 0; i < devices.size(); ++i) {
     bool is_shared = false;
-    for (Device& other : listed.subspan(i + 1)) {
-      if (!of.is_same(listed[i], other)) continue;
-      forget_it(other);
+    for (Device& other : devices.subspan(i + 1)) {
+      if (!identifier.is_same(devices[i], other)) continue;
+      drop_identifier(other);
       is_shared = true;
     }
-    if (is_shared) forget_it(listed[i]);
+    if (is_shared) drop_identifier(devices[i]);
   }
 }
 
-void check_parent(const Device& d, std::span<const Device> listed, Reading& r) {
-  if (!is_partition(d)) return;
-  const bool is_listed = std::ranges::any_of(listed, [&](const Device& other) {
-    return d.parent == other.number && !is_partition(other);
+void check_parent(const Device& device, std::span<const Device> devices, Reading& reading) {
+  if (!is_partition(device)) return;
+  const bool is_listed = std::ranges::any_of(devices, [&](const Device& other) {
+    return device.parent == other.slot && !is_partition(other);
   });
   if (is_listed) return;
-  diagnose(d, Status::backend, {"a partition of a device that the driver does not list"},
-           device_field::parent_index, r);
+  diagnose(device, Status::backend, {"a partition of a device that the driver does not list"},
+           device_field::parent_index, reading);
 }
 
 // Reports without a field, since nothing is missing.
-void report_change(const Device& d, std::string_view what, const Piece& before, const Piece& now,
-                   Reading& r) {
-  diagnose(d, Status::ok, {"its ", what, " was ", before, " and is ", now, " now"}, 0, r);
+void report_change(const Device& device, std::string_view property, const Piece& before,
+                   const Piece& now, Reading& reading) {
+  diagnose(device, Status::ok, {"its ", property, " was ", before, " and is ", now, " now"}, 0,
+           reading);
 }
 
-void report_moves(const Device& before, const Device& now, Reading& r) {
+void report_moves(const Device& before, const Device& now, Reading& reading) {
   if (!before.uuid.empty() && !now.uuid.empty() && before.uuid != now.uuid) {
-    report_change(now, "UUID", before.uuid.view(), now.uuid.view(), r);
+    report_change(now, "UUID", before.uuid.view(), now.uuid.view(), reading);
   }
   if (!before.pci_bus_id.empty() && !now.pci_bus_id.empty() &&
       before.pci_bus_id != now.pci_bus_id) {
-    report_change(now, "PCI address", before.pci_bus_id.view(), now.pci_bus_id.view(), r);
+    report_change(now, "PCI address", before.pci_bus_id.view(), now.pci_bus_id.view(), reading);
   }
   if (before.driver_index && now.driver_index && before.driver_index != now.driver_index) {
-    report_change(now, "index with the driver", *before.driver_index, *now.driver_index, r);
+    report_change(now, "index with the driver", *before.driver_index, *now.driver_index, reading);
   }
 }
 
-// Reports a device that is where another was.
-void report_replaced(const Device& fresh, const SourceCache& before, Reading& r) {
-  for (const DeviceCache& known : before.devices) {
-    const Device& old = known.identity;
-    if (!known.listed || !has_same_address(old, fresh) || old.uuid.empty() || fresh.uuid.empty()) {
+// Reports a device at the address of another one.
+void report_replacement(const Device& fresh, const SourceCache& cache, Reading& reading) {
+  for (const DeviceCache& entry : cache.devices) {
+    const Device& old = entry.identity;
+    if (!entry.is_listed || !has_same_address(old, fresh) || old.uuid.empty() ||
+        fresh.uuid.empty()) {
       continue;
     }
     diagnose(fresh, Status::ok,
              {"at its PCI address ", fresh.pci_bus_id.view(), " was ", old.uuid.view(), " and is ",
               fresh.uuid.view(), " now"},
-             0, r);
+             0, reading);
   }
 }
 
-// Drops implausible values from a new list and reports them, and what differs from the last list:
-// an identifier belongs to one device, which keeps it.
-void check_identities(std::vector<Device>& listed, const SourceCache& before, Reading& r) {
-  drop_repeated(listed, r);
-  for (Device& d : listed) {
-    drop_implausible(d, [&](FieldSet field, const Failure& why) {
-      if (r.wants_diagnostics()) {
-        r.diagnose({why, 0, subject::devices, field, d.number, {}, {}, {}});
+// Drops implausible values from a new list and reports them, and changes since the last list: an
+// identifier belongs to one device, which keeps it.
+void check_identities(std::vector<Device>& devices, const SourceCache& cache, Reading& reading) {
+  drop_repeated(devices, reading);
+  for (Device& device : devices) {
+    drop_implausible(device, [&](FieldSet field, const Failure& failure) {
+      if (reading.wants_diagnostics()) {
+        reading.diagnose({failure, 0, subject::devices, field, device.slot, {}, {}, {}});
       }
     });
   }
-  for (const Identifier& each : identifiers) forget_shared(listed, each, r);
-  for (const Device& d : listed) {
-    check_parent(d, listed, r);
-    const auto known = std::ranges::find_if(
-        before.devices, [&](const DeviceCache& a) { return a.identity.number == d.number; });
-    if (known != before.devices.end()) {
-      report_moves(known->identity, d, r);
+  for (const Identifier& identifier : identifiers) forget_shared(devices, identifier, reading);
+  for (const Device& device : devices) {
+    check_parent(device, devices, reading);
+    const auto it = std::ranges::find_if(cache.devices, [&](const DeviceCache& entry) {
+      return entry.identity.slot == device.slot;
+    });
+    if (it != cache.devices.end()) {
+      report_moves(it->identity, device, reading);
     } else {
-      report_replaced(d, before, r);
+      report_replacement(device, cache, reading);
     }
   }
 }
 
 using platform::continuous_ns;
 
-// A PCI id is no name; another source may have one.
-void drop_id_for_name(Device& d, Reading& r) {
-  if (!is_pci_id(d.name.view())) return;
-  Failure why{Status::unsupported,
-              d.from,
-              {},
-              {"the driver has no name for this device, only \"", d.name.view(), "\""}};
-  d.name = {};
-  if (r.wants_diagnostics()) {
-    r.diagnose({why, 0, subject::devices, device_field::name, d.number, {}, {}, {}});
+// A PCI id is not a name; another source may have one.
+void drop_pci_id_name(Device& device, Reading& reading) {
+  if (!is_pci_id(device.name.view())) return;
+  Failure failure{Status::unsupported,
+                  device.from,
+                  {},
+                  {"the driver has no name for this device, only \"", device.name.view(), "\""}};
+  device.name = {};
+  if (reading.wants_diagnostics()) {
+    reading.diagnose({failure, 0, subject::devices, device_field::name, device.slot, {}, {}, {}});
   }
 }
 
-// A partition has the class and the form of the device that it is a part of.
-void complete_partitions(std::span<Device> listed) {
-  for (Device& part : listed) {
-    if (!part.parent) continue;
-    const auto whole = std::ranges::find(listed, *part.parent, &Device::number);
-    if (whole == listed.end()) continue;
-    part.device_class = whole->device_class;
-    part.form = whole->form;
+// Gives partitions the class and the form of the device that they are part of.
+void complete_partitions(std::span<Device> devices) {
+  for (Device& partition : devices) {
+    if (!partition.parent) continue;
+    const auto parent = std::ranges::find(devices, *partition.parent, &Device::slot);
+    if (parent == devices.end()) continue;
+    partition.device_class = parent->device_class;
+    partition.form = parent->form;
   }
 }
 
-// Drops devices of classes that were not asked for, and what the source noted about them.
-void drop_other_classes(std::uint32_t classes, SourceCache& out) {
-  std::erase_if(out.found, [&](const Device& d) {
-    if ((bit_of(d.device_class) & classes) != 0) return false;
-    std::erase_if(out.diagnostics, [&](const Diagnostic& known) {
-      return known.device == d.number && (known.notes & note::trace) == 0;
+// Drops devices of classes that were not requested, and the diagnostics about them.
+void drop_other_classes(std::uint32_t classes, SourceCache& cache) {
+  std::erase_if(cache.device_buffer, [&](const Device& device) {
+    if ((device_class_bit(device.device_class) & classes) != 0) return false;
+    std::erase_if(cache.diagnostics, [&](const Diagnostic& diagnostic) {
+      return diagnostic.device == device.slot && (diagnostic.notes & note::trace) == 0;
     });
     return true;
   });
 }
 
-// Returns when the source read what it has just answered.
-std::uint64_t taken_ns(const DeviceSource& from) {
-  return from.taken_ns() != 0 ? from.taken_ns() : continuous_ns();
+// Returns the time of the values that the source has just returned.
+std::uint64_t value_time_ns(const DeviceSource& source) {
+  return source.read_ns() != 0 ? source.read_ns() : continuous_ns();
 }
 
-Result<void> list(DeviceSource& from, const Plan& p, SourceCache& out, Reading& r) {
-  out.found.clear();
-  Result<void> ok = from.devices(out.found, r);
-  r.answered();
+Result<void> list_devices(DeviceSource& source, const Plan& plan, SourceCache& cache,
+                          Reading& reading) {
+  cache.device_buffer.clear();
+  Result<void> ok = source.devices(cache.device_buffer, reading);
+  reading.end_device_call();
   if (!ok) return ok;
-  complete_partitions(out.found);
-  drop_other_classes(p.device_classes, out);
-  check_identities(out.found, out, r);
-  for (DeviceCache& d : out.devices) d.listed = false;
-  const std::uint64_t age_ns = age_at_zero(taken_ns(from));
-  for (Device& d : out.found) {
-    drop_id_for_name(d, r);
-    d.age_ns = age_ns;
-    DeviceCache& entry = out.entry_of(d.number);
-    if (!d.memory_total) d.memory_total = entry.identity.memory_total;
-    entry.identity = d;
-    entry.listed = true;
+  complete_partitions(cache.device_buffer);
+  drop_other_classes(plan.device_classes, cache);
+  check_identities(cache.device_buffer, cache, reading);
+  for (DeviceCache& entry : cache.devices) entry.is_listed = false;
+  const std::uint64_t age_ns = age_at_zero(value_time_ns(source));
+  for (Device& device : cache.device_buffer) {
+    drop_pci_id_name(device, reading);
+    device.age_ns = age_ns;
+    DeviceCache& entry = cache.find_or_add_device(device.slot);
+    if (!device.memory_total) device.memory_total = entry.identity.memory_total;
+    entry.identity = device;
+    entry.is_listed = true;
   }
-  out.listed_ns = p.begun_ns;
+  cache.list_ns = plan.start_ns;
   return {};
 }
 
-// Turns dropped fields into diagnostics.
-class DroppedFields {
+// Reports dropped fields as diagnostics.
+class DropReporter {
  public:
-  DroppedFields(Reading& r, std::uint32_t about, Slot device,
-                std::optional<std::uint32_t> pid = {}) noexcept
-      : r_(r), about_(about), device_(device), pid_(pid) {}
+  DropReporter(Reading& reading, std::uint32_t subject, Slot slot,
+               std::optional<std::uint32_t> pid = {}) noexcept
+      : reading_(reading), subject_(subject), slot_(slot), pid_(pid) {}
 
-  void operator()(FieldSet field, const Failure& why) {
-    if (!first_) first_ = why;
-    if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}, pool_});
+  void operator()(FieldSet field, const Failure& failure) {
+    if (!first_) first_ = failure;
+    if (reading_.wants_diagnostics())
+      reading_.diagnose({failure, 0, subject_, field, slot_, pid_, {}, {}, pool_});
   }
   // The pool whose fields are dropped from now on.
-  void set_pool(const Pool& p) noexcept { pool_ = {p.kind, p.instance}; }
+  void set_pool(const Pool& pool) noexcept { pool_ = {pool.kind, pool.instance}; }
 
   // Fails with the first reason if no record has a value left.
   template <class Records>
-  [[nodiscard]] Result<void> outcome(const Records& all) const {
-    if (!first_ || std::ranges::any_of(all, [](const auto& r) { return present_bits(r) != 0; })) {
+  [[nodiscard]] Result<void> outcome(const Records& records) const {
+    if (!first_ ||
+        std::ranges::any_of(records, [](const auto& r) { return present_bits(r) != 0; })) {
       return {};
     }
     return *first_;
   }
 
  private:
-  Reading& r_;
-  std::uint32_t about_;
-  Slot device_;
+  Reading& reading_;
+  std::uint32_t subject_;
+  Slot slot_;
   std::optional<std::uint32_t> pid_;
   std::optional<PoolKey> pool_;
   std::optional<Failure> first_;
 };
 
 template <class T>
-void settle(Cached<T>& of, const DeviceSource& from, const Plan& p, Result<void> outcome) {
+void store_result(CachedValue<T>& part, const DeviceSource& source, const Plan& plan,
+                  Result<void> outcome) {
   if (outcome) {
-    of.succeeded(p.begun_ns, taken_ns(from));
+    part.set_success(plan.start_ns, value_time_ns(source));
   } else {
-    of.failed(p.begun_ns, outcome.why(), from.rests());
+    part.set_failure(plan.start_ns, outcome.failure(), source.is_suspended());
   }
 }
 
-// The total of a unified pool is the host's, unless the driver has one.
-void add_hosts_total(hmn::Pools& all, const Reading& r) {
-  for (Pool& p : all.all()) {
-    if (p.kind != PoolKind::unified || p.total || p.instance != 0) continue;
-    p.total = r.host_total();
-    if (p.total) p.notes |= note::mixed;
+// The total of a unified pool is the host's, unless the driver reports one.
+void add_host_total(hmn::PoolList& pools, const Reading& reading) {
+  for (Pool& pool : pools.all()) {
+    if (pool.kind != PoolKind::unified || pool.total || pool.instance != 0) continue;
+    pool.total = reading.host_total();
+    if (pool.total) pool.notes |= note::mixed;
   }
 }
 
-// Returns whether what a process uses may be in the pool.
-bool counts_processes(const Pool& p, const Device& of) noexcept {
-  if (p.instance != 0) return false;
-  if (p.kind == PoolKind::unified) return true;
-  if (of.memory_kind != MemoryKind::unified) return p.is_main && p.kind == PoolKind::vram;
-  return p.kind == PoolKind::vram || p.kind == PoolKind::host;
+// Returns whether the pool may hold memory of processes.
+bool may_hold_processes(const Pool& pool, const Device& device) noexcept {
+  if (pool.instance != 0) return false;
+  if (pool.kind == PoolKind::unified) return true;
+  if (device.memory_kind != MemoryKind::unified) return pool.is_main && pool.kind == PoolKind::vram;
+  return pool.kind == PoolKind::vram || pool.kind == PoolKind::host;
 }
 
-// Remembers the most that a process can use, which most drivers report in this reading only.
-void keep_total(const hmn::Pools& all, Device& of) {
+// Stores the most that a process can use, which most drivers report in this reading only.
+void store_total(const hmn::PoolList& pools, Device& device) {
   std::uint64_t sum = 0;
-  for (const Pool& p : all.all()) {
-    if (!counts_processes(p, of)) continue;
-    if (!p.total) return;
-    sum += *p.total;
+  for (const Pool& pool : pools.all()) {
+    if (!may_hold_processes(pool, device)) continue;
+    if (!pool.total) return;
+    sum += *pool.total;
   }
-  if (sum != 0) of.memory_total = sum;
+  if (sum != 0) device.memory_total = sum;
 }
 
 // Returns the memory that a GPU instance takes from the others; compute instances share that of
-// their GPU instance. One that claims all of it, or more, beside others has a slice at least: an
-// eighth.
-std::uint64_t taken_by(const DeviceCache& one, const Device& gpu, const SourceCache& all) {
-  const Device& d = one.identity;
-  if (!one.listed || d.parent != gpu.number || !d.instance) return 0;
-  for (const DeviceCache& other : all.devices) {
-    const Device& o = other.identity;
-    if (!other.listed || o.parent != gpu.number || !o.instance) continue;
-    if (o.instance->gpu != d.instance->gpu) continue;
-    if (&other != &one) return 0;
+// their GPU instance. If one of several claims all memory or more, one slice is counted: an eighth.
+std::uint64_t count_instance_memory(const DeviceCache& partition, const Device& gpu,
+                                    const SourceCache& cache) {
+  const Device& identity = partition.identity;
+  if (!partition.is_listed || identity.parent != gpu.slot || !identity.instance) return 0;
+  for (const DeviceCache& other : cache.devices) {
+    const Device& other_identity = other.identity;
+    if (!other.is_listed || other_identity.parent != gpu.slot || !other_identity.instance) continue;
+    if (other_identity.instance->gpu != identity.instance->gpu) continue;
+    if (&other != &partition) return 0;
     break;
   }
-  const std::uint64_t total = d.memory_total.value_or(0);
+  const std::uint64_t total = identity.memory_total.value_or(0);
   return total < gpu.memory_total ? total : *gpu.memory_total / 8;
 }
 
-// Returns what a partition can have of its GPU's memory. Each of AMD's may have all of it.
-std::optional<std::uint64_t> most_of(const Device& d, const SourceCache& all) {
-  if (!d.parent) return std::nullopt;
-  const auto is_gpu = [&](const DeviceCache& a) { return d.parent == a.identity.number; };
-  const auto found = std::ranges::find_if(all.devices, is_gpu);
-  if (found == all.devices.end() || !found->identity.memory_total) return std::nullopt;
-  const Device& gpu = found->identity;
-  std::uint64_t most = *gpu.memory_total;
-  if (d.from != Source::nvml || !d.instance) return most;
-  for (const DeviceCache& other : all.devices) {
+// Returns how much of its GPU's memory a partition can have. Each of AMD's partitions may have all
+// of it.
+std::optional<std::uint64_t> find_max_memory(const Device& device, const SourceCache& cache) {
+  if (!device.parent) return std::nullopt;
+  const auto is_gpu = [&](const DeviceCache& entry) {
+    return device.parent == entry.identity.slot;
+  };
+  const auto it = std::ranges::find_if(cache.devices, is_gpu);
+  if (it == cache.devices.end() || !it->identity.memory_total) return std::nullopt;
+  const Device& gpu = it->identity;
+  std::uint64_t max_bytes = *gpu.memory_total;
+  if (device.from != Source::nvml || !device.instance) return max_bytes;
+  for (const DeviceCache& other : cache.devices) {
     const auto& instance = other.identity.instance;
-    if (!instance || instance->gpu == d.instance->gpu) continue;
-    most -= std::min(most, taken_by(other, gpu, all));
+    if (!instance || instance->gpu == device.instance->gpu) continue;
+    max_bytes -= std::min(max_bytes, count_instance_memory(other, gpu, cache));
   }
-  return most;
+  return max_bytes;
 }
 
-void read_pools(DeviceSource& from, const Plan& p, DeviceCache& d, const SourceCache& all,
-                Reading& r) {
-  hmn::Pools fresh;
-  Result<void> ok = from.memory(d.identity.number, fresh, r);
-  if (ok) add_hosts_total(fresh, r);
-  if (ok) ok = keep_plausible(fresh, d.identity.number, r, most_of(d.identity, all));
-  if (ok) keep_total(fresh, d.identity);
-  if (ok) d.pools.value = fresh;
-  settle(d.pools, from, p, std::move(ok));
+void read_pools(DeviceSource& source, const Plan& plan, DeviceCache& device,
+                const SourceCache& cache, Reading& reading) {
+  hmn::PoolList fresh;
+  Result<void> ok = source.memory(device.identity.slot, fresh, reading);
+  if (ok) add_host_total(fresh, reading);
+  if (ok)
+    ok = keep_plausible(fresh, device.identity.slot, reading,
+                        find_max_memory(device.identity, cache));
+  if (ok) store_total(fresh, device.identity);
+  if (ok) device.pools.value = fresh;
+  store_result(device.pools, source, plan, std::move(ok));
 }
 
-void read_telemetry(DeviceSource& from, const Plan& p, DeviceCache& d, Reading& r) {
+void read_telemetry(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
   hmn::Telemetry fresh;
-  Result<void> ok = from.telemetry(d.identity.number, p.telemetry, fresh, r);
-  if (ok) ok = keep_plausible(fresh, d.identity.number, r, &d.energy);
-  if (ok) d.telemetry.value = fresh;
-  d.telemetry_asked = p.telemetry;
-  d.telemetry.is_quick = p.quick;
-  settle(d.telemetry, from, p, std::move(ok));
+  Result<void> ok = source.telemetry(device.identity.slot, plan.telemetry, fresh, reading);
+  if (ok) ok = keep_plausible(fresh, device.identity.slot, reading, &device.energy);
+  if (ok) device.telemetry.value = fresh;
+  device.telemetry_fields = plan.telemetry;
+  device.telemetry.is_quick = plan.quick;
+  store_result(device.telemetry, source, plan, std::move(ok));
 }
 
-void read_process(DeviceSource& from, const Plan& p, bool self, DeviceCache& d, Cached<Usage>& into,
-                  Reading& r) {
-  const std::uint32_t pid = self ? p.own_pid : p.pid;
+void read_process(DeviceSource& source, const Plan& plan, bool is_self, DeviceCache& device,
+                  CachedValue<Usage>& part, Reading& reading) {
+  const std::uint32_t pid = is_self ? plan.own_pid : plan.pid;
   Usage fresh;
   fresh.pid = pid;
-  Result<void> ok = from.process(d.identity.number, pid, self, fresh, r);
-  if (ok) ok = keep_plausible(fresh, d.identity, self ? subject::self : subject::processes, r);
-  if (ok) into.value = std::move(fresh);
-  into.is_quick = p.quick && !self;
-  settle(into, from, p, std::move(ok));
+  Result<void> ok = source.process(device.identity.slot, pid, is_self, fresh, reading);
+  if (ok)
+    ok = keep_plausible(fresh, device.identity, is_self ? subject::self : subject::processes,
+                        reading);
+  if (ok) part.value = std::move(fresh);
+  part.is_quick = plan.quick && !is_self;
+  store_result(part, source, plan, std::move(ok));
 }
 
-void read_processes(DeviceSource& from, const Plan& p, DeviceCache& d, Reading& r) {
+void read_processes(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
   std::vector<Usage> fresh;
-  Result<void> ok = from.processes(d.identity.number, fresh, r);
+  Result<void> ok = source.processes(device.identity.slot, fresh, reading);
   for (Usage& row : fresh) {
-    static_cast<void>(keep_plausible(row, d.identity, subject::processes, r));
+    static_cast<void>(keep_plausible(row, device.identity, subject::processes, reading));
   }
-  if (ok) d.processes.value = std::move(fresh);
-  d.processes.is_quick = p.quick;
-  settle(d.processes, from, p, std::move(ok));
+  if (ok) device.processes.value = std::move(fresh);
+  device.processes.is_quick = plan.quick;
+  store_result(device.processes, source, plan, std::move(ok));
 }
 
-void read_metrics(DeviceSource& from, const Plan& p, DeviceCache& d, Reading& r) {
+void read_metrics(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
   std::vector<Metric> fresh;
-  Result<void> ok = from.metrics(d.identity.number, p.slow, fresh, r);
-  if (ok) keep_plausible(fresh, d.identity.number, r, &d.energy);
-  if (ok) d.metrics.value = std::move(fresh);
-  d.slow_asked = p.slow;
-  d.metrics.is_quick = p.quick;
-  settle(d.metrics, from, p, std::move(ok));
+  Result<void> ok = source.metrics(device.identity.slot, plan.slow, fresh, reading);
+  if (ok) keep_plausible(fresh, device.identity.slot, reading, &device.energy);
+  if (ok) device.metrics.value = std::move(fresh);
+  device.has_slow_metrics = plan.slow;
+  device.metrics.is_quick = plan.quick;
+  store_result(device.metrics, source, plan, std::move(ok));
 }
 
-void read_device(DeviceSource& from, const Plan& p, DeviceCache& d, const SourceCache& all,
-                 Reading& r) {
-  if (p.pools) read_pools(from, p, d, all, r);
-  if (p.self) read_process(from, p, true, d, d.self, r);
-  if (p.pid != 0) read_process(from, p, false, d, d.process, r);
-  if (p.processes) read_processes(from, p, d, r);
-  if (p.telemetry != 0) read_telemetry(from, p, d, r);
+void read_device(DeviceSource& source, const Plan& plan, DeviceCache& device,
+                 const SourceCache& cache, Reading& reading) {
+  if (plan.pools) read_pools(source, plan, device, cache, reading);
+  if (plan.self) read_process(source, plan, true, device, device.self, reading);
+  if (plan.pid != 0) read_process(source, plan, false, device, device.process, reading);
+  if (plan.processes) read_processes(source, plan, device, reading);
+  if (plan.telemetry != 0) read_telemetry(source, plan, device, reading);
 }
 
-bool is_meant(const Plan& p, const DeviceCache& d) {
-  return p.only ? d.identity.number == *p.only : d.listed;
+bool is_requested(const Plan& plan, const DeviceCache& device) {
+  return plan.only_device ? device.identity.slot == *plan.only_device : device.is_listed;
 }
 
 // Reads a part of each device that the plan is about.
-void read_each(const Plan& p, SourceCache& out, Progress done,
-               FunctionRef<void(DeviceCache&)> read) {
-  for (DeviceCache& d : out.devices) {
-    if (!is_meant(p, d)) continue;
-    read(d);
-    done(&d);
+void read_each_device(const Plan& plan, SourceCache& cache, ProgressCallback report_progress,
+                      FunctionRef<void(DeviceCache&)> read) {
+  for (DeviceCache& device : cache.devices) {
+    if (!is_requested(plan, device)) continue;
+    read(device);
+    report_progress(&device);
   }
 }
 
-void serve(DeviceSource& from, const Plan& p, SourceCache& out, Reading& r, Progress done) {
-  if (Result<void> ready = from.prepare(r); !ready && ready.why().code != Status::asleep) {
-    out.refused = ready.why();
+void serve(DeviceSource& source, const Plan& plan, SourceCache& cache, Reading& reading,
+           ProgressCallback report_progress) {
+  if (Result<void> ok = source.prepare(reading); !ok && ok.failure().code != Status::asleep) {
+    cache.refusal = ok.failure();
     return;
   }
-  if (p.list) {
-    if (Result<void> ok = list(from, p, out, r); !ok) {
-      out.refused = ok.why();
+  if (plan.list) {
+    if (Result<void> ok = list_devices(source, plan, cache, reading); !ok) {
+      cache.refusal = ok.failure();
       return;
     }
-    done(nullptr);
+    report_progress(nullptr);
   }
   const std::uint64_t since_ns = continuous_ns();
-  for (DeviceCache& d : out.devices) d.energy.since_ns = since_ns;
-  read_each(p, out, done, [&](DeviceCache& d) { read_device(from, p, d, out, r); });
+  for (DeviceCache& device : cache.devices) device.energy.start_ns = since_ns;
+  read_each_device(plan, cache, report_progress,
+                   [&](DeviceCache& device) { read_device(source, plan, device, cache, reading); });
   // Read last: slow metrics of one device must not delay the memory of another.
-  if (!p.metrics) return;
-  read_each(p, out, done, [&](DeviceCache& d) { read_metrics(from, p, d, r); });
+  if (!plan.metrics) return;
+  read_each_device(plan, cache, report_progress,
+                   [&](DeviceCache& device) { read_metrics(source, plan, device, reading); });
 }
 
-Failure out_of_memory(Source from) noexcept {
-  return {Status::no_memory, from, {}, "no memory left"};
+Failure out_of_memory(Source source) noexcept {
+  return {Status::no_memory, source, {}, "no memory left"};
 }
-Failure internal_error(Source from) noexcept {
-  return {Status::internal, from, {}, "internal error"};
+Failure internal_error(Source source) noexcept {
+  return {Status::internal, source, {}, "internal error"};
 }
 
 }  // namespace
 
-Result<void> keep_plausible(Pools& all, Slot device, Reading& r,
-                            std::optional<std::uint64_t> most) {
-  DroppedFields dropped(r, subject::pools, device);
-  for (Pool& p : all.all()) {
-    dropped.set_pool(p);
-    drop_implausible(p, dropped, p.is_main ? most : std::nullopt);
+Result<void> keep_plausible(PoolList& pools, Slot slot, Reading& reading,
+                            std::optional<std::uint64_t> max_total) {
+  DropReporter reporter(reading, subject::pools, slot);
+  for (Pool& pool : pools.all()) {
+    reporter.set_pool(pool);
+    drop_implausible(pool, reporter, pool.is_main ? max_total : std::nullopt);
   }
-  return dropped.outcome(all.all());
+  return reporter.outcome(pools.all());
 }
 
-Result<void> keep_plausible(Telemetry& t, Slot device, Reading& r, EnergyHistory* seen) {
-  DroppedFields dropped(r, subject::telemetry, device);
-  drop_implausible(t, dropped);
-  if (seen != nullptr) drop_jumps(t, *seen, continuous_ns(), dropped);
-  return dropped.outcome(std::span(&t, 1));
+Result<void> keep_plausible(Telemetry& telemetry, Slot slot, Reading& reading,
+                            EnergyHistory* history) {
+  DropReporter reporter(reading, subject::telemetry, slot);
+  drop_implausible(telemetry, reporter);
+  if (history != nullptr) drop_jumps(telemetry, *history, continuous_ns(), reporter);
+  return reporter.outcome(std::span(&telemetry, 1));
 }
 
-Result<void> keep_plausible(Usage& row, const Device& of, std::uint32_t about, Reading& r) {
-  DroppedFields dropped(r, about, of.number, row.pid);
-  drop_implausible(row, of.memory_total, dropped);
-  return dropped.outcome(std::span(&row, 1));
+Result<void> keep_plausible(Usage& row, const Device& device, std::uint32_t subject,
+                            Reading& reading) {
+  DropReporter reporter(reading, subject, device.slot, row.pid);
+  drop_implausible(row, device.memory_total, reporter);
+  return reporter.outcome(std::span(&row, 1));
 }
 
-void keep_plausible(std::vector<Metric>& all, Slot device, Reading& r, EnergyHistory* seen) {
-  DroppedFields dropped(r, subject::metrics, device);
-  drop_implausible(all, dropped);
-  if (seen != nullptr) drop_jumps(all, *seen, continuous_ns(), dropped);
+void keep_plausible(std::vector<Metric>& metrics, Slot slot, Reading& reading,
+                    EnergyHistory* history) {
+  DropReporter reporter(reading, subject::metrics, slot);
+  drop_implausible(metrics, reporter);
+  if (history != nullptr) drop_jumps(metrics, *history, continuous_ns(), reporter);
 }
 
-bool query(DeviceSource& from, const Plan& p, SourceCache& out, Reading& r, Progress done) {
-  out.refused.reset();
-  out.conclusive = false;
+bool query(DeviceSource& source, const Plan& plan, SourceCache& cache, Reading& reading,
+           ProgressCallback report_progress) {
+  cache.refusal.reset();
+  cache.is_conclusive = false;
   try {
-    serve(from, p, out, r, done);
-    out.rests = from.rests();
-    const bool may_close = from.finish(r);
-    if (p.describe) out.condition = from.describe(*p.describe);
+    serve(source, plan, cache, reading, report_progress);
+    cache.is_suspended = source.is_suspended();
+    const bool may_close = source.finish(reading);
+    if (plan.source_to_describe) cache.source_state = source.describe(*plan.source_to_describe);
     return may_close;
   } catch (const std::bad_alloc&) {
-    out.refused = out_of_memory(from.id());
+    cache.refusal = out_of_memory(source.id());
   } catch (...) {
-    out.refused = internal_error(from.id());
+    cache.refusal = internal_error(source.id());
   }
   return true;
 }

@@ -24,136 +24,139 @@ struct DeviceChange {
   hmn::Scope scope = hmn::Scope::none;
   BytePair bytes;
   hmn::Accounting accounting = hmn::Accounting::none;
-  Source from = Source::none;
+  Source source = Source::none;
   std::uint32_t notes = 0;
 };
 
-DevicePair devices_of(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
-  return {before.device_by_index(index), after.device_by_index(index)};
+DevicePair find_devices(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
+  return {before.find_device(index), after.find_device(index)};
 }
 
-// Compares identities: two contexts may give an index to different devices.
-bool is_same_device(const DevicePair& d) {
-  if (d.before == nullptr || d.after == nullptr) return false;
-  const auto& a = d.before->identity->uuid;
-  const auto& b = d.after->identity->uuid;
-  return a.empty() || b.empty() || a == b;
+// Compares identities: two contexts may assign an index to different devices.
+bool is_same_device(const DevicePair& devices) {
+  if (devices.before == nullptr || devices.after == nullptr) return false;
+  const auto& old_uuid = devices.before->identity->uuid;
+  const auto& new_uuid = devices.after->identity->uuid;
+  return old_uuid.empty() || new_uuid.empty() || old_uuid == new_uuid;
 }
 
 template <class T>
-DeviceChange change_between(hmn::Scope scope, const T& before, const T& after) {
-  DeviceChange c;
-  c.scope = scope;
-  c.bytes = {*before.used, *after.used};
-  c.accounting = after.accounting;
-  c.from = after.from;
-  c.notes = before.notes | after.notes;
-  if (before.from != after.from) c.notes |= note::mixed;
-  return c;
+DeviceChange make_change(hmn::Scope scope, const T& before, const T& after) {
+  DeviceChange change;
+  change.scope = scope;
+  change.bytes = {*before.used, *after.used};
+  change.accounting = after.accounting;
+  change.source = after.from;
+  change.notes = before.notes | after.notes;
+  if (before.from != after.from) change.notes |= note::mixed;
+  return change;
 }
 
-std::optional<DeviceChange> own_change(const DevicePair& d) {
-  if (!d.before->self || !d.after->self) return {};
-  const Usage& before = *d.before->self;
-  const Usage& after = *d.after->self;
+std::optional<DeviceChange> compare_own_usage(const DevicePair& devices) {
+  if (!devices.before->self || !devices.after->self) return {};
+  const Usage& before = *devices.before->self;
+  const Usage& after = *devices.after->self;
   if (!before.used || !after.used || before.accounting != after.accounting) return {};
-  return change_between(Scope::process, before, after);
+  return make_change(Scope::process, before, after);
 }
 
 // Compares the meaning of `used`, which includes reserved memory where that is unknown.
-bool is_comparable(const Pool& a, const Pool& b) {
-  return a.used && b.used && a.kind == b.kind && a.accounting == b.accounting &&
-         a.reserved.has_value() == b.reserved.has_value();
+bool is_comparable(const Pool& before, const Pool& after) {
+  return before.used && after.used && before.kind == after.kind &&
+         before.accounting == after.accounting &&
+         before.reserved.has_value() == after.reserved.has_value();
 }
 
-DeviceChange change_of(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
-  const DevicePair d = devices_of(before, after, index);
-  if (!is_same_device(d)) return {};
-  if (const auto own = own_change(d)) return *own;
-  const Pool* a = before.main_pool(index);
-  const Pool* b = after.main_pool(index);
-  if (a == nullptr || b == nullptr || !is_comparable(*a, *b)) return {};
-  return change_between(Scope::device, *a, *b);
+DeviceChange compare_device(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
+  const DevicePair devices = find_devices(before, after, index);
+  if (!is_same_device(devices)) return {};
+  if (const auto own = compare_own_usage(devices)) return *own;
+  const Pool* old_pool = before.main_pool(index);
+  const Pool* new_pool = after.main_pool(index);
+  if (old_pool == nullptr || new_pool == nullptr || !is_comparable(*old_pool, *new_pool)) return {};
+  return make_change(Scope::device, *old_pool, *new_pool);
 }
 
-std::optional<BytePair> memory_of(const Snapshot& before, const Snapshot& after) {
+std::optional<BytePair> find_resident_memory(const Snapshot& before, const Snapshot& after) {
   if (!before.memory || !after.memory) return {};
   if (!before.memory->resident || !after.memory->resident) return {};
   return BytePair{*before.memory->resident, *after.memory->resident};
 }
 
-// Returns the difference of a counter that only a reload of the driver resets.
-std::optional<double> energy_between(const DevicePair& d) {
-  if (!is_same_device(d) || !d.before->telemetry || !d.after->telemetry) return {};
-  const std::optional<double> before = d.before->telemetry->energy_joules;
-  const std::optional<double> after = d.after->telemetry->energy_joules;
+// Returns the difference of the energy counter, which only a reload of the driver resets.
+std::optional<double> compute_energy(const DevicePair& devices) {
+  if (!is_same_device(devices) || !devices.before->telemetry || !devices.after->telemetry)
+    return {};
+  const std::optional<double> before = devices.before->telemetry->energy_joules;
+  const std::optional<double> after = devices.after->telemetry->energy_joules;
   if (!before || !after || *after < *before) return {};
   return *after - *before;
 }
 
-Result<std::int64_t> difference(const BytePair& p) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  const bool grows = p.after >= p.before;
-  const std::uint64_t size = grows ? p.after - p.before : p.before - p.after;
-  if (size > most) {
-    return failed(Status::overflow, "the difference does not fit 64 bits");
+Result<std::int64_t> compute_difference(const BytePair& bytes) {
+  constexpr auto max_difference =
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool grows = bytes.after >= bytes.before;
+  const std::uint64_t size = grows ? bytes.after - bytes.before : bytes.before - bytes.after;
+  if (size > max_difference) {
+    return make_failure(Status::overflow, "the difference does not fit 64 bits");
   }
   return grows ? static_cast<std::int64_t>(size) : -static_cast<std::int64_t>(size);
 }
 
-Result<void> check(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
+Result<void> check_snapshots(const Snapshot& before, const Snapshot& after, std::uint32_t index) {
   if (after.monotonic_ns < before.monotonic_ns) {
-    return failed(Status::argument, "`after` was taken before `before`");
+    return make_failure(Status::argument, "`after` was taken before `before`");
   }
-  const DevicePair d = devices_of(before, after, index);
-  if (d.before == nullptr && d.after == nullptr) {
-    return failed(Status::no_device, {"neither snapshot has a device ", index});
+  const DevicePair devices = find_devices(before, after, index);
+  if (devices.before == nullptr && devices.after == nullptr) {
+    return make_failure(Status::no_device, {"neither snapshot has a device ", index});
   }
   return {};
 }
 
-Failure no_memory_known() {
-  return failed(Status::empty, "a snapshot does not know the caller's resident set");
+Failure no_resident_memory() {
+  return make_failure(Status::empty, "a snapshot does not know the caller's resident set");
 }
 
-void append_head(std::string& out, std::string_view label, std::string_view what) {
+void append_label(std::string& out, std::string_view label, std::string_view memory_name) {
   out += "  ";
   append_utf8(out, label);
   out += ": ";
-  out += what;
+  out += memory_name;
   out += ' ';
 }
 
-void append_change(std::string& out, const BytePair& p, std::string_view unit) {
-  append_rounded(out, mebibytes(p.after) - mebibytes(p.before), 0, Sign::always);
+void append_change(std::string& out, const BytePair& bytes, std::string_view unit) {
+  append_rounded(out, to_mebibytes(bytes.after) - to_mebibytes(bytes.before), 0, Sign::always);
   out += ' ';
   out += unit;
 }
 
-void append_both(std::string& out, const BytePair& p, std::string_view unit) {
-  append_mebibytes(out, p.before, unit);
+void append_both_values(std::string& out, const BytePair& bytes, std::string_view unit) {
+  append_mebibytes(out, bytes.before, unit);
   out += " → ";
-  append_mebibytes(out, p.after, unit);
+  append_mebibytes(out, bytes.after, unit);
   out += " (";
-  append_change(out, p, unit);
+  append_change(out, bytes, unit);
 }
 
-std::string_view qualifier(Scope s) {
-  return s == Scope::process ? " [per-process]" : " [device-wide]";
+std::string_view scope_label(Scope scope) {
+  return scope == Scope::process ? " [per-process]" : " [device-wide]";
 }
 
-void append_device_line(std::string& out, const DeviceChange& c, const Snapshot& after,
+void append_device_line(std::string& out, const DeviceChange& change, const Snapshot& after,
                         std::uint32_t index, std::string_view label, std::string_view unit) {
-  append_head(out, label, "VRAM");
-  append_both(out, c.bytes, unit);
+  append_label(out, label, "VRAM");
+  append_both_values(out, change.bytes, unit);
   const Pool* main = after.main_pool(index);
   if (main != nullptr && main->total) {
     out += " / ";
     append_mebibytes(out, *main->total, unit);
   }
   out += ')';
-  out += qualifier(c.scope);
-  const auto& name = after.device_by_index(index)->identity->name;
+  out += scope_label(change.scope);
+  const auto& name = after.find_device(index)->identity->name;
   if (!name.empty()) {
     out += " [";
     out += name.view();
@@ -165,46 +168,46 @@ void append_device_line(std::string& out, const DeviceChange& c, const Snapshot&
 }  // namespace
 
 Result<Delta> compare(const Snapshot& before, const Snapshot& after, std::uint32_t device_index) {
-  if (Result<void> ok = check(before, after, device_index); !ok) return ok.why();
-  Delta out;
-  out.device_index = device_index;
-  out.elapsed_ns = after.monotonic_ns - before.monotonic_ns;
-  out.energy_joules = energy_between(devices_of(before, after, device_index));
-  if (const std::optional<BytePair> p = memory_of(before, after)) {
-    const Result<std::int64_t> bytes = difference(*p);
-    if (!bytes) return bytes.why();
-    out.memory_bytes = *bytes;
-    out.from = after.memory->from;
-    out.notes |= before.memory->notes | after.memory->notes;
+  if (Result<void> ok = check_snapshots(before, after, device_index); !ok) return ok.failure();
+  Delta delta;
+  delta.device_index = device_index;
+  delta.elapsed_ns = after.monotonic_ns - before.monotonic_ns;
+  delta.energy_joules = compute_energy(find_devices(before, after, device_index));
+  if (const std::optional<BytePair> memory = find_resident_memory(before, after)) {
+    const Result<std::int64_t> bytes = compute_difference(*memory);
+    if (!bytes) return bytes.failure();
+    delta.memory_bytes = *bytes;
+    delta.source = after.memory->from;
+    delta.notes |= before.memory->notes | after.memory->notes;
   }
-  const DeviceChange c = change_of(before, after, device_index);
-  if (c.scope != Scope::none) {
-    const Result<std::int64_t> bytes = difference(c.bytes);
-    if (!bytes) return bytes.why();
-    out.device_bytes = *bytes;
-    out.scope = c.scope;
-    out.accounting = c.accounting;
-    out.from = c.from;
-    out.notes |= c.notes;
+  const DeviceChange change = compare_device(before, after, device_index);
+  if (change.scope != Scope::none) {
+    const Result<std::int64_t> bytes = compute_difference(change.bytes);
+    if (!bytes) return bytes.failure();
+    delta.device_bytes = *bytes;
+    delta.scope = change.scope;
+    delta.accounting = change.accounting;
+    delta.source = change.source;
+    delta.notes |= change.notes;
   }
-  if (!out.memory_bytes && !out.device_bytes && !out.energy_joules) {
-    return failed(Status::empty, "the snapshots have nothing in common");
+  if (!delta.memory_bytes && !delta.device_bytes && !delta.energy_joules) {
+    return make_failure(Status::empty, "the snapshots have nothing in common");
   }
-  return out;
+  return delta;
 }
 
 Result<void> append_delta(std::string& out, const Snapshot& before, const Snapshot& after,
                           std::uint32_t device_index, std::string_view label,
                           std::string_view unit) {
-  const std::optional<BytePair> memory = memory_of(before, after);
-  if (!memory) return no_memory_known();
-  append_head(out, label, "RAM");
+  const std::optional<BytePair> memory = find_resident_memory(before, after);
+  if (!memory) return no_resident_memory();
+  append_label(out, label, "RAM");
   append_change(out, *memory, unit);
-  const DeviceChange c = change_of(before, after, device_index);
-  if (c.scope != Scope::none) {
+  const DeviceChange change = compare_device(before, after, device_index);
+  if (change.scope != Scope::none) {
     out += "  |  VRAM ";
-    append_change(out, c.bytes, unit);
-    out += qualifier(c.scope);
+    append_change(out, change.bytes, unit);
+    out += scope_label(change.scope);
   }
   out += '\n';
   return {};
@@ -213,13 +216,14 @@ Result<void> append_delta(std::string& out, const Snapshot& before, const Snapsh
 Result<void> append_before_after(std::string& out, const Snapshot& before, const Snapshot& after,
                                  std::uint32_t device_index, std::string_view label,
                                  std::string_view unit) {
-  const std::optional<BytePair> memory = memory_of(before, after);
-  if (!memory) return no_memory_known();
-  append_head(out, label, "RAM");
-  append_both(out, *memory, unit);
+  const std::optional<BytePair> memory = find_resident_memory(before, after);
+  if (!memory) return no_resident_memory();
+  append_label(out, label, "RAM");
+  append_both_values(out, *memory, unit);
   out += ")\n";
-  const DeviceChange c = change_of(before, after, device_index);
-  if (c.scope != Scope::none) append_device_line(out, c, after, device_index, label, unit);
+  const DeviceChange change = compare_device(before, after, device_index);
+  if (change.scope != Scope::none)
+    append_device_line(out, change, after, device_index, label, unit);
   return {};
 }
 

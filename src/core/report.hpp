@@ -19,9 +19,9 @@ enum class Scope : std::uint32_t {
   device = HMN_DELTA_SCOPE_DEVICE,
 };
 
-// Change: after minus before.
+// Change between two snapshots: after minus before.
 struct Delta {
-  Source from = Source::none;
+  Source source = Source::none;
   std::uint32_t notes = 0;
   std::uint32_t device_index = 0;
   hmn::Scope scope = hmn::Scope::none;
@@ -39,7 +39,7 @@ Result<void> append_delta(std::string& out, const Snapshot& before, const Snapsh
                           std::uint32_t device_index, std::string_view label,
                           std::string_view unit);
 
-// Appends one such line with both values for RAM, and one for VRAM.
+// Appends a line with both values for RAM, and one for VRAM.
 Result<void> append_before_after(std::string& out, const Snapshot& before, const Snapshot& after,
                                  std::uint32_t device_index, std::string_view label,
                                  std::string_view unit);

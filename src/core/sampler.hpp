@@ -31,11 +31,11 @@ class Schedule {
   // Advances to the newest slot that is due, or to the next one. Returns the number of skipped
   // slots.
   std::uint64_t advance(std::uint64_t now_ns) noexcept {
-    const std::uint64_t reached = now_ns > start_ns_ ? (now_ns - start_ns_) / interval_ns_ : 0;
-    const std::uint64_t next = std::max(slot_ + 1, reached);
-    const std::uint64_t left_out = next - slot_ - 1;
+    const std::uint64_t current = now_ns > start_ns_ ? (now_ns - start_ns_) / interval_ns_ : 0;
+    const std::uint64_t next = std::max(slot_ + 1, current);
+    const std::uint64_t skip_count = next - slot_ - 1;
     slot_ = next;
-    return left_out;
+    return skip_count;
   }
 
  private:
@@ -44,14 +44,14 @@ class Schedule {
   std::uint64_t slot_ = 0;
 };
 
-// Selects the first slot reached of every n, for what is read less often than the rest.
-class EveryNth {
+// Selects the first slot of every n that is reached, for values that are read less often.
+class NthSlotFilter {
  public:
-  explicit EveryNth(std::uint64_t n) noexcept : n_(n) {}
+  explicit NthSlotFilter(std::uint64_t n) noexcept : n_(n) {}
 
-  [[nodiscard]] bool takes(std::uint64_t reached) noexcept {
-    if (reached < next_) return false;
-    next_ = (reached / n_ + 1) * n_;
+  [[nodiscard]] bool selects(std::uint64_t slot) noexcept {
+    if (slot < next_) return false;
+    next_ = (slot / n_ + 1) * n_;
     return true;
   }
 
@@ -60,7 +60,7 @@ class EveryNth {
   std::uint64_t next_ = 0;
 };
 
-// Unread snapshots, the oldest first. The capacity is fixed, so that a reader that has gone away
+// Unread snapshots, the oldest first. The capacity is fixed, so that a reader that no longer reads
 // costs no more memory.
 class SnapshotRing {
  public:
@@ -70,11 +70,11 @@ class SnapshotRing {
 
   // Returns the oldest snapshot if it was dropped to free a slot.
   std::unique_ptr<Snapshot> push(std::unique_ptr<Snapshot> fresh) noexcept {
-    std::unique_ptr<Snapshot> dropped;
-    if (size_ == entries_.size()) dropped = pop();
+    std::unique_ptr<Snapshot> oldest;
+    if (size_ == entries_.size()) oldest = pop();
     entries_[(first_ + size_) % entries_.size()] = std::move(fresh);
     ++size_;
-    return dropped;
+    return oldest;
   }
 
   std::unique_ptr<Snapshot> pop() noexcept {
@@ -95,7 +95,7 @@ class SnapshotRing {
 struct Peak {
   std::uint32_t device_index = 0;
   std::uint32_t pid = 0;  // 0: the device
-  Source from = Source::none;
+  Source source = Source::none;
   std::uint32_t notes = 0;
   hmn::Accounting accounting = hmn::Accounting::none;
   std::optional<std::uint64_t> process_key;
@@ -104,28 +104,28 @@ struct Peak {
   std::optional<std::uint64_t> host_pool;
   std::optional<std::uint64_t> host_resident;
   std::uint64_t used_monotonic_ns = 0;
-  std::uint64_t seen_monotonic_ns = 0;
+  std::uint64_t last_seen_monotonic_ns = 0;
 };
 
 // Peaks outlive the snapshots that they were seen in.
 class Peaks {
  public:
   // Limit above which peaks of ended processes are dropped.
-  static constexpr std::size_t most = 65536;
+  static constexpr std::size_t max_entries = 65536;
 
-  void observe(const Snapshot& from);
+  void observe(const Snapshot& snapshot);
   // Returns the device's peak for pid 0; nullptr if it was never seen.
   [[nodiscard]] const Peak* find(std::uint32_t device_index, std::uint32_t pid) const noexcept;
 
  private:
-  [[nodiscard]] Peak& entry_of(std::uint32_t device_index, std::uint32_t pid);
-  void observe_pool(const Pool& p, std::uint64_t now);
+  [[nodiscard]] Peak& find_or_add_peak(std::uint32_t device_index, std::uint32_t pid);
+  void observe_pool(const Pool& pool, std::uint64_t now);
   void observe_usage(const Usage& row, std::uint64_t now);
 
   std::vector<Peak> entries_;  // by device, then pid
 };
 
-struct Sampling {
+struct SamplerSettings {
   std::uint64_t interval_ns = 0;
   std::uint64_t process_interval_ns = 0;
   std::uint32_t capacity = 0;
@@ -142,19 +142,20 @@ enum class SamplerState : std::uint32_t {
 struct SamplerReport {
   SamplerState state = SamplerState::idle;
   std::uint32_t pending = 0;
-  std::uint64_t taken = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t late = 0;
-  std::uint64_t failed = 0;
+  std::uint64_t taken_count = 0;
+  std::uint64_t dropped_count = 0;
+  std::uint64_t late_count = 0;
+  std::uint64_t failed_count = 0;
   std::optional<std::uint64_t> last_monotonic_ns;
   Status last_status = Status::ok;
 };
 
-// Thread that takes snapshots on a schedule. It owns everything it uses, so that it can be left
-// behind in a driver call. Safe for concurrent use by any number of threads.
+// Thread that takes snapshots on a schedule. It owns everything it uses, so that it can be
+// abandoned in a driver call. Safe for concurrent use by any number of threads.
 class Sampler {
  public:
-  Sampler(std::shared_ptr<Context> from, const Sampling& how, const SnapshotRequest& what);
+  Sampler(std::shared_ptr<Context> context, const SamplerSettings& settings,
+          const SnapshotRequest& request);
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
   ~Sampler();

@@ -8,30 +8,30 @@
 
 namespace hmn {
 
-SnapshotDevice* Snapshot::device_by_index(std::uint32_t index) noexcept {
-  const auto at =
+SnapshotDevice* Snapshot::find_device(std::uint32_t index) noexcept {
+  const auto it =
       std::partition_point(devices.begin(), devices.end(),
                            [index](const SnapshotDevice& d) { return d.identity->index < index; });
-  return at != devices.end() && at->identity->index == index ? &*at : nullptr;
+  return it != devices.end() && it->identity->index == index ? &*it : nullptr;
 }
 
 Failure Snapshot::no_device(std::uint32_t index) noexcept {
-  return failed(Status::no_device, {"the snapshot has no device ", index});
+  return make_failure(Status::no_device, {"the snapshot has no device ", index});
 }
 
 const Pool* Snapshot::find_pool(std::uint32_t index, PoolKind kind,
                                 std::uint32_t instance) const noexcept {
-  return hmn::find_pool(of_device(pools, index), kind, instance);
+  return hmn::find_pool(select_device(pools, index), kind, instance);
 }
 
 namespace {
 
 template <class T>
-void share_if(bool is_same, SharedValue<T>& before, SharedValue<T>& now) {
+void share_if(bool is_same, SharedValue<T>& shared, SharedValue<T>& value) {
   if (is_same) {
-    now = before;
+    value = shared;
   } else {
-    before = now;
+    shared = value;
   }
 }
 
@@ -40,10 +40,10 @@ void share_if(bool is_same, SharedValue<T>& before, SharedValue<T>& now) {
 void SharedParts::share(Snapshot& fresh) {
   devices_.resize(fresh.devices.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    SharedValue<Device>& now = fresh.devices[i].identity;
-    share_if(is_same_record(*devices_[i], *now), devices_[i], now);
+    SharedValue<Device>& identity = fresh.devices[i].identity;
+    share_if(is_same_record(*devices_[i], *identity), devices_[i], identity);
   }
-  share_if(*why_ == *fresh.why, why_, fresh.why);
+  share_if(*explanations_ == *fresh.explanations, explanations_, fresh.explanations);
 }
 
 }  // namespace hmn

@@ -25,42 +25,44 @@ namespace hmn {
 template <class T>
 class SharedValue {
  public:
-  SharedValue() : kept_(std::make_shared<T>()) {}
-  explicit SharedValue(const T& value) : kept_(std::make_shared<T>(value)) {}
+  SharedValue() : value_(std::make_shared<T>()) {}
+  explicit SharedValue(const T& value) : value_(std::make_shared<T>(value)) {}
 
-  const T& operator*() const noexcept { return *kept_; }
-  const T* operator->() const noexcept { return kept_.get(); }
+  const T& operator*() const noexcept { return *value_; }
+  const T* operator->() const noexcept { return value_.get(); }
   // Only before it is shared.
-  T& edit() noexcept { return *kept_; }
+  T& edit() noexcept { return *value_; }
 
  private:
-  std::shared_ptr<T> kept_;
+  std::shared_ptr<T> value_;
 };
 
-// Returns the part about one device of a list by device index.
+// Returns the part of a list, sorted by device index, that is about one device.
 template <class T>
-std::span<const T> of_device(const std::vector<T>& all, std::uint32_t index) {
-  const auto first = std::partition_point(
-      all.begin(), all.end(), [index](const T& each) { return each.device_index < index; });
+std::span<const T> select_device(const std::vector<T>& records, std::uint32_t index) {
+  const auto first = std::partition_point(records.begin(), records.end(), [index](const T& record) {
+    return record.device_index < index;
+  });
   auto end = first;
-  while (end != all.end() && end->device_index == index) ++end;
+  while (end != records.end() && end->device_index == index) ++end;
   return {first, end};
 }
 
 struct SnapshotDevice {
   SnapshotDevice() = default;
-  // `d` is taken over without its age, so that snapshots can share it.
-  SnapshotDevice(Device d, std::optional<hmn::Telemetry>&& t, std::optional<Usage>&& s)
-      : age_ns(std::exchange(d.age_ns, 0)),
-        identity(d),
-        telemetry(std::move(t)),
-        self(std::move(s)) {}
+  // `device` is stored without its age, so that snapshots can share it.
+  SnapshotDevice(Device device, std::optional<hmn::Telemetry>&& device_telemetry,
+                 std::optional<Usage>&& own_usage)
+      : age_ns(std::exchange(device.age_ns, 0)),
+        identity(device),
+        telemetry(std::move(device_telemetry)),
+        self(std::move(own_usage)) {}
 
   // Returns the identity with its age.
   [[nodiscard]] Device record() const {
-    Device d = *identity;
-    d.age_ns = age_ns;
-    return d;
+    Device device = *identity;
+    device.age_ns = age_ns;
+    return device;
   }
 
   std::uint64_t age_ns = 0;
@@ -71,14 +73,14 @@ struct SnapshotDevice {
 
 struct SnapshotDiagnostic {
   SnapshotDiagnostic() = default;
-  SnapshotDiagnostic(const Diagnostic& d, std::optional<std::uint32_t> index)
-      : value(d), device_index(index) {}
+  SnapshotDiagnostic(const Diagnostic& diagnostic, std::optional<std::uint32_t> index)
+      : value(diagnostic), device_index(index) {}
 
   Diagnostic value;  // value.device is meaningless here
   std::optional<std::uint32_t> device_index;
   std::uint32_t count = 1;
   // Position of the previous one of the same device, from 1; 0: none.
-  std::uint32_t before = 0;
+  std::uint32_t previous = 0;
 
   bool operator==(const SnapshotDiagnostic&) const = default;
 };
@@ -95,13 +97,13 @@ struct Explanations {
 // Requested values at one time; immutable once built.
 struct Snapshot {
   std::uint32_t collect = 0;    // subject bits
-  std::uint32_t postponed = 0;  // subjects that a later snapshot of the sampler has
+  std::uint32_t postponed = 0;  // subjects left to a later snapshot of the sampler
   std::uint32_t notes = 0;
   std::uint32_t unreadable_processes = 0;
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
   std::uint64_t duration_ns = 0;
-  std::uint64_t ended_ns = 0;  // in continuous_ns(): ages are until then
+  std::uint64_t end_ns = 0;  // in continuous_ns(); ages refer to it
   std::uint64_t device_generation = 0;
   std::optional<ProcessMemory> memory;
   std::optional<SystemMemory> system;
@@ -110,11 +112,11 @@ struct Snapshot {
   std::vector<Usage> usages;            // by device index, then pid
   std::vector<Metric> metrics;          // by device index
   std::vector<Group> groups;            // by device index
-  SharedValue<Explanations> why;
+  SharedValue<Explanations> explanations;
 
-  [[nodiscard]] SnapshotDevice* device_by_index(std::uint32_t index) noexcept;
-  [[nodiscard]] const SnapshotDevice* device_by_index(std::uint32_t index) const noexcept {
-    return const_cast<Snapshot*>(this)->device_by_index(index);
+  [[nodiscard]] SnapshotDevice* find_device(std::uint32_t index) noexcept;
+  [[nodiscard]] const SnapshotDevice* find_device(std::uint32_t index) const noexcept {
+    return const_cast<Snapshot*>(this)->find_device(index);
   }
   // Failure for an index that the snapshot does not have.
   [[nodiscard]] static Failure no_device(std::uint32_t index) noexcept;
@@ -133,7 +135,7 @@ class SharedParts {
 
  private:
   std::vector<SharedValue<Device>> devices_;
-  SharedValue<Explanations> why_;
+  SharedValue<Explanations> explanations_;
 };
 
 }  // namespace hmn

@@ -15,154 +15,162 @@
 namespace hmn {
 namespace {
 
-Failure unknown(const Pool& p, const char* why) {
-  return {Status::unsupported, p.from, {}, why, Reason::ambiguous};
+Failure unknown_failure(const Pool& pool, const char* message) {
+  return {Status::unsupported, pool.from, {}, message, Reason::ambiguous};
 }
 
-Failure shared_by_several(const Pool& p, const UsageSum& sum) {
+Failure shared_memory_failure(const Pool& pool, const UsageSum& sum) {
   return {Status::unsupported,
-          p.from,
+          pool.from,
           {},
-          {"processes share memory: ", *p.used - std::min(*p.used, sum.at_most()), " to ",
-           *p.used - sum.at_least(), " bytes are used by none that can be seen"},
+          {"processes share memory: ", *pool.used - std::min(*pool.used, sum.upper_bound()), " to ",
+           *pool.used - sum.lower_bound(), " bytes are used by none that can be seen"},
           Reason::ambiguous};
 }
 
-// Adds what a row uses of the pool. That of a unified device counts host RAM as used, too. Returns
-// false where the part is not known.
-bool add_part(const Usage& row, MemoryKind memory, PoolKind kind, UsageSum& sum) {
-  const bool is_own = row.accounting == Accounting::allocated;
+// Adds a row's usage of the pool. The pool of a unified device counts host RAM as used, too.
+// Returns false if that part is not known.
+bool add_usage(const Usage& row, MemoryKind memory_kind, PoolKind kind, UsageSum& sum) {
+  const bool is_exclusive = row.accounting == Accounting::allocated;
   if (kind == PoolKind::host) {
     if (row.clients) sum.add(row.clients->host_pool);
-    if (!row.clients && row.host_pool) sum.add(*row.host_pool, row.shared, is_own);
+    if (!row.clients && row.host_pool) sum.add(*row.host_pool, row.shared, is_exclusive);
     return row.host_pool.has_value();
   }
-  if (memory == MemoryKind::unified && kind == PoolKind::vram) {
-    const bool is_bound =
+  if (memory_kind == MemoryKind::unified && kind == PoolKind::vram) {
+    const bool is_bounded =
         row.clients && (!row.clients->used.is_exact() || !row.clients->host_pool.is_exact());
-    if (row.host_pool) sum.add(*row.used - std::min(*row.used, *row.host_pool), row.shared, is_own);
-    return row.host_pool && !is_bound;
+    if (row.host_pool)
+      sum.add(*row.used - std::min(*row.used, *row.host_pool), row.shared, is_exclusive);
+    return row.host_pool && !is_bounded;
   }
   if (row.clients) {
     sum.add(row.clients->used);
   } else {
-    sum.add(*row.used, row.shared, is_own);
+    sum.add(*row.used, row.shared, is_exclusive);
   }
   return true;
 }
 
-std::optional<Failure> attribute(std::span<const Usage> rows, MemoryKind memory, Pool& p) {
+std::optional<Failure> attribute(std::span<const Usage> rows, MemoryKind memory_kind, Pool& pool) {
   UsageSum sum;
   bool fits = true;
   for (const Usage& row : rows) {
     // Committed memory is not used memory.
     fits = fits && row.accounting != Accounting::committed;
-    if (!add_part(row, memory, p.kind, sum)) {
-      return unknown(p, "the memory of processes is reported for all pools together");
+    if (!add_usage(row, memory_kind, pool.kind, sum)) {
+      return unknown_failure(pool, "the memory of processes is reported for all pools together");
     }
   }
-  if (!fits || sum.at_least() > *p.used || (sum.is_exact() && sum.at_most() > *p.used)) {
-    return unknown(p, "the memory of processes is counted differently from that of the device");
+  if (!fits || sum.lower_bound() > *pool.used ||
+      (sum.is_exact() && sum.upper_bound() > *pool.used)) {
+    return unknown_failure(
+        pool, "the memory of processes is counted differently from that of the device");
   }
-  if (!sum.is_exact()) return shared_by_several(p, sum);
-  p.unattributed = *p.used - sum.at_most();
+  if (!sum.is_exact()) return shared_memory_failure(pool, sum);
+  pool.unattributed = *pool.used - sum.upper_bound();
   return std::nullopt;
 }
 
-// Fills the memory of the device's main pool that is used but owned by no visible process. Returns
-// why that is unknown. Skips a partitioned GPU, whose processes are listed under its partitions,
-// and one whose list is missing, which has a reason of its own.
-std::optional<Failure> attribute_pools(MergedDevice& d) {
-  if ((d.found & subject::processes) == 0 || is_divided(d.identity)) return std::nullopt;
-  for (Pool& p : d.pools.all()) {
-    if (!p.is_main || !p.used) continue;
-    if (!d.can_be_summed) return unknown(p, "the memory of some processes is not known");
-    if ((p.notes & (note::lower_bound | note::estimated)) != 0) {
-      return unknown(p, "used memory is known only as a lower bound or an estimate");
+// Sets the memory of the device's main pool that is used but owned by no visible process. Returns
+// the reason if that is unknown. Skips a partitioned GPU, whose processes are listed under its
+// partitions, and one without a process list, which has a reason of its own.
+std::optional<Failure> attribute_pools(MergedDevice& device) {
+  if ((device.complete_subjects & subject::processes) == 0 || is_divided(device.identity))
+    return std::nullopt;
+  for (Pool& pool : device.pools.all()) {
+    if (!pool.is_main || !pool.used) continue;
+    if (!device.can_be_summed)
+      return unknown_failure(pool, "the memory of some processes is not known");
+    if ((pool.notes & (note::lower_bound | note::estimated)) != 0) {
+      return unknown_failure(pool, "used memory is known only as a lower bound or an estimate");
     }
-    return attribute(d.processes, d.identity.memory_kind, p);
+    return attribute(device.processes, device.identity.memory_kind, pool);
   }
   return std::nullopt;
 }
 
-constexpr std::uint32_t of_devices = subject::all & ~(subject::memory | subject::system);
+constexpr std::uint32_t device_subjects = subject::all & ~(subject::memory | subject::system);
 
-std::size_t place_of(std::optional<std::uint32_t> index) {
+std::size_t find_list_position(std::optional<std::uint32_t> index) {
   return index ? std::size_t{*index} + 1 : 0;
 }
 
-// Whether both come from one call, whatever their fields. A metric has no bit of its own.
-bool is_same_fault(const Failure& x, const Failure& y) {
-  return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
-         x.native.domain == y.native.domain && x.message == y.message;
+// Returns whether both come from one call, whatever their fields. A metric has no bit of its own.
+bool is_same_fault(const Failure& left, const Failure& right) {
+  return left.code == right.code && left.source == right.source &&
+         left.native.code == right.native.code && left.native.domain == right.native.domain &&
+         left.message == right.message;
 }
 
-bool is_alike(const SnapshotDiagnostic& a, const Diagnostic& b,
-              std::optional<std::uint32_t> index) {
-  return a.value.about == b.about && a.value.pool == b.pool &&
-         (a.value.field == b.field || b.about != subject::metrics) && a.device_index == index &&
-         a.value.pid == b.pid && is_same_fault(a.value.why, b.why);
+bool is_same_diagnostic(const SnapshotDiagnostic& entry, const Diagnostic& diagnostic,
+                        std::optional<std::uint32_t> index) {
+  return entry.value.subject == diagnostic.subject && entry.value.pool == diagnostic.pool &&
+         (entry.value.field == diagnostic.field || diagnostic.subject != subject::metrics) &&
+         entry.device_index == index && entry.value.pid == diagnostic.pid &&
+         is_same_fault(entry.value.failure, diagnostic.failure);
 }
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow
-// metrics may outlast a deadline.
-bool was_reached(const DeviceCache& d, Plan p, const Moment& m) {
-  p.metrics = p.metrics && !p.slow;
-  const bool asks = p.pools || p.self || p.processes || p.telemetry != 0 || p.metrics || p.slow;
-  return is_answered(d, p, m.since) && (!m.late || asks);
+// metrics may take longer than the deadline.
+bool was_reached(const DeviceCache& device, Plan plan, const Freshness& freshness) {
+  plan.metrics = plan.metrics && !plan.slow;
+  const bool reads_values =
+      plan.pools || plan.self || plan.processes || plan.telemetry != 0 || plan.metrics || plan.slow;
+  return is_answered(device, plan, freshness.since_ns) && (!freshness.is_late || reads_values);
 }
 
 }  // namespace
 
 class SnapshotBuilder {
  public:
-  SnapshotBuilder(Context& from, const SnapshotRequest& request);
+  SnapshotBuilder(Context& context, const SnapshotRequest& request);
 
   [[nodiscard]] Result<std::unique_ptr<Snapshot>> build();
 
  private:
-  [[nodiscard]] bool wants(std::uint32_t about) const noexcept {
-    return (out_->collect & about) != 0;
+  [[nodiscard]] bool wants(std::uint32_t subjects) const noexcept {
+    return (snapshot_->collect & subjects) != 0;
   }
   void add_host();
   Result<void> add_devices();
-  void add_source(Worker& from, const SourceCache& known, const Moment& m);
-  void add_device(Worker& from, const DeviceCache& d, const Moment& m);
-  void consider_diagnostic(const Diagnostic& given, std::optional<std::uint32_t> index);
+  void add_source(Worker& worker, const SourceCache& cache, const Freshness& freshness);
+  void add_device(Worker& worker, const DeviceCache& answer, const Freshness& freshness);
+  void add_if_unanswered(const Diagnostic& diagnostic, std::optional<std::uint32_t> index);
   [[nodiscard]] MergedDevice* find(std::uint32_t index) noexcept;
-  MergedDevice& add(const Device& d);
+  MergedDevice& add(const Device& identity);
   void add_known_devices();
-  void add_refusals(const std::vector<Context::Refusal>& refused);
-  void add_missing();
+  void add_refusals(const std::vector<Context::Refusal>& refusals);
+  void add_missing_subjects();
   void add_groups();
-  void explain_unusable(const MergedDevice& d);
-  void settle();
-  void add_diagnostic(const Diagnostic& d, std::optional<std::uint32_t> index);
-  void drop_what_was_found();
-  void note_what_is_partial();
+  void explain_unusable(const MergedDevice& device);
+  void build_lists();
+  void add_diagnostic(const Diagnostic& diagnostic, std::optional<std::uint32_t> index);
+  void drop_resolved_diagnostics();
+  void mark_partial();
   void describe_processes();
-  [[nodiscard]] bool recall_texts(Usage& row) const;
+  [[nodiscard]] bool reuse_texts(Usage& row) const;
   void finish();
 
-  Context& from_;
+  Context& context_;
   SnapshotRequest request_;
   Plan plan_;
-  std::unique_ptr<Snapshot> out_;
-  Explanations& why_;  // of out_
-  std::vector<MergedDevice> merged_;
-  std::vector<std::uint32_t> places_;  // [index]: of the device in merged_, from 1; 0: none
+  std::unique_ptr<Snapshot> snapshot_;
+  Explanations& explanations_;  // of snapshot_
+  std::vector<MergedDevice> devices_;
+  std::vector<std::uint32_t> positions_;  // [index]: of the device in devices_, from 1; 0: none
 };
 
-SnapshotBuilder::SnapshotBuilder(Context& from, const SnapshotRequest& request)
-    : from_(from),
+SnapshotBuilder::SnapshotBuilder(Context& context, const SnapshotRequest& request)
+    : context_(context),
       request_(request),
-      plan_(from.new_plan()),
-      out_(std::make_unique<Snapshot>()),
-      why_(out_->why.edit()) {
-  out_->collect = request.collect;
-  out_->postponed = request.postponed;
-  if (wants(of_devices)) out_->collect |= subject::devices;
-  plan_.list = wants(of_devices);
+      plan_(context.make_plan()),
+      snapshot_(std::make_unique<Snapshot>()),
+      explanations_(snapshot_->explanations.edit()) {
+  snapshot_->collect = request.collect;
+  snapshot_->postponed = request.postponed;
+  if (wants(device_subjects)) snapshot_->collect |= subject::devices;
+  plan_.list = wants(device_subjects);
   plan_.pools = wants(subject::pools);
   plan_.self = wants(subject::self);
   plan_.processes = wants(subject::processes);
@@ -170,381 +178,399 @@ SnapshotBuilder::SnapshotBuilder(Context& from, const SnapshotRequest& request)
   plan_.metrics = wants(subject::metrics);
   plan_.slow = request.slow;
   plan_.quick = request.quick;
-  plan_.wants_trace = from.settings_.trace;
+  plan_.wants_trace = context.settings_.trace;
 }
 
 Result<std::unique_ptr<Snapshot>> SnapshotBuilder::build() {
-  out_->unix_time_ns = platform::unix_ns();
-  out_->monotonic_ns = platform::monotonic_ns();
-  from_.start();
+  snapshot_->unix_time_ns = platform::unix_ns();
+  snapshot_->monotonic_ns = platform::monotonic_ns();
+  context_.start();
   add_host();
-  if (wants(of_devices)) {
-    if (Result<void> ok = add_devices(); !ok) return ok.why();
+  if (wants(device_subjects)) {
+    if (Result<void> ok = add_devices(); !ok) return ok.failure();
   }
   finish();
-  return std::move(out_);
+  return std::move(snapshot_);
 }
 
 void SnapshotBuilder::add_host() {
   if (wants(subject::memory)) {
-    ProcessMemory own;
-    own.pid = from_.own_pid_;
-    if (Result<void> ok = from_.host_->own_memory(process_memory_field::cheap, own)) {
-      out_->memory = own;
+    ProcessMemory memory;
+    memory.pid = context_.own_pid_;
+    if (Result<void> ok = context_.host_->own_memory(process_memory_field::cheap, memory)) {
+      snapshot_->memory = memory;
     } else {
-      add_diagnostic({ok.why(), 0, subject::memory, 0, {}, {}, {}}, {});
+      add_diagnostic({ok.failure(), 0, subject::memory, 0, {}, {}, {}}, {});
     }
   }
   if (!wants(subject::system)) return;
-  const auto dropped = [&](FieldSet field, const Failure& why) {
-    add_diagnostic({why, 0, subject::system, field, {}, {}, {}}, {});
+  const auto report_dropped = [&](FieldSet field, const Failure& failure) {
+    add_diagnostic({failure, 0, subject::system, field, {}, {}, {}}, {});
   };
   SystemMemory system;
-  if (Result<void> ok = read_system(*from_.host_, system, dropped)) {
-    out_->system = system;
+  if (Result<void> ok = read_system(*context_.host_, system, report_dropped)) {
+    snapshot_->system = system;
   } else {
-    add_diagnostic({ok.why(), 0, subject::system, 0, {}, {}, {}}, {});
+    add_diagnostic({ok.failure(), 0, subject::system, 0, {}, {}, {}}, {});
   }
 }
 
 Result<void> SnapshotBuilder::add_devices() {
-  Deadline d = from_.new_deadline(request_.deadline_ns, out_->monotonic_ns);
+  Deadline deadline = context_.make_deadline(request_.deadline_ns, snapshot_->monotonic_ns);
   if (request_.device_index) {
-    if (Result<void> ok = from_.ensure_listed(*request_.device_index, d); !ok) return ok;
+    if (Result<void> ok = context_.ensure_listed(*request_.device_index, deadline); !ok) return ok;
   }
-  const auto refused = from_.ask(plan_, request_.device_index, d,
-                                 [this](Worker& from, const SourceCache& known, const Moment& m) {
-                                   add_source(from, known, m);
-                                   return true;
-                                 });
-  if (!refused) return refused.why();
-  const auto completed = from_.complete(merged_, plan_, d, [this](const SourceCache& known) {
-    for (const Diagnostic& given : known.diagnostics) {
-      if ((given.notes & note::trace) != 0) add_diagnostic(given, {});
-    }
-  });
-  if (!completed) return completed;
-  if (!request_.device_index) from_.remember_scan(*refused);
-  add_missing();
+  const auto refusals = context_.query_sources(
+      plan_, request_.device_index, deadline,
+      [this](Worker& worker, const SourceCache& cache, const Freshness& freshness) {
+        add_source(worker, cache, freshness);
+        return true;
+      });
+  if (!refusals) return refusals.failure();
+  const auto outcome =
+      context_.complete_from_tool(devices_, plan_, deadline, [this](const SourceCache& cache) {
+        for (const Diagnostic& diagnostic : cache.diagnostics) {
+          if ((diagnostic.notes & note::trace) != 0) add_diagnostic(diagnostic, {});
+        }
+      });
+  if (!outcome) return outcome;
+  if (!request_.device_index) context_.store_refusals(*refusals);
+  add_missing_subjects();
   add_known_devices();
-  add_refusals(*refused);
+  add_refusals(*refusals);
   if (wants(subject::groups)) add_groups();
-  settle();
-  if (plan_.processes && !request_.without_hosts_part) describe_processes();
+  build_lists();
+  if (plan_.processes && !request_.skips_host_details) describe_processes();
   return {};
 }
 
-void SnapshotBuilder::add_source(Worker& from, const SourceCache& known, const Moment& m) {
-  if (!m.late) {
-    why_.diagnostics.reserve(why_.diagnostics.size() + known.diagnostics.size());
-    std::optional<Slot> device;  // whose index it is
+void SnapshotBuilder::add_source(Worker& worker, const SourceCache& cache,
+                                 const Freshness& freshness) {
+  if (!freshness.is_late) {
+    explanations_.diagnostics.reserve(explanations_.diagnostics.size() + cache.diagnostics.size());
+    std::optional<Slot> slot;  // that `index` belongs to
     std::optional<std::uint32_t> index;
-    for (const Diagnostic& given : known.diagnostics) {
-      if (given.device != device) {
-        device = given.device;
-        const std::lock_guard lock(from_.table_mutex_);
-        index = device ? from_.table_.index_of(from.id(), *device) : std::nullopt;
+    for (const Diagnostic& diagnostic : cache.diagnostics) {
+      if (diagnostic.device != slot) {
+        slot = diagnostic.device;
+        const std::lock_guard lock(context_.table_mutex_);
+        index = slot ? context_.table_.find_index(worker.id(), *slot) : std::nullopt;
       }
-      consider_diagnostic(given, index);
+      add_if_unanswered(diagnostic, index);
     }
   }
-  if (!request_.device_index) merged_.reserve(known.devices.size());
-  for (const DeviceCache& d : known.devices) {
-    if (d.listed) add_device(from, d, m);
+  if (!request_.device_index) devices_.reserve(cache.devices.size());
+  for (const DeviceCache& device : cache.devices) {
+    if (device.is_listed) add_device(worker, device, freshness);
   }
 }
 
 // Adds a diagnostic unless a preferred source has answered for the device.
-void SnapshotBuilder::consider_diagnostic(const Diagnostic& given,
-                                          std::optional<std::uint32_t> index) {
-  if (given.device && request_.device_index && index != request_.device_index) return;
-  if (plan_.processes) out_->unreadable_processes += given.unreadable_processes;
-  const MergedDevice* const d = index ? find(*index) : nullptr;
-  const bool is_trace = (given.notes & note::trace) != 0;
-  if (d != nullptr && !is_trace && (d->found & given.about) != 0) return;
-  add_diagnostic(given, index);
+void SnapshotBuilder::add_if_unanswered(const Diagnostic& diagnostic,
+                                        std::optional<std::uint32_t> index) {
+  if (diagnostic.device && request_.device_index && index != request_.device_index) return;
+  if (plan_.processes) snapshot_->unreadable_processes += diagnostic.unreadable_processes;
+  const MergedDevice* const device = index ? find(*index) : nullptr;
+  const bool is_trace = (diagnostic.notes & note::trace) != 0;
+  if (device != nullptr && !is_trace && (device->complete_subjects & diagnostic.subject) != 0)
+    return;
+  add_diagnostic(diagnostic, index);
 }
 
 MergedDevice* SnapshotBuilder::find(std::uint32_t index) noexcept {
-  return index < places_.size() && places_[index] != 0 ? &merged_[places_[index] - 1] : nullptr;
+  return index < positions_.size() && positions_[index] != 0 ? &devices_[positions_[index] - 1]
+                                                             : nullptr;
 }
 
-MergedDevice& SnapshotBuilder::add(const Device& d) {
-  MergedDevice& fresh = merged_.emplace_back(d);
-  if (places_.size() <= d.index) places_.resize(d.index + 1);
-  places_[d.index] = static_cast<std::uint32_t>(merged_.size());
-  return fresh;
+MergedDevice& SnapshotBuilder::add(const Device& identity) {
+  MergedDevice& device = devices_.emplace_back(identity);
+  if (positions_.size() <= identity.index) positions_.resize(identity.index + 1);
+  positions_[identity.index] = static_cast<std::uint32_t>(devices_.size());
+  return device;
 }
 
-void SnapshotBuilder::add_device(Worker& from, const DeviceCache& d, const Moment& m) {
-  MergedDevice* to = nullptr;
+void SnapshotBuilder::add_device(Worker& worker, const DeviceCache& answer,
+                                 const Freshness& freshness) {
+  MergedDevice* device = nullptr;
   bool is_hung = false;
   {
-    const std::lock_guard lock(from_.table_mutex_);
-    const auto index = from_.table_.index_of(from.id(), d.identity.number);
+    const std::lock_guard lock(context_.table_mutex_);
+    const auto index = context_.table_.find_index(worker.id(), answer.identity.slot);
     if (!index || (request_.device_index && index != request_.device_index)) return;
-    const Device& known = from_.table_.at(*index);
-    to = find(*index);
-    if (to != nullptr) {
-      is_hung = to->identity.state == State::hung;
-      to->identity = known;
+    const Device& identity = context_.table_.at(*index);
+    device = find(*index);
+    if (device != nullptr) {
+      is_hung = device->identity.state == State::hung;
+      device->identity = identity;
     } else {
-      to = &add(known);
+      device = &add(identity);
     }
   }
-  const bool is_first = to->found == 0;
-  if ((is_first && !was_reached(d, plan_, m)) || is_hung) to->identity.state = State::hung;
-  merge(*to, d, plan_, m, from_.limits_);
-  to->found |= subject::devices;
+  const bool is_first = device->complete_subjects == 0;
+  if ((is_first && !was_reached(answer, plan_, freshness)) || is_hung)
+    device->identity.state = State::hung;
+  merge(*device, answer, plan_, freshness, context_.limits_);
+  device->complete_subjects |= subject::devices;
 }
 
-// Adds devices for which no source answered, as last known.
+// Adds the devices for which no source answered, as they were last known.
 void SnapshotBuilder::add_known_devices() {
-  const std::lock_guard lock(from_.table_mutex_);
-  for (std::uint32_t i = 0; i < from_.table_.count(); ++i) {
+  const std::lock_guard lock(context_.table_mutex_);
+  for (std::uint32_t i = 0; i < context_.table_.count(); ++i) {
     if (request_.device_index && i != *request_.device_index) continue;
     if (find(i) != nullptr) continue;
-    const Device& d = merged_.emplace_back(from_.table_.at(i)).identity;
-    // A partition that is gone was given up by its GPU.
-    const bool is_missed = d.state == State::lost && !d.parent_index;
-    if (is_missed) add_diagnostic({reason_of_state(d), 0, subject::devices, 0, {}, {}, {}}, i);
+    const Device& identity = devices_.emplace_back(context_.table_.at(i)).identity;
+    // A missing partition was removed from its GPU.
+    const bool is_missed = identity.state == State::lost && !identity.parent_index;
+    if (is_missed) add_diagnostic({state_failure(identity), 0, subject::devices, 0, {}, {}, {}}, i);
   }
 }
 
-void SnapshotBuilder::add_refusals(const std::vector<Context::Refusal>& refused) {
-  const bool none_at_all = merged_.empty();
-  for (const Context::Refusal& r : refused) {
+void SnapshotBuilder::add_refusals(const std::vector<Context::Refusal>& refusals) {
+  const bool has_no_devices = devices_.empty();
+  for (const Context::Refusal& refusal : refusals) {
     // Report an absent source only if nothing else was found.
-    if (r.conclusive && !none_at_all) continue;
+    if (refusal.is_conclusive && !has_no_devices) continue;
     // One line per fault: its devices may have reported it already.
-    const bool is_known = std::ranges::any_of(why_.diagnostics, [&](const SnapshotDiagnostic& d) {
-      return d.device_index && is_same_fault(d.value.why, r.why);
-    });
+    const bool is_known =
+        std::ranges::any_of(explanations_.diagnostics, [&](const SnapshotDiagnostic& entry) {
+          return entry.device_index && is_same_fault(entry.value.failure, refusal.failure);
+        });
     if (is_known) continue;
-    Diagnostic d{r.why, 0, subject::devices, 0, {}, {}, {}};
-    if (r.conclusive) d.why.code = Status::no_device;
-    add_diagnostic(d, {});
+    Diagnostic diagnostic{refusal.failure, 0, subject::devices, 0, {}, {}, {}};
+    if (refusal.is_conclusive) diagnostic.failure.code = Status::no_device;
+    add_diagnostic(diagnostic, {});
   }
 }
 
 // Adds the reasons for subjects that no source could serve.
-void SnapshotBuilder::add_missing() {
-  for (MergedDevice& d : merged_) {
-    drop_found(d);
-    for (std::uint32_t n = 0; n < d.missing.size(); ++n) {
-      if (!d.missing[n]) continue;
-      if (1U << n == subject::processes) d.can_be_summed = false;
-      add_diagnostic({*d.missing[n], 0, 1U << n, 0, {}, {}, {}}, d.identity.index);
+void SnapshotBuilder::add_missing_subjects() {
+  for (MergedDevice& device : devices_) {
+    drop_served_failures(device);
+    for (std::uint32_t n = 0; n < device.failures.size(); ++n) {
+      if (!device.failures[n]) continue;
+      if (1U << n == subject::processes) device.can_be_summed = false;
+      add_diagnostic({*device.failures[n], 0, 1U << n, 0, {}, {}, {}}, device.identity.index);
     }
   }
 }
 
 // Adds the memory held by control groups; partitions are counted with their card.
 void SnapshotBuilder::add_groups() {
-  if (merged_.empty()) return;
-  GroupMemory all;
-  if (Result<void> ok = from_.host_->groups(all); !ok) {
-    add_diagnostic({ok.why(), 0, subject::groups, 0, {}, {}, {}}, {});
+  if (devices_.empty()) return;
+  GroupMemory groups;
+  if (Result<void> ok = context_.host_->groups(groups); !ok) {
+    add_diagnostic({ok.failure(), 0, subject::groups, 0, {}, {}, {}}, {});
   }
   const std::uint64_t age_ns = age_at_zero(platform::continuous_ns());
-  std::ranges::stable_sort(all.parts, [](const GroupMemory::Part& a, const GroupMemory::Part& b) {
-    return a.device < b.device;
-  });
-  for (const MergedDevice& d : merged_) {
-    const Device& card = d.identity;
+  std::ranges::stable_sort(
+      groups.parts,
+      [](const GroupMemory::Part& a, const GroupMemory::Part& b) { return a.device < b.device; });
+  for (const MergedDevice& device : devices_) {
+    const Device& card = device.identity;
     const auto address = parse_pci_address(card.pci_bus_id.view());
     if (!address || card.parent_index || card.state == State::lost) continue;
-    auto p = std::ranges::lower_bound(all.parts, *address, {}, &GroupMemory::Part::device);
-    for (; p != all.parts.end() && p->device == *address; ++p) {
-      out_->groups.push_back(
-          {card.index, all.names[p->group], all.from, 0, p->used, p->limit, age_ns});
+    auto part = std::ranges::lower_bound(groups.parts, *address, {}, &GroupMemory::Part::device);
+    for (; part != groups.parts.end() && part->device == *address; ++part) {
+      snapshot_->groups.push_back({card.index, groups.names[part->group], groups.source, 0,
+                                   part->used, part->limit, age_ns});
     }
   }
 }
 
-// Adds why nothing can be allocated on a divided device.
-void SnapshotBuilder::explain_unusable(const MergedDevice& d) {
-  const Pool* const main = d.pools.find(PoolKind::main);
-  if (!is_divided(d.identity) || main == nullptr || is_stale(main->notes)) return;
+// Adds the reason why nothing can be allocated on a divided device.
+void SnapshotBuilder::explain_unusable(const MergedDevice& device) {
+  const Pool* const main = device.pools.find(PoolKind::main);
+  if (!is_divided(device.identity) || main == nullptr || is_stale(main->notes)) return;
   add_diagnostic(
-      {why_not_usable(*main, d.identity), 0, subject::pools, pool_field::usable, {}, {}, {}},
-      d.identity.index);
+      {unusable_failure(*main, device.identity), 0, subject::pools, pool_field::usable, {}, {}, {}},
+      device.identity.index);
 }
 
 // Moves the merged values into the snapshot's lists.
-void SnapshotBuilder::settle() {
-  std::ranges::stable_sort(merged_, [](const MergedDevice& a, const MergedDevice& b) {
+void SnapshotBuilder::build_lists() {
+  std::ranges::stable_sort(devices_, [](const MergedDevice& a, const MergedDevice& b) {
     return a.identity.index < b.identity.index;
   });
-  if (!merged_.empty()) places_.resize(merged_.back().identity.index + 1);
-  for (std::uint32_t i = 0; i < merged_.size(); ++i) places_[merged_[i].identity.index] = i + 1;
-  const bool attributes = plan_.processes && plan_.pools && !request_.pid;
-  for (MergedDevice& d : merged_) {
-    from_.set_usable(d);
-    explain_unusable(d);
-    if (!attributes) continue;
-    std::optional<Failure> why = attribute_pools(d);
-    if (!why) continue;
-    add_diagnostic({*why, 0, subject::pools, pool_field::unattributed, {}, {}, {}},
-                   d.identity.index);
+  if (!devices_.empty()) positions_.resize(devices_.back().identity.index + 1);
+  for (std::uint32_t position = 0; position < devices_.size(); ++position)
+    positions_[devices_[position].identity.index] = position + 1;
+  const bool needs_attribution = plan_.processes && plan_.pools && !request_.pid;
+  for (MergedDevice& device : devices_) {
+    context_.set_usable(device);
+    explain_unusable(device);
+    if (!needs_attribution) continue;
+    std::optional<Failure> failure = attribute_pools(device);
+    if (!failure) continue;
+    add_diagnostic({*failure, 0, subject::pools, pool_field::unattributed, {}, {}, {}},
+                   device.identity.index);
   }
   std::size_t rows = 0;
-  for (const MergedDevice& d : merged_) rows += d.processes.size();
-  out_->usages.reserve(rows);
-  out_->devices.reserve(merged_.size());
-  for (MergedDevice& d : merged_) {
-    for (const Pool& p : d.pools.all()) {
-      if (p.is_main) out_->pools.push_back(p);
+  for (const MergedDevice& device : devices_) rows += device.processes.size();
+  snapshot_->usages.reserve(rows);
+  snapshot_->devices.reserve(devices_.size());
+  for (MergedDevice& device : devices_) {
+    for (const Pool& pool : device.pools.all()) {
+      if (pool.is_main) snapshot_->pools.push_back(pool);
     }
-    for (const Pool& p : d.pools.all()) {
-      if (!p.is_main && p.instance == 0) out_->pools.push_back(p);
+    for (const Pool& pool : device.pools.all()) {
+      if (!pool.is_main && pool.instance == 0) snapshot_->pools.push_back(pool);
     }
-    for (const Pool& p : d.pools.all()) {
-      if (request_.parts && p.instance != 0) out_->pools.push_back(p);
+    for (const Pool& pool : device.pools.all()) {
+      if (request_.parts && pool.instance != 0) snapshot_->pools.push_back(pool);
     }
-    std::ranges::stable_sort(d.processes,
+    std::ranges::stable_sort(device.processes,
                              [](const Usage& a, const Usage& b) { return a.pid < b.pid; });
-    for (Usage& row : d.processes) {
-      if (!request_.pid || row.pid == *request_.pid) out_->usages.push_back(std::move(row));
+    for (Usage& row : device.processes) {
+      if (!request_.pid || row.pid == *request_.pid) snapshot_->usages.push_back(std::move(row));
     }
-    out_->metrics.insert(out_->metrics.end(), d.metrics.begin(), d.metrics.end());
-    out_->devices.emplace_back(d.identity, std::move(d.telemetry), std::move(d.self));
+    snapshot_->metrics.insert(snapshot_->metrics.end(), device.metrics.begin(),
+                              device.metrics.end());
+    snapshot_->devices.emplace_back(device.identity, std::move(device.telemetry),
+                                    std::move(device.self));
   }
 }
 
-// Drops diagnostics about fields that another source provided.
-void SnapshotBuilder::drop_what_was_found() {
-  const auto is_found = [this](SnapshotDiagnostic& d) {
-    if (d.value.field == 0 || !d.device_index) return false;
-    MergedDevice* const merged = find(*d.device_index);
-    const SnapshotDevice* const of = out_->device_by_index(*d.device_index);
-    if (merged == nullptr || of == nullptr || d.value.about == subject::metrics) return false;
-    const std::uint32_t about = d.value.about;
-    FieldSet found = 0;
-    if (about == subject::devices) found = present_bits(*of->identity, d.value.field);
-    if (about == subject::telemetry && of->telemetry) {
-      found = present_bits(*of->telemetry, d.value.field);
+// Drops diagnostics about fields that another source has provided.
+void SnapshotBuilder::drop_resolved_diagnostics() {
+  const auto is_resolved = [this](SnapshotDiagnostic& entry) {
+    if (entry.value.field == 0 || !entry.device_index) return false;
+    MergedDevice* const device = find(*entry.device_index);
+    const SnapshotDevice* const listed_device = snapshot_->find_device(*entry.device_index);
+    if (device == nullptr || listed_device == nullptr || entry.value.subject == subject::metrics)
+      return false;
+    const std::uint32_t subject = entry.value.subject;
+    FieldSet known_fields = 0;
+    if (subject == subject::devices)
+      known_fields = present_bits(*listed_device->identity, entry.value.field);
+    if (subject == subject::telemetry && listed_device->telemetry) {
+      known_fields = present_bits(*listed_device->telemetry, entry.value.field);
     }
-    if ((merged->completed & about & (subject::self | subject::processes)) != 0) {
-      found = usage_field::used | usage_field::allocated;
+    if ((device->fallback_subjects & subject & (subject::self | subject::processes)) != 0) {
+      known_fields = usage_field::used | usage_field::allocated;
     }
-    const PoolKey key = d.value.pool.value_or(PoolKey{});
-    const Pool* const known = merged->pools.find(key.kind, key.instance);
-    if ((merged->completed & about & subject::pools) != 0 && known != nullptr) {
-      found = present_bits(*known, d.value.field);
+    const PoolKey key = entry.value.pool.value_or(PoolKey{});
+    const Pool* const pool = device->pools.find(key.kind, key.instance);
+    if ((device->fallback_subjects & subject & subject::pools) != 0 && pool != nullptr) {
+      known_fields = present_bits(*pool, entry.value.field);
     }
-    d.value.field &= ~found;
-    return d.value.field == 0;
+    entry.value.field &= ~known_fields;
+    return entry.value.field == 0;
   };
-  if (std::erase_if(why_.diagnostics, is_found) == 0) return;
-  std::ranges::fill(why_.latest, 0);
+  if (std::erase_if(explanations_.diagnostics, is_resolved) == 0) return;
+  std::ranges::fill(explanations_.latest, 0);
   std::uint32_t position = 0;
-  for (SnapshotDiagnostic& d : why_.diagnostics) {
-    d.before = std::exchange(why_.latest[place_of(d.device_index)], ++position);
+  for (SnapshotDiagnostic& entry : explanations_.diagnostics) {
+    entry.previous =
+        std::exchange(explanations_.latest[find_list_position(entry.device_index)], ++position);
   }
 }
 
-void SnapshotBuilder::note_what_is_partial() {
-  for (const SnapshotDiagnostic& d : why_.diagnostics) {
-    const Status code = d.value.why.code;
-    const bool is_news =
+void SnapshotBuilder::mark_partial() {
+  for (const SnapshotDiagnostic& entry : explanations_.diagnostics) {
+    const Status code = entry.value.failure.code;
+    const bool is_problem =
         code != Status::ok && code != Status::unsupported && code != Status::no_device;
-    if (!is_news || (d.value.notes & note::trace) != 0) continue;
-    out_->notes |= note::partial;
-    const bool is_of_list = d.value.about == subject::devices && d.value.field == 0;
+    if (!is_problem || (entry.value.notes & note::trace) != 0) continue;
+    snapshot_->notes |= note::partial;
+    const bool is_about_list = entry.value.subject == subject::devices && entry.value.field == 0;
     // A driver that is absent has no device.
     const bool may_hide = code != Status::asleep && code != Status::no_source;
-    if (is_of_list && may_hide) out_->notes |= note::lower_bound;
+    if (is_about_list && may_hide) snapshot_->notes |= note::lower_bound;
   }
 }
 
-void SnapshotBuilder::add_diagnostic(const Diagnostic& d, std::optional<std::uint32_t> index) {
-  const bool is_trace = (d.notes & note::trace) != 0;
-  const std::size_t of = place_of(index);
-  if (why_.latest.size() <= of) why_.latest.resize(of + 1);
-  std::uint32_t& latest = why_.latest[of];
-  for (std::uint32_t n = is_trace ? 0 : latest; n != 0; n = why_.diagnostics[n - 1].before) {
-    SnapshotDiagnostic& alike = why_.diagnostics[n - 1];
-    if (!is_alike(alike, d, index)) {
-      if (d.pid) break;  // those of one process come one after the other
+void SnapshotBuilder::add_diagnostic(const Diagnostic& diagnostic,
+                                     std::optional<std::uint32_t> index) {
+  const bool is_trace = (diagnostic.notes & note::trace) != 0;
+  const std::size_t list = find_list_position(index);
+  if (explanations_.latest.size() <= list) explanations_.latest.resize(list + 1);
+  std::uint32_t& latest = explanations_.latest[list];
+  for (std::uint32_t n = is_trace ? 0 : latest; n != 0;
+       n = explanations_.diagnostics[n - 1].previous) {
+    SnapshotDiagnostic& entry = explanations_.diagnostics[n - 1];
+    if (!is_same_diagnostic(entry, diagnostic, index)) {
+      if (diagnostic.pid) break;  // entries of one process follow each other
       continue;
     }
-    FieldSet& fields = alike.value.field;
-    const FieldSet both = fields == 0 || d.field == 0 ? 0 : fields | d.field;
-    if (both == fields) ++alike.count;
-    fields = both;
+    FieldSet& fields = entry.value.field;
+    const FieldSet merged_fields =
+        fields == 0 || diagnostic.field == 0 ? 0 : fields | diagnostic.field;
+    if (merged_fields == fields) ++entry.count;
+    fields = merged_fields;
     return;
   }
-  SnapshotDiagnostic& added = why_.diagnostics.emplace_back(d, index);
-  added.before = std::exchange(latest, static_cast<std::uint32_t>(why_.diagnostics.size()));
+  SnapshotDiagnostic& entry = explanations_.diagnostics.emplace_back(diagnostic, index);
+  entry.previous =
+      std::exchange(latest, static_cast<std::uint32_t>(explanations_.diagnostics.size()));
 }
 
-// Takes the texts of a process that has the same key and the same name as before. A process that is
-// executing a program has no command line for a moment; that is not kept.
-bool SnapshotBuilder::recall_texts(Usage& row) const {
+// Copies the cached texts of a process with the same key and name. A process that is executing a
+// program has no command line for a moment; that is not cached.
+bool SnapshotBuilder::reuse_texts(Usage& row) const {
   if (request_.texts == nullptr || !row.process_key || !row.container.empty()) return false;
-  const auto rows = of_device(request_.texts->rows, row.device_index);
-  const auto known = std::partition_point(rows.begin(), rows.end(),
-                                          [&](const Usage& u) { return u.pid < row.pid; });
-  if (known == rows.end() || known->process_key != row.process_key || known->name != row.name ||
-      known->command.empty()) {
+  const auto rows = select_device(request_.texts->rows, row.device_index);
+  const auto it = std::partition_point(
+      rows.begin(), rows.end(), [&](const Usage& cached_row) { return cached_row.pid < row.pid; });
+  if (it == rows.end() || it->process_key != row.process_key || it->name != row.name ||
+      it->command.empty()) {
     return false;
   }
-  row.command = known->command;
-  row.container = known->container;
+  row.command = it->command;
+  row.container = it->container;
   return true;
 }
 
 void SnapshotBuilder::describe_processes() {
-  KnownTexts* const known = request_.texts;
+  ProcessTextCache* const cache = request_.texts;
   const std::uint64_t now = platform::continuous_ns();
-  if (known != nullptr && now - known->read_ns >= KnownTexts::longest_age_ns) {
-    known->read_ns = now;
-    known->rows.clear();
+  if (cache != nullptr && now - cache->read_ns >= ProcessTextCache::max_age_ns) {
+    cache->read_ns = now;
+    cache->rows.clear();
   }
-  std::vector<Usage>& rows = out_->usages;
-  const auto by_pid = sorted_positions(
+  std::vector<Usage>& rows = snapshot_->usages;
+  const auto order = sort_positions(
       rows.size(), [&](std::uint32_t a, std::uint32_t b) { return rows[a].pid < rows[b].pid; });
-  std::vector<Usage*> first;  // row of each process
-  first.reserve(rows.size());
-  for (const std::uint32_t position : by_pid) {
+  std::vector<Usage*> first_rows;  // the first row of each process
+  first_rows.reserve(rows.size());
+  for (const std::uint32_t position : order) {
     Usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
-    if (first.empty() || first.back()->pid != row.pid) first.push_back(&row);
+    if (first_rows.empty() || first_rows.back()->pid != row.pid) first_rows.push_back(&row);
   }
-  from_.host_->describe_all(first, [&](Usage& row) { return recall_texts(row); });
-  for (const Usage* const row : first) {
-    if (row->name_state == NameState::protected_process) ++out_->unreadable_processes;
+  context_.host_->describe_all(first_rows, [&](Usage& row) { return reuse_texts(row); });
+  for (const Usage* const row : first_rows) {
+    if (row->name_state == NameState::protected_process) ++snapshot_->unreadable_processes;
   }
-  auto described = first.begin();
-  for (const std::uint32_t position : by_pid) {
+  auto it = first_rows.begin();
+  for (const std::uint32_t position : order) {
     Usage& row = rows[position];
     if ((row.notes & note::foreign_pid) != 0) continue;
-    while ((*described)->pid != row.pid) ++described;
-    if (*described == &row) continue;
-    fill_identity(row, **described);
-    fill_texts(row, **described);
+    while ((*it)->pid != row.pid) ++it;
+    if (*it == &row) continue;
+    fill_identity(row, **it);
+    fill_texts(row, **it);
   }
-  if (known != nullptr) known->rows = rows;
+  if (cache != nullptr) cache->rows = rows;
 }
 
 void SnapshotBuilder::finish() {
-  drop_what_was_found();
-  note_what_is_partial();
+  drop_resolved_diagnostics();
+  mark_partial();
   {
-    const std::lock_guard lock(from_.table_mutex_);
-    out_->device_generation = from_.table_.generation();
+    const std::lock_guard lock(context_.table_mutex_);
+    snapshot_->device_generation = context_.table_.generation();
   }
-  out_->duration_ns = platform::monotonic_ns() - out_->monotonic_ns;
-  const std::uint64_t now = out_->ended_ns = platform::continuous_ns();
-  end_reading(out_->pools, now);
-  end_reading(out_->usages, now);
-  end_reading(out_->metrics, now);
-  end_reading(out_->groups, now);
-  for (SnapshotDevice& d : out_->devices) {
-    d.age_ns += now;
-    end_reading(d.telemetry, now);
-    end_reading(d.self, now);
+  snapshot_->duration_ns = platform::monotonic_ns() - snapshot_->monotonic_ns;
+  const std::uint64_t now = snapshot_->end_ns = platform::continuous_ns();
+  complete_ages(snapshot_->pools, now);
+  complete_ages(snapshot_->usages, now);
+  complete_ages(snapshot_->metrics, now);
+  complete_ages(snapshot_->groups, now);
+  for (SnapshotDevice& device : snapshot_->devices) {
+    device.age_ns += now;
+    complete_ages(device.telemetry, now);
+    complete_ages(device.self, now);
   }
 }
 

@@ -14,6 +14,6 @@ inline constexpr std::uint32_t json_schema_version = 1;
 // Writes the snapshot as a JSON object on one line, without a newline, and returns its size. If
 // that exceeds the size of `out`, the content of `out` is unusable.
 // docs/schema/snapshot.schema.json describes the object.
-std::size_t write_json(std::span<char> out, const Snapshot& s);
+std::size_t write_json(std::span<char> out, const Snapshot& snapshot);
 
 }  // namespace hmn

@@ -21,150 +21,158 @@ void raise_peak(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t>
 }
 
 // Tests against 85 % of the limit by default; a limit below 100 bytes disables the rule.
-bool is_full(const SpillSample& s, std::uint64_t threshold) noexcept {
-  if (threshold == 0) threshold = s.limit.value_or(0) / 100 * 85;
-  return threshold != 0 && s.dedicated >= threshold;
+bool is_full(const SpillSample& sample, std::uint64_t threshold) noexcept {
+  if (threshold == 0) threshold = sample.limit.value_or(0) / 100 * 85;
+  return threshold != 0 && sample.dedicated >= threshold;
 }
 
 }  // namespace
 
-std::uint32_t SpillHistory::rules_of(const SpillSample& s) const noexcept {
+std::uint32_t SpillHistory::match_rules(const SpillSample& sample) const noexcept {
   std::uint32_t rules = 0;
-  if (is_full(s, by_.dedicated) && s.shared >= saturating_sum(all_.baseline_shared, by_.growth)) {
+  if (is_full(sample, thresholds_.dedicated) &&
+      sample.shared >= saturating_sum(totals_.baseline_shared, thresholds_.growth)) {
     rules |= spill_rule::shared;
   }
-  if (s.evicted && *s.evicted >= saturating_sum(*all_.baseline_evicted, by_.growth)) {
+  if (sample.evicted &&
+      *sample.evicted >= saturating_sum(*totals_.baseline_evicted, thresholds_.growth)) {
     rules |= spill_rule::evicted;
   }
   return rules;
 }
 
-void SpillHistory::note(const SpillSample& s) {
-  if (all_.observations++ == 0) all_.baseline_shared = s.shared;
-  if (!all_.baseline_evicted && s.is_idle) all_.baseline_evicted = 0;
-  if (!all_.baseline_evicted) all_.baseline_evicted = s.evicted;
-  if (s.limit) all_.limit = s.limit;
-  all_.last = s;
-  all_.peak_dedicated = std::max(all_.peak_dedicated, s.dedicated);
-  all_.peak_shared = std::max(all_.peak_shared, s.shared);
-  raise_peak(all_.peak_evicted, s.evicted);
+void SpillHistory::update_totals(const SpillSample& sample) {
+  if (totals_.observations++ == 0) totals_.baseline_shared = sample.shared;
+  if (!totals_.baseline_evicted && sample.is_idle) totals_.baseline_evicted = 0;
+  if (!totals_.baseline_evicted) totals_.baseline_evicted = sample.evicted;
+  if (sample.limit) totals_.limit = sample.limit;
+  totals_.last = sample;
+  totals_.peak_dedicated = std::max(totals_.peak_dedicated, sample.dedicated);
+  totals_.peak_shared = std::max(totals_.peak_shared, sample.shared);
+  raise_peak(totals_.peak_evicted, sample.evicted);
 }
 
-void SpillHistory::open(const SpillSample& s, const SpillLabel& label) {
+void SpillHistory::start_episode(const SpillSample& sample, const SpillLabel& label) {
   SpillEpisode fresh;
-  fresh.start_ns = fresh.last_ns = s.monotonic_ns;
+  fresh.start_ns = fresh.last_ns = sample.monotonic_ns;
   fresh.start_label = label;
-  if (kept_.size() < by_.capacity) {
-    kept_.push_back(fresh);
+  if (episodes_.size() < thresholds_.capacity) {
+    episodes_.push_back(fresh);
   } else {
-    kept_[place_of(all_.episodes)] = fresh;
+    episodes_[find_position(totals_.episodes)] = fresh;
   }
-  if (all_.episodes++ == 0) all_.first_label = label;
+  if (totals_.episodes++ == 0) totals_.first_label = label;
 }
 
-void SpillHistory::extend(const SpillSample& s) {
-  SpillEpisode& e = last();
-  const std::uint64_t now = std::max(s.monotonic_ns, e.last_ns);
-  all_.total_ns += now - e.last_ns;
-  e.last_ns = now;
-  e.rules |= all_.rules;
-  ++e.observations;
-  e.peak_shared = std::max(e.peak_shared, s.shared);
-  raise_peak(e.peak_evicted, s.evicted);
-  if (e.duration_ns() <= all_.longest_ns) return;
-  all_.longest_ns = e.duration_ns();
-  all_.longest = all_.episodes - 1;
+void SpillHistory::extend_episode(const SpillSample& sample) {
+  SpillEpisode& episode = last_episode();
+  const std::uint64_t now = std::max(sample.monotonic_ns, episode.last_ns);
+  totals_.total_ns += now - episode.last_ns;
+  episode.last_ns = now;
+  episode.rules |= totals_.rules;
+  ++episode.observations;
+  episode.peak_shared = std::max(episode.peak_shared, sample.shared);
+  raise_peak(episode.peak_evicted, sample.evicted);
+  if (episode.duration_ns() <= totals_.longest_ns) return;
+  totals_.longest_ns = episode.duration_ns();
+  totals_.longest_episode = totals_.episodes - 1;
 }
 
-void SpillHistory::add(const SpillSample& s, const SpillLabel& label) {
-  const bool was_open = all_.rules != 0;
+void SpillHistory::add(const SpillSample& sample, const SpillLabel& label) {
+  const bool was_open = totals_.rules != 0;
   // Reserve first, the only step that can fail.
-  if (kept_.size() == kept_.capacity()) kept_.reserve(std::max(std::size_t{8}, 2 * kept_.size()));
-  note(s);
-  all_.rules = rules_of(s);
-  if (all_.rules != 0) {
-    if (!was_open) open(s, label);
-    extend(s);
+  if (episodes_.size() == episodes_.capacity())
+    episodes_.reserve(std::max(std::size_t{8}, 2 * episodes_.size()));
+  update_totals(sample);
+  totals_.rules = match_rules(sample);
+  if (totals_.rules != 0) {
+    if (!was_open) start_episode(sample, label);
+    extend_episode(sample);
   } else if (was_open) {
-    last().end_ns = std::max(s.monotonic_ns, last().last_ns);
-    last().end_label = label;
+    last_episode().end_ns = std::max(sample.monotonic_ns, last_episode().last_ns);
+    last_episode().end_label = label;
   }
 }
 
 const SpillEpisode* SpillHistory::episode(std::uint64_t number) const noexcept {
-  if (number >= all_.episodes || number < first_kept()) return nullptr;
-  return &kept_[place_of(number)];
+  if (number >= totals_.episodes || number < first_episode()) return nullptr;
+  return &episodes_[find_position(number)];
 }
 
 namespace {
 
-Failure because(Status code, Source from, const char* message) {
-  return {code, from, {}, message};
+Failure make_failure(Status code, Source source, const char* message) {
+  return {code, source, {}, message};
 }
 
 // Totals over the processes that use a device.
-struct Rows {
+struct ProcessTotals {
   std::uint32_t count = 0;
-  bool lack_evicted = false;
-  bool lack_host = false;
+  bool lacks_evicted = false;
+  bool lacks_host = false;
   std::optional<UsageSum> evicted;
   std::optional<UsageSum> host;
-  std::optional<UsageSum> outside;  // device memory that is not in the device, and not in `host`
+  std::optional<UsageSum>
+      not_resident;  // device memory that is neither on the device nor in `host`
 
-  // Returns what is in the host's RAM, none of which may be shared between the two.
-  [[nodiscard]] std::uint64_t away() const noexcept {
-    return saturating_sum(host->at_least(), outside ? outside->at_least() : 0);
+  // Returns the bytes in the host's RAM; `host` and `not_resident` have none in common.
+  [[nodiscard]] std::uint64_t bytes_in_host() const noexcept {
+    return saturating_sum(host->lower_bound(), not_resident ? not_resident->lower_bound() : 0);
   }
   [[nodiscard]] bool is_exact() const noexcept {
-    return !lack_host && host->is_exact() && (!outside || outside->is_exact());
+    return !lacks_host && host->is_exact() && (!not_resident || not_resident->is_exact());
   }
 
   // `part` of a row, or the sum over its clients.
-  static void add(std::optional<UsageSum>& to, bool& lacks, std::optional<std::uint64_t> part,
+  static void add(std::optional<UsageSum>& sum, bool& lacks, std::optional<std::uint64_t> part,
                   const UsageSum* clients) noexcept {
     lacks = lacks || !part;
     if (!part) return;
-    if (!to) to.emplace();
+    if (!sum) sum.emplace();
     if (clients != nullptr) {
-      to->add(*clients);
+      sum->add(*clients);
     } else {
-      to->add(*part, {}, true);
+      sum->add(*part, {}, true);
     }
   }
-  void add(const Usage& u) noexcept {
+  void add(const Usage& row) noexcept {
     ++count;
-    const Usage::ClientTotals* const of = u.clients ? &*u.clients : nullptr;
-    add(evicted, lack_evicted, u.evicted, of != nullptr ? &of->evicted : nullptr);
-    add(host, lack_host, u.host_pool, of != nullptr ? &of->host_pool : nullptr);
+    const Usage::ClientTotals* const client_totals = row.clients ? &*row.clients : nullptr;
+    add(evicted, lacks_evicted, row.evicted,
+        client_totals != nullptr ? &client_totals->evicted : nullptr);
+    add(host, lacks_host, row.host_pool,
+        client_totals != nullptr ? &client_totals->host_pool : nullptr);
     // i915 counts an evicted buffer in its own region, as not resident.
-    if (u.host_pool && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
-      add(outside, lack_host, *u.committed - *u.resident,
-          of != nullptr ? &of->not_resident : nullptr);
+    if (row.host_pool && !row.evicted && row.committed && row.resident &&
+        *row.committed > *row.resident) {
+      add(not_resident, lacks_host, *row.committed - *row.resident,
+          client_totals != nullptr ? &client_totals->not_resident : nullptr);
     }
   }
 };
 
-Rows rows_of(const Snapshot& from, std::uint32_t index) {
-  Rows all;
-  for (const Usage& u : of_device(from.usages, index)) {
-    if (!is_stale(u.notes)) all.add(u);
+ProcessTotals sum_processes(const Snapshot& snapshot, std::uint32_t index) {
+  ProcessTotals totals;
+  for (const Usage& row : select_device(snapshot.usages, index)) {
+    if (!is_stale(row.notes)) totals.add(row);
   }
-  return all;
+  return totals;
 }
 
 constexpr FieldSet any_field = ~FieldSet{0};
 
-Failure reason_or(const Snapshot& from, const Device& of, std::uint32_t about,
-                  const Failure& otherwise) {
-  const FieldSet field = about == subject::pools ? pool_field::used : any_field;
-  const SnapshotDiagnostic* const known = find_reason(from, {.about = about, .field = field}, &of);
-  return known != nullptr ? known->value.why : otherwise;
+Failure find_reason_or(const Snapshot& snapshot, const Device& device, std::uint32_t subject,
+                       const Failure& fallback) {
+  const FieldSet field = subject == subject::pools ? pool_field::used : any_field;
+  const SnapshotDiagnostic* const diagnostic =
+      find_reason(snapshot, {.subject = subject, .field = field}, &device);
+  return diagnostic != nullptr ? diagnostic->value.failure : fallback;
 }
 
-struct SubjectOfSpill {
-  const Snapshot& from;
+struct DeviceView {
+  const Snapshot& snapshot;
   std::uint32_t index;
-  const Device& who;
+  const Device& device;
   const Pool& main;
   const Pool* host;
 
@@ -172,181 +180,186 @@ struct SubjectOfSpill {
 };
 
 // Returns why spilling can never occur or be detected here; nullptr if it can.
-const char* why_never(const SubjectOfSpill& s) noexcept {
-  if (s.main.kind != PoolKind::vram || s.who.memory_kind == MemoryKind::unified) {
+const char* find_obstacle(const DeviceView& view) noexcept {
+  if (view.main.kind != PoolKind::vram || view.device.memory_kind == MemoryKind::unified) {
     return "the device allocates from the host's RAM: it has no memory of its own that could spill";
   }
-  if (s.who.vendor != vendor::nvidia || s.host != nullptr) return nullptr;
+  if (view.device.vendor != vendor::nvidia || view.host != nullptr) return nullptr;
   return "NVIDIA's driver does not move device memory to the host here, an allocation fails "
          "instead; managed-memory migration is not reported";
 }
 
-Result<SpillSample> sample_of(const SubjectOfSpill& s, const Rows& all) {
-  const auto reason = [&](const char* otherwise) {
-    return reason_or(s.from, s.who, subject::pools,
-                     because(Status::unsupported, s.main.from, otherwise));
+Result<SpillSample> make_sample(const DeviceView& view, const ProcessTotals& totals) {
+  const auto explain = [&](const char* fallback) {
+    return find_reason_or(view.snapshot, view.device, subject::pools,
+                          make_failure(Status::unsupported, view.main.from, fallback));
   };
-  if (is_stale(s.main.notes)) return reason("the device's values are old");
-  if (!s.main.used) return reason("used memory is not reported by the driver");
-  SpillSample out;
-  out.monotonic_ns = s.from.monotonic_ns;
-  out.from = s.main.from;
-  out.notes = s.main.notes;
-  out.dedicated = *s.main.used;
-  out.limit = s.main.total;
-  // Committed memory of Windows processes does not show its location.
-  const bool rows_count = s.host == nullptr || s.host->from != Source::dxgi;
-  if (s.has_host()) {
-    out.shared = *s.host->used;
-    out.notes |= s.host->notes;
-  } else if (all.host && rows_count) {
-    out.shared = all.away();
-    if (!all.is_exact()) out.notes |= note::lower_bound;
-  } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
-    return reason_or(s.from, s.who, subject::processes,
-                     because(Status::empty, s.main.from,
-                             "the driver reports the host memory of processes only, and none uses "
-                             "the device"));
+  if (is_stale(view.main.notes)) return explain("the device's values are old");
+  if (!view.main.used) return explain("used memory is not reported by the driver");
+  SpillSample sample;
+  sample.monotonic_ns = view.snapshot.monotonic_ns;
+  sample.source = view.main.from;
+  sample.notes = view.main.notes;
+  sample.dedicated = *view.main.used;
+  sample.limit = view.main.total;
+  // The committed memory of Windows processes does not tell where it is.
+  const bool can_use_totals = view.host == nullptr || view.host->from != Source::dxgi;
+  if (view.has_host()) {
+    sample.shared = *view.host->used;
+    sample.notes |= view.host->notes;
+  } else if (totals.host && can_use_totals) {
+    sample.shared = totals.bytes_in_host();
+    if (!totals.is_exact()) sample.notes |= note::lower_bound;
+  } else if (can_use_totals && (view.snapshot.collect & subject::processes) != 0 &&
+             totals.count == 0) {
+    return find_reason_or(
+        view.snapshot, view.device, subject::processes,
+        make_failure(Status::empty, view.main.from,
+                     "the driver reports the host memory of processes only, and none uses "
+                     "the device"));
   } else {
-    return reason("host memory of the device is not reported by the driver");
+    return explain("host memory of the device is not reported by the driver");
   }
-  if (all.evicted) {
-    out.evicted = all.evicted->at_least();
-    const bool is_partial = all.lack_evicted || s.from.unreadable_processes > 0;
-    if (is_partial || !all.evicted->is_exact()) out.notes |= note::lower_bound;
+  if (totals.evicted) {
+    sample.evicted = totals.evicted->lower_bound();
+    const bool is_partial = totals.lacks_evicted || view.snapshot.unreadable_processes > 0;
+    if (is_partial || !totals.evicted->is_exact()) sample.notes |= note::lower_bound;
   }
-  out.is_idle =
-      all.count == 0 && (s.from.collect & subject::processes) != 0 &&
-      find_reason(s.from, {.about = subject::processes, .field = any_field}, &s.who) == nullptr;
-  return out;
+  sample.is_idle = totals.count == 0 && (view.snapshot.collect & subject::processes) != 0 &&
+                   find_reason(view.snapshot, {.subject = subject::processes, .field = any_field},
+                               &view.device) == nullptr;
+  return sample;
 }
 
 }  // namespace
 
-SpillReading spill_reading_of(const Snapshot& from, std::uint32_t index) {
-  const SnapshotDevice* const found = from.device_by_index(index);
-  if (found == nullptr) return {Snapshot::no_device(index)};
-  const Device& who = *found->identity;
-  const Pool* const main = from.main_pool(index);
+SpillReading read_spill(const Snapshot& snapshot, std::uint32_t index) {
+  const SnapshotDevice* const device = snapshot.find_device(index);
+  if (device == nullptr) return {Snapshot::no_device(index)};
+  const Device& identity = *device->identity;
+  const Pool* const main = snapshot.main_pool(index);
   if (main == nullptr) {
-    return {reason_or(from, who, subject::pools,
-                      because(who.state == State::asleep ? Status::asleep : Status::empty, who.from,
-                              "the device's memory was not read"))};
+    return {find_reason_or(
+        snapshot, identity, subject::pools,
+        make_failure(identity.state == State::asleep ? Status::asleep : Status::empty,
+                     identity.from, "the device's memory was not read"))};
   }
-  const SubjectOfSpill s{from, index, who, *main, from.find_pool(index, PoolKind::host)};
-  if (const char* const never = why_never(s)) {
-    return {because(Status::unsupported, main->from, never), true, false};
+  const DeviceView view{snapshot, index, identity, *main,
+                        snapshot.find_pool(index, PoolKind::host)};
+  if (const char* const obstacle = find_obstacle(view)) {
+    return {make_failure(Status::unsupported, main->from, obstacle), true, false};
   }
-  const Rows all = rows_of(from, index);
-  SpillReading out{sample_of(s, all)};
-  out.needs_processes =
-      !s.has_host() || all.count == 0 || all.evicted || from.unreadable_processes > 0;
-  return out;
+  const ProcessTotals totals = sum_processes(snapshot, index);
+  SpillReading reading{make_sample(view, totals)};
+  reading.needs_processes =
+      !view.has_host() || totals.count == 0 || totals.evicted || snapshot.unreadable_processes > 0;
+  return reading;
 }
 
 namespace {
 
-// Parts of spill::users_: the number of calls in progress, and the process that they are of.
-constexpr std::uint64_t one_process = std::uint64_t{1} << 24U;
+// Parts of Spill::users_: the number of calls in progress, and the generation of their process.
+constexpr std::uint64_t process_factor = std::uint64_t{1} << 24U;
 constexpr std::uint64_t count_users(std::uint64_t users) noexcept {
-  return users % one_process;
+  return users % process_factor;
 }
-constexpr bool is_from(std::uint64_t users, std::uint64_t process) noexcept {
-  return users / one_process == process;
+constexpr bool is_of_process(std::uint64_t users, std::uint64_t process) noexcept {
+  return users / process_factor == process;
 }
 
 }  // namespace
 
-// Holds the lock, and is counted from before it waits until after it has released it: if a fork
-// finds nobody counted, the child's copy of the lock is free.
-class Spill::Hold {
+// Holds the lock, and is counted from before it waits until after it has released it: if no call is
+// counted at a fork, the child's copy of the lock is free.
+class Spill::CountedLock {
  public:
-  explicit Hold(const Spill& of) noexcept : of_(of) {
+  explicit CountedLock(const Spill& spill) noexcept : spill_(spill) {
     const std::uint64_t process = platform::process_generation();
-    std::uint64_t users = of.users_.load();
-    while (!of.users_.compare_exchange_weak(
-        users, is_from(users, process) ? users + 1 : process * one_process + 1)) {
+    std::uint64_t users = spill.users_.load();
+    while (!spill.users_.compare_exchange_weak(
+        users, is_of_process(users, process) ? users + 1 : process * process_factor + 1)) {
     }
-    of.mutex_.lock();
+    spill.mutex_.lock();
   }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-  ~Hold() {
-    of_.mutex_.unlock();
-    of_.users_.fetch_sub(1);
+  CountedLock(const CountedLock&) = delete;
+  CountedLock& operator=(const CountedLock&) = delete;
+  ~CountedLock() {
+    spill_.mutex_.unlock();
+    spill_.users_.fetch_sub(1);
   }
 
  private:
-  const Spill& of_;
+  const Spill& spill_;
 };
 
-Spill::Spill(std::shared_ptr<Context> from, std::uint32_t device_index, const SpillThresholds& by)
-    : from_(std::move(from)),
+Spill::Spill(std::shared_ptr<Context> context, std::uint32_t device_index,
+             const SpillThresholds& thresholds)
+    : context_(std::move(context)),
       index_(device_index),
-      history_(by),
-      why_{Status::empty, Source::none, {}, "nothing was observed yet"} {}
+      history_(thresholds),
+      failure_{Status::empty, Source::none, {}, "nothing was observed yet"} {}
 
 bool Spill::is_forked() const noexcept {
-  if (from_) return from_->is_forked();
+  if (context_) return context_->is_forked();
   const std::uint64_t users = users_.load();
-  return count_users(users) != 0 && !is_from(users, platform::process_generation());
+  return count_users(users) != 0 && !is_of_process(users, platform::process_generation());
 }
 
 Result<void> Spill::observe(std::string_view label) {
-  SnapshotRequest what;
-  what.collect = subject::pools;
-  what.device_index = index_;
-  what.without_hosts_part = true;
+  SnapshotRequest request;
+  request.collect = subject::pools;
+  request.device_index = index_;
+  request.skips_host_details = true;
   {
-    const Hold lock(*this);
-    if (is_permanent_ || !from_) {
-      ++skipped_;
-      if (!from_)
-        why_ = {Status::no_source, Source::none, {}, "the detector has no context: feed it"};
-      return why_;
+    const CountedLock lock(*this);
+    if (is_permanent_ || !context_) {
+      ++skipped_count_;
+      if (!context_)
+        failure_ = {Status::no_source, Source::none, {}, "the detector has no context: feed it"};
+      return failure_;
     }
-    if (asks_processes_) what.collect |= subject::processes;
+    if (reads_processes_) request.collect |= subject::processes;
   }
-  Result<std::unique_ptr<Snapshot>> taken = from_->take(what);
-  if (taken) return observe(**taken, label);
-  const Hold lock(*this);
-  ++skipped_;
-  why_ = taken.why();
-  return why_;
+  Result<std::unique_ptr<Snapshot>> snapshot = context_->take(request);
+  if (snapshot) return observe(**snapshot, label);
+  const CountedLock lock(*this);
+  ++skipped_count_;
+  failure_ = snapshot.failure();
+  return failure_;
 }
 
-Result<void> Spill::observe(const Snapshot& taken, std::string_view label) {
-  SpillReading seen = spill_reading_of(taken, index_);
+Result<void> Spill::observe(const Snapshot& snapshot, std::string_view label) {
+  SpillReading reading = read_spill(snapshot, index_);
   const SpillLabel name(label);
-  const Hold lock(*this);
-  is_permanent_ = is_permanent_ || (from_ && seen.is_permanent);
-  if (!seen.sample) {
-    ++skipped_;
-    why_ = seen.sample.why();
-    return why_;
+  const CountedLock lock(*this);
+  is_permanent_ = is_permanent_ || (context_ && reading.is_permanent);
+  if (!reading.sample) {
+    ++skipped_count_;
+    failure_ = reading.sample.failure();
+    return failure_;
   }
-  asks_processes_ = seen.needs_processes;
-  history_.add(*seen.sample, name);
-  why_ = {Status::ok, Source::none, {}, {}};
+  reads_processes_ = reading.needs_processes;
+  history_.add(*reading.sample, name);
+  failure_ = {Status::ok, Source::none, {}, {}};
   return {};
 }
 
 void Spill::feed(const SpillSample& sample, std::string_view label) {
   const SpillLabel name(label);
-  const Hold lock(*this);
+  const CountedLock lock(*this);
   history_.add(sample, name);
-  why_ = {Status::ok, Source::none, {}, {}};
+  failure_ = {Status::ok, Source::none, {}, {}};
 }
 
 SpillReport Spill::report() const {
-  const Hold lock(*this);
-  return {history_.totals(), skipped_, history_.first_kept(), why_};
+  const CountedLock lock(*this);
+  return {history_.totals(), skipped_count_, history_.first_episode(), failure_};
 }
 
 std::optional<SpillEpisode> Spill::episode(std::uint64_t number) const {
-  const Hold lock(*this);
-  const SpillEpisode* const found = history_.episode(number);
-  return found != nullptr ? std::optional(*found) : std::nullopt;
+  const CountedLock lock(*this);
+  const SpillEpisode* const episode = history_.episode(number);
+  return episode != nullptr ? std::optional(*episode) : std::nullopt;
 }
 
 }  // namespace hmn

@@ -36,7 +36,7 @@ struct SpillSample {
   std::optional<std::uint64_t> evicted;
   bool is_idle = false;  // no process has memory that could be evicted
   std::uint32_t notes = 0;
-  Source from = Source::none;
+  Source source = Source::none;
 };
 
 using SpillLabel = Text<64>;
@@ -69,35 +69,37 @@ struct SpillTotals {
   std::optional<std::uint64_t> peak_evicted;
   std::uint64_t total_ns = 0;
   std::uint64_t longest_ns = 0;
-  std::uint64_t longest = 0;  // its number
+  std::uint64_t longest_episode = 0;  // number of the longest episode
   SpillLabel first_label;
 };
 
-// Detects spills in a sequence of samples, whoever took them.
+// Detects spills in a sequence of samples, whatever their source.
 class SpillHistory {
  public:
-  explicit SpillHistory(const SpillThresholds& by) : by_(by) {}
+  explicit SpillHistory(const SpillThresholds& thresholds) : thresholds_(thresholds) {}
 
   void add(const SpillSample& sample, const SpillLabel& label);
 
-  [[nodiscard]] const SpillTotals& totals() const noexcept { return all_; }
+  [[nodiscard]] const SpillTotals& totals() const noexcept { return totals_; }
   // Returns nullptr for a number that is dropped or not reached yet.
   [[nodiscard]] const SpillEpisode* episode(std::uint64_t number) const noexcept;
-  [[nodiscard]] std::uint64_t first_kept() const noexcept { return all_.episodes - kept_.size(); }
+  [[nodiscard]] std::uint64_t first_episode() const noexcept {
+    return totals_.episodes - episodes_.size();
+  }
 
  private:
-  [[nodiscard]] std::uint32_t rules_of(const SpillSample& s) const noexcept;
-  void note(const SpillSample& s);
-  void open(const SpillSample& s, const SpillLabel& label);
-  void extend(const SpillSample& s);
-  [[nodiscard]] std::size_t place_of(std::uint64_t number) const noexcept {
-    return static_cast<std::size_t>(number % by_.capacity);
+  [[nodiscard]] std::uint32_t match_rules(const SpillSample& sample) const noexcept;
+  void update_totals(const SpillSample& sample);
+  void start_episode(const SpillSample& sample, const SpillLabel& label);
+  void extend_episode(const SpillSample& sample);
+  [[nodiscard]] std::size_t find_position(std::uint64_t number) const noexcept {
+    return static_cast<std::size_t>(number % thresholds_.capacity);
   }
-  SpillEpisode& last() noexcept { return kept_[place_of(all_.episodes - 1)]; }
+  SpillEpisode& last_episode() noexcept { return episodes_[find_position(totals_.episodes - 1)]; }
 
-  SpillThresholds by_;
-  SpillTotals all_;
-  std::vector<SpillEpisode> kept_;  // number n is at n % capacity
+  SpillThresholds thresholds_;
+  SpillTotals totals_;
+  std::vector<SpillEpisode> episodes_;  // number n is at n % capacity
 };
 
 struct SpillReading {
@@ -106,20 +108,21 @@ struct SpillReading {
   bool needs_processes = true;  // false: processes add nothing to the sample
 };
 
-SpillReading spill_reading_of(const Snapshot& taken, std::uint32_t device_index);
+SpillReading read_spill(const Snapshot& taken, std::uint32_t device_index);
 
 struct SpillReport {
   SpillTotals totals;
-  std::uint64_t skipped = 0;
-  std::uint64_t first_kept = 0;
-  Failure why;  // of the last attempt; ok if it gave a sample
+  std::uint64_t skipped_count = 0;
+  std::uint64_t first_episode = 0;
+  Failure failure;  // of the last attempt; ok if it produced a sample
 };
 
 // Detects device memory that moves to the host. Safe for concurrent use by any number of threads.
 class Spill {
  public:
   // Without a context it takes no measurements of its own.
-  Spill(std::shared_ptr<Context> from, std::uint32_t device_index, const SpillThresholds& by);
+  Spill(std::shared_ptr<Context> context, std::uint32_t device_index,
+        const SpillThresholds& thresholds);
   Spill(const Spill&) = delete;
   Spill& operator=(const Spill&) = delete;
 
@@ -129,23 +132,23 @@ class Spill {
   [[nodiscard]] std::uint32_t device_index() const noexcept { return index_; }
 
   Result<void> observe(std::string_view label);
-  Result<void> observe(const Snapshot& taken, std::string_view label);
+  Result<void> observe(const Snapshot& snapshot, std::string_view label);
   void feed(const SpillSample& sample, std::string_view label);
   [[nodiscard]] SpillReport report() const;
   [[nodiscard]] std::optional<SpillEpisode> episode(std::uint64_t number) const;
 
  private:
-  class Hold;
+  class CountedLock;
 
-  const std::shared_ptr<Context> from_;
+  const std::shared_ptr<Context> context_;
   const std::uint32_t index_;
   mutable std::atomic<std::uint64_t> users_{0};  // calls in progress, and their process
   mutable platform::Mutex mutex_;                // guards the members below
   SpillHistory history_;
-  std::uint64_t skipped_ = 0;
-  Failure why_;
+  std::uint64_t skipped_count_ = 0;
+  Failure failure_;
   bool is_permanent_ = false;
-  bool asks_processes_ = true;
+  bool reads_processes_ = true;
 };
 
 }  // namespace hmn

@@ -8,24 +8,24 @@
 
 namespace hmn {
 
-Tracker::Tracker(std::shared_ptr<Context> linked, std::uint32_t device_index, std::uint64_t limit,
+Tracker::Tracker(std::shared_ptr<Context> context, std::uint32_t device_index, std::uint64_t limit,
                  std::uint32_t tag_capacity)
     : budget_(limit),
       tag_capacity_(tag_capacity),
       device_index_(device_index),
       tags_(std::make_unique<TagSlot[]>(tag_capacity)),
-      linked_(std::move(linked)) {}
+      context_(std::move(context)) {}
 
 Tracker::~Tracker() {
   for (std::uint32_t i = 0; i < tag_capacity_; ++i) {
-    const std::unique_ptr<const char[]> ended(tags_[i].name.load());
+    const std::unique_ptr<const char[]> owner(tags_[i].name.load());
   }
 }
 
 Status Tracker::allocate(std::uint32_t tag, std::uint64_t bytes) noexcept {
   if (tag != 0 && !has_tag(tag)) return Status::range;
-  if (!budget_.take(bytes)) {
-    refused_.fetch_add(1);
+  if (!budget_.allocate(bytes)) {
+    refused_count_.fetch_add(1);
     return Status::limit;
   }
   if (tag != 0) tags_[tag - 1].bytes.add(bytes);
@@ -33,15 +33,15 @@ Status Tracker::allocate(std::uint32_t tag, std::uint64_t bytes) noexcept {
 }
 
 Status Tracker::release(std::uint32_t tag, std::uint64_t bytes) noexcept {
-  if (tag == 0) return budget_.give(bytes) ? Status::ok : Status::range;
+  if (tag == 0) return budget_.release(bytes) ? Status::ok : Status::range;
   if (!has_tag(tag) || !tags_[tag - 1].bytes.subtract(bytes)) return Status::range;
-  if (budget_.give(bytes)) return Status::ok;
+  if (budget_.release(bytes)) return Status::ok;
   // Undo: the bytes were released without the tag in the meantime.
   tags_[tag - 1].bytes.add(bytes);
   return Status::range;
 }
 
-Failure Tracker::exceeded(std::uint64_t bytes) const {
+Failure Tracker::limit_failure(std::uint64_t bytes) const {
   const LimitedValues now = budget_.read();
   return {Status::limit,
           Source::none,
@@ -52,41 +52,42 @@ Failure Tracker::exceeded(std::uint64_t bytes) const {
 
 Result<void> Tracker::would_fit(std::uint64_t bytes) const {
   const LimitedValues now = budget_.read();
-  if (bytes > now.limit - now.bytes.allocated) return exceeded(bytes);
-  return linked_ ? would_fit_device(bytes) : Result<void>();
+  if (bytes > now.limit - now.bytes.allocated) return limit_failure(bytes);
+  return context_ ? would_fit_device(bytes) : Result<void>();
 }
 
 Result<void> Tracker::would_fit_device(std::uint64_t bytes) const {
-  if (linked_->is_forked()) {
-    return failed(Status::forked,
-                  "the tracker is linked to a context made before this process was forked");
+  if (context_->is_forked()) {
+    return make_failure(Status::forked,
+                        "the tracker is linked to a context made before this process was forked");
   }
-  const Result<std::uint64_t> left = linked_->usable(device_index_);
-  if (!left) return left.why();
+  const Result<std::uint64_t> left = context_->usable(device_index_);
+  if (!left) return left.failure();
   if (bytes <= *left) return {};
-  return failed(Status::limit, {"out of memory: allocation of ", bytes, " bytes would exceed the ",
-                                *left, " bytes that are left on device ", device_index_});
+  return make_failure(Status::limit,
+                      {"out of memory: allocation of ", bytes, " bytes would exceed the ", *left,
+                       " bytes that are left on device ", device_index_});
 }
 
 void Tracker::reset() noexcept {
   budget_.clear();
-  refused_.store(0);
+  refused_count_.store(0);
   for (std::uint32_t i = 1; has_tag(i); ++i) tags_[i - 1].bytes.clear();
 }
 
 Result<std::uint32_t> Tracker::tag(std::string_view name) {
-  auto fresh = std::make_unique<char[]>(name.size() + 1);
-  std::memcpy(fresh.get(), name.data(), name.size());
+  auto name_copy = std::make_unique<char[]>(name.size() + 1);
+  std::memcpy(name_copy.get(), name.data(), name.size());
   for (std::uint32_t i = 0; i < tag_capacity_; ++i) {
-    const char* taken = nullptr;
-    if (tags_[i].name.compare_exchange_strong(taken, fresh.get())) {
-      static_cast<void>(fresh.release());
+    const char* existing_name = nullptr;
+    if (tags_[i].name.compare_exchange_strong(existing_name, name_copy.get())) {
+      static_cast<void>(name_copy.release());
       return i + 1;
     }
-    if (name == taken) return i + 1;
+    if (name == existing_name) return i + 1;
   }
-  return failed(Status::limit,
-                {"there are ", tag_capacity_, " tags already: ask for a tag_capacity"});
+  return make_failure(Status::limit,
+                      {"there are ", tag_capacity_, " tags already: ask for a tag_capacity"});
 }
 
 bool Tracker::has_tag(std::uint32_t tag) const noexcept {
@@ -94,16 +95,16 @@ bool Tracker::has_tag(std::uint32_t tag) const noexcept {
 }
 
 TagReport Tracker::read_tag(std::uint32_t tag) const noexcept {
-  TagSlot& t = tags_[tag - 1];
-  return {t.name.load(), t.bytes.read()};
+  TagSlot& slot = tags_[tag - 1];
+  return {slot.name.load(), slot.bytes.read()};
 }
 
 TrackerReport Tracker::report() const noexcept {
-  TrackerReport out;
-  out.budget = budget_.read();
-  out.refused = refused_.load();
-  while (has_tag(out.tags + 1)) ++out.tags;
-  return out;
+  TrackerReport result;
+  result.budget = budget_.read();
+  result.refused_count = refused_count_.load();
+  while (has_tag(result.tag_count + 1)) ++result.tag_count;
+  return result;
 }
 
 }  // namespace hmn

@@ -14,8 +14,8 @@ namespace hmn {
 
 struct TrackerReport {
   LimitedValues budget;
-  std::uint64_t refused = 0;
-  std::uint32_t tags = 0;
+  std::uint64_t refused_count = 0;
+  std::uint32_t tag_count = 0;
 };
 
 struct TagReport {
@@ -23,14 +23,14 @@ struct TagReport {
   AccountValues bytes;
 };
 
-// Memory budget that a program keeps for itself. Plain memory without a lock: each side of a fork
-// has its own.
+// Memory budget that a program manages itself. Plain memory without a lock: after a fork, parent
+// and child have separate ones.
 class Tracker {
  public:
-  static constexpr std::uint32_t longest_name = 63;
+  static constexpr std::uint32_t max_name_size = 63;
 
-  // `linked` may be null; `limit` may be `unlimited`.
-  Tracker(std::shared_ptr<Context> linked, std::uint32_t device_index, std::uint64_t limit,
+  // `context` may be null; `limit` may be `unlimited`.
+  Tracker(std::shared_ptr<Context> context, std::uint32_t device_index, std::uint64_t limit,
           std::uint32_t tag_capacity);
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;
@@ -49,9 +49,9 @@ class Tracker {
   [[nodiscard]] TagReport read_tag(std::uint32_t tag) const noexcept;
 
   [[nodiscard]] TrackerReport report() const noexcept;
-  [[nodiscard]] bool is_linked() const noexcept { return linked_ != nullptr; }
+  [[nodiscard]] bool is_linked() const noexcept { return context_ != nullptr; }
   [[nodiscard]] std::uint32_t device_index() const noexcept { return device_index_; }
-  [[nodiscard]] Failure exceeded(std::uint64_t bytes) const;
+  [[nodiscard]] Failure limit_failure(std::uint64_t bytes) const;
 
  private:
   using Word = std::atomic<std::uint64_t>;
@@ -65,11 +65,11 @@ class Tracker {
   // Reading raises a pending peak. Both are in one cache line: two would take three times as long.
   using Budget = LimitedAccount<DoubleWord, Word>;
   alignas(std::bit_ceil(sizeof(Budget))) mutable Budget budget_;
-  Word refused_{0};
+  Word refused_count_{0};
   std::uint32_t tag_capacity_;
   std::uint32_t device_index_;
   std::unique_ptr<TagSlot[]> tags_;
-  std::shared_ptr<Context> linked_;
+  std::shared_ptr<Context> context_;
 };
 
 }  // namespace hmn

@@ -10,11 +10,11 @@ namespace {
 
 using Amount = std::optional<std::uint64_t>;
 
-void lower(Amount& to, const Amount& limit) noexcept {
-  if (to && limit && *to > *limit) to = limit;
+void cap(Amount& value, const Amount& limit) noexcept {
+  if (value && limit && *value > *limit) value = limit;
 }
 
-bool fails(const Device& d) noexcept {
+bool has_failed(const Device& d) noexcept {
   return d.state == State::lost || d.state == State::unreadable || d.state == State::hung;
 }
 
@@ -22,70 +22,71 @@ bool is_part_of_host(const Pool& p) noexcept {
   return p.kind == PoolKind::unified || p.kind == PoolKind::host;
 }
 
-void set_usable(Pool& p, const Device& of, const SystemMemory& host) {
-  if (!p.usable) p.usable = p.free;
-  if (!p.usable && p.kind == PoolKind::unified && host.usable) {
-    p.usable = *host.usable + p.apart_free.value_or(0);
-    p.notes |= note::mixed | note::estimated;
+void set_usable(Pool& pool, const Device& device, const SystemMemory& host) {
+  if (!pool.usable) pool.usable = pool.free;
+  if (!pool.usable && pool.kind == PoolKind::unified && host.usable) {
+    pool.usable = *host.usable + pool.carveout_free.value_or(0);
+    pool.notes |= note::mixed | note::estimated;
   }
-  if (!p.usable && of.state == State::asleep && p.total) {
-    p.usable = p.total;
-    p.notes |= note::estimated;
+  if (!pool.usable && device.state == State::asleep && pool.total) {
+    pool.usable = pool.total;
+    pool.notes |= note::estimated;
   }
-  lower(p.usable, p.total);
-  lower(p.usable, p.budget_left ? p.budget_left : p.budget);
-  if (!is_part_of_host(p) || !p.usable || !host.usable) return;
-  const std::uint64_t most = *host.usable + p.apart_free.value_or(0);
-  if (*p.usable <= most) return;
-  p.usable = most;
-  p.notes |= note::mixed | note::estimated;
+  cap(pool.usable, pool.total);
+  cap(pool.usable, pool.budget_left ? pool.budget_left : pool.budget);
+  if (!is_part_of_host(pool) || !pool.usable || !host.usable) return;
+  const std::uint64_t max_usable = *host.usable + pool.carveout_free.value_or(0);
+  if (*pool.usable <= max_usable) return;
+  pool.usable = max_usable;
+  pool.notes |= note::mixed | note::estimated;
 }
 
 }  // namespace
 
-Result<void> read_system(HostSource& host, SystemMemory& out, WhenDropped report) {
+Result<void> read_system(HostSource& host, SystemMemory& out, DropHandler report_dropped) {
   if (Result<void> ok = host.system(out); !ok) return ok;
-  drop_implausible(out, report);
+  drop_implausible(out, report_dropped);
   out.usable = out.available;
   if (out.limit && !out.limit_left)
     out.limit_left = *out.limit - std::min(*out.limit, out.limit_used.value_or(0));
-  lower(out.usable, out.limit_left);
+  cap(out.usable, out.limit_left);
   return {};
 }
 
-std::optional<std::uint64_t> total_of(HostSource& host) {
+std::optional<std::uint64_t> read_total(HostSource& host) {
   SystemMemory memory;
   static_cast<void>(read_system(host, memory, drop_silently));
   return memory.total;
 }
 
-void set_usable(Pools& all, const Device& of, HostSource& host, std::optional<PoolKind> only) {
+void set_usable(PoolList& pools, const Device& device, HostSource& host,
+                std::optional<PoolKind> kind) {
   SystemMemory memory;
   bool was_read = false;
-  for (Pool& p : all.all()) {
-    if (only && p.kind != *only) continue;
-    if (is_part_of_host(p) && !was_read) {
+  for (Pool& pool : pools.all()) {
+    if (kind && pool.kind != *kind) continue;
+    if (is_part_of_host(pool) && !was_read) {
       was_read = true;
-      // Without it, the device's own values decide.
+      // If it fails, only the device's own values count.
       static_cast<void>(read_system(host, memory, drop_silently));
     }
-    set_usable(p, of, memory);
-    if (fails(of) || is_stale(p.notes) || is_divided(of)) p.usable.reset();
+    set_usable(pool, device, memory);
+    if (has_failed(device) || is_stale(pool.notes) || is_divided(device)) pool.usable.reset();
   }
 }
 
-Failure why_not_usable(const Pool& p, const Device& of) {
-  if (is_stale(p.notes)) {
-    return {Status::timeout, p.from, {}, "its last reading is out of date"};
+Failure unusable_failure(const Pool& pool, const Device& device) {
+  if (is_stale(pool.notes)) {
+    return {Status::timeout, pool.from, {}, "its last reading is out of date"};
   }
-  if (is_divided(of)) {
+  if (is_divided(device)) {
     return {Status::unsupported,
-            p.from,
+            pool.from,
             {},
             "the device is divided into partitions, which have its memory"};
   }
-  if (fails(of)) return reason_of_state(of);
-  return {Status::unsupported, p.from, {}, "free memory is not reported by the driver"};
+  if (has_failed(device)) return state_failure(device);
+  return {Status::unsupported, pool.from, {}, "free memory is not reported by the driver"};
 }
 
 }  // namespace hmn

@@ -36,7 +36,7 @@ inline char* write_fixed(char* first, char* last, double value, int decimals) no
 
 #else
 
-// libc++ has writing since macOS 13.3 only, and reading since its version 20.
+// libc++ can write since macOS 13.3 only, and read since its version 20.
 using of_c_locale::read_decimal;
 using of_c_locale::write_fixed;
 using of_c_locale::write_shortest;

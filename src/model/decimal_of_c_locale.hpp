@@ -36,8 +36,8 @@ inline std::optional<double> read_decimal(std::string_view numeral) {
 }
 
 inline char* write_fixed(char* first, char* last, double value, int decimals) noexcept {
-  const auto room = static_cast<std::size_t>(last - first);
-  return first + snprintf_l(first, room, nullptr, "%.*f", decimals, value);
+  const auto capacity = static_cast<std::size_t>(last - first);
+  return first + snprintf_l(first, capacity, nullptr, "%.*f", decimals, value);
 }
 
 // As std::to_chars: the shorter of both notations, and the fixed one of equal length.
@@ -48,11 +48,11 @@ inline char* write_shortest(char* first, double value) noexcept {
     snprintf_l(scientific.data(), scientific.size(), nullptr, "%.*e", digits, value);
   } while (strtod_l(scientific.data(), nullptr, nullptr) != value && ++digits < 17);
   std::array<char, 384> fixed{};
-  const char* const e = std::strchr(scientific.data(), 'e');
+  const char* const exponent_mark = std::strchr(scientific.data(), 'e');
   int exponent = 0;
-  if (e != nullptr) {
-    const char* const digit = e[1] == '+' ? e + 2 : e + 1;
-    std::from_chars(digit, e + std::strlen(e), exponent);
+  if (exponent_mark != nullptr) {
+    const char* const digit = exponent_mark[1] == '+' ? exponent_mark + 2 : exponent_mark + 1;
+    std::from_chars(digit, exponent_mark + std::strlen(exponent_mark), exponent);
   }
   const int decimals = digits > exponent ? digits - exponent : 0;
   write_fixed(fixed.data(), fixed.data() + fixed.size(), value, decimals);

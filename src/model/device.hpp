@@ -43,29 +43,30 @@ struct Device {
   Device() noexcept : device_class(hmn::DeviceClass::gpu) {}  // as most are
 
   HMN_DEVICE_FIELDS(HMN_MEMBER)
-  Slot number = 0;
-  bool is_part = false;        // a partition
+  Slot slot = 0;
+  bool is_partition = false;   // a partition
   std::optional<Slot> parent;  // of a partition; none: its source does not list it
   // Size of its memory, where the source or an earlier reading has it: one process cannot use more.
   std::optional<std::uint64_t> memory_total;
 };
 
-// Bit of a class in a set of them.
-constexpr std::uint32_t bit_of(DeviceClass one) noexcept {
-  return 1U << static_cast<std::uint32_t>(one);
+// Returns the bit of a class in a set of classes.
+constexpr std::uint32_t device_class_bit(DeviceClass device_class) noexcept {
+  return 1U << static_cast<std::uint32_t>(device_class);
 }
 
 #define HMN_CLASS_BIT(name, number, word) | 1U << (number)
 constexpr std::uint32_t all_device_classes = 0 HMN_DEVICE_CLASSES(HMN_CLASS_BIT);
 #undef HMN_CLASS_BIT
 
-inline bool is_partition(const Device& d) noexcept {
-  return d.is_part;
+inline bool is_partition(const Device& device) noexcept {
+  return device.is_partition;
 }
 
-// Returns whether partitions of the device are devices of their own, which have its memory.
-inline bool is_divided(const Device& d) noexcept {
-  return (d.notes & note::divided) != 0;
+// Returns whether the device is split into partitions, which are listed as devices and hold its
+// memory.
+inline bool is_divided(const Device& device) noexcept {
+  return (device.notes & note::divided) != 0;
 }
 
 }  // namespace hmn

@@ -20,11 +20,10 @@ inline constexpr std::uint32_t all = HMN_COLLECT_GROUPS * 2 - 1;
 
 // Why something is missing, and on which device or of which process.
 struct Diagnostic {
-  Failure why;
+  Failure failure;
   std::uint32_t notes = 0;
-  std::uint32_t about = 0;  // one bit of `subject`
-  FieldSet field = 0;       // presence bits that are missing because of it, for metrics the
-                            // missing_metric(); 0: all
+  std::uint32_t subject = 0;  // one bit of `subject`
+  FieldSet field = 0;  // presence bits of the missing fields; for metrics, missing_metric(); 0: all
   std::optional<Slot> device;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;

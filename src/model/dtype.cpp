@@ -10,7 +10,7 @@
 namespace hmn {
 namespace {
 
-constexpr std::uint8_t bits_of_each[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
+constexpr std::uint8_t dtype_widths[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
                                          32, 64, 8, 8,  8,  6,  6,  4,  4,  4,  8};
 
 // Names by number, in lower case without underscores. The library's own name comes first; each is
@@ -40,46 +40,46 @@ constexpr char names[] =
     "bool\0\0";
 
 // Returns the start of the next number's names.
-const char* next(const char* of) noexcept {
-  while (*of != '\0') of += std::strlen(of) + 1;
-  return of + 1;
+const char* skip_names(const char* name) noexcept {
+  while (*name != '\0') name += std::strlen(name) + 1;
+  return name + 1;
 }
 
-// Compares names regardless of the case and the underscores of `given`.
-bool is_called(std::string_view given, std::string_view name) noexcept {
-  std::size_t at = 0;
-  for (const char c : given) {
+// Compares a spelling with a name, ignoring the case and underscores of the spelling.
+bool matches_name(std::string_view spelling, std::string_view name) noexcept {
+  std::size_t position = 0;
+  for (const char c : spelling) {
     if (c == '_') continue;
-    if (at == name.size() || lower_case(c) != name[at]) return false;
-    ++at;
+    if (position == name.size() || lower_case(c) != name[position]) return false;
+    ++position;
   }
-  return at == name.size();
+  return position == name.size();
 }
 
-bool is_prefix(std::string_view given, std::string_view prefix) noexcept {
-  return given.size() > prefix.size() && is_called(given.substr(0, prefix.size()), prefix);
+bool has_prefix(std::string_view spelling, std::string_view prefix) noexcept {
+  return spelling.size() > prefix.size() && matches_name(spelling.substr(0, prefix.size()), prefix);
 }
 
 }  // namespace
 
-std::uint32_t bits_of_dtype(std::uint32_t dtype) noexcept {
-  return dtype < std::size(bits_of_each) ? bits_of_each[dtype] : 0;
+std::uint32_t dtype_bits(std::uint32_t dtype) noexcept {
+  return dtype < std::size(dtype_widths) ? dtype_widths[dtype] : 0;
 }
 
-const char* name_of_dtype(std::uint32_t dtype) noexcept {
-  const char* of = names;
-  if (dtype >= std::size(bits_of_each)) return of;
-  for (std::uint32_t i = 0; i < dtype; ++i) of = next(of);
-  return of;
+const char* dtype_name(std::uint32_t dtype) noexcept {
+  const char* name = names;
+  if (dtype >= std::size(dtype_widths)) return name;
+  for (std::uint32_t i = 0; i < dtype; ++i) name = skip_names(name);
+  return name;
 }
 
-std::uint32_t dtype_called(std::string_view name) noexcept {
+std::uint32_t find_dtype(std::string_view name) noexcept {
   constexpr std::string_view torch = "torch.";
-  if (is_prefix(name, torch)) name.remove_prefix(torch.size());
-  const char* of = next(names);
-  for (std::uint32_t i = 1; i < std::size(bits_of_each); ++i, of = next(of)) {
-    for (const char* known = of; *known != '\0'; known += std::strlen(known) + 1) {
-      if (is_called(name, known)) return i;
+  if (has_prefix(name, torch)) name.remove_prefix(torch.size());
+  const char* aliases = skip_names(names);
+  for (std::uint32_t i = 1; i < std::size(dtype_widths); ++i, aliases = skip_names(aliases)) {
+    for (const char* alias = aliases; *alias != '\0'; alias += std::strlen(alias) + 1) {
+      if (matches_name(name, alias)) return i;
     }
   }
   return 0;

@@ -9,9 +9,9 @@
 namespace hmn {
 
 // Returns 0 for an unknown dtype.
-std::uint32_t bits_of_dtype(std::uint32_t dtype) noexcept;
-const char* name_of_dtype(std::uint32_t dtype) noexcept;
+std::uint32_t dtype_bits(std::uint32_t dtype) noexcept;
+const char* dtype_name(std::uint32_t dtype) noexcept;
 // Finds a dtype by its name in candle, torch, safetensors, numpy or C; 0 if unknown.
-std::uint32_t dtype_called(std::string_view name) noexcept;
+std::uint32_t find_dtype(std::string_view name) noexcept;
 
 }  // namespace hmn

@@ -3,9 +3,9 @@
 
 namespace hmn {
 
-Reason reason_for(const Failure& why) noexcept {
-  if (why.stated != Reason::unknown) return why.stated;
-  switch (why.code) {
+Reason resolve_reason(const Failure& failure) noexcept {
+  if (failure.reason != Reason::unknown) return failure.reason;
+  switch (failure.code) {
     case Status::ok:
       return Reason::unknown;
     case Status::unsupported:
@@ -33,40 +33,41 @@ Reason reason_for(const Failure& why) noexcept {
   }
 }
 
-Failure with_reason(Reason stated, const Failure& why) noexcept {
-  Failure made = why;
-  made.stated = stated;
-  return made;
+Failure with_reason(Reason reason, const Failure& failure) noexcept {
+  Failure result = failure;
+  result.reason = reason;
+  return result;
 }
 
 // Out of line: the functions that return a failure need no code to copy it.
-Result<void>::Result(const Failure& why) : why_(why) {}
+Result<void>::Result(const Failure& failure) : failure_(failure) {}
 
-Failure FailureOf::operator()(Status code, const MessageText& message, std::int32_t native) const {
-  Failure made{code, from, {}, message};
-  if (native != 0) made.native = {domain, native};
-  return made;
+Failure FailureFactory::operator()(Status code, const MessageText& message,
+                                   std::int32_t native) const {
+  Failure failure{code, source, {}, message};
+  if (native != 0) failure.native = {domain, native};
+  return failure;
 }
 
 // Overloads for what most callers pass, out of line for the same reason.
-Failure FailureOf::operator()(Status code, const char* message, std::int32_t native) const {
+Failure FailureFactory::operator()(Status code, const char* message, std::int32_t native) const {
   return (*this)(code, MessageText(message), native);
 }
 
-Failure FailureOf::operator()(Status code, std::initializer_list<Piece> message,
-                              std::int32_t native) const {
+Failure FailureFactory::operator()(Status code, std::initializer_list<Piece> message,
+                                   std::int32_t native) const {
   return (*this)(code, MessageText(message), native);
 }
 
-Failure failed(Status code, const MessageText& message) noexcept {
+Failure make_failure(Status code, const MessageText& message) noexcept {
   return {code, Source::none, {}, message};
 }
 
-Failure failed(Status code, const char* message) noexcept {
+Failure make_failure(Status code, const char* message) noexcept {
   return {code, Source::none, {}, message};
 }
 
-Failure failed(Status code, std::initializer_list<Piece> message) noexcept {
+Failure make_failure(Status code, std::initializer_list<Piece> message) noexcept {
   return {code, Source::none, {}, message};
 }
 

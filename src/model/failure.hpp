@@ -18,8 +18,8 @@ enum class Status : std::int32_t { HMN_STATUSES(HMN_ENUMERATOR) };
 
 enum class Source : std::uint32_t { HMN_SOURCES(HMN_ENUMERATOR) };
 
-constexpr std::uint64_t bit_of(Source s) noexcept {
-  return std::uint64_t{1} << static_cast<unsigned>(s);
+constexpr std::uint64_t source_bit(Source source) noexcept {
+  return std::uint64_t{1} << static_cast<unsigned>(source);
 }
 
 enum class NativeDomain : std::uint32_t { HMN_NATIVE_DOMAINS(HMN_ENUMERATOR) };
@@ -37,40 +37,40 @@ enum class Reason : std::uint32_t { HMN_REASONS(HMN_ENUMERATOR) };
 // done.
 struct Failure {
   Status code = Status::internal;
-  Source from = Source::none;
+  Source source = Source::none;
   NativeCode native;
   MessageText message;
-  Reason stated = Reason::unknown;  // unknown: follows from the status
-  bool lasts = false;               // the device has no such value, whichever source is asked
+  Reason reason = Reason::unknown;  // unknown: follows from the status
+  bool is_permanent = false;        // the device has no such value, whichever source is asked
 
   bool operator==(const Failure&) const = default;
 };
 static_assert(std::is_trivially_copyable_v<Failure>);
 
-// Returns the stated reason, else the one that follows from the status.
-Reason reason_for(const Failure& why) noexcept;
+// Returns the failure's own reason, else the one that follows from its status.
+Reason resolve_reason(const Failure& failure) noexcept;
 
-// States a reason that does not follow from the status.
-Failure with_reason(Reason stated, const Failure& why) noexcept;
+// Sets a reason that does not follow from the status.
+Failure with_reason(Reason reason, const Failure& failure) noexcept;
 
 template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(const Failure& why) : state_(std::in_place_index<1>, why) {}
+  Result(const Failure& failure) : state_(std::in_place_index<1>, failure) {}
 
   explicit operator bool() const noexcept { return state_.index() == 0; }
-  T& operator*() noexcept { return known(std::get_if<0>(&state_)); }
-  const T& operator*() const noexcept { return known(std::get_if<0>(&state_)); }
+  T& operator*() noexcept { return assume_present(std::get_if<0>(&state_)); }
+  const T& operator*() const noexcept { return assume_present(std::get_if<0>(&state_)); }
   T* operator->() noexcept { return &**this; }
   const T* operator->() const noexcept { return &**this; }
-  Failure& why() noexcept { return known(std::get_if<1>(&state_)); }
-  const Failure& why() const noexcept { return known(std::get_if<1>(&state_)); }
+  Failure& failure() noexcept { return assume_present(std::get_if<1>(&state_)); }
+  const Failure& failure() const noexcept { return assume_present(std::get_if<1>(&state_)); }
 
  private:
   // Keeps the compiler from writing a path for the other alternative.
   template <class U>
-  static U& known(U* alternative) noexcept {
+  static U& assume_present(U* alternative) noexcept {
     if (alternative == nullptr) __builtin_unreachable();
     return *alternative;
   }
@@ -82,19 +82,19 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(const Failure& why);
+  Result(const Failure& failure);
 
-  explicit operator bool() const noexcept { return !why_.has_value(); }
-  Failure& why() noexcept { return *why_; }
-  const Failure& why() const noexcept { return *why_; }
+  explicit operator bool() const noexcept { return !failure_.has_value(); }
+  Failure& failure() noexcept { return *failure_; }
+  const Failure& failure() const noexcept { return *failure_; }
 
  private:
-  std::optional<Failure> why_;
+  std::optional<Failure> failure_;
 };
 
-// Factory of one source's failures: `inline constexpr failure_of fail{source::nvml};`
-struct FailureOf {
-  Source from;
+// Factory of one source's failures: `inline constexpr FailureFactory fail{Source::nvml};`
+struct FailureFactory {
+  Source source;
   NativeDomain domain = NativeDomain::error_number;
 
   // `native`: error number of the system or the library; 0: none.
@@ -105,9 +105,9 @@ struct FailureOf {
 };
 
 // Make failures of the library itself.
-Failure failed(Status code, const MessageText& message) noexcept;
-Failure failed(Status code, const char* message) noexcept;
-Failure failed(Status code, std::initializer_list<Piece> message) noexcept;
+Failure make_failure(Status code, const MessageText& message) noexcept;
+Failure make_failure(Status code, const char* message) noexcept;
+Failure make_failure(Status code, std::initializer_list<Piece> message) noexcept;
 
 constexpr bool is_gone(int error) noexcept {
   return error == ENOENT || error == ESRCH;
@@ -118,7 +118,7 @@ constexpr bool is_refused(int error) noexcept {
 }
 
 // Temporary errors prove nothing: the file may be readable next time.
-constexpr bool is_passing(int error) noexcept {
+constexpr bool is_transient(int error) noexcept {
   switch (error) {
     case EAGAIN:
     case EINTR:
@@ -135,7 +135,7 @@ constexpr bool is_passing(int error) noexcept {
 }
 
 // `missing`: status for a file that does not exist.
-constexpr Status status_of(int error, Status missing) noexcept {
+constexpr Status translate_errno(int error, Status missing) noexcept {
   switch (error) {
     case ENOENT:
       return missing;

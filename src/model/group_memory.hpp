@@ -28,7 +28,7 @@ struct GroupMemory {
     std::optional<std::uint64_t> limit;  // the tightest limit of the group and its ancestors
   };
 
-  Source from = Source::dmem;
+  Source source = Source::dmem;
   std::vector<std::string> names;  // "docker:1c8f…" for a container, else the group's path
   std::vector<Part> parts;
 };

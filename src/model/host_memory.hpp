@@ -34,7 +34,7 @@ namespace system_memory_field {
 HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD_BIT)
 }  // namespace system_memory_field
 
-// RAM of the host and this container's share in it, in bytes.
+// RAM of the host and this container's share of it, in bytes.
 struct SystemMemory {
   HMN_SYSTEM_MEMORY_FIELDS(HMN_MEMBER)
   // Not in hmn_system_memory: what the limits leave, where that is not limit - limit_used.

@@ -36,7 +36,7 @@ struct Object {
   // Of repeated keys, the last one counts.
   [[nodiscard]] Value* find(std::string_view key) noexcept;
   [[nodiscard]] const Value* find(std::string_view key) const noexcept;
-  void set(std::string_view key, Value v);
+  void set(std::string_view key, Value value);
   void erase(std::string_view key);
 };
 
@@ -54,28 +54,28 @@ class Value {
   ~Value();
 
   template <class T>
-  [[nodiscard]] T* as() noexcept {
+  [[nodiscard]] T* get_if() noexcept {
     return std::get_if<T>(&content_);
   }
   template <class T>
-  [[nodiscard]] const T* as() const noexcept {
+  [[nodiscard]] const T* get_if() const noexcept {
     return std::get_if<T>(&content_);
   }
   // Replaces the content by an empty one of this type. std::variant's own way can throw.
   template <class T>
-  T& become() noexcept {
+  T& emplace() noexcept {
     std::destroy_at(&content_);
     return *std::get_if<T>(std::construct_at(&content_, std::in_place_type<T>));
   }
-  [[nodiscard]] bool is_null() const noexcept { return as<std::monostate>() != nullptr; }
+  [[nodiscard]] bool is_null() const noexcept { return get_if<std::monostate>() != nullptr; }
 
   // Return nothing for a value of another kind.
-  [[nodiscard]] std::optional<std::uint64_t> whole() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> integer() const noexcept;
   [[nodiscard]] std::optional<double> real() const noexcept;
-  [[nodiscard]] std::optional<bool> truth() const noexcept;
-  [[nodiscard]] const std::string* text() const noexcept { return as<std::string>(); }
+  [[nodiscard]] std::optional<bool> boolean() const noexcept;
+  [[nodiscard]] const std::string* text() const noexcept { return get_if<std::string>(); }
   [[nodiscard]] const std::vector<Value>* items() const noexcept;
-  [[nodiscard]] const Object* members() const noexcept { return as<Object>(); }
+  [[nodiscard]] const Object* members() const noexcept { return get_if<Object>(); }
   // Returns the member of an object; null counts as absent.
   [[nodiscard]] const Value* find(std::string_view key) const noexcept;
 
@@ -84,19 +84,19 @@ class Value {
 };
 
 // Counts the value and all inside it.
-std::size_t count_values(const Value& v) noexcept;
+std::size_t count_values(const Value& value) noexcept;
 
 // Formats a text for a message, in quotes; a long one is cut.
-std::string quoted(std::string_view text);
+std::string quote(std::string_view text);
 
 // Formats a value for a message: a short one as written, a long one cut, a list or an object as
 // that word.
-std::string show(const Value& v);
+std::string summarize(const Value& value);
 
 // What a parser accepts: the default is strict, the output of other programs needs leniency.
-struct Rules {
-  std::size_t most_values = 1'000'000;
-  std::size_t deepest = 64;  // levels
+struct ParseOptions {
+  std::size_t max_values = 1'000'000;
+  std::size_t max_depth = 64;  // levels
   // Accepts what Python and other programs write: repeated keys, NaN and Infinity, and numbers that
   // no double holds; these have NaN as their nearest double.
   bool is_lenient = false;
@@ -105,16 +105,16 @@ struct Rules {
 struct SyntaxError {
   std::size_t line = 1;
   std::size_t column = 1;  // in bytes
-  std::string what;
+  std::string message;
   std::string key;  // the last key before it, as written; empty: none
 };
 
 // Parses a document of RFC 8259, with or without a byte order mark. Stricter rules: no duplicate
 // keys in an object, no number that a double cannot hold.
-std::variant<Value, SyntaxError> parse(std::string_view text, const Rules& by = {});
+std::variant<Value, SyntaxError> parse(std::string_view text, const ParseOptions& options = {});
 
-// Parses the value at the start of `text`, which is UTF-8, by lenient rules. Stores in `length` the
-// number of bytes used.
+// Parses the value at the start of `text`, which is UTF-8, by lenient rules. Stores the number of
+// bytes used in `length`.
 std::variant<Value, SyntaxError> parse_front(std::string_view text, std::size_t& length);
 
 }  // namespace hmn::json

@@ -15,19 +15,19 @@
 namespace hmn::json {
 namespace {
 
-constexpr std::uint64_t in_each_byte(unsigned char value) {
+constexpr std::uint64_t repeat_byte(unsigned char value) {
   return value * 0x0101'0101'0101'0101U;
 }
 
 // Returns whether each of eight bytes needs no escape. A carry from a byte goes only to those above
 // one that has been found.
 bool is_plain(std::uint64_t bytes) {
-  const auto has_zero = [](std::uint64_t word) { return (word - in_each_byte(1)) & ~word; };
-  const std::uint64_t found = bytes | (bytes + in_each_byte(1)) |  // 0x80 or more, 0x7f
-                              (bytes - in_each_byte(0x20)) |       // below a blank
-                              has_zero(bytes ^ in_each_byte('"')) |
-                              has_zero(bytes ^ in_each_byte('\\'));
-  return (found & in_each_byte(0x80)) == 0;
+  const auto has_zero = [](std::uint64_t word) { return (word - repeat_byte(1)) & ~word; };
+  const std::uint64_t flags = bytes | (bytes + repeat_byte(1)) |  // 0x80 or more, 0x7f
+                              (bytes - repeat_byte(0x20)) |       // below a blank
+                              has_zero(bytes ^ repeat_byte('"')) |
+                              has_zero(bytes ^ repeat_byte('\\'));
+  return (flags & repeat_byte(0x80)) == 0;
 }
 
 // Returns whether the bytes need no escape. This goes through every message.
@@ -37,7 +37,7 @@ bool is_plain(std::string_view bytes) {
     std::memcpy(&word, bytes.data(), sizeof word);
     if (!is_plain(word)) return false;
   }
-  word = in_each_byte(' ');
+  word = repeat_byte(' ');
   std::memcpy(&word, bytes.data(), bytes.size());
   return is_plain(word);
 }
@@ -50,30 +50,31 @@ void append_escape(std::string& out, unsigned code_point) {
 
 // Returns the leading code point if a terminal would interpret it: U+0080 to U+009F, line breaks,
 // marks and changes of text direction. Returns 0 otherwise.
-unsigned control_at(std::string_view valid) {
-  const auto at = [&](std::size_t i) {
+unsigned leading_control(std::string_view valid) {
+  const auto byte_at = [&](std::size_t i) {
     return i < valid.size() ? static_cast<unsigned char>(valid[i]) : 0U;
   };
-  if (at(0) == 0xC2 && at(1) < 0xA0) return at(1);
-  if (at(0) == 0xD8 && at(1) == 0x9C) return 0x61C;
-  if (at(0) != 0xE2 || (at(1) != 0x80 && at(1) != 0x81)) return 0;
-  const unsigned c = 0x2000 | (at(1) & 0x3F) << 6 | (at(2) & 0x3F);
-  const bool acts =
-      c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
-  return acts ? c : 0;
+  if (byte_at(0) == 0xC2 && byte_at(1) < 0xA0) return byte_at(1);
+  if (byte_at(0) == 0xD8 && byte_at(1) == 0x9C) return 0x61C;
+  if (byte_at(0) != 0xE2 || (byte_at(1) != 0x80 && byte_at(1) != 0x81)) return 0;
+  const unsigned code_point = 0x2000 | (byte_at(1) & 0x3F) << 6 | (byte_at(2) & 0x3F);
+  const bool is_control = code_point == 0x200E || code_point == 0x200F ||
+                          (code_point >= 0x2028 && code_point <= 0x202E) ||
+                          (code_point >= 0x2066 && code_point <= 0x2069);
+  return is_control ? code_point : 0;
 }
 
-std::size_t length_of(unsigned control) {
+std::size_t encoded_length(unsigned control) {
   return control < 0x800 ? 2 : 3;
 }
 
 void append_ascii(std::string& out, char c) {
   constexpr std::string_view escaped = "\"\\\n\r\t";
   constexpr std::string_view letters = "\"\\nrt";
-  const std::size_t which = escaped.find(c);
-  if (which != escaped.npos) {
+  const std::size_t index = escaped.find(c);
+  if (index != escaped.npos) {
     out += '\\';
-    out += letters[which];
+    out += letters[index];
   } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
     append_escape(out, static_cast<unsigned char>(c));
   } else {
@@ -83,9 +84,9 @@ void append_ascii(std::string& out, char c) {
 
 void append_escaped(std::string& out, std::string_view valid) {
   for (std::size_t i = 0; i < valid.size();) {
-    if (const unsigned control = control_at(valid.substr(i))) {
+    if (const unsigned control = leading_control(valid.substr(i))) {
       append_escape(out, control);
-      i += length_of(control);
+      i += encoded_length(control);
     } else {
       append_ascii(out, valid[i++]);
     }
@@ -95,86 +96,86 @@ void append_escaped(std::string& out, std::string_view valid) {
 }  // namespace
 
 // Returns where to write `bytes` more bytes, or nullptr if they do not fit.
-char* Writer::take(std::size_t bytes) {
-  const std::size_t at = std::exchange(size_, size_ + bytes);
+char* Writer::grow(std::size_t bytes) {
+  const std::size_t offset = std::exchange(size_, size_ + bytes);
   if (text_ != nullptr) {
     text_->resize(text_->size() + bytes);
     return text_->data() + text_->size() - bytes;
   }
-  return size_ <= out_.size() ? out_.data() + at : nullptr;
+  return size_ <= buffer_.size() ? buffer_.data() + offset : nullptr;
 }
 
 void Writer::put(char c) {
-  if (char* const at = take(1)) *at = c;
+  if (char* const target = grow(1)) *target = c;
 }
 
 void Writer::raw(std::string_view literal) {
-  if (char* at = take(literal.size() + (first_ ? 0 : 1))) {
-    if (!first_) *at++ = ',';
-    std::memcpy(at, literal.data(), literal.size());
+  if (char* target = grow(literal.size() + (is_first_ ? 0 : 1))) {
+    if (!is_first_) *target++ = ',';
+    std::memcpy(target, literal.data(), literal.size());
   }
-  first_ = false;
+  is_first_ = false;
 }
 
 void Writer::open(char bracket) {
   raw({&bracket, 1});
-  first_ = true;
+  is_first_ = true;
 }
 
 void Writer::close(char bracket) {
   put(bracket);
-  first_ = false;
+  is_first_ = false;
 }
 
-void Writer::line() {
+void Writer::newline() {
   raw("\n");
-  first_ = true;
+  is_first_ = true;
 }
 
 void Writer::key(std::string_view name) {
   word(name);
   put(':');
-  first_ = true;
+  is_first_ = true;
 }
 
-void Writer::value(const json::Value& v) {
-  if (const auto* all = v.members()) {
+void Writer::value(const json::Value& node) {
+  if (const auto* object = node.members()) {
     open('{');
-    for (std::size_t i = 0; i < all->keys.size(); ++i) {
-      text(all->keys[i]);
+    for (std::size_t i = 0; i < object->keys.size(); ++i) {
+      text(object->keys[i]);
       put(':');
-      first_ = true;
-      value(all->values[i]);
+      is_first_ = true;
+      value(object->values[i]);
     }
     return close('}');
   }
-  if (const auto* items = v.items()) {
+  if (const auto* items = node.items()) {
     open('[');
     for (const json::Value& item : *items) value(item);
     return close(']');
   }
-  if (const auto* bytes = v.text()) return text(*bytes);
-  if (const auto* other = v.as<json::Number>()) return digits(other->text);
-  if (const auto whole = v.whole()) return number(*whole);
-  const std::optional<bool> known = v.truth();
-  known ? truth(*known) : null();
+  if (const auto* bytes = node.text()) return text(*bytes);
+  if (const auto* real = node.get_if<json::Number>()) return digits(real->text);
+  if (const auto integer = node.integer()) return number(*integer);
+  const std::optional<bool> flag = node.boolean();
+  flag ? boolean(*flag) : null();
 }
 
 void Writer::null() {
   raw("null");
 }
-void Writer::truth(bool b) {
+void Writer::boolean(bool b) {
   raw(b ? "true" : "false");
 }
 
 void Writer::word(std::string_view literal) {
-  if (char* at = take(literal.size() + (first_ ? 2 : 3))) {
-    if (!first_) *at++ = ',';
-    *at++ = '"';
-    std::memcpy(at, literal.data(), literal.size());
-    at[literal.size()] = '"';
+  if (char* target = grow(literal.size() + (is_first_ ? 2 : 3))) {
+    if (!is_first_) *target++ = ',';
+    *target++ = '"';
+    std::memcpy(target, literal.data(), literal.size());
+    target[literal.size()] = '"';
   }
-  first_ = false;
+  is_first_ = false;
 }
 
 void Writer::text(std::string_view bytes) {

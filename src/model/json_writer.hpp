@@ -17,9 +17,9 @@ namespace hmn::json {
 
 class Writer {
  public:
-  // Fills a buffer. What does not fit is only counted: if size() is greater than that of `out`,
-  // what is there is of no use.
-  explicit Writer(std::span<char> out) noexcept : out_(out) {}
+  // Fills a buffer. Bytes that do not fit are only counted: if size() is greater than the buffer's,
+  // its content is unusable.
+  explicit Writer(std::span<char> buffer) noexcept : buffer_(buffer) {}
   // Appends to a text.
   explicit Writer(std::string& out) noexcept : text_(&out) {}
 
@@ -28,7 +28,7 @@ class Writer {
   void open(char bracket);
   void close(char bracket);
   // Puts the next item or member on a line of its own.
-  void line();
+  void newline();
   // Writes a literal that needs no escape, as all keys and words are.
   void key(std::string_view name);
   void word(std::string_view literal);
@@ -36,9 +36,9 @@ class Writer {
   void digits(std::string_view numeral) { raw(numeral); }
   // Writes any bytes as UTF-8, with escapes for what would act on a terminal.
   void text(std::string_view bytes);
-  void value(const json::Value& v);
+  void value(const json::Value& node);
   void null();
-  void truth(bool b);
+  void boolean(bool b);
   void number(std::uint64_t n);
   void number(std::int32_t n);
   // Writes the shortest text that reads back as the same double; null when it is not finite.
@@ -47,7 +47,7 @@ class Writer {
   void member(std::string_view name, std::string_view bytes);
   void member(std::string_view name, std::same_as<bool> auto b) {
     key(name);
-    truth(b);
+    boolean(b);
   }
   void member(std::string_view name, std::uint64_t n);
   void member(std::string_view name, const std::optional<std::uint64_t>& n);
@@ -59,14 +59,14 @@ class Writer {
   void text_member(std::string_view name, std::string_view bytes);
 
  private:
-  char* take(std::size_t bytes);
+  char* grow(std::size_t bytes);
   void put(char c);
   void raw(std::string_view literal);
 
-  std::span<char> out_;
+  std::span<char> buffer_;
   std::string* text_ = nullptr;
   std::size_t size_ = 0;
-  bool first_ = true;  // no comma before the next item
+  bool is_first_ = true;  // no comma before the next item
 };
 
 }  // namespace hmn::json

@@ -5,7 +5,8 @@
 
 namespace hmn {
 
-// Returns the known word that was probably meant; empty if none is similar.
-std::string_view likely_word(std::string_view word, std::span<const std::string_view> known);
+// Returns the candidate that was probably meant; empty if none is similar.
+std::string_view find_similar_word(std::string_view word,
+                                   std::span<const std::string_view> candidates);
 
 }  // namespace hmn

@@ -6,28 +6,28 @@
 
 namespace hmn {
 
-PieceText::PieceText(const Piece& p) noexcept {
-  if (p.is_ == Piece::Kind::literal) {
-    text_ = p.text_;
+PieceText::PieceText(const Piece& piece) noexcept {
+  if (piece.kind_ == Piece::Kind::literal) {
+    text_ = piece.text_;
     return;
   }
-  if (p.is_ == Piece::Kind::text) {
-    text_ = {p.text_, p.size_};
+  if (piece.kind_ == Piece::Kind::text) {
+    text_ = {piece.text_, piece.size_};
     return;
   }
-  const bool is_hex = p.is_ == Piece::Kind::base_16;
-  const bool is_negative = p.is_ == Piece::Kind::negative;
-  // std::to_chars has a table of two digits for each number, and is as large as this file.
+  const bool is_hex = piece.kind_ == Piece::Kind::base_16;
+  const bool is_negative = piece.kind_ == Piece::Kind::negative;
+  // std::to_chars carries a table of digit pairs as large as this file.
   char* const end = digits_.data() + digits_.size();
   char* first = end;
   const unsigned base = is_hex ? 16 : 10;
-  std::uint64_t rest = is_negative ? 0 - p.number_ : p.number_;
+  std::uint64_t remaining = is_negative ? 0 - piece.number_ : piece.number_;
   do {
-    *--first = "0123456789abcdef"[rest % base];
-    rest /= base;
-  } while (rest != 0);
-  const char* const least = end - (is_hex ? std::min(p.size_, 16U) : 0);
-  while (first > least) *--first = '0';
+    *--first = "0123456789abcdef"[remaining % base];
+    remaining /= base;
+  } while (remaining != 0);
+  const char* const padded_first = end - (is_hex ? std::min(piece.size_, 16U) : 0);
+  while (first > padded_first) *--first = '0';
   if (is_negative) *--first = '-';
   text_ = {first, static_cast<std::size_t>(end - first)};
 }
@@ -41,12 +41,13 @@ std::string compose(std::initializer_list<Piece> pieces) {
   return out;
 }
 
-std::string_view compose_in(std::span<char> out, std::initializer_list<Piece> pieces) noexcept {
+std::string_view compose_into(std::span<char> buffer,
+                              std::initializer_list<Piece> pieces) noexcept {
   std::size_t length = 0;
-  for (const Piece& p : pieces) {
-    length += PieceText(p).view().copy(out.data() + length, out.size() - length);
+  for (const Piece& piece : pieces) {
+    length += PieceText(piece).view().copy(buffer.data() + length, buffer.size() - length);
   }
-  return {out.data(), length};
+  return {buffer.data(), length};
 }
 
 namespace {
@@ -59,15 +60,15 @@ bool is_inside_code_point(char c) {
 
 MessageText::MessageText(std::initializer_list<Piece> pieces) noexcept : was_cut_(false) {
   std::size_t length = 0;
-  for (const Piece& p : pieces) {
-    const PieceText formatted(p);
+  for (const Piece& piece : pieces) {
+    const PieceText formatted(piece);
     const std::string_view text = formatted.view();
-    std::size_t kept = text.copy(bytes_.data() + length, capacity - length);
-    was_cut_ = kept < text.size();
+    std::size_t count = text.copy(bytes_.data() + length, capacity - length);
+    was_cut_ = count < text.size();
     if (was_cut_) {
-      while (kept > 0 && is_inside_code_point(text[kept])) --kept;
+      while (count > 0 && is_inside_code_point(text[count])) --count;
     }
-    length += kept;
+    length += count;
     if (was_cut_) break;
   }
   length_ = static_cast<std::uint8_t>(length);

@@ -16,15 +16,15 @@ namespace hmn {
 class Piece {
  public:
   constexpr Piece(std::string_view text) noexcept  // NOLINT(google-explicit-constructor)
-      : text_(text.data()), size_(static_cast<std::uint32_t>(text.size())), is_(Kind::text) {}
+      : text_(text.data()), size_(static_cast<std::uint32_t>(text.size())), kind_(Kind::text) {}
   constexpr Piece(const std::string& text) noexcept  // NOLINT(google-explicit-constructor)
       : Piece(std::string_view(text)) {}
   constexpr Piece(const char* text) noexcept  // NOLINT(google-explicit-constructor)
-      : text_(text), is_(Kind::literal) {}
+      : text_(text), kind_(Kind::literal) {}
   template <std::integral T>
   constexpr Piece(T number) noexcept  // NOLINT(google-explicit-constructor)
       : number_(static_cast<std::uint64_t>(number)),
-        is_(number < 0 ? Kind::negative : Kind::natural) {
+        kind_(number < 0 ? Kind::negative : Kind::natural) {
     static_assert(!std::same_as<T, char> && !std::same_as<T, bool>);
   }
 
@@ -37,22 +37,22 @@ class Piece {
     const char* text_;
     std::uint64_t number_;
   };
-  std::uint32_t size_;  // of kind::text: its length; of base_16: the least number of its digits
-  Kind is_;
+  std::uint32_t size_;  // of text: its length; of base_16: the minimum number of digits
+  Kind kind_;
 };
 
 // Formats a number in base 16, zero-padded to `width` digits, at most 16.
 constexpr Piece hex(std::uint64_t number, unsigned width = 0) noexcept {
-  Piece made = number;
-  made.size_ = width;
-  made.is_ = Piece::Kind::base_16;
-  return made;
+  Piece result = number;
+  result.size_ = width;
+  result.kind_ = Piece::Kind::base_16;
+  return result;
 }
 
 // Text of a piece, with storage for the digits of a number.
 class PieceText {
  public:
-  explicit PieceText(const Piece& p) noexcept;
+  explicit PieceText(const Piece& piece) noexcept;
   PieceText(const PieceText&) = delete;
   PieceText& operator=(const PieceText&) = delete;
 
@@ -67,8 +67,8 @@ class PieceText {
 // it for numbers that no message has.
 std::string compose(std::initializer_list<Piece> pieces);
 
-// Concatenates into `out` as much as fits.
-std::string_view compose_in(std::span<char> out, std::initializer_list<Piece> pieces) noexcept;
+// Concatenates as much as fits into `buffer`; returns the text in it.
+std::string_view compose_into(std::span<char> buffer, std::initializer_list<Piece> pieces) noexcept;
 
 // Sentence of at most 255 bytes, cut at a code point. Plain memory: reporting a failure needs no
 // allocation and no cleanup.

@@ -13,7 +13,7 @@ namespace hmn {
 enum class MetricId : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
 #undef HMN_METRIC_ID
 
-// Instances of metrics. 0 is the whole device, or not reported; fans and links count from 1.
+// Instances of metrics. 0 is the whole device or not reported; fans and links are counted from 1.
 namespace which {
 namespace engine {
 HMN_ENGINES(HMN_CONSTANT)
@@ -43,19 +43,19 @@ HMN_REMAPPINGS(HMN_CONSTANT)
 
 enum class NumberKind : std::uint32_t { HMN_NUMBER_KINDS(HMN_ENUMERATOR) };
 
-// A metric that is missing, in the place of presence bits: one instance of it, or each.
+// Encodes a missing metric in place of presence bits: one instance, or all of them.
 constexpr FieldSet missing_metric(MetricId id) noexcept {
   return static_cast<FieldSet>(id);
 }
 constexpr FieldSet missing_metric(MetricId id, std::uint32_t instance) noexcept {
   return missing_metric(id) | (FieldSet{instance} + 1) << 32;
 }
-constexpr std::uint32_t id_of_missing(FieldSet metric) noexcept {
-  return static_cast<std::uint32_t>(metric);
+constexpr std::uint32_t missing_metric_id(FieldSet field) noexcept {
+  return static_cast<std::uint32_t>(field);
 }
-constexpr std::optional<std::uint32_t> instance_of_missing(FieldSet metric) noexcept {
-  if (metric >> 32 == 0) return std::nullopt;
-  return static_cast<std::uint32_t>((metric >> 32) - 1);
+constexpr std::optional<std::uint32_t> missing_metric_instance(FieldSet field) noexcept {
+  if (field >> 32 == 0) return std::nullopt;
+  return static_cast<std::uint32_t>((field >> 32) - 1);
 }
 
 // Single number with its own source. Exactly one of value and count is set.
@@ -64,26 +64,28 @@ struct Metric {
 };
 
 // Returns whether both are the same quantity of the same instance.
-constexpr bool is_same_number(const Metric& a, const Metric& b) {
+constexpr bool is_same_metric(const Metric& a, const Metric& b) {
   return a.id == b.id && a.instance == b.instance;
 }
 
-constexpr Metric measured(Source from, MetricId id, std::uint32_t instance, double value) {
-  Metric m;
-  m.from = from;
-  m.id = id;
-  m.instance = instance;
-  m.value = value;
-  return m;
+constexpr Metric make_value_metric(Source source, MetricId id, std::uint32_t instance,
+                                   double value) {
+  Metric metric;
+  metric.from = source;
+  metric.id = id;
+  metric.instance = instance;
+  metric.value = value;
+  return metric;
 }
 
-constexpr Metric counted(Source from, MetricId id, std::uint32_t instance, std::uint64_t count) {
-  Metric m;
-  m.from = from;
-  m.id = id;
-  m.instance = instance;
-  m.count = count;
-  return m;
+constexpr Metric make_count_metric(Source source, MetricId id, std::uint32_t instance,
+                                   std::uint64_t count) {
+  Metric metric;
+  metric.from = source;
+  metric.id = id;
+  metric.instance = instance;
+  metric.count = count;
+  return metric;
 }
 
 }  // namespace hmn

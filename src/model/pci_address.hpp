@@ -24,16 +24,16 @@ struct PciAddress {
 std::optional<PciAddress> parse_pci_address(std::string_view text) noexcept;
 
 // Formats in lower case, with a domain of four digits where it fits, else of eight.
-Text<32> to_text(const PciAddress& a) noexcept;
+Text<32> to_text(const PciAddress& address) noexcept;
 
 // Formats the name of the kernel's folder, with a domain of at least four digits.
-Text<32> system_name(const PciAddress& a) noexcept;
+Text<32> sysfs_name(const PciAddress& address) noexcept;
 
-// Normalizes any spelling to that of to_text(); returns an empty text for no address.
-Text<32> normal_pci_address(std::string_view spelling) noexcept;
+// Normalizes any spelling to that of to_text(); returns an empty text if it is not an address.
+Text<32> normalize_pci_address(std::string_view spelling) noexcept;
 
-// Whether a device's name is only its PCI id: "0x10de", "10de:2684", "NVIDIA Corporation Device
-// 2684".
+// Returns whether a device's name is only its PCI id: "0x10de", "10de:2684", "NVIDIA Corporation
+// Device 2684".
 bool is_pci_id(std::string_view name) noexcept;
 
 }  // namespace hmn

@@ -21,51 +21,52 @@
 
 namespace hmn {
 
-// Receives the presence bit of each dropped field, of a metric its number, and the reason.
-using WhenDropped = FunctionRef<void(FieldSet field, const Failure& why)>;
+// Receives the presence bit of each dropped field (for a metric, missing_metric()) and the reason.
+using DropHandler = FunctionRef<void(FieldSet field, const Failure& failure)>;
 
-// For callers that can keep no diagnostic.
+// For callers that cannot store a diagnostic.
 inline constexpr auto drop_silently = [](FieldSet, const Failure&) {};
 
 // Drop implausible values: these fields become absent.
-void drop_implausible(Device& d, WhenDropped report);
-// `most`: what its total can be, where it is a part of a device.
-void drop_implausible(Pool& p, WhenDropped report, std::optional<std::uint64_t> most = {});
-void drop_implausible(Telemetry& t, WhenDropped report);
+void drop_implausible(Device& device, DropHandler report);
+// `max_total`: upper limit of its total, if it is a part of a device.
+void drop_implausible(Pool& pool, DropHandler report, std::optional<std::uint64_t> max_total = {});
+void drop_implausible(Telemetry& telemetry, DropHandler report);
 // `total`: memory of the device, if known; one process cannot use more.
-void drop_implausible(Usage& row, std::optional<std::uint64_t> total, WhenDropped report);
-void drop_implausible(SystemMemory& m, WhenDropped report);
-void drop_implausible(std::vector<Metric>& all, WhenDropped report);
+void drop_implausible(Usage& row, std::optional<std::uint64_t> total, DropHandler report);
+void drop_implausible(SystemMemory& memory, DropHandler report);
+void drop_implausible(std::vector<Metric>& metrics, DropHandler report);
 
-// Returns why a Unix time cannot be that of a past event.
-std::optional<Failure> doubt_time(Source from, std::string_view what, std::uint64_t unix_ns,
+// Returns a failure if a Unix time is in the future.
+std::optional<Failure> check_time(Source source, std::string_view name, std::uint64_t unix_ns,
                                   std::uint64_t now_ns);
 
 struct EnergyReading {
   double joules = 0;
-  std::uint64_t taken_ns = 0;  // 0: never
+  std::uint64_t time_ns = 0;  // 0: never
 };
 
-// Energy counter as it was seen before. One that goes back, or rises faster than any device's power
-// allows, has no value until a later reading follows the last one or the doubted one: the driver
-// may have restarted it. `since_ns`: begin of this reading, in which the counter may be asked for
-// twice.
-struct EnergySeen {
-  EnergyReading last, doubted;
+// Previous readings of an energy counter. One that goes back, or rises faster than any device's
+// power allows, has no value until a later reading is consistent with the last or the suspect one:
+// the driver may have restarted it. `start_ns`: start of this reading, in which the counter may be
+// read twice.
+struct EnergyCounter {
+  EnergyReading last, suspect;
 
-  std::optional<Failure> doubt(Source from, std::string_view name, double joules,
-                               std::uint64_t now_ns, std::uint64_t since_ns = UINT64_MAX);
+  std::optional<Failure> check_reading(Source source, std::string_view name, double joules,
+                                       std::uint64_t now_ns, std::uint64_t start_ns = UINT64_MAX);
 };
 
-// Counters of a device: by instance of HMN_METRIC_ENERGY_JOULES, and that of telemetry where it is
-// none of these.
+// Counters of a device, by instance of HMN_METRIC_ENERGY_JOULES; the last one is telemetry's, where
+// it is none of these.
 struct EnergyHistory {
-  std::array<EnergySeen, 7> counters;
-  std::uint64_t since_ns = UINT64_MAX;  // begin of the reading
+  std::array<EnergyCounter, 7> counters;
+  std::uint64_t start_ns = UINT64_MAX;  // of the reading
 };
 
-void drop_jumps(Telemetry& t, EnergyHistory& seen, std::uint64_t now_ns, WhenDropped report);
-void drop_jumps(std::vector<Metric>& all, EnergyHistory& seen, std::uint64_t now_ns,
-                WhenDropped report);
+void drop_jumps(Telemetry& telemetry, EnergyHistory& history, std::uint64_t now_ns,
+                DropHandler report);
+void drop_jumps(std::vector<Metric>& metrics, EnergyHistory& history, std::uint64_t now_ns,
+                DropHandler report);
 
 }  // namespace hmn

@@ -24,10 +24,10 @@ constexpr FieldSet readable = unattributed - 1;
 // Memory pool of a device, in bytes.
 struct Pool {
   HMN_POOL_FIELDS(HMN_MEMBER)
-  // Not in hmn_pool: the unused part of the budget, and of a unified pool the free part of the
+  // Not in hmn_pool: the unused part of the budget, and for a unified pool the free part of the
   // memory that firmware set aside, which is not the host's.
   std::optional<std::uint64_t> budget_left;
-  std::optional<std::uint64_t> apart_free;
+  std::optional<std::uint64_t> carveout_free;
 };
 
 struct PoolKey {
@@ -37,28 +37,28 @@ struct PoolKey {
   bool operator==(const PoolKey&) const = default;
 };
 
-// Finds a pool of one device, or a part of one; for main, that which allocations come from.
+// Finds a pool of one device, or a part of one; `main` is the pool that allocations come from.
 constexpr const Pool* find_pool(std::span<const Pool> pools, PoolKind kind,
                                 std::uint32_t instance) noexcept {
   if (kind == PoolKind::main && instance != 0) {
     const Pool* const main = find_pool(pools, kind, 0);
     return main != nullptr ? find_pool(pools, main->kind, instance) : nullptr;
   }
-  for (const Pool& p : pools) {
-    if (p.instance != instance) continue;
-    if (kind == PoolKind::main ? p.is_main : p.kind == kind) return &p;
+  for (const Pool& pool : pools) {
+    if (pool.instance != instance) continue;
+    if (kind == PoolKind::main ? pool.is_main : pool.kind == kind) return &pool;
   }
   return nullptr;
 }
 
 // Pools of one device, the main one first, without allocations.
-class Pools {
+class PoolList {
  public:
-  static constexpr std::size_t most = 16;
+  static constexpr std::size_t capacity = 16;
 
   void clear() noexcept { count_ = 0; }
-  void add(const Pool& p) noexcept {
-    if (count_ < most) entries_[count_++] = p;
+  void add(const Pool& pool) noexcept {
+    if (count_ < capacity) entries_[count_++] = pool;
   }
   [[nodiscard]] std::span<Pool> all() noexcept { return {entries_.data(), count_}; }
   [[nodiscard]] std::span<const Pool> all() const noexcept { return {entries_.data(), count_}; }
@@ -69,7 +69,7 @@ class Pools {
   }
 
  private:
-  std::array<Pool, most> entries_{};
+  std::array<Pool, capacity> entries_{};
   std::size_t count_ = 0;
 };
 

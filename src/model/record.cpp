@@ -21,23 +21,24 @@ namespace hmn {
 namespace {
 
 template <class T>
-constexpr FieldType type_of = sizeof(T) == sizeof(std::uint32_t) ? FieldType::u32 : FieldType::u64;
+constexpr FieldType member_type = sizeof(T) == sizeof(std::uint32_t) ? FieldType::u32
+                                                                     : FieldType::u64;
 template <>
-constexpr FieldType type_of<bool> = FieldType::truth;
+constexpr FieldType member_type<bool> = FieldType::boolean;
 template <>
-constexpr FieldType type_of<double> = FieldType::real;
+constexpr FieldType member_type<double> = FieldType::real;
 template <>
-constexpr FieldType type_of<MigInstance> = FieldType::instance;
+constexpr FieldType member_type<MigInstance> = FieldType::instance;
 template <>
-constexpr FieldType type_of<std::string> = FieldType::text;
+constexpr FieldType member_type<std::string> = FieldType::text;
 template <std::size_t N>
-constexpr FieldType type_of<Text<N>> = FieldType::text;
+constexpr FieldType member_type<Text<N>> = FieldType::text;
 template <class T>
-constexpr FieldType type_of<std::optional<T>> = type_of<T>;
+constexpr FieldType member_type<std::optional<T>> = member_type<T>;
 
 template <class T>
 RecordValue get_member(const T& number) noexcept {
-  if constexpr (type_of<T> == FieldType::u32 || type_of<T> == FieldType::u64) {
+  if constexpr (member_type<T> == FieldType::u32 || member_type<T> == FieldType::u64) {
     return static_cast<std::uint64_t>(number);
   } else {
     return number;
@@ -61,12 +62,13 @@ RecordValue get_member(const Text<N>& text) noexcept {
 template <class T>
 void set_member(T&, const RecordValue&) noexcept {}
 template <class T>
-void set_member(std::optional<T>& number, const RecordValue& to) noexcept {
+void set_member(std::optional<T>& number, const RecordValue& value) noexcept {
   number.reset();
-  if constexpr (type_of<T> == FieldType::real) {
-    if (const double* const real = std::get_if<double>(&to)) number = *real;
-  } else if constexpr (type_of<T> != FieldType::instance) {
-    if (const auto* const whole = std::get_if<std::uint64_t>(&to)) number = static_cast<T>(*whole);
+  if constexpr (member_type<T> == FieldType::real) {
+    if (const double* const real = std::get_if<double>(&value)) number = *real;
+  } else if constexpr (member_type<T> != FieldType::instance) {
+    if (const auto* const integer = std::get_if<std::uint64_t>(&value))
+      number = static_cast<T>(*integer);
   }
 }
 
@@ -79,14 +81,14 @@ bool copy_member(const T& number, C& out, Struct&) noexcept {
   return false;
 }
 template <class Struct>
-bool copy_member(const MigInstance& instance, std::uint32_t&, Struct& out) noexcept {
-  out.gpu_instance = instance.gpu;
-  out.compute_instance = instance.compute;
+bool copy_member(const MigInstance& instance, std::uint32_t&, Struct& c_struct) noexcept {
+  c_struct.gpu_instance = instance.gpu;
+  c_struct.compute_instance = instance.compute;
   return false;
 }
 template <class T, class C, class Struct>
-bool copy_member(const std::optional<T>& known, C& out, Struct& whole) noexcept {
-  return copy_member(*known, out, whole);
+bool copy_member(const std::optional<T>& member, C& out, Struct& c_struct) noexcept {
+  return copy_member(*member, out, c_struct);
 }
 template <std::size_t N, class Struct>
 bool copy_member(const Text<N>& text, char (&out)[N], Struct&) noexcept {
@@ -95,30 +97,32 @@ bool copy_member(const Text<N>& text, char (&out)[N], Struct&) noexcept {
 }
 
 template <class Record, auto member>
-constexpr Field make_field(std::string_view key, Unit counts, FieldSet bit) noexcept {
+constexpr Field make_field(std::string_view key, Unit unit, FieldSet bit) noexcept {
   using type = std::remove_cvref_t<decltype(std::declval<Record>().*member)>;
   return {
       key,
-      type_of<type>,
-      counts,
+      member_type<type>,
+      unit,
       bit,
-      [](const void* r) { return get_member(static_cast<const Record*>(r)->*member); },
-      [](void* r, const RecordValue& to) { set_member(static_cast<Record*>(r)->*member, to); },
-      [](void* into, const void* from) {
-        static_cast<Record*>(into)->*member = static_cast<const Record*>(from)->*member;
+      [](const void* record) { return get_member(static_cast<const Record*>(record)->*member); },
+      [](void* record, const RecordValue& value) {
+        set_member(static_cast<Record*>(record)->*member, value);
+      },
+      [](void* target, const void* source) {
+        static_cast<Record*>(target)->*member = static_cast<const Record*>(source)->*member;
       },
       nullptr,
   };
 }
 
 template <class Record, auto member, class C, auto c_member>
-constexpr Field make_field(std::string_view key, Unit counts, FieldSet bit) noexcept {
-  Field f = make_field<Record, member>(key, counts, bit);
-  f.copy = [](const void* from, void* to) {
-    C& out = *static_cast<C*>(to);
-    return copy_member(static_cast<const Record*>(from)->*member, out.*c_member, out);
+constexpr Field make_field(std::string_view key, Unit unit, FieldSet bit) noexcept {
+  Field field = make_field<Record, member>(key, unit, bit);
+  field.copy_to_c = [](const void* record, void* c_struct) {
+    C& out = *static_cast<C*>(c_struct);
+    return copy_member(static_cast<const Record*>(record)->*member, out.*c_member, out);
   };
-  return f;
+  return field;
 }
 
 }  // namespace
@@ -126,32 +130,32 @@ constexpr Field make_field(std::string_view key, Unit counts, FieldSet bit) noex
 #define HMN_FIELD(member, c_member, bit, type, counts, words) \
   make_field<Inside, &Inside::member, Outside, &Outside::c_member>(#c_member, Unit::counts, bit),
 #define HMN_TEXT_FIELD(member) make_field<Inside, &Inside::member>(#member, Unit::none, 0),
-#define HMN_FIELDS_OF(record, c_record, ...)           \
-  template <>                                          \
-  FieldList fields_of<record>() noexcept {             \
-    using Inside = record;                             \
-    using Outside = c_record;                          \
-    static constexpr Field in_order[] = {__VA_ARGS__}; \
-    return in_order;                                   \
+#define HMN_RECORD_FIELDS(record, c_record, ...)    \
+  template <>                                       \
+  FieldList record_fields<record>() noexcept {      \
+    using Inside = record;                          \
+    using Outside = c_record;                       \
+    static constexpr Field table[] = {__VA_ARGS__}; \
+    return table;                                   \
   }
-HMN_FIELDS_OF(ProcessMemory, hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(SystemMemory, hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(Device, hmn_device, HMN_DEVICE_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(Pool, hmn_pool, HMN_POOL_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(Telemetry, hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(Metric, hmn_metric, HMN_METRIC_FIELDS(HMN_FIELD))
-HMN_FIELDS_OF(Usage, hmn_usage, HMN_USAGE_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
-HMN_FIELDS_OF(Group, hmn_group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
-#undef HMN_FIELDS_OF
+HMN_RECORD_FIELDS(ProcessMemory, hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD))
+HMN_RECORD_FIELDS(SystemMemory, hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD))
+HMN_RECORD_FIELDS(Device, hmn_device, HMN_DEVICE_FIELDS(HMN_FIELD))
+HMN_RECORD_FIELDS(Pool, hmn_pool, HMN_POOL_FIELDS(HMN_FIELD))
+HMN_RECORD_FIELDS(Telemetry, hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_FIELD))
+HMN_RECORD_FIELDS(Metric, hmn_metric, HMN_METRIC_FIELDS(HMN_FIELD))
+HMN_RECORD_FIELDS(Usage, hmn_usage, HMN_USAGE_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
+HMN_RECORD_FIELDS(Group, hmn_group, HMN_GROUP_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
+#undef HMN_RECORD_FIELDS
 #undef HMN_TEXT_FIELD
 #undef HMN_FIELD
 
-const Field& field_of(FieldList fields, FieldSet bit) noexcept {
+const Field& find_field(FieldList fields, FieldSet bit) noexcept {
   return *std::ranges::find(fields, bit, &Field::bit);
 }
 
-WordList words_for(Unit u) noexcept {
-  switch (u) {
+WordList unit_words(Unit unit) noexcept {
+  switch (unit) {
     case Unit::source:
     case Unit::sources:
       return words::sources();
@@ -176,7 +180,7 @@ WordList words_for(Unit u) noexcept {
     case Unit::notes:
       return words::notes();
     case Unit::throttles:
-      return words_of_metric(static_cast<std::uint32_t>(MetricId::throttle_ns))->instances;
+      return find_metric_info(static_cast<std::uint32_t>(MetricId::throttle_ns))->instances;
     case Unit::usage_kinds:
       return words::usage_kinds();
     default:
@@ -184,56 +188,57 @@ WordList words_for(Unit u) noexcept {
   }
 }
 
-bool is_set_of_bits(Unit u) noexcept {
-  return u == Unit::notes || u == Unit::throttles || u == Unit::usage_kinds;
+bool is_bitmask(Unit unit) noexcept {
+  return unit == Unit::notes || unit == Unit::throttles || unit == Unit::usage_kinds;
 }
 
-bool is_known(const Field& f, const void* record) noexcept {
-  return !std::holds_alternative<std::monostate>(f.get(record));
+bool is_known(const Field& field, const void* record) noexcept {
+  return !std::holds_alternative<std::monostate>(field.get(record));
 }
 
-std::uint64_t number_in(const Field& f, const void* record) noexcept {
-  const RecordValue value = f.get(record);
+std::uint64_t get_number(const Field& field, const void* record) noexcept {
+  const RecordValue value = field.get(record);
   const auto* const number = std::get_if<std::uint64_t>(&value);
   return number != nullptr ? *number : 0;
 }
 
-void forget(FieldList fields, FieldSet bits, void* record) noexcept {
-  for (const Field& f : fields) {
-    if ((f.bit & bits) != 0) f.set(record, {});
+void clear_fields(FieldList fields, FieldSet bits, void* record) noexcept {
+  for (const Field& field : fields) {
+    if ((field.bit & bits) != 0) field.set(record, {});
   }
 }
 
 bool is_same_record(FieldList fields, const void* a, const void* b) noexcept {
-  return std::ranges::all_of(fields, [&](const Field& f) { return f.get(a) == f.get(b); });
+  return std::ranges::all_of(fields,
+                             [&](const Field& field) { return field.get(a) == field.get(b); });
 }
 
-FieldSet present_bits(FieldList fields, FieldSet among, const void* record) noexcept {
+FieldSet present_bits(FieldList fields, FieldSet mask, const void* record) noexcept {
   FieldSet bits = 0;
-  for (const Field& f : fields) {
-    if ((f.bit & among) != 0 && is_known(f, record)) bits |= f.bit;
+  for (const Field& field : fields) {
+    if ((field.bit & mask) != 0 && is_known(field, record)) bits |= field.bit;
   }
   return bits;
 }
 
-FieldSet take_missing(FieldList fields, FieldSet bits, void* into, const void* from) noexcept {
-  FieldSet taken = 0;
-  for (const Field& f : fields) {
-    if ((f.bit & bits) == 0 || is_known(f, into) || !is_known(f, from)) continue;
-    f.take(into, from);
-    taken |= f.bit;
+FieldSet fill_missing(FieldList fields, FieldSet bits, void* target, const void* source) noexcept {
+  FieldSet filled = 0;
+  for (const Field& field : fields) {
+    if ((field.bit & bits) == 0 || is_known(field, target) || !is_known(field, source)) continue;
+    field.assign(target, source);
+    filled |= field.bit;
   }
-  return taken;
+  return filled;
 }
 
-Copied copy_fields(FieldList fields, const void* record, void* c_struct) noexcept {
-  Copied done;
-  for (const Field& f : fields) {
-    if (f.copy == nullptr || !is_known(f, record)) continue;
-    done.present |= f.bit;
-    if (f.copy(record, c_struct)) done.was_cut = true;
+CopyResult copy_fields(FieldList fields, const void* record, void* c_struct) noexcept {
+  CopyResult result;
+  for (const Field& field : fields) {
+    if (field.copy_to_c == nullptr || !is_known(field, record)) continue;
+    result.present |= field.bit;
+    if (field.copy_to_c(record, c_struct)) result.was_cut = true;
   }
-  return done;
+  return result;
 }
 
 }  // namespace hmn

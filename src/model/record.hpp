@@ -43,7 +43,7 @@ enum class Unit : std::uint8_t {
 };
 
 enum class FieldType : std::uint8_t {
-  truth,
+  boolean,
   u32,
   u64,
   real,
@@ -63,10 +63,11 @@ struct Field {
   hmn::Unit unit;
   FieldSet bit;  // of `present`; 0: always known
   RecordValue (*get)(const void* record);
-  void (*set)(void* record, const RecordValue& to);  // of optional numbers only
-  void (*take)(void* into, const void* from);
-  // Copies a known value, and returns whether it is a text that was cut. Null: not in the C struct.
-  bool (*copy)(const void* record, void* c_struct);
+  void (*set)(void* record, const RecordValue& value);  // of optional numbers only
+  void (*assign)(void* target, const void* source);
+  // Copies a known value to the C struct; returns whether it is a text that was cut. Null: not in
+  // that struct.
+  bool (*copy_to_c)(const void* record, void* c_struct);
 };
 using FieldList = std::span<const Field>;
 
@@ -80,84 +81,85 @@ struct Group;
 
 // Fields of a record, in the order of the JSON document.
 template <class Record>
-FieldList fields_of() noexcept;
+FieldList record_fields() noexcept;
 template <>
-FieldList fields_of<ProcessMemory>() noexcept;
+FieldList record_fields<ProcessMemory>() noexcept;
 template <>
-FieldList fields_of<SystemMemory>() noexcept;
+FieldList record_fields<SystemMemory>() noexcept;
 template <>
-FieldList fields_of<Device>() noexcept;
+FieldList record_fields<Device>() noexcept;
 template <>
-FieldList fields_of<Pool>() noexcept;
+FieldList record_fields<Pool>() noexcept;
 template <>
-FieldList fields_of<Telemetry>() noexcept;
+FieldList record_fields<Telemetry>() noexcept;
 template <>
-FieldList fields_of<Metric>() noexcept;
+FieldList record_fields<Metric>() noexcept;
 template <>
-FieldList fields_of<Usage>() noexcept;
+FieldList record_fields<Usage>() noexcept;
 template <>
-FieldList fields_of<Group>() noexcept;
+FieldList record_fields<Group>() noexcept;
 
-const Field& field_of(FieldList fields, FieldSet bit) noexcept;
+const Field& find_field(FieldList fields, FieldSet bit) noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
-WordList words_for(Unit u) noexcept;
-// Returns whether the number is a set of bits, each with its word.
-bool is_set_of_bits(Unit u) noexcept;
+WordList unit_words(Unit unit) noexcept;
+// Returns whether the number is a bit mask with a word for each bit.
+bool is_bitmask(Unit unit) noexcept;
 
-bool is_known(const Field& f, const void* record) noexcept;
+bool is_known(const Field& field, const void* record) noexcept;
 // Returns 0 where the field has no number.
-std::uint64_t number_in(const Field& f, const void* record) noexcept;
+std::uint64_t get_number(const Field& field, const void* record) noexcept;
 
-// Returns the presence bits of the known fields of `among`.
-FieldSet present_bits(FieldList fields, FieldSet among, const void* record) noexcept;
+// Returns the presence bits of those fields of `mask` that are known.
+FieldSet present_bits(FieldList fields, FieldSet mask, const void* record) noexcept;
 
 bool is_same_record(FieldList fields, const void* a, const void* b) noexcept;
 
-// Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
-FieldSet take_missing(FieldList fields, FieldSet bits, void* into, const void* from) noexcept;
+// Fills the fields of `bits` that `target` lacks and `source` has; returns their bits.
+FieldSet fill_missing(FieldList fields, FieldSet bits, void* target, const void* source) noexcept;
 
 // Clears the fields of `bits`, which are optional numbers.
-void forget(FieldList fields, FieldSet bits, void* record) noexcept;
+void clear_fields(FieldList fields, FieldSet bits, void* record) noexcept;
 
-struct Copied {
+struct CopyResult {
   FieldSet present = 0;
   bool was_cut = false;  // a text
 };
-Copied copy_fields(FieldList fields, const void* record, void* c_struct) noexcept;
+CopyResult copy_fields(FieldList fields, const void* record, void* c_struct) noexcept;
 
-// Fills a zeroed C struct, except its struct_size, and notes if some of `wanted` are not known.
+// Fills a zeroed C struct, except its struct_size; sets HMN_NOTE_PARTIAL if a field of `requested`
+// is unknown.
 template <class Record, class C>
-void copy_out(const Record& r, C& c_struct, FieldSet wanted = 0) noexcept {
-  const Copied done = copy_fields(fields_of<Record>(), &r, &c_struct);
-  c_struct.present = done.present;
-  if (done.was_cut) c_struct.notes |= HMN_NOTE_TRUNCATED;
-  if ((wanted & ~done.present) != 0) c_struct.notes |= HMN_NOTE_PARTIAL;
+void copy_to_c(const Record& record, C& c_struct, FieldSet requested = 0) noexcept {
+  const CopyResult result = copy_fields(record_fields<Record>(), &record, &c_struct);
+  c_struct.present = result.present;
+  if (result.was_cut) c_struct.notes |= HMN_NOTE_TRUNCATED;
+  if ((requested & ~result.present) != 0) c_struct.notes |= HMN_NOTE_PARTIAL;
 }
 
 template <class Record>
 bool is_same_record(const Record& a, const Record& b) noexcept {
-  return is_same_record(fields_of<Record>(), &a, &b);
+  return is_same_record(record_fields<Record>(), &a, &b);
 }
 
 template <class Record>
-FieldSet present_bits(const Record& r, FieldSet among = ~FieldSet{0}) noexcept {
-  return present_bits(fields_of<Record>(), among, &r);
+FieldSet present_bits(const Record& record, FieldSet mask = ~FieldSet{0}) noexcept {
+  return present_bits(record_fields<Record>(), mask, &record);
 }
 
 template <class Record>
-FieldSet missing_bits(const Record& r, FieldSet wanted) noexcept {
-  return wanted & ~present_bits(r, wanted);
+FieldSet missing_bits(const Record& record, FieldSet requested) noexcept {
+  return requested & ~present_bits(record, requested);
 }
 
 template <class Record>
-void forget(FieldSet bits, Record& r) noexcept {
-  forget(fields_of<Record>(), bits, &r);
+void clear_fields(FieldSet bits, Record& record) noexcept {
+  clear_fields(record_fields<Record>(), bits, &record);
 }
 
 template <class Record>
-FieldSet take_missing(FieldSet bits, Record& into, const Record& from) noexcept {
-  return take_missing(fields_of<Record>(), bits, &into, &from);
+FieldSet fill_missing(FieldSet bits, Record& target, const Record& source) noexcept {
+  return fill_missing(record_fields<Record>(), bits, &target, &source);
 }
 
 }  // namespace hmn

@@ -30,9 +30,9 @@ constexpr std::string_view trim(std::string_view text) noexcept {
 
 // Removes and returns the text before `separator`; the whole of `rest` without one.
 constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept {
-  const char* const found = std::char_traits<char>::find(rest.data(), rest.size(), separator);
-  if (found == nullptr) return std::exchange(rest, {});
-  const std::string_view head(rest.data(), static_cast<std::size_t>(found - rest.data()));
+  const char* const end = std::char_traits<char>::find(rest.data(), rest.size(), separator);
+  if (end == nullptr) return std::exchange(rest, {});
+  const std::string_view head(rest.data(), static_cast<std::size_t>(end - rest.data()));
   rest.remove_prefix(head.size() + 1);
   return head;
 }
@@ -54,15 +54,15 @@ constexpr std::string_view take_word(std::string_view& rest) noexcept {
   return word;
 }
 
-// Whether one of the parts between separators is `wanted`.
-constexpr bool has_part(std::string_view list, char separator, std::string_view wanted) noexcept {
+// Returns whether one of the parts between separators is `part`.
+constexpr bool has_part(std::string_view list, char separator, std::string_view part) noexcept {
   while (!list.empty()) {
-    if (take_until(list, separator) == wanted) return true;
+    if (take_until(list, separator) == part) return true;
   }
   return false;
 }
 
-// Whether the text contains one of the words, which blanks separate.
+// Returns whether the text contains one of the blank-separated words.
 constexpr bool contains_any(std::string_view text, std::string_view words) noexcept {
   while (!words.empty()) {
     if (text.find(take_word(words)) != std::string_view::npos) return true;
@@ -71,7 +71,7 @@ constexpr bool contains_any(std::string_view text, std::string_view words) noexc
 }
 
 // Returns the value of the digit; 36 and more for any other character.
-constexpr unsigned value_of_digit(char c) noexcept {
+constexpr unsigned digit_value(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
   const auto letter = static_cast<unsigned char>((c | 0x20) - 'a');
   return letter + 10U;
@@ -83,18 +83,19 @@ constexpr bool append_digit(std::uint64_t& number, unsigned digit, unsigned base
          !__builtin_add_overflow(number, digit, &number);
 }
 
-constexpr std::optional<std::uint64_t> digits_of(std::string_view digits, unsigned base) noexcept {
+constexpr std::optional<std::uint64_t> parse_digits(std::string_view digits,
+                                                    unsigned base) noexcept {
   std::uint64_t value = 0;
   for (const char c : digits) {
-    if (!append_digit(value, value_of_digit(c), base)) return std::nullopt;
+    if (!append_digit(value, digit_value(c), base)) return std::nullopt;
   }
   return digits.empty() ? std::nullopt : std::optional(value);
 }
 
 // Parses base 10 only, for frequent readings.
-constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept {
-  constexpr std::size_t always_fit = 19;
-  if (digits.empty() || digits.size() > always_fit) return digits_of(digits, 10);
+constexpr std::optional<std::uint64_t> parse_decimal(std::string_view digits) noexcept {
+  constexpr std::size_t safe_digits = 19;
+  if (digits.empty() || digits.size() > safe_digits) return parse_digits(digits, 10);
   std::uint64_t value = 0;
   for (const char c : digits) {
     const unsigned digit = static_cast<unsigned char>(c - '0');
@@ -107,21 +108,21 @@ constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept
 // Parses the whole text as digits of `base`: no blanks, and no sign but a minus where T is signed.
 // One parser for all types: std::from_chars is a third of a KiB for each.
 template <class T = std::uint64_t>
-std::optional<T> number(std::string_view text, unsigned base = 10) noexcept {
+std::optional<T> parse_number(std::string_view text, unsigned base = 10) noexcept {
   const bool is_negative = std::is_signed_v<T> && text.starts_with('-');
   const std::string_view digits = text.substr(is_negative ? 1 : 0);
-  const auto value = base == 10 ? decimal(digits) : digits_of(digits, base);
-  const auto most = static_cast<std::make_unsigned_t<T>>(std::numeric_limits<T>::max());
-  if (!value || *value > std::uint64_t{most} + is_negative) return std::nullopt;
+  const auto value = base == 10 ? parse_decimal(digits) : parse_digits(digits, base);
+  const auto max = static_cast<std::make_unsigned_t<T>>(std::numeric_limits<T>::max());
+  if (!value || *value > std::uint64_t{max} + is_negative) return std::nullopt;
   return static_cast<T>(is_negative ? 0 - *value : *value);
 }
 
-constexpr std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t made = 0;
-  return __builtin_mul_overflow(a, b, &made) ? std::nullopt : std::optional(made);
+constexpr std::optional<std::uint64_t> checked_multiply(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
 }
 
-constexpr std::optional<std::uint64_t> sum(std::uint64_t a, std::uint64_t b) noexcept {
+constexpr std::optional<std::uint64_t> checked_add(std::uint64_t a, std::uint64_t b) noexcept {
   if (a > std::numeric_limits<std::uint64_t>::max() - b) return std::nullopt;
   return a + b;
 }

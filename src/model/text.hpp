@@ -16,8 +16,9 @@ void append_utf8(std::string& out, std::string_view bytes);
 std::size_t utf8_length(std::string_view bytes) noexcept;
 
 // Writes as much of `bytes` as fits into `out` (capacity includes the terminator), made valid as
-// above and cut at a code point. Returns the length and sets `cut` if bytes were left out.
-std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept;
+// above and cut at a code point. Returns the length and sets `was_cut` if bytes were left out.
+std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes,
+                      bool& was_cut) noexcept;
 
 // NUL-terminated UTF-8 text of bounded length that needs no allocation.
 template <std::size_t N>

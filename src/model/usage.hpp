@@ -40,39 +40,40 @@ struct Usage {
   std::optional<ClientTotals> clients;
   // `clients` has all that the process holds: if `used` is a lower bound, it is because they share.
   bool has_all_clients = false;
-  // Set for a process that the driver no longer lists but keeps an account of: peak_used alone.
-  std::optional<std::uint64_t> counted_since_ns;
+  // Set for a process that the driver no longer lists but still accounts for; only peak_used is
+  // known.
+  std::optional<std::uint64_t> accounted_since_ns;
 };
 
 // Marks a value as a lower bound where a list it comes from is incomplete. A row without a value is
 // in no sum anyway.
-inline void note_incomplete(Usage& row) noexcept {
+inline void mark_lower_bound(Usage& row) noexcept {
   row.has_all_clients = false;
   if (row.used) row.notes |= note::lower_bound;
 }
 
 // Marks the rows of an incomplete list. Fails for one without rows, which proves nothing.
-inline Result<void> mark_incomplete(std::span<Usage> rows, const Failure& why) {
-  if (rows.empty()) return why;
-  for (Usage& row : rows) note_incomplete(row);
+inline Result<void> mark_incomplete(std::span<Usage> rows, const Failure& failure) {
+  if (rows.empty()) return failure;
+  for (Usage& row : rows) mark_lower_bound(row);
   return {};
 }
 
-// Fill the unknown fields of a row from what is known of its process.
-inline void fill_identity(Usage& row, const Usage& known) {
+// Fill the unknown fields of a row from another row of its process.
+inline void fill_identity(Usage& row, const Usage& process) {
   if (row.name_state == NameState::unknown) {
-    row.name_state = known.name_state;
-    row.name = known.name;
+    row.name_state = process.name_state;
+    row.name = process.name;
   }
-  if (!row.uid) row.uid = known.uid;
-  if (!row.start_unix_ns) row.start_unix_ns = known.start_unix_ns;
-  if (!row.process_key) row.process_key = known.process_key;
-  if (!row.host_resident) row.host_resident = known.host_resident;
+  if (!row.uid) row.uid = process.uid;
+  if (!row.start_unix_ns) row.start_unix_ns = process.start_unix_ns;
+  if (!row.process_key) row.process_key = process.process_key;
+  if (!row.host_resident) row.host_resident = process.host_resident;
 }
 
-inline void fill_texts(Usage& row, const Usage& known) {
-  if (row.command.empty()) row.command = known.command;
-  if (row.container.empty()) row.container = known.container;
+inline void fill_texts(Usage& row, const Usage& process) {
+  if (row.command.empty()) row.command = process.command;
+  if (row.container.empty()) row.container = process.container;
 }
 
 }  // namespace hmn

@@ -24,16 +24,16 @@ constexpr WordList none;
 #define HMN_METRIC_ROW(name, number, unit, kind, instances)                               \
   {MetricId::name, #name, unit, NumberKind::kind, std::string_view(#instances) != "none", \
    instances},
-constexpr MetricWords metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
+constexpr MetricInfo metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
 #undef HMN_METRIC_ROW
 
 }  // namespace
 
 namespace words {
-#define HMN_WORDS(list, rows)                                    \
-  WordList list() noexcept {                                     \
-    static constexpr NumberedWord in_order[] = {rows(HMN_WORD)}; \
-    return in_order;                                             \
+#define HMN_WORDS(list, rows)                                 \
+  WordList list() noexcept {                                  \
+    static constexpr NumberedWord table[] = {rows(HMN_WORD)}; \
+    return table;                                             \
   }
 HMN_WORDS(statuses, HMN_STATUSES)
 HMN_WORDS(sources, HMN_SOURCES)
@@ -55,47 +55,47 @@ HMN_WORDS(name_states, HMN_NAME_STATES)
 #undef HMN_WORD
 }  // namespace words
 
-const char* word_of(WordList list, std::int64_t number) noexcept {
-  for (const NumberedWord& w : list) {
-    if (w.number == number) return w.word;
+const char* lookup_word(WordList list, std::int64_t number) noexcept {
+  for (const NumberedWord& entry : list) {
+    if (entry.number == number) return entry.word;
   }
   return nullptr;
 }
 
 const char* word_or_unknown(WordList list, std::int64_t number) noexcept {
-  const char* const word = word_of(list, number);
+  const char* const word = lookup_word(list, number);
   return word != nullptr ? word : "unknown";
 }
 
-std::optional<std::int32_t> number_of(WordList list, std::string_view word) noexcept {
+std::optional<std::int32_t> lookup_number(WordList list, std::string_view word) noexcept {
   if (word.empty()) return std::nullopt;
-  for (const NumberedWord& w : list) {
-    if (w.word == word) return w.number;
+  for (const NumberedWord& entry : list) {
+    if (entry.word == word) return entry.number;
   }
   return std::nullopt;
 }
 
 const char* status_name(std::int32_t status) noexcept {
 #define HMN_STATUS_NAME(name, number, word) #number,
-  static constexpr const char* by_number[] = {HMN_STATUSES(HMN_STATUS_NAME)};
+  static constexpr const char* names[] = {HMN_STATUSES(HMN_STATUS_NAME)};
 #undef HMN_STATUS_NAME
-  const auto position = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
-  return position < std::size(by_number) ? by_number[position] : "HMN_E_?";
+  const auto index = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
+  return index < std::size(names) ? names[index] : "HMN_E_?";
 }
 
 const char* vendor_name(std::uint32_t vendor) noexcept {
 #define HMN_VENDOR_NAME(name, number, word, display) {number, display},
-  static constexpr NumberedWord by_number[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
+  static constexpr NumberedWord names[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
 #undef HMN_VENDOR_NAME
-  const char* const name = word_of(by_number, vendor);
+  const char* const name = lookup_word(names, vendor);
   return name != nullptr ? name : "";
 }
 
-std::span<const NamedField> named_fields(std::uint32_t subject_bit) noexcept {
+std::span<const FieldLabel> field_labels(std::uint32_t subject_bit) noexcept {
 #define HMN_NAMED(member, c_member, bit, type, unit, words) {bit, words},
-  static constexpr NamedField devices[] = {HMN_DEVICE_FIELDS(HMN_NAMED)};
-  static constexpr NamedField pools[] = {HMN_POOL_FIELDS(HMN_NAMED)};
-  static constexpr NamedField telemetry[] = {HMN_TELEMETRY_FIELDS(HMN_NAMED)};
+  static constexpr FieldLabel devices[] = {HMN_DEVICE_FIELDS(HMN_NAMED)};
+  static constexpr FieldLabel pools[] = {HMN_POOL_FIELDS(HMN_NAMED)};
+  static constexpr FieldLabel telemetry[] = {HMN_TELEMETRY_FIELDS(HMN_NAMED)};
 #undef HMN_NAMED
   switch (subject_bit) {
     case HMN_COLLECT_DEVICES:
@@ -109,30 +109,30 @@ std::span<const NamedField> named_fields(std::uint32_t subject_bit) noexcept {
   }
 }
 
-const MetricWords* words_of_metric(std::uint32_t id) noexcept {
-  for (const MetricWords& w : metrics) {
-    if (static_cast<std::uint32_t>(w.id) == id) return &w;
+const MetricInfo* find_metric_info(std::uint32_t id) noexcept {
+  for (const MetricInfo& info : metrics) {
+    if (static_cast<std::uint32_t>(info.id) == id) return &info;
   }
   return nullptr;
 }
 
-const MetricWords* words_of_metric(std::string_view name) noexcept {
-  for (const MetricWords& w : metrics) {
-    if (w.name == name) return &w;
+const MetricInfo* find_metric_info(std::string_view name) noexcept {
+  for (const MetricInfo& info : metrics) {
+    if (info.name == name) return &info;
   }
   return nullptr;
 }
 
-const MetricWords* next_metric(std::uint32_t id) noexcept {
-  for (const MetricWords& w : metrics) {
-    if (static_cast<std::uint32_t>(w.id) > id) return &w;
+const MetricInfo* next_metric(std::uint32_t id) noexcept {
+  for (const MetricInfo& info : metrics) {
+    if (static_cast<std::uint32_t>(info.id) > id) return &info;
   }
   return nullptr;
 }
 
 const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept {
-  const MetricWords* const w = words_of_metric(metric);
-  const char* const word = w != nullptr ? word_of(w->instances, instance) : nullptr;
+  const MetricInfo* const info = find_metric_info(metric);
+  const char* const word = info != nullptr ? lookup_word(info->instances, instance) : nullptr;
   return word != nullptr ? word : "";
 }
 

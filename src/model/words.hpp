@@ -38,11 +38,11 @@ WordList name_states() noexcept;
 }  // namespace words
 
 // Returns a NUL-terminated word; nullptr for an unknown number.
-const char* word_of(WordList list, std::int64_t number) noexcept;
+const char* lookup_word(WordList list, std::int64_t number) noexcept;
 // Returns "unknown" for a number that is not in the list.
 const char* word_or_unknown(WordList list, std::int64_t number) noexcept;
-// Returns no number for "".
-std::optional<std::int32_t> number_of(WordList list, std::string_view word) noexcept;
+// Returns none for an unknown word and for "".
+std::optional<std::int32_t> lookup_number(WordList list, std::string_view word) noexcept;
 
 // Returns "HMN_E_RANGE"; "HMN_E_?" for an unknown status. NUL-terminated.
 const char* status_name(std::int32_t status) noexcept;
@@ -50,16 +50,16 @@ const char* status_name(std::int32_t status) noexcept;
 // Returns "NVIDIA"; "" for an unknown vendor. NUL-terminated.
 const char* vendor_name(std::uint32_t vendor) noexcept;
 
-struct NamedField {
+struct FieldLabel {
   FieldSet bit;
   std::string_view words;  // "": part of another value, as a window is
 };
 
-// Returns the fields that diagnostics of a subject (HMN_COLLECT_*) are about, with words for
+// Returns the fields that diagnostics of a subject (HMN_COLLECT_*) may concern, with words for
 // people.
-std::span<const NamedField> named_fields(std::uint32_t subject_bit) noexcept;
+std::span<const FieldLabel> field_labels(std::uint32_t subject_bit) noexcept;
 
-struct MetricWords {
+struct MetricInfo {
   MetricId id;
   const char* name;
   const char* unit;  // "": a plain number
@@ -69,10 +69,10 @@ struct MetricWords {
 };
 
 // Returns nullptr for an unknown metric.
-const MetricWords* words_of_metric(std::uint32_t id) noexcept;
-const MetricWords* words_of_metric(std::string_view name) noexcept;
+const MetricInfo* find_metric_info(std::uint32_t id) noexcept;
+const MetricInfo* find_metric_info(std::string_view name) noexcept;
 // Returns the metric with the next number; nullptr after the last.
-const MetricWords* next_metric(std::uint32_t id) noexcept;
+const MetricInfo* next_metric(std::uint32_t id) noexcept;
 // Returns "" for an instance without a name. NUL-terminated.
 const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept;
 

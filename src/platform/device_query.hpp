@@ -15,15 +15,15 @@ namespace hmn::platform {
 // Interface of the driver that defines the query.
 enum class QueryLanguage { i915, xe };
 
-struct DeviceQuestion {
-  QueryLanguage in = QueryLanguage::i915;
+struct DeviceQuery {
+  QueryLanguage language = QueryLanguage::i915;
   uint32_t number = 0;  // in the driver's list of queries
 };
 
 // Returns the length of the answer, whose content is driver-specific. ENOBUFS: longer than the
 // buffer. EOPNOTSUPP: not a node of a driver with this interface, or the driver does not know the
 // query.
-ErrnoOr<size_t> ask_device(const char* node, DeviceQuestion what,
-                           std::span<std::byte> answer) noexcept;
+ErrnoOr<size_t> query_device(const char* node, DeviceQuery query,
+                             std::span<std::byte> answer) noexcept;
 
 }  // namespace hmn::platform

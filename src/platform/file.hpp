@@ -49,7 +49,7 @@ ErrnoOr<bool> read_whole(const char* path, std::string& out, size_t cap);
 ErrnoOr<size_t> read_link(const char* path, std::span<char> buffer) noexcept;
 
 // Follows links; a network file system answers from its cache.
-ErrnoOr<FileStatus> status_of(const char* path) noexcept;
+ErrnoOr<FileStatus> read_status(const char* path) noexcept;
 
 bool exists(const char* path) noexcept;
 bool is_executable_file(const char* path) noexcept;
@@ -77,8 +77,8 @@ class EntryVisitor {
 // Returns 0 or errno; visits in the directory's own order, without "." and "..".
 int for_each_entry(const char* path, EntryVisitor visit);
 
-// Directory that is held for the length of one call, so its descriptor is not checked for reuse by
-// other code.
+// Directory that is open for one call only, so its descriptor is not checked for reuse by other
+// code.
 class Directory {
  public:
   static ErrnoOr<Directory> open(const char* path) noexcept;
@@ -90,7 +90,7 @@ class Directory {
 
   ErrnoOr<size_t> read_small(const char* name, std::span<char> buffer) const noexcept;
   ErrnoOr<size_t> read_link(const char* name, std::span<char> buffer) const noexcept;
-  ErrnoOr<FileStatus> status_of(const char* name) const noexcept;
+  ErrnoOr<FileStatus> read_status(const char* name) const noexcept;
   int for_each_entry(const char* name, EntryVisitor visit) const;
 
   // Opens a subfolder for listing; its files are reached from here by a shorter path.
@@ -100,10 +100,10 @@ class Directory {
 
  private:
   explicit Directory(int descriptor) noexcept : descriptor_(descriptor) {}
-  static ErrnoOr<Directory> named(const char* path) noexcept;
+  static ErrnoOr<Directory> make_recorded(const char* path) noexcept;
 
   int descriptor_ = -1;
-  std::unique_ptr<const std::string> recorded_;  // path, when answered by an override
+  std::unique_ptr<const std::string> recorded_path_;  // set when an override answers
 };
 
 // Returns the descriptor number that the next open() gets if no other thread opens or closes one;
@@ -113,19 +113,19 @@ int lowest_free_descriptor() noexcept;
 // Keeps one descriptor for repeated reads of a file that a single read returns whole (a
 // single-record file of /proc, an attribute of sysfs). Safe for concurrent reads. After a fork the
 // child opens its own. A file that is renamed away goes unnoticed while it is readable.
-class KeptFile {
+class CachedFile {
  public:
-  explicit KeptFile(std::string path) noexcept : path_(std::move(path)) {}
-  KeptFile(const KeptFile&) = delete;
-  KeptFile& operator=(const KeptFile&) = delete;
-  ~KeptFile();
+  explicit CachedFile(std::string path) noexcept : path_(std::move(path)) {}
+  CachedFile(const CachedFile&) = delete;
+  CachedFile& operator=(const CachedFile&) = delete;
+  ~CachedFile();
 
   // Reads up to the end. A result equal to the buffer's size may be incomplete.
   ErrnoOr<size_t> read(std::span<char> buffer) noexcept;
   // Returns whether the kernel has announced a change (POLLPRI, as for mountinfo) since the file
   // was opened or this was last called; true also without an open descriptor. Not for several
   // threads.
-  bool has_news() const noexcept;
+  bool has_changed() const noexcept;
 
  private:
   struct Identity {
@@ -135,15 +135,15 @@ class KeptFile {
     uint64_t generation = 0;
   };
 
-  static bool is_alike(const Identity& one, const Identity& other) noexcept {
-    return one.device == other.device && one.inode == other.inode &&
-           one.generation == other.generation;
+  static bool is_same(const Identity& left, const Identity& right) noexcept {
+    return left.device == right.device && left.inode == right.inode &&
+           left.generation == right.generation;
   }
-  bool load(Identity& out) const noexcept;
-  void store(const Identity& now) noexcept;
+  bool load(Identity& identity) const noexcept;
+  void store(const Identity& identity) noexcept;
   bool lock(uint64_t generation) noexcept;
-  ErrnoOr<size_t> read_afresh(std::span<char> buffer, uint64_t generation) noexcept;
-  void keep(const Identity& fresh) noexcept;
+  ErrnoOr<size_t> reopen_and_read(std::span<char> buffer, uint64_t generation) noexcept;
+  void replace(const Identity& identity) noexcept;
 
   const std::string path_;
   // Sequence lock: odd while the four members below change.

@@ -41,7 +41,7 @@ struct Library::OpenResult {
   explicit operator bool() const noexcept { return static_cast<bool>(value); }
 };
 
-inline constexpr std::size_t longest_path = 4096;
+inline constexpr std::size_t max_path_size = 4096;
 
 // Returns the folder of the file that this code was loaded from: absolute, with links resolved;
 // empty if unknown. `buffer` has at least longest_path bytes.

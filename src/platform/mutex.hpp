@@ -42,7 +42,7 @@ class Condition {
 
   // Sleeps until it is notified, at most until the deadline; may wake without a reason. Returns
   // false once the deadline has passed.
-  bool wait_until(std::unique_lock<Mutex>& held, std::uint64_t deadline_ns) noexcept;
+  bool wait_until(std::unique_lock<Mutex>& lock, std::uint64_t deadline_ns) noexcept;
   void notify_all() noexcept;
 
  private:

@@ -9,18 +9,18 @@
 namespace hmn::platform {
 namespace {
 
-ErrnoOr<size_t> ask_nobody(const char* /*node*/, DeviceQuestion /*what*/,
-                           std::span<std::byte> /*answer*/) noexcept {
+ErrnoOr<size_t> reject_query(const char* /*node*/, DeviceQuery /*what*/,
+                             std::span<std::byte> /*answer*/) noexcept {
   return {0, EOPNOTSUPP};
 }
 
 }  // namespace
 
-ErrnoOr<size_t> ask_device(const char* node, DeviceQuestion what,
-                           std::span<std::byte> answer) noexcept {
-  if (SystemOverride* const r = SystemOverride::of_thread())
-    return r->ask_device(node, what, answer, ask_nobody);
-  return ask_nobody(node, what, answer);
+ErrnoOr<size_t> query_device(const char* node, DeviceQuery query,
+                             std::span<std::byte> answer) noexcept {
+  if (SystemOverride* const active = SystemOverride::active())
+    return active->query_device(node, query, answer, reject_query);
+  return reject_query(node, query, answer);
 }
 
 }  // namespace hmn::platform

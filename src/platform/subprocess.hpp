@@ -14,7 +14,7 @@ struct Command {
   std::vector<std::string> arguments;  // without the program name
   uint64_t deadline_ns = 0;            // absolute, monotonic; UINT64_MAX: none
   size_t output_cap = 0;               // bytes
-  bool with_errors = false;            // stderr is part of the output
+  bool include_stderr = false;         // stderr is part of the output
   // Ends the program as its deadline does, within `cancel_check_ns`. Null: never.
   const std::atomic<bool>* is_cancelled = nullptr;
 };
@@ -23,13 +23,13 @@ constexpr uint64_t cancel_check_ns = 20'000'000;
 struct Outcome {
   enum class Kind { finished, not_found, not_runnable, timed_out, output_too_long };
 
-  Kind what = Kind::not_runnable;
-  bool was_cancelled = false;  // with timed_out: before the deadline
-  int error = 0;               // native, with not_found and not_runnable
-  bool exit_known = false;     // also false when the host program took the child's status
-  int exit_code = 0;           // meaningful when exit_known and signal is 0
-  int signal = 0;              // that ended it, when exit_known
-  std::string output;          // complete when finished, else partial (at most output_cap)
+  Kind kind = Kind::not_runnable;
+  bool was_cancelled = false;    // with timed_out: before the deadline
+  int error = 0;                 // native, with not_found and not_runnable
+  bool has_exit_status = false;  // also false when the host program took the child's status
+  int exit_code = 0;             // meaningful when exit_known and signal is 0
+  int signal = 0;                // that ended it, when exit_known
+  std::string output;            // complete when finished, else partial (at most output_cap)
 };
 
 // Runs a program with stdin and (if not requested) stderr on the null device, in its own process

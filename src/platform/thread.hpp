@@ -10,16 +10,16 @@ namespace hmn::platform {
 // cut at the system's limit (15 bytes on Linux) and need not outlive the call.
 int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept;
 
-// Starts a thread for of->run(), and keeps `of` until that returns.
+// Starts a thread that calls object->run(), and keeps `object` until that returns.
 template <class T>
-int start_detached(const std::shared_ptr<T>& of, const char* name) {
-  auto kept = std::make_unique<std::shared_ptr<T>>(of);
+int start_detached(const std::shared_ptr<T>& object, const char* name) {
+  auto holder = std::make_unique<std::shared_ptr<T>>(object);
   const auto entry = [](void* argument) {
-    const std::unique_ptr<std::shared_ptr<T>> mine(static_cast<std::shared_ptr<T>*>(argument));
-    (*mine)->run();
+    const std::unique_ptr<std::shared_ptr<T>> owner(static_cast<std::shared_ptr<T>*>(argument));
+    (*owner)->run();
   };
-  const int error = start_detached(entry, kept.get(), name);
-  if (error == 0) static_cast<void>(kept.release());
+  const int error = start_detached(entry, holder.get(), name);
+  if (error == 0) static_cast<void>(holder.release());
   return error;
 }
 

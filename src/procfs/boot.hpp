@@ -13,12 +13,12 @@ namespace hmn::procfs {
 // Returns a number for the text of sys/kernel/random/boot_id; 0 for anything else.
 std::uint64_t parse_boot_id(std::string_view text) noexcept;
 
-// Keys of the processes of a proc tree. They count ticks since a boot: the clock may be set at any
-// time, so that a start time on it identifies nothing.
+// Keys of the processes of a proc tree. They count ticks since the boot: the wall clock may be set
+// at any time, so a start time on it identifies nothing.
 class BootId {
  public:
   // Returns nullopt where the tree has no id of the boot.
-  std::optional<std::uint64_t> key_of(std::string_view root, const Stat& s) noexcept;
+  std::optional<std::uint64_t> find_process_key(std::string_view root, const Stat& stat) noexcept;
 
  private:
   std::atomic<std::uint64_t> number_{0};  // 0: not read yet

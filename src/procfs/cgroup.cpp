@@ -13,7 +13,7 @@ namespace {
 // Limit written by v1 for "none": PAGE_COUNTER_MAX, which depends on the page size
 // (include/linux/page_counter.h); this is the value for the largest pages, 64 KiB. Kernels before
 // 3.19 wrote up to 2^64 - 1.
-constexpr std::uint64_t unlimited_from = 0x7fff'ffff'ffff'0000;
+constexpr std::uint64_t min_unlimited = 0x7fff'ffff'ffff'0000;
 
 bool is_octal(char c) {
   return c >= '0' && c <= '7';
@@ -28,21 +28,21 @@ bool is_escape(std::string_view text) {
 
 CgroupMembership parse_cgroup_membership(std::string_view text) noexcept {
   using Version = CgroupMembership::Version;
-  CgroupMembership found;
+  CgroupMembership membership;
   while (!text.empty()) {
     std::string_view path = scan::take_line(text);
     const std::string_view id = scan::take_until(path, ':');
     const std::string_view controllers = scan::take_until(path, ':');
-    if (!scan::number(id) || !path.starts_with('/')) {
-      found.is_malformed = true;
+    if (!scan::parse_number(id) || !path.starts_with('/')) {
+      membership.is_malformed = true;
       continue;
     }
     if (scan::has_part(controllers, ',', "memory")) return {Version::v1, path};
     if (id != "0" || !controllers.empty()) continue;
-    found.hierarchy = Version::v2;
-    found.path = path;
+    membership.hierarchy = Version::v2;
+    membership.path = path;
   }
-  return found;
+  return membership;
 }
 
 CgroupMembership parse_v2_membership(std::string_view text) noexcept {
@@ -55,31 +55,31 @@ CgroupMembership parse_v2_membership(std::string_view text) noexcept {
 
 CgroupLimit parse_cgroup_limit(std::string_view text) noexcept {
   const std::string_view word = scan::trim(scan::take_line(text));
-  if (word == "max") return {CgroupLimit::Is::unlimited, 0};
-  const auto bytes = scan::decimal(word);
+  if (word == "max") return {CgroupLimit::State::unlimited, 0};
+  const auto bytes = scan::parse_decimal(word);
   if (!bytes) return {};
-  if (*bytes >= unlimited_from) return {CgroupLimit::Is::unlimited, 0};
-  return {CgroupLimit::Is::known, *bytes};
+  if (*bytes >= min_unlimited) return {CgroupLimit::State::unlimited, 0};
+  return {CgroupLimit::State::limited, *bytes};
 }
 
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept {
-  return scan::decimal(scan::trim(scan::take_line(text)));
+  return scan::parse_decimal(scan::trim(scan::take_line(text)));
 }
 
-std::vector<std::uint32_t> parse_group_members(std::string_view text) {
-  std::vector<std::uint32_t> all;
+std::vector<std::uint32_t> parse_group_pids(std::string_view text) {
+  std::vector<std::uint32_t> pids;
   while (!text.empty()) {
     const std::string_view word = scan::trim(scan::take_line(text));
-    if (!word.empty()) all.push_back(scan::number<std::uint32_t>(word).value_or(0));
+    if (!word.empty()) pids.push_back(scan::parse_number<std::uint32_t>(word).value_or(0));
   }
-  return all;
+  return pids;
 }
 
 std::optional<DmemLine> split_dmem_line(std::string_view line) noexcept {
-  constexpr std::string_view maker = "drm/";
+  constexpr std::string_view prefix = "drm/";
   std::string_view path = scan::take_word(line);
-  if (!path.starts_with(maker)) return std::nullopt;
-  path.remove_prefix(maker.size());
+  if (!path.starts_with(prefix)) return std::nullopt;
+  path.remove_prefix(prefix.size());
   const std::string_view device = scan::take_until(path, '/');
   return DmemLine{device, path, scan::trim(line)};
 }
@@ -92,8 +92,8 @@ VideoMemory parse_video_memory(std::string_view text, std::string_view pci_bus_i
     if (!line || !line->region.starts_with("vram")) continue;
     const auto address = parse_pci_address(line->device);
     if (!address || address != device) continue;
-    const auto bytes = scan::decimal(line->value);
-    const auto total = bytes ? scan::sum(sum.bytes.value_or(0), *bytes) : std::nullopt;
+    const auto bytes = scan::parse_decimal(line->value);
+    const auto total = bytes ? scan::checked_add(sum.bytes.value_or(0), *bytes) : std::nullopt;
     if (!total) return {};
     sum = {total, sum.regions + 1};
   }
@@ -103,7 +103,7 @@ VideoMemory parse_video_memory(std::string_view text, std::string_view pci_bus_i
 std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept {
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
-    if (scan::take_word(line) == "nr_descendants") return scan::decimal(scan::trim(line));
+    if (scan::take_word(line) == "nr_descendants") return scan::parse_decimal(scan::trim(line));
   }
   return std::nullopt;
 }
@@ -128,25 +128,25 @@ std::uint64_t parse_cgroup_free_cache(std::string_view text,
   Counter active{"active_file", "total_active_file"};
   Counter mapped{"file_mapped", "total_mapped_file"};
   Counter dirty{"file_dirty", "total_dirty"};
-  Counter written{"file_writeback", "total_writeback"};
-  Counter* const wanted[] = {&inactive, &active, &mapped, &dirty, &written};
+  Counter writeback{"file_writeback", "total_writeback"};
+  Counter* const counters[] = {&inactive, &active, &mapped, &dirty, &writeback};
   const bool is_v1 = hierarchy == CgroupMembership::Version::v1;
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view key = scan::take_word(line);
-    const auto* const found =
-        std::find_if(std::begin(wanted), std::end(wanted),
-                     [&](const Counter* each) { return key == (is_v1 ? each->v1 : each->v2); });
-    if (found == std::end(wanted)) continue;
-    const auto bytes = scan::decimal(scan::trim(line));
+    const auto* const match =
+        std::find_if(std::begin(counters), std::end(counters),
+                     [&](const Counter* entry) { return key == (is_v1 ? entry->v1 : entry->v2); });
+    if (match == std::end(counters)) continue;
+    const auto bytes = scan::parse_decimal(scan::trim(line));
     if (!bytes) return 0;
-    (*found)->bytes = *bytes;
+    (*match)->bytes = *bytes;
   }
-  const auto lists = scan::sum(inactive.bytes, active.bytes);
-  const auto unwritten = scan::sum(dirty.bytes, written.bytes);
-  if (!lists || !unwritten) return 0;
-  const auto kept = scan::sum(std::min(mapped.bytes, active.bytes), *unwritten);
-  return kept && *kept < *lists ? *lists - *kept : 0;
+  const auto cache = scan::checked_add(inactive.bytes, active.bytes);
+  const auto unwritten = scan::checked_add(dirty.bytes, writeback.bytes);
+  if (!cache || !unwritten) return 0;
+  const auto pinned = scan::checked_add(std::min(mapped.bytes, active.bytes), *unwritten);
+  return pinned && *pinned < *cache ? *cache - *pinned : 0;
 }
 
 bool Mount::is_cgroup_v1_memory() const noexcept {
@@ -154,43 +154,44 @@ bool Mount::is_cgroup_v1_memory() const noexcept {
 }
 
 std::optional<Mount> parse_mount(std::string_view line) noexcept {
-  Mount m;
+  Mount mount;
   for (int ids = 0; ids < 3; ++ids) scan::take_word(line);
-  m.root = scan::take_word(line);
-  m.point = scan::take_word(line);
+  mount.root = scan::take_word(line);
+  mount.point = scan::take_word(line);
   scan::take_word(line);  // options of this mount
   std::string_view word = scan::take_word(line);
   while (!word.empty() && word != "-") word = scan::take_word(line);  // optional fields
-  m.type = scan::take_word(line);
+  mount.type = scan::take_word(line);
   scan::take_word(line);  // source
-  m.super_options = scan::take_word(line);
-  if (word != "-" || m.type.empty() || !m.root.starts_with('/')) return std::nullopt;
-  return m;
+  mount.super_options = scan::take_word(line);
+  if (word != "-" || mount.type.empty() || !mount.root.starts_with('/')) return std::nullopt;
+  return mount;
 }
 
 std::string unescape_mount(std::string_view text) {
-  std::string plain;
+  std::string result;
   while (!text.empty()) {
     if (!is_escape(text)) {
-      plain += text[0];
+      result += text[0];
       text.remove_prefix(1);
       continue;
     }
-    plain += static_cast<char>((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
+    result += static_cast<char>((text[1] - '0') * 64 + (text[2] - '0') * 8 + (text[3] - '0'));
     text.remove_prefix(4);
   }
-  return plain;
+  return result;
 }
 
 std::optional<std::string> find_cgroup_v2_mount(std::string_view text) {
   while (!text.empty()) {
-    const auto m = parse_mount(scan::take_line(text));
-    if (m && m->is_cgroup_v2() && m->root == "/") return unescape_mount(m->point);
+    const auto mount = parse_mount(scan::take_line(text));
+    if (mount && mount->is_cgroup_v2() && mount->root == "/") return unescape_mount(mount->point);
   }
   return std::nullopt;
 }
 
-std::optional<std::string_view> below_mount(std::string_view root, std::string_view path) noexcept {
+std::optional<std::string_view> locate_below_mount(std::string_view root,
+                                                   std::string_view path) noexcept {
   if (root == "/") root = "";
   if (!path.starts_with(root)) return std::nullopt;
   std::string_view rest = path.substr(root.size());

@@ -26,9 +26,9 @@ CgroupMembership parse_cgroup_membership(std::string_view text) noexcept;
 CgroupMembership parse_v2_membership(std::string_view text) noexcept;
 
 struct CgroupLimit {
-  enum class Is { malformed, unlimited, known };
+  enum class State { malformed, unlimited, limited };
 
-  Is what = Is::malformed;
+  State state = State::malformed;
   std::uint64_t bytes = 0;
 };
 
@@ -39,7 +39,7 @@ CgroupLimit parse_cgroup_limit(std::string_view text) noexcept;
 std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept;
 
 // Parses cgroup.procs: pids; 0: a process of another PID namespace.
-std::vector<std::uint32_t> parse_group_members(std::string_view text);
+std::vector<std::uint32_t> parse_group_pids(std::string_view text);
 
 // Line of a dmem file, such as "drm/0000:03:00.0/vram0 8514437120".
 struct DmemLine {
@@ -47,7 +47,7 @@ struct DmemLine {
   std::string_view region;
   std::string_view value;  // a number of bytes, or "max"
 };
-// Returns none for a line of another subsystem than DRM.
+// Returns none for a line of a subsystem other than DRM.
 std::optional<DmemLine> split_dmem_line(std::string_view line) noexcept;
 
 // Video memory of a device in dmem.peak, the sum of its regions.
@@ -64,10 +64,10 @@ std::optional<std::uint64_t> parse_descendants(std::string_view text) noexcept;
 CgroupLimit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 
 // Parses memory.stat: the part of the usage that is file cache which the kernel gives back before
-// an allocation fails. That is the inactive list, as in kubelet's working set, and of the active
-// one what no process has mapped: a running program would have to read its code and its mapped
-// models again. Dirty pages do not count, since they must be written first. Shared memory and
-// locked pages are on neither list. 0 if a counter is missing or malformed.
+// an allocation fails. That is the inactive list, as in kubelet's working set, and the part of the
+// active list that no process has mapped: a running program would have to read its code and its
+// mapped models again. Dirty pages do not count, since they must be written first. Shared memory
+// and locked pages are on neither list. 0 if a counter is missing or malformed.
 std::uint64_t parse_cgroup_free_cache(std::string_view text,
                                       CgroupMembership::Version hierarchy) noexcept;
 
@@ -92,6 +92,7 @@ std::optional<std::string> find_cgroup_v2_mount(std::string_view text);
 
 // Returns the location of the group `path` below a mount of `root`: empty for the root itself, else
 // "/a/b". Returns none if the mount does not include the group.
-std::optional<std::string_view> below_mount(std::string_view root, std::string_view path) noexcept;
+std::optional<std::string_view> locate_below_mount(std::string_view root,
+                                                   std::string_view path) noexcept;
 
 }  // namespace hmn::procfs

@@ -10,27 +10,27 @@ namespace hmn::procfs {
 
 // Value in the "Key:   123 kB" files of /proc.
 struct Amount {
-  enum class Is { missing, malformed, known };
+  enum class State { missing, malformed, valid };
 
-  Is what = Is::missing;
+  State state = State::missing;
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::optional<std::uint64_t> value() const noexcept {
-    return what == Is::known ? std::optional(bytes) : std::nullopt;
+    return state == State::valid ? std::optional(bytes) : std::nullopt;
   }
 };
 
-// Parses the text after the colon. A unit other than kB, or none, is malformed: a guess would be
-// off by a factor of a thousand.
+// Parses the text after the colon. A missing unit, or one other than kB, is malformed: a guess
+// would be off by a factor of a thousand.
 Amount parse_kilobytes(std::string_view text) noexcept;
 
-struct WantedAmount {
+struct AmountRequest {
   std::string_view key;
-  Amount* into;
+  Amount* target;
 };
 
 // Fills each amount from the first line that starts with its key and a colon.
-void parse_amounts(std::string_view text, std::span<const WantedAmount> wanted) noexcept;
+void parse_amounts(std::string_view text, std::span<const AmountRequest> requests) noexcept;
 
 // The lines of /proc/meminfo that are used.
 struct Meminfo {
@@ -58,8 +58,8 @@ Meminfo parse_meminfo(std::string_view text) noexcept;
 // the line "some" of /proc/pressure/memory (Linux 4.20, Documentation/accounting/psi.rst).
 std::optional<double> parse_stall(std::string_view text) noexcept;
 
-// Parses /proc/spl/kstat/zfs/arcstats: what ZFS's cache holds beyond its minimum. No line of
-// meminfo counts that as free. Nothing without the two lines.
+// Parses /proc/spl/kstat/zfs/arcstats: the size of ZFS's cache beyond its minimum, which no line of
+// meminfo counts as free. Returns none without the two lines.
 std::optional<std::uint64_t> parse_zfs_cache(std::string_view text) noexcept;
 
 }  // namespace hmn::procfs

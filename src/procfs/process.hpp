@@ -39,11 +39,12 @@ std::optional<Stat> parse_stat(std::string_view text) noexcept;
 // Returns utime + stime in clock ticks; both include threads that have ended.
 std::optional<std::uint64_t> parse_processor_ticks(std::string_view text) noexcept;
 
-// Returns the signal that the parent gets at the end: SIGCHLD, also of a process that another one
-// has adopted, or 0 of one that was cloned without. Returns none for malformed text.
+// Returns the signal that the parent gets when the process exits: SIGCHLD, even if it was adopted,
+// or 0 if it was cloned without one. Returns none for malformed text.
 std::optional<std::uint64_t> parse_exit_signal(std::string_view text) noexcept;
 
-// Tests for a kernel thread, which holds no descriptor. Returns false for malformed text.
+// Returns whether it is a kernel thread, which has no descriptors. Returns false for malformed
+// text.
 bool is_kernel_thread(std::string_view stat_text) noexcept;
 
 // Values of /proc/<pid>/statm, in pages.
@@ -78,19 +79,19 @@ struct SmapsRollup {
   Amount private_clean;
   Amount private_dirty;
 
-  // Returns memory of this process alone. Private_Hugetlb is not counted: Rss and Pss exclude huge
-  // pages of hugetlbfs as well, so that unique <= Pss <= Rss.
+  // Returns the memory that only this process maps. Private_Hugetlb is not counted: Rss and Pss
+  // exclude huge pages of hugetlbfs as well, so that unique <= Pss <= Rss.
   [[nodiscard]] Amount unique() const noexcept;
 };
 
 SmapsRollup parse_smaps_rollup(std::string_view text) noexcept;
 
 // Length limit of a process name in the kernel.
-inline constexpr std::size_t longest_comm = 15;
+inline constexpr std::size_t max_comm_length = 15;
 
 // Returns the file name of argv[0] if `comm` is its beginning, else `comm`. `cmdline` has a NUL
 // after each argument, or is a title that the program has written.
-std::string_view full_name(std::string_view comm, std::string_view cmdline) noexcept;
+std::string_view find_full_name(std::string_view comm, std::string_view cmdline) noexcept;
 
 // Appends the arguments as UTF-8, separated by blanks. `is_cut`: `cmdline` may be incomplete.
 void append_command(std::string& out, std::string_view cmdline, bool is_cut);

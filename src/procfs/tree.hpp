@@ -15,12 +15,12 @@ namespace hmn::procfs {
 // opening it fails.
 class ProcPath {
  public:
-  // Takes "self", "thread-self", "123" or "123/task/456" in `who`; either part may be empty.
-  ProcPath(std::string_view root, std::string_view who, std::string_view file) noexcept;
+  // `process`: "self", "thread-self", "123" or "123/task/456"; it and `file` may be empty.
+  ProcPath(std::string_view root, std::string_view process, std::string_view file) noexcept;
 
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
   // Changes the file and returns the path.
-  const char* to(std::string_view file) noexcept;
+  const char* set_file(std::string_view file) noexcept;
 
  private:
   void add(std::string_view part) noexcept;
@@ -61,26 +61,25 @@ inline constexpr const char* initial_user_namespace = "user:[4026531837]";
 // Numbers of include/uapi/linux/capability.h.
 enum class Capability : unsigned { sys_ptrace = 19, sys_admin = 21, perfmon = 38 };
 
-// What the caller may do. In a user namespace of its own, capabilities do not reach what is outside
-// of it.
+// Rights of the caller. In a user namespace of its own, capabilities have no effect outside of it.
 struct Rights {
   std::optional<std::uint64_t> effective;  // none: unreadable
   bool is_in_user_namespace = false;
 
   // Returns whether it holds the capability for the whole system.
-  [[nodiscard]] bool hold(Capability which) const noexcept {
+  [[nodiscard]] bool has(Capability capability) const noexcept {
     return !is_in_user_namespace &&
-           (effective.value_or(0) >> static_cast<unsigned>(which) & 1) != 0;
+           (effective.value_or(0) >> static_cast<unsigned>(capability) & 1) != 0;
   }
 };
-Rights own_rights(const std::string& proc_root);
+Rights read_own_rights(const std::string& proc_root);
 
 // Appends the folder's entries that are pids; returns 0 or errno.
-int list_pids(const char* folder, std::vector<std::uint32_t>& out);
+int list_pids(const char* folder, std::vector<std::uint32_t>& pids);
 
-// Returns why the pids of a proc tree are not those of the caller: it is of another PID namespace.
-// Returns none if they are, for copied files that have a plain folder "self", and on systems
-// without PID namespaces.
-std::optional<std::string> why_foreign(const std::string& proc_root);
+// Explains why the pids of a proc tree are not those of the caller: the tree is of another PID
+// namespace. Returns none if they are, for copied files that have a plain folder "self", and on
+// systems without PID namespaces.
+std::optional<std::string> explain_foreign_tree(const std::string& proc_root);
 
 }  // namespace hmn::procfs

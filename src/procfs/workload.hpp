@@ -19,12 +19,12 @@ struct Container {
 Container parse_container(std::string_view text) noexcept;
 
 // Finds the container in the path of one group.
-Container container_of(std::string_view path) noexcept;
+Container find_container(std::string_view path) noexcept;
 
 // Appends "docker:1c8f…", with a unit name's \x2d decoded.
-void append_container(std::string& out, const Container& in);
+void append_container(std::string& out, const Container& container);
 
-// The work that a process is a part of, by the names of its control groups. All texts are valid
+// The workload that a process belongs to, from the names of its control groups. All texts are valid
 // UTF-8; "": unknown.
 struct Workload {
   std::string container;  // id: 64 hex digits, or a machine's name
@@ -34,8 +34,8 @@ struct Workload {
   std::string unit;       // innermost unit of systemd: a service or a scope
 };
 
-// Reads /proc/<pid>/cgroup, v1 or v2. Of v1's lines, which have a path for each controller, the
-// first that names something counts.
+// Parses /proc/<pid>/cgroup, v1 or v2. In v1 each controller has a line with a path; the first that
+// names something counts.
 Workload parse_workload(std::string_view text);
 
 }  // namespace hmn::procfs

@@ -44,33 +44,35 @@ class Reading {
   [[nodiscard]] virtual std::uint64_t max_age_ns() const noexcept { return 0; }
   // Total of the host's RAM, if it is known.
   [[nodiscard]] virtual std::optional<std::uint64_t> host_total() const { return {}; }
-  virtual void diagnose(const Diagnostic& d) = 0;
+  virtual void diagnose(const Diagnostic& diagnostic) = 0;
   // Called before calls for one of a driver's `count` devices, by its index there. Such a call may
   // never return; core then sets the device aside and reads the others through a second instance of
   // the source. Returns false for a device that is set aside: it must not be queried.
-  [[nodiscard]] virtual bool may_ask(std::uint32_t /*index*/, std::size_t /*count*/) noexcept {
+  [[nodiscard]] virtual bool begin_device_call(std::uint32_t /*index*/,
+                                               std::size_t /*count*/) noexcept {
     return true;
   }
   // Called when the driver has answered, so that core's own work is not counted as a hanging call.
-  virtual void answered() noexcept {}
+  virtual void end_device_call() noexcept {}
   // Set once the caller may not wait any longer; null: it is never set. A source that waits for a
-  // program then ends it and calls cut_short(): what this reading lacks is not known to be missing.
-  [[nodiscard]] virtual const std::atomic<bool>* cancelled() const noexcept { return nullptr; }
-  virtual void cut_short() noexcept {}
-  // Visits the devices that an earlier source of the same kind has numbered; `listed`: whether they
-  // were in its last list.
-  using DeviceVisitor = FunctionRef<void(const Device& known, bool listed)>;
-  virtual void recall(DeviceVisitor /*visit*/) const {}
+  // program then ends it and calls mark_cut_short(): a value that this reading lacks may still
+  // exist.
+  [[nodiscard]] virtual const std::atomic<bool>* cancel_flag() const noexcept { return nullptr; }
+  virtual void mark_cut_short() noexcept {}
+  // Visits the devices that an earlier source of the same kind has numbered; `is_listed`: whether
+  // they were in its last list.
+  using DeviceVisitor = FunctionRef<void(const Device& device, bool is_listed)>;
+  virtual void visit_known_devices(DeviceVisitor /*visit*/) const {}
   // Corrects the state of a listed device where its values contradict it.
   virtual void correct_state(Slot /*number*/, hmn::State /*now*/) {}
-  // Wraps the opening of a vendor library, which has a deadline of its own.
-  virtual void opening() noexcept = 0;
-  virtual void opened() noexcept = 0;
+  // Called before and after a vendor library is opened, which has a deadline of its own.
+  virtual void begin_opening() noexcept = 0;
+  virtual void end_opening() noexcept = 0;
 };
 
 struct SourceState {
   hmn::State state = hmn::State::unknown;
-  Failure why;  // status::ok if it is working
+  Failure failure;  // status::ok if it is working
   Text<96> version;
 };
 
@@ -81,7 +83,7 @@ class HostSource {
 
   [[nodiscard]] virtual Source id() const noexcept = 0;
   // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read and drops
-  // the errors of the others: query one field alone to get its error.
+  // the errors of the others: read one field alone to get its error.
   virtual Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) = 0;
   // `out` has the caller's pid.
   virtual Result<void> own_memory(FieldSet fields, ProcessMemory& out) = 0;
@@ -91,15 +93,15 @@ class HostSource {
     return false;
   }
   virtual Result<void> system(SystemMemory& out) = 0;
-  // Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
+  // Fills name, name_state, start_unix_ns, uid and host_resident where they are still unknown.
   virtual void describe(Usage& row) = 0;
   // Fills command and container, which cost more and are only needed by process lists.
   virtual void describe_texts(Usage& row) = 0;
-  // Does both for a list, without the texts of rows for which `recall` returns true.
-  virtual void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> recall) {
+  // Does both for a list, without the texts of rows for which `reuse_texts` returns true.
+  virtual void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> reuse_texts) {
     for (Usage* const row : rows) {
       describe(*row);
-      if (!recall(*row)) describe_texts(*row);
+      if (!reuse_texts(*row)) describe_texts(*row);
     }
   }
   // Folders of the caller's control groups (v2), innermost first; none if they cannot be read.
@@ -116,18 +118,18 @@ class HostSource {
   }
   // Adds the system's limits to a device's pools, by PCI address, after the device's own sources
   // have filled them.
-  virtual void limit(std::string_view pci_bus_id, Pools& all) {
+  virtual void limit(std::string_view pci_bus_id, PoolList& pools) {
     static_cast<void>(pci_bus_id);
-    static_cast<void>(all);
+    static_cast<void>(pools);
   }
-  // Status of a source that extends this one; none if it is absent here.
-  virtual std::optional<SourceState> describe_source(Source which) {
-    static_cast<void>(which);
+  // State of a source that extends this one; none if it is absent here.
+  virtual std::optional<SourceState> describe_source(Source source) {
+    static_cast<void>(source);
     return std::nullopt;
   }
 };
 
-// Source of GPUs. Each source implements devices(), and of the others those for which it has
+// Source of GPUs. Each source implements devices(), and the other functions for which it has
 // values. Called by one thread at a time, except for what is constant: id, can_block and
 // answers_for.
 class DeviceSource {
@@ -135,18 +137,18 @@ class DeviceSource {
   virtual ~DeviceSource() = default;
 
   [[nodiscard]] Source id() const noexcept { return id_; }
-  [[nodiscard]] bool can_block() const noexcept { return calls_ == Calls::may_block; }
+  [[nodiscard]] bool can_block() const noexcept { return behavior_ == CallBehavior::may_block; }
   // Whether its caller may have to wait, for a driver or for a program that it runs.
-  [[nodiscard]] bool can_wait() const noexcept { return calls_ != Calls::return_in_time; }
+  [[nodiscard]] bool can_wait() const noexcept { return behavior_ != CallBehavior::return_in_time; }
   // Whether it reports the status of this source: its own, and those of the drivers it contains.
-  [[nodiscard]] bool answers_for(Source which) const noexcept {
-    return (answers_for_ & bit_of(which)) != 0;
+  [[nodiscard]] bool answers_for(Source source) const noexcept {
+    return (answered_sources_ & source_bit(source)) != 0;
   }
-  [[nodiscard]] std::uint64_t all_answered_for() const noexcept { return answers_for_; }
+  [[nodiscard]] std::uint64_t answered_sources() const noexcept { return answered_sources_; }
   // Whether the last call was skipped to let a device suspend: earlier values remain, marked stale.
-  [[nodiscard]] bool rests() const noexcept { return rests_; }
+  [[nodiscard]] bool is_suspended() const noexcept { return is_suspended_; }
   // Time at which the values of the last call were read; 0: during that call.
-  [[nodiscard]] std::uint64_t taken_ns() const noexcept { return taken_ns_; }
+  [[nodiscard]] std::uint64_t read_ns() const noexcept { return read_ns_; }
 
   // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is conclusive for this reading.
@@ -154,14 +156,14 @@ class DeviceSource {
   // Opens what the other calls need, unless it is open. Fails with asleep where that would wake a
   // device; devices() then still works, with identity only.
   virtual Result<void> prepare(Reading&) {
-    Result<void> present = probe();
-    settle(present);
-    return present;
+    Result<void> ok = probe();
+    store_result(ok);
+    return ok;
   }
   // Appends every device in the driver's order; partitions follow their parent. Devices that are
-  // gone are not listed; those that are set aside (reading::may_ask) are.
-  virtual Result<void> devices(std::vector<Device>& out, Reading& r) = 0;
-  virtual Result<void> memory(Slot, Pools&, Reading&) {
+  // gone are not listed; those that are set aside (Reading::begin_device_call) are.
+  virtual Result<void> devices(std::vector<Device>& out, Reading& reading) = 0;
+  virtual Result<void> memory(Slot, PoolList&, Reading&) {
     return not_reported("device memory is not reported by this source");
   }
   // `fields` are telemetry_field bits. Reports each missing one as a diagnostic; fails if all are
@@ -181,10 +183,10 @@ class DeviceSource {
   // Usage of one process; `used` is absent with a diagnostic if its value is unknown. 0 means
   // proven zero. `self`: pid is the caller's own, in the caller's PID namespace. By default a row
   // of processes(), and never 0.
-  virtual Result<void> process(Slot number, std::uint32_t pid, bool /*self*/, Usage& out,
-                               Reading& r) {
+  virtual Result<void> process(Slot slot, std::uint32_t pid, bool /*self*/, Usage& out,
+                               Reading& reading) {
     std::vector<Usage> rows;
-    if (Result<void> ok = processes(number, rows, r); !ok) return ok;
+    if (Result<void> ok = processes(slot, rows, reading); !ok) return ok;
     for (Usage& row : rows) {
       if (row.pid != pid) continue;
       out = std::move(row);
@@ -199,46 +201,47 @@ class DeviceSource {
   virtual void close() noexcept {}
   // Makes a second instance, to query the other devices while a call of this one hangs. Called on
   // another thread, so it may use only what never changes. nullptr: no device can be set aside.
-  [[nodiscard]] virtual std::unique_ptr<DeviceSource> again(const Settings&) const {
+  [[nodiscard]] virtual std::unique_ptr<DeviceSource> clone(const Settings&) const {
     return nullptr;
   }
-  // Status of a source that it answers for; by default the outcome that settle() was given.
-  [[nodiscard]] virtual SourceState describe(Source /*which*/) const { return condition_; }
+  // State of a source that it answers for; by default what store_result() was given.
+  [[nodiscard]] virtual SourceState describe(Source /*which*/) const { return source_state_; }
 
  protected:
-  // run_programs: ends each at the reading's deadline. may_block: a call may hang in a driver, so
-  // core makes it on a worker thread.
-  enum class Calls { return_in_time, run_programs, may_block };
+  // run_programs: each program is ended at the reading's deadline. may_block: a call may hang in a
+  // driver, so core makes it on a worker thread.
+  enum class CallBehavior { return_in_time, run_programs, may_block };
 
-  DeviceSource(Source id, Calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
-    condition_.why = {Status::empty, id, {}, {}};
+  DeviceSource(Source id, CallBehavior behavior) noexcept
+      : id_(id), behavior_(behavior), answered_sources_(source_bit(id)) {
+    source_state_.failure = {Status::empty, id, {}, {}};
   }
-  void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }
-  void settle(const Result<void>& outcome) {
-    condition_.why = outcome ? Failure{Status::ok, id_, {}, {}} : outcome.why();
-    condition_.state = outcome ? State::ready : State::unknown;
+  void add_answered_sources(std::uint64_t sources) noexcept { answered_sources_ |= sources; }
+  void store_result(const Result<void>& outcome) {
+    source_state_.failure = outcome ? Failure{Status::ok, id_, {}, {}} : outcome.failure();
+    source_state_.state = outcome ? State::ready : State::unknown;
   }
 
-  SourceState condition_;
-  bool rests_ = false;
-  std::uint64_t taken_ns_ = 0;
+  SourceState source_state_;
+  bool is_suspended_ = false;
+  std::uint64_t read_ns_ = 0;
 
  private:
-  [[nodiscard]] Failure not_reported(const MessageText& sentence) const {
-    return {Status::unsupported, id_, {}, sentence};
+  [[nodiscard]] Failure not_reported(const MessageText& message) const {
+    return {Status::unsupported, id_, {}, message};
   }
 
   Source id_;
-  Calls calls_;
-  std::uint64_t answers_for_;
+  CallBehavior behavior_;
+  std::uint64_t answered_sources_;
 };
 
-// Keeps what the sources of a context read, so that a user's machine can be replayed elsewhere.
+// Records what the sources of a context read, so that a user's machine can be replayed elsewhere.
 class MachineRecorder {
  public:
   virtual ~MachineRecorder() = default;
   // Stores the recording so far as a machine file, anonymized.
-  virtual Result<void> text(std::string& out) const = 0;
+  virtual Result<void> write_machine_file(std::string& out) const = 0;
 };
 
 }  // namespace hmn

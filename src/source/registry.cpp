@@ -15,69 +15,72 @@ namespace hmn {
 
 namespace {
 
-enum class Made { device, program, drivers };
+enum class CreationRule { device, program, drivers };
 
-[[maybe_unused]] bool is_wanted(Source id, Made when, const Settings& s) noexcept {
-  if (when == Made::drivers) return true;
-  return s.is_on(id) && (when == Made::device || !s.no_subprocess);
+[[maybe_unused]] bool should_create(Source id, CreationRule rule,
+                                    const Settings& settings) noexcept {
+  if (rule == CreationRule::drivers) return true;
+  return settings.is_enabled(id) && (rule == CreationRule::device || !settings.no_subprocess);
 }
 
-std::unique_ptr<HostSource> make_host(const Settings& s) {
-  auto host = make_os(s);
+std::unique_ptr<HostSource> make_host(const Settings& settings) {
+  auto host = make_os(settings);
   if constexpr (HMN_WITH_DMEM != 0) {
-    if (s.is_on(Source::dmem)) return make_dmem(std::move(host));
+    if (settings.is_enabled(Source::dmem)) return make_dmem(std::move(host));
   }
   return host;
 }
 
-[[maybe_unused]] void add(SourceList& list, ListedSource made) {
-  if (made.device) list.devices.push_back(std::move(made));
+[[maybe_unused]] void add(SourceList& list, SourceEntry entry) {
+  if (entry.device) list.devices.push_back(std::move(entry));
 }
 
-SourceList make_real(const Settings& s) {
+SourceList make_real(const Settings& settings) {
   SourceList list;
-  list.host = make_host(s);
-#define HMN_ADD(name, with, when, fallback_for)   \
-  if constexpr (HMN_WITH_##with != 0) {           \
-    if (is_wanted(Source::name, Made::when, s)) { \
-      add(list, {make_##name(s), fallback_for});  \
-    }                                             \
+  list.host = make_host(settings);
+#define HMN_ADD(name, backend, rule, fallback_for)                   \
+  if constexpr (HMN_WITH_##backend != 0) {                           \
+    if (should_create(Source::name, CreationRule::rule, settings)) { \
+      add(list, {make_##name(settings), fallback_for});              \
+    }                                                                \
   }
   HMN_DEVICE_SOURCES(HMN_ADD)
 #undef HMN_ADD
   return list;
 }
 
-#define HMN_BUILT(name, with, ...) | (HMN_WITH_##with != 0 ? bit_of(Source::name) : 0)
-constexpr std::uint64_t compiled_in =
-    bit_of(Source::os) HMN_DEVICE_SOURCES(HMN_BUILT) HMN_OTHER_SOURCES(HMN_BUILT);
+#define HMN_BUILT(name, backend, ...) | (HMN_WITH_##backend != 0 ? source_bit(Source::name) : 0)
+constexpr std::uint64_t compiled_sources =
+    source_bit(Source::os) HMN_DEVICE_SOURCES(HMN_BUILT) HMN_OTHER_SOURCES(HMN_BUILT);
 #undef HMN_BUILT
 
 }  // namespace
 
-// DXGI lists the adapters and PDH counts what processes use of them.
-std::unique_ptr<DeviceSource> make_dxgi(const Settings& s) {
-  static_cast<void>(s);
+// DXGI lists the adapters; PDH counts what processes use on them.
+std::unique_ptr<DeviceSource> make_dxgi(const Settings& settings) {
+  static_cast<void>(settings);
   if constexpr (HMN_WITH_DXGI != 0) {
     std::unique_ptr<wddm::Counters> counters;
     if constexpr (HMN_WITH_PDH != 0) {
-      if (s.is_on(Source::pdh)) counters = make_pdh();
+      if (settings.is_enabled(Source::pdh)) counters = make_pdh();
     }
     return make_dxgi(std::move(counters));
   }
   return nullptr;
 }
 
-SourceList make_sources(const Settings& s) {
+SourceList make_sources(const Settings& settings) {
 #if HMN_WITH_SIMULATED
-  const bool simulates = !s.simulation_path.empty() && s.is_on(Source::simulated);
-  if (simulates || s.record) return simulated::make_sources(s, {make_real, make_os});
+  const bool is_simulated =
+      !settings.simulation_path.empty() && settings.is_enabled(Source::simulated);
+  if (is_simulated || settings.record)
+    return simulated::make_sources(settings, {make_real, make_os});
 #endif
-  return make_real(s);
+  return make_real(settings);
 }
 
 bool is_available(Source s) noexcept {
-  return (compiled_in & bit_of(s)) != 0;
+  return (compiled_sources & source_bit(s)) != 0;
 }
 
 Result<void> require(Source s) {

@@ -12,7 +12,7 @@
 
 namespace hmn {
 
-struct ListedSource {
+struct SourceEntry {
   std::unique_ptr<DeviceSource> device;
   std::uint64_t fallback_for = 0;  // bit n: skipped if source n is working
 };
@@ -20,19 +20,19 @@ struct ListedSource {
 // Sources of one context, in order of preference.
 struct SourceList {
   std::unique_ptr<HostSource> host;
-  std::vector<ListedSource> devices;
+  std::vector<SourceEntry> devices;
   std::unique_ptr<MachineRecorder> recorder;  // if the settings request one
 };
 
-#define HMN_MAKER(name, ...) std::unique_ptr<DeviceSource> make_##name(const Settings& s);
+#define HMN_MAKER(name, ...) std::unique_ptr<DeviceSource> make_##name(const Settings& settings);
 HMN_DEVICE_SOURCES(HMN_MAKER)
 #undef HMN_MAKER
 
-SourceList make_sources(const Settings& s);
+SourceList make_sources(const Settings& settings);
 
 bool is_available(Source s) noexcept;
 
-// Fails for a source that is not compiled in.
+// Fails for a source that was not compiled in.
 Result<void> require(Source s);
 
 }  // namespace hmn

@@ -23,11 +23,11 @@ struct Settings {
   std::string amd_smi_path;
   std::string macmon_path;
   std::string simulation_path;  // empty: off
-  std::uint64_t sources_off = 0;
-  std::uint32_t device_classes = bit_of(DeviceClass::gpu);  // bit n: class n is listed
+  std::uint64_t disabled_sources = 0;
+  std::uint32_t device_classes = device_class_bit(DeviceClass::gpu);  // bit n: class n is listed
   std::uint64_t idle_close_ns = 2'000'000'000;
   std::uint64_t rescan_ns = 2'000'000'000;  // interval in which all processes are scanned
-  std::uint32_t rescan_percent = 2;         // of a core, at most, for that
+  std::uint32_t rescan_percent = 2;         // maximum share of a core for these scans
   bool no_subprocess = false;
   bool wake_devices = false;
   bool no_threads = false;
@@ -35,11 +35,11 @@ struct Settings {
   bool record = false;
   // Vendors found on the PCI bus, shared by the sources of a context so that only one reads the
   // kernel's list (backends/shared/pci/pci.hpp).
-  std::shared_ptr<std::atomic<std::uint64_t>> on_bus =
+  std::shared_ptr<std::atomic<std::uint64_t>> bus_vendors =
       std::make_shared<std::atomic<std::uint64_t>>(0);
 
-  [[nodiscard]] bool is_on(Source id) const noexcept {
-    return (sources_off >> static_cast<unsigned>(id) & 1U) == 0;
+  [[nodiscard]] bool is_enabled(Source source) const noexcept {
+    return (disabled_sources >> static_cast<unsigned>(source) & 1U) == 0;
   }
 };
 

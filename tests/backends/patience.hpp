@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// How a test waits on a machine that has much else to do: for what happens, not for a time.
+// Waiting on a busy machine: tests wait for an event, never for a fixed time.
 #pragma once
 
 #include <algorithm>
@@ -8,33 +8,33 @@
 #include <cstdint>
 #include <thread>
 
-// Later than whatever comes in between.
+// Longer than any delay on a busy machine.
 inline constexpr std::uint32_t patient_ms = 60'000;
 
-// Whether it comes true, in its own time.
+// Returns whether the condition becomes true before the deadline.
 template <class F>
-bool comes_true(F condition) {
+bool becomes_true(F condition) {
   using Clock = std::chrono::steady_clock;
-  const auto until = Clock::now() + std::chrono::milliseconds(patient_ms);
+  const auto deadline = Clock::now() + std::chrono::milliseconds(patient_ms);
   while (!condition()) {
-    if (Clock::now() > until) return false;
+    if (Clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;
 }
 
 template <class F>
-double milliseconds_of(F call) {
-  const auto began = std::chrono::steady_clock::now();
+double measure_ms(F call) {
+  const auto start = std::chrono::steady_clock::now();
   call();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began)
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }
 
-// What waits for something else does so each time; what the machine holds up is so now and then.
+// A call that waits does so every time; a delay of the machine occurs only now and then.
 template <class F>
-double quickest_of(int tries, F call) {
-  double least = milliseconds_of(call);
-  for (int i = 1; i < tries; ++i) least = std::min(least, milliseconds_of(call));
-  return least;
+double measure_fastest_ms(int tries, F call) {
+  double fastest = measure_ms(call);
+  for (int i = 1; i < tries; ++i) fastest = std::min(fastest, measure_ms(call));
+  return fastest;
 }

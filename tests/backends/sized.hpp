@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-// A struct of the interface whose fields are zero but for its size.
+// A struct of the C interface with all fields zero except struct_size.
 template <class T>
 T sized() {
-  T t{};
-  t.struct_size = sizeof t;
-  return t;
+  T record{};
+  record.struct_size = sizeof record;
+  return record;
 }

@@ -17,7 +17,7 @@ T sized() {
   return record;
 }
 
-inline void must(hmn_status status, const hmn_error& error) {
+inline void require_ok(hmn_status status, const hmn_error& error) {
   if (status == HMN_OK) return;
   std::fprintf(stderr, "%s: %s\n", hmn_status_name(status), error.message);
   std::abort();
@@ -25,12 +25,12 @@ inline void must(hmn_status status, const hmn_error& error) {
 
 // Processor time of this process so far.
 inline double used_seconds() {
-  rusage used = {};
-  getrusage(RUSAGE_SELF, &used);
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 // A context over the fake NVML, with a scenario given as text.
@@ -46,16 +46,16 @@ class Machine {
   hmn_context* context_ = nullptr;
 };
 
-// GPUs whose calls cost nothing, each used by this process and by `more` rows.
-std::string gpus(unsigned count, const std::string& more = {});
-// The same, used by a process of the host alone, whose pid no process has here.
-std::string gpus_of_others(unsigned count);
+// Returns a scenario of GPUs used by this process and by `extra_rows` each.
+std::string make_gpus(unsigned count, const std::string& extra_rows = {});
+// The same, used only by a process of the host, whose PID does not exist here.
+std::string make_foreign_gpus(unsigned count);
 
-// Microseconds that a snapshot takes so many threads of the context together, which take one after
-// the other until all stop together.
-double snapshot_together_us(hmn_context* context, unsigned threads);
+// Microseconds per snapshot of `threads` threads of one context together, which take snapshots
+// until all stop.
+double measure_concurrent_snapshot_us(hmn_context* context, unsigned threads);
 
-// The plain way: reads each link of a folder. Returns their number.
+// Reads each link of a folder, as a baseline. Returns their number.
 int read_links(const std::string& folder);
 
 }  // namespace bench

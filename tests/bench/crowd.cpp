@@ -21,19 +21,19 @@ namespace {
 // The loader, which binds a function at its first call, saves all registers there.
 constexpr std::size_t stack_size = 16384;
 
-constexpr int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM};
+constexpr int end_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM};
 
-// Memory is the parent's: nothing but system calls. One whose parent died before it listened for
-// that ends too, and so does one that a signal wakes.
-int wait_for_the_end(void* parent) {
+// Shares the parent's memory, so only system calls are allowed. Also ends if the parent died before
+// the death signal was set, or if a signal wakes it.
+int wait_for_end(void* parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != static_cast<pid_t>(reinterpret_cast<std::intptr_t>(parent))) return 0;
   syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
   return 0;
 }
 
-// A process that ends while thousands share its memory costs the kernel a search for the next owner
-// of it, and so does each of these after it: they go first.
+// When a process ends while thousands share its memory, the kernel searches the next owner
+// of that memory: so the members end first.
 const std::vector<pid_t>* members = nullptr;
 
 void end_members() {
@@ -46,22 +46,22 @@ void end_at_signal(int number) {
   _exit(128 + number);
 }
 
-// Held back while the members are made, who inherit that: only the parent ends them.
-class HeldSignals {
+// Blocks signals while members are created, which inherit the mask: only the parent ends them.
+class SignalBlock {
  public:
-  HeldSignals() {
+  SignalBlock() {
     sigset_t all;
     sigemptyset(&all);
-    for (const int number : ends) sigaddset(&all, number);
+    for (const int number : end_signals) sigaddset(&all, number);
     sigprocmask(SIG_BLOCK, &all, &before_);
   }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-  ~HeldSignals() {
-    struct sigaction how = {};
-    how.sa_handler = end_at_signal;
-    sigfillset(&how.sa_mask);
-    for (const int number : ends) sigaction(number, &how, nullptr);
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+  ~SignalBlock() {
+    struct sigaction action = {};
+    action.sa_handler = end_at_signal;
+    sigfillset(&action.sa_mask);
+    for (const int number : end_signals) sigaction(number, &action, nullptr);
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
@@ -69,20 +69,20 @@ class HeldSignals {
   sigset_t before_;
 };
 
-// As many as leave the system half of its pids.
-int most_members(int wanted) {
+// Limits the count so that half of the system's PIDs stay free.
+int limit_members(int count) {
   long pids = 0;
-  if (FILE* const from = std::fopen("/proc/sys/kernel/pid_max", "re")) {
-    if (std::fscanf(from, "%ld", &pids) != 1) pids = 0;
-    std::fclose(from);
+  if (FILE* const file = std::fopen("/proc/sys/kernel/pid_max", "re")) {
+    if (std::fscanf(file, "%ld", &pids) != 1) pids = 0;
+    std::fclose(file);
   }
   rlimit own = {};
   getrlimit(RLIMIT_NPROC, &own);
   if (own.rlim_cur != RLIM_INFINITY) pids = std::min(pids, static_cast<long>(own.rlim_cur));
-  return static_cast<int>(std::min<long>(wanted, pids / 2));
+  return static_cast<int>(std::min<long>(count, pids / 2));
 }
 
-std::vector<int> open_usual(int count) {
+std::vector<int> open_descriptors(int count) {
   std::vector<int> all;
   int pair[2];
   for (int i = 0; i < count; ++i) {
@@ -113,20 +113,20 @@ void close_all(const std::vector<int>& all) {
 
 Crowd::Crowd(int count, int descriptors, int clients, const char* device)
     : stacks_(new char[static_cast<std::size_t>(count) * stack_size]) {
-  if (most_members(count) < count) return;
+  if (limit_members(count) < count) return;
   members = &pids_;
   pids_.reserve(static_cast<std::size_t>(count));
-  const HeldSignals held;
+  const SignalBlock block;
   void* const parent = reinterpret_cast<void*>(static_cast<std::intptr_t>(getpid()));
   constexpr int standard = 3;
-  const std::vector<int> usual = open_usual(descriptors - standard);
+  const std::vector<int> usual = open_descriptors(descriptors - standard);
   for (int i = 0; i < count; ++i) {
-    // A closed number is the next that is given.
+    // The next open reuses the closed number.
     const bool is_client = i * clients / count != (i + 1) * clients / count;
     if (is_client) close(usual.back());
     const int node = is_client ? open(device, O_RDWR) : -1;
     char* const top = stacks_.get() + (static_cast<std::size_t>(i) + 1) * stack_size;
-    const pid_t pid = clone(wait_for_the_end, top, CLONE_VM | SIGCHLD, parent);
+    const pid_t pid = clone(wait_for_end, top, CLONE_VM | SIGCHLD, parent);
     if (is_client) {
       close(node);
       (void)!open("/etc/passwd", O_RDONLY);
@@ -138,7 +138,7 @@ Crowd::Crowd(int count, int descriptors, int clients, const char* device)
 }
 
 Crowd::~Crowd() {
-  const HeldSignals held;
+  const SignalBlock block;
   end_members();
   pids_.clear();
 }

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-// Real processes that only wait, with tables of descriptors of their own: sockets, pipes, files,
+// Real processes that only wait, with their own descriptor tables: sockets, pipes, files,
 // and in `clients` of them, spread evenly, one descriptor of `device`. They share this process'
 // memory, so that ten thousand are cheap.
 class Crowd {
@@ -17,7 +17,7 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
   ~Crowd();
-  // As many as the system would give; none where they would take more than half of its pids.
+  // As many as could be started; none if they would need more than half of all PIDs.
   [[nodiscard]] const std::vector<pid_t>& pids() const { return pids_; }
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What is paid once: the first reading of a context, with its making.
+// One-time costs: creating a context and its first reading.
 #include <benchmark/benchmark.h>
 
 #include "bench.hpp"
 
-// With its thread, and the opening of the driver.
+// Includes starting the thread and opening the driver.
 static void first_pool(benchmark::State& state) {
   hmn_pool pool = {};
   pool.struct_size = sizeof pool;
@@ -13,7 +13,8 @@ static void first_pool(benchmark::State& state) {
   error.struct_size = sizeof error;
   for (auto _ : state) {
     const bench::Machine machine(0);
-    bench::must(hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
+    bench::require_ok(hmn_pool_read(machine.context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
+                      error);
   }
 }
 BENCHMARK(first_pool)->UseRealTime();
@@ -25,8 +26,8 @@ static void first_own_resident_set(benchmark::State& state) {
   error.struct_size = sizeof error;
   for (auto _ : state) {
     hmn_context* context = nullptr;
-    bench::must(hmn_context_create(nullptr, &context, &error), error);
-    bench::must(hmn_process_memory_read_self(context, 0, &memory, &error), error);
+    bench::require_ok(hmn_context_create(nullptr, &context, &error), error);
+    bench::require_ok(hmn_process_memory_read_self(context, 0, &memory, &error), error);
     hmn_context_destroy(context);
   }
 }

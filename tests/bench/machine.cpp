@@ -15,9 +15,9 @@ namespace bench {
 namespace {
 
 constexpr const char* own_row = R"({"pid": "self", "used": 536870912})";
-constexpr const char* row_of_another = R"({"pid": 3999999, "used": 536870912})";
+constexpr const char* foreign_row = R"({"pid": 3999999, "used": 536870912})";
 
-std::string gpu(unsigned index, const std::string& rows) {
+std::string make_gpu(unsigned index, const std::string& rows) {
   char text[128];
   std::snprintf(
       text, sizeof text,
@@ -32,64 +32,64 @@ std::string gpu(unsigned index, const std::string& rows) {
          rows + R"(], "graphics": []}})";
 }
 
-std::string gpus_with(unsigned count, const std::string& rows) {
-  std::string devices = gpu(0, rows);
-  for (unsigned i = 1; i < count; ++i) devices += "," + gpu(i, rows);
+std::string make_gpu_list(unsigned count, const std::string& rows) {
+  std::string devices = make_gpu(0, rows);
+  for (unsigned i = 1; i < count; ++i) devices += "," + make_gpu(i, rows);
   return R"({"driver_version": "550.163.01", "devices": [)" + devices + "]}";
 }
 
 }  // namespace
 
-std::string gpus(unsigned count, const std::string& more) {
-  return gpus_with(count, own_row + more);
+std::string make_gpus(unsigned count, const std::string& extra_rows) {
+  return make_gpu_list(count, own_row + extra_rows);
 }
 
-std::string gpus_of_others(unsigned count) {
-  return gpus_with(count, row_of_another);
+std::string make_foreign_gpus(unsigned count) {
+  return make_gpu_list(count, foreign_row);
 }
 
 int read_links(const std::string& folder) {
-  DIR* const all = opendir(folder.c_str());
-  if (all == nullptr) return 0;
+  DIR* const folder_stream = opendir(folder.c_str());
+  if (folder_stream == nullptr) return 0;
   int count = 0;
   char target[512];
-  while (const dirent* const one = readdir(all)) {
-    if (readlinkat(dirfd(all), one->d_name, target, sizeof target) >= 0) ++count;
+  while (const dirent* const entry = readdir(folder_stream)) {
+    if (readlinkat(dirfd(folder_stream), entry->d_name, target, sizeof target) >= 0) ++count;
   }
-  closedir(all);
+  closedir(folder_stream);
   return count;
 }
 
-double snapshot_together_us(hmn_context* context, unsigned threads) {
+double measure_concurrent_snapshot_us(hmn_context* context, unsigned threads) {
   using Clock = std::chrono::steady_clock;
   constexpr auto long_enough = std::chrono::milliseconds(200);
-  std::atomic<bool> is_over{false};
-  std::atomic<long> taken{0};
-  const auto take = [&] {
+  std::atomic<bool> should_stop{false};
+  std::atomic<long> snapshot_count{0};
+  const auto take_snapshots = [&] {
     auto error = sized<hmn_error>();
-    long own = 0;
-    for (; !is_over.load(std::memory_order_relaxed); ++own) {
+    long own_count = 0;
+    for (; !should_stop.load(std::memory_order_relaxed); ++own_count) {
       hmn_snapshot* snapshot = nullptr;
-      must(hmn_snapshot_take(context, nullptr, &snapshot, &error), error);
+      require_ok(hmn_snapshot_take(context, nullptr, &snapshot, &error), error);
       hmn_snapshot_destroy(snapshot);
     }
-    taken += own;
+    snapshot_count += own_count;
   };
-  const auto begun = Clock::now();
-  std::vector<std::thread> all;
-  for (unsigned i = 0; i < threads; ++i) all.emplace_back(take);
+  const auto start = Clock::now();
+  std::vector<std::thread> workers;
+  for (unsigned i = 0; i < threads; ++i) workers.emplace_back(take_snapshots);
   std::this_thread::sleep_for(long_enough);
-  is_over = true;
-  for (std::thread& each : all) each.join();
-  const std::chrono::duration<double, std::micro> took = Clock::now() - begun;
-  return took.count() / static_cast<double>(taken.load());
+  should_stop = true;
+  for (std::thread& worker : workers) worker.join();
+  const std::chrono::duration<double, std::micro> elapsed = Clock::now() - start;
+  return elapsed.count() / static_cast<double>(snapshot_count.load());
 }
 
 Machine::Machine(hmn_flags flags, const std::string& scenario) {
   void* fake = dlopen(HMN_FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
   const auto load =
       reinterpret_cast<int (*)(const char*)>(fake ? dlsym(fake, "fake_nvml_load") : nullptr);
-  if (load == nullptr || load((scenario.empty() ? gpus(1) : scenario).c_str()) != 0) {
+  if (load == nullptr || load((scenario.empty() ? make_gpus(1) : scenario).c_str()) != 0) {
     std::fprintf(stderr, "the fake NVML did not take the scenario\n");
     std::abort();
   }
@@ -98,8 +98,8 @@ Machine::Machine(hmn_flags flags, const std::string& scenario) {
   options.flags = flags | HMN_CONTEXT_NO_SUBPROCESS;
   hmn_error error = {};
   error.struct_size = sizeof error;
-  must(hmn_context_create(&options, &context_, &error), error);
-  must(hmn_context_set_path(context_, HMN_PATH_NVML, HMN_FAKE_NVML, &error), error);
+  require_ok(hmn_context_create(&options, &context_, &error), error);
+  require_ok(hmn_context_set_path(context_, HMN_PATH_NVML, HMN_FAKE_NVML, &error), error);
 }
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The caller's resident set compared with the least that the truth costs: one fstat, one pread. The
-// host's memory compared with a reading of meminfo, and with the files that its limits are in.
+// The caller's resident set compared with its minimum cost, one fstat and one pread. The
+// host's memory compared with a reading of meminfo and of the files with its limits.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ static void own_resident_set(benchmark::State& state) {
   hmn_context* context = nullptr;
   hmn_error error = {};
   error.struct_size = sizeof error;
-  bench::must(hmn_context_create(nullptr, &context, &error), error);
+  bench::require_ok(hmn_context_create(nullptr, &context, &error), error);
   hmn_process_memory memory = {};
   memory.struct_size = sizeof memory;
   for (auto _ : state) {
@@ -52,9 +52,9 @@ BENCHMARK(bare_meminfo);
 
 namespace {
 
-// Of the own memory group and those around it, with the common mounts.
+// Limit files of the own memory group and its ancestors, at the common mounts.
 std::vector<std::string> limit_files() {
-  std::vector<std::string> all;
+  std::vector<std::string> files;
   std::ifstream groups("/proc/self/cgroup");
   std::string mount;
   std::string below;
@@ -67,10 +67,10 @@ std::vector<std::string> limit_files() {
   }
   const bool is_v1 = mount.ends_with("/memory");
   while (below.ends_with('/')) below.pop_back();
-  if (is_v1) all.push_back(mount + below + "/memory.stat");
+  if (is_v1) files.push_back(mount + below + "/memory.stat");
   for (;;) {
-    all.push_back(mount + below + (is_v1 ? "/memory.limit_in_bytes" : "/memory.max"));
-    if (below.empty()) return all;
+    files.push_back(mount + below + (is_v1 ? "/memory.limit_in_bytes" : "/memory.max"));
+    if (below.empty()) return files;
     below.resize(below.rfind('/'));
   }
 }
@@ -80,8 +80,8 @@ std::vector<std::string> limit_files() {
 // One fstat and one pread of each file that is read.
 static void bare_system_files(benchmark::State& state) {
   std::vector<std::string> files = limit_files();
-  for (const char* more : {"/proc/meminfo", "/proc/pressure/memory", "/proc/self/cgroup"}) {
-    files.emplace_back(more);
+  for (const char* path : {"/proc/meminfo", "/proc/pressure/memory", "/proc/self/cgroup"}) {
+    files.emplace_back(path);
   }
   std::vector<int> open_files;
   for (const std::string& file : files) {
@@ -104,7 +104,7 @@ static void system_memory(benchmark::State& state) {
   hmn_context* context = nullptr;
   hmn_error error = {};
   error.struct_size = sizeof error;
-  bench::must(hmn_context_create(nullptr, &context, &error), error);
+  bench::require_ok(hmn_context_create(nullptr, &context, &error), error);
   hmn_system_memory memory = {};
   memory.struct_size = sizeof memory;
   for (auto _ : state) {

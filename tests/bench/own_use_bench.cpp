@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the caller itself uses, with 1,000 descriptors: in the host's PID namespace, where the
+// Own use with 1,000 descriptors: in the host's PID namespace, where the
 // driver's lists are enough, and in another, where its descriptors are the only proof. And opening
 // NVML with many descriptors, and in many contexts.
 #include <benchmark/benchmark.h>
@@ -20,9 +20,9 @@ constexpr std::uint64_t host_namespace = 4026531836;
 constexpr std::uint64_t other_namespace = 4026532513;
 constexpr int descriptors = 1000;
 
-class Place {
+class FakeProc {
  public:
-  Place(std::uint64_t pid_namespace, bool holds_gpu) {
+  FakeProc(std::uint64_t pid_namespace, bool holds_gpu) {
     auto self = hmn_fake::simple_process(static_cast<std::uint32_t>(getpid()), "bench", 1, 1);
     self.pid_namespace = pid_namespace;
     for (int i = 0; i < descriptors; ++i) self.descriptors[i] = "/dev/null";
@@ -30,23 +30,24 @@ class Place {
     hmn_fake::add_process(tree_, self);
     hmn_fake::set_self(tree_, self.pid);
   }
-  [[nodiscard]] std::string descriptors_of_self() const { return tree_.path("proc/self/fd"); }
-  void enter(hmn_context* context) const {
+  [[nodiscard]] std::string own_descriptor_folder() const { return tree_.path("proc/self/fd"); }
+  void apply_to_context(hmn_context* context) const {
     auto error = bench::sized<hmn_error>();
-    bench::must(hmn_context_set_path(context, HMN_PATH_PROC, tree_.proc().c_str(), &error), error);
+    bench::require_ok(hmn_context_set_path(context, HMN_PATH_PROC, tree_.proc().c_str(), &error),
+                      error);
   }
 
  private:
   hmn_fake::Tree tree_;
 };
 
-// Takes what the caller uses on each of `state.range(0)` devices.
+// Reads own use on each of `state.range(0)` devices.
 void read_own_use(benchmark::State& state, std::uint64_t pid_namespace, bool holds_gpu,
                   hmn_status expected) {
   const auto devices = static_cast<unsigned>(state.range(0));
-  const Place here(pid_namespace, holds_gpu);
-  const bench::Machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus_of_others(devices));
-  here.enter(machine.context());
+  const FakeProc proc(pid_namespace, holds_gpu);
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS, bench::make_foreign_gpus(devices));
+  proc.apply_to_context(machine.context());
   auto error = bench::sized<hmn_error>();
   auto options = bench::sized<hmn_snapshot_options>();
   options.collect = HMN_COLLECT_SELF;
@@ -54,7 +55,7 @@ void read_own_use(benchmark::State& state, std::uint64_t pid_namespace, bool hol
   hmn_status last = HMN_OK;
   for (auto _ : state) {
     hmn_snapshot* snapshot = nullptr;
-    bench::must(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
+    bench::require_ok(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
     last = hmn_snapshot_find_self(snapshot, devices - 1, &own, nullptr);
     hmn_snapshot_destroy(snapshot);
   }
@@ -72,22 +73,22 @@ void own_use_in_container(benchmark::State& state) {
 }
 BENCHMARK(own_use_in_container)->Arg(1)->Arg(8);
 
-// Without one every reading looks at all descriptors, once for all devices.
+// Without one every reading checks all descriptors, once for all devices.
 void own_use_in_container_without_gpu(benchmark::State& state) {
   read_own_use(state, other_namespace, false, HMN_OK);
 }
 BENCHMARK(own_use_in_container_without_gpu)->Arg(1)->Arg(8);
 
 void bare_descriptor_walk(benchmark::State& state) {
-  const Place here(other_namespace, false);
-  const std::string folder = here.descriptors_of_self();
+  const FakeProc proc(other_namespace, false);
+  const std::string folder = proc.own_descriptor_folder();
   for (auto _ : state) {
     if (bench::read_links(folder) < descriptors) state.SkipWithError("descriptors are missing");
   }
 }
 BENCHMARK(bare_descriptor_walk);
 
-// So many more descriptors than the process has anyway; fewer if it may not.
+// Opens additional descriptors; fewer if the limit does not allow them.
 class ManyDescriptors {
  public:
   explicit ManyDescriptors(std::size_t count) {
@@ -95,33 +96,33 @@ class ManyDescriptors {
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    while (all_.size() < count) {
-      const int one = open("/dev/null", O_RDONLY | O_CLOEXEC);
-      if (one < 0) break;
-      all_.push_back(one);
+    while (descriptors_.size() < count) {
+      const int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
+      if (descriptor < 0) break;
+      descriptors_.push_back(descriptor);
     }
   }
   ManyDescriptors(const ManyDescriptors&) = delete;
   ManyDescriptors& operator=(const ManyDescriptors&) = delete;
   ~ManyDescriptors() {
-    for (const int one : all_) close(one);
+    for (const int descriptor : descriptors_) close(descriptor);
   }
-  [[nodiscard]] std::size_t count() const { return all_.size(); }
+  [[nodiscard]] std::size_t count() const { return descriptors_.size(); }
 
  private:
-  std::vector<int> all_;
+  std::vector<int> descriptors_;
 };
 
 void read_once(hmn_context* context) {
   auto error = bench::sized<hmn_error>();
   auto pool = bench::sized<hmn_pool>();
-  bench::must(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
+  bench::require_ok(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
 }
 
 void opening_nvml(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
-  const ManyDescriptors held(count);
-  if (held.count() < count) {
+  const ManyDescriptors extra_descriptors(count);
+  if (extra_descriptors.count() < count) {
     state.SkipWithError("the process may not have so many descriptors");
     return;
   }
@@ -136,10 +137,10 @@ BENCHMARK(opening_nvml)->Arg(10)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 void opening_contexts(benchmark::State& state) {
   const auto count = static_cast<std::size_t>(state.range(0));
   for (auto _ : state) {
-    std::vector<std::unique_ptr<bench::Machine>> all;
-    while (all.size() < count) {
-      all.push_back(std::make_unique<bench::Machine>(HMN_CONTEXT_NO_THREADS));
-      read_once(all.back()->context());
+    std::vector<std::unique_ptr<bench::Machine>> machines;
+    while (machines.size() < count) {
+      machines.push_back(std::make_unique<bench::Machine>(HMN_CONTEXT_NO_THREADS));
+      read_once(machines.back()->context());
     }
   }
   state.counters["each_us"] = benchmark::Counter(

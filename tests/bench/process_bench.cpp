@@ -15,9 +15,9 @@
 
 namespace {
 
-class Children {
+class ChildProcesses {
  public:
-  explicit Children(int count) {
+  explicit ChildProcesses(int count) {
     for (int i = 0; i < count; ++i) {
       const pid_t child = fork();
       if (child == 0) {
@@ -26,9 +26,9 @@ class Children {
       pids_.push_back(child);
     }
   }
-  Children(const Children&) = delete;
-  Children& operator=(const Children&) = delete;
-  ~Children() {
+  ChildProcesses(const ChildProcesses&) = delete;
+  ChildProcesses& operator=(const ChildProcesses&) = delete;
+  ~ChildProcesses() {
     for (const pid_t pid : pids_) kill(pid, SIGKILL);
     for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
   }
@@ -43,9 +43,9 @@ constexpr int count = 64;
 }  // namespace
 
 static void bare_file_loop(benchmark::State& state) {
-  const Children others(count);
+  const ChildProcesses processes(count);
   for (auto _ : state) {
-    for (const pid_t pid : others.pids()) {
+    for (const pid_t pid : processes.pids()) {
       char path[64];
       char text[1024];
       struct stat folder;
@@ -63,12 +63,12 @@ static void bare_file_loop(benchmark::State& state) {
 BENCHMARK(bare_file_loop);
 
 static void process_list(benchmark::State& state) {
-  const Children others(count);
+  const ChildProcesses processes(count);
   std::string rows;
-  for (const pid_t pid : others.pids()) {
+  for (const pid_t pid : processes.pids()) {
     rows += ", {\"pid\": " + std::to_string(pid) + ", \"used\": 1048576}";
   }
-  const bench::Machine machine(HMN_CONTEXT_NO_THREADS, bench::gpus(1, rows));
+  const bench::Machine machine(HMN_CONTEXT_NO_THREADS, bench::make_gpus(1, rows));
   hmn_snapshot_options options = {};
   options.struct_size = sizeof options;
   options.collect = HMN_COLLECT_PROCESSES;
@@ -78,7 +78,7 @@ static void process_list(benchmark::State& state) {
   info.struct_size = sizeof info;
   for (auto _ : state) {
     hmn_snapshot* snapshot = nullptr;
-    bench::must(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
+    bench::require_ok(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
     benchmark::DoNotOptimize(hmn_snapshot_read(snapshot, &info, nullptr));
     hmn_snapshot_destroy(snapshot);
   }

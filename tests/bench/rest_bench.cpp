@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What contexts cost between readings: memory, descriptors, threads, and processor time. The first
+// Cost of contexts between readings: memory, descriptors, threads and processor time. The first
 // call of one is opening_nvml of own_use_bench.cpp.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -16,43 +16,44 @@
 
 namespace {
 
-double entries_of(const char* folder) {
-  const std::filesystem::directory_iterator all(folder);
-  return static_cast<double>(std::distance(begin(all), end(all)));
+double count_entries(const char* folder) {
+  const std::filesystem::directory_iterator entries(folder);
+  return static_cast<double>(std::distance(begin(entries), end(entries)));
 }
 
-struct Held {
+struct ResourceUse {
   double bytes, descriptors, threads;
 
-  static Held now() {
-    return {static_cast<double>(mallinfo2().uordblks), entries_of("/proc/self/fd"),
-            entries_of("/proc/self/task")};
+  static ResourceUse now() {
+    return {static_cast<double>(mallinfo2().uordblks), count_entries("/proc/self/fd"),
+            count_entries("/proc/self/task")};
   }
 };
 
-// Counters are of each of 100 contexts that have read a device once.
+// Counters are per context, of 100 contexts that have read a device once.
 void contexts_at_rest(benchmark::State& state) {
   constexpr int contexts = 100;
-  const auto warm = std::make_unique<bench::Machine>(0);  // loads what all of them share
+  const auto warm_machine = std::make_unique<bench::Machine>(0);  // loads what all of them share
   auto error = bench::sized<hmn_error>();
   auto pool = bench::sized<hmn_pool>();
-  bench::must(hmn_pool_read(warm->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
+  bench::require_ok(hmn_pool_read(warm_machine->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
+                    error);
   for (auto _ : state) {
-    const Held before = Held::now();
-    std::vector<std::unique_ptr<bench::Machine>> all;
+    const ResourceUse before = ResourceUse::now();
+    std::vector<std::unique_ptr<bench::Machine>> machines;
     for (int i = 0; i < contexts; ++i) {
-      all.push_back(std::make_unique<bench::Machine>(0));
-      bench::must(hmn_pool_read(all.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
-                  error);
+      machines.push_back(std::make_unique<bench::Machine>(0));
+      bench::require_ok(
+          hmn_pool_read(machines.back()->context(), 0, HMN_POOL_MAIN, 0, 0, &pool, &error), error);
     }
-    const Held after = Held::now();
+    const ResourceUse after = ResourceUse::now();
     state.counters["bytes"] = (after.bytes - before.bytes) / contexts;
     state.counters["descriptors"] = (after.descriptors - before.descriptors) / contexts;
     state.counters["threads"] = (after.threads - before.threads) / contexts;
     constexpr int seconds = 3;
-    const double used = bench::used_seconds();
+    const double cpu_start = bench::used_seconds();
     std::this_thread::sleep_for(std::chrono::seconds(seconds));
-    state.counters["core_percent"] = 100 * (bench::used_seconds() - used) / seconds / contexts;
+    state.counters["core_percent"] = 100 * (bench::used_seconds() - cpu_start) / seconds / contexts;
   }
 }
 BENCHMARK(contexts_at_rest)->UseRealTime()->Iterations(1)->Unit(benchmark::kMillisecond);

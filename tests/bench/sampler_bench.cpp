@@ -21,10 +21,11 @@ hmn_sampler* start(hmn_context* context, uint32_t interval_ms) {
   options.struct_size = sizeof options;
   options.interval_ns = HMN_MILLISECONDS(interval_ms);
   hmn_sampler* sampler = nullptr;
-  bench::must(hmn_sampler_create(context, &options, nullptr, &sampler, &error), error);
-  bench::must(hmn_sampler_start(sampler, &error), error);
+  bench::require_ok(hmn_sampler_create(context, &options, nullptr, &sampler, &error), error);
+  bench::require_ok(hmn_sampler_start(sampler, &error), error);
   hmn_snapshot* first = nullptr;
-  bench::must(hmn_sampler_next(sampler, HMN_MILLISECONDS(patience_ms), &first, &error), error);
+  bench::require_ok(hmn_sampler_next(sampler, HMN_MILLISECONDS(patience_ms), &first, &error),
+                    error);
   hmn_snapshot_destroy(first);
   return sampler;
 }
@@ -77,16 +78,17 @@ BENCHMARK(latest_pool_beside_a_writer);
 static void sampler_at_10_hz(benchmark::State& state) {
   const bench::Machine machine(0);
   hmn_sampler* sampler = start(machine.context(), 100);
-  double used = 0;
-  double passed = 0;
+  double cpu_seconds = 0;
+  double elapsed_seconds = 0;
   for (auto _ : state) {
-    const auto begun = std::chrono::steady_clock::now();
-    const double before = bench::used_seconds();
+    const auto start_time = std::chrono::steady_clock::now();
+    const double cpu_before = bench::used_seconds();
     std::this_thread::sleep_for(std::chrono::seconds(2));
-    used += bench::used_seconds() - before;
-    passed += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    cpu_seconds += bench::used_seconds() - cpu_before;
+    elapsed_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_time).count();
   }
-  state.counters["core_percent"] = 100 * used / passed;
+  state.counters["core_percent"] = 100 * cpu_seconds / elapsed_seconds;
   hmn_sampler_info info = {};
   info.struct_size = sizeof info;
   hmn_sampler_read(sampler, &info, nullptr);
@@ -97,7 +99,7 @@ BENCHMARK(sampler_at_10_hz)->UseRealTime()->Iterations(1);
 
 // Counter `bytes`: of each snapshot that a sampler keeps, with pools and telemetry of 8 devices.
 static void sampler_ring(benchmark::State& state) {
-  const bench::Machine machine(0, bench::gpus(8));
+  const bench::Machine machine(0, bench::make_gpus(8));
   hmn_sampler_options options = {};
   options.struct_size = sizeof options;
   options.interval_ns = HMN_MILLISECONDS(1);
@@ -110,23 +112,25 @@ static void sampler_ring(benchmark::State& state) {
   double bytes = 0;
   for (auto _ : state) {
     hmn_sampler* sampler = nullptr;
-    bench::must(hmn_sampler_create(machine.context(), &options, &collect, &sampler, &error), error);
-    bench::must(hmn_sampler_start(sampler, &error), error);
+    bench::require_ok(hmn_sampler_create(machine.context(), &options, &collect, &sampler, &error),
+                      error);
+    bench::require_ok(hmn_sampler_start(sampler, &error), error);
     hmn_sampler_info info = {};
     info.struct_size = sizeof info;
     struct Point {
-      double heap, kept;
+      double heap, pending;
     };
-    const auto at = [&](uint32_t count) {
+    const auto measure_at = [&](uint32_t count) {
       while (info.pending < count) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         hmn_sampler_read(sampler, &info, nullptr);
       }
       return Point{static_cast<double>(mallinfo2().uordblks), static_cast<double>(info.pending)};
     };
-    const Point few = at(100);
-    const Point many = at(1000);
-    bytes = (many.heap - few.heap) / (many.kept - few.kept);
+    const Point few_snapshots = measure_at(100);
+    const Point many_snapshots = measure_at(1000);
+    bytes = (many_snapshots.heap - few_snapshots.heap) /
+            (many_snapshots.pending - few_snapshots.pending);
     hmn_sampler_destroy(sampler);
   }
   state.counters["bytes"] = bytes;

@@ -13,22 +13,22 @@ namespace {
 
 constexpr std::uint64_t bytes = 4096;
 
-// The limit is far away: what is measured is the way to an allocation, not a refusal.
-class Budget {
+// The limit is never reached: successful allocations are measured.
+class LimitedTracker {
  public:
-  Budget() {
+  LimitedTracker() {
     hmn_tracker_options options{};
     options.struct_size = sizeof options;
     options.flags = HMN_TRACKER_LIMITED;
     options.limit_bytes = std::uint64_t{1} << 40;
     hmn_error error{};
     error.struct_size = sizeof error;
-    bench::must(hmn_tracker_create(nullptr, 0, &options, &tracker_, &error), error);
-    bench::must(hmn_tracker_tag(tracker_, "weights", &tag_, &error), error);
+    bench::require_ok(hmn_tracker_create(nullptr, 0, &options, &tracker_, &error), error);
+    bench::require_ok(hmn_tracker_tag(tracker_, "weights", &tag_, &error), error);
   }
-  Budget(const Budget&) = delete;
-  Budget& operator=(const Budget&) = delete;
-  ~Budget() { hmn_tracker_destroy(tracker_); }
+  LimitedTracker(const LimitedTracker&) = delete;
+  LimitedTracker& operator=(const LimitedTracker&) = delete;
+  ~LimitedTracker() { hmn_tracker_destroy(tracker_); }
 
   [[nodiscard]] hmn_tracker* tracker() const { return tracker_; }
   [[nodiscard]] std::uint32_t tag() const { return tag_; }
@@ -38,14 +38,14 @@ class Budget {
   std::uint32_t tag_ = 0;
 };
 
-Budget& shared_budget() {
-  static Budget one;
-  return one;
+LimitedTracker& shared_tracker() {
+  static LimitedTracker instance;
+  return instance;
 }
 
 alignas(64) std::atomic<std::uint64_t> bare{std::uint64_t{1} << 40};
 
-void change_by(std::uint64_t difference) {
+void add_difference(std::uint64_t difference) {
   std::uint64_t now = bare.load();
   while (!bare.compare_exchange_weak(now, now + difference)) {
   }
@@ -53,13 +53,13 @@ void change_by(std::uint64_t difference) {
 
 void two_compare_exchanges(benchmark::State& state) {
   for (auto _ : state) {
-    change_by(0 - bytes);
-    change_by(bytes);
+    add_difference(0 - bytes);
+    add_difference(bytes);
   }
 }
 
 void tracker_pair(benchmark::State& state) {
-  hmn_tracker* tracker = shared_budget().tracker();
+  hmn_tracker* tracker = shared_tracker().tracker();
   for (auto _ : state) {
     if (hmn_tracker_allocate(tracker, bytes, nullptr) != HMN_OK ||
         hmn_tracker_release(tracker, bytes, nullptr) != HMN_OK) {
@@ -70,8 +70,8 @@ void tracker_pair(benchmark::State& state) {
 }
 
 void tracker_tagged_pair(benchmark::State& state) {
-  hmn_tracker* tracker = shared_budget().tracker();
-  const std::uint32_t tag = shared_budget().tag();
+  hmn_tracker* tracker = shared_tracker().tracker();
+  const std::uint32_t tag = shared_tracker().tag();
   for (auto _ : state) {
     if (hmn_tracker_allocate_tagged(tracker, tag, bytes, nullptr) != HMN_OK ||
         hmn_tracker_release_tagged(tracker, tag, bytes, nullptr) != HMN_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A reading that keeps the diagnostics of a source.
+// A reading that collects the diagnostics of a source.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,21 @@ class PlainReading final : public hmn::Reading {
       : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return false; }
-  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
-  void opening() noexcept override { ++openings; }
-  void opened() noexcept override { --openings; }
+  void diagnose(const hmn::Diagnostic& diagnostic) override { diagnostics.push_back(diagnostic); }
+  void begin_opening() noexcept override { ++openings; }
+  void end_opening() noexcept override { --openings; }
 
   // The first diagnostic that has these words.
   [[nodiscard]] const hmn::Diagnostic* find(std::string_view words) const {
-    for (const hmn::Diagnostic& d : diagnostics) {
-      if (d.why.message.view().find(words) != std::string_view::npos) return &d;
+    for (const hmn::Diagnostic& diagnostic : diagnostics) {
+      if (diagnostic.failure.message.view().find(words) != std::string_view::npos)
+        return &diagnostic;
     }
     return nullptr;
   }
 
   std::vector<hmn::Diagnostic> diagnostics;
-  int openings = 0;  // that have not ended
+  int openings = 0;  // openings in progress
 
  private:
   std::uint64_t deadline_;

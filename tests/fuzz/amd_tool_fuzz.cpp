@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The answers of AMD's two commands. The first byte selects one.
+// Output of AMD's two commands. The first byte selects one.
 #include "backends/amd_tool/answer.hpp"
 #include "fuzz.hpp"
 
@@ -9,41 +9,42 @@ using namespace hmn::amd_tool;
 
 namespace {
 
-void check(const FieldAmount& f, Form as) {
-  if (f.why == Status::empty) return;
-  promise(!f.key.empty() && is_utf8(f.key.view()) && is_utf8(f.text.view()));
-  if (!f.has_value()) return;
-  promise(f.number - f.number == 0);
-  if (as == Form::percent) promise(f.number >= 0 && f.number <= 100);
-  if (as == Form::joules) promise(f.number > 0);
-  if (as >= Form::bytes && as != Form::celsius) promise(f.number >= 0);
-  if (as == Form::link) promise(f.whole >> 8 >= 1 && f.whole >> 8 <= 6 && (f.whole & 0xFF) <= 32);
+void check(const FieldAmount& amount, Form format) {
+  if (amount.status == Status::empty) return;
+  promise(!amount.key.empty() && is_utf8(amount.key.view()) && is_utf8(amount.text.view()));
+  if (!amount.has_value()) return;
+  promise(amount.number - amount.number == 0);
+  if (format == Form::percent) promise(amount.number >= 0 && amount.number <= 100);
+  if (format == Form::joules) promise(amount.number > 0);
+  if (format >= Form::bytes && format != Form::celsius) promise(amount.number >= 0);
+  if (format == Form::link)
+    promise(amount.whole >> 8 >= 1 && amount.whole >> 8 <= 6 && (amount.whole & 0xFF) <= 32);
 }
 
-void check(const Dialect& d, const Answer& a) {
-  promise(a.cards.size() <= most_cards && a.processes.size() <= most_processes);
-  promise(a.cards.size() <= a.records);
-  for (const Card& c : a.cards) {
-    for (const FieldAmount& f : c.amounts) {
-      if (f.why != Status::empty) promise(f.rank < d.rows.size());
+void check(const Dialect& dialect, const Answer& answer) {
+  promise(answer.cards.size() <= most_cards && answer.processes.size() <= most_processes);
+  promise(answer.cards.size() <= answer.records);
+  for (const Card& card : answer.cards) {
+    for (const FieldAmount& amount : card.amounts) {
+      if (amount.status != Status::empty) promise(amount.rank < dialect.rows.size());
     }
-    for (const Row& r : d.rows) {
-      const FieldAmount& f = c[r.what];
-      if (f.why != Status::empty) check(f, d.rows[f.rank].as);
+    for (const Row& row : dialect.rows) {
+      const FieldAmount& amount = card[row.field];
+      if (amount.status != Status::empty) check(amount, dialect.rows[amount.rank].form);
     }
   }
-  for (const ProcessRow& p : a.processes) promise(!p.used || p.flaw.empty());
-  for (const auto& p : a.problems) promise(!p.empty() && is_utf8(p.view()));
+  for (const ProcessRow& process : answer.processes) promise(!process.used || process.flaw.empty());
+  for (const auto& problem : answer.problems) promise(!problem.empty() && is_utf8(problem.view()));
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  const Dialect& d = take_byte(input) % 2 == 0 ? rocm_smi : amd_smi;
-  Answer a;
-  read_answer(d, input, a);
-  check(d, a);
-  // A second answer of the same reading is laid over the first.
-  read_answer(d, input.substr(input.size() / 2), a);
-  check(d, a);
+  const Dialect& dialect = take_byte(input) % 2 == 0 ? rocm_smi : amd_smi;
+  Answer answer;
+  read_answer(dialect, input, answer);
+  check(dialect, answer);
+  // A second answer of the same reading is merged into the first.
+  read_answer(dialect, input.substr(input.size() / 2), answer);
+  check(dialect, answer);
 }

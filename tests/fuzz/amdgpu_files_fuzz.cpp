@@ -10,15 +10,15 @@ using namespace hmn::amdgpu;
 namespace {
 
 void check_table(std::string_view input) {
-  const auto t = parse_gpu_metrics(input);
-  if (!t) return;
+  const auto metrics = parse_gpu_metrics(input);
+  if (!metrics) return;
   promise(input.size() >= 32);
-  constexpr std::uint32_t known =
+  constexpr std::uint32_t known_bits =
       throttle::power | throttle::thermal | throttle::hardware | throttle::other;
-  promise(!t->throttle || (throttle_of(*t->throttle) & ~known) == 0);
-  promise(!t->media_percent || *t->media_percent >= 0);
-  promise(!t->regulator_celsius || *t->regulator_celsius > 0);
-  promise(!t->energy_joules || *t->energy_joules > 0);
+  promise(!metrics->throttle || (convert_throttle(*metrics->throttle) & ~known_bits) == 0);
+  promise(!metrics->media_percent || *metrics->media_percent >= 0);
+  promise(!metrics->regulator_celsius || *metrics->regulator_celsius > 0);
+  promise(!metrics->energy_joules || *metrics->energy_joules > 0);
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void fuzz(std::string_view input) {
   promise(!levels.current_mhz || *levels.current_mhz <= levels.highest_mhz.value_or(0));
   const ErrorCounts errors = parse_error_counts(input);
   promise((!errors.corrected && !errors.uncorrected) || input.find(':') != std::string_view::npos);
-  const auto uuid = uuid_of(input);
+  const auto uuid = format_uuid(input);
   promise(uuid.empty() || uuid.view().size() == 20);
   const std::string_view name = find_marketing_name(input, 0x15bf, 0xc1);
   promise(is_inside(name, input));

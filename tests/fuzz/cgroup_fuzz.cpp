@@ -9,14 +9,14 @@ namespace {
 
 using Version = CgroupMembership::Version;
 
-// What is written, mapped or dirty is never free, and a line of neither list changes nothing.
+// Written, mapped or dirty cache is never free, and unrelated lines change nothing.
 void check_free_cache(std::string_view input, Version hierarchy) {
   const std::uint64_t bytes = parse_cgroup_free_cache(input, hierarchy);
   if (bytes == 0) return;
   const std::string text(input.substr(0, input.rfind('\n') + 1));
-  const std::uint64_t whole = parse_cgroup_free_cache(text, hierarchy);
+  const std::uint64_t complete_bytes = parse_cgroup_free_cache(text, hierarchy);
   promise(parse_cgroup_free_cache(text + "shmem 9\nunevictable 9\nslab_reclaimable 9\n",
-                                  hierarchy) == whole);
+                                  hierarchy) == complete_bytes);
   const char* const dirty = hierarchy == Version::v1 ? "total_dirty " : "file_dirty ";
   promise(parse_cgroup_free_cache(text + dirty + "18446744073709551615\n", hierarchy) == 0);
 }
@@ -26,18 +26,18 @@ void check_free_cache(std::string_view input, Version hierarchy) {
 void fuzz(std::string_view input) {
   check_free_cache(input, Version::v1);
   check_free_cache(input, Version::v2);
-  const CgroupMembership m = parse_cgroup_membership(input);
-  promise(is_inside(m.path, input));
-  promise((m.hierarchy == Version::none) == m.path.empty());
-  promise(m.path.empty() || m.path.front() == '/');
-  promise(m.path.find('\n') == std::string_view::npos);
+  const CgroupMembership membership = parse_cgroup_membership(input);
+  promise(is_inside(membership.path, input));
+  promise((membership.hierarchy == Version::none) == membership.path.empty());
+  promise(membership.path.empty() || membership.path.front() == '/');
+  promise(membership.path.find('\n') == std::string_view::npos);
   const auto unified = parse_v2_membership(input);
   promise(is_inside(unified.path, input));
   promise(unified.path.empty() || unified.path.front() == '/');
   for (const CgroupLimit& limit :
        {parse_cgroup_limit(input), parse_cgroup_hierarchical_limit(input)}) {
     promise(limit.bytes < 0x7fff'ffff'ffff'0000);
-    if (limit.what != CgroupLimit::Is::known) continue;
+    if (limit.state != CgroupLimit::State::limited) continue;
     promise(parse_cgroup_limit(std::to_string(limit.bytes) + "\n").bytes == limit.bytes);
   }
   const auto usage = parse_cgroup_usage(input);

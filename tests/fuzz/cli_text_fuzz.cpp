@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the command does with names and arguments.
+// Names and arguments in the command.
 #include "cli/text/arguments.hpp"
 #include "cli/text/plot.hpp"
 #include "cli/text/unicode.hpp"
@@ -12,27 +12,27 @@ namespace {
 
 void check_escapes(std::string_view name) {
   for (const bool ascii : {false, true}) {
-    const std::string shown = escape_for_text(name, ascii);
-    for (const char c : shown) {
+    const std::string text = escape_for_text(name, ascii);
+    for (const char c : text) {
       const auto byte = static_cast<unsigned char>(c);
       promise(byte >= 0x20 && byte != 0x7f && (!ascii || byte < 0x80));
     }
-    promise(is_utf8(shown));
+    promise(is_utf8(text));
   }
 }
 
 void check_width(std::string_view name, std::size_t columns) {
-  const std::string shown = escape_for_text(name);
-  const std::string cut = cut_to_width(shown, columns, "…");
+  const std::string text = escape_for_text(name);
+  const std::string cut = cut_to_width(text, columns, "…");
   promise(display_width(cut) <= columns || columns == 0);
-  promise(display_width(shown) > columns || cut == shown);
+  promise(display_width(text) > columns || cut == text);
 }
 
 void check_xml(std::string_view name) {
-  const std::string shown = escape_for_xml(name);
-  promise(is_utf8(shown));
-  promise(shown.find_first_of("<>\"'") == std::string::npos);
-  for (const char c : shown) promise(static_cast<unsigned char>(c) >= 0x20);
+  const std::string text = escape_for_xml(name);
+  promise(is_utf8(text));
+  promise(text.find_first_of("<>\"'") == std::string::npos);
+  for (const char c : text) promise(static_cast<unsigned char>(c) >= 0x20);
 }
 
 }  // namespace

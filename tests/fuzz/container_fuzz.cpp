@@ -6,11 +6,11 @@
 using namespace hmn::procfs;
 
 void fuzz(std::string_view input) {
-  const Container in = parse_container(input);
-  promise(in.empty() || is_inside(in.id, input));
-  promise(in.id.find('/') == std::string_view::npos);
-  promise(in.empty() == in.runtime.empty());
+  const Container container = parse_container(input);
+  promise(container.empty() || is_inside(container.id, input));
+  promise(container.id.find('/') == std::string_view::npos);
+  promise(container.empty() == container.runtime.empty());
   std::string text;
-  append_container(text, in);
-  promise(text.size() > in.runtime.size());
+  append_container(text, container);
+  promise(text.size() > container.runtime.size());
 }

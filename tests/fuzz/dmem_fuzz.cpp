@@ -6,16 +6,16 @@ using namespace hmn;
 using namespace hmn::dmem;
 
 void fuzz(std::string_view input) {
-  if (const auto r = parse_region(input)) {
-    promise(is_inside(r->device, input) && is_inside(r->name, input));
-    promise(!r->device.empty() && !r->name.empty());
-    promise(r->device.find('/') == std::string_view::npos);
-    promise(!r->is_unlimited || r->bytes == 0);
+  if (const auto region = parse_region(input)) {
+    promise(is_inside(region->device, input) && is_inside(region->name, input));
+    promise(!region->device.empty() && !region->name.empty());
+    promise(region->device.find('/') == std::string_view::npos);
+    promise(!region->is_unlimited || region->bytes == 0);
   }
   for (const PoolKey pool : {PoolKey{PoolKind::vram}, PoolKey{PoolKind::vram, 2},
                              PoolKey{PoolKind::host}, PoolKey{PoolKind::stolen}}) {
-    const auto sum = sum_of(input, "0000:03:00.0", pool);
-    promise(sum == sum_of(input, "00000000:03:00.0", pool));
-    promise(!sum_of(input, "", pool));
+    const auto sum = sum_regions(input, "0000:03:00.0", pool);
+    promise(sum == sum_regions(input, "00000000:03:00.0", pool));
+    promise(!sum_regions(input, "", pool));
   }
 }

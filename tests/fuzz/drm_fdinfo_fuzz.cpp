@@ -11,25 +11,25 @@ using namespace hmn::drm;
 namespace {
 
 void check_names(std::string_view input) {
-  Node n;
-  parse_numbers(input, n);
-  const auto named = parse_node(input);
-  promise(!named || input.size() >= named->name.view().size());
+  Node numbers;
+  parse_numbers(input, numbers);
+  const auto node = parse_node(input);
+  promise(!node || input.size() >= node->name.view().size());
   promise(is_inside(device_part(input), input));
-  const auto generation = generation_of(input);
+  const auto generation = parse_link_speed(input);
   promise(!generation || (*generation >= 1 && *generation <= 6));
 }
 
 void check_use(const Fdinfo& info) {
-  const ClientUse u = measure(
-      info, [](std::string_view region) { return usual_role(region); },
-      [](std::string_view engine) { return usual_kind(engine); });
-  promise(u.is_partial == info.is_partial);
-  promise(!u.shared || !u.used() || *u.shared <= *u.used());
-  promise(!u.purgeable || !u.used() || *u.purgeable <= *u.used());
-  ClientUse twice = u;
-  add(twice, u);
-  promise(!twice.used() || *twice.used() / 2 == *u.used());
+  const ClientUse use = measure(
+      info, [](std::string_view region) { return classify_region_by_name(region); },
+      [](std::string_view engine) { return classify_engine_by_name(engine); });
+  promise(use.is_partial == info.is_partial);
+  promise(!use.shared || !use.used() || *use.shared <= *use.used());
+  promise(!use.purgeable || !use.used() || *use.purgeable <= *use.used());
+  ClientUse twice = use;
+  add(twice, use);
+  promise(!twice.used() || *twice.used() / 2 == *use.used());
 }
 
 }  // namespace
@@ -44,11 +44,12 @@ void fuzz(std::string_view input) {
   promise(info->driver == "amdgpu" || (!info->driver.empty() && is_inside(info->driver, input)));
   promise(is_inside(info->pci_address, input) && is_inside(info->client_name, input));
   promise(info->regions().size() <= 16 && info->engines().size() <= 16);
-  for (const Region& r : info->regions()) promise(is_inside(r.name, input));
-  for (const Engine& e : info->engines()) promise(is_inside(e.name, input) && e.capacity != 0);
+  for (const Region& region : info->regions()) promise(is_inside(region.name, input));
+  for (const Engine& engine : info->engines())
+    promise(is_inside(engine.name, input) && engine.capacity != 0);
   check_use(*info);
-  // What is cut off the end takes at most what stood there.
+  // Cutting off the end removes regions at most.
   const auto cut = parse_fdinfo(input.substr(0, input.size() - 1));
   promise(!cut || cut->regions().size() <= info->regions().size());
-  (void)amount_of(input, "amd-evicted-vram");
+  (void)find_amount(input, "amd-evicted-vram");
 }

@@ -8,12 +8,12 @@
 using namespace hmn;
 
 void fuzz(std::string_view input) {
-  const std::uint32_t found = dtype_called(input);
-  if (found == 0) return;
-  promise(bits_of_dtype(found) != 0);
-  promise(dtype_called(name_of_dtype(found)) == found);
+  const std::uint32_t dtype = find_dtype(input);
+  if (dtype == 0) return;
+  promise(dtype_bits(dtype) != 0);
+  promise(find_dtype(dtype_name(dtype)) == dtype);
   // Underscores do not count, and the longest spelling is one of torch's.
-  promise(dtype_called(std::string(input) + "_") == found);
+  promise(find_dtype(std::string(input) + "_") == dtype);
   std::string bare;
   for (const char c : input) {
     if (c != '_') bare += c;

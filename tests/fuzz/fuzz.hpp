@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One target is one file with fuzz(), which is given any bytes and aborts when a promise is broken.
+// One target is one file with fuzz(), which gets any bytes and aborts when a promise is broken.
 #pragma once
 
 #include <cstddef>

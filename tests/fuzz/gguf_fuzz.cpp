@@ -9,27 +9,28 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-void check(const Gguf& of, std::uint64_t file_bytes) {
+void check(const Gguf& file, std::uint64_t file_bytes) {
   std::uint64_t sum = 0;
-  for (const auto& each : of.tensors) sum += each.bytes;  // none of them passes the file's size
+  for (const auto& tensor : file.tensors)
+    sum += tensor.bytes;  // none of them passes the file's size
   promise(sum <= file_bytes);
-  const auto shape = architecture_of(of);
-  promise(shape ? shape->layers.size() <= most_layers : !shape.why().message.empty());
+  const auto shape = read_architecture(file);
+  promise(shape ? shape->layers.size() <= max_layers : !shape.error().message.empty());
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  const std::uint64_t more = take_byte(input) * 64;
+  const std::uint64_t extra_bytes = take_byte(input) * 64;
   bool needs_more = false;
-  const auto whole = parse_gguf(input, input.size(), needs_more);
+  const auto complete = parse_gguf(input, input.size(), needs_more);
   promise(!needs_more);
-  if (whole)
-    check(*whole, input.size());
+  if (complete)
+    check(*complete, input.size());
   else
-    promise(!whole.why().message.empty());
+    promise(!complete.error().message.empty());
   // The same bytes at the beginning of a longer file.
-  const auto part = parse_gguf(input, input.size() + more, needs_more);
+  const auto part = parse_gguf(input, input.size() + extra_bytes, needs_more);
   promise(!part || !needs_more);
-  if (part) check(*part, input.size() + more);
+  if (part) check(*part, input.size() + extra_bytes);
 }

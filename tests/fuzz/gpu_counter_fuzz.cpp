@@ -8,33 +8,33 @@ using namespace hmn;
 namespace {
 
 // As the system writes it.
-std::string name_of(const pdh::Instance& i) {
+std::string format_name(const pdh::Instance& instance) {
   char text[128];
   std::string name;
-  if (i.pid) name = "pid_" + std::to_string(*i.pid) + "_";
+  if (instance.pid) name = "pid_" + std::to_string(*instance.pid) + "_";
   std::snprintf(text, sizeof text, "luid_0x%08X_0x%08X_phys_%u",
-                static_cast<unsigned>(i.adapter >> 32U), static_cast<unsigned>(i.adapter),
-                i.physical);
+                static_cast<unsigned>(instance.adapter >> 32U),
+                static_cast<unsigned>(instance.adapter), instance.physical);
   name += text;
-  if (i.engine) name += "_eng_" + std::to_string(*i.engine) + "_engtype_3D";
+  if (instance.engine) name += "_eng_" + std::to_string(*instance.engine) + "_engtype_3D";
   return name;
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  if (const auto i = pdh::parse_instance(input)) {
-    promise(i->engine_kind < wddm::engine_kinds);
-    const auto again = pdh::parse_instance(name_of(*i));
+  if (const auto instance = pdh::parse_instance(input)) {
+    promise(instance->engine_kind < wddm::engine_kinds);
+    const auto again = pdh::parse_instance(format_name(*instance));
     promise(again);
-    promise(again->pid == i->pid && again->adapter == i->adapter);
-    promise(again->physical == i->physical && again->engine == i->engine);
+    promise(again->pid == instance->pid && again->adapter == instance->adapter);
+    promise(again->physical == instance->physical && again->engine == instance->engine);
   }
-  promise(pdh::kind_of_engine(input) < wddm::engine_kinds);
+  promise(pdh::find_engine_kind(input) < wddm::engine_kinds);
   std::u16string wide;
-  for (std::size_t at = 0; at + 1 < input.size(); at += 2) {
-    const auto low = static_cast<unsigned char>(input[at]);
-    const auto high = static_cast<unsigned char>(input[at + 1]);
+  for (std::size_t offset = 0; offset + 1 < input.size(); offset += 2) {
+    const auto low = static_cast<unsigned char>(input[offset]);
+    const auto high = static_cast<unsigned char>(input[offset + 1]);
     wide += static_cast<char16_t>(low | high << 8U);
   }
   // A name ends at its NUL.

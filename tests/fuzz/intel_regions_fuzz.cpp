@@ -11,21 +11,21 @@ using namespace hmn;
 
 namespace {
 
-void check_heap(const intel::Heap& h, std::size_t most) {
-  promise(h.regions <= most);
-  promise(h.regions != 0 || (!h.total && !h.used && !h.visible));
-  promise(!h.used || !h.total || *h.used <= *h.total);
-  promise(!h.visible || !h.total || *h.visible <= *h.total);
-  promise(!h.visible_used || !h.visible || *h.visible_used <= *h.visible);
+void check_heap(const intel::Heap& heap, std::size_t max_regions) {
+  promise(heap.region_count <= max_regions);
+  promise(heap.region_count != 0 || (!heap.total && !heap.used && !heap.visible));
+  promise(!heap.used || !heap.total || *heap.used <= *heap.total);
+  promise(!heap.visible || !heap.total || *heap.visible <= *heap.total);
+  promise(!heap.visible_used || !heap.visible || *heap.visible_used <= *heap.visible);
 }
 
-void check_regions(const std::optional<intel::MemoryRegions>& reported, std::size_t bytes) {
-  if (!reported) return;
-  const std::size_t most = bytes / sizeof(intel::RawRegion);
-  promise(most != 0);
-  promise(reported->system.regions + reported->device.regions <= most);
-  check_heap(reported->system, most);
-  check_heap(reported->device, most);
+void check_regions(const std::optional<intel::MemoryRegions>& regions, std::size_t bytes) {
+  if (!regions) return;
+  const std::size_t max_regions = bytes / sizeof(intel::RawRegion);
+  promise(max_regions != 0);
+  promise(regions->system.region_count + regions->device.region_count <= max_regions);
+  check_heap(regions->system, max_regions);
+  check_heap(regions->device, max_regions);
 }
 
 }  // namespace
@@ -35,10 +35,11 @@ void fuzz(std::string_view input) {
   check_regions(i915::parse_regions(bytes), input.size());
   check_regions(xe::parse_regions(bytes), input.size());
   const auto file = intel::parse_chip_file(input);
-  promise(!file || (file->number < 1000 &&
-                    intel::value_of({file->what, intel::Place::card, file->number, 1}) > 0));
-  for (const auto what : {intel::Quantity::temperature, intel::Quantity::energy}) {
-    promise(intel::parse_label(what, input) <= intel::Place::other);
+  promise(!file ||
+          (file->number < 1000 && intel::convert_value({file->quantity, intel::SensorLocation::card,
+                                                        file->number, 1}) > 0));
+  for (const auto quantity : {intel::Quantity::temperature, intel::Quantity::energy}) {
+    promise(intel::parse_label(quantity, input) <= intel::SensorLocation::other);
   }
   promise(std::popcount(intel::throttle_bit(input)) == 1);
 }

@@ -5,10 +5,10 @@
 using namespace hmn;
 
 void fuzz(std::string_view input) {
-  drm::ComputeNode n;
-  const bool is_gpu = kfd::parse_node(input, n);
-  promise(!is_gpu || kfd::property(input, "simd_count").value_or(0) != 0);
-  promise(!is_gpu || kfd::property(input, "location_id") == n.location);
+  drm::ComputeNode node;
+  const bool is_gpu = kfd::parse_node(input, node);
+  promise(!is_gpu || kfd::find_property(input, "simd_count").value_or(0) != 0);
+  promise(!is_gpu || kfd::find_property(input, "location_id") == node.location);
   const auto bank = kfd::parse_bank(input);
-  promise(!bank || bank == kfd::property(input, "size_in_bytes"));
+  promise(!bank || bank == kfd::find_property(input, "size_in_bytes"));
 }

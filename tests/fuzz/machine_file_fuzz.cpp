@@ -5,11 +5,12 @@
 using namespace hmn::simulated;
 
 void fuzz(std::string_view input) {
-  const auto read = read_script(input, 4242);
-  const auto* s = std::get_if<Script>(&read);
-  if (s == nullptr) return;
-  const Machine& first = s->beginning();
-  promise(&s->at(0, 0) == &s->at(0, 0));
-  for (std::uint64_t reading = 0; reading < 4; ++reading) (void)s->at(reading, reading * 1000);
+  const auto result = read_script(input, 4242);
+  const auto* loaded_script = std::get_if<MachineScript>(&result);
+  if (loaded_script == nullptr) return;
+  const Machine& first = loaded_script->initial_machine();
+  promise(&loaded_script->machine_at(0, 0) == &loaded_script->machine_at(0, 0));
+  for (std::uint64_t reading = 0; reading < 4; ++reading)
+    (void)loaded_script->machine_at(reading, reading * 1000);
   (void)first;
 }

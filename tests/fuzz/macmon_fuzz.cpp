@@ -5,20 +5,21 @@
 using namespace hmn::macmon;
 
 void fuzz(std::string_view input) {
-  const Answer a = read_answer(input);
-  promise(is_utf8(a.stray.view()));
-  if (!a.last) return;
-  const Sample& s = *a.last;
-  for (const FieldAmount& f : s.amounts) {
-    if (f.why == hmn::Status::empty) continue;
-    promise(!f.key.empty() && is_utf8(f.said.view()) && f.has_value() == f.flaw.empty());
-    if (f.has_value()) promise(f.number >= 0 && f.number - f.number == 0);
+  const Answer answer = read_answer(input);
+  promise(is_utf8(answer.stray.view()));
+  if (!answer.last) return;
+  const Sample& sample = *answer.last;
+  for (const FieldAmount& amount : sample.amounts) {
+    if (amount.status == hmn::Status::empty) continue;
+    promise(!amount.key.empty() && is_utf8(amount.text.view()) &&
+            amount.has_value() == amount.flaw.empty());
+    if (amount.has_value()) promise(amount.number >= 0 && amount.number - amount.number == 0);
   }
-  for (const Field f : {Field::gpu_active, Field::gpu_effective}) {
-    if (s[f].has_value()) promise(s[f].number <= 100);
+  for (const Field selected_field : {Field::gpu_active, Field::gpu_effective}) {
+    if (sample[selected_field].has_value()) promise(sample[selected_field].number <= 100);
   }
-  for (const FieldAmount& fan : s.fans) {
+  for (const FieldAmount& fan : sample.fans) {
     if (fan.has_value()) promise(fan.number >= 0);
   }
-  promise(is_utf8(s.chip.view()));
+  promise(is_utf8(sample.chip.view()));
 }

@@ -31,11 +31,12 @@ void fuzz(std::string_view input) {
   check_stall(input);
   check_zfs_cache(input);
   const std::uint64_t low = std::uint64_t{take_byte(input)} << 20;
-  const Meminfo m = parse_meminfo(input);
-  const auto none_kept = m.estimate_available(0);
-  const auto some_kept = m.estimate_available(low);
-  if (!none_kept) return;
-  promise(some_kept && *some_kept <= *none_kept);
-  const std::uint64_t slab = m.reclaimable_slab.value().value_or(0);
-  promise(*none_kept == *m.free.value() + *m.active_file.value() + *m.inactive_file.value() + slab);
+  const Meminfo meminfo = parse_meminfo(input);
+  const auto without_reserve = meminfo.estimate_available(0);
+  const auto with_reserve = meminfo.estimate_available(low);
+  if (!without_reserve) return;
+  promise(with_reserve && *with_reserve <= *without_reserve);
+  const std::uint64_t slab = meminfo.reclaimable_slab.value().value_or(0);
+  promise(*without_reserve == *meminfo.free.value() + *meminfo.active_file.value() +
+                                  *meminfo.inactive_file.value() + slab);
 }

@@ -21,7 +21,7 @@ std::string escape(std::string_view plain) {
 }
 
 void check_below(std::string_view root, std::string_view path) {
-  const auto below = below_mount(root, path);
+  const auto below = locate_below_mount(root, path);
   if (!below) return;
   promise(below->empty() || below->front() == '/');
   promise(below->find("/../") == std::string_view::npos && !below->ends_with("/.."));
@@ -34,17 +34,18 @@ void fuzz(std::string_view input) {
   promise(unescape_mount(escape(input)) == input);
   promise(unescape_mount(input).size() <= input.size());
   if (const auto mount = find_cgroup_v2_mount(input)) promise(mount->size() <= input.size());
-  std::string_view rest = input;
-  const std::string_view path = hmn::scan::take_line(rest);
-  while (!rest.empty()) {
-    const std::string_view line = hmn::scan::take_line(rest);
+  std::string_view remaining = input;
+  const std::string_view path = hmn::scan::take_line(remaining);
+  while (!remaining.empty()) {
+    const std::string_view line = hmn::scan::take_line(remaining);
     check_below(line, path);
-    const auto m = parse_mount(line);
-    if (!m) continue;
-    for (const std::string_view part : {m->root, m->point, m->type, m->super_options}) {
+    const auto mount = parse_mount(line);
+    if (!mount) continue;
+    for (const std::string_view part :
+         {mount->root, mount->point, mount->type, mount->super_options}) {
       promise(is_inside(part, line));
     }
-    promise(!(m->is_cgroup_v1_memory() && m->is_cgroup_v2()));
-    check_below(unescape_mount(m->root), path);
+    promise(!(mount->is_cgroup_v1_memory() && mount->is_cgroup_v2()));
+    check_below(unescape_mount(mount->root), path);
   }
 }

@@ -5,17 +5,17 @@
 
 #include "fuzz.hpp"
 
-using hmn::simulated::Neutral;
+using hmn::simulated::Anonymizer;
 
 void fuzz(std::string_view input) {
-  Neutral n;
-  n.know("alice", Neutral::Kind::user);
-  n.know("alicebox", Neutral::Kind::host);
-  n.learn(input);
-  const std::string once = n.plain(input);
-  promise(n.plain(input) == once);
-  const std::string known = n.known(input);
-  promise(n.known(input) == known);
-  (void)n.program(input, "run");
-  (void)n.id(input, 16);
+  Anonymizer anonymizer;
+  anonymizer.add_name("alice", Anonymizer::Kind::user);
+  anonymizer.add_name("alicebox", Anonymizer::Kind::host);
+  anonymizer.learn_names(input);
+  const std::string plain_text = anonymizer.anonymize_free_text(input);
+  promise(anonymizer.anonymize_free_text(input) == plain_text);
+  const std::string known_words = anonymizer.anonymize_words(input);
+  promise(anonymizer.anonymize_words(input) == known_words);
+  (void)anonymizer.anonymize_program(input, "run");
+  (void)anonymizer.anonymize_id(input, 16);
 }

@@ -6,13 +6,13 @@
 using namespace hmn::tegra;
 
 void fuzz(std::string_view input) {
-  const NvmapClients found = parse_nvmap(input);
-  promise(found.all.size() <= input.size());
-  for (const NvmapClient& c : found.all) {
-    promise(c.pid != 0);
-    promise(c.bytes % 1024 == 0);
+  const NvmapClients clients = parse_nvmap(input);
+  promise(clients.all.size() <= input.size());
+  for (const NvmapClient& client : clients.all) {
+    promise(client.pid != 0);
+    promise(client.bytes % 1024 == 0);
   }
-  promise(!found.total || *found.total % 1024 == 0);
-  promise(!has_text_from(input, input) || input.find('\0') == std::string_view::npos);
-  (void)rail_of(input);
+  promise(!clients.total || *clients.total % 1024 == 0);
+  promise(!has_text_with_prefix(input, input) || input.find('\0') == std::string_view::npos);
+  (void)classify_rail(input);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A machine with secrets in all that its sources read, and anything around them: none is in the
+// Secrets in all files and outputs that sources read, surrounded by any bytes, never appear in the
 // recording.
 #include <ftw.h>
 #include <sys/stat.h>
@@ -18,15 +18,15 @@ using simulated::Recorder;
 
 namespace {
 
-// Texts of a driver, such as the name of a model, keep their words: secrets in the shape of
-// addresses, paths and ids are still found there.
+// Texts of a driver, such as the name of a model, keep their words; only secrets that look like
+// addresses, paths or ids are removed there.
 constexpr std::string_view words[] = {"hunter2", "s3cretword", "quillfeather", "hf_Zq8xKv3Lw0Ty"};
 constexpr std::string_view places[] = {
     "10.81.92.73",          "fe80::1ff:fe23:4567:890a",
     "0a:1b:2c:3d:4e:5f",    "/srv/people/quillfeather/thesis",
     "quillfeather@tallbox", "5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6"};
 
-constexpr std::size_t most_around = 512;  // it is written and read some fifty times
+constexpr std::size_t max_input_size = 512;  // it is written and read some fifty times
 constexpr std::string_view files_with_words[] = {
     "/proc/meminfo",
     "/proc/stat",
@@ -60,193 +60,200 @@ constexpr const char* links[][2] = {{"/proc/7/fd/6", "/media/quillfeather/s3cret
                                     {"/proc/7/exe", "/srv/people/quillfeather/thesis/run"},
                                     {"/dev/dri/by-path", "/srv/people/quillfeather/thesis"}};
 
-bool holds(std::string_view text, std::string_view secret) {
+bool contains(std::string_view text, std::string_view secret) {
   return text.find(secret) != std::string_view::npos;
 }
 
 void promise_without(std::string_view recording, std::string_view secret) {
-  const std::size_t at = recording.find(secret);
-  const bool has_it = at != recording.npos;
-  if (has_it) {
-    const std::size_t line = recording.rfind('\n', at) + 1;
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(at + secret.size() - line), &recording[line]);
+  const std::size_t position = recording.find(secret);
+  const bool is_leaked = position != recording.npos;
+  if (is_leaked) {
+    const std::size_t line = recording.rfind('\n', position) + 1;
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(position + secret.size() - line),
+                 &recording[line]);
   }
-  promise(!has_it);
+  promise(!is_leaked);
 }
 
-void make_folders_of(const std::string& path) {
-  for (std::size_t at = path.find('/', 1); at != path.npos; at = path.find('/', at + 1)) {
-    ::mkdir(path.substr(0, at).c_str(), 0700);
+void make_parent_folders(const std::string& path) {
+  for (std::size_t position = path.find('/', 1); position != path.npos;
+       position = path.find('/', position + 1)) {
+    ::mkdir(path.substr(0, position).c_str(), 0700);
   }
 }
 
-class Tree {
+class SecretTree {
  public:
-  Tree() {
+  SecretTree() {
     promise(::mkdtemp(folder_.data()) != nullptr);
     for (const auto& [link, target] : links) {
-      make_folders_of(at(link));
-      promise(::symlink(target, at(link).c_str()) == 0);
+      make_parent_folders(full_path(link));
+      promise(::symlink(target, full_path(link).c_str()) == 0);
     }
-    for (const std::string_view file : files_with_words) make_folders_of(at(file));
-    for (const std::string_view file : files_with_texts) make_folders_of(at(file));
+    for (const std::string_view file : files_with_words) make_parent_folders(full_path(file));
+    for (const std::string_view file : files_with_texts) make_parent_folders(full_path(file));
     for (const std::string_view pid : {"8", "9", "10", "11", "12", "13", "14"}) {
-      make_folders_of(at("/proc/" + std::string(pid) + "/"));
+      make_parent_folders(full_path("/proc/" + std::string(pid) + "/"));
     }
   }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-  ~Tree() {
+  SecretTree(const SecretTree&) = delete;
+  SecretTree& operator=(const SecretTree&) = delete;
+  ~SecretTree() {
     const auto remove = [](const char* path, const struct stat*, int, FTW*) {
       return std::remove(path);
     };
     ::nftw(folder_.c_str(), remove, 8, FTW_DEPTH | FTW_PHYS);
   }
-  [[nodiscard]] std::string at(std::string_view path) const { return folder_ + std::string(path); }
+  [[nodiscard]] std::string full_path(std::string_view path) const {
+    return folder_ + std::string(path);
+  }
   [[nodiscard]] Settings roots() const {
-    Settings s;
-    s.proc_root = at("/proc");
-    s.sys_root = at("/sys");
-    s.dev_root = at("/dev");
-    s.cgroup_root = at("/cgroup");
-    return s;
+    Settings settings;
+    settings.proc_root = full_path("/proc");
+    settings.sys_root = full_path("/sys");
+    settings.dev_root = full_path("/dev");
+    settings.cgroup_root = full_path("/cgroup");
+    return settings;
   }
   void read(std::string_view path, std::string_view text) const {
-    std::ofstream(at(path), std::ios::binary) << text;
-    std::string whole;
-    promise(platform::read_whole(at(path).c_str(), whole, 1 << 20).error == 0);
-    const std::string folder = at(path.substr(0, path.rfind('/')));
+    std::ofstream(full_path(path), std::ios::binary) << text;
+    std::string content;
+    promise(platform::read_whole(full_path(path).c_str(), content, 1 << 20).error == 0);
+    const std::string folder = full_path(path.substr(0, path.rfind('/')));
     const auto all = [](std::string_view) { return true; };
     promise(platform::for_each_entry(folder.c_str(), all) == 0);
     promise(platform::for_each_entry(folder.substr(0, folder.rfind('/')).c_str(), all) == 0);
-    (void)platform::status_of(at(path).c_str());
+    (void)platform::read_status(full_path(path).c_str());
   }
   void read_links() const {
     char target[256];
     for (const auto& link : links)
-      promise(platform::read_link(at(link[0]).c_str(), target).error == 0);
+      promise(platform::read_link(full_path(link[0]).c_str(), target).error == 0);
   }
 
  private:
   std::string folder_ = "/tmp/quillfeather-XXXXXX";
 };
 
-std::string printed;
+std::string program_output;
 
-platform::Outcome print(const platform::Command& /*unused*/) {
-  platform::Outcome o;
-  o.what = platform::Outcome::Kind::finished;
-  o.exit_known = true;
-  o.output = printed;
-  return o;
+platform::Outcome print_output(const platform::Command& /*unused*/) {
+  platform::Outcome outcome;
+  outcome.kind = platform::Outcome::Kind::finished;
+  outcome.has_exit_status = true;
+  outcome.output = program_output;
+  return outcome;
 }
 
-void run(Recorder& r, const std::string& program, std::string_view option, std::string text) {
-  platform::Command c;
-  c.path = program;
-  c.arguments = {std::string(option)};
-  printed = std::move(text);
-  (void)r.answers()->run(c, print);
+void run(Recorder& recorder, const std::string& program, std::string_view option,
+         std::string text) {
+  platform::Command command;
+  command.path = program;
+  command.arguments = {std::string(option)};
+  program_output = std::move(text);
+  (void)recorder.recording()->run(command, print_output);
 }
 
-// Bytes of the input may not make up the secret, nor belong to its word.
-std::string around(std::string_view input, std::initializer_list<std::string_view> secrets) {
+// Separates the secrets from the input, so that its bytes do not join their words.
+std::string surround(std::string_view input, std::initializer_list<std::string_view> secrets) {
   std::string text(input.substr(0, input.size() / 2));
   for (const std::string_view secret : secrets) text += " " + std::string(secret);
   return text + " " + std::string(input.substr(input.size() / 2));
 }
 
-void print_all(Recorder& r, const Tree& t, const std::string& anything, const std::string& text) {
-  run(r, "/usr/bin/nvidia-smi", "--help", anything);
-  run(r, "/srv/people/quillfeather/thesis/nvidia-smi", "--query", anything);
-  run(r, t.at("/bin/hunter2"), "--version", anything);
+void print_all(Recorder& recorder, const SecretTree& tree, const std::string& secret_text,
+               const std::string& text) {
+  run(recorder, "/usr/bin/nvidia-smi", "--help", secret_text);
+  run(recorder, "/srv/people/quillfeather/thesis/nvidia-smi", "--query", secret_text);
+  run(recorder, tree.full_path("/bin/hunter2"), "--version", secret_text);
   std::string table = "uuid, pid, process_name\n";
-  for (const std::string& title : {"run " + anything, anything, std::string("hunter2"),
+  for (const std::string& title : {"run " + secret_text, secret_text, std::string("hunter2"),
                                    std::string("/opt/s3cretword"), std::string("hunter2=1")}) {
     table += "GPU-" + std::string(places[5]) + ", 7, " + title + "\n";
   }
-  run(r, "/usr/bin/nvidia-smi", "--format=csv,noheader", table);
-  run(r, "/usr/bin/nvidia-smi", "--format=csv", "uuid, name\nGPU-1, " + text);
-  run(r, "/usr/bin/nvidia-smi", "--format=csv", "uuid, vbios_version\n" + anything);
-  std::string in_json;
-  for (const char c : anything) in_json += c == '"' || c == '\\' || c == '\0' ? ' ' : c;
-  run(r, "/opt/rocm/bin/amd-smi", "--json",
-      R"({"note": ")" + in_json + R"(", "name": "run )" + in_json + R"(", "serial": ")" + in_json +
-          R"(", "name": "hunter2", "PID7": "s3cretword, 1, 2, 3, 4)" + R"(", "market_name": ")" +
-          std::string(places[0]) + R"("})" + in_json);
+  run(recorder, "/usr/bin/nvidia-smi", "--format=csv,noheader", table);
+  run(recorder, "/usr/bin/nvidia-smi", "--format=csv", "uuid, name\nGPU-1, " + text);
+  run(recorder, "/usr/bin/nvidia-smi", "--format=csv", "uuid, vbios_version\n" + secret_text);
+  std::string json_text;
+  for (const char c : secret_text) json_text += c == '"' || c == '\\' || c == '\0' ? ' ' : c;
+  run(recorder, "/opt/rocm/bin/amd-smi", "--json",
+      R"({"note": ")" + json_text + R"(", "name": "run )" + json_text + R"(", "serial": ")" +
+          json_text + R"(", "name": "hunter2", "PID7": "s3cretword, 1, 2, 3, 4)" +
+          R"(", "market_name": ")" + std::string(places[0]) + R"("})" + json_text);
 }
 
-// What a source that reads no files has reported.
-void report(Recorder& r, const std::string& text, const std::string& anything) {
-  Device d;
-  d.name.assign(text);
-  d.uuid.assign("GPU-" + std::string(places[5]));
-  d.driver_version.assign(text);
-  r.reported()->listed({d});
-  r.reported()->reported(d.number, failed(Status::backend, text), Pools());
+// Records the reports of a source that reads no files.
+void report(Recorder& recorder, const std::string& text, const std::string& secret_text) {
+  Device device;
+  device.name.assign(text);
+  device.uuid.assign("GPU-" + std::string(places[5]));
+  device.driver_version.assign(text);
+  recorder.device_recording()->record_devices({device});
+  recorder.device_recording()->record(device.slot, make_failure(Status::backend, text), PoolList());
   Usage row;
   row.pid = 7;
-  row.name = row.command = row.container = anything;
-  r.reported()->reported(d.number, Result<void>(), std::vector<Usage>{row});
-  r.reported()->refused(failed(Status::no_source, text));
+  row.name = row.command = row.container = secret_text;
+  recorder.device_recording()->record(device.slot, Result<void>(), std::vector<Usage>{row});
+  recorder.device_recording()->record_open_failure(make_failure(Status::no_source, text));
 }
 
-// With what is written as digits, for it is no text, as it was.
-std::string with_bytes(std::string out) {
+// Appends the bytes of each value that is written in hexadecimal digits.
+std::string decode_bytes(std::string recording) {
   constexpr std::string_view key = R"("hex":")";
-  for (std::size_t at = out.find(key); at != out.npos; at = out.find(key, at)) {
-    at += key.size();
+  for (std::size_t position = recording.find(key); position != recording.npos;
+       position = recording.find(key, position)) {
+    position += key.size();
     std::string bytes;
-    for (; out[at] != '"'; at += 2)
-      bytes += static_cast<char>(std::stoi(out.substr(at, 2), nullptr, 16));
-    out += bytes;
+    for (; recording[position] != '"'; position += 2)
+      bytes += static_cast<char>(std::stoi(recording.substr(position, 2), nullptr, 16));
+    recording += bytes;
   }
-  return out;
+  return recording;
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  input = input.substr(0, most_around);
+  input = input.substr(0, max_input_size);
   for (const std::string_view secret : words) {
-    if (holds(input, secret)) return;
+    if (contains(input, secret)) return;
   }
   for (const std::string_view secret : places) {
-    if (holds(input, secret)) return;
+    if (contains(input, secret)) return;
   }
-  static const Tree there;
+  static const SecretTree tree;
   const std::string text =
-      around(input, {places[0], places[1], places[2], places[3], places[4], places[5]});
-  const std::string anything = around(text, {words[0], words[1], words[2], words[3]});
-  const std::string title = "run: " + anything;
-  Recorder r(there.roots());
+      surround(input, {places[0], places[1], places[2], places[3], places[4], places[5]});
+  const std::string secret_text = surround(text, {words[0], words[1], words[2], words[3]});
+  const std::string title = "run: " + secret_text;
+  Recorder recorder(tree.roots());
   {
-    const platform::OverrideScope scope(r.answers().get());
-    for (const std::string_view file : files_with_words) there.read(file, anything);
-    for (const std::string_view file : files_with_texts) there.read(file, text);
-    there.read("/proc/7/cmdline", title);
-    there.read("/proc/7/stat", "7 (" + title + ") S 1 7");
-    there.read("/proc/8/cmdline", "/usr/bin/run " + anything);
-    there.read("/proc/8/stat", "8 (run) S 1 8");
-    there.read("/proc/9/cmdline", std::string("run") + '\0' + anything);
-    there.read("/proc/10/cmdline", "quillfeather's run");
-    there.read("/proc/10/stat", "10 (run) S 1 10");
-    there.read("/proc/11/cmdline", std::string("quillfeather@tallbox: run") + '\0' + '\0');
-    there.read("/proc/11/stat", "11 (run) S 1 11");
+    const platform::OverrideScope scope(recorder.recording().get());
+    for (const std::string_view file : files_with_words) tree.read(file, secret_text);
+    for (const std::string_view file : files_with_texts) tree.read(file, text);
+    tree.read("/proc/7/cmdline", title);
+    tree.read("/proc/7/stat", "7 (" + title + ") S 1 7");
+    tree.read("/proc/8/cmdline", "/usr/bin/run " + secret_text);
+    tree.read("/proc/8/stat", "8 (run) S 1 8");
+    tree.read("/proc/9/cmdline", std::string("run") + '\0' + secret_text);
+    tree.read("/proc/10/cmdline", "quillfeather's run");
+    tree.read("/proc/10/stat", "10 (run) S 1 10");
+    tree.read("/proc/11/cmdline", std::string("quillfeather@tallbox: run") + '\0' + '\0');
+    tree.read("/proc/11/stat", "11 (run) S 1 11");
     // Titles without the name of the program, as setproctitle writes them.
     for (const std::string_view pid : {"12", "13", "14"}) {
-      there.read("/proc/" + std::string(pid) + "/stat", std::string(pid) + " (python3) S 1 7");
+      tree.read("/proc/" + std::string(pid) + "/stat", std::string(pid) + " (python3) S 1 7");
     }
-    there.read("/proc/12/cmdline", anything);
-    there.read("/proc/13/cmdline", "s3cretword");
-    there.read("/proc/14/cmdline", std::string("/opt/firm/quillfeather.hunter2\0", 31));
-    there.read_links();
-    print_all(r, there, anything, text);
+    tree.read("/proc/12/cmdline", secret_text);
+    tree.read("/proc/13/cmdline", "s3cretword");
+    tree.read("/proc/14/cmdline", std::string("/opt/firm/quillfeather.hunter2\0", 31));
+    tree.read_links();
+    print_all(recorder, tree, secret_text, text);
   }
-  report(r, text, anything);
+  report(recorder, text, secret_text);
   std::string out;
-  promise(static_cast<bool>(r.text(out)));
-  out = with_bytes(std::move(out));
+  promise(static_cast<bool>(recorder.write_machine_file(out)));
+  out = decode_bytes(std::move(out));
   for (const std::string_view secret : words) promise_without(out, secret);
   for (const std::string_view secret : places) promise_without(out, secret);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The main function of a fuzz target where the compiler has no libFuzzer: gives it every file of
-// the folders that are named, once.
+// The main function of a fuzz target for compilers without libFuzzer: runs it once on every file
+// of the folders on the command line.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -17,18 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> files_in(const fs::path& folder) {
-  std::vector<fs::path> found;
+std::vector<fs::path> list_files(const fs::path& folder) {
+  std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) found.push_back(entry.path());
+    if (entry.is_regular_file()) files.push_back(entry.path());
   }
-  std::ranges::sort(found);
-  return found;
+  std::ranges::sort(files);
+  return files;
 }
 
-void give(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+void run_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
   std::printf("%s: %zu bytes\n", path.c_str(), bytes.size());
   std::fflush(stdout);
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
@@ -37,13 +37,13 @@ void give(const fs::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::size_t given = 0;
+  std::size_t file_count = 0;
   for (int i = 1; i < argc; ++i) {
-    for (const fs::path& path : files_in(argv[i])) {
-      give(path);
-      ++given;
+    for (const fs::path& path : list_files(argv[i])) {
+      run_file(path);
+      ++file_count;
     }
   }
-  if (given == 0) std::fputs("no seeds\n", stderr);
-  return given == 0 ? 1 : 0;
+  if (file_count == 0) std::fputs("no seeds\n", stderr);
+  return file_count == 0 ? 1 : 0;
 }

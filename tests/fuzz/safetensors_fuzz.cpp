@@ -11,14 +11,14 @@ void fuzz(std::string_view input) {
   const std::uint64_t data_bytes = take_byte(input) * 256;
   const auto tensors = parse_safetensors(input, data_bytes);
   if (tensors) {
-    const auto sorted = weights_of(*tensors, 0);
+    const auto sorted = sum_weights(*tensors, 0);
     promise(sorted.total() <= data_bytes);
     promise(sorted.layers.size() <= 10'000);
   } else {
-    promise(!tensors.why().message.empty());
+    promise(!tensors.error().message.empty());
   }
   const auto index = parse_safetensors_index(std::string(input));
   if (!index) return;
   promise(index->files.size() <= index->tensors.size());
-  for (const auto& each : index->files) promise(each.find('/') == std::string::npos);
+  for (const auto& file : index->files) promise(file.find('/') == std::string::npos);
 }

@@ -3,9 +3,9 @@
 
 #include "fuzz.hpp"
 
-using hmn::simulated::bytes_of;
+using hmn::simulated::parse_bytes;
 
 void fuzz(std::string_view input) {
-  const auto bytes = bytes_of(input);
-  if (bytes) promise(bytes_of(std::to_string(*bytes) + " B") == bytes);
+  const auto bytes = parse_bytes(input);
+  if (bytes) promise(parse_bytes(std::to_string(*bytes) + " B") == bytes);
 }

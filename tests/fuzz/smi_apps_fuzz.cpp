@@ -7,16 +7,16 @@ using namespace hmn;
 using namespace hmn::nvidia_smi;
 
 void fuzz(std::string_view input) {
-  const auto whole = parse_apps(input, false);
-  promise(parse_apps(input, true).rows.size() <= whole.rows.size());
-  promise(whole.is_table || whole.rows.empty());
-  for (const AppRow& row : whole.rows) {
-    promise((row.pid != 0) == (row.why_none == Status::ok));
+  const auto complete = parse_apps(input, false);
+  promise(parse_apps(input, true).rows.size() <= complete.rows.size());
+  promise(complete.is_table || complete.rows.empty());
+  for (const AppRow& row : complete.rows) {
+    promise((row.pid != 0) == (row.list_status == Status::ok));
     promise(row.name.empty() == (row.name_state != NameState::resolved));
     promise(is_utf8(row.name) && is_utf8(row.gpu_uuid));
     promise(row.name.find('/') == std::string::npos);
     promise(row.name.find('\n') == std::string::npos);
-    promise(normal_pci_address(row.gpu_bus_id.view()) == row.gpu_bus_id);
-    promise(row.used.value.has_value() == (row.used.why == Status::ok));
+    promise(normalize_pci_address(row.gpu_bus_id.view()) == row.gpu_bus_id);
+    promise(row.used.value.has_value() == (row.used.status == Status::ok));
   }
 }

@@ -10,31 +10,31 @@ using namespace hmn::nvidia_smi;
 namespace {
 
 template <class T>
-void check(const Measured<T>& m) {
-  promise(m.value.has_value() == (m.why == Status::ok));
+void check(const CellValue<T>& measurement) {
+  promise(measurement.value.has_value() == (measurement.status == Status::ok));
 }
 
 }  // namespace
 
 void fuzz(std::string_view input) {
-  std::string_view rest = input;
-  const std::string_view unit = scan::take_line(rest);
-  const std::string_view cell = scan::take_line(rest);
-  const auto bytes = bytes_of(cell, unit);
+  std::string_view remaining = input;
+  const std::string_view unit = scan::take_line(remaining);
+  const std::string_view cell = scan::take_line(remaining);
+  const auto bytes = parse_bytes(cell, unit);
   check(bytes);
   if (bytes.value) {
-    promise(bytes_of(std::to_string(*bytes.value) + " B", "").value == bytes.value);
+    promise(parse_bytes(std::to_string(*bytes.value) + " B", "").value == bytes.value);
     promise(cell.find_first_of("0123456789") != std::string_view::npos);
   }
-  const auto number = number_of(cell, unit, "%");
+  const auto number = parse_number(cell, unit, "%");
   check(number);
   if (number.value) promise(*number.value >= 0 && *number.value < 1e308 * 10);
-  check(count_of(cell, unit, "MHz"));
-  check(hexadecimal_of(cell));
-  const auto p = p_state_of(cell);
-  check(p);
-  if (p.value) promise(p_state_of("P" + std::to_string(*p.value)).value == p.value);
-  if (status_of_cell(cell) == Status::ok) return;
-  promise(!bytes.value && !number.value && !p.value);
-  promise(status_of_cell("[" + std::string(scan::trim(cell)) + "]") != Status::ok);
+  check(parse_count(cell, unit, "MHz"));
+  check(parse_hexadecimal(cell));
+  const auto state = parse_p_state(cell);
+  check(state);
+  if (state.value) promise(parse_p_state("P" + std::to_string(*state.value)).value == state.value);
+  if (parse_status(cell) == Status::ok) return;
+  promise(!bytes.value && !number.value && !state.value);
+  promise(parse_status("[" + std::string(scan::trim(cell)) + "]") != Status::ok);
 }

@@ -10,31 +10,32 @@ using namespace hmn::nvidia_smi;
 namespace {
 
 void check_pool(const GpuRow& row) {
-  std::vector<Missing> gone;
-  auto p = pool_of(row, gone);
-  if (!p) return;
-  promise(p->kind == PoolKind::unified || p->total);
-  promise(p->kind != PoolKind::unified || (!p->total && !p->used && !p->free && !p->reserved));
-  drop_implausible(*p, drop_silently);
-  for (const auto& part : {p->used, p->free, p->reserved}) {
-    promise(!part || !p->total || *part <= *p->total);
+  std::vector<MissingFields> missing_fields;
+  auto pool = read_pool(row, missing_fields);
+  if (!pool) return;
+  promise(pool->kind == PoolKind::unified || pool->total);
+  promise(pool->kind != PoolKind::unified ||
+          (!pool->total && !pool->used && !pool->free && !pool->reserved));
+  drop_implausible(*pool, drop_silently);
+  for (const auto& part : {pool->used, pool->free, pool->reserved}) {
+    promise(!part || !pool->total || *part <= *pool->total);
   }
 }
 
 void check_telemetry(const GpuRow& row) {
-  std::vector<Missing> gone;
-  Telemetry t = telemetry_of(row, telemetry_field::all, gone);
+  std::vector<MissingFields> missing_fields;
+  Telemetry telemetry = read_telemetry(row, telemetry_field::all, missing_fields);
   hmn::FieldSet fields = 0;
-  for (const Missing& m : gone) {
-    promise(m.fields != 0 && m.code != Status::ok && is_utf8(m.message.view()));
-    promise((fields & m.fields) == 0);
-    fields |= m.fields;
+  for (const MissingFields& missing : missing_fields) {
+    promise(missing.fields != 0 && missing.code != Status::ok && is_utf8(missing.message.view()));
+    promise((fields & missing.fields) == 0);
+    fields |= missing.fields;
   }
-  promise(((fields & telemetry_field::power_watts) == 0) == t.power_watts.has_value());
-  promise(((fields & telemetry_field::p_state) == 0) == t.p_state.has_value());
-  drop_implausible(t, drop_silently);
-  for (const auto& busy : {t.gpu_busy_percent, t.memory_busy_percent, t.encoder_busy_percent,
-                           t.decoder_busy_percent}) {
+  promise(((fields & telemetry_field::power_watts) == 0) == telemetry.power_watts.has_value());
+  promise(((fields & telemetry_field::p_state) == 0) == telemetry.p_state.has_value());
+  drop_implausible(telemetry, drop_silently);
+  for (const auto& busy : {telemetry.gpu_busy_percent, telemetry.memory_busy_percent,
+                           telemetry.encoder_busy_percent, telemetry.decoder_busy_percent}) {
     promise(!busy || (*busy >= 0 && *busy <= 100));
   }
 }
@@ -42,15 +43,16 @@ void check_telemetry(const GpuRow& row) {
 }  // namespace
 
 void fuzz(std::string_view input) {
-  const auto whole = parse_gpus(input, false);
+  const auto complete = parse_gpus(input, false);
   const auto cut = parse_gpus(input, true);
-  promise(cut.rows.size() <= whole.rows.size());
-  promise(whole.is_table || whole.rows.empty());
-  promise(whole.strays.count() + whole.rows.size() <= input.size());
-  for (const GpuRow& row : whole.rows) {
-    const Device d = identity_of(row);
-    promise(is_utf8(d.name.view()) && is_utf8(d.uuid.view()) && is_utf8(d.driver_version.view()));
-    promise(normal_pci_address(d.pci_bus_id.view()) == d.pci_bus_id);
+  promise(cut.rows.size() <= complete.rows.size());
+  promise(complete.is_table || complete.rows.empty());
+  promise(complete.strays.count() + complete.rows.size() <= input.size());
+  for (const GpuRow& row : complete.rows) {
+    const Device device = read_identity(row);
+    promise(is_utf8(device.name.view()) && is_utf8(device.uuid.view()) &&
+            is_utf8(device.driver_version.view()));
+    promise(normalize_pci_address(device.pci_bus_id.view()) == device.pci_bus_id);
     check_pool(row);
     check_telemetry(row);
   }

@@ -9,21 +9,24 @@ using namespace hmn;
 using namespace hmn::nvidia_smi;
 
 void fuzz(std::string_view input) {
-  platform::Outcome o;
-  o.what = platform::Outcome::Kind::finished;
-  o.exit_known = true;
-  o.exit_code = static_cast<int>(take_byte(input));
-  const auto s = parse_sentence(input);
-  if (s) {
-    promise((s->code == Status::ok) == (s->what == Sentence::About::warning));
-    promise(*s->advice != '\0');
-    promise((s->what == Sentence::About::field) || s->field.empty());
-    promise(normal_pci_address(s->bus_id.view()) == s->bus_id);
+  platform::Outcome outcome;
+  outcome.kind = platform::Outcome::Kind::finished;
+  outcome.has_exit_status = true;
+  outcome.exit_code = static_cast<int>(take_byte(input));
+  const auto parsed_sentence = parse_sentence(input);
+  if (parsed_sentence) {
+    promise((parsed_sentence->code == Status::ok) ==
+            (parsed_sentence->subject == Sentence::Subject::warning));
+    promise(*parsed_sentence->advice != '\0');
+    promise((parsed_sentence->subject == Sentence::Subject::field) ||
+            parsed_sentence->field.empty());
+    promise(normalize_pci_address(parsed_sentence->bus_id.view()) == parsed_sentence->bus_id);
   }
-  const auto a = parse_gpus(input, false);
-  const Refusal r = why_no_table(o, a.strays);
-  promise(!r.why || (r.why->code != Status::ok && is_utf8(r.why->message.view())));
-  for (const Problem& p : problems_of(o, a.strays)) {
-    promise(!p.why.message.view().empty() && is_utf8(p.why.message.view()));
+  const auto answer = parse_gpus(input, false);
+  const Refusal refusal = explain_no_table(outcome, answer.strays);
+  promise(!refusal.failure ||
+          (refusal.failure->code != Status::ok && is_utf8(refusal.failure->message.view())));
+  for (const Problem& problem : collect_problems(outcome, answer.strays)) {
+    promise(!problem.failure.message.view().empty() && is_utf8(problem.failure.message.view()));
   }
 }

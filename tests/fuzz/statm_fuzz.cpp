@@ -6,9 +6,10 @@
 using hmn::procfs::parse_statm;
 
 void fuzz(std::string_view input) {
-  const auto m = parse_statm(input);
-  if (!m) return;
-  const std::string plain = std::to_string(m->size) + " " + std::to_string(m->resident) + " 0\n";
+  const auto statm = parse_statm(input);
+  if (!statm) return;
+  const std::string plain =
+      std::to_string(statm->size) + " " + std::to_string(statm->resident) + " 0\n";
   const auto again = parse_statm(plain);
-  promise(again && again->size == m->size && again->resident == m->resident);
+  promise(again && again->size == statm->size && again->resident == statm->resident);
 }

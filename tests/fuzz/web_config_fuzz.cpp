@@ -7,11 +7,11 @@
 using namespace hmn::cli;
 
 void fuzz(std::string_view input) {
-  accepted_format(input);
+  negotiate_format(input);
   accepts_gzip(input);
   const auto parsed = parse_web_config(std::string(input), "/etc");
   if (!parsed) {
-    promise(!parsed.why().message.empty());
+    promise(!parsed.error().message.empty());
     return;
   }
   for (const auto& [name, hash] : parsed->users) {

@@ -6,11 +6,11 @@
 using namespace hmn::procfs;
 
 void fuzz(std::string_view input) {
-  const Workload in = parse_workload(input);
-  for (const auto* text : {&in.container, &in.pod, &in.job, &in.unit}) {
+  const Workload workload = parse_workload(input);
+  for (const auto* text : {&workload.container, &workload.pod, &workload.job, &workload.unit}) {
     promise(text->find('/') == std::string::npos);
     promise(text->find('\n') == std::string::npos);
   }
-  promise(in.pod.find('_') == std::string::npos);
-  promise(in.container.empty() == in.runtime.empty());
+  promise(workload.pod.find('_') == std::string::npos);
+  promise(workload.container.empty() == workload.runtime.empty());
 }

@@ -18,25 +18,25 @@ namespace {
 // By the topology of the kernel's compute driver.
 bool has_compute_node(const std::string& sys_root) {
   const std::string nodes = sys_root + "/class/kfd/kfd/topology/nodes";
-  bool found = false;
+  bool has_node = false;
   (void)platform::for_each_entry(nodes.c_str(), [&](std::string_view name) {
     std::array<char, 32> buffer;
-    const auto got = platform::read_small(compose({nodes, "/", name, "/gpu_id"}).c_str(), buffer);
-    std::string_view text(buffer.data(), got ? got.value : 0);
-    found = scan::number(scan::take_line(text)).value_or(0) != 0;  // 0: a CPU
-    return !found;
+    const auto size = platform::read_small(compose({nodes, "/", name, "/gpu_id"}).c_str(), buffer);
+    std::string_view text(buffer.data(), size ? size.value : 0);
+    has_node = scan::parse_number(scan::take_line(text)).value_or(0) != 0;  // 0: a CPU
+    return !has_node;
   });
-  return found;
+  return has_node;
 }
 
 // Whether the tool's other queries would fail, too.
-bool is_conclusive(const Failure& why) {
-  return why.code == Status::no_source || why.code == Status::permission;
+bool is_conclusive(const Failure& failure) {
+  return failure.code == Status::no_source || failure.code == Status::permission;
 }
 
 // Some versions print the kernel's banner without blanks as the version:
 // "Linuxversion6.14.0-24(…)…".
-std::string_view version_of(std::string_view text) {
+std::string_view parse_version(std::string_view text) {
   constexpr std::string_view banner = "Linuxversion";
   if (text.starts_with(banner)) text.remove_prefix(banner.size());
   return text.substr(0, text.find('('));
@@ -44,68 +44,77 @@ std::string_view version_of(std::string_view text) {
 
 using Kind = platform::Outcome::Kind;
 
-// Judges one answer of the tool: its exit status, its sentences and its malformed parts.
-class Judge {
+// Checks one answer of the tool: its exit status, its sentences and its malformed parts.
+class AnswerChecker {
  public:
-  Judge(const command_tool::Description& d, const platform::Outcome& o, Reading& r)
-      : d_(d), o_(o), r_(r), v_(d, o) {}
+  AnswerChecker(const command_tool::ToolDescription& description, const platform::Outcome& outcome,
+                Reading& reading)
+      : description_(description),
+        outcome_(outcome),
+        reading_(reading),
+        verdict_(description, outcome) {}
 
-  Result<void> without_records(const Answer& a) const {
-    bool says_none = false;
-    for (const Text<256>& line : a.sentences) {
-      const Sentence* const s = find_sentence(line.view());
-      if (s->what == Sentence::About::tool) return v_.of_sentence(*s, line.view());
-      says_none = says_none || s->what == Sentence::About::nothing;
+  Result<void> check_empty(const Answer& answer) const {
+    bool reports_no_gpu = false;
+    for (const Text<256>& line : answer.sentences) {
+      const ToolMessage* const sentence = find_sentence(line.view());
+      if (sentence->subject == ToolMessage::Subject::tool)
+        return verdict_.make_message_failure(*sentence, line.view());
+      reports_no_gpu = reports_no_gpu || sentence->subject == ToolMessage::Subject::nothing;
     }
-    if (says_none) {
-      with_records(a);
+    if (reports_no_gpu) {
+      report_messages(answer);
       return {};
     }
-    if (!a.problems.empty()) {
-      Failure why = of_problem(a.problems.front());
-      why.native = command_tool::exit_of(o_);
-      return why;
+    if (!answer.problems.empty()) {
+      Failure failure = make_problem_failure(answer.problems.front());
+      failure.native = command_tool::make_exit_code(outcome_);
+      return failure;
     }
-    if (o_.what == Kind::output_too_long) return too_long();
-    if (!a.stray.empty()) return v_.of_exit("printed no JSON of GPUs", a.stray.view());
-    return v_.of_exit(a.documents == 0 ? "printed nothing that is known" : "listed no GPU");
+    if (outcome_.kind == Kind::output_too_long) return make_too_long_failure();
+    if (!answer.stray.empty())
+      return verdict_.make_exit_failure("printed no JSON of GPUs", answer.stray.view());
+    return verdict_.make_exit_failure(answer.documents == 0 ? "printed nothing that is known"
+                                                            : "listed no GPU");
   }
 
-  void with_records(const Answer& a) const {
-    for (const Text<256>& line : a.sentences) {
-      diagnose(v_.of_sentence(*find_sentence(line.view()), line.view()));
+  void report_messages(const Answer& answer) const {
+    for (const Text<256>& line : answer.sentences) {
+      diagnose(verdict_.make_message_failure(*find_sentence(line.view()), line.view()));
     }
-    for (const Text<256>& p : a.problems) diagnose(of_problem(p));
-    if (o_.what == Kind::output_too_long || a.is_truncated) diagnose(too_long());
-    const bool is_bad = o_.exit_known && (o_.signal != 0 || o_.exit_code != 0);
-    if (is_bad) diagnose(v_.of_exit("printed its answer"));
+    for (const Text<256>& problem : answer.problems) diagnose(make_problem_failure(problem));
+    if (outcome_.kind == Kind::output_too_long || answer.is_truncated)
+      diagnose(make_too_long_failure());
+    const bool has_failed =
+        outcome_.has_exit_status && (outcome_.signal != 0 || outcome_.exit_code != 0);
+    if (has_failed) diagnose(verdict_.make_exit_failure("printed its answer"));
   }
 
  private:
-  [[nodiscard]] Failure of_problem(const Text<256>& p) const {
-    return with_reason(Reason::not_understood, d_.fail(Status::backend, p.view()));
+  [[nodiscard]] Failure make_problem_failure(const Text<256>& problem) const {
+    return with_reason(Reason::not_understood, description_.fail(Status::backend, problem.view()));
   }
-  [[nodiscard]] Failure too_long() const {
-    return d_.fail(Status::limit, {d_.name, " printed more than is read"});
+  [[nodiscard]] Failure make_too_long_failure() const {
+    return description_.fail(Status::limit, {description_.name, " printed more than is read"});
   }
-  void diagnose(const Failure& why) const {
-    Diagnostic d;
-    d.why = why;
-    d.about = subject::devices;
-    r_.diagnose(d);
+  void diagnose(const Failure& failure) const {
+    Diagnostic diagnostic;
+    diagnostic.failure = failure;
+    diagnostic.subject = subject::devices;
+    reading_.diagnose(diagnostic);
   }
 
-  const command_tool::Description& d_;
-  const platform::Outcome& o_;
-  Reading& r_;
-  command_tool::Verdict v_;
+  const command_tool::ToolDescription& description_;
+  const platform::Outcome& outcome_;
+  Reading& reading_;
+  command_tool::RunFailures verdict_;
 };
 
 namespace bit = telemetry_field;
 
 struct ReadingField {
   MetricId id;
-  Field what;
+  Field field;
   std::uint8_t instance;
   std::uint32_t telemetry = 0;  // presence bit; 0: none
 };
@@ -148,369 +157,389 @@ constexpr ReadingField reading_fields[] = {
 }  // namespace
 
 Result<void> AmdSource::probe() {
-  if (Result<void> here = ToolSource::probe(); !here) return here;
-  const bool is_on_bus = !pci::gpus_on_bus(proc_root_, sys_root_, vendor::amd, *on_bus_).empty();
+  if (Result<void> result = ToolSource::probe(); !result) return result;
+  const bool is_on_bus = !pci::list_gpus(proc_root_, sys_root_, vendor::amd, *bus_vendors_).empty();
   if (is_on_bus || has_compute_node(sys_root_)) return {};
   return fail(Status::no_source, "no AMD GPU here");
 }
 
-Result<void> AmdSource::ask_values(Reading& r) {
+Result<void> AmdSource::ask_values(Reading& reading) {
   if (program_.was_replaced()) {
     identity_ = {};
-    is_plain_ = was_read_ = false;
+    is_plain_ = has_readings_ = false;
   }
   // A query that was too late last time comes second.
-  const bool is_late = no_identity_ && no_identity_->code == Status::timeout;
-  no_identity_.reset();
-  no_readings_.reset();
-  now_ = {};
-  const auto name = [&] {
-    if (d_.identity.empty() || !identity_.cards.empty()) return;
-    if (Result<void> named = put(d_.identity, identity_, r); !named) no_identity_ = named.why();
+  const bool is_late = identity_failure_ && identity_failure_->code == Status::timeout;
+  identity_failure_.reset();
+  readings_failure_.reset();
+  answer_ = {};
+  const auto load_identity = [&] {
+    if (dialect_.identity.empty() || !identity_.cards.empty()) return;
+    if (Result<void> result = run_query(dialect_.identity, identity_, reading); !result)
+      identity_failure_ = result.failure();
   };
-  if (!is_late) name();
-  if (no_identity_ && is_conclusive(*no_identity_)) return *no_identity_;
-  const Result<void> reported = ask_readings(r);
-  if (is_late) name();
+  if (!is_late) load_identity();
+  if (identity_failure_ && is_conclusive(*identity_failure_)) return *identity_failure_;
+  const Result<void> result = ask_readings(reading);
+  if (is_late) load_identity();
   // Values of earlier readings are better than only constant ones.
-  if (!reported && (was_read_ || identity_.cards.empty())) {
-    return no_identity_ ? *no_identity_ : reported;
+  if (!result && (has_readings_ || identity_.cards.empty())) {
+    return identity_failure_ ? *identity_failure_ : result;
   }
-  was_read_ = was_read_ || reported;
-  merge(now_, identity_);
-  if (!reported) no_readings_ = reported.why();
-  for (const auto& why : {no_identity_, no_readings_}) {
-    if (why) diagnose(*why, subject::devices, 0, {}, r);
+  has_readings_ = has_readings_ || result;
+  merge(answer_, identity_);
+  if (!result) readings_failure_ = result.failure();
+  for (const auto& failure : {identity_failure_, readings_failure_}) {
+    if (failure) diagnose(*failure, subject::devices, 0, {}, reading);
   }
   return {};
 }
 
-Result<void> AmdSource::ask_readings(Reading& r) {
+Result<void> AmdSource::ask_readings(Reading& reading) {
   if (!is_plain_) {
-    Result<void> reported = put(d_.readings, now_, r);
-    if (reported || reported.why().code != Status::unsupported) return reported;
+    Result<void> result = run_query(dialect_.readings, answer_, reading);
+    if (result || result.failure().code != Status::unsupported) return result;
     is_plain_ = true;
   }
-  return put(d_.plain, now_, r);
+  return run_query(dialect_.plain, answer_, reading);
 }
 
-Result<void> AmdSource::ask(Reading& r) {
-  Result<void> reported = ask_values(r);
-  for (std::size_t i = 0; reported && i < now_.cards.size(); ++i) adopt_card(i, r);
-  return reported;
+Result<void> AmdSource::query(Reading& reading) {
+  Result<void> result = ask_values(reading);
+  for (std::size_t i = 0; result && i < answer_.cards.size(); ++i) adopt_card(i, reading);
+  return result;
 }
 
 // The tools print a partition's number in place of the PCI function's, which the bus does not have.
-Text<32> AmdSource::place_of(const Card& c) const {
-  const Text<32> printed = normal_pci_address(scan::trim(c[Field::bus].text.view()));
-  const auto address = parse_pci_address(printed.view());
-  if (!address || address->function == 0) return printed;
-  const auto here = pci::gpus_on_bus(proc_root_, sys_root_, vendor::amd, *on_bus_);
-  const auto has = [&](const PciAddress& a) {
-    return std::ranges::any_of(here, [&](const pci::Gpu& g) { return g.address == a; });
+Text<32> AmdSource::find_address(const Card& card) const {
+  const Text<32> bus_id = normalize_pci_address(scan::trim(card[Field::bus].text.view()));
+  const auto address = parse_pci_address(bus_id.view());
+  if (!address || address->function == 0) return bus_id;
+  const auto gpus = pci::list_gpus(proc_root_, sys_root_, vendor::amd, *bus_vendors_);
+  const auto is_on_bus = [&](const PciAddress& candidate) {
+    return std::ranges::any_of(gpus, [&](const pci::Gpu& gpu) { return gpu.address == candidate; });
   };
-  PciAddress whole = *address;
-  whole.function = 0;
-  return has(whole) && !has(*address) ? to_text(whole) : printed;
+  PciAddress function_zero = *address;
+  function_zero.function = 0;
+  return is_on_bus(function_zero) && !is_on_bus(*address) ? to_text(function_zero) : bus_id;
 }
 
-Device AmdSource::identity_of(const Card& c) const {
-  Device who;
-  who.from = d_.tool.fail.from;
-  who.vendor = vendor::amd;
-  who.state = State::ready;
-  who.driver_index = c.index;
-  who.name.assign(c[Field::name].has_value() ? c[Field::name].text.view() : std::string_view());
-  who.pci_bus_id = place_of(c);
-  const FieldAmount& id = c[Field::unique_id];
-  if (id.has_value() && id.whole != 0) who.uuid.assign(compose({"GPU-", hex(id.whole, 16)}));
-  const FieldAmount& model = c[Field::pci_device];
+Device AmdSource::read_identity(const Card& card) const {
+  Device device;
+  device.from = dialect_.tool.fail.source;
+  device.vendor = vendor::amd;
+  device.state = State::ready;
+  device.driver_index = card.index;
+  device.name.assign(card[Field::name].has_value() ? card[Field::name].text.view()
+                                                   : std::string_view());
+  device.pci_bus_id = find_address(card);
+  const FieldAmount& id = card[Field::unique_id];
+  if (id.has_value() && id.whole != 0) device.uuid.assign(compose({"GPU-", hex(id.whole, 16)}));
+  const FieldAmount& model = card[Field::pci_device];
   if (model.has_value() && model.whole <= 0xFFFF) {
-    who.pci_device = static_cast<std::uint32_t>(model.whole);
+    device.pci_device = static_cast<std::uint32_t>(model.whole);
   }
-  const FieldAmount& driver = c[Field::driver];
-  who.driver_version.assign(
-      version_of(driver.has_value() ? driver.text.view() : now_.driver.view()));
-  if (c[Field::name].text.was_cut()) who.notes |= note::truncated;
-  return who;
+  const FieldAmount& driver = card[Field::driver];
+  device.driver_version.assign(
+      parse_version(driver.has_value() ? driver.text.view() : answer_.driver.view()));
+  if (card[Field::name].text.was_cut()) device.notes |= note::truncated;
+  return device;
 }
 
-void AmdSource::adopt_card(std::size_t at, Reading& r) {
-  const Card& c = now_.cards[at];
-  if (!c.is_reported()) return;
-  const Device who = identity_of(c);
-  const KnownGpu* const k = adopt(who, at);
-  if (k == nullptr) {
-    return diagnose(
-        fail(Status::unsupported, {d_.tool.name, " lists more than one GPU at ",
-                                   who.pci_bus_id.view(), " (partitions); only the first is read"}),
-        subject::devices, 0, find(who), r);
+void AmdSource::adopt_card(std::size_t index, Reading& reading) {
+  const Card& card = answer_.cards[index];
+  if (!card.is_reported()) return;
+  const Device device = read_identity(card);
+  const KnownGpu* const gpu = find_or_add(device, index);
+  if (gpu == nullptr) {
+    return diagnose(fail(Status::unsupported,
+                         {dialect_.tool.name, " lists more than one GPU at ",
+                          device.pci_bus_id.view(), " (partitions); only the first is read"}),
+                    subject::devices, 0, find(device), reading);
   }
-  if (k->who.name.empty()) {
-    report(c, Field::name, device_field::name, subject::devices, k->who.number, r);
+  if (gpu->identity.name.empty()) {
+    report(card, Field::name, device_field::name, subject::devices, gpu->identity.slot, reading);
   }
-  if (k->who.pci_bus_id.empty()) {
-    report(c, Field::bus, device_field::pci_bus_id, subject::devices, k->who.number, r);
+  if (gpu->identity.pci_bus_id.empty()) {
+    report(card, Field::bus, device_field::pci_bus_id, subject::devices, gpu->identity.slot,
+           reading);
   }
 }
 
-Result<const Card*> AmdSource::card_of(Slot number, Reading& r) {
-  Result<std::size_t> at = row_of(number, r);
-  if (!at) return at.why();
-  return &now_.cards[*at];
+Result<const Card*> AmdSource::find_card(Slot number, Reading& reading) {
+  Result<std::size_t> index = find_row(number, reading);
+  if (!index) return index.failure();
+  return &answer_.cards[*index];
 }
 
-Result<void> AmdSource::put(std::string_view question, Answer& into, Reading& r) {
-  std::vector<std::string> arguments;
-  while (!question.empty()) arguments.emplace_back(scan::take_word(question));
-  const platform::Outcome o = program_.run(std::move(arguments), true, r);
-  const command_tool::Verdict v(d_.tool, o);
-  if (auto why = v.why_not_run(program_.path())) return *why;
-  into.sentences.clear();
-  into.problems.clear();
-  into.stray.clear();
-  const std::uint32_t before = into.records;
-  read_answer(d_, o.output, into);
-  const Judge j(d_.tool, o, r);
-  if (into.records == before) return j.without_records(into);
-  j.with_records(into);
+Result<void> AmdSource::run_query(std::string_view arguments, Answer& answer, Reading& reading) {
+  std::vector<std::string> words;
+  while (!arguments.empty()) words.emplace_back(scan::take_word(arguments));
+  const platform::Outcome outcome = program_.run(std::move(words), true, reading);
+  const command_tool::RunFailures verdict(dialect_.tool, outcome);
+  if (auto failure = verdict.find_start_failure(program_.path())) return *failure;
+  answer.sentences.clear();
+  answer.problems.clear();
+  answer.stray.clear();
+  const std::uint32_t before = answer.records;
+  read_answer(dialect_, outcome.output, answer);
+  const AnswerChecker checker(dialect_.tool, outcome, reading);
+  if (answer.records == before) return checker.check_empty(answer);
+  checker.report_messages(answer);
   return {};
 }
 
-Failure AmdSource::why_unprinted(Field f) const {
-  const bool is_constant = f <= Field::driver ||
-                           (f >= Field::edge_limit && f <= Field::memory_shutdown) ||
-                           (f >= Field::power_limit && f <= Field::highest_power_limit);
-  const std::optional<Failure>& why = is_constant ? no_identity_ : no_readings_;
-  return why ? *why
-             : fail(Status::unsupported, {d_.tool.name, " prints no such value of this GPU"});
+Failure AmdSource::make_unprinted_failure(Field field) const {
+  const bool is_constant = field <= Field::driver ||
+                           (field >= Field::edge_limit && field <= Field::memory_shutdown) ||
+                           (field >= Field::power_limit && field <= Field::highest_power_limit);
+  const std::optional<Failure>& failure = is_constant ? identity_failure_ : readings_failure_;
+  return failure
+             ? *failure
+             : fail(Status::unsupported, {dialect_.tool.name, " prints no such value of this GPU"});
 }
 
-Failure AmdSource::why_absent(const Card& c, Field what) const {
-  const FieldAmount& f = c[what];
-  if (f.why == Status::empty) return why_unprinted(what);
-  return with_reason(f.stated, fail(f.why, {d_.tool.name, "'s \"", f.key.view(), "\" is \"",
-                                            f.text.view(), "\"", f.flaw}));
+Failure AmdSource::make_absent_failure(const Card& card, Field field) const {
+  const FieldAmount& amount = card[field];
+  if (amount.status == Status::empty) return make_unprinted_failure(field);
+  return with_reason(amount.reason,
+                     fail(amount.status, {dialect_.tool.name, "'s \"", amount.key.view(),
+                                          "\" is \"", amount.text.view(), "\"", amount.flaw}));
 }
 
-void AmdSource::report(const Card& c, Field f, FieldSet bits, std::uint32_t about, Slot number,
-                       Reading& r) const {
-  if (r.wants_diagnostics()) diagnose(why_absent(c, f), about, bits, number, r);
+void AmdSource::report(const Card& card, Field field, FieldSet bits, std::uint32_t subject,
+                       Slot number, Reading& reading) const {
+  if (reading.wants_diagnostics())
+    diagnose(make_absent_failure(card, field), subject, bits, number, reading);
 }
 
-void AmdSource::use_of(Pool& p, const Card& c, Field used, Slot number, Reading& r) const {
-  const FieldAmount& f = c[used];
-  if (!f.has_value()) {
-    return report(c, used, pool_field::used | pool_field::free, subject::pools, number, r);
+void AmdSource::set_used(Pool& pool, const Card& card, Field used_field, Slot number,
+                         Reading& reading) const {
+  const FieldAmount& amount = card[used_field];
+  if (!amount.has_value()) {
+    return report(card, used_field, pool_field::used | pool_field::free, subject::pools, number,
+                  reading);
   }
-  p.used = f.whole;
-  if (*p.used <= *p.total) p.free = *p.total - *p.used;
-  if (f.is_rounded) p.notes |= note::estimated;
+  pool.used = amount.whole;
+  if (*pool.used <= *pool.total) pool.free = *pool.total - *pool.used;
+  if (amount.is_rounded) pool.notes |= note::estimated;
 }
 
-Result<void> AmdSource::memory(Slot number, Pools& out, Reading& r) {
+Result<void> AmdSource::memory(Slot number, PoolList& out, Reading& reading) {
   constexpr struct {
     PoolKind kind;
     Field total, used;
-  } all[] = {{PoolKind::vram, Field::vram_total, Field::vram_used},
-             {PoolKind::vram_visible, Field::visible_total, Field::visible_used},
-             {PoolKind::host, Field::host_total, Field::host_used}};
-  const auto found = card_of(number, r);
-  if (!found) return found.why();
-  const Card& c = **found;
-  for (const auto& one : all) {
-    const FieldAmount& total = c[one.total];
+  } pool_fields[] = {{PoolKind::vram, Field::vram_total, Field::vram_used},
+                     {PoolKind::vram_visible, Field::visible_total, Field::visible_used},
+                     {PoolKind::host, Field::host_total, Field::host_used}};
+  const auto result = find_card(number, reading);
+  if (!result) return result.failure();
+  const Card& card = **result;
+  for (const auto& fields : pool_fields) {
+    const FieldAmount& total = card[fields.total];
     if (!total.has_value() || total.whole == 0) {
-      if (one.kind == PoolKind::vram) return why_absent(c, one.total);
+      if (fields.kind == PoolKind::vram) return make_absent_failure(card, fields.total);
       continue;
     }
-    Pool p;
-    p.from = d_.tool.fail.from;
-    p.accounting = Accounting::allocated;
-    p.kind = one.kind;
-    p.is_main = one.kind == PoolKind::vram;
-    p.total = total.whole;
-    if (total.is_rounded) p.notes |= note::estimated;
-    use_of(p, c, one.used, number, r);
-    out.add(p);
+    Pool pool;
+    pool.from = dialect_.tool.fail.source;
+    pool.accounting = Accounting::allocated;
+    pool.kind = fields.kind;
+    pool.is_main = fields.kind == PoolKind::vram;
+    pool.total = total.whole;
+    if (total.is_rounded) pool.notes |= note::estimated;
+    set_used(pool, card, fields.used, number, reading);
+    out.add(pool);
   }
   return {};
 }
 
-Result<void> AmdSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
-  const auto found = card_of(number, r);
-  if (!found) return found.why();
-  const Card& c = **found;
+Result<void> AmdSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                  Reading& reading) {
+  const auto result = find_card(number, reading);
+  if (!result) return result.failure();
+  const Card& card = **result;
   out = {};
-  out.from = d_.tool.fail.from;
-  out.sources = bit_of(d_.tool.fail.from);
+  out.from = dialect_.tool.fail.source;
+  out.sources = source_bit(dialect_.tool.fail.source);
   FieldSet left = fields;
-  std::vector<Missing> gaps;
-  const auto note = [&](FieldSet bits, const Failure& why) {
-    if (bits != 0) add_missing(gaps, bits, why.code, why.message, why.stated);
+  std::vector<MissingFields> gaps;
+  const auto add_gap = [&](FieldSet bits, const Failure& failure) {
+    if (bits != 0) add_missing(gaps, bits, failure.code, failure.message, failure.reason);
   };
-  const auto take = [&](Field what, FieldSet bits) -> const FieldAmount* {
+  const auto find_value = [&](Field field, FieldSet bits) -> const FieldAmount* {
     if ((left & bits) == 0) return nullptr;
-    const FieldAmount& f = c[what];
-    if (f.has_value()) {
+    const FieldAmount& amount = card[field];
+    if (amount.has_value()) {
       left &= ~bits;
-      return &f;
+      return &amount;
     }
-    if (f.why != Status::empty) note(bits, why_absent(c, what));
+    if (amount.status != Status::empty) add_gap(bits, make_absent_failure(card, field));
     return nullptr;
   };
-  for (const ReadingField& f : reading_fields) {
-    const FieldAmount* const v = take(f.what, f.telemetry);
-    if (v == nullptr) continue;
-    const hmn::Field& into = field_of(fields_of<hmn::Telemetry>(), f.telemetry);
-    if (into.type == FieldType::real) {
-      into.set(&out, v->number);
+  for (const ReadingField& row : reading_fields) {
+    const FieldAmount* const amount = find_value(row.field, row.telemetry);
+    if (amount == nullptr) continue;
+    const hmn::Field& target = find_field(record_fields<hmn::Telemetry>(), row.telemetry);
+    if (target.type == FieldType::real) {
+      target.set(&out, amount->number);
     } else {
-      into.set(&out, static_cast<std::uint32_t>(v->number + 0.5));
+      target.set(&out, static_cast<std::uint32_t>(amount->number + 0.5));
     }
   }
-  if (const auto* const v = take(Field::pcie_link, bit::pcie_generation)) {
-    out.pcie_generation = static_cast<std::uint32_t>(v->whole >> 8);
+  if (const auto* const link = find_value(Field::pcie_link, bit::pcie_generation)) {
+    out.pcie_generation = static_cast<std::uint32_t>(link->whole >> 8);
   }
-  if (const auto* const v = take(Field::pcie_link, bit::pcie_width)) {
-    out.pcie_width = static_cast<std::uint32_t>(v->whole & 0xFF);
+  if (const auto* const link = find_value(Field::pcie_link, bit::pcie_width)) {
+    out.pcie_width = static_cast<std::uint32_t>(link->whole & 0xFF);
   }
-  if (take(Field::throttle, bit::throttle) != nullptr) out.throttle = 0;
+  if (find_value(Field::throttle, bit::throttle) != nullptr) out.throttle = 0;
   // A reason counts only if no other row has a value for the field.
-  FieldSet silent = left;
-  for (Missing& g : gaps) {
-    g.fields &= left;
-    silent &= ~g.fields;
+  FieldSet unexplained = left;
+  for (MissingFields& gap : gaps) {
+    gap.fields &= left;
+    unexplained &= ~gap.fields;
   }
-  note(silent & bit::power_limit_watts, why_unprinted(Field::power_limit));
-  note(silent & ~bit::power_limit_watts, why_unprinted(Field::gpu_busy));
-  if (left == fields && !gaps.empty()) return why_nothing(gaps, subject::telemetry, number, r);
-  diagnose(gaps, subject::telemetry, number, r);
+  add_gap(unexplained & bit::power_limit_watts, make_unprinted_failure(Field::power_limit));
+  add_gap(unexplained & ~bit::power_limit_watts, make_unprinted_failure(Field::gpu_busy));
+  if (left == fields && !gaps.empty())
+    return make_missing_failure(gaps, subject::telemetry, number, reading);
+  diagnose(gaps, subject::telemetry, number, reading);
   return {};
 }
 
-Result<void> AmdSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& r) {
-  const auto found = card_of(number, r);
-  if (!found) return found.why();
-  for (const ReadingField& m : reading_fields) {
-    const FieldAmount& f = (**found)[m.what];
-    if (f.has_value()) out.push_back(measured(d_.tool.fail.from, m.id, m.instance, f.number));
+Result<void> AmdSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
+  const auto result = find_card(number, reading);
+  if (!result) return result.failure();
+  for (const ReadingField& row : reading_fields) {
+    const FieldAmount& amount = (**result)[row.field];
+    if (amount.has_value())
+      out.push_back(
+          make_value_metric(dialect_.tool.fail.source, row.id, row.instance, amount.number));
     // Most cards lack some of them, for which the tool has words.
-    if (f.why == Status::ok || f.why == Status::empty || f.why == Status::unsupported) continue;
-    report(**found, m.what, missing_metric(m.id, m.instance), subject::metrics, number, r);
+    if (amount.status == Status::ok || amount.status == Status::empty ||
+        amount.status == Status::unsupported)
+      continue;
+    report(**result, row.field, missing_metric(row.id, row.instance), subject::metrics, number,
+           reading);
   }
   return {};
 }
 
-Result<void> AmdSource::load_processes(Reading& r) {
-  if (rows_) return *rows_;
-  rows_ = load(r);
-  if (!*rows_ || d_.processes.empty()) return *rows_;
-  now_.processes.clear();
-  now_.lists.clear();
-  rows_ = put(d_.processes, now_, r);
-  return *rows_;
+Result<void> AmdSource::load_processes(Reading& reading) {
+  if (processes_result_) return *processes_result_;
+  processes_result_ = load(reading);
+  if (!*processes_result_ || dialect_.processes.empty()) return *processes_result_;
+  answer_.processes.clear();
+  answer_.lists.clear();
+  processes_result_ = run_query(dialect_.processes, answer_, reading);
+  return *processes_result_;
 }
 
-Result<const Card*> AmdSource::card_with_processes(Slot number, Reading& r) {
-  if (const auto found = card_of(number, r); !found) return found;
-  if (Result<void> loaded = load_processes(r); !loaded) return loaded.why();
-  return card_of(number, r);
+Result<const Card*> AmdSource::find_card_with_processes(Slot number, Reading& reading) {
+  if (const auto result = find_card(number, reading); !result) return result;
+  if (Result<void> result = load_processes(reading); !result) return result.failure();
+  return find_card(number, reading);
 }
 
 // Rows without a card belong to the only card, if there is just one.
-bool AmdSource::is_of(const ProcessRow& row, const Card& c) const {
-  if (row.cards == 0) return false;
-  return row.card ? *row.card == c.index : now_.cards.size() == 1;
+bool AmdSource::belongs_to(const ProcessRow& row, const Card& card) const {
+  if (row.card_count == 0) return false;
+  return row.card ? *row.card == card.index : answer_.cards.size() == 1;
 }
 
-Usage AmdSource::usage_of(const ProcessRow& row, const Card& c, Slot number, Reading& r) const {
-  Usage u;
-  u.pid = row.pid;
-  u.from = d_.tool.fail.from;
-  u.accounting = Accounting::allocated;
-  u.kinds = usage_kind::compute;
-  if (!d_.processes.empty()) u.kinds.reset();  // amd-smi also lists processes that use graphics
-  u.used = row.used;
-  u.host_pool = row.host;
-  if (row.is_estimated) u.notes |= note::estimated;
+Usage AmdSource::make_usage(const ProcessRow& row, const Card& card, Slot number,
+                            Reading& reading) const {
+  Usage usage;
+  usage.pid = row.pid;
+  usage.from = dialect_.tool.fail.source;
+  usage.accounting = Accounting::allocated;
+  usage.kinds = usage_kind::compute;
+  if (!dialect_.processes.empty())
+    usage.kinds.reset();  // amd-smi also lists processes that use graphics
+  usage.used = row.used;
+  usage.host_pool = row.host;
+  if (row.is_estimated) usage.notes |= note::estimated;
   std::string_view flaw = row.flaw;
-  Reason stated = row.stated;
-  const FieldAmount& total = c[Field::vram_total];
-  if (u.used && total.has_value() && *u.used > total.whole) {
-    u.used.reset();
+  Reason reason = row.reason;
+  const FieldAmount& total = card[Field::vram_total];
+  if (usage.used && total.has_value() && *usage.used > total.whole) {
+    usage.used.reset();
     flaw = "it prints more memory than the GPU has";
-    stated = Reason::implausible;
+    reason = Reason::implausible;
   }
-  if (!u.used) {
+  if (!usage.used) {
     if (flaw.empty()) flaw = "it prints no value";
     const bool is_refused = flaw.find("rights") != flaw.npos;
-    diagnose_use(with_reason(stated, fail(is_refused ? Status::permission : Status::unsupported,
-                                          {d_.tool.name,
-                                           " does not report the memory of this process: ", flaw})),
-                 row.pid, number, r);
+    diagnose_usage(
+        with_reason(reason, fail(is_refused ? Status::permission : Status::unsupported,
+                                 {dialect_.tool.name,
+                                  " does not report the memory of this process: ", flaw})),
+        row.pid, number, reading);
   }
   // Prefer the host's program name: rocm-smi prints it in lower case.
-  if (is_running(row.pid)) return u;
-  if (!is_in_initial_pid_namespace()) u.notes |= note::foreign_pid;
-  if (row.name.empty()) return u;
-  u.name_state = NameState::resolved;
-  u.name = row.name.view();
-  return u;
+  if (is_running(row.pid)) return usage;
+  if (!is_in_initial_pid_namespace()) usage.notes |= note::foreign_pid;
+  if (row.name.empty()) return usage;
+  usage.name_state = NameState::resolved;
+  usage.name = row.name.view();
+  return usage;
 }
 
-// Succeeds if the rows of a card are all its users.
-Result<void> AmdSource::whole_list_of(const Card& c) const {
-  bool is_listed = d_.processes.empty() && !is_plain_;
-  for (const ProcessList& list : now_.lists) {
-    if (list.card.value_or(c.index) != c.index) continue;
+// Succeeds if every user of the card has a row.
+Result<void> AmdSource::check_list_complete(const Card& card) const {
+  bool is_listed = dialect_.processes.empty() && !is_plain_;
+  for (const ProcessList& list : answer_.lists) {
+    if (list.card.value_or(card.index) != card.index) continue;
     is_listed = true;
-    if (list.why == Status::ok) continue;
-    Failure why = fail(
-        list.why, {d_.tool.name, " does not list all processes of this GPU: ", list.flaw.view()});
-    if (why.code == Status::backend) why.stated = Reason::not_understood;
-    return why;
+    if (list.status == Status::ok) continue;
+    Failure failure =
+        fail(list.status,
+             {dialect_.tool.name, " does not list all processes of this GPU: ", list.flaw.view()});
+    if (failure.code == Status::backend) failure.reason = Reason::not_understood;
+    return failure;
   }
   if (!is_listed)
     return fail(Status::unsupported,
-                {d_.tool.name, " prints no list of the processes of this GPU"});
-  if (now_.is_truncated)
-    return fail(Status::limit, {d_.tool.name, " lists more processes than are read"});
-  const auto unplaced = std::ranges::count_if(now_.processes, [&](const ProcessRow& row) {
-    return !row.card && now_.cards.size() > 1 && row.cards != 0;
+                {dialect_.tool.name, " prints no list of the processes of this GPU"});
+  if (answer_.is_truncated)
+    return fail(Status::limit, {dialect_.tool.name, " lists more processes than are read"});
+  const auto ambiguous_count = std::ranges::count_if(answer_.processes, [&](const ProcessRow& row) {
+    return !row.card && answer_.cards.size() > 1 && row.card_count != 0;
   });
-  if (unplaced == 0) return {};
-  return fail(Status::unsupported,
-              {d_.tool.name, " does not report on which GPU ", unplaced, " process(es) are"});
+  if (ambiguous_count == 0) return {};
+  return fail(Status::unsupported, {dialect_.tool.name, " does not report on which GPU ",
+                                    ambiguous_count, " process(es) are"});
 }
 
-Result<void> AmdSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
-  const auto found = card_with_processes(number, r);
-  if (!found) return found.why();
-  const Card& c = **found;
-  for (const ProcessRow& row : now_.processes) {
-    if (is_of(row, c)) out.push_back(usage_of(row, c, number, r));
+Result<void> AmdSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+  const auto result = find_card_with_processes(number, reading);
+  if (!result) return result.failure();
+  const Card& card = **result;
+  for (const ProcessRow& row : answer_.processes) {
+    if (belongs_to(row, card)) out.push_back(make_usage(row, card, number, reading));
   }
-  const Result<void> whole = whole_list_of(c);
-  if (whole) return {};
-  if (!out.empty()) diagnose(whole.why(), subject::processes, 0, number, r);
-  return mark_incomplete(out, whole.why());
+  const Result<void> completeness = check_list_complete(card);
+  if (completeness) return {};
+  if (!out.empty()) diagnose(completeness.failure(), subject::processes, 0, number, reading);
+  return mark_incomplete(out, completeness.failure());
 }
 
-Result<void> AmdSource::process(Slot number, std::uint32_t pid, bool, Usage& out, Reading& r) {
-  const auto found = card_with_processes(number, r);
-  if (!found) return found.why();
-  const Card& c = **found;
-  const Result<void> whole = whole_list_of(c);
-  for (const ProcessRow& row : now_.processes) {
-    if (row.pid != pid || !is_of(row, c)) continue;
-    out = usage_of(row, c, number, r);
-    if (!whole) note_incomplete(out);
+Result<void> AmdSource::process(Slot number, std::uint32_t pid, bool, Usage& out,
+                                Reading& reading) {
+  const auto result = find_card_with_processes(number, reading);
+  if (!result) return result.failure();
+  const Card& card = **result;
+  const Result<void> completeness = check_list_complete(card);
+  for (const ProcessRow& row : answer_.processes) {
+    if (row.pid != pid || !belongs_to(row, card)) continue;
+    out = make_usage(row, card, number, reading);
+    if (!completeness) mark_lower_bound(out);
     return {};
   }
-  if (!whole) return whole;
+  if (!completeness) return completeness;
   // Absence proves nothing: in a container the process may be listed under another pid.
-  return fail(Status::no_process, {d_.tool.name, " lists no process ", pid, " on this GPU"});
+  return fail(Status::no_process, {dialect_.tool.name, " lists no process ", pid, " on this GPU"});
 }
 
 }  // namespace hmn::amd_tool

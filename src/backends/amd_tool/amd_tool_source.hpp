@@ -11,53 +11,56 @@
 
 namespace hmn::amd_tool {
 
-using command_tool::Missing;
+using command_tool::MissingFields;
 
 // Source for one of the two commands. A reading runs it once for all values; amd-smi once more for
 // the processes and, the first time, for constant data.
 class AmdSource final : public command_tool::ToolSource {
  public:
-  AmdSource(const Dialect& d, const Settings& s, const std::string& path)
-      : ToolSource(d.tool, s, path), d_(d) {}
+  AmdSource(const Dialect& dialect, const Settings& settings, const std::string& path)
+      : ToolSource(dialect.tool, settings, path), dialect_(dialect) {}
 
   Result<void> probe() override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+                       Reading& reading) override;
 
  private:
-  Result<void> ask(Reading& r) override;
-  void forget_processes(std::uint64_t) noexcept override { rows_.reset(); }
-  Result<void> ask_values(Reading& r);
-  Result<void> ask_readings(Reading& r);
-  // Runs a query, parses the output into `into`, and reports the tool's other messages as
+  Result<void> query(Reading& reading) override;
+  void expire_processes(std::uint64_t) noexcept override { processes_result_.reset(); }
+  Result<void> ask_values(Reading& reading);
+  Result<void> ask_readings(Reading& reading);
+  // Runs a query, parses the output into `answer`, and reports the tool's other messages as
   // diagnostics.
-  Result<void> put(std::string_view question, Answer& into, Reading& r);
-  Result<void> load_processes(Reading& r);
-  void adopt_card(std::size_t at, Reading& r);
-  Text<32> place_of(const Card& c) const;
-  Device identity_of(const Card& c) const;
-  Result<const Card*> card_of(Slot number, Reading& r);
-  [[nodiscard]] Failure why_absent(const Card& c, Field f) const;
-  [[nodiscard]] Failure why_unprinted(Field f) const;
-  void report(const Card& c, Field f, FieldSet bit, std::uint32_t about, Slot number,
-              Reading& r) const;
-  void use_of(Pool& p, const Card& c, Field used, Slot number, Reading& r) const;
-  Result<const Card*> card_with_processes(Slot number, Reading& r);
-  [[nodiscard]] Result<void> whole_list_of(const Card& c) const;
-  [[nodiscard]] bool is_of(const ProcessRow& row, const Card& c) const;
-  Usage usage_of(const ProcessRow& row, const Card& c, Slot number, Reading& r) const;
+  Result<void> run_query(std::string_view arguments, Answer& answer, Reading& reading);
+  Result<void> load_processes(Reading& reading);
+  void adopt_card(std::size_t index, Reading& reading);
+  Text<32> find_address(const Card& card) const;
+  Device read_identity(const Card& card) const;
+  Result<const Card*> find_card(Slot number, Reading& reading);
+  [[nodiscard]] Failure make_absent_failure(const Card& card, Field f) const;
+  [[nodiscard]] Failure make_unprinted_failure(Field field) const;
+  void report(const Card& card, Field field, FieldSet bits, std::uint32_t subject, Slot number,
+              Reading& reading) const;
+  void set_used(Pool& pool, const Card& card, Field used_field, Slot number,
+                Reading& reading) const;
+  Result<const Card*> find_card_with_processes(Slot number, Reading& reading);
+  [[nodiscard]] Result<void> check_list_complete(const Card& card) const;
+  [[nodiscard]] bool belongs_to(const ProcessRow& row, const Card& card) const;
+  Usage make_usage(const ProcessRow& row, const Card& card, Slot number, Reading& reading) const;
 
-  const Dialect& d_;
+  const Dialect& dialect_;
   Answer identity_;
   bool is_plain_ = false;
-  bool was_read_ = false;  // the query of `readings` has succeeded before
+  bool has_readings_ = false;  // the query of `readings` has succeeded before
 
-  Answer now_;
-  std::optional<Failure> no_identity_, no_readings_;  // why that query failed
-  std::optional<Result<void>> rows_;
+  Answer answer_;
+  std::optional<Failure> identity_failure_, readings_failure_;  // why that query failed
+  std::optional<Result<void>> processes_result_;
 };
 
 }  // namespace hmn::amd_tool

@@ -81,14 +81,14 @@ enum class Form : std::uint8_t {
 // One place where a value may be. `path`: keys from the card inwards, lower case, without the unit
 // in brackets. Of several rows for a field, the first that has a value counts.
 struct Row {
-  Field what;
-  Form as;
+  Field field;
+  Form form;
   std::string_view path;
 };
 
 // How one of the two tools is called and read. Each question is the words of a command line.
 struct Dialect {
-  command_tool::Description tool;
+  command_tool::ToolDescription tool;
   std::span<const Row> rows;
   std::string_view identity;   // run once; empty: part of `readings`
   std::string_view readings;   // run in each reading
@@ -103,38 +103,38 @@ extern const Dialect amd_smi;
 inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
 
 // Both tools differ only by name.
-constexpr command_tool::Description describe(Source from, std::string_view name,
-                                             std::string_view absent) {
-  return {.fail = {from},
+constexpr command_tool::ToolDescription describe(Source source, std::string_view name,
+                                                 std::string_view absent) {
+  return {.fail = {source},
           .name = name,
           .gpu = "an AMD GPU",
           .vendor = vendor::amd,
           .driver = "amdgpu",
           .folders = folders,
-          .absent = absent,
-          .is_known_by_place = true};
+          .absent_message = absent,
+          .is_matched_by_address = true};
 }
 
 // Value of a card's key. Kept small: there are many, and most are empty.
 struct FieldAmount {
-  Status why = Status::empty;  // ok: has a value; empty: no such key
-  std::uint8_t rank = 0;       // row in the dialect
+  Status status = Status::empty;  // ok: has a value; empty: no such key
+  std::uint8_t rank = 0;          // row in the dialect
   bool is_rounded = false;
   double number = 0;
   std::uint64_t whole = 0;  // bytes, hexadecimal; link: generation << 8 | width
   std::string_view flaw;    // why the value is invalid
-  Reason stated = Reason::unknown;
+  Reason reason = Reason::unknown;
   hmn::Text<64> key;    // as printed
   hmn::Text<128> text;  // as printed; the value itself for form::text
 
-  [[nodiscard]] bool has_value() const noexcept { return why == Status::ok; }
+  [[nodiscard]] bool has_value() const noexcept { return status == Status::ok; }
 };
 
 // Parses a text, a number or {"value", "unit"}. The unit is with the value or in its key; if both
 // have one, they must agree. Only RPM may lack a unit. MB are 2^20 bytes.
-FieldAmount read_field_amount(Form as, const json::Value& v, std::string_view unit_of_key);
+FieldAmount read_field_amount(Form form, const json::Value& value, std::string_view key_unit);
 
 // Recognizes a missing value: "N/A", "N/A (Secondary die)", "unknown", "".
-bool is_word_for_nothing(std::string_view text) noexcept;
+bool is_missing_value(std::string_view text) noexcept;
 
 }  // namespace hmn::amd_tool

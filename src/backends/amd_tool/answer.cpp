@@ -12,9 +12,9 @@
 namespace hmn::amd_tool {
 namespace {
 
-using About = Sentence::About;
+using About = ToolMessage::Subject;
 
-constexpr Sentence sentences[] = {
+constexpr ToolMessage sentences[] = {
     {"not found in modules", About::tool, Status::no_source, "load the amdgpu driver"},
     {"Driver not initialized", About::tool, Status::no_source, "load the amdgpu driver"},
     {"Unable to detect any GPU", About::tool, Status::no_source, "load the amdgpu driver"},
@@ -33,309 +33,314 @@ constexpr Sentence sentences[] = {
     {"low-power state", About::warning, Status::asleep, "values of that card may be missing"},
 };
 
-constexpr unsigned most_false_starts = 32;
-constexpr std::size_t most_sentences = 8;
+constexpr unsigned max_false_starts = 32;
+constexpr std::size_t max_sentences = 8;
 
 // Key, and the unit in brackets after it.
-struct SpelledKey {
+struct ParsedKey {
   std::string name;
   std::string_view unit;
 };
 
 // Splits "VRAM Total Memory (B)", "sclk clock speed:".
-SpelledKey spell(std::string_view key) {
+ParsedKey parse_key(std::string_view key) {
   key = scan::trim(key);
   if (key.ends_with(':')) key.remove_suffix(1);
-  SpelledKey s;
-  const std::size_t open = key.rfind(" (");
+  ParsedKey result;
+  const std::size_t bracket = key.rfind(" (");
   // These are parts of the name, not units: a fan's level is not its speed in percent.
-  const std::string_view last = key.substr(std::min(open, key.size()));
+  const std::string_view last = key.substr(std::min(bracket, key.size()));
   const bool is_name = last.starts_with(" (Sensor") || last == " (level)";
-  if (key.ends_with(')') && open != key.npos && !is_name) {
-    s.unit = key.substr(open + 2, key.size() - open - 3);
-    key = key.substr(0, open);
+  if (key.ends_with(')') && bracket != key.npos && !is_name) {
+    result.unit = key.substr(bracket + 2, key.size() - bracket - 3);
+    key = key.substr(0, bracket);
   }
-  s.name = lower_case(key);
-  return s;
+  result.name = lower_case(key);
+  return result;
 }
 
-Card* find_card(Answer& in, std::uint32_t index) {
-  for (Card& c : in.cards) {
-    if (c.index == index) return &c;
+Card* find_or_add_card(Answer& answer, std::uint32_t index) {
+  for (Card& card : answer.cards) {
+    if (card.index == index) return &card;
   }
-  if (in.cards.size() == most_cards) return nullptr;
-  in.cards.emplace_back().index = index;
-  return &in.cards.back();
+  if (answer.cards.size() == most_cards) return nullptr;
+  answer.cards.emplace_back().index = index;
+  return &answer.cards.back();
 }
 
 // Of a dialect's rows, the first that has a value counts.
-void merge(FieldAmount& known, const FieldAmount& fresh) {
-  const bool is_better = fresh.has_value() && fresh.rank < known.rank;
-  if (known.why == Status::empty || is_better) known = fresh;
-  if (!known.has_value() && fresh.why != Status::empty) known = fresh;
+void merge(FieldAmount& current, const FieldAmount& candidate) {
+  const bool is_better = candidate.has_value() && candidate.rank < current.rank;
+  if (current.status == Status::empty || is_better) current = candidate;
+  if (!current.has_value() && candidate.status != Status::empty) current = candidate;
 }
 
 // Finds where a list or an object may begin.
-std::size_t find_begin(std::string_view text) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '{' && text[at] != '[') continue;
-    const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
-    if (next != text.npos && std::string_view("\"{[]}").find(text[next]) != text.npos) return at;
+std::size_t find_json_start(std::string_view text) {
+  for (std::size_t index = 0; index < text.size(); ++index) {
+    if (text[index] != '{' && text[index] != '[') continue;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", index + 1);
+    if (next != text.npos && std::string_view("\"{[]}").find(text[next]) != text.npos) return index;
   }
   return text.npos;
 }
 
-class Reader {
+class AnswerReader {
  public:
-  Reader(const Dialect& d, Answer& out) : d_(d), out_(out) {}
+  AnswerReader(const Dialect& dialect, Answer& answer) : dialect_(dialect), answer_(answer) {}
 
-  void whole(std::string_view rest) {
+  void read_output(std::string_view rest) {
     unsigned false_starts = 0;
     while (!rest.empty()) {
-      const std::size_t at = std::min(find_begin(rest), rest.size());
-      beside(rest.substr(0, at));
-      rest.remove_prefix(at);
+      const std::size_t begin = std::min(find_json_start(rest), rest.size());
+      add_lines(rest.substr(0, begin));
+      rest.remove_prefix(begin);
       std::size_t length = 0;
-      const auto v = json::parse_front(rest, length);
-      if (const auto* document = std::get_if<json::Value>(&v)) {
-        ++out_.documents;
-        any(*document, false_starts == 0);
+      const auto result = json::parse_front(rest, length);
+      if (const auto* document = std::get_if<json::Value>(&result)) {
+        ++answer_.documents;
+        read_value(*document, false_starts == 0);
         rest.remove_prefix(length);
       } else if (!rest.empty()) {
-        if (false_starts++ == 0) broken(*std::get_if<json::SyntaxError>(&v));
-        if (false_starts == most_false_starts) return;
+        if (false_starts++ == 0) report_syntax_error(*std::get_if<json::SyntaxError>(&result));
+        if (false_starts == max_false_starts) return;
         rest.remove_prefix(1);
       }
     }
   }
 
  private:
-  void problem(std::initializer_list<Piece> parts) {
-    if (out_.problems.size() < most_sentences) out_.problems.emplace_back(compose(parts));
+  void add_problem(std::initializer_list<Piece> parts) {
+    if (answer_.problems.size() < max_sentences) answer_.problems.emplace_back(compose(parts));
   }
 
-  void broken(const json::SyntaxError& e) {
-    if (e.key.empty()) return;  // a line of words in brackets
-    note_list({}, Status::backend, "its output is incomplete or invalid");
-    problem({d_.tool.name, "'s output is incomplete or invalid after the key \"",
-             Text<64>(e.key).view(), "\" in line ", e.line, ": ", e.what});
+  void report_syntax_error(const json::SyntaxError& error) {
+    if (error.key.empty()) return;  // a line of words in brackets
+    add_list({}, Status::backend, "its output is incomplete or invalid");
+    add_problem({dialect_.tool.name, "'s output is incomplete or invalid after the key \"",
+                 Text<64>(error.key).view(), "\" in line ", error.line, ": ", error.message});
   }
 
-  void beside(std::string_view lines) {
-    while (!lines.empty()) note_line(scan::trim(scan::take_line(lines)));
+  void add_lines(std::string_view lines) {
+    while (!lines.empty()) add_line(scan::trim(scan::take_line(lines)));
   }
 
-  void note_line(std::string_view line) {
+  void add_line(std::string_view line) {
     if (line.empty()) return;
     if (find_sentence(line) == nullptr) {
-      if (out_.stray.empty()) out_.stray.assign(line);
-    } else if (out_.sentences.size() < most_sentences) {
-      out_.sentences.emplace_back(line);
+      if (answer_.stray.empty()) answer_.stray.assign(line);
+    } else if (answer_.sentences.size() < max_sentences) {
+      answer_.sentences.emplace_back(line);
     }
   }
 
   // `is_whole`: not in a truncated document, where positions mean nothing.
-  void any(const json::Value& v, bool is_whole) {
-    if (const auto* list = v.as<json::Array>()) {
-      items(*list, is_whole);
-    } else if (const auto* members = v.as<json::Object>()) {
-      one(*members);
+  void read_value(const json::Value& value, bool is_whole) {
+    if (const auto* list = value.get_if<json::Array>()) {
+      read_items(*list, is_whole);
+    } else if (const auto* members = value.get_if<json::Object>()) {
+      read_object(*members);
     }
   }
 
-  void items(const json::Array& list, bool is_whole) {
-    std::uint32_t place = 0;
+  void read_items(const json::Array& list, bool is_whole) {
+    std::uint32_t index = 0;
     for (const json::Value& item : list.items) {
-      const auto* members = item.as<json::Object>();
+      const auto* members = item.get_if<json::Object>();
       if (members != nullptr && members->find("gpu") != nullptr) {
-        one(*members);
+        read_object(*members);
       } else if (members != nullptr && is_whole) {
-        holds_named_cards(*members) ? one(*members) : one_card(place, *members);
+        holds_named_cards(*members) ? read_object(*members) : read_card(index, *members);
       }
-      ++place;
+      ++index;
     }
   }
 
   static bool holds_named_cards(const json::Object& o) {
     return !o.keys.empty() && o.keys[0].starts_with("card") &&
-           o.values[0].as<json::Object>() != nullptr;
+           o.values[0].get_if<json::Object>() != nullptr;
   }
 
-  void one(const json::Object& o) {
-    if (const json::Value* wrapped = o.find("gpu_data")) return any(*wrapped, true);
-    if (const json::Value* said = o.find("error")) return note_line(said_by(*said));
-    if (const json::Value* number = o.find("gpu")) {
-      const auto* index = number->as<std::uint64_t>();
+  void read_object(const json::Object& object) {
+    if (const json::Value* data = object.find("gpu_data")) return read_value(*data, true);
+    if (const json::Value* error = object.find("error")) return add_line(read_text(*error));
+    if (const json::Value* number = object.find("gpu")) {
+      const auto* index = number->get_if<std::uint64_t>();
       if (index != nullptr && *index < most_cards) {
-        return one_card(static_cast<std::uint32_t>(*index), o);
+        return read_card(static_cast<std::uint32_t>(*index), object);
       }
-      return problem({d_.tool.name, " numbers a GPU ", json::show(*number)});
+      return add_problem({dialect_.tool.name, " numbers a GPU ", json::summarize(*number)});
     }
-    for (std::size_t i = 0; i < o.keys.size(); ++i) named(o.keys[i], o.values[i]);
+    for (std::size_t i = 0; i < object.keys.size(); ++i)
+      read_member(object.keys[i], object.values[i]);
   }
 
-  static std::string said_by(const json::Value& v) {
-    const auto* text = v.as<std::string>();
-    return text != nullptr ? *text : json::show(v);
+  static std::string read_text(const json::Value& value) {
+    const auto* text = value.get_if<std::string>();
+    return text != nullptr ? *text : json::summarize(value);
   }
 
   // Handles "card0": {…}, "system": {…}. Other objects may be GPUs, too.
-  void named(std::string_view key, const json::Value& v) {
-    const auto* members = v.as<json::Object>();
-    const auto index = key.starts_with("card") ? scan::number<std::uint32_t>(key.substr(4))
+  void read_member(std::string_view key, const json::Value& value) {
+    const auto* members = value.get_if<json::Object>();
+    const auto index = key.starts_with("card") ? scan::parse_number<std::uint32_t>(key.substr(4))
                                                : std::optional<std::uint32_t>();
     if (members == nullptr) {
-      if (out_.stray.empty()) out_.stray.assign(compose({"\"", key, "\": ", json::show(v)}));
+      if (answer_.stray.empty())
+        answer_.stray.assign(compose({"\"", key, "\": ", json::summarize(value)}));
     } else if (index && *index < most_cards) {
-      one_card(*index, *members);
+      read_card(*index, *members);
     } else if (key != "system") {
-      problem({d_.tool.name, "'s answer has the unknown key \"", Text<64>(key).view(), "\""});
+      add_problem(
+          {dialect_.tool.name, "'s answer has the unknown key \"", Text<64>(key).view(), "\""});
     } else {
       for (std::size_t i = 0; i < members->keys.size(); ++i) {
-        of_system(members->keys[i], members->values[i]);
+        read_system_member(members->keys[i], members->values[i]);
       }
     }
   }
 
-  void of_system(std::string_view key, const json::Value& v) {
-    const auto* said = v.as<std::string>();
-    if (said != nullptr && key == "Driver version" && !is_word_for_nothing(*said)) {
-      out_.driver.assign(*said);
+  void read_system_member(std::string_view key, const json::Value& value) {
+    const auto* text = value.get_if<std::string>();
+    if (text != nullptr && key == "Driver version" && !is_missing_value(*text)) {
+      answer_.driver.assign(*text);
     }
     if (!key.starts_with("PID")) {
       // Name, GPUs, VRAM, SDMA, occupancy
-      const bool is_row = said != nullptr && std::ranges::count(*said, ',') >= 4;
-      return is_row ? note_list({}, Status::backend, "a row has an unknown key") : void();
+      const bool is_row = text != nullptr && std::ranges::count(*text, ',') >= 4;
+      return is_row ? add_list({}, Status::backend, "a row has an unknown key") : void();
     }
-    const auto pid = pid_of(key.substr(3));
-    if (!pid) return no_row({});
-    if (said == nullptr) return note_list({}, Status::backend, "a row is no text");
-    if (may_add()) out_.processes.push_back(row_of_line(*pid, *said));
+    const auto pid = parse_pid(key.substr(3));
+    if (!pid) return add_invalid_row({});
+    if (text == nullptr) return add_list({}, Status::backend, "a row is no text");
+    if (can_add_process()) answer_.processes.push_back(parse_line(*pid, *text));
   }
 
-  void note_list(std::optional<std::uint32_t> card, Status why, std::string_view flaw) {
-    if (out_.lists.size() < 2 * most_cards) out_.lists.push_back({card, why, Text<96>(flaw)});
+  void add_list(std::optional<std::uint32_t> card, Status status, std::string_view flaw) {
+    if (answer_.lists.size() < 2 * most_cards)
+      answer_.lists.push_back({card, status, Text<96>(flaw)});
   }
 
-  void no_row(std::optional<std::uint32_t> card) {
-    note_list(card, Status::backend, "a row has no pid, or one that cannot be");
+  void add_invalid_row(std::optional<std::uint32_t> card) {
+    add_list(card, Status::backend, "a row has no pid, or one that cannot be");
   }
 
-  bool may_add() {
-    if (out_.processes.size() < most_processes) return true;
-    out_.is_truncated = true;
+  bool can_add_process() {
+    if (answer_.processes.size() < most_processes) return true;
+    answer_.is_truncated = true;
     return false;
   }
 
-  void one_card(std::uint32_t index, const json::Object& o) {
-    ++out_.records;
-    if (const json::Value* list = o.find("process_list")) return processes_of(index, *list);
-    Card* const c = find_card(out_, index);
-    if (c == nullptr) return;
-    if (c->document == out_.documents) {
-      problem({d_.tool.name, " lists GPU ", index, " twice in one answer"});
-      c->amounts = {};
+  void read_card(std::uint32_t index, const json::Object& object) {
+    ++answer_.records;
+    if (const json::Value* list = object.find("process_list")) return read_processes(index, *list);
+    Card* const card = find_or_add_card(answer_, index);
+    if (card == nullptr) return;
+    if (card->document == answer_.documents) {
+      add_problem({dialect_.tool.name, " lists GPU ", index, " twice in one answer"});
+      card->amounts = {};
       return;
     }
-    c->document = out_.documents;
+    card->document = answer_.documents;
     std::string path;
-    members_of(*c, path, o);
-    if (!c->is_reported()) {
-      problem({d_.tool.name, " reports nothing known of GPU ", index});
+    read_members(*card, path, object);
+    if (!card->is_reported()) {
+      add_problem({dialect_.tool.name, " reports nothing known of GPU ", index});
     }
   }
 
-  void processes_of(std::uint32_t index, const json::Value& v) {
-    const auto* list = v.as<json::Array>();
-    if (list == nullptr) return no_list(index, v);
-    note_list(index, Status::ok, {});
+  void read_processes(std::uint32_t index, const json::Value& value) {
+    const auto* list = value.get_if<json::Array>();
+    if (list == nullptr) return add_unreadable_list(index, value);
+    add_list(index, Status::ok, {});
     for (const json::Value& item : list->items) {
-      const auto* members = item.as<json::Object>();
+      const auto* members = item.get_if<json::Object>();
       const json::Value* inner = members != nullptr ? members->find("process_info") : nullptr;
       process_item(index, inner != nullptr ? *inner : item);
     }
   }
 
   // Text may replace the object.
-  void process_item(std::uint32_t index, const json::Value& v) {
-    const auto* row = v.as<json::Object>();
-    if (row == nullptr) return no_list(index, v);
-    const auto read = row_of_object(*row);
-    if (!read) return no_row(index);
-    if (!may_add()) return;
-    out_.processes.push_back(*read);
-    out_.processes.back().card = index;
+  void process_item(std::uint32_t index, const json::Value& value) {
+    const auto* members = value.get_if<json::Object>();
+    if (members == nullptr) return add_unreadable_list(index, value);
+    const auto row = parse_object(*members);
+    if (!row) return add_invalid_row(index);
+    if (!can_add_process()) return;
+    answer_.processes.push_back(*row);
+    answer_.processes.back().card = index;
   }
 
-  void no_list(std::uint32_t index, const json::Value& v) {
-    const std::string said = said_by(v);
-    if (said.starts_with("No running process")) return note_list(index, Status::ok, {});
-    const bool is_refused = said.find("ermission") != said.npos;
-    const Status why = is_refused                  ? Status::permission
-                       : is_word_for_nothing(said) ? Status::unsupported
+  void add_unreadable_list(std::uint32_t index, const json::Value& value) {
+    const std::string text = read_text(value);
+    if (text.starts_with("No running process")) return add_list(index, Status::ok, {});
+    const bool is_refused = text.find("ermission") != text.npos;
+    const Status status = is_refused               ? Status::permission
+                          : is_missing_value(text) ? Status::unsupported
                                                    : Status::backend;
-    note_list(index, why, said);
+    add_list(index, status, text);
   }
 
-  void members_of(Card& c, std::string& path, const json::Object& o) {
+  void read_members(Card& card, std::string& path, const json::Object& object) {
     const std::size_t length = path.size();
-    for (std::size_t i = 0; i < o.keys.size(); ++i) {
-      const SpelledKey key = spell(o.keys[i]);
+    for (std::size_t i = 0; i < object.keys.size(); ++i) {
+      const ParsedKey key = parse_key(object.keys[i]);
       path += key.name;
-      const auto* inner = o.values[i].as<json::Object>();
+      const auto* inner = object.values[i].get_if<json::Object>();
       if (inner != nullptr && inner->find("value") == nullptr) {
         path += '/';
-        members_of(c, path, *inner);
+        read_members(card, path, *inner);
       } else {
-        leaf(c, path, o.keys[i], o.values[i], key.unit);
+        read_leaf(card, path, object.keys[i], object.values[i], key.unit);
       }
       path.resize(length);
     }
   }
 
-  void leaf(Card& c, std::string_view path, const std::string& key, const json::Value& v,
-            std::string_view unit) {
-    for (std::size_t i = 0; i < d_.rows.size(); ++i) {
-      if (d_.rows[i].path != path) continue;
-      FieldAmount& old = c.amounts[static_cast<std::size_t>(d_.rows[i].what)];
-      FieldAmount fresh = read_field_amount(d_.rows[i].as, v, unit);
-      fresh.rank = static_cast<std::uint8_t>(i);
-      fresh.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
-      if (old.why != Status::empty && old.rank == fresh.rank) {
-        old.why = Status::backend;
-        old.flaw = ", and stands twice";
-        old.stated = Reason::ambiguous;
+  void read_leaf(Card& card, std::string_view path, const std::string& key,
+                 const json::Value& value, std::string_view unit) {
+    for (std::size_t i = 0; i < dialect_.rows.size(); ++i) {
+      if (dialect_.rows[i].path != path) continue;
+      FieldAmount& current = card.amounts[static_cast<std::size_t>(dialect_.rows[i].field)];
+      FieldAmount candidate = read_field_amount(dialect_.rows[i].form, value, unit);
+      candidate.rank = static_cast<std::uint8_t>(i);
+      candidate.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
+      if (current.status != Status::empty && current.rank == candidate.rank) {
+        current.status = Status::backend;
+        current.flaw = ", and stands twice";
+        current.reason = Reason::ambiguous;
       } else {
-        merge(old, fresh);
+        merge(current, candidate);
       }
     }
   }
 
-  const Dialect& d_;
-  Answer& out_;
+  const Dialect& dialect_;
+  Answer& answer_;
 };
 
 }  // namespace
 
-const Sentence* find_sentence(std::string_view line) noexcept {
-  return command_tool::find_sentence(sentences, line);
+const ToolMessage* find_sentence(std::string_view line) noexcept {
+  return command_tool::find_message(sentences, line);
 }
 
-void merge(Answer& into, const Answer& from) {
-  for (const Card& c : from.cards) {
-    Card* const known = find_card(into, c.index);
-    if (known == nullptr) return;
-    for (std::size_t i = 0; i < c.amounts.size(); ++i) merge(known->amounts[i], c.amounts[i]);
+void merge(Answer& target, const Answer& source) {
+  for (const Card& card : source.cards) {
+    Card* const target_card = find_or_add_card(target, card.index);
+    if (target_card == nullptr) return;
+    for (std::size_t i = 0; i < card.amounts.size(); ++i)
+      merge(target_card->amounts[i], card.amounts[i]);
   }
-  if (into.driver.empty()) into.driver = from.driver;
+  if (target.driver.empty()) target.driver = source.driver;
 }
 
-void read_answer(const Dialect& d, std::string_view output, Answer& into) {
+void read_answer(const Dialect& dialect, std::string_view output, Answer& answer) {
   std::string valid;
   append_utf8(valid, output);
-  const std::size_t earlier = into.processes.size();
-  Reader(d, into).whole(valid);
-  check_processes(d, into, earlier);
+  const std::size_t first_row = answer.processes.size();
+  AnswerReader(dialect, answer).read_output(valid);
+  check_processes(dialect, answer, first_row);
 }
 
 }  // namespace hmn::amd_tool

@@ -15,10 +15,10 @@
 
 namespace hmn::amd_tool {
 
-using command_tool::Sentence;
+using command_tool::ToolMessage;
 
 // Returns null if the line is not a known sentence.
-const Sentence* find_sentence(std::string_view line) noexcept;
+const ToolMessage* find_sentence(std::string_view line) noexcept;
 
 struct Card {
   std::uint32_t index = 0;
@@ -29,8 +29,8 @@ struct Card {
     return amounts[static_cast<std::size_t>(f)];
   }
   [[nodiscard]] bool is_reported() const noexcept {
-    for (const FieldAmount& f : amounts) {
-      if (f.has_value()) return true;
+    for (const FieldAmount& amount : amounts) {
+      if (amount.has_value()) return true;
     }
     return false;
   }
@@ -38,20 +38,20 @@ struct Card {
 
 struct ProcessRow {
   std::uint32_t pid = 0;
-  std::optional<std::uint32_t> card;   // none: not reported by the tool
-  std::optional<std::uint32_t> cards;  // number of cards in use
+  std::optional<std::uint32_t> card;        // none: not reported by the tool
+  std::optional<std::uint32_t> card_count;  // number of cards in use
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> host;
   std::string_view flaw;  // why `used` is absent
-  Reason stated = Reason::unknown;
+  Reason reason = Reason::unknown;
   bool is_estimated = false;
   Text<64> name;  // empty: unknown
 };
 
-// What is known of a list of processes: why it lacks some; status::ok: it is whole.
+// State of a list of processes: why it is incomplete; status::ok: it is complete.
 struct ProcessList {
   std::optional<std::uint32_t> card;  // none: it is the list of all cards
-  Status why = Status::ok;
+  Status status = Status::ok;
   Text<96> flaw;
 };
 
@@ -71,10 +71,10 @@ struct Answer {
   bool is_truncated = false;         // more than `most_cards` or `most_processes`
 };
 
-// Adds cards and values that `into` lacks.
-void merge(Answer& into, const Answer& from);
+// Adds cards and values that `target` lacks.
+void merge(Answer& target, const Answer& source);
 
 // Parses `output` and merges it into the earlier outputs of the same reading.
-void read_answer(const Dialect& d, std::string_view output, Answer& into);
+void read_answer(const Dialect& dialect, std::string_view output, Answer& answer);
 
 }  // namespace hmn::amd_tool

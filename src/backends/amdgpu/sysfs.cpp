@@ -13,24 +13,26 @@
 
 namespace hmn::amdgpu {
 
-std::optional<double> read_value(std::string_view folder, const ValueFile& f,
+std::optional<double> read_value(std::string_view folder, const ValueFile& value_file,
                                  FunctionRef<void(const Failure&)> refuse) {
   std::array<char, 32> name;
   platform::ErrnoOr<std::string_view> input;
-  if (!f.kind.empty()) {
-    input = input_of(folder, f.kind, f.label);
-    if (!input) refuse(unread(input.error, folder, compose_in(name, {f.kind, "*_label"})));
+  if (!value_file.kind.empty()) {
+    input = find_labelled_input(folder, value_file.kind, value_file.label);
+    if (!input)
+      refuse(make_unread_failure(input.error, folder,
+                                 compose_into(name, {value_file.kind, "*_label"})));
     if (input.value.empty()) return std::nullopt;
   }
-  const std::string_view file = compose_in(name, {input.value, f.file});
+  const std::string_view file = compose_into(name, {input.value, value_file.file});
   const auto raw = sysfs::read_signed(folder, file);
-  if (raw) return drm::in_unit(f.in, raw.value);
-  if (raw.error != ENOENT) refuse(unread(raw.error, folder, file));
+  if (raw) return drm::scale_value(value_file.unit, raw.value);
+  if (raw.error != ENOENT) refuse(make_unread_failure(raw.error, folder, file));
   return std::nullopt;
 }
 
-Failure unread(int error, std::string_view folder, std::string_view file) {
-  if (error != EPERM) return sysfs::unreadable(Source::amdgpu, error, folder, file);
+Failure make_unread_failure(int error, std::string_view folder, std::string_view file) {
+  if (error != EPERM) return sysfs::make_file_failure(Source::amdgpu, error, folder, file);
   return fail(Status::asleep,
               {folder, "/", file, " is not readable now: the card was suspended or is in a reset"},
               error);
@@ -38,9 +40,9 @@ Failure unread(int error, std::string_view folder, std::string_view file) {
 
 namespace {
 
-std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
+std::optional<std::uint32_t> parse_megahertz(std::string_view word) noexcept {
   if (!word.ends_with("Mhz") && !word.ends_with("MHz")) return std::nullopt;
-  return scan::number<std::uint32_t>(word.substr(0, word.size() - 3));
+  return scan::parse_number<std::uint32_t>(word.substr(0, word.size() - 3));
 }
 
 // Offsets of a format's fields; 0: no such field. `size`: the end of the last one.
@@ -69,29 +71,30 @@ constexpr Layout layouts[] = {
 
 // Little endian; nothing if all bits are set.
 template <class T>
-std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
+std::optional<T> read_field(std::string_view bytes, std::size_t offset) noexcept {
   T value = 0;
   for (std::size_t i = sizeof(T); i-- > 0;) {
-    value = static_cast<T>(std::uint64_t{value} << 8 | static_cast<unsigned char>(bytes[at + i]));
+    value =
+        static_cast<T>(std::uint64_t{value} << 8 | static_cast<unsigned char>(bytes[offset + i]));
   }
   return static_cast<T>(~value) == 0 ? std::nullopt : std::optional(value);
 }
 
-void fill(std::string_view bytes, const Layout& l, GpuMetrics& out) noexcept {
-  if (l.throttle != 0) out.throttle = field_at<std::uint64_t>(bytes, l.throttle);
-  for (unsigned i = 0; i < l.regulators; ++i) {
-    const auto hot = field_at<std::uint16_t>(bytes, l.regulator + 2U * i);
+void fill(std::string_view bytes, const Layout& layout, GpuMetrics& out) noexcept {
+  if (layout.throttle != 0) out.throttle = read_field<std::uint64_t>(bytes, layout.throttle);
+  for (unsigned i = 0; i < layout.regulators; ++i) {
+    const auto hot = read_field<std::uint16_t>(bytes, layout.regulator + 2U * i);
     if (!hot || *hot == 0) continue;  // no sensor
     out.regulator_celsius = std::max<std::uint32_t>(out.regulator_celsius.value_or(0), *hot);
   }
-  if (l.media != 0) {
-    const auto busy = field_at<std::uint16_t>(bytes, l.media);
-    out.is_media_ambiguous = busy && l.media_unit == 0 && *busy != 0;
-    const double unit = std::max<unsigned>(l.media_unit, 1);
+  if (layout.media != 0) {
+    const auto busy = read_field<std::uint16_t>(bytes, layout.media);
+    out.is_media_ambiguous = busy && layout.media_unit == 0 && *busy != 0;
+    const double unit = std::max<unsigned>(layout.media_unit, 1);
     if (busy && !out.is_media_ambiguous) out.media_percent = *busy / unit;
   }
-  if (l.energy == 0) return;
-  const auto energy = field_at<std::uint64_t>(bytes, l.energy);
+  if (layout.energy == 0) return;
+  const auto energy = read_field<std::uint64_t>(bytes, layout.energy);
   if (energy && *energy != 0) out.energy_joules = static_cast<double>(*energy) / 65536;
 }
 
@@ -104,7 +107,7 @@ ClockLevels parse_clock_levels(std::string_view text) noexcept {
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view level = scan::trim(scan::take_until(line, ':'));
-    const auto mhz = megahertz_of(scan::take_word(line));
+    const auto mhz = parse_megahertz(scan::take_word(line));
     const std::string_view mark = scan::trim(line);
     if (level.empty() || !mhz || (!mark.empty() && mark != "*")) continue;
     out.error = 0;
@@ -127,12 +130,13 @@ ClockLevels read_clock_levels(std::string_view folder, std::string_view file) no
   return out;
 }
 
-Failure why_no_clock(const ClockLevels& l, std::string_view folder, std::string_view file) {
-  if (l.error != 0) return unread(l.error, folder, file);
-  return with_reason(l.is_ambiguous ? Reason::ambiguous : Reason::unknown,
-                     fail(Status::unsupported,
-                          {folder, "/", file, " marks ",
-                           l.is_ambiguous ? "several levels" : "no level", " as the current one"}));
+Failure make_no_clock_failure(const ClockLevels& levels, std::string_view folder,
+                              std::string_view file) {
+  if (levels.error != 0) return make_unread_failure(levels.error, folder, file);
+  return with_reason(levels.is_ambiguous ? Reason::ambiguous : Reason::unknown,
+                     fail(Status::unsupported, {folder, "/", file, " marks ",
+                                                levels.is_ambiguous ? "several levels" : "no level",
+                                                " as the current one"}));
 }
 
 ErrorCounts parse_error_counts(std::string_view text) noexcept {
@@ -141,17 +145,17 @@ ErrorCounts parse_error_counts(std::string_view text) noexcept {
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view key = scan::take_until(line, ':');
-    const auto count = scan::decimal(scan::trim(line));
+    const auto count = scan::parse_decimal(scan::trim(line));
     if (key == "ce" && !out.corrected) out.corrected = count;
     if (key == "ue" && !out.uncorrected) out.uncorrected = count;
   }
   return out;
 }
 
-std::uint32_t throttle_of(std::uint64_t status) noexcept {
+std::uint32_t convert_throttle(std::uint64_t status) noexcept {
   struct Part {
     std::uint64_t bits;
-    std::uint32_t is;
+    std::uint32_t reason;
   };
   constexpr std::uint64_t prochot = std::uint64_t{3} << 46;
   constexpr std::uint64_t thermal = (std::uint64_t{0xffff} << 32) & ~prochot;
@@ -161,22 +165,23 @@ std::uint32_t throttle_of(std::uint64_t status) noexcept {
                             {prochot, throttle::hardware},
                             {~(limits | thermal | prochot), throttle::other}};
   std::uint32_t out = 0;
-  for (const Part& p : parts) {
-    if ((status & p.bits) != 0) out |= p.is;
+  for (const Part& part : parts) {
+    if ((status & part.bits) != 0) out |= part.reason;
   }
   return out;
 }
 
 std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes) noexcept {
   if (bytes.size() < 4) return std::nullopt;
-  const auto size = field_at<std::uint16_t>(bytes, 0);
+  const auto size = read_field<std::uint16_t>(bytes, 0);
   if (!size || *size > bytes.size()) return std::nullopt;
   GpuMetrics out;
   out.format = static_cast<std::uint8_t>(bytes[2]);
   out.content = static_cast<std::uint8_t>(bytes[3]);
-  for (const Layout& l : layouts) {
-    if (l.format != out.format || l.content != out.content || *size < l.size) continue;
-    fill(bytes, l, out);
+  for (const Layout& layout : layouts) {
+    if (layout.format != out.format || layout.content != out.content || *size < layout.size)
+      continue;
+    fill(bytes, layout, out);
     return out;
   }
   return std::nullopt;
@@ -186,12 +191,12 @@ platform::ErrnoOr<GpuMetrics> read_gpu_metrics(std::string_view device_folder) n
   std::array<char, 4096> bytes;
   const auto text = sysfs::read_text(device_folder, "gpu_metrics", bytes);
   if (!text) return {{}, text.error};
-  const auto all = parse_gpu_metrics(text.value);
-  return {all.value_or(GpuMetrics{}), all ? 0 : sysfs::no_number};
+  const auto metrics = parse_gpu_metrics(text.value);
+  return {metrics.value_or(GpuMetrics{}), metrics ? 0 : sysfs::no_number};
 }
 
-Failure unread_metrics(int error, std::string_view device_folder) {
-  if (error != sysfs::no_number) return unread(error, device_folder, "gpu_metrics");
+Failure make_unread_metrics_failure(int error, std::string_view device_folder) {
+  if (error != sysfs::no_number) return make_unread_failure(error, device_folder, "gpu_metrics");
   return with_reason(
       Reason::not_understood,
       fail(Status::unsupported,

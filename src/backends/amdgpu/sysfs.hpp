@@ -16,7 +16,7 @@
 
 namespace hmn::amdgpu {
 
-inline constexpr FailureOf fail{Source::amdgpu};
+inline constexpr FailureFactory fail{Source::amdgpu};
 
 // File with a value. `label`: `file` is the end of "temp2_crit"; its start is the input with that
 // label.
@@ -24,16 +24,16 @@ struct ValueFile {
   std::string_view kind;
   std::string_view label;
   std::string_view file;
-  drm::Unit in;
+  drm::Unit unit;
 };
 
 // Returns nothing if there is no such file, or for the reason given to `refuse`.
-std::optional<double> read_value(std::string_view folder, const ValueFile& f,
+std::optional<double> read_value(std::string_view folder, const ValueFile& value_file,
                                  FunctionRef<void(const Failure&)> refuse);
 
 // As sysfs::unreadable. amdgpu itself returns EPERM while the card is suspended or being reset: its
 // files are world-readable.
-Failure unread(int error, std::string_view folder, std::string_view file);
+Failure make_unread_failure(int error, std::string_view folder, std::string_view file);
 
 // Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", where the star marks the current
 // level. "S: 19Mhz *" is a deep sleep of the clock. Equal levels are all marked.
@@ -48,8 +48,9 @@ struct ClockLevels {
 ClockLevels parse_clock_levels(std::string_view text) noexcept;
 
 ClockLevels read_clock_levels(std::string_view folder, std::string_view file) noexcept;
-// Why <folder>/<file> has no current level.
-Failure why_no_clock(const ClockLevels& l, std::string_view folder, std::string_view file);
+// Makes the failure for <folder>/<file> without a current level.
+Failure make_no_clock_failure(const ClockLevels& levels, std::string_view folder,
+                              std::string_view file);
 
 // ras/umc_err_count: "ue: 0" and "ce: 12", memory errors since the driver was loaded.
 struct ErrorCounts {
@@ -77,7 +78,7 @@ struct GpuMetrics {
 std::optional<GpuMetrics> parse_gpu_metrics(std::string_view bytes) noexcept;
 
 // Pure. Returns bits of hmn::throttle (SMU_THROTTLER_… in amdgpu_smu.h).
-std::uint32_t throttle_of(std::uint64_t independent_status) noexcept;
+std::uint32_t convert_throttle(std::uint64_t independent_status) noexcept;
 
 // Bits of the status for the temperatures of edge, hotspot and memory.
 inline constexpr std::array<std::uint64_t, 3> hot_bits = {
@@ -85,7 +86,7 @@ inline constexpr std::array<std::uint64_t, 3> hot_bits = {
 
 // The error is sysfs::no_number for an unknown format or a torn file.
 platform::ErrnoOr<GpuMetrics> read_gpu_metrics(std::string_view device_folder) noexcept;
-// Why the table cannot be used.
-Failure unread_metrics(int error, std::string_view device_folder);
+// Makes the failure for a table that cannot be used.
+Failure make_unread_metrics_failure(int error, std::string_view device_folder);
 
 }  // namespace hmn::amdgpu

@@ -28,23 +28,25 @@ class OwnGroups {
   // Without the controller, only the folders found before are checked again.
   void refresh(HostSource& host) {
     const std::uint64_t now = platform::monotonic_ns();
-    if (looked_ns_ != 0 && now - looked_ns_ < recheck_ns) return;
-    const bool is_first = looked_ns_ == 0;
-    looked_ns_ = now;
-    if (is_first || is_here_) find(host);
+    if (checked_ns_ != 0 && now - checked_ns_ < recheck_ns) return;
+    const bool is_first = checked_ns_ == 0;
+    checked_ns_ = now;
+    if (is_first || has_own_controller_) find(host);
     if (root_.empty()) {
       is_divided_ = false;
     } else if (const auto now_divided = is_divided(root_);
                now_divided || now_divided.error == ENOENT) {
       is_divided_ = now_divided.value;
     }
-    is_here_ = false;
-    for (const std::string& g : all_) {
-      is_here_ = is_here_ || platform::exists((g + limits_file).c_str());
+    has_own_controller_ = false;
+    for (const std::string& group : all_) {
+      has_own_controller_ = has_own_controller_ || platform::exists((group + limits_file).c_str());
     }
   }
-  [[nodiscard]] bool is_here() const noexcept { return is_here_; }
-  [[nodiscard]] bool is_anywhere() const noexcept { return is_here_ || is_divided_; }
+  [[nodiscard]] bool has_own_controller() const noexcept { return has_own_controller_; }
+  [[nodiscard]] bool has_any_controller() const noexcept {
+    return has_own_controller_ || is_divided_;
+  }
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
   [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
 
@@ -55,9 +57,9 @@ class OwnGroups {
     root_ = all_.empty() ? std::string() : all_.back();
   }
 
-  std::uint64_t looked_ns_ = 0;
-  bool is_here_ = false;     // around the caller
-  bool is_divided_ = false;  // in sibling groups
+  std::uint64_t checked_ns_ = 0;
+  bool has_own_controller_ = false;  // around the caller
+  bool is_divided_ = false;          // in sibling groups
   std::vector<std::string> all_;
   std::string root_;  // topmost visible group
 };
@@ -77,15 +79,15 @@ class LimitedHost final : public HostSource {
   Result<void> system(SystemMemory& out) override { return host_->system(out); }
   void describe(Usage& row) override { host_->describe(row); }
   void describe_texts(Usage& row) override { host_->describe_texts(row); }
-  void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> recall) override {
-    host_->describe_all(rows, recall);
+  void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> reuse_texts) override {
+    host_->describe_all(rows, reuse_texts);
   }
   void own_groups(std::vector<std::string>& out) override { host_->own_groups(out); }
 
-  void limit(std::string_view pci_bus_id, Pools& all) override {
+  void limit(std::string_view pci_bus_id, PoolList& pools) override {
     const std::lock_guard lock(mutex_);
     groups_.refresh(*host_);
-    if (groups_.is_here()) set_budgets(pci_bus_id, all.all());
+    if (groups_.has_own_controller()) set_budgets(pci_bus_id, pools.all());
   }
 
   void name_group(std::string_view path, std::string& out) override {
@@ -96,63 +98,65 @@ class LimitedHost final : public HostSource {
     {
       const std::lock_guard lock(mutex_);
       groups_.refresh(*host_);
-      if (!groups_.is_anywhere()) return {};
+      if (!groups_.has_any_controller()) return {};
       root = groups_.root();
     }
     return survey(*host_, root, out);
   }
 
-  std::optional<SourceState> describe_source(Source which) override {
-    if (which != Source::dmem) return std::nullopt;
+  std::optional<SourceState> describe_source(Source source) override {
+    if (source != Source::dmem) return std::nullopt;
     const std::lock_guard lock(mutex_);
     groups_.refresh(*host_);
-    SourceState now;
-    now.why = {Status::ok, which, {}, {}};
-    now.state = groups_.is_anywhere() ? State::ready : State::absent;
-    if (!groups_.is_anywhere()) {
-      now.why =
-          FailureOf{which}(Status::no_source, "no control group that is visible has dmem.max");
+    SourceState result;
+    result.failure = {Status::ok, source, {}, {}};
+    result.state = groups_.has_any_controller() ? State::ready : State::absent;
+    if (!groups_.has_any_controller()) {
+      result.failure = FailureFactory{source}(Status::no_source,
+                                              "no control group that is visible has dmem.max");
     }
-    return now;
+    return result;
   }
 
  private:
   // Returns "" for a file that is not there, and none for one that is not understood.
   std::optional<std::string_view> read(const std::string& file) {
-    const auto got = platform::read_small(file.c_str(), buffer_);
-    if (!got && got.error == ENOENT) return "";
+    const auto result = platform::read_small(file.c_str(), buffer_);
+    if (!result && result.error == ENOENT) return "";
     // Truncated text could lack a region.
-    const std::string_view text(buffer_.data(), got && got.value < buffer_.size() ? got.value : 0);
-    return got && text.size() == got.value && is_understood(text) ? std::optional(text)
-                                                                  : std::nullopt;
+    const std::string_view text(buffer_.data(),
+                                result && result.value < buffer_.size() ? result.value : 0);
+    return result && text.size() == result.value && is_understood(text) ? std::optional(text)
+                                                                        : std::nullopt;
   }
 
   // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
   // group decides what is left. A limit that is not understood may be lower, so may be what is
   // left.
-  void set_budgets(std::string_view pci_bus_id, std::span<Pool> all) {
-    for (const std::string& g : groups_.all()) {
-      std::array<std::optional<std::uint64_t>, Pools::most> limits;
-      const auto text = read(g + limits_file);
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        limits[i] = sum_of(text.value_or(""), pci_bus_id, {all[i].kind, all[i].instance});
-        if (!text) all[i].notes |= note::partial;
+  void set_budgets(std::string_view pci_bus_id, std::span<Pool> pools) {
+    for (const std::string& group : groups_.all()) {
+      std::array<std::optional<std::uint64_t>, PoolList::capacity> limits;
+      const auto text = read(group + limits_file);
+      for (std::size_t i = 0; i < pools.size(); ++i) {
+        limits[i] = sum_regions(text.value_or(""), pci_bus_id, {pools[i].kind, pools[i].instance});
+        if (!text) pools[i].notes |= note::partial;
       }
-      const auto use = read(g + "/dmem.current");
-      for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto usage = read(group + "/dmem.current");
+      for (std::size_t i = 0; i < pools.size(); ++i) {
         if (!limits[i]) continue;
-        set_budget(*limits[i], sum_of(use.value_or(""), pci_bus_id, {all[i].kind, all[i].instance}),
-                   all[i]);
-        if (!use) all[i].notes |= note::partial;
+        set_budget(*limits[i],
+                   sum_regions(usage.value_or(""), pci_bus_id, {pools[i].kind, pools[i].instance}),
+                   pools[i]);
+        if (!usage) pools[i].notes |= note::partial;
       }
     }
   }
 
-  static void set_budget(std::uint64_t limit, std::optional<std::uint64_t> used, Pool& p) {
-    p.budget = std::min(limit, p.budget.value_or(limit));
-    p.notes |= note::mixed;
+  static void set_budget(std::uint64_t limit, std::optional<std::uint64_t> used, Pool& pool) {
+    pool.budget = std::min(limit, pool.budget.value_or(limit));
+    pool.notes |= note::mixed;
     const std::uint64_t left = limit - std::min(limit, used.value_or(0));
-    p.budget_left = std::min(left, p.budget_left.value_or(left));
+    pool.budget_left = std::min(left, pool.budget_left.value_or(left));
   }
 
   const std::unique_ptr<HostSource> host_;

@@ -18,9 +18,9 @@
 namespace hmn::drm {
 namespace {
 
-std::string dev_root_of(const Settings& s) {
-  if (!s.dev_root.empty()) return s.dev_root;
-  return s.sys_root == "/sys" ? "/dev" : "";
+std::string choose_dev_root(const Settings& settings) {
+  if (!settings.dev_root.empty()) return settings.dev_root;
+  return settings.sys_root == "/sys" ? "/dev" : "";
 }
 
 // Compares more than the slot: another card in the same slot is another device.
@@ -31,181 +31,184 @@ bool is_same(const Card& a, const Card& b) noexcept {
 }
 
 // Driver "msm_dpu" is "msm" in fdinfo, and "amdxdna" is "amdxdna_accel_driver".
-std::string_view stem_of(std::string_view driver) noexcept {
+std::string_view driver_stem(std::string_view driver) noexcept {
   return driver.substr(0, driver.find_first_of("_-"));
 }
 
 using Word = std::array<char, 32>;
 
-std::string_view word_of(std::string_view folder, std::string_view file, Word& buffer) noexcept {
+std::string_view read_word(std::string_view folder, std::string_view file, Word& buffer) noexcept {
   const auto line = sysfs::read_line(folder, file, buffer);
   return line ? line.value : std::string_view();
 }
 
 // Looks for an active connector: <card>/drm/card1/card1-HDMI-A-1/enabled. A card whose connectors
 // cannot be listed may have one.
-bool drives_display(const Card& c) {
-  const Node* const n = c.find(Node::Kind::card);
-  if (n == nullptr) return false;
-  const std::string folder = compose({c.folder.view(), "/drm/", n->name.view()});
-  bool is_driven = false;
+bool drives_display(const Card& card) {
+  const Node* const node = card.find(Node::Kind::card);
+  if (node == nullptr) return false;
+  const std::string folder = compose({card.folder.view(), "/drm/", node->name.view()});
+  bool is_enabled = false;
   const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
     Word buffer;
-    is_driven = entry.starts_with(n->name.view()) &&
-                word_of(folder, compose({entry, "/enabled"}), buffer) == "enabled";
-    return !is_driven;
+    is_enabled = entry.starts_with(node->name.view()) &&
+                 read_word(folder, compose({entry, "/enabled"}), buffer) == "enabled";
+    return !is_enabled;
   });
-  return is_driven || (error != 0 && error != ENOENT);
+  return is_enabled || (error != 0 && error != ENOENT);
 }
 
 }  // namespace
 
-CardList::CardList(const Settings& s)
-    : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
+CardList::CardList(const Settings& settings)
+    : sys_root_(settings.sys_root),
+      dev_root_(choose_dev_root(settings)),
+      drivers_(make_drivers(settings)) {}
 
 std::uint64_t CardList::all_drivers() const noexcept {
-  std::uint64_t all = 0;
-  for (const auto& d : drivers_) {
-    if (d) all |= bit_of(d->from()) | bit_of(d->behind());
+  std::uint64_t bits = 0;
+  for (const auto& driver : drivers_) {
+    if (driver) bits |= source_bit(driver->source()) | source_bit(driver->inner_source());
   }
-  return all;
+  return bits;
 }
 
 int CardList::refresh() {
-  found_.clear();
-  const int error = find_cards(sys_root_, found_);
+  new_cards_.clear();
+  const int error = find_cards(sys_root_, new_cards_);
   if (error != 0 && error != ENOENT) return error;
-  for (Card& c : cards_) c.is_here = false;
-  for (Card& c : found_) adopt(c);
+  for (Card& card : cards_) card.is_present = false;
+  for (Card& card : new_cards_) adopt(card);
   refresh_states();
   return error;
 }
 
-void CardList::adopt(Card& fresh) {
-  fresh.is_here = true;
-  fresh.has_node = has_node(fresh);
-  for (const std::unique_ptr<Driver>& d : drivers_) {
-    if (d && fresh.by == nullptr && d->serves(fresh)) fresh.by = d.get();
+void CardList::adopt(Card& card) {
+  card.is_present = true;
+  card.has_node = has_node(card);
+  for (const std::unique_ptr<Driver>& driver : drivers_) {
+    if (driver && card.driver == nullptr && driver->supports(card)) card.driver = driver.get();
   }
-  if (fresh.by != nullptr && !fresh.by->lists(fresh)) return;
-  for (Card& c : cards_) {
-    if (!is_same(c, fresh)) continue;
-    fresh.number = c.number;
-    fresh.is_resting = c.is_resting && !fresh.is_asleep;
-    c = fresh;
+  if (card.driver != nullptr && !card.driver->should_list(card)) return;
+  for (Card& previous : cards_) {
+    if (!is_same(previous, card)) continue;
+    card.number = previous.number;
+    card.is_skipped = previous.is_skipped && !card.is_asleep;
+    previous = card;
     return;
   }
-  fresh.number = static_cast<Slot>(cards_.size());
-  cards_.push_back(fresh);
+  card.number = static_cast<Slot>(cards_.size());
+  cards_.push_back(card);
 }
 
 std::uint64_t CardList::fingerprint() const noexcept {
   // FNV-1a
   std::uint64_t sum = 0xcbf29ce484222325;
-  const auto take = [&](std::uint64_t more) { sum = (sum ^ more) * 0x100000001b3; };
-  for (const Card& c : cards_) {
-    if (!c.is_here) continue;
-    take(c.number);
-    for (const Node& n : c.nodes()) take(std::uint64_t{n.major} << 32 | n.minor);
+  const auto mix = [&](std::uint64_t value) { sum = (sum ^ value) * 0x100000001b3; };
+  for (const Card& card : cards_) {
+    if (!card.is_present) continue;
+    mix(card.number);
+    for (const Node& node : card.nodes()) mix(std::uint64_t{node.major} << 32 | node.minor);
   }
   return sum;
 }
 
 void CardList::refresh_states() {
-  for (Card& c : cards_) {
-    if (!c.is_here) continue;
-    const auto suspended = sysfs::is_asleep(c.folder.view());
-    c.state_error = suspended.error;
-    c.is_asleep = suspended.value || suspended.error != 0;
-    c.counts_engines = c.by == nullptr || c.by->counts_engines(c);
+  for (Card& card : cards_) {
+    if (!card.is_present) continue;
+    const auto suspended = sysfs::is_asleep(card.folder.view());
+    card.state_error = suspended.error;
+    card.is_asleep = suspended.value || suspended.error != 0;
+    card.counts_engines = card.driver == nullptr || card.driver->counts_engines(card);
   }
 }
 
-std::string CardList::path_of(const Node& n) const {
-  const std::string_view folder = n.what == Node::Kind::accel ? "/accel/" : "/dri/";
-  return compose({dev_root_, folder, n.name.view()});
+std::string CardList::make_path(const Node& node) const {
+  const std::string_view folder = node.kind == Node::Kind::accel ? "/accel/" : "/dri/";
+  return compose({dev_root_, folder, node.name.view()});
 }
 
 // Ignores nodes left behind by another card, or named by the tree of another machine.
-std::string CardList::node_path(const Card& c, Node::Kind what) const {
-  const Node* const n = dev_root_.empty() ? nullptr : c.find(what);
-  if (n == nullptr) return {};
-  std::string path = path_of(*n);
-  const auto found = platform::status_of(path.c_str());
-  const bool is_it = found && found.value.is_character_device &&
-                     found.value.special_device_major == n->major &&
-                     found.value.special_device_minor == n->minor;
-  return is_it || is_passing(found.error) ? path : std::string();
+std::string CardList::node_path(const Card& card, Node::Kind kind) const {
+  const Node* const node = dev_root_.empty() ? nullptr : card.find(kind);
+  if (node == nullptr) return {};
+  std::string path = make_path(*node);
+  const auto status = platform::read_status(path.c_str());
+  const bool is_same_node = status && status.value.is_character_device &&
+                            status.value.special_device_major == node->major &&
+                            status.value.special_device_minor == node->minor;
+  return is_same_node || is_transient(status.error) ? path : std::string();
 }
 
-bool CardList::has_node(const Card& c) const {
+bool CardList::has_node(const Card& card) const {
   if (dev_root_.empty()) return true;
-  for (const Node& n : c.nodes()) {
-    if (!node_path(c, n.what).empty()) return true;
+  for (const Node& node : card.nodes()) {
+    if (!node_path(card, node.kind).empty()) return true;
   }
   return false;
 }
 
-const Card* CardList::by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
+const Card* CardList::find_by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
   if (major == 0) return nullptr;
-  for (const Card& c : cards_) {
-    for (const Node& n : c.nodes()) {
-      if (c.is_here && n.major == major && n.minor == minor) return &c;
+  for (const Card& card : cards_) {
+    for (const Node& node : card.nodes()) {
+      if (card.is_present && node.major == major && node.minor == minor) return &card;
     }
   }
   return nullptr;
 }
 
-const Card* CardList::by_address(std::string_view pci_address) const noexcept {
-  const Text<32> wanted = normal_pci_address(pci_address);
-  for (const Card& c : cards_) {
-    if (c.is_here && !wanted.empty() && c.pci_bus_id == wanted) return &c;
+const Card* CardList::find_by_address(std::string_view pci_address) const noexcept {
+  const Text<32> address = normalize_pci_address(pci_address);
+  for (const Card& card : cards_) {
+    if (card.is_present && !address.empty() && card.pci_bus_id == address) return &card;
   }
   return nullptr;
 }
 
-const Card* CardList::by_node(std::string_view path) const noexcept {
+const Card* CardList::find_by_node(std::string_view path) const noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (const Card& c : cards_) {
-    for (const Node& n : c.nodes()) {
-      if (c.is_here && n.name.view() == name) return &c;
+  for (const Card& card : cards_) {
+    for (const Node& node : card.nodes()) {
+      if (card.is_present && node.name.view() == name) return &card;
     }
   }
   return nullptr;
 }
 
-const Card* CardList::by_driver(std::string_view name) const noexcept {
-  const Card* found = nullptr;
-  for (const Card& c : cards_) {
-    if (!c.is_here || stem_of(c.driver_name.view()) != stem_of(name)) continue;
-    if (found != nullptr) return nullptr;
-    found = &c;
+const Card* CardList::find_by_driver(std::string_view name) const noexcept {
+  const Card* match = nullptr;
+  for (const Card& card : cards_) {
+    if (!card.is_present || driver_stem(card.driver_name.view()) != driver_stem(name)) continue;
+    if (match != nullptr) return nullptr;
+    match = &card;
   }
-  return found;
+  return match;
 }
 
-bool could_sleep(const Card& c) {
+bool could_sleep(const Card& card) {
   Word buffer;
-  return idle::says_may_sleep(word_of(c.folder.view(), "power/control", buffer)) &&
-         !drives_display(c);
+  return idle::allows_sleep(read_word(card.folder.view(), "power/control", buffer)) &&
+         !drives_display(card);
 }
 
-bool CardBackoff::begin(const Card& c, std::uint64_t now_ns) {
-  while (!knows(c)) states_.push_back({idle::Backoff(patience_ns_)});
-  State& s = of(c);
-  s.was_asked = false;
-  s.backoff.begin(now_ns, c.is_asleep);
-  return s.backoff.is_on();
+bool CardBackoff::begin(const Card& card, std::uint64_t now_ns) {
+  while (!has_state(card)) states_.push_back({idle::Backoff(patience_ns_)});
+  State& state = find_state(card);
+  state.was_queried = false;
+  state.backoff.begin_reading(now_ns, card.is_asleep);
+  return state.backoff.is_active();
 }
 
-bool CardBackoff::is_due(const Card& c, std::uint64_t now_ns) noexcept {
-  return knows(c) && of(c).was_asked && of(c).backoff.is_due(now_ns);
+bool CardBackoff::is_due(const Card& card, std::uint64_t now_ns) noexcept {
+  return has_state(card) && find_state(card).was_queried &&
+         find_state(card).backoff.is_check_due(now_ns);
 }
 
-void CardBackoff::start(const Card& c, std::uint64_t now_ns) {
+void CardBackoff::start(const Card& card, std::uint64_t now_ns) {
   Word buffer;
-  const auto delay = word_of(c.folder.view(), "power/autosuspend_delay_ms", buffer);
-  of(c).backoff.start(now_ns, idle::delay_ns(delay));
+  const auto delay = read_word(card.folder.view(), "power/autosuspend_delay_ms", buffer);
+  find_state(card).backoff.start(now_ns, idle::parse_delay_ns(delay));
 }
 
 }  // namespace hmn::drm

@@ -25,7 +25,7 @@ struct ClientKey {
     pasid,  // amdgpu before client ids
     id,
   };
-  Kind by = Kind::none;
+  Kind kind = Kind::none;
   Slot card = 0;
   std::uint64_t value = 0;
 
@@ -57,9 +57,9 @@ class ClientList {
   void clear() noexcept;
   // Adds a descriptor of `pid` on a card; pids come in order. `info` nullptr: not parsed. A client
   // that the process already has counts once.
-  void add(const Card& of, std::uint32_t pid, const Fdinfo* info);
+  void add(const Card& card, std::uint32_t pid, const Fdinfo* info);
   // Adds a descriptor whose text could not be read: it may or may not belong to a known client.
-  void add_unread(const Card& of, std::uint32_t pid, int error);
+  void add_unread(const Card& card, std::uint32_t pid, int error);
   // Removes the descriptors of `pid` that were added last: they may be incomplete.
   void drop_last(std::uint32_t pid) noexcept;
   void mark_last_partial(std::uint32_t pid) noexcept;
@@ -68,34 +68,34 @@ class ClientList {
   // Notes a descriptor of a suspended card, which was not read.
   void add_asleep(Slot card) { asleep_.push_back(card); }
 
-  [[nodiscard]] bool met_asleep(Slot card) const noexcept;
+  [[nodiscard]] bool has_asleep(Slot card) const noexcept;
 
   [[nodiscard]] std::span<const Client> all() const noexcept { return clients_; }
-  [[nodiscard]] std::span<const EngineSample> engines_of(const Client& c) const noexcept {
-    return std::span(engines_).subspan(c.first_engine, c.engine_count);
+  [[nodiscard]] std::span<const EngineSample> client_engines(const Client& client) const noexcept {
+    return std::span(engines_).subspan(client.first_engine, client.engine_count);
   }
-  [[nodiscard]] std::span<const Client> of_pid(std::uint32_t pid) const noexcept;
-  // Visits the clients of one card, by key. `again`: has the same key as the one before.
-  void each_by_key(Slot card, FunctionRef<void(const Client&, bool again)> visit) const;
+  [[nodiscard]] std::span<const Client> process_clients(std::uint32_t pid) const noexcept;
+  // Visits the clients of one card, by key. `is_repeated`: has the same key as the one before.
+  void for_each_by_key(Slot card, FunctionRef<void(const Client&, bool is_repeated)> visit) const;
   // Returns a client with the key, else nullptr.
   [[nodiscard]] const Client* find(const ClientKey& key) const noexcept;
 
-  std::uint64_t taken_ns = 0;      // start of the walk
+  std::uint64_t start_ns = 0;      // start of the walk
   std::uint64_t suspended_ns = 0;  // at that time: platform::suspended_ns()
 
  private:
-  void begin(std::uint32_t pid) noexcept;
-  void keep_engines(const Fdinfo& info, Client& c);
+  void begin_process(std::uint32_t pid) noexcept;
+  void store_engines(const Fdinfo& info, Client& client);
 
   std::vector<Client> clients_;  // in the order found
-  std::vector<std::uint32_t> by_key_;
+  std::vector<std::uint32_t> key_order_;
   std::vector<EngineSample> engines_;
   std::vector<Slot> asleep_;
-  std::size_t first_of_pid_ = 0;
+  std::size_t first_of_process_ = 0;
   std::uint32_t last_pid_ = 0;
 };
 
-// The newest walk, and an older one that loads are relative to; empty if taken_ns is 0.
+// The newest walk, and an older one that loads are relative to; empty if start_ns is 0.
 class WalkPair {
  public:
   WalkPair() noexcept = default;
@@ -105,7 +105,7 @@ class WalkPair {
   [[nodiscard]] ClientList& now() const noexcept { return *now_; }
   [[nodiscard]] ClientList& before() const noexcept { return *before_; }
   // Makes the newest one the older one; the newest has to be taken again.
-  void turn() noexcept { std::swap(now_, before_); }
+  void rotate() noexcept { std::swap(now_, before_); }
 
  private:
   std::array<ClientList, 2> lists_;
@@ -121,15 +121,15 @@ class WalkPair {
 FieldSet fill_row(const ClientList& now, const ClientList& before, Slot card, std::uint32_t pid,
                   Usage& out);
 // Returns 0, or why the text of one of them could not be read; EBADMSG: it makes no sense.
-int error_of(const ClientList& now, Slot card, std::uint32_t pid);
+int find_error(const ClientList& now, Slot card, std::uint32_t pid);
 // Lists the pids that hold a client of the card, in the order found.
-void pids_on(const ClientList& now, Slot card, std::vector<std::uint32_t>& out);
+void find_card_pids(const ClientList& now, Slot card, std::vector<std::uint32_t>& out);
 // Counts each client once.
-CardUse use_of(const ClientList& now, Slot card);
+CardUse sum_card_use(const ClientList& now, Slot card);
 // Loads by name of engine, with space for as many engines as one client can have.
-class LoadSum {
+class EngineLoads {
  public:
-  void add(const EngineLoad& more) noexcept;
+  void add(const EngineLoad& load) noexcept;
   void clear() noexcept { count_ = 0; }
   [[nodiscard]] std::span<const EngineLoad> all() const noexcept { return {all_.data(), count_}; }
 
@@ -139,19 +139,19 @@ class LoadSum {
 };
 
 // Leaves `out` empty if there is nothing to compare.
-void loads_of(const ClientList& now, const ClientList& before, Slot card, LoadSum& out);
+void compute_loads(const ClientList& now, const ClientList& before, Slot card, EngineLoads& out);
 
 // Engines of a card by class, from fdinfo of all clients: load, number, and a busy time that only
 // grows, though clients end and their counters vanish.
 class EngineTotals {
  public:
   // Saves the gain from `before` to `now`, before `before` is dropped. `loads` is overwritten.
-  void keep(const ClientList& now, const ClientList& before, std::span<const Card> cards,
-            LoadSum& loads);
-  void forget() noexcept { kept_.clear(); }
+  void accumulate(const ClientList& now, const ClientList& before, std::span<const Card> cards,
+                  EngineLoads& loads);
+  void forget() noexcept { totals_.clear(); }
 
   // `load` is since `before`.
-  void write(const ClientList& before, const Card& of, const CardLoad& load,
+  void write(const ClientList& before, const Card& card, const CardLoad& load,
              std::vector<Metric>& out);
 
  private:
@@ -161,10 +161,10 @@ class EngineTotals {
     std::uint64_t busy_ns = 0;
   };
 
-  // Returns the total. A new one starts with what the clients had used by `then`.
-  Total& until(const ClientList& then, Slot card, std::uint32_t engine);
+  // Returns the total. A new one starts with what the clients had used in `baseline`.
+  Total& find_or_add(const ClientList& baseline, Slot card, std::uint32_t engine);
 
-  std::vector<Total> kept_;
+  std::vector<Total> totals_;
 };
 
 }  // namespace hmn::drm

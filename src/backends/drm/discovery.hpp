@@ -19,7 +19,7 @@ namespace hmn::drm {
 std::optional<Node> parse_node(std::string_view name);
 
 // Pure. Parses "226:128".
-void parse_numbers(std::string_view text, Node& into) noexcept;
+void parse_numbers(std::string_view text, Node& node) noexcept;
 
 // Pure. Returns the device's part of the target of <sys>/class/drm/<node>, below <sys>, or nothing:
 // for "../../devices/pci0000:00/0000:00:02.0/drm/card0", "devices/pci0000:00/0000:00:02.0".
@@ -35,18 +35,18 @@ bool has_card(std::string_view sys_root);
 // Devices that are skipped. NVIDIA's own driver has no fdinfo and is served by NVML. Test drivers
 // of the kernel (vgem, vkms) have no hardware: they are on the faux bus (Linux 6.14), before that
 // on the platform bus, where no driver is bound and only the device's name identifies them.
-bool is_left_alone(std::string_view driver, std::string_view bus, std::string_view name) noexcept;
+bool is_ignored(std::string_view driver, std::string_view bus, std::string_view name) noexcept;
 
 // Whether this is a partition of an AMD card: a device of its own in the kernel, without a driver
 // of its own.
-bool is_partition_node(const Card& c) noexcept;
+bool is_partition_node(const Card& card) noexcept;
 
 // Whether this is a virtual function (SR-IOV) of a GPU that is listed as well. Alone, as in a
 // virtual machine, it has the sensors that the driver allows, which are all if the GPU is not
 // shared.
-bool is_function_of_listed(const Card& c, std::span<const Card> all) noexcept;
+bool is_listed_virtual_function(const Card& card, std::span<const Card> cards) noexcept;
 
 // Why a part of a GPU lacks a value of the whole: "clocks are".
-Failure of_whole_only(Source from, std::string_view what);
+Failure make_whole_only_failure(Source source, std::string_view clause);
 
 }  // namespace hmn::drm

@@ -20,29 +20,29 @@ namespace hmn::drm {
 namespace {
 
 #if HMN_WITH_AMDGPU
-std::unique_ptr<ComputeDriver> make_compute(const Settings& s) {
+std::unique_ptr<ComputeDriver> make_compute(const Settings& settings) {
 #if HMN_WITH_KFD
-  if (s.is_on(Source::kfd)) return make_kfd(s);
+  if (settings.is_enabled(Source::kfd)) return make_kfd(settings);
 #endif
-  static_cast<void>(s);
+  static_cast<void>(settings);
   return nullptr;
 }
 #endif
 
 }  // namespace
 
-DriverList make_drivers(const Settings& s) {
+DriverList make_drivers(const Settings& settings) {
   DriverList all;
 #if HMN_WITH_AMDGPU
-  if (s.is_on(Source::amdgpu)) all[0] = make_amdgpu(make_compute(s));
+  if (settings.is_enabled(Source::amdgpu)) all[0] = make_amdgpu(make_compute(settings));
 #endif
 #if HMN_WITH_I915
-  if (s.is_on(Source::i915)) all[1] = make_i915();
+  if (settings.is_enabled(Source::i915)) all[1] = make_i915();
 #endif
 #if HMN_WITH_XE
-  if (s.is_on(Source::xe)) all[2] = make_xe();
+  if (settings.is_enabled(Source::xe)) all[2] = make_xe();
 #endif
-  if (s.is_on(Source::drm)) all[3] = make_generic();
+  if (settings.is_enabled(Source::drm)) all[3] = make_generic();
   return all;
 }
 

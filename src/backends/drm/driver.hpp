@@ -31,7 +31,7 @@ class Driver;
 struct Node {
   enum class Kind { card, render, accel };
 
-  Kind what = Kind::card;
+  Kind kind = Kind::card;
   Text<24> name;
   std::uint32_t number = 0;  // digits of its name
   std::uint32_t major = 0;   // 0: unknown
@@ -50,18 +50,18 @@ struct Card {
   std::optional<std::uint32_t> pci_subsystem;
   std::array<Node, 8> nodes_;
   std::uint32_t node_count = 0;
-  drm::Driver* by = nullptr;   // reads the card; null: left to another source
-  bool is_here = false;        // listed in the last scan
-  bool has_node = false;       // a node exists in /dev, or there is no /dev
-  bool is_asleep = false;      // runtime suspended at this reading
-  bool is_resting = false;     // skipped in this reading, so that it can suspend
-  int state_error = 0;         // why the state is unknown: it then counts as suspended
-  bool counts_engines = true;  // false: engine times in fdinfo do not advance
+  drm::Driver* driver = nullptr;  // reads the card; null: left to another source
+  bool is_present = false;        // listed in the last scan
+  bool has_node = false;          // a node exists in /dev, or there is no /dev
+  bool is_asleep = false;         // runtime suspended at this reading
+  bool is_skipped = false;        // skipped in this reading, so that it can suspend
+  int state_error = 0;            // why the state is unknown: it then counts as suspended
+  bool counts_engines = true;     // false: engine times in fdinfo do not advance
 
   [[nodiscard]] std::span<const Node> nodes() const noexcept { return {nodes_.data(), node_count}; }
-  [[nodiscard]] const Node* find(Node::Kind what) const noexcept {
-    for (const Node& n : nodes()) {
-      if (n.what == what) return &n;
+  [[nodiscard]] const Node* find(Node::Kind kind) const noexcept {
+    for (const Node& node : nodes()) {
+      if (node.kind == kind) return &node;
     }
     return nullptr;
   }
@@ -71,7 +71,7 @@ struct Card {
 // largest value, since each client may hold the same buffers.
 struct CardUse {
   ClientUse sum;
-  std::uint32_t clients = 0;
+  std::uint32_t client_count = 0;
   bool is_partial = false;  // some processes were not readable
 };
 
@@ -94,16 +94,16 @@ class Visit {
  public:
   virtual ~Visit() = default;
 
-  [[nodiscard]] virtual const Card& of() const noexcept = 0;
+  [[nodiscard]] virtual const Card& card() const noexcept = 0;
   // All listed cards, for drivers whose cards belong together.
-  [[nodiscard]] virtual std::span<const Card> all() const noexcept = 0;
+  [[nodiscard]] virtual std::span<const Card> cards() const noexcept = 0;
   [[nodiscard]] virtual const std::string& sys_root() const noexcept = 0;
   // Runtime suspended, and not to be woken: read identity and totals only, and no file that takes a
   // runtime power reference on it.
   [[nodiscard]] virtual bool is_asleep() const noexcept = 0;
   // /dev/dri/renderD128, /dev/accel/accel0; empty if none was given to this container, or if this
   // sysfs tree has no nodes. A driver that opens it must close it before returning.
-  [[nodiscard]] virtual std::string node_path(Node::Kind what) const = 0;
+  [[nodiscard]] virtual std::string node_path(Node::Kind kind) const = 0;
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
 
   // Walks /proc unless this reading already did. Never while the card is suspended.
@@ -113,89 +113,91 @@ class Visit {
 
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept = 0;
   // Reports a diagnostic about a subject (subject::pools …) and its presence bits.
-  virtual void diagnose(const Failure& why, std::uint32_t about, FieldSet fields) = 0;
+  virtual void diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields) = 0;
 };
 
 // Kinds of query; sensors are all of telemetry and metrics.
-enum class AwakeBy { sensors, memory, clients };
+enum class QueryKind { sensors, memory, clients };
 
 class Driver {
  public:
   virtual ~Driver() = default;
 
   // Source id of its values.
-  [[nodiscard]] virtual Source from() const noexcept = 0;
+  [[nodiscard]] virtual Source source() const noexcept = 0;
   // Matches the driver name that sysfs links to, and other discovery data.
-  [[nodiscard]] virtual bool serves(const Card& c) const noexcept = 0;
+  [[nodiscard]] virtual bool supports(const Card& card) const noexcept = 0;
   // Whether the card is a device now: an unused partition is not. Called in each listing.
-  [[nodiscard]] virtual bool lists(const Card& c) {
-    static_cast<void>(c);
+  [[nodiscard]] virtual bool should_list(const Card& card) {
+    static_cast<void>(card);
     return true;
   }
   // Source queried only through this driver (KFD), and its status.
-  [[nodiscard]] virtual Source behind() const noexcept { return Source::none; }
-  [[nodiscard]] virtual SourceState describe_behind() const { return {}; }
+  [[nodiscard]] virtual Source inner_source() const noexcept { return Source::none; }
+  [[nodiscard]] virtual SourceState describe_inner_source() const { return {}; }
 
   // Adds data of sysfs that wakes nothing: name, uuid, kind, memory kind, version, parent of a
   // partition. Number, state, PCI address and ids, and render minor are already set. Also called
   // for a suspended card.
-  virtual void identify(Visit& v, Device& who) = 0;
+  virtual void identify(Visit& visit, Device& device) = 0;
   // Same as device_source; also called for a suspended card: totals only.
-  virtual Result<void> memory(Visit& v, Pools& out) = 0;
+  virtual Result<void> memory(Visit& visit, PoolList& out) = 0;
   // Never called for a suspended card. Reports each missing field; fails if all are missing.
-  virtual Result<void> telemetry(Visit& v, FieldSet fields, hmn::Telemetry& out) = 0;
+  virtual Result<void> telemetry(Visit& visit, FieldSet fields, hmn::Telemetry& out) = 0;
   // Same as device_source; never called for a suspended card. Engine values of fdinfo are added by
   // the source.
-  virtual void metrics(Visit& v, bool slow, std::vector<Metric>& out) {
-    static_cast<void>(v);
-    static_cast<void>(slow);
+  virtual void metrics(Visit& visit, bool include_slow, std::vector<Metric>& out) {
+    static_cast<void>(visit);
+    static_cast<void>(include_slow);
     static_cast<void>(out);
   }
 
   // Interprets fdinfo. Pure, and called for each descriptor in each walk.
-  [[nodiscard]] virtual RegionRole role_of(const Card& c, std::string_view region) const noexcept {
-    static_cast<void>(c);
-    return usual_role(region);
+  [[nodiscard]] virtual RegionRole classify_region(const Card& card,
+                                                   std::string_view region) const noexcept {
+    static_cast<void>(card);
+    return classify_region_by_name(region);
   }
-  [[nodiscard]] virtual std::uint32_t kind_of(std::string_view engine) const noexcept {
-    return usual_kind(engine);
+  [[nodiscard]] virtual std::uint32_t classify_engine(std::string_view engine) const noexcept {
+    return classify_engine_by_name(engine);
   }
-  // Adds driver-specific keys: amount_of(info.text, "amd-evicted-vram").
-  virtual void add_own_keys(const Card& c, const Fdinfo& info, ClientUse& out) const noexcept {
-    static_cast<void>(c);
+  // Adds driver-specific keys: find_amount(info.text, "amd-evicted-vram").
+  virtual void add_driver_keys(const Card& card, const Fdinfo& info,
+                               ClientUse& out) const noexcept {
+    static_cast<void>(card);
     static_cast<void>(info);
     static_cast<void>(out);
   }
   // Whether reading a client's fdinfo resumes its card, as on xe. True if unknown.
-  [[nodiscard]] virtual bool fdinfo_wakes(const Card& c) const noexcept {
-    static_cast<void>(c);
+  [[nodiscard]] virtual bool fdinfo_wakes(const Card& card) const noexcept {
+    static_cast<void>(card);
     return true;
   }
   // Whether this query restarts the kernel's autosuspend delay.
-  [[nodiscard]] virtual bool keeps_awake(AwakeBy what) const noexcept {
-    static_cast<void>(what);
+  [[nodiscard]] virtual bool keeps_awake(QueryKind kind) const noexcept {
+    static_cast<void>(kind);
     return false;
   }
   // Whether the engine times advance: some drivers need them switched on. Called in each reading,
   // also for a suspended card.
-  [[nodiscard]] virtual bool counts_engines(const Card& c) const noexcept {
-    static_cast<void>(c);
+  [[nodiscard]] virtual bool counts_engines(const Card& card) const noexcept {
+    static_cast<void>(card);
     return true;
   }
   // Whether every user of the card holds a descriptor of its nodes, so that a process without one
   // uses nothing.
-  [[nodiscard]] virtual bool sees_every_client(const Card& c) const noexcept {
-    static_cast<void>(c);
+  [[nodiscard]] virtual bool sees_every_client(const Card& card) const noexcept {
+    static_cast<void>(card);
     return true;
   }
   // Why a client's usage is unknown, if the driver has a reason.
-  [[nodiscard]] virtual std::string_view why_no_use() const noexcept {
+  [[nodiscard]] virtual std::string_view missing_use_message() const noexcept {
     return "memory of clients is not reported by this driver";
   }
-  // Adds rows of other origin than fdinfo, or values of existing ones (KFD); sets their `from`.
+  // Adds rows of other origin than fdinfo, or values of existing ones (KFD); sets their `source`.
   // `pid`: this process only; 0: all. Fails where some could not be read.
-  virtual Result<void> complete(Visit& v, std::uint32_t pid, std::vector<Usage>& rows) {
-    static_cast<void>(v);
+  virtual Result<void> complete_rows(Visit& visit, std::uint32_t pid, std::vector<Usage>& rows) {
+    static_cast<void>(visit);
     static_cast<void>(pid);
     static_cast<void>(rows);
     return {};
@@ -203,30 +205,31 @@ class Driver {
 };
 
 // Whether fdinfo of the card's clients must not be read now.
-inline bool must_sleep(const Card& c, bool may_wake) noexcept {
-  return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
+inline bool must_not_wake(const Card& card, bool may_wake) noexcept {
+  return (card.is_asleep || card.is_skipped) && !may_wake && card.driver != nullptr &&
+         card.driver->fdinfo_wakes(card);
 }
 
 // All drivers, most specific first; null: switched off.
 using DriverList = std::array<std::unique_ptr<Driver>, 4>;
-DriverList make_drivers(const Settings& s);
+DriverList make_drivers(const Settings& settings);
 
-inline constexpr FailureOf fail{Source::drm};
+inline constexpr FailureFactory fail{Source::drm};
 
 // Makes failures of the card's driver.
-inline FailureOf fail_by(const Card& c) noexcept {
-  return {c.by->from()};
+inline FailureFactory fail_for(const Card& card) noexcept {
+  return {card.driver->source()};
 }
 
-inline Failure why_not_counted(const Card& c) {
-  return fail(Status::unsupported, {"engines are not counted: ", c.folder.view(),
+inline Failure make_not_counted_failure(const Card& card) {
+  return fail(Status::unsupported, {"engines are not counted: ", card.folder.view(),
                                     "/profiling is 0; root may switch it on"});
 }
 
-inline Failure needs_two_readings(const Card& c) {
+inline Failure make_two_readings_failure(const Card& card) {
   return with_reason(
       Reason::not_yet,
-      fail_by(c)(Status::unsupported, "load is the difference of two readings: read again"));
+      fail_for(card)(Status::unsupported, "load is the difference of two readings: read again"));
 }
 
 // How AMD's compute driver (KFD) serves the driver of the same cards: which of its GPUs is which
@@ -246,15 +249,15 @@ class ComputeDriver {
  public:
   virtual ~ComputeDriver() = default;
 
-  [[nodiscard]] virtual Source from() const noexcept = 0;
+  [[nodiscard]] virtual Source source() const noexcept = 0;
   [[nodiscard]] virtual SourceState describe() const = 0;
   // Current list. Wakes nothing.
   virtual std::span<const ComputeNode> nodes() = 0;
   // Whether some could not be read, which may be temporary.
-  [[nodiscard]] virtual bool is_in_doubt() const noexcept = 0;
+  [[nodiscard]] virtual bool is_uncertain() const noexcept = 0;
   // Adds usage of one GPU to `rows`: new rows, or values of existing ones. `pid`: this process
   // only; 0: all. Fails where some could not be read. Wakes nothing.
-  virtual Result<void> add_rows(Visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+  virtual Result<void> add_rows(Visit& visit, std::uint32_t gpu_id, std::uint32_t pid,
                                 std::vector<Usage>& rows) = 0;
 };
 

@@ -18,87 +18,90 @@
 namespace hmn::drm {
 namespace {
 
-std::string name_of(const Card& c) {
-  const std::string_view folder = c.folder.view();
-  const std::string_view address = c.pci_bus_id.view();
+std::string format_card_name(const Card& card) {
+  const std::string_view folder = card.folder.view();
+  const std::string_view address = card.pci_bus_id.view();
   return compose({address.empty() ? folder.substr(folder.rfind('/') + 1) : address, " (driver ",
-                  c.driver_name.view(), ")"});
+                  card.driver_name.view(), ")"});
 }
 
 // Minimum age of the walk that percentages are relative to, if there is one.
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
 
-Failure unseen(const Card& c) {
-  return fail_by(c)(Status::unsupported,
-                    "what uses this device is no DRM client; its vendor's library lists it");
+Failure make_unseen_failure(const Card& card) {
+  return fail_for(card)(Status::unsupported,
+                        "what uses this device is no DRM client; its vendor's library lists it");
 }
 
-Failure partly_reported(const Card& c) {
-  return fail_by(c)(Status::unsupported,
-                    "the driver reports it for a part of the process's memory only");
+Failure make_partly_reported_failure(const Card& card) {
+  return fail_for(card)(Status::unsupported,
+                        "the driver reports it for a part of the process's memory only");
 }
 
 // Rounds up to a power of two, so that the sentence about a lasting state seldom changes.
-std::uint64_t coarse_seconds(std::uint64_t ns) noexcept {
+std::uint64_t round_seconds(std::uint64_t ns) noexcept {
   return std::bit_ceil(ns / platform::ns_per_second + 1);
 }
 
 // Whether CAP_SYS_PTRACE would let the caller inspect more: it does not hold it, and may.
 bool may_gain_tracing(const std::string& proc_root) {
-  const auto own = procfs::own_rights(proc_root);
-  return !own.is_in_user_namespace && !own.hold(procfs::Capability::sys_ptrace);
+  const auto rights = procfs::read_own_rights(proc_root);
+  return !rights.is_in_user_namespace && !rights.has(procfs::Capability::sys_ptrace);
 }
 
-Failure why_no_load(const ClientList& in, const Card& of) {
-  Failure why = needs_two_readings(of);
-  for (const Client& c : in.all()) {
-    if (c.key.card != of.number || c.key.by != ClientKey::Kind::none) continue;
-    why.stated = Reason::unsupported;
-    why.message = "the driver does not number its clients: their engine time cannot be compared";
+Failure make_no_load_failure(const ClientList& clients, const Card& card) {
+  Failure failure = make_two_readings_failure(card);
+  for (const Client& client : clients.all()) {
+    if (client.key.card != card.number || client.key.kind != ClientKey::Kind::none) continue;
+    failure.reason = Reason::unsupported;
+    failure.message =
+        "the driver does not number its clients: their engine time cannot be compared";
   }
-  return why;
+  return failure;
 }
 
 // Row of a process whose descriptors were all seen, none of them of the device.
-Usage nothing_used(std::uint32_t pid) {
-  Usage none;
-  none.pid = pid;
-  none.accounting = Accounting::resident;
-  none.used = none.resident = 0;
-  return none;
+Usage make_unused_row(std::uint32_t pid) {
+  Usage row;
+  row.pid = pid;
+  row.accounting = Accounting::resident;
+  row.used = row.resident = 0;
+  return row;
 }
 
 // Diagnoses missing values of a device's rows.
-void explain_rows(CardVisit& v, std::uint32_t about, FieldSet lacks, const ClientList& in) {
-  if (!v.wants_diagnostics()) return;
+void explain_rows(CardVisit& visit, std::uint32_t subject, FieldSet missing,
+                  const ClientList& clients) {
+  if (!visit.wants_diagnostics()) return;
   using namespace usage_field;
-  const Card& c = v.of();
-  const FieldSet load = lacks & busy_percent;
-  if (lacks != load) v.diagnose(partly_reported(c), about, lacks & ~load);
-  if (!c.counts_engines) v.diagnose(why_not_counted(c), about, busy_ns | busy_percent | kinds);
-  if (load != 0) v.diagnose(why_no_load(in, c), about, load);
+  const Card& card = visit.card();
+  const FieldSet load = missing & busy_percent;
+  if (missing != load) visit.diagnose(make_partly_reported_failure(card), subject, missing & ~load);
+  if (!card.counts_engines)
+    visit.diagnose(make_not_counted_failure(card), subject, busy_ns | busy_percent | kinds);
+  if (load != 0) visit.diagnose(make_no_load_failure(clients, card), subject, load);
 }
 
 }  // namespace
 
-DrmSource::DrmSource(const Settings& s)
-    : DeviceSource(Source::drm, Calls::return_in_time),  // files of sysfs and /proc
-      sys_root_(s.sys_root),
-      proc_root_(s.proc_root),
-      may_wake_(s.wake_devices),
-      card_list_(s),
-      scanner_(s.proc_root, s.rescan_ns, s.rescan_percent),
-      rescan_percent_(s.rescan_percent),
-      backoff_(s.idle_close_ns) {
-  answer_for(card_list_.all_drivers());
+DrmSource::DrmSource(const Settings& settings)
+    : DeviceSource(Source::drm, CallBehavior::return_in_time),  // files of sysfs and /proc
+      sys_root_(settings.sys_root),
+      proc_root_(settings.proc_root),
+      may_wake_(settings.wake_devices),
+      card_list_(settings),
+      scanner_(settings.proc_root, settings.rescan_ns, settings.rescan_percent),
+      rescan_percent_(settings.rescan_percent),
+      backoff_(settings.idle_close_ns) {
+  add_answered_sources(card_list_.all_drivers());
 }
 
 void DrmSource::close() noexcept {
   scanner_.forget();
   walks_.before().clear();
-  walks_.before().taken_ns = 0;
+  walks_.before().start_ns = 0;
   engines_.forget();
-  asked_.forget();
+  queried_processes_.forget();
   was_listed_ = false;
 }
 
@@ -107,12 +110,12 @@ Result<void> DrmSource::probe() {
   return fail(Status::no_source, "no DRM GPU here");
 }
 
-void DrmSource::list() {
+void DrmSource::list_cards() {
   list_error_ = card_list_.refresh();
   // Descriptors of no known card may belong to a new one.
   const std::uint64_t cards = card_list_.fingerprint();
-  if (cards != cards_) scanner_.forget();
-  cards_ = cards;
+  if (cards != cards_fingerprint_) scanner_.forget();
+  cards_fingerprint_ = cards;
   was_listed_ = was_listed_ || list_error_ == 0 || list_error_ == ENOENT;
 }
 
@@ -122,419 +125,436 @@ Result<void> DrmSource::prepare(Reading&) {
   if (was_listed_) {
     card_list_.refresh_states();
   } else {
-    list();
+    list_cards();
   }
   if (may_wake_) return {};
   const std::uint64_t now = platform::monotonic_ns();
-  for (const Card& c : card_list_.all()) {
-    if (c.is_here) card_list_.leave_alone(c.number, backoff_.begin(c, now));
+  for (const Card& card : card_list_.all()) {
+    if (card.is_present) card_list_.set_skipped(card.number, backoff_.begin(card, now));
   }
   return {};
 }
 
-bool DrmSource::may_ask(const Card& c, bool keeps_awake) noexcept {
-  rests_ = keeps_awake && c.is_resting;
-  if (keeps_awake && !may_wake_) backoff_.asked(c);
-  return !rests_;
+bool DrmSource::begin_query(const Card& card, bool keeps_awake) noexcept {
+  is_suspended_ = keeps_awake && card.is_skipped;
+  if (keeps_awake && !may_wake_) backoff_.note_query(card);
+  return !is_suspended_;
 }
 
 // Unknown counts as active.
-bool DrmSource::has_nothing_to_do(const Card& c, Reading& r) {
-  CardVisit v(*this, c, r, CardVisit::quiet);
+bool DrmSource::is_idle(const Card& card, Reading& reading) {
+  CardVisit visit(*this, card, reading, CardVisit::quiet);
   hmn::Telemetry now;
-  if (c.by->telemetry(v, telemetry_field::gpu_busy_percent, now) && now.gpu_busy_percent) {
+  if (card.driver->telemetry(visit, telemetry_field::gpu_busy_percent, now) &&
+      now.gpu_busy_percent) {
     return *now.gpu_busy_percent <= 0 && (now.notes & note::lower_bound) == 0;
   }
-  if (!c.by->sees_every_client(c)) return false;
-  const Result<CardUse> use = v.clients();
-  return use && use->clients == 0 && !use->is_partial;
+  if (!card.driver->sees_every_client(card)) return false;
+  const Result<CardUse> use = visit.clients();
+  return use && use->client_count == 0 && !use->is_partial;
 }
 
 // Backs off only without wake_devices: callers that allow waking expect fresh values.
-bool DrmSource::finish(Reading& r) {
+bool DrmSource::finish(Reading& reading) {
   if (may_wake_) return false;
   const std::uint64_t now = platform::monotonic_ns();
-  for (const Card& c : card_list_.all()) {
-    if (!card_list_.is_listed(c) || c.is_asleep || c.is_resting || !backoff_.is_due(c, now))
+  for (const Card& card : card_list_.all()) {
+    if (!card_list_.is_listed(card) || card.is_asleep || card.is_skipped ||
+        !backoff_.is_due(card, now))
       continue;
-    if (could_sleep(c) && has_nothing_to_do(c, r)) backoff_.start(c, now);
+    if (could_sleep(card) && is_idle(card, reading)) backoff_.start(card, now);
   }
   return false;
 }
 
-Device DrmSource::identity_of(const Card& c, Reading& r) {
-  Device who;
-  who.number = c.number;
-  who.from = c.by->from();
-  who.state = c.state_error != 0 ? State::unknown : c.is_asleep ? State::asleep : State::ready;
-  who.vendor = c.vendor;
-  who.pci_bus_id = c.pci_bus_id;
-  who.pci_device = c.pci_device;
-  who.pci_subsystem = c.pci_subsystem;
-  if (const Node* const n = c.find(Node::Kind::render)) who.render_minor = n->number;
-  CardVisit v(*this, c, r);
-  c.by->identify(v, who);
-  if (who.name.empty()) {
-    v.diagnose(fail(Status::unsupported, "the kernel has no name for this device"),
-               subject::devices, device_field::name);
+Device DrmSource::identify(const Card& card, Reading& reading) {
+  Device device;
+  device.slot = card.number;
+  device.from = card.driver->source();
+  device.state = card.state_error != 0 ? State::unknown
+                 : card.is_asleep      ? State::asleep
+                                       : State::ready;
+  device.vendor = card.vendor;
+  device.pci_bus_id = card.pci_bus_id;
+  device.pci_device = card.pci_device;
+  device.pci_subsystem = card.pci_subsystem;
+  if (const Node* const node = card.find(Node::Kind::render)) device.render_minor = node->number;
+  CardVisit visit(*this, card, reading);
+  card.driver->identify(visit, device);
+  if (device.name.empty()) {
+    visit.diagnose(fail(Status::unsupported, "the kernel has no name for this device"),
+                   subject::devices, device_field::name);
   }
-  return who;
+  return device;
 }
 
-void DrmSource::diagnose_hidden(const Card& c, Reading& r) const {
-  if (!r.wants_diagnostics()) return;
-  Diagnostic d;
-  d.why = fail(Status::no_device, {name_of(c),
-                                   " is in this machine, and no node of it in /dev: start the "
-                                   "container with --device, or let udev make it"});
-  d.about = subject::devices;
-  r.diagnose(d);
+void DrmSource::diagnose_hidden(const Card& card, Reading& reading) const {
+  if (!reading.wants_diagnostics()) return;
+  Diagnostic diagnostic;
+  diagnostic.failure =
+      fail(Status::no_device, {format_card_name(card),
+                               " is in this machine, and no node of it in /dev: start the "
+                               "container with --device, or let udev make it"});
+  diagnostic.subject = subject::devices;
+  reading.diagnose(diagnostic);
 }
 
-Result<void> DrmSource::devices(std::vector<Device>& out, Reading& r) {
-  list();
+Result<void> DrmSource::devices(std::vector<Device>& out, Reading& reading) {
+  list_cards();
   if (list_error_ != 0 && list_error_ != ENOENT) {
-    return sysfs::unreadable(Source::drm, list_error_, sys_root_, "class/drm");
+    return sysfs::make_file_failure(Source::drm, list_error_, sys_root_, "class/drm");
   }
-  for (const Card& c : card_list_.all()) {
-    if (card_list_.is_listed(c)) out.push_back(identity_of(c, r));
-    if (card_list_.is_hidden(c)) diagnose_hidden(c, r);
+  for (const Card& card : card_list_.all()) {
+    if (card_list_.is_listed(card)) out.push_back(identify(card, reading));
+    if (card_list_.is_hidden(card)) diagnose_hidden(card, reading);
   }
   return {};
 }
 
-Failure DrmSource::why_asleep(const Card& c) {
-  if (c.is_resting) {
-    return fail_by(c)(
+Failure DrmSource::make_asleep_failure(const Card& card) {
+  if (card.is_skipped) {
+    return fail_for(card)(
         Status::asleep,
         "an idle device is not read for a while, so that it can sleep; these are earlier values");
   }
-  if (c.state_error != 0) {
-    return sysfs::unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
+  if (card.state_error != 0) {
+    return sysfs::make_file_failure(card.driver->source(), card.state_error, card.folder.view(),
+                                    "power/runtime_status");
   }
-  return fail_by(c)(Status::asleep, "the device is suspended, and this would wake it");
+  return fail_for(card)(Status::asleep, "the device is suspended, and this would wake it");
 }
 
-Result<void> DrmSource::find(Slot number, const Card*& out) const {
-  out = card_list_.at(number);
-  if (out == nullptr) return fail(Status::no_device, "no such card was listed");
-  if (card_list_.is_listed(*out)) return {};
-  return fail(Status::device_lost, {name_of(*out), " was here and is gone"});
+Result<void> DrmSource::find(Slot number, const Card*& card) const {
+  card = card_list_.at(number);
+  if (card == nullptr) return fail(Status::no_device, "no such card was listed");
+  if (card_list_.is_listed(*card)) return {};
+  return fail(Status::device_lost, {format_card_name(*card), " was here and is gone"});
 }
 
-Result<void> DrmSource::memory(Slot number, Pools& out, Reading& r) {
-  const Card* c = nullptr;
-  if (Result<void> ok = find(number, c); !ok) return ok;
-  if (!may_ask(*c, c->by->keeps_awake(AwakeBy::memory))) return why_asleep(*c);
-  CardVisit v(*this, *c, r);
-  return c->by->memory(v, out);
+Result<void> DrmSource::memory(Slot number, PoolList& out, Reading& reading) {
+  const Card* card = nullptr;
+  if (Result<void> ok = find(number, card); !ok) return ok;
+  if (!begin_query(*card, card->driver->keeps_awake(QueryKind::memory)))
+    return make_asleep_failure(*card);
+  CardVisit visit(*this, *card, reading);
+  return card->driver->memory(visit, out);
 }
 
-Result<void> DrmSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
-  const Card* c = nullptr;
-  if (Result<void> ok = find(number, c); !ok) return ok;
-  const bool is_reported = may_ask(*c, c->by->keeps_awake(AwakeBy::sensors));
-  CardVisit v(*this, *c, r);
-  if (!is_reported || v.is_asleep()) return why_asleep(*c);
-  return c->by->telemetry(v, fields, out);
+Result<void> DrmSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                  Reading& reading) {
+  const Card* card = nullptr;
+  if (Result<void> ok = find(number, card); !ok) return ok;
+  const bool is_reported = begin_query(*card, card->driver->keeps_awake(QueryKind::sensors));
+  CardVisit visit(*this, *card, reading);
+  if (!is_reported || visit.is_asleep()) return make_asleep_failure(*card);
+  return card->driver->telemetry(visit, fields, out);
 }
 
-Result<void> DrmSource::metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) {
-  const Card* c = nullptr;
-  if (Result<void> ok = find(number, c); !ok) return ok;
-  const bool is_reported = may_ask(*c, c->by->keeps_awake(AwakeBy::sensors));
-  CardVisit v(*this, *c, r);
-  if (!is_reported || v.is_asleep()) return why_asleep(*c);
-  c->by->metrics(v, slow, out);
-  if (slow || has_walked_) add_engines(*c, out, r);
+Result<void> DrmSource::metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+                                Reading& reading) {
+  const Card* card = nullptr;
+  if (Result<void> ok = find(number, card); !ok) return ok;
+  const bool is_reported = begin_query(*card, card->driver->keeps_awake(QueryKind::sensors));
+  CardVisit visit(*this, *card, reading);
+  if (!is_reported || visit.is_asleep()) return make_asleep_failure(*card);
+  card->driver->metrics(visit, include_slow, out);
+  if (include_slow || has_walked_) add_engines(*card, out, reading);
   return {};
 }
 
 // Uses this reading's walk; one of its own only if slow metrics are wanted, since a first walk
 // scans every process.
-void DrmSource::add_engines(const Card& c, std::vector<Metric>& out, Reading& r) {
-  CardVisit v(*this, c, r);
-  const Result<CardLoad> load = c.counts_engines ? v.load() : why_not_counted(c);
-  if (load) return engines_.write(walks_.before(), c, *load, out);
+void DrmSource::add_engines(const Card& card, std::vector<Metric>& out, Reading& reading) {
+  CardVisit visit(*this, card, reading);
+  const Result<CardLoad> load = card.counts_engines ? visit.load() : make_not_counted_failure(card);
+  if (load) return engines_.write(walks_.before(), card, *load, out);
   for (const MetricId id : {MetricId::engine_percent, MetricId::engine_busy_ns}) {
-    v.diagnose(load.why(), subject::metrics, missing_metric(id));
+    visit.diagnose(load.failure(), subject::metrics, missing_metric(id));
   }
 }
 
 // Ready once cards were listed; a driver only if it has a card.
-SourceState DrmSource::describe(Source which) const {
-  SourceState now;
-  now.why = {Status::ok, which, {}, {}};
-  now.state = was_listed_ ? State::ready : State::unknown;
-  if (which == Source::drm || !was_listed_) return now;
-  for (const Card& c : card_list_.all()) {
-    if (c.by == nullptr) continue;
-    if (c.by->behind() == which) return c.by->describe_behind();
-    if (c.by->from() == which) return now;
+SourceState DrmSource::describe(Source source) const {
+  SourceState result;
+  result.failure = {Status::ok, source, {}, {}};
+  result.state = was_listed_ ? State::ready : State::unknown;
+  if (source == Source::drm || !was_listed_) return result;
+  for (const Card& card : card_list_.all()) {
+    if (card.driver == nullptr) continue;
+    if (card.driver->inner_source() == source) return card.driver->describe_inner_source();
+    if (card.driver->source() == source) return result;
   }
-  now.state = State::absent;
-  now.why = FailureOf{which}(Status::no_source, "no card of this driver is here");
-  return now;
+  result.state = State::absent;
+  result.failure = FailureFactory{source}(Status::no_source, "no card of this driver is here");
+  return result;
 }
 
 Result<void> CardVisit::walk() {
-  if (must_sleep(of_, in_.may_wake_)) {
-    return fail_by(of_)(Status::asleep,
-                        "the device is suspended, and asking what its clients use would wake it");
+  if (must_not_wake(card_, source_.may_wake_)) {
+    return fail_for(card_)(
+        Status::asleep, "the device is suspended, and asking what its clients use would wake it");
   }
-  return in_.walk(reading_);
+  return source_.walk(reading_);
 }
 
 Result<CardUse> CardVisit::clients() {
-  if (Result<void> ok = walk(); !ok) return ok.why();
-  CardUse use = use_of(in_.walks_.now(), of_.number);
-  use.is_partial = use.is_partial || !in_.seen_.is_complete();
+  if (Result<void> ok = walk(); !ok) return ok.failure();
+  CardUse use = sum_card_use(source_.walks_.now(), card_.number);
+  use.is_partial = use.is_partial || !source_.coverage_.is_complete();
   return use;
 }
 
 Result<CardLoad> CardVisit::load() {
-  if (Result<void> ok = walk(); !ok) return ok.why();
-  loads_of(in_.walks_.now(), in_.walks_.before(), of_.number, in_.loads_);
-  const auto loads = in_.loads_.all();
-  if (loads.empty()) return why_no_load();
-  return CardLoad{loads, in_.walks_.now().taken_ns - in_.walks_.before().taken_ns,
-                  !in_.seen_.is_complete()};
+  if (Result<void> ok = walk(); !ok) return ok.failure();
+  compute_loads(source_.walks_.now(), source_.walks_.before(), card_.number, source_.loads_);
+  const auto loads = source_.loads_.all();
+  if (loads.empty()) return make_no_load_failure();
+  return CardLoad{loads, source_.walks_.now().start_ns - source_.walks_.before().start_ns,
+                  !source_.coverage_.is_complete()};
 }
 
-Failure CardVisit::why_no_load() const {
+Failure CardVisit::make_no_load_failure() const {
   bool has_clients = false;
-  for (const Client& c : in_.walks_.now().all()) {
-    if (c.key.card != of_.number) continue;
-    if (c.engine_count != 0) return needs_two_readings(of_);
+  for (const Client& client : source_.walks_.now().all()) {
+    if (client.key.card != card_.number) continue;
+    if (client.engine_count != 0) return make_two_readings_failure(card_);
     has_clients = true;
   }
   if (has_clients) {
-    return fail_by(of_)(Status::unsupported, "no client of the device reports engine time");
+    return fail_for(card_)(Status::unsupported, "no client of the device reports engine time");
   }
-  const bool may_be_missed = in_.seen_.unreadable != 0 || in_.seen_.is_hidden;
-  return fail_by(of_)(may_be_missed ? Status::permission : Status::unsupported,
-                      "no visible process uses the device");
+  const bool may_be_missed = source_.coverage_.unreadable != 0 || source_.coverage_.is_hidden;
+  return fail_for(card_)(may_be_missed ? Status::permission : Status::unsupported,
+                         "no visible process uses the device");
 }
 
-void CardVisit::diagnose(const Failure& why, std::uint32_t about, FieldSet fields) {
+void CardVisit::diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields) {
   if (!wants_diagnostics()) return;
-  Diagnostic d;
-  d.why = why;
-  d.about = about;
-  d.field = fields;
-  d.device = of_.number;
-  reading_.diagnose(d);
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = subject;
+  diagnostic.field = fields;
+  diagnostic.device = card_.number;
+  reading_.diagnose(diagnostic);
 }
 
-Result<void> DrmSource::walk(Reading& r) {
+Result<void> DrmSource::walk(Reading& reading) {
   if (!has_walked_) {
     const std::uint64_t now = platform::monotonic_ns();
-    if (walks_.now().taken_ns != 0 && now - walks_.now().taken_ns >= baseline_ns) {
-      if (walks_.before().taken_ns != 0)
-        engines_.keep(walks_.now(), walks_.before(), card_list_.all(), loads_);
-      walks_.turn();
+    if (walks_.now().start_ns != 0 && now - walks_.now().start_ns >= baseline_ns) {
+      if (walks_.before().start_ns != 0)
+        engines_.accumulate(walks_.now(), walks_.before(), card_list_.all(), loads_);
+      walks_.rotate();
     }
-    const Extent how = scanner_.suited_to(now);
-    seen_ = scanner_.scan(card_list_, may_wake_, now, r.deadline_ns(), walks_.now(), how);
+    const ScanScope scope = scanner_.choose_scope(now);
+    coverage_ =
+        scanner_.scan(card_list_, may_wake_, now, reading.deadline_ns(), walks_.now(), scope);
     has_walked_ = true;
-    diagnose_coverage(r);
+    diagnose_coverage(reading);
   }
-  if (seen_.no_tree != 0) {
-    Failure why = sysfs::unreadable(Source::drm, seen_.no_tree, proc_root_, "");
-    if (seen_.no_tree == ENOENT) why.code = Status::no_source;
-    why.message = {"the processes below ", proc_root_, " cannot be listed"};
-    return why;
+  if (coverage_.tree_error != 0) {
+    Failure failure = sysfs::make_file_failure(Source::drm, coverage_.tree_error, proc_root_, "");
+    if (coverage_.tree_error == ENOENT) failure.code = Status::no_source;
+    failure.message = {"the processes below ", proc_root_, " cannot be listed"};
+    return failure;
   }
   // The caller may inspect itself, which shows nothing of the others.
-  const std::uint32_t others = seen_.processes - (seen_.has_own ? 1 : 0);
+  const std::uint32_t others = coverage_.processes - (coverage_.has_own ? 1 : 0);
   const bool sees_none =
-      others != 0 ? seen_.unreadable == others : seen_.is_hidden && seen_.has_own;
+      others != 0 ? coverage_.unreadable == others : coverage_.is_hidden && coverage_.has_own;
   if (!sees_none || !walks_.now().all().empty()) return {};
-  if (others == 0) return why_hidden();
+  if (others == 0) return make_hidden_failure();
   return fail(
-      is_refused(seen_.error) ? Status::permission : Status::limit,
-      {"none of the ", others, seen_.has_own ? " other" : "", " processes can be inspected"},
-      seen_.error);
+      is_refused(coverage_.error) ? Status::permission : Status::limit,
+      {"none of the ", others, coverage_.has_own ? " other" : "", " processes can be inspected"},
+      coverage_.error);
 }
 
-Failure DrmSource::why_hidden() const {
+Failure DrmSource::make_hidden_failure() const {
   return fail(Status::permission,
               {proc_root_, " hides other users' processes (mount option hidepid)"});
 }
 
-void DrmSource::trace_walk(Reading& r) const {
-  Diagnostic d;
-  d.notes = note::trace;
-  d.about = subject::processes;
-  d.why = fail(Status::ok, {"walk over ", seen_.processes, " processes, ", seen_.remembered,
-                            " of them looked through earlier"});
-  if (seen_.remembered != 0) d.duration_ns = walks_.now().taken_ns - seen_.oldest_look;
-  r.diagnose(d);
+void DrmSource::trace_walk(Reading& reading) const {
+  Diagnostic diagnostic;
+  diagnostic.notes = note::trace;
+  diagnostic.subject = subject::processes;
+  diagnostic.failure = fail(Status::ok, {"walk over ", coverage_.processes, " processes, ",
+                                         coverage_.remembered, " of them looked through earlier"});
+  if (coverage_.remembered != 0)
+    diagnostic.duration_ns = walks_.now().start_ns - coverage_.oldest_search_ns;
+  reading.diagnose(diagnostic);
 }
 
-Failure DrmSource::why_not_reached() const {
+Failure DrmSource::make_not_reached_failure() const {
   return fail(Status::timeout,
-              {seen_.not_reached, " processes were not reached before the deadline"});
+              {coverage_.not_reached, " processes were not reached before the deadline"});
 }
 
-Failure DrmSource::why_unreadable() const {
-  const bool refused = is_refused(seen_.error);
+Failure DrmSource::make_unreadable_failure() const {
+  const bool refused = is_refused(coverage_.error);
   return fail(refused ? Status::permission : Status::limit,
-              {seen_.unreadable, " of ", seen_.processes,
+              {coverage_.unreadable, " of ", coverage_.processes,
                refused ? " processes cannot be inspected" : " processes could not be inspected",
                refused && may_gain_tracing(proc_root_)
                    ? "; CAP_SYS_PTRACE shows what those of other users use"
                    : ""},
-              seen_.error);
+              coverage_.error);
 }
 
 // A process that may not be inspected counts as invisible; one that was missed does not.
-Result<void> DrmSource::missed() const {
-  if (seen_.not_reached != 0) return why_not_reached();
-  if (seen_.unreadable != 0 && !is_refused(seen_.error)) return why_unreadable();
+Result<void> DrmSource::check_missed() const {
+  if (coverage_.not_reached != 0) return make_not_reached_failure();
+  if (coverage_.unreadable != 0 && !is_refused(coverage_.error)) return make_unreadable_failure();
   return {};
 }
 
-void DrmSource::diagnose_coverage(Reading& r) const {
-  if (r.wants_trace()) trace_walk(r);
-  if (!r.wants_diagnostics() || seen_.is_complete()) return;
-  Diagnostic d;
-  d.about = subject::processes;
-  d.unreadable_processes = seen_.unreadable;
-  if (seen_.unreadable != 0) {
-    d.why = why_unreadable();
-    r.diagnose(d);
+void DrmSource::diagnose_coverage(Reading& reading) const {
+  if (reading.wants_trace()) trace_walk(reading);
+  if (!reading.wants_diagnostics() || coverage_.is_complete()) return;
+  Diagnostic diagnostic;
+  diagnostic.subject = subject::processes;
+  diagnostic.unreadable_processes = coverage_.unreadable;
+  if (coverage_.unreadable != 0) {
+    diagnostic.failure = make_unreadable_failure();
+    reading.diagnose(diagnostic);
   }
-  if (seen_.is_hidden) {
-    d.unreadable_processes = 0;
-    d.why = why_hidden();
-    r.diagnose(d);
+  if (coverage_.is_hidden) {
+    diagnostic.unreadable_processes = 0;
+    diagnostic.failure = make_hidden_failure();
+    reading.diagnose(diagnostic);
   }
-  if (seen_.is_outdated || seen_.waiting != 0) {
-    d.unreadable_processes = seen_.waiting;
-    d.why = fail(Status::limit, {"some processes were searched for new clients up to ",
-                                 coarse_seconds(walks_.now().taken_ns - seen_.oldest_look),
-                                 " s ago: all of them take more than ", rescan_percent_,
-                                 " % of a core (rescan_percent)"});
-    r.diagnose(d);
+  if (coverage_.is_outdated || coverage_.waiting != 0) {
+    diagnostic.unreadable_processes = coverage_.waiting;
+    diagnostic.failure =
+        fail(Status::limit, {"some processes were searched for new clients up to ",
+                             round_seconds(walks_.now().start_ns - coverage_.oldest_search_ns),
+                             " s ago: all of them take more than ", rescan_percent_,
+                             " % of a core (rescan_percent)"});
+    reading.diagnose(diagnostic);
   }
-  if (seen_.not_reached == 0) return;
-  d.unreadable_processes = seen_.not_reached;
-  d.why = why_not_reached();
-  r.diagnose(d);
+  if (coverage_.not_reached == 0) return;
+  diagnostic.unreadable_processes = coverage_.not_reached;
+  diagnostic.failure = make_not_reached_failure();
+  reading.diagnose(diagnostic);
 }
 
-void DrmSource::finish_row(const Card& c, Usage& row, Reading& r, std::uint32_t about,
+void DrmSource::finish_row(const Card& card, Usage& row, Reading& reading, std::uint32_t subject,
                            int error) const {
-  if (row.from == Source::none) row.from = c.by->from();
-  if (row.used || !r.wants_diagnostics()) return;
-  Diagnostic d;
-  d.why = fail_by(c)(Status::unsupported, {c.by->why_no_use()});
+  if (row.from == Source::none) row.from = card.driver->source();
+  if (row.used || !reading.wants_diagnostics()) return;
+  Diagnostic diagnostic;
+  diagnostic.failure = fail_for(card)(Status::unsupported, {card.driver->missing_use_message()});
   if (error == EBADMSG) {
-    d.why.code = Status::backend;
-    d.why.message = "what the driver prints of the process's clients is cut off or makes no sense";
-    d.why.stated = Reason::not_understood;
+    diagnostic.failure.code = Status::backend;
+    diagnostic.failure.message =
+        "what the driver prints of the process's clients is cut off or makes no sense";
+    diagnostic.failure.reason = Reason::not_understood;
   } else if (error != 0) {
-    d.why = sysfs::unreadable(c.by->from(), error, sysfs::PathText{row.pid}.view(), "fdinfo");
+    diagnostic.failure = sysfs::make_file_failure(card.driver->source(), error,
+                                                  sysfs::PathText{row.pid}.view(), "fdinfo");
   }
-  d.about = about;
-  d.field = usage_field::used;
-  d.device = c.number;
-  d.pid = row.pid;
-  r.diagnose(d);
+  diagnostic.subject = subject;
+  diagnostic.field = usage_field::used;
+  diagnostic.device = card.number;
+  diagnostic.pid = row.pid;
+  reading.diagnose(diagnostic);
 }
 
-Result<void> DrmSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
-  const Card* c = nullptr;
-  if (Result<void> ok = find(number, c); !ok) return ok;
-  may_ask(*c, c->by->keeps_awake(AwakeBy::clients));
-  if (!c->by->sees_every_client(*c)) return unseen(*c);
-  CardVisit v(*this, *c, r);
-  const bool can_read = !must_sleep(*c, may_wake_);
+Result<void> DrmSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+  const Card* card = nullptr;
+  if (Result<void> ok = find(number, card); !ok) return ok;
+  begin_query(*card, card->driver->keeps_awake(QueryKind::clients));
+  if (!card->driver->sees_every_client(*card)) return make_unseen_failure(*card);
+  CardVisit visit(*this, *card, reading);
+  const bool can_read = !must_not_wake(*card, may_wake_);
   if (can_read) {
-    if (Result<void> ok = walk(r); !ok) return ok;
-    pids_on(walks_.now(), number, pids_);
-    FieldSet lacks = 0;
+    if (Result<void> ok = walk(reading); !ok) return ok;
+    find_card_pids(walks_.now(), number, pids_);
+    FieldSet missing = 0;
     for (const std::uint32_t pid : pids_) {
-      lacks |= fill_row(walks_.now(), walks_.before(), number, pid, out.emplace_back());
-      out.back().from = c->by->from();
+      missing |= fill_row(walks_.now(), walks_.before(), number, pid, out.emplace_back());
+      out.back().from = card->driver->source();
     }
-    explain_rows(v, subject::processes, lacks, walks_.now());
+    explain_rows(visit, subject::processes, missing, walks_.now());
   }
-  const std::size_t from_fdinfo = out.size();
-  Result<void> whole = c->by->complete(v, 0, out);
-  if (!can_read && out.size() == from_fdinfo) return why_asleep(*c);
-  if (!whole && !out.empty()) v.diagnose(whole.why(), subject::processes, 0);
-  if (whole && can_read) whole = missed();
+  const std::size_t fdinfo_row_count = out.size();
+  Result<void> outcome = card->driver->complete_rows(visit, 0, out);
+  if (!can_read && out.size() == fdinfo_row_count) return make_asleep_failure(*card);
+  if (!outcome && !out.empty()) visit.diagnose(outcome.failure(), subject::processes, 0);
+  if (outcome && can_read) outcome = check_missed();
   for (Usage& row : out) {
-    finish_row(*c, row, r, subject::processes, error_of(walks_.now(), number, row.pid));
+    finish_row(*card, row, reading, subject::processes, find_error(walks_.now(), number, row.pid));
   }
-  return whole ? whole : mark_incomplete(out, whole.why());
+  return outcome ? outcome : mark_incomplete(out, outcome.failure());
 }
 
-const AskedProcess& DrmSource::walk_one(std::uint32_t pid, bool self) {
-  AskedProcess& asked = asked_.of(pid, self);
-  if (asked.reading == reading_) return asked;
-  asked.begin(platform::monotonic_ns(), baseline_ns);
+const QueriedProcess& DrmSource::walk_process(std::uint32_t pid, bool is_self) {
+  QueriedProcess& process = queried_processes_.find_or_add(pid, is_self);
+  if (process.reading == reading_) return process;
+  process.begin(platform::monotonic_ns(), baseline_ns);
   std::array<char, 16> digits;
-  const std::string_view who = self ? "self" : compose_in(digits, {pid});
-  asked.error = scanner_.scan_one(who, pid, card_list_, may_wake_, asked.walks.now());
-  asked.reading = reading_;
-  return asked;
+  const std::string_view name = is_self ? "self" : compose_into(digits, {pid});
+  process.error = scanner_.scan_process(name, pid, card_list_, may_wake_, process.walks.now());
+  process.reading = reading_;
+  return process;
 }
 
-Failure DrmSource::why_not_listed(const Card& c, const AskedProcess& asked) const {
-  if (asked.error != 0) {
-    const bool refused = is_refused(asked.error);
+Failure DrmSource::make_not_listed_failure(const Card& card, const QueriedProcess& process) const {
+  if (process.error != 0) {
+    const bool refused = is_refused(process.error);
     return fail(
         refused ? Status::permission : Status::limit,
-        {"process ", asked.pid, refused ? " cannot be inspected" : " could not be inspected",
+        {"process ", process.pid, refused ? " cannot be inspected" : " could not be inspected",
          refused && may_gain_tracing(proc_root_) ? "; CAP_SYS_PTRACE allows it" : ""},
-        asked.error);
+        process.error);
   }
-  if (asked.walks.now().met_asleep(c.number)) return why_asleep(c);
-  return fail_by(c)(Status::no_process,
-                    {"process ", asked.pid, " holds no descriptor of this device"});
+  if (process.walks.now().has_asleep(card.number)) return make_asleep_failure(card);
+  return fail_for(card)(Status::no_process,
+                        {"process ", process.pid, " holds no descriptor of this device"});
 }
 
-Result<void> DrmSource::process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) {
-  const Card* c = nullptr;
-  if (Result<void> ok = find(number, c); !ok) return ok;
-  may_ask(*c, c->by->keeps_awake(AwakeBy::clients));
-  if (!c->by->sees_every_client(*c)) return unseen(*c);
-  return fill_one(*c, pid, self, out, r);
+Result<void> DrmSource::process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+                                Reading& reading) {
+  const Card* card = nullptr;
+  if (Result<void> ok = find(number, card); !ok) return ok;
+  begin_query(*card, card->driver->keeps_awake(QueryKind::clients));
+  if (!card->driver->sees_every_client(*card)) return make_unseen_failure(*card);
+  return fill_process(*card, pid, is_self, out, reading);
 }
 
-Result<void> DrmSource::fill_one(const Card& c, std::uint32_t pid, bool self, Usage& out,
-                                 Reading& r) {
-  const AskedProcess& asked = walk_one(pid, self);
-  const int error = asked.error;
+Result<void> DrmSource::fill_process(const Card& card, std::uint32_t pid, bool is_self, Usage& out,
+                                     Reading& reading) {
+  const QueriedProcess& process = walk_process(pid, is_self);
+  const int error = process.error;
   if (error == ESRCH) {
     return fail(Status::no_process, {"there is no process ", pid, " below ", proc_root_});
   }
-  std::vector<Usage>& rows = one_rows_;
+  std::vector<Usage>& rows = process_rows_;
   rows.clear();
-  pids_on(asked.walks.now(), c.number, pids_);
-  CardVisit v(*this, c, r);
+  find_card_pids(process.walks.now(), card.number, pids_);
+  CardVisit visit(*this, card, reading);
   if (error == 0 && !pids_.empty()) {
-    const bool is_newer = asked.walks.before().taken_ns > walks_.before().taken_ns;
-    const ClientList& since = is_newer ? asked.walks.before() : walks_.before();
-    const FieldSet lacks = fill_row(asked.walks.now(), since, c.number, pid, rows.emplace_back());
-    explain_rows(v, self ? subject::self : subject::processes, lacks, asked.walks.now());
-  } else if (error == 0 && self && !asked.walks.now().met_asleep(c.number)) {
-    rows.push_back(nothing_used(pid));
+    const bool is_newer = process.walks.before().start_ns > walks_.before().start_ns;
+    const ClientList& baseline = is_newer ? process.walks.before() : walks_.before();
+    const FieldSet missing =
+        fill_row(process.walks.now(), baseline, card.number, pid, rows.emplace_back());
+    explain_rows(visit, is_self ? subject::self : subject::processes, missing, process.walks.now());
+  } else if (error == 0 && is_self && !process.walks.now().has_asleep(card.number)) {
+    rows.push_back(make_unused_row(pid));
   }
-  const Result<void> whole = c.by->complete(v, pid, rows);
+  const Result<void> outcome = card.driver->complete_rows(visit, pid, rows);
   const auto row = std::ranges::find_if(
       rows, [pid](const Usage& u) { return u.pid == pid && (u.notes & note::foreign_pid) == 0; });
-  if (row == rows.end()) return whole ? why_not_listed(c, asked) : whole.why();
+  if (row == rows.end())
+    return outcome ? make_not_listed_failure(card, process) : outcome.failure();
   out = std::move(*row);
-  if (!whole) {
-    v.diagnose(whole.why(), self ? subject::self : subject::processes, 0);
-    note_incomplete(out);
+  if (!outcome) {
+    visit.diagnose(outcome.failure(), is_self ? subject::self : subject::processes, 0);
+    mark_lower_bound(out);
   }
-  finish_row(c, out, r, self ? subject::self : subject::processes,
-             error_of(asked.walks.now(), c.number, pid));
+  finish_row(card, out, reading, is_self ? subject::self : subject::processes,
+             find_error(process.walks.now(), card.number, pid));
   return {};
 }
 
@@ -542,10 +562,10 @@ Result<void> DrmSource::fill_one(const Card& c, std::uint32_t pid, bool self, Us
 
 namespace hmn {
 
-std::unique_ptr<DeviceSource> make_drm(const Settings& s) {
-  auto made = std::make_unique<drm::DrmSource>(s);
-  if (!made->has_drivers()) return nullptr;
-  return made;
+std::unique_ptr<DeviceSource> make_drm(const Settings& settings) {
+  auto source = std::make_unique<drm::DrmSource>(settings);
+  if (!source->has_drivers()) return nullptr;
+  return source;
 }
 
 }  // namespace hmn

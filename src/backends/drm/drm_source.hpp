@@ -13,89 +13,95 @@
 namespace hmn::drm {
 
 // What one process used at its last two queries, since load is the difference of both.
-struct AskedProcess {
+struct QueriedProcess {
   std::uint32_t pid = 0;
   bool is_self = false;
   std::uint64_t reading = 0;  // number of the one that took the newest walk, for all cards; 0: none
   int error = 0;              // of that walk
   WalkPair walks;
 
-  // Called before a walk. Makes the newest walk the older one if it is at least `apart_ns` old.
-  void begin(std::uint64_t now_ns, std::uint64_t apart_ns) noexcept {
-    const std::uint64_t taken_ns = walks.now().taken_ns;
-    if (taken_ns != 0 && now_ns - taken_ns >= apart_ns) walks.turn();
+  // Called before a walk. Makes the newest walk the older one if it is at least `min_age_ns` old.
+  void begin(std::uint64_t now_ns, std::uint64_t min_age_ns) noexcept {
+    const std::uint64_t start_ns = walks.now().start_ns;
+    if (start_ns != 0 && now_ns - start_ns >= min_age_ns) walks.rotate();
   }
 };
 
-class AskedProcesses {
+class QueriedProcesses {
  public:
   // Returns the entry of a process. If full, the least recently queried one is dropped.
-  AskedProcess& of(std::uint32_t pid, bool self) {
-    AskedProcess* found = &all_.front();
-    for (AskedProcess& a : all_) {
-      if (a.pid == pid && a.is_self == self) return a;
-      if (a.walks.now().taken_ns < found->walks.now().taken_ns) found = &a;
+  QueriedProcess& find_or_add(std::uint32_t pid, bool is_self) {
+    QueriedProcess* oldest = &all_.front();
+    for (QueriedProcess& process : all_) {
+      if (process.pid == pid && process.is_self == is_self) return process;
+      if (process.walks.now().start_ns < oldest->walks.now().start_ns) oldest = &process;
     }
-    found->pid = pid;
-    found->is_self = self;
-    found->reading = found->walks.now().taken_ns = found->walks.before().taken_ns = 0;
-    return *found;
+    oldest->pid = pid;
+    oldest->is_self = is_self;
+    oldest->reading = oldest->walks.now().start_ns = oldest->walks.before().start_ns = 0;
+    return *oldest;
   }
   void forget() noexcept {
-    for (AskedProcess& a : all_) a.pid = 0;
+    for (QueriedProcess& process : all_) process.pid = 0;
   }
 
  private:
-  std::array<AskedProcess, 8> all_;
+  std::array<QueriedProcess, 8> all_;
 };
 
 // The source of all DRM drivers, so that there is one list of cards, and one walk over /proc per
 // reading.
 class DrmSource final : public DeviceSource {
  public:
-  explicit DrmSource(const Settings& s);
+  explicit DrmSource(const Settings& settings);
 
   // False if all drivers are off.
   [[nodiscard]] bool has_drivers() const noexcept { return card_list_.has_drivers(); }
 
   Result<void> probe() override;
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
-  bool finish(Reading& r) override;
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+                       Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+                       Reading& reading) override;
+  bool finish(Reading& reading) override;
   void close() noexcept override;
-  SourceState describe(Source which) const override;
+  SourceState describe(Source source) const override;
 
  private:
   friend class CardVisit;
 
-  void list();
-  [[nodiscard]] Device identity_of(const Card& c, Reading& r);
-  void diagnose_hidden(const Card& c, Reading& r) const;
-  [[nodiscard]] static Failure why_asleep(const Card& c);
+  void list_cards();
+  [[nodiscard]] Device identify(const Card& card, Reading& reading);
+  void diagnose_hidden(const Card& card, Reading& reading) const;
+  [[nodiscard]] static Failure make_asleep_failure(const Card& card);
   // Notes a query that would keep the card awake; false if the card is skipped.
-  bool may_ask(const Card& c, bool keeps_awake) noexcept;
-  [[nodiscard]] bool has_nothing_to_do(const Card& c, Reading& r);
-  void diagnose_coverage(Reading& r) const;
-  void trace_walk(Reading& r) const;
-  [[nodiscard]] Failure why_not_reached() const;
-  [[nodiscard]] Failure why_hidden() const;
-  [[nodiscard]] Failure why_unreadable() const;
+  bool begin_query(const Card& card, bool keeps_awake) noexcept;
+  [[nodiscard]] bool is_idle(const Card& card, Reading& reading);
+  void diagnose_coverage(Reading& reading) const;
+  void trace_walk(Reading& reading) const;
+  [[nodiscard]] Failure make_not_reached_failure() const;
+  [[nodiscard]] Failure make_hidden_failure() const;
+  [[nodiscard]] Failure make_unreadable_failure() const;
   // Fails where the walk missed processes that it could have seen.
-  [[nodiscard]] Result<void> missed() const;
-  Result<void> find(Slot number, const Card*& out) const;
+  [[nodiscard]] Result<void> check_missed() const;
+  Result<void> find(Slot number, const Card*& card) const;
   // Walks over /proc, once per reading.
-  Result<void> walk(Reading& r);
+  Result<void> walk(Reading& reading);
   // The same for the descriptors of one process.
-  const AskedProcess& walk_one(std::uint32_t pid, bool self);
-  Result<void> fill_one(const Card& c, std::uint32_t pid, bool self, Usage& out, Reading& r);
-  [[nodiscard]] Failure why_not_listed(const Card& c, const AskedProcess& asked) const;
-  void finish_row(const Card& c, Usage& row, Reading& r, std::uint32_t about, int error) const;
-  void add_engines(const Card& c, std::vector<Metric>& out, Reading& r);
+  const QueriedProcess& walk_process(std::uint32_t pid, bool is_self);
+  Result<void> fill_process(const Card& card, std::uint32_t pid, bool is_self, Usage& out,
+                            Reading& reading);
+  [[nodiscard]] Failure make_not_listed_failure(const Card& card,
+                                                const QueriedProcess& process) const;
+  void finish_row(const Card& card, Usage& row, Reading& reading, std::uint32_t subject,
+                  int error) const;
+  void add_engines(const Card& card, std::vector<Metric>& out, Reading& reading);
 
   std::string sys_root_;
   std::string proc_root_;
@@ -104,35 +110,35 @@ class DrmSource final : public DeviceSource {
   Scanner scanner_;
   std::uint32_t rescan_percent_;
   WalkPair walks_;
-  AskedProcesses asked_;
-  std::vector<Usage> one_rows_;
+  QueriedProcesses queried_processes_;
+  std::vector<Usage> process_rows_;
   std::vector<std::uint32_t> pids_;
-  LoadSum loads_;
+  EngineLoads loads_;
   EngineTotals engines_;
   CardBackoff backoff_;
   int list_error_ = 0;
-  std::uint64_t cards_ = 0;  // fingerprint of the card list
+  std::uint64_t cards_fingerprint_ = 0;  // fingerprint of the card list
   bool was_listed_ = false;
 
   std::uint64_t reading_ = 0;  // number of this reading
 
   bool has_walked_ = false;
-  Coverage seen_;
+  Coverage coverage_;
 };
 
 class CardVisit final : public Visit {
  public:
   static constexpr bool quiet = true;  // missing values are not reported
 
-  CardVisit(DrmSource& in, const Card& of, Reading& r, bool is_quiet = false)
-      : in_(in), of_(of), reading_(r), is_quiet_(is_quiet) {}
+  CardVisit(DrmSource& source, const Card& card, Reading& reading, bool is_quiet = false)
+      : source_(source), card_(card), reading_(reading), is_quiet_(is_quiet) {}
 
-  const Card& of() const noexcept override { return of_; }
-  std::span<const Card> all() const noexcept override { return in_.card_list_.all(); }
-  const std::string& sys_root() const noexcept override { return in_.sys_root_; }
-  bool is_asleep() const noexcept override { return of_.is_asleep && !in_.may_wake_; }
-  std::string node_path(Node::Kind what) const override {
-    return in_.card_list_.node_path(of_, what);
+  const Card& card() const noexcept override { return card_; }
+  std::span<const Card> cards() const noexcept override { return source_.card_list_.all(); }
+  const std::string& sys_root() const noexcept override { return source_.sys_root_; }
+  bool is_asleep() const noexcept override { return card_.is_asleep && !source_.may_wake_; }
+  std::string node_path(Node::Kind kind) const override {
+    return source_.card_list_.node_path(card_, kind);
   }
   std::uint64_t deadline_ns() const noexcept override { return reading_.deadline_ns(); }
   Result<CardUse> clients() override;
@@ -140,14 +146,14 @@ class CardVisit final : public Visit {
   bool wants_diagnostics() const noexcept override {
     return !is_quiet_ && reading_.wants_diagnostics();
   }
-  void diagnose(const Failure& why, std::uint32_t about, FieldSet fields) override;
+  void diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields) override;
 
  private:
   Result<void> walk();
-  [[nodiscard]] Failure why_no_load() const;
+  [[nodiscard]] Failure make_no_load_failure() const;
 
-  DrmSource& in_;
-  const Card& of_;
+  DrmSource& source_;
+  const Card& card_;
   Reading& reading_;
   bool is_quiet_;
 };

@@ -9,45 +9,45 @@
 namespace hmn::drm {
 namespace {
 
-struct KnownUnit {
+struct UnitFactor {
   std::string_view name;
   std::uint32_t factor;
 };
-constexpr KnownUnit units_of_time[] = {{"ns", 1}};
-constexpr KnownUnit units_of_memory[] = {
+constexpr UnitFactor units_of_time[] = {{"ns", 1}};
+constexpr UnitFactor units_of_memory[] = {
     {"", 1}, {"KiB", 1 << 10}, {"kB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
 
-std::optional<std::uint64_t> with_unit(std::string_view value,
-                                       std::span<const KnownUnit> units) noexcept {
-  const auto count = scan::decimal(scan::take_word(value));
+std::optional<std::uint64_t> parse_quantity(std::string_view value,
+                                            std::span<const UnitFactor> units) noexcept {
+  const auto count = scan::parse_decimal(scan::take_word(value));
   const std::string_view name = scan::trim(value);
-  for (const KnownUnit& u : units) {
-    if (count && name == u.name) return scan::product(*count, u.factor);
+  for (const UnitFactor& unit : units) {
+    if (count && name == unit.name) return scan::checked_multiply(*count, unit.factor);
   }
   return std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_count(std::string_view value) noexcept {
-  return scan::decimal(scan::trim(value));
+  return scan::parse_decimal(scan::trim(value));
 }
 
 template <class T, std::size_t N>
-T* entry_of(std::array<T, N>& all, std::size_t& count, std::string_view name,
-            bool& is_full) noexcept {
-  for (T& e : std::span(all).first(count)) {
-    if (e.name == name) return &e;
+T* find_or_add(std::array<T, N>& entries, std::size_t& count, std::string_view name,
+               bool& is_full) noexcept {
+  for (T& entry : std::span(entries).first(count)) {
+    if (entry.name == name) return &entry;
   }
   if (count == N) {
     is_full = true;
     return nullptr;
   }
-  all[count].name = name;
-  return &all[count++];
+  entries[count].name = name;
+  return &entries[count++];
 }
 
 // Only the first line of a key counts.
-void set(std::optional<std::uint64_t>& to, std::optional<std::uint64_t> value) noexcept {
-  if (!to) to = value;
+void set_once(std::optional<std::uint64_t>& target, std::optional<std::uint64_t> value) noexcept {
+  if (!target) target = value;
 }
 
 struct RegionKey {
@@ -76,17 +76,18 @@ bool take_capacity(std::string_view key, std::string_view value, Fdinfo& out) no
   constexpr std::string_view prefix = "drm-engine-capacity-";
   if (!key.starts_with(prefix)) return false;
   const auto count = parse_count(value);
-  Engine* const e = out.engine_of(key.substr(prefix.size()));
-  if (e != nullptr && count && *count != 0) e->capacity = *count;
+  Engine* const engine = out.find_or_add_engine(key.substr(prefix.size()));
+  if (engine != nullptr && count && *count != 0) engine->capacity = *count;
   return true;
 }
 
 bool take_engine(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
   if (take_capacity(key, value, out)) return true;
-  for (const EngineKey& k : engine_keys) {
-    if (!key.starts_with(k.prefix)) continue;
-    if (Engine* const e = out.engine_of(key.substr(k.prefix.size()))) {
-      set(e->*k.member, k.is_time ? with_unit(value, units_of_time) : parse_count(value));
+  for (const EngineKey& entry : engine_keys) {
+    if (!key.starts_with(entry.prefix)) continue;
+    if (Engine* const engine = out.find_or_add_engine(key.substr(entry.prefix.size()))) {
+      set_once(engine->*entry.member,
+               entry.is_time ? parse_quantity(value, units_of_time) : parse_count(value));
     }
     return true;
   }
@@ -94,12 +95,12 @@ bool take_engine(std::string_view key, std::string_view value, Fdinfo& out) noex
 }
 
 bool take_region(std::string_view key, std::string_view value, Fdinfo& out) noexcept {
-  for (const RegionKey& k : region_keys) {
-    if (!key.starts_with(k.prefix)) continue;
-    if (Region* const r = out.region_of(key.substr(k.prefix.size()))) {
+  for (const RegionKey& entry : region_keys) {
+    if (!key.starts_with(entry.prefix)) continue;
+    if (Region* const region = out.find_or_add_region(key.substr(entry.prefix.size()))) {
       const auto amount = parse_amount(value);
       out.is_garbled = out.is_garbled || !amount;
-      set(r->*k.member, amount);
+      set_once(region->*entry.member, amount);
     }
     return true;
   }
@@ -112,11 +113,11 @@ bool take_identity(std::string_view key, std::string_view value, Fdinfo& out) no
   } else if (key == "drm-pdev") {
     out.pci_address = value;
   } else if (key == "drm-client-id") {
-    set(out.client_id, parse_count(value));
+    set_once(out.client_id, parse_count(value));
   } else if (key == "drm-client-name") {
     out.client_name = value;
   } else if (key == "pasid") {
-    set(out.pasid, parse_count(value));
+    set_once(out.pasid, parse_count(value));
   } else {
     return false;
   }
@@ -130,7 +131,8 @@ void take_old_key(std::string_view key, std::string_view value, Fdinfo& out) noe
   if (!key.ends_with(suffix)) return;
   const std::string_view name = key.substr(0, key.size() - suffix.size());
   if (name != "vram" && name != "gtt" && name != "cpu") return;
-  if (Region* const r = out.region_of(name)) set(r->memory, parse_amount(value));
+  if (Region* const region = out.find_or_add_region(name))
+    set_once(region->memory, parse_amount(value));
   if (out.driver.empty() && !out.pci_address.empty()) out.driver = "amdgpu";
 }
 
@@ -145,7 +147,7 @@ void take_line(std::string_view line, Fdinfo& out) noexcept {
 }
 
 // Drops an unterminated last line.
-std::string_view whole_lines(std::string_view text) noexcept {
+std::string_view drop_partial_line(std::string_view text) noexcept {
   const std::size_t end = text.rfind('\n');
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
@@ -156,13 +158,13 @@ using Amount = std::optional<std::uint64_t>;
 class Total {
  public:
   void add(Amount part) noexcept {
-    if (is_known_) value_ = part ? scan::sum(value_.value_or(0), *part) : std::nullopt;
+    if (is_known_) value_ = part ? scan::checked_add(value_.value_or(0), *part) : std::nullopt;
     is_known_ = value_.has_value();
     has_part_ = has_part_ || part;
   }
   [[nodiscard]] Amount value() const noexcept { return value_; }
   // Returns the bit of its field if some parts are known, but not all.
-  [[nodiscard]] FieldSet lack(FieldSet bit) const noexcept {
+  [[nodiscard]] FieldSet incomplete_bit(FieldSet bit) const noexcept {
     return has_part_ && !value_ ? bit : 0;
   }
 
@@ -173,23 +175,23 @@ class Total {
 };
 
 // Empty buffers have no backing pages.
-Amount backed(const Region& r) noexcept {
-  const Amount reported = r.backed();
-  return !reported && r.total == 0 ? Amount(0) : reported;
+Amount backed_amount(const Region& region) noexcept {
+  const Amount backed = region.backed();
+  return !backed && region.total == 0 ? Amount(0) : backed;
 }
 
-Amount best(const Region& r) noexcept {
-  const Amount reported = r.backed();
-  return reported ? reported : r.total;
+Amount region_size(const Region& region) noexcept {
+  const Amount backed = region.backed();
+  return backed ? backed : region.total;
 }
 
 // Where there are no buffers, none is shared.
-Amount shared(const Region& r) noexcept {
-  const bool is_empty = r.total ? *r.total == 0 : r.backed() == 0;
-  return !r.shared && is_empty ? Amount(0) : r.shared;
+Amount shared_amount(const Region& region) noexcept {
+  const bool is_empty = region.total ? *region.total == 0 : region.backed() == 0;
+  return !region.shared && is_empty ? Amount(0) : region.shared;
 }
 
-Amount part_of(Amount part, Amount whole) noexcept {
+Amount clamp_amount(Amount part, Amount whole) noexcept {
   return part && whole ? Amount(std::min(*part, *whole)) : std::nullopt;
 }
 
@@ -197,52 +199,52 @@ struct Totals {
   Total resident, committed, shared, purgeable, host, host_shared;
 };
 
-void add_region(const Region& r, RegionRole role, Totals& to) noexcept {
-  const Amount size = best(r);
+void add_region(const Region& region, RegionRole role, Totals& totals) noexcept {
+  const Amount size = region_size(region);
   if (role == RegionRole::host) {
-    to.host.add(size);
-    to.host_shared.add(part_of(shared(r), size));
+    totals.host.add(size);
+    totals.host_shared.add(clamp_amount(shared_amount(region), size));
   }
   if (role != RegionRole::device) return;
-  to.resident.add(backed(r));
-  to.committed.add(r.total);
+  totals.resident.add(backed_amount(region));
+  totals.committed.add(region.total);
   // The kernel counts shared buffers without backing store, too: they may be more than is resident.
-  to.shared.add(shared(r));
-  to.purgeable.add(r.purgeable);
+  totals.shared.add(shared_amount(region));
+  totals.purgeable.add(region.purgeable);
 }
 
-void add_amount(Amount& to, Amount more, FieldSet bit, ClientUse& of) noexcept {
+void add_amount(Amount& target, Amount added, FieldSet bit, ClientUse& use) noexcept {
   Total sum;
-  sum.add(to);
-  sum.add(more);
-  to = sum.value();
-  of.lacks |= sum.lack(bit);
+  sum.add(target);
+  sum.add(added);
+  target = sum.value();
+  use.incomplete_fields |= sum.incomplete_bit(bit);
 }
 
-bool has_run(const Engine& e) noexcept {
-  return e.busy_ns.value_or(0) != 0 || e.cycles.value_or(0) != 0;
+bool has_run(const Engine& engine) noexcept {
+  return engine.busy_ns.value_or(0) != 0 || engine.cycles.value_or(0) != 0;
 }
 
-void add_engines(const Fdinfo& from, KindOfEngine kind, ClientUse& out) noexcept {
+void add_engines(const Fdinfo& info, EngineClassifier classify_engine, ClientUse& out) noexcept {
   Total busy;
-  for (const Engine& e : from.engines()) {
-    if (!e.busy_ns && !e.cycles) continue;
-    out.kinds = out.kinds.value_or(0) | (has_run(e) ? kind(e.name) : 0);
-    if (e.busy_ns) busy.add(*e.busy_ns / e.capacity);
+  for (const Engine& engine : info.engines()) {
+    if (!engine.busy_ns && !engine.cycles) continue;
+    out.kinds = out.kinds.value_or(0) | (has_run(engine) ? classify_engine(engine.name) : 0);
+    if (engine.busy_ns) busy.add(*engine.busy_ns / engine.capacity);
   }
   out.busy_ns = busy.value();
 }
 
 struct EngineNames {
-  std::uint8_t is;
-  std::string_view parts;
+  std::uint8_t engine_class;
+  std::string_view words;
 };
 
 // The first of these that a name contains decides. Names by driver: i915: render, copy, video,
 // video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx, compute, dma, dec, enc, enc_1,
 // jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost: fragment, vertex-tiler. Others
 // call their only engine gpu, or by the driver's name.
-constexpr EngineNames usual_names[] = {
+constexpr EngineNames common_engine_names[] = {
     {which::engine::compute, "compute ccs csd npu"},
     {which::engine::video, "video vcs vecs vpe vcn"},
     {which::engine::decode, "dec jpeg"},
@@ -253,29 +255,29 @@ constexpr EngineNames usual_names[] = {
 
 }  // namespace
 
-Region* Fdinfo::region_of(std::string_view name) noexcept {
-  return entry_of(regions_, region_count_, name, is_partial);
+Region* Fdinfo::find_or_add_region(std::string_view name) noexcept {
+  return find_or_add(regions_, region_count_, name, is_partial);
 }
 
-Engine* Fdinfo::engine_of(std::string_view name) noexcept {
-  return entry_of(engines_, engine_count_, name, is_partial);
+Engine* Fdinfo::find_or_add_engine(std::string_view name) noexcept {
+  return find_or_add(engines_, engine_count_, name, is_partial);
 }
 
 std::optional<std::uint64_t> parse_amount(std::string_view value) noexcept {
-  return with_unit(value, units_of_memory);
+  return parse_quantity(value, units_of_memory);
 }
 
 std::optional<Fdinfo> parse_fdinfo(std::string_view text) noexcept {
   std::optional<Fdinfo> out(std::in_place);
-  out->text = whole_lines(text);
+  out->text = drop_partial_line(text);
   out->is_partial = is_cut(text);
   for (std::string_view rest = out->text; !rest.empty();) take_line(scan::take_line(rest), *out);
   if (out->driver.empty()) out.reset();
   return out;
 }
 
-std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view key) noexcept {
-  for (std::string_view rest = whole_lines(text); !rest.empty();) {
+std::optional<std::uint64_t> find_amount(std::string_view text, std::string_view key) noexcept {
+  for (std::string_view rest = drop_partial_line(text); !rest.empty();) {
     const std::string_view line = scan::take_line(rest);
     if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == ':') {
       return parse_amount(line.substr(key.size() + 1));
@@ -284,22 +286,26 @@ std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view k
   return std::nullopt;
 }
 
-ClientUse measure(const Fdinfo& from, RoleOfRegion role, KindOfEngine kind) noexcept {
-  Totals t;
-  for (const Region& r : from.regions()) add_region(r, role(r.name), t);
+ClientUse measure(const Fdinfo& info, RegionClassifier classify_region,
+                  EngineClassifier classify_engine) noexcept {
+  Totals totals;
+  for (const Region& region : info.regions())
+    add_region(region, classify_region(region.name), totals);
   ClientUse out;
-  out.resident = t.resident.value();
-  out.committed = t.committed.value();
-  out.shared = t.shared.value();
-  out.purgeable = t.purgeable.value();
-  out.host_pool = t.host.value();
-  out.host_shared = t.host_shared.value();
-  out.lacks = t.resident.lack(usage_field::resident) | t.committed.lack(usage_field::committed) |
-              t.shared.lack(usage_field::shared) | t.purgeable.lack(usage_field::purgeable) |
-              t.host.lack(usage_field::host_pool);
-  out.is_partial = from.is_partial;
-  if (!from.is_partial) {
-    add_engines(from, kind, out);
+  out.resident = totals.resident.value();
+  out.committed = totals.committed.value();
+  out.shared = totals.shared.value();
+  out.purgeable = totals.purgeable.value();
+  out.host_pool = totals.host.value();
+  out.host_shared = totals.host_shared.value();
+  out.incomplete_fields = totals.resident.incomplete_bit(usage_field::resident) |
+                          totals.committed.incomplete_bit(usage_field::committed) |
+                          totals.shared.incomplete_bit(usage_field::shared) |
+                          totals.purgeable.incomplete_bit(usage_field::purgeable) |
+                          totals.host.incomplete_bit(usage_field::host_pool);
+  out.is_partial = info.is_partial;
+  if (!info.is_partial) {
+    add_engines(info, classify_engine, out);
   } else if (!out.resident) {
     // The resident part may be missing, and committed bytes are no lower bound of it.
     out.committed.reset();
@@ -307,28 +313,28 @@ ClientUse measure(const Fdinfo& from, RoleOfRegion role, KindOfEngine kind) noex
   return out;
 }
 
-void add(ClientUse& to, const ClientUse& more) noexcept {
-  to.lacks |= more.lacks;
-  add_amount(to.resident, more.resident, usage_field::resident, to);
-  add_amount(to.committed, more.committed, usage_field::committed, to);
-  add_amount(to.shared, more.shared, usage_field::shared, to);
-  add_amount(to.purgeable, more.purgeable, usage_field::purgeable, to);
-  add_amount(to.evicted, more.evicted, usage_field::evicted, to);
-  add_amount(to.host_pool, more.host_pool, usage_field::host_pool, to);
-  add_amount(to.busy_ns, more.busy_ns, usage_field::busy_ns, to);
-  if (more.kinds) to.kinds = to.kinds.value_or(0) | *more.kinds;
-  to.is_partial = to.is_partial || more.is_partial;
+void add(ClientUse& sum, const ClientUse& use) noexcept {
+  sum.incomplete_fields |= use.incomplete_fields;
+  add_amount(sum.resident, use.resident, usage_field::resident, sum);
+  add_amount(sum.committed, use.committed, usage_field::committed, sum);
+  add_amount(sum.shared, use.shared, usage_field::shared, sum);
+  add_amount(sum.purgeable, use.purgeable, usage_field::purgeable, sum);
+  add_amount(sum.evicted, use.evicted, usage_field::evicted, sum);
+  add_amount(sum.host_pool, use.host_pool, usage_field::host_pool, sum);
+  add_amount(sum.busy_ns, use.busy_ns, usage_field::busy_ns, sum);
+  if (use.kinds) sum.kinds = sum.kinds.value_or(0) | *use.kinds;
+  sum.is_partial = sum.is_partial || use.is_partial;
 }
 
-std::uint32_t usual_engine(std::string_view engine) noexcept {
-  for (const EngineNames& n : usual_names) {
-    if (scan::contains_any(engine, n.parts)) return n.is;
+std::uint32_t find_engine_class(std::string_view engine) noexcept {
+  for (const EngineNames& names : common_engine_names) {
+    if (scan::contains_any(engine, names.words)) return names.engine_class;
   }
   return which::engine::graphics;
 }
 
-std::uint32_t usual_kind(std::string_view engine) noexcept {
-  switch (usual_engine(engine)) {
+std::uint32_t classify_engine_by_name(std::string_view engine) noexcept {
+  switch (find_engine_class(engine)) {
     case which::engine::graphics:
       return usage_kind::graphics;
     case which::engine::compute:
@@ -341,7 +347,7 @@ std::uint32_t usual_kind(std::string_view engine) noexcept {
   }
 }
 
-RegionRole usual_role(std::string_view region) noexcept {
+RegionRole classify_region_by_name(std::string_view region) noexcept {
   if (scan::contains_any(region, "vram local")) return RegionRole::device;
   return scan::contains_any(region, "memory system gtt gart cpu stolen") ? RegionRole::host
                                                                          : RegionRole::ignored;

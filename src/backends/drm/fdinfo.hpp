@@ -58,8 +58,8 @@ class Fdinfo {
     return {engines_.data(), engine_count_};
   }
   // Finds or adds by name; nullptr if full.
-  Region* region_of(std::string_view name) noexcept;
-  Engine* engine_of(std::string_view name) noexcept;
+  Region* find_or_add_region(std::string_view name) noexcept;
+  Engine* find_or_add_engine(std::string_view name) noexcept;
 
  private:
   std::array<Region, 16> regions_;
@@ -80,7 +80,7 @@ constexpr bool is_cut(std::string_view text) noexcept {
 std::optional<Fdinfo> parse_fdinfo(std::string_view text) noexcept;
 
 // Amount of a driver-specific key, "amd-evicted-vram".
-std::optional<std::uint64_t> amount_of(std::string_view text, std::string_view key) noexcept;
+std::optional<std::uint64_t> find_amount(std::string_view text, std::string_view key) noexcept;
 
 // Usage of a device by one client: what its fdinfo means, named as in model/usage.hpp.
 
@@ -99,7 +99,7 @@ struct ClientUse {
   std::optional<std::uint64_t> busy_ns;  // sum over engines, weighted by capacity
   std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that were busy
   // usage_field bits of values that are unknown because a part of them is unknown.
-  FieldSet lacks = 0;
+  FieldSet incomplete_fields = 0;
   bool is_partial = false;
 
   // Resident if reported, else committed.
@@ -108,19 +108,20 @@ struct ClientUse {
   }
 };
 
-using RoleOfRegion = FunctionRef<RegionRole(std::string_view region)>;
-using KindOfEngine = FunctionRef<std::uint32_t(std::string_view engine)>;
+using RegionClassifier = FunctionRef<RegionRole(std::string_view region)>;
+using EngineClassifier = FunctionRef<std::uint32_t(std::string_view engine)>;
 
 // Pure. A region that lacks a value makes the sum of that value unknown.
-ClientUse measure(const Fdinfo& from, RoleOfRegion role, KindOfEngine kind) noexcept;
+ClientUse measure(const Fdinfo& info, RegionClassifier classify_region,
+                  EngineClassifier classify_engine) noexcept;
 
 // Adds another client of the same process; a value that only one has becomes unknown.
-void add(ClientUse& to, const ClientUse& more) noexcept;
+void add(ClientUse& sum, const ClientUse& use) noexcept;
 
 // Common engine names of kernel drivers: which::engine, and usage_kind bits.
-std::uint32_t usual_engine(std::string_view engine) noexcept;
-std::uint32_t usual_kind(std::string_view engine) noexcept;
+std::uint32_t find_engine_class(std::string_view engine) noexcept;
+std::uint32_t classify_engine_by_name(std::string_view engine) noexcept;
 // "vram", "local" and similar are the device's, "gtt", "system" and similar the host's.
-RegionRole usual_role(std::string_view region) noexcept;
+RegionRole classify_region_by_name(std::string_view region) noexcept;
 
 }  // namespace hmn::drm

@@ -9,10 +9,10 @@ namespace hmn::drm {
 
 // Reads the kernel's common interfaces: hwmon, devfreq, the PCIe link, and load from the engines of
 // clients.
-Result<void> read_sensors(Visit& v, FieldSet fields, hmn::Telemetry& out);
+Result<void> read_sensors(Visit& visit, FieldSet fields, hmn::Telemetry& out);
 
 // The same values, and the limits of temperature and clock, by instance.
-void read_metrics(Visit& v, std::vector<Metric>& out);
+void read_metrics(Visit& visit, std::vector<Metric>& out);
 
 // For drivers without code of their own: nouveau, msm, panfrost, panthor, v3d, asahi, virtio,
 // accelerators.

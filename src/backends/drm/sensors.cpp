@@ -16,22 +16,22 @@ namespace hmn::drm {
 namespace {
 
 // In the order of `unit`.
-constexpr Scale scales[] = {as_is, from_milli, from_micro, from_duty};
+constexpr Scale scales[] = {unscaled, from_milli, from_micro, from_duty};
 
 // Parses the number in "temp2_input".
-std::optional<std::uint32_t> number_of(std::string_view file, std::string_view kind) {
+std::optional<std::uint32_t> parse_input_number(std::string_view file, std::string_view kind) {
   constexpr std::string_view suffix = "_input";
   if (!file.starts_with(kind) || !file.ends_with(suffix)) return std::nullopt;
   if (file.size() < kind.size() + suffix.size()) return std::nullopt;
   file.remove_prefix(kind.size());
   file.remove_suffix(suffix.size());
-  return scan::number<std::uint32_t>(file);
+  return scan::parse_number<std::uint32_t>(file);
 }
 
 bool has_label(std::string_view hwmon, std::string_view input, std::string_view label) {
   std::array<char, 64> buffer;
-  const auto reported = sysfs::read_line(hwmon, compose({input, "_label"}), buffer);
-  return reported ? !label.empty() && reported.value == label : label.empty();
+  const auto label_line = sysfs::read_line(hwmon, compose({input, "_label"}), buffer);
+  return label_line ? !label.empty() && label_line.value == label : label.empty();
 }
 
 constexpr const char* speed_file = "current_link_speed";
@@ -41,33 +41,33 @@ constexpr std::string_view speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.
 
 }  // namespace
 
-double in_unit(Unit u, std::int64_t value) noexcept {
-  return scales[static_cast<std::size_t>(u)].of(static_cast<double>(value));
+double scale_value(Unit unit, std::int64_t value) noexcept {
+  return scales[static_cast<std::size_t>(unit)].apply(static_cast<double>(value));
 }
 
 std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error) {
   const std::string folder = compose({device_folder, "/hwmon"});
-  std::string found;
-  int failed = 0;
-  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
+  std::string path;
+  int last_error = 0;
+  const int list_error = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
     if (!entry.starts_with("hwmon")) return true;
     std::string candidate = compose({folder, "/", entry});
     std::array<char, 64> buffer;
-    const auto reported = sysfs::read_line(candidate, "name", buffer);
-    if (!reported && reported.error != ENOENT) failed = reported.error;
-    if (!name.empty() && (!reported || reported.value != name)) return true;
-    found = std::move(candidate);
+    const auto chip_name = sysfs::read_line(candidate, "name", buffer);
+    if (!chip_name && chip_name.error != ENOENT) last_error = chip_name.error;
+    if (!name.empty() && (!chip_name || chip_name.value != name)) return true;
+    path = std::move(candidate);
     return false;
   });
-  if (listed != 0 && listed != ENOENT) failed = listed;
-  if (error != nullptr) *error = found.empty() ? failed : 0;
-  return found;
+  if (list_error != 0 && list_error != ENOENT) last_error = list_error;
+  if (error != nullptr) *error = path.empty() ? last_error : 0;
+  return path;
 }
 
 std::string find_input(std::string_view hwmon, std::string_view kind, std::string_view label) {
   std::optional<std::uint32_t> lowest;
   (void)platform::for_each_entry(std::string(hwmon).c_str(), [&](std::string_view file) {
-    const auto number = number_of(file, kind);
+    const auto number = parse_input_number(file, kind);
     if (!number || (lowest && *lowest < *number)) return true;
     if (has_label(hwmon, compose({kind, *number}), label)) lowest = number;
     return true;
@@ -75,80 +75,85 @@ std::string find_input(std::string_view hwmon, std::string_view kind, std::strin
   return lowest ? compose({kind, *lowest}) : std::string();
 }
 
-void Sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, Field f,
-                   Unit in, std::optional<double>& out) {
-  if (!wants(f) || folder.empty()) return;
+void Sensors::read(std::string_view folder, std::initializer_list<std::string_view> files,
+                   Field field, Unit unit, std::optional<double>& out) {
+  if (!wants(field) || folder.empty()) return;
   std::optional<double> first;
   for (const std::string_view file : files) {
-    const auto read = sysfs::read_signed(folder, file);
-    if (!read) {
-      refuse_file(f, read.error, folder, file);
-    } else if (read.value > 0 || !first) {
-      first = in_unit(in, read.value);
+    const auto number = sysfs::read_signed(folder, file);
+    if (!number) {
+      report_unreadable(field, number.error, folder, file);
+    } else if (number.value > 0 || !first) {
+      first = scale_value(unit, number.value);
     }
     if (first > 0.0) break;
   }
-  if (first) found(f, out, *first);
+  if (first) set(field, out, *first);
 }
 
-void Sensors::refuse_file(Field f, int error, std::string_view folder, std::string_view file) {
-  if (error != ENOENT) refuse(f, sysfs::unreadable(from_, error, folder, file));
+void Sensors::report_unreadable(Field field, int error, std::string_view folder,
+                                std::string_view file) {
+  if (error != ENOENT)
+    report_missing(field, sysfs::make_file_failure(source_, error, folder, file));
 }
 
-void Sensors::refuse(Field f, const Failure& why) {
-  f &= left_;
-  if (f == 0) return;
-  left_ &= ~f;
-  refused_ |= f;
-  if (refused_ == wanted_) last_ = why;
-  v_.diagnose(why, subject::telemetry, f);
+void Sensors::report_missing(Field field, const Failure& failure) {
+  field &= remaining_;
+  if (field == 0) return;
+  remaining_ &= ~field;
+  missing_ |= field;
+  if (missing_ == requested_) last_failure_ = failure;
+  visit_.diagnose(failure, subject::telemetry, field);
 }
 
 Result<void> Sensors::finish() {
-  if (refused_ == wanted_) return std::move(last_);
-  if (left_ == 0) return {};
-  const Failure why =
-      blamed_ ? *blamed_
-              : FailureOf{from_}(Status::unsupported,
-                                 {"not reported by the driver ", v_.of().driver_name.view()});
-  if ((left_ | refused_) == wanted_) return why;
-  v_.diagnose(why, subject::telemetry, left_);
+  if (missing_ == requested_) return std::move(last_failure_);
+  if (remaining_ == 0) return {};
+  const Failure failure =
+      default_failure_
+          ? *default_failure_
+          : FailureFactory{source_}(Status::unsupported, {"not reported by the driver ",
+                                                          visit_.card().driver_name.view()});
+  if ((remaining_ | missing_) == requested_) return failure;
+  visit_.diagnose(failure, subject::telemetry, remaining_);
   return {};
 }
 
-void take_load(Visit& v, Sensors& s, hmn::Telemetry& out) {
+void read_engine_load(Visit& visit, Sensors& sensors, hmn::Telemetry& out) {
   using namespace telemetry_field;
-  if (!s.wants(gpu_busy_percent | window_ns)) return;
-  if (!v.of().counts_engines) {
-    return s.refuse(gpu_busy_percent | window_ns, why_not_counted(v.of()));
+  if (!sensors.wants(gpu_busy_percent | window_ns)) return;
+  if (!visit.card().counts_engines) {
+    return sensors.report_missing(gpu_busy_percent | window_ns,
+                                  make_not_counted_failure(visit.card()));
   }
-  const Result<CardLoad> load = v.load();
-  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
-  double most = 0;
-  for (const EngineLoad& e : load->engines) most = std::max(most, e.percent);
+  const Result<CardLoad> load = visit.load();
+  if (!load) return sensors.report_missing(gpu_busy_percent | window_ns, load.failure());
+  double busiest = 0;
+  for (const EngineLoad& engine : load->engines) busiest = std::max(busiest, engine.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
   // Clients are read one after the other, so their sum may slightly exceed 100 %. One far above it
   // is left to the check of every value.
-  constexpr double most_by_error = 110;
-  if (most <= most_by_error) most = std::min(most, 100.0);
-  if (s.wants(gpu_busy_percent)) s.found(gpu_busy_percent, out.gpu_busy_percent, most);
-  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
+  constexpr double max_with_error = 110;
+  if (busiest <= max_with_error) busiest = std::min(busiest, 100.0);
+  if (sensors.wants(gpu_busy_percent)) sensors.set(gpu_busy_percent, out.gpu_busy_percent, busiest);
+  if (sensors.wants(window_ns)) sensors.set(window_ns, out.window_ns, load->window_ns);
 }
 
-std::optional<std::uint32_t> whole(std::optional<double> value) noexcept {
+std::optional<std::uint32_t> round_uint32(std::optional<double> value) noexcept {
   if (!value) return std::nullopt;
   if (!(*value >= 0 && *value < UINT32_MAX)) return UINT32_MAX;
   return static_cast<std::uint32_t>(*value + 0.5);
 }
 
-std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept {
+std::optional<std::uint32_t> parse_link_speed(std::string_view link_speed) noexcept {
   const std::string_view speed = scan::take_word(link_speed);
   if (!scan::trim(link_speed).starts_with("GT/s")) return std::nullopt;
   for (std::uint32_t i = 0; i < std::size(speeds); ++i) {
-    std::string_view known = speeds[i];
-    if (speed == known) return i + 1;
+    std::string_view known_speed = speeds[i];
+    if (speed == known_speed) return i + 1;
     // "5 GT/s" before Linux 5.12
-    if (known.ends_with(".0") && speed == known.substr(0, known.size() - 2)) return i + 1;
+    if (known_speed.ends_with(".0") && speed == known_speed.substr(0, known_speed.size() - 2))
+      return i + 1;
   }
   return std::nullopt;
 }
@@ -157,7 +162,7 @@ std::optional<std::uint32_t> read_generation(std::string_view device_folder, int
   std::array<char, 64> buffer;
   const auto line = sysfs::read_line(device_folder, speed_file, buffer);
   if (error != nullptr) *error = line.error;
-  return line ? generation_of(line.value) : std::nullopt;
+  return line ? parse_link_speed(line.value) : std::nullopt;
 }
 
 std::optional<std::uint32_t> read_width(std::string_view device_folder, int* error) noexcept {
@@ -167,27 +172,29 @@ std::optional<std::uint32_t> read_width(std::string_view device_folder, int* err
   return static_cast<std::uint32_t>(width.value);
 }
 
-void take_link(std::string_view device_folder, Sensors& s, hmn::Telemetry& out) {
+void read_pcie_link(std::string_view device_folder, Sensors& sensors, hmn::Telemetry& out) {
   using namespace telemetry_field;
   int error = 0;
-  if (s.wants(pcie_generation)) {
+  if (sensors.wants(pcie_generation)) {
     const auto generation = read_generation(device_folder, &error);
     if (generation) {
-      s.found(pcie_generation, out.pcie_generation, *generation);
+      sensors.set(pcie_generation, out.pcie_generation, *generation);
     } else if (error == 0) {
-      s.refuse(pcie_generation, Status::unsupported, {speed_file, " names no speed that is known"});
+      sensors.report_missing(pcie_generation, Status::unsupported,
+                             {speed_file, " names no speed that is known"});
     } else {
-      s.refuse_file(pcie_generation, error, device_folder, speed_file);
+      sensors.report_unreadable(pcie_generation, error, device_folder, speed_file);
     }
   }
-  if (s.wants(pcie_width)) {
+  if (sensors.wants(pcie_width)) {
     const auto width = read_width(device_folder, &error);
     if (width) {
-      s.found(pcie_width, out.pcie_width, *width);
+      sensors.set(pcie_width, out.pcie_width, *width);
     } else if (error == 0) {
-      s.refuse(pcie_width, Status::unsupported, {width_file, " names no number of lanes"});
+      sensors.report_missing(pcie_width, Status::unsupported,
+                             {width_file, " names no number of lanes"});
     } else {
-      s.refuse_file(pcie_width, error, device_folder, width_file);
+      sensors.report_unreadable(pcie_width, error, device_folder, width_file);
     }
   }
 }

@@ -38,7 +38,7 @@ enum class Unit : std::uint8_t {
   megahertz = micro,
 };
 
-double in_unit(Unit u, std::int64_t value) noexcept;
+double scale_value(Unit unit, std::int64_t value) noexcept;
 
 // Reads telemetry files of one card and collects why some have no value: each wanted field is
 // filled or refused once, and finish() reports the rest.
@@ -46,50 +46,50 @@ class Sensors {
  public:
   using Field = FieldSet;  // telemetry_field bits
 
-  Sensors(Visit& v, Source from, Field wanted)
-      : v_(v), from_(from), wanted_(wanted), left_(wanted) {}
+  Sensors(Visit& visit, Source source, Field requested)
+      : visit_(visit), source_(source), requested_(requested), remaining_(requested) {}
 
-  [[nodiscard]] bool wants(Field f) const noexcept { return (wanted_ & f) != 0; }
+  [[nodiscard]] bool wants(Field field) const noexcept { return (requested_ & field) != 0; }
 
   // Takes the first file that has a number of this unit, preferably above 0: some drivers fill
   // files that they have no value for.
-  void take(std::string_view folder, std::initializer_list<std::string_view> files, Field f,
-            Unit in, std::optional<double>& out);
+  void read(std::string_view folder, std::initializer_list<std::string_view> files, Field field,
+            Unit unit, std::optional<double>& out);
   template <class T>
-  void found(Field f, std::optional<T>& out, T value) {
+  void set(Field field, std::optional<T>& out, T value) {
     out = value;
-    left_ &= ~f;
-    refused_ &= ~f;
+    remaining_ &= ~field;
+    missing_ &= ~field;
   }
   // Reports why a file has no number; finish() reports missing files.
-  void refuse_file(Field f, int error, std::string_view folder, std::string_view file);
-  void refuse(Field f, const Failure& why);
-  void refuse(Field f, Status code, std::initializer_list<Piece> message) {
-    refuse(f, FailureOf{from_}(code, message));
+  void report_unreadable(Field field, int error, std::string_view folder, std::string_view file);
+  void report_missing(Field field, const Failure& failure);
+  void report_missing(Field field, Status code, std::initializer_list<Piece> message) {
+    report_missing(field, FailureFactory{source_}(code, message));
   }
   // Sets the reason that finish() gives for the remaining fields.
-  void blame(const Failure& why) { blamed_ = why; }
+  void set_default_failure(const Failure& failure) { default_failure_ = failure; }
   // Reports the remaining fields as unsupported.
   Result<void> finish();
 
  private:
-  Visit& v_;
-  Source from_;
-  Field wanted_;
-  Field left_;
-  Field refused_ = 0;
-  Failure last_;
-  std::optional<Failure> blamed_;
+  Visit& visit_;
+  Source source_;
+  Field requested_;
+  Field remaining_;
+  Field missing_ = 0;
+  Failure last_failure_;
+  std::optional<Failure> default_failure_;
 };
 
 // Adds the load of the busiest engine, if wanted.
-void take_load(Visit& v, Sensors& s, hmn::Telemetry& out);
+void read_engine_load(Visit& visit, Sensors& sensors, hmn::Telemetry& out);
 
 // Rounds. A value out of range becomes the type's maximum, which the check of every value rejects.
-std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;
+std::optional<std::uint32_t> round_uint32(std::optional<double> value) noexcept;
 
 // Pure. Parses "16.0 GT/s PCIe" as generation 4.
-std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept;
+std::optional<std::uint32_t> parse_link_speed(std::string_view link_speed) noexcept;
 
 // Reads <device>/current_link_speed; may wake a sleeping card.
 std::optional<std::uint32_t> read_generation(std::string_view device_folder,
@@ -100,6 +100,6 @@ std::optional<std::uint32_t> read_width(std::string_view device_folder,
                                         int* error = nullptr) noexcept;
 
 // Adds generation and width to telemetry, if wanted.
-void take_link(std::string_view device_folder, Sensors& s, hmn::Telemetry& out);
+void read_pcie_link(std::string_view device_folder, Sensors& sensors, hmn::Telemetry& out);
 
 }  // namespace hmn::drm

@@ -72,7 +72,7 @@ struct UnknownFunctions {
 
 struct AdapterFunctions {  // IDXGIAdapter1
   UnknownFunctions base;
-  Unused of_object[4];
+  Unused object_functions[4];
   Unused enumerate_outputs;
   Unused description0;
   Code (*supports)(void* self, const Guid* interface_id, std::int64_t* driver_version);
@@ -90,8 +90,8 @@ static_assert(offsetof(Adapter3Functions, query_memory) == 14 * sizeof(void*));
 
 struct FactoryFunctions {  // IDXGIFactory1
   UnknownFunctions base;
-  Unused of_object[4];
-  Unused of_factory[5];
+  Unused object_functions[4];
+  Unused parent_functions[5];
   Code (*adapter)(void* self, std::uint32_t number, void** out);
   std::int32_t (*is_current)(void* self);
 };
@@ -101,43 +101,43 @@ using CreateFactory = Code (*)(const Guid* id, void** out);
 
 // Reference to one object, whose first field is its function table.
 template <class Functions>
-class Object {
+class ComObject {
  public:
-  Object() noexcept = default;
-  explicit Object(void* taken) noexcept : it_(taken) {}
-  Object(Object&& other) noexcept : it_(std::exchange(other.it_, nullptr)) {}
-  Object& operator=(Object&& other) noexcept {
-    Object before(std::move(other));
-    std::swap(it_, before.it_);
+  ComObject() noexcept = default;
+  explicit ComObject(void* pointer) noexcept : pointer_(pointer) {}
+  ComObject(ComObject&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+  ComObject& operator=(ComObject&& other) noexcept {
+    ComObject previous(std::move(other));
+    std::swap(pointer_, previous.pointer_);
     return *this;
   }
-  ~Object() {
-    if (it_ != nullptr) table<UnknownFunctions>()->release(it_);
+  ~ComObject() {
+    if (pointer_ != nullptr) table<UnknownFunctions>()->release(pointer_);
   }
 
-  explicit operator bool() const noexcept { return it_ != nullptr; }
-  [[nodiscard]] void* get() const noexcept { return it_; }
+  explicit operator bool() const noexcept { return pointer_ != nullptr; }
+  [[nodiscard]] void* get() const noexcept { return pointer_; }
   const Functions* operator->() const noexcept { return table<Functions>(); }
 
   template <class Other>
-  Object<Other> as(const Guid& id, Code& c) const noexcept {
+  ComObject<Other> query_interface(const Guid& id, Code& code) const noexcept {
     void* out = nullptr;
-    c = table<UnknownFunctions>()->query(it_, &id, &out);
-    if (is_failure(c)) out = nullptr;
-    return Object<Other>(out);
+    code = table<UnknownFunctions>()->query(pointer_, &id, &out);
+    if (is_failure(code)) out = nullptr;
+    return ComObject<Other>(out);
   }
 
  private:
   template <class T>
   [[nodiscard]] const T* table() const noexcept {
-    return *static_cast<const T* const*>(it_);
+    return *static_cast<const T* const*>(pointer_);
   }
 
-  void* it_ = nullptr;
+  void* pointer_ = nullptr;
 };
 
-using Factory = Object<FactoryFunctions>;
-using Adapter1 = Object<AdapterFunctions>;
-using Adapter3 = Object<Adapter3Functions>;
+using Factory = ComObject<FactoryFunctions>;
+using Adapter1 = ComObject<AdapterFunctions>;
+using Adapter3 = ComObject<Adapter3Functions>;
 
 }  // namespace hmn::dxgi

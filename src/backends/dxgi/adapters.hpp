@@ -26,19 +26,19 @@ struct Adapter {
   std::string name;
   std::string driver_version;  // user-mode driver; empty: unknown
   Adapter3 memory;             // null before Windows 10
-  Code no_memory = success;    // why it is null
+  Code memory_code = success;  // why it is null
 };
 
 // The system's adapters, cached until the system reports a change.
-class Adapters {
+class AdapterList {
  public:
   // `create`: loaded from dxgi.dll in the system folder if null.
-  explicit Adapters(CreateFactory create = nullptr) noexcept : create_(create) {}
+  explicit AdapterList(CreateFactory create = nullptr) noexcept : create_(create) {}
 
   // Whether the set of adapters has changed since it was listed, or there is no list yet.
-  [[nodiscard]] bool are_old() const noexcept;
+  [[nodiscard]] bool is_stale() const noexcept;
   // Lists the adapters again. One that cannot be described is left out with a diagnostic.
-  Result<void> list(Reading& r);
+  Result<void> list(Reading& reading);
   [[nodiscard]] std::vector<Adapter>& all() noexcept { return all_; }
   void clear() noexcept;
 
@@ -51,7 +51,7 @@ class Adapters {
   std::vector<Adapter> all_;
 };
 
-inline constexpr FailureOf fail{Source::dxgi, NativeDomain::hresult};
+inline constexpr FailureFactory fail{Source::dxgi, NativeDomain::hresult};
 
 constexpr std::int32_t native_number(Code c) noexcept {
   return static_cast<std::int32_t>(c);
@@ -123,14 +123,14 @@ class Kernel {
   Kernel();
   explicit Kernel(const KernelFunctions& fn) noexcept : fn_(fn) {}
 
-  [[nodiscard]] KernelFacts facts_of(wddm::Luid adapter) const noexcept;
+  [[nodiscard]] KernelFacts read_facts(wddm::Luid adapter) const noexcept;
   // Resident memory of a process; nothing if the system does not report it, or denies access.
-  [[nodiscard]] std::optional<KernelUsage> usage_of(wddm::Luid adapter,
-                                                    std::uint32_t pid) const noexcept;
+  [[nodiscard]] std::optional<KernelUsage> read_usage(wddm::Luid adapter,
+                                                      std::uint32_t pid) const noexcept;
 
  private:
-  [[nodiscard]] std::optional<std::uint64_t> used_of(std::uint32_t adapter, std::uint32_t segment,
-                                                     void* process) const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> read_used(std::uint32_t adapter, std::uint32_t segment,
+                                                       void* process) const noexcept;
 
   platform::Library gdi_;
   platform::Library kernel32_;
@@ -147,20 +147,20 @@ struct OwnMemory {
 
 // Whether the adapter uses host RAM: all memory is in the local segment, and exceeds the dedicated
 // memory by no more than is shared.
-bool is_unified(const Adapter& a, const std::optional<OwnMemory>& own) noexcept;
+bool is_unified(const Adapter& adapter, const std::optional<OwnMemory>& own_memory) noexcept;
 
-void add_pools(const Adapter& a, const std::optional<OwnMemory>& own,
-               const wddm::AdapterMemory* in_use, Pools& out);
+void add_pools(const Adapter& adapter, const std::optional<OwnMemory>& own_memory,
+               const wddm::AdapterMemory* used_memory, PoolList& pools);
 
 // A process's usage of an adapter, as a row. Pure.
 
-// Resident if the system reports it; else committed. Of an adapter whose memory is all the host's,
+// Resident if the system reports it; else committed. For an adapter whose memory is all the host's,
 // both segments are its one pool.
-Usage to_usage(const wddm::ProcessMemory& p, bool is_unified);
-void add_load(const wddm::Loads& loads, Usage& row);
+Usage make_usage(const wddm::ProcessMemory& memory, bool is_unified);
+void add_load(const wddm::LoadReading& loads, Usage& row);
 
 // Fill in values of the caller.
-void fill_own(const OwnMemory& own, bool is_unified, Usage& out);
-void fill_from_kernel(const KernelUsage& reported, bool is_unified, Usage& out);
+void fill_own(const OwnMemory& own_memory, bool is_unified, Usage& usage);
+void fill_from_kernel(const KernelUsage& kernel_usage, bool is_unified, Usage& usage);
 
 }  // namespace hmn::dxgi

@@ -10,65 +10,65 @@
 namespace hmn::dxgi {
 namespace {
 
-constexpr FieldSet in_use_fields = pool_field::used | pool_field::free;
+constexpr FieldSet used_fields = pool_field::used | pool_field::free;
 constexpr FieldSet budget_field = 1U << 5;  // HMN_POOL_HAS_BUDGET
 
-Failure no_valid_value() {
+Failure make_invalid_value_failure() {
   return {Status::backend, Source::pdh, {}, "Windows' counters have no valid value"};
 }
 
 // Why a sum has no bytes: no rows, or rows whose values are invalid.
-Failure not_counted(const wddm::SegmentSum& sum) {
-  if (sum.lacks_a_part()) return no_valid_value();
+Failure make_uncounted_failure(const wddm::SegmentSum& sum) {
+  if (sum.is_incomplete()) return make_invalid_value_failure();
   return {Status::unsupported, Source::pdh, {}, "Windows has no counters of this adapter"};
 }
 
-Failure no_counters() {
+Failure make_no_counters_failure() {
   return {Status::unsupported, Source::pdh, {}, "Windows' performance counters are left out"};
 }
 
-void diagnose(Reading& r, Slot number, std::uint32_t about, FieldSet field, const Failure& why,
-              std::optional<std::uint32_t> pid = {}) {
-  if (!r.wants_diagnostics()) return;
-  Diagnostic d;
-  d.why = why;
-  d.about = about;
-  d.field = field;
-  d.device = number;
-  d.pid = pid;
-  r.diagnose(d);
+void diagnose(Reading& reading, Slot number, std::uint32_t subject, FieldSet field,
+              const Failure& failure, std::optional<std::uint32_t> pid = {}) {
+  if (!reading.wants_diagnostics()) return;
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = subject;
+  diagnostic.field = field;
+  diagnostic.device = number;
+  diagnostic.pid = pid;
+  reading.diagnose(diagnostic);
 }
 
-Result<MemoryInformation> ask(const Adapter& a, std::uint32_t segment) {
-  MemoryInformation out{untouched, untouched, 0, 0};
-  const Code c = a.memory->query_memory(a.memory.get(), 0, segment, &out);
-  if (!is_failure(c) && (out.budget != untouched || out.used != untouched)) return out;
-  const Status what = c == device_removed ? Status::device_lost : Status::backend;
-  return fail(what, "QueryVideoMemoryInfo failed", native_number(c));
+Result<MemoryInformation> query_segment(const Adapter& adapter, std::uint32_t segment) {
+  MemoryInformation memory{untouched, untouched, 0, 0};
+  const Code code = adapter.memory->query_memory(adapter.memory.get(), 0, segment, &memory);
+  if (!is_failure(code) && (memory.budget != untouched || memory.used != untouched)) return memory;
+  const Status status = code == device_removed ? Status::device_lost : Status::backend;
+  return fail(status, "QueryVideoMemoryInfo failed", native_number(code));
 }
 
 }  // namespace
 
 DxgiSource::DxgiSource(std::unique_ptr<wddm::Counters> counters, CreateFactory create,
                        const std::optional<KernelFunctions>& fn)
-    : DeviceSource(Source::dxgi, Calls::may_block),
+    : DeviceSource(Source::dxgi, CallBehavior::may_block),
       counters_(std::move(counters)),
       adapters_(create) {
-  if (counters_) answer_for(bit_of(Source::pdh));
+  if (counters_) add_answered_sources(source_bit(Source::pdh));
   if (fn) kernel_.emplace(*fn);
 }
 
-Result<void> DxgiSource::prepare(Reading& r) {
+Result<void> DxgiSource::prepare(Reading& reading) {
   if (counters_) counters_->begin();
-  if (!adapters_.are_old()) return {};
+  if (!adapters_.is_stale()) return {};
   // Counters may belong to adapters that are gone.
   if (counters_) counters_->close();
-  why_.reset();
-  Result<void> done = adapters_.list(r);
-  if (done) return done;
+  failure_.reset();
+  Result<void> result = adapters_.list(reading);
+  if (result) return result;
   adapters_.clear();
-  why_ = done.why();
-  return done;
+  failure_ = result.failure();
+  return result;
 }
 
 void DxgiSource::close() noexcept {
@@ -76,126 +76,130 @@ void DxgiSource::close() noexcept {
   if (counters_) counters_->close();
 }
 
-Slot DxgiSource::number_of(wddm::Luid id) {
-  const auto at =
-      std::find_if(known_.begin(), known_.end(), [id](const Known& k) { return k.id == id; });
-  const auto number = static_cast<Slot>(at - known_.begin());
-  if (at == known_.end()) {
+Slot DxgiSource::find_or_add_slot(wddm::Luid id) {
+  const auto it = std::find_if(known_adapters_.begin(), known_adapters_.end(),
+                               [id](const KnownAdapter& k) { return k.id == id; });
+  const auto number = static_cast<Slot>(it - known_adapters_.begin());
+  if (it == known_adapters_.end()) {
     if (!kernel_) kernel_.emplace();
-    known_.push_back({id, kernel_->facts_of(id)});
+    known_adapters_.push_back({id, kernel_->read_facts(id)});
   }
   return number;
 }
 
-Device DxgiSource::who(Slot number, const Adapter& a) const {
-  const KernelFacts& facts = known_[number].facts;
-  Device d;
-  d.number = number;
-  d.from = Source::dxgi;
-  d.state = State::ready;
-  d.vendor = a.vendor;
-  d.os_id = a.id;
-  d.name.assign(a.name);
-  d.driver_version.assign(a.driver_version);
-  if (a.device != 0) d.pci_device = a.device;
-  if (a.subsystem != 0) d.pci_subsystem = a.subsystem;
-  if (facts.address) d.pci_bus_id = to_text(*facts.address);
-  const Result<OwnMemory> own = own_memory_of(a);
-  const bool unified = dxgi::is_unified(a, own ? std::optional(*own) : std::nullopt);
+Device DxgiSource::make_device(Slot number, const Adapter& adapter) const {
+  const KernelFacts& facts = known_adapters_[number].facts;
+  Device device;
+  device.slot = number;
+  device.from = Source::dxgi;
+  device.state = State::ready;
+  device.vendor = adapter.vendor;
+  device.os_id = adapter.id;
+  device.name.assign(adapter.name);
+  device.driver_version.assign(adapter.driver_version);
+  if (adapter.device != 0) device.pci_device = adapter.device;
+  if (adapter.subsystem != 0) device.pci_subsystem = adapter.subsystem;
+  if (facts.address) device.pci_bus_id = to_text(*facts.address);
+  const Result<OwnMemory> own_memory = read_own_memory(adapter);
+  const bool unified =
+      dxgi::is_unified(adapter, own_memory ? std::optional(*own_memory) : std::nullopt);
   if (unified || facts.is_hybrid_integrated) {
-    d.form = DeviceForm::integrated;
+    device.form = DeviceForm::integrated;
   } else if (facts.is_hybrid_discrete) {
-    d.form = DeviceForm::discrete;
+    device.form = DeviceForm::discrete;
   }
   if (unified) {
-    d.memory_kind = MemoryKind::unified;
-  } else if (a.dedicated != 0 && own) {
-    d.memory_kind = MemoryKind::dedicated;
-    d.memory_total = a.dedicated;
+    device.memory_kind = MemoryKind::unified;
+  } else if (adapter.dedicated != 0 && own_memory) {
+    device.memory_kind = MemoryKind::dedicated;
+    device.memory_total = adapter.dedicated;
   }
-  return d;
+  return device;
 }
 
 Result<void> DxgiSource::devices(std::vector<Device>& out, Reading&) {
-  for (const Adapter& a : adapters_.all()) {
-    const Slot number = number_of(a.id);
-    out.push_back(who(number, a));
+  for (const Adapter& adapter : adapters_.all()) {
+    const Slot number = find_or_add_slot(adapter.id);
+    out.push_back(make_device(number, adapter));
   }
   return {};
 }
 
 Result<Adapter*> DxgiSource::find(Slot number) {
-  for (Adapter& a : adapters_.all()) {
-    if (number < known_.size() && a.id == known_[number].id) return &a;
+  for (Adapter& adapter : adapters_.all()) {
+    if (number < known_adapters_.size() && adapter.id == known_adapters_[number].id)
+      return &adapter;
   }
   return Failure{Status::device_lost, Source::dxgi, {}, "Windows no longer lists this adapter"};
 }
 
-Result<OwnMemory> DxgiSource::own_memory_of(const Adapter& a) const {
-  if (!a.memory) {
+Result<OwnMemory> DxgiSource::read_own_memory(const Adapter& adapter) const {
+  if (!adapter.memory) {
     return fail(Status::unsupported, "DXGI reports no budget of this adapter (no IDXGIAdapter3)",
-                native_number(a.no_memory));
+                native_number(adapter.memory_code));
   }
-  const auto local = ask(a, segment_local);
-  if (!local) return local.why();
-  const auto non_local = ask(a, segment_non_local);
-  if (!non_local) return non_local.why();
+  const auto local = query_segment(adapter, segment_local);
+  if (!local) return local.failure();
+  const auto non_local = query_segment(adapter, segment_non_local);
+  if (!non_local) return non_local.failure();
   return OwnMemory{*local, *non_local};
 }
 
-bool DxgiSource::is_unified(const Adapter& a) const {
-  const Result<OwnMemory> own = own_memory_of(a);
-  return dxgi::is_unified(a, own ? std::optional(*own) : std::nullopt);
+bool DxgiSource::is_unified(const Adapter& adapter) const {
+  const Result<OwnMemory> own_memory = read_own_memory(adapter);
+  return dxgi::is_unified(adapter, own_memory ? std::optional(*own_memory) : std::nullopt);
 }
 
-Result<void> DxgiSource::memory(Slot number, Pools& out, Reading& r) {
-  const auto a = find(number);
-  if (!a) return a.why();
-  Result<OwnMemory> own = own_memory_of(**a);
-  if (!own) {
-    if (own.why().code == Status::device_lost) return own.why();
-    diagnose(r, number, subject::pools, budget_field, own.why());
+Result<void> DxgiSource::memory(Slot number, PoolList& out, Reading& reading) {
+  const auto adapter = find(number);
+  if (!adapter) return adapter.failure();
+  Result<OwnMemory> own_memory = read_own_memory(**adapter);
+  if (!own_memory) {
+    if (own_memory.failure().code == Status::device_lost) return own_memory.failure();
+    diagnose(reading, number, subject::pools, budget_field, own_memory.failure());
   }
-  std::optional<wddm::AdapterMemory> in_use;
-  if (auto reported = counters_ ? counters_->memory((*a)->id) : no_counters()) {
-    in_use = *reported;
-    if (!reported->dedicated.bytes())
-      diagnose(r, number, subject::pools, in_use_fields, not_counted(reported->dedicated));
+  std::optional<wddm::AdapterMemory> used_memory;
+  if (auto result = counters_ ? counters_->memory((*adapter)->id) : make_no_counters_failure()) {
+    used_memory = *result;
+    if (!result->dedicated.bytes())
+      diagnose(reading, number, subject::pools, used_fields,
+               make_uncounted_failure(result->dedicated));
   } else {
-    diagnose(r, number, subject::pools, in_use_fields, reported.why());
+    diagnose(reading, number, subject::pools, used_fields, result.failure());
   }
-  add_pools(**a, own ? std::optional(*own) : std::nullopt, in_use ? &*in_use : nullptr, out);
+  add_pools(**adapter, own_memory ? std::optional(*own_memory) : std::nullopt,
+            used_memory ? &*used_memory : nullptr, out);
   return {};
 }
 
-Result<wddm::Loads> DxgiSource::loads_of(const Adapter& a) {
-  if (!counters_) return no_counters();
-  wddm::Loads out;
-  if (Result<void> ok = counters_->load(a.id, out); !ok) return ok.why();
-  return out;
+Result<wddm::LoadReading> DxgiSource::read_loads(const Adapter& adapter) {
+  if (!counters_) return make_no_counters_failure();
+  wddm::LoadReading loads;
+  if (Result<void> result = counters_->load(adapter.id, loads); !result) return result.failure();
+  return loads;
 }
 
-Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
-  const auto a = find(number);
-  if (!a) return a.why();
-  constexpr std::uint32_t reported_here =
+Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                   Reading& reading) {
+  const auto adapter = find(number);
+  if (!adapter) return adapter.failure();
+  constexpr std::uint32_t supported_fields =
       telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
       telemetry_field::decoder_busy_percent | telemetry_field::window_ns;
-  const Failure elsewhere{
-      Status::unsupported, Source::pdh, {}, "not reported by Windows' counters"};
-  if ((fields & reported_here) == 0) return elsewhere;
-  if ((fields & ~reported_here) != 0) {
-    diagnose(r, number, subject::telemetry, fields & ~reported_here, elsewhere);
+  const Failure failure{Status::unsupported, Source::pdh, {}, "not reported by Windows' counters"};
+  if ((fields & supported_fields) == 0) return failure;
+  if ((fields & ~supported_fields) != 0) {
+    diagnose(reading, number, subject::telemetry, fields & ~supported_fields, failure);
   }
-  const auto loads = loads_of(**a);
-  if (!loads) return loads.why();
+  const auto loads = read_loads(**adapter);
+  if (!loads) return loads.failure();
   out.from = Source::pdh;
-  out.sources = bit_of(Source::pdh);
-  out.gpu_busy_percent = loads->adapter.busiest();
+  out.sources = source_bit(Source::pdh);
+  out.gpu_busy_percent = loads->adapter.busiest_percent();
   out.decoder_busy_percent = loads->adapter.percent[which::engine::decode];
   out.encoder_busy_percent = loads->adapter.percent[which::engine::encode];
   if (out.gpu_busy_percent) out.window_ns = loads->window_ns;
-  if (!out.gpu_busy_percent && loads->lacks_a_value) return no_valid_value();
+  if (!out.gpu_busy_percent && loads->is_incomplete) return make_invalid_value_failure();
   if (!out.gpu_busy_percent) {
     return Failure{Status::empty, Source::pdh, {}, "Windows counts no engine of this adapter"};
   }
@@ -203,35 +207,35 @@ Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry&
 }
 
 Result<void> DxgiSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading&) {
-  const auto a = find(number);
-  if (!a) return a.why();
-  const auto loads = loads_of(**a);
+  const auto adapter = find(number);
+  if (!adapter) return adapter.failure();
+  const auto loads = read_loads(**adapter);
   if (!loads) return {};
   for (std::uint32_t kind = 0; kind < wddm::engine_kinds; ++kind) {
     const auto percent = loads->adapter.percent[kind];
     if (!percent) continue;
-    Metric m = measured(Source::pdh, MetricId::engine_percent, kind, *percent);
-    m.window_ns = loads->window_ns;
-    out.push_back(m);
+    Metric metric = make_value_metric(Source::pdh, MetricId::engine_percent, kind, *percent);
+    metric.window_ns = loads->window_ns;
+    out.push_back(metric);
   }
   return {};
 }
 
-Result<void> DxgiSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
-  const auto a = find(number);
-  if (!a) return a.why();
-  if (!counters_) return no_counters();
-  std::vector<wddm::ProcessMemory> all;
-  if (Result<void> ok = counters_->processes((*a)->id, all); !ok) return ok;
-  // Rows are complete without load, which a first reading lacks.
-  const auto loads = loads_of(**a);
-  const bool unified = is_unified(**a);
-  for (const wddm::ProcessMemory& p : all) {
-    Usage row = to_usage(p, unified);
+Result<void> DxgiSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+  const auto adapter = find(number);
+  if (!adapter) return adapter.failure();
+  if (!counters_) return make_no_counters_failure();
+  std::vector<wddm::ProcessMemory> rows;
+  if (Result<void> result = counters_->processes((*adapter)->id, rows); !result) return result;
+  // Rows are complete without the load, which a first reading does not have.
+  const auto loads = read_loads(**adapter);
+  const bool unified = is_unified(**adapter);
+  for (const wddm::ProcessMemory& memory : rows) {
+    Usage row = make_usage(memory, unified);
     if (loads) add_load(*loads, row);
     if (!row.used) {
-      diagnose(r, number, subject::processes, usage_field::used, not_counted(p.dedicated_committed),
-               p.pid);
+      diagnose(reading, number, subject::processes, usage_field::used,
+               make_uncounted_failure(memory.dedicated_committed), memory.pid);
     }
     out.push_back(std::move(row));
   }
@@ -239,60 +243,60 @@ Result<void> DxgiSource::processes(Slot number, std::vector<Usage>& out, Reading
 }
 
 // One call has the caller's exact values; only the counters have its commitments.
-Result<void> DxgiSource::own_usage(const Adapter& a, Usage& out) {
-  const auto own = own_memory_of(a);
-  if (!own) return own.why();
-  fill_own(*own, dxgi::is_unified(a, *own), out);
+Result<void> DxgiSource::read_own_usage(const Adapter& adapter, Usage& out) {
+  const auto own_memory = read_own_memory(adapter);
+  if (!own_memory) return own_memory.failure();
+  fill_own(*own_memory, dxgi::is_unified(adapter, *own_memory), out);
   return {};
 }
 
-Result<void> DxgiSource::listed_usage(const Adapter& a, std::uint32_t pid, Usage& out) {
-  std::vector<wddm::ProcessMemory> all;
-  if (!counters_) return no_counters();
-  if (Result<void> ok = counters_->processes(a.id, all); !ok) return ok;
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [pid](const wddm::ProcessMemory& p) { return p.pid == pid; });
-  if (found == all.end()) {
+Result<void> DxgiSource::read_listed_usage(const Adapter& adapter, std::uint32_t pid, Usage& out) {
+  std::vector<wddm::ProcessMemory> rows;
+  if (!counters_) return make_no_counters_failure();
+  if (Result<void> result = counters_->processes(adapter.id, rows); !result) return result;
+  const auto it = std::find_if(rows.begin(), rows.end(),
+                               [pid](const wddm::ProcessMemory& p) { return p.pid == pid; });
+  if (it == rows.end()) {
     return Failure{
         Status::no_process, Source::pdh, {}, "Windows counts no such process on this adapter"};
   }
-  out = to_usage(*found, is_unified(a));
-  if (const auto loads = loads_of(a)) add_load(*loads, out);
+  out = make_usage(*it, is_unified(adapter));
+  if (const auto loads = read_loads(adapter)) add_load(*loads, out);
   return {};
 }
 
 Result<void> DxgiSource::process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading&) {
-  const auto a = find(number);
-  if (!a) return a.why();
+  const auto adapter = find(number);
+  if (!adapter) return adapter.failure();
   if (self) {
-    Result<void> own = own_usage(**a, out);
-    if (own || own.why().code == Status::device_lost) return own;
+    Result<void> result = read_own_usage(**adapter, out);
+    if (result || result.failure().code == Status::device_lost) return result;
   }
-  Result<void> listed = listed_usage(**a, pid, out);
-  if (listed || listed.why().code == Status::no_process) return listed;
+  Result<void> result = read_listed_usage(**adapter, pid, out);
+  if (result || result.failure().code == Status::no_process) return result;
   if (!kernel_) kernel_.emplace();
-  const auto reported = kernel_->usage_of((*a)->id, pid);
-  if (!reported) return listed;
-  fill_from_kernel(*reported, is_unified(**a), out);
+  const auto kernel_usage = kernel_->read_usage((*adapter)->id, pid);
+  if (!kernel_usage) return result;
+  fill_from_kernel(*kernel_usage, is_unified(**adapter), out);
   return {};
 }
 
-SourceState DxgiSource::describe(Source which) const {
-  if (which == Source::pdh) {
+SourceState DxgiSource::describe(Source source) const {
+  if (source == Source::pdh) {
     if (counters_) return counters_->describe();
-    SourceState off;
-    off.state = State::off;
-    off.why = no_counters();
-    return off;
+    SourceState disabled;
+    disabled.state = State::off;
+    disabled.failure = make_no_counters_failure();
+    return disabled;
   }
-  SourceState now;
-  now.why = why_.value_or(Failure{Status::ok, Source::dxgi, {}, {}});
-  if (!why_) {
-    now.state = adapters_.are_old() ? State::unknown : State::ready;
+  SourceState current;
+  current.failure = failure_.value_or(Failure{Status::ok, Source::dxgi, {}, {}});
+  if (!failure_) {
+    current.state = adapters_.is_stale() ? State::unknown : State::ready;
   } else {
-    now.state = why_->code == Status::no_source ? State::absent : State::unreadable;
+    current.state = failure_->code == Status::no_source ? State::absent : State::unreadable;
   }
-  return now;
+  return current;
 }
 
 }  // namespace hmn::dxgi

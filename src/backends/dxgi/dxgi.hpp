@@ -25,37 +25,39 @@ class DxgiSource final : public DeviceSource {
   explicit DxgiSource(std::unique_ptr<wddm::Counters> counters, CreateFactory create = nullptr,
                       const std::optional<KernelFunctions>& fn = {});
 
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+                       Reading& reading) override;
   void close() noexcept override;
-  SourceState describe(Source which) const override;
+  SourceState describe(Source source) const override;
 
  private:
   // Index is the slot.
-  struct Known {
+  struct KnownAdapter {
     wddm::Luid id = 0;
     KernelFacts facts;
   };
 
-  Slot number_of(wddm::Luid id);
-  [[nodiscard]] Device who(Slot number, const Adapter& a) const;
+  Slot find_or_add_slot(wddm::Luid id);
+  [[nodiscard]] Device make_device(Slot number, const Adapter& adapter) const;
   Result<Adapter*> find(Slot number);
-  Result<OwnMemory> own_memory_of(const Adapter& a) const;
-  [[nodiscard]] bool is_unified(const Adapter& a) const;
-  Result<void> own_usage(const Adapter& a, Usage& out);
-  Result<void> listed_usage(const Adapter& a, std::uint32_t pid, Usage& out);
-  Result<wddm::Loads> loads_of(const Adapter& a);
+  Result<OwnMemory> read_own_memory(const Adapter& adapter) const;
+  [[nodiscard]] bool is_unified(const Adapter& adapter) const;
+  Result<void> read_own_usage(const Adapter& adapter, Usage& out);
+  Result<void> read_listed_usage(const Adapter& adapter, std::uint32_t pid, Usage& out);
+  Result<wddm::LoadReading> read_loads(const Adapter& adapter);
 
   std::unique_ptr<wddm::Counters> counters_;
-  Adapters adapters_;
+  AdapterList adapters_;
   std::optional<Kernel> kernel_;
-  std::vector<Known> known_;
-  std::optional<Failure> why_;
+  std::vector<KnownAdapter> known_adapters_;
+  std::optional<Failure> failure_;
 };
 
 }  // namespace hmn::dxgi

@@ -20,42 +20,43 @@ Amount allocated(std::uint64_t size, std::uint64_t unallocated) noexcept {
   return unallocated < size ? Amount(size - unallocated) : std::nullopt;
 }
 
-Heap read_region(const RawRegion& r) noexcept {
-  Heap h;
-  if (r.size == 0 || r.size == unknown) return h;
-  h.total = r.size;
-  h.used = allocated(r.size, r.amount);
+Heap read_region(const RawRegion& region) noexcept {
+  Heap heap;
+  if (region.size == 0 || region.size == unknown) return heap;
+  heap.total = region.size;
+  heap.used = allocated(region.size, region.amount);
   // 0 before Linux 6.0
-  if (r.visible_size == 0 || r.visible_size > r.size) return h;
-  h.visible = r.visible_size;
-  if (h.used && r.visible_amount <= r.visible_size) {
-    h.visible_used = r.visible_size - r.visible_amount;
+  if (region.visible_size == 0 || region.visible_size > region.size) return heap;
+  heap.visible = region.visible_size;
+  if (heap.used && region.visible_amount <= region.visible_size) {
+    heap.visible_used = region.visible_size - region.visible_amount;
   }
-  return h;
+  return heap;
 }
 
 constexpr std::uint32_t query_memory_regions = 4;
 
-constexpr intel::GtFiles in_gt{"rps_act_freq_mhz",       "rps_cur_freq_mhz", "rps_max_freq_mhz", "",
-                               "throttle_reason_status", "throttle_reason_"};
+constexpr intel::GtFiles gt_files{"rps_act_freq_mhz",       "rps_cur_freq_mhz",
+                                  "rps_max_freq_mhz",       "",
+                                  "throttle_reason_status", "throttle_reason_"};
 // Files of the whole card: the only ones before Linux 5.18, those of GT 0 since.
-constexpr intel::GtFiles in_card{
+constexpr intel::GtFiles card_files{
     "gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_max_freq_mhz", "", "", ""};
 
 // <device>/drm/card0/gt/gt<N>: 0 is the main one, the others are media.
-int find_gts(const drm::Card& c, std::vector<Gt>& out) {
-  const drm::Node* const n = c.find(drm::Node::Kind::card);
-  if (n == nullptr) return 0;
-  const std::string card_folder = compose({c.folder.view(), "/drm/", n->name.view()});
+int find_gts(const drm::Card& card, std::vector<Gt>& out) {
+  const drm::Node* const node = card.find(drm::Node::Kind::card);
+  if (node == nullptr) return 0;
+  const std::string card_folder = compose({card.folder.view(), "/drm/", node->name.view()});
   const std::string folder = compose({card_folder, "/gt"});
-  const int error = intel::each_number(folder, "gt", [&](std::uint32_t number) {
-    out.push_back({compose({folder, "/gt", number}), &in_gt, number != 0});
+  const int error = intel::for_each_number(folder, "gt", [&](std::uint32_t number) {
+    out.push_back({compose({folder, "/gt", number}), &gt_files, number != 0});
   });
-  if (out.empty() && error == 0) out.push_back({card_folder, &in_card, false});
+  if (out.empty() && error == 0) out.push_back({card_folder, &card_files, false});
   return error;
 }
 
-constexpr intel::Dialect spoken{
+constexpr intel::DriverTraits dialect{
     Source::i915,        "i915", {platform::QueryLanguage::i915, query_memory_regions},
     i915::parse_regions, false,  find_gts};
 
@@ -70,7 +71,7 @@ std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> ans
 namespace hmn::drm {
 
 std::unique_ptr<Driver> make_i915() {
-  return std::make_unique<intel::IntelDriver>(i915::spoken);
+  return std::make_unique<intel::IntelDriver>(i915::dialect);
 }
 
 }  // namespace hmn::drm

@@ -17,7 +17,7 @@ namespace {
 
 using sysfs::PathText;
 
-std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept {
+std::optional<std::uint32_t> narrow(std::optional<std::uint64_t> value) noexcept {
   if (!value || *value > UINT32_MAX) return std::nullopt;
   return static_cast<std::uint32_t>(*value);
 }
@@ -25,14 +25,14 @@ std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept 
 // A node's properties have about 800 bytes.
 using FileBuffer = std::array<char, 4096>;
 
-std::optional<std::uint64_t> memory_of(std::string_view node) {
+std::optional<std::uint64_t> sum_banks(std::string_view node) {
   const PathText banks{node, "/mem_banks"};
   std::optional<std::uint64_t> sum;
   (void)platform::for_each_entry(banks.c_str(), [&](std::string_view name) {
     const PathText bank{banks.view(), "/", name};
     FileBuffer buffer;
     const auto size = parse_bank(sysfs::read_text(bank.view(), "properties", buffer).value);
-    if (size) sum = scan::sum(sum.value_or(0), *size);
+    if (size) sum = scan::checked_add(sum.value_or(0), *size);
     return true;
   });
   return sum;
@@ -48,59 +48,61 @@ bool has_kernel_threads(std::string_view proc_root) {
 
 bool has_queue(std::string_view process, std::uint32_t gpu_id) {
   const PathText queues{process, "/queues"};
-  bool found = false;
+  bool is_match = false;
   (void)platform::for_each_entry(queues.c_str(), [&](std::string_view name) {
     const PathText queue{queues.view(), "/", name};
     const auto id = sysfs::read_number(queue.view(), "gpuid");
-    found = id && id.value == gpu_id;
-    return !found;
+    is_match = id && id.value == gpu_id;
+    return !is_match;
   });
-  return found;
+  return is_match;
 }
 
 class KfdDriver final : public drm::ComputeDriver {
  public:
-  explicit KfdDriver(const Settings& s)
-      : folder_(s.sys_root + "/class/kfd/kfd"), topology_(folder_), list_(folder_, s.proc_root) {}
+  explicit KfdDriver(const Settings& settings)
+      : folder_(settings.sys_root + "/class/kfd/kfd"),
+        topology_(folder_),
+        processes_(folder_, settings.proc_root) {}
 
-  Source from() const noexcept override { return Source::kfd; }
+  Source source() const noexcept override { return Source::kfd; }
   SourceState describe() const override;
   std::span<const drm::ComputeNode> nodes() override;
-  bool is_in_doubt() const noexcept override { return is_passing(error_.value_or(0)); }
-  Result<void> add_rows(drm::Visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+  bool is_uncertain() const noexcept override { return is_transient(error_.value_or(0)); }
+  Result<void> add_rows(drm::Visit& visit, std::uint32_t gpu_id, std::uint32_t pid,
                         std::vector<Usage>& rows) override;
 
  private:
   std::string folder_;
   Topology topology_;
-  ProcessList list_;
+  ProcessList processes_;
   std::optional<int> error_;  // of the last read of the topology
 };
 
-constexpr FailureOf fail{Source::kfd};
+constexpr FailureFactory fail{Source::kfd};
 
-Failure refused(int error, std::string_view folder, std::string_view what) {
+Failure make_refused_failure(int error, std::string_view folder, std::string_view file) {
   if (error == ENOENT) return fail(Status::no_source, "AMD's compute driver (KFD) is not here");
   const bool is_refusal = is_refused(error);
   return fail(is_refusal ? Status::permission : Status::backend,
-              {folder, what, is_refusal ? " may not be read" : " cannot be read"}, error);
+              {folder, file, is_refusal ? " may not be read" : " cannot be read"}, error);
 }
 
 SourceState KfdDriver::describe() const {
-  SourceState now;
-  now.why = {Status::ok, Source::kfd, {}, {}};
-  if (!error_) return now;
-  now.state = State::ready;
-  if (topology_.refused() != 0 && topology_.nodes().empty()) {
-    now.why =
+  SourceState result;
+  result.failure = {Status::ok, Source::kfd, {}, {}};
+  if (!error_) return result;
+  result.state = State::ready;
+  if (topology_.refused_count() != 0 && topology_.nodes().empty()) {
+    result.failure =
         fail(Status::permission, {"none of the GPUs below ", folder_,
                                   "/topology may be looked at: this container was not given one"});
-    now.state = State::unreadable;
+    result.state = State::unreadable;
   } else if (*error_ != 0) {
-    now.why = refused(*error_, folder_, "/topology");
-    now.state = now.why.code == Status::no_source ? State::absent : State::unreadable;
+    result.failure = make_refused_failure(*error_, folder_, "/topology");
+    result.state = result.failure.code == Status::no_source ? State::absent : State::unreadable;
   }
-  return now;
+  return result;
 }
 
 std::span<const drm::ComputeNode> KfdDriver::nodes() {
@@ -108,82 +110,82 @@ std::span<const drm::ComputeNode> KfdDriver::nodes() {
   return topology_.nodes();
 }
 
-Result<void> KfdDriver::add_rows(drm::Visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+Result<void> KfdDriver::add_rows(drm::Visit& visit, std::uint32_t gpu_id, std::uint32_t pid,
                                  std::vector<Usage>& rows) {
-  const bool knows_pids = list_.knows_pids();
+  const bool has_host_pids = processes_.has_host_pids();
   // Foreign pids are ambiguous: fdinfo may already list the same process, which would then count
   // twice.
-  const bool may_repeat = !knows_pids && !rows.empty();
+  const bool may_repeat = !has_host_pids && !rows.empty();
   std::uint64_t sum = 0;
   std::uint32_t count = 0;
-  const auto take = [&](const ComputeUse& use) {
+  const auto add = [&](const ComputeUse& use) {
     sum += use.vram;
     ++count;
     if (may_repeat) return;
     merge(use, rows);
-    if (!knows_pids) rows.back().notes |= note::foreign_pid;
+    if (!has_host_pids) rows.back().notes |= note::foreign_pid;
   };
-  const int error = pid == 0     ? list_.of_gpu(gpu_id, take)
-                    : knows_pids ? list_.of_process(gpu_id, pid, take)
-                                 : 0;
+  const int error = pid == 0        ? processes_.visit_gpu(gpu_id, add)
+                    : has_host_pids ? processes_.visit_process(gpu_id, pid, add)
+                                    : 0;
   if (may_repeat && count != 0) {
-    for (Usage& row : rows) note_incomplete(row);
-    v.diagnose(
+    for (Usage& row : rows) mark_lower_bound(row);
+    visit.diagnose(
         with_reason(Reason::ambiguous,
                     fail(Status::no_source, {count, " compute processes use ", sum,
                                              " bytes of this device, by pids of the host; run in "
                                              "the host's PID namespace"})),
         subject::processes, 0);
   }
-  if (error != 0 && error != ENOENT) return refused(error, folder_, "/proc");
+  if (error != 0 && error != ENOENT) return make_refused_failure(error, folder_, "/proc");
   return {};
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> property(std::string_view text, std::string_view key) noexcept {
+std::optional<std::uint64_t> find_property(std::string_view text, std::string_view key) noexcept {
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
-    if (scan::take_word(line) == key) return scan::decimal(scan::trim(line));
+    if (scan::take_word(line) == key) return scan::parse_decimal(scan::trim(line));
   }
   return std::nullopt;
 }
 
-bool parse_node(std::string_view properties, drm::ComputeNode& into) noexcept {
-  const auto minor = small(property(properties, "drm_render_minor"));
-  const auto location = small(property(properties, "location_id"));
-  if (property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
-  into.render_minor = *minor;
-  into.location = *location;
+bool parse_node(std::string_view properties, drm::ComputeNode& node) noexcept {
+  const auto minor = narrow(find_property(properties, "drm_render_minor"));
+  const auto location = narrow(find_property(properties, "location_id"));
+  if (find_property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
+  node.render_minor = *minor;
+  node.location = *location;
   // Older kernels do not report it; they have one domain.
-  into.domain = small(property(properties, "domain")).value_or(0);
-  into.gfx_target = small(property(properties, "gfx_target_version")).value_or(0);
+  node.domain = narrow(find_property(properties, "domain")).value_or(0);
+  node.gfx_target = narrow(find_property(properties, "gfx_target_version")).value_or(0);
   return true;
 }
 
 std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept {
   // HSA: 0 system, 1 framebuffer, host-visible, 2 framebuffer, not host-visible
-  const auto heap = property(properties, "heap_type");
+  const auto heap = find_property(properties, "heap_type");
   if (heap != 1 && heap != 2) return std::nullopt;
-  return property(properties, "size_in_bytes");
+  return find_property(properties, "size_in_bytes");
 }
 
 int Topology::refresh() {
-  const auto now = sysfs::read_number(folder_, "generation_id");
-  if (now && generation_ == now.value) return 0;
+  const auto generation = sysfs::read_number(folder_, "generation_id");
+  if (generation && generation_ == generation.value) return 0;
   nodes_.clear();
-  refused_ = 0;
-  int failed = now.error;
-  const PathText all{folder_, "/nodes"};
-  const int listed = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
-    const int error = add(PathText{all.view(), "/", name}.view());
-    if (is_passing(error)) failed = error;
+  refused_count_ = 0;
+  int last_error = generation.error;
+  const PathText nodes_path{folder_, "/nodes"};
+  const int list_error = platform::for_each_entry(nodes_path.c_str(), [&](std::string_view name) {
+    const int error = add(PathText{nodes_path.view(), "/", name}.view());
+    if (is_transient(error)) last_error = error;
     return true;
   });
-  if (listed != 0) failed = listed;
-  const bool holds = now && failed == 0;
-  generation_ = holds ? std::optional(now.value) : std::nullopt;
-  return now || is_passing(failed) ? failed : listed;
+  if (list_error != 0) last_error = list_error;
+  const bool is_complete = generation && last_error == 0;
+  generation_ = is_complete ? std::optional(generation.value) : std::nullopt;
+  return generation || is_transient(last_error) ? last_error : list_error;
 }
 
 // A CPU's node has gpu_id 0. Reading a node fails with EPERM if a device cgroup hides the GPU from
@@ -192,23 +194,23 @@ int Topology::add(std::string_view node) {
   const auto id = sysfs::read_number(node, "gpu_id");
   FileBuffer buffer;
   const auto text = sysfs::read_text(node, "properties", buffer);
-  if (is_refused(id.error) || is_refused(text.error)) ++refused_;
+  if (is_refused(id.error) || is_refused(text.error)) ++refused_count_;
   if (!id) return id.error;
   if (id.value == 0 || id.value > UINT32_MAX) return 0;
-  drm::ComputeNode fresh;
-  fresh.gpu_id = static_cast<std::uint32_t>(id.value);
-  if (!parse_node(text.value, fresh)) return text.error;
-  fresh.memory = memory_of(node);
-  nodes_.push_back(fresh);
+  drm::ComputeNode added;
+  added.gpu_id = static_cast<std::uint32_t>(id.value);
+  if (!parse_node(text.value, added)) return text.error;
+  added.memory = sum_banks(node);
+  nodes_.push_back(added);
   return 0;
 }
 
 // KFD counts its own allocations, and fdinfo the same process's mapped memory; either may include
 // part of the other. They are never added: the larger one is a lower bound.
 void merge(const ComputeUse& use, std::vector<Usage>& rows) {
-  const auto known = std::ranges::find_if(rows, [&](const Usage& u) { return u.pid == use.pid; });
-  const bool is_new = known == rows.end();
-  Usage& row = is_new ? rows.emplace_back() : *known;
+  const auto it = std::ranges::find_if(rows, [&](const Usage& u) { return u.pid == use.pid; });
+  const bool is_new = it == rows.end();
+  Usage& row = is_new ? rows.emplace_back() : *it;
   row.pid = use.pid;
   row.kinds = row.kinds.value_or(0) | usage_kind::compute;
   if (row.used && *row.used >= use.vram) return;
@@ -217,50 +219,50 @@ void merge(const ComputeUse& use, std::vector<Usage>& rows) {
   row.accounting = Accounting::committed;
   row.used = use.vram;
   row.clients.reset();
-  note_incomplete(row);
+  mark_lower_bound(row);
   row.committed = use.vram;
   row.resident.reset();
 }
 
-int ProcessList::of_gpu(std::uint32_t gpu_id, Visitor visit) const {
-  int failed = 0;
-  const int listed = platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
-    const auto pid = scan::number<std::uint32_t>(name);
-    const int error = pid ? of_process(gpu_id, *pid, visit) : 0;
-    if (error != 0) failed = error;
+int ProcessList::visit_gpu(std::uint32_t gpu_id, Visitor visit) const {
+  int last_error = 0;
+  const int list_error = platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
+    const auto pid = scan::parse_number<std::uint32_t>(name);
+    const int error = pid ? visit_process(gpu_id, *pid, visit) : 0;
+    if (error != 0) last_error = error;
     return true;
   });
-  return listed != 0 ? listed : failed;
+  return list_error != 0 ? list_error : last_error;
 }
 
-int ProcessList::of_process(std::uint32_t gpu_id, std::uint32_t pid, Visitor visit) const {
+int ProcessList::visit_process(std::uint32_t gpu_id, std::uint32_t pid, Visitor visit) const {
   std::array<char, 24> name;
   const PathText process{folder_, "/", pid};
-  const auto vram = sysfs::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
+  const auto vram = sysfs::read_number(process.view(), compose_into(name, {"vram_", gpu_id}));
   if (!vram) return is_gone(vram.error) ? 0 : vram.error;
   if (vram.value != 0 || has_queue(process.view(), gpu_id)) visit({pid, vram.value});
   return 0;
 }
 
-bool ProcessList::knows_pids() {
-  if (!knows_pids_) {
-    const PathText own{proc_root_, "/self/ns"};
+bool ProcessList::has_host_pids() {
+  if (!has_host_pids_) {
+    const PathText namespaces{proc_root_, "/self/ns"};
     int error = 0;
-    const bool knows =
-        sysfs::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
-        has_kernel_threads(proc_root_);
-    if (!knows && is_passing(error)) return false;
-    knows_pids_ = knows;
+    const bool is_initial = sysfs::read_link_name(namespaces.view(), "pid", &error).view() ==
+                                procfs::initial_pid_namespace ||
+                            has_kernel_threads(proc_root_);
+    if (!is_initial && is_transient(error)) return false;
+    has_host_pids_ = is_initial;
   }
-  return *knows_pids_;
+  return *has_host_pids_;
 }
 
 }  // namespace hmn::kfd
 
 namespace hmn {
 
-std::unique_ptr<drm::ComputeDriver> make_kfd(const Settings& s) {
-  return std::make_unique<kfd::KfdDriver>(s);
+std::unique_ptr<drm::ComputeDriver> make_kfd(const Settings& settings) {
+  return std::make_unique<kfd::KfdDriver>(settings);
 }
 
 }  // namespace hmn

@@ -17,10 +17,10 @@ namespace hmn::kfd {
 // <kfd>/topology/nodes/<n>: gpu_id, properties ("key value" on each line) and mem_banks/<n>.
 
 // Pure. Returns the value of a line "key 123"; the last line may be unterminated.
-std::optional<std::uint64_t> property(std::string_view text, std::string_view key) noexcept;
+std::optional<std::uint64_t> find_property(std::string_view text, std::string_view key) noexcept;
 
 // Pure. Fills data of `properties`; returns false for a node that is no GPU or cannot be located.
-bool parse_node(std::string_view properties, drm::ComputeNode& into) noexcept;
+bool parse_node(std::string_view properties, drm::ComputeNode& node) noexcept;
 
 // Pure. Returns the bytes of a bank of the GPU's own memory; nothing for another bank.
 std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept;
@@ -34,7 +34,7 @@ class Topology {
   int refresh();
   [[nodiscard]] const std::vector<drm::ComputeNode>& nodes() const noexcept { return nodes_; }
   // Number of nodes that this user or container may not read.
-  [[nodiscard]] std::uint32_t refused() const noexcept { return refused_; }
+  [[nodiscard]] std::uint32_t refused_count() const noexcept { return refused_count_; }
 
  private:
   // Returns 0, or errno of an unreadable file.
@@ -43,7 +43,7 @@ class Topology {
   std::string folder_;
   std::vector<drm::ComputeNode> nodes_;
   std::optional<std::uint64_t> generation_;  // of nodes_
-  std::uint32_t refused_ = 0;
+  std::uint32_t refused_count_ = 0;
 };
 
 // <kfd>/proc/<pid>: what compute processes use. The pids are those of the initial PID namespace.
@@ -63,15 +63,15 @@ class ProcessList {
   // Visits the processes with memory or a queue on this GPU; an open /dev/kfd alone uses nothing.
   // Returns 0, or errno of an unreadable file.
   using Visitor = FunctionRef<void(const ComputeUse&)>;
-  int of_gpu(std::uint32_t gpu_id, Visitor visit) const;
-  int of_process(std::uint32_t gpu_id, std::uint32_t pid, Visitor visit) const;
+  int visit_gpu(std::uint32_t gpu_id, Visitor visit) const;
+  int visit_process(std::uint32_t gpu_id, std::uint32_t pid, Visitor visit) const;
   // Whether pids of the initial namespace are those of the proc tree in use.
-  [[nodiscard]] bool knows_pids();
+  [[nodiscard]] bool has_host_pids();
 
  private:
   std::string folder_;
   std::string proc_root_;
-  std::optional<bool> knows_pids_;
+  std::optional<bool> has_host_pids_;
 };
 
 }  // namespace hmn::kfd
@@ -79,6 +79,6 @@ class ProcessList {
 namespace hmn {
 
 // Driver of AMD's compute interface: <sys>/class/kfd/kfd.
-std::unique_ptr<drm::ComputeDriver> make_kfd(const Settings& s);
+std::unique_ptr<drm::ComputeDriver> make_kfd(const Settings& settings);
 
 }  // namespace hmn

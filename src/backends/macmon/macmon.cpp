@@ -14,8 +14,8 @@ bool is_root() {
 
 }  // namespace
 
-std::unique_ptr<DeviceSource> make_macmon(const Settings& s) {
-  return std::make_unique<macmon::MacmonSource>(s.macmon_path, is_root());
+std::unique_ptr<DeviceSource> make_macmon(const Settings& settings) {
+  return std::make_unique<macmon::MacmonSource>(settings.macmon_path, is_root());
 }
 
 }  // namespace hmn

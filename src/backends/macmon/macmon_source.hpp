@@ -19,26 +19,27 @@ class MacmonSource final : public DeviceSource {
   MacmonSource(const std::string& path, bool is_root);
 
   Result<void> probe() override;
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  void close() noexcept override { now_.reset(); }
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  void close() noexcept override { sample_.reset(); }
 
  private:
   // Runs the command unless this reading already did.
-  Result<void> load(Reading& r);
-  Result<void> ask(Reading& r);
-  Result<const Sample*> find(Slot number, Reading& r);
+  Result<void> load(Reading& reading);
+  Result<void> run(Reading& reading);
+  Result<const Sample*> find(Slot number, Reading& reading);
 
   command_tool::Program program_;
   const bool may_be_planted_;
   bool is_plain_ = false;  // the version has no option for the chip's name
   Text<96> chip_;
 
-  std::optional<Result<void>> loaded_;
-  std::optional<Sample> now_;
+  std::optional<Result<void>> load_result_;
+  std::optional<Sample> sample_;
 };
 
 }  // namespace hmn::macmon

@@ -28,22 +28,22 @@ enum class Field : std::uint8_t {
 };
 
 struct FieldAmount {
-  Status why = Status::empty;  // ok: has a value; empty: no such key
+  Status status = Status::empty;  // ok: has a value; empty: no such key
   double number = 0;
   std::uint64_t whole = 0;  // in bytes
   std::string_view flaw;    // why the value is invalid
   Text<32> key;             // as printed
-  Text<64> said;            // as printed
+  Text<64> text;            // as printed
 
-  [[nodiscard]] bool has_value() const noexcept { return why == Status::ok; }
+  [[nodiscard]] bool has_value() const noexcept { return status == Status::ok; }
 };
 
-inline constexpr std::size_t most_fans = 16;
+inline constexpr std::size_t max_fans = 16;
 
 struct Sample {
   std::array<FieldAmount, static_cast<std::size_t>(Field::count)> amounts;
-  std::array<FieldAmount, most_fans> fans;  // RPM
-  Text<96> chip;                            // empty: unknown
+  std::array<FieldAmount, max_fans> fans;  // RPM
+  Text<96> chip;                           // empty: unknown
 
   [[nodiscard]] const FieldAmount& operator[](Field f) const {
     return amounts[static_cast<std::size_t>(f)];

@@ -8,65 +8,67 @@
 namespace hmn::metal {
 namespace {
 
-constexpr std::uint64_t shortest_ns = 10 * platform::ns_per_ms;
-constexpr std::uint64_t usual_ns = 100 * platform::ns_per_ms;
-constexpr std::uint64_t longest_ns = 60 * platform::ns_per_second;
-constexpr double most_watts = 300;
+constexpr std::uint64_t min_window_ns = 10 * platform::ns_per_ms;
+constexpr std::uint64_t target_window_ns = 100 * platform::ns_per_ms;
+constexpr std::uint64_t max_window_ns = 60 * platform::ns_per_second;
+constexpr double max_watts = 300;
 
-constexpr std::string_view alone = "there is no earlier reading near enough to compare with";
+constexpr std::string_view no_earlier_reading =
+    "there is no earlier reading near enough to compare with";
 
 bool is_off(std::string_view state) {
   return state == "OFF" || state == "IDLE" || state == "DOWN";
 }
 
-void compare_energy(const Counters& before, const Counters& now, Rates& out) {
+void compare_energy(const Counters& before, const Counters& now, Rates& rates) {
   if (!now.joules || !before.joules) {
-    out.no_watts = now.odd_unit.empty() ? "macOS counts no energy of this GPU"
-                                        : "macOS counts its energy in a unit that is not known";
+    rates.no_watts_reason = now.unknown_unit.empty()
+                                ? "macOS counts no energy of this GPU"
+                                : "macOS counts its energy in a unit that is not known";
     return;
   }
-  const double watts = (*now.joules - *before.joules) * 1e9 / static_cast<double>(out.window_ns);
+  const double watts = (*now.joules - *before.joules) * 1e9 / static_cast<double>(rates.window_ns);
   if (watts < 0) {
-    out.no_watts = "the energy counter has started again";
-    out.went_back = true;
+    rates.no_watts_reason = "the energy counter has started again";
+    rates.has_decreased = true;
   } else if (watts == 0) {
-    out.no_watts =
+    rates.no_watts_reason =
         "its energy counter stands still: too little was used, or macOS does not count "
         "it any more";
-  } else if (watts >= most_watts) {
-    out.no_watts = "its energy counter has jumped";
+  } else if (watts >= max_watts) {
+    rates.no_watts_reason = "its energy counter has jumped";
   } else {
-    out.watts = watts;
+    rates.watts = watts;
   }
 }
 
 void compare_states(const Counters& before, const Counters& now, std::span<const double> clocks,
-                    Rates& out) {
-  out.no_megahertz = "macOS does not report the time at each clock of this GPU";
+                    Rates& rates) {
+  rates.no_megahertz_reason = "macOS does not report the time at each clock of this GPU";
   if (now.states.empty() || clocks.empty() || now.states.size() != before.states.size()) return;
-  double ran = 0;
-  double weighted = 0;
-  std::size_t running = 0;
+  double running_ticks = 0;
+  double weighted_ticks = 0;
+  std::size_t running_count = 0;
   for (std::size_t i = 0; i < now.states.size(); ++i) {
-    const Residency& is = now.states[i];
-    if (is.state != before.states[i].state) return;
-    if (is.ticks < before.states[i].ticks) {
-      out.no_megahertz = "the counters of its clocks have started again";
-      out.went_back = true;
+    const Residency& residency = now.states[i];
+    if (residency.state != before.states[i].state) return;
+    if (residency.ticks < before.states[i].ticks) {
+      rates.no_megahertz_reason = "the counters of its clocks have started again";
+      rates.has_decreased = true;
       return;
     }
-    if (is_off(is.state)) continue;
-    const auto ticks = static_cast<double>(is.ticks - before.states[i].ticks);
-    if (running < clocks.size()) weighted += ticks * clocks[running];
-    ran += ticks;
-    ++running;
+    if (is_off(residency.state)) continue;
+    const auto ticks = static_cast<double>(residency.ticks - before.states[i].ticks);
+    if (running_count < clocks.size()) weighted_ticks += ticks * clocks[running_count];
+    running_ticks += ticks;
+    ++running_count;
   }
-  if (running != clocks.size()) {
-    out.no_megahertz = "this GPU has more or fewer states than clocks";
-  } else if (ran == 0) {
-    out.no_megahertz = "the GPU did not run in that time";
+  if (running_count != clocks.size()) {
+    rates.no_megahertz_reason = "this GPU has more or fewer states than clocks";
+  } else if (running_ticks == 0) {
+    rates.no_megahertz_reason = "the GPU did not run in that time";
   } else {
-    out.megahertz = weighted / ran;
+    rates.megahertz = weighted_ticks / running_ticks;
   }
 }
 
@@ -80,11 +82,11 @@ bool is_energy(std::string_view channel) {
   return channel.ends_with("GPU Energy") || channel == "GPU";
 }
 
-constexpr std::int32_t most_states = 64;
+constexpr std::int32_t max_states = 64;
 
 }  // namespace
 
-std::optional<double> joules_of(std::int64_t amount, std::string_view unit) {
+std::optional<double> convert_to_joules(std::int64_t amount, std::string_view unit) {
   while (unit.ends_with(' ')) unit.remove_suffix(1);
   const auto n = static_cast<double>(amount);
   if (amount < 0) return std::nullopt;
@@ -94,86 +96,90 @@ std::optional<double> joules_of(std::int64_t amount, std::string_view unit) {
   return std::nullopt;
 }
 
-Rates compare(const Counters& before, const Counters& now, std::span<const double> clocks) {
-  Rates out;
-  out.no_watts = out.no_megahertz = alone;
-  if (before.at_ns == 0 || now.at_ns <= before.at_ns) return out;
-  const std::uint64_t window = now.at_ns - before.at_ns;
-  if (window < shortest_ns || window > longest_ns) return out;
-  if (platform::was_suspended(before.suspended_ns, now.suspended_ns)) return out;
-  out.window_ns = window;
-  compare_energy(before, now, out);
-  compare_states(before, now, clocks, out);
-  return out;
+Rates compute_rates(const Counters& before, const Counters& now, std::span<const double> clocks) {
+  Rates rates;
+  rates.no_watts_reason = rates.no_megahertz_reason = no_earlier_reading;
+  if (before.time_ns == 0 || now.time_ns <= before.time_ns) return rates;
+  const std::uint64_t window = now.time_ns - before.time_ns;
+  if (window < min_window_ns || window > max_window_ns) return rates;
+  if (platform::was_suspended(before.suspended_ns, now.suspended_ns)) return rates;
+  rates.window_ns = window;
+  compare_energy(before, now, rates);
+  compare_states(before, now, clocks, rates);
+  return rates;
 }
 
 Rates CounterHistory::add(Counters now, std::span<const double> clocks) {
-  const bool is_ripe = now.at_ns - younger_.at_ns >= usual_ns;
-  Rates out = compare(is_ripe || older_.at_ns == 0 ? younger_ : older_, now, clocks);
-  if (out.went_back) clear();
-  if (is_ripe || younger_.at_ns == 0) {
+  const bool is_ripe = now.time_ns - younger_.time_ns >= target_window_ns;
+  Rates rates = compute_rates(is_ripe || older_.time_ns == 0 ? younger_ : older_, now, clocks);
+  if (rates.has_decreased) clear();
+  if (is_ripe || younger_.time_ns == 0) {
     older_ = std::move(younger_);
     younger_ = std::move(now);
   }
-  return out;
+  return rates;
 }
 
-bool Report::open(const Frameworks& f) {
+bool Report::open(const Frameworks& frameworks) {
   close();
-  if (!f.has_report) return false;
-  f_ = &f;
-  const Owned energy = make_text(f.core, energy_group);
-  const Owned states = make_text(f.core, state_group);
-  const Owned substates = make_text(f.core, state_subgroup);
-  channels_ = {f.core, f.report.copy_channels(energy.get(), nullptr, 0, 0, 0)};
-  Owned more{f.core, f.report.copy_channels(states.get(), substates.get(), 0, 0, 0)};
+  if (!frameworks.has_report) return false;
+  frameworks_ = &frameworks;
+  const OwnedRef energy = make_text(frameworks.core, energy_group);
+  const OwnedRef states = make_text(frameworks.core, state_group);
+  const OwnedRef substates = make_text(frameworks.core, state_subgroup);
+  channels_ = {frameworks.core, frameworks.report.copy_channels(energy.get(), nullptr, 0, 0, 0)};
+  OwnedRef state_channels{frameworks.core,
+                          frameworks.report.copy_channels(states.get(), substates.get(), 0, 0, 0)};
   if (!channels_) {
-    channels_ = std::move(more);
-  } else if (more) {
-    f.report.merge_channels(channels_.get(), more.get(), nullptr);
+    channels_ = std::move(state_channels);
+  } else if (state_channels) {
+    frameworks.report.merge_channels(channels_.get(), state_channels.get(), nullptr);
   }
   if (!channels_) return false;
-  Cf subscribed = nullptr;
-  subscription_ = {f.core, f.report.subscribe(nullptr, channels_.get(), &subscribed, 0, nullptr)};
-  subscribed_ = {f.core, subscribed};
-  return subscription_ && subscribed_;
+  Cf subscribed_channels = nullptr;
+  subscription_ = {frameworks.core, frameworks.report.subscribe(nullptr, channels_.get(),
+                                                                &subscribed_channels, 0, nullptr)};
+  subscribed_channels_ = {frameworks.core, subscribed_channels};
+  return subscription_ && subscribed_channels_;
 }
 
-void Report::take(Cf channel, Counters& into) const {
-  const IoReport& from = f_->report;
-  const std::string group = text_of(f_->core, from.group_of(channel));
-  const std::string name = text_of(f_->core, from.name_of(channel));
+void Report::add_channel(Cf channel, Counters& counters) const {
+  const IoReport& report = frameworks_->report;
+  const std::string group = get_text(frameworks_->core, report.get_group(channel));
+  const std::string name = get_text(frameworks_->core, report.get_name(channel));
   if (group == energy_group && is_energy(name)) {
-    const std::string unit = text_of(f_->core, from.unit_of(channel));
-    const auto joules = joules_of(from.value_of(channel, 0), unit);
-    if (!joules) into.odd_unit = unit;
-    if (joules) into.joules = into.joules.value_or(0) + *joules;
-  } else if (group == state_group && name == state_channel && into.states.empty()) {
-    const std::int32_t count = from.state_count(channel);
-    for (std::int32_t i = 0; i < count && i < most_states; ++i) {
-      into.states.push_back(
-          {text_of(f_->core, from.state_name(channel, i)), from.state_time(channel, i)});
+    const std::string unit = get_text(frameworks_->core, report.get_unit(channel));
+    const auto joules = convert_to_joules(report.get_value(channel, 0), unit);
+    if (!joules) counters.unknown_unit = unit;
+    if (joules) counters.joules = counters.joules.value_or(0) + *joules;
+  } else if (group == state_group && name == state_channel && counters.states.empty()) {
+    const std::int32_t count = report.state_count(channel);
+    for (std::int32_t i = 0; i < count && i < max_states; ++i) {
+      counters.states.push_back({get_text(frameworks_->core, report.state_name(channel, i)),
+                                 report.state_time(channel, i)});
     }
   }
 }
 
 Counters Report::read() const {
   Counters now;
-  now.at_ns = platform::monotonic_ns();
+  now.time_ns = platform::monotonic_ns();
   now.suspended_ns = platform::suspended_ns();
   if (!subscription_) return now;
-  const Owned sample{f_->core, f_->report.sample(subscription_.get(), subscribed_.get(), nullptr)};
-  const Cf list = find(f_->core, sample.get(), "IOReportChannels");
-  const CfIndex count = count_of(f_->core, list);
-  for (CfIndex i = 0; i < count; ++i) take(f_->core.at(list, i), now);
+  const OwnedRef sample{
+      frameworks_->core,
+      frameworks_->report.sample(subscription_.get(), subscribed_channels_.get(), nullptr)};
+  const Cf list = find(frameworks_->core, sample.get(), "IOReportChannels");
+  const CfIndex count = get_count(frameworks_->core, list);
+  for (CfIndex i = 0; i < count; ++i) add_channel(frameworks_->core.get_item(list, i), now);
   return now;
 }
 
 void Report::close() noexcept {
   subscription_ = {};
-  subscribed_ = {};
+  subscribed_channels_ = {};
   channels_ = {};
-  f_ = nullptr;
+  frameworks_ = nullptr;
 }
 
 }  // namespace hmn::metal

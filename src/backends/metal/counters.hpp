@@ -21,28 +21,28 @@ struct Residency {
 };
 
 struct Counters {
-  std::uint64_t at_ns = 0;
+  std::uint64_t time_ns = 0;
   std::uint64_t suspended_ns = 0;  // at that time: platform::suspended_ns()
   std::optional<double> joules;    // monotonic
-  std::string odd_unit;            // the unit, if energy is unknown because of it
+  std::string unknown_unit;        // the unit, if energy is unknown because of it
   std::vector<Residency> states;
 };
 
 // Converts nJ, uJ or mJ; returns nothing for another unit.
-std::optional<double> joules_of(std::int64_t amount, std::string_view unit);
+std::optional<double> convert_to_joules(std::int64_t amount, std::string_view unit);
 
 // Averages between two samples; each absent one has its reason.
 struct Rates {
   std::uint64_t window_ns = 0;
   std::optional<double> watts;
   std::optional<double> megahertz;  // while active
-  std::string_view no_watts;
-  std::string_view no_megahertz;
-  bool went_back = false;  // a counter has decreased
+  std::string_view no_watts_reason;
+  std::string_view no_megahertz_reason;
+  bool has_decreased = false;  // a counter has decreased
 };
 
 // `clocks`: those of the active states in MHz, in the order of the states.
-Rates compare(const Counters& before, const Counters& now, std::span<const double> clocks);
+Rates compute_rates(const Counters& before, const Counters& now, std::span<const double> clocks);
 
 // Decides which earlier sample to compare with: one at least a tenth of a second old, if there is
 // one.
@@ -52,24 +52,24 @@ class CounterHistory {
   void clear() noexcept { older_ = younger_ = {}; }
 
  private:
-  Counters older_, younger_;  // at_ns 0: no sample
+  Counters older_, younger_;  // time_ns 0: no sample
 };
 
 // GPU channels of IOReport, readable by any user.
 class Report {
  public:
   // Returns false if there are no such channels.
-  bool open(const Frameworks& f);
+  bool open(const Frameworks& frameworks);
   [[nodiscard]] Counters read() const;
   void close() noexcept;
 
  private:
-  void take(Cf channel, Counters& into) const;
+  void add_channel(Cf channel, Counters& counters) const;
 
-  const Frameworks* f_ = nullptr;
-  Owned channels_;
-  Owned subscribed_;
-  Owned subscription_;
+  const Frameworks* frameworks_ = nullptr;
+  OwnedRef channels_;
+  OwnedRef subscribed_channels_;
+  OwnedRef subscription_;
 };
 
 }  // namespace hmn::metal

@@ -22,9 +22,9 @@ inline constexpr CfIndex signed_32 = 3;            // kCFNumberSInt32Type
 inline constexpr CfIndex signed_64 = 4;            // kCFNumberSInt64Type
 
 // IOKit
-using IoObject = unsigned int;                // io_object_t, a mach_port_t
-inline constexpr std::size_t io_name = 128;   // io_name_t
-inline constexpr unsigned int main_port = 0;  // kIOMainPortDefault
+using IoObject = unsigned int;                    // io_object_t, a mach_port_t
+inline constexpr std::size_t io_name_size = 128;  // io_name_t
+inline constexpr unsigned int main_port = 0;      // kIOMainPortDefault
 
 // IOHIDEvent of a temperature sensor: its usage, type and value field.
 inline constexpr std::int32_t apple_vendor_page = 0xff00;
@@ -34,7 +34,7 @@ inline constexpr std::int32_t temperature_field = 15 << 16;
 
 struct CoreFoundation {
   void (*release)(Cf);
-  CfType (*type_of)(Cf);
+  CfType (*get_type)(Cf);
   CfType (*string_type)();
   CfType (*number_type)();
   CfType (*dictionary_type)();
@@ -48,7 +48,7 @@ struct CoreFoundation {
   Cf (*make_dictionary)(Cf allocator, const Cf* keys, const Cf* values, CfIndex count,
                         const void* key_calls, const void* value_calls);
   CfIndex (*count)(Cf array);
-  Cf (*at)(Cf array, CfIndex index);
+  Cf (*get_item)(Cf array, CfIndex index);
   CfIndex (*data_length)(Cf data);
   const std::uint8_t* (*data_bytes)(Cf data);
   const void* key_calls;    // kCFTypeDictionaryKeyCallBacks
@@ -56,38 +56,38 @@ struct CoreFoundation {
 };
 
 struct IoKit {
-  Cf (*matching)(const char* of_class);
+  Cf (*make_matching)(const char* class_name);
   // Consumes the dictionary.
   int (*find_services)(unsigned int port, Cf matching, IoObject* iterator);
   IoObject (*next)(IoObject iterator);
   int (*release)(IoObject);
-  int (*class_of)(IoObject, char* name);
-  int (*name_of)(IoObject, char* name);
-  int (*id_of)(IoObject, std::uint64_t* id);
-  int (*parent_of)(IoObject, const char* plane, IoObject* parent);
-  int (*properties_of)(IoObject, Cf* properties, Cf allocator, std::uint32_t options);
+  int (*get_class)(IoObject, char* name);
+  int (*get_name)(IoObject, char* name);
+  int (*get_id)(IoObject, std::uint64_t* id);
+  int (*get_parent)(IoObject, const char* plane, IoObject* parent);
+  int (*copy_properties)(IoObject, Cf* properties, Cf allocator, std::uint32_t options);
 };
 
 // Calls that send a message, by return type.
 struct MetalCalls {
   Cf (*copy_all_devices)();
   Cf (*make_default_device)();
-  void* (*selector)(const char* name);
-  std::uint64_t (*ask_number)(Cf object, void* selector);
-  Cf (*ask_at)(Cf object, void* selector, unsigned long index);
+  void* (*find_selector)(const char* name);
+  std::uint64_t (*get_number)(Cf object, void* selector);
+  Cf (*get_item)(Cf object, void* selector, unsigned long index);
   void* (*open_pool)();
   void (*close_pool)(void*);
 };
 
 struct IoReport {
   Cf (*copy_channels)(Cf group, Cf subgroup, std::uint64_t, std::uint64_t, std::uint64_t);
-  void (*merge_channels)(Cf into, Cf from, Cf);
+  void (*merge_channels)(Cf target, Cf source, Cf);
   Cf (*subscribe)(const void*, Cf channels, Cf* subscribed, std::uint64_t, Cf);
   Cf (*sample)(Cf subscription, Cf subscribed, Cf);
-  Cf (*group_of)(Cf channel);
-  Cf (*name_of)(Cf channel);
-  Cf (*unit_of)(Cf channel);
-  std::int64_t (*value_of)(Cf channel, std::int32_t);
+  Cf (*get_group)(Cf channel);
+  Cf (*get_name)(Cf channel);
+  Cf (*get_unit)(Cf channel);
+  std::int64_t (*get_value)(Cf channel, std::int32_t);
   std::int32_t (*state_count)(Cf channel);
   Cf (*state_name)(Cf channel, std::int32_t index);
   std::int64_t (*state_time)(Cf channel, std::int32_t index);
@@ -98,8 +98,8 @@ struct HidSensors {
   int (*set_matching)(Cf client, Cf matching);
   Cf (*copy_services)(Cf client);
   Cf (*copy_property)(Cf service, Cf key);
-  Cf (*copy_event)(Cf service, std::int64_t type, std::int32_t options, std::int64_t at);
-  double (*value_of)(Cf event, std::int32_t field);
+  Cf (*copy_event)(Cf service, std::int64_t type, std::int32_t options, std::int64_t timestamp);
+  double (*get_value)(Cf event, std::int32_t field);
 };
 
 struct Frameworks {

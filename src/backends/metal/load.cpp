@@ -14,137 +14,137 @@ constexpr const char* objc_path = "/usr/lib/libobjc.A.dylib";
 constexpr const char* report_path = "/usr/lib/libIOReport.dylib";
 
 // Looks up functions of a library until one is missing.
-class Taker {
+class SymbolLoader {
  public:
-  explicit Taker(const char* path) : path_(path), opened_(platform::Library::open(path)) {
-    is_whole_ = static_cast<bool>(opened_);
+  explicit SymbolLoader(const char* path) : path_(path), library_(platform::Library::open(path)) {
+    is_complete_ = static_cast<bool>(library_);
   }
 
   template <class F>
-  Taker& take(const char* name, F*& into) {
-    void* const found = is_whole_ ? opened_.value.symbol(name) : nullptr;
-    if (found == nullptr && is_whole_) lacking_ = name;
-    is_whole_ = found != nullptr;
-    into = reinterpret_cast<F*>(found);
+  SymbolLoader& find(const char* name, F*& target) {
+    void* const symbol = is_complete_ ? library_.value.symbol(name) : nullptr;
+    if (symbol == nullptr && is_complete_) missing_name_ = name;
+    is_complete_ = symbol != nullptr;
+    target = reinterpret_cast<F*>(symbol);
     return *this;
   }
-  Taker& take(const char* name, const void*& into) {
-    into = is_whole_ ? opened_.value.symbol(name) : nullptr;
-    if (into == nullptr && is_whole_) lacking_ = name;
-    is_whole_ = into != nullptr;
+  SymbolLoader& find(const char* name, const void*& target) {
+    target = is_complete_ ? library_.value.symbol(name) : nullptr;
+    if (target == nullptr && is_complete_) missing_name_ = name;
+    is_complete_ = target != nullptr;
     return *this;
   }
 
-  bool keep() {
-    if (is_whole_) opened_.value.leave_open();
-    return is_whole_;
+  bool keep_open() {
+    if (is_complete_) library_.value.leave_open();
+    return is_complete_;
   }
-  [[nodiscard]] Failure why() const {
+  [[nodiscard]] Failure make_failure() const {
     return {Status::no_source,
             Source::metal,
             {},
-            lacking_ == nullptr ? compose({path_, " cannot be loaded: ", opened_.error_text})
-                                : compose({path_, " has no ", lacking_})};
+            missing_name_ == nullptr ? compose({path_, " cannot be loaded: ", library_.error_text})
+                                     : compose({path_, " has no ", missing_name_})};
   }
 
  private:
   const char* path_;
-  platform::Library::OpenResult opened_;
-  const char* lacking_ = nullptr;
-  bool is_whole_ = false;
+  platform::Library::OpenResult library_;
+  const char* missing_name_ = nullptr;
+  bool is_complete_ = false;
 };
 
-Result<void> load(CoreFoundation& f) {
-  Taker from(core_path);
-  from.take("CFRelease", f.release)
-      .take("CFGetTypeID", f.type_of)
-      .take("CFStringGetTypeID", f.string_type)
-      .take("CFNumberGetTypeID", f.number_type)
-      .take("CFDictionaryGetTypeID", f.dictionary_type)
-      .take("CFArrayGetTypeID", f.array_type)
-      .take("CFDataGetTypeID", f.data_type)
-      .take("CFStringCreateWithCString", f.make_string)
-      .take("CFStringGetCString", f.copy_string)
-      .take("CFNumberCreate", f.make_number)
-      .take("CFNumberGetValue", f.number_value)
-      .take("CFDictionaryGetValue", f.find)
-      .take("CFDictionaryCreate", f.make_dictionary)
-      .take("CFArrayGetCount", f.count)
-      .take("CFArrayGetValueAtIndex", f.at)
-      .take("CFDataGetLength", f.data_length)
-      .take("CFDataGetBytePtr", f.data_bytes)
-      .take("kCFTypeDictionaryKeyCallBacks", f.key_calls)
-      .take("kCFTypeDictionaryValueCallBacks", f.value_calls);
-  if (from.keep()) return {};
-  return from.why();
+Result<void> load(CoreFoundation& core) {
+  SymbolLoader loader(core_path);
+  loader.find("CFRelease", core.release)
+      .find("CFGetTypeID", core.get_type)
+      .find("CFStringGetTypeID", core.string_type)
+      .find("CFNumberGetTypeID", core.number_type)
+      .find("CFDictionaryGetTypeID", core.dictionary_type)
+      .find("CFArrayGetTypeID", core.array_type)
+      .find("CFDataGetTypeID", core.data_type)
+      .find("CFStringCreateWithCString", core.make_string)
+      .find("CFStringGetCString", core.copy_string)
+      .find("CFNumberCreate", core.make_number)
+      .find("CFNumberGetValue", core.number_value)
+      .find("CFDictionaryGetValue", core.find)
+      .find("CFDictionaryCreate", core.make_dictionary)
+      .find("CFArrayGetCount", core.count)
+      .find("CFArrayGetValueAtIndex", core.get_item)
+      .find("CFDataGetLength", core.data_length)
+      .find("CFDataGetBytePtr", core.data_bytes)
+      .find("kCFTypeDictionaryKeyCallBacks", core.key_calls)
+      .find("kCFTypeDictionaryValueCallBacks", core.value_calls);
+  if (loader.keep_open()) return {};
+  return loader.make_failure();
 }
 
-Result<void> load(IoKit& f) {
-  Taker from(io_path);
-  from.take("IOServiceMatching", f.matching)
-      .take("IOServiceGetMatchingServices", f.find_services)
-      .take("IOIteratorNext", f.next)
-      .take("IOObjectRelease", f.release)
-      .take("IOObjectGetClass", f.class_of)
-      .take("IORegistryEntryGetName", f.name_of)
-      .take("IORegistryEntryGetRegistryEntryID", f.id_of)
-      .take("IORegistryEntryGetParentEntry", f.parent_of)
-      .take("IORegistryEntryCreateCFProperties", f.properties_of);
-  if (from.keep()) return {};
-  return from.why();
+Result<void> load(IoKit& registry) {
+  SymbolLoader loader(io_path);
+  loader.find("IOServiceMatching", registry.make_matching)
+      .find("IOServiceGetMatchingServices", registry.find_services)
+      .find("IOIteratorNext", registry.next)
+      .find("IOObjectRelease", registry.release)
+      .find("IOObjectGetClass", registry.get_class)
+      .find("IORegistryEntryGetName", registry.get_name)
+      .find("IORegistryEntryGetRegistryEntryID", registry.get_id)
+      .find("IORegistryEntryGetParentEntry", registry.get_parent)
+      .find("IORegistryEntryCreateCFProperties", registry.copy_properties);
+  if (loader.keep_open()) return {};
+  return loader.make_failure();
 }
 
-bool load(MetalCalls& f) {
-  Taker objc(objc_path);
-  objc.take("sel_registerName", f.selector)
-      .take("objc_msgSend", f.ask_number)
-      .take("objc_msgSend", f.ask_at)
-      .take("objc_autoreleasePoolPush", f.open_pool)
-      .take("objc_autoreleasePoolPop", f.close_pool);
-  Taker from(metal_path);
-  from.take("MTLCopyAllDevices", f.copy_all_devices)
-      .take("MTLCreateSystemDefaultDevice", f.make_default_device);
-  const bool has_objc = objc.keep();
-  return from.keep() && has_objc;
+bool load(MetalCalls& calls) {
+  SymbolLoader objc(objc_path);
+  objc.find("sel_registerName", calls.find_selector)
+      .find("objc_msgSend", calls.get_number)
+      .find("objc_msgSend", calls.get_item)
+      .find("objc_autoreleasePoolPush", calls.open_pool)
+      .find("objc_autoreleasePoolPop", calls.close_pool);
+  SymbolLoader loader(metal_path);
+  loader.find("MTLCopyAllDevices", calls.copy_all_devices)
+      .find("MTLCreateSystemDefaultDevice", calls.make_default_device);
+  const bool has_objc = objc.keep_open();
+  return loader.keep_open() && has_objc;
 }
 
-bool load(IoReport& f) {
-  Taker from(report_path);
-  from.take("IOReportCopyChannelsInGroup", f.copy_channels)
-      .take("IOReportMergeChannels", f.merge_channels)
-      .take("IOReportCreateSubscription", f.subscribe)
-      .take("IOReportCreateSamples", f.sample)
-      .take("IOReportChannelGetGroup", f.group_of)
-      .take("IOReportChannelGetChannelName", f.name_of)
-      .take("IOReportChannelGetUnitLabel", f.unit_of)
-      .take("IOReportSimpleGetIntegerValue", f.value_of)
-      .take("IOReportStateGetCount", f.state_count)
-      .take("IOReportStateGetNameForIndex", f.state_name)
-      .take("IOReportStateGetResidency", f.state_time);
-  return from.keep();
+bool load(IoReport& report) {
+  SymbolLoader loader(report_path);
+  loader.find("IOReportCopyChannelsInGroup", report.copy_channels)
+      .find("IOReportMergeChannels", report.merge_channels)
+      .find("IOReportCreateSubscription", report.subscribe)
+      .find("IOReportCreateSamples", report.sample)
+      .find("IOReportChannelGetGroup", report.get_group)
+      .find("IOReportChannelGetChannelName", report.get_name)
+      .find("IOReportChannelGetUnitLabel", report.get_unit)
+      .find("IOReportSimpleGetIntegerValue", report.get_value)
+      .find("IOReportStateGetCount", report.state_count)
+      .find("IOReportStateGetNameForIndex", report.state_name)
+      .find("IOReportStateGetResidency", report.state_time);
+  return loader.keep_open();
 }
 
-bool load(HidSensors& f) {
-  Taker from(io_path);
-  from.take("IOHIDEventSystemClientCreate", f.make_client)
-      .take("IOHIDEventSystemClientSetMatching", f.set_matching)
-      .take("IOHIDEventSystemClientCopyServices", f.copy_services)
-      .take("IOHIDServiceClientCopyProperty", f.copy_property)
-      .take("IOHIDServiceClientCopyEvent", f.copy_event)
-      .take("IOHIDEventGetFloatValue", f.value_of);
-  return from.keep();
+bool load(HidSensors& sensors) {
+  SymbolLoader loader(io_path);
+  loader.find("IOHIDEventSystemClientCreate", sensors.make_client)
+      .find("IOHIDEventSystemClientSetMatching", sensors.set_matching)
+      .find("IOHIDEventSystemClientCopyServices", sensors.copy_services)
+      .find("IOHIDServiceClientCopyProperty", sensors.copy_property)
+      .find("IOHIDServiceClientCopyEvent", sensors.copy_event)
+      .find("IOHIDEventGetFloatValue", sensors.get_value);
+  return loader.keep_open();
 }
 
 }  // namespace
 
 Result<Frameworks> load_frameworks() {
-  Frameworks all{};
-  if (Result<void> loaded = load(all.core); !loaded) return loaded.why();
-  if (Result<void> loaded = load(all.registry); !loaded) return loaded.why();
-  all.has_metal = load(all.metal);
-  all.has_report = load(all.report);
-  all.has_sensors = load(all.sensors);
-  return all;
+  Frameworks frameworks{};
+  if (Result<void> result = load(frameworks.core); !result) return result.failure();
+  if (Result<void> result = load(frameworks.registry); !result) return result.failure();
+  frameworks.has_metal = load(frameworks.metal);
+  frameworks.has_report = load(frameworks.report);
+  frameworks.has_sensors = load(frameworks.sensors);
+  return frameworks;
 }
 
 }  // namespace hmn::metal

@@ -14,46 +14,46 @@
 namespace hmn::metal {
 namespace {
 
-inline constexpr FailureOf fail{Source::metal};
+inline constexpr FailureFactory fail{Source::metal};
 
-inline void diagnose(const Failure& why, std::uint32_t about, FieldSet fields, Slot number,
-                     Reading& r) {
-  Diagnostic d;
-  d.why = why;
-  d.about = about;
-  d.field = fields;
-  d.device = number;
-  r.diagnose(d);
+inline void diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields, Slot number,
+                     Reading& reading) {
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = subject;
+  diagnostic.field = fields;
+  diagnostic.device = number;
+  reading.diagnose(diagnostic);
 }
 
 // Autorelease pool, which frees temporary Metal objects at its end.
 class ObjectPool {
  public:
-  explicit ObjectPool(const MetalCalls& m) : m_(m), token_(m.open_pool()) {}
+  explicit ObjectPool(const MetalCalls& metal) : metal_(metal), token_(metal.open_pool()) {}
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
-  ~ObjectPool() { m_.close_pool(token_); }
+  ~ObjectPool() { metal_.close_pool(token_); }
 
  private:
-  const MetalCalls& m_;
+  const MetalCalls& metal_;
   void* token_;
 };
 
-MetalDevice read_device(const MetalCalls& m, Cf device) {
-  return {m.ask_number(device, m.selector("registryID")),
-          m.ask_number(device, m.selector("recommendedMaxWorkingSetSize"))};
+MetalDevice read_device(const MetalCalls& metal, Cf device) {
+  return {metal.get_number(device, metal.find_selector("registryID")),
+          metal.get_number(device, metal.find_selector("recommendedMaxWorkingSetSize"))};
 }
 
 constexpr std::string_view ledger_name = "graphics_footprint";
-constexpr std::size_t most_kinds = 512;
-constexpr std::size_t most_processes = 1U << 20;
+constexpr std::size_t max_kinds = 512;
+constexpr std::size_t max_processes = 1U << 20;
 
 // The kernel expects the pid in a pointer argument.
-void* as_argument(std::uint32_t pid) {
+void* encode_pid(std::uint32_t pid) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pid));
 }
 
-Usage row_of(std::uint32_t pid, std::uint64_t bytes) {
+Usage make_row(std::uint32_t pid, std::uint64_t bytes) {
   Usage row;
   row.pid = pid;
   row.from = Source::metal;
@@ -62,56 +62,57 @@ Usage row_of(std::uint32_t pid, std::uint64_t bytes) {
   return row;
 }
 
-// What a walk over all processes could not see.
+// How many processes a scan reached, and why it missed the others.
 struct Coverage {
-  std::uint32_t seen = 0;
+  std::uint32_t total = 0;
   std::uint32_t refused = 0;
   std::uint32_t failed = 0;
-  std::uint32_t not_reached = 0;
+  std::uint32_t skipped = 0;
 };
 
-void diagnose_gap(std::uint32_t count, const Failure& why, Slot number, Reading& r) {
-  if (count == 0 || !r.wants_diagnostics()) return;
-  Diagnostic d;
-  d.why = why;
-  d.about = subject::processes;
-  d.device = number;
-  d.unreadable_processes = count;
-  r.diagnose(d);
+void diagnose_gap(std::uint32_t count, const Failure& failure, Slot number, Reading& reading) {
+  if (count == 0 || !reading.wants_diagnostics()) return;
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = subject::processes;
+  diagnostic.device = number;
+  diagnostic.unreadable_processes = count;
+  reading.diagnose(diagnostic);
 }
 
-void diagnose(const Coverage& c, Slot number, Reading& r) {
-  diagnose_gap(c.refused,
-               fail(Status::permission, {c.refused, " of ", c.seen,
+void diagnose(const Coverage& coverage, Slot number, Reading& reading) {
+  diagnose_gap(coverage.refused,
+               fail(Status::permission, {coverage.refused, " of ", coverage.total,
                                          " processes cannot be inspected; root sees what those of "
                                          "other users use"}),
-               number, r);
+               number, reading);
+  diagnose_gap(coverage.failed,
+               fail(Status::backend,
+                    {coverage.failed, " of ", coverage.total, " processes could not be inspected"}),
+               number, reading);
   diagnose_gap(
-      c.failed,
-      fail(Status::backend, {c.failed, " of ", c.seen, " processes could not be inspected"}),
-      number, r);
-  diagnose_gap(
-      c.not_reached,
-      fail(Status::timeout, {c.not_reached, " processes were not reached before the deadline"}),
-      number, r);
+      coverage.skipped,
+      fail(Status::timeout, {coverage.skipped, " processes were not reached before the deadline"}),
+      number, reading);
 }
 
 namespace bit = telemetry_field;
 
 // Without a GPU sensor, the warmest one of the chip that contains the GPU.
-std::optional<double> warmest(const std::vector<Thermometer>& all, bool& is_of_chip) {
-  const auto gpu = highest(all, Place::gpu);
-  is_of_chip = !gpu;
-  return gpu ? gpu : highest(all, Place::chip);
+std::optional<double> find_warmest(const std::vector<Thermometer>& all, bool& is_chip_wide) {
+  const auto gpu = find_highest(all, SensorLocation::gpu);
+  is_chip_wide = !gpu;
+  return gpu ? gpu : find_highest(all, SensorLocation::chip);
 }
 
 constexpr FieldSet reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
                                         bit::power_watts, bit::core_clock_mhz};
 
-FieldSet present(const Telemetry& t) {
-  return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) |
-         (t.temperature_celsius ? bit::temperature_celsius : 0) |
-         (t.power_watts ? bit::power_watts : 0) | (t.core_clock_mhz ? bit::core_clock_mhz : 0);
+FieldSet list_present_fields(const Telemetry& telemetry) {
+  return (telemetry.gpu_busy_percent ? bit::gpu_busy_percent : 0) |
+         (telemetry.temperature_celsius ? bit::temperature_celsius : 0) |
+         (telemetry.power_watts ? bit::power_watts : 0) |
+         (telemetry.core_clock_mhz ? bit::core_clock_mhz : 0);
 }
 
 }  // namespace
@@ -119,112 +120,113 @@ FieldSet present(const Telemetry& t) {
 // CoreFoundation, Metal and IOKit need service ports that a forked process lacks; some of them kill
 // it at the first call.
 Result<void> MetalSource::probe() {
-  if (!mach::is_forked_only(k_, platform::current_pid())) return {};
-  Result<void> forked = fail(Status::state,
+  if (!mach::is_forked_only(kernel_, platform::current_pid())) return {};
+  Result<void> result = fail(Status::state,
                              "macOS does not let a process that was forked use its frameworks "
                              "before it calls exec");
-  settle(forked);
-  return forked;
+  store_result(result);
+  return result;
 }
 
-Result<void> MetalSource::open(Reading& r) {
+Result<void> MetalSource::open(Reading& reading) {
   if (frameworks_) return {};
-  r.opening();
-  Result<Frameworks> loaded = load_();
-  if (loaded) {
-    frameworks_ = *loaded;
-    chip_ = mach::text_of(k_, "machdep.cpu.brand_string");
-    condition_.version = mach::text_of(k_, "kern.osproductversion");
+  reading.begin_opening();
+  Result<Frameworks> result = load_();
+  if (result) {
+    frameworks_ = *result;
+    chip_ = mach::read_text(kernel_, "machdep.cpu.brand_string");
+    source_state_.version = mach::read_text(kernel_, "kern.osproductversion");
     is_apple_ = chip_.view().starts_with("Apple");
-    budgets_.open(*frameworks_, is_apple_);
+    metal_devices_.open(*frameworks_, is_apple_);
     if (is_apple_) {
       clocks_ = find_clocks(*frameworks_);
       report_.open(*frameworks_);
       sensors_.open(*frameworks_);
     }
   }
-  r.opened();
-  if (!loaded) return loaded.why();
+  reading.end_opening();
+  if (!result) return result.failure();
   return {};
 }
 
-Result<void> MetalSource::prepare(Reading& r) {
+Result<void> MetalSource::prepare(Reading& reading) {
   rates_.reset();
   temperatures_.reset();
   Result<void> ready = probe();
-  if (ready) ready = open(r);
+  if (ready) ready = open(reading);
   if (ready) {
-    Result<std::vector<Accelerator>> found = find_accelerators(*frameworks_);
-    if (found) {
-      accelerators_ = std::move(*found);
+    Result<std::vector<Accelerator>> accelerators = find_accelerators(*frameworks_);
+    if (accelerators) {
+      accelerators_ = std::move(*accelerators);
     } else {
-      ready = found.why();
+      ready = accelerators.failure();
     }
   }
-  settle(ready);
+  store_result(ready);
   return ready;
 }
 
-Slot MetalSource::slot_of(std::uint64_t id) {
-  const auto at = std::find(known_.begin(), known_.end(), id);
-  const auto number = static_cast<Slot>(at - known_.begin());
-  if (at == known_.end()) known_.push_back(id);
+Slot MetalSource::find_or_add_slot(std::uint64_t id) {
+  const auto it = std::find(accelerator_ids_.begin(), accelerator_ids_.end(), id);
+  const auto number = static_cast<Slot>(it - accelerator_ids_.begin());
+  if (it == accelerator_ids_.end()) accelerator_ids_.push_back(id);
   return number;
 }
 
-bool MetalSource::is_unified(const Accelerator& a) const {
-  return is_apple_ || (a.card && a.card->vendor == vendor::intel);
+bool MetalSource::is_unified(const Accelerator& accelerator) const {
+  return is_apple_ || (accelerator.card && accelerator.card->vendor == vendor::intel);
 }
 
-Device MetalSource::identity_of(const Accelerator& a, std::uint32_t index) const {
-  Device who;
-  who.from = Source::metal;
-  who.state = State::ready;
-  who.driver_index = index;
-  who.os_id = a.id;
-  who.driver_version.assign(condition_.version.view());
-  who.memory_kind = is_unified(a) ? MemoryKind::unified : MemoryKind::dedicated;
+Device MetalSource::describe_device(const Accelerator& accelerator, std::uint32_t index) const {
+  Device device;
+  device.from = Source::metal;
+  device.state = State::ready;
+  device.driver_index = index;
+  device.os_id = accelerator.id;
+  device.driver_version.assign(source_state_.version.view());
+  device.memory_kind = is_unified(accelerator) ? MemoryKind::unified : MemoryKind::dedicated;
   if (is_apple_) {
-    who.vendor = vendor::apple;
-    who.form = a.is_agx() ? DeviceForm::integrated : DeviceForm::virtual_device;
-    who.name.assign(chip_.view());
-  } else if (a.card) {
-    who.vendor = a.card->vendor;
-    who.form = is_unified(a) ? DeviceForm::integrated : DeviceForm::discrete;
-    who.name.assign(a.card->model);
-    who.pci_bus_id = a.card->address;
-    if (a.card->device != 0) who.pci_device = a.card->device;
-    if (a.card->subsystem != 0) who.pci_subsystem = a.card->subsystem;
+    device.vendor = vendor::apple;
+    device.form = accelerator.is_agx() ? DeviceForm::integrated : DeviceForm::virtual_device;
+    device.name.assign(chip_.view());
+  } else if (accelerator.card) {
+    device.vendor = accelerator.card->vendor;
+    device.form = is_unified(accelerator) ? DeviceForm::integrated : DeviceForm::discrete;
+    device.name.assign(accelerator.card->model);
+    device.pci_bus_id = accelerator.card->address;
+    if (accelerator.card->device != 0) device.pci_device = accelerator.card->device;
+    if (accelerator.card->subsystem != 0) device.pci_subsystem = accelerator.card->subsystem;
   } else {
-    who.memory_kind = MemoryKind::unknown;
+    device.memory_kind = MemoryKind::unknown;
   }
-  return who;
+  return device;
 }
 
 Result<void> MetalSource::devices(std::vector<Device>& out, Reading&) {
   std::uint32_t index = 0;
-  for (const Accelerator& a : accelerators_) {
-    Device who = identity_of(a, index++);
-    who.number = slot_of(a.id);
-    out.push_back(who);
+  for (const Accelerator& accelerator : accelerators_) {
+    Device device = describe_device(accelerator, index++);
+    device.slot = find_or_add_slot(accelerator.id);
+    out.push_back(device);
   }
   return {};
 }
 
 Result<const Accelerator*> MetalSource::find(Slot number) const {
-  if (number >= known_.size()) return fail(Status::no_device, "IOKit never listed this GPU");
-  for (const Accelerator& a : accelerators_) {
-    if (a.id == known_[number]) return &a;
+  if (number >= accelerator_ids_.size())
+    return fail(Status::no_device, "IOKit never listed this GPU");
+  for (const Accelerator& accelerator : accelerators_) {
+    if (accelerator.id == accelerator_ids_[number]) return &accelerator;
   }
   return fail(Status::device_lost, "IOKit does not list this GPU any more");
 }
 
-const Rates& MetalSource::now() {
+const Rates& MetalSource::current_rates() {
   if (!rates_) rates_ = history_.add(report_.read(), clocks_);
   return *rates_;
 }
 
-const std::vector<Thermometer>& MetalSource::temperatures() {
+const std::vector<Thermometer>& MetalSource::read_temperatures() {
   if (!temperatures_) temperatures_ = sensors_.read();
   return *temperatures_;
 }
@@ -236,105 +238,114 @@ void MetalSource::close() noexcept {
   history_.clear();
   sensors_.close();
   report_.close();
-  budgets_.close();
+  metal_devices_.close();
   frameworks_.reset();
 }
 
-void MetalDevices::open(const Frameworks& f, bool with_default) {
+void MetalDevices::open(const Frameworks& frameworks, bool use_default) {
   close();
-  f_ = &f;
-  if (!f.has_metal) return;
-  const ObjectPool pool(f.metal);
-  list_ = {f.core, f.metal.copy_all_devices()};
-  const bool has_any = list_ && f.metal.ask_number(list_.get(), f.metal.selector("count")) > 0;
-  if (!has_any && with_default) single_ = {f.core, f.metal.make_default_device()};
+  frameworks_ = &frameworks;
+  if (!frameworks.has_metal) return;
+  const ObjectPool pool(frameworks.metal);
+  list_ = {frameworks.core, frameworks.metal.copy_all_devices()};
+  const bool has_any = list_ && frameworks.metal.get_number(
+                                    list_.get(), frameworks.metal.find_selector("count")) > 0;
+  if (!has_any && use_default)
+    default_device_ = {frameworks.core, frameworks.metal.make_default_device()};
 }
 
 std::vector<MetalDevice> MetalDevices::read() const {
   std::vector<MetalDevice> all;
-  if (f_ == nullptr || !f_->has_metal) return all;
-  const MetalCalls& m = f_->metal;
-  const ObjectPool pool(m);
-  if (single_) all.push_back(read_device(m, single_.get()));
-  const std::uint64_t count = list_ ? m.ask_number(list_.get(), m.selector("count")) : 0;
+  if (frameworks_ == nullptr || !frameworks_->has_metal) return all;
+  const MetalCalls& metal = frameworks_->metal;
+  const ObjectPool pool(metal);
+  if (default_device_) all.push_back(read_device(metal, default_device_.get()));
+  const std::uint64_t count =
+      list_ ? metal.get_number(list_.get(), metal.find_selector("count")) : 0;
   for (unsigned long i = 0; i < count; ++i) {
-    const Cf device = m.ask_at(list_.get(), m.selector("objectAtIndex:"), i);
-    if (device != nullptr) all.push_back(read_device(m, device));
+    const Cf device = metal.get_item(list_.get(), metal.find_selector("objectAtIndex:"), i);
+    if (device != nullptr) all.push_back(read_device(metal, device));
   }
   return all;
 }
 
 void MetalDevices::close() noexcept {
   list_ = {};
-  single_ = {};
-  f_ = nullptr;
+  default_device_ = {};
+  frameworks_ = nullptr;
 }
 
 // Matches by registry entry; if each side has one device, they are the same.
-std::optional<std::uint64_t> MetalSource::budget_of(const Accelerator& a) const {
-  const std::vector<MetalDevice> all = budgets_.read();
-  for (const MetalDevice& d : all) {
+std::optional<std::uint64_t> MetalSource::find_budget(const Accelerator& accelerator) const {
+  const std::vector<MetalDevice> all = metal_devices_.read();
+  for (const MetalDevice& device : all) {
     const bool is_only = all.size() == 1 && accelerators_.size() == 1;
-    if ((d.id == a.id || is_only) && d.budget != 0) return d.budget;
+    if ((device.id == accelerator.id || is_only) && device.budget != 0) return device.budget;
   }
   return std::nullopt;
 }
 
 // The driver's use of RAM; the host source reports what is free.
-Pool MetalSource::unified_pool(const Accelerator& a) const {
-  Pool p;
-  p.kind = PoolKind::unified;
-  p.total = mach::number_of(k_, "hw.memsize");
-  p.used = a.now.in_use ? a.now.in_use : a.now.allocated;
-  if (p.used) p.accounting = a.now.in_use ? Accounting::resident : Accounting::allocated;
-  return p;
+Pool MetalSource::make_unified_pool(const Accelerator& accelerator) const {
+  Pool pool;
+  pool.kind = PoolKind::unified;
+  pool.total = mach::read_number(kernel_, "hw.memsize");
+  pool.used = accelerator.statistics.in_use ? accelerator.statistics.in_use
+                                            : accelerator.statistics.allocated;
+  if (pool.used)
+    pool.accounting = accelerator.statistics.in_use ? Accounting::resident : Accounting::allocated;
+  return pool;
 }
 
-Pool MetalSource::vram_pool(const Accelerator& a) const {
-  Pool p;
-  p.kind = PoolKind::vram;
-  p.accounting = Accounting::allocated;
-  p.total = a.vram_total;
-  p.used = a.now.vram_used;
-  p.free = a.now.vram_free;
-  return p;
+Pool MetalSource::make_vram_pool(const Accelerator& accelerator) const {
+  Pool pool;
+  pool.kind = PoolKind::vram;
+  pool.accounting = Accounting::allocated;
+  pool.total = accelerator.vram_total;
+  pool.used = accelerator.statistics.vram_used;
+  pool.free = accelerator.statistics.vram_free;
+  return pool;
 }
 
-void MetalSource::explain(const Pool& p, const Accelerator& a, Slot number, Reading& r) const {
-  const auto report = [&](bool is_there, FieldSet field, const char* why) {
-    if (!is_there) diagnose(fail(Status::unsupported, why), subject::pools, field, number, r);
+void MetalSource::explain_missing_values(const Pool& pool, const Accelerator& accelerator,
+                                         Slot number, Reading& reading) const {
+  const auto report = [&](bool is_known, FieldSet field, const char* reason) {
+    if (!is_known)
+      diagnose(fail(Status::unsupported, reason), subject::pools, field, number, reading);
   };
-  if (!r.wants_diagnostics()) return;
-  report(p.total.has_value(), pool_field::total, "this GPU's memory size is not reported by macOS");
-  report(p.used.has_value(), pool_field::used,
-         a.now.is_reported ? "this GPU's driver counts no memory in use"
-                           : "this GPU's driver publishes no statistics");
-  report(p.free.has_value(), pool_field::free,
-         p.kind == PoolKind::unified ? "unified memory: see the available memory of the host"
-                                     : "free memory is not reported by this GPU's driver");
-  report(p.budget.has_value(), pool_field::budget,
+  if (!reading.wants_diagnostics()) return;
+  report(pool.total.has_value(), pool_field::total,
+         "this GPU's memory size is not reported by macOS");
+  report(pool.used.has_value(), pool_field::used,
+         accelerator.statistics.is_reported ? "this GPU's driver counts no memory in use"
+                                            : "this GPU's driver publishes no statistics");
+  report(pool.free.has_value(), pool_field::free,
+         pool.kind == PoolKind::unified ? "unified memory: see the available memory of the host"
+                                        : "free memory is not reported by this GPU's driver");
+  report(pool.budget.has_value(), pool_field::budget,
          frameworks_->has_metal ? "Metal has no such device for this process"
                                 : "Metal is not on this system");
 }
 
-Result<void> MetalSource::memory(Slot number, Pools& out, Reading& r) {
-  const auto found = find(number);
-  if (!found) return found.why();
-  const Accelerator& a = **found;
-  Pool p = is_unified(a) ? unified_pool(a) : vram_pool(a);
-  p.from = Source::metal;
-  p.is_main = true;
-  p.budget = budget_of(a);
-  explain(p, a, number, r);
-  out.add(p);
+Result<void> MetalSource::memory(Slot number, PoolList& out, Reading& reading) {
+  const auto match = find(number);
+  if (!match) return match.failure();
+  const Accelerator& accelerator = **match;
+  Pool pool =
+      is_unified(accelerator) ? make_unified_pool(accelerator) : make_vram_pool(accelerator);
+  pool.from = Source::metal;
+  pool.is_main = true;
+  pool.budget = find_budget(accelerator);
+  explain_missing_values(pool, accelerator, number, reading);
+  out.add(pool);
   return {};
 }
 
-Result<std::size_t> GraphicsLedger::find_place() {
-  if (place_) return *place_;
-  std::vector<mach::LedgerKind> kinds(most_kinds);
+Result<std::size_t> GraphicsLedger::find_entry_index() {
+  if (entry_index_) return *entry_index_;
+  std::vector<mach::LedgerKind> kinds(max_kinds);
   int length = static_cast<int>(kinds.size());
-  if (k_.ledger(mach::ledger_template_info, kinds.data(), &length, nullptr) != 0) {
+  if (kernel_.ledger(mach::ledger_template_info, kinds.data(), &length, nullptr) != 0) {
     return fail(Status::backend, "the names of its ledgers are not reported by the kernel", errno);
   }
   for (std::size_t i = 0; i < kinds.size() && static_cast<int>(i) < length; ++i) {
@@ -342,43 +353,43 @@ Result<std::size_t> GraphicsLedger::find_place() {
         ledger_name) {
       continue;
     }
-    place_ = i;
+    entry_index_ = i;
     return i;
   }
   return fail(Status::unsupported, "this macOS does not count graphics memory of processes");
 }
 
-Result<std::uint64_t> GraphicsLedger::used_by(std::uint32_t pid) {
-  const Result<std::size_t> place = find_place();
-  if (!place) return place.why();
-  std::vector<mach::LedgerEntry> entries(*place + 1);
+Result<std::uint64_t> GraphicsLedger::read_used_bytes(std::uint32_t pid) {
+  const Result<std::size_t> index = find_entry_index();
+  if (!index) return index.failure();
+  std::vector<mach::LedgerEntry> entries(*index + 1);
   int length = static_cast<int>(entries.size());
-  if (k_.ledger(mach::ledger_entry_info, as_argument(pid), entries.data(), &length) != 0) {
-    return mach::why_not(Source::metal, pid, "the graphics memory", errno);
+  if (kernel_.ledger(mach::ledger_entry_info, encode_pid(pid), entries.data(), &length) != 0) {
+    return mach::make_process_failure(Source::metal, pid, "the graphics memory", errno);
   }
-  if (length <= static_cast<int>(*place)) {
+  if (length <= static_cast<int>(*index)) {
     return with_reason(Reason::not_understood,
                        fail(Status::backend, "the kernel gave a ledger that is too short"));
   }
-  if (entries[*place].balance < 0) {
+  if (entries[*index].balance < 0) {
     return with_reason(
         Reason::implausible,
         fail(Status::backend, {"the kernel counts less than nothing for process ", pid}));
   }
-  return static_cast<std::uint64_t>(entries[*place].balance);
+  return static_cast<std::uint64_t>(entries[*index].balance);
 }
 
-Result<std::vector<int>> GraphicsLedger::processes() const {
-  const int bytes = k_.list_pids(mach::all_pids, 0, nullptr, 0);
+Result<std::vector<int>> GraphicsLedger::list_processes() const {
+  const int bytes = kernel_.list_pids(mach::all_pids, 0, nullptr, 0);
   if (bytes <= 0) return fail(Status::backend, "the kernel gave no list of processes", errno);
   // Processes may start in the meantime. A list that fills the buffer may be cut.
   std::vector<int> pids(static_cast<std::size_t>(bytes) / sizeof(int) + 64);
-  for (; pids.size() < most_processes; pids.resize(pids.size() * 2)) {
+  for (; pids.size() < max_processes; pids.resize(pids.size() * 2)) {
     const auto capacity = pids.size() * sizeof(int);
-    const int got = k_.list_pids(mach::all_pids, 0, pids.data(), static_cast<int>(capacity));
-    if (got <= 0) return fail(Status::backend, "the kernel gave no list of processes", errno);
-    if (static_cast<std::size_t>(got) >= capacity) continue;
-    pids.resize(static_cast<std::size_t>(got) / sizeof(int));
+    const int size = kernel_.list_pids(mach::all_pids, 0, pids.data(), static_cast<int>(capacity));
+    if (size <= 0) return fail(Status::backend, "the kernel gave no list of processes", errno);
+    if (static_cast<std::size_t>(size) >= capacity) continue;
+    pids.resize(static_cast<std::size_t>(size) / sizeof(int));
     return pids;
   }
   return fail(Status::limit, "there are too many processes");
@@ -392,60 +403,62 @@ Result<void> MetalSource::can_attribute() const {
            "macOS counts a process' graphics memory, not of which of several GPUs it is"));
 }
 
-Result<void> MetalSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
-  if (const auto found = find(number); !found) return found.why();
-  if (Result<void> can = can_attribute(); !can) return can;
-  const Result<std::vector<int>> pids = ledger_.processes();
-  if (!pids) return pids.why();
-  Coverage c;
+Result<void> MetalSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+  if (const auto match = find(number); !match) return match.failure();
+  if (Result<void> result = can_attribute(); !result) return result;
+  const Result<std::vector<int>> pids = ledger_.list_processes();
+  if (!pids) return pids.failure();
+  Coverage coverage;
   for (const int pid : *pids) {
     if (pid <= 0) continue;
-    ++c.seen;
-    if (platform::monotonic_ns() >= r.deadline_ns()) {
-      ++c.not_reached;
+    ++coverage.total;
+    if (platform::monotonic_ns() >= reading.deadline_ns()) {
+      ++coverage.skipped;
       continue;
     }
-    const Result<std::uint64_t> used = ledger_.used_by(static_cast<std::uint32_t>(pid));
+    const Result<std::uint64_t> used = ledger_.read_used_bytes(static_cast<std::uint32_t>(pid));
     if (used) {
-      if (*used != 0) out.push_back(row_of(static_cast<std::uint32_t>(pid), *used));
+      if (*used != 0) out.push_back(make_row(static_cast<std::uint32_t>(pid), *used));
       continue;
     }
     // This kernel has no such counter.
-    if (used.why().code == Status::unsupported) return used.why();
-    if (used.why().code == Status::no_process) --c.seen;
-    if (used.why().code == Status::permission) ++c.refused;
-    if (used.why().code == Status::backend) ++c.failed;
+    if (used.failure().code == Status::unsupported) return used.failure();
+    if (used.failure().code == Status::no_process) --coverage.total;
+    if (used.failure().code == Status::permission) ++coverage.refused;
+    if (used.failure().code == Status::backend) ++coverage.failed;
   }
-  diagnose(c, number, r);
+  diagnose(coverage, number, reading);
   return {};
 }
 
 Result<void> MetalSource::process(Slot number, std::uint32_t pid, bool, Usage& out, Reading&) {
-  if (const auto found = find(number); !found) return found.why();
-  if (Result<void> can = can_attribute(); !can) return can;
-  const Result<std::uint64_t> used = ledger_.used_by(pid);
-  if (!used) return used.why();
-  out = row_of(pid, *used);
+  if (const auto match = find(number); !match) return match.failure();
+  if (Result<void> result = can_attribute(); !result) return result;
+  const Result<std::uint64_t> used = ledger_.read_used_bytes(pid);
+  if (!used) return used.failure();
+  out = make_row(pid, *used);
   return {};
 }
 
-void MetalSource::take_telemetry(const Accelerator& a, FieldSet fields, hmn::Telemetry& out) {
-  if ((fields & bit::gpu_busy_percent) != 0) out.gpu_busy_percent = a.now.busy_percent;
+void MetalSource::read_telemetry(const Accelerator& accelerator, FieldSet fields,
+                                 hmn::Telemetry& out) {
+  if ((fields & bit::gpu_busy_percent) != 0)
+    out.gpu_busy_percent = accelerator.statistics.busy_percent;
   if (!is_apple_) return;
   if ((fields & bit::temperature_celsius) != 0) {
-    bool is_of_chip = false;
-    out.temperature_celsius = warmest(temperatures(), is_of_chip);
-    if (out.temperature_celsius && is_of_chip) out.notes |= note::estimated;
+    bool is_chip_wide = false;
+    out.temperature_celsius = find_warmest(read_temperatures(), is_chip_wide);
+    if (out.temperature_celsius && is_chip_wide) out.notes |= note::estimated;
   }
-  if ((fields & bit::power_watts) != 0) out.power_watts = now().watts;
-  if ((fields & bit::core_clock_mhz) != 0 && now().megahertz) {
-    out.core_clock_mhz = static_cast<std::uint32_t>(*now().megahertz + 0.5);
+  if ((fields & bit::power_watts) != 0) out.power_watts = current_rates().watts;
+  if ((fields & bit::core_clock_mhz) != 0 && current_rates().megahertz) {
+    out.core_clock_mhz = static_cast<std::uint32_t>(*current_rates().megahertz + 0.5);
   }
 }
 
-Failure MetalSource::why_absent(FieldSet field, const Accelerator& a) {
+Failure MetalSource::explain_missing_field(FieldSet field, const Accelerator& accelerator) {
   if (field == bit::gpu_busy_percent) {
-    return fail(Status::unsupported, a.now.is_reported
+    return fail(Status::unsupported, accelerator.statistics.is_reported
                                          ? "load is not reported by this GPU's driver"
                                          : "this GPU's driver publishes no statistics");
   }
@@ -461,55 +474,63 @@ Failure MetalSource::why_absent(FieldSet field, const Accelerator& a) {
   if (!frameworks_->has_report) {
     return fail(Status::unsupported, "this macOS has no libIOReport to count with");
   }
-  const Rates& of = now();
-  const bool is_first = of.window_ns == 0;
+  const Rates& rates = current_rates();
+  const bool is_first = rates.window_ns == 0;
   return fail(is_first ? Status::empty : Status::unsupported,
-              field == bit::power_watts ? of.no_watts : of.no_megahertz);
+              field == bit::power_watts ? rates.no_watts_reason : rates.no_megahertz_reason);
 }
 
-Result<void> MetalSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
-  const auto found = find(number);
-  if (!found) return found.why();
-  const Accelerator& a = **found;
+Result<void> MetalSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                    Reading& reading) {
+  const auto match = find(number);
+  if (!match) return match.failure();
+  const Accelerator& accelerator = **match;
   out = {};
   out.from = Source::metal;
-  out.sources = bit_of(Source::metal);
-  take_telemetry(a, fields, out);
-  FieldSet left = fields & ~present(out);
+  out.sources = source_bit(Source::metal);
+  read_telemetry(accelerator, fields, out);
+  FieldSet left = fields & ~list_present_fields(out);
   if (left == fields) {
-    const auto* const asked = std::find_if(std::begin(reported_fields), std::end(reported_fields),
-                                           [&](FieldSet one) { return (fields & one) != 0; });
-    return why_absent(asked != std::end(reported_fields) ? *asked : fields, a);
+    const auto* const first_field =
+        std::find_if(std::begin(reported_fields), std::end(reported_fields),
+                     [&](FieldSet candidate) { return (fields & candidate) != 0; });
+    return explain_missing_field(first_field != std::end(reported_fields) ? *first_field : fields,
+                                 accelerator);
   }
-  if (!r.wants_diagnostics()) return {};
-  for (const FieldSet one : reported_fields) {
-    if ((left & one) != 0) diagnose(why_absent(one, a), subject::telemetry, one, number, r);
-    left &= ~one;
+  if (!reading.wants_diagnostics()) return {};
+  for (const FieldSet field : reported_fields) {
+    if ((left & field) != 0)
+      diagnose(explain_missing_field(field, accelerator), subject::telemetry, field, number,
+               reading);
+    left &= ~field;
   }
-  if (left != 0) diagnose(why_absent(left, a), subject::telemetry, left, number, r);
+  if (left != 0)
+    diagnose(explain_missing_field(left, accelerator), subject::telemetry, left, number, reading);
   return {};
 }
 
 Result<void> MetalSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading&) {
-  const auto found = find(number);
-  if (!found) return found.why();
-  const Statistics& s = (*found)->now;
+  const auto match = find(number);
+  if (!match) return match.failure();
+  const Statistics& statistics = (*match)->statistics;
   const auto add = [&](MetricId id, std::uint32_t instance, std::optional<double> value) {
-    if (value) out.push_back(measured(Source::metal, id, instance, *value));
+    if (value) out.push_back(make_value_metric(Source::metal, id, instance, *value));
     return value.has_value();
   };
-  add(MetricId::engine_percent, which::engine::unknown, s.busy_percent);
-  add(MetricId::engine_percent, which::engine::graphics, s.renderer_percent);
-  add(MetricId::engine_percent, which::engine::other, s.tiler_percent);
+  add(MetricId::engine_percent, which::engine::unknown, statistics.busy_percent);
+  add(MetricId::engine_percent, which::engine::graphics, statistics.renderer_percent);
+  add(MetricId::engine_percent, which::engine::other, statistics.tiler_percent);
   if (!is_apple_) return {};
-  add(MetricId::temperature, which::sensor::core, highest(temperatures(), Place::gpu));
-  add(MetricId::temperature, which::sensor::package, highest(temperatures(), Place::chip));
-  const Rates& counted = now();
-  if (add(MetricId::power_watts, which::power_reading::average, counted.watts)) {
-    out.back().window_ns = counted.window_ns;
+  add(MetricId::temperature, which::sensor::core,
+      find_highest(read_temperatures(), SensorLocation::gpu));
+  add(MetricId::temperature, which::sensor::package,
+      find_highest(read_temperatures(), SensorLocation::chip));
+  const Rates& rates = current_rates();
+  if (add(MetricId::power_watts, which::power_reading::average, rates.watts)) {
+    out.back().window_ns = rates.window_ns;
   }
-  if (add(MetricId::clock_mhz, which::clock::core, counted.megahertz)) {
-    out.back().window_ns = counted.window_ns;
+  if (add(MetricId::clock_mhz, which::clock::core, rates.megahertz)) {
+    out.back().window_ns = rates.window_ns;
   }
   if (!clocks_.empty()) {
     add(MetricId::clock_limit_mhz, which::clock::core,

@@ -22,34 +22,34 @@ struct MetalDevice {
 // Keeps Metal's devices, since creating them costs milliseconds.
 class MetalDevices {
  public:
-  // `with_default`: create the default device if Metal lists none. On Macs with two GPUs that would
+  // `use_default`: create the default device if Metal lists none. On Macs with two GPUs that would
   // switch to the stronger one.
-  void open(const Frameworks& f, bool with_default);
+  void open(const Frameworks& frameworks, bool use_default);
   [[nodiscard]] std::vector<MetalDevice> read() const;
   void close() noexcept;
 
  private:
-  const Frameworks* f_ = nullptr;
-  Owned list_;    // all devices
-  Owned single_;  // else the default device
+  const Frameworks* frameworks_ = nullptr;
+  OwnedRef list_;            // all devices
+  OwnedRef default_device_;  // else the default device
 };
 
 // The kernel's ledger of each task, which counts memory as graphics and as owned by the task.
 class GraphicsLedger {
  public:
-  explicit GraphicsLedger(const mach::Kernel& k) : k_(k) {}
+  explicit GraphicsLedger(const mach::Kernel& kernel) : kernel_(kernel) {}
 
   // 0 is the kernel's count, not a missing value.
-  Result<std::uint64_t> used_by(std::uint32_t pid);
+  Result<std::uint64_t> read_used_bytes(std::uint32_t pid);
   // Lists the processes of all users.
-  [[nodiscard]] Result<std::vector<int>> processes() const;
+  [[nodiscard]] Result<std::vector<int>> list_processes() const;
 
  private:
   // Finds an entry's index by its name.
-  Result<std::size_t> find_place();
+  Result<std::size_t> find_entry_index();
 
-  const mach::Kernel& k_;
-  std::optional<std::size_t> place_;
+  const mach::Kernel& kernel_;
+  std::optional<std::size_t> entry_index_;
 };
 
 // The GPUs of macOS, from the IOKit registry, Metal, the kernel's ledgers, IOReport and the
@@ -58,47 +58,53 @@ class MetalSource final : public DeviceSource {
  public:
   using Loader = Result<Frameworks> (*)();
 
-  MetalSource(const mach::Kernel& k, Loader load)
-      : DeviceSource(Source::metal, Calls::may_block), k_(k), load_(load), ledger_(k) {}
+  MetalSource(const mach::Kernel& kernel, Loader load)
+      : DeviceSource(Source::metal, CallBehavior::may_block),
+        kernel_(kernel),
+        load_(load),
+        ledger_(kernel) {}
 
   Result<void> probe() override;
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+                       Reading& reading) override;
   void close() noexcept override;
 
  private:
-  Result<void> open(Reading& r);
-  Slot slot_of(std::uint64_t id);
-  [[nodiscard]] Device identity_of(const Accelerator& a, std::uint32_t index) const;
+  Result<void> open(Reading& reading);
+  Slot find_or_add_slot(std::uint64_t id);
+  [[nodiscard]] Device describe_device(const Accelerator& accelerator, std::uint32_t index) const;
   Result<const Accelerator*> find(Slot number) const;
   // Whether the GPU's memory is host memory.
-  [[nodiscard]] bool is_unified(const Accelerator& a) const;
-  [[nodiscard]] std::optional<std::uint64_t> budget_of(const Accelerator& a) const;
-  [[nodiscard]] Pool unified_pool(const Accelerator& a) const;
-  [[nodiscard]] Pool vram_pool(const Accelerator& a) const;
-  void explain(const Pool& p, const Accelerator& a, Slot number, Reading& r) const;
+  [[nodiscard]] bool is_unified(const Accelerator& accelerator) const;
+  [[nodiscard]] std::optional<std::uint64_t> find_budget(const Accelerator& accelerator) const;
+  [[nodiscard]] Pool make_unified_pool(const Accelerator& accelerator) const;
+  [[nodiscard]] Pool make_vram_pool(const Accelerator& accelerator) const;
+  void explain_missing_values(const Pool& pool, const Accelerator& accelerator, Slot number,
+                              Reading& reading) const;
 
   // Reads this reading's rates on first use.
-  const Rates& now();
-  const std::vector<Thermometer>& temperatures();
-  void take_telemetry(const Accelerator& a, FieldSet fields, hmn::Telemetry& out);
-  [[nodiscard]] Failure why_absent(FieldSet field, const Accelerator& a);
+  const Rates& current_rates();
+  const std::vector<Thermometer>& read_temperatures();
+  void read_telemetry(const Accelerator& accelerator, FieldSet fields, hmn::Telemetry& out);
+  [[nodiscard]] Failure explain_missing_field(FieldSet field, const Accelerator& accelerator);
 
   Result<void> can_attribute() const;
 
-  const mach::Kernel& k_;
+  const mach::Kernel& kernel_;
   const Loader load_;
   std::optional<Frameworks> frameworks_;
-  std::vector<std::uint64_t> known_;  // registry entries; the index is the slot
-  bool is_apple_ = false;             // an Apple SoC, not an Intel Mac
+  std::vector<std::uint64_t> accelerator_ids_;  // registry entries; the index is the slot
+  bool is_apple_ = false;                       // an Apple SoC, not an Intel Mac
   Text<96> chip_;
   std::vector<double> clocks_;
-  MetalDevices budgets_;
+  MetalDevices metal_devices_;
   Report report_;
   Sensors sensors_;
   CounterHistory history_;

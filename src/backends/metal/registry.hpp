@@ -21,18 +21,18 @@ namespace hmn::metal {
 // Values of CoreFoundation. One of an unexpected type counts as missing.
 
 // Owned reference, released at the end.
-class Owned {
+class OwnedRef {
  public:
-  Owned() noexcept = default;
-  Owned(const CoreFoundation& core, Cf value) noexcept : core_(&core), value_(value) {}
-  Owned(Owned&& other) noexcept
+  OwnedRef() noexcept = default;
+  OwnedRef(const CoreFoundation& core, Cf value) noexcept : core_(&core), value_(value) {}
+  OwnedRef(OwnedRef&& other) noexcept
       : core_(other.core_), value_(std::exchange(other.value_, nullptr)) {}
-  Owned& operator=(Owned&& other) noexcept {
+  OwnedRef& operator=(OwnedRef&& other) noexcept {
     std::swap(core_, other.core_);
     std::swap(value_, other.value_);
     return *this;
   }
-  ~Owned() {
+  ~OwnedRef() {
     if (value_ != nullptr) core_->release(value_);
   }
 
@@ -44,17 +44,17 @@ class Owned {
   Cf value_ = nullptr;
 };
 
-Owned make_text(const CoreFoundation& core, const char* text);
-Owned make_number(const CoreFoundation& core, std::int32_t value);
+OwnedRef make_text(const CoreFoundation& core, const char* text);
+OwnedRef make_number(const CoreFoundation& core, std::int32_t value);
 
 // Returns null if there is no such key, or `dictionary` is none.
 Cf find(const CoreFoundation& core, Cf dictionary, const char* key);
-std::optional<std::int64_t> number_of(const CoreFoundation& core, Cf value);
+std::optional<std::int64_t> get_number(const CoreFoundation& core, Cf value);
 std::optional<std::int64_t> find_number(const CoreFoundation& core, Cf dictionary, const char* key);
 // Returns "" if there is no text, or it is longer than 127 bytes.
-std::string text_of(const CoreFoundation& core, Cf value);
-CfIndex count_of(const CoreFoundation& core, Cf array);
-std::span<const std::uint8_t> bytes_of(const CoreFoundation& core, Cf data);
+std::string get_text(const CoreFoundation& core, Cf value);
+CfIndex get_count(const CoreFoundation& core, Cf array);
+std::span<const std::uint8_t> get_bytes(const CoreFoundation& core, Cf data);
 
 // A GPU driver's counters: the PerformanceStatistics of its registry entry.
 struct Statistics {
@@ -80,25 +80,25 @@ struct PciCard {
 };
 
 struct Accelerator {
-  std::uint64_t id = 0;  // registry entry, constant until reboot
-  std::string of_class;  // "AGXAcceleratorG14X"
-  std::string driver;    // bundle: "com.apple.AGXG14X"
+  std::uint64_t id = 0;    // registry entry, constant until reboot
+  std::string class_name;  // "AGXAcceleratorG14X"
+  std::string driver;      // bundle: "com.apple.AGXG14X"
   std::optional<std::uint32_t> cores;
   std::optional<std::uint64_t> vram_total;
   std::optional<PciCard> card;
-  Statistics now;
+  Statistics statistics;
 
   // Whether it is the GPU of an Apple SoC; a virtual machine's is no AGX.
-  [[nodiscard]] bool is_agx() const { return of_class.starts_with("AGX"); }
+  [[nodiscard]] bool is_agx() const { return class_name.starts_with("AGX"); }
 };
 
-Result<std::vector<Accelerator>> find_accelerators(const Frameworks& f);
+Result<std::vector<Accelerator>> find_accelerators(const Frameworks& frameworks);
 
 // Clocks of an Apple GPU in MHz, ascending; empty: unknown.
-std::vector<double> find_clocks(const Frameworks& f);
+std::vector<double> find_clocks(const Frameworks& frameworks);
 
 // Parses "1:0:0", the `pcidebug` of an entry: bus, device, function. Empty: malformed.
-Text<32> address_of(std::string_view pcidebug);
+Text<32> parse_address(std::string_view pcidebug);
 
 struct Thermometer {
   std::string name;
@@ -106,23 +106,23 @@ struct Thermometer {
 };
 
 // Which sensors count as the GPU's, by name; the chip's if the GPU has none.
-enum class Place { gpu, chip, elsewhere };
-Place place_of(std::string_view name);
+enum class SensorLocation { gpu, chip, elsewhere };
+SensorLocation classify_sensor(std::string_view name);
 
 // Maximum of one place; absent if none has a valid value.
-std::optional<double> highest(std::span<const Thermometer> all, Place where);
+std::optional<double> find_highest(std::span<const Thermometer> all, SensorLocation location);
 
 // Thermometers of an Apple SoC, readable by any user.
 class Sensors {
  public:
-  bool open(const Frameworks& f);
+  bool open(const Frameworks& frameworks);
   [[nodiscard]] std::vector<Thermometer> read() const;
   void close() noexcept;
 
  private:
-  const Frameworks* f_ = nullptr;
-  Owned client_;
-  Owned services_;
+  const Frameworks* frameworks_ = nullptr;
+  OwnedRef client_;
+  OwnedRef services_;
 };
 
 }  // namespace hmn::metal

@@ -17,15 +17,15 @@ constexpr std::string_view folders[] = {
 
 }  // namespace
 
-constinit const command_tool::Description smi{
+constinit const command_tool::ToolDescription smi{
     .fail = {Source::nvidia_smi},
     .name = "nvidia-smi",
     .gpu = "an NVIDIA GPU",
     .vendor = vendor::nvidia,
     .driver = "nvidia",
     .folders = folders,
-    .absent = "not found in its default folders; it comes with the NVIDIA driver",
-    .when_late = "; persistence mode (nvidia-persistenced) keeps the driver ready",
+    .absent_message = "not found in its default folders; it comes with the NVIDIA driver",
+    .timeout_advice = "; persistence mode (nvidia-persistenced) keeps the driver ready",
     .may_have_no_driver = true,
 };
 

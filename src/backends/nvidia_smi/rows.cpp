@@ -20,23 +20,23 @@ constexpr std::string_view free_gpu_texts = "name gpu_name";
 constexpr std::string_view free_app_texts = "process_name name gpu_name";
 
 // Index in this table of each known column; the first spelling wins.
-std::vector<std::optional<std::size_t>> places(const Table& t, std::string_view columns) {
-  std::vector<std::optional<std::size_t>> at;
-  while (!columns.empty()) at.push_back(t.find_first(scan::take_line(columns)));
-  return at;
+std::vector<std::optional<std::size_t>> find_columns(const Table& table, std::string_view columns) {
+  std::vector<std::optional<std::size_t>> indexes;
+  while (!columns.empty()) indexes.push_back(table.find_first(scan::take_line(columns)));
+  return indexes;
 }
 
-std::string written(const std::vector<std::string_view>& cells) {
+std::string join_cells(const std::vector<std::string_view>& cells) {
   std::string out;
   for (const std::string_view cell : cells) out += compose({out.empty() ? "" : ", ", cell});
   return out;
 }
 
-std::string_view whole_lines(std::string_view text, bool cut) {
+std::string_view keep_whole_lines(std::string_view text, bool cut) {
   return cut ? text.substr(0, text.rfind('\n') + 1) : text;  // npos + 1 is 0
 }
 
-std::string utf8(std::string_view bytes) {
+std::string to_utf8(std::string_view bytes) {
   std::string valid;
   append_utf8(valid, bytes);
   return valid;
@@ -47,90 +47,97 @@ bool is_windows_path(std::string_view path) {
 }
 
 // Old drivers print "[Not Supported]" in every column for a GPU whose processes they cannot list.
-bool take_pid(std::string_view cell, AppRow& row) {
-  row.why_none = status_of_cell(cell);
-  if (row.why_none != Status::ok) return row.why_none != Status::empty;
-  row.pid = scan::number<std::uint32_t>(cell).value_or(0);
+bool read_pid(std::string_view cell, AppRow& row) {
+  row.list_status = parse_status(cell);
+  if (row.list_status != Status::ok) return row.list_status != Status::empty;
+  row.pid = scan::parse_number<std::uint32_t>(cell).value_or(0);
   return row.pid != 0;
 }
 
-void take_name(std::string_view cell, AppRow& row) {
-  const Status s = status_of_cell(cell);
-  if (s == Status::permission) row.name_state = NameState::protected_process;
+void read_name(std::string_view cell, AppRow& row) {
+  const Status status = parse_status(cell);
+  if (status == Status::permission) row.name_state = NameState::protected_process;
   // "?" and "[Not Found]": unknown to the tool, possibly known to the host.
-  if (s != Status::ok || cell == "?") return;
-  append_utf8(row.name, program_of(cell));
+  if (status != Status::ok || cell == "?") return;
+  append_utf8(row.name, extract_program(cell));
   if (!row.name.empty()) row.name_state = NameState::resolved;
 }
 
 }  // namespace
 
-std::string_view GpuRow::known(GpuColumn c) const {
-  const GpuCell& cell = (*this)[c];
-  return status_of_cell(cell.text) == Status::ok ? std::string_view(cell.text) : std::string_view();
+std::string_view GpuRow::value_or_empty(GpuColumn column) const {
+  const GpuCell& cell = (*this)[column];
+  return parse_status(cell.text) == Status::ok ? std::string_view(cell.text) : std::string_view();
 }
 
 Answer<GpuRow> parse_gpus(std::string_view text, bool cut) {
-  const Table t = parse_table(whole_lines(text, cut), gpu_spellings(), free_gpu_texts, most_gpus);
-  const auto at = places(t, gpu_spellings());
-  Answer<GpuRow> out;
-  out.is_table = !t.columns.empty();
-  out.strays = t.strays;
-  out.is_truncated = t.is_truncated;
-  const auto name_at = at[static_cast<std::size_t>(GpuColumn::name)];
-  const auto bus_at = at[static_cast<std::size_t>(GpuColumn::pci_bus_id)];
-  for (const auto& cells : t.rows) {
+  const Table table =
+      parse_table(keep_whole_lines(text, cut), gpu_spellings(), free_gpu_texts, most_gpus);
+  const auto indexes = find_columns(table, gpu_spellings());
+  Answer<GpuRow> answer;
+  answer.is_table = !table.columns.empty();
+  answer.strays = table.strays;
+  answer.is_truncated = table.is_truncated;
+  const auto name_index = indexes[static_cast<std::size_t>(GpuColumn::name)];
+  const auto bus_index = indexes[static_cast<std::size_t>(GpuColumn::pci_bus_id)];
+  for (const auto& cells : table.rows) {
     // If a name has commas, the cells after it may be those of other columns.
-    const bool is_joined = name_at && cells[*name_at].find(',') != std::string_view::npos;
-    if (is_joined && bus_at && status_of_cell(cells[*bus_at]) == Status::ok &&
-        normal_pci_address(cells[*bus_at]).empty()) {
-      out.strays.add(written(cells));
+    const bool is_joined = name_index && cells[*name_index].find(',') != std::string_view::npos;
+    if (is_joined && bus_index && parse_status(cells[*bus_index]) == Status::ok &&
+        normalize_pci_address(cells[*bus_index]).empty()) {
+      answer.strays.add(join_cells(cells));
       continue;
     }
-    GpuRow& row = out.rows.emplace_back();
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      if (at[i]) row.cells[i] = {true, utf8(cells[*at[i]]), utf8(t.columns[*at[i]].unit)};
+    GpuRow& row = answer.rows.emplace_back();
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      if (indexes[i])
+        row.cells[i] = {true, to_utf8(cells[*indexes[i]]),
+                        to_utf8(table.columns[*indexes[i]].unit)};
     }
   }
-  return out;
+  return answer;
 }
 
 Answer<AppRow> parse_apps(std::string_view text, bool cut) {
-  const Table t = parse_table(whole_lines(text, cut), app_spellings(), free_app_texts, most_apps);
-  const auto at = places(t, app_spellings());
-  const auto place = [&](AppColumn c) { return at[static_cast<std::size_t>(c)]; };
-  Answer<AppRow> out;
+  const Table table =
+      parse_table(keep_whole_lines(text, cut), app_spellings(), free_app_texts, most_apps);
+  const auto indexes = find_columns(table, app_spellings());
+  const auto column_index = [&](AppColumn column) {
+    return indexes[static_cast<std::size_t>(column)];
+  };
+  Answer<AppRow> answer;
   // The name is requested last: a header without it is incomplete.
-  out.is_table = place(AppColumn::pid) && place(AppColumn::used) && place(AppColumn::name);
-  out.strays = t.strays;
-  out.is_truncated = t.is_truncated;
-  if (!out.is_table) {
-    if (!t.columns.empty()) out.strays.add(t.columns.front().name);
-    return out;
+  answer.is_table = column_index(AppColumn::pid) && column_index(AppColumn::used) &&
+                    column_index(AppColumn::name);
+  answer.strays = table.strays;
+  answer.is_truncated = table.is_truncated;
+  if (!answer.is_table) {
+    if (!table.columns.empty()) answer.strays.add(table.columns.front().name);
+    return answer;
   }
-  const std::string_view unit = t.columns[*place(AppColumn::used)].unit;
-  for (const auto& cells : t.rows) {
-    std::array<std::string_view, static_cast<std::size_t>(AppColumn::count)> found;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (at[i]) found[i] = cells[*at[i]];
+  const std::string_view unit = table.columns[*column_index(AppColumn::used)].unit;
+  for (const auto& cells : table.rows) {
+    std::array<std::string_view, static_cast<std::size_t>(AppColumn::count)> values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (indexes[i]) values[i] = cells[*indexes[i]];
     }
-    const auto cell = [&](AppColumn c) { return found[static_cast<std::size_t>(c)]; };
+    const auto cell = [&](AppColumn column) { return values[static_cast<std::size_t>(column)]; };
     AppRow row;
     const std::string_view uuid = cell(AppColumn::gpu_uuid);
-    if (status_of_cell(uuid) == Status::ok) row.gpu_uuid = utf8(uuid);
-    row.gpu_bus_id = normal_pci_address(cell(AppColumn::gpu_bus_id));
-    if (!take_pid(cell(AppColumn::pid), row)) {
-      out.strays.add(written(cells));
+    if (parse_status(uuid) == Status::ok) row.gpu_uuid = to_utf8(uuid);
+    row.gpu_bus_id = normalize_pci_address(cell(AppColumn::gpu_bus_id));
+    if (!read_pid(cell(AppColumn::pid), row)) {
+      answer.strays.add(join_cells(cells));
       continue;
     }
-    row.used = bytes_of(cell(AppColumn::used), unit);
-    take_name(cell(AppColumn::name), row);
-    out.rows.push_back(std::move(row));
+    row.used = parse_bytes(cell(AppColumn::used), unit);
+    read_name(cell(AppColumn::name), row);
+    answer.rows.push_back(std::move(row));
   }
-  return out;
+  return answer;
 }
 
-std::string_view program_of(std::string_view process_name) noexcept {
+std::string_view extract_program(std::string_view process_name) noexcept {
   std::string_view name = scan::trim(process_name);
   if (is_windows_path(name)) return name.substr(name.find_last_of("\\/") + 1);
   // Some programs overwrite argv[0] with their whole command line.
@@ -140,7 +147,7 @@ std::string_view program_of(std::string_view process_name) noexcept {
 
 namespace {
 
-std::string_view advice_of(Status code) {
+std::string_view get_advice(Status code) {
   switch (code) {
     case Status::permission:
       return ": it needs more rights";
@@ -155,10 +162,10 @@ std::string_view advice_of(Status code) {
 
 // Words of the tool have the reason of their status. Other text is malformed, or a number that its
 // form does not allow: negative, or too large.
-Reason reason_of(const GpuCell& cell) {
+Reason derive_reason(const GpuCell& cell) {
   const std::string_view text = scan::trim(cell.text);
   if (text.empty()) return Reason::not_understood;
-  if (status_of_cell(text) != Status::ok || text.front() == '[') return Reason::unknown;
+  if (parse_status(text) != Status::ok || text.front() == '[') return Reason::unknown;
   const bool is_digits = text.find_first_not_of("0123456789", text.front() == '-') == text.npos;
   const bool is_impossible = is_digits && (text.front() == '-' || text.size() > 10);
   return is_impossible ? Reason::implausible : Reason::not_understood;
@@ -170,49 +177,50 @@ constexpr std::uint64_t mebibyte = 1ULL << 20;
 
 struct MemoryReader {
   const GpuRow& row;
-  std::vector<Missing>& gone;
+  std::vector<MissingFields>& gaps;
 
-  std::optional<std::uint64_t> take(GpuColumn c, FieldSet bit) {
-    const auto m = bytes_of(row[c].text, row[c].unit);
-    if (!m.value) add_missing(gone, bit, m.why, row[c]);
-    return m.value;
+  std::optional<std::uint64_t> read(GpuColumn column, FieldSet bit) {
+    const auto bytes = parse_bytes(row[column].text, row[column].unit);
+    if (!bytes.value) add_missing(gaps, bit, bytes.status, row[column]);
+    return bytes.value;
   }
 };
 
 // Checks total = reserved + free + used, each rounded to a MiB.
-bool adds_up(const Pool& p, std::uint64_t reserved) {
-  const auto taken = scan::sum(reserved, *p.used);
-  const auto sum = taken ? scan::sum(*taken, *p.free) : std::nullopt;
-  return sum && std::max(*sum, *p.total) - std::min(*sum, *p.total) <= 2 * mebibyte;
+bool adds_up(const Pool& pool, std::uint64_t reserved) {
+  const auto occupied = scan::checked_add(reserved, *pool.used);
+  const auto sum = occupied ? scan::checked_add(*occupied, *pool.free) : std::nullopt;
+  return sum && std::max(*sum, *pool.total) - std::min(*sum, *pool.total) <= 2 * mebibyte;
 }
 
 // Free and used may make up the total without the reserved part; otherwise nothing shows which is
 // true.
-void check(Pool& p, std::vector<Missing>& gone) {
-  if (!p.reserved || !p.free || !p.used || adds_up(p, *p.reserved)) return;
-  FieldSet doubted = pool_field::reserved;
-  if (!adds_up(p, 0)) doubted |= pool_field::free | pool_field::used;
-  forget(doubted, p);
-  add_missing(gone, doubted, Status::backend,
+void check_sizes(Pool& pool, std::vector<MissingFields>& gaps) {
+  if (!pool.reserved || !pool.free || !pool.used || adds_up(pool, *pool.reserved)) return;
+  FieldSet doubtful = pool_field::reserved;
+  if (!adds_up(pool, 0)) doubtful |= pool_field::free | pool_field::used;
+  clear_fields(doubtful, pool);
+  add_missing(gaps, doubtful, Status::backend,
               "nvidia-smi's reserved, free and used memory do not add up to the total",
               Reason::implausible);
 }
 
-Failure no_total(const Missing& why) {
-  return {why.code, Source::nvidia_smi, {}, {"memory.total: ", why.message.view()}, why.stated};
+Failure make_no_total_failure(const MissingFields& gap) {
+  return {gap.code, Source::nvidia_smi, {}, {"memory.total: ", gap.message.view()}, gap.reason};
 }
 
-// What a column's number is among the metrics, and its telemetry field.
+// Metric of a column's number, and its telemetry field.
 struct NumberColumn {
-  constexpr NumberColumn(GpuColumn c, MetricId m, std::uint32_t i, std::string_view u,
-                         std::uint32_t t = 0, bool counts = false)
-      : from(static_cast<std::uint8_t>(c)),
-        id(static_cast<std::uint8_t>(m)),
-        instance(static_cast<std::uint8_t>(i)),
-        is_count(counts),
-        unit(u),
-        telemetry(t) {}
-  std::uint8_t from, id, instance;
+  constexpr NumberColumn(GpuColumn table_column, MetricId metric, std::uint32_t metric_instance,
+                         std::string_view unit_name, std::uint32_t presence_bit = 0,
+                         bool counter = false)
+      : column(static_cast<std::uint8_t>(table_column)),
+        id(static_cast<std::uint8_t>(metric)),
+        instance(static_cast<std::uint8_t>(metric_instance)),
+        is_count(counter),
+        unit(unit_name),
+        telemetry(presence_bit) {}
+  std::uint8_t column, id, instance;
   bool is_count;
   std::string_view unit;
   std::uint32_t telemetry;  // presence bit; 0: none
@@ -233,9 +241,9 @@ constexpr NumberColumn number_columns[] = {
     {Col::power, MetricId::power_watts, which::power_reading::unknown, "W", bit::power_watts},
     {Col::power_limit, MetricId::power_limit_watts, which::power_limit::current, "W",
      bit::power_limit_watts},
-    {Col::power_usual, MetricId::power_limit_watts, which::power_limit::default_limit, "W"},
-    {Col::power_lowest, MetricId::power_limit_watts, which::power_limit::min, "W"},
-    {Col::power_highest, MetricId::power_limit_watts, which::power_limit::max, "W"},
+    {Col::power_default, MetricId::power_limit_watts, which::power_limit::default_limit, "W"},
+    {Col::power_min, MetricId::power_limit_watts, which::power_limit::min, "W"},
+    {Col::power_max, MetricId::power_limit_watts, which::power_limit::max, "W"},
     {Col::core_clock, MetricId::clock_mhz, which::clock::core, "MHz", bit::core_clock_mhz},
     {Col::sm_clock, MetricId::clock_mhz, which::clock::sm, "MHz"},
     {Col::memory_clock, MetricId::clock_mhz, which::clock::memory, "MHz", bit::memory_clock_mhz},
@@ -246,137 +254,140 @@ constexpr NumberColumn number_columns[] = {
     {Col::pcie_generation, MetricId::unknown, 0, "", bit::pcie_generation},
     {Col::pcie_width, MetricId::unknown, 0, "", bit::pcie_width},
     {Col::ecc_corrected, MetricId::ecc_corrected, which::era::since_load, "", 0, true},
-    {Col::ecc_corrected_ever, MetricId::ecc_corrected, which::era::lifetime, "", 0, true},
+    {Col::ecc_corrected_lifetime, MetricId::ecc_corrected, which::era::lifetime, "", 0, true},
     {Col::ecc_uncorrected, MetricId::ecc_uncorrected, which::era::since_load, "", 0, true},
-    {Col::ecc_uncorrected_ever, MetricId::ecc_uncorrected, which::era::lifetime, "", 0, true},
+    {Col::ecc_uncorrected_lifetime, MetricId::ecc_uncorrected, which::era::lifetime, "", 0, true},
 };
 
 // Returns why the cell has no number.
-Status take(const GpuCell& cell, const NumberColumn& c, Telemetry& into) {
-  const Field& f = field_of(fields_of<Telemetry>(), c.telemetry);
-  if (f.type == FieldType::real) {
-    const auto real = number_of(cell.text, cell.unit, c.unit);
-    if (real.value) f.set(&into, *real.value);
-    return real.why;
+Status set_number(const GpuCell& cell, const NumberColumn& column, Telemetry& telemetry) {
+  const Field& field = find_field(record_fields<Telemetry>(), column.telemetry);
+  if (field.type == FieldType::real) {
+    const auto value = parse_number(cell.text, cell.unit, column.unit);
+    if (value.value) field.set(&telemetry, *value.value);
+    return value.status;
   }
-  const auto count = count_of(cell.text, cell.unit, c.unit);
-  if (count.value) f.set(&into, *count.value);
-  return count.why;
+  const auto count = parse_count(cell.text, cell.unit, column.unit);
+  if (count.value) field.set(&telemetry, *count.value);
+  return count.status;
 }
 
 // A value out of range becomes the type's maximum, which the check of every value rejects.
-std::uint64_t count_from(double value) {
+std::uint64_t to_count(double value) {
   return value < 0x1p64 ? static_cast<std::uint64_t>(value) : UINT64_MAX;
 }
 
 }  // namespace
 
-void add_missing(std::vector<Missing>& to, FieldSet field, Status code, const GpuCell& cell) {
-  if (!cell.is_asked) {
-    add_missing(to, field, Status::unsupported, "this nvidia-smi has no such column");
+void add_missing(std::vector<MissingFields>& gaps, FieldSet field, Status code,
+                 const GpuCell& cell) {
+  if (!cell.is_present) {
+    add_missing(gaps, field, Status::unsupported, "this nvidia-smi has no such column");
     return;
   }
   const Text<64> word(cell.text);
-  add_missing(to, field, code, {"nvidia-smi prints \"", word.view(), "\"", advice_of(code)},
-              reason_of(cell));
+  add_missing(gaps, field, code, {"nvidia-smi prints \"", word.view(), "\"", get_advice(code)},
+              derive_reason(cell));
 }
 
-void metrics_of(const GpuRow& row, std::vector<Metric>& out,
-                FunctionRef<void(FieldSet, Status, const GpuCell&)> refused) {
-  for (const NumberColumn& m : number_columns) {
-    const auto id = static_cast<MetricId>(m.id);
+void append_metrics(const GpuRow& row, std::vector<Metric>& metrics,
+                    FunctionRef<void(FieldSet, Status, const GpuCell&)> on_error) {
+  for (const NumberColumn& column : number_columns) {
+    const auto id = static_cast<MetricId>(column.id);
     if (id == MetricId::unknown) continue;
-    const GpuCell& cell = row.cells[m.from];
-    const auto reported = number_of(cell.text, cell.unit, m.unit);
-    if (!reported.value) {
-      if (cell.is_asked && reported.why != Status::unsupported) {
-        refused(missing_metric(id, m.instance), reported.why, cell);
+    const GpuCell& cell = row.cells[column.column];
+    const auto value = parse_number(cell.text, cell.unit, column.unit);
+    if (!value.value) {
+      if (cell.is_present && value.status != Status::unsupported) {
+        on_error(missing_metric(id, column.instance), value.status, cell);
       }
       continue;
     }
-    const Source from = Source::nvidia_smi;
-    out.push_back(m.is_count ? counted(from, id, m.instance, count_from(*reported.value))
-                             : hmn::measured(from, id, m.instance, *reported.value));
+    const Source source = Source::nvidia_smi;
+    metrics.push_back(column.is_count
+                          ? make_count_metric(source, id, column.instance, to_count(*value.value))
+                          : hmn::make_value_metric(source, id, column.instance, *value.value));
   }
 }
 
-Result<Pool> pool_of(const GpuRow& row, std::vector<Missing>& gone) {
-  Pool p;
-  p.from = Source::nvidia_smi;
-  p.accounting = Accounting::allocated;
-  p.is_main = true;
-  MemoryReader m{row, gone};
-  p.total = m.take(GpuColumn::memory_total, pool_field::total);
-  const bool is_unified = identity_of(row).memory_kind == MemoryKind::unified;
-  const bool has_failed = !p.total && gone.front().code != Status::unsupported;
-  if (has_failed || (!p.total && !is_unified)) return no_total(gone.front());
+Result<Pool> read_pool(const GpuRow& row, std::vector<MissingFields>& gaps) {
+  Pool pool;
+  pool.from = Source::nvidia_smi;
+  pool.accounting = Accounting::allocated;
+  pool.is_main = true;
+  MemoryReader reader{row, gaps};
+  pool.total = reader.read(GpuColumn::memory_total, pool_field::total);
+  const bool is_unified = read_identity(row).memory_kind == MemoryKind::unified;
+  const bool has_failed = !pool.total && gaps.front().code != Status::unsupported;
+  if (has_failed || (!pool.total && !is_unified)) return make_no_total_failure(gaps.front());
   if (is_unified) {
-    p.kind = PoolKind::unified;
-    p.total.reset();
-    return p;
+    pool.kind = PoolKind::unified;
+    pool.total.reset();
+    return pool;
   }
-  p.kind = PoolKind::vram;
-  p.used = m.take(GpuColumn::memory_used, pool_field::used);
-  p.free = m.take(GpuColumn::memory_free, pool_field::free);
-  p.reserved = m.take(GpuColumn::memory_reserved, pool_field::reserved);
-  check(p, gone);
-  return p;
+  pool.kind = PoolKind::vram;
+  pool.used = reader.read(GpuColumn::memory_used, pool_field::used);
+  pool.free = reader.read(GpuColumn::memory_free, pool_field::free);
+  pool.reserved = reader.read(GpuColumn::memory_reserved, pool_field::reserved);
+  check_sizes(pool, gaps);
+  return pool;
 }
 
-Telemetry telemetry_of(const GpuRow& row, FieldSet fields, std::vector<Missing>& gone) {
-  Telemetry t;
-  t.from = Source::nvidia_smi;
-  t.sources = 1ULL << static_cast<unsigned>(Source::nvidia_smi);
-  const auto check = [&](FieldSet field, Status why, const GpuCell& cell) {
-    if (why != Status::ok) add_missing(gone, field, why, cell);
+Telemetry read_telemetry(const GpuRow& row, FieldSet fields, std::vector<MissingFields>& gaps) {
+  Telemetry telemetry;
+  telemetry.from = Source::nvidia_smi;
+  telemetry.sources = 1ULL << static_cast<unsigned>(Source::nvidia_smi);
+  const auto check_cell = [&](FieldSet field, Status status, const GpuCell& cell) {
+    if (status != Status::ok) add_missing(gaps, field, status, cell);
   };
-  for (const NumberColumn& c : number_columns) {
-    const GpuCell& cell = row.cells[c.from];
-    if ((fields & c.telemetry) != 0) check(c.telemetry, take(cell, c, t), cell);
+  for (const NumberColumn& column : number_columns) {
+    const GpuCell& cell = row.cells[column.column];
+    if ((fields & column.telemetry) != 0)
+      check_cell(column.telemetry, set_number(cell, column, telemetry), cell);
   }
   if ((fields & bit::p_state) != 0) {
     const GpuCell& cell = row[GpuColumn::p_state];
-    const auto state = p_state_of(cell.text);
-    t.p_state = state.value;
-    check(bit::p_state, state.why, cell);
+    const auto state = parse_p_state(cell.text);
+    telemetry.p_state = state.value;
+    check_cell(bit::p_state, state.status, cell);
   }
   if ((fields & bit::throttle) != 0) {
     const GpuCell& cell = row[GpuColumn::throttle];
-    const auto reasons = hexadecimal_of(cell.text);
-    if (reasons.value) t.throttle = nvidia::throttle_bits(*reasons.value);
-    const bool is_refused = reasons.value && !t.throttle;
-    check(bit::throttle, is_refused ? Status::backend : reasons.why, cell);
+    const auto reasons = parse_hexadecimal(cell.text);
+    if (reasons.value) telemetry.throttle = nvidia::throttle_bits(*reasons.value);
+    const bool is_refused = reasons.value && !telemetry.throttle;
+    check_cell(bit::throttle, is_refused ? Status::backend : reasons.status, cell);
   }
-  if ((fields & never_in_table) != 0) {
-    add_missing(gone, fields & never_in_table, Status::unsupported,
+  if ((fields & fields_without_column) != 0) {
+    add_missing(gaps, fields & fields_without_column, Status::unsupported,
                 "nvidia-smi's table has no such column");
   }
-  return t;
+  return telemetry;
 }
 
 namespace {
 
-Measured<std::uint64_t> memory_cell(const GpuRow& row, GpuColumn c) {
-  return bytes_of(row[c].text, row[c].unit);
+CellValue<std::uint64_t> read_bytes(const GpuRow& row, GpuColumn column) {
+  return parse_bytes(row[column].text, row[column].unit);
 }
 
 // An integrated GPU has no total, or that of the RAM which firmware sets aside for it. Others may
 // lack a total as well. ATS: the host's memory is addressed, and own memory is a NUMA node of the
 // host.
-MemoryKind memory_kind_of(const GpuRow& row, bool is_integrated) {
+MemoryKind derive_memory_kind(const GpuRow& row, bool is_integrated) {
   if (is_integrated) return MemoryKind::unified;
-  const auto total = memory_cell(row, GpuColumn::memory_total);
-  const bool translates = row.known(GpuColumn::addressing_mode) == "ATS";
-  if (!row[GpuColumn::memory_total].is_asked) return MemoryKind::unknown;
+  const auto total = read_bytes(row, GpuColumn::memory_total);
+  const bool translates_addresses = row.value_or_empty(GpuColumn::addressing_mode) == "ATS";
+  if (!row[GpuColumn::memory_total].is_present) return MemoryKind::unknown;
   if (total.value.value_or(0) != 0) {
-    return translates ? MemoryKind::coherent : MemoryKind::dedicated;
+    return translates_addresses ? MemoryKind::coherent : MemoryKind::dedicated;
   }
-  const bool has_none = total.value == 0 || total.why == Status::unsupported;
-  return has_none && translates ? MemoryKind::unified : MemoryKind::unknown;
+  const bool has_none = total.value == 0 || total.status == Status::unsupported;
+  return has_none && translates_addresses ? MemoryKind::unified : MemoryKind::unknown;
 }
 
-DeviceForm form_of(MemoryKind k) {
-  switch (k) {
+DeviceForm derive_form(MemoryKind kind) {
+  switch (kind) {
     case MemoryKind::dedicated:
     case MemoryKind::coherent:
       return DeviceForm::discrete;
@@ -388,66 +399,67 @@ DeviceForm form_of(MemoryKind k) {
   return DeviceForm::unknown;
 }
 
-State state_of(const GpuRow& row) {
+State derive_state(const GpuRow& row) {
   State worst = State::ready;
   for (const GpuCell& cell : row.cells) {
-    const Status s = cell.is_asked ? status_of_cell(cell.text) : Status::ok;
-    if (s == Status::device_lost) return State::lost;
-    const bool is_error = s == Status::backend || s == Status::permission || s == Status::timeout;
+    const Status status = cell.is_present ? parse_status(cell.text) : Status::ok;
+    if (status == Status::device_lost) return State::lost;
+    const bool is_error =
+        status == Status::backend || status == Status::permission || status == Status::timeout;
     if (is_error) worst = State::unreadable;
   }
   return worst;
 }
 
 // Parses "0x233510DE": device and vendor.
-std::optional<std::uint32_t> pci_device_of(const GpuRow& row) {
-  const auto id = hexadecimal_of(row[GpuColumn::pci_device].text);
+std::optional<std::uint32_t> read_pci_device(const GpuRow& row) {
+  const auto id = parse_hexadecimal(row[GpuColumn::pci_device].text);
   if (!id.value || *id.value > 0xFFFFFFFF || (*id.value & 0xFFFF) != vendor::nvidia) {
     return std::nullopt;
   }
   return static_cast<std::uint32_t>(*id.value >> 16);
 }
 
-std::optional<std::uint32_t> pci_subsystem_of(const GpuRow& row) {
-  const auto id = hexadecimal_of(row[GpuColumn::pci_subsystem].text);
+std::optional<std::uint32_t> read_pci_subsystem(const GpuRow& row) {
+  const auto id = parse_hexadecimal(row[GpuColumn::pci_subsystem].text);
   if (!id.value || *id.value > 0xFFFFFFFF) return std::nullopt;
   return static_cast<std::uint32_t>(*id.value);
 }
 
 // Parses "8.9".
-void read_compute_capability(const GpuRow& row, Device& out) {
-  std::string_view rest = row.known(GpuColumn::compute_capability);
-  const auto major = scan::number<std::uint16_t>(scan::take_until(rest, '.'));
-  const auto minor = scan::number<std::uint16_t>(rest);
+void read_compute_capability(const GpuRow& row, Device& device) {
+  std::string_view rest = row.value_or_empty(GpuColumn::compute_capability);
+  const auto major = scan::parse_number<std::uint16_t>(scan::take_until(rest, '.'));
+  const auto minor = scan::parse_number<std::uint16_t>(rest);
   if (!major || !minor) return;
-  out.compute_capability_major = *major;
-  out.compute_capability_minor = *minor;
+  device.compute_capability_major = *major;
+  device.compute_capability_minor = *minor;
 }
 
 }  // namespace
 
-Device identity_of(const GpuRow& row) {
-  Device d;
-  d.from = Source::nvidia_smi;
-  d.vendor = vendor::nvidia;
-  d.state = state_of(row);
-  d.driver_index = scan::number<std::uint32_t>(row[GpuColumn::index].text);
-  d.pci_device = pci_device_of(row);
-  d.pci_subsystem = pci_subsystem_of(row);
-  read_compute_capability(row, d);
-  d.name.assign(row.known(GpuColumn::name));
-  d.memory_kind = memory_kind_of(row, pci::is_integrated_nvidia(d));
-  d.form = form_of(d.memory_kind);
-  d.uuid.assign(row.known(GpuColumn::uuid));
-  d.pci_bus_id = normal_pci_address(row[GpuColumn::pci_bus_id].text);
-  d.driver_version.assign(row.known(GpuColumn::driver_version));
-  if (d.name.was_cut() || d.uuid.was_cut() || d.driver_version.was_cut())
-    d.notes |= note::truncated;
-  return d;
+Device read_identity(const GpuRow& row) {
+  Device device;
+  device.from = Source::nvidia_smi;
+  device.vendor = vendor::nvidia;
+  device.state = derive_state(row);
+  device.driver_index = scan::parse_number<std::uint32_t>(row[GpuColumn::index].text);
+  device.pci_device = read_pci_device(row);
+  device.pci_subsystem = read_pci_subsystem(row);
+  read_compute_capability(row, device);
+  device.name.assign(row.value_or_empty(GpuColumn::name));
+  device.memory_kind = derive_memory_kind(row, pci::is_integrated_nvidia(device));
+  device.form = derive_form(device.memory_kind);
+  device.uuid.assign(row.value_or_empty(GpuColumn::uuid));
+  device.pci_bus_id = normalize_pci_address(row[GpuColumn::pci_bus_id].text);
+  device.driver_version.assign(row.value_or_empty(GpuColumn::driver_version));
+  if (device.name.was_cut() || device.uuid.was_cut() || device.driver_version.was_cut())
+    device.notes |= note::truncated;
+  return device;
 }
 
 bool is_mig_on(const GpuRow& row) {
-  return row.known(GpuColumn::mig_mode) == "Enabled";
+  return row.value_or_empty(GpuColumn::mig_mode) == "Enabled";
 }
 
 }  // namespace hmn::nvidia_smi

@@ -21,7 +21,7 @@
 namespace hmn::nvidia_smi {
 
 struct GpuCell {
-  bool is_asked = false;  // the output has this column
+  bool is_present = false;  // the output has this column
   std::string text;
   std::string unit;
 };
@@ -29,20 +29,20 @@ struct GpuCell {
 struct GpuRow {
   std::array<GpuCell, static_cast<std::size_t>(GpuColumn::count)> cells;
 
-  [[nodiscard]] const GpuCell& operator[](GpuColumn c) const {
-    return cells[static_cast<std::size_t>(c)];
+  [[nodiscard]] const GpuCell& operator[](GpuColumn column) const {
+    return cells[static_cast<std::size_t>(column)];
   }
   // Text of a cell that has a value; "" for any other.
-  [[nodiscard]] std::string_view known(GpuColumn c) const;
+  [[nodiscard]] std::string_view value_or_empty(GpuColumn column) const;
 };
 
 struct AppRow {
   std::string gpu_uuid;  // empty: not reported
   Text<32> gpu_bus_id;
   std::uint32_t pid = 0;  // 0: the tool lists no processes of this GPU, for the reason in
-                          // `why_none`
-  Status why_none = Status::ok;
-  Measured<std::uint64_t> used;
+                          // `list_status`
+  Status list_status = Status::ok;
+  CellValue<std::uint64_t> used;
   hmn::NameState name_state = hmn::NameState::unknown;
   std::string name;  // program name without its folder
 };
@@ -50,15 +50,15 @@ struct AppRow {
 inline constexpr std::size_t most_gpus = 1024;
 inline constexpr std::size_t most_apps = 65'536;
 
-struct Parsed {
+struct ParseResult {
   bool is_table = false;  // a header was found
   StrayLines strays;
   bool is_truncated = false;  // more than `most_gpus` or `most_apps`
-  std::size_t count = 0;      // of rows that were taken out of the answer
+  std::size_t count = 0;      // of rows
 };
 
 template <class Row>
-struct Answer : Parsed {
+struct Answer : ParseResult {
   std::vector<Row> rows;
 };
 
@@ -67,31 +67,32 @@ Answer<GpuRow> parse_gpus(std::string_view text, bool cut);
 Answer<AppRow> parse_apps(std::string_view text, bool cut);
 
 // Returns "kwin_wayland" for "/usr/bin/kwin_wayland", "c.exe" for "C:\\a b\\c.exe".
-std::string_view program_of(std::string_view process_name) noexcept;
+std::string_view extract_program(std::string_view process_name) noexcept;
 
 using command_tool::add_missing;
-using command_tool::Missing;
+using command_tool::MissingFields;
 
-// Adds why `cell` has no value: its text, or that the tool lacks the column.
-void add_missing(std::vector<Missing>& to, FieldSet field, Status code, const GpuCell& cell);
+// Adds the reason why `cell` has no value: its text, or that the tool lacks the column.
+void add_missing(std::vector<MissingFields>& gaps, FieldSet field, Status code,
+                 const GpuCell& cell);
 
 // Leaves `number` unset.
-Device identity_of(const GpuRow& row);
+Device read_identity(const GpuRow& row);
 bool is_mig_on(const GpuRow& row);
 
-Result<Pool> pool_of(const GpuRow& row, std::vector<Missing>& gone);
+Result<Pool> read_pool(const GpuRow& row, std::vector<MissingFields>& gaps);
 
 // Fields that the table has no column for.
-inline constexpr std::uint32_t never_in_table =
+inline constexpr std::uint32_t fields_without_column =
     telemetry_field::hotspot_celsius | telemetry_field::energy_joules | telemetry_field::fan_rpm |
     telemetry_field::pcie_rx_bytes | telemetry_field::pcie_tx_bytes | telemetry_field::window_ns;
 
 // `fields`: telemetry_field bits.
-Telemetry telemetry_of(const GpuRow& row, FieldSet fields, std::vector<Missing>& gone);
+Telemetry read_telemetry(const GpuRow& row, FieldSet fields, std::vector<MissingFields>& gaps);
 
-// Appends each metric with a value. `refused` gets those whose cell has an error other than that
+// Appends each metric with a value. `on_error` gets those whose cell has an error other than that
 // the GPU does not support the metric.
-void metrics_of(const GpuRow& row, std::vector<Metric>& out,
-                FunctionRef<void(FieldSet, Status, const GpuCell&)> refused);
+void append_metrics(const GpuRow& row, std::vector<Metric>& metrics,
+                    FunctionRef<void(FieldSet, Status, const GpuCell&)> on_error);
 
 }  // namespace hmn::nvidia_smi

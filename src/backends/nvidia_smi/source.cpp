@@ -15,99 +15,104 @@
 namespace hmn::nvidia_smi {
 namespace {
 
-FieldSet fields_of(const std::vector<Missing>& gone) {
+FieldSet collect_fields(const std::vector<MissingFields>& gaps) {
   FieldSet fields = 0;
-  for (const Missing& m : gone) fields |= m.fields;
+  for (const MissingFields& gap : gaps) fields |= gap.fields;
   return fields;
 }
 
 }  // namespace
 
-SmiSource::SmiSource(const Settings& s) : ToolSource(smi, s, s.nvidia_smi_path), tool_(program_) {}
+SmiSource::SmiSource(const Settings& settings)
+    : ToolSource(smi, settings, settings.nvidia_smi_path), tool_(program_) {}
 
-Result<void> SmiSource::ask(Reading& r) {
-  if (Result<void> reported = tool_.ask_gpus(r, gpus_); !reported) return reported;
-  std::size_t again = 0;
-  for (std::size_t i = 0; i < gpus_.rows.size(); ++i) again += adopt_row(i, r) ? 0 : 1;
-  if (again != 0) {
+Result<void> SmiSource::query(Reading& reading) {
+  if (Result<void> result = tool_.query_gpus(reading, gpus_); !result) return result;
+  std::size_t unmatched = 0;
+  for (std::size_t i = 0; i < gpus_.rows.size(); ++i) unmatched += adopt_row(i, reading) ? 0 : 1;
+  if (unmatched != 0) {
     diagnose(with_reason(
                  Reason::ambiguous,
-                 fail(Status::backend, {again,
+                 fail(Status::backend, {unmatched,
                                         " row(s) of nvidia-smi are of a GPU that it lists twice, "
                                         "or of none that anything identifies"})),
-             subject::devices, 0, {}, r);
+             subject::devices, 0, {}, reading);
   }
-  for (const Problem& p : gpus_.problems) report(p, r);
+  for (const Problem& problem : gpus_.problems) report(problem, reading);
   return {};
 }
 
 // Returns false for a row that matches no GPU, or one that already has a row.
-bool SmiSource::adopt_row(std::size_t at, Reading& r) {
-  const GpuRow& row = gpus_.rows[at];
-  const Device who = identity_of(row);
-  if (who.uuid.empty() && who.pci_bus_id.empty() && !who.driver_index) return false;
-  KnownGpu* const k = adopt(who, at);
-  if (k == nullptr) return false;
-  k->has_instances = is_mig_on(row);
+bool SmiSource::adopt_row(std::size_t index, Reading& reading) {
+  const GpuRow& row = gpus_.rows[index];
+  const Device device = read_identity(row);
+  if (device.uuid.empty() && device.pci_bus_id.empty() && !device.driver_index) return false;
+  KnownGpu* const gpu = find_or_add(device, index);
+  if (gpu == nullptr) return false;
+  gpu->has_instances = is_mig_on(row);
   const GpuCell& total = row[GpuColumn::memory_total];
-  k->total.reset();
-  if (who.memory_kind != MemoryKind::unified) k->total = bytes_of(total.text, total.unit).value;
-  if (k->total == 0) k->total.reset();
-  if (k->has_instances) {
+  gpu->total.reset();
+  if (device.memory_kind != MemoryKind::unified)
+    gpu->total = parse_bytes(total.text, total.unit).value;
+  if (gpu->total == 0) gpu->total.reset();
+  if (gpu->has_instances) {
     diagnose(fail(Status::unsupported,
                   "MIG is on, and nvidia-smi's table lists no instances: values are those of the "
                   "whole GPU, processes stay with it"),
-             subject::devices, 0, k->who.number, r);
+             subject::devices, 0, gpu->identity.slot, reading);
   }
   return true;
 }
 
-void SmiSource::report(const Problem& p, Reading& r) const {
-  Device who;
-  who.pci_bus_id = p.bus_id;
-  diagnose(p.why, subject::devices, 0, find(who), r);
+void SmiSource::report(const Problem& problem, Reading& reading) const {
+  Device device;
+  device.pci_bus_id = problem.bus_id;
+  diagnose(problem.failure, subject::devices, 0, find(device), reading);
 }
 
-Result<const GpuRow*> SmiSource::gpu_of(Slot number, Reading& r) {
-  Result<std::size_t> at = row_of(number, r);
-  taken_ns_ = loaded_ns();
-  if (at) return &gpus_.rows[*at];
-  if (at.why().code == Status::device_lost) {
-    for (const Problem& p : gpus_.problems) {
-      if (!p.bus_id.empty() && p.bus_id == known_[number].who.pci_bus_id) return p.why;
+Result<const GpuRow*> SmiSource::find_gpu(Slot number, Reading& reading) {
+  Result<std::size_t> index = find_row(number, reading);
+  read_ns_ = load_end_ns();
+  if (index) return &gpus_.rows[*index];
+  if (index.failure().code == Status::device_lost) {
+    for (const Problem& problem : gpus_.problems) {
+      if (!problem.bus_id.empty() && problem.bus_id == known_gpus_[number].identity.pci_bus_id)
+        return problem.failure;
     }
   }
-  return at.why();
+  return index.failure();
 }
 
-Result<void> SmiSource::memory(Slot number, Pools& out, Reading& r) {
-  const auto row = gpu_of(number, r);
-  if (!row) return row.why();
-  std::vector<Missing> gone;
-  const Result<Pool> p = pool_of(**row, gone);
-  if (!p) return p.why();
-  diagnose(gone, subject::pools, number, r);
-  out.add(*p);
+Result<void> SmiSource::memory(Slot number, PoolList& out, Reading& reading) {
+  const auto row = find_gpu(number, reading);
+  if (!row) return row.failure();
+  std::vector<MissingFields> gaps;
+  const Result<Pool> pool = read_pool(**row, gaps);
+  if (!pool) return pool.failure();
+  diagnose(gaps, subject::pools, number, reading);
+  out.add(*pool);
   return {};
 }
 
-Result<void> SmiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
-  const auto row = gpu_of(number, r);
-  if (!row) return row.why();
-  std::vector<Missing> gone;
-  out = telemetry_of(**row, fields, gone);
-  if (fields_of(gone) == fields) return why_nothing(gone, subject::telemetry, number, r);
-  diagnose(gone, subject::telemetry, number, r);
+Result<void> SmiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                  Reading& reading) {
+  const auto row = find_gpu(number, reading);
+  if (!row) return row.failure();
+  std::vector<MissingFields> gaps;
+  out = read_telemetry(**row, fields, gaps);
+  if (collect_fields(gaps) == fields)
+    return make_missing_failure(gaps, subject::telemetry, number, reading);
+  diagnose(gaps, subject::telemetry, number, reading);
   return {};
 }
 
-Result<void> SmiSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& r) {
-  const auto row = gpu_of(number, r);
-  if (!row) return row.why();
-  metrics_of(**row, out, [&](FieldSet metric, Status why, const GpuCell& cell) {
-    std::vector<Missing> gone;
-    add_missing(gone, metric, why, cell);
-    diagnose(gone, subject::metrics, number, r);
+Result<void> SmiSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
+  const auto row = find_gpu(number, reading);
+  if (!row) return row.failure();
+  append_metrics(**row, out, [&](FieldSet metric, Status status, const GpuCell& cell) {
+    std::vector<MissingFields> gaps;
+    add_missing(gaps, metric, status, cell);
+    diagnose(gaps, subject::metrics, number, reading);
   });
   return {};
 }
@@ -116,8 +121,8 @@ Result<void> SmiSource::metrics(Slot number, bool, std::vector<Metric>& out, Rea
 
 namespace hmn {
 
-std::unique_ptr<DeviceSource> make_nvidia_smi(const Settings& s) {
-  return std::make_unique<nvidia_smi::SmiSource>(s);
+std::unique_ptr<DeviceSource> make_nvidia_smi(const Settings& settings) {
+  return std::make_unique<nvidia_smi::SmiSource>(settings);
 }
 
 }  // namespace hmn
@@ -134,42 +139,42 @@ bool is_gpu_node(std::string_view target) {
 // GPU memory. True if unknown.
 bool holds_gpu_descriptor(const std::string& proc_root) {
   const std::string folder = proc_root + "/self/fd";
-  bool holds = false;
+  bool holds_gpu = false;
   const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     std::array<char, 64> target;
-    const auto got = platform::read_link((folder + "/" + std::string(name)).c_str(), target);
+    const auto length = platform::read_link((folder + "/" + std::string(name)).c_str(), target);
     // A target longer than the buffer is no device node.
-    holds = got && is_gpu_node({target.data(), got.value});
-    return !holds;
+    holds_gpu = length && is_gpu_node({target.data(), length.value});
+    return !holds_gpu;
   });
-  return holds || error != 0;
+  return holds_gpu || error != 0;
 }
 
 // Other problems mean missing rows, of one GPU or of all.
 bool is_warning(const Problem& p) noexcept {
-  return p.why.code == Status::ok;
+  return p.failure.code == Status::ok;
 }
 
-Usage plain_row(const AppRow& from) {
-  Usage u;
-  u.pid = from.pid;
-  u.from = Source::nvidia_smi;
-  u.accounting = Accounting::allocated;
-  u.kinds = usage_kind::compute;
-  u.used = from.used.value;
-  u.name_state = from.name_state;
-  u.name = from.name;
-  return u;
+Usage make_row(const AppRow& app) {
+  Usage row;
+  row.pid = app.pid;
+  row.from = Source::nvidia_smi;
+  row.accounting = Accounting::allocated;
+  row.kinds = usage_kind::compute;
+  row.used = app.used.value;
+  row.name_state = app.name_state;
+  row.name = app.name;
+  return row;
 }
 
 // Merges rows of one process: with MIG there is one per instance, else they are duplicates.
-std::optional<std::uint64_t> merged(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b,
-                                    bool mig_on) {
+std::optional<std::uint64_t> merge_used(std::optional<std::uint64_t> a,
+                                        std::optional<std::uint64_t> b, bool mig_on) {
   if (!a || !b) return std::nullopt;
-  return mig_on ? scan::sum(*a, *b) : std::max(*a, *b);
+  return mig_on ? scan::checked_add(*a, *b) : std::max(*a, *b);
 }
 
-std::string_view why_no_use(Status code) {
+std::string_view describe_missing_use(Status code) {
   if (code == Status::permission) return "nvidia-smi may not report the memory of this process";
   if (code != Status::unsupported) return "nvidia-smi's value for this process is not a number";
   return "memory of this process is not reported by the driver; under WDDM (Windows, WSL) it never "
@@ -178,112 +183,116 @@ std::string_view why_no_use(Status code) {
 
 }  // namespace
 
-Result<void> SmiSource::load_apps(Reading& r) {
-  if (is_asleep()) return why_asleep();
-  const Result<void>& loaded = apps_loaded_.get([&] {
-    Result<void> asked = tool_.ask_apps(r, apps_);
-    for (const Problem& p : apps_.problems) {
-      if (is_warning(p)) report(p, r);
+Result<void> SmiSource::load_apps(Reading& reading) {
+  if (is_asleep()) return make_asleep_failure();
+  const Result<void>& outcome = apps_outcome_.get_or_run([&] {
+    Result<void> result = tool_.query_apps(reading, apps_);
+    for (const Problem& problem : apps_.problems) {
+      if (is_warning(problem)) report(problem, reading);
     }
-    return asked;
+    return result;
   });
-  taken_ns_ = apps_loaded_.ended_ns();
-  return loaded;
+  read_ns_ = apps_outcome_.end_ns();
+  return outcome;
 }
 
-bool SmiSource::is_of(const AppRow& row, Slot number) const {
-  const Device& who = known_[number].who;
-  if (!row.gpu_bus_id.empty() && !who.pci_bus_id.empty()) {
-    return row.gpu_bus_id == who.pci_bus_id;
+bool SmiSource::belongs_to(const AppRow& row, Slot number) const {
+  const Device& gpu = known_gpus_[number].identity;
+  if (!row.gpu_bus_id.empty() && !gpu.pci_bus_id.empty()) {
+    return row.gpu_bus_id == gpu.pci_bus_id;
   }
-  if (!row.gpu_uuid.empty() && !who.uuid.empty()) return row.gpu_uuid == who.uuid.view();
-  return known_.size() == 1;
+  if (!row.gpu_uuid.empty() && !gpu.uuid.empty()) return row.gpu_uuid == gpu.uuid.view();
+  return known_gpus_.size() == 1;
 }
 
 // Succeeds if every process of the GPU has a row.
-Result<void> SmiSource::whole_list_of(Slot number) const {
-  const Text<32>& here = known_[number].who.pci_bus_id;
-  for (const Problem& p : apps_.problems) {
-    const bool is_elsewhere = !p.bus_id.empty() && !here.empty() && p.bus_id != here;
-    if (!is_elsewhere && !is_warning(p)) return p.why;
+Result<void> SmiSource::check_list_complete(Slot number) const {
+  const Text<32>& bus_id = known_gpus_[number].identity.pci_bus_id;
+  for (const Problem& problem : apps_.problems) {
+    const bool is_on_another_gpu =
+        !problem.bus_id.empty() && !bus_id.empty() && problem.bus_id != bus_id;
+    if (!is_on_another_gpu && !is_warning(problem)) return problem.failure;
   }
-  const auto unplaced = std::ranges::count_if(apps_.rows, [&](const AppRow& row) {
-    return std::ranges::none_of(known_,
-                                [&](const KnownGpu& k) { return is_of(row, k.who.number); });
+  const auto ambiguous_count = std::ranges::count_if(apps_.rows, [&](const AppRow& row) {
+    return std::ranges::none_of(
+        known_gpus_, [&](const KnownGpu& gpu) { return belongs_to(row, gpu.identity.slot); });
   });
-  if (unplaced == 0) return {};
+  if (ambiguous_count == 0) return {};
   return with_reason(Reason::ambiguous,
                      fail(Status::backend, {"nvidia-smi does not report on which of its GPUs ",
-                                            unplaced, " process(es) are"}));
+                                            ambiguous_count, " process(es) are"}));
 }
 
-Result<void> SmiSource::rows_of(Slot number, std::uint32_t pid, std::vector<Usage>& out,
-                                Reading& r) {
-  if (number >= known_.size()) return never_listed();
-  if (Result<void> loaded = load_apps(r); !loaded) return loaded;
-  const std::vector<AppRow>& all = apps_.rows;
-  std::vector<std::uint32_t> mine;
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    if (!is_of(all[i], number)) continue;
-    if (all[i].pid == 0) {
-      return fail(all[i].why_none, "nvidia-smi cannot list the processes of this GPU");
+Result<void> SmiSource::append_rows(Slot number, std::uint32_t pid, std::vector<Usage>& out,
+                                    Reading& reading) {
+  if (number >= known_gpus_.size()) return make_not_listed_failure();
+  if (Result<void> result = load_apps(reading); !result) return result;
+  const std::vector<AppRow>& apps = apps_.rows;
+  std::vector<std::uint32_t> indexes;
+  for (std::uint32_t i = 0; i < apps.size(); ++i) {
+    if (!belongs_to(apps[i], number)) continue;
+    if (apps[i].pid == 0) {
+      return fail(apps[i].list_status, "nvidia-smi cannot list the processes of this GPU");
     }
-    if (pid == 0 || all[i].pid == pid) mine.push_back(i);
+    if (pid == 0 || apps[i].pid == pid) indexes.push_back(i);
   }
-  const Result<void> whole = whole_list_of(number);
+  const Result<void> completeness = check_list_complete(number);
   std::ranges::stable_sort(
-      mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
-  for (std::size_t i = 0; i < mine.size();) {
-    const AppRow& first = all[mine[i]];
-    Usage& u = out.emplace_back(plain_row(first));
-    while (++i < mine.size() && all[mine[i]].pid == first.pid) {
-      u.used = merged(u.used, all[mine[i]].used.value, known_[number].has_instances);
+      indexes, [&](std::uint32_t a, std::uint32_t b) { return apps[a].pid < apps[b].pid; });
+  for (std::size_t i = 0; i < indexes.size();) {
+    const AppRow& app = apps[indexes[i]];
+    Usage& row = out.emplace_back(make_row(app));
+    while (++i < indexes.size() && apps[indexes[i]].pid == app.pid) {
+      row.used =
+          merge_used(row.used, apps[indexes[i]].used.value, known_gpus_[number].has_instances);
     }
-    check_use(u, first.used.why, number, r);
-    if (!whole) note_incomplete(u);
+    check_used(row, app.used.status, number, reading);
+    if (!completeness) mark_lower_bound(row);
   }
-  return mine.empty() ? whole : Result<void>();
+  return indexes.empty() ? completeness : Result<void>();
 }
 
-void SmiSource::check_use(Usage& row, Status why, Slot number, Reading& r) const {
-  std::string_view message = why_no_use(why);
-  const auto total = known_[number].total;
-  auto stated = Reason::unknown;
+void SmiSource::check_used(Usage& row, Status status, Slot number, Reading& reading) const {
+  std::string_view message = describe_missing_use(status);
+  const auto total = known_gpus_[number].total;
+  auto reason = Reason::unknown;
   if (row.used && total && *row.used > *total) {
     row.used.reset();
-    why = Status::backend;
-    stated = Reason::implausible;
+    status = Status::backend;
+    reason = Reason::implausible;
     message = "nvidia-smi prints more memory for this process than the GPU has";
   }
   if (row.used) return;
-  if (why == Status::ok) why = Status::backend;
-  if (why == Status::backend && stated == Reason::unknown) stated = Reason::not_understood;
-  diagnose_use(with_reason(stated, fail(why, {message})), row.pid, number, r);
+  if (status == Status::ok) status = Status::backend;
+  if (status == Status::backend && reason == Reason::unknown) reason = Reason::not_understood;
+  diagnose_usage(with_reason(reason, fail(status, {message})), row.pid, number, reading);
 }
 
-Result<void> SmiSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
-  const std::size_t others = out.size();
-  if (Result<void> listed = rows_of(number, 0, out, r); !listed) return listed;
-  const std::span rows = std::span(out).subspan(others);
-  if (const Result<void> whole = whole_list_of(number); !whole && !rows.empty()) {
-    diagnose(whole.why(), subject::processes, 0, number, r);
+Result<void> SmiSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+  const std::size_t first_row = out.size();
+  if (Result<void> result = append_rows(number, 0, out, reading); !result) return result;
+  const std::span rows = std::span(out).subspan(first_row);
+  if (const Result<void> completeness = check_list_complete(number);
+      !completeness && !rows.empty()) {
+    diagnose(completeness.failure(), subject::processes, 0, number, reading);
   }
   const bool is_initial = is_in_initial_pid_namespace();
-  const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
+  const bool is_foreign = !is_initial && procfs::explain_foreign_tree(proc_root_);
   for (Usage& row : rows) {
     if (is_foreign || (!is_initial && !is_running(row.pid))) row.notes |= note::foreign_pid;
   }
   return {};
 }
 
-Result<void> SmiSource::process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) {
+Result<void> SmiSource::process(Slot number, std::uint32_t pid, bool self, Usage& out,
+                                Reading& reading) {
   std::vector<Usage> rows;
-  if (Result<void> listed = rows_of(number, pid, rows, r); !listed) return listed;
+  if (Result<void> result = append_rows(number, pid, rows, reading); !result) return result;
   if (!rows.empty()) {
     out = std::move(rows.front());
     return {};
   }
-  if (!self || holds_gpu_descriptor(proc_root_)) return why_unlisted(pid, self);
+  if (!self || holds_gpu_descriptor(proc_root_)) return make_unlisted_failure(pid, self);
   // Without a descriptor of the driver nothing is allocated.
   out.pid = pid;
   out.from = Source::nvidia_smi;
@@ -292,7 +301,7 @@ Result<void> SmiSource::process(Slot number, std::uint32_t pid, bool self, Usage
   return {};
 }
 
-Failure SmiSource::why_unlisted(std::uint32_t pid, bool self) const {
+Failure SmiSource::make_unlisted_failure(std::uint32_t pid, bool self) const {
   if (!self) {
     return fail(Status::no_process,
                 {"nvidia-smi lists no process ", pid, " that computes on this GPU"});

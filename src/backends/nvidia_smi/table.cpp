@@ -12,7 +12,7 @@ namespace {
 
 struct Spelling {
   std::string_view text;  // lower case
-  Status means;
+  Status status;
 };
 
 constexpr Spelling known_spellings[] = {
@@ -40,7 +40,7 @@ struct Amount {
 };
 
 // Splits "8192 MiB" or "8192"; a unit that contradicts the header leaves no number.
-Amount split(std::string_view cell, std::string_view header_unit) {
+Amount split_amount(std::string_view cell, std::string_view header_unit) {
   const std::string_view number = scan::take_word(cell);
   const std::string_view unit = scan::trim(cell);
   if (unit.empty()) return {number, header_unit};
@@ -48,7 +48,7 @@ Amount split(std::string_view cell, std::string_view header_unit) {
   return {number, unit};
 }
 
-std::optional<std::uint64_t> factor_of(std::string_view unit) {
+std::optional<std::uint64_t> find_factor(std::string_view unit) {
   if (unit == "B") return 1;
   if (unit == "KiB") return 1ULL << 10;
   if (unit == "MiB") return 1ULL << 20;
@@ -57,69 +57,73 @@ std::optional<std::uint64_t> factor_of(std::string_view unit) {
 }
 
 // Rejects "inf", "nan", "-1" and "1e9", which from_chars alone would accept.
-std::optional<double> decimal(std::string_view text) {
+std::optional<double> parse_decimal(std::string_view text) {
   if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) return std::nullopt;
   if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
   double value = 0;
   const char* const end = text.data() + text.size();
-  const std::from_chars_result r =
+  const std::from_chars_result result =
       std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  if (r.ec != std::errc() || r.ptr != end) return std::nullopt;
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
   return value;
 }
 
 // Drops what was read from a cell that has no value.
 template <class T>
-Measured<T> known(std::string_view cell, std::optional<T> value) {
-  const Status s = status_of_cell(cell);
-  if (s != Status::ok) return {std::nullopt, s};
+CellValue<T> require_value(std::string_view cell, std::optional<T> value) {
+  const Status status = parse_status(cell);
+  if (status != Status::ok) return {std::nullopt, status};
   return {value, value ? Status::ok : Status::backend};
 }
 
 }  // namespace
 
-Status status_of_cell(std::string_view cell) noexcept {
+Status parse_status(std::string_view cell) noexcept {
   cell = scan::trim(cell);
   if (cell.empty()) return Status::empty;
   const bool bracketed = cell.size() >= 2 && cell.front() == '[' && cell.back() == ']';
-  const std::string_view inside = bracketed ? cell.substr(1, cell.size() - 2) : cell;
-  for (const Spelling& s : known_spellings) {
-    if (equal_ignoring_case(inside, s.text)) return s.means;
+  const std::string_view word = bracketed ? cell.substr(1, cell.size() - 2) : cell;
+  for (const Spelling& spelling : known_spellings) {
+    if (equal_ignoring_case(word, spelling.text)) return spelling.status;
   }
   return bracketed ? Status::backend : Status::ok;
 }
 
-Measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept {
-  const Amount a = split(cell, header_unit);
-  const auto factor = factor_of(a.unit);
-  const auto count = scan::number(a.number);
-  return known(cell, factor && count ? scan::product(*count, *factor) : std::nullopt);
+CellValue<std::uint64_t> parse_bytes(std::string_view cell, std::string_view header_unit) noexcept {
+  const Amount amount = split_amount(cell, header_unit);
+  const auto factor = find_factor(amount.unit);
+  const auto count = scan::parse_number(amount.number);
+  return require_value(cell,
+                       factor && count ? scan::checked_multiply(*count, *factor) : std::nullopt);
 }
 
-Measured<double> number_of(std::string_view cell, std::string_view header_unit,
-                           std::string_view expected_unit) noexcept {
-  const Amount a = split(cell, header_unit);
-  return known(cell, a.unit == expected_unit ? decimal(a.number) : std::nullopt);
+CellValue<double> parse_number(std::string_view cell, std::string_view header_unit,
+                               std::string_view expected_unit) noexcept {
+  const Amount amount = split_amount(cell, header_unit);
+  return require_value(cell,
+                       amount.unit == expected_unit ? parse_decimal(amount.number) : std::nullopt);
 }
 
-Measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
-                                 std::string_view expected_unit) noexcept {
-  const Amount a = split(cell, header_unit);
-  return known(cell,
-               a.unit == expected_unit ? scan::number<std::uint32_t>(a.number) : std::nullopt);
+CellValue<std::uint32_t> parse_count(std::string_view cell, std::string_view header_unit,
+                                     std::string_view expected_unit) noexcept {
+  const Amount amount = split_amount(cell, header_unit);
+  return require_value(cell, amount.unit == expected_unit
+                                 ? scan::parse_number<std::uint32_t>(amount.number)
+                                 : std::nullopt);
 }
 
-Measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept {
+CellValue<std::uint64_t> parse_hexadecimal(std::string_view cell) noexcept {
   const std::string_view text = scan::trim(cell);
   const bool has_prefix = text.starts_with("0x") || text.starts_with("0X");
-  return known(cell, has_prefix ? scan::number(text.substr(2), 16) : std::nullopt);
+  return require_value(cell, has_prefix ? scan::parse_number(text.substr(2), 16) : std::nullopt);
 }
 
-Measured<std::uint32_t> p_state_of(std::string_view cell) noexcept {
+CellValue<std::uint32_t> parse_p_state(std::string_view cell) noexcept {
   const std::string_view text = scan::trim(cell);
-  auto state = text.starts_with('P') ? scan::number<std::uint32_t>(text.substr(1)) : std::nullopt;
+  auto state =
+      text.starts_with('P') ? scan::parse_number<std::uint32_t>(text.substr(1)) : std::nullopt;
   if (state > 15U) state.reset();
-  return known(cell, state);
+  return require_value(cell, state);
 }
 
 namespace {
@@ -192,7 +196,7 @@ ColumnChoice::ColumnChoice(std::string_view columns) : columns_(columns) {
 
 std::string ColumnChoice::list() const {
   std::string names;
-  for (std::string_view spellings : left_) {
+  for (std::string_view spellings : remaining_) {
     const std::string_view name = scan::take_word(spellings);
     if (name.empty()) continue;
     if (!names.empty()) names += ',';
@@ -201,24 +205,25 @@ std::string ColumnChoice::list() const {
   return names;
 }
 
-bool ColumnChoice::refuse(std::string_view name) {
+bool ColumnChoice::reject(std::string_view name) {
   if (name.empty()) return false;
-  for (std::string_view& spellings : left_) {
-    std::string_view others = spellings;
-    if (scan::take_word(others) != name) continue;
-    spellings = others;
+  for (std::string_view& spellings : remaining_) {
+    std::string_view rest = spellings;
+    if (scan::take_word(rest) != name) continue;
+    spellings = rest;
     return true;
   }
   return false;
 }
 
 void ColumnChoice::reset() {
-  left_.clear();
-  for (std::string_view rest = columns_; !rest.empty();) left_.push_back(scan::take_line(rest));
+  remaining_.clear();
+  for (std::string_view rest = columns_; !rest.empty();)
+    remaining_.push_back(scan::take_line(rest));
 }
 
-bool ColumnChoice::is_refused(std::size_t column) const {
-  return left_[column].empty();
+bool ColumnChoice::is_rejected(std::size_t column) const {
+  return remaining_[column].empty();
 }
 
 namespace {
@@ -242,7 +247,7 @@ std::optional<Column> parse_column(std::string_view cell) {
   return Column{name, unit.substr(1, unit.size() - 2)};
 }
 
-std::vector<std::string_view> split(std::string_view line) {
+std::vector<std::string_view> split_cells(std::string_view line) {
   std::vector<std::string_view> parts;
   parts.reserve(static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1);
   while (true) {
@@ -253,47 +258,47 @@ std::vector<std::string_view> split(std::string_view line) {
   }
 }
 
-// Joins the parts of the free text at `at`, which was split at commas.
-void join_surplus(std::vector<std::string_view>& parts, std::size_t count, std::size_t at) {
+// Joins the parts of the free text at `index`, which was split at commas.
+void join_surplus(std::vector<std::string_view>& parts, std::size_t count, std::size_t index) {
   const std::size_t surplus = parts.size() - count;
-  const char* const begin = parts[at].data();
-  const std::string_view last = parts[at + surplus];
-  parts[at] = {begin, static_cast<std::size_t>(last.data() + last.size() - begin)};
-  const auto next = parts.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  const char* const begin = parts[index].data();
+  const std::string_view last = parts[index + surplus];
+  parts[index] = {begin, static_cast<std::size_t>(last.data() + last.size() - begin)};
+  const auto next = parts.begin() + static_cast<std::ptrdiff_t>(index) + 1;
   parts.erase(next, next + static_cast<std::ptrdiff_t>(surplus));
 }
 
-void take_row(Table& t, std::string_view line, std::optional<std::size_t> free_at) {
-  std::vector<std::string_view> parts = split(line);
-  const std::size_t count = t.columns.size();
-  if (parts.size() > count && free_at) join_surplus(parts, count, *free_at);
+void add_row(Table& table, std::string_view line, std::optional<std::size_t> free_index) {
+  std::vector<std::string_view> parts = split_cells(line);
+  const std::size_t count = table.columns.size();
+  if (parts.size() > count && free_index) join_surplus(parts, count, *free_index);
   if (parts.size() == count) {
-    t.rows.push_back(std::move(parts));
+    table.rows.push_back(std::move(parts));
   } else {
-    t.strays.add(line);
+    table.strays.add(line);
   }
 }
 
-// Takes the columns of a line whose cells are all column names, at least one of them known.
-void take_header(Table& t, std::string_view line, std::string_view known) {
-  constexpr std::ptrdiff_t most_columns = 1024;
-  if (std::count(line.begin(), line.end(), ',') >= most_columns) return;
-  for (const std::string_view cell : split(line)) {
-    const auto c = parse_column(cell);
-    if (!c || t.find(c->name)) return t.columns.clear();
-    t.columns.push_back(*c);
+// Reads the columns from a line whose cells are all column names, at least one of them known.
+void read_header(Table& table, std::string_view line, std::string_view known_columns) {
+  constexpr std::ptrdiff_t max_columns = 1024;
+  if (std::count(line.begin(), line.end(), ',') >= max_columns) return;
+  for (const std::string_view cell : split_cells(line)) {
+    const auto column = parse_column(cell);
+    if (!column || table.find(column->name)) return table.columns.clear();
+    table.columns.push_back(*column);
   }
-  while (!known.empty()) {
-    if (t.find_first(scan::take_line(known))) return;
+  while (!known_columns.empty()) {
+    if (table.find_first(scan::take_line(known_columns))) return;
   }
-  t.columns.clear();
+  table.columns.clear();
 }
 
 }  // namespace
 
 void StrayLines::add(std::string_view line) {
-  constexpr std::size_t most_kept = 64;
-  if (count_++ < most_kept) first_.emplace_back(line);
+  constexpr std::size_t max_lines = 64;
+  if (count_++ < max_lines) first_lines_.emplace_back(line);
 }
 
 std::optional<std::size_t> Table::find(std::string_view name) const noexcept {
@@ -304,29 +309,29 @@ std::optional<std::size_t> Table::find(std::string_view name) const noexcept {
 }
 
 std::optional<std::size_t> Table::find_first(std::string_view names) const noexcept {
-  std::optional<std::size_t> found;
-  while (!found && !names.empty()) found = find(scan::take_word(names));
-  return found;
+  std::optional<std::size_t> index;
+  while (!index && !names.empty()) index = find(scan::take_word(names));
+  return index;
 }
 
-Table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
-                  std::size_t most_rows) {
-  Table t;
-  std::optional<std::size_t> free_at;
+Table parse_table(std::string_view text, std::string_view known_columns, std::string_view free_text,
+                  std::size_t max_rows) {
+  Table table;
+  std::optional<std::size_t> free_index;
   while (!text.empty()) {
     const std::string_view line = scan::trim(scan::take_line(text));
     if (line.empty()) continue;
-    if (t.columns.empty()) {
-      take_header(t, line, known);
-      if (t.columns.empty()) t.strays.add(line);
-      free_at = t.find_first(free_text);
+    if (table.columns.empty()) {
+      read_header(table, line, known_columns);
+      if (table.columns.empty()) table.strays.add(line);
+      free_index = table.find_first(free_text);
       continue;
     }
-    t.is_truncated = t.rows.size() == most_rows;
-    if (t.is_truncated) break;
-    take_row(t, line, free_at);
+    table.is_truncated = table.rows.size() == max_rows;
+    if (table.is_truncated) break;
+    add_row(table, line, free_index);
   }
-  return t;
+  return table;
 }
 
 }  // namespace hmn::nvidia_smi

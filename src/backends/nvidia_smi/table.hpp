@@ -16,25 +16,25 @@ namespace hmn::nvidia_smi {
 
 // Status of a table cell: ok if it has a value. Accepts every spelling, with and without brackets:
 // they differ between drivers, and between columns of one driver.
-Status status_of_cell(std::string_view cell) noexcept;
+Status parse_status(std::string_view cell) noexcept;
 
 // Number, or why it is missing: unsupported, permission, device_lost …; backend if it is malformed.
 template <class T>
-struct Measured {
+struct CellValue {
   std::optional<T> value;
-  Status why = Status::unsupported;
+  Status status = Status::unsupported;
 };
 
 // The unit is in the header, in the cell, or in both; then they must agree.
-Measured<std::uint64_t> bytes_of(std::string_view cell, std::string_view header_unit) noexcept;
-Measured<double> number_of(std::string_view cell, std::string_view header_unit,
-                           std::string_view expected_unit) noexcept;
-Measured<std::uint32_t> count_of(std::string_view cell, std::string_view header_unit,
-                                 std::string_view expected_unit) noexcept;
+CellValue<std::uint64_t> parse_bytes(std::string_view cell, std::string_view header_unit) noexcept;
+CellValue<double> parse_number(std::string_view cell, std::string_view header_unit,
+                               std::string_view expected_unit) noexcept;
+CellValue<std::uint32_t> parse_count(std::string_view cell, std::string_view header_unit,
+                                     std::string_view expected_unit) noexcept;
 // Parses "0x1E8110DE".
-Measured<std::uint64_t> hexadecimal_of(std::string_view cell) noexcept;
+CellValue<std::uint64_t> parse_hexadecimal(std::string_view cell) noexcept;
 // Parses "P8".
-Measured<std::uint32_t> p_state_of(std::string_view cell) noexcept;
+CellValue<std::uint32_t> parse_p_state(std::string_view cell) noexcept;
 
 enum class GpuColumn : std::size_t {
   index,
@@ -70,13 +70,13 @@ enum class GpuColumn : std::size_t {
   video_clock,
   core_clock_limit,
   memory_clock_limit,
-  power_usual,
-  power_lowest,
-  power_highest,
+  power_default,
+  power_min,
+  power_max,
   ecc_corrected,
-  ecc_corrected_ever,
+  ecc_corrected_lifetime,
   ecc_uncorrected,
-  ecc_uncorrected_ever,
+  ecc_uncorrected_lifetime,
   count,
 };
 
@@ -96,14 +96,14 @@ class ColumnChoice {
   // Returns "index,uuid,…".
   [[nodiscard]] std::string list() const;
   // Marks `name` as unknown to the tool. Returns false if it was not queried.
-  bool refuse(std::string_view name);
+  bool reject(std::string_view name);
   void reset();
   // Whether this tool lacks the column under every spelling.
-  [[nodiscard]] bool is_refused(std::size_t column) const;
+  [[nodiscard]] bool is_rejected(std::size_t column) const;
 
  private:
   std::string_view columns_;
-  std::vector<std::string_view> left_;  // spellings of each column that were not rejected
+  std::vector<std::string_view> remaining_;  // spellings of each column that were not rejected
 };
 
 struct Column {
@@ -115,11 +115,11 @@ struct Column {
 class StrayLines {
  public:
   void add(std::string_view line);
-  [[nodiscard]] const std::vector<Text<256>>& first() const noexcept { return first_; }
+  [[nodiscard]] const std::vector<Text<256>>& first_lines() const noexcept { return first_lines_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
-  std::vector<Text<256>> first_;
+  std::vector<Text<256>> first_lines_;
   std::size_t count_ = 0;
 };
 
@@ -138,7 +138,7 @@ struct Table {
 
 // The tool quotes nothing: in a row with too many commas, the surplus belongs to the first existing
 // column of `free_text`.
-Table parse_table(std::string_view text, std::string_view known, std::string_view free_text,
-                  std::size_t most_rows);
+Table parse_table(std::string_view text, std::string_view known_columns, std::string_view free_text,
+                  std::size_t max_rows);
 
 }  // namespace hmn::nvidia_smi

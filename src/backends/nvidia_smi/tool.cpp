@@ -8,10 +8,10 @@
 
 namespace hmn::nvidia_smi {
 
-Result<void> Tool::run(Reading& r, std::string_view option, ColumnChoice& choice,
-                       FunctionRef<Parsed(std::string_view text, bool cut)> parse,
+Result<void> Tool::run(Reading& reading, std::string_view option, ColumnChoice& choice,
+                       FunctionRef<ParseResult(std::string_view text, bool cut)> parse,
                        std::vector<Problem>& problems) {
-  if (Result<void> here = program_.find(); !here) return here;
+  if (Result<void> result = program_.find(); !result) return result;
   if (program_.was_replaced()) {
     // The columns depend on the driver's version.
     gpu_columns_.reset();
@@ -19,53 +19,54 @@ Result<void> Tool::run(Reading& r, std::string_view option, ColumnChoice& choice
   }
   // Each round but the last gives up one rejected spelling.
   for (;;) {
-    const platform::Outcome o =
-        program_.run({compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, r);
-    const command_tool::Verdict v(smi, o);
-    if (auto why = v.why_not_run(program_.path())) return *why;
-    const Parsed a = parse(o.output, is_cut(o));
-    if (a.is_table) {
-      problems = problems_of(o, a.strays);
-      const bool lacks_rows = a.is_truncated || o.what == platform::Outcome::Kind::output_too_long;
-      if (lacks_rows) problems.push_back({too_many(a.count), {}});
+    const platform::Outcome outcome = program_.run(
+        {compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, reading);
+    const command_tool::RunFailures verdict(smi, outcome);
+    if (auto failure = verdict.find_start_failure(program_.path())) return *failure;
+    const ParseResult answer = parse(outcome.output, is_cut(outcome));
+    if (answer.is_table) {
+      problems = collect_problems(outcome, answer.strays);
+      const bool lacks_rows =
+          answer.is_truncated || outcome.kind == platform::Outcome::Kind::output_too_long;
+      if (lacks_rows) problems.push_back({make_too_many_failure(answer.count), {}});
       return {};
     }
-    Refusal refused = why_no_table(o, a.strays);
-    if (!refused.why) return {};
-    if (!choice.refuse(refused.field)) return *refused.why;
+    Refusal refusal = explain_no_table(outcome, answer.strays);
+    if (!refusal.failure) return {};
+    if (!choice.reject(refusal.field)) return *refusal.failure;
   }
 }
 
 template <class Row>
-Result<void> Tool::ask(Reading& r, std::string_view option, ColumnChoice& choice,
-                       Answer<Row> (*parse)(std::string_view, bool), Reply<Row>& out) {
+Result<void> Tool::run_query(Reading& r, std::string_view option, ColumnChoice& choice,
+                             Answer<Row> (*parse)(std::string_view, bool), Reply<Row>& out) {
   out = {};
-  const auto take = [&](std::string_view text, bool cut) -> Parsed {
-    Answer<Row> a = parse(text, cut);
-    out.rows = std::move(a.rows);
-    a.count = out.rows.size();
-    return a;
+  const auto parse_rows = [&](std::string_view text, bool cut) -> ParseResult {
+    Answer<Row> answer = parse(text, cut);
+    out.rows = std::move(answer.rows);
+    answer.count = out.rows.size();
+    return answer;
   };
-  return run(r, option, choice, take, out.problems);
+  return run(r, option, choice, parse_rows, out.problems);
 }
 
-Result<void> Tool::ask_gpus(Reading& r, Reply<GpuRow>& out) {
-  return ask(r, "--query-gpu", gpu_columns_, parse_gpus, out);
+Result<void> Tool::query_gpus(Reading& reading, Reply<GpuRow>& out) {
+  return run_query(reading, "--query-gpu", gpu_columns_, parse_gpus, out);
 }
 
-Result<void> Tool::ask_apps(Reading& r, Reply<AppRow>& out) {
-  return ask(r, "--query-compute-apps", app_columns_, parse_apps, out);
+Result<void> Tool::query_apps(Reading& reading, Reply<AppRow>& out) {
+  return run_query(reading, "--query-compute-apps", app_columns_, parse_apps, out);
 }
 
 namespace {
 
-using About = Sentence::About;
+using About = Sentence::Subject;
 
 constexpr const char* load_driver =
     "load it with 'modprobe nvidia', in a container start it with GPU access, or install the "
     "driver";
 
-constexpr command_tool::Sentence known_sentences[] = {
+constexpr command_tool::ToolMessage known_sentences[] = {
     {"No devices were found", About::nothing, Status::no_device,
      "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
     {"No running", About::nothing, Status::empty, "no process uses the GPU"},
@@ -96,7 +97,7 @@ constexpr command_tool::Sentence known_sentences[] = {
 };
 
 // Parses "Field "cuda_version" is not a valid field to query."
-std::optional<std::string> refused_field(std::string_view line) {
+std::optional<std::string> parse_refused_field(std::string_view line) {
   if (!line.starts_with("Field \"") || line.find("not a valid field") == std::string_view::npos) {
     return std::nullopt;
   }
@@ -107,23 +108,23 @@ std::optional<std::string> refused_field(std::string_view line) {
 }
 
 // Finds the first word that is a PCI address: "GPU0: 0000:81:00.0: Unknown Error".
-Text<32> bus_id_in(std::string_view line) {
+Text<32> find_bus_id(std::string_view line) {
   while (!scan::trim(line).empty()) {
     std::string_view word = scan::take_word(line);
     while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
-    if (const Text<32> id = normal_pci_address(word); !id.empty()) return id;
+    if (const Text<32> id = normalize_pci_address(word); !id.empty()) return id;
   }
   return {};
 }
 
 using Kind = platform::Outcome::Kind;
-using About = Sentence::About;
-using command_tool::Verdict;
+using About = Sentence::Subject;
+using command_tool::RunFailures;
 
 constexpr int exit_corrupted_inforom = 14;  // warning: the values are valid
 
 // nvidia-smi(1), RETURN VALUE
-Status status_of_exit(int code) {
+Status map_exit_code(int code) {
   switch (code) {
     case 2:
     case 3:
@@ -141,84 +142,89 @@ Status status_of_exit(int code) {
   }
 }
 
-Failure of_exit(const platform::Outcome& o, std::string_view what) {
-  Failure why = Verdict(smi, o).of_exit(what);
-  if (o.exit_known && o.signal == 0 && o.exit_code != 0) why.code = status_of_exit(o.exit_code);
-  return why;
+Failure make_exit_failure(const platform::Outcome& outcome, std::string_view event) {
+  Failure failure = RunFailures(smi, outcome).make_exit_failure(event);
+  if (outcome.has_exit_status && outcome.signal == 0 && outcome.exit_code != 0)
+    failure.code = map_exit_code(outcome.exit_code);
+  return failure;
 }
 
-Failure of_sentence(const platform::Outcome& o, const Sentence& s, const Text<256>& line) {
-  return Verdict(smi, o).of_sentence(s, line.view());
+Failure make_sentence_failure(const platform::Outcome& outcome, const Sentence& sentence,
+                              const Text<256>& line) {
+  return RunFailures(smi, outcome).make_message_failure(sentence, line.view());
 }
 
-bool has_failed(const platform::Outcome& o) {
-  if (!o.exit_known || o.what != Kind::finished) return false;
-  return o.signal != 0 || (o.exit_code != 0 && o.exit_code != exit_corrupted_inforom);
+bool has_failed(const platform::Outcome& outcome) {
+  if (!outcome.has_exit_status || outcome.kind != Kind::finished) return false;
+  return outcome.signal != 0 ||
+         (outcome.exit_code != 0 && outcome.exit_code != exit_corrupted_inforom);
 }
 
 }  // namespace
 
 std::optional<Sentence> parse_sentence(std::string_view line) {
-  if (auto field = refused_field(line)) {
+  if (auto field = parse_refused_field(line)) {
     return Sentence{{{}, About::field, Status::unsupported, "this tool is too old for it"},
                     std::move(*field),
                     {}};
   }
-  const command_tool::Sentence* const s = command_tool::find_sentence(known_sentences, line);
-  if (s == nullptr) return std::nullopt;
-  return Sentence{*s, {}, bus_id_in(line)};
+  const command_tool::ToolMessage* const match = command_tool::find_message(known_sentences, line);
+  if (match == nullptr) return std::nullopt;
+  return Sentence{*match, {}, find_bus_id(line)};
 }
 
-bool is_cut(const platform::Outcome& o) noexcept {
-  return o.what == Kind::output_too_long || (o.exit_known && o.signal != 0);
+bool is_cut(const platform::Outcome& outcome) noexcept {
+  return outcome.kind == Kind::output_too_long || (outcome.has_exit_status && outcome.signal != 0);
 }
 
-Failure too_many(std::size_t rows) {
+Failure make_too_many_failure(std::size_t rows) {
   return smi.fail(Status::limit,
                   {"nvidia-smi printed more rows than the ", rows, " that are read"});
 }
 
-Refusal why_no_table(const platform::Outcome& o, const StrayLines& strays) {
-  bool nothing_there = false;
-  for (const Text<256>& line : strays.first()) {
-    const auto s = parse_sentence(line.view());
-    if (!s || s->what == About::warning) continue;
-    if (s->what == About::nothing) {
-      nothing_there = true;
+Refusal explain_no_table(const platform::Outcome& outcome, const StrayLines& strays) {
+  bool is_empty = false;
+  for (const Text<256>& line : strays.first_lines()) {
+    const auto sentence = parse_sentence(line.view());
+    if (!sentence || sentence->subject == About::warning) continue;
+    if (sentence->subject == About::nothing) {
+      is_empty = true;
       continue;
     }
-    return {of_sentence(o, *s, line), s->field};
+    return {make_sentence_failure(outcome, *sentence, line), sentence->field};
   }
-  if (nothing_there) return {};
-  if (o.what == Kind::output_too_long) {
+  if (is_empty) return {};
+  if (outcome.kind == Kind::output_too_long) {
     return {smi.fail(Status::limit, {"nvidia-smi printed no table, and more than is read"}), {}};
   }
-  return {of_exit(o, strays.count() == 0 ? "printed nothing" : "printed no table that is known"),
+  return {make_exit_failure(
+              outcome, strays.count() == 0 ? "printed nothing" : "printed no table that is known"),
           {}};
 }
 
-std::vector<Problem> problems_of(const platform::Outcome& o, const StrayLines& strays) {
-  std::vector<Problem> all;
+std::vector<Problem> collect_problems(const platform::Outcome& outcome, const StrayLines& strays) {
+  std::vector<Problem> problems;
   const Text<256>* first_unknown = nullptr;
-  std::size_t known = 0;
-  for (const Text<256>& line : strays.first()) {
-    const auto s = parse_sentence(line.view());
-    known += s ? 1 : 0;
-    if (!s && first_unknown == nullptr) first_unknown = &line;
-    if (!s || s->what == About::nothing) continue;
-    all.push_back({of_sentence(o, *s, line), s->bus_id});
+  std::size_t known_count = 0;
+  for (const Text<256>& line : strays.first_lines()) {
+    const auto sentence = parse_sentence(line.view());
+    known_count += sentence ? 1 : 0;
+    if (!sentence && first_unknown == nullptr) first_unknown = &line;
+    if (!sentence || sentence->subject == About::nothing) continue;
+    problems.push_back({make_sentence_failure(outcome, *sentence, line), sentence->bus_id});
   }
   if (first_unknown != nullptr) {
-    all.push_back(
+    problems.push_back(
         {with_reason(
              Reason::not_understood,
-             smi.fail(Status::backend, {strays.count() - known,
+             smi.fail(Status::backend, {strays.count() - known_count,
                                         " line(s) of nvidia-smi's table make no sense, the first: ",
                                         Text<120>(first_unknown->view()).view()})),
          {}});
   }
-  if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});
-  return all;
+  if (has_failed(outcome) && problems.empty())
+    problems.push_back({make_exit_failure(outcome, "printed its table"), {}});
+  return problems;
 }
 
 }  // namespace hmn::nvidia_smi

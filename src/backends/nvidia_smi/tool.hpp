@@ -15,11 +15,11 @@
 
 namespace hmn::nvidia_smi {
 
-extern const command_tool::Description smi;
+extern const command_tool::ToolDescription smi;
 
 // A message or malformed row in the tool's output, such as that of a lost device.
 struct Problem {
-  Failure why;
+  Failure failure;
   Text<32> bus_id;  // of the device; empty: none
 };
 
@@ -32,18 +32,18 @@ struct Reply {
 // Runs the tool's queries, and remembers which columns it has rejected.
 class Tool {
  public:
-  explicit Tool(command_tool::Program& p) : program_(p) {}
+  explicit Tool(command_tool::Program& program) : program_(program) {}
 
-  Result<void> ask_gpus(Reading& r, Reply<GpuRow>& out);
-  Result<void> ask_apps(Reading& r, Reply<AppRow>& out);
+  Result<void> query_gpus(Reading& reading, Reply<GpuRow>& out);
+  Result<void> query_apps(Reading& reading, Reply<AppRow>& out);
 
  private:
   template <class Row>
-  Result<void> ask(Reading& r, std::string_view option, ColumnChoice& choice,
-                   Answer<Row> (*parse)(std::string_view, bool), Reply<Row>& out);
-  // The part that is the same for all rows; `parse` takes the rows out of a text.
-  Result<void> run(Reading& r, std::string_view option, ColumnChoice& choice,
-                   FunctionRef<Parsed(std::string_view text, bool cut)> parse,
+  Result<void> run_query(Reading& reading, std::string_view option, ColumnChoice& choice,
+                         Answer<Row> (*parse)(std::string_view, bool), Reply<Row>& out);
+  // Part common to all kinds of rows; `parse` extracts the rows from a text.
+  Result<void> run(Reading& reading, std::string_view option, ColumnChoice& choice,
+                   FunctionRef<ParseResult(std::string_view text, bool cut)> parse,
                    std::vector<Problem>& problems);
 
   command_tool::Program& program_;
@@ -52,7 +52,7 @@ class Tool {
 };
 
 // A message printed in place of a table: the tool writes its errors to stdout.
-struct Sentence : command_tool::Sentence {
+struct Sentence : command_tool::ToolMessage {
   std::string field;  // unknown to the tool
   Text<32> bus_id;    // of the device; empty: none
 };
@@ -62,15 +62,15 @@ std::optional<Sentence> parse_sentence(std::string_view line);
 
 // Why there is no table. `why` is empty if the output was only "no devices".
 struct Refusal {
-  std::optional<Failure> why;
+  std::optional<Failure> failure;
   std::string field;  // unknown to the tool; empty: another reason
 };
-Refusal why_no_table(const platform::Outcome& o, const StrayLines& strays);
+Refusal explain_no_table(const platform::Outcome& outcome, const StrayLines& strays);
 
 // Returns the problems that were printed in addition to a table.
-std::vector<Problem> problems_of(const platform::Outcome& o, const StrayLines& strays);
-Failure too_many(std::size_t rows);
+std::vector<Problem> collect_problems(const platform::Outcome& outcome, const StrayLines& strays);
+Failure make_too_many_failure(std::size_t rows);
 
-bool is_cut(const platform::Outcome& o) noexcept;
+bool is_cut(const platform::Outcome& outcome) noexcept;
 
 }  // namespace hmn::nvidia_smi

@@ -18,10 +18,10 @@ enum Code : std::int64_t {
   late = std::int64_t{1} << 32,  // the deadline had passed, and no call was made
   set_aside,                     // another call for the device has not returned: none was made
   no_symbol,                     // NVML has no such function, and no call was made
-  not_offered,                   // not called: NVML has no such value of a device like this
-  of_whole_gpu,                  // not called for an instance: the value is that of the whole GPU
-  unusable,                      // success, but without an answer or with an impossible one
-  contradictory,                 // success, with sizes that do not add up
+  not_offered,                   // not called: NVML has no such value for this kind of device
+  whole_gpu_only,  // not called for an instance: NVML has the value for whole GPUs only
+  unusable,        // success, but without an answer or with an impossible one
+  contradictory,   // success, with sizes that do not add up
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,
@@ -63,7 +63,7 @@ inline constexpr unsigned init_no_attach = 2;
 inline constexpr unsigned mig_enabled = 1;
 inline constexpr unsigned feature_enabled = 1;
 inline constexpr unsigned virtualization_vgpu = 2;
-inline constexpr unsigned virtualization_most = 4;
+inline constexpr unsigned virtualization_max = 4;
 inline constexpr unsigned addressing_ats = 2;
 inline constexpr unsigned temperature_gpu = 0;
 inline constexpr unsigned clock_graphics = 0;
@@ -153,7 +153,7 @@ struct ProcessSample {
 // nvmlAccountingStats_t
 struct AccountingStats {
   std::uint32_t gpu, memory;  // percent
-  std::uint64_t most_memory;  // bytes
+  std::uint64_t max_memory;   // bytes
   std::uint64_t time_ms;
   std::uint64_t start_us;  // since 1970: start of accounting by the driver
   std::uint32_t is_running;
@@ -214,11 +214,11 @@ static_assert(addressing_version == 0x01000008U && temperature_version == 0x0100
 
 // i386 aligns 8-byte numbers to 4 bytes: its structs have no gap behind a single 4-byte member, and
 // the versions that contain a size differ too. All other systems share one layout.
-struct NumberBehindFour {
-  std::uint32_t four;
+struct PaddingProbe {
+  std::uint32_t word;
   std::uint64_t number;
 };
-inline constexpr std::size_t padding = offsetof(NumberBehindFour, number) - 4;
+inline constexpr std::size_t padding = offsetof(PaddingProbe, number) - 4;
 
 static_assert(padding == 4 || (padding == 0 && sizeof(void*) == 4));
 static_assert(sizeof(MemoryV1) == 24 && offsetof(MemoryV1, used) == 16);
@@ -240,7 +240,7 @@ static_assert(sizeof(ProcessSample) == 28 + padding &&
 static_assert(offsetof(ProcessSample, sm) == 12 + padding);
 static_assert(offsetof(ProcessSample, decoder) == 24 + padding);
 static_assert(sizeof(AccountingStats) == 56);
-static_assert(offsetof(AccountingStats, most_memory) == 8);
+static_assert(offsetof(AccountingStats, max_memory) == 8);
 static_assert(offsetof(AccountingStats, start_us) == 24);
 static_assert(offsetof(AccountingStats, is_running) == 32);
 static_assert(sizeof(PciInfo) == 68 && offsetof(PciInfo, domain) == 16);

@@ -14,11 +14,11 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr unsigned most_rows_shown = 2;
+constexpr unsigned max_traced_rows = 2;
 
 struct Meaning {
-  Code number;
-  Status means;
+  Code code;
+  Status status;
   std::string_view sentence;
 };
 
@@ -30,7 +30,7 @@ constexpr std::array meanings{
     Meaning{no_symbol, Status::unsupported,
             "this driver's NVML does not have this function; a newer driver may"},
     Meaning{not_offered, Status::unsupported, "not reported of a device like this"},
-    Meaning{of_whole_gpu, Status::unsupported,
+    Meaning{whole_gpu_only, Status::unsupported,
             "of the whole GPU, not of this instance: see the GPU's own row"},
     Meaning{unusable, Status::backend,
             "the driver reports success without a value that can be used"},
@@ -95,28 +95,28 @@ constexpr std::array meanings{
             "an internal error of the driver; see 'dmesg' for NVRM lines, a reboot may help"},
 };
 
-constexpr Meaning unlisted{unknown, Status::backend, "a code that this version does not know"};
+constexpr Meaning unlisted_code{unknown, Status::backend, "a code that this version does not know"};
 
-const Meaning& meaning_of(Code c) noexcept {
-  for (const Meaning& m : meanings) {
-    if (m.number == c) return m;
+const Meaning& find_meaning(Code code) noexcept {
+  for (const Meaning& meaning : meanings) {
+    if (meaning.code == code) return meaning;
   }
-  return unlisted;
+  return unlisted_code;
 }
 
-Diagnostic diagnostic_of(const Topic& t, const Failure& why) {
-  Diagnostic d;
-  d.why = why;
-  d.about = t.about;
-  d.device = t.device;
-  d.pid = t.pid;
-  return d;
+Diagnostic make_diagnostic(const CallContext& context, const Failure& failure) {
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = context.subject;
+  diagnostic.device = context.device;
+  diagnostic.pid = context.pid;
+  return diagnostic;
 }
 
 }  // namespace
 
 void CallText::add(std::initializer_list<Piece> pieces) noexcept {
-  length_ += compose_in(std::span(bytes_).subspan(length_), pieces).size();
+  length_ += compose_into(std::span(bytes_).subspan(length_), pieces).size();
 }
 
 void CallText::add_quoted(std::string_view text) noexcept {
@@ -137,20 +137,20 @@ void CallText::add_value(const void* address) noexcept {
 
 // As words, since drivers differ in the layout of a row.
 void CallText::add_outputs(Handle, RowCount* count, void* rows) noexcept {
-  std::uint32_t words[most_rows_shown][6];
-  const unsigned shown = std::min(count->value, most_rows_shown);
-  std::memcpy(words, rows, shown * sizeof words[0]);
+  std::uint32_t words[max_traced_rows][6];
+  const unsigned traced_rows = std::min(count->value, max_traced_rows);
+  std::memcpy(words, rows, traced_rows * sizeof words[0]);
   add({", ", count->value});
-  for (const auto& row : std::span(words).first(shown)) {
-    const char* before = ", words=0x";
-    for (const std::uint32_t word : row) add({std::exchange(before, ", 0x"), hex(word)});
+  for (const auto& row : std::span(words).first(traced_rows)) {
+    const char* separator = ", words=0x";
+    for (const std::uint32_t word : row) add({std::exchange(separator, ", 0x"), hex(word)});
   }
 }
 
 void CallText::add_outputs(Handle, ProcessSample* samples, RowCount* count,
                            unsigned long long) noexcept {
-  const unsigned shown = samples != nullptr ? std::min(count->value, most_rows_shown) : 0;
-  for (unsigned i = 0; i < shown; ++i) add_output(samples + i);
+  const unsigned traced_samples = samples != nullptr ? std::min(count->value, max_traced_rows) : 0;
+  for (unsigned i = 0; i < traced_samples; ++i) add_output(samples + i);
   add({", ", count->value});
 }
 
@@ -158,109 +158,110 @@ void CallText::add_outputs(Handle, int count, FieldValue* fields) noexcept {
   for (int i = 0; i < count; ++i) add_output(fields + i);
 }
 
-void NamedSymbol::find(const platform::Library& in, Reach answers,
+void NamedSymbol::find(const platform::Library& library, DeviceScope scope,
                        std::initializer_list<const char*> names) noexcept {
-  *this = {nullptr, *names.begin(), 0, answers};
-  std::uint8_t nth = 0;
+  *this = {nullptr, *names.begin(), 0, scope};
+  std::uint8_t index = 0;
   for (const char* name : names) {
-    if (void* const found = in.symbol(name)) {
-      *this = {found, name, nth, answers};
+    if (void* const symbol = library.symbol(name)) {
+      *this = {symbol, name, index, scope};
       return;
     }
-    ++nth;
+    ++index;
   }
 }
 
-void Symbols::find(const platform::Library& in) noexcept {
-#define HMN_NVML_FIND(member, answers, parameters, ...) \
-  member.find(in, Reach::answers, {__VA_ARGS__});
+void Symbols::find(const platform::Library& library) noexcept {
+#define HMN_NVML_FIND(member, scope, parameters, ...) \
+  member.find(library, DeviceScope::scope, {__VA_ARGS__});
   HMN_NVML_FUNCTIONS(HMN_NVML_FIND)
 #undef HMN_NVML_FIND
 }
 
-Result<platform::Library> open_library(const Settings& s) {
-  const bool is_chosen = !s.nvml_path.empty();
-  const auto places = library_places();
-  auto found = platform::Library::open(is_chosen ? s.nvml_path.c_str() : places.front());
-  for (const char* path : places.subspan(1)) {
-    if (found || is_chosen) break;
-    if (platform::exists(path)) found = platform::Library::open(path);
+Result<platform::Library> open_library(const Settings& settings) {
+  const bool is_path_set = !settings.nvml_path.empty();
+  const auto candidates = library_candidates();
+  auto library =
+      platform::Library::open(is_path_set ? settings.nvml_path.c_str() : candidates.front());
+  for (const char* path : candidates.subspan(1)) {
+    if (library || is_path_set) break;
+    if (platform::exists(path)) library = platform::Library::open(path);
   }
-  if (found) return std::move(found.value);
-  const std::string help = found.is_missing && !is_chosen ? advice(s) : "";
-  return fail(found.is_missing ? Status::no_source : Status::backend,
-              {found.error_text, help.empty() ? "" : ": ", help});
+  if (library) return std::move(library.value);
+  const std::string help = library.is_missing && !is_path_set ? format_advice(settings) : "";
+  return fail(library.is_missing ? Status::no_source : Status::backend,
+              {library.error_text, help.empty() ? "" : ": ", help});
 }
 
-Status status_of(Code c) noexcept {
-  return meaning_of(c).means;
+Status get_status(Code code) noexcept {
+  return find_meaning(code).status;
 }
 
-bool ends_it(Code c) noexcept {
+bool ends_reading(Code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
 }
 
-Failure failure_for(Code c, const char* what) {
-  const Meaning& m = meaning_of(c);
-  if (!is_of_driver(c)) {
-    const bool cannot_be = c == unusable || c == contradictory;
-    Failure own = with_reason(cannot_be ? Reason::implausible : Reason::unknown,
-                              fail(m.means, {what, ": ", m.sentence}));
-    own.lasts = c == not_offered || c == of_whole_gpu;
-    return own;
+Failure make_failure(Code code, const char* function_name) {
+  const Meaning& meaning = find_meaning(code);
+  if (!is_driver_code(code)) {
+    const bool is_implausible = code == unusable || code == contradictory;
+    Failure failure = with_reason(is_implausible ? Reason::implausible : Reason::unknown,
+                                  fail(meaning.status, {function_name, ": ", meaning.sentence}));
+    failure.is_permanent = code == not_offered || code == whole_gpu_only;
+    return failure;
   }
-  const auto returned = static_cast<std::int32_t>(c);
-  return {m.means,
+  const auto native_number = static_cast<std::int32_t>(code);
+  return {meaning.status,
           Source::nvml,
-          {NativeDomain::nvml, returned},
-          {what, ": ", m.sentence, " (NVML code ", returned, ")"},
+          {NativeDomain::nvml, native_number},
+          {function_name, ": ", meaning.sentence, " (NVML code ", native_number, ")"},
           Reason::unknown,
-          c == not_supported};
+          code == not_supported};
 }
 
-void Topic::diagnose(const Failure& why, FieldSet field, std::uint32_t notes) const {
-  Diagnostic d = diagnostic_of(*this, why);
-  d.field = field;
-  d.notes = notes;
-  r.diagnose(d);
+void CallContext::diagnose(const Failure& failure, FieldSet field, std::uint32_t notes) const {
+  Diagnostic diagnostic = make_diagnostic(*this, failure);
+  diagnostic.field = field;
+  diagnostic.notes = notes;
+  reading.diagnose(diagnostic);
 }
 
-void Topic::report(Status found, std::initializer_list<Piece> message, FieldSet field,
-                   Reason stated, std::uint32_t notes) const {
-  if (wants()) diagnose(with_reason(stated, fail(found, message)), field, notes);
+void CallContext::report(Status status, std::initializer_list<Piece> message, FieldSet field,
+                         Reason reason, std::uint32_t notes) const {
+  if (wants_diagnostics()) diagnose(with_reason(reason, fail(status, message)), field, notes);
 }
 
-void Topic::missing(Code c, const char* what, FieldSet field) const {
-  if (wants()) diagnose(failure_for(c, what), field);
+void CallContext::report_missing(Code code, const char* function_name, FieldSet field) const {
+  if (wants_diagnostics()) diagnose(make_failure(code, function_name), field);
 }
 
-void Topic::left_out(const NamedSymbol& what, FieldSet field) const {
-  if (is_of_whole(what)) return missing(of_whole_gpu, what.name(), field);
+void CallContext::report_skipped(const NamedSymbol& function, FieldSet field) const {
+  if (is_whole_gpu_only(function)) return report_missing(whole_gpu_only, function.name(), field);
   report(Status::unsupported,
-         {what.name(), ": takes milliseconds, so that it is not asked at every interval"}, field,
-         Reason::not_yet);
+         {function.name(), ": takes milliseconds, so that it is not asked at every interval"},
+         field, Reason::not_yet);
 }
 
-Topic Topic::of_device(Slot number) const noexcept {
-  return {r, about, number, {}};
+CallContext CallContext::for_device(Slot number) const noexcept {
+  return {reading, subject, number, {}};
 }
 
-Topic Topic::of_process(std::uint32_t number) const noexcept {
-  return {r, about, device, number};
+CallContext CallContext::for_process(std::uint32_t number) const noexcept {
+  return {reading, subject, device, number};
 }
 
-Code Topic::why_not(const NamedSymbol& f) const noexcept {
-  if (refused != success) return refused;
-  if (is_of_whole(f)) return of_whole_gpu;
-  if (!f) return no_symbol;
+Code CallContext::check_callable(const NamedSymbol& function) const noexcept {
+  if (refusal != success) return refusal;
+  if (is_whole_gpu_only(function)) return whole_gpu_only;
+  if (!function) return no_symbol;
   return is_late() ? late : success;
 }
 
-void Topic::trace(const Failure& outcome, std::uint64_t duration_ns) const {
-  Diagnostic d = diagnostic_of(*this, outcome);
-  d.notes = note::trace;
-  d.duration_ns = duration_ns;
-  r.diagnose(d);
+void CallContext::trace(const Failure& outcome, std::uint64_t duration_ns) const {
+  Diagnostic diagnostic = make_diagnostic(*this, outcome);
+  diagnostic.notes = note::trace;
+  diagnostic.duration_ns = duration_ns;
+  reading.diagnose(diagnostic);
 }
 
 }  // namespace hmn::nvml

@@ -25,81 +25,81 @@
 
 namespace hmn::nvml {
 
-// How the driver's outputs are checked: whether it wrote them, and what they are in a trace.
+// Checks whether the driver wrote its outputs, and formats them for a trace.
 
 // Visits what the driver writes, with its name, in the order of the struct.
-void each_output(std::integral auto& number, auto visit) {
+void visit_outputs(std::integral auto& number, auto visit) {
   visit("", number);
 }
-void each_output(Handle& of, auto visit) {
-  visit("", of);
+void visit_outputs(Handle& handle, auto visit) {
+  visit("", handle);
 }
-void each_output(EventSet& of, auto visit) {
-  visit("", of);
+void visit_outputs(EventSet& events, auto visit) {
+  visit("", events);
 }
 template <std::size_t N>
-void each_output(TextBuffer<N>& text, auto visit) {
+void visit_outputs(TextBuffer<N>& text, auto visit) {
   visit("", text.bytes);
 }
-void each_output(MemoryV1& of, auto visit) {
-  visit("total", of.total);
-  visit("free", of.free);
-  visit("used", of.used);
+void visit_outputs(MemoryV1& memory, auto visit) {
+  visit("total", memory.total);
+  visit("free", memory.free);
+  visit("used", memory.used);
 }
-void each_output(MemoryV2& of, auto visit) {
-  visit("total", of.total);
-  visit("reserved", of.reserved);
-  visit("free", of.free);
-  visit("used", of.used);
+void visit_outputs(MemoryV2& memory, auto visit) {
+  visit("total", memory.total);
+  visit("reserved", memory.reserved);
+  visit("free", memory.free);
+  visit("used", memory.used);
 }
-void each_output(PciInfo& of, auto visit) {
-  visit("bus_id_legacy", of.bus_id_legacy);
-  visit("domain", of.domain);
-  visit("bus", of.bus);
-  visit("device", of.device);
-  visit("device_id", of.device_id);
-  visit("subsystem_id", of.subsystem_id);
-  visit("bus_id", of.bus_id);
+void visit_outputs(PciInfo& pci, auto visit) {
+  visit("bus_id_legacy", pci.bus_id_legacy);
+  visit("domain", pci.domain);
+  visit("bus", pci.bus);
+  visit("device", pci.device);
+  visit("device_id", pci.device_id);
+  visit("subsystem_id", pci.subsystem_id);
+  visit("bus_id", pci.bus_id);
 }
-void each_output(C2cMode& of, auto visit) {
-  visit("enabled", of.enabled);
+void visit_outputs(C2cMode& mode, auto visit) {
+  visit("enabled", mode.enabled);
 }
-void each_output(AddressingMode& of, auto visit) {
-  visit("mode", of.value);
+void visit_outputs(AddressingMode& mode, auto visit) {
+  visit("mode", mode.value);
 }
-void each_output(Utilization& of, auto visit) {
-  visit("gpu", of.gpu);
-  visit("memory", of.memory);
+void visit_outputs(Utilization& utilization, auto visit) {
+  visit("gpu", utilization.gpu);
+  visit("memory", utilization.memory);
 }
-void each_output(TemperatureV1& of, auto visit) {
-  visit("celsius", of.celsius);
+void visit_outputs(TemperatureV1& temperature, auto visit) {
+  visit("celsius", temperature.celsius);
 }
-void each_output(AccountingStats& of, auto visit) {
-  visit("gpu", of.gpu);
-  visit("memory", of.memory);
-  visit("max_memory", of.most_memory);
-  visit("time", of.time_ms);
-  visit("start", of.start_us);
-  visit("is_running", of.is_running);
+void visit_outputs(AccountingStats& stats, auto visit) {
+  visit("gpu", stats.gpu);
+  visit("memory", stats.memory);
+  visit("max_memory", stats.max_memory);
+  visit("time", stats.time_ms);
+  visit("start", stats.start_us);
+  visit("is_running", stats.is_running);
 }
-void each_output(EventData& of, auto visit) {
-  visit("device", of.device);
-  visit("type", of.type);
-  visit("data", of.data);
+void visit_outputs(EventData& event, auto visit) {
+  visit("device", event.device);
+  visit("type", event.type);
+  visit("data", event.data);
 }
-void each_output(FieldValue& of, auto visit) {
-  visit("field", of.id);
-  visit("type", of.type);
-  visit("result", of.result);
-  visit("value", of.bits);
+void visit_outputs(FieldValue& field, auto visit) {
+  visit("field", field.id);
+  visit("type", field.type);
+  visit("result", field.result);
+  visit("value", field.bits);
 }
-void each_output(ProcessSample& of, auto visit) {
-  visit("pid", of.pid);
-  visit("time", of.time_us);
-  visit("sm", of.sm);
-  visit("memory", of.memory);
-  visit("encoder", of.encoder);
-  visit("decoder", of.decoder);
+void visit_outputs(ProcessSample& sample, auto visit) {
+  visit("pid", sample.pid);
+  visit("time", sample.time_us);
+  visit("sm", sample.sm);
+  visit("memory", sample.memory);
+  visit("encoder", sample.encoder);
+  visit("decoder", sample.decoder);
 }
 
 template <class P>
@@ -110,18 +110,18 @@ constexpr bool is_list = std::same_as<P, RowCount*> || std::same_as<P, ProcessSa
                          std::same_as<P, FieldValue*> || std::same_as<P, void*>;
 
 // The driver writes the first number of an output whenever it succeeds.
-void first_number(auto& output, auto apply) {
-  bool is_over = false;
-  each_output(output, [&](std::string_view, auto& value) {
+void visit_first_number(auto& output, auto apply) {
+  bool is_done = false;
+  visit_outputs(output, [&](std::string_view, auto& value) {
     if constexpr (!std::is_array_v<std::remove_reference_t<decltype(value)>>) {
-      if (!std::exchange(is_over, true)) apply(value);
+      if (!std::exchange(is_done, true)) apply(value);
     }
   });
 }
 
 // Handles are marked by null: those of a failed call must not be used.
 template <class T>
-constexpr T mark_of() noexcept {
+constexpr T untouched_value() noexcept {
   if constexpr (std::is_pointer_v<T>) {
     return nullptr;
   } else {
@@ -131,19 +131,20 @@ constexpr T mark_of() noexcept {
 
 // Marks an output, so that one that the driver leaves alone is recognized.
 template <class P>
-void mark(P passed) noexcept {
+void mark(P argument) noexcept {
   if constexpr (!is_input<P> && !is_list<P>) {
-    first_number(*passed, []<class T>(T& number) { number = mark_of<T>(); });
+    visit_first_number(*argument, []<class T>(T& number) { number = untouched_value<T>(); });
   }
 }
 
 template <class P>
-bool is_written(P passed) noexcept {
-  bool is = true;
+bool is_written(P argument) noexcept {
+  bool written = true;
   if constexpr (!is_input<P> && !is_list<P>) {
-    first_number(*passed, [&]<class T>(const T& number) { is = number != mark_of<T>(); });
+    visit_first_number(*argument,
+                       [&]<class T>(const T& number) { written = number != untouched_value<T>(); });
   }
-  return is;
+  return written;
 }
 // A text must be terminated as well.
 template <std::size_t N>
@@ -153,11 +154,11 @@ bool is_written(TextBuffer<N>* text) noexcept {
 }
 
 // Each field of a call has its own outcome.
-constexpr Code outcome_of(const FieldValue& reported) noexcept {
-  return reported.result == untouched_result ? unusable : static_cast<Code>(reported.result);
+constexpr Code get_outcome(const FieldValue& field) noexcept {
+  return field.result == untouched_result ? unusable : static_cast<Code>(field.result);
 }
 
-// What a trace says about a successful call: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…,
+// Text of a successful call in a trace: "nvmlDeviceGetMemoryInfo: ok, total=…, free=…,
 // used=…".
 class CallText {
  public:
@@ -165,18 +166,18 @@ class CallText {
 
   void add(std::initializer_list<Piece> pieces) noexcept;
   template <class P>
-  void add_input(P passed) noexcept {
-    if constexpr (std::integral<P>) add({" ", passed});
+  void add_input(P argument) noexcept {
+    if constexpr (std::integral<P>) add({" ", argument});
   }
   // Overloads for the functions whose lists need more than one parameter.
   template <class... P>
-  void add_outputs(P... passed) noexcept {
-    (add_output(passed), ...);
+  void add_outputs(P... arguments) noexcept {
+    (add_output(arguments), ...);
   }
-  void add_outputs(Handle of, RowCount* count, void* rows) noexcept;
-  void add_outputs(Handle of, ProcessSample* samples, RowCount* count,
+  void add_outputs(Handle handle, RowCount* count, void* rows) noexcept;
+  void add_outputs(Handle handle, ProcessSample* samples, RowCount* count,
                    unsigned long long since_us) noexcept;
-  void add_outputs(Handle of, int count, FieldValue* fields) noexcept;
+  void add_outputs(Handle handle, int count, FieldValue* fields) noexcept;
 
   [[nodiscard]] MessageText text() const noexcept {
     return std::string_view(bytes_.data(), length_);
@@ -184,9 +185,9 @@ class CallText {
 
  private:
   template <class P>
-  void add_output(P passed) noexcept {
+  void add_output(P argument) noexcept {
     if constexpr (!is_input<P>) {
-      each_output(*passed, [this](std::string_view name, auto& value) {
+      visit_outputs(*argument, [this](std::string_view name, auto& value) {
         add({", ", name, name.empty() ? "" : "="});
         add_value(value);
       });
@@ -205,29 +206,29 @@ class CallText {
 };
 
 template <class... P>
-MessageText describe(const char* symbol, P... passed) noexcept {
+MessageText describe(const char* symbol, P... arguments) noexcept {
   CallText out(symbol);
-  (out.add_input(passed), ...);
+  (out.add_input(arguments), ...);
   out.add({": ok"});
-  out.add_outputs(passed...);
+  out.add_outputs(arguments...);
   return out.text();
 }
 
 // Devices that a function answers for (functions.def).
-enum class Reach : std::uint8_t { any, gpu };
+enum class DeviceScope : std::uint8_t { any, gpu };
 
 // A function of NVML in a loaded library, which may have several generations of it.
 struct NamedSymbol {
   void* address = nullptr;
-  const char* known_as = "";    // the name that was found; the newest one if none was
-  std::uint8_t generation = 0;  // of the names in functions.def: that of the newest in the library
-  Reach answers_for = Reach::any;
+  const char* symbol_name = "";  // the name under which it was found; the newest one if it was not
+  std::uint8_t generation = 0;   // of the names in functions.def: that of the newest in the library
+  DeviceScope device_scope = DeviceScope::any;
 
   // Searches for the names in order.
-  void find(const platform::Library& in, Reach answers,
+  void find(const platform::Library& library, DeviceScope scope,
             std::initializer_list<const char*> names) noexcept;
 
-  [[nodiscard]] const char* name() const noexcept { return known_as; }
+  [[nodiscard]] const char* name() const noexcept { return symbol_name; }
   explicit operator bool() const noexcept { return address != nullptr; }
 };
 
@@ -249,21 +250,21 @@ using IndexedCall = Function<Code(Handle, unsigned, unsigned*)>;
 using ListCall = Function<Code(Handle, RowCount*, void*)>;
 
 struct Symbols {
-#define HMN_NVML_FUNCTION(member, reach, parameters, ...) Function<Code parameters> member;
+#define HMN_NVML_FUNCTION(member, scope, parameters, ...) Function<Code parameters> member;
   HMN_NVML_FUNCTIONS(HMN_NVML_FUNCTION)
 #undef HMN_NVML_FUNCTION
 
-  void find(const platform::Library& in) noexcept;
+  void find(const platform::Library& library) noexcept;
 };
 
 // Opens only settings.nvml_path if set; else searches the system's places (system.hpp).
-Result<platform::Library> open_library(const Settings& s);
+Result<platform::Library> open_library(const Settings& settings);
 
 // Maps NVML's return codes to statuses; failures have a message with advice.
 
-Status status_of(Code c) noexcept;
+Status get_status(Code code) noexcept;
 
-constexpr bool is_of_driver(Code c) noexcept {
+constexpr bool is_driver_code(Code c) noexcept {
   return c < late;
 }
 
@@ -273,82 +274,83 @@ constexpr bool has_no_function(Code c) noexcept {
 }
 
 // Whether the device must not be queried further in this reading.
-bool ends_it(Code c) noexcept;
+bool ends_reading(Code c) noexcept;
 
-// `what` names the call with the outcome `c`.
-Failure failure_for(Code c, const char* what);
+// `function_name` is the function that returned `code`.
+Failure make_failure(Code code, const char* function_name);
 
 // For failures without an NVML code.
-inline constexpr FailureOf fail{Source::nvml};
+inline constexpr FailureFactory fail{Source::nvml};
 
 inline constexpr std::uint64_t ns_per_us = 1000;
 
-constexpr std::uint64_t as_ns(std::uint64_t us) noexcept {
+constexpr std::uint64_t ns_from_us(std::uint64_t us) noexcept {
   return us <= UINT64_MAX / ns_per_us ? us * ns_per_us : UINT64_MAX;
 }
 
 // The reading that a call belongs to and what it is about, for its deadline and its diagnostics.
-struct Topic {
-  Reading& r;
-  std::uint32_t about = 0;  // a bit of `subject`
+struct CallContext {
+  Reading& reading;
+  std::uint32_t subject = 0;  // a bit of `subject`
   std::optional<Slot> device;
   std::optional<std::uint32_t> pid;
   bool is_opening = false;  // opening has a deadline of its own
-  Code refused =
+  Code refusal =
       success;  // the code that ended the reading of the device: no further calls are made
   bool is_instance = false;  // the device is a MIG instance
 
   // Whether diagnostics are wanted; otherwise they need not be built.
-  [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
-  void diagnose(const Failure& why, FieldSet field = 0, std::uint32_t notes = 0) const;
+  [[nodiscard]] bool wants_diagnostics() const noexcept { return reading.wants_diagnostics(); }
+  void diagnose(const Failure& failure, FieldSet field = 0, std::uint32_t notes = 0) const;
   // Reports a finding of this library.
-  void report(Status found, std::initializer_list<Piece> message, FieldSet field = 0,
-              Reason stated = Reason::unknown, std::uint32_t notes = 0) const;
-  // Reports that a value is missing because `what` returned `c`.
-  void missing(Code c, const char* what, FieldSet field) const;
-  // Reports a value that a quick reading skips, since `what` takes milliseconds.
-  void left_out(const NamedSymbol& what, FieldSet field) const;
+  void report(Status status, std::initializer_list<Piece> message, FieldSet field = 0,
+              Reason reason = Reason::unknown, std::uint32_t notes = 0) const;
+  // Reports that a value is missing because the function returned `code`.
+  void report_missing(Code code, const char* function_name, FieldSet field) const;
+  // Reports a value that a quick reading skips, since the function takes milliseconds.
+  void report_skipped(const NamedSymbol& function, FieldSet field) const;
   // Returns success if the function may be called.
-  [[nodiscard]] Code why_not(const NamedSymbol& f) const noexcept;
+  [[nodiscard]] Code check_callable(const NamedSymbol& function) const noexcept;
   // Records a call of a traced reading.
   void trace(const Failure& outcome, std::uint64_t duration_ns) const;
-  // Whether the function has no value of this device, but only of its whole GPU.
-  [[nodiscard]] bool is_of_whole(const NamedSymbol& f) const noexcept {
-    return is_instance && f.answers_for == Reach::gpu;
+  // Whether the function reports on the whole GPU only, not on this instance.
+  [[nodiscard]] bool is_whole_gpu_only(const NamedSymbol& function) const noexcept {
+    return is_instance && function.device_scope == DeviceScope::gpu;
   }
-  [[nodiscard]] Topic of_device(Slot number) const noexcept;
-  [[nodiscard]] Topic of_process(std::uint32_t number) const noexcept;
+  [[nodiscard]] CallContext for_device(Slot number) const noexcept;
+  [[nodiscard]] CallContext for_process(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_late() const noexcept {
-    return !is_opening && platform::monotonic_ns() > r.deadline_ns();
+    return !is_opening && platform::monotonic_ns() > reading.deadline_ns();
   }
 };
 
 // Tells the reading that a library is being opened, which has a deadline of its own.
 class OpeningScope {
  public:
-  explicit OpeningScope(Reading& r) noexcept : r_(r) { r_.opening(); }
+  explicit OpeningScope(Reading& reading) noexcept : reading_(reading) { reading_.begin_opening(); }
   OpeningScope(const OpeningScope&) = delete;
   OpeningScope& operator=(const OpeningScope&) = delete;
-  ~OpeningScope() { r_.opened(); }
+  ~OpeningScope() { reading_.end_opening(); }
 
  private:
-  Reading& r_;
+  Reading& reading_;
 };
 
 // Calls the driver, unless it is too late. The outputs of a failed call are undefined.
 template <class... P>
-Code call(const Topic& about, const Function<Code(P...)>& f, std::type_identity_t<P>... passed) {
-  if (const Code c = about.why_not(f); c != success) return c;
-  (mark(passed), ...);
-  const std::uint64_t begin_ns = about.r.wants_trace() ? platform::monotonic_ns() : 0;
-  const Code c = f(passed...);
+Code call(const CallContext& context, const Function<Code(P...)>& function,
+          std::type_identity_t<P>... arguments) {
+  if (const Code refusal = context.check_callable(function); refusal != success) return refusal;
+  (mark(arguments), ...);
+  const std::uint64_t begin_ns = context.reading.wants_trace() ? platform::monotonic_ns() : 0;
+  const Code code = function(arguments...);
   if (begin_ns != 0) {
     const std::uint64_t duration_ns = platform::monotonic_ns() - begin_ns;
-    Failure outcome = failure_for(c, f.name());
-    if (c == success) outcome.message = describe(f.name(), passed...);
-    about.trace(outcome, duration_ns);
+    Failure outcome = make_failure(code, function.name());
+    if (code == success) outcome.message = describe(function.name(), arguments...);
+    context.trace(outcome, duration_ns);
   }
-  return c == success && !(is_written(passed) && ...) ? unusable : c;
+  return code == success && !(is_written(arguments) && ...) ? unusable : code;
 }
 
 }  // namespace hmn::nvml

@@ -18,194 +18,206 @@
 namespace hmn::nvml {
 namespace {
 
-std::string_view terminated(const char* bytes, std::size_t capacity) noexcept {
+std::string_view view_until_nul(const char* bytes, std::size_t capacity) noexcept {
   return {bytes, strnlen(bytes, capacity)};
 }
 
-bool bound_to_another(std::string_view driver) noexcept {
+bool is_other_driver(std::string_view driver) noexcept {
   return !driver.empty() && driver != "nvidia";
 }
 
 }  // namespace
 
-std::optional<PciAddress> address_of(const PciInfo& from) noexcept {
-  if (const auto a = parse_pci_address(terminated(from.bus_id, sizeof(from.bus_id)))) return a;
-  return parse_pci_address(terminated(from.bus_id_legacy, sizeof(from.bus_id_legacy)));
+std::optional<PciAddress> extract_address(const PciInfo& info) noexcept {
+  if (const auto address = parse_pci_address(view_until_nul(info.bus_id, sizeof(info.bus_id))))
+    return address;
+  return parse_pci_address(view_until_nul(info.bus_id_legacy, sizeof(info.bus_id_legacy)));
 }
 
-std::optional<std::uint32_t> render_minor(const std::string& sys_root, const PciAddress& of) {
+std::optional<std::uint32_t> find_render_minor(const std::string& sys_root,
+                                               const PciAddress& address) {
   constexpr std::string_view prefix = "renderD";
   std::optional<std::uint32_t> minor;
   const std::string folder =
-      compose({sys_root, "/bus/pci/devices/", system_name(of).view(), "/drm"});
+      compose({sys_root, "/bus/pci/devices/", sysfs_name(address).view(), "/drm"});
   platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(prefix)) return true;
-    minor = scan::number<std::uint32_t>(name.substr(prefix.size()));
+    minor = scan::parse_number<std::uint32_t>(name.substr(prefix.size()));
     return !minor;
   });
   return minor;
 }
 
-bool DeviceReader::take(Code c, const NamedSymbol& from, FieldSet field) {
-  if (c == success) return true;
-  const bool ends_now = ends_it(c) && t_.refused == success;
-  if (ends_now) t_.refused = c;
+bool DeviceReader::check_code(Code code, const NamedSymbol& function, FieldSet field) {
+  if (code == success) return true;
+  const bool ends_now = ends_reading(code) && context_.refusal == success;
+  if (ends_now) context_.refusal = code;
   if (first_code_ == success || ends_now) {
-    first_code_ = c;
-    first_from_ = from.name();
+    first_code_ = code;
+    first_function_ = function.name();
   }
-  t_.missing(c, t_.refused != success ? first_from_ : from.name(), fields_ & field);
+  context_.report_missing(code, context_.refusal != success ? first_function_ : function.name(),
+                          fields_ & field);
   return false;
 }
 
-void DeviceReader::refuse(Status s, const char* from, const char* why, FieldSet field) {
+void DeviceReader::refuse(Status status, const char* function_name, const char* reason,
+                          FieldSet field) {
   if (first_code_ == success) {
-    first_code_ = s == Status::unsupported ? not_offered : unusable;
-    first_from_ = from;
+    first_code_ = status == Status::unsupported ? not_offered : unusable;
+    first_function_ = function_name;
   }
-  t_.report(s, {from, ": ", why}, fields_ & field,
-            s == Status::backend ? Reason::implausible : Reason::unknown);
+  context_.report(status, {function_name, ": ", reason}, fields_ & field,
+                  status == Status::backend ? Reason::implausible : Reason::unknown);
 }
 
-void DeviceReader::refuse_value(const NamedSymbol& from, FieldSet field) {
-  refuse(Status::backend, from.name(), "a value that cannot be", field);
+void DeviceReader::refuse_value(const NamedSymbol& function, FieldSet field) {
+  refuse(Status::backend, function.name(), "a value that cannot be", field);
 }
 
-std::optional<unsigned> DeviceReader::number(FieldSet field, const NumberCall& from) {
-  unsigned reported = 0;
-  if (!get(field, from, &reported)) return std::nullopt;
-  return reported;
+std::optional<unsigned> DeviceReader::read_number(FieldSet field, const NumberCall& function) {
+  unsigned value = 0;
+  if (!get(field, function, &value)) return std::nullopt;
+  return value;
 }
 
-std::optional<unsigned> DeviceReader::indexed(FieldSet field, const IndexedCall& from,
-                                              unsigned index) {
-  unsigned reported = 0;
-  if (!get(field, from, index, &reported)) return std::nullopt;
-  return reported;
+std::optional<unsigned> DeviceReader::read_indexed(FieldSet field, const IndexedCall& function,
+                                                   unsigned index) {
+  unsigned value = 0;
+  if (!get(field, function, index, &value)) return std::nullopt;
+  return value;
 }
 
-std::optional<std::uint64_t> DeviceReader::wide_number(FieldSet field, const WideCall& from) {
-  unsigned long long reported = 0;
-  if (!get(field, from, &reported)) return std::nullopt;
-  if (reported != value_not_available) return reported;
-  refuse_value(from, field);
+std::optional<std::uint64_t> DeviceReader::read_wide_number(FieldSet field,
+                                                            const WideCall& function) {
+  unsigned long long value = 0;
+  if (!get(field, function, &value)) return std::nullopt;
+  if (value != value_not_available) return value;
+  refuse_value(function, field);
   return std::nullopt;
 }
 
-bool DeviceReader::get_field(FieldSet field, FieldValue& of) {
-  return get(field, s_.fn.fields, 1, &of) && take_field_value(of, field);
+bool DeviceReader::read_field(FieldSet field, FieldValue& field_value) {
+  return get(field, session_.fn.fields, 1, &field_value) && check_field_value(field_value, field);
 }
 
-bool DeviceReader::take_field_value(const FieldValue& of, FieldSet field) {
-  if (!take(outcome_of(of), s_.fn.fields, field)) return false;
-  const bool is_integer = of.type >= field_unsigned_int && of.type <= field_signed_int;
-  if (is_integer && of.bits != value_not_available) return true;
-  refuse_value(s_.fn.fields, field);
+bool DeviceReader::check_field_value(const FieldValue& field_value, FieldSet field) {
+  if (!check_code(get_outcome(field_value), session_.fn.fields, field)) return false;
+  const bool is_integer =
+      field_value.type >= field_unsigned_int && field_value.type <= field_signed_int;
+  if (is_integer && field_value.bits != value_not_available) return true;
+  refuse_value(session_.fn.fields, field);
   return false;
 }
 
 // Tries the newer call first, then the older one.
-std::optional<int> DeviceReader::celsius(FieldSet field) {
+std::optional<int> DeviceReader::read_celsius(FieldSet field) {
   if (!wants(field)) return std::nullopt;
   TemperatureV1 newer{temperature_version, temperature_gpu, 0};
-  const Code c = call(t_, s_.fn.temperature_v, of_.h, &newer);
-  if (c == success || ends_it(c)) {
-    if (!take(c, s_.fn.temperature_v, field)) return std::nullopt;
+  const Code code = call(context_, session_.fn.temperature_v, device_.handle, &newer);
+  if (code == success || ends_reading(code)) {
+    if (!check_code(code, session_.fn.temperature_v, field)) return std::nullopt;
     return newer.celsius;
   }
-  const auto older = indexed(field, s_.fn.temperature, temperature_gpu);
+  const auto older = read_indexed(field, session_.fn.temperature, temperature_gpu);
   if (!older) return std::nullopt;
   return static_cast<int>(std::min<unsigned>(*older, INT_MAX));
 }
 
-std::optional<double> DeviceReader::joules(FieldSet field) {
-  if (t_.r.is_quick()) {
-    if (wants(field)) t_.left_out(s_.fn.energy, field);
+std::optional<double> DeviceReader::read_joules(FieldSet field) {
+  if (context_.reading.is_quick()) {
+    if (wants(field)) context_.report_skipped(session_.fn.energy, field);
     return std::nullopt;
   }
-  const auto millijoules = wide_number(field, s_.fn.energy);
+  const auto millijoules = read_wide_number(field, session_.fn.energy);
   if (!millijoules) return std::nullopt;
-  return from_milli.of(static_cast<double>(*millijoules));
+  return from_milli.apply(static_cast<double>(*millijoules));
 }
 
-SleepWatch::SleepWatch(const Settings& s)
-    : proc_root_(s.proc_root), sys_root_(s.sys_root), on_bus_(s.on_bus) {}
+SleepWatch::SleepWatch(const Settings& settings)
+    : proc_root_(settings.proc_root),
+      sys_root_(settings.sys_root),
+      bus_vendors_(settings.bus_vendors) {}
 
 void SleepWatch::refresh(std::uint64_t now_ns) {
-  if (listed_at_ns_ == 0 || now_ns - listed_at_ns_ >= platform::ns_per_second) {
+  if (list_time_ns_ == 0 || now_ns - list_time_ns_ >= platform::ns_per_second) {
     list();
     read_controls();
-    listed_at_ns_ = now_ns;
+    list_time_ns_ = now_ns;
   }
-  Word buffer;
-  for (Watched& w : devices_) {
-    w.asleep = w.may_sleep && sysfs::says_asleep(read(w.address, "runtime_status", buffer));
+  LineBuffer buffer;
+  for (WatchedDevice& device : devices_) {
+    device.is_asleep =
+        device.can_sleep && sysfs::is_asleep_status(read(device.address, "runtime_status", buffer));
   }
 }
 
-const SleepWatch::Watched* SleepWatch::find(const PciAddress& address) const noexcept {
-  const auto found =
-      std::ranges::find_if(devices_, [&](const Watched& w) { return w.address == address; });
-  return found == devices_.end() ? nullptr : &*found;
+const SleepWatch::WatchedDevice* SleepWatch::find(const PciAddress& address) const noexcept {
+  const auto it =
+      std::ranges::find_if(devices_, [&](const WatchedDevice& w) { return w.address == address; });
+  return it == devices_.end() ? nullptr : &*it;
 }
 
-bool SleepWatch::one_is_asleep() const noexcept {
-  return std::ranges::any_of(devices_, [](const Watched& w) { return w.asleep; });
+bool SleepWatch::any_asleep() const noexcept {
+  return std::ranges::any_of(devices_, [](const WatchedDevice& w) { return w.is_asleep; });
 }
 
-bool SleepWatch::one_may_sleep() const noexcept {
-  return std::ranges::any_of(devices_, [](const Watched& w) { return w.may_sleep; });
+bool SleepWatch::any_can_sleep() const noexcept {
+  return std::ranges::any_of(devices_, [](const WatchedDevice& w) { return w.can_sleep; });
 }
 
 std::uint64_t SleepWatch::longest_delay_ns() const noexcept {
-  Word buffer;
+  LineBuffer buffer;
   std::uint64_t longest = 0;
-  for (const Watched& w : devices_) {
-    if (!w.may_sleep) continue;
-    longest = std::max(longest, idle::delay_ns(read(w.address, "autosuspend_delay_ms", buffer)));
+  for (const WatchedDevice& device : devices_) {
+    if (!device.can_sleep) continue;
+    longest = std::max(longest,
+                       idle::parse_delay_ns(read(device.address, "autosuspend_delay_ms", buffer)));
   }
   return longest;
 }
 
 void SleepWatch::list() {
-  found_.clear();
+  new_devices_.clear();
   list_from_driver();
-  if (found_.empty()) list_from_bus();
-  std::ranges::sort(found_, {}, &Watched::address);
-  if (std::ranges::equal(devices_, found_, {}, &Watched::address, &Watched::address)) return;
+  if (new_devices_.empty()) list_from_bus();
+  std::ranges::sort(new_devices_, {}, &WatchedDevice::address);
+  if (std::ranges::equal(devices_, new_devices_, {}, &WatchedDevice::address,
+                         &WatchedDevice::address))
+    return;
   ++changes_;
-  devices_.swap(found_);
+  devices_.swap(new_devices_);
 }
 
 void SleepWatch::list_from_driver() {
   const std::string gpus = proc_root_ + "/driver/nvidia/gpus";
   platform::for_each_entry(gpus.c_str(), [&](std::string_view name) {
-    if (const auto a = parse_pci_address(name)) found_.push_back({*a});
+    if (const auto address = parse_pci_address(name)) new_devices_.push_back({*address});
     return true;
   });
 }
 
 void SleepWatch::list_from_bus() {
-  for (const pci::Gpu& g : pci::gpus_on_bus(proc_root_, sys_root_, vendor::nvidia, *on_bus_)) {
-    if (!bound_to_another(g.driver.view())) found_.push_back({g.address});
+  for (const pci::Gpu& gpu : pci::list_gpus(proc_root_, sys_root_, vendor::nvidia, *bus_vendors_)) {
+    if (!is_other_driver(gpu.driver.view())) new_devices_.push_back({gpu.address});
   }
 }
 
 // Called in each reading, and therefore without allocations.
-std::string_view SleepWatch::read(const PciAddress& device, std::string_view file,
-                                  Word& buffer) const {
-  std::array<char, 80> name;
+std::string_view SleepWatch::read(const PciAddress& address, std::string_view file,
+                                  LineBuffer& buffer) const {
+  std::array<char, 80> path;
   return sysfs::read_line(
              sys_root_,
-             compose_in(name, {"bus/pci/devices/", system_name(device).view(), "/power/", file}),
+             compose_into(path, {"bus/pci/devices/", sysfs_name(address).view(), "/power/", file}),
              buffer)
       .value;
 }
 
 void SleepWatch::read_controls() noexcept {
-  Word buffer;
-  for (Watched& w : devices_) {
-    w.may_sleep = idle::says_may_sleep(read(w.address, "control", buffer));
+  LineBuffer buffer;
+  for (WatchedDevice& device : devices_) {
+    device.can_sleep = idle::allows_sleep(read(device.address, "control", buffer));
   }
 }
 

@@ -9,28 +9,27 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr unsigned most_devices = 1024;
-constexpr unsigned most_partitions = 64;
+constexpr unsigned max_devices = 1024;
+constexpr unsigned max_partitions = 64;
 
-// How often to check whether a GPU has been divided in the meantime, which takes longer than to
-// read its memory.
+// Interval between checks whether a GPU was divided, which take longer than reading its memory.
 constexpr std::uint64_t mig_recheck_ns = platform::ns_per_second;
 
-bool same_text(std::string_view a, std::string_view b) noexcept {
+bool is_same_text(std::string_view a, std::string_view b) noexcept {
   return !a.empty() && a == b;
 }
 
 // Whether a value is missing permanently, so that it is not queried again.
 bool is_final(const Diagnostic& gap) noexcept {
-  return gap.why.code == Status::unsupported || gap.why.code == Status::no_source ||
-         gap.why.code == Status::ok;
+  return gap.failure.code == Status::unsupported || gap.failure.code == Status::no_source ||
+         gap.failure.code == Status::ok;
 }
 
 bool is_complete(const KnownDevice& d) noexcept {
   return std::ranges::all_of(d.gaps, is_final);
 }
 
-bool is_end(Code c) noexcept {
+bool ends_listing(Code c) noexcept {
   return c == uninitialized || c == late;
 }
 
@@ -43,380 +42,406 @@ bool is_same_instance(const Device& a, const Device& b) noexcept {
          a.instance->compute == b.instance->compute;
 }
 
-bool is_same(const KnownDevice& known, const KnownDevice& seen) noexcept {
-  const Device& a = known.identity;
-  const Device& b = seen.identity;
-  if (known.is_partition() != seen.is_partition()) return false;
-  if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
-  if (seen.is_partition()) return is_same_instance(a, b);
-  return known.address && known.address == seen.address;
+bool is_same_device(const KnownDevice& previous, const KnownDevice& current) noexcept {
+  const Device& previous_identity = previous.identity;
+  const Device& current_identity = current.identity;
+  if (previous.is_partition() != current.is_partition()) return false;
+  if (!previous_identity.uuid.empty() && !current_identity.uuid.empty())
+    return previous_identity.uuid == current_identity.uuid;
+  if (current.is_partition()) return is_same_instance(previous_identity, current_identity);
+  return previous.address && previous.address == current.address;
 }
 
 // Keeps known values that a new reading failed to read.
-void keep_what_is_known(const KnownDevice& known, KnownDevice& seen) {
-  seen.faults = known.faults;
-  if (seen.identity.uuid.empty()) seen.identity.uuid = known.identity.uuid;
-  if (seen.identity.name.empty()) seen.identity.name = known.identity.name;
+void keep_previous_values(const KnownDevice& previous, KnownDevice& device) {
+  device.faults = previous.faults;
+  if (device.identity.uuid.empty()) device.identity.uuid = previous.identity.uuid;
+  if (device.identity.name.empty()) device.identity.name = previous.identity.name;
 }
 
 }  // namespace
 
-State state_after(Code c) noexcept {
-  if (c == set_aside) return State::hung;
-  return c == gpu_is_lost ? State::lost : State::unreadable;
+State derive_state(Code code) noexcept {
+  if (code == set_aside) return State::hung;
+  return code == gpu_is_lost ? State::lost : State::unreadable;
 }
 
-void DeviceList::recall(const Device& known, bool listed) {
-  while (devices_.size() <= known.number) {
+void DeviceList::restore_device(const Device& device, bool was_listed) {
+  while (devices_.size() <= device.slot) {
     const auto number = static_cast<Slot>(devices_.size());
-    devices_.emplace_back().identity.number = number;
+    devices_.emplace_back().identity.slot = number;
   }
-  KnownDevice& d = devices_[known.number];
-  d.identity = known;
-  d.address = parse_pci_address(known.pci_bus_id.view());
-  if (listed) listed_.push_back(known.number);
+  KnownDevice& entry = devices_[device.slot];
+  entry.identity = device;
+  entry.address = parse_pci_address(device.pci_bus_id.view());
+  if (was_listed) listed_slots_.push_back(device.slot);
 }
 
-Result<void> DeviceList::enumerate(const Topic& t, Session& s, const SleepWatch& watch) {
-  if (handles_session_ != s.number()) {
+Result<void> DeviceList::enumerate(const CallContext& context, Session& session,
+                                   const SleepWatch& watch) {
+  if (handles_session_ != session.number()) {
     handles_.clear();
-    ++listing_;
-    handles_session_ = s.number();
+    ++listing_number_;
+    handles_session_ = session.number();
   }
-  const char* from = s.fn.count.name();
-  if (const Code c = take_handles(t, s, watch, from); c != success) return failure_for(c, from);
-  fresh_.clear();
+  const char* function_name = session.fn.count.name();
+  if (const Code code = read_handles(context, session, watch, function_name); code != success)
+    return make_failure(code, function_name);
+  new_slots_.clear();
   for (unsigned i = 0; i < handles_.size(); ++i) {
     if (handles_[i].is_repeated) continue;
-    if (handles_[i].result != success) note_unreachable(t, i, watch);
-    fresh_.push_back(*handles_[i].number);
+    if (handles_[i].result != success) mark_unreachable(context, i, watch);
+    new_slots_.push_back(*handles_[i].number);
     if (handles_[i].result == set_aside) keep_instances(*handles_[i].number);
-    if (handles_[i].result != success || !t.r.may_ask(i, handles_.size())) continue;
-    const Code c = list_instances(t, s, *handles_[i].number);
-    if (is_end(c)) return failure_for(c, s.fn.mig_mode.name());
+    if (handles_[i].result != success || !context.reading.begin_device_call(i, handles_.size()))
+      continue;
+    const Code code = list_instances(context, session, *handles_[i].number);
+    if (ends_listing(code)) return make_failure(code, session.fn.mig_mode.name());
   }
-  listed_.swap(fresh_);
-  for (std::size_t i = 0; i < listed_.size(); ++i) devices_[listed_[i]].listed_at = i;
-  session_ = s.number();
+  listed_slots_.swap(new_slots_);
+  for (std::size_t i = 0; i < listed_slots_.size(); ++i) devices_[listed_slots_[i]].list_index = i;
+  enumerated_session_ = session.number();
   return {};
 }
 
-void DeviceList::attach(const Topic& t, Session& s) {
+void DeviceList::attach(const CallContext& context, Session& session) {
   unsigned count = 0;
-  if (call(t, s.fn.count, &count) != success) return;
-  count = std::min(count, most_devices);
+  if (call(context, session.fn.count, &count) != success) return;
+  count = std::min(count, max_devices);
   for (unsigned i = 0; i < count; ++i) {
-    Handle h = nullptr;
-    if (t.r.may_ask(i, count)) call(t, s.fn.by_index, i, &h);
+    Handle handle = nullptr;
+    if (context.reading.begin_device_call(i, count)) call(context, session.fn.by_index, i, &handle);
   }
 }
 
-Code DeviceList::take_handles(const Topic& t, Session& s, const SleepWatch& watch,
-                              const char*& from) {
+Code DeviceList::read_handles(const CallContext& context, Session& session, const SleepWatch& watch,
+                              const char*& function_name) {
   unsigned count = 0;
-  const Code c = call(t, s.fn.count, &count);
-  if (c != success) return c;
-  handles_.resize(std::min(count, most_devices));
-  for (HandleSlot& at : handles_) at.is_taken = false;
-  ++listing_;
+  const Code count_code = call(context, session.fn.count, &count);
+  if (count_code != success) return count_code;
+  handles_.resize(std::min(count, max_devices));
+  for (HandleSlot& entry : handles_) entry.is_claimed = false;
+  ++listing_number_;
   for (unsigned i = 0; i < handles_.size(); ++i) {
-    const Code taken = take_handle(t, s, i);
-    from = handles_[i].from;
-    if (is_end(taken)) return taken;
+    const Code code = read_handle(context, session, i);
+    function_name = handles_[i].function_name;
+    if (ends_listing(code)) return code;
   }
-  drop_what_is_no_device(t, s, watch, count);
+  drop_invalid_handles(context, session, watch, count);
   return success;
 }
 
-// Drops indexes at the end that are no devices: NVML itself says so, and the bus has fewer. Also
-// drops a device that is given twice.
-void DeviceList::drop_what_is_no_device(const Topic& t, const Session& s, const SleepWatch& watch,
-                                        unsigned count) {
-  const std::size_t least = std::max<std::size_t>(watch.devices().size(), 1);
-  while (handles_.size() > least && handles_.back().result == invalid_argument &&
+// Drops indexes at the end for which NVML reports no device, if the bus has fewer GPUs. Reports a
+// count that the driver's list does not match.
+void DeviceList::drop_invalid_handles(const CallContext& context, const Session& session,
+                                      const SleepWatch& watch, unsigned count) {
+  const std::size_t min_count = std::max<std::size_t>(watch.devices().size(), 1);
+  while (handles_.size() > min_count && handles_.back().result == invalid_argument &&
          !handles_.back().number) {
     handles_.pop_back();
   }
-  const auto repeated = std::ranges::count_if(handles_, &HandleSlot::is_repeated);
-  const auto given = handles_.size() - static_cast<std::size_t>(repeated);
-  if (given == count) return;
-  t.report(Status::backend,
-           {s.fn.count.name(), ": counts ", count, " GPUs, but NVML has only ", given,
-            repeated != 0 ? ", some of which it lists more than once" : ""},
-           0, Reason::implausible);
+  const auto repeated_count = std::ranges::count_if(handles_, &HandleSlot::is_repeated);
+  const auto listed_count = handles_.size() - static_cast<std::size_t>(repeated_count);
+  if (listed_count == count) return;
+  context.report(
+      Status::backend,
+      {session.fn.count.name(), ": counts ", count, " GPUs, but NVML has only ", listed_count,
+       repeated_count != 0 ? ", some of which it lists more than once" : ""},
+      0, Reason::implausible);
 }
 
-Code DeviceList::take_handle(const Topic& t, Session& s, unsigned index) {
-  HandleSlot& at = handles_[index];
-  if (!t.r.may_ask(index, handles_.size())) return at.result = set_aside;
-  Handle h = nullptr;
-  at.is_repeated = false;
-  at.from = s.fn.by_index.name();
-  at.result = call(t, s.fn.by_index, index, &h);
-  if (at.result != success) return at.result;
-  if (!must_identify(at, h) && is_where_it_was(t, s, devices_[*at.number])) {
-    take(at);
+Code DeviceList::read_handle(const CallContext& context, Session& session, unsigned index) {
+  HandleSlot& entry = handles_[index];
+  if (!context.reading.begin_device_call(index, handles_.size())) return entry.result = set_aside;
+  Handle handle = nullptr;
+  entry.is_repeated = false;
+  entry.function_name = session.fn.by_index.name();
+  entry.result = call(context, session.fn.by_index, index, &handle);
+  if (entry.result != success) return entry.result;
+  if (!must_identify(entry, handle) &&
+      has_same_address(context, session, devices_[*entry.number])) {
+    claim(entry);
     return success;
   }
-  KnownDevice seen;
-  seen.identity.driver_index = index;
-  at.result = read_identity({t.r, t.about, at.number, {}}, s, paths_, h, seen);
-  at.from = seen.refused_by;
-  if (at.result != success) return at.result;
-  at.is_repeated = is_taken(seen);
-  if (at.is_repeated) return success;
-  seen.identity.state = seen.refusal == success ? State::ready : state_after(seen.refusal);
-  at.h = h;
-  at.number = place(std::move(seen));
-  take(at);
+  KnownDevice device;
+  device.identity.driver_index = index;
+  entry.result = read_identity({context.reading, context.subject, entry.number, {}}, session,
+                               settings_, handle, device);
+  entry.function_name = device.refusing_function;
+  if (entry.result != success) return entry.result;
+  entry.is_repeated = is_already_listed(device);
+  if (entry.is_repeated) return success;
+  device.identity.state = device.refusal == success ? State::ready : derive_state(device.refusal);
+  entry.handle = handle;
+  entry.number = store_device(std::move(device));
+  claim(entry);
   return success;
 }
 
-void DeviceList::take(HandleSlot& at) noexcept {
-  at.is_taken = true;
-  devices_[*at.number].seated_in = listing_;
+void DeviceList::claim(HandleSlot& entry) noexcept {
+  entry.is_claimed = true;
+  devices_[*entry.number].last_listing = listing_number_;
 }
 
-bool DeviceList::is_seated(Slot number) const noexcept {
-  return devices_[number].seated_in == listing_;
+bool DeviceList::has_current_handle(Slot number) const noexcept {
+  return devices_[number].last_listing == listing_number_;
 }
 
-bool DeviceList::is_taken(const KnownDevice& seen) const noexcept {
-  return std::ranges::any_of(handles_, [&](const HandleSlot& at) {
-    if (!at.is_taken) return false;
-    const KnownDevice& d = devices_[*at.number];
-    return d.address == seen.address && (d.h == seen.h || is_same(d, seen));
+bool DeviceList::is_already_listed(const KnownDevice& device) const noexcept {
+  return std::ranges::any_of(handles_, [&](const HandleSlot& entry) {
+    if (!entry.is_claimed) return false;
+    const KnownDevice& listed_device = devices_[*entry.number];
+    return listed_device.address == device.address &&
+           (listed_device.handle == device.handle || is_same_device(listed_device, device));
   });
 }
 
-bool DeviceList::must_identify(const HandleSlot& at, Handle h) const noexcept {
-  if (!at.number || at.h != h || is_seated(*at.number)) return true;
-  const KnownDevice& d = devices_[*at.number];
-  return d.refusal != success || d.session != handles_session_ || !is_complete(d);
+bool DeviceList::must_identify(const HandleSlot& entry, Handle handle) const noexcept {
+  if (!entry.number || entry.handle != handle || has_current_handle(*entry.number)) return true;
+  const KnownDevice& device = devices_[*entry.number];
+  return device.refusal != success || device.session != handles_session_ || !is_complete(device);
 }
 
 // A device that has moved is identified again.
-bool DeviceList::is_where_it_was(const Topic& t, const Session& s, const KnownDevice& known) {
+bool DeviceList::has_same_address(const CallContext& context, const Session& session,
+                                  const KnownDevice& device) {
   PciInfo info{};
-  if (!known.address || call(t, s.fn.pci, known.h, &info) != success) return true;
-  const auto now = address_of(info);
-  return !now || now == known.address;
+  if (!device.address || call(context, session.fn.pci, device.handle, &info) != success)
+    return true;
+  const auto address = extract_address(info);
+  return !address || address == device.address;
 }
 
-void DeviceList::note_unreachable(const Topic& t, unsigned index, const SleepWatch& watch) {
-  HandleSlot& at = handles_[index];
-  if (at.number && is_seated(*at.number)) at.number.reset();
-  if (!at.number || !devices_[*at.number].address) {
-    at.number = number_of_unreachable(index, watch);
+void DeviceList::mark_unreachable(const CallContext& context, unsigned index,
+                                  const SleepWatch& watch) {
+  HandleSlot& entry = handles_[index];
+  if (entry.number && has_current_handle(*entry.number)) entry.number.reset();
+  if (!entry.number || !devices_[*entry.number].address) {
+    entry.number = identify_unreachable(index, watch);
   }
-  KnownDevice& d = devices_[*at.number];
-  d.refusal = at.result;
-  d.refused_by = at.from;
-  d.identity.state = state_after(at.result);
-  d.gaps.clear();
-  t.of_device(*at.number).missing(at.result, at.result == set_aside ? "NVML" : at.from, 0);
+  KnownDevice& device = devices_[*entry.number];
+  device.refusal = entry.result;
+  device.refusing_function = entry.function_name;
+  device.identity.state = derive_state(entry.result);
+  device.gaps.clear();
+  context.for_device(*entry.number)
+      .report_missing(entry.result, entry.result == set_aside ? "NVML" : entry.function_name, 0);
 }
 
 // Keeps the instances of a GPU that is set aside as they were last listed.
 void DeviceList::keep_instances(Slot parent) {
-  for (const Slot i : listed_) {
-    KnownDevice& d = devices_[i];
-    if (d.identity.parent != parent) continue;
-    d.refusal = set_aside;
-    d.identity.state = State::hung;
-    fresh_.push_back(i);
+  for (const Slot number : listed_slots_) {
+    KnownDevice& device = devices_[number];
+    if (device.identity.parent != parent) continue;
+    device.refusal = set_aside;
+    device.identity.state = State::hung;
+    new_slots_.push_back(number);
   }
 }
 
 // Identifies a GPU without a handle: it is the previous device of its index, or the driver's only
 // one that is not accounted for.
-Slot DeviceList::number_of_unreachable(unsigned index, const SleepWatch& watch) {
-  const auto before = std::ranges::find_if(devices_, [&](const KnownDevice& d) {
-    return d.identity.driver_index == index && !is_seated(d.identity.number);
+Slot DeviceList::identify_unreachable(unsigned index, const SleepWatch& watch) {
+  const auto previous = std::ranges::find_if(devices_, [&](const KnownDevice& d) {
+    return d.identity.driver_index == index && !has_current_handle(d.identity.slot);
   });
-  const bool is_known = before != devices_.end();
-  const auto address = is_known && before->address ? std::nullopt : only_unclaimed(watch);
-  if (is_known && !address) return before->identity.number;
-  KnownDevice unknown;
+  const bool has_previous = previous != devices_.end();
+  const auto address =
+      has_previous && previous->address ? std::nullopt : find_unclaimed_address(watch);
+  if (has_previous && !address) return previous->identity.slot;
+  KnownDevice device;
   if (address) {
-    const SleepWatch::Watched* w = watch.find(*address);
-    unknown = identity_from_files(paths_, *address, w == nullptr || w->may_sleep);
+    const SleepWatch::WatchedDevice* watched_device = watch.find(*address);
+    device = read_identity_from_files(settings_, *address,
+                                      watched_device == nullptr || watched_device->can_sleep);
   }
-  unknown.identity.from = Source::nvml;
-  unknown.identity.vendor = vendor::nvidia;
-  unknown.identity.driver_index = index;
-  return place(std::move(unknown));
+  device.identity.from = Source::nvml;
+  device.identity.vendor = vendor::nvidia;
+  device.identity.driver_index = index;
+  return store_device(std::move(device));
 }
 
-std::optional<PciAddress> DeviceList::only_unclaimed(const SleepWatch& watch) const {
-  std::optional<PciAddress> found;
-  for (const SleepWatch::Watched& w : watch.devices()) {
-    const bool claimed = std::ranges::any_of(handles_, [&](const HandleSlot& at) {
-      return at.number && devices_[*at.number].address == w.address;
+std::optional<PciAddress> DeviceList::find_unclaimed_address(const SleepWatch& watch) const {
+  std::optional<PciAddress> address;
+  for (const SleepWatch::WatchedDevice& watched_device : watch.devices()) {
+    const bool is_claimed = std::ranges::any_of(handles_, [&](const HandleSlot& entry) {
+      return entry.number && devices_[*entry.number].address == watched_device.address;
     });
-    if (claimed) continue;
-    if (found) return std::nullopt;
-    found = w.address;
+    if (is_claimed) continue;
+    if (address) return std::nullopt;
+    address = watched_device.address;
   }
-  return found;
+  return address;
 }
 
-Code DeviceList::list_instances(const Topic& t, Session& s, Slot parent) {
+Code DeviceList::list_instances(const CallContext& context, Session& session, Slot parent) {
   KnownDevice& gpu = devices_[parent];
   if (!gpu.mig_capable) return success;
-  const std::uint64_t now = platform::monotonic_ns();
-  if (gpu.mig_asked_ns != 0 && now - gpu.mig_asked_ns < mig_recheck_ns) return success;
-  const Topic about = t.of_device(parent);
+  const std::uint64_t now_ns = platform::monotonic_ns();
+  if (gpu.mig_checked_ns != 0 && now_ns - gpu.mig_checked_ns < mig_recheck_ns) return success;
+  const CallContext gpu_context = context.for_device(parent);
   unsigned current = 0;
   unsigned pending = 0;
-  const Code c = call(about, s.fn.mig_mode, gpu.h, &current, &pending);
-  if (is_end(c)) return c;
-  if (c != success && c != not_supported) about.missing(c, s.fn.mig_mode.name(), 0);
-  gpu.mig_capable = c != not_supported;
-  if (c == success && current > mig_enabled) {
-    about.report(Status::backend,
-                 {s.fn.mig_mode.name(), ": a mode of ", current, ", which is neither on nor off"},
-                 0, Reason::implausible);
+  const Code code = call(gpu_context, session.fn.mig_mode, gpu.handle, &current, &pending);
+  if (ends_listing(code)) return code;
+  if (code != success && code != not_supported)
+    gpu_context.report_missing(code, session.fn.mig_mode.name(), 0);
+  gpu.mig_capable = code != not_supported;
+  if (code == success && current > mig_enabled) {
+    gpu_context.report(
+        Status::backend,
+        {session.fn.mig_mode.name(), ": a mode of ", current, ", which is neither on nor off"}, 0,
+        Reason::implausible);
   }
-  if (c == success || c == not_supported) gpu.mig_on = c == success && current == mig_enabled;
-  gpu.mig_asked_ns = c == success && current == 0 ? now : 0;
-  return gpu.mig_on ? list_each_instance(about, s, parent) : c;
+  if (code == success || code == not_supported)
+    gpu.mig_on = code == success && current == mig_enabled;
+  gpu.mig_checked_ns = code == success && current == 0 ? now_ns : 0;
+  return gpu.mig_on ? enumerate_instances(gpu_context, session, parent) : code;
 }
 
-Code DeviceList::list_each_instance(const Topic& t, Session& s, Slot parent) {
-  const Handle gpu = devices_[parent].h;
+Code DeviceList::enumerate_instances(const CallContext& context, Session& session, Slot parent) {
+  const Handle gpu = devices_[parent].handle;
   unsigned count = 0;
-  Code c = call(t, s.fn.mig_count, gpu, &count);
-  if (c != success) {
-    t.missing(c, s.fn.mig_count.name(), 0);
-    return c;
+  Code code = call(context, session.fn.mig_count, gpu, &count);
+  if (code != success) {
+    context.report_missing(code, session.fn.mig_count.name(), 0);
+    return code;
   }
-  if (count > most_partitions) {
-    t.report(Status::backend,
-             {s.fn.mig_count.name(), ": allows ", count, " instances; the first ", most_partitions,
-              " are listed"},
-             0, Reason::implausible);
+  if (count > max_partitions) {
+    context.report(Status::backend,
+                   {session.fn.mig_count.name(), ": allows ", count, " instances; the first ",
+                    max_partitions, " are listed"},
+                   0, Reason::implausible);
   }
-  Topic of_instance = t;
-  of_instance.is_instance = true;
-  for (unsigned i = 0; !is_end(c) && i < std::min(count, most_partitions); ++i) {
-    Handle h = nullptr;
-    c = call(t, s.fn.mig_by_index, gpu, i, &h);
-    if (c == success) c = list_instance(of_instance, s, parent, h);
-    if (c != success && c != not_found && !is_end(c)) t.missing(c, s.fn.mig_by_index.name(), 0);
+  CallContext instance_context = context;
+  instance_context.is_instance = true;
+  for (unsigned i = 0; !ends_listing(code) && i < std::min(count, max_partitions); ++i) {
+    Handle handle = nullptr;
+    code = call(context, session.fn.mig_by_index, gpu, i, &handle);
+    if (code == success) code = list_instance(instance_context, session, parent, handle);
+    if (code != success && code != not_found && !ends_listing(code))
+      context.report_missing(code, session.fn.mig_by_index.name(), 0);
   }
-  return c;
+  return code;
 }
 
 // Handles of instances are reused for other instances: the UUID decides.
-Code DeviceList::list_instance(const Topic& t, Session& s, Slot parent, Handle h) {
+Code DeviceList::list_instance(const CallContext& context, Session& session, Slot parent,
+                               Handle handle) {
   Text<96> uuid;
-  const Code c = read_uuid(t, s, h, uuid);
-  if (is_end(c) || c == gpu_is_lost) return c;
-  const auto known = std::ranges::find_if(devices_, [&](const KnownDevice& d) {
+  const Code code = read_uuid(context, session, handle, uuid);
+  if (ends_listing(code) || code == gpu_is_lost) return code;
+  const auto previous = std::ranges::find_if(devices_, [&](const KnownDevice& d) {
     return d.session == handles_session_ && d.is_partition() && is_complete(d) &&
-           d.identity.parent == parent && same_text(d.identity.uuid.view(), uuid.view());
+           d.identity.parent == parent && is_same_text(d.identity.uuid.view(), uuid.view());
   });
-  if (known != devices_.end()) {
-    known->h = h;
-    if (std::ranges::find(fresh_, known->identity.number) == fresh_.end()) {
-      fresh_.push_back(known->identity.number);
+  if (previous != devices_.end()) {
+    previous->handle = handle;
+    if (std::ranges::find(new_slots_, previous->identity.slot) == new_slots_.end()) {
+      new_slots_.push_back(previous->identity.slot);
     } else {
-      t.report(Status::backend,
-               {s.fn.mig_by_index.name(), ": lists ", uuid.view(), " more than once"}, 0,
-               Reason::implausible);
+      context.report(Status::backend,
+                     {session.fn.mig_by_index.name(), ": lists ", uuid.view(), " more than once"},
+                     0, Reason::implausible);
     }
     return success;
   }
-  KnownDevice seen;
-  seen.identity.state = State::ready;
-  const Code failed = read_instance_identity(t, s, devices_[parent], h, seen);
-  if (failed != success) return failed;
-  fresh_.push_back(place(std::move(seen)));
+  KnownDevice device;
+  device.identity.state = State::ready;
+  const Code identity_code =
+      read_instance_identity(context, session, devices_[parent], handle, device);
+  if (identity_code != success) return identity_code;
+  new_slots_.push_back(store_device(std::move(device)));
   return success;
 }
 
-Slot DeviceList::place(KnownDevice&& seen) {
-  const std::optional<Slot> known = match(seen);
-  const Slot number = known ? *known : static_cast<Slot>(devices_.size());
-  if (!known) devices_.emplace_back();
-  seen.identity.number = number;
-  for (Diagnostic& gap : seen.gaps) gap.device = number;
-  keep_what_is_known(devices_[number], seen);
-  devices_[number] = std::move(seen);
+Slot DeviceList::store_device(KnownDevice&& device) {
+  const std::optional<Slot> previous = match(device);
+  const Slot number = previous ? *previous : static_cast<Slot>(devices_.size());
+  if (!previous) devices_.emplace_back();
+  device.identity.slot = number;
+  for (Diagnostic& gap : device.gaps) gap.device = number;
+  keep_previous_values(devices_[number], device);
+  devices_[number] = std::move(device);
   return number;
 }
 
 // Devices at different addresses in the same listing are distinct, whatever their names.
-std::optional<Slot> DeviceList::match(const KnownDevice& seen) const noexcept {
-  const auto same = [&](const KnownDevice& d) {
-    return is_same(d, seen) && !is_seated(d.identity.number);
+std::optional<Slot> DeviceList::match(const KnownDevice& device) const noexcept {
+  const auto is_match = [&](const KnownDevice& d) {
+    return is_same_device(d, device) && !has_current_handle(d.identity.slot);
   };
-  const auto nameless = [&](const KnownDevice& d) {
-    return is_nameless(d) && !seen.is_partition() &&
-           d.identity.driver_index == seen.identity.driver_index;
+  const auto is_same_index = [&](const KnownDevice& d) {
+    return is_nameless(d) && !device.is_partition() &&
+           d.identity.driver_index == device.identity.driver_index;
   };
-  auto found = std::ranges::find_if(devices_, same);
-  if (found == devices_.end()) found = std::ranges::find_if(devices_, nameless);
-  if (found == devices_.end()) return std::nullopt;
-  return static_cast<Slot>(found - devices_.begin());
+  auto it = std::ranges::find_if(devices_, is_match);
+  if (it == devices_.end()) it = std::ranges::find_if(devices_, is_same_index);
+  if (it == devices_.end()) return std::nullopt;
+  return static_cast<Slot>(it - devices_.begin());
 }
 
-void DeviceList::list_closed(const Topic& t, const SleepWatch& watch, const Failure* rest) {
-  const auto gone = [&](Slot i) {
+void DeviceList::list_without_library(const CallContext& context, const SleepWatch& watch,
+                                      const Failure* idle_failure) {
+  const auto is_removed = [&](Slot i) {
     return devices_[i].address && watch.find(*devices_[i].address) == nullptr;
   };
-  std::erase_if(listed_, gone);
-  for (const SleepWatch::Watched& w : watch.devices()) {
-    const auto known = std::ranges::find_if(
-        devices_, [&](const KnownDevice& d) { return d.address == w.address; });
-    const Slot number = known != devices_.end()
-                            ? known->identity.number
-                            : place(identity_from_files(paths_, w.address, w.may_sleep));
-    if (!is_listed(number)) listed_.push_back(number);
+  std::erase_if(listed_slots_, is_removed);
+  for (const SleepWatch::WatchedDevice& watched_device : watch.devices()) {
+    const auto previous = std::ranges::find_if(
+        devices_, [&](const KnownDevice& d) { return d.address == watched_device.address; });
+    const Slot number = previous != devices_.end()
+                            ? previous->identity.slot
+                            : store_device(read_identity_from_files(
+                                  settings_, watched_device.address, watched_device.can_sleep));
+    if (!is_listed(number)) listed_slots_.push_back(number);
   }
-  for (const Slot i : listed_) mark_closed(t, i, watch, rest);
+  for (const Slot number : listed_slots_) mark_closed(context, number, watch, idle_failure);
 }
 
-void DeviceList::mark_closed(const Topic& t, Slot number, const SleepWatch& watch,
-                             const Failure* rest) {
-  const Topic about = t.of_device(number);
-  if (rest != nullptr) {
-    if (t.wants()) about.diagnose(*rest);
+void DeviceList::mark_closed(const CallContext& context, Slot number, const SleepWatch& watch,
+                             const Failure* idle_failure) {
+  const CallContext device_context = context.for_device(number);
+  if (idle_failure != nullptr) {
+    if (context.wants_diagnostics()) device_context.diagnose(*idle_failure);
     return;
   }
-  Device& d = devices_[number].identity;
-  const auto& address = devices_[d.parent.value_or(number)].address;
-  const SleepWatch::Watched* const w = address ? watch.find(*address) : nullptr;
-  d.state = w != nullptr && w->asleep ? State::asleep : State::unknown;
-  if (d.state == State::asleep) return;
-  about.report(Status::asleep, {"not asked: NVML stays closed while another of its GPUs sleeps"});
+  Device& device = devices_[number].identity;
+  const auto& address = devices_[device.parent.value_or(number)].address;
+  const SleepWatch::WatchedDevice* const watched_device = address ? watch.find(*address) : nullptr;
+  device.state =
+      watched_device != nullptr && watched_device->is_asleep ? State::asleep : State::unknown;
+  if (device.state == State::asleep) return;
+  device_context.report(Status::asleep,
+                        {"not asked: NVML stays closed while another of its GPUs sleeps"});
 }
 
 bool DeviceList::is_listed(Slot number) const noexcept {
-  const std::size_t likely = devices_[number].listed_at;
-  if (likely < listed_.size() && listed_[likely] == number) return true;
-  return std::ranges::find(listed_, number) != listed_.end();
+  const std::size_t likely_index = devices_[number].list_index;
+  if (likely_index < listed_slots_.size() && listed_slots_[likely_index] == number) return true;
+  return std::ranges::find(listed_slots_, number) != listed_slots_.end();
 }
 
 KnownDevice* DeviceList::find(Slot number) noexcept {
   return number < devices_.size() ? &devices_[number] : nullptr;
 }
 
-bool DeviceList::may_ask(const Topic& t, const KnownDevice& of) const noexcept {
-  const Device& gpu = of.identity.parent ? devices_[*of.identity.parent].identity : of.identity;
-  return t.r.may_ask(gpu.driver_index.value_or(0), handles_.size());
+bool DeviceList::begin_device_call(const CallContext& context,
+                                   const KnownDevice& device) const noexcept {
+  const Device& gpu =
+      device.identity.parent ? devices_[*device.identity.parent].identity : device.identity;
+  return context.reading.begin_device_call(gpu.driver_index.value_or(0), handles_.size());
 }
 
-bool DeviceList::one_is_lost() const noexcept {
-  return std::ranges::any_of(listed_, [&](Slot i) { return devices_[i].is_lost(); });
+bool DeviceList::any_lost() const noexcept {
+  return std::ranges::any_of(listed_slots_, [&](Slot i) { return devices_[i].is_lost(); });
 }
 
-void DeviceList::list_devices(const Topic& t, std::vector<Device>& out) const {
-  for (const Slot i : listed_) {
-    out.push_back(devices_[i].identity);
-    if (!t.wants()) continue;
-    for (const Diagnostic& gap : devices_[i].gaps) t.r.diagnose(gap);
+void DeviceList::list_devices(const CallContext& context, std::vector<Device>& out) const {
+  for (const Slot number : listed_slots_) {
+    out.push_back(devices_[number].identity);
+    if (!context.wants_diagnostics()) continue;
+    for (const Diagnostic& gap : devices_[number].gaps) context.reading.diagnose(gap);
   }
 }
 

@@ -16,83 +16,90 @@
 
 namespace hmn::nvml {
 
-// State of a device that returned `c`.
-State state_after(Code c) noexcept;
+// Returns the state of a device whose call returned `code`.
+State derive_state(Code code) noexcept;
 
 class DeviceList {
  public:
-  explicit DeviceList(const Settings& paths) : paths_(paths) {}
+  explicit DeviceList(const Settings& settings) : settings_(settings) {}
 
   [[nodiscard]] bool is_new() const noexcept { return devices_.empty(); }
   // Gives a device the slot that it had in the list of an earlier source.
-  void recall(const Device& known, bool listed);
+  void restore_device(const Device& device, bool was_listed);
 
   // Gets each handle once, which may initialise the GPU and then takes seconds.
-  static void attach(const Topic& t, Session& s);
+  static void attach(const CallContext& context, Session& session);
 
   // Lists the devices of the open library. Identities are read once; a listing that the deadline
   // interrupts continues in the next call. `uninitialized`: NVML must be opened again.
-  Result<void> enumerate(const Topic& t, Session& s, const SleepWatch& watch);
+  Result<void> enumerate(const CallContext& context, Session& session, const SleepWatch& watch);
   // Whether this opening was enumerated.
-  [[nodiscard]] bool knows(const Session& s) const noexcept { return session_ == s.number(); }
+  [[nodiscard]] bool has_enumerated(const Session& session) const noexcept {
+    return enumerated_session_ == session.number();
+  }
 
   // Lists the devices without the library, which stays closed because a device is suspended, or so
   // that one can suspend: states then stay as they were.
-  void list_closed(const Topic& t, const SleepWatch& watch, const Failure* rest);
+  void list_without_library(const CallContext& context, const SleepWatch& watch,
+                            const Failure* idle_failure);
 
   // Devices of the last listing in the driver's order, partitions after their parent.
-  [[nodiscard]] std::span<const Slot> listed() const noexcept { return listed_; }
+  [[nodiscard]] std::span<const Slot> listed_slots() const noexcept { return listed_slots_; }
   [[nodiscard]] bool is_listed(Slot number) const noexcept;
   [[nodiscard]] KnownDevice* find(Slot number) noexcept;
   [[nodiscard]] std::span<KnownDevice> all() noexcept { return devices_; }
-  [[nodiscard]] bool one_is_lost() const noexcept;
-  // Returns whether the device may be queried now: reading::may_ask() of its GPU.
-  [[nodiscard]] bool may_ask(const Topic& t, const KnownDevice& of) const noexcept;
+  [[nodiscard]] bool any_lost() const noexcept;
+  // Returns whether the device may be queried now: Reading::begin_device_call() for its GPU.
+  [[nodiscard]] bool begin_device_call(const CallContext& context,
+                                       const KnownDevice& device) const noexcept;
 
   // Copies the listed devices out, and reports their missing values again.
-  void list_devices(const Topic& t, std::vector<Device>& out) const;
+  void list_devices(const CallContext& context, std::vector<Device>& out) const;
 
  private:
   struct HandleSlot {  // NVML index in this opening
-    Handle h = nullptr;
+    Handle handle = nullptr;
     Code result = success;
-    const char* from = "";  // the call that returned it
+    const char* function_name = "";  // the call that returned it
     std::optional<Slot> number;
-    bool is_taken = false;     // in this listing, by a working device
+    bool is_claimed = false;   // in this listing, by a working device
     bool is_repeated = false;  // the driver gave a device of this listing a second time
   };
 
-  Code take_handles(const Topic& t, Session& s, const SleepWatch& watch, const char*& from);
-  Code take_handle(const Topic& t, Session& s, unsigned index);
-  void drop_what_is_no_device(const Topic& t, const Session& s, const SleepWatch& watch,
-                              unsigned count);
-  void take(HandleSlot& at) noexcept;
+  Code read_handles(const CallContext& context, Session& session, const SleepWatch& watch,
+                    const char*& function_name);
+  Code read_handle(const CallContext& context, Session& session, unsigned index);
+  void drop_invalid_handles(const CallContext& context, const Session& session,
+                            const SleepWatch& watch, unsigned count);
+  void claim(HandleSlot& entry) noexcept;
   // Returns whether this listing has a handle for the device.
-  [[nodiscard]] bool is_seated(Slot number) const noexcept;
-  [[nodiscard]] bool is_taken(const KnownDevice& seen) const noexcept;
-  bool must_identify(const HandleSlot& at, Handle h) const noexcept;
-  static bool is_where_it_was(const Topic& t, const Session& s, const KnownDevice& known);
-  void note_unreachable(const Topic& t, unsigned index, const SleepWatch& watch);
+  [[nodiscard]] bool has_current_handle(Slot number) const noexcept;
+  [[nodiscard]] bool is_already_listed(const KnownDevice& device) const noexcept;
+  bool must_identify(const HandleSlot& entry, Handle handle) const noexcept;
+  static bool has_same_address(const CallContext& context, const Session& session,
+                               const KnownDevice& device);
+  void mark_unreachable(const CallContext& context, unsigned index, const SleepWatch& watch);
   void keep_instances(Slot parent);
-  Slot number_of_unreachable(unsigned index, const SleepWatch& watch);
-  std::optional<PciAddress> only_unclaimed(const SleepWatch& watch) const;
+  Slot identify_unreachable(unsigned index, const SleepWatch& watch);
+  std::optional<PciAddress> find_unclaimed_address(const SleepWatch& watch) const;
 
-  Code list_instances(const Topic& t, Session& s, Slot parent);
-  Code list_each_instance(const Topic& t, Session& s, Slot parent);
-  Code list_instance(const Topic& t, Session& s, Slot parent, Handle h);
-  void mark_closed(const Topic& t, Slot number, const SleepWatch& watch, const Failure* rest);
+  Code list_instances(const CallContext& context, Session& session, Slot parent);
+  Code enumerate_instances(const CallContext& context, Session& session, Slot parent);
+  Code list_instance(const CallContext& context, Session& session, Slot parent, Handle handle);
+  void mark_closed(const CallContext& context, Slot number, const SleepWatch& watch,
+                   const Failure* idle_failure);
 
-  Slot place(KnownDevice&& seen);
-  std::optional<Slot> match(const KnownDevice& seen) const noexcept;
+  Slot store_device(KnownDevice&& device);
+  std::optional<Slot> match(const KnownDevice& device) const noexcept;
 
-  const Settings& paths_;
+  const Settings& settings_;
   std::vector<KnownDevice> devices_;
-  std::vector<Slot> listed_;
-  std::vector<Slot> fresh_;
+  std::vector<Slot> listed_slots_;
+  std::vector<Slot> new_slots_;
   std::vector<HandleSlot> handles_;
-  std::uint64_t listing_ = 1;          // number of the current one
-  std::uint64_t session_ = 0;          // the opening that was fully enumerated
-  std::uint64_t handles_session_ = 0;  // the opening of `handles_`
+  std::uint64_t listing_number_ = 1;      // number of the current one
+  std::uint64_t enumerated_session_ = 0;  // the opening that was fully enumerated
+  std::uint64_t handles_session_ = 0;     // the opening of `handles_`
 };
 
 }  // namespace hmn::nvml

@@ -16,152 +16,161 @@ namespace hmn::nvml {
 namespace {
 
 // "GPU-????????-????-…" is the UUID of a GPU that has not been initialised since boot.
-std::string_view known_uuid(std::string_view uuid) noexcept {
+std::string_view valid_uuid_or_empty(std::string_view uuid) noexcept {
   return uuid.starts_with("GPU-") && uuid.find('?') == uuid.npos ? uuid : std::string_view();
 }
 
 // Accepts "550.163.01", not "x86_64" or a date.
 bool is_version(std::string_view word) noexcept {
-  const bool allowed = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
-  return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
+  const bool is_numeric = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
+  return is_numeric && word.find('.') != word.npos && is_digit(word.front()) &&
+         is_digit(word.back());
 }
 
-bool ends_list(Code c) noexcept {
+bool ends_identification(Code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
-void add_gap(KnownDevice& out, const Failure& why, FieldSet field) {
-  Diagnostic d;
-  d.why = why;
-  d.about = subject::devices;
-  d.field = field;
-  out.gaps.push_back(d);
+void add_gap(KnownDevice& device, const Failure& failure, FieldSet field) {
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = subject::devices;
+  diagnostic.field = field;
+  device.gaps.push_back(diagnostic);
 }
 
-void note_gap(KnownDevice& out, Code c, const char* what, FieldSet field) {
-  if (c == success) return;
-  out.refused_by = what;
-  add_gap(out, failure_for(c, what), field);
+void note_gap(KnownDevice& device, Code code, const char* function_name, FieldSet field) {
+  if (code == success) return;
+  device.refusing_function = function_name;
+  add_gap(device, make_failure(code, function_name), field);
 }
 
 template <std::size_t N>
-Code read_text(const Topic& t, const TextCall& from, Handle h, Text<N>& out) {
+Code read_text(const CallContext& context, const TextCall& function, Handle handle, Text<N>& out) {
   TextBuffer<name_capacity> buffer{};
-  const Code c = call(t, from, h, &buffer, name_capacity);
-  if (c == success) out.assign(buffer.bytes);
-  return c;
+  const Code code = call(context, function, handle, &buffer, name_capacity);
+  if (code == success) out.assign(buffer.bytes);
+  return code;
 }
 
-Code read_name(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
-  const Code c = read_text(t, s.fn.name, h, out.identity.name);
-  note_gap(out, c, s.fn.name.name(), device_field::name);
-  return c;
+Code read_name(const CallContext& context, const Session& session, Handle handle,
+               KnownDevice& device) {
+  const Code code = read_text(context, session.fn.name, handle, device.identity.name);
+  note_gap(device, code, session.fn.name.name(), device_field::name);
+  return code;
 }
 
-Code read_pci(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
+Code read_pci(const CallContext& context, const Session& session, Handle handle,
+              KnownDevice& device) {
   PciInfo info{};
-  Code c = call(t, s.fn.pci, h, &info);
-  if (c == success) out.address = address_of(info);
-  if (c == success && !out.address) c = unusable;
-  note_gap(out, c, s.fn.pci.name(),
+  Code code = call(context, session.fn.pci, handle, &info);
+  if (code == success) device.address = extract_address(info);
+  if (code == success && !device.address) code = unusable;
+  note_gap(device, code, session.fn.pci.name(),
            device_field::pci_bus_id | device_field::pci_device | device_field::pci_subsystem);
-  if (c != success) return c;
-  out.identity.pci_bus_id = to_text(*out.address);
-  if (info.device_id != 0) out.identity.pci_device = info.device_id >> 16;
-  if (info.subsystem_id != 0) out.identity.pci_subsystem = info.subsystem_id;
-  return c;
+  if (code != success) return code;
+  device.identity.pci_bus_id = to_text(*device.address);
+  if (info.device_id != 0) device.identity.pci_device = info.device_id >> 16;
+  if (info.subsystem_id != 0) device.identity.pci_subsystem = info.subsystem_id;
+  return code;
 }
 
-void read_architecture(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
+void read_architecture(const CallContext& context, const Session& session, Handle handle,
+                       KnownDevice& device) {
   int major = 0;
   int minor = 0;
-  const auto& capability = s.fn.compute_capability;
-  Code c = call(t, capability, h, &major, &minor);
-  if (c == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) c = unusable;
-  note_gap(out, c, capability.name(), device_field::compute_capability_major);
-  if (c == success) {
-    out.identity.compute_capability_major = static_cast<std::uint32_t>(major);
-    out.identity.compute_capability_minor = static_cast<std::uint32_t>(minor);
+  const auto& capability = session.fn.compute_capability;
+  Code code = call(context, capability, handle, &major, &minor);
+  if (code == success && (major < 1 || major > 999 || minor < 0 || minor > 99)) code = unusable;
+  note_gap(device, code, capability.name(), device_field::compute_capability_major);
+  if (code == success) {
+    device.identity.compute_capability_major = static_cast<std::uint32_t>(major);
+    device.identity.compute_capability_minor = static_cast<std::uint32_t>(minor);
   }
   unsigned number = 0;
-  c = call(t, s.fn.architecture, h, &number);
-  note_gap(out, c, s.fn.architecture.name(), device_field::architecture);
-  if (c != success) return;
-  out.identity.architecture.assign(architecture_name(number));
-  if (!out.identity.architecture.empty()) return;
-  add_gap(out,
+  code = call(context, session.fn.architecture, handle, &number);
+  note_gap(device, code, session.fn.architecture.name(), device_field::architecture);
+  if (code != success) return;
+  device.identity.architecture.assign(find_architecture_name(number));
+  if (!device.identity.architecture.empty()) return;
+  add_gap(device,
           with_reason(Reason::not_understood,
                       fail(Status::unsupported,
                            {"this version has no name for architecture ", number, " of NVML"})),
           device_field::architecture);
 }
 
-void read_instance(const Topic& t, const Session& s, Handle h, KnownDevice& out) {
+void read_instance(const CallContext& context, const Session& session, Handle handle,
+                   KnownDevice& device) {
   MigInstance instance;
-  const NumberCall* asked = &s.fn.gpu_instance;
-  Code c = call(t, *asked, h, &instance.gpu);
-  if (c == success) {
-    asked = &s.fn.compute_instance;
-    c = call(t, *asked, h, &instance.compute);
+  const NumberCall* function = &session.fn.gpu_instance;
+  Code code = call(context, *function, handle, &instance.gpu);
+  if (code == success) {
+    function = &session.fn.compute_instance;
+    code = call(context, *function, handle, &instance.compute);
   }
-  note_gap(out, c, asked->name(), device_field::instance);
-  if (c == success) out.identity.instance = instance;
+  note_gap(device, code, function->name(), device_field::instance);
+  if (code == success) device.identity.instance = instance;
 }
 
-void set_driver(const Session& s, KnownDevice& out) {
-  Device& d = out.identity;
-  d.from = Source::nvml;
-  d.vendor = vendor::nvidia;
-  d.driver_version = s.driver_version;
-  if (s.cuda_version) {
-    d.cuda_version_major = *s.cuda_version / 1000;
-    d.cuda_version_minor = *s.cuda_version % 1000 / 10;
+void set_driver(const Session& session, KnownDevice& device) {
+  Device& identity = device.identity;
+  identity.from = Source::nvml;
+  identity.vendor = vendor::nvidia;
+  identity.driver_version = session.driver_version;
+  if (session.cuda_version) {
+    identity.cuda_version_major = *session.cuda_version / 1000;
+    identity.cuda_version_minor = *session.cuda_version % 1000 / 10;
   }
-  if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver_version);
-  if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version_major);
+  if (session.driver_version_failure)
+    add_gap(device, *session.driver_version_failure, device_field::driver_version);
+  if (session.cuda_version_failure)
+    add_gap(device, *session.cuda_version_failure, device_field::cuda_version_major);
 }
 
-DeviceForm form_of(const KnownDevice& of) noexcept {
-  if (of.traits.virtual_gpu) return DeviceForm::virtual_device;
-  const bool shares = of.traits.system_on_chip || of.identity.memory_kind == MemoryKind::unified;
-  return shares ? DeviceForm::integrated : DeviceForm::discrete;
+DeviceForm derive_form(const KnownDevice& device) noexcept {
+  if (device.traits.virtual_gpu) return DeviceForm::virtual_device;
+  const bool shares_memory =
+      device.traits.system_on_chip || device.identity.memory_kind == MemoryKind::unified;
+  return shares_memory ? DeviceForm::integrated : DeviceForm::discrete;
 }
 
-Code classify_memory(const Topic& t, Session& s, const Settings& paths, KnownDevice& out) {
-  out.traits = ask_traits(t, s, out.h, out.identity);
-  if (!out.address && pci::is_tegra(paths.sys_root)) out.traits.system_on_chip = true;
+Code classify_memory(const CallContext& context, Session& session, const Settings& settings,
+                     KnownDevice& device) {
+  device.traits = query_traits(context, session, device.handle, device.identity);
+  if (!device.address && pci::is_tegra(settings.sys_root)) device.traits.system_on_chip = true;
   unsigned mode = 0;
-  const Code virtualized = call(t, s.fn.virtualization, out.h, &mode);
-  out.traits.virtual_gpu = virtualized == success && mode == virtualization_vgpu;
-  if (virtualized == success && mode > virtualization_most) {
-    out.traits.unknown_mode_from = s.fn.virtualization.name();
+  const Code virtualization_code = call(context, session.fn.virtualization, device.handle, &mode);
+  device.traits.virtual_gpu = virtualization_code == success && mode == virtualization_vgpu;
+  if (virtualization_code == success && mode > virtualization_max) {
+    device.traits.unknown_mode_function = session.fn.virtualization.name();
   }
-  if (out.traits.unknown_mode_from != nullptr) {
-    add_gap(out,
+  if (device.traits.unknown_mode_function != nullptr) {
+    add_gap(device,
             with_reason(Reason::not_understood,
-                        fail(Status::ok, {out.traits.unknown_mode_from,
+                        fail(Status::ok, {device.traits.unknown_mode_function,
                                           ": a mode that is not known; the form of the device or "
                                           "the kind of its memory may be another"})),
             0);
   }
-  Pool own;
-  const char* from = "";
-  const Code c = ask_memory(t, s, out, own, from);
-  Device& d = out.identity;
-  d.memory_kind =
-      kind_of_memory(out.traits, c, own.total, read_shared_total(out.traits, paths.proc_root));
+  Pool pool;
+  const char* function_name = "";
+  const Code code = query_memory(context, session, device, pool, function_name);
+  Device& identity = device.identity;
+  identity.memory_kind = derive_memory_kind(device.traits, code, pool.total,
+                                            read_shared_total(device.traits, settings.proc_root));
   // The driver's total of an integrated GPU may be a part of what its processes can use.
-  if (d.memory_kind != MemoryKind::unified) d.memory_total = own.total;
-  if (d.memory_kind == MemoryKind::coherent) d.numa_node = out.traits.numa_node;
-  d.form = form_of(out);
-  if (has_answered(c)) return success;
-  out.refused_by = from;
-  return c;
+  if (identity.memory_kind != MemoryKind::unified) identity.memory_total = pool.total;
+  if (identity.memory_kind == MemoryKind::coherent) identity.numa_node = device.traits.numa_node;
+  identity.form = derive_form(device);
+  if (has_memory_total(code)) return success;
+  device.refusing_function = function_name;
+  return code;
 }
 
 }  // namespace
 
-std::string_view architecture_name(unsigned number) noexcept {
+std::string_view find_architecture_name(unsigned number) noexcept {
   static constexpr std::string_view names[] = {"Kepler", "Maxwell", "Pascal", "Volta",    "Turing",
                                                "Ampere", "Ada",     "Hopper", "Blackwell"};
   constexpr unsigned first = 2;
@@ -169,15 +178,15 @@ std::string_view architecture_name(unsigned number) noexcept {
 }
 
 GpuInformation parse_information(std::string_view text) noexcept {
-  GpuInformation found;
+  GpuInformation information;
   while (!text.empty()) {
     std::string_view value = scan::take_line(text);
     const std::string_view key = scan::trim(scan::take_until(value, ':'));
     value = scan::trim(value);
-    if (key == "Model" && value != "Unknown") found.model = value;
-    if (key == "GPU UUID") found.uuid = known_uuid(value);
+    if (key == "Model" && value != "Unknown") information.model = value;
+    if (key == "GPU UUID") information.uuid = valid_uuid_or_empty(value);
   }
-  return found;
+  return information;
 }
 
 std::string_view parse_driver_version(std::string_view text) noexcept {
@@ -189,76 +198,83 @@ std::string_view parse_driver_version(std::string_view text) noexcept {
   return {};
 }
 
-Code read_uuid(const Topic& t, const Session& s, Handle h, Text<96>& out) {
-  return read_text(t, s.fn.uuid, h, out);
+Code read_uuid(const CallContext& context, const Session& session, Handle handle, Text<96>& out) {
+  return read_text(context, session.fn.uuid, handle, out);
 }
 
-Code read_identity(const Topic& t, Session& s, const Settings& paths, Handle h, KnownDevice& out) {
-  out.h = h;
-  out.session = s.number();
-  set_driver(s, out);
-  if (const Code c = read_name(t, s, h, out); ends_list(c)) return c;
-  const Code no_uuid = read_uuid(t, s, h, out.identity.uuid);
-  note_gap(out, no_uuid, s.fn.uuid.name(), device_field::uuid);
-  if (ends_list(no_uuid)) return no_uuid;
-  if (const Code c = read_pci(t, s, h, out); ends_list(c)) return c;
-  if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
-  read_architecture(t, s, h, out);
-  const Code c = classify_memory(t, s, paths, out);
-  if (c == reset_required) out.refusal = c;
-  out.mig_capable = static_cast<bool>(s.fn.mig_mode);
-  return ends_list(c) ? c : success;
+Code read_identity(const CallContext& context, Session& session, const Settings& settings,
+                   Handle handle, KnownDevice& device) {
+  device.handle = handle;
+  device.session = session.number();
+  set_driver(session, device);
+  if (const Code code = read_name(context, session, handle, device); ends_identification(code))
+    return code;
+  const Code uuid_code = read_uuid(context, session, handle, device.identity.uuid);
+  note_gap(device, uuid_code, session.fn.uuid.name(), device_field::uuid);
+  if (ends_identification(uuid_code)) return uuid_code;
+  if (const Code code = read_pci(context, session, handle, device); ends_identification(code))
+    return code;
+  if (device.address)
+    device.identity.render_minor = find_render_minor(settings.sys_root, *device.address);
+  read_architecture(context, session, handle, device);
+  const Code code = classify_memory(context, session, settings, device);
+  if (code == reset_required) device.refusal = code;
+  device.mig_capable = static_cast<bool>(session.fn.mig_mode);
+  return ends_identification(code) ? code : success;
 }
 
-Code read_instance_identity(const Topic& t, Session& s, const KnownDevice& parent, Handle h,
-                            KnownDevice& out) {
-  out.h = h;
-  out.session = s.number();
-  set_driver(s, out);
-  Device& d = out.identity;
-  d.is_part = true;
-  d.parent = parent.identity.number;
-  d.compute_capability_major = parent.identity.compute_capability_major;
-  d.compute_capability_minor = parent.identity.compute_capability_minor;
-  d.architecture = parent.identity.architecture;
-  out.traits = parent.traits;
-  if (const Code c = read_name(t, s, h, out); ends_list(c)) return c;
-  note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
-  read_instance(t, s, h, out);
-  Pool own;
-  const char* from = "";
-  const Code c = ask_memory(t, s, out, own, from);
-  d.memory_total = own.total;
-  d.memory_kind = parent.identity.memory_kind;
-  if (d.memory_kind == MemoryKind::unknown && has_answered(c)) {
-    d.memory_kind = kind_of_memory(out.traits, c, own.total, std::nullopt);
+Code read_instance_identity(const CallContext& context, Session& session, const KnownDevice& parent,
+                            Handle handle, KnownDevice& device) {
+  device.handle = handle;
+  device.session = session.number();
+  set_driver(session, device);
+  Device& identity = device.identity;
+  identity.is_partition = true;
+  identity.parent = parent.identity.slot;
+  identity.compute_capability_major = parent.identity.compute_capability_major;
+  identity.compute_capability_minor = parent.identity.compute_capability_minor;
+  identity.architecture = parent.identity.architecture;
+  device.traits = parent.traits;
+  if (const Code code = read_name(context, session, handle, device); ends_identification(code))
+    return code;
+  note_gap(device, read_uuid(context, session, handle, identity.uuid), session.fn.uuid.name(),
+           device_field::uuid);
+  read_instance(context, session, handle, device);
+  Pool pool;
+  const char* function_name = "";
+  const Code code = query_memory(context, session, device, pool, function_name);
+  identity.memory_total = pool.total;
+  identity.memory_kind = parent.identity.memory_kind;
+  if (identity.memory_kind == MemoryKind::unknown && has_memory_total(code)) {
+    identity.memory_kind = derive_memory_kind(device.traits, code, pool.total, std::nullopt);
   }
-  return ends_list(c) ? c : success;
+  return ends_identification(code) ? code : success;
 }
 
-KnownDevice identity_from_files(const Settings& paths, const PciAddress& address, bool may_sleep) {
-  KnownDevice out;
-  Device& d = out.identity;
-  d.from = Source::nvml;
-  d.vendor = vendor::nvidia;
-  d.pci_bus_id = to_text(address);
-  d.render_minor = render_minor(paths.sys_root, address);
-  out.address = address;
-  const std::string driver = paths.proc_root + "/driver/nvidia";
+KnownDevice read_identity_from_files(const Settings& settings, const PciAddress& address,
+                                     bool can_sleep) {
+  KnownDevice device;
+  Device& identity = device.identity;
+  identity.from = Source::nvml;
+  identity.vendor = vendor::nvidia;
+  identity.pci_bus_id = to_text(address);
+  identity.render_minor = find_render_minor(settings.sys_root, address);
+  device.address = address;
+  const std::string driver = settings.proc_root + "/driver/nvidia";
   std::string text;
-  constexpr std::size_t cap = 4096;
+  constexpr std::size_t max_size = 4096;
   const std::string information =
-      compose({driver, "/gpus/", system_name(address).view(), "/information"});
+      compose({driver, "/gpus/", sysfs_name(address).view(), "/information"});
   // Reading the file takes a runtime power reference, which would wake the device.
-  if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
-    const GpuInformation found = parse_information(text);
-    d.name.assign(found.model);
-    d.uuid.assign(found.uuid);
+  if (!can_sleep && platform::read_whole(information.c_str(), text, max_size)) {
+    const GpuInformation gpu = parse_information(text);
+    identity.name.assign(gpu.model);
+    identity.uuid.assign(gpu.uuid);
   }
-  if (platform::read_whole((driver + "/version").c_str(), text, cap)) {
-    d.driver_version.assign(parse_driver_version(text));
+  if (platform::read_whole((driver + "/version").c_str(), text, max_size)) {
+    identity.driver_version.assign(parse_driver_version(text));
   }
-  return out;
+  return device;
 }
 
 }  // namespace hmn::nvml

@@ -29,21 +29,23 @@ GpuInformation parse_information(std::string_view text) noexcept;
 std::string_view parse_driver_version(std::string_view text) noexcept;
 
 // Returns the name of an NVML_DEVICE_ARCH_* (nvml.h); empty for one that is unknown or not in it.
-std::string_view architecture_name(unsigned number) noexcept;
+std::string_view find_architecture_name(unsigned number) noexcept;
 
 // Fills everything but number, driver_index and state. Returns the code that ends it early
-// (gpu_is_lost, uninitialized), else success: other missing values are listed in out.gaps.
-Code read_identity(const Topic& t, Session& s, const Settings& paths, Handle h, KnownDevice& out);
+// (gpu_is_lost, uninitialized), else success: other missing values are listed in device.gaps.
+Code read_identity(const CallContext& context, Session& session, const Settings& settings,
+                   Handle handle, KnownDevice& device);
 
 // The same for a MIG instance of `parent`.
-Code read_instance_identity(const Topic& t, Session& s, const KnownDevice& parent, Handle h,
-                            KnownDevice& out);
+Code read_instance_identity(const CallContext& context, Session& session, const KnownDevice& parent,
+                            Handle handle, KnownDevice& device);
 
 // Identity of a GPU from files, while the library stays closed. If the GPU may sleep, only from
 // files that wake nothing.
-KnownDevice identity_from_files(const Settings& paths, const PciAddress& address, bool may_sleep);
+KnownDevice read_identity_from_files(const Settings& settings, const PciAddress& address,
+                                     bool can_sleep);
 
 // Reads NVML's UUID of a device; an instance's handle may have been reused.
-Code read_uuid(const Topic& t, const Session& s, Handle h, Text<96>& out);
+Code read_uuid(const CallContext& context, const Session& session, Handle handle, Text<96>& out);
 
 }  // namespace hmn::nvml

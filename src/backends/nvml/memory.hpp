@@ -16,31 +16,33 @@
 namespace hmn::nvml {
 
 // Returns a device's own pool, without sizes.
-Pool own_pool() noexcept;
+Pool make_own_pool() noexcept;
 
 // Set the sizes of a pool; contradictory ones leave the total only. total = reserved + free + used.
 // Some drivers include reserved in used; it is subtracted.
-Code set_sizes(Pool& of, const MemoryV2& reported) noexcept;
+Code set_sizes(Pool& pool, const MemoryV2& memory) noexcept;
 // total = free + used, used includes reserved.
-Code set_sizes(Pool& of, const MemoryV1& reported) noexcept;
+Code set_sizes(Pool& pool, const MemoryV1& memory) noexcept;
 
-// Whether it returned sizes of the memory, or at least their total.
-constexpr bool has_answered(Code c) noexcept {
+// Whether the call returned the memory's sizes, or at least the total.
+constexpr bool has_memory_total(Code c) noexcept {
   return c == success || c == contradictory;
 }
 
-// Reads the sizes of a pool. `from`: the function that returned the code.
-Code ask_memory(const Topic& t, Session& s, KnownDevice& of, Pool& out, const char*& from);
+// Reads the sizes of a pool. `function_name`: the function that returned the code.
+Code query_memory(const CallContext& context, Session& session, KnownDevice& device, Pool& pool,
+                  const char*& function_name);
 
-// `answer`, `total`: from ask_memory(). `shared_total`: from read_shared_total().
-MemoryKind kind_of_memory(const MemoryTraits& traits, Code answer,
-                          std::optional<std::uint64_t> total,
-                          std::optional<std::uint64_t> shared_total) noexcept;
+// `answer`, `total`: from query_memory(). `shared_total`: from read_shared_total().
+MemoryKind derive_memory_kind(const MemoryTraits& traits, Code answer,
+                              std::optional<std::uint64_t> total,
+                              std::optional<std::uint64_t> shared_total) noexcept;
 
-MemoryTraits ask_traits(const Topic& t, const Session& s, Handle h, const Device& of);
+MemoryTraits query_traits(const CallContext& context, const Session& session, Handle handle,
+                          const Device& device);
 
 // Reads the total host RAM, if it may be the device's memory.
-std::optional<std::uint64_t> read_shared_total(const MemoryTraits& of,
+std::optional<std::uint64_t> read_shared_total(const MemoryTraits& traits,
                                                const std::string& proc_root);
 
 }  // namespace hmn::nvml

@@ -13,7 +13,7 @@
 namespace hmn {
 
 std::unique_ptr<DeviceSource> make_nvml(const Settings& s) {
-  return std::make_unique<nvml::nvml_source>(s);
+  return std::make_unique<nvml::NvmlSource>(s);
 }
 
 namespace nvml {
@@ -22,318 +22,332 @@ namespace {
 constexpr std::uint64_t first_reopen_wait_ns = platform::ns_per_second;
 constexpr std::uint64_t longest_reopen_wait_ns = 32 * platform::ns_per_second;
 
-bool is_reload(const Failure& why) noexcept {
-  return why.native.domain == NativeDomain::nvml && why.native.code == uninitialized;
+bool is_reload(const Failure& failure) noexcept {
+  return failure.native.domain == NativeDomain::nvml && failure.native.code == uninitialized;
 }
 
-Failure left_alone() {
+Failure make_idle_failure() {
   return fail(Status::asleep,
               "no GPU has anything to do: NVML is left closed for a while, so that they can sleep; "
               "values are of before");
 }
 
-Failure closed() {
+Failure make_closed_failure() {
   return fail(Status::backend, "NVML is not open");
 }
 
 }  // namespace
 
-nvml_source::nvml_source(const Settings& s)
-    : DeviceSource(Source::nvml, Calls::may_block),
-      settings_(s),
+NvmlSource::NvmlSource(const Settings& settings)
+    : DeviceSource(Source::nvml, CallBehavior::may_block),
+      settings_(settings),
       watch_(settings_),
       session_(settings_),
       device_list_(settings_),
       trust_(settings_.proc_root),
       backoff_(settings_.idle_close_ns) {}
 
-Result<void> nvml_source::probe() {
+Result<void> NvmlSource::probe() {
   if (session_.is_open()) return {};
   if (has_evidence(settings_)) return {};
-  why_ = fail(Status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
-  return *why_;
+  failure_ = fail(Status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
+  return *failure_;
 }
 
-Result<void> nvml_source::prepare(Reading& r) {
-  const Topic t{r, subject::devices, {}, {}};
+Result<void> NvmlSource::prepare(Reading& reading) {
+  const CallContext context{reading, subject::devices, {}, {}};
   const std::uint64_t now = platform::monotonic_ns();
   if (device_list_.is_new()) {
-    r.recall([this](const Device& known, bool listed) { device_list_.recall(known, listed); });
+    reading.visit_known_devices([this](const Device& device, bool was_listed) {
+      device_list_.restore_device(device, was_listed);
+    });
   }
   trust_.begin_reading();
   watch_.refresh(now);
-  backoff_.begin(now, watch_.one_is_asleep());
-  rests_ = backoff_.is_on() && watch_.one_may_sleep() && !must_stay_closed();
-  if (rests_ || must_stay_closed()) {
+  backoff_.begin_reading(now, watch_.any_asleep());
+  is_suspended_ = backoff_.is_active() && watch_.any_can_sleep() && !must_stay_closed();
+  if (is_suspended_ || must_stay_closed()) {
     session_.close();
-    why_ = rests_ ? left_alone() : asleep();
-    return *why_;
+    failure_ = is_suspended_ ? make_idle_failure() : make_asleep_failure();
+    return *failure_;
   }
   if (session_.is_open() && must_reopen(now)) {
-    faults_.take_down(t);
+    faults_.collect_events(context);
     session_.close();
   }
-  return open(t);
+  return open(context);
 }
 
-bool nvml_source::must_stay_closed() const noexcept {
-  return !settings_.wake_devices && watch_.one_is_asleep();
+bool NvmlSource::must_stay_closed() const noexcept {
+  return !settings_.wake_devices && watch_.any_asleep();
 }
 
 // NVML lists the GPUs that were present when it was opened, and a lost one returns only with a new
 // opening.
-bool nvml_source::must_reopen(std::uint64_t now_ns) {
-  if (watch_.changes() != bus_at_opening_) return true;
-  if (!device_list_.one_is_lost()) {
+bool NvmlSource::must_reopen(std::uint64_t now_ns) {
+  if (watch_.changes() != changes_at_opening_) return true;
+  if (!device_list_.any_lost()) {
     reopen_wait_ns_ = first_reopen_wait_ns;
     return false;
   }
-  if (now_ns - session_.opened_at_ns() < reopen_wait_ns_) return false;
+  if (now_ns - session_.open_time_ns() < reopen_wait_ns_) return false;
   reopen_wait_ns_ = std::min(reopen_wait_ns_ * 2, longest_reopen_wait_ns);
   return true;
 }
 
-Failure nvml_source::asleep() const {
+Failure NvmlSource::make_asleep_failure() const {
   const auto all = watch_.devices();
-  const auto sleeper = std::ranges::find_if(all, [](const auto& w) { return w.asleep; });
+  const auto it = std::ranges::find_if(all, [](const auto& device) { return device.is_asleep; });
   return fail(
       Status::asleep,
-      {"the GPU at ", sleeper != all.end() ? to_text(sleeper->address).view() : "?",
+      {"the GPU at ", it != all.end() ? to_text(it->address).view() : "?",
        " sleeps, and asking NVML would wake it; it is left asleep unless waking is allowed"});
 }
 
-Result<void> nvml_source::open(const Topic& t) {
+Result<void> NvmlSource::open(const CallContext& context) {
   if (session_.is_open()) return {};
   if (const Failure* refusal = session_.recent_refusal()) return *refusal;
-  const OpeningScope scope(t.r);
-  const Topic unbounded{t.r, t.about, {}, {}, true};
-  auto opened = session_.load();
-  if (opened) {
-    trust_.before_opening();
-    opened = session_.open(unbounded, watch_.devices().size());
+  const OpeningScope scope(context.reading);
+  const CallContext opening_context{context.reading, context.subject, {}, {}, true};
+  auto result = session_.load();
+  if (result) {
+    trust_.begin_opening();
+    result = session_.open(opening_context, watch_.devices().size());
   }
-  if (!opened) {
-    why_ = opened.why();
-    return opened;
+  if (!result) {
+    failure_ = result.failure();
+    return result;
   }
-  device_list_.attach(unbounded, session_);
-  trust_.after_opening();
-  why_.reset();
-  bus_at_opening_ = watch_.changes();
-  paravirtual_ = is_paravirtual();
+  device_list_.attach(opening_context, session_);
+  trust_.end_opening();
+  failure_.reset();
+  changes_at_opening_ = watch_.changes();
+  is_paravirtual_ = is_paravirtual();
   return {};
 }
 
-Result<void> nvml_source::list(const Topic& t) {
-  auto done = device_list_.enumerate(t, session_, watch_);
-  if (done || !is_reload(done.why())) return done;
-  if (auto opened = reopen(t); !opened) return opened;
-  return device_list_.enumerate(t, session_, watch_);
+Result<void> NvmlSource::list_devices(const CallContext& context) {
+  auto result = device_list_.enumerate(context, session_, watch_);
+  if (result || !is_reload(result.failure())) return result;
+  if (auto reopening = reopen(context); !reopening) return reopening;
+  return device_list_.enumerate(context, session_, watch_);
 }
 
 // Opens NVML again after its driver was reloaded; not in a loop, if the driver reports another
 // reload at once.
-Result<void> nvml_source::reopen(const Topic& t) {
+Result<void> NvmlSource::reopen(const CallContext& context) {
   const std::uint64_t now = platform::monotonic_ns();
-  const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
-  if (again) return failure_for(uninitialized, "NVML");
-  reloaded_at_ns_ = now;
+  const bool is_repeated = reload_time_ns_ != 0 && now - reload_time_ns_ < platform::ns_per_second;
+  if (is_repeated) return make_failure(uninitialized, "NVML");
+  reload_time_ns_ = now;
   session_.events = nullptr;  // ended with its session: freeing it is not safe
   session_.close();
-  return open(t);
+  return open(context);
 }
 
-Result<void> nvml_source::devices(std::vector<Device>& out, Reading& r) {
-  const Topic t{r, subject::devices, {}, {}};
+Result<void> NvmlSource::devices(std::vector<Device>& out, Reading& reading) {
+  const CallContext context{reading, subject::devices, {}, {}};
   if (session_.is_open()) {
-    if (auto done = list(t); !done) return done;
-    if (device_list_.listed().empty() && !watch_.devices().empty()) {
-      t.report(Status::no_source, {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
-                                   " of NVIDIA; see 'dmesg' for NVRM lines"});
+    if (auto result = list_devices(context); !result) return result;
+    if (device_list_.listed_slots().empty() && !watch_.devices().empty()) {
+      context.report(Status::no_source,
+                     {"NVML lists no GPU, but the bus has ", watch_.devices().size(),
+                      " of NVIDIA; see 'dmesg' for NVRM lines"});
     }
-  } else if (rests_ || must_stay_closed()) {
-    device_list_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
+  } else if (is_suspended_ || must_stay_closed()) {
+    device_list_.list_without_library(context, watch_, is_suspended_ ? &*failure_ : nullptr);
   } else {
-    return why_ ? *why_ : closed();
+    return failure_ ? *failure_ : make_closed_failure();
   }
-  device_list_.list_devices(t, out);
+  device_list_.list_devices(context, out);
   return {};
 }
 
-Result<void> nvml_source::with_device(Topic& t, Slot number, DeviceCall ask) {
+Result<void> NvmlSource::query_device(CallContext& context, Slot number, DeviceQuery query) {
   for (int attempt = 0;; ++attempt) {
-    auto found = reach(t, number);
-    if (!found) return found.why();
-    std::optional<Failure> why;
-    t.is_instance = (*found)->is_partition();
-    const Code c = ask(**found, why);
-    note_answer(t.r, **found, c);
-    if (c == uninitialized && attempt == 0) {
-      if (auto opened = reopen(t); !opened) return opened;
+    auto device = find_device(context, number);
+    if (!device) return device.failure();
+    std::optional<Failure> failure;
+    context.is_instance = (*device)->is_partition();
+    const Code code = query(**device, failure);
+    update_device_state(context.reading, **device, code);
+    if (code == uninitialized && attempt == 0) {
+      if (auto result = reopen(context); !result) return result;
       continue;
     }
-    if (why) return *why;
+    if (failure) return *failure;
     return {};
   }
 }
 
-Result<KnownDevice*> nvml_source::reach(const Topic& t, Slot number) {
+Result<KnownDevice*> NvmlSource::find_device(const CallContext& context, Slot number) {
   if (!session_.is_open()) {
-    if (!rests_ && must_stay_closed()) return asleep();
-    return why_ ? *why_ : closed();
+    if (!is_suspended_ && must_stay_closed()) return make_asleep_failure();
+    return failure_ ? *failure_ : make_closed_failure();
   }
-  KnownDevice* of = device_list_.find(number);
-  const bool is_back = of != nullptr && of->refusal == set_aside && device_list_.may_ask(t, *of);
-  if (is_back || !device_list_.knows(session_)) {
-    if (auto done = list({t.r, subject::devices, {}, {}}); !done) return done.why();
-    of = device_list_.find(number);
+  KnownDevice* device = device_list_.find(number);
+  const bool answers_again = device != nullptr && device->refusal == set_aside &&
+                             device_list_.begin_device_call(context, *device);
+  if (answers_again || !device_list_.has_enumerated(session_)) {
+    if (auto result = list_devices({context.reading, subject::devices, {}, {}}); !result)
+      return result.failure();
+    device = device_list_.find(number);
   }
-  if (of == nullptr) return fail(Status::no_device, "NVML never listed this device");
-  if (!device_list_.may_ask(t, *of)) return failure_for(set_aside, "NVML");
+  if (device == nullptr) return fail(Status::no_device, "NVML never listed this device");
+  if (!device_list_.begin_device_call(context, *device)) return make_failure(set_aside, "NVML");
   const bool is_listed = device_list_.is_listed(number);
-  if (is_listed && of->h != nullptr && of->session == session_.number()) return of;
-  if (is_listed && of->refusal != success) return failure_for(of->refusal, of->refused_by);
+  if (is_listed && device->handle != nullptr && device->session == session_.number()) return device;
+  if (is_listed && device->refusal != success)
+    return make_failure(device->refusal, device->refusing_function);
   return fail(Status::device_lost, "the driver no longer lists this device");
 }
 
-void nvml_source::note_answer(Reading& r, KnownDevice& of, Code c) {
-  const bool fails = c == gpu_is_lost || c == reset_required;
-  if (!fails && (c != success || !of.is_lost())) return;
-  of.refusal = c;
-  of.identity.state = fails ? state_after(c) : State::ready;
-  if (fails) r.correct_state(of.identity.number, of.identity.state);
+void NvmlSource::update_device_state(Reading& reading, KnownDevice& device, Code code) {
+  const bool has_failed = code == gpu_is_lost || code == reset_required;
+  if (!has_failed && (code != success || !device.is_lost())) return;
+  device.refusal = code;
+  device.identity.state = has_failed ? derive_state(code) : State::ready;
+  if (has_failed) reading.correct_state(device.identity.slot, device.identity.state);
 }
 
-Result<void> nvml_source::memory(Slot number, Pools& out, Reading& r) {
-  Topic t{r, subject::pools, number, {}};
-  if (!session_.is_open() && must_stay_closed() && add_known_total(t, out)) return {};
-  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
-    return read_memory(t, of, out, why);
+Result<void> NvmlSource::memory(Slot number, PoolList& out, Reading& reading) {
+  CallContext context{reading, subject::pools, number, {}};
+  if (!session_.is_open() && must_stay_closed() && add_known_total(context, out)) return {};
+  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+    return read_memory(context, device, out, failure);
   });
 }
 
 // A sleeping device has only constants.
-bool nvml_source::add_known_total(const Topic& t, Pools& out) {
-  const KnownDevice* const of = device_list_.find(*t.device);
-  if (of == nullptr || !of->identity.memory_total ||
-      of->identity.memory_kind == MemoryKind::unified)
+bool NvmlSource::add_known_total(const CallContext& context, PoolList& pools) {
+  const KnownDevice* const device = device_list_.find(*context.device);
+  if (device == nullptr || !device->identity.memory_total ||
+      device->identity.memory_kind == MemoryKind::unified)
     return false;
-  Pool known = own_pool();
-  known.total = of->identity.memory_total;
-  out.add(known);
-  if (t.wants()) t.diagnose(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
+  Pool pool = make_own_pool();
+  pool.total = device->identity.memory_total;
+  pools.add(pool);
+  if (context.wants_diagnostics())
+    context.diagnose(make_asleep_failure(),
+                     pool_field::used | pool_field::free | pool_field::reserved);
   return true;
 }
 
-Code nvml_source::read_memory(const Topic& t, KnownDevice& of, Pools& out,
-                              std::optional<Failure>& why) {
-  Pool own;
-  const char* from = "";
-  const Code c = ask_memory(t, session_, of, own, from);
-  MemoryKind& kind = of.identity.memory_kind;
+Code NvmlSource::read_memory(const CallContext& context, KnownDevice& device, PoolList& pools,
+                             std::optional<Failure>& failure) {
+  Pool pool;
+  const char* function_name = "";
+  const Code code = query_memory(context, session_, device, pool, function_name);
+  MemoryKind& kind = device.identity.memory_kind;
   if (kind == MemoryKind::unknown) {
-    kind =
-        kind_of_memory(of.traits, c, own.total, read_shared_total(of.traits, settings_.proc_root));
+    kind = derive_memory_kind(device.traits, code, pool.total,
+                              read_shared_total(device.traits, settings_.proc_root));
   }
-  if (own.total && kind != MemoryKind::unified) of.identity.memory_total = own.total;
-  const bool may_share = !of.is_partition() && !of.mig_on;
-  const bool has_none = c == success || c == not_supported;
-  if (may_share && (own.total || has_none) && kind == MemoryKind::unified) {
-    out.add(unified_pool(t, of));
+  if (pool.total && kind != MemoryKind::unified) device.identity.memory_total = pool.total;
+  const bool may_share = !device.is_partition() && !device.mig_on;
+  const bool has_no_sizes = code == success || code == not_supported;
+  if (may_share && (pool.total || has_no_sizes) && kind == MemoryKind::unified) {
+    pools.add(make_unified_pool(context, device));
     return success;
   }
-  if (!own.total) {
-    why = failure_for(c == success ? not_offered : c, from);
-    return has_answered(c) ? success : c;
+  if (!pool.total) {
+    failure = make_failure(code == success ? not_offered : code, function_name);
+    return has_memory_total(code) ? success : code;
   }
-  out.add(own);
-  if (c == contradictory && t.wants()) {
-    t.diagnose(failure_for(c, from), pool_field::used | pool_field::free | pool_field::reserved);
+  pools.add(pool);
+  if (code == contradictory && context.wants_diagnostics()) {
+    context.diagnose(make_failure(code, function_name),
+                     pool_field::used | pool_field::free | pool_field::reserved);
   }
   return success;
 }
 
 // Devices that allocate from host RAM leave its values to the host source; NVML only has what
 // processes use.
-Pool nvml_source::unified_pool(const Topic& t, KnownDevice& of) {
-  Pool p;
-  p.kind = PoolKind::unified;
-  p.from = Source::nvml;
-  p.accounting = Accounting::allocated;
-  p.is_main = true;
-  diagnose_lists(t, processes_.read(t, session_, of), pool_field::used);
+Pool NvmlSource::make_unified_pool(const CallContext& context, KnownDevice& device) {
+  Pool pool;
+  pool.kind = PoolKind::unified;
+  pool.from = Source::nvml;
+  pool.accounting = Accounting::allocated;
+  pool.is_main = true;
+  diagnose_lists(context, processes_.read(context, session_, device), pool_field::used);
   std::uint64_t sum = 0;
   for (const MergedProcess& row : processes_.rows()) {
     if (!row.used || *row.used > UINT64_MAX - sum) continue;
     sum += *row.used;
-    p.used = sum;
+    pool.used = sum;
   }
-  if (p.used) p.notes |= note::lower_bound | note::estimated;
-  return p;
+  if (pool.used) pool.notes |= note::lower_bound | note::estimated;
+  return pool;
 }
 
-Result<void> nvml_source::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
-  Topic t{r, subject::telemetry, number, {}};
-  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
-    TelemetryReader reader(t, session_, of, fields, out);
-    auto done = reader.read();
-    if (!done) why = done.why();
-    return reader.ended_by();
+Result<void> NvmlSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                   Reading& reading) {
+  CallContext context{reading, subject::telemetry, number, {}};
+  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+    TelemetryReader reader(context, session_, device, fields, out);
+    auto result = reader.read();
+    if (!result) failure = result.failure();
+    return reader.refusal();
   });
 }
 
-Result<void> nvml_source::metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) {
-  Topic t{r, subject::metrics, number, {}};
-  return with_device(t, number, [&](KnownDevice& of, std::optional<Failure>& why) {
+Result<void> NvmlSource::metrics(Slot number, bool slow, std::vector<Metric>& out,
+                                 Reading& reading) {
+  CallContext context{reading, subject::metrics, number, {}};
+  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
     out.clear();
-    MetricReader reader(t, session_, of, wide_, faults_, out);
+    MetricReader reader(context, session_, device, wide_, faults_, out);
     reader.read(slow);
-    const Code c = reader.ended_by();
-    if (c != success && c != late && out.empty()) why = failure_for(c, reader.failed_from());
-    return c;
+    const Code code = reader.refusal();
+    if (code != success && code != late && out.empty())
+      failure = make_failure(code, reader.failed_function());
+    return code;
   });
 }
 
 // Backs off only without wake_devices: callers that allow waking expect fresh values.
-bool nvml_source::finish(Reading& r) {
-  if (!session_.is_open() || !watch_.one_may_sleep()) return false;
+bool NvmlSource::finish(Reading& reading) {
+  if (!session_.is_open() || !watch_.any_can_sleep()) return false;
   const std::uint64_t now = platform::monotonic_ns();
-  const bool may_rest = !settings_.wake_devices && backoff_.is_due(now);
-  if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return true;
+  const bool can_back_off = !settings_.wake_devices && backoff_.is_check_due(now);
+  if (!can_back_off || !is_idle({reading, subject::devices, {}, {}})) return true;
   backoff_.start(now, watch_.longest_delay_ns());
-  faults_.take_down({r, subject::metrics, {}, {}});
+  faults_.collect_events({reading, subject::metrics, {}, {}});
   session_.close();
   return false;
 }
 
 // Unknown counts as active.
-bool nvml_source::has_nothing_to_do(const Topic& t) {
-  for (const Slot number : device_list_.listed()) {
-    const KnownDevice& of = *device_list_.find(number);
+bool NvmlSource::is_idle(const CallContext& context) {
+  for (const Slot number : device_list_.listed_slots()) {
+    const KnownDevice& device = *device_list_.find(number);
     Utilization load{};
-    if (of.h == nullptr || of.session != session_.number() || of.is_partition() || of.mig_on ||
-        !device_list_.may_ask(t, of) || call(t, session_.fn.utilization, of.h, &load) != success ||
-        load.gpu != 0 || load.memory != 0 || !processes_.read(t, session_, of).complete() ||
+    if (device.handle == nullptr || device.session != session_.number() || device.is_partition() ||
+        device.mig_on || !device_list_.begin_device_call(context, device) ||
+        call(context, session_.fn.utilization, device.handle, &load) != success || load.gpu != 0 ||
+        load.memory != 0 || !processes_.read(context, session_, device).is_complete() ||
         !processes_.rows().empty()) {
       return false;
     }
   }
-  return !device_list_.listed().empty();
+  return !device_list_.listed_slots().empty();
 }
 
-SourceState nvml_source::describe(Source) const {
-  SourceState now;
-  now.version = session_.driver_version;
-  now.why.from = Source::nvml;
-  now.why.code = Status::ok;
+SourceState NvmlSource::describe(Source) const {
+  SourceState current;
+  current.version = session_.driver_version;
+  current.failure.source = Source::nvml;
+  current.failure.code = Status::ok;
   if (session_.is_open()) {
-    now.state = State::ready;
-  } else if (why_) {
-    now.why = *why_;
-    now.state = why_->code == Status::no_source ? State::absent : State::unreadable;
-    if (why_->code == Status::asleep) now.state = rests_ ? State::ready : State::asleep;
+    current.state = State::ready;
+  } else if (failure_) {
+    current.failure = *failure_;
+    current.state = failure_->code == Status::no_source ? State::absent : State::unreadable;
+    if (failure_->code == Status::asleep)
+      current.state = is_suspended_ ? State::ready : State::asleep;
   }
-  return now;
+  return current;
 }
 
 }  // namespace nvml

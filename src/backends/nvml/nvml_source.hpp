@@ -17,50 +17,54 @@
 
 namespace hmn::nvml {
 
-class nvml_source final : public DeviceSource {
+class NvmlSource final : public DeviceSource {
  public:
-  explicit nvml_source(const Settings& s);
+  explicit NvmlSource(const Settings& settings);
 
   Result<void> probe() override;
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+                       Reading& reading) override;
 
-  bool finish(Reading& r) override;
+  bool finish(Reading& reading) override;
   void close() noexcept override { session_.close(); }
-  [[nodiscard]] std::unique_ptr<DeviceSource> again(const Settings& s) const override {
-    return std::make_unique<nvml_source>(s);
+  [[nodiscard]] std::unique_ptr<DeviceSource> clone(const Settings& settings) const override {
+    return std::make_unique<NvmlSource>(settings);
   }
   [[nodiscard]] SourceState describe(Source) const override;
 
  private:
   [[nodiscard]] bool must_stay_closed() const noexcept;
   [[nodiscard]] bool must_reopen(std::uint64_t now_ns);
-  Failure asleep() const;
-  bool has_nothing_to_do(const Topic& t);
-  Result<void> open(const Topic& t);
-  Result<void> reopen(const Topic& t);
-  Result<void> list(const Topic& t);
+  Failure make_asleep_failure() const;
+  bool is_idle(const CallContext& context);
+  Result<void> open(const CallContext& context);
+  Result<void> reopen(const CallContext& context);
+  Result<void> list_devices(const CallContext& context);
 
-  // Calls `ask` for a device, and once more after opening NVML again if the driver was reloaded.
-  using DeviceCall = FunctionRef<Code(KnownDevice&, std::optional<Failure>&)>;
-  Result<void> with_device(Topic& t, Slot number, DeviceCall ask);
-  Result<KnownDevice*> reach(const Topic& t, Slot number);
-  static void note_answer(Reading& r, KnownDevice& of, Code c);
+  // Runs a query on a device, and once more after opening NVML again if the driver was reloaded.
+  using DeviceQuery = FunctionRef<Code(KnownDevice&, std::optional<Failure>&)>;
+  Result<void> query_device(CallContext& context, Slot number, DeviceQuery query);
+  Result<KnownDevice*> find_device(const CallContext& context, Slot number);
+  static void update_device_state(Reading& reading, KnownDevice& device, Code code);
 
-  bool add_known_total(const Topic& t, Pools& out);
-  Code read_memory(const Topic& t, KnownDevice& of, Pools& out, std::optional<Failure>& why);
-  Pool unified_pool(const Topic& t, KnownDevice& of);
-  Code read_processes(const Topic& t, KnownDevice& of, std::vector<Usage>& out,
-                      std::optional<Failure>& why);
+  bool add_known_total(const CallContext& context, PoolList& pools);
+  Code read_memory(const CallContext& context, KnownDevice& device, PoolList& pools,
+                   std::optional<Failure>& failure);
+  Pool make_unified_pool(const CallContext& context, KnownDevice& device);
+  Code read_processes(const CallContext& context, KnownDevice& device, std::vector<Usage>& out,
+                      std::optional<Failure>& failure);
   // Values that need calls of their own.
-  Code read_load_and_peaks(const Topic& t, const KnownDevice& of, std::span<Usage> rows);
-  Code read_process(const Topic& t, KnownDevice& of, std::uint32_t pid, bool self, Usage& out,
-                    std::optional<Failure>& why);
+  Code read_load_and_peaks(const CallContext& context, const KnownDevice& device,
+                           std::span<Usage> rows);
+  Code read_process(const CallContext& context, KnownDevice& device, std::uint32_t pid, bool self,
+                    Usage& row, std::optional<Failure>& failure);
   bool is_zero_proven(const ListOutcome& outcome);
   void mark_foreign(std::span<Usage> rows);
 
@@ -70,15 +74,15 @@ class nvml_source final : public DeviceSource {
   DeviceList device_list_;
   FaultWatch faults_{session_, device_list_};
   ProcessReader processes_;
-  ProcessLoad load_;
-  WideCounts wide_;
+  ProcessLoadReader load_;
+  WideCounters wide_;
   PidTrust trust_;
   idle::Backoff backoff_;
-  bool paravirtual_ = false;
-  std::uint64_t bus_at_opening_ = 0;
+  bool is_paravirtual_ = false;
+  std::uint64_t changes_at_opening_ = 0;
   std::uint64_t reopen_wait_ns_ = 0;
-  std::uint64_t reloaded_at_ns_ = 0;
-  std::optional<Failure> why_;  // why it is unavailable now
+  std::uint64_t reload_time_ns_ = 0;
+  std::optional<Failure> failure_;  // why it is unavailable now
 };
 
 }  // namespace hmn::nvml

@@ -24,10 +24,10 @@ class PidTrust {
   explicit PidTrust(const std::string& proc_root);
 
   // Called before and after NVML is opened, so that its descriptors do not count as the caller's.
-  void before_opening();
-  void after_opening();
+  void begin_opening();
+  void end_opening();
 
-  [[nodiscard]] bool in_initial_namespace();
+  [[nodiscard]] bool is_in_initial_namespace();
   // Whether the proc tree is of another namespace, where any pid may belong to another process.
   [[nodiscard]] bool has_foreign_tree() const;
   // Called before the devices of a reading, all of which share what the first one found.
@@ -40,22 +40,22 @@ class PidTrust {
 
  private:
   // A descriptor's name in <proc>/self/fd, and the target of its link: "7 /dev/nvidia0".
-  using Held = std::string;
+  using OpenNode = std::string;
 
-  std::vector<Held> nodes_from_lowest() const;
-  bool is_still(const Held& one) const;
+  std::vector<OpenNode> list_open_nodes() const;
+  bool is_still_open(const OpenNode& node) const;
   bool process_holds_gpu(std::uint32_t pid) const;
 
   std::string proc_root_;
   std::string own_descriptors_;
-  std::optional<bool> initial_;
-  bool sees_ours_ = false;
-  int lowest_ = -1;  // free descriptor before NVML is opened
-  std::vector<Held> before_;
-  std::vector<Held> own_;                    // opened by NVML
-  Held found_;                               // opened by the caller, last seen; empty: none
-  bool is_looked_at_ = false;                // in this reading
-  std::vector<std::uint32_t> seen_without_;  // processes without a GPU in this reading
+  std::optional<bool> is_in_initial_;
+  bool sees_our_namespace_ = false;
+  int lowest_descriptor_ = -1;  // free descriptor before NVML is opened
+  std::vector<OpenNode> nodes_before_;
+  std::vector<OpenNode> nvml_nodes_;             // opened by NVML
+  OpenNode caller_node_;                         // opened by the caller, last seen; empty: none
+  bool is_checked_ = false;                      // in this reading
+  std::vector<std::uint32_t> pids_without_gpu_;  // processes without a GPU in this reading
 };
 
 }  // namespace hmn::nvml

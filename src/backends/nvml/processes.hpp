@@ -21,7 +21,7 @@ namespace hmn::nvml {
 // A process list of NVML, read completely and decoded. Rows have 16, 24 or 32 bytes, two of these
 // sizes under the same symbol, so the size is detected from what the driver wrote.
 
-inline constexpr std::size_t largest_row = sizeof(ProcessDetail);
+inline constexpr std::size_t max_row_size = sizeof(ProcessDetail);
 inline constexpr std::byte untouched{0xA5};
 
 struct ListedProcess {
@@ -33,13 +33,13 @@ struct ListedProcess {
 
 struct RowSizeGuess {
   std::size_t row_size = 0;  // 0: nothing was written
-  bool certain = false;      // no other size explains the data
+  bool is_certain = false;   // no other size explains the data
 };
 
 // Pure. Detects the row size in a buffer filled with `untouched` before the driver wrote `count`
-// rows into it. `usual` wins if the content is ambiguous.
+// rows into it. `default_size` wins if the content is ambiguous.
 RowSizeGuess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
-                             std::size_t usual) noexcept;
+                             std::size_t default_size) noexcept;
 
 // Pure. Decodes row `i`; returns false if the driver did not write it. Rows of 16 bytes have no
 // instances.
@@ -50,34 +50,37 @@ bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t ro
 class ProcessList {
  public:
   // Maximum number of rows requested.
-  static constexpr std::size_t limit = 131072;
+  static constexpr std::size_t max_rows = 131072;
 
   // `row_size`: detected with certainty in earlier lists of this function, else 0. Returns unusable
   // if not all rows that the driver counts are processes; rows() has those that are.
-  Code read(const Topic& t, const ListCall& from, Handle of, std::size_t& row_size);
+  Code read(const CallContext& context, const ListCall& function, Handle handle,
+            std::size_t& row_size);
 
   [[nodiscard]] std::span<const ListedProcess> rows() const noexcept { return rows_; }
   // Number of rows that could not be read.
-  [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
+  [[nodiscard]] std::uint64_t missed_rows() const noexcept { return missed_rows_; }
 
  private:
-  Code ask(const Topic& t, const ListCall& from, Handle of, unsigned& count);
+  Code query(const CallContext& context, const ListCall& function, Handle handle, unsigned& count);
   void decode(std::size_t count, std::size_t row_size);
 
   std::vector<std::byte> buffer_;
   std::vector<ListedProcess> rows_;
-  std::uint64_t missed_ = 0;
+  std::uint64_t missed_rows_ = 0;
 };
 
-// How much of the device each process keeps busy.
-class ProcessLoad {
+// Reads how busy each process keeps the device.
+class ProcessLoadReader {
  public:
   // Sets the load of each row; 0 for a process without a sample. Not for partitioned devices and
   // their instances.
-  Code read(const Topic& t, const Session& s, const KnownDevice& of, std::span<Usage> rows);
+  Code read(const CallContext& context, const Session& session, const KnownDevice& device,
+            std::span<Usage> rows);
 
  private:
-  Code ask(const Topic& t, const Session& s, const KnownDevice& of, std::uint64_t since_us);
+  Code query_samples(const CallContext& context, const Session& session, const KnownDevice& device,
+                     std::uint64_t since_us);
 
   std::vector<ProcessSample> samples_;  // its size is that of the next call
 };
@@ -103,18 +106,18 @@ struct ListOutcome {
   std::uint64_t missed = 0;
 
   // Whether a list was read, or would add nothing: compute lists have MPS's clients as well.
-  [[nodiscard]] bool has(ListKind which) const noexcept;
+  [[nodiscard]] bool has(ListKind kind) const noexcept;
   // Whether the rows include every user of the device. If not, an absent row proves nothing.
-  [[nodiscard]] bool complete() const noexcept;
+  [[nodiscard]] bool is_complete() const noexcept;
   // The list that failed, rather than one that the device does not have; compute if none did.
   [[nodiscard]] std::size_t worst() const noexcept;
-  // Whether to skip the lists after `which`; they then count as failed.
-  bool stop_after(ListKind which, Code c) noexcept;
+  // Returns whether to skip the lists after `kind`; they then count as failed.
+  bool stop_after(ListKind kind, Code code) noexcept;
 };
 
 // Merges the lists of a device. Pure. Rows of a process in several compute instances of one list
 // are summed; several lists report the same value, so the larger one is kept.
-class ProcessMerge {
+class ProcessMerger {
  public:
   void clear() noexcept;
   // Adds the next list, or what it has of one process.
@@ -126,44 +129,45 @@ class ProcessMerge {
  private:
   void sort_by(std::uint32_t MergedProcess::*key);
   // Merges a row into the one before if both belong together; false: it stays a row.
-  using JoinRule = bool (*)(MergedProcess& into, const MergedProcess& other);
+  using JoinRule = bool (*)(MergedProcess& target, const MergedProcess& other);
   void collapse(JoinRule join);
 
   std::vector<MergedProcess> rows_;
-  std::uint32_t lists_ = 0;
+  std::uint32_t list_count_ = 0;
 };
 
 class ProcessReader {
  public:
   // Reads all processes of a device. The rows are valid until the next reading.
-  ListOutcome read(const Topic& t, Session& s, const KnownDevice& of);
+  ListOutcome read(const CallContext& context, Session& session, const KnownDevice& device);
   [[nodiscard]] std::span<const MergedProcess> rows() const noexcept { return rows_; }
 
   // Reads one process: stops at the first list that contains it.
-  ListOutcome find(const Topic& t, Session& s, const KnownDevice& of, std::uint32_t pid,
-                   std::optional<MergedProcess>& found);
+  ListOutcome find(const CallContext& context, Session& session, const KnownDevice& device,
+                   std::uint32_t pid, std::optional<MergedProcess>& match);
   // The rows that find() has read, if the process is in no list.
-  [[nodiscard]] std::span<const MergedProcess> others() { return merge_.finish(); }
+  [[nodiscard]] std::span<const MergedProcess> other_rows() { return merge_.finish(); }
 
  private:
-  Code read_list(const Topic& t, Session& s, const KnownDevice& of, ListKind which,
-                 ListOutcome& outcome);
+  Code read_list(const CallContext& context, Session& session, const KnownDevice& device,
+                 ListKind kind, ListOutcome& outcome);
   std::optional<MergedProcess> find_in_list(std::uint32_t pid, std::uint32_t kind);
 
   ProcessList list_;
-  ProcessMerge merge_;
-  ProcessMerge one_;  // of the process that find() looks for
+  ProcessMerger merge_;
+  ProcessMerger single_merge_;  // of the process that find() looks for
   std::span<const MergedProcess> rows_;
 };
 
 // Leaves a value absent, with a diagnostic, if the driver does not report it or it exceeds the
 // device.
-void fill_usage(const Topic& t, const KnownDevice& of, const MergedProcess& from, Usage& out);
+void fill_usage(const CallContext& context, const KnownDevice& device, const MergedProcess& process,
+                Usage& usage);
 
 // The row of a caller that uses nothing.
-void fill_zero(std::uint32_t pid, Usage& out) noexcept;
+void fill_zero(std::uint32_t pid, Usage& usage) noexcept;
 
 // Reports which lists, and how many rows, are missing. `fields`: presence bits that lack them.
-void diagnose_lists(const Topic& t, const ListOutcome& outcome, FieldSet fields = 0);
+void diagnose_lists(const CallContext& context, const ListOutcome& outcome, FieldSet fields = 0);
 
 }  // namespace hmn::nvml

@@ -19,7 +19,7 @@ bool is_initialised(Code c) noexcept {
 }
 
 // Whether initialisation may succeed without NO_ATTACH.
-bool is_about_flags(Code c) noexcept {
+bool is_flag_refusal(Code c) noexcept {
   return c == invalid_argument || c == not_supported || has_no_function(c) ||
          c == argument_version_mismatch || c == gpu_not_found;
 }
@@ -27,41 +27,43 @@ bool is_about_flags(Code c) noexcept {
 }  // namespace
 
 const Failure* Session::recent_refusal() const noexcept {
-  const bool recent = why_ && platform::monotonic_ns() - failed_at_ns_ < retry_after_ns;
-  return recent ? &*why_ : nullptr;
+  const bool is_recent = failure_ && platform::monotonic_ns() - failure_time_ns_ < retry_after_ns;
+  return is_recent ? &*failure_ : nullptr;
 }
 
-Result<void> Session::open(const Topic& t, std::size_t expected) {
-  if (auto loaded = load(); !loaded) return loaded;
-  if (auto done = initialise(t, expected); !done) return refuse(done.why());
+Result<void> Session::open(const CallContext& context, std::size_t gpu_count) {
+  if (auto result = load(); !result) return result;
+  if (auto result = initialise(context, gpu_count); !result)
+    return record_failure(result.failure());
   begin();
-  read_versions(t);
+  read_versions(context);
   return {};
 }
 
 Result<void> Session::load() {
   if (library_) return {};
-  auto opened = open_library(settings_);
-  if (!opened) return refuse(opened.why());
-  library_ = std::move(*opened);
+  auto result = open_library(settings_);
+  if (!result) return record_failure(result.failure());
+  library_ = std::move(*result);
   fn.find(library_);
   if (fn.init || fn.init_with_flags) return {};
-  return refuse(fail(Status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's"));
+  return record_failure(
+      fail(Status::backend, "the NVML library has no nvmlInit: it is not NVIDIA's"));
 }
 
-Result<void> Session::initialise(const Topic& t, std::size_t expected) {
-  Code c = no_symbol;
+Result<void> Session::initialise(const CallContext& context, std::size_t gpu_count) {
+  Code code = no_symbol;
   const bool may_detach = fn.init_with_flags && (!fn.init || may_list_unattached(settings_));
-  if (may_detach && initialise_detached(t, expected, c)) return {};
-  if (!is_about_flags(c)) return failure_for(c, fn.init_with_flags.name());
-  const char* name = fn.init.name();
+  if (may_detach && initialise_detached(context, gpu_count, code)) return {};
+  if (!is_flag_refusal(code)) return make_failure(code, fn.init_with_flags.name());
+  const char* function_name = fn.init.name();
   if (fn.init) {
-    c = call(t, fn.init);
+    code = call(context, fn.init);
   } else {
-    c = call(t, fn.init_with_flags, 0U);
-    name = fn.init_with_flags.name();
+    code = call(context, fn.init_with_flags, 0U);
+    function_name = fn.init_with_flags.name();
   }
-  if (!is_initialised(c)) return failure_for(c, name);
+  if (!is_initialised(code)) return make_failure(code, function_name);
   return {};
 }
 
@@ -69,63 +71,63 @@ Result<void> Session::initialise(const Topic& t, std::size_t expected) {
 // attaching, a driver may count attached GPUs only, and other users of NVML in this process would
 // see only what the first one initialised: NVML is then shut down again and `answer` requests a
 // plain initialisation.
-bool Session::initialise_detached(const Topic& t, std::size_t expected, Code& answer) {
-  answer = call(t, fn.init_with_flags, init_no_attach);
+bool Session::initialise_detached(const CallContext& context, std::size_t gpu_count, Code& answer) {
+  answer = call(context, fn.init_with_flags, init_no_attach);
   if (!is_initialised(answer)) return false;
   unsigned count = 0;
-  const bool counted = call(t, fn.count, &count) == success;
-  if (counted && count >= std::max<std::size_t>(expected, 1)) return true;
-  call(t, fn.shutdown);
+  const bool has_count = call(context, fn.count, &count) == success;
+  if (has_count && count >= std::max<std::size_t>(gpu_count, 1)) return true;
+  call(context, fn.shutdown);
   answer = gpu_not_found;
   return false;
 }
 
 void Session::begin() {
-  open_ = true;
+  is_open_ = true;
   ++number_;
   process_ = platform::process_generation();
-  opened_at_ns_ = platform::monotonic_ns();
+  open_time_ns_ = platform::monotonic_ns();
   refuses_memory_v2 = false;
-  row_size.fill(0);
+  row_sizes.fill(0);
   events = nullptr;
-  why_.reset();
+  failure_.reset();
 }
 
-void Session::read_versions(const Topic& t) {
+void Session::read_versions(const CallContext& context) {
   TextBuffer<version_capacity> buffer{};
-  const Code c = call(t, fn.driver_version, &buffer, version_capacity);
-  driver_version.assign(c == success ? buffer.bytes : "");
-  no_driver_version.reset();
-  if (c != success) no_driver_version = failure_for(c, fn.driver_version.name());
-  read_cuda_version(t);
+  const Code code = call(context, fn.driver_version, &buffer, version_capacity);
+  driver_version.assign(code == success ? buffer.bytes : "");
+  driver_version_failure.reset();
+  if (code != success) driver_version_failure = make_failure(code, fn.driver_version.name());
+  read_cuda_version(context);
 }
 
 // _v2 queries libcuda, which may not be installed; the first generation then reports the version
 // supported by the driver.
-void Session::read_cuda_version(const Topic& t) {
+void Session::read_cuda_version(const CallContext& context) {
   int version = 0;
-  Code c = call(t, fn.cuda_version_v2, &version);
-  if (c != success) c = call(t, fn.cuda_version, &version);
-  if (c == success && (version < 1000 || version > 99'999)) c = unusable;
+  Code code = call(context, fn.cuda_version_v2, &version);
+  if (code != success) code = call(context, fn.cuda_version, &version);
+  if (code == success && (version < 1000 || version > 99'999)) code = unusable;
   cuda_version.reset();
-  no_cuda_version.reset();
-  if (c != success) {
-    no_cuda_version = failure_for(c, fn.cuda_version.name());
+  cuda_version_failure.reset();
+  if (code != success) {
+    cuda_version_failure = make_failure(code, fn.cuda_version.name());
   } else {
     cuda_version = static_cast<std::uint32_t>(version);
   }
 }
 
-Result<void> Session::refuse(const Failure& why) {
+Result<void> Session::record_failure(const Failure& failure) {
   library_.close();
-  failed_at_ns_ = platform::monotonic_ns();
-  why_ = why;
-  return *why_;
+  failure_time_ns_ = platform::monotonic_ns();
+  failure_ = failure;
+  return *failure_;
 }
 
 void Session::close() noexcept {
-  if (!open_) return;
-  open_ = false;
+  if (!is_open_) return;
+  is_open_ = false;
   // A forked child shares the parent's session with the kernel driver, and must not end it.
   if (process_ != platform::process_generation()) {
     library_.leave_open();

@@ -12,11 +12,11 @@
 namespace hmn::nvml {
 
 // Driver folders of WSL and NixOS come last. Never libnvidia-ml.so: that is a stub for linking.
-std::span<const char* const> library_places() noexcept {
-  static constexpr const char* places[] = {"libnvidia-ml.so.1",
-                                           "/usr/lib/wsl/lib/libnvidia-ml.so.1",
-                                           "/run/opengl-driver/lib/libnvidia-ml.so.1"};
-  return places;
+std::span<const char* const> library_candidates() noexcept {
+  static constexpr const char* candidates[] = {"libnvidia-ml.so.1",
+                                               "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+                                               "/run/opengl-driver/lib/libnvidia-ml.so.1"};
+  return candidates;
 }
 
 bool is_counted_by_system(const platform::Library&, Handle) noexcept {
@@ -31,54 +31,58 @@ constexpr const char* paravirtual_node = "/dev/dxg";
 constexpr std::array nodes{"/dev/nvidiactl", paravirtual_node, "/dev/nvhost-ctrl-gpu", "/dev/nvmap",
                            "/dev/nvgpu"};
 
-bool any_node() noexcept {
+bool has_any_node() noexcept {
   return std::ranges::any_of(nodes, platform::exists);
 }
 
-std::string advice_for(const pci::Gpu& first) {
-  const Text<32> address = to_text(first.address);
-  const std::string_view driver = first.driver.view();
-  std::string_view is_at = "the NVIDIA GPU at ";
-  std::string_view runs_on;
-  std::string_view advised;
+std::string format_gpu_advice(const pci::Gpu& gpu) {
+  const Text<32> address = to_text(gpu.address);
+  const std::string_view driver = gpu.driver.view();
+  std::string_view beginning = "the NVIDIA GPU at ";
+  std::string_view other_driver;
+  std::string_view ending;
   if (driver == "vfio-pci") {
-    advised = " is given to a virtual machine (vfio-pci)";
+    ending = " is given to a virtual machine (vfio-pci)";
   } else if (driver == "nouveau" || driver == "nova_core") {
-    runs_on = driver;
-    advised = ", which measures nothing here; install NVIDIA's driver";
+    other_driver = driver;
+    ending = ", which measures nothing here; install NVIDIA's driver";
   } else if (driver == "nvidia") {
-    advised =
+    ending =
         " has its kernel driver; install the package with libnvidia-ml.so.1, in a container enable "
         "the 'utility' driver capability";
   } else {
-    is_at = "an NVIDIA GPU is at ";
-    advised = "; install NVIDIA's driver, or in a container start it with GPU access";
+    beginning = "an NVIDIA GPU is at ";
+    ending = "; install NVIDIA's driver, or in a container start it with GPU access";
   }
-  return compose({is_at, address.view(), runs_on.empty() ? "" : " runs on ", runs_on, advised});
+  return compose(
+      {beginning, address.view(), other_driver.empty() ? "" : " runs on ", other_driver, ending});
 }
 
-std::string advice_off_the_bus() {
+std::string format_advice_without_bus() {
   if (is_paravirtual()) {
     return "WSL takes it from the NVIDIA driver of Windows; install or update that";
   }
-  return any_node() ? "on Jetson it comes with JetPack 6 and later" : "";
+  return has_any_node() ? "on Jetson it comes with JetPack 6 and later" : "";
 }
 
 }  // namespace
 
-bool has_evidence(const Settings& s) {
-  return !s.nvml_path.empty() || any_node() ||
-         platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
-         platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
-         !pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia, *s.on_bus).empty();
+bool has_evidence(const Settings& settings) {
+  return !settings.nvml_path.empty() || has_any_node() ||
+         platform::exists((settings.proc_root + "/driver/nvidia").c_str()) ||
+         platform::exists((settings.sys_root + "/module/nvidia").c_str()) ||
+         !pci::list_gpus(settings.proc_root, settings.sys_root, vendor::nvidia,
+                         *settings.bus_vendors)
+              .empty();
 }
 
-bool may_list_unattached(const Settings& s) {
+bool may_list_unattached(const Settings& settings) {
   constexpr std::uint64_t first_major = 590;
   std::array<char, 32> buffer{};
-  const auto size = platform::read_small((s.sys_root + "/module/nvidia/version").c_str(), buffer);
+  const auto size =
+      platform::read_small((settings.sys_root + "/module/nvidia/version").c_str(), buffer);
   const std::string_view version(buffer.data(), size.value);
-  const auto major = scan::number(version.substr(0, version.find('.')));
+  const auto major = scan::parse_number(version.substr(0, version.find('.')));
   return !major || *major >= first_major;
 }
 
@@ -86,9 +90,10 @@ bool is_paravirtual() noexcept {
   return platform::exists(paravirtual_node);
 }
 
-std::string advice(const Settings& s) {
-  const auto gpus = pci::gpus_on_bus(s.proc_root, s.sys_root, vendor::nvidia, *s.on_bus);
-  return gpus.empty() ? advice_off_the_bus() : advice_for(gpus.front());
+std::string format_advice(const Settings& settings) {
+  const auto gpus =
+      pci::list_gpus(settings.proc_root, settings.sys_root, vendor::nvidia, *settings.bus_vendors);
+  return gpus.empty() ? format_advice_without_bus() : format_gpu_advice(gpus.front());
 }
 
 }  // namespace hmn::nvml

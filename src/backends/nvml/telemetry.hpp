@@ -20,65 +20,65 @@ namespace hmn::nvml {
 
 class TelemetryReader : public DeviceReader {
  public:
-  TelemetryReader(const Topic& t, const Session& s, const KnownDevice& of, FieldSet fields,
-                  Telemetry& out) noexcept
-      : DeviceReader(t, s, of, fields), out_(out) {}
+  TelemetryReader(const CallContext& context, const Session& session, const KnownDevice& device,
+                  FieldSet fields, Telemetry& telemetry) noexcept
+      : DeviceReader(context, session, device, fields), telemetry_(telemetry) {}
 
   // Reports each missing field that is wanted; fails if all are missing.
   Result<void> read();
 
  private:
   template <class T, class V>
-  void set(std::optional<T>& out, const std::optional<V>& value) {
+  void set(std::optional<T>& target, const std::optional<V>& value) {
     if (!value) return;
-    out = *value;
-    any_ = true;
+    target = *value;
+    has_any_ = true;
   }
   void read_utilization();
-  std::optional<unsigned> engine(FieldSet field, const PercentCall& from);
-  std::optional<double> memory_celsius();
-  std::optional<double> watts(FieldSet field, const NumberCall& from);
-  std::optional<unsigned> fan_percent();
-  std::optional<unsigned> p_state();
-  std::optional<std::uint32_t> throttle();
-  void refuse_what_nvml_lacks();
+  std::optional<unsigned> read_engine(FieldSet field, const PercentCall& function);
+  std::optional<double> read_memory_celsius();
+  std::optional<double> read_watts(FieldSet field, const NumberCall& function);
+  std::optional<unsigned> read_fan_percent();
+  std::optional<unsigned> read_p_state();
+  std::optional<std::uint32_t> read_throttle();
+  void report_unsupported_fields();
 
-  Telemetry& out_;
-  bool any_ = false;
+  Telemetry& telemetry_;
+  bool has_any_ = false;
 };
 
 // Watches devices for faults (Xid). NVML reports a fault only to those registered when it occurs,
 // so each device is watched from its first reading on; the wait has no timeout and never blocks.
 class FaultWatch {
  public:
-  FaultWatch(Session& s, DeviceList& devices) noexcept : s_(s), devices_(devices) {}
+  FaultWatch(Session& session, DeviceList& devices) noexcept
+      : session_(session), devices_(devices) {}
 
   struct Answer {
     Code result = success;
-    const NamedSymbol* from;
-    std::optional<std::uint64_t> last;  // nothing: none since the watch began
+    const NamedSymbol* function;
+    std::optional<std::uint64_t> last_fault;  // empty: none since the watch began
   };
 
   // Returns the last fault, also one of an earlier opening, and watches the device from then on.
-  Answer read(const Topic& t, const KnownDevice& of);
+  Answer read(const CallContext& context, const KnownDevice& device);
   // Collects pending events before an opening ends.
-  Code take_down(const Topic& t);
+  Code collect_events(const CallContext& context);
 
  private:
-  void begin(const Topic& t, KnownFaults& w);
-  Code enter(const Topic& t, KnownFaults& w);
-  void take_down(const EventData& reported) noexcept;
+  void begin_watch(const CallContext& context, FaultRecord& record);
+  Code register_device(const CallContext& context, FaultRecord& record);
+  void record_event(const EventData& event) noexcept;
 
-  Session& s_;
+  Session& session_;
   DeviceList& devices_;
 };
 
 // Widens the driver's 32-bit counters. A wrap between two readings may be missed, so they are lower
 // bounds. The driver of a new session may count from 0 again.
-class WideCounts {
+class WideCounters {
  public:
-  std::uint64_t widen(std::uint64_t session, Slot number, std::uint32_t field,
-                      std::uint32_t reported);
+  std::uint64_t widen(std::uint64_t session, Slot number, std::uint32_t field, std::uint32_t value);
 
  private:
   struct Entry {
@@ -92,9 +92,13 @@ class WideCounts {
 
 class MetricReader : public DeviceReader {
  public:
-  MetricReader(const Topic& t, const Session& s, const KnownDevice& of, WideCounts& wide,
-               FaultWatch& faults, std::vector<Metric>& out) noexcept
-      : DeviceReader(t, s, of, all_fields), wide_(wide), faults_(faults), out_(out) {}
+  MetricReader(const CallContext& context, const Session& session, const KnownDevice& device,
+               WideCounters& wide_counters, FaultWatch& faults,
+               std::vector<Metric>& metrics) noexcept
+      : DeviceReader(context, session, device, all_fields),
+        wide_counters_(wide_counters),
+        faults_(faults),
+        metrics_(metrics) {}
 
   // Reports each missing metric as a diagnostic with its id as field.
   void read(bool slow);
@@ -104,13 +108,14 @@ class MetricReader : public DeviceReader {
   struct FieldRow;
 
   Metric* add(MetricId id, std::uint32_t instance, double value);
-  Metric* count(MetricId id, std::uint32_t instance, std::uint64_t reported);
-  // Refuses a count above `most`, and one with all bits set.
-  void count_of(const NamedSymbol& from, MetricId id, std::uint32_t instance,
-                std::uint64_t reported, std::uint64_t most);
-  void add_number(const NumberCall& from, MetricId id, std::uint32_t instance, Scale unit);
-  void add_indexed(const IndexedCall& from, unsigned n, MetricId id, std::uint32_t instance);
-  void add_engine(const PercentCall& from, std::uint32_t engine);
+  Metric* add_count(MetricId id, std::uint32_t instance, std::uint64_t value);
+  // Refuses a count above `max`, and one with all bits set.
+  void add_checked_count(const NamedSymbol& function, MetricId id, std::uint32_t instance,
+                         std::uint64_t value, std::uint64_t max);
+  void add_number(const NumberCall& function, MetricId id, std::uint32_t instance, Scale unit);
+  void add_indexed(const IndexedCall& function, unsigned index, MetricId id,
+                   std::uint32_t instance);
+  void add_engine(const PercentCall& function, std::uint32_t engine);
 
   void read_fault();
   void read_load();
@@ -122,11 +127,11 @@ class MetricReader : public DeviceReader {
   // `link`: number of an NVLink, else 0.
   void read_fields(std::span<const FieldRow> rows, std::uint32_t link = 0);
   void read_links();
-  void take_field(const FieldRow& row, const FieldValue& reported, std::uint32_t instance);
+  void add_field(const FieldRow& row, const FieldValue& field_value, std::uint32_t instance);
 
-  WideCounts& wide_;
+  WideCounters& wide_counters_;
   FaultWatch& faults_;
-  std::vector<Metric>& out_;
+  std::vector<Metric>& metrics_;
 };
 
 }  // namespace hmn::nvml

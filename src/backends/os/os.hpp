@@ -7,6 +7,6 @@
 
 namespace hmn {
 
-std::unique_ptr<HostSource> make_os(const Settings& s);
+std::unique_ptr<HostSource> make_os(const Settings& settings);
 
 }  // namespace hmn

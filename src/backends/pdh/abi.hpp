@@ -28,9 +28,9 @@ inline constexpr Code no_counter = 0xC0000BB9;
 inline constexpr Code invalid_row = 0xC0000BBA;
 inline constexpr Code invalid_data = 0xC0000BC6;
 
-inline constexpr std::uint32_t as_real = 0x00000200;   // PDH_FMT_DOUBLE
-inline constexpr std::uint32_t as_whole = 0x00000400;  // PDH_FMT_LARGE
-inline constexpr std::uint32_t uncapped = 0x00008000;  // PDH_FMT_NOCAP100
+inline constexpr std::uint32_t format_real = 0x00000200;      // PDH_FMT_DOUBLE
+inline constexpr std::uint32_t format_whole = 0x00000400;     // PDH_FMT_LARGE
+inline constexpr std::uint32_t format_uncapped = 0x00008000;  // PDH_FMT_NOCAP100
 
 // PDH_FMT_COUNTERVALUE_ITEM_W
 struct Item {
@@ -53,9 +53,9 @@ struct Functions {
   Code (*close)(Handle query) = nullptr;
 };
 
-Result<Functions> find_functions(const platform::Library& in);
+Result<Functions> find_functions(const platform::Library& library);
 
-inline constexpr FailureOf fail{Source::pdh, NativeDomain::pdh};
+inline constexpr FailureFactory fail{Source::pdh, NativeDomain::pdh};
 
 constexpr std::int32_t native_number(Code c) noexcept {
   return static_cast<std::int32_t>(c);

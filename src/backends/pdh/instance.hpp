@@ -30,6 +30,6 @@ struct Instance {
 std::optional<Instance> parse_instance(std::string_view name) noexcept;
 
 // Returns which::engine for a driver's name: "3D", "VideoDecode", "Compute_0".
-std::uint32_t kind_of_engine(std::string_view type) noexcept;
+std::uint32_t find_engine_kind(std::string_view type) noexcept;
 
 }  // namespace hmn::pdh

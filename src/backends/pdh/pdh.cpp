@@ -10,81 +10,81 @@
 namespace hmn::pdh {
 namespace {
 
-constexpr Counter of_adapters[] = {
+constexpr Counter adapter_counters[] = {
     {u"\\GPU Adapter Memory(*)\\Dedicated Usage"},
     {u"\\GPU Adapter Memory(*)\\Shared Usage"},
 };
 
 // "Usage" of a process is its committed memory; counters of resident memory were added later.
-constexpr Counter of_processes[] = {
+constexpr Counter process_counters[] = {
     {u"\\GPU Process Memory(*)\\Dedicated Usage"},
     {u"\\GPU Process Memory(*)\\Shared Usage"},
     {u"\\GPU Process Memory(*)\\Local Usage", false},
     {u"\\GPU Process Memory(*)\\Non Local Usage", false},
 };
-constexpr wddm::SegmentSum wddm::ProcessMemory::*process_values[] = {
+constexpr wddm::SegmentSum wddm::ProcessMemory::*process_members[] = {
     &wddm::ProcessMemory::dedicated_committed,
     &wddm::ProcessMemory::shared_committed,
     &wddm::ProcessMemory::dedicated_resident,
     &wddm::ProcessMemory::shared_resident,
 };
 
-constexpr Counter of_engines[] = {{u"\\GPU Engine(*)\\Utilization Percentage"}};
+constexpr Counter engine_counters[] = {{u"\\GPU Engine(*)\\Utilization Percentage"}};
 
 }  // namespace
 
 PdhCounters::PdhCounters() noexcept
-    : adapters_{{of_adapters, as_whole}, false, {}},
-      processes_{{of_processes, as_whole}, false, {}},
-      engines_{{of_engines, as_real | uncapped}, false, {}} {}
+    : adapters_{{adapter_counters, format_whole}, false, {}},
+      processes_{{process_counters, format_whole}, false, {}},
+      engines_{{engine_counters, format_real | format_uncapped}, false, {}} {}
 
 void PdhCounters::begin() noexcept {
-  for (Object* o : {&adapters_, &processes_, &engines_}) o->is_fresh = false;
+  for (CounterObject* object : {&adapters_, &processes_, &engines_}) object->is_fresh = false;
 }
 
 void PdhCounters::close() noexcept {
-  for (Object* o : {&adapters_, &processes_, &engines_}) {
-    o->of.close();
-    o->is_fresh = false;
+  for (CounterObject* object : {&adapters_, &processes_, &engines_}) {
+    object->query.close();
+    object->is_fresh = false;
   }
 }
 
-Result<void> PdhCounters::find() {
+Result<void> PdhCounters::load_library() {
   if (fn_.open != nullptr) return {};
-  auto opened = platform::Library::open("pdh.dll");
-  if (!opened) return Failure{Status::no_source, Source::pdh, {}, opened.error_text};
-  auto found = find_functions(opened.value);
-  if (!found) return found.why();
-  fn_ = *found;
-  library_ = std::move(opened.value);
+  auto library = platform::Library::open("pdh.dll");
+  if (!library) return Failure{Status::no_source, Source::pdh, {}, library.error_text};
+  auto functions = find_functions(library.value);
+  if (!functions) return functions.failure();
+  fn_ = *functions;
+  library_ = std::move(library.value);
   return {};
 }
 
-Result<void> PdhCounters::collect_afresh(Object& of) {
-  if (Result<void> ok = find(); !ok) return ok;
-  return of.of.collect(fn_);
+Result<void> PdhCounters::collect_now(CounterObject& object) {
+  if (Result<void> result = load_library(); !result) return result;
+  return object.query.collect(fn_);
 }
 
 // Collects once per reading, even if it fails.
-Result<void> PdhCounters::collect(Object& of) {
-  if (!of.is_fresh) {
-    Result<void> done = collect_afresh(of);
-    of.is_fresh = true;
-    of.why.reset();
-    if (!done) of.why = done.why();
-    has_served_ = has_served_ || !of.why;
-    why_ = of.why;
+Result<void> PdhCounters::collect(CounterObject& object) {
+  if (!object.is_fresh) {
+    Result<void> result = collect_now(object);
+    object.is_fresh = true;
+    object.failure.reset();
+    if (!result) object.failure = result.failure();
+    has_served_ = has_served_ || !object.failure;
+    failure_ = object.failure;
   }
-  if (of.why) return *of.why;
+  if (object.failure) return *object.failure;
   return {};
 }
 
 Result<wddm::AdapterMemory> PdhCounters::memory(wddm::Luid adapter) {
-  if (Result<void> ok = collect(adapters_); !ok) return ok.why();
+  if (Result<void> ok = collect(adapters_); !ok) return ok.failure();
   wddm::AdapterMemory out;
   wddm::SegmentSum* const sums[] = {&out.dedicated, &out.shared};
   for (std::size_t i = 0; i < std::size(sums); ++i) {
-    if (Result<void> ok = adapters_.of.read(i, rows_); !ok) return ok.why();
+    if (Result<void> ok = adapters_.query.read(i, rows_); !ok) return ok.failure();
     add_up(rows_, adapter, *sums[i]);
   }
   return out;
@@ -92,24 +92,24 @@ Result<wddm::AdapterMemory> PdhCounters::memory(wddm::Luid adapter) {
 
 Result<void> PdhCounters::processes(wddm::Luid adapter, std::vector<wddm::ProcessMemory>& out) {
   if (Result<void> ok = collect(processes_); !ok) return ok;
-  for (std::size_t i = 0; i < std::size(process_values); ++i) {
-    if (Result<void> ok = processes_.of.read(i, rows_); !ok) return ok;
-    add_up(rows_, adapter, process_values[i], out);
+  for (std::size_t i = 0; i < std::size(process_members); ++i) {
+    if (Result<void> ok = processes_.query.read(i, rows_); !ok) return ok;
+    add_up(rows_, adapter, process_members[i], out);
   }
   return {};
 }
 
-Result<void> PdhCounters::load(wddm::Luid adapter, wddm::Loads& out) {
-  const bool is_new = !engines_.is_fresh;
+Result<void> PdhCounters::load(wddm::Luid adapter, wddm::LoadReading& out) {
+  const bool is_first_call = !engines_.is_fresh;
   if (Result<void> ok = collect(engines_); !ok) return ok;
-  if (is_new) {
+  if (is_first_call) {
     const std::uint64_t now = platform::monotonic_ns();
-    window_ns_ = now - std::exchange(engines_ns_, now);
+    window_ns_ = now - std::exchange(engines_time_ns_, now);
     const std::uint64_t suspended = platform::suspended_ns();
     was_suspended_ =
         platform::was_suspended(std::exchange(engines_suspended_ns_, suspended), suspended);
   }
-  if (engines_.of.turns() < 2) {
+  if (engines_.query.collections() < 2) {
     return Failure{
         Status::empty, Source::pdh, {}, "Windows reports a load only from the second reading on"};
   }
@@ -119,21 +119,21 @@ Result<void> PdhCounters::load(wddm::Luid adapter, wddm::Loads& out) {
                    {},
                    "the machine was suspended since the last reading: the next one has a load"};
   }
-  if (Result<void> ok = engines_.of.read(0, rows_); !ok) return ok;
+  if (Result<void> ok = engines_.query.read(0, rows_); !ok) return ok;
   add_up_loads(rows_, adapter, out);
   out.window_ns = window_ns_;
   return {};
 }
 
 SourceState PdhCounters::describe() const {
-  SourceState now;
-  now.why = why_.value_or(Failure{Status::ok, Source::pdh, {}, {}});
-  if (!why_) {
-    now.state = has_served_ ? State::ready : State::unknown;
+  SourceState current;
+  current.failure = failure_.value_or(Failure{Status::ok, Source::pdh, {}, {}});
+  if (!failure_) {
+    current.state = has_served_ ? State::ready : State::unknown;
   } else {
-    now.state = why_->code == Status::no_source ? State::absent : State::unreadable;
+    current.state = failure_->code == Status::no_source ? State::absent : State::unreadable;
   }
-  return now;
+  return current;
 }
 
 }  // namespace hmn::pdh

@@ -26,32 +26,32 @@ class PdhCounters final : public wddm::Counters {
   void begin() noexcept override;
   Result<wddm::AdapterMemory> memory(wddm::Luid adapter) override;
   Result<void> processes(wddm::Luid adapter, std::vector<wddm::ProcessMemory>& out) override;
-  Result<void> load(wddm::Luid adapter, wddm::Loads& out) override;
+  Result<void> load(wddm::Luid adapter, wddm::LoadReading& out) override;
   void close() noexcept override;
   [[nodiscard]] SourceState describe() const override;
 
  private:
-  struct Object {
-    Query of;
+  struct CounterObject {
+    Query query;
     bool is_fresh = false;  // collected in this reading
-    std::optional<Failure> why;
+    std::optional<Failure> failure;
   };
 
-  Result<void> find();
-  Result<void> collect(Object& of);
-  Result<void> collect_afresh(Object& of);
+  Result<void> load_library();
+  Result<void> collect(CounterObject& object);
+  Result<void> collect_now(CounterObject& object);
 
   platform::Library library_;
   Functions fn_;
-  Object adapters_;
-  Object processes_;
-  Object engines_;
-  std::uint64_t engines_ns_ = 0;  // time of their last collection
+  CounterObject adapters_;
+  CounterObject processes_;
+  CounterObject engines_;
+  std::uint64_t engines_time_ns_ = 0;  // time of their last collection
   std::uint64_t window_ns_ = 0;
   std::uint64_t engines_suspended_ns_ = 0;  // at that time: platform::suspended_ns()
   bool was_suspended_ = false;              // in that window
   std::vector<Row> rows_;
-  std::optional<Failure> why_;
+  std::optional<Failure> failure_;
   bool has_served_ = false;
 };
 

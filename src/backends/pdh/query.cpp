@@ -11,10 +11,10 @@
 namespace hmn::pdh {
 namespace {
 
-constexpr std::uint32_t most_bytes = 16U << 20;
-constexpr int most_tries = 8;  // rows may be added between the two calls
+constexpr std::uint32_t max_bytes = 16U << 20;
+constexpr int max_attempts = 8;  // rows may be added between the two calls
 constexpr std::uint32_t no_count = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t look_again_ns = platform::ns_per_second;
+constexpr std::uint64_t retry_ns = platform::ns_per_second;
 
 bool is_absent(Code c) noexcept {
   return c == no_object || c == no_counter;
@@ -24,41 +24,41 @@ bool is_value(Code c) noexcept {
   return c == success || c == new_data;
 }
 
-Failure not_counted(Code c) {
-  return is_absent(c)
+Failure make_uncounted_failure(Code code) {
+  return is_absent(code)
              ? fail(
                    Status::no_source,
                    "this Windows has no counters of GPU memory; they come with Windows 10 1709 and "
                    "a driver of WDDM 2",
-                   native_number(c))
-             : fail(Status::backend, "PdhAddEnglishCounterW failed", native_number(c));
+                   native_number(code))
+             : fail(Status::backend, "PdhAddEnglishCounterW failed", native_number(code));
 }
 
 // A row that occurs twice counts once; its value is unknown if they differ.
 void merge_equal(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.who < b.who; });
-  const auto end = std::unique(rows.begin(), rows.end(), [](Row& kept, const Row& next) {
-    if (kept.who != next.who) return false;
-    kept.is_valid =
-        kept.is_valid && next.is_valid && kept.whole == next.whole && kept.real == next.real;
+                   [](const Row& a, const Row& b) { return a.instance < b.instance; });
+  const auto end = std::unique(rows.begin(), rows.end(), [](Row& first, const Row& second) {
+    if (first.instance != second.instance) return false;
+    first.is_valid = first.is_valid && second.is_valid && first.whole == second.whole &&
+                     first.real == second.real;
     return true;
   });
   rows.erase(end, rows.end());
 }
 
 // Negative sizes are invalid.
-std::optional<std::uint64_t> bytes_of(const Row& r) noexcept {
-  if (!r.is_valid || r.whole < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(r.whole);
+std::optional<std::uint64_t> read_bytes(const Row& row) noexcept {
+  if (!row.is_valid || row.whole < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(row.whole);
 }
 
-bool is_load(const Row& r, wddm::Luid adapter) noexcept {
-  return r.who.adapter == adapter && r.who.engine && r.is_valid;
+bool is_load(const Row& row, wddm::Luid adapter) noexcept {
+  return row.instance.adapter == adapter && row.instance.engine && row.is_valid;
 }
 
 // Sums of samples may slightly exceed 100 %. One far above it is left to the check of every value.
-double capped(double percent) noexcept {
+double cap_percent(double percent) noexcept {
   return percent <= 200 ? std::min(percent, 100.0) : percent;
 }
 
@@ -69,25 +69,27 @@ struct Engine {
   double percent;
 };
 
-void add(std::vector<Engine>& all, const Row& r) {
-  const auto known = std::find_if(all.begin(), all.end(), [&](const Engine& e) {
-    return e.physical == r.who.physical && e.number == *r.who.engine;
+void add(std::vector<Engine>& engines, const Row& row) {
+  const auto it = std::find_if(engines.begin(), engines.end(), [&](const Engine& e) {
+    return e.physical == row.instance.physical && e.number == *row.instance.engine;
   });
-  if (known == all.end()) {
-    all.push_back({r.who.physical, *r.who.engine, r.who.engine_kind, r.real});
+  if (it == engines.end()) {
+    engines.push_back(
+        {row.instance.physical, *row.instance.engine, row.instance.engine_kind, row.real});
   } else {
-    known->percent += r.real;
+    it->percent += row.real;
   }
 }
 
-void add(std::vector<wddm::ProcessLoad>& all, const Row& r) {
-  const auto known = std::find_if(all.begin(), all.end(),
-                                  [&](const wddm::ProcessLoad& p) { return p.pid == r.who.pid; });
-  const double percent = capped(r.real);
-  if (known == all.end()) {
-    all.push_back({*r.who.pid, percent});
+void add(std::vector<wddm::ProcessLoad>& processes, const Row& row) {
+  const auto it = std::find_if(processes.begin(), processes.end(), [&](const wddm::ProcessLoad& p) {
+    return p.pid == row.instance.pid;
+  });
+  const double percent = cap_percent(row.real);
+  if (it == processes.end()) {
+    processes.push_back({*row.instance.pid, percent});
   } else {
-    known->percent = std::max(known->percent, percent);
+    it->percent = std::max(it->percent, percent);
   }
 }
 
@@ -97,29 +99,29 @@ void Query::close() noexcept {
   if (query_ != nullptr) fn_.close(query_);
   query_ = nullptr;
   counters_.fill(nullptr);
-  turns_ = 0;
+  collections_ = 0;
 }
 
 Result<void> Query::open() {
   if (query_ != nullptr) return {};
   const std::uint64_t now = platform::monotonic_ns();
-  if (refusal_ && now - refused_ns_ < look_again_ns) return *refusal_;
+  if (refusal_ && now - refusal_time_ns_ < retry_ns) return *refusal_;
   refusal_.reset();
-  const auto refuse = [&](const Failure& why) -> Result<void> {
+  const auto refuse = [&](const Failure& failure) -> Result<void> {
     close();
-    refused_ns_ = now;
-    refusal_ = why;
-    return why;
+    refusal_time_ns_ = now;
+    refusal_ = failure;
+    return failure;
   };
-  if (const Code c = fn_.open(nullptr, 0, &query_); c != success || query_ == nullptr) {
+  if (const Code code = fn_.open(nullptr, 0, &query_); code != success || query_ == nullptr) {
     query_ = nullptr;
-    return refuse(fail(Status::backend, "PdhOpenQueryW failed", native_number(c)));
+    return refuse(fail(Status::backend, "PdhOpenQueryW failed", native_number(code)));
   }
-  for (std::size_t i = 0; i < of_.size(); ++i) {
-    const Code c = fn_.add(query_, of_[i].path, 0, &counters_[i]);
-    if (c == success && counters_[i] != nullptr) continue;
+  for (std::size_t i = 0; i < definitions_.size(); ++i) {
+    const Code code = fn_.add(query_, definitions_[i].path, 0, &counters_[i]);
+    if (code == success && counters_[i] != nullptr) continue;
     counters_[i] = nullptr;
-    if (of_[i].is_needed) return refuse(not_counted(c));
+    if (definitions_[i].is_required) return refuse(make_uncounted_failure(code));
   }
   return {};
 }
@@ -127,46 +129,47 @@ Result<void> Query::open() {
 Result<void> Query::collect(const Functions& fn) {
   fn_ = fn;
   const bool was_open = query_ != nullptr;
-  for (bool again = was_open;; again = false) {
+  for (bool may_retry = was_open;; may_retry = false) {
     if (Result<void> ok = open(); !ok) return ok;
-    const Code c = fn_.collect(query_);
-    has_none_ = c == no_data || c == no_instance;
-    if (c == success || has_none_) {
-      ++turns_;
+    const Code code = fn_.collect(query_);
+    is_empty_ = code == no_data || code == no_instance;
+    if (code == success || is_empty_) {
+      ++collections_;
       return {};
     }
     close();
-    if (!again) return fail(Status::backend, "PdhCollectQueryData failed", native_number(c));
+    if (!may_retry) return fail(Status::backend, "PdhCollectQueryData failed", native_number(code));
   }
 }
 
-Result<void> Query::fetch(Handle from, std::uint32_t& count) {
-  Code c = more_data;
-  for (int i = 0; i < most_tries && c == more_data; ++i) {
+Result<void> Query::fetch(Handle counter, std::uint32_t& count) {
+  Code code = more_data;
+  for (int i = 0; i < max_attempts && code == more_data; ++i) {
     auto size = static_cast<std::uint32_t>(items_.size() * sizeof(Item));
     std::fill(items_.begin(), items_.end(), Item{});
     count = no_count;
-    c = fn_.rows(from, format_, &size, &count, size == 0 ? nullptr : items_.data());
-    if (c != more_data) break;
+    code = fn_.rows(counter, format_, &size, &count, size == 0 ? nullptr : items_.data());
+    if (code != more_data) break;
     // The returned size is unreliable if the buffer was too small.
     size = 0;
-    c = fn_.rows(from, format_, &size, &count, nullptr);
-    if (c != more_data) break;
-    if (size > most_bytes) {
+    code = fn_.rows(counter, format_, &size, &count, nullptr);
+    if (code != more_data) break;
+    if (size > max_bytes) {
       return fail(Status::limit, "Windows counts more GPU processes than can be read",
-                  native_number(c));
+                  native_number(code));
     }
     items_.resize(size / sizeof(Item) + 2);
   }
-  if (c == success) return {};
+  if (code == success) return {};
   count = 0;
-  if (c == no_data || c == no_instance) return {};
-  if (c == invalid_data || c == invalid_row || c == negative_denominator || c == negative_value) {
+  if (code == no_data || code == no_instance) return {};
+  if (code == invalid_data || code == invalid_row || code == negative_denominator ||
+      code == negative_value) {
     return fail(Status::empty, "Windows reports a load only from the second reading on",
-                native_number(c));
+                native_number(code));
   }
   close();
-  return fail(Status::backend, "PdhGetFormattedCounterArrayW failed", native_number(c));
+  return fail(Status::backend, "PdhGetFormattedCounterArrayW failed", native_number(code));
 }
 
 // The names are behind the rows, in ASCII; any other letter makes one invalid. Fails for a name
@@ -183,70 +186,70 @@ bool Query::take_name(const char16_t* name, std::size_t rows) {
   return name != last;
 }
 
-Result<void> Query::read(std::size_t which, std::vector<Row>& out) {
+Result<void> Query::read(std::size_t index, std::vector<Row>& out) {
   out.clear();
-  if (has_none_ || !has(which)) return {};
+  if (is_empty_ || !has(index)) return {};
   std::uint32_t count = 0;
-  if (Result<void> ok = fetch(counters_[which], count); !ok) return ok;
-  const Failure lie{
+  if (Result<void> ok = fetch(counters_[index], count); !ok) return ok;
+  const Failure failure{
       Status::backend, Source::pdh, {NativeDomain::pdh, 0}, "PDH counts rows that it lacks"};
-  if (count > items_.size()) return lie;
-  for (const Item& i : std::span(items_).first(count)) {
-    if (!take_name(i.name, count)) {
+  if (count > items_.size()) return failure;
+  for (const Item& item : std::span(items_).first(count)) {
+    if (!take_name(item.name, count)) {
       out.clear();
-      return lie;
+      return failure;
     }
-    const auto who = parse_instance(narrow_);
-    if (!who) continue;
-    Row fresh{*who, is_value(i.status), 0, 0};
-    if ((format_ & as_real) != 0) {
-      fresh.real = i.real;
+    const auto instance = parse_instance(narrow_);
+    if (!instance) continue;
+    Row row{*instance, is_value(item.status), 0, 0};
+    if ((format_ & format_real) != 0) {
+      row.real = item.real;
     } else {
-      fresh.whole = i.whole;
+      row.whole = item.whole;
     }
-    out.push_back(fresh);
+    out.push_back(row);
   }
   merge_equal(out);
   return {};
 }
 
 void add_up(std::span<const Row> rows, wddm::Luid adapter, wddm::SegmentSum& out) {
-  for (const Row& r : rows) {
-    if (r.who.adapter == adapter && !r.who.pid) out.add(bytes_of(r));
+  for (const Row& row : rows) {
+    if (row.instance.adapter == adapter && !row.instance.pid) out.add(read_bytes(row));
   }
 }
 
 void add_up(std::span<const Row> rows, wddm::Luid adapter,
-            wddm::SegmentSum wddm::ProcessMemory::*which, std::vector<wddm::ProcessMemory>& out) {
-  for (const Row& r : rows) {
-    if (r.who.adapter != adapter || !r.who.pid) continue;
-    auto known = std::find_if(out.begin(), out.end(), [&](const wddm::ProcessMemory& p) {
-      return p.adapter == adapter && p.pid == *r.who.pid;
+            wddm::SegmentSum wddm::ProcessMemory::*member, std::vector<wddm::ProcessMemory>& out) {
+  for (const Row& row : rows) {
+    if (row.instance.adapter != adapter || !row.instance.pid) continue;
+    auto it = std::find_if(out.begin(), out.end(), [&](const wddm::ProcessMemory& p) {
+      return p.adapter == adapter && p.pid == *row.instance.pid;
     });
-    if (known == out.end()) {
-      wddm::ProcessMemory fresh;
-      fresh.adapter = adapter;
-      fresh.pid = *r.who.pid;
-      known = out.insert(out.end(), fresh);
+    if (it == out.end()) {
+      wddm::ProcessMemory process;
+      process.adapter = adapter;
+      process.pid = *row.instance.pid;
+      it = out.insert(out.end(), process);
     }
-    ((*known).*which).add(bytes_of(r));
+    ((*it).*member).add(read_bytes(row));
   }
 }
 
-void add_up_loads(std::span<const Row> rows, wddm::Luid adapter, wddm::Loads& out) {
+void add_up_loads(std::span<const Row> rows, wddm::Luid adapter, wddm::LoadReading& out) {
   std::vector<Engine> engines;
-  for (const Row& r : rows) {
-    if (!is_load(r, adapter)) continue;
-    if (!(r.real >= 0)) {
-      out.lacks_a_value = true;
+  for (const Row& row : rows) {
+    if (!is_load(row, adapter)) continue;
+    if (!(row.real >= 0)) {
+      out.is_incomplete = true;
       continue;
     }
-    add(engines, r);
-    if (r.who.pid) add(out.processes, r);
+    add(engines, row);
+    if (row.instance.pid) add(out.processes, row);
   }
-  for (const Engine& e : engines) {
-    std::optional<double>& percent = out.adapter.percent[e.kind];
-    percent = std::max(percent.value_or(0), capped(e.percent));
+  for (const Engine& engine : engines) {
+    std::optional<double>& percent = out.adapter.percent[engine.kind];
+    percent = std::max(percent.value_or(0), cap_percent(engine.percent));
   }
 }
 

@@ -15,12 +15,12 @@
 namespace hmn::pdh {
 
 struct Counter {
-  const char16_t* path;   // with "*" for the instance
-  bool is_needed = true;  // false: older systems lack it
+  const char16_t* path;     // with "*" for the instance
+  bool is_required = true;  // false: older systems lack it
 };
 
 struct Row {
-  Instance who;
+  Instance instance;
   bool is_valid = false;
   std::int64_t whole = 0;
   double real = 0;
@@ -31,9 +31,10 @@ struct Row {
 // process.
 class Query {
  public:
-  static constexpr std::size_t most_counters = 4;
+  static constexpr std::size_t max_counters = 4;
 
-  Query(std::span<const Counter> of, std::uint32_t format) noexcept : of_(of), format_(format) {}
+  Query(std::span<const Counter> counters, std::uint32_t format) noexcept
+      : definitions_(counters), format_(format) {}
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
   ~Query() { close(); }
@@ -41,29 +42,29 @@ class Query {
   // Collects current values. Opens the query again, once, if the system has dropped it.
   Result<void> collect(const Functions& fn);
   // Reads the values of the last collection; none if the system lacks the counter.
-  Result<void> read(std::size_t which, std::vector<Row>& out);
-  [[nodiscard]] bool has(std::size_t which) const noexcept { return counters_[which] != nullptr; }
+  Result<void> read(std::size_t index, std::vector<Row>& out);
+  [[nodiscard]] bool has(std::size_t index) const noexcept { return counters_[index] != nullptr; }
   // Number of collections since it was opened.
-  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+  [[nodiscard]] std::uint64_t collections() const noexcept { return collections_; }
 
   void close() noexcept;
 
  private:
   Result<void> open();
-  Result<void> fetch(Handle from, std::uint32_t& count);
+  Result<void> fetch(Handle counter, std::uint32_t& count);
   [[nodiscard]] bool take_name(const char16_t* name, std::size_t rows);
 
-  std::span<const Counter> of_;
+  std::span<const Counter> definitions_;
   std::uint32_t format_;
   Functions fn_;
   Handle query_ = nullptr;
-  std::array<Handle, most_counters> counters_{};
+  std::array<Handle, max_counters> counters_{};
   std::vector<Item> items_;  // followed by the names
   std::string narrow_;
-  std::uint64_t turns_ = 0;
-  std::uint64_t refused_ns_ = 0;
+  std::uint64_t collections_ = 0;
+  std::uint64_t refusal_time_ns_ = 0;
   std::optional<Failure> refusal_;  // missing counters are looked for once a second
-  bool has_none_ = false;
+  bool is_empty_ = false;
 };
 
 // From counter rows to values of adapters and processes. Pure.
@@ -73,9 +74,9 @@ void add_up(std::span<const Row> rows, wddm::Luid adapter, wddm::SegmentSum& out
 
 // Sums the parts by process; a new process is appended.
 void add_up(std::span<const Row> rows, wddm::Luid adapter,
-            wddm::SegmentSum wddm::ProcessMemory::*which, std::vector<wddm::ProcessMemory>& out);
+            wddm::SegmentSum wddm::ProcessMemory::*member, std::vector<wddm::ProcessMemory>& out);
 
 // An engine's load is the sum of its processes' loads, and a device's that of its busiest engine.
-void add_up_loads(std::span<const Row> rows, wddm::Luid adapter, wddm::Loads& out);
+void add_up_loads(std::span<const Row> rows, wddm::Luid adapter, wddm::LoadReading& out);
 
 }  // namespace hmn::pdh

@@ -13,20 +13,20 @@
 
 namespace hmn::simulated {
 
-inline Failure refusal(Status code, const MessageText& message) {
+inline Failure make_simulated_failure(Status code, const MessageText& message) {
   return {code, Source::simulated, {}, message};
 }
 
-void wait_for(const Conduct& c, Call on, std::uint64_t reading);
+void apply_delays(const FaultScript& script, Call call, std::uint64_t reading);
 
 // Returns the fault that fails the whole call, if any.
-const Fault* whole_fault(const Conduct& c, Call on, std::uint64_t reading) noexcept;
+const Fault* find_call_fault(const FaultScript& script, Call call, std::uint64_t reading) noexcept;
 
-// Calls f(fault) for each fault that removes single fields of this call.
+// Calls visit(fault) for each fault that removes single fields of this call.
 template <class F>
-void each_field_fault(const Conduct& c, Call on, std::uint64_t reading, F f) {
-  for (const Fault& it : c.faults) {
-    if (it.on == on && it.fields != 0 && it.when.holds(reading)) f(it);
+void for_each_field_fault(const FaultScript& script, Call call, std::uint64_t reading, F visit) {
+  for (const Fault& fault : script.faults) {
+    if (fault.call == call && fault.fields != 0 && fault.readings.contains(reading)) visit(fault);
   }
 }
 
@@ -34,43 +34,46 @@ void each_field_fault(const Conduct& c, Call on, std::uint64_t reading, F f) {
 class Driver final : public DeviceSource {
  public:
   // Calls that the file makes slow or hang have the same deadlines as those of a real driver.
-  // `replaces`: it takes over from another one that is open, in the reading that that one has
+  // `is_replacement`: takes over from an open instance, in the reading that it has
   // begun.
-  Driver(std::shared_ptr<MachineFile> file, bool wake, bool replaces = false)
-      : DeviceSource(Source::simulated, Calls::may_block),
+  Driver(std::shared_ptr<MachineFile> file, bool wake, bool is_replacement = false)
+      : DeviceSource(Source::simulated, CallBehavior::may_block),
         file_(std::move(file)),
         wake_(wake),
-        has_begun_(replaces),
-        is_open_(replaces) {}
+        has_begun_(is_replacement),
+        is_open_(is_replacement) {}
 
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override;
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+                       Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+                       Reading& reading) override;
 
   void close() noexcept override { is_open_ = false; }
-  [[nodiscard]] std::unique_ptr<DeviceSource> again(const Settings&) const override {
+  [[nodiscard]] std::unique_ptr<DeviceSource> clone(const Settings&) const override {
     return std::make_unique<Driver>(file_, wake_, true);
   }
 
  private:
   template <class F>
-  Result<void> perform(Call what, const DescribedDevice* d, Reading& r, F body);
+  Result<void> perform(Call call, const DescribedDevice* device, Reading& reading, F body);
   template <class F>
-  Result<void> on_device(Call what, Slot number, Reading& r, F body);
-  Result<void> open(Reading& r);
-  bool may_ask(const DescribedDevice& d, Reading& r) const;
-  Result<void> check(const DescribedDevice& d) const;
-  void keep(const Result<void>& outcome);
-  [[nodiscard]] Usage row_of(const DescribedRow& row) const;
-  [[nodiscard]] Result<void> unlisted(std::uint32_t pid, bool self, Usage& out) const;
+  Result<void> call_device(Call call, Slot number, Reading& reading, F body);
+  Result<void> open(Reading& reading);
+  bool begin_call(const DescribedDevice& device, Reading& reading) const;
+  Result<void> check_state(const DescribedDevice& device) const;
+  void update_condition(const Result<void>& outcome);
+  [[nodiscard]] Usage make_usage(const DescribedRow& row) const;
+  [[nodiscard]] Result<void> fill_unlisted(std::uint32_t pid, bool is_self, Usage& out) const;
 
   const std::shared_ptr<MachineFile> file_;
   const bool wake_;
-  View view_;
+  MachineView view_;
   std::size_t gpu_count_ = 0;
   bool has_begun_;
   bool is_open_;
@@ -89,8 +92,7 @@ class Host final : public HostSource {
   Result<void> groups(GroupMemory& out) override;
 
  private:
-  void describe(Usage& row, void (*fill_from)(Usage&, const Usage&),
-                void (HostSource::*ask)(Usage&));
+  void describe(Usage& row, void (*fill)(Usage&, const Usage&), void (HostSource::*query)(Usage&));
 
   const std::shared_ptr<MachineFile> file_;
   const std::unique_ptr<HostSource> real_;

@@ -12,9 +12,9 @@ struct Range {
   double high;
 };
 
-Range range_of(Unit u) noexcept {
+Range unit_range(Unit unit) noexcept {
   constexpr double largest = 1e15;
-  switch (u) {
+  switch (unit) {
     case Unit::percent:
       return {0, 100};
     case Unit::celsius:
@@ -24,16 +24,16 @@ Range range_of(Unit u) noexcept {
   }
 }
 
-std::string_view key_of(const DescribedFields& of, const Field& f) noexcept {
+std::string_view field_key(const RecordSchema& schema, const Field& field) noexcept {
   constexpr std::string_view suffix = "_bytes";
-  const std::string_view key = f.key;
-  return of.has_short_keys && f.unit == Unit::bytes && key.ends_with(suffix)
+  const std::string_view key = field.key;
+  return schema.has_short_keys && field.unit == Unit::bytes && key.ends_with(suffix)
              ? key.substr(0, key.size() - suffix.size())
              : key;
 }
 
-std::span<const Word> words_of(Unit u) noexcept {
-  switch (u) {
+std::span<const Word> find_words(Unit unit) noexcept {
+  switch (unit) {
     case Unit::throttles:
       return throttle_words;
     case Unit::usage_kinds:
@@ -45,102 +45,103 @@ std::span<const Word> words_of(Unit u) noexcept {
   }
 }
 
-std::optional<std::uint64_t> read_number(ObjectReader& o, const DescribedFields& of,
-                                         const Field& f) {
-  const std::string_view key = key_of(of, f);
-  const std::span<const Word> words = words_of(f.unit);
-  if (is_set_of_bits(f.unit)) return o.any_words(key, words);
-  if (!words.empty()) return o.one_word(key, words);
-  if (f.type == FieldType::u32) return o.whole32(key);
-  if (of.has_short_keys && f.unit == Unit::bytes) return o.bytes(key);
-  return o.whole(key, 0, std::numeric_limits<std::uint64_t>::max());
+std::optional<std::uint64_t> read_number(ObjectReader& reader, const RecordSchema& schema,
+                                         const Field& field) {
+  const std::string_view key = field_key(schema, field);
+  const std::span<const Word> words = find_words(field.unit);
+  if (is_bitmask(field.unit)) return reader.flags(key, words);
+  if (!words.empty()) return reader.choice(key, words);
+  if (field.type == FieldType::u32) return reader.integer32(key);
+  if (schema.has_short_keys && field.unit == Unit::bytes) return reader.bytes(key);
+  return reader.integer(key, 0, std::numeric_limits<std::uint64_t>::max());
 }
 
 template <class Use>
-void each(const DescribedFields& of, Use use) {
-  for (const Field& f : of.fields) {
-    if ((f.bit & of.bits) != 0) use(f);
+void for_each_field(const RecordSchema& schema, Use visit) {
+  for (const Field& field : schema.fields) {
+    if ((field.bit & schema.bits) != 0) visit(field);
   }
 }
 
 constexpr FieldSet all_bits = ~FieldSet{0};
 // These are stored under other keys; a row's window is stored with its load.
-constexpr std::uint32_t not_of_usage = usage_field::uid | usage_field::start_unix_ns |
-                                       usage_field::instance | usage_field::busy_percent;
+constexpr std::uint32_t excluded_usage_bits = usage_field::uid | usage_field::start_unix_ns |
+                                              usage_field::instance | usage_field::busy_percent;
 
 }  // namespace
 
-DescribedFields described_pool() noexcept {
-  return {fields_of<Pool>(), ~pool_field::unattributed, true};
+RecordSchema pool_schema() noexcept {
+  return {record_fields<Pool>(), ~pool_field::unattributed, true};
 }
 
-DescribedFields described_telemetry() noexcept {
-  return {fields_of<Telemetry>(), all_bits, false};
+RecordSchema telemetry_schema() noexcept {
+  return {record_fields<Telemetry>(), all_bits, false};
 }
 
-DescribedFields described_usage() noexcept {
-  return {fields_of<Usage>(), ~not_of_usage, true};
+RecordSchema usage_schema() noexcept {
+  return {record_fields<Usage>(), ~excluded_usage_bits, true};
 }
 
-DescribedFields described_process_memory() noexcept {
-  return {fields_of<ProcessMemory>(), all_bits, true};
+RecordSchema process_memory_schema() noexcept {
+  return {record_fields<ProcessMemory>(), all_bits, true};
 }
 
-DescribedFields described_system_memory() noexcept {
-  return {fields_of<SystemMemory>(), ~system_memory_field::usable, true};
+RecordSchema system_memory_schema() noexcept {
+  return {record_fields<SystemMemory>(), ~system_memory_field::usable, true};
 }
 
-void read_fields(ObjectReader& o, const DescribedFields& of, void* record) {
-  each(of, [&](const Field& f) {
-    if (f.type == FieldType::real) {
-      const Range fits = range_of(f.unit);
-      if (const auto value = o.real(key_of(of, f), fits.low, fits.high)) f.set(record, *value);
-    } else if (const auto value = read_number(o, of, f)) {
-      f.set(record, *value);
+void read_fields(ObjectReader& reader, const RecordSchema& schema, void* record) {
+  for_each_field(schema, [&](const Field& field) {
+    if (field.type == FieldType::real) {
+      const Range range = unit_range(field.unit);
+      if (const auto value = reader.real(field_key(schema, field), range.low, range.high))
+        field.set(record, *value);
+    } else if (const auto value = read_number(reader, schema, field)) {
+      field.set(record, *value);
     }
   });
 }
 
-void write_word(json::Writer& to, std::string_view key, std::span<const Word> words,
+void write_word(json::Writer& writer, std::string_view key, std::span<const Word> words,
                 std::uint32_t value) {
-  for (const Word& w : words) {
-    if (w.value == value) return to.word_member(key, w.name);
+  for (const Word& word : words) {
+    if (word.value == value) return writer.word_member(key, word.name);
   }
 }
 
-void write_words(json::Writer& to, std::string_view key, std::span<const Word> words,
+void write_words(json::Writer& writer, std::string_view key, std::span<const Word> words,
                  FieldSet bits) {
   if (bits == 0) return;
-  to.key(key);
-  to.open('[');
-  for (const Word& w : words) {
-    if ((bits & w.value) != 0) to.word(w.name);
+  writer.key(key);
+  writer.open('[');
+  for (const Word& word : words) {
+    if ((bits & word.value) != 0) writer.word(word.name);
   }
-  to.close(']');
+  writer.close(']');
 }
 
-void write_fields(json::Writer& to, const DescribedFields& of, const void* record) {
-  each(of, [&](const Field& f) {
-    const RecordValue value = f.get(record);
+void write_fields(json::Writer& writer, const RecordSchema& schema, const void* record) {
+  for_each_field(schema, [&](const Field& field) {
+    const RecordValue value = field.get(record);
     if (std::holds_alternative<std::monostate>(value)) return;
-    const std::string_view key = key_of(of, f);
-    const std::span<const Word> words = words_of(f.unit);
-    const std::uint64_t number = number_in(f, record);
+    const std::string_view key = field_key(schema, field);
+    const std::span<const Word> words = find_words(field.unit);
+    const std::uint64_t number = get_number(field, record);
     if (const double* const real = std::get_if<double>(&value)) {
-      if (std::isfinite(*real)) to.member(key, std::optional(*real));
-    } else if (is_set_of_bits(f.unit)) {
-      write_words(to, key, words, static_cast<std::uint32_t>(number));
+      if (std::isfinite(*real)) writer.member(key, std::optional(*real));
+    } else if (is_bitmask(field.unit)) {
+      write_words(writer, key, words, static_cast<std::uint32_t>(number));
     } else if (!words.empty()) {
-      write_word(to, key, words, static_cast<std::uint32_t>(number));
+      write_word(writer, key, words, static_cast<std::uint32_t>(number));
     } else {
-      to.member(key, number);
+      writer.member(key, number);
     }
   });
 }
 
-std::vector<Word> words_of(const DescribedFields& of) {
+std::vector<Word> field_words(const RecordSchema& schema) {
   std::vector<Word> all;
-  each(of, [&](const Field& f) { all.push_back({key_of(of, f), f.bit}); });
+  for_each_field(schema, [&](const Field& f) { all.push_back({field_key(schema, f), f.bit}); });
   return all;
 }
 

@@ -19,7 +19,7 @@
 namespace hmn::simulated {
 
 template <class E>
-constexpr Word entry(std::string_view name, E value) {
+constexpr Word make_word(std::string_view name, E value) {
   return {name, static_cast<std::uint32_t>(value)};
 }
 
@@ -65,33 +65,33 @@ inline constexpr auto domain_words =
 
 // The fields of a record in a machine file. Memory sizes are called "used" there, not "used_bytes",
 // and may be texts such as "16GiB".
-struct DescribedFields {
+struct RecordSchema {
   FieldList fields;
   FieldSet bits;
   bool has_short_keys;
 };
 
-DescribedFields described_pool() noexcept;
-DescribedFields described_telemetry() noexcept;
-DescribedFields described_usage() noexcept;
-DescribedFields described_process_memory() noexcept;
-DescribedFields described_system_memory() noexcept;
+RecordSchema pool_schema() noexcept;
+RecordSchema telemetry_schema() noexcept;
+RecordSchema usage_schema() noexcept;
+RecordSchema process_memory_schema() noexcept;
+RecordSchema system_memory_schema() noexcept;
 
-void read_fields(ObjectReader& o, const DescribedFields& of, void* record);
-void write_fields(json::Writer& to, const DescribedFields& of, const void* record);
+void read_fields(ObjectReader& reader, const RecordSchema& schema, void* record);
+void write_fields(json::Writer& writer, const RecordSchema& schema, const void* record);
 
 // Writes a member that is known.
 template <class T>
-void write_known(json::Writer& to, std::string_view key, const std::optional<T>& value) {
-  if (value) to.member(key, value);
+void write_if_known(json::Writer& writer, std::string_view key, const std::optional<T>& value) {
+  if (value) writer.member(key, value);
 }
 // Write the word for a value, or the words for its bits; nothing if it has none.
-void write_word(json::Writer& to, std::string_view key, std::span<const Word> words,
+void write_word(json::Writer& writer, std::string_view key, std::span<const Word> words,
                 std::uint32_t value);
-void write_words(json::Writer& to, std::string_view key, std::span<const Word> words,
+void write_words(json::Writer& writer, std::string_view key, std::span<const Word> words,
                  FieldSet bits);
 
 // Returns each field's key and presence bit.
-std::vector<Word> words_of(const DescribedFields& of);
+std::vector<Word> field_words(const RecordSchema& schema);
 
 }  // namespace hmn::simulated

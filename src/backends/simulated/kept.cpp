@@ -16,7 +16,7 @@ namespace {
 
 // Words of kernels, drivers and tools that a reading may depend on, by first letter, in lower case,
 // without digits at their ends.
-constexpr std::array<std::string_view, 26> by_letter = {
+constexpr std::array<std::string_view, 26> words_by_letter = {
     " able acc accel access accounting accumulated act active activity add addressing after "
     "again aggregate amd amdgpu amdsmi amdxcp amdxdna amount anon answer answers any app "
     "applicable apps arguments asahi asic ast at atombios ats auto autosuspend aux available "
@@ -91,21 +91,22 @@ constexpr std::array<std::string_view, 26> by_letter = {
     " zero zombie ",
 };
 
-constexpr std::size_t longest = 24;
+constexpr std::size_t longest_word = 24;
 
 }  // namespace
 
-bool is_kept_word(std::string_view word) {
+bool is_known_word(std::string_view word) {
   if (word.size() < 2) return true;
-  if (word.size() > longest) return false;
-  const std::string sought = " " + lower_case(word) + " ";
-  const auto letter = static_cast<unsigned char>(sought[1] - 'a');
-  return letter < by_letter.size() && by_letter[letter].find(sought) != std::string_view::npos;
+  if (word.size() > longest_word) return false;
+  const std::string pattern = " " + lower_case(word) + " ";
+  const auto letter = static_cast<unsigned char>(pattern[1] - 'a');
+  return letter < words_by_letter.size() &&
+         words_by_letter[letter].find(pattern) != std::string_view::npos;
 }
 
 namespace {
 
-enum class Keeps : std::uint8_t {
+enum class ContentKind : std::uint8_t {
   known,    // numbers and known words
   plain,    // a text with free words
   all,      // bytes of a driver, public tables
@@ -115,43 +116,49 @@ enum class Keeps : std::uint8_t {
   mounts,   // those of control groups and proc
 };
 
-struct Kind {
+struct FileRule {
   std::string_view name;  // last part of the path; "_label" is the end of one
-  Keeps what;
+  ContentKind content;
 };
 
 // Any other file: known.
-constexpr Kind kinds[] = {
-    {"cmdline", Keeps::command},  {"stat", Keeps::process},      {"mountinfo", Keeps::mounts},
-    {"unique_id", Keeps::id},     {"serial_number", Keeps::id},  {"uuid", Keeps::id},
-    {"gpu_metrics", Keeps::all},  {"amdgpu.ids", Keeps::all},    {"name", Keeps::plain},
-    {"_label", Keeps::plain},     {"type", Keeps::plain},        {"product_name", Keeps::plain},
-    {"compatible", Keeps::plain}, {"information", Keeps::plain}, {"version", Keeps::plain},
+constexpr FileRule file_rules[] = {
+    {"cmdline", ContentKind::command},  {"stat", ContentKind::process},
+    {"mountinfo", ContentKind::mounts}, {"unique_id", ContentKind::id},
+    {"serial_number", ContentKind::id}, {"uuid", ContentKind::id},
+    {"gpu_metrics", ContentKind::all},  {"amdgpu.ids", ContentKind::all},
+    {"name", ContentKind::plain},       {"_label", ContentKind::plain},
+    {"type", ContentKind::plain},       {"product_name", ContentKind::plain},
+    {"compatible", ContentKind::plain}, {"information", ContentKind::plain},
+    {"version", ContentKind::plain},
 };
 
-Keeps kept_of(std::string_view path) {
+ContentKind find_content_kind(std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  for (const Kind& k : kinds) {
-    if (k.name.starts_with('_') ? file.ends_with(k.name) : file == k.name) return k.what;
+  for (const FileRule& rule : file_rules) {
+    if (rule.name.starts_with('_') ? file.ends_with(rule.name) : file == rule.name)
+      return rule.content;
   }
-  return Keeps::known;
+  return ContentKind::known;
 }
 
-std::string process(Neutral& by, std::string_view stat) {
-  const std::string_view comm = comm_of(stat);
-  if (comm.empty()) return by.known(stat);
+std::string filter_process_stat(Anonymizer& anonymizer, std::string_view stat) {
+  const std::string_view comm = find_comm(stat);
+  if (comm.empty()) return anonymizer.anonymize_words(stat);
   const auto start = static_cast<std::size_t>(comm.data() - stat.data());
-  return compose({by.known(stat.substr(0, start)), by.program(comm, comm),
-                  by.known(stat.substr(start + comm.size()))});
+  return compose({anonymizer.anonymize_words(stat.substr(0, start)),
+                  anonymizer.anonymize_program(comm, comm),
+                  anonymizer.anonymize_words(stat.substr(start + comm.size()))});
 }
 
-std::string command(Neutral& by, std::string_view cmdline, std::string_view stat) {
-  std::string out = by.program(cmdline, comm_of(stat));
+std::string filter_command_line(Anonymizer& anonymizer, std::string_view cmdline,
+                                std::string_view stat) {
+  std::string out = anonymizer.anonymize_program(cmdline, find_comm(stat));
   if (cmdline.find('\0') != std::string_view::npos) out += '\0';
   return out;
 }
 
-std::string mounts(Neutral& by, std::string_view mountinfo) {
+std::string filter_mounts(Anonymizer& anonymizer, std::string_view mountinfo) {
   std::string out;
   while (!mountinfo.empty()) {
     const std::string_view line = scan::take_line(mountinfo);
@@ -159,14 +166,14 @@ std::string mounts(Neutral& by, std::string_view mountinfo) {
     if (type == std::string_view::npos) continue;
     const std::string_view rest = line.substr(type + 3);
     if (!rest.starts_with("cgroup") && !rest.starts_with("proc ")) continue;
-    out += by.known(line);
+    out += anonymizer.anonymize_words(line);
     out += '\n';
   }
   return out;
 }
 
 // The ids in KFD's properties are decimal.
-std::string known_lines(Neutral& by, std::string_view text) {
+std::string filter_lines(Anonymizer& anonymizer, std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -174,8 +181,8 @@ std::string known_lines(Neutral& by, std::string_view text) {
     text.remove_prefix(end);
     const bool is_id = line.starts_with("unique_id ") || line.starts_with("hive_id ");
     const std::size_t start = is_id ? line.find(' ') + 1 : line.size();
-    out += by.known(line.substr(0, start));
-    if (is_id) out += by.id(line.substr(start), 10);
+    out += anonymizer.anonymize_words(line.substr(0, start));
+    if (is_id) out += anonymizer.anonymize_id(line.substr(start), 10);
   }
   return out;
 }
@@ -186,47 +193,52 @@ constexpr std::string_view model_keys[] = {"card series", "device name", "market
 constexpr std::string_view id_keys[] = {"serial", "unique id", "unique_id"};
 
 // "PID123": "name, cards, memory, SDMA, occupancy" of rocm-smi.
-std::string process_row(Neutral& by, std::string_view row) {
+std::string filter_process_row(Anonymizer& anonymizer, std::string_view row) {
   std::size_t end = row.size();
   for (int commas = 0; commas < 4 && end != row.npos; ++commas) {
     end = end == 0 ? row.npos : row.rfind(',', end - 1);
   }
-  if (end == row.npos) return by.known(row);
-  return compose({by.program(row.substr(0, end), {}), by.known(row.substr(end))});
+  if (end == row.npos) return anonymizer.anonymize_words(row);
+  return compose({anonymizer.anonymize_program(row.substr(0, end), {}),
+                  anonymizer.anonymize_words(row.substr(end))});
 }
 
-std::string json_value(Neutral& by, std::string_view key, std::string_view value) {
-  const auto holds = [&](std::string_view word) { return key.find(word) != key.npos; };
-  if (std::ranges::find(model_keys, key) != std::end(model_keys)) return by.plain(value);
-  if (std::ranges::any_of(id_keys, holds)) return by.id(value, 16);
-  if (key.starts_with("pid") && key.size() > 3) return process_row(by, value);
-  if (key != "name" || value == "N/A") return by.known(value);
-  return by.program(value, {});
+std::string filter_json_value(Anonymizer& anonymizer, std::string_view key,
+                              std::string_view value) {
+  const auto key_contains = [&](std::string_view word) { return key.find(word) != key.npos; };
+  if (std::ranges::find(model_keys, key) != std::end(model_keys))
+    return anonymizer.anonymize_free_text(value);
+  if (std::ranges::any_of(id_keys, key_contains)) return anonymizer.anonymize_id(value, 16);
+  if (key.starts_with("pid") && key.size() > 3) return filter_process_row(anonymizer, value);
+  if (key != "name" || value == "N/A") return anonymizer.anonymize_words(value);
+  return anonymizer.anonymize_program(value, {});
 }
 
 // JSON may be incomplete, or have other lines around it.
-std::string json_output(Neutral& by, std::string_view text) {
+std::string filter_json(Anonymizer& anonymizer, std::string_view text) {
   std::string out;
   std::string key;
   while (!text.empty()) {
     const std::size_t open = std::min(text.find('"'), text.size());
-    out += by.known(text.substr(0, open));
+    out += anonymizer.anonymize_words(text.substr(0, open));
     text.remove_prefix(open);
     if (text.empty()) break;
     std::size_t close = 1;
     while (close < text.size() && text[close] != '"') close += text[close] == '\\' ? 2 : 1;
-    if (close >= text.size()) return out + by.known(text);
+    if (close >= text.size()) return out + anonymizer.anonymize_words(text);
     const std::string_view word = text.substr(1, close - 1);
     text.remove_prefix(close + 1);
     const std::size_t next = text.find_first_not_of(" \t\r\n");
     const bool is_key = next != text.npos && text[next] == ':';
     if (is_key) key = lower_case(word);
-    out += compose({"\"", is_key ? by.known(word) : json_value(by, key, word), "\""});
+    out += compose(
+        {"\"", is_key ? anonymizer.anonymize_words(word) : filter_json_value(anonymizer, key, word),
+         "\""});
   }
   return out;
 }
 
-std::vector<std::string_view> header_of(std::string_view line) {
+std::vector<std::string_view> parse_header(std::string_view line) {
   std::vector<std::string_view> columns;
   if (line.find("uuid") == line.npos || line.find(',') == line.npos) return columns;
   while (!line.empty()) {
@@ -236,77 +248,80 @@ std::vector<std::string_view> header_of(std::string_view line) {
   return columns;
 }
 
-std::string cell_of(Neutral& by, std::string_view column, bool is_of_process,
-                    std::string_view cell) {
-  if (!column.ends_with("name")) return by.known(cell);
+std::string filter_cell(Anonymizer& anonymizer, std::string_view column, bool is_process_table,
+                        std::string_view cell) {
+  if (!column.ends_with("name")) return anonymizer.anonymize_words(cell);
   const std::string_view name = scan::trim_front(cell);
-  if (!is_of_process) return by.plain(cell);
-  if (name.starts_with('[') || name == "N/A" || name == "-") return by.known(cell);
-  return compose({cell.substr(0, cell.size() - name.size()), by.program(name, {})});
+  if (!is_process_table) return anonymizer.anonymize_free_text(cell);
+  if (name.starts_with('[') || name == "N/A" || name == "-")
+    return anonymizer.anonymize_words(cell);
+  return compose(
+      {cell.substr(0, cell.size() - name.size()), anonymizer.anonymize_program(name, {})});
 }
 
 // nvidia-smi's table; the last column takes what is left of a line.
-std::string table_output(Neutral& by, std::string_view text) {
+std::string filter_table(Anonymizer& anonymizer, std::string_view text) {
   std::string out;
   std::vector<std::string_view> columns;
-  bool is_of_processes = false;
+  bool is_process_table = false;
   while (!text.empty()) {
-    const bool ends = text.find('\n') != text.npos;
+    const bool has_newline = text.find('\n') != text.npos;
     std::string_view line = scan::take_until(text, '\n');
     if (columns.empty() || std::ranges::count(line, ',') + 1 < std::ssize(columns)) {
-      if (columns.empty()) columns = header_of(line);
-      is_of_processes = std::ranges::find(columns, "pid") != columns.end();
-      out += by.known(line);
+      if (columns.empty()) columns = parse_header(line);
+      is_process_table = std::ranges::find(columns, "pid") != columns.end();
+      out += anonymizer.anonymize_words(line);
     } else {
       for (std::size_t i = 0; i < columns.size(); ++i) {
         const bool is_last = i + 1 == columns.size();
         const std::string_view cell = is_last ? line : scan::take_until(line, ',');
-        out += compose({i == 0 ? "" : ",", cell_of(by, columns[i], is_of_processes, cell)});
+        out += compose(
+            {i == 0 ? "" : ",", filter_cell(anonymizer, columns[i], is_process_table, cell)});
       }
     }
-    if (ends) out += '\n';
+    if (has_newline) out += '\n';
   }
   return out;
 }
 
 }  // namespace
 
-std::string_view comm_of(std::string_view stat) {
+std::string_view find_comm(std::string_view stat) {
   const std::size_t open = stat.find('(');
   const std::size_t close = stat.rfind(')');
   if (open == stat.npos || close == stat.npos || close < open) return {};
   return stat.substr(open + 1, close - open - 1);
 }
 
-std::string kept_text(Neutral& by, std::string_view path, std::string_view text,
-                      std::string_view stat) {
-  switch (kept_of(path)) {
-    case Keeps::plain:
-      return by.plain(text);
-    case Keeps::all:
+std::string filter_text(Anonymizer& anonymizer, std::string_view path, std::string_view text,
+                        std::string_view stat) {
+  switch (find_content_kind(path)) {
+    case ContentKind::plain:
+      return anonymizer.anonymize_free_text(text);
+    case ContentKind::all:
       return std::string(text);
-    case Keeps::id:
-      return by.id(text, 16);
-    case Keeps::command:
-      return command(by, text, stat);
-    case Keeps::process:
-      return process(by, text);
-    case Keeps::mounts:
-      return mounts(by, text);
-    case Keeps::known:
+    case ContentKind::id:
+      return anonymizer.anonymize_id(text, 16);
+    case ContentKind::command:
+      return filter_command_line(anonymizer, text, stat);
+    case ContentKind::process:
+      return filter_process_stat(anonymizer, text);
+    case ContentKind::mounts:
+      return filter_mounts(anonymizer, text);
+    case ContentKind::known:
       break;
   }
-  return known_lines(by, text);
+  return filter_lines(anonymizer, text);
 }
 
-std::string kept_output(Neutral& by, const platform::RecordedRun& r) {
+std::string filter_output(Anonymizer& anonymizer, const platform::RecordedRun& run) {
   const auto has = [&](std::string_view option) {
-    return std::ranges::any_of(r.arguments,
+    return std::ranges::any_of(run.arguments,
                                [&](const std::string& a) { return a.starts_with(option); });
   };
-  const std::string& text = r.reported.output;
-  if (has("--format=csv")) return table_output(by, text);
-  return has("--json") ? json_output(by, text) : by.known(text);
+  const std::string& text = run.outcome.output;
+  if (has("--format=csv")) return filter_table(anonymizer, text);
+  return has("--json") ? filter_json(anonymizer, text) : anonymizer.anonymize_words(text);
 }
 
 }  // namespace hmn::simulated

@@ -40,31 +40,31 @@ enum class Call : std::uint32_t {
 };
 
 // Range of readings, counted from 1.
-struct Window {
-  std::uint64_t from = 1;
+struct ReadingRange {
+  std::uint64_t first = 1;
   std::optional<std::uint64_t> count;
 
-  [[nodiscard]] bool holds(std::uint64_t reading) const noexcept {
-    return reading >= from && (!count || reading - from < *count);
+  [[nodiscard]] bool contains(std::uint64_t reading) const noexcept {
+    return reading >= first && (!count || reading - first < *count);
   }
 };
 
 struct Fault {
-  Call on = Call::any;
-  Window when;
+  Call call = Call::any;
+  ReadingRange readings;
   FieldSet fields = 0;  // presence bits; 0: the whole call
-  Failure why;
+  Failure failure;
 };
 
 struct Delay {
-  Call on = Call::any;
-  Window when;
+  Call call = Call::any;
+  ReadingRange readings;
   std::uint64_t ns = 0;
   bool forever = false;
-  std::string until;  // path to wait for
+  std::string release_path;  // path to wait for
 };
 
-struct Conduct {
+struct FaultScript {
   std::vector<Fault> faults;
   std::vector<Delay> delays;
 };
@@ -84,33 +84,33 @@ struct DescribedMetric {
 // Type of a member of `device` in a described_device: a text takes only its own length, since a
 // machine may have 100,000 devices.
 template <class T>
-struct Kept {
+struct CompactType {
   using type = T;
 };
 template <std::size_t N>
-struct Kept<Text<N>> {
+struct CompactType<Text<N>> {
   using type = std::string;
 };
 template <class T>
-using KeptAs = typename Kept<T>::type;
+using Compact = typename CompactType<T>::type;
 
 struct DescribedIdentity {
-#define HMN_KEPT_MEMBER(member, c_member, bit, type, ...) KeptAs<type> member{};
-  HMN_DEVICE_FIELDS(HMN_KEPT_MEMBER)
-#undef HMN_KEPT_MEMBER
+#define HMN_COMPACT_MEMBER(member, c_member, bit, type, ...) Compact<type> member{};
+  HMN_DEVICE_FIELDS(HMN_COMPACT_MEMBER)
+#undef HMN_COMPACT_MEMBER
   Slot number = 0;
   std::optional<Slot> parent;
 };
-Device as_device(const DescribedIdentity& d) noexcept;
+Device make_device(const DescribedIdentity& d) noexcept;
 
 struct DescribedDevice {
   DescribedIdentity identity;
-  std::unique_ptr<const Pools> memory;  // none: no pool
-  std::unique_ptr<const hmn::Telemetry> load;
+  std::unique_ptr<const PoolList> memory;  // none: no pool
+  std::unique_ptr<const hmn::Telemetry> telemetry;
   std::vector<DescribedRow> rows;
   std::vector<DescribedMetric> metrics;
   std::vector<Group> groups;
-  hmn::simulated::Conduct conduct;
+  hmn::simulated::FaultScript fault_script;
 };
 
 struct DescribedProcess {
@@ -118,28 +118,28 @@ struct DescribedProcess {
   Usage facts;  // name, name_state, start, owner
 };
 
-inline std::uint32_t pid_of(const DescribedProcess& p) noexcept {
-  return p.memory.pid;
+inline std::uint32_t get_pid(const DescribedProcess& process) noexcept {
+  return process.memory.pid;
 }
 
 struct Machine {
   Text<96> version;
-  bool foreign_pids = false;
-  bool real_host = false;  // data not in the file is read from this host
+  bool has_foreign_pids = false;
+  bool uses_real_host = false;  // data not in the file is read from this host
   std::vector<DescribedDevice> devices;
   std::vector<std::size_t> positions;  // [slot]: in `devices`, from 1; 0: not there
   std::optional<DescribedProcess> self;
   std::vector<DescribedProcess> processes;  // by pid
   std::optional<SystemMemory> system;
-  hmn::simulated::Conduct conduct;
+  hmn::simulated::FaultScript fault_script;
 
   [[nodiscard]] const DescribedDevice* find(Slot number) const noexcept {
-    const std::size_t at = number < positions.size() ? positions[number] : 0;
-    return at != 0 ? &devices[at - 1] : nullptr;
+    const std::size_t position = number < positions.size() ? positions[number] : 0;
+    return position != 0 ? &devices[position - 1] : nullptr;
   }
   [[nodiscard]] const DescribedProcess* find_process(std::uint32_t pid) const noexcept {
-    const auto at = std::ranges::lower_bound(processes, pid, {}, pid_of);
-    return at != processes.end() && pid_of(*at) == pid ? &*at : nullptr;
+    const auto it = std::ranges::lower_bound(processes, pid, {}, get_pid);
+    return it != processes.end() && get_pid(*it) == pid ? &*it : nullptr;
   }
 };
 

@@ -21,26 +21,26 @@ namespace hmn::simulated {
 enum class Level { source, device };
 
 // Reads "failures" and "delays".
-Conduct read_conduct(ObjectReader& o, Level where);
+FaultScript read_fault_script(ObjectReader& reader, Level level);
 
-// Reads "status", "native" and "message"; `what` names what failed if there is no message.
-Failure read_failure(ObjectReader& o, std::string_view what);
+// Reads "status", "native" and "message"; `subject` is what failed, for the default message.
+Failure read_failure(ObjectReader& reader, std::string_view subject);
 
-std::uint32_t read_notes(ObjectReader& o);
+std::uint32_t read_notes(ObjectReader& reader);
 
 // Reads "pid": a number, or "self".
-void read_pid(ObjectReader& o, std::uint32_t self_pid, Usage& out, bool& is_self);
+void read_pid(ObjectReader& reader, std::uint32_t self_pid, Usage& out, bool& is_self);
 
 // Reads "name", "name_state", "uid" and "start_unix_ns".
-void read_facts(ObjectReader& o, Usage& out);
+void read_facts(ObjectReader& reader, Usage& out);
 
-void read_row(const json::Value& v, const Place& at, Problems& found, std::uint32_t self_pid,
-              DescribedRow& out);
+void read_row(const json::Value& value, const JsonPath& path, Problems& problems,
+              std::uint32_t self_pid, DescribedRow& out);
 
-DescribedMetric read_metric(const json::Value& v, const Place& at, Problems& found);
+DescribedMetric read_metric(const json::Value& value, const JsonPath& path, Problems& problems);
 
 std::unique_ptr<const Telemetry> read_telemetry(ObjectReader& device);
-std::unique_ptr<const Pools> read_pools(ObjectReader& device);
+std::unique_ptr<const PoolList> read_pools(ObjectReader& device);
 
 // Numbers the devices of all of a machine's states, in order of first appearance, so that a device
 // keeps its number.
@@ -50,19 +50,19 @@ class DeviceNumbers {
   // its reader checks the latter two.
   explicit DeviceNumbers(bool has_changes) : has_changes_(has_changes) {}
 
-  Slot of(std::string key);
-  Slot of_unique(const char* what, const std::string& key) {
-    return has_changes_ ? of(what + key) : count_++;
+  Slot find_or_add(std::string key);
+  Slot add_unique(const char* prefix, const std::string& key) {
+    return has_changes_ ? find_or_add(prefix + key) : count_++;
   }
   // Finds the number of a device without a key by its position in the list or in its parent.
-  Slot of(std::optional<Slot> parent, std::size_t position);
+  Slot find_or_add(std::optional<Slot> parent, std::size_t position);
 
  private:
   bool has_changes_;
   Slot count_ = 0;
-  std::unordered_map<std::string, Slot> by_key_;
-  std::vector<std::optional<Slot>> by_position_;  // in the list
-  std::unordered_map<std::uint64_t, Slot> by_parent_;
+  std::unordered_map<std::string, Slot> key_numbers_;
+  std::vector<std::optional<Slot>> position_numbers_;  // in the list
+  std::unordered_map<std::uint64_t, Slot> parent_numbers_;
 };
 
 void read_devices(ObjectReader& root, std::uint32_t self_pid, DeviceNumbers& numbers, Machine& out);
@@ -71,7 +71,7 @@ void read_devices(ObjectReader& root, std::uint32_t self_pid, DeviceNumbers& num
 template <class Key>
 std::optional<std::size_t> find_repeated(const std::vector<Key>& keys) {
   if (std::ranges::adjacent_find(keys, std::greater_equal()) == keys.end()) return {};
-  const std::vector<std::uint32_t> sorted = sorted_positions(
+  const std::vector<std::uint32_t> sorted = sort_positions(
       keys.size(), [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (keys[sorted[i - 1]] == keys[sorted[i]]) return sorted[i];

@@ -21,8 +21,8 @@ namespace hmn::simulated {
 // which hides the recorder's folders.
 struct Root {
   std::string_view name;
-  std::string Settings::*place;
-  std::string_view usual;
+  std::string Settings::*setting;
+  std::string_view default_path;
 };
 
 inline constexpr std::array roots = {
@@ -35,7 +35,7 @@ inline constexpr std::array roots = {
     Root{"amd_smi", &Settings::amd_smi_path, ""},
 };
 
-inline constexpr std::string_view moved_roots = "/machine/";
+inline constexpr std::string_view moved_root_prefix = "/machine/";
 
 // In the order of recorded_file::part.
 inline constexpr std::array<std::string_view, platform::RecordedFile::parts> part_names = {
@@ -43,36 +43,37 @@ inline constexpr std::array<std::string_view, platform::RecordedFile::parts> par
 
 inline constexpr std::uint32_t is_directory = 1;
 inline constexpr std::uint32_t is_character_device = 2;
-inline constexpr std::array type_words = {entry("other", 0U), entry("directory", is_directory),
-                                          entry("character", is_character_device)};
+inline constexpr std::array type_words = {make_word("other", 0U),
+                                          make_word("directory", is_directory),
+                                          make_word("character", is_character_device)};
 
 using OutcomeKind = platform::Outcome::Kind;
 inline constexpr std::array outcome_words = {
-    entry("finished", OutcomeKind::finished),
-    entry("not_found", OutcomeKind::not_found),
-    entry("not_runnable", OutcomeKind::not_runnable),
-    entry("timed_out", OutcomeKind::timed_out),
-    entry("output_too_long", OutcomeKind::output_too_long),
+    make_word("finished", OutcomeKind::finished),
+    make_word("not_found", OutcomeKind::not_found),
+    make_word("not_runnable", OutcomeKind::not_runnable),
+    make_word("timed_out", OutcomeKind::timed_out),
+    make_word("output_too_long", OutcomeKind::output_too_long),
 };
 
 // Not inline: mingw-w64 puts it into sections of two kinds, which do not link.
 [[maybe_unused]] constexpr std::array language_words = {
-    entry("i915", platform::QueryLanguage::i915), entry("xe", platform::QueryLanguage::xe)};
+    make_word("i915", platform::QueryLanguage::i915), make_word("xe", platform::QueryLanguage::xe)};
 
 // What "recording" in a machine file contains.
 struct RecordedMachine {
-  std::shared_ptr<platform::Recording> answers;
-  std::uint32_t moved = 0;  // bit n: roots[n] was not the default
+  std::shared_ptr<platform::Recording> recording;
+  std::uint32_t moved_roots = 0;  // bit n: roots[n] was not the default
 };
 
-RecordedMachine read_recording(const json::Value& v, const Place& at, Problems& found);
+RecordedMachine read_recording(const json::Value& value, const JsonPath& path, Problems& problems);
 
 // Decodes pairs of hexadecimal digits; returns false if malformed.
 bool read_hex(std::string_view digits, std::string& out);
 
 // Reads a folder of copied kernel files: it contains "sys" or "proc", or is a sysfs tree, or
 // contains folders of cards as in /sys/class/drm ("card0", each with its "device"), or is one of
-// these. Returns false for any other folder. `s`: changed for the sources that read it.
-bool open_plain_tree(const std::string& folder, Settings& s, platform::Recording& out);
+// these. Returns false for any other folder. `settings`: changed for the sources that read it.
+bool open_plain_tree(const std::string& folder, Settings& settings, platform::Recording& recording);
 
 }  // namespace hmn::simulated

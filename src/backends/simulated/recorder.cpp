@@ -41,253 +41,262 @@ bool is_text(std::string_view bytes) {
   return true;
 }
 
-bool is_of_groups(std::string_view path) {
+bool is_cgroup_path(std::string_view path) {
   return path.find("/cgroup") != std::string_view::npos;
 }
 
-const RecordedFile* find(Files all, std::string_view path) {
-  const auto at = std::lower_bound(
-      all.begin(), all.end(), path,
+const RecordedFile* find(Files files, std::string_view path) {
+  const auto it = std::lower_bound(
+      files.begin(), files.end(), path,
       [](const std::unique_ptr<RecordedFile>& f, std::string_view p) { return f->path < p; });
-  return at != all.end() && (*at)->path == path ? at->get() : nullptr;
+  return it != files.end() && (*it)->path == path ? it->get() : nullptr;
 }
 
 // Whether an open descriptor is of no interest: it is not of a device, and no source uses it.
-bool is_idle_descriptor(const RecordedFile& f) {
-  return f.path.find("/fd/") != std::string::npos && f.has(RecordedFile::status) &&
-         !f.about.is_character_device;
+bool is_idle_descriptor(const RecordedFile& file) {
+  return file.path.find("/fd/") != std::string::npos && file.has(RecordedFile::status) &&
+         !file.file_status.is_character_device;
 }
 
-class Writer {
+class RecordingWriter {
  public:
-  Writer(const Settings& s, const Scenario& reported) : s_(s), reported_(reported) {}
+  RecordingWriter(const Settings& settings, const DeviceRecording& device_recording)
+      : settings_(settings), device_recording_(device_recording) {}
 
-  std::string write(Files all, std::span<const RecordedRun> runs,
+  std::string write(Files files, std::span<const RecordedRun> runs,
                     std::span<const RecordedAnswer> answers) {
-    learn(all, runs);
-    to_.open('{');
-    to_.member("format", 1);
-    reported_.write(to_, by_);
-    to_.line();
-    to_.key("recording");
-    to_.open('{');
-    to_.member("format", 1);
-    to_.member("page_size", platform::page_size());
+    learn_names(files, runs);
+    writer_.open('{');
+    writer_.member("format", 1);
+    device_recording_.write(writer_, anonymizer_);
+    writer_.newline();
+    writer_.key("recording");
+    writer_.open('{');
+    writer_.member("format", 1);
+    writer_.member("page_size", platform::page_size());
     write_roots();
-    list("files", all, [&](const auto& f) {
-      if (!is_idle_descriptor(*f)) write(*f, all);
+    write_list("files", files, [&](const auto& file) {
+      if (!is_idle_descriptor(*file)) write(*file, files);
     });
-    list("runs", runs, [&](const RecordedRun& r) { write(r); });
-    list("answers", answers, [&](const RecordedAnswer& a) { write(a); });
-    to_.close('}');
-    to_.close('}');
+    write_list("runs", runs, [&](const RecordedRun& run) { write(run); });
+    write_list("answers", answers, [&](const RecordedAnswer& answer) { write(answer); });
+    writer_.close('}');
+    writer_.close('}');
     out_ += '\n';
     return std::move(out_);
   }
 
  private:
-  [[nodiscard]] bool is_usual(const Root& r) const {
-    const std::string& place = s_.*r.place;
-    return place.empty() || place == r.usual;
+  [[nodiscard]] bool is_default(const Root& root) const {
+    const std::string& path = settings_.*root.setting;
+    return path.empty() || path == root.default_path;
   }
 
   void write_roots() {
-    std::uint32_t moved = 0;
-    for (const Root& r : roots) moved |= is_usual(r) ? 0U : 1U;
-    if (moved == 0) return;
-    to_.key("roots");
-    to_.open('[');
-    for (const Root& r : roots) {
-      if (!is_usual(r)) to_.text(r.name);
+    std::uint32_t moved_mask = 0;
+    for (const Root& root : roots) moved_mask |= is_default(root) ? 0U : 1U;
+    if (moved_mask == 0) return;
+    writer_.key("roots");
+    writer_.open('[');
+    for (const Root& root : roots) {
+      if (!is_default(root)) writer_.text(root.name);
     }
-    to_.close(']');
+    writer_.close(']');
   }
 
   // The path that a root other than the default has in a recording.
-  [[nodiscard]] std::string moved(std::string_view path) const {
+  [[nodiscard]] std::string moved_path(std::string_view path) const {
     const Root* best = nullptr;
-    for (const Root& r : roots) {
-      const bool is_it = !is_usual(r) && is_below(path, s_.*r.place);
-      if (is_it && (best == nullptr || (s_.*best->place).size() < (s_.*r.place).size())) best = &r;
+    for (const Root& root : roots) {
+      const bool is_match = !is_default(root) && is_below(path, settings_.*root.setting);
+      if (is_match &&
+          (best == nullptr || (settings_.*best->setting).size() < (settings_.*root.setting).size()))
+        best = &root;
     }
     if (best == nullptr) return std::string(path);
-    return compose({moved_roots, best->name, path.substr((s_.*best->place).size())});
+    return compose({moved_root_prefix, best->name, path.substr((settings_.*best->setting).size())});
   }
 
-  [[nodiscard]] bool is_of_sysfs(std::string_view path) const {
-    return is_below(path, s_.sys_root) && !is_of_groups(path);
+  [[nodiscard]] bool is_sysfs_path(std::string_view path) const {
+    return is_below(path, settings_.sys_root) && !is_cgroup_path(path);
   }
   // Whether the kernel has made up the names in the path.
-  [[nodiscard]] bool is_of_kernel(std::string_view path) const {
-    return is_below(path, s_.proc_root) || is_of_sysfs(path);
+  [[nodiscard]] bool has_kernel_names(std::string_view path) const {
+    return is_below(path, settings_.proc_root) || is_sysfs_path(path);
   }
 
-  std::string neutral_path(std::string_view path) {
-    std::string there = moved(path);
-    return is_of_kernel(path) ? there : by_.known(there);
+  std::string anonymize_path(std::string_view path) {
+    std::string moved = moved_path(path);
+    return has_kernel_names(path) ? moved : anonymizer_.anonymize_words(moved);
   }
 
-  void learn(Files all, std::span<const RecordedRun> runs) {
+  void learn_names(Files files, std::span<const RecordedRun> runs) {
     for (const char* const variable : {"USER", "LOGNAME", "SUDO_USER"}) {
       const char* const name = platform::environment(variable);
-      if (name != nullptr) by_.know(name, Neutral::Kind::user);
+      if (name != nullptr) anonymizer_.add_name(name, Anonymizer::Kind::user);
     }
     const std::string host = platform::host_name();
-    by_.know(host, Neutral::Kind::host);
-    by_.know(host.substr(0, host.find('.')), Neutral::Kind::host);
-    for (const auto& f : all) {
-      if (is_of_sysfs(f->path)) continue;
-      if (last_part(f->path) == "stat") by_.know_program(comm_of(f->text));
-      if (last_part(f->path) != "mountinfo") by_.learn(f->text);
-      by_.learn(f->link);
+    anonymizer_.add_name(host, Anonymizer::Kind::host);
+    anonymizer_.add_name(host.substr(0, host.find('.')), Anonymizer::Kind::host);
+    for (const auto& file : files) {
+      if (is_sysfs_path(file->path)) continue;
+      if (last_part(file->path) == "stat") anonymizer_.add_program(find_comm(file->text));
+      if (last_part(file->path) != "mountinfo") anonymizer_.learn_names(file->text);
+      anonymizer_.learn_names(file->link);
     }
-    for (const RecordedRun& r : runs) by_.learn(r.reported.output);
+    for (const RecordedRun& run : runs) anonymizer_.learn_names(run.outcome.output);
   }
 
-  std::string neutral_text(const RecordedFile& f, Files all) {
+  std::string filter_contents(const RecordedFile& file, Files files) {
     std::string_view stat;
-    if (last_part(f.path) == "cmdline") {
-      const std::string_view folder = std::string_view(f.path).substr(0, f.path.rfind('/'));
-      const RecordedFile* const of = find(all, compose({folder, "/stat"}));
-      if (of != nullptr) stat = of->text;
+    if (last_part(file.path) == "cmdline") {
+      const std::string_view folder = std::string_view(file.path).substr(0, file.path.rfind('/'));
+      const RecordedFile* const stat_file = find(files, compose({folder, "/stat"}));
+      if (stat_file != nullptr) stat = stat_file->text;
     }
-    return kept_text(by_, f.path, f.text, stat);
+    return filter_text(anonymizer_, file.path, file.text, stat);
   }
 
-  void write(const RecordedFile& f, Files all) {
-    const auto holds = [&](RecordedFile::Part p) { return f.has(p); };
-    to_.line();
-    to_.open('{');
-    to_.member("path", neutral_path(f.path));
-    if (holds(RecordedFile::contents)) write_bytes(neutral_text(f, all));
-    if (f.is_cut) to_.member("cut", true);
-    if (holds(RecordedFile::target)) write_link(f);
-    if (holds(RecordedFile::names)) write_names(f, all);
-    if (holds(RecordedFile::status)) write_status(f);
-    if (f.is_program) to_.member("program", true);
-    write_errors(f);
-    to_.close('}');
+  void write(const RecordedFile& file, Files files) {
+    const auto has_part = [&](RecordedFile::Part p) { return file.has(p); };
+    writer_.newline();
+    writer_.open('{');
+    writer_.member("path", anonymize_path(file.path));
+    if (has_part(RecordedFile::contents)) write_bytes(filter_contents(file, files));
+    if (file.is_cut) writer_.member("cut", true);
+    if (has_part(RecordedFile::target)) write_link(file);
+    if (has_part(RecordedFile::names)) write_names(file, files);
+    if (has_part(RecordedFile::status)) write_status(file);
+    if (file.is_program) writer_.member("program", true);
+    write_errors(file);
+    writer_.close('}');
   }
 
   // Writes "text", or "hex" if it is not UTF-8.
   void write_bytes(std::string_view bytes) {
-    if (is_text(bytes)) return to_.member("text", bytes);
+    if (is_text(bytes)) return writer_.member("text", bytes);
     std::string digits;
     for (const char c : bytes) digits += PieceText(hex(static_cast<unsigned char>(c), 2)).view();
-    to_.member("hex", digits);
+    writer_.member("hex", digits);
   }
 
-  void write_link(const RecordedFile& f) {
+  void write_link(const RecordedFile& file) {
     const bool is_private =
-        f.path.find("/fd/") != std::string::npos && !f.link.starts_with("/dev/");
+        file.path.find("/fd/") != std::string::npos && !file.link.starts_with("/dev/");
     if (is_private) return;
-    to_.member("link", is_of_sysfs(f.path) ? f.link : by_.known(f.link));
+    writer_.member("link",
+                   is_sysfs_path(file.path) ? file.link : anonymizer_.anonymize_words(file.link));
   }
 
-  void write_names(const RecordedFile& f, Files all) {
-    to_.key("list");
-    to_.open('[');
-    for (const std::string& name : f.entries) {
-      const RecordedFile* const entry = find(all, compose({f.path, "/", name}));
+  void write_names(const RecordedFile& file, Files files) {
+    writer_.key("list");
+    writer_.open('[');
+    for (const std::string& name : file.entries) {
+      const RecordedFile* const entry = find(files, compose({file.path, "/", name}));
       if (entry != nullptr && is_idle_descriptor(*entry)) continue;
-      to_.text(is_of_kernel(f.path) ? name : by_.known(name));
+      writer_.text(has_kernel_names(file.path) ? name : anonymizer_.anonymize_words(name));
     }
-    to_.close(']');
+    writer_.close(']');
   }
 
-  void write_status(const RecordedFile& f) {
-    const auto number = [&](std::string_view name, std::uint64_t n) {
-      if (n != 0) to_.member(name, n);
+  void write_status(const RecordedFile& file) {
+    const auto write_number = [&](std::string_view name, std::uint64_t n) {
+      if (n != 0) writer_.member(name, n);
     };
-    to_.key("status");
-    to_.open('{');
-    const std::uint32_t type = f.about.is_directory          ? is_directory
-                               : f.about.is_character_device ? is_character_device
-                                                             : 0;
-    write_word(to_, "type", type_words, type);
-    number("device", f.about.device);
-    number("inode", f.about.inode);
-    number("size", f.about.size);
-    number("owner", f.about.owner);
-    number("major", f.about.special_device_major);
-    number("minor", f.about.special_device_minor);
-    to_.close('}');
+    writer_.key("status");
+    writer_.open('{');
+    const std::uint32_t type = file.file_status.is_directory          ? is_directory
+                               : file.file_status.is_character_device ? is_character_device
+                                                                      : 0;
+    write_word(writer_, "type", type_words, type);
+    write_number("device", file.file_status.device);
+    write_number("inode", file.file_status.inode);
+    write_number("size", file.file_status.size);
+    write_number("owner", file.file_status.owner);
+    write_number("major", file.file_status.special_device_major);
+    write_number("minor", file.file_status.special_device_minor);
+    writer_.close('}');
   }
 
-  void write_errors(const RecordedFile& f) {
+  void write_errors(const RecordedFile& file) {
     const auto is_error = [](int e) { return e > 0; };
-    if (std::ranges::none_of(f.errors, is_error)) return;
-    to_.key("errors");
-    to_.open('{');
+    if (std::ranges::none_of(file.errors, is_error)) return;
+    writer_.key("errors");
+    writer_.open('{');
     for (unsigned p = 0; p < RecordedFile::parts; ++p) {
-      if (is_error(f.errors[p])) to_.member(part_names[p], static_cast<std::uint64_t>(f.errors[p]));
+      if (is_error(file.errors[p]))
+        writer_.member(part_names[p], static_cast<std::uint64_t>(file.errors[p]));
     }
-    to_.close('}');
+    writer_.close('}');
   }
 
-  void write(const RecordedRun& r) {
-    to_.line();
-    to_.open('{');
-    to_.member("path", neutral_path(r.path));
-    to_.key("arguments");
-    to_.open('[');
-    for (const std::string& a : r.arguments) to_.text(a);
-    to_.close(']');
-    write_word(to_, "outcome", outcome_words, static_cast<std::uint32_t>(r.reported.what));
-    if (r.reported.error > 0) to_.member("errno", static_cast<std::uint64_t>(r.reported.error));
-    if (r.reported.signal > 0) to_.member("signal", static_cast<std::uint64_t>(r.reported.signal));
-    if (r.reported.exit_known && r.reported.signal == 0) {
-      to_.member("exit", static_cast<std::uint64_t>(r.reported.exit_code));
+  void write(const RecordedRun& run) {
+    writer_.newline();
+    writer_.open('{');
+    writer_.member("path", anonymize_path(run.path));
+    writer_.key("arguments");
+    writer_.open('[');
+    for (const std::string& argument : run.arguments) writer_.text(argument);
+    writer_.close(']');
+    write_word(writer_, "outcome", outcome_words, static_cast<std::uint32_t>(run.outcome.kind));
+    if (run.outcome.error > 0)
+      writer_.member("errno", static_cast<std::uint64_t>(run.outcome.error));
+    if (run.outcome.signal > 0)
+      writer_.member("signal", static_cast<std::uint64_t>(run.outcome.signal));
+    if (run.outcome.has_exit_status && run.outcome.signal == 0) {
+      writer_.member("exit", static_cast<std::uint64_t>(run.outcome.exit_code));
     }
-    write_bytes(kept_output(by_, r));
-    to_.close('}');
+    write_bytes(filter_output(anonymizer_, run));
+    writer_.close('}');
   }
 
-  void write(const RecordedAnswer& a) {
-    to_.line();
-    to_.open('{');
-    to_.member("node", neutral_path(a.node));
-    write_word(to_, "language", language_words, static_cast<std::uint32_t>(a.what.in));
-    to_.member("number", a.what.number);
-    if (a.error > 0) to_.member("errno", static_cast<std::uint64_t>(a.error));
-    write_bytes(a.bytes);
-    to_.close('}');
+  void write(const RecordedAnswer& answer) {
+    writer_.newline();
+    writer_.open('{');
+    writer_.member("node", anonymize_path(answer.node));
+    write_word(writer_, "language", language_words,
+               static_cast<std::uint32_t>(answer.query.language));
+    writer_.member("number", answer.query.number);
+    if (answer.error > 0) writer_.member("errno", static_cast<std::uint64_t>(answer.error));
+    write_bytes(answer.bytes);
+    writer_.close('}');
   }
 
   template <class T, class F>
-  void list(std::string_view name, const T& all, F each) {
-    if (all.empty()) return;
-    to_.line();
-    to_.key(name);
-    to_.open('[');
-    for (const auto& one : all) each(one);
-    to_.close(']');
+  void write_list(std::string_view name, const T& items, F write_item) {
+    if (items.empty()) return;
+    writer_.newline();
+    writer_.key(name);
+    writer_.open('[');
+    for (const auto& item : items) write_item(item);
+    writer_.close(']');
   }
 
-  const Settings& s_;
-  const Scenario& reported_;
-  Neutral by_;
+  const Settings& settings_;
+  const DeviceRecording& device_recording_;
+  Anonymizer anonymizer_;
   std::string out_;
-  json::Writer to_{out_};
+  json::Writer writer_{out_};
 };
 
-Failure too_much(const char* what) {
-  return {Status::limit, Source::simulated, {}, what};
+Failure make_limit_failure(const char* message) {
+  return {Status::limit, Source::simulated, {}, message};
 }
 
 }  // namespace
 
-Result<void> Recorder::text(std::string& out) const {
-  const int lost = answers_->lost();
-  if (lost == ENOMEM) return Failure{Status::no_memory, Source::simulated, {}, "no memory left"};
-  if (lost != 0) {
-    return too_much("the sources read more than the 64 MiB that a recording keeps");
+Result<void> Recorder::write_machine_file(std::string& out) const {
+  const int error = recording_->error();
+  if (error == ENOMEM) return Failure{Status::no_memory, Source::simulated, {}, "no memory left"};
+  if (error != 0) {
+    return make_limit_failure("the sources read more than the 64 MiB that a recording keeps");
   }
-  answers_->look([&](const auto& all, const auto& runs, const auto& answers) {
-    out = Writer(settings_, *reported_).write(all, runs, answers);
+  recording_->visit([&](const auto& files, const auto& runs, const auto& answers) {
+    out = RecordingWriter(settings_, *device_recording_).write(files, runs, answers);
   });
-  if (out.size() > most_file_bytes) {
-    return too_much("the recording is larger than the 16 MiB that a machine file may have");
+  if (out.size() > max_file_bytes) {
+    return make_limit_failure(
+        "the recording is larger than the 16 MiB that a machine file may have");
   }
   return {};
 }

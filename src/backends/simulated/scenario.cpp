@@ -8,235 +8,246 @@
 namespace hmn::simulated {
 namespace {
 
-void write_failure(json::Writer& to, Neutral& by, std::string_view call, const Failure& why) {
-  const bool has_word = std::ranges::any_of(
-      status_words, [&](const Word& w) { return w.value == static_cast<std::uint32_t>(why.code); });
-  to.open('{');
-  if (!call.empty()) to.member("call", call);
-  write_word(to, "status", status_words,
-             static_cast<std::uint32_t>(has_word ? why.code : Status::backend));
-  if (why.native.domain != NativeDomain::none && why.native.code >= 0) {
-    to.key("native");
-    to.open('{');
-    write_word(to, "domain", domain_words, static_cast<std::uint32_t>(why.native.domain));
-    to.member("code", static_cast<std::uint64_t>(why.native.code));
-    to.close('}');
+void write_failure(json::Writer& writer, Anonymizer& anonymizer, std::string_view call,
+                   const Failure& failure) {
+  const bool has_word = std::ranges::any_of(status_words, [&](const Word& w) {
+    return w.value == static_cast<std::uint32_t>(failure.code);
+  });
+  writer.open('{');
+  if (!call.empty()) writer.member("call", call);
+  write_word(writer, "status", status_words,
+             static_cast<std::uint32_t>(has_word ? failure.code : Status::backend));
+  if (failure.native.domain != NativeDomain::none && failure.native.code >= 0) {
+    writer.key("native");
+    writer.open('{');
+    write_word(writer, "domain", domain_words, static_cast<std::uint32_t>(failure.native.domain));
+    writer.member("code", static_cast<std::uint64_t>(failure.native.code));
+    writer.close('}');
   }
-  to.member("message", by.plain(why.message.view()));
-  to.close('}');
+  writer.member("message", anonymizer.anonymize_free_text(failure.message.view()));
+  writer.close('}');
 }
 
-void write_instance(json::Writer& to, const std::optional<MigInstance>& i) {
-  if (!i) return;
-  to.key("instance");
-  to.open('{');
-  to.member("gpu", i->gpu);
-  to.member("compute", i->compute);
-  to.close('}');
+void write_instance(json::Writer& writer, const std::optional<MigInstance>& instance) {
+  if (!instance) return;
+  writer.key("instance");
+  writer.open('{');
+  writer.member("gpu", instance->gpu);
+  writer.member("compute", instance->compute);
+  writer.close('}');
 }
 
-void write_version(json::Writer& to, std::string_view key, std::optional<std::uint32_t> major_part,
+void write_version(json::Writer& writer, std::string_view key,
+                   std::optional<std::uint32_t> major_part,
                    std::optional<std::uint32_t> minor_part) {
   if (!major_part || !minor_part) return;
-  to.key(key);
-  to.open('{');
-  to.member("major", *major_part);
-  to.member("minor", *minor_part);
-  to.close('}');
+  writer.key(key);
+  writer.open('{');
+  writer.member("major", *major_part);
+  writer.member("minor", *minor_part);
+  writer.close('}');
 }
 
-void write_identity(json::Writer& to, Neutral& by, const Device& d) {
-  const auto text = [&](std::string_view name, std::string_view value) {
-    if (!value.empty()) to.member(name, by.plain(value));
+void write_identity(json::Writer& writer, Anonymizer& anonymizer, const Device& device) {
+  const auto write_text = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) writer.member(name, anonymizer.anonymize_free_text(value));
   };
-  text("name", d.name.view());
-  text("uuid", d.uuid.view());
-  text("pci_bus_id", d.pci_bus_id.view());
-  text("driver_version", d.driver_version.view());
-  if (d.vendor != 0) to.member("vendor", d.vendor);
-  write_known(to, "pci_device", d.pci_device);
-  write_known(to, "pci_subsystem", d.pci_subsystem);
-  write_known(to, "driver_index", d.driver_index);
-  write_known(to, "render_minor", d.render_minor);
-  write_known(to, "numa_node", d.numa_node);
-  write_version(to, "cuda_version", d.cuda_version_major, d.cuda_version_minor);
-  write_version(to, "compute_capability", d.compute_capability_major, d.compute_capability_minor);
-  text("architecture", d.architecture.view());
-  write_known(to, "os_id", d.os_id);
-  write_instance(to, d.instance);
-  if (!d.parent) {
-    write_word(to, "device_class", device_class_words, static_cast<std::uint32_t>(d.device_class));
-    write_word(to, "form", device_form_words, static_cast<std::uint32_t>(d.form));
+  write_text("name", device.name.view());
+  write_text("uuid", device.uuid.view());
+  write_text("pci_bus_id", device.pci_bus_id.view());
+  write_text("driver_version", device.driver_version.view());
+  if (device.vendor != 0) writer.member("vendor", device.vendor);
+  write_if_known(writer, "pci_device", device.pci_device);
+  write_if_known(writer, "pci_subsystem", device.pci_subsystem);
+  write_if_known(writer, "driver_index", device.driver_index);
+  write_if_known(writer, "render_minor", device.render_minor);
+  write_if_known(writer, "numa_node", device.numa_node);
+  write_version(writer, "cuda_version", device.cuda_version_major, device.cuda_version_minor);
+  write_version(writer, "compute_capability", device.compute_capability_major,
+                device.compute_capability_minor);
+  write_text("architecture", device.architecture.view());
+  write_if_known(writer, "os_id", device.os_id);
+  write_instance(writer, device.instance);
+  if (!device.parent) {
+    write_word(writer, "device_class", device_class_words,
+               static_cast<std::uint32_t>(device.device_class));
+    write_word(writer, "form", device_form_words, static_cast<std::uint32_t>(device.form));
   }
-  write_word(to, "memory_kind", memory_kind_words, static_cast<std::uint32_t>(d.memory_kind));
-  write_word(to, "state", state_words, static_cast<std::uint32_t>(d.state));
-  write_words(to, "notes", note_words, d.notes);
+  write_word(writer, "memory_kind", memory_kind_words,
+             static_cast<std::uint32_t>(device.memory_kind));
+  write_word(writer, "state", state_words, static_cast<std::uint32_t>(device.state));
+  write_words(writer, "notes", note_words, device.notes);
 }
 
 // Unknown "free" and "used" are written as null: a reader would derive absent ones.
-void write_pool(json::Writer& to, const Pool& p) {
-  to.open('{');
-  write_word(to, "kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
-  if (p.instance != 0) to.member("instance", p.instance);
-  write_fields(to, described_pool(), &p);
-  for (const auto& [key, value] : {std::pair("free", p.free), std::pair("used", p.used)}) {
+void write_pool(json::Writer& writer, const Pool& pool) {
+  writer.open('{');
+  write_word(writer, "kind", pool_kind_words, static_cast<std::uint32_t>(pool.kind));
+  if (pool.instance != 0) writer.member("instance", pool.instance);
+  write_fields(writer, pool_schema(), &pool);
+  for (const auto& [key, value] : {std::pair("free", pool.free), std::pair("used", pool.used)}) {
     if (value) continue;
-    to.key(key);
-    to.null();
+    writer.key(key);
+    writer.null();
   }
-  write_word(to, "accounting", accounting_words, static_cast<std::uint32_t>(p.accounting));
-  if (p.is_main) to.member("main", true);
-  write_words(to, "notes", note_words, p.notes);
-  to.close('}');
+  write_word(writer, "accounting", accounting_words, static_cast<std::uint32_t>(pool.accounting));
+  if (pool.is_main) writer.member("main", true);
+  write_words(writer, "notes", note_words, pool.notes);
+  writer.close('}');
 }
 
-void write_telemetry(json::Writer& to, const Telemetry& t) {
-  to.key("telemetry");
-  to.open('{');
-  write_fields(to, described_telemetry(), &t);
-  write_words(to, "notes", note_words, t.notes);
-  to.close('}');
+void write_telemetry(json::Writer& writer, const Telemetry& telemetry) {
+  writer.key("telemetry");
+  writer.open('{');
+  write_fields(writer, telemetry_schema(), &telemetry);
+  write_words(writer, "notes", note_words, telemetry.notes);
+  writer.close('}');
 }
 
-void write_metric(json::Writer& to, const Metric& m) {
-  const MetricWords* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
+void write_metric(json::Writer& writer, const Metric& metric) {
+  const MetricInfo* const words = find_metric_info(static_cast<std::uint32_t>(metric.id));
   if (words == nullptr) return;
-  to.open('{');
-  to.word_member("metric", words->name);
-  if (m.instance != 0) to.member("instance", m.instance);
-  write_known(to, "value", m.value);
-  write_known(to, "count", m.count);
-  write_known(to, "window_ns", m.window_ns);
-  write_words(to, "notes", note_words, m.notes);
-  to.close('}');
+  writer.open('{');
+  writer.word_member("metric", words->name);
+  if (metric.instance != 0) writer.member("instance", metric.instance);
+  write_if_known(writer, "value", metric.value);
+  write_if_known(writer, "count", metric.count);
+  write_if_known(writer, "window_ns", metric.window_ns);
+  write_words(writer, "notes", note_words, metric.notes);
+  writer.close('}');
 }
 
-void write_row(json::Writer& to, const Usage& u) {
-  to.open('{');
-  to.member("pid", u.pid);
-  DescribedFields of = described_usage();
-  of.bits &= ~usage_field::host_resident;  // host data, stored elsewhere in the file
-  write_fields(to, of, &u);
-  write_word(to, "accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
-  write_instance(to, u.instance);
-  write_known(to, "busy_percent", u.busy_percent);
-  if (u.window_ns.value_or(0) != 0) to.member("window_ns", *u.window_ns);
-  write_words(to, "notes", note_words, u.notes);
-  to.close('}');
+void write_row(json::Writer& writer, const Usage& usage) {
+  writer.open('{');
+  writer.member("pid", usage.pid);
+  RecordSchema schema = usage_schema();
+  schema.bits &= ~usage_field::host_resident;  // host data, stored elsewhere in the file
+  write_fields(writer, schema, &usage);
+  write_word(writer, "accounting", accounting_words, static_cast<std::uint32_t>(usage.accounting));
+  write_instance(writer, usage.instance);
+  write_if_known(writer, "busy_percent", usage.busy_percent);
+  if (usage.window_ns.value_or(0) != 0) writer.member("window_ns", *usage.window_ns);
+  write_words(writer, "notes", note_words, usage.notes);
+  writer.close('}');
 }
 
 }  // namespace
 
-Scenario::ListedDevice* Scenario::find(Slot number) {
-  for (ListedDevice& d : devices_) {
-    if (d.identity.number == number) return &d;
+DeviceRecording::ListedDevice* DeviceRecording::find(Slot number) {
+  for (ListedDevice& device : devices_) {
+    if (device.identity.slot == number) return &device;
   }
   return nullptr;
 }
 
-void Scenario::listed(const std::vector<Device>& all) {
+void DeviceRecording::record_devices(const std::vector<Device>& devices) {
   const std::lock_guard lock(mutex_);
-  is_asked_ = true;
-  refusal_.reset();
-  for (const Device& each : all) {
-    if (ListedDevice* const known = find(each.number)) {
-      known->identity = each;
+  was_queried_ = true;
+  open_failure_.reset();
+  for (const Device& device : devices) {
+    if (ListedDevice* const recorded = find(device.slot)) {
+      recorded->identity = device;
     } else {
-      devices_.emplace_back().identity = each;
+      devices_.emplace_back().identity = device;
     }
   }
 }
 
-void Scenario::settle(ListedDevice& d, std::string_view call, const Result<void>& outcome) {
-  std::erase_if(d.failures, [&](const auto& f) { return f.first == call; });
-  if (!outcome) d.failures.emplace_back(call, outcome.why());
+void DeviceRecording::store_outcome(ListedDevice& device, std::string_view call,
+                                    const Result<void>& outcome) {
+  std::erase_if(device.failures, [&](const auto& f) { return f.first == call; });
+  if (!outcome) device.failures.emplace_back(call, outcome.failure());
 }
 
-void Scenario::reported(Slot number, const Result<void>& outcome, const Pools& value) {
+void DeviceRecording::record(Slot number, const Result<void>& outcome, const PoolList& value) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const d = find(number);
-  if (d == nullptr) return;
-  if (outcome) d->memory = value;
-  settle(*d, "pools", outcome);
+  ListedDevice* const device = find(number);
+  if (device == nullptr) return;
+  if (outcome) device->memory = value;
+  store_outcome(*device, "pools", outcome);
 }
 
-void Scenario::reported(Slot number, const Result<void>& outcome, const Telemetry& value) {
+void DeviceRecording::record(Slot number, const Result<void>& outcome, const Telemetry& value) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const d = find(number);
-  if (d == nullptr) return;
-  if (outcome) d->load = value;
-  settle(*d, "telemetry", outcome);
+  ListedDevice* const device = find(number);
+  if (device == nullptr) return;
+  if (outcome) device->telemetry = value;
+  store_outcome(*device, "telemetry", outcome);
 }
 
-void Scenario::reported(Slot number, const Result<void>& outcome, const std::vector<Usage>& rows) {
+void DeviceRecording::record(Slot number, const Result<void>& outcome,
+                             const std::vector<Usage>& rows) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const d = find(number);
-  if (d == nullptr) return;
-  if (outcome) d->rows = rows;
-  settle(*d, "processes", outcome);
+  ListedDevice* const device = find(number);
+  if (device == nullptr) return;
+  if (outcome) device->rows = rows;
+  store_outcome(*device, "processes", outcome);
 }
 
-void Scenario::reported(Slot number, const Result<void>& outcome,
-                        const std::vector<Metric>& numbers) {
+void DeviceRecording::record(Slot number, const Result<void>& outcome,
+                             const std::vector<Metric>& metrics) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const d = find(number);
-  if (d == nullptr) return;
-  if (outcome) d->numbers = numbers;
-  settle(*d, "metrics", outcome);
+  ListedDevice* const device = find(number);
+  if (device == nullptr) return;
+  if (outcome) device->metrics = metrics;
+  store_outcome(*device, "metrics", outcome);
 }
 
-void Scenario::is(const SourceState& now) {
+void DeviceRecording::set_state(const SourceState& state) {
   const std::lock_guard lock(mutex_);
-  version_ = now.version.view();
+  version_ = state.version.view();
 }
 
-void Scenario::refused(const Failure& why) {
+void DeviceRecording::record_open_failure(const Failure& failure) {
   const std::lock_guard lock(mutex_);
-  is_asked_ = true;
-  refusal_ = why;
+  was_queried_ = true;
+  open_failure_ = failure;
 }
 
-void Scenario::write_device(json::Writer& to, Neutral& by, const ListedDevice& d) const {
-  to.line();
-  to.open('{');
-  write_identity(to, by, d.identity);
-  const auto list = [&](std::string_view name, const auto& all, auto write) {
-    if (all.empty()) return;
-    to.key(name);
-    to.open('[');
-    for (const auto& each : all) write(each);
-    to.close(']');
+void DeviceRecording::write_device(json::Writer& writer, Anonymizer& anonymizer,
+                                   const ListedDevice& device) const {
+  writer.newline();
+  writer.open('{');
+  write_identity(writer, anonymizer, device.identity);
+  const auto write_list = [&](std::string_view name, const auto& items, auto write) {
+    if (items.empty()) return;
+    writer.key(name);
+    writer.open('[');
+    for (const auto& item : items) write(item);
+    writer.close(']');
   };
-  list("pools", d.memory.all(), [&](const Pool& p) { write_pool(to, p); });
-  if (d.load) write_telemetry(to, *d.load);
-  list("metrics", d.numbers, [&](const Metric& m) { write_metric(to, m); });
-  list("processes", d.rows, [&](const Usage& u) { write_row(to, u); });
-  list("failures", d.failures, [&](const auto& f) { write_failure(to, by, f.first, f.second); });
+  write_list("pools", device.memory.all(), [&](const Pool& p) { write_pool(writer, p); });
+  if (device.telemetry) write_telemetry(writer, *device.telemetry);
+  write_list("metrics", device.metrics, [&](const Metric& m) { write_metric(writer, m); });
+  write_list("processes", device.rows, [&](const Usage& u) { write_row(writer, u); });
+  write_list("failures", device.failures,
+             [&](const auto& f) { write_failure(writer, anonymizer, f.first, f.second); });
   std::vector<const ListedDevice*> parts;
   for (const ListedDevice& other : devices_) {
-    if (other.identity.parent == d.identity.number) parts.push_back(&other);
+    if (other.identity.parent == device.identity.slot) parts.push_back(&other);
   }
-  list("partitions", parts, [&](const ListedDevice* p) { write_device(to, by, *p); });
-  to.close('}');
+  write_list("partitions", parts,
+             [&](const ListedDevice* p) { write_device(writer, anonymizer, *p); });
+  writer.close('}');
 }
 
-void Scenario::write(json::Writer& to, Neutral& by) const {
+void DeviceRecording::write(json::Writer& writer, Anonymizer& anonymizer) const {
   const std::lock_guard lock(mutex_);
-  if (!is_asked_) return;
-  to.line();
-  if (!version_.empty()) to.member("version", by.plain(version_));
-  if (refusal_) {
-    to.key("failures");
-    to.open('[');
-    write_failure(to, by, "open", *refusal_);
-    to.close(']');
+  if (!was_queried_) return;
+  writer.newline();
+  if (!version_.empty()) writer.member("version", anonymizer.anonymize_free_text(version_));
+  if (open_failure_) {
+    writer.key("failures");
+    writer.open('[');
+    write_failure(writer, anonymizer, "open", *open_failure_);
+    writer.close(']');
   }
-  to.key("devices");
-  to.open('[');
-  for (const ListedDevice& d : devices_) {
-    if (!d.identity.parent) write_device(to, by, d);
+  writer.key("devices");
+  writer.open('[');
+  for (const ListedDevice& device : devices_) {
+    if (!device.identity.parent) write_device(writer, anonymizer, device);
   }
-  to.close(']');
+  writer.close(']');
 }
 
 }  // namespace hmn::simulated

@@ -15,38 +15,38 @@
 
 namespace hmn::simulated {
 
-class Scenario {
+class DeviceRecording {
  public:
-  void listed(const std::vector<Device>& all);
-  void reported(Slot number, const Result<void>& outcome, const Pools& value);
-  void reported(Slot number, const Result<void>& outcome, const Telemetry& value);
-  void reported(Slot number, const Result<void>& outcome, const std::vector<Usage>& rows);
-  void reported(Slot number, const Result<void>& outcome, const std::vector<Metric>& numbers);
-  void is(const SourceState& now);
+  void record_devices(const std::vector<Device>& devices);
+  void record(Slot number, const Result<void>& outcome, const PoolList& value);
+  void record(Slot number, const Result<void>& outcome, const Telemetry& value);
+  void record(Slot number, const Result<void>& outcome, const std::vector<Usage>& rows);
+  void record(Slot number, const Result<void>& outcome, const std::vector<Metric>& metrics);
+  void set_state(const SourceState& state);
   // Records that the source could not be opened.
-  void refused(const Failure& why);
+  void record_open_failure(const Failure& failure);
 
   // Writes "version", "devices" and "failures".
-  void write(json::Writer& to, Neutral& by) const;
+  void write(json::Writer& writer, Anonymizer& anonymizer) const;
 
  private:
   struct ListedDevice {
     Device identity;
-    Pools memory;
-    std::optional<hmn::Telemetry> load;
-    std::vector<Metric> numbers;
+    PoolList memory;
+    std::optional<hmn::Telemetry> telemetry;
+    std::vector<Metric> metrics;
     std::vector<Usage> rows;
     std::vector<std::pair<std::string_view, Failure>> failures;  // by call
   };
 
   ListedDevice* find(Slot number);
-  void settle(ListedDevice& d, std::string_view call, const Result<void>& outcome);
-  void write_device(json::Writer& to, Neutral& by, const ListedDevice& d) const;
+  void store_outcome(ListedDevice& device, std::string_view call, const Result<void>& outcome);
+  void write_device(json::Writer& writer, Anonymizer& anonymizer, const ListedDevice& device) const;
 
   mutable platform::Mutex mutex_;
-  bool is_asked_ = false;
+  bool was_queried_ = false;
   std::string version_;
-  std::optional<Failure> refusal_;
+  std::optional<Failure> open_failure_;
   std::vector<ListedDevice> devices_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A machine and its changes, read once and then constant.
+// A machine and its timed changes, constant once read.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,40 +20,44 @@
 
 namespace hmn::simulated {
 
-inline constexpr std::size_t most_changes = 1000;
+inline constexpr std::size_t max_changes = 1000;
 
 // When a change happens: one of the two is set.
-struct Moment {
+struct ChangeTime {
   std::optional<std::uint64_t> at_reading;
   std::optional<std::uint64_t> after_ms;
 };
 
-class Script {
+class MachineScript {
  public:
   // Returns the machine at that time. A change applies once its time has come and all earlier
   // changes apply.
-  [[nodiscard]] const Machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
+  [[nodiscard]] const Machine& machine_at(std::uint64_t reading,
+                                          std::uint64_t elapsed_ms) const noexcept;
   // Returns the recording of a machine's own files; empty if none.
-  [[nodiscard]] const RecordedMachine& recorded() const noexcept { return recorded_; }
-  [[nodiscard]] const Machine& beginning() const noexcept { return states_.front(); }
+  [[nodiscard]] const RecordedMachine& recorded_machine() const noexcept {
+    return recorded_machine_;
+  }
+  [[nodiscard]] const Machine& initial_machine() const noexcept { return states_.front(); }
   // Whether any state of the host has the process.
-  [[nodiscard]] bool knows(std::uint32_t pid) const noexcept;
+  [[nodiscard]] bool has_process(std::uint32_t pid) const noexcept;
 
  private:
-  friend std::variant<Script, Problem> read_script(std::string_view text, std::uint32_t self_pid);
+  friend std::variant<MachineScript, Problem> read_script(std::string_view text,
+                                                          std::uint32_t self_pid);
 
   std::vector<Machine> states_;
-  RecordedMachine recorded_;
-  std::vector<Moment> moments_;  // [n]: from states_[n] to states_[n + 1]
+  RecordedMachine recorded_machine_;
+  std::vector<ChangeTime> change_times_;  // [n]: from states_[n] to states_[n + 1]
 };
 
-std::variant<Script, Problem> read_script(std::string_view text, std::uint32_t self_pid);
+std::variant<MachineScript, Problem> read_script(std::string_view text, std::uint32_t self_pid);
 
-inline constexpr std::size_t most_file_bytes = 16 * 1024 * 1024;
+inline constexpr std::size_t max_file_bytes = 16 * 1024 * 1024;
 
 // The machine as one reading sees it.
-struct View {
-  const Machine* now = nullptr;
+struct MachineView {
+  const Machine* machine = nullptr;
   std::uint64_t reading = 0;
 };
 
@@ -66,27 +70,27 @@ class MachineFile {
  public:
   explicit MachineFile(std::string path) : path_(std::move(path)) {}
   // Uses the content instead of reading a file.
-  MachineFile(std::string path, Result<Script> content);
+  MachineFile(std::string path, Result<MachineScript> content);
 
   // Begins a reading. The machine lives as long as this object.
-  Result<View> next(Counter of);
-  Result<View> next_of_process(std::uint32_t pid);
+  Result<MachineView> begin_reading(Counter counter);
+  Result<MachineView> begin_process_reading(std::uint32_t pid);
   // Returns the recording of a machine's files, which is empty if the file is unreadable, and
   // whether it has devices.
-  RecordedMachine recorded();
+  RecordedMachine recorded_machine();
   bool has_devices();
   // Returns the latest reading of the devices.
-  Result<View> latest();
+  Result<MachineView> latest();
 
  private:
-  Result<void> open();  // with the lock held
-  Result<Script> load();
-  [[nodiscard]] View at(std::uint64_t reading) const noexcept;
+  Result<void> ensure_loaded();  // with the lock held
+  Result<MachineScript> load();
+  [[nodiscard]] MachineView view_at(std::uint64_t reading) const noexcept;
 
   const std::string path_;
-  platform::Mutex lock_;
-  std::optional<Result<Script>> loaded_;
-  std::uint64_t loaded_at_ns_ = 0;
+  platform::Mutex mutex_;
+  std::optional<Result<MachineScript>> script_;
+  std::uint64_t load_time_ns_ = 0;
   std::array<std::uint64_t, 3> readings_{};
   std::map<std::uint32_t, std::uint64_t> process_readings_;  // of pids in the file
 };

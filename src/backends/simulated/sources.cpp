@@ -19,16 +19,16 @@ using platform::Recording;
 using simulated::MachineFile;
 
 bool is_folder(const std::string& path) {
-  const auto found = platform::status_of(path.c_str());
-  return found && found.value.is_directory;
+  const auto status = platform::read_status(path.c_str());
+  return status && status.value.is_directory;
 }
 
-Result<simulated::Script> empty_machine() {
-  auto read = simulated::read_script("{}", 0);
-  return std::move(*std::get_if<simulated::Script>(&read));
+Result<simulated::MachineScript> empty_machine() {
+  auto parsed = simulated::read_script("{}", 0);
+  return std::move(*std::get_if<simulated::MachineScript>(&parsed));
 }
 
-Failure no_machine(const std::string& folder) {
+Failure make_no_machine_failure(const std::string& folder) {
   return {Status::argument,
           Source::simulated,
           {},
@@ -36,40 +36,45 @@ Failure no_machine(const std::string& folder) {
               ": expected \"sys\", \"proc\", \"class/drm\" or folders of cards in it"};
 }
 
-std::shared_ptr<MachineFile> open_folder(SimulatedMachine& m, const std::string& folder) {
-  const auto tree = std::make_shared<Recording>(Recording::Use::replay);
-  if (!simulated::open_plain_tree(folder, m.others, *tree)) {
-    return std::make_shared<MachineFile>(folder, no_machine(folder));
+std::shared_ptr<MachineFile> open_folder(SimulatedMachine& machine, const std::string& folder) {
+  const auto tree = std::make_shared<Recording>(Recording::Mode::replay);
+  if (!simulated::open_plain_tree(folder, machine.other_settings, *tree)) {
+    return std::make_shared<MachineFile>(folder, make_no_machine_failure(folder));
   }
-  m.recorded = tree;
+  machine.recording = tree;
   return std::make_shared<MachineFile>(folder, empty_machine());
 }
 
-std::shared_ptr<MachineFile> open_file(SimulatedMachine& m, const std::string& path) {
+std::shared_ptr<MachineFile> open_file(SimulatedMachine& machine, const std::string& path) {
   const auto file = std::make_shared<MachineFile>(path);
-  const simulated::RecordedMachine kept = file->recorded();
-  m.recorded = kept.answers;
-  if (!m.recorded) return file;
-  m.has_devices = file->has_devices();
+  const simulated::RecordedMachine recorded_machine = file->recorded_machine();
+  machine.recording = recorded_machine.recording;
+  if (!machine.recording) return file;
+  machine.has_devices = file->has_devices();
   for (std::size_t i = 0; i < simulated::roots.size(); ++i) {
-    const simulated::Root& r = simulated::roots[i];
-    const bool is_moved = (kept.moved >> i & 1) != 0;
-    m.others.*r.place = is_moved ? compose({simulated::moved_roots, r.name}) : std::string(r.usual);
+    const simulated::Root& root = simulated::roots[i];
+    const bool is_moved = (recorded_machine.moved_roots >> i & 1) != 0;
+    machine.other_settings.*root.setting = is_moved
+                                               ? compose({simulated::moved_root_prefix, root.name})
+                                               : std::string(root.default_path);
   }
   return file;
 }
 
 }  // namespace
 
-SimulatedMachine make_simulated(const Settings& s, std::unique_ptr<HostSource> real) {
-  SimulatedMachine m;
-  m.others = s;
-  m.others.sources_off |= bit_of(Source::nvml);
-  const auto file = is_folder(s.simulation_path) ? open_folder(m, s.simulation_path)
-                                                 : open_file(m, s.simulation_path);
-  if (!m.recorded) m.host = std::make_unique<simulated::Host>(file, std::move(real));
-  m.devices = std::make_unique<simulated::Driver>(file, s.wake_devices);
-  return m;
+SimulatedMachine open_simulated_machine(const Settings& settings,
+                                        std::unique_ptr<HostSource> real_host) {
+  SimulatedMachine machine;
+  machine.other_settings = settings;
+  machine.other_settings.disabled_sources |= source_bit(Source::nvml);
+  const auto file = is_folder(settings.simulation_path)
+                        ? open_folder(machine, settings.simulation_path)
+                        : open_file(machine, settings.simulation_path);
+  if (!machine.recording)
+    machine.host = std::make_unique<simulated::Host>(file, std::move(real_host));
+  machine.devices = std::make_unique<simulated::Driver>(file, settings.wake_devices);
+  return machine;
 }
 
 }  // namespace hmn
@@ -79,176 +84,189 @@ namespace {
 
 using platform::OverrideScope;
 
-class WatchedHost final : public HostSource {
+class RecordedHost final : public HostSource {
  public:
-  WatchedHost(std::shared_ptr<platform::Recording> in, std::unique_ptr<HostSource> real)
-      : in_(std::move(in)), real_(std::move(real)) {}
+  RecordedHost(std::shared_ptr<platform::Recording> recording, std::unique_ptr<HostSource> real)
+      : recording_(std::move(recording)), real_(std::move(real)) {}
 
   Source id() const noexcept override { return real_->id(); }
   Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     return real_->memory(pid, fields, out);
   }
   Result<void> own_memory(FieldSet fields, ProcessMemory& out) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     return real_->own_memory(fields, out);
   }
   Result<void> system(SystemMemory& out) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     return real_->system(out);
   }
   void describe(Usage& row) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     real_->describe(row);
   }
   void describe_texts(Usage& row) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     real_->describe_texts(row);
   }
   void describe_all(std::span<Usage* const> rows, FunctionRef<bool(Usage&)> recall) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     real_->describe_all(rows, recall);
   }
   void own_groups(std::vector<std::string>& out) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     real_->own_groups(out);
   }
   Result<void> groups(GroupMemory& out) override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     return real_->groups(out);
   }
-  void limit(std::string_view pci_bus_id, Pools& all) override {
-    const OverrideScope scope(in_.get());
+  void limit(std::string_view pci_bus_id, PoolList& all) override {
+    const OverrideScope scope(recording_.get());
     real_->limit(pci_bus_id, all);
   }
-  std::optional<SourceState> describe_source(Source which) override {
-    const OverrideScope scope(in_.get());
-    return real_->describe_source(which);
+  std::optional<SourceState> describe_source(Source source) override {
+    const OverrideScope scope(recording_.get());
+    return real_->describe_source(source);
   }
 
  private:
-  const std::shared_ptr<platform::Recording> in_;
+  const std::shared_ptr<platform::Recording> recording_;
   const std::unique_ptr<HostSource> real_;
 };
 
-class WatchedDevice final : public DeviceSource {
+class RecordedDeviceSource final : public DeviceSource {
  public:
-  WatchedDevice(std::shared_ptr<platform::Recording> in, std::unique_ptr<DeviceSource> real,
-                std::shared_ptr<Scenario> to)
-      : DeviceSource(real->id(), real->can_block()  ? Calls::may_block
-                                 : real->can_wait() ? Calls::run_programs
-                                                    : Calls::return_in_time),
-        in_(std::move(in)),
+  RecordedDeviceSource(std::shared_ptr<platform::Recording> recording,
+                       std::unique_ptr<DeviceSource> real,
+                       std::shared_ptr<DeviceRecording> device_recording)
+      : DeviceSource(real->id(), real->can_block()  ? CallBehavior::may_block
+                                 : real->can_wait() ? CallBehavior::run_programs
+                                                    : CallBehavior::return_in_time),
+        recording_(std::move(recording)),
         real_(std::move(real)),
-        to_(std::move(to)) {
-    answer_for(real_->all_answered_for());
+        device_recording_(std::move(device_recording)) {
+    add_answered_sources(real_->answered_sources());
   }
 
   Result<void> probe() override {
-    return within([&] { return real_->probe(); });
+    return call_in_scope([&] { return real_->probe(); });
   }
-  Result<void> prepare(Reading& r) override {
-    Result<void> done = within([&] { return real_->prepare(r); });
-    if (to_ && done) to_->is(describe(id()));
-    if (to_ && !done && !rests_) to_->refused(done.why());
-    return done;
+  Result<void> prepare(Reading& reading) override {
+    Result<void> outcome = call_in_scope([&] { return real_->prepare(reading); });
+    if (device_recording_ && outcome) device_recording_->set_state(describe(id()));
+    if (device_recording_ && !outcome && !is_suspended_)
+      device_recording_->record_open_failure(outcome.failure());
+    return outcome;
   }
-  Result<void> devices(std::vector<Device>& out, Reading& r) override {
-    Result<void> done = within([&] { return real_->devices(out, r); });
-    if (to_ && done) to_->listed(out);
-    return done;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override {
+    Result<void> outcome = call_in_scope([&] { return real_->devices(out, reading); });
+    if (device_recording_ && outcome) device_recording_->record_devices(out);
+    return outcome;
   }
-  Result<void> memory(Slot number, Pools& out, Reading& r) override {
-    return keep(number, within([&] { return real_->memory(number, out, r); }), out);
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override {
+    return record(number, call_in_scope([&] { return real_->memory(number, out, reading); }), out);
   }
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override {
-    return keep(number, within([&] { return real_->telemetry(number, fields, out, r); }), out);
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override {
+    return record(
+        number, call_in_scope([&] { return real_->telemetry(number, fields, out, reading); }), out);
   }
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override {
-    return keep(number, within([&] { return real_->metrics(number, slow, out, r); }), out);
+  Result<void> metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+                       Reading& reading) override {
+    return record(number,
+                  call_in_scope([&] { return real_->metrics(number, include_slow, out, reading); }),
+                  out);
   }
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override {
-    return keep(number, within([&] { return real_->processes(number, out, r); }), out);
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override {
+    return record(number, call_in_scope([&] { return real_->processes(number, out, reading); }),
+                  out);
   }
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading& r) override {
-    return within([&] { return real_->process(number, pid, self, out, r); });
+  Result<void> process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+                       Reading& reading) override {
+    return call_in_scope([&] { return real_->process(number, pid, is_self, out, reading); });
   }
-  bool finish(Reading& r) override {
-    return within([&] { return real_->finish(r); });
+  bool finish(Reading& reading) override {
+    return call_in_scope([&] { return real_->finish(reading); });
   }
   void close() noexcept override {
-    const OverrideScope scope(in_.get());
+    const OverrideScope scope(recording_.get());
     real_->close();
   }
-  SourceState describe(Source which) const override {
-    const OverrideScope scope(in_.get());
-    return real_->describe(which);
+  SourceState describe(Source source) const override {
+    const OverrideScope scope(recording_.get());
+    return real_->describe(source);
   }
 
  private:
   template <class F>
-  std::invoke_result_t<F> within(F call) {
-    const OverrideScope scope(in_.get());
-    std::invoke_result_t<F> done = call();
-    rests_ = real_->rests();
-    taken_ns_ = real_->taken_ns();
-    return done;
+  std::invoke_result_t<F> call_in_scope(F call) {
+    const OverrideScope scope(recording_.get());
+    std::invoke_result_t<F> result = call();
+    is_suspended_ = real_->is_suspended();
+    read_ns_ = real_->read_ns();
+    return result;
   }
   template <class T>
-  Result<void> keep(Slot number, Result<void> done, const T& value) {
-    if (to_) to_->reported(number, done, value);
-    return done;
+  Result<void> record(Slot number, Result<void> outcome, const T& value) {
+    if (device_recording_) device_recording_->record(number, outcome, value);
+    return outcome;
   }
 
-  const std::shared_ptr<platform::Recording> in_;
+  const std::shared_ptr<platform::Recording> recording_;
   const std::unique_ptr<DeviceSource> real_;
-  const std::shared_ptr<Scenario> to_;
+  const std::shared_ptr<DeviceRecording> device_recording_;
 };
 
 }  // namespace
 
-std::unique_ptr<HostSource> watch(std::shared_ptr<platform::Recording> in,
-                                  std::unique_ptr<HostSource> real) {
-  return std::make_unique<WatchedHost>(std::move(in), std::move(real));
+std::unique_ptr<HostSource> wrap_source(std::shared_ptr<platform::Recording> recording,
+                                        std::unique_ptr<HostSource> real) {
+  return std::make_unique<RecordedHost>(std::move(recording), std::move(real));
 }
 
-std::unique_ptr<DeviceSource> watch(std::shared_ptr<platform::Recording> in,
-                                    std::unique_ptr<DeviceSource> real,
-                                    const std::shared_ptr<Scenario>& reported) {
+std::unique_ptr<DeviceSource> wrap_source(
+    std::shared_ptr<platform::Recording> recording, std::unique_ptr<DeviceSource> real,
+    const std::shared_ptr<DeviceRecording>& device_recording) {
   const bool reads_files = real->id() != Source::nvml;
-  return std::make_unique<WatchedDevice>(std::move(in), std::move(real),
-                                         reads_files ? nullptr : reported);
+  return std::make_unique<RecordedDeviceSource>(std::move(recording), std::move(real),
+                                                reads_files ? nullptr : device_recording);
 }
 
 namespace {
 
 // Makes this system's sources in the scope of a recording.
-SourceList make_watched(const Settings& s, const RealSources& real,
-                        const std::shared_ptr<platform::Recording>& in,
-                        const std::shared_ptr<Scenario>& reported = nullptr) {
-  const platform::OverrideScope scope(in.get());
-  SourceList list = real.all(s);
-  list.host = watch(in, std::move(list.host));
-  for (ListedSource& each : list.devices)
-    each = {watch(in, std::move(each.device), reported), each.fallback_for};
+SourceList make_sources_in_scope(
+    const Settings& settings, const RealSources& real,
+    const std::shared_ptr<platform::Recording>& recording,
+    const std::shared_ptr<DeviceRecording>& device_recording = nullptr) {
+  const platform::OverrideScope scope(recording.get());
+  SourceList list = real.make_all(settings);
+  list.host = wrap_source(recording, std::move(list.host));
+  for (SourceEntry& source : list.devices)
+    source = {wrap_source(recording, std::move(source.device), device_recording),
+              source.fallback_for};
   return list;
 }
 
-SourceList make_recorded(const Settings& s, const RealSources& real) {
-  auto keeps = std::make_unique<Recorder>(s);
-  SourceList list = make_watched(s, real, keeps->answers(), keeps->reported());
-  list.recorder = std::move(keeps);
+SourceList make_sources_with_recorder(const Settings& settings, const RealSources& real) {
+  auto recorder = std::make_unique<Recorder>(settings);
+  SourceList list =
+      make_sources_in_scope(settings, real, recorder->recording(), recorder->device_recording());
+  list.recorder = std::move(recorder);
   return list;
 }
 
-SourceList make_simulation(const Settings& s, const RealSources& real) {
-  SimulatedMachine machine = make_simulated(s, real.host(s));
+SourceList make_simulated_sources(const Settings& settings, const RealSources& real) {
+  SimulatedMachine machine = open_simulated_machine(settings, real.make_host(settings));
   SourceList list;
-  if (machine.recorded) list = make_watched(machine.others, real, machine.recorded);
+  if (machine.recording)
+    list = make_sources_in_scope(machine.other_settings, real, machine.recording);
   // Recorded devices are those that NVML listed, so NVML is skipped.
-  for (ListedSource& each : list.devices) {
-    const bool is_for_nvml = (each.fallback_for & bit_of(Source::nvml)) != 0;
-    if (machine.has_devices && is_for_nvml) each.fallback_for |= bit_of(Source::simulated);
+  for (SourceEntry& source : list.devices) {
+    const bool is_for_nvml = (source.fallback_for & source_bit(Source::nvml)) != 0;
+    if (machine.has_devices && is_for_nvml) source.fallback_for |= source_bit(Source::simulated);
   }
   if (machine.host) list.host = std::move(machine.host);
   list.devices.insert(list.devices.begin(), {std::move(machine.devices), 0});
@@ -257,9 +275,11 @@ SourceList make_simulation(const Settings& s, const RealSources& real) {
 
 }  // namespace
 
-SourceList make_sources(const Settings& s, const RealSources& real) {
-  const bool simulates = !s.simulation_path.empty() && s.is_on(Source::simulated);
-  return simulates ? make_simulation(s, real) : make_recorded(s, real);
+SourceList make_sources(const Settings& settings, const RealSources& real) {
+  const bool simulates =
+      !settings.simulation_path.empty() && settings.is_enabled(Source::simulated);
+  return simulates ? make_simulated_sources(settings, real)
+                   : make_sources_with_recorder(settings, real);
 }
 
 }  // namespace hmn::simulated

@@ -24,20 +24,20 @@ std::string_view take_last_word(std::string_view& line) noexcept {
 }
 
 // Parses "12345K".
-std::optional<std::uint64_t> size_of(std::string_view word) noexcept {
+std::optional<std::uint64_t> parse_size(std::string_view word) noexcept {
   if (!word.ends_with('K')) return std::nullopt;
   word.remove_suffix(1);
-  const auto kibibytes = scan::number(word);
-  return kibibytes ? scan::product(*kibibytes, 1024) : std::nullopt;
+  const auto kibibytes = scan::parse_number(word);
+  return kibibytes ? scan::checked_multiply(*kibibytes, 1024) : std::nullopt;
 }
 
 // Names may contain blanks, but size and pid come last.
-bool take_client(std::string_view line, NvmapClients& out) {
-  const auto size = size_of(take_last_word(line));
-  const auto pid = scan::number<std::uint32_t>(take_last_word(line));
+bool parse_client(std::string_view line, NvmapClients& clients) {
+  const auto size = parse_size(take_last_word(line));
+  const auto pid = scan::parse_number<std::uint32_t>(take_last_word(line));
   if (!size || !pid || scan::trim(line).empty()) return false;
   // Pid 0 is the kernel.
-  if (*pid != 0) out.all.push_back({*pid, *size});
+  if (*pid != 0) clients.all.push_back({*pid, *size});
   return true;
 }
 
@@ -46,19 +46,19 @@ using sysfs::read_line;
 using Word = std::array<char, 128>;
 
 // Boards TX1, Nano, TX2, AGX Xavier.
-constexpr const char* own = "VDD_GPU POM_5V_GPU VDD_SYS_GPU GPU";
+constexpr const char* gpu_rails = "VDD_GPU POM_5V_GPU VDD_SYS_GPU GPU";
 // Boards AGX Orin; Xavier NX, Orin NX and Nano.
-constexpr const char* shared = "VDD_GPU_SOC VDD_CPU_GPU_CV";
+constexpr const char* shared_rails = "VDD_GPU_SOC VDD_CPU_GPU_CV";
 
-void look_at(std::string_view folder, Rail& best, bool& is_sure) {
+void check_channels(std::string_view folder, Rail& best, bool& is_complete) {
   for (std::uint32_t channel = 1; channel <= 3; ++channel) {
     Word name, buffer;
-    const auto label = read_line(folder, compose_in(name, {"in", channel, "_label"}), buffer);
-    if (may_pass(label.error)) is_sure = false;
-    const Feeds what = rail_of(label.value);
-    const bool is_better = what == Feeds::gpu_alone || best.what == Feeds::nothing_of_it;
-    if (what == Feeds::nothing_of_it || !is_better) continue;
-    best = {what, Text<512>(folder), channel, Text<32>(label.value)};
+    const auto label = read_line(folder, compose_into(name, {"in", channel, "_label"}), buffer);
+    if (is_temporary(label.error)) is_complete = false;
+    const RailLoad load = classify_rail(label.value);
+    const bool is_better = load == RailLoad::gpu_alone || best.load == RailLoad::nothing_of_it;
+    if (load == RailLoad::nothing_of_it || !is_better) continue;
+    best = {load, Text<512>(folder), channel, Text<32>(label.value)};
   }
 }
 
@@ -66,15 +66,16 @@ void look_at(std::string_view folder, Rail& best, bool& is_sure) {
 constexpr const char* chips = "gk20a gm20b gp10b gv11b ga10b gb10b";
 
 // "compatible" is a list of names.
-bool is_nvidias(std::string_view folder) {
+bool is_nvidia(std::string_view folder) {
   std::array<char, 512> buffer;
-  return has_text_from(sysfs::read_text(folder, "of_node/compatible", buffer).value, "nvidia,");
+  return has_text_with_prefix(sysfs::read_text(folder, "of_node/compatible", buffer).value,
+                              "nvidia,");
 }
 
-bool is_one(std::string_view folder) {
+bool is_tegra_gpu(std::string_view folder) {
   Word buffer;
   const std::string_view chip = read_line(folder, "of_node/name", buffer).value;
-  return (scan::has_part(chips, ' ', chip) || (chip == "gpu" && is_nvidias(folder))) &&
+  return (scan::has_part(chips, ' ', chip) || (chip == "gpu" && is_nvidia(folder))) &&
          sysfs::read_link_name(folder, "driver").view() != "nouveau";
 }
 
@@ -85,81 +86,86 @@ constexpr std::int64_t coldest = -100'000;
 
 class Collector {
  public:
-  Collector(FieldSet wanted, Reading& r) : wanted_(wanted), left_(wanted), r_(r) {}
+  Collector(FieldSet fields, Reading& reading)
+      : fields_(fields), left_(fields), reading_(reading) {}
 
-  [[nodiscard]] bool wants(FieldSet f) const noexcept { return (wanted_ & f) != 0; }
-  void found(FieldSet f) noexcept { left_ &= ~f; }
-  void refuse(const Failure& why, FieldSet f) {
-    f &= left_;
-    left_ &= ~f;
-    refused_ |= f;
-    if (refused_ == wanted_) last_ = why;
-    if (f != 0) diagnose(r_, why, subject::telemetry, f);
+  [[nodiscard]] bool wants(FieldSet requested) const noexcept { return (fields_ & requested) != 0; }
+  void mark_found(FieldSet fields) noexcept { left_ &= ~fields; }
+  void refuse(const Failure& failure, FieldSet fields) {
+    fields &= left_;
+    left_ &= ~fields;
+    refused_ |= fields;
+    if (refused_ == fields_) last_failure_ = failure;
+    if (fields != 0) diagnose(reading_, failure, subject::telemetry, fields);
   }
-  Result<void> finish(bool is_sure) {
-    if (refused_ == wanted_) return std::move(last_);
+  Result<void> finish(bool is_complete) {
+    if (refused_ == fields_) return std::move(last_failure_);
     if (left_ == 0) return {};
-    const Failure why = is_sure
-                            ? fail(Status::unsupported, "not supported by this board")
-                            : fail(Status::backend, "not all sensors of this board could be read");
-    if ((left_ | refused_) == wanted_) return why;
-    diagnose(r_, why, subject::telemetry, left_);
+    const Failure failure =
+        is_complete ? fail(Status::unsupported, "not supported by this board")
+                    : fail(Status::backend, "not all sensors of this board could be read");
+    if ((left_ | refused_) == fields_) return failure;
+    diagnose(reading_, failure, subject::telemetry, left_);
     return {};
   }
   // Reads a value, or reports why it is missing.
-  std::optional<std::int64_t> take(std::string_view folder, std::string_view name, FieldSet f) {
-    if (!wants(f) || folder.empty()) return {};
+  std::optional<std::int64_t> read(std::string_view folder, std::string_view name,
+                                   FieldSet requested) {
+    if (!wants(requested) || folder.empty()) return {};
     const auto number = read_number(folder, name);
     if (number) return number.value;
-    if (number.error != ENOENT) refuse(unreadable(number.error, folder, name), f);
+    if (number.error != ENOENT) refuse(make_read_failure(number.error, folder, name), requested);
     return {};
   }
 
  private:
-  FieldSet wanted_;
+  FieldSet fields_;
   FieldSet left_;
   FieldSet refused_ = 0;
-  Failure last_;
-  Reading& r_;
+  Failure last_failure_;
+  Reading& reading_;
 };
 
-void take_load(const Places& at, Collector& c, hmn::Telemetry& out) {
-  constexpr std::int64_t most = 1000;
-  const auto permille = c.take(at.of.folder.view(), "load", field::gpu_busy_percent);
-  if (!permille || *permille < 0 || *permille > most) return;
+void read_load(const SensorFiles& files, Collector& collector, hmn::Telemetry& out) {
+  constexpr std::int64_t max_permille = 1000;
+  const auto permille = collector.read(files.gpu.folder.view(), "load", field::gpu_busy_percent);
+  if (!permille || *permille < 0 || *permille > max_permille) return;
   out.gpu_busy_percent = static_cast<double>(*permille) / 10;
-  c.found(field::gpu_busy_percent);
+  collector.mark_found(field::gpu_busy_percent);
 }
 
-void take_clock(const Places& at, Collector& c, hmn::Telemetry& out) {
-  const auto hertz = c.take(at.of.devfreq.view(), "cur_freq", field::core_clock_mhz);
+void read_clock(const SensorFiles& files, Collector& collector, hmn::Telemetry& out) {
+  const auto hertz = collector.read(files.gpu.devfreq.view(), "cur_freq", field::core_clock_mhz);
   if (!hertz || *hertz < 0) return;
   out.core_clock_mhz = static_cast<std::uint32_t>((*hertz + 500'000) / 1'000'000);
-  c.found(field::core_clock_mhz);
+  collector.mark_found(field::core_clock_mhz);
 }
 
-void take_temperature(const Places& at, Collector& c, hmn::Telemetry& out) {
-  const auto milli = c.take(at.thermometer.view(), "temp", field::temperature_celsius);
-  if (!milli) return;
-  if (*milli < coldest)
-    return c.refuse(unreadable(EAGAIN, at.thermometer.view(), "temp"), field::temperature_celsius);
-  out.temperature_celsius = from_milli.of(static_cast<double>(*milli));
-  c.found(field::temperature_celsius);
+void read_temperature(const SensorFiles& files, Collector& collector, hmn::Telemetry& out) {
+  const auto millidegrees =
+      collector.read(files.thermometer.view(), "temp", field::temperature_celsius);
+  if (!millidegrees) return;
+  if (*millidegrees < coldest)
+    return collector.refuse(make_read_failure(EAGAIN, files.thermometer.view(), "temp"),
+                            field::temperature_celsius);
+  out.temperature_celsius = from_milli.apply(static_cast<double>(*millidegrees));
+  collector.mark_found(field::temperature_celsius);
 }
 
-void take_power(const Places& at, Collector& c, hmn::Telemetry& out) {
-  if (!c.wants(field::power_watts) || at.power.what == Feeds::nothing_of_it) return;
-  if (at.power.what == Feeds::gpu_and_others) {
-    return c.refuse(fail(Status::unsupported, {"the rail ", at.power.label.view(),
-                                               " feeds other parts than the GPU too"}),
-                    field::power_watts);
+void read_rail_power(const SensorFiles& files, Collector& collector, hmn::Telemetry& out) {
+  if (!collector.wants(field::power_watts) || files.rail.load == RailLoad::nothing_of_it) return;
+  if (files.rail.load == RailLoad::gpu_and_others) {
+    return collector.refuse(fail(Status::unsupported, {"the rail ", files.rail.label.view(),
+                                                       " feeds other parts than the GPU too"}),
+                            field::power_watts);
   }
-  out.power_watts = read_power(at.power);
-  if (out.power_watts) return c.found(field::power_watts);
-  c.refuse(unreadable(EIO, at.power.folder.view(), "its rail"), field::power_watts);
+  out.power_watts = read_power(files.rail);
+  if (out.power_watts) return collector.mark_found(field::power_watts);
+  collector.refuse(make_read_failure(EIO, files.rail.folder.view(), "its rail"),
+                   field::power_watts);
 }
 
-bool is_of_gpu(std::string_view zone) noexcept {
+bool is_gpu_zone(std::string_view zone) noexcept {
   return scan::has_part("GPU-therm gpu-thermal gpu-therm", ' ', zone);
 }
 
@@ -171,28 +177,28 @@ platform::ErrnoOr<std::int64_t> read_number(std::string_view folder, std::string
   return number;
 }
 
-bool has_text_from(std::string_view list, std::string_view beginning) noexcept {
+bool has_text_with_prefix(std::string_view list, std::string_view prefix) noexcept {
   while (!list.empty()) {
-    if (scan::take_until(list, '\0').starts_with(beginning)) return true;
+    if (scan::take_until(list, '\0').starts_with(prefix)) return true;
   }
   return false;
 }
 
-bool may_pass(int error) noexcept {
+bool is_temporary(int error) noexcept {
   return error != 0 && error != ENOENT && error != EINVAL && !is_refused(error);
 }
 
-void diagnose(Reading& r, const Failure& why, std::uint32_t about, FieldSet field) {
-  if (!r.wants_diagnostics()) return;
-  Diagnostic d;
-  d.why = why;
-  d.about = about;
-  d.field = field;
-  d.device = 0;
-  r.diagnose(d);
+void diagnose(Reading& reading, const Failure& failure, std::uint32_t subject, FieldSet field) {
+  if (!reading.wants_diagnostics()) return;
+  Diagnostic diagnostic;
+  diagnostic.failure = failure;
+  diagnostic.subject = subject;
+  diagnostic.field = field;
+  diagnostic.device = 0;
+  reading.diagnose(diagnostic);
 }
 
-Failure unreadable(int error, std::string_view folder, std::string_view name) {
+Failure make_read_failure(int error, std::string_view folder, std::string_view name) {
   const bool refused = is_refused(error);
   return fail(
       refused ? Status::permission : Status::backend,
@@ -202,78 +208,79 @@ Failure unreadable(int error, std::string_view folder, std::string_view name) {
 }
 
 NvmapClients parse_nvmap(std::string_view text) {
-  NvmapClients out;
+  NvmapClients clients;
   while (!text.empty()) {
     std::string_view line = scan::trim(scan::take_line(text));
     if (line.empty() || line.starts_with("CLIENT")) continue;
     std::string_view rest = line;
     if (scan::take_word(rest) == "total") {
-      out.total = size_of(scan::trim(rest));
-      out.is_odd = out.is_odd || !out.total;
-    } else if (!take_client(line, out)) {
-      out.is_odd = true;
+      clients.total = parse_size(scan::trim(rest));
+      clients.is_malformed = clients.is_malformed || !clients.total;
+    } else if (!parse_client(line, clients)) {
+      clients.is_malformed = true;
     }
   }
-  return out;
+  return clients;
 }
 
-Feeds rail_of(std::string_view label) noexcept {
-  if (scan::has_part(own, ' ', label)) return Feeds::gpu_alone;
-  return scan::has_part(shared, ' ', label) ? Feeds::gpu_and_others : Feeds::nothing_of_it;
+RailLoad classify_rail(std::string_view label) noexcept {
+  if (scan::has_part(gpu_rails, ' ', label)) return RailLoad::gpu_alone;
+  return scan::has_part(shared_rails, ' ', label) ? RailLoad::gpu_and_others
+                                                  : RailLoad::nothing_of_it;
 }
 
-Rail find_rail(std::string_view sys_root, bool& is_sure) {
+Rail find_rail(std::string_view sys_root, bool& is_complete) {
   Rail best;
   const PathText sensors{sys_root, "/class/hwmon"};
   const int error = platform::for_each_entry(sensors.c_str(), [&](std::string_view name) {
     const PathText folder{sensors.view(), "/", name};
     Word buffer;
     const auto chip = read_line(folder.view(), "name", buffer);
-    if (may_pass(chip.error)) is_sure = false;
-    if (chip.value == "ina3221") look_at(folder.view(), best, is_sure);
-    return best.what != Feeds::gpu_alone;
+    if (is_temporary(chip.error)) is_complete = false;
+    if (chip.value == "ina3221") check_channels(folder.view(), best, is_complete);
+    return best.load != RailLoad::gpu_alone;
   });
-  if (may_pass(error)) is_sure = false;
+  if (is_temporary(error)) is_complete = false;
   return best;
 }
 
-std::optional<double> read_power(const Rail& r) {
-  if (r.what == Feeds::nothing_of_it) return std::nullopt;
+std::optional<double> read_power(const Rail& rail) {
+  if (rail.load == RailLoad::nothing_of_it) return std::nullopt;
   Word name;
   const auto millivolts =
-      read_number(r.folder.view(), compose_in(name, {"in", r.channel, "_input"}));
+      read_number(rail.folder.view(), compose_into(name, {"in", rail.channel, "_input"}));
   const auto milliamperes =
-      read_number(r.folder.view(), compose_in(name, {"curr", r.channel, "_input"}));
+      read_number(rail.folder.view(), compose_into(name, {"curr", rail.channel, "_input"}));
   if (!millivolts || !milliamperes || millivolts.value < 0 || milliamperes.value < 0) return {};
-  return from_micro.of(static_cast<double>(millivolts.value) *
-                       static_cast<double>(milliamperes.value));
+  return from_micro.apply(static_cast<double>(millivolts.value) *
+                          static_cast<double>(milliamperes.value));
 }
 
 Gpu find_gpu(std::string_view sys_root) {
-  Gpu found;
-  const PathText by_clock{sys_root, "/class/devfreq"};
-  (void)platform::for_each_entry(by_clock.c_str(), [&](std::string_view name) {
-    const PathText devfreq{by_clock.view(), "/", name};
+  Gpu gpu;
+  const PathText devfreq_root{sys_root, "/class/devfreq"};
+  (void)platform::for_each_entry(devfreq_root.c_str(), [&](std::string_view name) {
+    const PathText devfreq{devfreq_root.view(), "/", name};
     const PathText folder{devfreq.view(), "/device"};
-    if (is_one(folder.view())) {
-      found.folder.assign(folder.view());
-      found.devfreq.assign(devfreq.view());
+    if (is_tegra_gpu(folder.view())) {
+      gpu.folder.assign(folder.view());
+      gpu.devfreq.assign(devfreq.view());
     }
-    return found.folder.empty();
+    return gpu.folder.empty();
   });
   // Its name before L4T 32.
-  for (const char* const place : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
-    if (!found.folder.empty()) break;
-    const PathText folder{sys_root, place};
-    if (!is_one(folder.view())) continue;
-    found.folder.assign(folder.view());
-    const PathText all{folder.view(), "/devfreq"};
-    (void)platform::for_each_entry(all.c_str(), [&](std::string_view name) {
-      found.devfreq.assign(PathText{all.view(), "/", name}.view());
+  for (const char* const path : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
+    if (!gpu.folder.empty()) break;
+    const PathText folder{sys_root, path};
+    if (!is_tegra_gpu(folder.view())) continue;
+    gpu.folder.assign(folder.view());
+    const PathText devfreq_folder{folder.view(), "/devfreq"};
+    (void)platform::for_each_entry(devfreq_folder.c_str(), [&](std::string_view name) {
+      gpu.devfreq.assign(PathText{devfreq_folder.view(), "/", name}.view());
       return false;
     });
   }
-  return found;
+  return gpu;
 }
 
 int read_board_name(std::string_view proc_root, std::string_view sys_root, Text<256>& out) {
@@ -284,65 +291,71 @@ int read_board_name(std::string_view proc_root, std::string_view sys_root, Text<
   return name.error;
 }
 
-Text<512> find_thermometer(std::string_view sys_root, bool& is_sure) {
+Text<512> find_thermometer(std::string_view sys_root, bool& is_complete) {
   const PathText zones{sys_root, "/class/thermal"};
-  Text<512> found;
+  Text<512> zone;
   const int error = platform::for_each_entry(zones.c_str(), [&](std::string_view name) {
     const PathText folder{zones.view(), "/", name};
     Word buffer;
     const auto type = read_line(folder.view(), "type", buffer);
-    if (may_pass(type.error)) is_sure = false;
-    if (is_of_gpu(type.value)) found.assign(folder.view());
-    return found.empty();
+    if (is_temporary(type.error)) is_complete = false;
+    if (is_gpu_zone(type.value)) zone.assign(folder.view());
+    return zone.empty();
   });
-  if (may_pass(error)) is_sure = false;
-  return found;
+  if (is_temporary(error)) is_complete = false;
+  return zone;
 }
 
-Result<void> read_sensors(const Places& at, FieldSet fields, hmn::Telemetry& out, Reading& r) {
+Result<void> read_sensors(const SensorFiles& files, FieldSet fields, hmn::Telemetry& out,
+                          Reading& reading) {
   out.from = Source::tegra;
-  out.sources = bit_of(Source::tegra);
-  Collector c(fields, r);
-  take_load(at, c, out);
-  take_clock(at, c, out);
-  take_temperature(at, c, out);
-  take_power(at, c, out);
-  return c.finish(at.is_sure);
+  out.sources = source_bit(Source::tegra);
+  Collector collector(fields, reading);
+  read_load(files, collector, out);
+  read_clock(files, collector, out);
+  read_temperature(files, collector, out);
+  read_rail_power(files, collector, out);
+  return collector.finish(files.is_complete);
 }
 
-void add_metrics(const Places& at, std::vector<Metric>& out, Reading& r) {
-  const auto miss = [&r](MetricId id, std::uint32_t instance, const Failure& why) {
-    diagnose(r, why, subject::metrics, missing_metric(id, instance));
+void add_metrics(const SensorFiles& files, std::vector<Metric>& out, Reading& reading) {
+  const auto report_missing = [&reading](MetricId id, std::uint32_t instance,
+                                         const Failure& failure) {
+    diagnose(reading, failure, subject::metrics, missing_metric(id, instance));
   };
-  const auto highest = read_number(at.of.devfreq.view(), "max_freq");
+  const auto highest = read_number(files.gpu.devfreq.view(), "max_freq");
   if (highest && highest.value > 0) {
-    out.push_back(measured(Source::tegra, MetricId::clock_limit_mhz, which::clock::core,
-                           from_micro.of(static_cast<double>(highest.value))));
-  } else if (may_pass(highest.error)) {
-    miss(MetricId::clock_limit_mhz, which::clock::core,
-         unreadable(highest.error, at.of.devfreq.view(), "max_freq"));
+    out.push_back(make_value_metric(Source::tegra, MetricId::clock_limit_mhz, which::clock::core,
+                                    from_micro.apply(static_cast<double>(highest.value))));
+  } else if (is_temporary(highest.error)) {
+    report_missing(MetricId::clock_limit_mhz, which::clock::core,
+                   make_read_failure(highest.error, files.gpu.devfreq.view(), "max_freq"));
   }
   const auto add = [&](std::string_view folder, std::string_view file, MetricId id,
-                       std::uint32_t instance, Scale unit, double most, double least = 0) {
+                       std::uint32_t instance, Scale unit, double max_value, double min_value = 0) {
     const auto number = read_number(folder, file);
-    const double value = unit.of(static_cast<double>(number.value));
+    const double value = unit.apply(static_cast<double>(number.value));
     if (folder.empty() || number.error == ENOENT) return;
-    if (!number || value < least || value > most) {
-      return miss(id, instance, unreadable(number ? EINVAL : number.error, folder, file));
+    if (!number || value < min_value || value > max_value) {
+      return report_missing(id, instance,
+                            make_read_failure(number ? EINVAL : number.error, folder, file));
     }
-    out.push_back(measured(Source::tegra, id, instance, value));
+    out.push_back(make_value_metric(Source::tegra, id, instance, value));
   };
-  add(at.of.folder.view(), "load", MetricId::engine_percent, which::engine::graphics, {1, 10}, 100);
-  add(at.of.devfreq.view(), "cur_freq", MetricId::clock_mhz, which::clock::core, from_micro, 1e5);
-  add(at.thermometer.view(), "temp", MetricId::temperature, which::sensor::core, from_milli, 250,
+  add(files.gpu.folder.view(), "load", MetricId::engine_percent, which::engine::graphics, {1, 10},
+      100);
+  add(files.gpu.devfreq.view(), "cur_freq", MetricId::clock_mhz, which::clock::core, from_micro,
+      1e5);
+  add(files.thermometer.view(), "temp", MetricId::temperature, which::sensor::core, from_milli, 250,
       -100);
-  if (at.power.what == Feeds::nothing_of_it) return;
-  const bool is_own = at.power.what == Feeds::gpu_alone;
+  if (files.rail.load == RailLoad::nothing_of_it) return;
+  const bool is_own = files.rail.load == RailLoad::gpu_alone;
   const std::uint32_t instance = is_own ? 0 : which::power_reading::package;
-  if (const auto watts = read_power(at.power)) {
-    out.push_back(measured(Source::tegra, MetricId::power_watts, instance, *watts));
+  if (const auto watts = read_power(files.rail)) {
+    out.push_back(make_value_metric(Source::tegra, MetricId::power_watts, instance, *watts));
   } else {
-    miss(MetricId::power_watts, instance, unreadable(EIO, at.power.folder.view(), "its rail"));
+    report_missing(MetricId::power_watts, instance,
+                   make_read_failure(EIO, files.rail.folder.view(), "its rail"));
   }
 }
 

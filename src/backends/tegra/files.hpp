@@ -17,17 +17,17 @@ namespace hmn::tegra {
 platform::ErrnoOr<std::int64_t> read_number(std::string_view folder, std::string_view name);
 
 // Whether one text of a NUL-separated list has this prefix.
-bool has_text_from(std::string_view list, std::string_view beginning) noexcept;
+bool has_text_with_prefix(std::string_view list, std::string_view prefix) noexcept;
 
-inline constexpr FailureOf fail{Source::tegra};
+inline constexpr FailureFactory fail{Source::tegra};
 
-// Whether the error is temporary and proves nothing: the file may be readable next time.
-bool may_pass(int error) noexcept;
+// Whether the error is temporary: the file may be readable next time.
+bool is_temporary(int error) noexcept;
 
 // Reports a diagnostic of the only GPU.
-void diagnose(Reading& r, const Failure& why, std::uint32_t about, FieldSet field);
+void diagnose(Reading& reading, const Failure& failure, std::uint32_t subject, FieldSet field);
 
-Failure unreadable(int error, std::string_view folder, std::string_view name);
+Failure make_read_failure(int error, std::string_view folder, std::string_view name);
 
 struct NvmapClient {
   std::uint32_t pid = 0;
@@ -41,28 +41,28 @@ struct NvmapClient {
 struct NvmapClients {
   std::vector<NvmapClient> all;
   std::optional<std::uint64_t> total;
-  bool is_odd = false;  // a line has another form
+  bool is_malformed = false;  // a line has another form
 };
 
 NvmapClients parse_nvmap(std::string_view text);
 
-enum class Feeds { nothing_of_it, gpu_alone, gpu_and_others };
+enum class RailLoad { nothing_of_it, gpu_alone, gpu_and_others };
 
 // Pure. Recognizes the channel label of an INA3221 from the boards' device trees.
-Feeds rail_of(std::string_view label) noexcept;
+RailLoad classify_rail(std::string_view label) noexcept;
 
 // The power rail of the GPU, or a shared one if it has none of its own.
 struct Rail {
-  Feeds what = Feeds::nothing_of_it;
+  RailLoad load = RailLoad::nothing_of_it;
   Text<512> folder;  // of the sensor
   std::uint32_t channel = 0;
   Text<32> label;
 };
 
-// `is_sure` becomes false if a sensor was unreadable.
-Rail find_rail(std::string_view sys_root, bool& is_sure);
+// `is_complete` becomes false if a sensor was unreadable.
+Rail find_rail(std::string_view sys_root, bool& is_complete);
 // Returns watts, from millivolts and milliamperes.
-std::optional<double> read_power(const Rail& r);
+std::optional<double> read_power(const Rail& rail);
 
 // GPU of an NVIDIA SoC: a platform device of the driver nvgpu.
 struct Gpu {
@@ -76,19 +76,20 @@ Gpu find_gpu(std::string_view sys_root);
 // Reads the name in the device tree: "NVIDIA Jetson AGX Orin Developer Kit". Returns 0 or errno.
 int read_board_name(std::string_view proc_root, std::string_view sys_root, Text<256>& out);
 
-// Where a GPU's values are.
-struct Places {
-  const Gpu& of;
-  const Rail& power;
+// Files that have a GPU's values.
+struct SensorFiles {
+  const Gpu& gpu;
+  const Rail& rail;
   const Text<512>& thermometer;
-  bool is_sure;  // all were readable
+  bool is_complete;  // all were readable
 };
 
 // Finds the thermal zone of the GPU; empty: none.
-Text<512> find_thermometer(std::string_view sys_root, bool& is_sure);
+Text<512> find_thermometer(std::string_view sys_root, bool& is_complete);
 
-Result<void> read_sensors(const Places& at, FieldSet fields, hmn::Telemetry& out, Reading& r);
+Result<void> read_sensors(const SensorFiles& files, FieldSet fields, hmn::Telemetry& out,
+                          Reading& reading);
 // Adds the maximum clock, and the power of a rail that other parts share.
-void add_metrics(const Places& at, std::vector<Metric>& out, Reading& r);
+void add_metrics(const SensorFiles& files, std::vector<Metric>& out, Reading& reading);
 
 }  // namespace hmn::tegra

@@ -19,21 +19,22 @@ using sysfs::PathText;
 // A Tegra SoC has exactly one GPU.
 class TegraSource final : public DeviceSource {
  public:
-  explicit TegraSource(const Settings& s);
+  explicit TegraSource(const Settings& settings);
 
   Result<void> probe() override;
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  Result<void> memory(Slot number, Pools& out, Reading& r) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& r) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& r) override;
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override;
+  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                         Reading& reading) override;
+  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
   void close() noexcept override { gpu_ = {}; }
-  SourceState describe(Source which) const override;
+  SourceState describe(Source source) const override;
 
  private:
   [[nodiscard]] Result<void> find(Slot number) const;
-  void look();
+  void find_gpu_and_sensors();
   void find_sensors();
   // Fails if only root may read the file, or it does not exist.
   [[nodiscard]] Result<NvmapClients> read_clients() const;
@@ -44,56 +45,56 @@ class TegraSource final : public DeviceSource {
   bool is_asleep_ = false;
   Gpu gpu_;
   Rail rail_;
-  bool is_sure_ = false;   // of both places
-  Text<512> thermometer_;  // folder of the thermal zone; empty: none
+  bool is_complete_ = false;  // rail and thermometer were searched without errors
+  Text<512> thermometer_;     // folder of the thermal zone; empty: none
 };
 
-constexpr Slot only = 0;
-constexpr std::size_t clients_cap = 1U << 20;
+constexpr Slot gpu_slot = 0;
+constexpr std::size_t max_clients_size = 1U << 20;
 
-Failure asleep() {
+Failure make_asleep_failure() {
   return fail(Status::asleep, "the GPU is suspended, and this would wake it");
 }
 
-Usage row_of(const NvmapClient& c) {
+Usage make_row(const NvmapClient& client) {
   Usage row;
-  row.pid = c.pid;
+  row.pid = client.pid;
   row.from = Source::tegra;
   row.accounting = Accounting::allocated;
-  row.used = row.allocated = c.bytes;
+  row.used = row.allocated = client.bytes;
   return row;
 }
 
 }  // namespace
 
-TegraSource::TegraSource(const Settings& s)
-    : DeviceSource(Source::tegra, Calls::return_in_time),  // files of sysfs
-      sys_root_(s.sys_root),
-      proc_root_(s.proc_root),
-      may_wake_(s.wake_devices) {}
+TegraSource::TegraSource(const Settings& settings)
+    : DeviceSource(Source::tegra, CallBehavior::return_in_time),  // files of sysfs
+      sys_root_(settings.sys_root),
+      proc_root_(settings.proc_root),
+      may_wake_(settings.wake_devices) {}
 
 Result<void> TegraSource::probe() {
-  if (gpu_.folder.empty()) look();
+  if (gpu_.folder.empty()) find_gpu_and_sensors();
   if (!gpu_.folder.empty()) return {};
   return fail(Status::no_source, "no Tegra GPU");
 }
 
-void TegraSource::look() {
+void TegraSource::find_gpu_and_sensors() {
   gpu_ = find_gpu(sys_root_);
   if (gpu_.folder.empty()) return;
   find_sensors();
 }
 
 void TegraSource::find_sensors() {
-  is_sure_ = true;
-  rail_ = find_rail(sys_root_, is_sure_);
-  thermometer_ = find_thermometer(sys_root_, is_sure_);
+  is_complete_ = true;
+  rail_ = find_rail(sys_root_, is_complete_);
+  thermometer_ = find_thermometer(sys_root_, is_complete_);
 }
 
 Result<void> TegraSource::prepare(Reading&) {
   if (gpu_.folder.empty() || !platform::exists(PathText{gpu_.folder.view(), "/of_node"}.c_str())) {
-    look();
-  } else if (!is_sure_) {
+    find_gpu_and_sensors();
+  } else if (!is_complete_) {
     find_sensors();
   }
   is_asleep_ = !gpu_.folder.empty() && sysfs::is_asleep(gpu_.folder.view()).value;
@@ -101,25 +102,25 @@ Result<void> TegraSource::prepare(Reading&) {
 }
 
 Result<void> TegraSource::find(Slot number) const {
-  if (number == only && !gpu_.folder.empty()) return {};
+  if (number == gpu_slot && !gpu_.folder.empty()) return {};
   return fail(Status::device_lost, "the GPU was here and is gone");
 }
 
-Result<void> TegraSource::devices(std::vector<Device>& out, Reading& r) {
+Result<void> TegraSource::devices(std::vector<Device>& out, Reading& reading) {
   if (gpu_.folder.empty()) return {};
-  Device who;
-  who.number = only;
-  who.from = Source::tegra;
-  who.form = DeviceForm::integrated;
-  who.memory_kind = MemoryKind::unified;
-  who.vendor = vendor::nvidia;
-  who.state = is_asleep_ ? State::asleep : State::ready;
-  const int unnamed = read_board_name(proc_root_, sys_root_, who.name);
-  if (unnamed != 0) {
-    diagnose(r, unreadable(unnamed, sys_root_, "firmware/devicetree/base/model"), subject::devices,
-             device_field::name);
+  Device device;
+  device.slot = gpu_slot;
+  device.from = Source::tegra;
+  device.form = DeviceForm::integrated;
+  device.memory_kind = MemoryKind::unified;
+  device.vendor = vendor::nvidia;
+  device.state = is_asleep_ ? State::asleep : State::ready;
+  const int error = read_board_name(proc_root_, sys_root_, device.name);
+  if (error != 0) {
+    diagnose(reading, make_read_failure(error, sys_root_, "firmware/devicetree/base/model"),
+             subject::devices, device_field::name);
   }
-  out.push_back(who);
+  out.push_back(device);
   return {};
 }
 
@@ -127,80 +128,83 @@ Result<NvmapClients> TegraSource::read_clients() const {
   constexpr const char* file = "kernel/debug/nvmap/iovmm/clients";
   std::string text;
   const PathText path{sys_root_, "/", file};
-  const auto cut = platform::read_whole(path.c_str(), text, clients_cap);
-  if (cut) return parse_nvmap(text);
-  if (cut.error == ENOENT) {
+  const auto result = platform::read_whole(path.c_str(), text, max_clients_size);
+  if (result) return parse_nvmap(text);
+  if (result.error == ENOENT) {
     return fail(
         Status::unsupported,
         "users of the GPU's memory are not reported by this kernel; debugfs may not be mounted");
   }
-  return unreadable(cut.error, sys_root_, file);
+  return make_read_failure(result.error, sys_root_, file);
 }
 
-Result<void> TegraSource::memory(Slot number, Pools& out, Reading& r) {
+Result<void> TegraSource::memory(Slot number, PoolList& out, Reading& reading) {
   if (Result<void> ok = find(number); !ok) return ok;
-  Pool p;
-  p.kind = PoolKind::unified;
-  p.from = Source::tegra;
-  p.is_main = true;
+  Pool pool;
+  pool.kind = PoolKind::unified;
+  pool.from = Source::tegra;
+  pool.is_main = true;
   Result<NvmapClients> clients = read_clients();
   if (clients && clients->total) {
-    p.used = clients->total;
-    p.accounting = Accounting::allocated;
+    pool.used = clients->total;
+    pool.accounting = Accounting::allocated;
   } else {
     diagnose(
-        r, clients ? fail(Status::backend, "nvmap's list of clients has no total") : clients.why(),
+        reading,
+        clients ? fail(Status::backend, "nvmap's list of clients has no total") : clients.failure(),
         subject::pools, pool_field::used);
   }
-  out.add(p);
+  out.add(pool);
   return {};
 }
 
-Result<void> TegraSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out, Reading& r) {
+Result<void> TegraSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+                                    Reading& reading) {
   if (Result<void> ok = find(number); !ok) return ok;
-  if (is_asleep_ && !may_wake_) return asleep();
-  return read_sensors({gpu_, rail_, thermometer_, is_sure_}, fields, out, r);
+  if (is_asleep_ && !may_wake_) return make_asleep_failure();
+  return read_sensors({gpu_, rail_, thermometer_, is_complete_}, fields, out, reading);
 }
 
-Result<void> TegraSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& r) {
+Result<void> TegraSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
   if (Result<void> ok = find(number); !ok) return ok;
-  if (!is_asleep_ || may_wake_) add_metrics({gpu_, rail_, thermometer_, is_sure_}, out, r);
+  if (!is_asleep_ || may_wake_)
+    add_metrics({gpu_, rail_, thermometer_, is_complete_}, out, reading);
   return {};
 }
 
-Result<void> TegraSource::processes(Slot number, std::vector<Usage>& out, Reading& r) {
+Result<void> TegraSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
   if (Result<void> ok = find(number); !ok) return ok;
   const Result<NvmapClients> clients = read_clients();
-  if (!clients) return clients.why();
-  for (const NvmapClient& c : clients->all) {
-    const auto known = std::ranges::find_if(out, [&](const Usage& u) { return u.pid == c.pid; });
-    if (known == out.end()) {
-      out.push_back(row_of(c));
+  if (!clients) return clients.failure();
+  for (const NvmapClient& client : clients->all) {
+    const auto row = std::ranges::find_if(out, [&](const Usage& u) { return u.pid == client.pid; });
+    if (row == out.end()) {
+      out.push_back(make_row(client));
     } else {
-      known->used = known->allocated = *known->used + c.bytes;
+      row->used = row->allocated = *row->used + client.bytes;
     }
   }
-  if (clients->total && !clients->is_odd) return {};
-  const Failure why = with_reason(
+  if (clients->total && !clients->is_malformed) return {};
+  const Failure failure = with_reason(
       Reason::not_understood,
       fail(Status::backend, "nvmap's list of clients has lines that make no sense, or no total"));
-  if (!out.empty()) diagnose(r, why, subject::processes, 0);
-  return mark_incomplete(out, why);
+  if (!out.empty()) diagnose(reading, failure, subject::processes, 0);
+  return mark_incomplete(out, failure);
 }
 
-SourceState TegraSource::describe(Source which) const {
-  SourceState now;
-  now.why = {Status::ok, which, {}, {}};
-  now.state = gpu_.folder.empty() ? State::absent : is_asleep_ ? State::asleep : State::ready;
-  return now;
+SourceState TegraSource::describe(Source source) const {
+  SourceState result;
+  result.failure = {Status::ok, source, {}, {}};
+  result.state = gpu_.folder.empty() ? State::absent : is_asleep_ ? State::asleep : State::ready;
+  return result;
 }
 
 }  // namespace hmn::tegra
 
 namespace hmn {
 
-std::unique_ptr<DeviceSource> make_tegra(const Settings& s) {
-  return std::make_unique<tegra::TegraSource>(s);
+std::unique_ptr<DeviceSource> make_tegra(const Settings& settings) {
+  return std::make_unique<tegra::TegraSource>(settings);
 }
 
 }  // namespace hmn

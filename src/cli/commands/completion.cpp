@@ -232,13 +232,13 @@ end
 
 std::string command_names() {
   std::vector<std::string_view> names;
-  for (const auto* each : all_commands()) names.push_back(each->name);
+  for (const auto* command : list_commands()) names.push_back(command->name);
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-std::string_view kind_of(const Option& of) {
-  if (!of.is_argument() && of.value.empty()) return "flag";
-  switch (of.completes) {
+std::string_view completion_kind(const Option& option) {
+  if (!option.is_argument() && option.value.empty()) return "flag";
+  switch (option.completion) {
     case Completion::words:
     case Completion::command:
       return "words";
@@ -262,39 +262,41 @@ std::string_view kind_of(const Option& of) {
   return "any";
 }
 
-std::string rows_of(const CommandEntry& of) {
+std::string format_rows(const Command& command) {
   std::string rows;
-  for (const auto& each : options_of(of))
+  for (const auto& option : list_options(command))
     rows += fmt::format(
-        "{}|{}|{}|{}|{}|{}\n", of.name, each.letter == 0 ? "" : fmt::format("-{}", each.letter),
-        each.name, kind_of(each),
-        each.completes == Completion::command ? command_names() : std::string(each.words),
-        each.help);
+        "{}|{}|{}|{}|{}|{}\n", command.name,
+        option.letter == 0 ? "" : fmt::format("-{}", option.letter), option.name,
+        completion_kind(option),
+        option.completion == Completion::command ? command_names() : std::string(option.words),
+        option.help);
   return rows;
 }
 
-std::string all_rows() {
-  auto rows = rows_of(summary_command);
-  for (const auto* each : all_commands())
-    rows += fmt::format("||{}|command||{}\n", each->name, each->purpose);
-  for (const auto* each : all_commands()) rows += rows_of(*each);
-  rows.pop_back();  // the end of the last line
+std::string format_all_rows() {
+  auto rows = format_rows(summary_command);
+  for (const auto* command : list_commands())
+    rows += fmt::format("||{}|command||{}\n", command->name, command->purpose);
+  for (const auto* command : list_commands()) rows += format_rows(*command);
+  rows.pop_back();  // newline of the last row
   return rows;
 }
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (auto at = text.find(what); at != text.npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
+void replace_all(std::string& text, std::string_view old_text, std::string_view new_text) {
+  for (auto position = text.find(old_text); position != text.npos;
+       position = text.find(old_text, position + new_text.size()))
+    text.replace(position, old_text.size(), new_text);
 }
 
 constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 constexpr std::string_view scripts[] = {bash_script, zsh_script, fish_script};
 
-constexpr Option options_of_completion[] = {
-    {"SHELL", 0, "", "bash, zsh or fish", Completion::words, "bash zsh fish", Uses::required},
+constexpr Option completion_options[] = {
+    {"SHELL", 0, "", "bash, zsh or fish", Completion::words, "bash zsh fish", Occurrence::required},
 };
 
-constexpr std::string_view examples_of_completion =
+constexpr std::string_view completion_examples =
     "Examples:\n"
     "  source <(hmn completion bash)        in ~/.bashrc\n"
     "  source <(hmn completion zsh)         in ~/.zshrc, after compinit\n"
@@ -304,10 +306,10 @@ constexpr std::string_view examples_of_completion =
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
 
-Expected<Information> print_completion(const Arguments& from) {
-  const auto shell = choose_word("SHELL", from.text("SHELL").value_or(""), shells);
-  if (!shell) return shell.why();
-  auto rows = all_rows();
+Expected<Information> print_completion(const Arguments& arguments) {
+  const auto shell = choose_word("SHELL", arguments.text("SHELL").value_or(""), shells);
+  if (!shell) return shell.error();
+  auto rows = format_all_rows();
   replace_all(rows, "'", "'\\''");
   std::string script(scripts[*shell]);
   replace_all(script, "@ROWS@", rows);
@@ -316,11 +318,11 @@ Expected<Information> print_completion(const Arguments& from) {
 
 }  // namespace
 
-const CommandEntry completion_command = {
+const Command completion_command = {
     .name = "completion",
     .purpose = "Print the completions for a shell",
-    .takes = options_of_completion,
-    .examples = examples_of_completion,
+    .options = completion_options,
+    .examples = completion_examples,
     .print = print_completion,
 };
 

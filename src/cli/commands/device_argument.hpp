@@ -18,38 +18,41 @@ using DeviceKey = std::string;  // in the form of hmn_device_find
 // Parses an index, a UUID, a PCI address, or a key of hmn_device_find.
 Expected<std::variant<DeviceIndex, DeviceKey>> parse_device_argument(std::string_view text);
 
-// Returns what --device names, which may be given several times and have commas: "0,GPU-...".
-Expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& given);
+// Splits the values of --device, which may be repeated and contain commas: "0,GPU-...".
+Expected<std::vector<std::string>> parse_device_list(const std::vector<std::string>& values);
 
 // Returns the index of the device that --device names.
-Expected<DeviceIndex> find_device(const Session& in, std::string_view text);
+Expected<DeviceIndex> find_device(const Session& session, std::string_view text);
 
-// Returns the indexes of several, each once, in the order given.
-Expected<std::vector<DeviceIndex>> find_devices(const Session& in,
-                                                const std::vector<std::string>& given);
+// Returns the indexes of several devices, without duplicates, in the order given.
+Expected<std::vector<DeviceIndex>> find_devices(const Session& session,
+                                                const std::vector<std::string>& names);
 
-// Returns "--device 1, 2" for the parts of a device that are devices of their own; empty: none is.
-std::string parts_of(DeviceIndex whole, const std::vector<hypomnesis::device>& among);
+// Returns "--device 1, 2" for the partitions of a device that are devices themselves; empty: it has
+// none.
+std::string format_partition_option(DeviceIndex parent_index,
+                                    const std::vector<hypomnesis::device>& devices);
 
-// Limits a snapshot to the device of --device, if given; says if it waits for a driver.
-Expected<hypomnesis::snapshot_options> of_one_device(const Session& in,
-                                                     const std::optional<std::string>& device,
-                                                     hypomnesis::snapshot_options what);
+// Limits a snapshot to the device of --device, if given; prints a notice while it waits for a
+// driver.
+Expected<hypomnesis::snapshot_options> limit_to_device(const Session& session,
+                                                       const std::optional<std::string>& device,
+                                                       hypomnesis::snapshot_options options);
 
-struct Variable {
+struct EnvironmentVariable {
   const char* name;
   std::string value;
 };
 
 // Environment variables that restrict a vendor's runtime to some devices.
 struct Visibility {
-  std::vector<Variable> set;
-  std::vector<const char*> unset;  // that would choose among the remaining devices
+  std::vector<EnvironmentVariable> set;
+  std::vector<const char*> unset;  // they would select among the remaining devices
 };
 
-// Takes devices of one vendor in the order that the runtime is to have. Returns an empty result for
+// `devices` are of one vendor, in the order that the runtime is to use. Returns an empty result for
 // a vendor without such variables; fails for a device that the runtime has no name for.
-Expected<Visibility> make_visible(const std::vector<hypomnesis::device>& chosen,
-                                  const std::vector<hypomnesis::device>& all);
+Expected<Visibility> make_visibility(const std::vector<hypomnesis::device>& devices,
+                                     const std::vector<hypomnesis::device>& all_devices);
 
 }  // namespace hmn::cli

@@ -32,106 +32,109 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return port;
 }
 
-bool is_address(std::string_view text, bool bracketed) {
-  constexpr std::string_view four = "0123456789.";
-  constexpr std::string_view six = "0123456789abcdefABCDEF:.%";
-  if (bracketed) return !text.empty() && text.find_first_not_of(six) == text.npos;
-  return text.find_first_not_of(four) == text.npos;
+bool is_address(std::string_view text, bool is_bracketed) {
+  constexpr std::string_view ipv4_characters = "0123456789.";
+  constexpr std::string_view ipv6_characters = "0123456789abcdefABCDEF:.%";
+  if (is_bracketed) return !text.empty() && text.find_first_not_of(ipv6_characters) == text.npos;
+  return text.find_first_not_of(ipv4_characters) == text.npos;
 }
 
 // Parses "127.0.0.1:10077", "[::1]:10077", "localhost:10077" and ":10077". No other name is looked
-// up: it may be of an address that more than this machine reaches.
-std::optional<Failure> read_listen(const Arguments& from, ExporterSettings& to) {
-  const auto given = from.text("--listen");
-  if (!given) return std::nullopt;
-  const auto& text = *given;
-  const auto wrong = misused(
+// up: its address might be reachable from other machines.
+std::optional<Failure> read_listen(const Arguments& arguments, ExporterSettings& settings) {
+  const auto value = arguments.text("--listen");
+  if (!value) return std::nullopt;
+  const auto& text = *value;
+  const auto failure = make_usage_error(
       fmt::format("--listen \"{}\": expected ADDRESS:PORT, as in 127.0.0.1:10077, [::1]:10077, "
                   "localhost:10077 or :10077 for every address",
                   text));
   const auto colon = text.rfind(':');
-  if (colon == text.npos) return wrong;
+  if (colon == text.npos) return failure;
   const auto port = parse_port(std::string_view(text).substr(colon + 1));
   auto address = std::string_view(text).substr(0, colon);
-  const bool bracketed = address.size() > 1 && address.front() == '[' && address.back() == ']';
-  if (bracketed) address = address.substr(1, address.size() - 2);
-  if (!bracketed && lower_case(address) == "localhost") address = "127.0.0.1";
-  if (!port || !is_address(address, bracketed)) return wrong;
-  to.address = std::string(address);
-  to.port = *port;
+  const bool is_bracketed = address.size() > 1 && address.front() == '[' && address.back() == ']';
+  if (is_bracketed) address = address.substr(1, address.size() - 2);
+  if (!is_bracketed && lower_case(address) == "localhost") address = "127.0.0.1";
+  if (!port || !is_address(address, is_bracketed)) return failure;
+  settings.address = std::string(address);
+  settings.port = *port;
   return std::nullopt;
 }
 
-Expected<Grouping> parse_per(std::string_view text) {
+Expected<Grouping> parse_exported_grouping(std::string_view text) {
   return parse_grouping("--by", text, exported_groupings);
 }
 
 Expected<Dialect> parse_compat(std::string_view text) {
-  const auto found = choose_word("--compat", text, dialect_words);
-  return found ? Expected<Dialect>(static_cast<Dialect>(*found)) : found.why();
+  const auto index = choose_word("--compat", text, dialect_words);
+  return index ? Expected<Dialect>(static_cast<Dialect>(*index)) : index.error();
 }
 
 Expected<std::string> parse_names(std::string_view text) {
-  if (text.empty()) return misused("--metrics, --no-metrics: expected names, as in 'hw_*,*_bytes'");
+  if (text.empty())
+    return make_usage_error("--metrics, --no-metrics: expected names, as in 'hw_*,*_bytes'");
   return std::string(text);
 }
 
-// Reads words between commas, of each use of the option.
+// Reads comma-separated words from every occurrence of the option.
 template <class Value>
-std::optional<Failure> read_words(const Arguments& from, const char* name,
+std::optional<Failure> read_words(const Arguments& arguments, const char* name,
                                   Expected<Value> (*parse)(std::string_view),
-                                  std::vector<Value>& to) {
-  for (const auto& text : from.all(name)) {
+                                  std::vector<Value>& values) {
+  for (const auto& text : arguments.all(name)) {
     for (const auto part : split_list(text)) {
       const auto value = parse(part);
-      if (!value) return value.why();
-      to.push_back(*value);
+      if (!value) return value.error();
+      values.push_back(*value);
     }
   }
   return std::nullopt;
 }
 
-bool has_metric(const ExporterSettings& in, const std::string& pattern) {
-  const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
-  const auto is_own = [&](std::string_view name) {
-    return is_it(name) && is_written(name, in.per);
+bool has_metric(const ExporterSettings& settings, const std::string& pattern) {
+  const auto is_match = [&](std::string_view name) { return glob_matches(pattern, name); };
+  const auto is_own_match = [&](std::string_view name) {
+    return is_match(name) && is_exported(name, settings.groupings);
   };
-  const auto has_it = [&](Dialect which) {
-    return which == Dialect::dcgm ? std::ranges::any_of(dcgm_names, is_it)
-                                  : std::ranges::any_of(nvidia_smi_names, is_it);
+  const auto has_match = [&](Dialect dialect) {
+    return dialect == Dialect::dcgm ? std::ranges::any_of(dcgm_names, is_match)
+                                    : std::ranges::any_of(nvidia_smi_names, is_match);
   };
-  return std::ranges::any_of(own_names, is_own) || std::ranges::any_of(in.compatible, has_it);
+  return std::ranges::any_of(own_names, is_own_match) ||
+         std::ranges::any_of(settings.dialects, has_match);
 }
 
-// Returns the option that adds metrics with such a name; null: there are none.
-const char* adding_option(const std::string& pattern) {
-  const auto is_it = [&](std::string_view name) { return glob_matches(pattern, name); };
-  if (std::ranges::any_of(own_names, is_it)) return "--by";
-  const bool is_of_others =
-      std::ranges::any_of(dcgm_names, is_it) || std::ranges::any_of(nvidia_smi_names, is_it);
-  return is_of_others ? "--compat" : nullptr;
+// Finds the option that adds metrics with such a name; null: there are none.
+const char* find_adding_option(const std::string& pattern) {
+  const auto is_match = [&](std::string_view name) { return glob_matches(pattern, name); };
+  if (std::ranges::any_of(own_names, is_match)) return "--by";
+  const bool is_foreign =
+      std::ranges::any_of(dcgm_names, is_match) || std::ranges::any_of(nvidia_smi_names, is_match);
+  return is_foreign ? "--compat" : nullptr;
 }
 
-Failure no_such_metric(const char* option, const std::string& pattern) {
-  if (const char* const adding = adding_option(pattern))
-    return misused(
-        fmt::format("{} \"{}\": {} adds the metrics with such a name", option, pattern, adding));
-  return misused(
+Failure unknown_metric_error(const char* option, const std::string& pattern) {
+  if (const char* const adding_option = find_adding_option(pattern))
+    return make_usage_error(fmt::format("{} \"{}\": {} adds the metrics with such a name", option,
+                                        pattern, adding_option));
+  return make_usage_error(
       fmt::format("{} \"{}\": no metric has such a name; `hmn exporter --once` prints those of "
                   "this machine",
                   option, pattern));
 }
 
-// Reads patterns of names, each of which some metric has.
-std::optional<Failure> read_names(const Arguments& from, const char* option,
-                                  const ExporterSettings& in, std::vector<std::string>& to) {
-  if (auto wrong = read_words(from, option, &parse_names, to)) return wrong;
-  for (const auto& pattern : to)
-    if (!has_metric(in, pattern)) return no_such_metric(option, pattern);
+// Reads name patterns; fails for one that matches no metric.
+std::optional<Failure> read_names(const Arguments& arguments, const char* option,
+                                  const ExporterSettings& settings,
+                                  std::vector<std::string>& patterns) {
+  if (auto failure = read_words(arguments, option, &parse_names, patterns)) return failure;
+  for (const auto& pattern : patterns)
+    if (!has_metric(settings, pattern)) return unknown_metric_error(option, pattern);
   return std::nullopt;
 }
 
-constexpr Option options_of_exporter[] = {
+constexpr Option exporter_options[] = {
     {"--listen", 0, "ADDRESS:PORT", "Serve there; no ADDRESS: all [127.0.0.1:10077]",
      Completion::words, "127.0.0.1:10077 localhost:10077 [::1]:10077 :10077"},
     {"--web-config", 0, "FILE", "TLS, passwords and headers, in Prometheus' format",
@@ -139,13 +142,13 @@ constexpr Option options_of_exporter[] = {
     {"--max-age", 0, "DURATION", "Share readings between clients up to this age [1s]",
      Completion::words, "100ms 1s 5s"},
     {"--by", 0, "KIND", "Also memory by process, user, container, pod, ...", Completion::list,
-     "process user container pod job unit", Uses::many, "--per"},
+     "process user container pod job unit", Occurrence::many, "--per"},
     {"--compat", 0, "NAMES", "Also names of other exporters: dcgm, nvidia-smi", Completion::list,
-     "dcgm nvidia-smi", Uses::many},
+     "dcgm nvidia-smi", Occurrence::many},
     {"--metrics", 0, "GLOBS", "Only metrics with such a name: 'hw_*,*_bytes'", Completion::nothing,
-     "", Uses::many},
+     "", Occurrence::many},
     {"--no-metrics", 0, "GLOBS", "No metrics with such a name", Completion::nothing, "",
-     Uses::many},
+     Occurrence::many},
     {"--textfile", 0, "FILE", "Write the metrics to FILE for node_exporter", Completion::file,
      "prom"},
     interval_option("With --textfile: write again at an interval", "15s 1m"),
@@ -155,7 +158,7 @@ constexpr Option options_of_exporter[] = {
     {"--openmetrics", 0, "", "With --once, --textfile: OpenMetrics format"},
 };
 
-constexpr std::string_view examples_of_exporter =
+constexpr std::string_view exporter_examples =
     "Examples:\n"
     "  hmn exporter                         serve http://127.0.0.1:10077/metrics\n"
     "  hmn exporter --listen :10077 --web-config web.yml\n"
@@ -164,56 +167,68 @@ constexpr std::string_view examples_of_exporter =
     "\n"
     "Exit status: 0 done, or stopped; 1 failed, 2 wrong usage. See hmn-exporter(1).";
 
-std::optional<Failure> check_together(const Arguments& from) {
-  const bool serves = !from.has("--once") && !from.has("--textfile");
-  if (auto twice = only_one_of(from, "--once", "--textfile")) return twice;
+std::optional<Failure> check_combination(const Arguments& arguments) {
+  const bool is_serving = !arguments.has("--once") && !arguments.has("--textfile");
+  if (auto failure = check_exclusive(arguments, "--once", "--textfile")) return failure;
   for (const char* const name : {"--interval", "--force"})
-    if (from.has(name) && !from.has("--textfile"))
-      return misused(fmt::format("{}: needs --textfile", name));
-  if (from.has("--openmetrics") && serves)
-    return misused("--openmetrics: needs --once or --textfile; a client asks for it by itself");
+    if (arguments.has(name) && !arguments.has("--textfile"))
+      return make_usage_error(fmt::format("{}: needs --textfile", name));
+  if (arguments.has("--openmetrics") && is_serving)
+    return make_usage_error(
+        "--openmetrics: needs --once or --textfile; a client asks for it by itself");
   for (const char* const name : {"--listen", "--web-config", "--max-age"})
-    if (from.has(name) && !serves)
-      return misused(fmt::format("{}: not with --once or --textfile", name));
+    if (arguments.has(name) && !is_serving)
+      return make_usage_error(fmt::format("{}: not with --once or --textfile", name));
   return std::nullopt;
 }
 
-std::optional<Failure> read_exporter(const Arguments& from, Options& to) {
-  auto& all = to.exporter;
-  constexpr std::uint64_t longest = std::numeric_limits<std::int32_t>::max();
-  if (auto wrong = check_together(from)) return wrong;
-  if (auto wrong = read_words(from, "--by", &parse_per, all.per)) return wrong;
-  if (auto wrong = read_words(from, "--compat", &parse_compat, all.compatible)) return wrong;
-  if (auto wrong = read_names(from, "--metrics", all, all.names.only)) return wrong;
-  if (auto wrong = read_names(from, "--no-metrics", all, all.names.without)) return wrong;
-  if (auto wrong = read_listen(from, all)) return wrong;
-  if (auto wrong = read_milliseconds(from, "--max-age", all.max_age_ms, longest)) return wrong;
-  if (auto wrong = read_milliseconds(from, "--timeout", all.timeout_ms, longest)) return wrong;
-  to.timeout_ms = all.timeout_ms;
-  if (from.has("--interval"))
-    if (auto wrong = read_interval(from, all.interval_ms.emplace())) return wrong;
+std::optional<Failure> read_exporter(const Arguments& arguments, Options& options) {
+  auto& settings = options.exporter;
+  constexpr std::uint64_t max_ms = std::numeric_limits<std::int32_t>::max();
+  if (auto failure = check_combination(arguments)) return failure;
+  if (auto failure = read_words(arguments, "--by", &parse_exported_grouping, settings.groupings))
+    return failure;
+  if (auto failure = read_words(arguments, "--compat", &parse_compat, settings.dialects))
+    return failure;
+  if (auto failure = read_names(arguments, "--metrics", settings, settings.names.include_patterns))
+    return failure;
+  if (auto failure =
+          read_names(arguments, "--no-metrics", settings, settings.names.exclude_patterns))
+    return failure;
+  if (auto failure = read_listen(arguments, settings)) return failure;
+  if (auto failure = read_milliseconds(arguments, "--max-age", settings.max_age_ms, max_ms))
+    return failure;
+  if (auto failure = read_milliseconds(arguments, "--timeout", settings.timeout_ms, max_ms))
+    return failure;
+  options.timeout_ms = settings.timeout_ms;
+  if (arguments.has("--interval"))
+    if (auto failure = read_interval(arguments, settings.interval_ms.emplace())) return failure;
   std::optional<std::string> file;
-  if (auto wrong = read_text(from, "--textfile", a_path, file)) return wrong;
-  if (file) all.text_file = {"--textfile", *file, text_suffixes, from.has("--force"), true};
-  if (auto wrong = read_text(from, "--web-config", a_path, all.web_config)) return wrong;
-  all.once = from.has("--once");
-  all.is_traced = to.trace;
-  all.format = from.has("--openmetrics") ? TextFormat::openmetrics : TextFormat::prometheus;
+  if (auto failure = read_text(arguments, "--textfile", expected_path, file)) return failure;
+  if (file)
+    settings.text_file = {"--textfile", *file, text_suffixes, arguments.has("--force"), true};
+  if (auto failure = read_text(arguments, "--web-config", expected_path, settings.web_config))
+    return failure;
+  settings.once = arguments.has("--once");
+  settings.is_traced = options.trace;
+  settings.format =
+      arguments.has("--openmetrics") ? TextFormat::openmetrics : TextFormat::prometheus;
   return std::nullopt;
 }
 
-Expected<ExitCode> run_exporter_command(const Session& in, const Options& asked, const Style&) {
-  return run_exporter(in, asked.exporter);
+Expected<ExitCode> run_exporter_command(const Session& session, const Options& options,
+                                        const Style&) {
+  return run_exporter(session, options.exporter);
 }
 
 }  // namespace
 
-const CommandEntry exporter_command = {
-    .id = Command::exporter,
+const Command exporter_command = {
+    .id = CommandId::exporter,
     .name = "exporter",
     .purpose = "Serve metrics of the GPUs to Prometheus",
-    .takes = options_of_exporter,
-    .examples = examples_of_exporter,
+    .options = exporter_options,
+    .examples = exporter_examples,
     .read = read_exporter,
     .run = run_exporter_command,
 };

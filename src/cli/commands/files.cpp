@@ -13,84 +13,86 @@
 namespace hmn::cli {
 namespace {
 
-std::vector<FileToWrite> written_by(const Options& of) {
-  std::vector<FileToWrite> all;
-  const auto add = [&all](const std::optional<FileToWrite>& each) {
-    if (each) all.push_back(*each);
+std::vector<OutputTarget> list_output_files(const Options& options) {
+  std::vector<OutputTarget> files;
+  const auto add = [&files](const std::optional<OutputTarget>& file) {
+    if (file) files.push_back(*file);
   };
-  switch (of.run) {
-    case Command::run:
-      add(of.measured.record);
-      add(of.measured.plot);
-      all.insert(all.end(), of.measured.reports.begin(), of.measured.reports.end());
-      return all;
-    case Command::spill:
-      return of.spill.reports;
-    case Command::record_machine:
-      add(of.file);
-      return all;
-    case Command::exporter:
-      add(of.exporter.text_file);
-      return all;
+  switch (options.command) {
+    case CommandId::run:
+      add(options.run.record);
+      add(options.run.plot);
+      files.insert(files.end(), options.run.reports.begin(), options.run.reports.end());
+      return files;
+    case CommandId::spill:
+      return options.spill.reports;
+    case CommandId::record_machine:
+      add(options.file);
+      return files;
+    case CommandId::exporter:
+      add(options.exporter.text_file);
+      return files;
     default:
-      return all;
+      return files;
   }
 }
 
-struct NamedFile {
+struct OptionFile {
   const char* option;
   std::string path;
 };
 
-std::vector<NamedFile> read_by(const Options& of) {
-  std::vector<NamedFile> all;
-  if (!of.machine.empty())
-    all.push_back({"--machine", of.machine});
-  else if (const auto file = environment_value("HMN_SIMULATION"))
-    all.push_back({"HMN_SIMULATION", *file});
-  if (of.exporter.web_config) all.push_back({"--web-config", *of.exporter.web_config});
-  if (!of.words.empty() && of.words.front().find_first_of(path_separators) != std::string::npos)
-    all.push_back({"COMMAND", of.words.front()});
-  return all;
+std::vector<OptionFile> list_input_files(const Options& options) {
+  std::vector<OptionFile> files;
+  if (!options.machine.empty())
+    files.push_back({"--machine", options.machine});
+  else if (const auto file = get_environment("HMN_SIMULATION"))
+    files.push_back({"HMN_SIMULATION", *file});
+  if (options.exporter.web_config) files.push_back({"--web-config", *options.exporter.web_config});
+  if (!options.words.empty() &&
+      options.words.front().find_first_of(path_separators) != std::string::npos)
+    files.push_back({"COMMAND", options.words.front()});
+  return files;
 }
 
-// Returns why two options cannot name one file, of which the second would overwrite the first.
-std::optional<Failure> check_distinct(const std::vector<FileToWrite>& written,
-                                      std::vector<NamedFile> before) {
-  for (const auto& each : written) {
-    for (const auto& other : before)
-      if (is_same_file(each.path, other.path))
-        return misused(fmt::format("{} and {} name the same file: \"{}\"", other.option,
-                                   each.option, each.path));
-    before.push_back({each.option, each.path});
+// Returns a failure if two options name the same file: the second would overwrite the first.
+std::optional<Failure> check_distinct(const std::vector<OutputTarget>& output_files,
+                                      std::vector<OptionFile> earlier_files) {
+  for (const auto& file : output_files) {
+    for (const auto& earlier : earlier_files)
+      if (is_same_file(file.path, earlier.path))
+        return make_usage_error(fmt::format("{} and {} name the same file: \"{}\"", earlier.option,
+                                            file.option, file.path));
+    earlier_files.push_back({file.option, file.path});
   }
   return std::nullopt;
 }
 
-// Names the option that took a file once, whose file is now taken for the command.
-Failure with_hint(Failure why, const Options& of) {
-  const auto& word = of.words.front();
-  if (of.run != Command::wait && (word == "-" || word.ends_with(".json")))
-    why.message += "; --json takes no file, --output FILE does";
-  return why;
+// Adds a hint if a file was meant for --json, which no longer takes one, and was read as the
+// command.
+Failure add_hint(Failure failure, const Options& options) {
+  const auto& word = options.words.front();
+  if (options.command != CommandId::wait && (word == "-" || word.ends_with(".json")))
+    failure.message += "; --json takes no file, --output FILE does";
+  return failure;
 }
 
 }  // namespace
 
-std::optional<Failure> check_files(const Options& of) {
-  if (!of.words.empty())
-    if (auto missing = Child::why_not_found(of.words.front()))
-      return with_hint(*std::move(missing), of);
-  const auto written = written_by(of);
-  if (auto twice = check_distinct(written, read_by(of))) return twice;
-  for (const auto& each : written)
-    if (auto refused = why_not_writable(each)) return refused;
+std::optional<Failure> check_files(const Options& options) {
+  if (!options.words.empty())
+    if (auto missing = Child::check_program(options.words.front()))
+      return add_hint(*std::move(missing), options);
+  const auto output_files = list_output_files(options);
+  if (auto failure = check_distinct(output_files, list_input_files(options))) return failure;
+  for (const auto& file : output_files)
+    if (auto failure = check_writable(file)) return failure;
   return std::nullopt;
 }
 
-void count_unwritten(const std::optional<Failure>& why, ExitCode& code) {
-  if (!why) return;
-  write_notice(why->message);
+void report_unwritten_file(const std::optional<Failure>& failure, ExitCode& code) {
+  if (!failure) return;
+  write_notice(failure->message);
   if (code == ExitCode::done) code = ExitCode::wrapper_failed;
 }
 

@@ -6,12 +6,11 @@
 
 namespace hmn::cli {
 
-// Returns why a command cannot begin, before it opens any file for writing: there is no such
-// program to run, two options name one file, or a file cannot be written.
-std::optional<Failure> check_files(const Options& of);
+// Returns a failure if a command cannot start, before it opens any file for writing: its program
+// does not exist, two options name the same file, or a file cannot be written.
+std::optional<Failure> check_files(const Options& options);
 
-// Reports a file that was asked for and could not be written, which turns a success into a failure
-// of hmn.
-void count_unwritten(const std::optional<Failure>& why, ExitCode& code);
+// Reports a requested file that could not be written, and turns a success into a failure of hmn.
+void report_unwritten_file(const std::optional<Failure>& failure, ExitCode& code);
 
 }  // namespace hmn::cli

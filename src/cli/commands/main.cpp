@@ -16,83 +16,88 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::uint32_t usual_search_ms = 5000;
-// Longest wait for drivers before the screen shows what is known, or a command is started.
-constexpr std::uint32_t before_screen_ms = 2000;
-constexpr std::uint32_t before_start_ms = 200;
+constexpr std::uint32_t default_search_ms = 5000;
+// Maximum wait for drivers before the first screen is drawn, or a program is started.
+constexpr std::uint32_t screen_timeout_ms = 2000;
+constexpr std::uint32_t start_timeout_ms = 200;
 
 // Bounds the wait for a driver that starts or hangs, unless the user has given a timeout.
-std::uint32_t search_time(const Options& asked) {
-  return asked.has_timeout || asked.run == Command::wait ? asked.timeout_ms : usual_search_ms;
+std::uint32_t choose_search_time(const Options& options) {
+  return options.has_timeout || options.command == CommandId::wait ? options.timeout_ms
+                                                                   : default_search_ms;
 }
 
-// Returns the timeout, or that of the screen, which must not stay empty, and of the start of a
-// command, which must not be late, unless a device must be found first.
-std::uint32_t open_timeout(const Options& asked) {
-  if (asked.has_timeout || asked.device) return asked.timeout_ms;
-  if (asked.run == Command::top) return before_screen_ms;
-  const bool starts_another = asked.run == Command::run || asked.run == Command::spill;
-  return starts_another ? before_start_ms : asked.timeout_ms;
+// Returns the timeout for opening drivers: short if a screen would stay empty or a program would
+// start late, unless a device must be found first.
+std::uint32_t choose_open_timeout(const Options& options) {
+  if (options.has_timeout || options.device) return options.timeout_ms;
+  if (options.command == CommandId::top) return screen_timeout_ms;
+  const bool starts_program =
+      options.command == CommandId::run || options.command == CommandId::spill;
+  return starts_program ? start_timeout_ms : options.timeout_ms;
 }
 
-// Returns whether the command plans or adds up memory, of which that of an NPU is no part.
-bool takes_gpus_only(Command run) {
-  return run == Command::fit || run == Command::wait || run == Command::run ||
-         run == Command::spill || run == Command::watch;
+// Returns whether the command plans or adds up memory, where NPUs do not count.
+bool uses_gpus_only(CommandId command) {
+  return command == CommandId::fit || command == CommandId::wait || command == CommandId::run ||
+         command == CommandId::spill || command == CommandId::watch;
 }
 
-Expected<ExitCode> run(const Options& asked) {
-  if (auto refused = check_files(asked)) return *std::move(refused);
-  // Never closed: the kernel ends what a driver's library holds in less time.
-  static const auto in = Session::open(
-      {open_timeout(asked), search_time(asked), std::min(asked.timeout_ms, default_deadline_ms),
-       asked.has_timeout, asked.trace, asked.machine, asked.run == Command::record_machine,
-       asked.run != Command::top && asked.run != Command::exporter, takes_gpus_only(asked.run)});
-  if (!in) return in.why();
-  outlive_driver_exits();
-  const auto as = choose_style(standard_output_surroundings(), asked.colour);
-  return entry_of(asked.run).run(*in, asked, as);
+Expected<ExitCode> open_and_run(const Options& options) {
+  if (auto failure = check_files(options)) return *std::move(failure);
+  // Never closed: at exit the kernel frees a driver library's resources faster.
+  static const auto session =
+      Session::open({choose_open_timeout(options), choose_search_time(options),
+                     std::min(options.timeout_ms, default_deadline_ms), options.has_timeout,
+                     options.trace, options.machine, options.command == CommandId::record_machine,
+                     options.command != CommandId::top && options.command != CommandId::exporter,
+                     uses_gpus_only(options.command)});
+  if (!session) return session.error();
+  block_driver_exits();
+  const auto style = choose_style(detect_output_environment(), options.colour);
+  return get_command(options.command).run(*session, options, style);
 }
 
 // Reports failures of the library, and of memory, as failures of the command.
-Expected<ExitCode> run_or_fail(const Options& asked) {
+Expected<ExitCode> run_and_catch(const Options& options) {
   try {
-    return run(asked);
+    return open_and_run(options);
   } catch (const std::bad_alloc&) {
-    return failed("out of memory");
-  } catch (const std::exception& why) {
-    return failed(why.what());
+    return make_failure("out of memory");
+  } catch (const std::exception& error) {
+    return make_failure(error.what());
   }
 }
 
-ExitCode refuse(const Failure& why) {
-  write_notice(why.message);
-  return why.code;
+ExitCode report_failure(const Failure& failure) {
+  write_notice(failure.message);
+  return failure.code;
 }
 
 // Replaces exit code 1, which could be mistaken for that of a command that was run, or for a spill.
-Failure failure_of(Failure why, Command run) {
-  const bool wraps = run == Command::run || run == Command::spill;
-  if (why.code != ExitCode::failed) return why;
-  if (wraps) why.code = ExitCode::wrapper_failed;
-  if (run == Command::watch) why.code = ExitCode::usage;
-  return why;
+Failure adjust_exit_code(Failure failure, CommandId command) {
+  const bool wraps = command == CommandId::run || command == CommandId::spill;
+  if (failure.code != ExitCode::failed) return failure;
+  if (wraps) failure.code = ExitCode::wrapper_failed;
+  if (command == CommandId::watch) failure.code = ExitCode::usage;
+  return failure;
 }
 
-ExitCode main_of(int count, const char* const* arguments) {
+ExitCode run_main(int count, const char* const* arguments) {
   prepare_streams();
   const auto parsed = parse_options(count, arguments);
-  if (!parsed) return refuse(parsed.why());
-  if (const auto* answer = std::get_if<Information>(&*parsed)) return write_output(answer->text);
-  const auto& asked = std::get<Options>(*parsed);
-  const auto result = run_or_fail(asked);
-  return result ? *result : refuse(failure_of(result.why(), asked.run));
+  if (!parsed) return report_failure(parsed.error());
+  if (const auto* information = std::get_if<Information>(&*parsed))
+    return write_output(information->text);
+  const auto& options = std::get<Options>(*parsed);
+  const auto result = run_and_catch(options);
+  return result ? *result : report_failure(adjust_exit_code(result.error(), options.command));
 }
 
 }  // namespace
 int run_program(int count, const char* const* arguments) {
   try {
-    return static_cast<int>(main_of(count, arguments));
+    return static_cast<int>(run_main(count, arguments));
   } catch (const std::bad_alloc&) {
     write_report("hmn: out of memory\n");
     return static_cast<int>(ExitCode::failed);

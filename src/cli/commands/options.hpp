@@ -16,7 +16,7 @@
 
 namespace hmn::cli {
 
-enum class Command {
+enum class CommandId {
   summary,
   ps,
   snapshot,
@@ -33,8 +33,8 @@ enum class Command {
   exporter
 };
 
-// Longest time that a command runs: some 35 years.
-constexpr std::uint64_t longest_time_ms = std::uint64_t{1} << 40U;
+// Upper limit of a command's duration: about 35 years.
+constexpr std::uint64_t max_time_ms = std::uint64_t{1} << 40U;
 
 struct SummaryOptions {
   std::optional<std::uint32_t> interval_ms;  // none: once
@@ -52,21 +52,21 @@ struct LogOptions {
 
 struct RunOptions {
   std::uint32_t interval_ms = 100;
-  std::optional<FileToWrite> record;
-  std::optional<FileToWrite> plot;
-  std::vector<FileToWrite> reports;  // of --json and --output
-  bool all_devices = false;          // in text and plot, also those that were not used
+  std::optional<OutputTarget> record;
+  std::optional<OutputTarget> plot;
+  std::vector<OutputTarget> reports;  // of --json and --output
+  bool all_devices = false;           // text and plot include devices that were not used
 };
 
 struct SpillOptions {
   std::uint32_t interval_ms = 100;
-  std::vector<FileToWrite> reports;  // of --json and --output
+  std::vector<OutputTarget> reports;  // of --json and --output
 };
 
 struct WaitOptions {
-  std::uint64_t bytes = 0;            // on each device
-  std::vector<std::string> devices;   // empty: any
-  std::optional<std::uint64_t> gpus;  // none: all of `devices`, or one
+  std::uint64_t bytes = 0;                 // on each device
+  std::vector<std::string> devices;        // empty: any
+  std::optional<std::uint64_t> gpu_count;  // none: all of `devices`, or one
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> timeout_ms;
 };
@@ -76,15 +76,15 @@ struct WatchOptions {
   std::vector<std::string> devices;  // empty: all
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> duration_ms;
-  std::uint32_t top = 5;
+  std::uint32_t top_count = 5;
   std::optional<std::string> match;
   SortKey sort = SortKey::vram;
   bool follow_new = false;
 };
 
-// What a command line asks for. What only one command has is in its own struct.
+// Parsed command line. Options of a single command are in a struct of their own.
 struct Options {
-  Command run = Command::summary;
+  CommandId command = CommandId::summary;
   std::uint32_t timeout_ms = 60'000;
   bool has_timeout = false;
   bool trace = false;
@@ -97,24 +97,25 @@ struct Options {
   std::optional<std::string> user;
   std::optional<std::string> match;
   SortKey sort = SortKey::vram;
-  std::optional<Grouping> by;
-  std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the default
-  bool unattributed = false;
+  std::optional<Grouping> grouping;
+  std::vector<std::size_t> columns;  // indices into the columns of process_table.cpp; empty: the
+                                     // default  (process_columns.cpp does not exist: check)
+  bool show_unattributed = false;
   bool show_pools = false;
-  bool csv = false;          // of ps
-  bool slow = false;         // include metrics that take long
-  bool unsupported = false;  // include metrics that the device does not have
+  bool csv = false;                  // of ps
+  bool include_slow = false;         // include metrics that take long
+  bool include_unsupported = false;  // include metrics that the device does not have
   SummaryOptions summary;
   LogOptions log;
-  RunOptions measured;
+  RunOptions run;
   WaitOptions wait;
   FitOptions fit;
   SpillOptions spill;
   WatchOptions watch;
   TopOptions top;
   ExporterSettings exporter;
-  std::vector<std::string> words;   // command after "--"
-  std::optional<FileToWrite> file;  // of record-machine
+  std::vector<std::string> words;    // command after "--"
+  std::optional<OutputTarget> file;  // of record-machine
 };
 
 // Text printed for --help or --version.

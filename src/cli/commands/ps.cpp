@@ -31,71 +31,74 @@ constexpr std::chrono::milliseconds load_window(250);
 
 using DeviceSet = std::set<DeviceIndex>;  // empty: all
 
-hypomnesis::snapshot_options wanted(const Session& in, const DeviceSet& only) {
-  hypomnesis::snapshot_options what;
-  what.collect = part::devices | part::pools | part::processes;
-  if (only.size() != 1) return what;
-  const auto& all = in.listed().devices;
-  const auto one = *only.begin();
-  if (one >= all.size() || !is_divided(all[one])) what.device_index = one;
-  return what;
+hypomnesis::snapshot_options make_snapshot_options(const Session& session,
+                                                   const DeviceSet& devices) {
+  hypomnesis::snapshot_options options;
+  options.collect = part::devices | part::pools | part::processes;
+  if (devices.size() != 1) return options;
+  const auto& all_devices = session.device_list().devices;
+  const auto index = *devices.begin();
+  if (index >= all_devices.size() || !is_divided(all_devices[index])) options.device_index = index;
+  return options;
 }
 
 bool belongs_to(const ProcessRow& row, const DeviceSet& devices) {
-  const auto& parent = row.on->device.parent_index;
+  const auto& parent = row.gpu->device.parent_index;
   return devices.empty() || devices.contains(row.usage.device_index) ||
          (parent && devices.contains(*parent));
 }
 
-bool passes(const ProcessRow& row, const Options& asked, const DeviceSet& devices) {
-  if (asked.pid && row.usage.pid != *asked.pid) return false;
-  if (!is_selected(asked.match, row.usage.process_name) &&
-      !is_selected(asked.match, row.usage.process_command))
+bool matches_options(const ProcessRow& row, const Options& options, const DeviceSet& devices) {
+  if (options.pid && row.usage.pid != *options.pid) return false;
+  if (!is_selected(options.match, row.usage.process_name) &&
+      !is_selected(options.match, row.usage.process_command))
     return false;
   return belongs_to(row, devices);
 }
 
-// Values that take time to look up, for the selected columns.
+// Values that the selected columns need and that take time to look up.
 struct Lookups {
   bool users = false;
   bool namespace_pids = false;
   bool workloads = false;
   UserNames names;
-  UserNames::Clock::time_point until;
+  UserNames::Clock::time_point deadline;
 };
 
-Lookups lookups_of(const Session& in, const Options& asked) {
-  const bool simulated = in.is_simulated();
-  const bool by_workload =
-      asked.by == Grouping::pod || asked.by == Grouping::job || asked.by == Grouping::unit;
-  const bool by_default =
-      !asked.by && asked.columns.empty() && !asked.json && !asked.csv && !asked.show_pools;
-  return {by_default || asked.user || asked.by == Grouping::user || asked.sort == SortKey::user ||
-              has_column(asked.columns, "user"),
-          has_column(asked.columns, "nspid") && !simulated, by_workload, UserNames(simulated),
-          UserNames::Clock::now() + in.patience()};
+Lookups make_lookups(const Session& session, const Options& options) {
+  const bool is_simulated = session.is_simulated();
+  const bool needs_workloads = options.grouping == Grouping::pod ||
+                               options.grouping == Grouping::job ||
+                               options.grouping == Grouping::unit;
+  const bool is_default_table = !options.grouping && options.columns.empty() && !options.json &&
+                                !options.csv && !options.show_pools;
+  return {is_default_table || options.user || options.grouping == Grouping::user ||
+              options.sort == SortKey::user || has_column(options.columns, "user"),
+          has_column(options.columns, "nspid") && !is_simulated, needs_workloads,
+          UserNames(is_simulated), UserNames::Clock::now() + session.reading_timeout()};
 }
 
-void look_up(const Session& in, ProcessRow& row, Lookups& with) {
-  if (with.users) row.user = with.names.of(row.usage, with.until);
-  if (with.workloads) row.in = in.workload(row.usage);
+void look_up(const Session& session, ProcessRow& row, Lookups& lookups) {
+  if (lookups.users) row.user = lookups.names.find(row.usage, lookups.deadline);
+  if (lookups.workloads) row.workload = session.workload(row.usage);
   if (has(row.usage.notes, note::foreign_pid)) return;
-  if (with.namespace_pids) row.namespace_pid = namespace_pid(row.usage.pid);
+  if (lookups.namespace_pids) row.namespace_pid = find_namespace_pid(row.usage.pid);
 }
 
 // Returns GPUs whose processes are listed under them rather than under partitions.
-GpuMap whole_gpus_of(GpuMap all) {
-  std::erase_if(all, [](const auto& each) {
-    return !each.second->memory || is_divided(each.second->device);
+GpuMap select_whole_gpus(GpuMap gpus) {
+  std::erase_if(gpus, [](const auto& entry) {
+    return !entry.second->memory || is_divided(entry.second->device);
   });
-  return all;
+  return gpus;
 }
 
-void add_unattributed(const GpuMap& whole, const DeviceSet& only, std::vector<ProcessRow>& to) {
-  for (const auto& [index, each] : whole) {
-    const auto& pool = *each->memory;
+void add_unattributed(const GpuMap& whole_gpus, const DeviceSet& devices,
+                      std::vector<ProcessRow>& rows) {
+  for (const auto& [index, gpu] : whole_gpus) {
+    const auto& pool = *gpu->memory;
     ProcessRow row;
-    row.on = each;
+    row.gpu = gpu;
     row.is_unattributed = true;
     row.usage.device_index = index;
     row.usage.backend = pool.backend;
@@ -105,7 +108,7 @@ void add_unattributed(const GpuMap& whole, const DeviceSet& only, std::vector<Pr
     (is_host ? row.usage.host_pool_bytes : row.usage.used_bytes) = pool.unattributed_bytes;
     row.use.main = pool.unattributed_bytes;
     row.usage.accounting = pool.accounting;
-    if (belongs_to(row, only)) to.push_back(std::move(row));
+    if (belongs_to(row, devices)) rows.push_back(std::move(row));
   }
 }
 
@@ -115,23 +118,23 @@ struct View {
   hypomnesis::snapshot snapshot;
 };
 
-std::vector<ProcessRow> rows_of(const Session& in, GpuMap gpus, const Options& asked,
-                                const View& seen) {
+std::vector<ProcessRow> make_rows(const Session& session, GpuMap gpus, const Options& options,
+                                  const View& view) {
   std::vector<ProcessRow> rows;
-  auto with = lookups_of(in, asked);
-  auto usages = seen.snapshot.usages();
-  const UnsupportedUsage unsupported(seen.snapshot, usages);
+  auto lookups = make_lookups(session, options);
+  auto usages = view.snapshot.usages();
+  const UnsupportedUsage unsupported(view.snapshot, usages);
   for (auto& usage : usages) {
     ProcessRow row;
-    row.on = device_of(gpus, usage.device_index);
-    row.unsupported = unsupported.of(usage);
+    row.gpu = find_or_add_gpu(gpus, usage.device_index);
+    row.unsupported = unsupported.missing_fields(usage);
     row.usage = std::move(usage);
-    if (!passes(row, asked, seen.devices)) continue;
-    show_pool(row, &PoolUse::own);
-    look_up(in, row, with);
-    if (!seen.user || seen.user->matches(row)) rows.push_back(std::move(row));
+    if (!matches_options(row, options, view.devices)) continue;
+    select_pool(row, &PoolUse::own);
+    look_up(session, row, lookups);
+    if (!view.user || view.user->matches(row)) rows.push_back(std::move(row));
   }
-  sort_rows(rows, asked.sort);
+  sort_rows(rows, options.sort);
   return rows;
 }
 
@@ -139,143 +142,149 @@ std::vector<ProcessRow> rows_of(const Session& in, GpuMap gpus, const Options& a
 // reading.
 bool is_load_pending(const hypomnesis::snapshot& snapshot) {
   const auto usages = snapshot.usages();
-  return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& each) {
-    return each.busy_ns && !each.busy_percent;
+  return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& usage) {
+    return usage.busy_ns && !usage.busy_percent;
   });
 }
 
-Expected<View> find_and_read(const Session& in, const Options& asked) {
+Expected<View> read_view(const Session& session, const Options& options) {
   DeviceSet devices;
-  if (!asked.devices.empty()) {
+  if (!options.devices.empty()) {
     const WaitingNotice notice;
-    const auto found = find_devices(in, asked.devices);
-    if (!found) return found.why();
-    devices.insert(found->begin(), found->end());
+    const auto indexes = find_devices(session, options.devices);
+    if (!indexes) return indexes.error();
+    devices.insert(indexes->begin(), indexes->end());
   }
   std::optional<UserFilter> user;
-  if (asked.user) {
-    const auto found =
-        find_user(*asked.user, in.is_simulated(), UserNames::Clock::now() + in.patience());
-    if (!found) return found.why();
-    user = *found;
+  if (options.user) {
+    const auto filter = find_user(*options.user, session.is_simulated(),
+                                  UserNames::Clock::now() + session.reading_timeout());
+    if (!filter) return filter.error();
+    user = *filter;
   }
-  const auto what = wanted(in, devices);
-  auto snapshot = in.collect(what);
-  const bool needs_load = asked.sort == SortKey::load || has_column(asked.columns, "load");
+  const auto request = make_snapshot_options(session, devices);
+  auto snapshot = session.collect(request);
+  const bool needs_load = options.sort == SortKey::load || has_column(options.columns, "load");
   if (needs_load && is_load_pending(snapshot)) {
     std::this_thread::sleep_for(load_window);
-    snapshot = in.take(what);
+    snapshot = session.take(request);
   }
   return View{std::move(devices), std::move(user), std::move(snapshot)};
 }
 
-bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
+bool is_listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
   const auto usages = snapshot.usages();
   return std::any_of(usages.begin(), usages.end(),
-                     [pid](const hypomnesis::usage& each) { return each.pid == pid; });
+                     [pid](const hypomnesis::usage& usage) { return usage.pid == pid; });
 }
 
-// Returns why it is not known whether a process that no list has uses a GPU; none: it uses none.
-std::optional<std::string> why_not_known(const Session& in, std::uint32_t pid) {
-  for (const auto& each : in.listed().devices) {
+// Returns the reason why it is unknown whether an unlisted process uses a GPU; none: it uses none.
+std::optional<std::string> explain_unknown_use(const Session& session, std::uint32_t pid) {
+  for (const auto& device : session.device_list().devices) {
     try {
-      in.library().usage(each.index, pid);
-    } catch (const hypomnesis::error& why) {
-      if (why.status() == status_code::permission || why.status() == status_code::limit)
-        return why.what();
+      session.library().usage(device.index, pid);
+    } catch (const hypomnesis::error& error) {
+      if (error.status() == status_code::permission || error.status() == status_code::limit)
+        return error.what();
     }
   }
   return std::nullopt;
 }
 
-// How much of the processes a snapshot has.
+// Completeness of a snapshot's process lists.
 struct Coverage {
   bool is_partial = false;  // some list, or some GPU, is not known
-  bool is_failed = false;   // because of a fault, or none is known
+  bool has_failed = false;  // because of a fault, or none is known
   PartialLists lists;
 };
 
-Coverage coverage_of(const hypomnesis::snapshot& snapshot) {
-  Coverage out{false, search_failed(snapshot), {}};
+Coverage assess_coverage(const hypomnesis::snapshot& snapshot) {
+  Coverage coverage{false, has_search_failed(snapshot), {}};
   const bool is_empty = snapshot.usages().empty();
-  for (const auto& each : snapshot.diagnostics()) {
-    const bool is_of_all =
-        hides_devices(each) && !each.device_index && each.subject == part::devices;
-    if (!is_of_all && !hides_list(each) && !lessens_devices(each)) continue;
-    out.is_partial = true;
-    if (each.device_index)
-      out.lists.devices.insert(*each.device_index);
+  for (const auto& diagnostic : snapshot.diagnostics()) {
+    const bool is_device_search = hides_devices(diagnostic) && !diagnostic.device_index &&
+                                  diagnostic.subject == part::devices;
+    if (!is_device_search && !hides_some_processes(diagnostic) && !hides_some_devices(diagnostic))
+      continue;
+    coverage.is_partial = true;
+    if (diagnostic.device_index)
+      coverage.lists.devices.insert(*diagnostic.device_index);
     else
-      out.lists.all = true;
-    if (!is_of_all && !each.device_index) continue;  // some processes only
-    const bool is_denied =
-        each.status == status_code::unsupported || each.status == status_code::permission;
-    if (is_fault(each) || (is_empty && is_denied)) out.is_failed = true;
+      coverage.lists.all = true;
+    if (!is_device_search && !diagnostic.device_index) continue;  // some processes only
+    const bool is_denied = diagnostic.status == status_code::unsupported ||
+                           diagnostic.status == status_code::permission;
+    if (is_fault(diagnostic) || (is_empty && is_denied)) coverage.has_failed = true;
   }
-  out.is_partial = out.is_partial || out.is_failed;
-  return out;
+  coverage.is_partial = coverage.is_partial || coverage.has_failed;
+  return coverage;
 }
 
 // Prints why unattributed memory is missing, which is not a fault and is not reported elsewhere.
 void explain_unattributed(const hypomnesis::snapshot& snapshot) {
-  for (const auto& each : snapshot.diagnostics())
-    if (each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED)
-      write_notice(describe_with_fields(each));
+  for (const auto& diagnostic : snapshot.diagnostics())
+    if (diagnostic.subject == part::pools && diagnostic.field == HMN_POOL_HAS_UNATTRIBUTED)
+      write_notice(describe_with_fields(diagnostic));
 }
 
-// Prints why a list is missing that no source can have, which is not a fault.
+// Prints why a list is missing that no source supports, which is not a fault.
 void explain_unsupported(const hypomnesis::snapshot& snapshot) {
-  auto all = snapshot.diagnostics();
-  std::erase_if(all, [](const auto& each) { return !hides_list(each) || matters(each); });
-  for (const auto& line : distinct_lines(all)) write_notice(line);
+  auto diagnostics = snapshot.diagnostics();
+  std::erase_if(diagnostics, [](const auto& diagnostic) {
+    return !hides_some_processes(diagnostic) || matters(diagnostic);
+  });
+  for (const auto& line : format_distinct_lines(diagnostics)) write_notice(line);
 }
 
-void print_messages(const Session& in, const View& seen, const Options& asked,
+void print_messages(const Session& session, const View& view, const Options& options,
                     const std::vector<ProcessRow>& rows, bool is_partial) {
-  const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
-  print_diagnostics(seen.snapshot, none);
-  if (none) write_notice("GPU: " + why_no_gpu(in, seen.snapshot));
-  if (rows.empty()) explain_unsupported(seen.snapshot);
-  if (asked.unattributed) explain_unattributed(seen.snapshot);
+  const bool none = view.snapshot.info().device_count == 0 && !has_search_failed(view.snapshot);
+  print_diagnostics(view.snapshot, none);
+  if (none) write_notice("GPU: " + explain_no_gpu(session, view.snapshot));
+  if (rows.empty()) explain_unsupported(view.snapshot);
+  if (options.show_unattributed) explain_unattributed(view.snapshot);
   if (!rows.empty() || !is_partial)
-    write_notice(
-        count_sentence(rows, {asked.pid, asked.devices, asked.match, asked.user}, is_partial));
+    write_notice(format_count_sentence(
+        rows, {options.pid, options.devices, options.match, options.user}, is_partial));
 }
 
-std::string text_of(const std::vector<ProcessRow>& rows, const Options& asked,
-                    const PartialLists& partial, const Style& as) {
-  if (asked.by) {
-    const auto groups = group_rows(list_of(rows), *asked.by, partial);
-    if (asked.csv) return group_csv(groups, *asked.by);
-    return asked.json ? group_json(groups, *asked.by) : group_table(groups, *asked.by, as);
+std::string format_output(const std::vector<ProcessRow>& rows, const Options& options,
+                          const PartialLists& partial, const Style& style) {
+  if (options.grouping) {
+    const auto groups = group_rows(make_row_list(rows), *options.grouping, partial);
+    if (options.csv) return format_group_csv(groups, *options.grouping);
+    return options.json ? format_group_json(groups, *options.grouping)
+                        : format_group_table(groups, *options.grouping, style);
   }
-  if (asked.csv) return process_csv(rows, asked.columns);
-  if (asked.json) return process_json(rows, asked.columns, asked.show_pools);
-  return asked.show_pools ? pool_table(rows, as) : process_table(rows, asked.columns, as);
+  if (options.csv) return format_process_csv(rows, options.columns);
+  if (options.json) return format_process_json(rows, options.columns, options.show_pools);
+  return options.show_pools ? format_pool_table(rows, style)
+                            : format_process_table(rows, options.columns, style);
 }
 
-Expected<ExitCode> run_ps(const Session& in, const Options& asked, const Style& as) {
-  const auto seen = find_and_read(in, asked);
-  if (!seen) return seen.why();
-  if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid).value_or(false))
-    return failed(fmt::format("--pid {}: no such process", *asked.pid));
-  const auto gpus = map_of(gpus_of(in, seen->snapshot));
-  const auto whole = asked.unattributed ? whole_gpus_of(gpus) : GpuMap();
-  auto rows = rows_of(in, gpus, asked, *seen);
-  auto known = coverage_of(seen->snapshot);
-  if (asked.pid && rows.empty() && known.is_partial && !known.is_failed) {
-    const auto why = why_not_known(in, *asked.pid);
-    if (why) write_notice(*why);
-    known.is_failed = why.has_value();
+Expected<ExitCode> run_ps(const Session& session, const Options& options, const Style& style) {
+  const auto view = read_view(session, options);
+  if (!view) return view.error();
+  if (options.pid && !is_listed(view->snapshot, *options.pid) &&
+      session.has_ended(*options.pid).value_or(false))
+    return make_failure(fmt::format("--pid {}: no such process", *options.pid));
+  const auto gpus = make_gpu_map(list_gpus(session, view->snapshot));
+  const auto whole_gpus = options.show_unattributed ? select_whole_gpus(gpus) : GpuMap();
+  auto rows = make_rows(session, gpus, options, *view);
+  auto coverage = assess_coverage(view->snapshot);
+  if (options.pid && rows.empty() && coverage.is_partial && !coverage.has_failed) {
+    const auto reason = explain_unknown_use(session, *options.pid);
+    if (reason) write_notice(*reason);
+    coverage.has_failed = reason.has_value();
   }
-  print_messages(in, *seen, asked, rows, known.is_partial);
-  if (asked.unattributed) add_unattributed(whole, seen->devices, rows);
-  const auto result = known.is_failed ? ExitCode::failed : ExitCode::done;
-  return std::max(result, write_output(text_of(rows, asked, known.lists, as)));
+  print_messages(session, *view, options, rows, coverage.is_partial);
+  if (options.show_unattributed) add_unattributed(whole_gpus, view->devices, rows);
+  const auto result = coverage.has_failed ? ExitCode::failed : ExitCode::done;
+  return std::max(result, write_output(format_output(rows, options, coverage.lists, style)));
 }
 
-constexpr Option options_of_ps[] = {
-    {"--pid", 'p', "PID", "Only this process", Completion::pid, "", Uses::once},
+constexpr Option ps_options[] = {
+    {"--pid", 'p', "PID", "Only this process", Completion::pid, "", Occurrence::once},
     user_option,
     match_option("Only where name or command matches (* ? [a-z])"),
     sort_option("By vram, shared, total, ram, pid, name, load, user",
@@ -286,12 +295,12 @@ constexpr Option options_of_ps[] = {
      "pid name vram shared ram gpu user command device type load container nspid peak"},
     {"--unattributed", 0, "", "Also memory that belongs to no visible process"},
     {"--show-pools", 0, "", "One line per memory pool of each process"},
-    device_option("Only this device; several: 0,1, or repeated", Uses::many),
+    device_option("Only this device; several: 0,1, or repeated", Occurrence::many),
     json_option("Print a JSON array"),
     csv_option,
 };
 
-constexpr std::string_view examples_of_ps =
+constexpr std::string_view ps_examples =
     "Examples:\n"
     "  hmn ps -d 0 -u root                  root's processes on GPU 0\n"
     "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
@@ -309,59 +318,61 @@ constexpr std::string_view examples_of_ps =
     "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
     "process, 2 wrong usage. See hmn-ps(1).";
 
-std::optional<Failure> read_pid(const Arguments& from, std::optional<std::uint32_t>& to) {
-  const auto text = from.text("--pid");
+std::optional<Failure> read_pid(const Arguments& arguments, std::optional<std::uint32_t>& pid) {
+  const auto text = arguments.text("--pid");
   if (!text) return std::nullopt;
-  to = whole_number(*text);
-  if (to && *to > 0) return std::nullopt;
-  return misused(fmt::format("--pid \"{}\": expected a whole number from 1 to 4294967295", *text));
+  pid = parse_whole_number(*text);
+  if (pid && *pid > 0) return std::nullopt;
+  return make_usage_error(
+      fmt::format("--pid \"{}\": expected a whole number from 1 to 4294967295", *text));
 }
 
-std::optional<Failure> read_by(const Arguments& from, std::optional<Grouping>& to) {
-  constexpr Grouping known[] = {Grouping::user, Grouping::container, Grouping::pod,
-                                Grouping::job,  Grouping::unit,      Grouping::device};
-  const auto text = from.text("--by");
+std::optional<Failure> read_grouping(const Arguments& arguments,
+                                     std::optional<Grouping>& grouping) {
+  constexpr Grouping choices[] = {Grouping::user, Grouping::container, Grouping::pod,
+                                  Grouping::job,  Grouping::unit,      Grouping::device};
+  const auto text = arguments.text("--by");
   if (!text) return std::nullopt;
-  const auto by = parse_grouping("--by", *text, known);
-  if (!by) return by.why();
-  to = *by;
-  for (const char* const of_single : {"--columns", "--show-pools", "--sort", "--unattributed"})
-    if (auto twice = only_one_of(from, of_single, "--by")) return twice;
+  const auto choice = parse_grouping("--by", *text, choices);
+  if (!choice) return choice.error();
+  grouping = *choice;
+  for (const char* const option : {"--columns", "--show-pools", "--sort", "--unattributed"})
+    if (auto failure = check_exclusive(arguments, option, "--by")) return failure;
   return std::nullopt;
 }
 
-std::optional<Failure> read_ps(const Arguments& from, Options& to) {
-  if (auto wrong = read_pid(from, to.pid)) return wrong;
-  if (auto wrong = read_sort(from, sort_words, to.sort)) return wrong;
-  auto devices = parse_device_list(from.all("--device"));
-  if (!devices) return devices.why();
-  to.devices = *std::move(devices);
-  if (auto wrong = read_text(from, "--user", a_user, to.user)) return wrong;
-  if (const auto text = from.text("--columns")) {
+std::optional<Failure> read_ps(const Arguments& arguments, Options& options) {
+  if (auto failure = read_pid(arguments, options.pid)) return failure;
+  if (auto failure = read_sort(arguments, sort_words, options.sort)) return failure;
+  auto devices = parse_device_list(arguments.all("--device"));
+  if (!devices) return devices.error();
+  options.devices = *std::move(devices);
+  if (auto failure = read_text(arguments, "--user", expected_user, options.user)) return failure;
+  if (const auto text = arguments.text("--columns")) {
     auto columns = parse_columns(*text);
-    if (!columns) return columns.why();
-    to.columns = *std::move(columns);
+    if (!columns) return columns.error();
+    options.columns = *std::move(columns);
   }
-  if (auto twice = only_one_of(from, "--columns", "--show-pools")) return twice;
-  if (auto twice = only_one_of(from, "--json", "--csv")) return twice;
-  if (auto twice = only_one_of(from, "--csv", "--show-pools")) return twice;
-  to.csv = from.has("--csv");
-  if (auto wrong = read_by(from, to.by)) return wrong;
-  for (const char* const choice : {"--pid", "--match", "--user"})
-    if (auto twice = only_one_of(from, "--unattributed", choice)) return twice;
-  to.show_pools = from.has("--show-pools");
-  to.unattributed = from.has("--unattributed");
-  return read_text(from, "--match", a_name_pattern, to.match);
+  if (auto failure = check_exclusive(arguments, "--columns", "--show-pools")) return failure;
+  if (auto failure = check_exclusive(arguments, "--json", "--csv")) return failure;
+  if (auto failure = check_exclusive(arguments, "--csv", "--show-pools")) return failure;
+  options.csv = arguments.has("--csv");
+  if (auto failure = read_grouping(arguments, options.grouping)) return failure;
+  for (const char* const option : {"--pid", "--match", "--user"})
+    if (auto failure = check_exclusive(arguments, "--unattributed", option)) return failure;
+  options.show_pools = arguments.has("--show-pools");
+  options.show_unattributed = arguments.has("--unattributed");
+  return read_text(arguments, "--match", expected_name_pattern, options.match);
 }
 
 }  // namespace
 
-const CommandEntry ps_command = {
-    .id = Command::ps,
+const Command ps_command = {
+    .id = CommandId::ps,
     .name = "ps",
     .purpose = "List the processes that hold GPU memory",
-    .takes = options_of_ps,
-    .examples = examples_of_ps,
+    .options = ps_options,
+    .examples = ps_examples,
     .read = read_ps,
     .run = run_ps,
 };

@@ -15,19 +15,19 @@
 namespace hmn::cli {
 namespace {
 
-// Start of a line: a recording has each file, run and answer on its own line.
-struct Beginning {
+// Start of a line of a recording, which has one file, program run or answer per line.
+struct LineStart {
   std::string_view text;
   std::string_view prefix;
 };
-constexpr Beginning beginnings[] = {{"{\"path\":\"", ""}, {"{\"node\":\"", "answers of "}};
+constexpr LineStart line_starts[] = {{"{\"path\":\"", ""}, {"{\"node\":\"", "answers of "}};
 
 bool is_number(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // Replaces numbers and PCI addresses by "*".
-std::string kind_of(std::string_view path) {
+std::string generalize_path(std::string_view path) {
   std::string kind;
   while (!path.empty()) {
     path.remove_prefix(1);
@@ -40,15 +40,15 @@ std::string kind_of(std::string_view path) {
 }
 
 // Returns a line for each kind of file in the recording: "/proc/*/stat (31)".
-std::vector<std::string> kinds_in_recording(std::string_view text) {
+std::vector<std::string> list_file_kinds(std::string_view text) {
   std::map<std::string, int> counts;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    for (const auto& each : beginnings) {
-      if (!line.starts_with(each.text)) continue;
-      const auto rest = line.substr(each.text.size());
-      ++counts[std::string(each.prefix) + kind_of(rest.substr(0, rest.find('"')))];
+    for (const auto& start : line_starts) {
+      if (!line.starts_with(start.text)) continue;
+      const auto rest = line.substr(start.text.size());
+      ++counts[std::string(start.prefix) + generalize_path(rest.substr(0, rest.find('"')))];
     }
     if (line.starts_with("{\"name\":")) ++counts["a device as its driver describes it"];
   }
@@ -59,62 +59,64 @@ std::vector<std::string> kinds_in_recording(std::string_view text) {
   return lines;
 }
 
-Expected<std::string> recording_of(const Session& in) {
+Expected<std::string> get_recording(const Session& session) {
   using hypomnesis::status_code;
   try {
-    return in.library().recording();
-  } catch (const hypomnesis::error& why) {
-    if (why.status() == status_code::state) return failed("a simulated machine is not recorded");
-    if (why.status() == status_code::limit)
-      return failed("more was read than the 16 MiB of a machine file");
+    return session.library().recording();
+  } catch (const hypomnesis::error& error) {
+    if (error.status() == status_code::state)
+      return make_failure("a simulated machine is not recorded");
+    if (error.status() == status_code::limit)
+      return make_failure("more was read than the 16 MiB of a machine file");
     throw;
   }
 }
 
-Expected<ExitCode> run_record_machine(const Session& in, const Options& asked, const Style&) {
-  hypomnesis::snapshot_options what;
-  what.collect = everything;
-  in.collect(what);
-  const auto text = recording_of(in);
-  if (!text) return text.why();
-  if (auto refused = write_file(*asked.file, *text, Readers::owner)) return *std::move(refused);
-  for (const auto& line : kinds_in_recording(*text)) write_notice("kept: " + line);
+Expected<ExitCode> run_record_machine(const Session& session, const Options& options,
+                                      const Style&) {
+  hypomnesis::snapshot_options request;
+  request.collect = everything;
+  session.collect(request);
+  const auto text = get_recording(session);
+  if (!text) return text.error();
+  if (auto failure = write_file(*options.file, *text, Readers::owner)) return *std::move(failure);
+  for (const auto& line : list_file_kinds(*text)) write_notice("kept: " + line);
   write_notice(fmt::format(
       "{}: {} bytes; of processes the programs are kept, else numbers and words that "
       "are looked for; read it before you pass it on",
-      asked.file->path == "-" ? "standard output" : fmt::format("\"{}\"", asked.file->path),
+      options.file->path == "-" ? "standard output" : fmt::format("\"{}\"", options.file->path),
       text->size()));
   return ExitCode::done;
 }
 
-constexpr Option options_of_record[] = {
-    {"FILE", 0, "", "File to write", Completion::file, "json", Uses::required},
+constexpr Option record_machine_options[] = {
+    {"FILE", 0, "", "File to write", Completion::file, "json", Occurrence::required},
     force_option("Replace an existing file"),
 };
 
-constexpr std::string_view examples_of_record =
+constexpr std::string_view record_machine_examples =
     "Examples:\n"
     "  hmn record-machine machine.json\n"
     "  hmn --machine machine.json           the same machine, anywhere\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-record-machine(1).";
 
-std::optional<Failure> read_record(const Arguments& from, Options& to) {
+std::optional<Failure> read_record_machine(const Arguments& arguments, Options& options) {
   std::optional<std::string> file;
-  if (auto wrong = read_text(from, "FILE", a_path, file)) return wrong;
-  to.file = {"FILE", *file, {}, from.has("--force")};
+  if (auto failure = read_text(arguments, "FILE", expected_path, file)) return failure;
+  options.file = {"FILE", *file, {}, arguments.has("--force")};
   return std::nullopt;
 }
 
 }  // namespace
 
-const CommandEntry record_machine_command = {
-    .id = Command::record_machine,
+const Command record_machine_command = {
+    .id = CommandId::record_machine,
     .name = "record-machine",
     .purpose = "Record this machine to a file to replay elsewhere",
-    .takes = options_of_record,
-    .examples = examples_of_record,
-    .read = read_record,
+    .options = record_machine_options,
+    .examples = record_machine_examples,
+    .read = read_record_machine,
     .run = run_record_machine,
 };
 

@@ -8,24 +8,24 @@
 namespace hmn::cli {
 namespace {
 
-Expected<ExitCode> run_snapshot(const Session& in, const Options& asked, const Style&) {
-  hypomnesis::snapshot_options all;
-  all.collect = everything;
-  const auto what = of_one_device(in, asked.device, all);
-  if (!what) return what.why();
-  const auto snapshot = in.collect(*what);
-  const auto written = write_output(snapshot.json() + "\n");
-  if (!search_failed(snapshot)) return written;
+Expected<ExitCode> run_snapshot(const Session& session, const Options& options, const Style&) {
+  hypomnesis::snapshot_options request;
+  request.collect = everything;
+  const auto limited_options = limit_to_device(session, options.device, request);
+  if (!limited_options) return limited_options.error();
+  const auto snapshot = session.collect(*limited_options);
+  const auto status = write_output(snapshot.json() + "\n");
+  if (!has_search_failed(snapshot)) return status;
   print_diagnostics(snapshot);
   return ExitCode::failed;
 }
 
-constexpr Option options_of_snapshot[] = {
+constexpr Option snapshot_options[] = {
     json_option("Print JSON, which it always does"),
     device_option(),
 };
 
-constexpr std::string_view examples_of_snapshot =
+constexpr std::string_view snapshot_examples =
     "Examples:\n"
     "  hmn snapshot | jq .system.available_bytes\n"
     "  hmn snapshot > report.json\n"
@@ -34,12 +34,12 @@ constexpr std::string_view examples_of_snapshot =
 
 }  // namespace
 
-const CommandEntry snapshot_command = {
-    .id = Command::snapshot,
+const Command snapshot_command = {
+    .id = CommandId::snapshot,
     .name = "snapshot",
     .purpose = "Print everything as one JSON object",
-    .takes = options_of_snapshot,
-    .examples = examples_of_snapshot,
+    .options = snapshot_options,
+    .examples = snapshot_examples,
     .run = run_snapshot,
 };
 

@@ -20,22 +20,22 @@ using std::chrono::milliseconds;
 // Observes a device: its spills, or where they cannot be measured, its memory.
 class Observer {
  public:
-  Observer(const Session& in, std::uint32_t device)
-      : in_(in), device_(device), detector_(in.library().detect_spill(device)) {}
+  Observer(const Session& session, std::uint32_t device)
+      : session_(session), device_(device), detector_(session.library().detect_spill(device)) {}
 
-  // Observes before the command, which does not wait for a driver that is slow.
+  // Observes before the command starts; a slow driver must not delay it.
   void observe_first(const std::string& label) {
-    hypomnesis::snapshot_options what;
-    what.collect = hypomnesis::part::pools | hypomnesis::part::processes;
-    const auto seen = in_.take_briefly(what);
-    hmn::cli::observe(detector_, seen, label);
-    for (const auto& pool : seen.pools())
+    hypomnesis::snapshot_options request;
+    request.collect = hypomnesis::part::pools | hypomnesis::part::processes;
+    const auto snapshot = session_.take_briefly(request);
+    hmn::cli::observe(detector_, snapshot, label);
+    for (const auto& pool : snapshot.pools())
       if (pool.is_main && pool.device_index == device_) add_bounds(pool, label);
   }
   void observe(const std::string& label) {
     hmn::cli::observe(detector_, label);
     if (is_measurable()) return;
-    if (const auto pool = attempt([&] { return in_.library().pool(device_); }))
+    if (const auto pool = attempt([&] { return session_.library().pool(device_); }))
       add_bounds(*pool, label);
   }
   const hypomnesis::spill& detector() const { return detector_; }
@@ -49,71 +49,73 @@ class Observer {
     if (!is_measurable() && is_fresh(pool)) bounds_.add(pool, label);
   }
 
-  const Session& in_;
+  const Session& session_;
   std::uint32_t device_;
   hypomnesis::spill detector_;
   MemoryBounds bounds_;
 };
 
-Expected<Observer> make_observer(const Session& in, const Options& asked) {
+Expected<Observer> make_observer(const Session& session, const Options& options) {
   const WaitingNotice notice;
-  in.listed();
+  session.device_list();
   std::uint32_t index = 0;
-  if (asked.device) {
-    const auto found = find_device(in, *asked.device);
-    if (!found) return found.why();
-    index = *found;
+  if (options.device) {
+    const auto device = find_device(session, *options.device);
+    if (!device) return device.error();
+    index = *device;
   }
-  return Observer(in, index);
+  return Observer(session, index);
 }
 
-std::string label_at(Child::Clock::duration since, const Options& asked) {
-  return moment_text(static_cast<std::uint64_t>(since / milliseconds(1)), asked.spill.interval_ms);
+std::string format_label(Child::Clock::duration elapsed, const Options& options) {
+  return format_sample_time(static_cast<std::uint64_t>(elapsed / milliseconds(1)),
+                            options.spill.interval_ms);
 }
 
-std::string json_of(const Observer& of, ExitCode status) {
-  JsonObject out;
-  add_spill_json(of.detector().info(), episodes_of(of.detector()), out);
-  add_bounds_json(of.bounds(), out);
-  out.add("exit_status", std::uint64_t{static_cast<std::uint32_t>(status)});
-  return out.text() + "\n";
+std::string format_json(const Observer& observer, ExitCode status) {
+  JsonObject object;
+  add_spill_json(observer.detector().info(), list_episodes(observer.detector()), object);
+  add_bounds_json(observer.bounds(), object);
+  object.add("exit_status", std::uint64_t{static_cast<std::uint32_t>(status)});
+  return object.text() + "\n";
 }
 
-Expected<ExitCode> run_spill(const Session& in, const Options& asked, const Style& as) {
-  auto observing = make_observer(in, asked);
-  if (!observing) return observing.why();
+Expected<ExitCode> run_spill(const Session& session, const Options& options, const Style& style) {
+  auto observer = make_observer(session, options);
+  if (!observer) return observer.error();
   {
     const WaitingNotice notice;
-    observing->observe_first(label_at({}, asked));
+    observer->observe_first(format_label({}, options));
   }
-  const auto begun = Child::Clock::now();
-  auto running = Child::start(asked.words);
-  if (!running) return running.why();
-  const Ticks schedule(begun, milliseconds(asked.spill.interval_ms));
-  while (!running->wait_until(schedule.after(Child::Clock::now())))
-    observing->observe(label_at(Child::Clock::now() - begun, asked));
-  observing->observe(label_at(Child::Clock::now() - begun, asked));
+  const auto start = Child::Clock::now();
+  auto child = Child::start(options.words);
+  if (!child) return child.error();
+  const Ticks schedule(start, milliseconds(options.spill.interval_ms));
+  while (!child->wait_until(schedule.after(Child::Clock::now())))
+    observer->observe(format_label(Child::Clock::now() - start, options));
+  observer->observe(format_label(Child::Clock::now() - start, options));
 
-  if (const auto& why = running->end().why_lost; !why.empty())
-    return Failure{running->end().status, why};
-  write_report(spill_text("hmn spill", observing->detector().info(), as.ascii_only) +
-               bounds_text("hmn spill", observing->bounds()));
-  auto code = running->end().status;
-  const auto json = json_of(*observing, code);
-  for (const auto& each : asked.spill.reports) count_unwritten(write_file(each, json), code);
+  if (const auto& reason = child->end().lost_reason; !reason.empty())
+    return Failure{child->end().status, reason};
+  write_report(format_spill("hmn spill", observer->detector().info(), style.ascii_only) +
+               format_bounds("hmn spill", observer->bounds()));
+  auto code = child->end().status;
+  const auto json = format_json(*observer, code);
+  for (const auto& file : options.spill.reports)
+    report_unwritten_file(write_file(file, json), code);
   return code;
 }
 
-constexpr Option options_of_spill[] = {
+constexpr Option spill_options[] = {
     interval_option("Time between samples [100ms]", "50ms 100ms 1s"),
     json_option("Print the report as a JSON object"),
     output_option,
     force_option("Replace existing files of any name"),
     device_option("This device: index, UUID or PCI address [0]"),
-    command_argument(Uses::required),
+    command_argument(Occurrence::required),
 };
 
-constexpr std::string_view examples_of_spill =
+constexpr std::string_view spill_examples =
     "Examples:\n"
     "  hmn spill ./train --steps 100\n"
     "  hmn spill --interval 50ms --output spill.json ./train\n"
@@ -124,19 +126,19 @@ constexpr std::string_view examples_of_spill =
     "wrong usage, 125 hmn failed, 126 command cannot be run, 127 command not found.\n"
     "See hmn-spill(1).";
 
-std::optional<Failure> read_spill(const Arguments& from, Options& to) {
-  if (auto wrong = read_interval(from, to.spill.interval_ms)) return wrong;
-  return read_reports(from, to.spill.reports);
+std::optional<Failure> read_spill(const Arguments& arguments, Options& options) {
+  if (auto failure = read_interval(arguments, options.spill.interval_ms)) return failure;
+  return read_reports(arguments, options.spill.reports);
 }
 
 }  // namespace
 
-const CommandEntry spill_command = {
-    .id = Command::spill,
+const Command spill_command = {
+    .id = CommandId::spill,
     .name = "spill",
     .purpose = "Run a command and report spills of GPU memory",
-    .takes = options_of_spill,
-    .examples = examples_of_spill,
+    .options = spill_options,
+    .examples = spill_examples,
     .read = read_spill,
     .run = run_spill,
 };

@@ -29,239 +29,254 @@ using hypomnesis::run_state;
 
 using Clock = Ticks::Clock;
 
-constexpr std::chrono::milliseconds usual_deadline(1000);
+constexpr std::chrono::milliseconds default_deadline(1000);
 
-// What is waited for: so many devices with the memory.
-struct Wish {
+// Memory to wait for: on `count` devices, `bytes` each.
+struct MemoryRequest {
   std::uint64_t bytes = 0;  // of each
   std::size_t count = 1;
-  std::vector<DeviceIndex> among;  // empty: all
-  hypomnesis::snapshot_options what;
+  std::vector<DeviceIndex> indexes;  // empty: all
+  hypomnesis::snapshot_options snapshot_options;
 };
 
-Expected<Wish> wanted(const Session& in, const Options& asked) {
-  if (auto none = check_for_gpus(in, "no GPU to wait for: ")) return *std::move(none);
-  Wish out;
-  out.bytes = asked.wait.bytes;
-  for (const auto& each : asked.wait.devices) {
-    const auto found = find_device(in, each);
-    if (!found) return found.why();
-    if (const auto parts = parts_of(*found, in.listed().devices); !parts.empty())
-      return failed(
-          fmt::format("--device \"{}\": it is divided: wait for a part of it ({})", each, parts));
-    if (std::find(out.among.begin(), out.among.end(), *found) == out.among.end())
-      out.among.push_back(*found);
+Expected<MemoryRequest> make_request(const Session& session, const Options& options) {
+  if (auto failure = check_for_gpus(session, "no GPU to wait for: ")) return *std::move(failure);
+  MemoryRequest request;
+  request.bytes = options.wait.bytes;
+  for (const auto& name : options.wait.devices) {
+    const auto index = find_device(session, name);
+    if (!index) return index.error();
+    if (const auto parts = format_partition_option(*index, session.device_list().devices);
+        !parts.empty())
+      return make_failure(
+          fmt::format("--device \"{}\": it is divided: wait for a part of it ({})", name, parts));
+    if (std::find(request.indexes.begin(), request.indexes.end(), *index) == request.indexes.end())
+      request.indexes.push_back(*index);
   }
-  out.count = asked.wait.gpus.value_or(std::max<std::size_t>(out.among.size(), 1));
-  out.what.collect = part::devices | part::pools | part::system;
-  out.what.parts = true;
-  out.what.deadline = usual_deadline;
-  if (out.among.size() == 1) out.what.device_index = out.among.front();
-  return out;
+  request.count = options.wait.gpu_count.value_or(std::max<std::size_t>(request.indexes.size(), 1));
+  request.snapshot_options.collect = part::devices | part::pools | part::system;
+  request.snapshot_options.parts = true;
+  request.snapshot_options.deadline = default_deadline;
+  if (request.indexes.size() == 1) request.snapshot_options.device_index = request.indexes.front();
+  return request;
 }
 
-// Returns the devices to choose from. Partitions are not put together, unless they are named.
-std::vector<FreeMemory> candidates_of(const Wish& of, std::vector<FreeMemory> all) {
-  if (of.among.empty()) {
-    if (of.count > 1)
-      std::erase_if(all, [](const auto& each) { return each.of.device.parent_index.has_value(); });
-    return all;
+// Returns the devices to choose from. Partitions are not combined unless they are requested by
+// name.
+std::vector<FreeMemory> select_candidates(const MemoryRequest& request,
+                                          std::vector<FreeMemory> candidates) {
+  if (request.indexes.empty()) {
+    if (request.count > 1)
+      std::erase_if(candidates, [](const auto& candidate) {
+        return candidate.gpu.device.parent_index.has_value();
+      });
+    return candidates;
   }
-  std::vector<FreeMemory> named;
-  for (const auto index : of.among)
-    for (const auto& each : all)
-      if (each.of.device.index == index) named.push_back(each);
-  return named;
+  std::vector<FreeMemory> selection;
+  for (const auto index : request.indexes)
+    for (const auto& candidate : candidates)
+      if (candidate.gpu.device.index == index) selection.push_back(candidate);
+  return selection;
 }
 
-// Diagnostics of devices with unknown free memory, one for each.
-class Notices {
+// Notices about devices with unknown free memory, one per device.
+class UnknownMemoryNotices {
  public:
-  void report_free(const std::vector<FreeMemory>& all) {
-    for (const auto& each : all) {
-      if (each.bytes || is_reported(each.of.device.index)) continue;
-      reported_.push_back(each.of.device.index);
-      write_notice(fmt::format("{} is left out: {}", label_of(each.of), each.why));
+  void report_free(const std::vector<FreeMemory>& candidates) {
+    for (const auto& candidate : candidates) {
+      if (candidate.bytes || is_reported(candidate.gpu.device.index)) continue;
+      reported_indexes_.push_back(candidate.gpu.device.index);
+      write_notice(
+          fmt::format("{} is left out: {}", format_gpu_label(candidate.gpu), candidate.reason));
     }
   }
 
  private:
   bool is_reported(std::uint32_t index) const {
-    return std::find(reported_.begin(), reported_.end(), index) != reported_.end();
+    return std::find(reported_indexes_.begin(), reported_indexes_.end(), index) !=
+           reported_indexes_.end();
   }
-  std::vector<std::uint32_t> reported_;
+  std::vector<std::uint32_t> reported_indexes_;
 };
 
 // Maximum of free memory so far, for the message at the timeout.
-class MostSeen {
+class MaxFreeMemory {
  public:
-  void add(const std::vector<FreeMemory>& all) {
-    for (const auto& each : all)
-      if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
+  void add(const std::vector<FreeMemory>& candidates) {
+    for (const auto& candidate : candidates)
+      if (candidate.bytes && (!best_ || *candidate.bytes > *best_->bytes)) best_ = candidate;
   }
-  Failure timed_out(const Wish& of) const {
+  Failure timeout_error(const MemoryRequest& request) const {
     if (!best_) return {ExitCode::timed_out, "timed out: no GPU reported its free memory"};
-    const auto wanted = format_bytes(of.bytes);
-    if (of.count > 1)
+    const auto size = format_bytes(request.bytes);
+    if (request.count > 1)
       return {ExitCode::timed_out,
-              fmt::format("timed out: {} were never free on {} GPUs at once", wanted, of.count)};
+              fmt::format("timed out: {} were never free on {} GPUs at once", size, request.count)};
     return {ExitCode::timed_out,
-            fmt::format("timed out: {} were never free (at most {} were, on {})", wanted,
-                        format_bytes(*best_->bytes), label_of(best_->of))};
+            fmt::format("timed out: {} were never free (at most {} were, on {})", size,
+                        format_bytes(*best_->bytes), format_gpu_label(best_->gpu))};
   }
 
  private:
   std::optional<FreeMemory> best_;
 };
 
-Failure too_much(const std::vector<FreeMemory>& all, const Wish& of) {
-  const auto bytes = of.bytes;
-  if (of.count > 1)
-    return failed(
-        fmt::format("no {} GPUs of one vendor have {} each", of.count, format_bytes(bytes)));
+Failure too_large_error(const std::vector<FreeMemory>& candidates, const MemoryRequest& request) {
+  const auto bytes = request.bytes;
+  if (request.count > 1)
+    return make_failure(
+        fmt::format("no {} GPUs of one vendor have {} each", request.count, format_bytes(bytes)));
   const auto largest = std::max_element(
-      all.begin(), all.end(),
+      candidates.begin(), candidates.end(),
       [](const FreeMemory& a, const FreeMemory& b) { return *a.total < *b.total; });
-  return failed(fmt::format("{} ({} bytes) will never be free: the largest is {} with {}",
-                            format_bytes(bytes), bytes, label_of(largest->of),
-                            format_bytes(*largest->total)));
+  return make_failure(fmt::format("{} ({} bytes) will never be free: the largest is {} with {}",
+                                  format_bytes(bytes), bytes, format_gpu_label(largest->gpu),
+                                  format_bytes(*largest->total)));
 }
 
-std::optional<Failure> hopeless(const std::vector<FreeMemory>& all, const Wish& of,
-                                std::optional<std::uint64_t> ram, bool is_first) {
-  // Of several one may be missing for a while.
-  const bool is_final = of.count == 1 ? !all.empty() : is_first;
-  if (is_final && is_impossible(all, of.bytes, of.count, ram)) return too_much(all, of);
-  const bool none_known = std::all_of(all.begin(), all.end(), [](const FreeMemory& each) {
-    return !each.bytes && !each.total && each.of.device.state != run_state::hung;
-  });
-  if (is_first && none_known) return failed("no GPU reports its free memory");
+std::optional<Failure> check_achievable(const std::vector<FreeMemory>& candidates,
+                                        const MemoryRequest& request,
+                                        std::optional<std::uint64_t> ram, bool is_first) {
+  // If several are requested, one may be missing for a while.
+  const bool is_final = request.count == 1 ? !candidates.empty() : is_first;
+  if (is_final && can_never_fit(candidates, request.bytes, request.count, ram))
+    return too_large_error(candidates, request);
+  const bool none_known =
+      std::all_of(candidates.begin(), candidates.end(), [](const FreeMemory& candidate) {
+        return !candidate.bytes && !candidate.total &&
+               candidate.gpu.device.state != run_state::hung;
+      });
+  if (is_first && none_known) return make_failure("no GPU reports its free memory");
   return std::nullopt;
 }
 
-std::chrono::milliseconds time_left(const WaitOptions& asked, Clock::time_point begun) {
+std::chrono::milliseconds compute_time_left(const WaitOptions& options, Clock::time_point start) {
   using std::chrono::milliseconds;
-  if (!asked.timeout_ms) return milliseconds::max();
-  const auto spent = std::chrono::duration_cast<milliseconds>(Clock::now() - begun);
-  return std::max(milliseconds(*asked.timeout_ms) - spent, milliseconds(1));
+  if (!options.timeout_ms) return milliseconds::max();
+  const auto elapsed = std::chrono::duration_cast<milliseconds>(Clock::now() - start);
+  return std::max(milliseconds(*options.timeout_ms) - elapsed, milliseconds(1));
 }
 
-Expected<std::vector<FreeMemory>> wait_for_memory(const Session& in, const Wish& wanted,
-                                                  const WaitOptions& asked,
-                                                  Clock::time_point begun) {
-  auto what = wanted.what;
-  const Ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
-  Notices shown;
-  MostSeen most;
+Expected<std::vector<FreeMemory>> wait_for_memory(const Session& session,
+                                                  const MemoryRequest& request,
+                                                  const WaitOptions& options,
+                                                  Clock::time_point start) {
+  auto snapshot_options = request.snapshot_options;
+  const Ticks schedule(start, std::chrono::milliseconds(options.interval_ms));
+  UnknownMemoryNotices notices;
+  MaxFreeMemory max_free;
   for (bool is_first = true;; is_first = false) {
-    what.deadline = std::min(usual_deadline, time_left(asked, begun));
-    const auto snapshot = in.library().take(what);
-    const auto all_free = candidates_of(wanted, free_memory_of_all(in, snapshot));
-    shown.report_free(all_free);
-    most.add(all_free);
+    snapshot_options.deadline = std::min(default_deadline, compute_time_left(options, start));
+    const auto snapshot = session.library().take(snapshot_options);
+    const auto candidates = select_candidates(request, list_free_memory(session, snapshot));
+    notices.report_free(candidates);
+    max_free.add(candidates);
     const auto host = snapshot.system().value_or(hypomnesis::system_memory());
-    auto best = largest_free(all_free, wanted.bytes, wanted.count, host.usable_bytes);
+    auto best = find_largest_free(candidates, request.bytes, request.count, host.usable_bytes);
     if (!best.empty()) return best;
-    if (auto why = hopeless(all_free, wanted, host.total_bytes, is_first)) return *std::move(why);
+    if (auto failure = check_achievable(candidates, request, host.total_bytes, is_first))
+      return *std::move(failure);
     const auto now = Clock::now();
-    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
-    if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
-      return most.timed_out(wanted);
-    auto until = times.after(now);
-    if (asked.timeout_ms &&
-        *asked.timeout_ms - static_cast<std::uint64_t>(spent) < asked.interval_ms)
-      until = std::min(until, begun + std::chrono::milliseconds(*asked.timeout_ms));
-    std::this_thread::sleep_until(until);
+    const auto elapsed_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(now - start).count();
+    if (options.timeout_ms && static_cast<std::uint64_t>(elapsed_ms) >= *options.timeout_ms)
+      return max_free.timeout_error(request);
+    auto next_check = schedule.after(now);
+    if (options.timeout_ms &&
+        *options.timeout_ms - static_cast<std::uint64_t>(elapsed_ms) < options.interval_ms)
+      next_check = std::min(next_check, start + std::chrono::milliseconds(*options.timeout_ms));
+    std::this_thread::sleep_until(next_check);
   }
 }
 
-std::string as_json(const FreeMemory& on, std::chrono::nanoseconds waited) {
-  const auto& device = on.of.device;
-  JsonObject out;
-  out.add("index", device.index)
+std::string format_json(const FreeMemory& free_memory, std::chrono::nanoseconds wait_time) {
+  const auto& device = free_memory.gpu.device;
+  JsonObject object;
+  object.add("index", device.index)
       .add("name", device.name)
       .add("uuid", device.uuid)
       .add("pci_bus_id", device.pci_bus_id)
-      .add("free_bytes", *on.bytes)
-      .add("total_bytes", on.total)
-      .add("estimated", on.is_estimated)
+      .add("free_bytes", *free_memory.bytes)
+      .add("total_bytes", free_memory.total)
+      .add("estimated", free_memory.is_estimated)
       .add("state", or_unknown(state_word(device.state)))
-      .add("waited_ns", static_cast<std::uint64_t>(waited.count()));
-  return out.text() + "\n";
+      .add("waited_ns", static_cast<std::uint64_t>(wait_time.count()));
+  return object.text() + "\n";
 }
 
-std::string as_text(const FreeMemory& on) {
-  const auto& device = on.of.device;
+std::string format_text(const FreeMemory& free_memory) {
+  const auto& device = free_memory.gpu.device;
   const auto& name = device.uuid ? device.uuid : device.pci_bus_id;
   return fmt::format("{} {}\n", device.index, escape_for_text(name.value_or("-")));
 }
 
-// Replaces hmn by the command, whose standard output gets nothing from hmn.
-ExitCode become(const Session& in, const std::vector<FreeMemory>& on, const Options& asked,
-                const std::string& json) {
-  hypomnesis::snapshot_options what;
-  what.collect = part::devices;
-  std::vector<hypomnesis::device> chosen;
-  for (const auto& each : on) chosen.push_back(each.of.device);
-  const auto all = attempt([&] { return in.library().take(what).devices(); });
-  auto seen = make_visible(chosen, all ? *all : chosen);
-  if (!seen) {
-    write_notice(seen.why().message);
+// Replaces hmn with the command. hmn writes nothing to the command's standard output.
+ExitCode exec_on_devices(const Session& session, const std::vector<FreeMemory>& selection,
+                         const Options& options, const std::string& json) {
+  hypomnesis::snapshot_options request;
+  request.collect = part::devices;
+  std::vector<hypomnesis::device> devices;
+  for (const auto& free_memory : selection) devices.push_back(free_memory.gpu.device);
+  const auto all_devices = attempt([&] { return session.library().take(request).devices(); });
+  auto visibility = make_visibility(devices, all_devices ? *all_devices : devices);
+  if (!visibility) {
+    write_notice(visibility.error().message);
     return ExitCode::wrapper_failed;
   }
-  if (asked.json)
+  if (options.json)
     write_report(json);
   else
-    for (const auto& each : on)
-      write_notice(fmt::format("{}: {} free", label_of(each.of), format_bytes(*each.bytes)));
-  if (seen->set.empty())
+    for (const auto& free_memory : selection)
+      write_notice(fmt::format("{}: {} free", format_gpu_label(free_memory.gpu),
+                               format_bytes(*free_memory.bytes)));
+  if (visibility->set.empty())
     write_notice("its vendor has no variable that hmn knows: the command sees all GPUs");
-  for (const char* name : seen->unset) unset_environment(name);
-  for (const auto& each : seen->set) set_environment(each.name, each.value);
-  const auto ended = Child::run_in_our_place(asked.words);
-  if (ended) return *ended;
-  write_notice(ended.why().message);
-  return ended.why().code;
+  for (const char* name : visibility->unset) unset_environment(name);
+  for (const auto& variable : visibility->set) set_environment(variable.name, variable.value);
+  const auto result = Child::exec_command(options.words);
+  if (result) return *result;
+  write_notice(result.error().message);
+  return result.error().code;
 }
 
-Expected<ExitCode> run_wait(const Session& in, const Options& asked, const Style&) {
-  const auto begun = Clock::now();
-  const auto what = wanted(in, asked);
-  const bool has_limit = asked.wait.timeout_ms && *asked.wait.timeout_ms <= asked.timeout_ms;
-  if (!what && has_limit && in.is_over())
+Expected<ExitCode> run_wait(const Session& session, const Options& options, const Style&) {
+  const auto start = Clock::now();
+  const auto request = make_request(session, options);
+  const bool has_limit = options.wait.timeout_ms && *options.wait.timeout_ms <= options.timeout_ms;
+  if (!request && has_limit && session.is_over())
     return Failure{ExitCode::timed_out, "timed out: the search for GPUs has not ended"};
-  if (!what) return what.why();
-  const auto given = wait_for_memory(in, *what, asked.wait, begun);
-  if (!given) return given.why();
+  if (!request) return request.error();
+  const auto selection = wait_for_memory(session, *request, options.wait, start);
+  if (!selection) return selection.error();
   std::string lines;
   std::string json;
-  for (const auto& each : *given) {
-    lines += as_text(each);
-    json += as_json(each, Clock::now() - begun);
+  for (const auto& free_memory : *selection) {
+    lines += format_text(free_memory);
+    json += format_json(free_memory, Clock::now() - start);
   }
-  if (!asked.words.empty()) return become(in, *given, asked, json);
-  for (const auto& each : *given)
-    if (each.is_estimated)
+  if (!options.words.empty()) return exec_on_devices(session, *selection, options, json);
+  for (const auto& free_memory : *selection)
+    if (free_memory.is_estimated)
       write_notice(
           fmt::format("{} sleeps: nothing runs there, so that all of it is taken to be free",
-                      label_of(each.of)));
-  return write_output(asked.json ? json : lines);
+                      format_gpu_label(free_memory.gpu)));
+  return write_output(options.json ? json : lines);
 }
 
-constexpr Option options_of_wait[] = {
+constexpr Option wait_options[] = {
     {"--free", 0, "SIZE", "Free memory to wait for: 20GiB, 512MiB", Completion::words,
-     "1GiB 8GiB 20GiB 40GiB", Uses::required},
+     "1GiB 8GiB 20GiB 40GiB", Occurrence::required},
     interval_option("Time between checks [5s]", "1s 5s 1m"),
     {"--timeout", 0, "DURATION", "Give up after this time: 30 (seconds), 5m, 1h", Completion::words,
      "30s 5m 1h"},
     {"--any", 0, "", "Any device with that much free (the default)"},
     {"--gpus", 0, "N", "N devices with that much free each"},
-    device_option("These, as in 0,1: index, UUID or PCI address", Uses::many),
+    device_option("These, as in 0,1: index, UUID or PCI address", Occurrence::many),
     json_option("Print a JSON object for each device"),
-    command_argument(Uses::last),
+    command_argument(Occurrence::last),
 };
 
-constexpr std::string_view examples_of_wait =
+constexpr std::string_view wait_examples =
     "Examples:\n"
     "  hmn wait --free 12GiB\n"
     "  hmn wait --free 8GiB --timeout 1h env\n"
@@ -275,36 +290,36 @@ constexpr std::string_view examples_of_wait =
     "runtime cannot select the devices, 126 command cannot be run, 127 command not\n"
     "found. See hmn-wait(1).";
 
-std::optional<Failure> read_wait(const Arguments& from, Options& to) {
-  auto& wait = to.wait;
-  const auto free = from.text("--free");
-  if (!free) return misused("--free: expected the memory to wait for, as in --free 20GiB");
-  const auto bytes = parse_size_argument(*free);
-  if (!bytes) return misused("--free " + bytes.why().message);
+std::optional<Failure> read_wait(const Arguments& arguments, Options& options) {
+  auto& wait = options.wait;
+  const auto size = arguments.text("--free");
+  if (!size) return make_usage_error("--free: expected the memory to wait for, as in --free 20GiB");
+  const auto bytes = parse_size_argument(*size);
+  if (!bytes) return make_usage_error("--free " + bytes.error().message);
   wait.bytes = *bytes;
-  if (auto twice = only_one_of(from, "--any", "--device")) return twice;
-  if (auto twice = only_one_of(from, "--any", "--gpus")) return twice;
-  if (auto wrong = read_count(from, "--gpus", wait.gpus)) return wrong;
-  auto devices = parse_device_list(from.all("--device"));
-  if (!devices) return devices.why();
+  if (auto failure = check_exclusive(arguments, "--any", "--device")) return failure;
+  if (auto failure = check_exclusive(arguments, "--any", "--gpus")) return failure;
+  if (auto failure = read_count(arguments, "--gpus", wait.gpu_count)) return failure;
+  auto devices = parse_device_list(arguments.all("--device"));
+  if (!devices) return devices.error();
   wait.devices = *std::move(devices);
-  if (auto wrong = read_interval(from, wait.interval_ms)) return wrong;
-  if (auto wrong = read_time(from, "--timeout", wait.timeout_ms)) return wrong;
+  if (auto failure = read_interval(arguments, wait.interval_ms)) return failure;
+  if (auto failure = read_duration(arguments, "--timeout", wait.timeout_ms)) return failure;
   if (!wait.timeout_ms) return std::nullopt;
-  wait.timeout_ms = std::min(*wait.timeout_ms, longest_time_ms);
-  to.timeout_ms =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(to.timeout_ms, *wait.timeout_ms));
+  wait.timeout_ms = std::min(*wait.timeout_ms, max_time_ms);
+  options.timeout_ms =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.timeout_ms, *wait.timeout_ms));
   return std::nullopt;
 }
 
 }  // namespace
 
-const CommandEntry wait_command = {
-    .id = Command::wait,
+const Command wait_command = {
+    .id = CommandId::wait,
     .name = "wait",
     .purpose = "Wait for free GPU memory, then run a command",
-    .takes = options_of_wait,
-    .examples = examples_of_wait,
+    .options = wait_options,
+    .examples = wait_examples,
     .read = read_wait,
     .run = run_wait,
 };

@@ -30,283 +30,289 @@ using hypomnesis::part;
 
 using std::chrono::milliseconds;
 
-ProcessValues values_of(const hypomnesis::usage& row) {
-  ProcessValues out;
-  out.pid = row.pid;
-  out.name = row.process_name;
-  out.start_unix_ns = row.start_unix_ns;
-  out.is_foreign = has(row.notes, note::foreign_pid);
-  out.is_fresh = is_fresh(row);
-  out.used = row.used_bytes;
-  out.is_lower_bound = has(row.notes, note::lower_bound);
-  out.shared = row.host_pool_bytes;
-  return out;
+ProcessValues make_process_values(const hypomnesis::usage& row) {
+  ProcessValues values;
+  values.pid = row.pid;
+  values.name = row.process_name;
+  values.start_unix_ns = row.start_unix_ns;
+  values.is_foreign = has(row.notes, note::foreign_pid);
+  values.is_fresh = is_fresh(row);
+  values.used = row.used_bytes;
+  values.is_lower_bound = has(row.notes, note::lower_bound);
+  values.shared = row.host_pool_bytes;
+  return values;
 }
 
-// Returns why the process list of a device is missing.
-std::optional<Failure> missing_list(const hypomnesis::snapshot& snapshot, DeviceIndex device) {
-  for (const auto& each : snapshot.diagnostics())
-    if (hides_processes(each) && each.device_index.value_or(device) == device)
-      return failed(describe_process(each));
+// Returns the failure that hides the process list of a device; none: it is there.
+std::optional<Failure> find_list_failure(const hypomnesis::snapshot& snapshot, DeviceIndex device) {
+  for (const auto& diagnostic : snapshot.diagnostics())
+    if (hides_processes(diagnostic) && diagnostic.device_index.value_or(device) == device)
+      return make_failure(describe_without_device(diagnostic));
   return std::nullopt;
 }
 
-// Returns the age of stale values, which the sample omits; empty: there are none.
-std::string stale_report(const std::vector<ProcessRow>& rows, std::string_view who,
-                         const std::string& moment) {
-  const auto stale = std::find_if(rows.begin(), rows.end(),
-                                  [](const ProcessRow& each) { return !is_fresh(each.usage); });
-  if (stale == rows.end()) return {};
-  return fmt::format("{}: values at {} are not counted: {}\n", who, moment,
-                     stale_text(stale->usage.age_ns));
+// Formats the age of stale values, which the sample omits; empty: there are none.
+std::string format_stale_notice(const std::vector<ProcessRow>& rows, std::string_view prefix,
+                                const std::string& time) {
+  const auto it = std::find_if(rows.begin(), rows.end(),
+                               [](const ProcessRow& row) { return !is_fresh(row.usage); });
+  if (it == rows.end()) return {};
+  return fmt::format("{}: values at {} are not counted: {}\n", prefix, time,
+                     format_stale_age(it->usage.age_ns));
 }
 
-// What is followed on one device.
+// Processes followed on one device, and its spill detector.
 class DeviceWatch {
  public:
-  DeviceWatch(const Options& asked, DeviceIndex device, hypomnesis::spill detector, bool is_only)
-      : asked_(asked.watch),
+  DeviceWatch(const Options& options, DeviceIndex device, hypomnesis::spill detector, bool is_only)
+      : options_(options.watch),
         device_(device),
-        who_(is_only ? "hmn watch" : fmt::format("hmn watch: GPU {}", device)),
+        prefix_(is_only ? "hmn watch" : fmt::format("hmn watch: GPU {}", device)),
         detector_(std::move(detector)) {}
 
-  // Takes the processes of a snapshot, and returns what is to be reported of them.
-  Expected<std::string> read(const hypomnesis::snapshot& from, const std::string& moment);
+  // Reads the processes of a snapshot; returns notices about them, empty if there are none.
+  Expected<std::string> read(const hypomnesis::snapshot& snapshot, const std::string& time);
   bool uses(std::uint32_t pid) const;
-  // Follows these, or without them the top ones, and returns who came and left.
-  std::string follow(std::vector<std::uint32_t> pids, const std::string& moment);
-  // Appends messages to `said`.
-  std::vector<WatchedRow> rows(const Session& in, std::string& said);
+  // Follows `pids`, or the top processes if the user gave none; returns a line about changes.
+  std::string follow(std::vector<std::uint32_t> pids, const std::string& time);
+  // Appends their messages to `messages`.
+  std::vector<WatchedRow> make_rows(const Session& session, std::string& messages);
 
   DeviceIndex device() const { return device_; }
-  const std::string& who() const { return who_; }
-  std::size_t followed() const { return followed_.size(); }
+  const std::string& prefix() const { return prefix_; }
+  std::size_t followed_count() const { return followed_pids_.size(); }
   const hypomnesis::spill& detector() const { return detector_; }
-  WatchResult result() const { return {device_, detector_.info(), &all_}; }
+  WatchResult result() const { return {device_, detector_.info(), &history_}; }
 
  private:
-  std::string list_of(const std::vector<std::uint32_t>& pids,
-                      const std::vector<std::uint32_t>& without) const;
-  WatchedRow row_of(const Session& in, std::uint32_t pid);
+  std::string format_pids(const std::vector<std::uint32_t>& pids,
+                          const std::vector<std::uint32_t>& excluded) const;
+  WatchedRow make_row(const Session& session, std::uint32_t pid);
 
-  const WatchOptions& asked_;
+  const WatchOptions& options_;
   DeviceIndex device_;
-  std::string who_;
-  Roots roots_ = roots_from_environment();
+  std::string prefix_;
+  Roots roots_ = read_roots();
   hypomnesis::spill detector_;
   std::vector<ProcessValues> rows_;  // of the last sample
-  std::vector<std::uint32_t> followed_;
-  Watched all_;
+  std::vector<std::uint32_t> followed_pids_;
+  WatchHistory history_;
 };
 
-Expected<std::string> DeviceWatch::read(const hypomnesis::snapshot& from,
-                                        const std::string& moment) {
-  observe(detector_, from, moment);
-  Gpu own;
-  for (auto& each : from.devices())
-    if (each.index == device_) own.device = std::move(each);
-  const auto on = std::make_shared<const Gpu>(std::move(own));
-  std::vector<ProcessRow> listed;
-  for (auto& each : from.usages()) {
-    if (each.device_index != device_) continue;
-    auto& row = listed.emplace_back();
-    row.usage = std::move(each);
-    row.on = on;
-    show_pool(row, &PoolUse::own);
+Expected<std::string> DeviceWatch::read(const hypomnesis::snapshot& snapshot,
+                                        const std::string& time) {
+  observe(detector_, snapshot, time);
+  Gpu own_gpu;
+  for (auto& device_info : snapshot.devices())
+    if (device_info.index == device_) own_gpu.device = std::move(device_info);
+  const auto shared_gpu = std::make_shared<const Gpu>(std::move(own_gpu));
+  std::vector<ProcessRow> process_rows;
+  for (auto& usage : snapshot.usages()) {
+    if (usage.device_index != device_) continue;
+    auto& row = process_rows.emplace_back();
+    row.usage = std::move(usage);
+    row.gpu = shared_gpu;
+    select_pool(row, &PoolUse::own);
   }
-  if (listed.empty())
-    if (auto missing = missing_list(from, device_)) return *std::move(missing);
-  sort_rows(listed, asked_.sort);
+  if (process_rows.empty())
+    if (auto failure = find_list_failure(snapshot, device_)) return *std::move(failure);
+  sort_rows(process_rows, options_.sort);
   rows_.clear();
-  for (const auto& each : listed) {
-    rows_.push_back(values_of(each.usage));
-    rows_.back().is_candidate = is_selected(asked_.match, each.usage.process_name);
+  for (const auto& row : process_rows) {
+    rows_.push_back(make_process_values(row.usage));
+    rows_.back().is_candidate = is_selected(options_.match, row.usage.process_name);
   }
-  return stale_report(listed, who_, moment);
+  return format_stale_notice(process_rows, prefix_, time);
 }
 
 bool DeviceWatch::uses(std::uint32_t pid) const {
-  const auto is_it = [pid](const ProcessValues& each) { return each.pid == pid; };
-  const auto was_it = [pid](const WatchedProcess& each) {
-    return each.pid == pid && (each.used.last || each.start_unix_ns);
+  const auto is_listed = [pid](const ProcessValues& row) { return row.pid == pid; };
+  const auto was_used = [pid](const WatchedProcess& process) {
+    return process.pid == pid && (process.used.last || process.start_unix_ns);
   };
-  return std::any_of(rows_.begin(), rows_.end(), is_it) ||
-         std::any_of(all_.all().begin(), all_.all().end(), was_it);
+  return std::any_of(rows_.begin(), rows_.end(), is_listed) ||
+         std::any_of(history_.processes().begin(), history_.processes().end(), was_used);
 }
 
-std::string DeviceWatch::list_of(const std::vector<std::uint32_t>& pids,
-                                 const std::vector<std::uint32_t>& without) const {
+std::string DeviceWatch::format_pids(const std::vector<std::uint32_t>& pids,
+                                     const std::vector<std::uint32_t>& excluded) const {
   std::string text;
   for (const auto pid : pids) {
-    if (std::find(without.begin(), without.end(), pid) != without.end()) continue;
-    const auto row = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const ProcessValues& each) { return each.pid == pid; });
-    const auto name = row != rows_.end() && row->name ? row->name : all_.name_of(pid);
+    if (std::find(excluded.begin(), excluded.end(), pid) != excluded.end()) continue;
+    const auto it = std::find_if(rows_.begin(), rows_.end(),
+                                 [&](const ProcessValues& row) { return row.pid == pid; });
+    const auto name = it != rows_.end() && it->name ? it->name : history_.find_name(pid);
     text += fmt::format("{}pid={}", text.empty() ? "" : ", ", pid);
     if (name) text += fmt::format(" ({})", escape_for_text(*name));
   }
   return text;
 }
 
-std::string DeviceWatch::follow(std::vector<std::uint32_t> pids, const std::string& moment) {
-  auto chosen = asked_.pids.empty() ? choose_top(rows_, asked_.top) : std::move(pids);
-  const auto entered = list_of(chosen, followed_);
-  const auto left = list_of(followed_, chosen);
-  followed_ = std::move(chosen);
+std::string DeviceWatch::follow(std::vector<std::uint32_t> pids, const std::string& time) {
+  auto selection = options_.pids.empty() ? choose_top(rows_, options_.top_count) : std::move(pids);
+  const auto entered = format_pids(selection, followed_pids_);
+  const auto left = format_pids(followed_pids_, selection);
+  followed_pids_ = std::move(selection);
   if (entered.empty() && left.empty()) return {};
   const bool both = !entered.empty() && !left.empty();
-  return fmt::format("{}: {} followed set changed: {}{}{}\n", who_, moment,
+  return fmt::format("{}: {} followed set changed: {}{}{}\n", prefix_, time,
                      entered.empty() ? "" : "entered " + entered, both ? "; " : "",
                      left.empty() ? "" : "left " + left);
 }
 
-WatchedRow DeviceWatch::row_of(const Session& in, std::uint32_t pid) {
+WatchedRow DeviceWatch::make_row(const Session& session, std::uint32_t pid) {
   // Processes of a simulated machine are not on this system.
-  const auto start = in.is_simulated() ? std::nullopt : process_start(roots_, pid);
-  for (auto& each : rows_) {
-    if (each.pid != pid) continue;
-    if (!each.is_foreign) each.start = start;
-    return all_.add(each);
+  const auto start = session.is_simulated() ? std::nullopt : read_process_start(roots_, pid);
+  for (auto& row : rows_) {
+    if (row.pid != pid) continue;
+    if (!row.is_foreign) row.start = start;
+    return history_.add(row);
   }
-  return all_.add_absent(pid, in.has_ended(pid), start);
+  return history_.add_absent(pid, session.has_ended(pid), start);
 }
 
-std::vector<WatchedRow> DeviceWatch::rows(const Session& in, std::string& said) {
-  std::vector<WatchedRow> out;
-  for (const auto pid : followed_) {
-    out.push_back(row_of(in, pid));
-    if (const auto& message = out.back().message; !message.empty())
-      said += fmt::format("{}: {}\n", who_, escape_for_text(message));
+std::vector<WatchedRow> DeviceWatch::make_rows(const Session& session, std::string& messages) {
+  std::vector<WatchedRow> rows;
+  for (const auto pid : followed_pids_) {
+    rows.push_back(make_row(session, pid));
+    if (const auto& message = rows.back().message; !message.empty())
+      messages += fmt::format("{}: {}\n", prefix_, escape_for_text(message));
   }
-  all_.forget_beyond(followed_);
-  return out;
+  history_.drop_oldest(followed_pids_);
+  return rows;
 }
 
-class Watch {
+class Watcher {
  public:
-  Watch(const Session& in, const Options& asked, const Style& as, std::vector<DeviceWatch> devices)
-      : in_(in), asked_(asked), as_(as), devices_(std::move(devices)) {}
+  Watcher(const Session& session, const Options& options, const Style& style,
+          std::vector<DeviceWatch> devices)
+      : session_(session), options_(options), style_(style), devices_(std::move(devices)) {}
 
-  std::optional<Failure> begin();
+  std::optional<Failure> start();
   void announce() const;
   // Writes one sample.
-  WriteResult sample(std::uint64_t ms);
+  WriteResult write_sample(std::uint64_t ms);
   WriteResult finish();
   bool has_spilled() const;
 
  private:
-  std::string moment_of(std::uint64_t ms) const {
-    return moment_text(ms, asked_.watch.interval_ms);
+  std::string format_time(std::uint64_t ms) const {
+    return format_sample_time(ms, options_.watch.interval_ms);
   }
-  Expected<hypomnesis::snapshot> take(std::uint32_t deadline_ms) const;
-  std::optional<Failure> read(std::uint32_t deadline_ms, std::uint64_t ms);
-  // Returns whether the process may live, or uses a device.
-  bool is_here(std::uint32_t pid) const;
+  Expected<hypomnesis::snapshot> take_snapshot(std::uint32_t deadline_ms) const;
+  std::optional<Failure> read_devices(std::uint32_t deadline_ms, std::uint64_t ms);
+  // Returns whether the process may still run, or uses a device.
+  bool is_present(std::uint32_t pid) const;
   void follow(std::uint64_t ms, bool is_reported);
-  std::string where() const;
-  std::vector<WatchResult> results() const;
-  void report(const std::string& lines);
-  WriteResult append(const std::vector<WatchSample>& all);
-  WriteResult show(const std::vector<WatchSample>& all);
+  std::string describe_devices() const;
+  std::vector<WatchResult> collect_results() const;
+  void report_event(const std::string& lines);
+  WriteResult append(const std::vector<WatchSample>& samples);
+  WriteResult show(const std::vector<WatchSample>& samples);
   WriteResult print(std::uint64_t ms);
 
-  const Session& in_;
-  const Options& asked_;
-  const Style& as_;
+  const Session& session_;
+  const Options& options_;
+  const Style& style_;
   std::vector<DeviceWatch> devices_;
-  std::vector<bool> is_read_;              // of each device, whether the last sample has it
-  std::vector<std::string> why_not_read_;  // of each device
-  std::string label_;                      // of the only device
+  std::vector<bool> is_read_;                // by device: the last sample has it
+  std::vector<std::string> unread_reasons_;  // of each device
+  std::string label_;                        // of the only device
   bool is_first_ = true;
-  RedrawnLines shown_;  // the last sample, on a terminal
+  RedrawnLines screen_lines_;  // the last sample, on a terminal
 };
 
-bool Watch::has_spilled() const {
-  return std::any_of(devices_.begin(), devices_.end(), [](const DeviceWatch& each) {
-    return has(each.detector().info().state, hypomnesis::spill_state::ever);
+bool Watcher::has_spilled() const {
+  return std::any_of(devices_.begin(), devices_.end(), [](const DeviceWatch& device) {
+    return has(device.detector().info().state, hypomnesis::spill_state::ever);
   });
 }
 
-std::vector<WatchResult> Watch::results() const {
-  std::vector<WatchResult> all;
-  for (const auto& each : devices_) all.push_back(each.result());
-  return all;
+std::vector<WatchResult> Watcher::collect_results() const {
+  std::vector<WatchResult> results;
+  for (const auto& device : devices_) results.push_back(device.result());
+  return results;
 }
 
-// Reports an event above the last sample.
-void Watch::report(const std::string& lines) {
+// Prints the lines of an event above the last sample.
+void Watcher::report_event(const std::string& lines) {
   if (lines.empty()) return;
-  if (const auto removal = shown_.remove(); !removal.empty()) write_part(removal);
+  if (const auto removal = screen_lines_.remove(); !removal.empty()) write_chunk(removal);
   write_report(lines);
 }
 
 // Writes a sample as lines, after a header in front of the first one.
-WriteResult Watch::append(const std::vector<WatchSample>& all) {
-  shown_ = {};
-  std::string text = is_first_ && !asked_.json ? watch_header(as_.ascii_only) : std::string();
-  for (const auto& sample : all)
-    for (const auto& each : sample.rows)
-      text += asked_.json ? watch_json(sample.at, each) : watch_line(sample.at, each);
-  return text.empty() ? WriteResult::written : write_part(text);
+WriteResult Watcher::append(const std::vector<WatchSample>& samples) {
+  screen_lines_ = {};
+  std::string text =
+      is_first_ && !options_.json ? format_watch_header(style_.ascii_only) : std::string();
+  for (const auto& sample : samples)
+    for (const auto& row : sample.rows)
+      text += options_.json ? format_watch_json(sample.header, row)
+                            : format_watch_line(sample.header, row);
+  return text.empty() ? WriteResult::written : write_chunk(text);
 }
 
 // Writes a sample; on a terminal in place of the one before, if it fits.
-WriteResult Watch::show(const std::vector<WatchSample>& all) {
-  const auto as = choose_style(standard_output_surroundings(), asked_.colour);
+WriteResult Watcher::show(const std::vector<WatchSample>& samples) {
+  const auto style = choose_style(detect_output_environment(), options_.colour);
   std::size_t rows = 0;
-  for (const auto& each : all) rows += each.rows.size();
-  if (asked_.json || as.height <= rows + 1) return append(all);
-  const auto table = watch_table(all, as);
-  return table ? write_part(shown_.replace(*table)) : append(all);
+  for (const auto& sample : samples) rows += sample.rows.size();
+  if (options_.json || style.height <= rows + 1) return append(samples);
+  const auto table = format_watch_table(samples, style);
+  return table ? write_chunk(screen_lines_.replace(*table)) : append(samples);
 }
 
-Expected<hypomnesis::snapshot> Watch::take(std::uint32_t deadline_ms) const {
-  hypomnesis::snapshot_options what;
-  if (devices_.size() == 1) what.device_index = devices_.front().device();
-  what.collect = part::devices | part::pools | part::processes;
-  what.deadline = milliseconds(deadline_ms);
+Expected<hypomnesis::snapshot> Watcher::take_snapshot(std::uint32_t deadline_ms) const {
+  hypomnesis::snapshot_options request;
+  if (devices_.size() == 1) request.device_index = devices_.front().device();
+  request.collect = part::devices | part::pools | part::processes;
+  request.deadline = milliseconds(deadline_ms);
   try {
-    return in_.library().take(what);
-  } catch (const hypomnesis::error& why) {
-    return failed(why.what());
+    return session_.library().take(request);
+  } catch (const hypomnesis::error& error) {
+    return make_failure(error.what());
   }
 }
 
-bool Watch::is_here(std::uint32_t pid) const {
-  return !in_.has_ended(pid).value_or(false) ||
+bool Watcher::is_present(std::uint32_t pid) const {
+  return !session_.has_ended(pid).value_or(false) ||
          std::any_of(devices_.begin(), devices_.end(),
-                     [pid](const DeviceWatch& each) { return each.uses(pid); });
+                     [pid](const DeviceWatch& device) { return device.uses(pid); });
 }
 
-// Reads each device; returns why there is none to be read.
-std::optional<Failure> Watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
+// Reads all devices; returns the first failure if none could be read.
+std::optional<Failure> Watcher::read_devices(std::uint32_t deadline_ms, std::uint64_t ms) {
   is_read_.assign(devices_.size(), false);
-  const auto snapshot = take(deadline_ms);
-  if (!snapshot) return snapshot.why();
-  std::optional<Failure> first;
-  why_not_read_.resize(devices_.size());
+  const auto snapshot = take_snapshot(deadline_ms);
+  if (!snapshot) return snapshot.error();
+  std::optional<Failure> first_failure;
+  unread_reasons_.resize(devices_.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const auto stale = devices_[i].read(*snapshot, moment_of(ms));
-    is_read_[i] = static_cast<bool>(stale);
-    const auto why = stale ? std::string() : stale.why().message;
-    if (stale) report(*stale);
-    if (!stale && !first) first = stale.why();
-    if (!stale && devices_.size() > 1 && why != why_not_read_[i])
-      report(fmt::format("{}: no values at {} ({})\n", devices_[i].who(), moment_of(ms),
-                         escape_for_text(why)));
-    why_not_read_[i] = why;
+    const auto stale_notice = devices_[i].read(*snapshot, format_time(ms));
+    is_read_[i] = static_cast<bool>(stale_notice);
+    const auto reason = stale_notice ? std::string() : stale_notice.error().message;
+    if (stale_notice) report_event(*stale_notice);
+    if (!stale_notice && !first_failure) first_failure = stale_notice.error();
+    if (!stale_notice && devices_.size() > 1 && reason != unread_reasons_[i])
+      report_event(fmt::format("{}: no values at {} ({})\n", devices_[i].prefix(), format_time(ms),
+                               escape_for_text(reason)));
+    unread_reasons_[i] = reason;
   }
   if (devices_.size() == 1 && label_.empty())
-    for (const auto& each : gpus_of(in_, *snapshot))
-      if (each.device.index == devices_.front().device()) label_ = shown_name(each).value_or("");
-  const bool has_any = std::any_of(is_read_.begin(), is_read_.end(), [](bool is) { return is; });
-  return has_any ? std::nullopt : first;
+    for (const auto& gpu : list_gpus(session_, *snapshot))
+      if (gpu.device.index == devices_.front().device())
+        label_ = get_display_name(gpu).value_or("");
+  const bool has_any =
+      std::any_of(is_read_.begin(), is_read_.end(), [](bool is_read) { return is_read; });
+  return has_any ? std::nullopt : first_failure;
 }
 
-// Follows the top processes of each device; given ones where they are, or else on the first device.
-void Watch::follow(std::uint64_t ms, bool is_reported) {
+// Follows the top processes of each device; given PIDs on the devices they use, else on the first
+// one.
+void Watcher::follow(std::uint64_t ms, bool is_reported) {
   std::vector<std::vector<std::uint32_t>> pids(devices_.size());
-  for (const auto pid : asked_.watch.pids) {
+  for (const auto pid : options_.watch.pids) {
     bool is_found = false;
     for (std::size_t i = 0; i < devices_.size(); ++i)
       if (devices_[i].uses(pid)) {
@@ -316,152 +322,158 @@ void Watch::follow(std::uint64_t ms, bool is_reported) {
     if (!is_found) pids.front().push_back(pid);
   }
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (!is_read_[i] && asked_.watch.pids.empty()) continue;
-    const auto changed = devices_[i].follow(std::move(pids[i]), moment_of(ms));
-    if (is_reported) report(changed);
+    if (!is_read_[i] && options_.watch.pids.empty()) continue;
+    const auto change = devices_[i].follow(std::move(pids[i]), format_time(ms));
+    if (is_reported) report_event(change);
   }
 }
 
-std::string Watch::where() const {
+std::string Watcher::describe_devices() const {
   if (devices_.size() == 1) return fmt::format("device {}", devices_.front().device());
   return fmt::format("{} devices", devices_.size());
 }
 
-std::optional<Failure> Watch::begin() {
-  const auto wrong = [](std::string message) { return misused(std::move(message)); };
-  in_.listed();
-  if (auto none = read(static_cast<std::uint32_t>(in_.patience().count()), 0))
-    return wrong(fmt::format("cannot read {}: {}", where(), none->message));
-  const auto& pids = asked_.watch.pids;
+std::optional<Failure> Watcher::start() {
+  const auto make_error = [](std::string message) { return make_usage_error(std::move(message)); };
+  session_.device_list();
+  if (auto failure =
+          read_devices(static_cast<std::uint32_t>(session_.reading_timeout().count()), 0))
+    return make_error(fmt::format("cannot read {}: {}", describe_devices(), failure->message));
+  const auto& pids = options_.watch.pids;
   if (!pids.empty() &&
-      std::none_of(pids.begin(), pids.end(), [this](auto pid) { return is_here(pid); }))
-    return wrong(fmt::format("PID {}: no such process", fmt::join(pids, ", ")));
+      std::none_of(pids.begin(), pids.end(), [this](auto pid) { return is_present(pid); }))
+    return make_error(fmt::format("PID {}: no such process", fmt::join(pids, ", ")));
   follow(0, false);
   if (std::any_of(devices_.begin(), devices_.end(),
-                  [](const DeviceWatch& each) { return each.followed() > 0; }))
+                  [](const DeviceWatch& device) { return device.followed_count() > 0; }))
     return std::nullopt;
-  if (asked_.watch.top == 0) return wrong("--top 0 follows no process");
-  const auto none =
-      fmt::format("watch found no GPU processes{} on {}",
-                  asked_.watch.match ? " matching name=" + *asked_.watch.match : "", where());
-  if (const auto parts = parts_of(devices_.front().device(), in_.listed().devices);
+  if (options_.watch.top_count == 0) return make_error("--top 0 follows no process");
+  const auto no_processes = fmt::format(
+      "watch found no GPU processes{} on {}",
+      options_.watch.match ? " matching name=" + *options_.watch.match : "", describe_devices());
+  if (const auto parts =
+          format_partition_option(devices_.front().device(), session_.device_list().devices);
       devices_.size() == 1 && !parts.empty())
-    return wrong(fmt::format("{}: it is divided, its parts have them ({})", none, parts));
-  if (!asked_.watch.follow_new)
-    return wrong(
+    return make_error(
+        fmt::format("{}: it is divided, its parts have them ({})", no_processes, parts));
+  if (!options_.watch.follow_new)
+    return make_error(
         fmt::format("{} to auto-select (top {}); re-run with an explicit PID once a "
                     "workload is running",
-                    none, asked_.watch.top));
-  write_notice(fmt::format("{} yet (top {} by {}); waiting for work to appear", none,
-                           asked_.watch.top, name_of(asked_.watch.sort)));
+                    no_processes, options_.watch.top_count));
+  write_notice(fmt::format("{} yet (top {} by {}); waiting for work to appear", no_processes,
+                           options_.watch.top_count, format_sort_key(options_.watch.sort)));
   return std::nullopt;
 }
 
-void Watch::announce() const {
-  const auto& asked = asked_.watch;
-  std::size_t followed = 0;
-  for (const auto& each : devices_) followed += each.followed();
-  std::string whom = fmt::format("watching {} process{}", followed, followed == 1 ? "" : "es");
-  auto top = fmt::format("top {} by {}{}", asked.top, name_of(asked.sort),
+void Watcher::announce() const {
+  const auto& settings = options_.watch;
+  std::size_t count = 0;
+  for (const auto& device : devices_) count += device.followed_count();
+  std::string subject = fmt::format("watching {} process{}", count, count == 1 ? "" : "es");
+  auto top = fmt::format("top {} by {}{}", settings.top_count, format_sort_key(settings.sort),
                          devices_.size() > 1 ? " of each" : "");
-  if (asked.match) top += " with name=" + escape_for_text(*asked.match);
-  if (asked.pids.empty()) whom += fmt::format(" ({})", top);
-  if (asked.follow_new)
-    whom = fmt::format("following {} (re-selected every interval), {} initially", top, followed);
+  if (settings.match) top += " with name=" + escape_for_text(*settings.match);
+  if (settings.pids.empty()) subject += fmt::format(" ({})", top);
+  if (settings.follow_new)
+    subject = fmt::format("following {} (re-selected every interval), {} initially", top, count);
   const auto name = label_.empty() ? "" : fmt::format(" [{}]", escape_for_text(label_));
-  const auto seconds = static_cast<double>(asked.interval_ms) / 1000;
-  write_report(fmt::format("hmn watch: {}{}, interval {:g}s, {}\n", where(), name, seconds, whom));
-  auto all = results();
-  const auto is_only = all.size() == 1;
-  std::erase_if(all, [](const WatchResult& each) {
-    return has(each.spill.state, hypomnesis::spill_state::measurable);
+  const auto seconds = static_cast<double>(settings.interval_ms) / 1000;
+  write_report(fmt::format("hmn watch: {}{}, interval {:g}s, {}\n", describe_devices(), name,
+                           seconds, subject));
+  auto unmeasurable = collect_results();
+  const auto is_only = unmeasurable.size() == 1;
+  std::erase_if(unmeasurable, [](const WatchResult& result) {
+    return has(result.spill.state, hypomnesis::spill_state::measurable);
   });
-  if (!all.empty()) write_report(watch_spills(all, as_.ascii_only, is_only));
+  if (!unmeasurable.empty())
+    write_report(format_watch_spills(unmeasurable, style_.ascii_only, is_only));
 }
 
-WriteResult Watch::print(std::uint64_t ms) {
-  std::vector<WatchSample> all;
-  std::string said;
+WriteResult Watcher::print(std::uint64_t ms) {
+  std::vector<WatchSample> samples;
+  std::string messages;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (!is_read_[i]) continue;
-    auto& each = devices_[i];
-    const WatchMoment at{ms, each.detector().info(), moment_of(ms), each.device()};
-    all.push_back({at, each.rows(in_, said)});
+    auto& device = devices_[i];
+    const SampleHeader header{ms, device.detector().info(), format_time(ms), device.device()};
+    samples.push_back({header, device.make_rows(session_, messages)});
   }
-  report(said);
-  const auto done = show(all);
+  report_event(messages);
+  const auto result = show(samples);
   is_first_ = false;
-  return done;
+  return result;
 }
 
-WriteResult Watch::sample(std::uint64_t ms) {
+WriteResult Watcher::write_sample(std::uint64_t ms) {
   if (ms == 0) return print(0);
-  const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
-  if (const auto why = read(std::min(asked_.timeout_ms, patience), ms)) {
-    report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n", moment_of(ms),
-                       escape_for_text(why->message)));
+  const auto max_deadline_ms = std::max(options_.watch.interval_ms, default_deadline_ms);
+  if (const auto failure = read_devices(std::min(options_.timeout_ms, max_deadline_ms), ms)) {
+    report_event(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",
+                             format_time(ms), escape_for_text(failure->message)));
     return WriteResult::written;
   }
-  if (asked_.watch.follow_new || !asked_.watch.pids.empty()) follow(ms, asked_.watch.follow_new);
+  if (options_.watch.follow_new || !options_.watch.pids.empty())
+    follow(ms, options_.watch.follow_new);
   return print(ms);
 }
 
-WriteResult Watch::finish() {
-  if (!asked_.json) return write_part(watch_summary(results(), as_));
+WriteResult Watcher::finish() {
+  if (!options_.json) return write_chunk(format_watch_summary(collect_results(), style_));
   std::string text;
-  for (const auto& each : devices_)
-    text += watch_summary_json(each.result(), episodes_of(each.detector()));
-  return write_part(text);
+  for (const auto& device : devices_)
+    text += format_watch_summary_json(device.result(), list_episodes(device.detector()));
+  return write_chunk(text);
 }
 
-Expected<hypomnesis::spill> detector_of(const Session& in, std::uint32_t device) {
+Expected<hypomnesis::spill> make_detector(const Session& session, std::uint32_t device) {
   try {
-    return in.library().detect_spill(device);
-  } catch (const hypomnesis::error& why) {
-    return failed(why.what());
+    return session.library().detect_spill(device);
+  } catch (const hypomnesis::error& error) {
+    return make_failure(error.what());
   }
 }
 
-// Returns the devices of --device, or all but those that are divided, whose parts have the
-// processes.
-Expected<std::vector<DeviceIndex>> devices_of(const Session& in, const Options& asked) {
-  if (!asked.watch.devices.empty()) return find_devices(in, asked.watch.devices);
-  std::vector<DeviceIndex> all;
-  for (const auto& each : in.listed().devices)
-    if (!is_divided(each)) all.push_back(each.index);
-  return all;
+// Returns the devices of --device, or all except divided ones, whose partitions have the processes.
+Expected<std::vector<DeviceIndex>> select_devices(const Session& session, const Options& options) {
+  if (!options.watch.devices.empty()) return find_devices(session, options.watch.devices);
+  std::vector<DeviceIndex> indexes;
+  for (const auto& device : session.device_list().devices)
+    if (!is_divided(device)) indexes.push_back(device.index);
+  return indexes;
 }
 
-Expected<ExitCode> run_watch(const Session& in, const Options& asked, const Style& as) {
-  if (auto none = check_for_gpus(in, "no GPU to watch: ")) return misused(none->message);
-  const auto indexes = devices_of(in, asked);
-  if (!indexes) return misused(indexes.why().message);
+Expected<ExitCode> run_watch(const Session& session, const Options& options, const Style& style) {
+  if (auto failure = check_for_gpus(session, "no GPU to watch: "))
+    return make_usage_error(failure->message);
+  const auto indexes = select_devices(session, options);
+  if (!indexes) return make_usage_error(indexes.error().message);
   std::vector<DeviceWatch> devices;
   for (const auto index : *indexes) {
-    auto detector = detector_of(in, index);
-    if (!detector) return misused(detector.why().message);
-    devices.emplace_back(asked, index, *std::move(detector), indexes->size() == 1);
+    auto detector = make_detector(session, index);
+    if (!detector) return make_usage_error(detector.error().message);
+    devices.emplace_back(options, index, *std::move(detector), indexes->size() == 1);
   }
-  Watch running(in, asked, as, std::move(devices));
+  Watcher watcher(session, options, style, std::move(devices));
   {
     const WaitingNotice notice;
-    if (auto refused = running.begin()) return *std::move(refused);
+    if (auto failure = watcher.start()) return *std::move(failure);
   }
-  running.announce();
-  WriteResult last = WriteResult::written;
+  watcher.announce();
+  WriteResult result = WriteResult::written;
   {
     StopRequest stop;
-    last = repeat({milliseconds(asked.watch.interval_ms), asked.watch.duration_ms, {}}, stop,
-                  [&](std::uint64_t ms) { return running.sample(ms); });
-    if (last == WriteResult::written) last = running.finish();
+    result = repeat({milliseconds(options.watch.interval_ms), options.watch.duration_ms, {}}, stop,
+                    [&](std::uint64_t ms) { return watcher.write_sample(ms); });
+    if (result == WriteResult::written) result = watcher.finish();
   }
-  if (last == WriteResult::failed) return ExitCode::usage;
-  return running.has_spilled() ? ExitCode::failed : ExitCode::done;
+  if (result == WriteResult::failed) return ExitCode::usage;
+  return watcher.has_spilled() ? ExitCode::failed : ExitCode::done;
 }
 
-constexpr Option options_of_watch[] = {
+constexpr Option watch_options[] = {
     {"PID", 0, "", "Processes to track; by default those that use most", Completion::pid, "",
-     Uses::many},
+     Occurrence::many},
     interval_option("Time between samples [5s]", "1s 5s 1m"),
     duration_option,
     {"--top", 0, "N", "Without PID: track the top N of each device [5]"},
@@ -469,11 +481,11 @@ constexpr Option options_of_watch[] = {
     sort_option("Rank by vram, shared, total, ram, pid, name [vram]",
                 "vram shared total ram pid name"),
     {"--follow-new", 0, "", "Select the processes again at each sample"},
-    device_option("Only these, as in 0,1: index, UUID or PCI address", Uses::many),
+    device_option("Only these, as in 0,1: index, UUID or PCI address", Occurrence::many),
     json_option("Print a JSON object on each line"),
 };
 
-constexpr std::string_view examples_of_watch =
+constexpr std::string_view watch_examples =
     "Examples:\n"
     "  hmn watch --interval 2s              the five that use most, until Ctrl-C\n"
     "  hmn watch 4242 --duration 1m --json | jq .used_bytes\n"
@@ -482,53 +494,57 @@ constexpr std::string_view examples_of_watch =
     "Exit status: 0 done, no spill seen (or it cannot be measured), 1 spill seen, 2\n"
     "failed or wrong usage. See hmn-watch(1).";
 
-std::optional<Failure> read_pids(const Arguments& from, std::vector<std::uint32_t>& to) {
-  for (const auto& text : from.all("PID")) {
-    const auto pid = whole_number(text);
+std::optional<Failure> read_pids(const Arguments& arguments, std::vector<std::uint32_t>& pids) {
+  for (const auto& text : arguments.all("PID")) {
+    const auto pid = parse_whole_number(text);
     if (!pid || *pid == 0)
-      return misused(fmt::format("PID \"{}\": expected a whole number from 1 to 4294967295", text));
-    if (std::find(to.begin(), to.end(), *pid) == to.end()) to.push_back(*pid);
+      return make_usage_error(
+          fmt::format("PID \"{}\": expected a whole number from 1 to 4294967295", text));
+    if (std::find(pids.begin(), pids.end(), *pid) == pids.end()) pids.push_back(*pid);
   }
   return std::nullopt;
 }
 
-std::optional<Failure> read_watch(const Arguments& from, Options& to) {
-  auto& watch = to.watch;
-  watch.follow_new = from.has("--follow-new");
-  if (watch.follow_new && from.has("PID"))
-    return misused(
+std::optional<Failure> read_watch(const Arguments& arguments, Options& options) {
+  auto& watch = options.watch;
+  watch.follow_new = arguments.has("--follow-new");
+  if (watch.follow_new && arguments.has("PID"))
+    return make_usage_error(
         "watch --follow-new only applies to auto-selection; drop --follow-new or the explicit PID "
         "list");
-  if ((from.has("--match") || from.has("--sort") || from.has("--top")) && from.has("PID"))
-    return misused("--match, --sort and --top choose processes: drop them, or the PIDs");
-  if (auto wrong = read_text(from, "--match", a_name_pattern, watch.match)) return wrong;
-  if (auto wrong = read_sort(from, std::span(sort_words).first(sort_words_of_watch), watch.sort))
-    return wrong;
-  if (auto wrong = read_pids(from, watch.pids)) return wrong;
-  auto devices = parse_device_list(from.all("--device"));
-  if (!devices) return devices.why();
+  if ((arguments.has("--match") || arguments.has("--sort") || arguments.has("--top")) &&
+      arguments.has("PID"))
+    return make_usage_error("--match, --sort and --top choose processes: drop them, or the PIDs");
+  if (auto failure = read_text(arguments, "--match", expected_name_pattern, watch.match))
+    return failure;
+  if (auto failure =
+          read_sort(arguments, std::span(sort_words).first(watch_sort_word_count), watch.sort))
+    return failure;
+  if (auto failure = read_pids(arguments, watch.pids)) return failure;
+  auto devices = parse_device_list(arguments.all("--device"));
+  if (!devices) return devices.error();
   watch.devices = *std::move(devices);
-  if (auto wrong = read_interval(from, watch.interval_ms)) return wrong;
-  if (auto wrong = read_time(from, "--duration", watch.duration_ms)) return wrong;
-  if (watch.duration_ms) watch.duration_ms = std::min(*watch.duration_ms, longest_time_ms);
-  const auto text = from.text("--top");
+  if (auto failure = read_interval(arguments, watch.interval_ms)) return failure;
+  if (auto failure = read_duration(arguments, "--duration", watch.duration_ms)) return failure;
+  if (watch.duration_ms) watch.duration_ms = std::min(*watch.duration_ms, max_time_ms);
+  const auto text = arguments.text("--top");
   if (!text) return std::nullopt;
-  const auto top = whole_number(*text);
+  const auto top = parse_whole_number(*text);
   if (!top)
-    return misused(
+    return make_usage_error(
         fmt::format("--top \"{}\": expected a whole number from 0 to 4294967295", *text));
-  watch.top = *top;
+  watch.top_count = *top;
   return std::nullopt;
 }
 
 }  // namespace
 
-const CommandEntry watch_command = {
-    .id = Command::watch,
+const Command watch_command = {
+    .id = CommandId::watch,
     .name = "watch",
     .purpose = "Track per-process GPU memory and detect spills",
-    .takes = options_of_watch,
-    .examples = examples_of_watch,
+    .options = watch_options,
+    .examples = watch_examples,
     .read = read_watch,
     .run = run_watch,
 };

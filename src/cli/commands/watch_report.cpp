@@ -19,14 +19,14 @@ namespace {
 
 using hypomnesis::format_bytes;
 
-constexpr std::uint64_t hint_from = std::uint64_t{256} << 20U;
+constexpr std::uint64_t min_hint_growth = std::uint64_t{256} << 20U;
 
-std::string text_of(const std::optional<std::string>& name) {
+std::string name_or_unknown(const std::optional<std::string>& name) {
   return name.value_or("?");
 }
 
-bool is_another(const std::optional<std::uint64_t>& before,
-                const std::optional<std::uint64_t>& now) {
+bool has_changed(const std::optional<std::uint64_t>& before,
+                 const std::optional<std::uint64_t>& now) {
   return before && now && *before != *now;
 }
 
@@ -36,95 +36,99 @@ bool contains(const std::vector<std::uint32_t>& list, std::uint32_t pid) {
 
 }  // namespace
 
-std::optional<std::int64_t> ValueHistory::add(std::optional<std::uint64_t> now) {
-  if (!now) return std::nullopt;
-  const auto change = static_cast<std::int64_t>(*now - last.value_or(*now));
-  if (!baseline) baseline = now;
-  peak = std::max(peak.value_or(0), *now);
-  last = now;
+std::optional<std::int64_t> ValueHistory::add(std::optional<std::uint64_t> value) {
+  if (!value) return std::nullopt;
+  const auto change = static_cast<std::int64_t>(*value - last.value_or(*value));
+  if (!baseline) baseline = value;
+  peak = std::max(peak.value_or(0), *value);
+  last = value;
   return change;
 }
 
-WatchedProcess& Watched::of(std::uint32_t pid) {
-  for (auto& each : all_)
-    if (each.pid == pid) return each;
-  WatchedProcess fresh;
-  fresh.pid = pid;
-  return all_.emplace_back(std::move(fresh));
+WatchedProcess& WatchHistory::find_or_add(std::uint32_t pid) {
+  for (auto& process : processes_)
+    if (process.pid == pid) return process;
+  WatchedProcess process;
+  process.pid = pid;
+  return processes_.emplace_back(std::move(process));
 }
 
-std::optional<std::string> Watched::name_of(std::uint32_t pid) const {
-  for (const auto& each : all_)
-    if (each.pid == pid) return each.name;
+std::optional<std::string> WatchHistory::find_name(std::uint32_t pid) const {
+  for (const auto& process : processes_)
+    if (process.pid == pid) return process.name;
   return std::nullopt;
 }
 
-WatchedRow Watched::add(const ProcessValues& now) {
-  auto& known = of(now.pid);
+WatchedRow WatchHistory::add(const ProcessValues& values) {
+  auto& process = find_or_add(values.pid);
   WatchedRow row;
-  row.pid = now.pid;
-  if (is_another(known.start_unix_ns, now.start_unix_ns) || is_another(known.start, now.start)) {
-    row.message = fmt::format("pid={} is another process now ({} -> {}); baseline reset", now.pid,
-                              text_of(known.name), text_of(now.name));
-    known = WatchedProcess{};
-    known.pid = now.pid;
+  row.pid = values.pid;
+  if (has_changed(process.start_unix_ns, values.start_unix_ns) ||
+      has_changed(process.start, values.start)) {
+    row.message =
+        fmt::format("pid={} is another process now ({} -> {}); baseline reset", values.pid,
+                    name_or_unknown(process.name), name_or_unknown(values.name));
+    process = WatchedProcess{};
+    process.pid = values.pid;
   }
-  if (now.start_unix_ns) known.start_unix_ns = now.start_unix_ns;
-  if (now.start) known.start = now.start;
-  known.is_foreign = now.is_foreign;
-  if (now.name) known.name = now.name;
-  row.name = known.name;
-  if (now.is_fresh) {
-    row.used = now.used;
-    row.is_lower_bound = now.used && now.is_lower_bound;
-    row.shared = now.shared;
+  if (values.start_unix_ns) process.start_unix_ns = values.start_unix_ns;
+  if (values.start) process.start = values.start;
+  process.is_foreign = values.is_foreign;
+  if (values.name) process.name = values.name;
+  row.name = process.name;
+  if (values.is_fresh) {
+    row.used = values.used;
+    row.is_lower_bound = values.used && values.is_lower_bound;
+    row.shared = values.shared;
   }
-  row.used_delta = known.used.add(row.used);
-  row.shared_delta = known.shared.add(row.shared);
-  const bool has_grown = known.used.has_grown_by(hint_from) || known.shared.has_grown_by(hint_from);
-  if (!now.name && has_grown && !known.was_hinted && row.message.empty()) {
-    known.was_hinted = true;
-    const auto growth = std::max(known.used.last.value_or(0) - known.used.baseline.value_or(0),
-                                 known.shared.last.value_or(0) - known.shared.baseline.value_or(0));
+  row.used_delta = process.used.add(row.used);
+  row.shared_delta = process.shared.add(row.shared);
+  const bool has_grown =
+      process.used.has_grown_by(min_hint_growth) || process.shared.has_grown_by(min_hint_growth);
+  if (!values.name && has_grown && !process.was_hinted && row.message.empty()) {
+    process.was_hinted = true;
+    const auto growth =
+        std::max(process.used.last.value_or(0) - process.used.baseline.value_or(0),
+                 process.shared.last.value_or(0) - process.shared.baseline.value_or(0));
     row.message = fmt::format("unresolved pid={} grew +{} since attach; run as root to identify it",
-                              now.pid, format_bytes(growth));
+                              values.pid, format_bytes(growth));
   }
   return row;
 }
 
-WatchedRow Watched::add_absent(std::uint32_t pid, std::optional<bool> has_ended,
-                               std::optional<std::uint64_t> start) {
-  auto& known = of(pid);
+WatchedRow WatchHistory::add_absent(std::uint32_t pid, std::optional<bool> has_ended,
+                                    std::optional<std::uint64_t> start) {
+  auto& process = find_or_add(pid);
   WatchedRow row;
   row.pid = pid;
-  row.name = known.name;
-  if (known.is_foreign || !has_ended)
+  row.name = process.name;
+  if (process.is_foreign || !has_ended)
     row.life = ProcessLife::unknown;
-  else if (*has_ended || (known.start && known.start != start))
+  else if (*has_ended || (process.start && process.start != start))
     row.life = ProcessLife::exited;
   else
     row.life = ProcessLife::idle;
-  if (has_ended == false && !known.start) known.start = start;
+  if (has_ended == false && !process.start) process.start = start;
   return row;
 }
 
-void Watched::forget_beyond(const std::vector<std::uint32_t>& followed) {
-  while (all_.size() > most) {
-    const auto oldest = std::find_if(all_.begin(), all_.end(), [&](const WatchedProcess& each) {
-      return !contains(followed, each.pid);
-    });
-    if (oldest == all_.end()) return;
-    all_.erase(oldest);
-    ++forgotten_;
+void WatchHistory::drop_oldest(const std::vector<std::uint32_t>& followed_pids) {
+  while (processes_.size() > max_processes) {
+    const auto oldest = std::find_if(
+        processes_.begin(), processes_.end(),
+        [&](const WatchedProcess& process) { return !contains(followed_pids, process.pid); });
+    if (oldest == processes_.end()) return;
+    processes_.erase(oldest);
+    ++dropped_count_;
   }
 }
 
 std::vector<std::uint32_t> choose_top(const std::vector<ProcessValues>& rows, std::uint32_t count) {
-  std::vector<std::uint32_t> chosen;
+  std::vector<std::uint32_t> pids;
   for (const auto& row : rows)
-    if (row.is_candidate && chosen.size() < count && !contains(chosen, row.pid))
-      chosen.push_back(row.pid);
-  return chosen;
+    if (row.is_candidate && pids.size() < count && !contains(pids, row.pid))
+      pids.push_back(row.pid);
+  return pids;
 }
 
 namespace {
@@ -134,60 +138,60 @@ using hypomnesis::spill_state;
 using Align = Table::Align;
 using Cell = Table::Cell;
 
-constexpr const char* line_form = "{:>8} {:>3} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
-constexpr const char* word_of[] = {"uses", "idle", "exited", "?"};
+constexpr const char* line_format = "{:>8} {:>3} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
+constexpr const char* life_words[] = {"uses", "idle", "exited", "?"};
 
-const char* text_of(ProcessLife life) {
-  return word_of[static_cast<int>(life)];
+const char* life_word(ProcessLife life) {
+  return life_words[static_cast<int>(life)];
 }
 
-std::string size_or(std::optional<std::uint64_t> bytes) {
+std::string format_size_or_unknown(std::optional<std::uint64_t> bytes) {
   return bytes ? format_bytes(*bytes) : "?";
 }
 
-std::string used_text(const WatchedRow& of) {
-  return (of.is_lower_bound ? ">=" : "") + size_or(of.used);
+std::string format_used(const WatchedRow& row) {
+  return (row.is_lower_bound ? ">=" : "") + format_size_or_unknown(row.used);
 }
 
-std::string name_or(const std::optional<std::string>& name) {
+std::string format_name(const std::optional<std::string>& name) {
   return name ? escape_for_text(*name) : "?";
 }
 
-std::optional<bool> spills(const hypomnesis::spill_info& of) {
-  if (!has(of.state, spill_state::measurable)) return std::nullopt;
-  return has(of.state, spill_state::now);
+std::optional<bool> is_spilling(const hypomnesis::spill_info& info) {
+  if (!has(info.state, spill_state::measurable)) return std::nullopt;
+  return has(info.state, spill_state::now);
 }
 
-Table::Cell spill_cell(const hypomnesis::spill_info& of) {
-  const auto spilling = spills(of);
+Table::Cell format_spill_state(const hypomnesis::spill_info& info) {
+  const auto spilling = is_spilling(info);
   if (!spilling) return {"?", Tone::faint};
   return *spilling ? Table::Cell{"SPILL", Tone::bad} : Table::Cell{"no"};
 }
 
-// Returns the first values and the peaks of each process as a table.
-std::string peaks_table(const std::vector<WatchResult>& all, const Style& as) {
-  Table out({{"GPU", Align::right},
-             {"PID", Align::right},
-             {"NAME", Align::left, true, 6},
-             {"VRAM", Align::right},
-             {"PEAK", Align::right},
-             {"SHARED", Align::right},
-             {"PEAK", Align::right}});
-  for (const auto& of : all)
-    for (const auto& each : of.processes->all())
-      out.add({{fmt::to_string(of.device)},
-               {fmt::to_string(each.pid)},
-               {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
-               {size_or(each.used.baseline)},
-               {size_or(each.used.peak)},
-               {size_or(each.shared.baseline)},
-               {size_or(each.shared.peak)}});
-  return "hmn watch: first values and peaks\n" + out.text(as);
+// Formats the first values and the peaks of each process as a table.
+std::string format_peaks_table(const std::vector<WatchResult>& results, const Style& style) {
+  Table table({{"GPU", Align::right},
+               {"PID", Align::right},
+               {"NAME", Align::left, true, 6},
+               {"VRAM", Align::right},
+               {"PEAK", Align::right},
+               {"SHARED", Align::right},
+               {"PEAK", Align::right}});
+  for (const auto& result : results)
+    for (const auto& process : result.history->processes())
+      table.add({{fmt::to_string(result.device)},
+                 {fmt::to_string(process.pid)},
+                 {process.name ? escape_for_text(*process.name, style.ascii_only) : "?"},
+                 {format_size_or_unknown(process.used.baseline)},
+                 {format_size_or_unknown(process.used.peak)},
+                 {format_size_or_unknown(process.shared.baseline)},
+                 {format_size_or_unknown(process.shared.peak)}});
+  return "hmn watch: first values and peaks\n" + table.text(style);
 }
 
 }  // namespace
 
-std::string change_text(std::optional<std::int64_t> bytes) {
+std::string format_change(std::optional<std::int64_t> bytes) {
   if (!bytes) return "?";
   if (*bytes == 0) return "+0 B";
   const auto size =
@@ -195,129 +199,133 @@ std::string change_text(std::optional<std::int64_t> bytes) {
   return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : format_bytes(size));
 }
 
-std::optional<std::string> watch_table(const std::vector<WatchSample>& all, const Style& as) {
-  const std::string change = as.ascii_only ? "d" : "\u0394";
-  Table out({{"TIME", Align::right},
-             {"GPU", Align::right},
-             {"PID", Align::right},
-             {"NAME", Align::left, true, 6},
-             {"VRAM", Align::right},
-             {change + "VRAM", Align::right},
-             {"SHARED", Align::right},
-             {change + "SHARED", Align::right},
-             {"SPILL"}});
-  const auto add = [&](const WatchMoment& at, const WatchedRow& each) {
-    const bool has_values = each.life == ProcessLife::uses;
+std::optional<std::string> format_watch_table(const std::vector<WatchSample>& samples,
+                                              const Style& style) {
+  const std::string change = style.ascii_only ? "d" : "\u0394";
+  Table table({{"TIME", Align::right},
+               {"GPU", Align::right},
+               {"PID", Align::right},
+               {"NAME", Align::left, true, 6},
+               {"VRAM", Align::right},
+               {change + "VRAM", Align::right},
+               {"SHARED", Align::right},
+               {change + "SHARED", Align::right},
+               {"SPILL"}});
+  const auto add = [&](const SampleHeader& header, const WatchedRow& row) {
+    const bool has_values = row.life == ProcessLife::uses;
     const auto value = [&](std::string text) { return Cell{has_values ? std::move(text) : "-"}; };
-    out.add({{at.text},
-             {fmt::to_string(at.device)},
-             {fmt::to_string(each.pid)},
-             {each.name ? escape_for_text(*each.name, as.ascii_only) : "?"},
-             {has_values ? used_text(each) : text_of(each.life)},
-             value(change_text(each.used_delta)),
-             value(size_or(each.shared)),
-             value(change_text(each.shared_delta)),
-             spill_cell(at.spill)});
+    table.add({{header.time_text},
+               {fmt::to_string(header.device)},
+               {fmt::to_string(row.pid)},
+               {row.name ? escape_for_text(*row.name, style.ascii_only) : "?"},
+               {has_values ? format_used(row) : life_word(row.life)},
+               value(format_change(row.used_delta)),
+               value(format_size_or_unknown(row.shared)),
+               value(format_change(row.shared_delta)),
+               format_spill_state(header.spill)});
   };
-  for (const auto& sample : all)
-    for (const auto& each : sample.rows) add(sample.at, each);
-  out.set_gap(1);
-  if (!out.fits(as.width)) return std::nullopt;
-  out.set_gap(2);
-  return out.text(as);
+  for (const auto& sample : samples)
+    for (const auto& row : sample.rows) add(sample.header, row);
+  table.set_gap(1);
+  if (!table.fits(style.width)) return std::nullopt;
+  table.set_gap(2);
+  return table.text(style);
 }
 
-std::string watch_header(bool ascii_only) {
+std::string format_watch_header(bool ascii_only) {
   const std::string change = ascii_only ? "d" : "\u0394";
-  return fmt::format(fmt::runtime(line_form), "TIME", "GPU", "PID", "NAME", "VRAM", change + "VRAM",
-                     "SHARED", change + "SHARED", "SPILL");
+  return fmt::format(fmt::runtime(line_format), "TIME", "GPU", "PID", "NAME", "VRAM",
+                     change + "VRAM", "SHARED", change + "SHARED", "SPILL");
 }
 
-std::string watch_line(const WatchMoment& at, const WatchedRow& of) {
-  const auto spilling = spills(at.spill);
+std::string format_watch_line(const SampleHeader& header, const WatchedRow& row) {
+  const auto spilling = is_spilling(header.spill);
   const char* const spill_word = !spilling ? "?" : *spilling ? "SPILL" : "no";
-  if (of.life != ProcessLife::uses)
-    return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
-                       text_of(of.life), "-", "-", "-", spill_word);
-  return fmt::format(fmt::runtime(line_form), at.text, at.device, of.pid, name_or(of.name),
-                     used_text(of), change_text(of.used_delta), size_or(of.shared),
-                     change_text(of.shared_delta), spill_word);
+  if (row.life != ProcessLife::uses)
+    return fmt::format(fmt::runtime(line_format), header.time_text, header.device, row.pid,
+                       format_name(row.name), life_word(row.life), "-", "-", "-", spill_word);
+  return fmt::format(fmt::runtime(line_format), header.time_text, header.device, row.pid,
+                     format_name(row.name), format_used(row), format_change(row.used_delta),
+                     format_size_or_unknown(row.shared), format_change(row.shared_delta),
+                     spill_word);
 }
 
-std::string watch_json(const WatchMoment& at, const WatchedRow& of) {
-  JsonObject out;
-  out.add("kind", "sample")
-      .add("t_ms", at.ms)
-      .add("pid", of.pid)
-      .add("name", of.name)
-      .add("state", of.life == ProcessLife::unknown ? std::nullopt
-                                                    : std::optional(std::string(text_of(of.life))))
-      .add("used_bytes", of.used)
-      .add("used_delta_bytes", of.used_delta)
-      .add("shared_used_bytes", of.shared)
-      .add("shared_delta_bytes", of.shared_delta)
-      .add("spilling", spills(at.spill))
-      .add("device_index", at.device)
-      .add("lower_bound", of.is_lower_bound);
-  return out.text() + "\n";
+std::string format_watch_json(const SampleHeader& header, const WatchedRow& row) {
+  JsonObject object;
+  object.add("kind", "sample")
+      .add("t_ms", header.elapsed_ms)
+      .add("pid", row.pid)
+      .add("name", row.name)
+      .add("state", row.life == ProcessLife::unknown
+                        ? std::nullopt
+                        : std::optional(std::string(life_word(row.life))))
+      .add("used_bytes", row.used)
+      .add("used_delta_bytes", row.used_delta)
+      .add("shared_used_bytes", row.shared)
+      .add("shared_delta_bytes", row.shared_delta)
+      .add("spilling", is_spilling(header.spill))
+      .add("device_index", header.device)
+      .add("lower_bound", row.is_lower_bound);
+  return object.text() + "\n";
 }
 
-std::string watch_spills(const std::vector<WatchResult>& all, bool ascii_only, bool is_only) {
+std::string format_watch_spills(const std::vector<WatchResult>& results, bool ascii_only,
+                                bool is_only) {
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> groups;  // text, devices
-  for (const auto& each : all) {
-    const auto text = spill_text({}, each.spill, ascii_only);
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return group.first == text; });
-    if (same == groups.end())
-      groups.push_back({text, {each.device}});
+  for (const auto& result : results) {
+    const auto text = format_spill({}, result.spill, ascii_only);
+    const auto it = std::find_if(groups.begin(), groups.end(),
+                                 [&](const auto& group) { return group.first == text; });
+    if (it == groups.end())
+      groups.push_back({text, {result.device}});
     else
-      same->second.push_back(each.device);
+      it->second.push_back(result.device);
   }
-  std::string out;
+  std::string report;
   for (const auto& [text, devices] : groups) {
-    const auto first = std::find_if(all.begin(), all.end(), [&](const WatchResult& each) {
-      return each.device == devices.front();
+    const auto first = std::find_if(results.begin(), results.end(), [&](const WatchResult& result) {
+      return result.device == devices.front();
     });
-    const auto who = is_only ? "hmn watch" : "hmn watch: GPU " + ranges_text(devices);
-    out += spill_text(who, first->spill, ascii_only);
+    const auto prefix = is_only ? "hmn watch" : "hmn watch: GPU " + format_ranges(devices);
+    report += format_spill(prefix, first->spill, ascii_only);
   }
-  return out;
+  return report;
 }
 
-std::string watch_summary(const std::vector<WatchResult>& all, const Style& as) {
-  auto text = watch_spills(all, as.ascii_only, all.size() == 1);
-  std::uint64_t forgotten = 0;
-  bool has_some = false;
-  for (const auto& each : all) {
-    forgotten += each.processes->forgotten();
-    has_some = has_some || !each.processes->all().empty();
+std::string format_watch_summary(const std::vector<WatchResult>& results, const Style& style) {
+  auto text = format_watch_spills(results, style.ascii_only, results.size() == 1);
+  std::uint64_t dropped_count = 0;
+  bool has_processes = false;
+  for (const auto& result : results) {
+    dropped_count += result.history->dropped_count();
+    has_processes = has_processes || !result.history->processes().empty();
   }
-  if (!has_some) return text;
-  text += peaks_table(all, as);
-  if (forgotten > 0) text += fmt::format("and {} more that exited earlier\n", forgotten);
+  if (!has_processes) return text;
+  text += format_peaks_table(results, style);
+  if (dropped_count > 0) text += fmt::format("and {} more that exited earlier\n", dropped_count);
   return text;
 }
 
-std::string watch_summary_json(const WatchResult& of,
-                               const std::vector<hypomnesis::episode>& episodes) {
+std::string format_watch_summary_json(const WatchResult& result,
+                                      const std::vector<hypomnesis::episode>& episodes) {
   std::vector<JsonObject> list;
-  for (const auto& each : of.processes->all()) {
-    JsonObject one;
-    one.add("pid", each.pid)
-        .add("name", each.name)
-        .add("baseline_used_bytes", each.used.baseline)
-        .add("peak_used_bytes", each.used.peak)
-        .add("baseline_shared_bytes", each.shared.baseline)
-        .add("peak_shared_bytes", each.shared.peak);
-    list.push_back(one);
+  for (const auto& process : result.history->processes()) {
+    JsonObject object;
+    object.add("pid", process.pid)
+        .add("name", process.name)
+        .add("baseline_used_bytes", process.used.baseline)
+        .add("peak_used_bytes", process.used.peak)
+        .add("baseline_shared_bytes", process.shared.baseline)
+        .add("peak_shared_bytes", process.shared.peak);
+    list.push_back(object);
   }
-  JsonObject out;
-  out.add("kind", "summary");
-  add_spill_json(of.spill, episodes, out);
-  out.add("per_pid", list)
-      .add("forgotten", of.processes->forgotten())
-      .add("device_index", of.device);
-  return out.text() + "\n";
+  JsonObject summary;
+  summary.add("kind", "summary");
+  add_spill_json(result.spill, episodes, summary);
+  summary.add("per_pid", list)
+      .add("forgotten", result.history->dropped_count())
+      .add("device_index", result.device);
+  return summary.text() + "\n";
 }
 
 }  // namespace hmn::cli

@@ -18,14 +18,14 @@ struct ProcessValues {
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> start;  // process_start
   bool is_foreign = false;             // pid is from another PID namespace
-  bool is_fresh = true;                // used and shared are of this sample
-  bool is_candidate = true;            // its name is one that may be chosen
+  bool is_fresh = true;                // used and shared were read in this sample
+  bool is_candidate = true;            // its name matches, so it may be selected
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> shared;
   bool is_lower_bound = false;  // used: a part is not visible
 };
 
-// Life of a process: idle is alive without using the device, unknown cannot be determined.
+// State of a process. idle: it runs but does not use the device; unknown: it cannot be determined.
 enum class ProcessLife { uses, idle, exited, unknown };
 
 // History of one value.
@@ -35,7 +35,7 @@ struct ValueHistory {
   std::optional<std::uint64_t> peak;
 
   // Returns the change since the last value; none if either is missing.
-  std::optional<std::int64_t> add(std::optional<std::uint64_t> now);
+  std::optional<std::int64_t> add(std::optional<std::uint64_t> value);
   bool has_grown_by(std::uint64_t bytes) const { return last && *last >= *baseline + bytes; }
 };
 
@@ -63,65 +63,67 @@ struct WatchedRow {
   std::string message;          // for people; mostly empty
 };
 
-// Processes followed so far, in the order of appearance; beyond the limit the first one that is no
+// Processes followed so far, in order of appearance. Beyond the limit, the oldest one that is no
 // longer followed is dropped.
-class Watched {
+class WatchHistory {
  public:
-  static constexpr std::size_t most = 4096;
+  static constexpr std::size_t max_processes = 4096;
 
-  WatchedRow add(const ProcessValues& now);
-  // Adds a pid missing from the device's list; `start` is of the process that has the pid now.
+  WatchedRow add(const ProcessValues& values);
+  // Adds a pid missing from the device's list; `start`: that of the process that now has the pid.
   WatchedRow add_absent(std::uint32_t pid, std::optional<bool> has_ended,
                         std::optional<std::uint64_t> start);
-  void forget_beyond(const std::vector<std::uint32_t>& followed);
+  void drop_oldest(const std::vector<std::uint32_t>& followed_pids);
 
-  const std::vector<WatchedProcess>& all() const { return all_; }
-  std::uint64_t forgotten() const { return forgotten_; }
-  std::optional<std::string> name_of(std::uint32_t pid) const;
+  const std::vector<WatchedProcess>& processes() const { return processes_; }
+  std::uint64_t dropped_count() const { return dropped_count_; }
+  std::optional<std::string> find_name(std::uint32_t pid) const;
 
  private:
-  WatchedProcess& of(std::uint32_t pid);
+  WatchedProcess& find_or_add(std::uint32_t pid);
 
-  std::vector<WatchedProcess> all_;
-  std::uint64_t forgotten_ = 0;
+  std::vector<WatchedProcess> processes_;
+  std::uint64_t dropped_count_ = 0;
 };
 
 // Returns the pids of the first candidates.
 std::vector<std::uint32_t> choose_top(const std::vector<ProcessValues>& rows, std::uint32_t count);
 
-// Time and spill state of one sample of a device.
-struct WatchMoment {
-  std::uint64_t ms = 0;
+// Time and spill state of a device's sample, which all its rows share.
+struct SampleHeader {
+  std::uint64_t elapsed_ms = 0;
   hypomnesis::spill_info spill{};
-  std::string text{};  // for people
+  std::string time_text{};  // for people
   std::uint32_t device = 0;
 };
 
 struct WatchSample {
-  WatchMoment at;
+  SampleHeader header;
   std::vector<WatchedRow> rows;
 };
 
-// What was seen of a device at the end.
+// Result of watching a device.
 struct WatchResult {
   std::uint32_t device = 0;
   hypomnesis::spill_info spill{};
-  const Watched* processes = nullptr;
+  const WatchHistory* history = nullptr;
 };
 
 // Formats +0 B, +5 MiB, -1.2 GiB; ? if unknown.
-std::string change_text(std::optional<std::int64_t> bytes);
+std::string format_change(std::optional<std::int64_t> bytes);
 
-// Returns the samples of one time as a table; none if the terminal is too narrow.
-std::optional<std::string> watch_table(const std::vector<WatchSample>& all, const Style& as);
-std::string watch_header(bool ascii_only);
-std::string watch_line(const WatchMoment& at, const WatchedRow& of);
-std::string watch_json(const WatchMoment& at, const WatchedRow& of);
-// Returns the spills of each device, once where they are the same; of the only one without its
-// index.
-std::string watch_spills(const std::vector<WatchResult>& all, bool ascii_only, bool is_only);
-std::string watch_summary(const std::vector<WatchResult>& all, const Style& as);
-std::string watch_summary_json(const WatchResult& of,
-                               const std::vector<hypomnesis::episode>& episodes);
+// Formats samples taken at the same time as a table; none if the terminal is too narrow.
+std::optional<std::string> format_watch_table(const std::vector<WatchSample>& samples,
+                                              const Style& style);
+std::string format_watch_header(bool ascii_only);
+std::string format_watch_line(const SampleHeader& header, const WatchedRow& row);
+std::string format_watch_json(const SampleHeader& header, const WatchedRow& row);
+// Formats the spills of all devices; equal ones are merged. `is_only`: there is one device, and its
+// index is omitted.
+std::string format_watch_spills(const std::vector<WatchResult>& results, bool ascii_only,
+                                bool is_only);
+std::string format_watch_summary(const std::vector<WatchResult>& results, const Style& style);
+std::string format_watch_summary_json(const WatchResult& result,
+                                      const std::vector<hypomnesis::episode>& episodes);
 
 }  // namespace hmn::cli

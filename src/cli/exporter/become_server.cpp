@@ -4,9 +4,9 @@
 
 namespace hmn::cli {
 
-std::optional<Failure> serve(const ServerSettings& how) {
-  return failed("no server: " + become("hmn-exporter", how.command_line).message +
-                "; --once and --textfile need none");
+std::optional<Failure> serve(const ServerSettings& settings) {
+  return make_failure("no server: " + exec_program("hmn-exporter", settings.command_line).message +
+                      "; --once and --textfile need none");
 }
 
 }  // namespace hmn::cli

@@ -15,14 +15,15 @@ constexpr auto exported_parts = hypomnesis::part::system | hypomnesis::part::dev
                                 hypomnesis::part::telemetry | hypomnesis::part::metrics |
                                 hypomnesis::part::groups;
 
-// Adds a sample, and next to it that it is a lower bound.
-void add_sum(const Family& of, const LabelSet& with, std::optional<std::uint64_t> value,
-             bool is_at_least, Samples& to);
+// Adds a sample and, if it is a lower bound, a sample that says so.
+void add_sum(const Family& family, const LabelSet& labels, std::optional<std::uint64_t> value,
+             bool is_at_least, Samples& samples);
 
 // Returns the devices of which not all processes are known.
-PartialLists unlisted_in(const hypomnesis::snapshot_values& from);
+PartialLists find_partial_lists(const hypomnesis::snapshot_values& snapshot);
 
 // Adds the samples of the families in families.def, but for those of processes and groups by name.
-void collect(const hypomnesis::snapshot_values& from, const DeviceIds& ids, Samples& to);
+void collect_samples(const hypomnesis::snapshot_values& snapshot, const DeviceIds& ids,
+                     Samples& samples);
 
 }  // namespace hmn::cli

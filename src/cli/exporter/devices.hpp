@@ -17,9 +17,9 @@ namespace hmn::cli {
 // driver reports of two GPUs identifies neither: two series of one name would be one GPU less.
 class DeviceIds {
  public:
-  explicit DeviceIds(const std::vector<hypomnesis::snapshot_device>& all);
+  explicit DeviceIds(const std::vector<hypomnesis::snapshot_device>& gpus);
 
-  std::string of(std::uint32_t index) const;
+  std::string get(std::uint32_t index) const;
 
  private:
   std::unordered_map<std::uint32_t, std::string> ids_;
@@ -28,14 +28,14 @@ class DeviceIds {
 // What identifies a GPU, and a part of it, in labels.
 class DeviceLabels {
  public:
-  DeviceLabels(const hypomnesis::device& of, const DeviceIds& ids);
+  DeviceLabels(const hypomnesis::device& device, const DeviceIds& ids);
 
   // hw_id, hw_name: of values under the project's own names.
   const LabelSet& brief() const { return brief_; }
   // hw_id, hw_type, hw_name, hw_parent (of a partition), hw_vendor.
   const LabelSet& whole() const { return whole_; }
   // A sensor, a fan or a rail: a component with an id of its own, in the GPU.
-  LabelSet part(std::string_view type, std::string_view name) const;
+  LabelSet component(std::string_view type, std::string_view name) const;
 
  private:
   std::string id_;
@@ -43,7 +43,7 @@ class DeviceLabels {
   LabelSet whole_;
 };
 
-// Identities that were read before: a GPU that hangs or is lost may no longer report its own, and
+// Identities from earlier readings: a GPU that hangs or is lost may no longer report its own, and
 // must not become another series. An index belongs to one device for the life of a context.
 class KnownDevices {
  public:
@@ -51,7 +51,7 @@ class KnownDevices {
   void complete(std::vector<hypomnesis::snapshot_device>& devices);
 
  private:
-  std::map<std::uint32_t, hypomnesis::device> known_;
+  std::map<std::uint32_t, hypomnesis::device> identities_;
 };
 
 }  // namespace hmn::cli

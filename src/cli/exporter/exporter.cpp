@@ -25,104 +25,110 @@
 namespace hmn::cli {
 namespace {
 
-struct Scraped {
-  Samples made;
+struct Scrape {
+  Samples samples;
   std::optional<std::string> search_failure;  // why it is not known which GPUs there are
 };
 
 // Reads the machine, again and again. Not for several threads at once.
 class Scraper {
  public:
-  Scraper(const Session& in, const ExporterSettings& how);
+  Scraper(const Session& session, const ExporterSettings& settings);
   Scraper(const Scraper&) = delete;
   Scraper& operator=(const Scraper&) = delete;
 
   // Ends by the deadline; what could not be read is among the samples, with the reason.
-  Scraped scrape(std::chrono::milliseconds deadline);
+  Scrape scrape(std::chrono::milliseconds deadline);
 
  private:
-  const Session& in_;
-  const ExporterSettings& how_;
+  const Session& session_;
+  const ExporterSettings& settings_;
   KnownDevices devices_;
   TransferRates rates_;
   Workloads workloads_;
 };
 
-Scraper::Scraper(const Session& in, const ExporterSettings& how)
-    : in_(in), how_(how), workloads_(how.per, in) {}
+Scraper::Scraper(const Session& session, const ExporterSettings& settings)
+    : session_(session), settings_(settings), workloads_(settings.groupings, session) {}
 
-Scraped Scraper::scrape(std::chrono::milliseconds deadline) {
-  hypomnesis::snapshot_options what;
-  what.collect = exported_parts;
-  what.deadline = std::min(deadline, std::chrono::milliseconds(how_.timeout_ms));
-  const auto end = UserNames::Clock::now() + what.deadline;
-  const auto snapshot = in_.library().take(what);
-  if (how_.is_traced) print_trace(snapshot);
+Scrape Scraper::scrape(std::chrono::milliseconds deadline) {
+  hypomnesis::snapshot_options options;
+  options.collect = exported_parts;
+  options.deadline = std::min(deadline, std::chrono::milliseconds(settings_.timeout_ms));
+  const auto end = UserNames::Clock::now() + options.deadline;
+  const auto snapshot = session_.library().take(options);
+  if (settings_.is_traced) print_trace(snapshot);
   auto values = snapshot.values();
   devices_.complete(values.devices);
   const DeviceIds ids(values.devices);
-  Scraped out;
-  collect(values, ids, out.made);
+  Scrape result;
+  collect_samples(values, ids, result.samples);
   rates_.update(values);
-  for (const auto each : how_.compatible)
-    collect_compatible(each, values.devices, rates_, out.made);
-  workloads_.collect(values, ids, end, out.made);
-  out.search_failure = why_search_failed(snapshot);
-  return out;
+  for (const auto dialect : settings_.dialects)
+    collect_compatible(dialect, values.devices, rates_, result.samples);
+  workloads_.collect(values, ids, end, result.samples);
+  result.search_failure = explain_search_failure(snapshot);
+  return result;
 }
 
 using std::chrono::milliseconds;
 
-Scraped scrape_now(Scraper& from, const ExporterSettings& how) {
-  auto done = from.scrape(milliseconds(how.timeout_ms));
-  if (done.search_failure) write_notice(*done.search_failure);
-  return done;
+Scrape scrape_now(Scraper& scraper, const ExporterSettings& settings) {
+  auto scrape = scraper.scrape(milliseconds(settings.timeout_ms));
+  if (scrape.search_failure) write_notice(*scrape.search_failure);
+  return scrape;
 }
 
-ExitCode result_of(const Scraped& of) {
-  return of.search_failure ? ExitCode::failed : ExitCode::done;
+ExitCode choose_scrape_exit_code(const Scrape& scrape) {
+  return scrape.search_failure ? ExitCode::failed : ExitCode::done;
 }
 
-Expected<ExitCode> print(Scraper& from, const ExporterSettings& how) {
-  const auto done = scrape_now(from, how);
-  return std::max(result_of(done), write_output(write_samples(done.made, how.format, how.names)));
+Expected<ExitCode> print_scrape(Scraper& scraper, const ExporterSettings& settings) {
+  const auto scrape = scrape_now(scraper, settings);
+  return std::max(choose_scrape_exit_code(scrape),
+                  write_output(format_samples(scrape.samples, settings.format, settings.names)));
 }
 
 // A failure to write is reported and tried again: a full disk may have space later.
-Expected<ExitCode> write_text_file(Scraper& from, const ExporterSettings& how) {
-  auto to = *how.text_file;
+Expected<ExitCode> write_text_file(Scraper& scraper, const ExporterSettings& settings) {
+  auto file = *settings.text_file;
   StopRequest stop;
   for (auto next = StopRequest::Clock::now();;) {
-    const auto done = scrape_now(from, how);
-    auto wrong = write_file(to, write_samples(done.made, how.format, how.names), Readers::everyone);
-    if (!how.interval_ms) return wrong ? Expected<ExitCode>(*std::move(wrong)) : result_of(done);
-    if (wrong) write_notice(wrong->message);
-    to.force = to.force || !wrong;  // replaces what it has written
-    next = std::max(next + milliseconds(*how.interval_ms), StopRequest::Clock::now());
+    const auto scrape = scrape_now(scraper, settings);
+    auto failure = write_file(file, format_samples(scrape.samples, settings.format, settings.names),
+                              Readers::everyone);
+    if (!settings.interval_ms)
+      return failure ? Expected<ExitCode>(*std::move(failure)) : choose_scrape_exit_code(scrape);
+    if (failure) write_notice(failure->message);
+    file.force = file.force || !failure;  // replaces what it has written
+    next = std::max(next + milliseconds(*settings.interval_ms), StopRequest::Clock::now());
     if (stop.wait_until(next)) return ExitCode::done;
   }
 }
 
-Rendering scrape_or_report(Scraper& from, const ExporterSettings& how, milliseconds deadline) {
+Renderer scrape_or_report(Scraper& scraper, const ExporterSettings& settings,
+                          milliseconds deadline) {
   try {
-    return [made = from.scrape(deadline).made, &how](TextFormat format) {
-      return write_samples(made, format, how.names);
+    return [made = scraper.scrape(deadline).samples, &settings](TextFormat format) {
+      return format_samples(made, format, settings.names);
     };
-  } catch (const std::exception& why) {
-    write_notice(why.what());
+  } catch (const std::exception& error) {
+    write_notice(error.what());
     return nullptr;
   }
 }
 
-Expected<ExitCode> serve_until_stopped(Scraper& from, const ExporterSettings& how) {
+Expected<ExitCode> serve_until_stopped(Scraper& scraper, const ExporterSettings& settings) {
   ServerSettings server;
-  server.command_line = how.command_line;
-  server.address = how.address;
-  server.port = how.port;
-  server.web_config = how.web_config;
-  server.max_age = milliseconds(how.max_age_ms);
-  server.scrape = [&](milliseconds deadline) { return scrape_or_report(from, how, deadline); };
-  server.listening = [](const std::string& url) {
+  server.command_line = settings.command_line;
+  server.address = settings.address;
+  server.port = settings.port;
+  server.web_config = settings.web_config;
+  server.max_age = milliseconds(settings.max_age_ms);
+  server.scrape = [&](milliseconds deadline) {
+    return scrape_or_report(scraper, settings, deadline);
+  };
+  server.report_url = [](const std::string& url) {
     write_notice(fmt::format("listening at {}/metrics", url));
   };
   server.wait_for_stop = [] {
@@ -130,16 +136,17 @@ Expected<ExitCode> serve_until_stopped(Scraper& from, const ExporterSettings& ho
     while (!stop.wait_until(StopRequest::Clock::now() + std::chrono::hours(1))) {
     }
   };
-  if (auto wrong = serve(server)) return *std::move(wrong);
+  if (auto failure = serve(server)) return *std::move(failure);
   return ExitCode::done;
 }
 
 }  // namespace
 
-Expected<ExitCode> run_exporter(const Session& in, const ExporterSettings& how) {
-  Scraper from(in, how);
-  if (how.once) return print(from, how);
-  return how.text_file ? write_text_file(from, how) : serve_until_stopped(from, how);
+Expected<ExitCode> run_exporter(const Session& session, const ExporterSettings& settings) {
+  Scraper scraper(session, settings);
+  if (settings.once) return print_scrape(scraper, settings);
+  return settings.text_file ? write_text_file(scraper, settings)
+                            : serve_until_stopped(scraper, settings);
 }
 
 }  // namespace hmn::cli

@@ -24,17 +24,17 @@ struct ExporterSettings {
   std::optional<std::string> web_config;
   std::uint32_t max_age_ms = 1000;
   std::uint32_t timeout_ms = 2000;  // of the readings of a scrape
-  std::vector<Grouping> per;        // by what the memory of processes is added up
-  std::vector<Dialect> compatible;  // names of other exporters, in addition
+  std::vector<Grouping> groupings;  // what the memory of processes is grouped by
+  std::vector<Dialect> dialects;    // names of other exporters, in addition
   NameFilter names;
   bool once = false;
   bool is_traced = false;  // print the driver calls of each reading
-  std::optional<FileToWrite> text_file;
+  std::optional<OutputTarget> text_file;
   std::optional<std::uint32_t> interval_ms;    // between two writings of the text file; none: one
   TextFormat format = TextFormat::prometheus;  // of --once and of the text file
 };
 
 // Prints the metrics, writes them to a file, or serves them until it is stopped.
-Expected<ExitCode> run_exporter(const Session& in, const ExporterSettings& how);
+Expected<ExitCode> run_exporter(const Session& session, const ExporterSettings& settings);
 
 }  // namespace hmn::cli

@@ -4,7 +4,8 @@
 namespace hmn::cli {
 
 std::optional<Failure> serve(const ServerSettings&) {
-  return failed("built without the server of `hmn exporter`; --once and --textfile need none");
+  return make_failure(
+      "built without the server of `hmn exporter`; --once and --textfile need none");
 }
 
 }  // namespace hmn::cli

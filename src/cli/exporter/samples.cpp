@@ -33,7 +33,7 @@ void append_escaped(std::string& out, std::string_view value) {
     const auto point = first_code_point(value);
     if (point.value == '\n') {
       out += "\\n";
-    } else if (is_acted_on(point.value)) {
+    } else if (needs_escape(point.value)) {
       out += '\\';
       append_text_escape(out, point.value);
     } else {
@@ -44,8 +44,8 @@ void append_escaped(std::string& out, std::string_view value) {
   }
 }
 
-constexpr std::string_view total = "_total";
-constexpr std::string_view information = "_info";
+constexpr std::string_view total_suffix = "_total";
+constexpr std::string_view info_suffix = "_info";
 
 void append_whole(std::string& out, std::uint64_t number) {
   const fmt::format_int digits(number);
@@ -72,47 +72,48 @@ void append_number(std::string& out, const SampleValue& value) {
 
 // Returns the name that HELP and TYPE have: without the suffix, where the format has the suffix for
 // samples only.
-std::string_view heading_of(const Family& of, TextFormat format) noexcept {
-  auto name = of.name;
+std::string_view heading_name(const Family& family, TextFormat format) noexcept {
+  auto name = family.name;
   if (format == TextFormat::prometheus) return name;
-  if (of.kind == FamilyKind::counter && name.ends_with(total)) name.remove_suffix(total.size());
-  if (of.kind == FamilyKind::info && name.ends_with(information))
-    name.remove_suffix(information.size());
+  if (family.kind == FamilyKind::counter && name.ends_with(total_suffix))
+    name.remove_suffix(total_suffix.size());
+  if (family.kind == FamilyKind::info && name.ends_with(info_suffix))
+    name.remove_suffix(info_suffix.size());
   return name;
 }
 
 // A counter's samples end in _total in OpenMetrics. Another exporter's counter that has no such
 // name keeps its own, and is of no known type there.
-std::string_view type_of(const Family& of, TextFormat format) noexcept {
+std::string_view metric_type(const Family& family, TextFormat format) noexcept {
   const bool is_open = format == TextFormat::openmetrics;
-  if (of.kind == FamilyKind::counter)
-    return is_open && !of.name.ends_with(total) ? "unknown" : "counter";
-  return of.kind == FamilyKind::info && is_open ? "info" : "gauge";
+  if (family.kind == FamilyKind::counter)
+    return is_open && !family.name.ends_with(total_suffix) ? "unknown" : "counter";
+  return family.kind == FamilyKind::info && is_open ? "info" : "gauge";
 }
 
-void append_heading(std::string& out, const Family& of, TextFormat format) {
-  const auto name = heading_of(of, format);
-  out.append("# HELP ").append(name).append(" ").append(of.help).append("\n");
-  out.append("# TYPE ").append(name).append(" ").append(type_of(of, format)).append("\n");
+void append_heading(std::string& out, const Family& family, TextFormat format) {
+  const auto name = heading_name(family, format);
+  out.append("# HELP ").append(name).append(" ").append(family.help).append("\n");
+  out.append("# TYPE ").append(name).append(" ").append(metric_type(family, format)).append("\n");
 }
 
-void append_sample(std::string& out, const Sample& of, std::string_view labels) {
-  out.append(of.of->name);
+void append_sample(std::string& out, const Sample& sample, std::string_view labels) {
+  out.append(sample.family->name);
   if (!labels.empty()) out.append("{").append(labels).append("}");
   out += ' ';
-  append_number(out, of.value);
+  append_number(out, sample.value);
   out += '\n';
 }
 
-std::vector<std::vector<const Sample*>> by_family(const Samples& of) {
-  std::vector<std::vector<const Sample*>> grouped;
-  std::unordered_map<const Family*, std::size_t> places;
-  for (const auto& each : of.all()) {
-    const auto [place, is_new] = places.try_emplace(each.of, grouped.size());
-    if (is_new) grouped.emplace_back();
-    grouped[place->second].push_back(&each);
+std::vector<std::vector<const Sample*>> group_by_family(const Samples& samples) {
+  std::vector<std::vector<const Sample*>> groups;
+  std::unordered_map<const Family*, std::size_t> positions;
+  for (const auto& sample : samples.all()) {
+    const auto [entry, is_new] = positions.try_emplace(sample.family, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[entry->second].push_back(&sample);
   }
-  return grouped;
+  return groups;
 }
 
 }  // namespace
@@ -132,32 +133,35 @@ LabelSet& LabelSet::append(const LabelSet& more) {
   return *this;
 }
 
-LabelSet LabelSet::with(std::string_view name, std::string_view value) const {
+LabelSet LabelSet::with_label(std::string_view name, std::string_view value) const {
   constexpr std::size_t marks = 4;
-  LabelSet more;
-  more.text_.reserve(text_.size() + name.size() + value.size() + marks);
-  more.text_ = text_;
-  more.add(name, value);
-  return more;
+  LabelSet result;
+  result.text_.reserve(text_.size() + name.size() + value.size() + marks);
+  result.text_ = text_;
+  result.add(name, value);
+  return result;
 }
 
-bool NameFilter::takes(std::string_view name) const {
-  const auto is_it = [name](const std::string& pattern) { return glob_matches(pattern, name); };
-  return (only.empty() || std::any_of(only.begin(), only.end(), is_it)) &&
-         std::none_of(without.begin(), without.end(), is_it);
+bool NameFilter::accepts(std::string_view name) const {
+  const auto matches_name = [name](const std::string& pattern) {
+    return glob_matches(pattern, name);
+  };
+  return (include_patterns.empty() ||
+          std::any_of(include_patterns.begin(), include_patterns.end(), matches_name)) &&
+         std::none_of(exclude_patterns.begin(), exclude_patterns.end(), matches_name);
 }
 
-std::string write_samples(const Samples& of, TextFormat format, const NameFilter& which) {
+std::string format_samples(const Samples& samples, TextFormat format, const NameFilter& filter) {
   constexpr std::size_t usual_length = 192;
   std::string out;
-  out.reserve(of.all().size() * usual_length);
-  for (const auto& one : by_family(of)) {
-    if (!which.takes(one.front()->of->name)) continue;
-    append_heading(out, *one.front()->of, format);
-    std::unordered_set<std::string_view> written(one.size());
-    for (const auto* each : one) {
-      const auto labels = of.labels(*each);
-      if (written.insert(labels).second) append_sample(out, *each, labels);
+  out.reserve(samples.all().size() * usual_length);
+  for (const auto& group : group_by_family(samples)) {
+    if (!filter.accepts(group.front()->family->name)) continue;
+    append_heading(out, *group.front()->family, format);
+    std::unordered_set<std::string_view> unique_labels(group.size());
+    for (const auto* sample : group) {
+      const auto labels = samples.labels(*sample);
+      if (unique_labels.insert(labels).second) append_sample(out, *sample, labels);
     }
   }
   if (format == TextFormat::openmetrics) out += "# EOF\n";

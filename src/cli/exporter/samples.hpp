@@ -39,7 +39,7 @@ class LabelSet {
   LabelSet& add(std::string_view name, std::string_view value);
   LabelSet& append(const LabelSet& more);
   // Returns a copy with one label more.
-  LabelSet with(std::string_view name, std::string_view value) const;
+  LabelSet with_label(std::string_view name, std::string_view value) const;
   const std::string& text() const { return text_; }
 
  private:
@@ -49,8 +49,8 @@ class LabelSet {
 using SampleValue = std::variant<double, std::uint64_t>;
 
 struct Sample {
-  const Family* of;
-  std::size_t labels_at;
+  const Family* family;
+  std::size_t labels_offset;
   std::size_t labels_size;
   SampleValue value;
 };
@@ -58,23 +58,24 @@ struct Sample {
 // Samples of a scrape. A value that is not known is not added.
 class Samples {
  public:
-  void add(const Family& of, const LabelSet& with, SampleValue value) {
-    all_.push_back({&of, text_.size(), with.text().size(), value});
-    text_ += with.text();
+  void add(const Family& family, const LabelSet& label_set, SampleValue value) {
+    all_.push_back({&family, text_.size(), label_set.text().size(), value});
+    text_ += label_set.text();
   }
-  void add(const Family& of, const LabelSet& with, const std::optional<std::uint64_t>& value) {
-    if (value) add(of, with, SampleValue(*value));
+  void add(const Family& family, const LabelSet& label_set,
+           const std::optional<std::uint64_t>& value) {
+    if (value) add(family, label_set, SampleValue(*value));
   }
-  void add(const Family& of, const LabelSet& with, const std::optional<double>& value,
+  void add(const Family& family, const LabelSet& label_set, const std::optional<double>& value,
            int places = 0) {
-    if (value) add(of, with, SampleValue(move_decimal_point(*value, places)));
+    if (value) add(family, label_set, SampleValue(move_decimal_point(*value, places)));
   }
-  void add(const Family& of, const LabelSet& with, bool value) {
-    add(of, with, SampleValue(std::uint64_t(value)));
+  void add(const Family& family, const LabelSet& label_set, bool value) {
+    add(family, label_set, SampleValue(std::uint64_t(value)));
   }
   const std::vector<Sample>& all() const { return all_; }
-  std::string_view labels(const Sample& of) const {
-    return std::string_view(text_).substr(of.labels_at, of.labels_size);
+  std::string_view labels(const Sample& sample) const {
+    return std::string_view(text_).substr(sample.labels_offset, sample.labels_size);
   }
 
  private:
@@ -82,16 +83,17 @@ class Samples {
   std::string text_;  // labels of all
 };
 
-// Patterns of the names of families that are written.
+// Patterns that select families by name.
 struct NameFilter {
-  std::vector<std::string> only;     // empty: all
-  std::vector<std::string> without;  // of those
+  std::vector<std::string> include_patterns;  // empty: all
+  std::vector<std::string> exclude_patterns;  // of those
 
-  bool takes(std::string_view name) const;
+  bool accepts(std::string_view name) const;
 };
 
 // Writes the samples by family, in the order in which each family came first. Of two samples of a
 // family with the same labels the first counts.
-std::string write_samples(const Samples& of, TextFormat format, const NameFilter& which = {});
+std::string format_samples(const Samples& samples, TextFormat format,
+                           const NameFilter& filter = {});
 
 }  // namespace hmn::cli

@@ -9,9 +9,9 @@ enum class TextFormat { prometheus, openmetrics };
 // Returns the Content-Type.
 std::string_view media_type(TextFormat format) noexcept;
 
-// Selects by a request's Accept header: OpenMetrics only where it is asked for and not liked less
+// Selects by a request's Accept header: OpenMetrics only if it is accepted with no lower weight
 // than plain text.
-TextFormat accepted_format(std::string_view accept) noexcept;
+TextFormat negotiate_format(std::string_view accept) noexcept;
 
 // Returns whether a request's Accept-Encoding header allows gzip.
 bool accepts_gzip(std::string_view accept_encoding) noexcept;

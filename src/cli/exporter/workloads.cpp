@@ -16,7 +16,7 @@ namespace hmn::cli {
 namespace {
 
 struct GroupKind {
-  Grouping by;
+  Grouping grouping;
   const Family& memory;
   const Family& load;
 };
@@ -30,149 +30,155 @@ constexpr GroupKind group_kinds[] = {
     {Grouping::unit, families::unit_memory, families::unit_load}};
 
 // Row of a process with the workload that its control groups name.
-struct PlacedUsage {
+struct WorkloadUsage {
   const hypomnesis::usage& row;
-  std::optional<std::uint64_t> used;  // of the pool that hw_gpu_memory_usage has
-  std::optional<std::uint64_t> most;  // of which all processes together have no more
-  procfs::Workload in;
+  std::optional<std::uint64_t> used;       // of the pool that hw_gpu_memory_usage has
+  std::optional<std::uint64_t> max_bytes;  // upper limit for all processes together
+  procfs::Workload workload;
   std::string user;
 };
 
 // What the library reports of a process that has no control groups here: "docker:1c8f…".
-procfs::Workload reported(const hypomnesis::usage& row) {
-  procfs::Workload in;
+procfs::Workload parse_reported_workload(const hypomnesis::usage& row) {
+  procfs::Workload workload;
   const auto text = row.process_container.value_or("");
   const auto colon = text.find(':');
-  if (colon == text.npos) return in;
-  in.runtime = text.substr(0, colon);
-  in.container = text.substr(colon + 1);
-  return in;
+  if (colon == text.npos) return workload;
+  workload.runtime = text.substr(0, colon);
+  workload.container = text.substr(colon + 1);
+  return workload;
 }
 
-procfs::Workload place_of(const Session& in, const hypomnesis::usage& row) {
-  auto found = in.workload(row);
-  return found ? *std::move(found) : reported(row);
+procfs::Workload find_workload(const Session& session, const hypomnesis::usage& row) {
+  auto workload = session.workload(row);
+  return workload ? *std::move(workload) : parse_reported_workload(row);
 }
 
 struct GroupSum {
-  LabelSet with;
+  LabelSet labels;
   UsageTally total;
 };
 
 using GroupSums = std::map<std::string, GroupSum>;
 
-LabelSet labels_by(Grouping by, const PlacedUsage& of) {
-  LabelSet with;
-  switch (by) {
+LabelSet make_group_labels(Grouping grouping, const WorkloadUsage& usage) {
+  LabelSet labels;
+  switch (grouping) {
     case Grouping::process:
-      with.add("pid", fmt::format("{}", of.row.pid))
-          .add("process_name", of.row.process_name.value_or(""))
-          .add("user", of.user)
-          .add("container_id", of.in.container);
+      labels.add("pid", fmt::format("{}", usage.row.pid))
+          .add("process_name", usage.row.process_name.value_or(""))
+          .add("user", usage.user)
+          .add("container_id", usage.workload.container);
       break;
     case Grouping::user:
-      with.add("user", of.user);
+      labels.add("user", usage.user);
       break;
     case Grouping::container:
-      with.add("container_id", of.in.container)
-          .add("runtime", of.in.runtime)
-          .add("pod_uid", of.in.pod);
+      labels.add("container_id", usage.workload.container)
+          .add("runtime", usage.workload.runtime)
+          .add("pod_uid", usage.workload.pod);
       break;
     case Grouping::pod:
-      with.add("pod_uid", of.in.pod);
+      labels.add("pod_uid", usage.workload.pod);
       break;
     case Grouping::job:
-      with.add("job_id", of.in.job);
+      labels.add("job_id", usage.workload.job);
       break;
     case Grouping::unit:
-      with.add("unit", of.in.unit);
+      labels.add("unit", usage.workload.unit);
       break;
     case Grouping::device:  // in the labels of each sample
       break;
   }
-  return with;
+  return labels;
 }
 
-void write(const GroupKind& kind, const DeviceLabels& device, const GroupSums& sums, Samples& to) {
+void add_group_sums(const GroupKind& kind, const DeviceLabels& device_labels, const GroupSums& sums,
+                    Samples& samples) {
   std::vector<const GroupSum*> largest;
-  for (const auto& each : sums) largest.push_back(&each.second);
-  const auto count = std::min(largest.size(), most_groups);
+  for (const auto& entry : sums) largest.push_back(&entry.second);
+  const auto count = std::min(largest.size(), max_groups);
   std::partial_sort(
       largest.begin(), largest.begin() + static_cast<std::ptrdiff_t>(count), largest.end(),
       [](const GroupSum* a, const GroupSum* b) { return a->total.bytes() > b->total.bytes(); });
   largest.resize(count);
-  for (const auto* each : largest) {
-    const auto with = LabelSet(device.brief()).append(each->with);
-    add_sum(kind.memory, with, each->total.bytes(), each->total.is_at_least(), to);
+  for (const auto* sum : largest) {
+    const auto labels = LabelSet(device_labels.brief()).append(sum->labels);
+    add_sum(kind.memory, labels, sum->total.bytes(), sum->total.is_at_least(), samples);
     // A sum that lacks the load of a process is none.
-    if (!each->total.is_busy_at_least())
-      to.add(kind.load, with, each->total.busy_percent(), from_percent);
+    if (!sum->total.is_busy_at_least())
+      samples.add(kind.load, labels, sum->total.busy_percent(), from_percent);
   }
 }
 
 // Where the list of processes is not known, it is not known how many are left out.
 template <class Rows>
-void collect_kind(const GroupKind& kind, const Rows& rows, const DeviceLabels& device,
-                  bool is_listed, Samples& to) {
+void collect_kind(const GroupKind& kind, const Rows& rows, const DeviceLabels& device_labels,
+                  bool is_listed, Samples& samples) {
   GroupSums sums;
-  for (const auto& each : rows) {
-    const auto with = labels_by(kind.by, each);
-    auto& group = sums.try_emplace(with.text(), GroupSum{with, {}}).first->second;
-    group.total.add(each.row, each.used);
-    if (kind.by != Grouping::process) group.total.compare(each.row, each.used, each.most);
+  for (const auto& usage : rows) {
+    const auto labels = make_group_labels(kind.grouping, usage);
+    auto& group = sums.try_emplace(labels.text(), GroupSum{labels, {}}).first->second;
+    group.total.add(usage.row, usage.used);
+    if (kind.grouping != Grouping::process)
+      group.total.add_bounded(usage.row, usage.used, usage.max_bytes);
   }
-  write(kind, device, sums, to);
+  add_group_sums(kind, device_labels, sums, samples);
   if (!sums.empty() || is_listed)
-    to.add(families::left_out, device.brief().with("per", word_of(kind.by)),
-           SampleValue(std::uint64_t(sums.size() - std::min(sums.size(), most_groups))));
+    samples.add(families::left_out,
+                device_labels.brief().with_label("per", grouping_word(kind.grouping)),
+                SampleValue(std::uint64_t(sums.size() - std::min(sums.size(), max_groups))));
 }
 
-void write_groups(const hypomnesis::snapshot_values& from, std::uint32_t index,
-                  const DeviceLabels& device, Samples& to) {
-  for (const auto& each : part_of(from.groups, index)) {
-    const auto with = device.brief().with("group", each.name.value_or(""));
-    to.add(families::group_used, with, each.used_bytes);
-    to.add(families::group_limit, with, each.limit_bytes);
+void add_groups(const hypomnesis::snapshot_values& snapshot, std::uint32_t index,
+                const DeviceLabels& device_labels, Samples& samples) {
+  for (const auto& group : filter_by_device(snapshot.groups, index)) {
+    const auto labels = device_labels.brief().with_label("group", group.name.value_or(""));
+    samples.add(families::group_used, labels, group.used_bytes);
+    samples.add(families::group_limit, labels, group.limit_bytes);
   }
 }
 
 }  // namespace
 
-bool is_written(std::string_view name, const std::vector<Grouping>& by) {
-  for (const auto* each : {&families::left_out, &families::group_used, &families::group_limit})
-    if (each->name == name) return !by.empty();
+bool is_exported(std::string_view name, const std::vector<Grouping>& groupings) {
+  for (const auto* family : {&families::left_out, &families::group_used, &families::group_limit})
+    if (family->name == name) return !groupings.empty();
   const auto* const kind = std::find_if(
-      std::begin(group_kinds), std::end(group_kinds),
-      [name](const GroupKind& each) { return each.memory.name == name || each.load.name == name; });
-  return kind == std::end(group_kinds) || std::find(by.begin(), by.end(), kind->by) != by.end();
+      std::begin(group_kinds), std::end(group_kinds), [name](const GroupKind& candidate) {
+        return candidate.memory.name == name || candidate.load.name == name;
+      });
+  return kind == std::end(group_kinds) ||
+         std::find(groupings.begin(), groupings.end(), kind->grouping) != groupings.end();
 }
 
-void Workloads::collect(const hypomnesis::snapshot_values& from, const DeviceIds& ids,
-                        UserNames::Clock::time_point until, Samples& to) {
-  if (by_.empty()) return;
+void Workloads::collect(const hypomnesis::snapshot_values& snapshot, const DeviceIds& ids,
+                        UserNames::Clock::time_point deadline, Samples& samples) {
+  if (groupings_.empty()) return;
   RepeatedRows repeated;
-  for (const auto& device : from.devices)
-    for (const auto& each : part_of(from.usages, device.device.index))
-      repeated.add(each, device.device);
-  std::vector<PlacedUsage> rows;
-  for (const auto& device : from.devices) {
-    const Gpu on{device.device, main_pool(device.pools, device.device.index)};
-    for (const auto& each : part_of(from.usages, device.device.index))
-      if (!repeated.contains(each))
-        rows.push_back({each, split_use(each, on).main, most_used(on), place_of(in_, each),
-                        users_.of(each, until).value_or("")});
+  for (const auto& device : snapshot.devices)
+    for (const auto& usage : filter_by_device(snapshot.usages, device.device.index))
+      repeated.add(usage, device.device);
+  std::vector<WorkloadUsage> rows;
+  for (const auto& device : snapshot.devices) {
+    const Gpu gpu{device.device, find_main_pool(device.pools, device.device.index)};
+    for (const auto& usage : filter_by_device(snapshot.usages, device.device.index))
+      if (!repeated.contains(usage))
+        rows.push_back({usage, split_use(usage, gpu).main, max_used_bytes(gpu),
+                        find_workload(session_, usage), users_.find(usage, deadline).value_or("")});
   }
-  const auto unlisted = unlisted_in(from);
-  for (const auto& each_device : from.devices) {
-    const auto& device = each_device.device;
+  const auto partial = find_partial_lists(snapshot);
+  for (const auto& record : snapshot.devices) {
+    const auto& device = record.device;
     const DeviceLabels labels(device, ids);
-    const auto own =
-        part_of(rows, device.index, [](const PlacedUsage& each) { return each.row.device_index; });
+    const auto device_rows = filter_by_device(
+        rows, device.index, [](const WorkloadUsage& usage) { return usage.row.device_index; });
     for (const auto& kind : group_kinds) {
-      if (std::find(by_.begin(), by_.end(), kind.by) == by_.end()) continue;
-      collect_kind(kind, own, labels, !unlisted.lacks(device.index), to);
+      if (std::find(groupings_.begin(), groupings_.end(), kind.grouping) == groupings_.end())
+        continue;
+      collect_kind(kind, device_rows, labels, !partial.lacks(device.index), samples);
     }
-    write_groups(from, device.index, labels, to);
+    add_groups(snapshot, device.index, labels, samples);
   }
 }
 

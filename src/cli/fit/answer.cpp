@@ -13,131 +13,134 @@
 namespace hmn::cli::fit {
 namespace {
 
-std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
+std::vector<std::string_view> make_views(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
-JsonObject object_of(const hypomnesis::pool& pool) {
-  JsonObject out;
-  out.add("kind", or_unknown(pool_word(pool.kind)))
+JsonObject make_pool_object(const hypomnesis::pool& pool) {
+  JsonObject object;
+  object.add("kind", or_unknown(pool_word(pool.kind)))
       .add("is_main", pool.is_main)
       .add("total_bytes", pool.total_bytes)
       .add("free_bytes", pool.free_bytes)
       .add("usable_bytes", pool.usable_bytes)
       .add("budget_bytes", pool.budget_bytes);
-  return out;
+  return object;
 }
 
-JsonObject object_of(const Answer& all, const DeviceAnswer& on) {
-  const bool placed = on.placed.is == Verdict::fits || on.placed.is == Verdict::partly;
-  const auto if_placed = [placed](std::uint64_t value) {
-    return placed ? std::optional(value) : std::nullopt;
+JsonObject make_device_object(const Answer& answer, const DeviceAnswer& device) {
+  const bool is_placed =
+      device.placement.verdict == Verdict::fits || device.placement.verdict == Verdict::partly;
+  const auto if_placed = [is_placed](std::uint64_t value) {
+    return is_placed ? std::optional(value) : std::nullopt;
   };
   std::vector<JsonObject> pools;
-  for (const auto& each : on.pools) pools.push_back(object_of(each));
-  JsonObject out;
-  out.add("device_index", on.on.device.index)
-      .add("device_name", on.on.device.name)
-      .add("device_uuid", on.on.device.uuid)
-      .add("pci_bus_id", on.on.device.pci_bus_id)
-      .add("shares_ram", on.shares_ram)
-      .add("usable_bytes", on.usable)
-      .add("verdict", verdict_word(on.placed.is))
-      .add("text", verdict_text(all, on))
-      .add("gpu_layers", if_placed(on.placed.layers))
-      .add("gpu_bytes", if_placed(on.placed.device_bytes))
-      .add("ram_bytes", if_placed(on.placed.ram_bytes))
+  for (const auto& pool : device.pools) pools.push_back(make_pool_object(pool));
+  JsonObject object;
+  object.add("device_index", device.gpu.device.index)
+      .add("device_name", device.gpu.device.name)
+      .add("device_uuid", device.gpu.device.uuid)
+      .add("pci_bus_id", device.gpu.device.pci_bus_id)
+      .add("shares_ram", device.shares_ram)
+      .add("usable_bytes", device.usable)
+      .add("verdict", verdict_word(device.placement.verdict))
+      .add("text", format_verdict(answer, device))
+      .add("gpu_layers", if_placed(device.placement.layers))
+      .add("gpu_bytes", if_placed(device.placement.device_bytes))
+      .add("ram_bytes", if_placed(device.placement.ram_bytes))
       .add("pools", pools);
-  return out;
+  return object;
 }
 
-std::optional<JsonObject> together_object(const Answer& all) {
-  if (!all.together) return std::nullopt;
-  const auto& devices = all.together->devices;
-  const auto& placed = all.together->placed;
-  const bool is_placed = placed.whole.is == Verdict::fits || placed.whole.is == Verdict::partly;
+std::optional<JsonObject> make_combined_object(const Answer& answer) {
+  if (!answer.combined) return std::nullopt;
+  const auto& devices = answer.combined->devices;
+  const auto& placement = answer.combined->placement;
+  const bool is_placed =
+      placement.whole.verdict == Verdict::fits || placement.whole.verdict == Verdict::partly;
   const auto if_placed = [is_placed](std::uint64_t value) {
     return is_placed ? std::optional(value) : std::nullopt;
   };
   std::vector<JsonObject> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     JsonObject part;
-    part.add("device_index", all.devices[devices[i]].on.device.index)
-        .add("gpu_layers", if_placed(placed.parts[i].layers))
-        .add("gpu_bytes", if_placed(placed.parts[i].device_bytes));
+    part.add("device_index", answer.devices[devices[i]].gpu.device.index)
+        .add("gpu_layers", if_placed(placement.parts[i].layers))
+        .add("gpu_bytes", if_placed(placement.parts[i].device_bytes));
     parts.push_back(part);
   }
-  JsonObject out;
-  out.add("verdict", verdict_word(placed.whole.is))
-      .add("text", together_text(all))
-      .add("gpu_layers", if_placed(placed.whole.layers))
-      .add("gpu_bytes", if_placed(placed.whole.device_bytes))
-      .add("ram_bytes", if_placed(placed.whole.ram_bytes))
+  JsonObject object;
+  object.add("verdict", verdict_word(placement.whole.verdict))
+      .add("text", format_combined_verdict(answer))
+      .add("gpu_layers", if_placed(placement.whole.layers))
+      .add("gpu_bytes", if_placed(placement.whole.device_bytes))
+      .add("ram_bytes", if_placed(placement.whole.ram_bytes))
       .add("parts", parts);
-  return out;
+  return object;
 }
 
-JsonObject model_object(const Answer& all) {
-  const auto& of = all.of;
+JsonObject make_model_object(const Answer& answer) {
+  const auto& model = answer.model;
   std::optional<std::string> architecture;
   std::optional<std::uint64_t> context;
-  if (of.shape) architecture = of.shape->type;
-  if (of.shape) context = of.shape->context_length;
-  JsonObject out;
-  out.add("name", of.name)
-      .add("format", of.format)
+  if (model.architecture) architecture = model.architecture->type;
+  if (model.architecture) context = model.architecture->context_length;
+  JsonObject object;
+  object.add("name", model.name)
+      .add("format", model.format)
       .add("architecture", architecture)
-      .add("parameters", of.of.parameters == 0 ? std::nullopt : std::optional(of.of.parameters))
-      .add("layers", std::uint64_t{of.of.layers.size()})
+      .add("parameters",
+           model.weights.parameters == 0 ? std::nullopt : std::optional(model.weights.parameters))
+      .add("layers", std::uint64_t{model.weights.layers.size()})
       .add("context_length", context);
-  return out;
+  return object;
 }
 
 }  // namespace
 
-std::string answer_json(const Answer& all, const FitOptions& asked) {
-  const auto& needs = all.needs;
+std::string format_answer_json(const Answer& answer, const FitOptions& options) {
+  const auto& demand = answer.demand;
   std::vector<JsonObject> devices;
-  for (const auto& each : all.devices) devices.push_back(object_of(all, each));
-  JsonObject out;
-  out.add("schema", 1u)
-      .add("verdict", verdict_word(verdict_of(all)))
-      .add("model", model_object(all))
-      .add("context", needs.is_whole() ? std::optional(needs.context) : std::nullopt)
-      .add("batch", asked.batch)
-      .add("ubatch", needs.is_whole() ? std::optional(needs.ubatch) : std::nullopt)
-      .add("kv_type", asked.kv_type)
-      .add("weights_bytes", needs.weights)
-      .add("kv_cache_bytes", needs.cache)
-      .add("working_bytes", needs.working)
-      .add("total_bytes", needs.total())
-      .add("precision", precision_word(needs.is))
+  for (const auto& device : answer.devices) devices.push_back(make_device_object(answer, device));
+  JsonObject object;
+  object.add("schema", 1u)
+      .add("verdict", verdict_word(choose_verdict(answer)))
+      .add("model", make_model_object(answer))
+      .add("context", demand.is_complete() ? std::optional(demand.context) : std::nullopt)
+      .add("batch", options.batch)
+      .add("ubatch", demand.is_complete() ? std::optional(demand.ubatch) : std::nullopt)
+      .add("kv_type", options.kv_type)
+      .add("weights_bytes", demand.weights)
+      .add("kv_cache_bytes", demand.cache)
+      .add("working_bytes", demand.working)
+      .add("total_bytes", demand.total())
+      .add("precision", precision_word(demand.precision))
       .add("reserve_bytes", reserve_bytes)
       .add("devices", devices)
-      .add("together", together_object(all))
-      .add("ram_usable_bytes", all.ram_usable)
-      .add("ram_verdict", verdict_word(all.in_ram.is))
-      .add("assumptions", views_of(needs.assumptions))
-      .add("warnings", views_of(needs.warnings));
-  return out.text() + "\n";
+      .add("together", make_combined_object(answer))
+      .add("ram_usable_bytes", answer.ram_usable)
+      .add("ram_verdict", verdict_word(answer.ram_placement.verdict))
+      .add("assumptions", make_views(demand.assumptions))
+      .add("warnings", make_views(demand.warnings));
+  return object.text() + "\n";
 }
 
 namespace {
 
 using hypomnesis::format_bytes;
 
-constexpr std::string_view weights_alone = "unknown: the weights alone fit";
+constexpr std::string_view only_weights_fit = "unknown: the weights alone fit";
 
 // Formats "20 + 12".
-std::string layers_of(const Spread& placed) {
+std::string format_layers(const CombinedPlacement& placement) {
   std::string text;
-  for (const auto& part : placed.parts)
+  for (const auto& part : placement.parts)
     text += fmt::format("{}{}", text.empty() ? "" : " + ", part.layers);
   return text;
 }
 
-Tone tone_of(Verdict is) noexcept {
-  switch (is) {
+Tone choose_tone(Verdict verdict) noexcept {
+  switch (verdict) {
     case Verdict::fits:
       return Tone::good;
     case Verdict::partly:
@@ -150,112 +153,119 @@ Tone tone_of(Verdict is) noexcept {
   return Tone::faint;
 }
 
-std::string ram_verdict_text(const Answer& all) {
-  if (!all.ram_usable) return "unknown";
-  if (all.in_ram.is == Verdict::fits) return "fits";
-  return all.in_ram.is == Verdict::unknown ? std::string(weights_alone) : "does not fit";
+std::string format_ram_verdict(const Answer& answer) {
+  if (!answer.ram_usable) return "unknown";
+  if (answer.ram_placement.verdict == Verdict::fits) return "fits";
+  return answer.ram_placement.verdict == Verdict::unknown ? std::string(only_weights_fit)
+                                                          : "does not fit";
 }
 
-std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes) {
+std::string format_bytes_or_unknown(const std::optional<std::uint64_t>& bytes) {
   return bytes ? format_bytes(*bytes) : "?";
 }
 
-std::string parameter_text(std::uint64_t count) {
+std::string format_parameter_count(std::uint64_t count) {
   if (count >= 1'000'000'000)
     return fmt::format("{:.2f} billion", static_cast<double>(count) / 1e9);
   if (count >= 1'000'000) return fmt::format("{:.1f} million", static_cast<double>(count) / 1e6);
   return fmt::to_string(count);
 }
 
-std::string title(const Answer& all, const Style& as) {
-  const auto& of = all.of;
-  auto text = escape_for_text(of.name, as.ascii_only) + ": " + of.format;
-  if (of.of.parameters != 0)
-    text += fmt::format(", {} parameters", parameter_text(of.of.parameters));
-  if (const auto count = of.of.layers.size(); count != 0)
+std::string format_title(const Answer& answer, const Style& style) {
+  const auto& model = answer.model;
+  auto text = escape_for_text(model.name, style.ascii_only) + ": " + model.format;
+  if (model.weights.parameters != 0)
+    text += fmt::format(", {} parameters", format_parameter_count(model.weights.parameters));
+  if (const auto count = model.weights.layers.size(); count != 0)
     text += fmt::format(", {} {}", count, count == 1 ? "layer" : "layers");
-  if (!of.stored.empty()) text += ", " + escape_for_text(of.stored, as.ascii_only);
+  if (!model.weight_type.empty())
+    text += ", " + escape_for_text(model.weight_type, style.ascii_only);
   return text + "\n";
 }
 
-std::string precise(std::string size, Precision is) {
-  if (is == Precision::at_least) return "at least " + size;
-  return is == Precision::about ? "about " + size : size;
+std::string qualify_size(std::string size, Precision precision) {
+  if (precision == Precision::at_least) return "at least " + size;
+  return precision == Precision::about ? "about " + size : size;
 }
 
-std::string needs_table(const Answer& all, const FitOptions& asked, const Style& as) {
-  const auto& needs = all.needs;
-  const auto cache = needs.is_whole() ? fmt::format("{} {} of {} tokens, {}", asked.batch,
-                                                    asked.batch == 1 ? "sequence" : "sequences",
-                                                    needs.context, asked.kv_type)
-                                      : std::string();
-  Table rows({{"NEEDS"}, {"", Table::Align::right}, {"", Table::Align::left, true}});
-  rows.add({{"weights"}, {format_bytes(needs.weights)}, {""}});
-  rows.add({{"KV cache"}, {bytes_or_unknown(needs.cache)}, {cache}});
-  rows.add({{"working memory"}, {bytes_or_unknown(needs.working)}, {""}});
-  rows.add({{"total", Tone::strong},
-            {precise(format_bytes(needs.total()), needs.is), Tone::strong},
-            {""}});
-  return rows.text(as);
+std::string format_demand_table(const Answer& answer, const FitOptions& options,
+                                const Style& style) {
+  const auto& demand = answer.demand;
+  const auto cache = demand.is_complete()
+                         ? fmt::format("{} {} of {} tokens, {}", options.batch,
+                                       options.batch == 1 ? "sequence" : "sequences",
+                                       demand.context, options.kv_type)
+                         : std::string();
+  Table table({{"NEEDS"}, {"", Table::Align::right}, {"", Table::Align::left, true}});
+  table.add({{"weights"}, {format_bytes(demand.weights)}, {""}});
+  table.add({{"KV cache"}, {format_bytes_or_unknown(demand.cache)}, {cache}});
+  table.add({{"working memory"}, {format_bytes_or_unknown(demand.working)}, {""}});
+  table.add({{"total", Tone::strong},
+             {qualify_size(format_bytes(demand.total()), demand.precision), Tone::strong},
+             {""}});
+  return table.text(style);
 }
 
-std::optional<std::uint64_t> free_of(const DeviceAnswer& on) {
-  if (!on.on.memory) return std::nullopt;
-  return on.on.memory->free_bytes;
+std::optional<std::uint64_t> get_free_bytes(const DeviceAnswer& device) {
+  if (!device.gpu.memory) return std::nullopt;
+  return device.gpu.memory->free_bytes;
 }
 
-std::vector<Table::Cell> row_of(const Answer& all, const DeviceAnswer& on, const Style& as) {
-  return {{escape_for_text(label_of(on.on), as.ascii_only)},
-          {bytes_or_unknown(free_of(on))},
-          {bytes_or_unknown(on.usable)},
-          {escape_for_text(verdict_text(all, on), as.ascii_only), tone_of(on.placed.is)}};
+std::vector<Table::Cell> make_device_row(const Answer& answer, const DeviceAnswer& device,
+                                         const Style& style) {
+  return {{escape_for_text(format_gpu_label(device.gpu), style.ascii_only)},
+          {format_bytes_or_unknown(get_free_bytes(device))},
+          {format_bytes_or_unknown(device.usable)},
+          {escape_for_text(format_verdict(answer, device), style.ascii_only),
+           choose_tone(device.placement.verdict)}};
 }
 
-std::vector<Table::Cell> together_row(const Answer& all) {
+std::vector<Table::Cell> make_combined_row(const Answer& answer) {
   std::string label;
   std::optional<std::uint64_t> free = 0;
-  std::size_t in_ram = 0;
-  for (const auto i : all.together->devices) {
-    const auto& each = all.devices[i];
-    label += fmt::format("{}{}", label.empty() ? "GPUs " : ", ", each.on.device.index);
-    const auto of = each.shares_ram && ++in_ram > 1 ? std::nullopt : free_of(each);
-    free = free && of ? std::optional(*free + *of) : std::nullopt;
+  std::size_t ram_device_count = 0;
+  for (const auto i : answer.combined->devices) {
+    const auto& device = answer.devices[i];
+    label += fmt::format("{}{}", label.empty() ? "GPUs " : ", ", device.gpu.device.index);
+    const auto device_free =
+        device.shares_ram && ++ram_device_count > 1 ? std::nullopt : get_free_bytes(device);
+    free = free && device_free ? std::optional(*free + *device_free) : std::nullopt;
   }
   return {{label + " together"},
-          {bytes_or_unknown(free)},
-          {format_bytes(all.together->usable)},
-          {together_text(all), tone_of(all.together->placed.whole.is)}};
+          {format_bytes_or_unknown(free)},
+          {format_bytes(answer.combined->usable)},
+          {format_combined_verdict(answer), choose_tone(answer.combined->placement.whole.verdict)}};
 }
 
-std::string placement_table(const Answer& all, const Style& as) {
-  Table rows({{"MEMORY", Table::Align::left, true},
-              {"FREE", Table::Align::right},
-              {"USABLE", Table::Align::right},
-              {"VERDICT"}});
-  for (const auto& each : all.devices) rows.add(row_of(all, each, as));
-  if (all.together) rows.add(together_row(all));
-  rows.add({{"RAM"},
-            {bytes_or_unknown(all.ram_usable)},
-            {bytes_or_unknown(all.ram_usable)},
-            {ram_verdict_text(all), tone_of(all.in_ram.is)}});
-  return rows.text(as);
+std::string format_placement_table(const Answer& answer, const Style& style) {
+  Table table({{"MEMORY", Table::Align::left, true},
+               {"FREE", Table::Align::right},
+               {"USABLE", Table::Align::right},
+               {"VERDICT"}});
+  for (const auto& device : answer.devices) table.add(make_device_row(answer, device, style));
+  if (answer.combined) table.add(make_combined_row(answer));
+  table.add({{"RAM"},
+             {format_bytes_or_unknown(answer.ram_usable)},
+             {format_bytes_or_unknown(answer.ram_usable)},
+             {format_ram_verdict(answer), choose_tone(answer.ram_placement.verdict)}});
+  return table.text(style);
 }
 
 }  // namespace
 
-Verdict verdict_of(const Answer& all) {
+Verdict choose_verdict(const Answer& answer) {
   auto best = Verdict::unknown;
-  const auto take = [&best](Verdict is) {
-    if (best == Verdict::unknown || is < best) best = is;
+  const auto consider = [&best](Verdict verdict) {
+    if (best == Verdict::unknown || verdict < best) best = verdict;
   };
-  if (all.together) return all.together->placed.whole.is;
-  for (const auto& each : all.devices) take(each.placed.is);
-  if (all.devices.empty()) take(all.in_ram.is);
+  if (answer.combined) return answer.combined->placement.whole.verdict;
+  for (const auto& device : answer.devices) consider(device.placement.verdict);
+  if (answer.devices.empty()) consider(answer.ram_placement.verdict);
   return best;
 }
 
-ExitCode exit_code_of(Verdict is) noexcept {
-  switch (is) {
+ExitCode choose_exit_code(Verdict verdict) noexcept {
+  switch (verdict) {
     case Verdict::fits:
       return ExitCode::done;
     case Verdict::partly:
@@ -268,8 +278,8 @@ ExitCode exit_code_of(Verdict is) noexcept {
   return ExitCode::failed;
 }
 
-std::string_view verdict_word(Verdict is) noexcept {
-  switch (is) {
+std::string_view verdict_word(Verdict verdict) noexcept {
+  switch (verdict) {
     case Verdict::fits:
       return "fits";
     case Verdict::partly:
@@ -282,8 +292,8 @@ std::string_view verdict_word(Verdict is) noexcept {
   return "unknown";
 }
 
-std::string_view precision_word(Precision is) noexcept {
-  switch (is) {
+std::string_view precision_word(Precision precision) noexcept {
+  switch (precision) {
     case Precision::at_least:
       return "at_least";
     case Precision::about:
@@ -294,46 +304,48 @@ std::string_view precision_word(Precision is) noexcept {
   return "counted";
 }
 
-std::string verdict_text(const Answer& all, const DeviceAnswer& on) {
-  if (!on.why_unknown.empty()) return "unknown: " + on.why_unknown;
-  const auto layers = all.needs.layer_weights.size();
-  switch (on.placed.is) {
+std::string format_verdict(const Answer& answer, const DeviceAnswer& device) {
+  if (!device.unknown_reason.empty()) return "unknown: " + device.unknown_reason;
+  const auto layers = answer.demand.layer_weights.size();
+  switch (device.placement.verdict) {
     case Verdict::fits:
       return "fits";
     case Verdict::partly:
-      if (on.placed.layers == 0) return "does not fit: in RAM alone it does";
-      return fmt::format("fits with {} of {} layers on the GPU", on.placed.layers, layers);
+      if (device.placement.layers == 0) return "does not fit: in RAM alone it does";
+      return fmt::format("fits with {} of {} layers on the GPU", device.placement.layers, layers);
     case Verdict::does_not_fit:
       return "does not fit";
     case Verdict::unknown:
       break;
   }
-  return std::string(weights_alone);
+  return std::string(only_weights_fit);
 }
 
-std::string together_text(const Answer& all) {
-  const auto& placed = all.together->placed;
-  switch (placed.whole.is) {
+std::string format_combined_verdict(const Answer& answer) {
+  const auto& placement = answer.combined->placement;
+  switch (placement.whole.verdict) {
     case Verdict::fits:
-      return fmt::format("fits: {} layers", layers_of(placed));
+      return fmt::format("fits: {} layers", format_layers(placement));
     case Verdict::partly:
-      if (placed.whole.layers == 0) return "does not fit: in RAM alone it does";
-      return fmt::format("fits with {} of {} layers on the GPUs", layers_of(placed),
-                         all.needs.layer_weights.size());
+      if (placement.whole.layers == 0) return "does not fit: in RAM alone it does";
+      return fmt::format("fits with {} of {} layers on the GPUs", format_layers(placement),
+                         answer.demand.layer_weights.size());
     case Verdict::does_not_fit:
       return "does not fit";
     case Verdict::unknown:
       break;
   }
-  return all.ram_usable ? std::string(weights_alone) : "unknown: free RAM is not known";
+  return answer.ram_usable ? std::string(only_weights_fit) : "unknown: free RAM is not known";
 }
 
-std::string answer_text(const Answer& all, const FitOptions& asked, const Style& as) {
-  auto text = title(all, as) + "\n" + needs_table(all, asked, as) + "\n" + placement_table(all, as);
-  if (all.needs.assumptions.empty()) return text;
+std::string format_answer_text(const Answer& answer, const FitOptions& options,
+                               const Style& style) {
+  auto text = format_title(answer, style) + "\n" + format_demand_table(answer, options, style) +
+              "\n" + format_placement_table(answer, style);
+  if (answer.demand.assumptions.empty()) return text;
   text += "\nAssumed:\n";
-  for (const auto& each : all.needs.assumptions)
-    text += "- " + escape_for_text(each, as.ascii_only) + "\n";
+  for (const auto& assumption : answer.demand.assumptions)
+    text += "- " + escape_for_text(assumption, style.ascii_only) + "\n";
   return text;
 }
 

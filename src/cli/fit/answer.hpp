@@ -13,48 +13,48 @@
 
 namespace hmn::cli::fit {
 
-// Device and the parts of the model that it takes.
+// Device and the part of the model that fits on it.
 struct DeviceAnswer {
-  Gpu on;
+  Gpu gpu;
   std::vector<hypomnesis::pool> pools;
   std::optional<std::uint64_t> usable;
   bool shares_ram = false;
-  Placement placed;
-  std::string why_unknown;
+  Placement placement;
+  std::string unknown_reason;
 };
 
 // Devices that share the model.
-struct TogetherAnswer {
-  std::vector<std::size_t> devices;  // positions in the answer's
+struct CombinedAnswer {
+  std::vector<std::size_t> devices;  // indices into the answer's devices
   std::uint64_t usable = 0;          // RAM that several share is counted once
-  Spread placed;
+  CombinedPlacement placement;
 };
 
 struct Answer {
-  Model of;
-  Demand needs;
+  Model model;
+  Demand demand;
   std::vector<DeviceAnswer> devices;
-  std::optional<TogetherAnswer> together;
+  std::optional<CombinedAnswer> combined;
   std::optional<std::uint64_t> ram_usable;
-  std::optional<std::uint64_t> ram_beside;  // what of it is no device's memory
-  Placement in_ram;                         // the whole model, without a device
+  std::optional<std::uint64_t> host_only_ram;  // the part that is no device's memory
+  Placement ram_placement;                     // the whole model, without a device
 };
 
 // Reserve on each device for the runtime itself.
 constexpr std::uint64_t reserve_bytes = 512u << 20;
 
-// Returns the verdict of the devices together, else the best single one; without devices that of
+// Returns the verdict of the combined devices, else of the best single one; without devices that of
 // RAM.
-Verdict verdict_of(const Answer& all);
-ExitCode exit_code_of(Verdict is) noexcept;
+Verdict choose_verdict(const Answer& answer);
+ExitCode choose_exit_code(Verdict verdict) noexcept;
 
-std::string_view verdict_word(Verdict is) noexcept;      // for JSON: "fits", "partly"
-std::string_view precision_word(Precision is) noexcept;  // "counted", "at_least", "about"
+std::string_view verdict_word(Verdict verdict) noexcept;        // for JSON: "fits", "partly"
+std::string_view precision_word(Precision precision) noexcept;  // "counted", "at_least", "about"
 // Formats "fits", "fits with 20 of 32 layers on the GPU", "does not fit", "unknown: asleep".
-std::string verdict_text(const Answer& all, const DeviceAnswer& on);
-std::string together_text(const Answer& all);
+std::string format_verdict(const Answer& answer, const DeviceAnswer& device);
+std::string format_combined_verdict(const Answer& answer);
 
-std::string answer_text(const Answer& all, const FitOptions& asked, const Style& as);
-std::string answer_json(const Answer& all, const FitOptions& asked);
+std::string format_answer_text(const Answer& answer, const FitOptions& options, const Style& style);
+std::string format_answer_json(const Answer& answer, const FitOptions& options);
 
 }  // namespace hmn::cli::fit

@@ -6,7 +6,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-using OfState = StateKind;
+using State = StateKind;
 using Rule = StateRule;
 
 // Facts that llama.cpp and vLLM know without a key of the file. A source "gemma2" means
@@ -19,7 +19,7 @@ constexpr ArchitectureFacts table[] = {
     {.gguf = "llama mistral3 deci arcee apertus smollm3 seed_oss minimax-m2 grok llama-embed",
      .config = "llama mistral3_text mixtral yi internlm2 baichuan smollm3 seed_oss olmo granite "
                "stablelm exaone ministral ernie4_5",
-     .traits = experts_as_networks,
+     .traits = expert_is_intermediate_size,
      .source = "llama; LLM_ARCH_LLAMA reads no window"},
     {.config = "mistral ministral3",
      .traits = window_everywhere,
@@ -32,12 +32,12 @@ constexpr ArchitectureFacts table[] = {
      .config = "glm4 hunyuan_v1_dense dots1 ernie4_5_moe bailing_moe",
      .source = "the file of that name: no swa_type, no recurrent layers"},
     {.config = "granitemoe olmoe dbrx",
-     .traits = experts_as_networks,
+     .traits = expert_is_intermediate_size,
      .source = "granitemoe, olmoe, dbrx: their configurations"},
     {.config = "gemma", .traits = tied, .source = "gemma"},
     {.config = "cohere minicpm", .traits = tied, .source = "cohere; MiniCPM's configuration"},
     {.config = "minimax_m2",
-     .traits = experts_as_networks,
+     .traits = expert_is_intermediate_size,
      .source = "minimax-m2; MiniMaxM2Config"},
     {.gguf = "qwen2 qwen2moe qwen2vl qwen3 qwen3moe qwen3vl qwen3vlmoe qwen",
      .config = "qwen3 qwen3_moe qwen3_vl_text qwen3_vl_moe_text",
@@ -51,7 +51,7 @@ constexpr ArchitectureFacts table[] = {
      .source = "Qwen's modeling_qwen.py: each matrix has half of intermediate_size"},
     {.gguf = "phi2 phi3 phimoe",
      .config = "phi3 phimoe",
-     .traits = window_everywhere | experts_as_networks,
+     .traits = window_everywhere | expert_is_intermediate_size,
      .source = "phi3: llama.cpp ignores the window and keeps the whole context"},
     {.config = "phi", .traits = two_matrices | query_bias, .source = "phi"},
     {.gguf = "gpt2",
@@ -91,60 +91,60 @@ constexpr ArchitectureFacts table[] = {
     // Windows.
     {.gguf = "llama4",
      .config = "llama4_text llama4",
-     .window = {.every = 4, .size = 8192, .is_chunked = true},
-     .traits = shared_as_routed | experts_as_networks,
+     .window = {.period = 4, .size = 8192, .is_chunked = true},
+     .traits = shared_expert_like_routed | expert_is_intermediate_size,
      .source = "llama4: n_swa is 8192 and each fourth layer is full, whatever the file has; "
                "Llama4TextConfig"},
     {.gguf = "gemma2",
      .config = "gemma2",
-     .window = {.every = 2, .size = 4096},
+     .window = {.period = 2, .size = 4096},
      .traits = tied | four_norms,
      .source = "gemma2"},
     {.gguf = "gemma3",
      .config = "gemma3_text",
-     .window = {.every = 6},
+     .window = {.period = 6},
      .traits = tied | four_norms,
      .source = "gemma3: without its key there is no window"},
     {.gguf = "gemma3n",
      .config = "gemma3n_text",
-     .window = {.every = 5},
-     .traits = tied | not_weighed,
+     .window = {.period = 5},
+     .traits = tied | approximate_weights,
      .source = "gemma3n: n_layer_kv_from_start is 20",
      .layers_with_kv = 20},
     {.gguf = "gemma4",
      .config = "gemma4_text",
-     .window = {.every = 6},
+     .window = {.period = 6},
      .traits = tied | four_norms,
      .source = "gemma4: its files list the layers; Gemma4TextConfig: 5 of 6"},
     {.gguf = "cohere2 cohere2moe",
      .config = "cohere2",
-     .window = {.every = 4},
+     .window = {.period = 4},
      .traits = tied,
      .source = "cohere2"},
     {.gguf = "gpt-oss",
      .config = "gpt_oss",
-     .window = {.every = 2},
-     .traits = experts_as_networks,
+     .window = {.period = 2},
+     .traits = expert_is_intermediate_size,
      .source = "gpt_oss"},
-    {.gguf = "olmo2", .config = "olmo2 olmo3", .window = {.every = 4}, .source = "olmo2; olmo3"},
-    {.gguf = "exaone4", .config = "exaone4", .window = {.every = 4}, .source = "exaone4"},
+    {.gguf = "olmo2", .config = "olmo2 olmo3", .window = {.period = 4}, .source = "olmo2; olmo3"},
+    {.gguf = "exaone4", .config = "exaone4", .window = {.period = 4}, .source = "exaone4"},
     {.gguf = "exaone-moe",
      .config = "exaone_moe",
-     .window = {.every = 4},
-     .traits = not_weighed,
+     .window = {.period = 4},
+     .traits = approximate_weights,
      .source = "exaone-moe"},
     {.gguf = "afmoe",
      .config = "afmoe",
-     .window = {.every = 4},
-     .traits = not_weighed,
+     .window = {.period = 4},
+     .traits = approximate_weights,
      .source = "afmoe: global_attn_every_n_layers is 4"},
     {.gguf = "smallthinker",
-     .window = {.every = 4, .first_is_full = true, .size = 4096},
+     .window = {.period = 4, .first_is_full = true, .size = 4096},
      .source = "smallthinker"},
-    {.gguf = "laguna", .window = {.every = 4, .first_is_full = true}, .source = "laguna"},
+    {.gguf = "laguna", .window = {.period = 4, .first_is_full = true}, .source = "laguna"},
     {.gguf = "mimo2 step35",
      .config = "mimo_v2_flash",
-     .traits = not_weighed,
+     .traits = approximate_weights,
      .source = "mimo2, step35: their files list the layers; MiMoV2FlashConfig"},
 
     // Latent attention, and indexers with a cache of their own.
@@ -154,76 +154,76 @@ constexpr ArchitectureFacts table[] = {
     {.gguf = "minicpm3", .config = "minicpm3", .traits = tied, .source = "minicpm3"},
     {.gguf = "deepseek32 glm-dsa",
      .config = "deepseek_v32 glm_moe_dsa",
-     .traits = not_weighed,
+     .traits = approximate_weights,
      .source = "deepseek32, glm-dsa; src/llama-kv-cache-dsa.cpp"},
     {.gguf = "deepseek4",
      .config = "deepseek_v4",
-     .window = {.every = WindowRule::all, .size = 128},
-     .traits = not_weighed,
+     .window = {.period = WindowRule::all, .size = 128},
+     .traits = approximate_weights,
      .source = "deepseek4: set_swa_pattern(0); src/llama-kv-cache-dsv4.cpp; DeepseekV4Config"},
     {.gguf = "glm4moe", .config = "glm4_moe", .source = "glm4-moe: the last layers predict"},
 
     // States.
     {.gguf = "mamba",
      .config = "mamba falcon_mamba",
-     .state = OfState::mamba,
-     .has_state = Rule::all,
-     .traits = tied | inner_by_key | every_layer_mamba,
+     .state = State::mamba,
+     .state_rule = Rule::all,
+     .traits = tied | inner_is_intermediate_size | every_layer_mamba,
      .source = "mamba"},
     {.gguf = "mamba2",
      .config = "mamba2",
-     .state = OfState::mamba2,
-     .has_state = Rule::all,
+     .state = State::mamba2,
+     .state_rule = Rule::all,
      .traits = every_layer_mamba,
      .source = "mamba2"},
     {.gguf = "jamba",
      .config = "jamba",
-     .state = OfState::mamba,
-     .has_state = Rule::without_kv,
-     .traits = experts_as_networks,
+     .state = State::mamba,
+     .state_rule = Rule::without_kv,
+     .traits = expert_is_intermediate_size,
      .source = "jamba"},
     {.gguf = "falcon-h1",
      .config = "falcon_h1",
-     .state = OfState::mamba2,
-     .has_state = Rule::all_with_attention,
+     .state = State::mamba2,
+     .state_rule = Rule::all_with_attention,
      .traits = every_layer_both,
      .source = "falcon-h1"},
     {.gguf = "granitehybrid",
      .config = "granitemoehybrid bamba",
-     .state = OfState::mamba2,
-     .has_state = Rule::without_kv,
-     .traits = experts_as_networks,
+     .state = State::mamba2,
+     .state_rule = Rule::without_kv,
+     .traits = expert_is_intermediate_size,
      .source = "granite-hybrid"},
     {.gguf = "nemotron_h nemotron_h_moe",
      .config = "nemotron_h",
-     .state = OfState::mamba2,
-     .has_state = Rule::without_kv_and_feed_forward,
+     .state = State::mamba2,
+     .state_rule = Rule::without_kv_and_feed_forward,
      .traits = two_matrices,
      .source = "nemotron-h: a layer with experts or a network has neither cache nor state"},
-    {.gguf = "plamo2", .state = OfState::mamba2, .has_state = Rule::without_kv, .source = "plamo2"},
+    {.gguf = "plamo2", .state = State::mamba2, .state_rule = Rule::without_kv, .source = "plamo2"},
     {.gguf = "qwen3next qwen35 qwen35moe",
      .config = "qwen3_next qwen3_5 qwen3_5_text qwen3_5_moe qwen3_5_moe_text",
-     .state = OfState::delta,
-     .has_state = Rule::interval,
+     .state = State::delta,
+     .state_rule = Rule::interval,
      .traits = query_gate,
      .source = "qwen3next, qwen35: each fourth layer has attention"},
     {.gguf = "kimi-linear",
      .config = "kimi_linear",
-     .state = OfState::kimi_delta,
-     .has_state = Rule::without_kv,
-     .traits = not_weighed,
+     .state = State::kimi_delta,
+     .state_rule = Rule::without_kv,
+     .traits = approximate_weights,
      .source = "kimi-linear"},
     {.gguf = "lfm2 lfm2moe",
      .config = "lfm2 lfm2_moe",
-     .state = OfState::convolution,
-     .has_state = Rule::without_kv,
+     .state = State::convolution,
+     .state_rule = Rule::without_kv,
      .source = "lfm2: n_embd_r in src/llama-hparams.cpp"},
     {.config = "minimax minimax_text_01 minimax_m1",
-     .traits = not_weighed | experts_as_networks,
+     .traits = approximate_weights | expert_is_intermediate_size,
      .source = "MiniMaxConfig: a state of head by head size in layers of linear attention"},
     {.gguf = "rwkv6 rwkv7 rwkv6qwen2 arwkv7",
-     .state = OfState::rwkv,
-     .has_state = Rule::all,
+     .state = State::rwkv,
+     .state_rule = Rule::all,
      .source = "rwkv6: token_shift_count is 2 unless given; n_embd_s in src/llama-hparams.cpp"},
 
     {.gguf = "t5 t5encoder bert modern-bert nomic-bert nomic-bert-moe neo-bert jina-bert-v2 "
@@ -272,40 +272,41 @@ constexpr DefaultValue defaults[] = {
     {"mistral", "vocab_size", 32000, true},
 };
 
-// Calls `is` for each of the words, which blanks separate, until it returns true.
+// Calls `predicate` for each blank-separated word until it returns true.
 template <class Is>
-bool any_word(std::string_view words, const Is& is) {
+bool any_word(std::string_view words, const Is& predicate) {
   while (!words.empty()) {
     const auto word = words.substr(0, words.find(' '));
-    if (is(word)) return true;
+    if (predicate(word)) return true;
     words.remove_prefix(std::min(words.size(), word.size() + 1));
   }
   return false;
 }
 
-bool has_word(std::string_view words, std::string_view wanted) {
-  return !wanted.empty() && any_word(words, [wanted](auto word) { return word == wanted; });
+bool has_word(std::string_view words, std::string_view needle) {
+  return !needle.empty() && any_word(words, [needle](auto word) { return word == needle; });
 }
 
-// '*' at the end of a pattern stands for anything.
+// '*' at the end of a pattern matches anything.
 bool matches_any(std::string_view patterns, std::string_view key) {
-  return any_word(patterns, [key](std::string_view each) {
-    return each.ends_with('*') ? key.starts_with(each.substr(0, each.size() - 1)) : key == each;
+  return any_word(patterns, [key](std::string_view pattern) {
+    return pattern.ends_with('*') ? key.starts_with(pattern.substr(0, pattern.size() - 1))
+                                  : key == pattern;
   });
 }
 
 bool contains_any(std::string_view parts, std::string_view key) {
-  return any_word(parts, [key](auto each) { return key.find(each) != std::string_view::npos; });
+  return any_word(parts, [key](auto part) { return key.find(part) != std::string_view::npos; });
 }
 
 // Words of keys that describe attention, states, experts, windows and caches.
-constexpr std::string_view of_memory =
+constexpr std::string_view memory_words =
     "attention attn head kv key value window sliding chunk swa expert moe ssm mamba conv state "
     "recurr linear delta lora rank index compress cache nextn predict mtp layer_type block_type "
     "hybrid interval wkv kda token_shift latent memory quant pattern shared global";
 
-// Keys of those that change numbers, not sizes; or weights alone, which are in the file.
-constexpr std::string_view of_no_effect_in_gguf =
+// Keys with such words that change numbers, not sizes, or only weights, which are in the file.
+constexpr std::string_view harmless_gguf_keys =
     "attention.layer_norm_epsilon attention.layer_norm_rms_epsilon attention.group_norm_* "
     "attention.scale attention.output_scale attention.value_scale attention.temperature_* "
     "attention.max_alibi_bias attention.clamp_kqv attention.q_lora_rank "
@@ -320,7 +321,7 @@ constexpr std::string_view of_no_effect_in_gguf =
     "expert_chunk_feed_forward_length time_mix_extra_dim time_decay_extra_dim "
     "rescale_every_n_layers decoder_start_token_id";
 
-constexpr std::string_view of_no_effect_in_config =
+constexpr std::string_view harmless_config_keys =
     "attention_dropout attn_dropout attn_pdrop attention_probs_dropout_prob _attn_implementation* "
     "attn_implementation attention_multiplier attention_softcap attn_logit_softcapping "
     "attn_output_gate attn_scale attn_temperature_tuning attention_out_bias attention_qkv_bias "
@@ -348,43 +349,43 @@ constexpr std::string_view of_no_effect_in_config =
 
 }  // namespace
 
-void Notes::add(std::string line, Precision made) {
-  is = std::max(is, made);
+void Notes::add(std::string line, Precision line_precision) {
+  precision = std::max(precision, line_precision);
   if (lines.size() < 24 && std::find(lines.begin(), lines.end(), line) == lines.end())
     lines.push_back(std::move(line));
 }
 
 void Notes::append(const Notes& other) {
-  is = std::max(is, other.is);
-  for (const auto& each : other.lines) add(each);
+  precision = std::max(precision, other.precision);
+  for (const auto& line : other.lines) add(line);
 }
 
-const ArchitectureFacts* facts_of_gguf(std::string_view architecture) noexcept {
-  for (const auto& each : table)
-    if (has_word(each.gguf, architecture)) return &each;
+const ArchitectureFacts* find_gguf_facts(std::string_view architecture) noexcept {
+  for (const auto& facts : table)
+    if (has_word(facts.gguf, architecture)) return &facts;
   return nullptr;
 }
 
-const ArchitectureFacts* facts_of_config(std::string_view model_type) noexcept {
-  for (const auto& each : table)
-    if (has_word(each.config, model_type)) return &each;
+const ArchitectureFacts* find_config_facts(std::string_view model_type) noexcept {
+  for (const auto& facts : table)
+    if (has_word(facts.config, model_type)) return &facts;
   return nullptr;
 }
 
-std::optional<std::uint64_t> default_of(std::string_view model_type, std::string_view key,
-                                        bool is_nested) noexcept {
-  for (const auto& each : defaults)
-    if (each.type == model_type && each.key == key && (is_nested || !each.only_nested))
-      return each.value;
+std::optional<std::uint64_t> find_default(std::string_view model_type, std::string_view key,
+                                          bool is_nested) noexcept {
+  for (const auto& entry : defaults)
+    if (entry.type == model_type && entry.key == key && (is_nested || !entry.only_nested))
+      return entry.value;
   return std::nullopt;
 }
 
 bool may_change_memory_in_gguf(std::string_view key) noexcept {
-  return contains_any(of_memory, key) && !matches_any(of_no_effect_in_gguf, key);
+  return contains_any(memory_words, key) && !matches_any(harmless_gguf_keys, key);
 }
 
 bool may_change_memory_in_config(std::string_view key) noexcept {
-  return contains_any(of_memory, key) && !matches_any(of_no_effect_in_config, key);
+  return contains_any(memory_words, key) && !matches_any(harmless_config_keys, key);
 }
 
 }  // namespace hmn::cli::fit

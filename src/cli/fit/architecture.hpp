@@ -12,36 +12,36 @@ namespace hmn::cli::fit {
 
 // Saturation value: sizes in a file can exceed 64 bits. Sums and products stay at this maximum,
 // which every consumer rejects.
-constexpr std::uint64_t too_much = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t saturated_size = std::numeric_limits<std::uint64_t>::max();
 
 constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) noexcept {
-  return a != 0 && b > too_much / a ? too_much : a * b;
+  return a != 0 && b > saturated_size / a ? saturated_size : a * b;
 }
 template <class... Rest>
 constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
   return times(times(a, b), static_cast<std::uint64_t>(rest)...);
 }
 constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b) noexcept {
-  return b > too_much - a ? too_much : a + b;
+  return b > saturated_size - a ? saturated_size : a + b;
 }
 template <class... Rest>
 constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
   return plus(plus(a, b), static_cast<std::uint64_t>(rest)...);
 }
-constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t by) noexcept {
-  return a / by + (a % by != 0 ? 1 : 0);
+constexpr std::uint64_t divide_rounding_up(std::uint64_t a, std::uint64_t divisor) noexcept {
+  return a / divisor + (a % divisor != 0 ? 1 : 0);
 }
 
 // Relation of a counted size to what a runtime takes: as counted, more than that, or either.
 enum class Precision { counted, at_least, about };
 
-// Lines about values that a file leaves open, and what these make of the answer.
+// Lines about values that a file leaves open, and how exact the answer still is.
 struct Notes {
   std::vector<std::string> lines;
-  Precision is = Precision::counted;
+  Precision precision = Precision::counted;
 
-  // Adds a line once; too many of them say no more than the first ones.
-  void add(std::string line, Precision made = Precision::counted);
+  // Adds a line once, and only the first of many.
+  void add(std::string line, Precision line_precision = Precision::counted);
   void append(const Notes& other);
 };
 
@@ -53,20 +53,20 @@ enum class Runtime { llama_cpp, vllm };
 struct Layer {
   CacheKind cache = CacheKind::none;
   std::uint64_t kv_heads = 0;
-  std::uint64_t key_size = 0;     // of a head; latent: values for each token
-  std::uint64_t value_size = 0;   // of a head
-  std::uint64_t window = 0;       // tokens; 0: all
-  bool is_chunked = false;        // a window that begins anew instead of sliding
-  std::uint64_t extra_size = 0;   // values of a second cache, of an indexer or of compressed keys
-  std::uint64_t extra_every = 1;  // tokens that share an entry of the second cache
-  std::uint64_t state_size = 0;   // values for each sequence of any length, in addition to caches
-  bool has_weights = true;        // false: a layer that does nothing, or one that may be left out
+  std::uint64_t key_size = 0;    // of a head; latent: values for each token
+  std::uint64_t value_size = 0;  // of a head
+  std::uint64_t window = 0;      // tokens; 0: all
+  bool is_chunked = false;       // a window that starts again instead of sliding
+  std::uint64_t extra_size = 0;  // values of a second cache, of an indexer or of compressed keys
+  std::uint64_t tokens_per_extra = 1;  // tokens that share an entry of the second cache
+  std::uint64_t state_size = 0;  // values for each sequence of any length, in addition to caches
+  bool has_weights = true;       // false: a layer that does nothing, or one that may be left out
 };
 
 // Properties of a model that determine its memory, apart from the weights.
 struct Architecture {
   std::string type;  // "llama", as named in the file
-  Runtime by = Runtime::vllm;
+  Runtime runtime = Runtime::vllm;
   std::uint64_t hidden_size = 0;
   std::uint64_t head_count = 0;
   std::uint64_t projected_size = 0;     // of latent attention, in addition to its heads
@@ -74,22 +74,22 @@ struct Architecture {
   std::uint64_t vocabulary_size = 0;
   std::optional<std::uint64_t> context_length;  // of the model's training
   std::vector<Layer> layers;
-  Notes noted;
+  Notes notes;
 };
 
-constexpr std::uint64_t most_layers = 10'000;
-constexpr std::uint64_t largest_size = 1u << 31;
+constexpr std::uint64_t max_layers = 10'000;
+constexpr std::uint64_t max_size = 1u << 31;
 
 // Layers with a window, where a file does not list them.
 struct WindowRule {
   static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t every = 0;     // one of so many has full attention; 0: no layer has a window
-  bool first_is_full = false;  // the first of each `every` rather than the last
+  std::uint32_t period = 0;  // one layer in this many has full attention; 0: no layer has a window
+  bool first_is_full = false;  // the first layer of each period, not the last
   std::uint32_t size = 0;      // tokens, where the file has no key
   bool is_chunked = false;
 
-  bool sees_window(std::size_t layer) const {
-    return every != 0 && (first_is_full ? layer % every != 0 : (layer + 1) % every != 0);
+  bool has_window(std::size_t layer) const {
+    return period != 0 && (first_is_full ? layer % period != 0 : (layer + 1) % period != 0);
   }
 };
 
@@ -102,7 +102,7 @@ enum class StateRule {
   all_with_attention,
   without_kv,
   without_kv_and_feed_forward,
-  interval,  // all but each fourth, or as the file gives it
+  interval,  // all but each fourth, unless the file has its own interval
 };
 
 // Properties of a configuration that have no key.
@@ -117,13 +117,13 @@ enum Trait : std::uint32_t {
   window_everywhere = 1 << 7,    // in vLLM; llama.cpp keeps the whole context
   half_feed_forward = 1 << 8,    // intermediate_size covers both matrices
   one_kv_head = 1 << 9,          // num_kv_heads counts in the new decoder architecture alone
-  inner_by_key = 1 << 10,        // Mamba's width is intermediate_size
-  shared_as_routed = 1 << 11,    // one shared expert of the routed ones' size
+  inner_is_intermediate_size = 1 << 10,  // Mamba's width is intermediate_size
+  shared_expert_like_routed = 1 << 11,   // one shared expert of the routed ones' size
   encoder = 1 << 12,
   every_layer_mamba = 1 << 13,
-  every_layer_both = 1 << 14,     // attention and Mamba
-  not_weighed = 1 << 15,          // weights of a configuration are counted approximately
-  experts_as_networks = 1 << 16,  // intermediate_size is that of an expert
+  every_layer_both = 1 << 14,             // attention and Mamba
+  approximate_weights = 1 << 15,          // weights of a configuration are counted approximately
+  expert_is_intermediate_size = 1 << 16,  // intermediate_size is that of an expert
 };
 
 // Row of the table: an architecture's facts that its files leave to the runtime.
@@ -132,21 +132,21 @@ struct ArchitectureFacts {
   std::string_view config = {};  // values of model_type
   WindowRule window = {};
   StateKind state = StateKind::none;
-  StateRule has_state = StateRule::none;
+  StateRule state_rule = StateRule::none;
   std::uint32_t traits = 0;
   std::string_view source = {};
   std::uint32_t layers_with_kv = 0;  // later ones reuse caches; 0: all, or as the file has it
 };
-const ArchitectureFacts* facts_of_gguf(std::string_view architecture) noexcept;
-const ArchitectureFacts* facts_of_config(std::string_view model_type) noexcept;
+const ArchitectureFacts* find_gguf_facts(std::string_view architecture) noexcept;
+const ArchitectureFacts* find_config_facts(std::string_view model_type) noexcept;
 
 // Default of transformers for a key that published configurations omit; `is_nested`: in a
-// text_config that lists differences only.
-std::optional<std::uint64_t> default_of(std::string_view model_type, std::string_view key,
-                                        bool is_nested) noexcept;
+// text_config that lists only differences.
+std::optional<std::uint64_t> find_default(std::string_view model_type, std::string_view key,
+                                          bool is_nested) noexcept;
 
 // Whether a key that nothing reads may change what a model needs: it belongs to attention, states,
-// experts, windows or caches, and is none of those known to be without effect.
+// experts, windows or caches, and is not known to be without effect.
 bool may_change_memory_in_gguf(std::string_view key) noexcept;  // without the architecture's name
 bool may_change_memory_in_config(std::string_view key) noexcept;
 

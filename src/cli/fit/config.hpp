@@ -15,7 +15,8 @@
 
 namespace hmn::cli::fit {
 
-using Names = std::initializer_list<std::string_view>;  // spellings of one key in different models
+using KeyNames =
+    std::initializer_list<std::string_view>;  // spellings of one key in different models
 
 // Keys of a config.json: those of its language model, then of the enclosing object, then of the
 // nested ones of DBRX, MPT and Kimi Linear; and which of them have been read.
@@ -25,51 +26,51 @@ class ConfigKeys {
 
   const std::string& type() const { return type_; }
   const ArchitectureFacts* facts() const { return facts_; }
-  bool has(Trait one) const { return facts_ != nullptr && (facts_->traits & one) != 0; }
-  bool is_nested() const { return text_ != &document_; }
+  bool has(Trait trait) const { return facts_ != nullptr && (facts_->traits & trait) != 0; }
+  bool is_nested() const { return language_part_ != &document_; }
 
   // Returns none if no key is present; records an invalid value as the error.
-  std::optional<std::uint64_t> find(Names keys);
-  std::uint64_t whole(Names keys, std::uint64_t otherwise = 0) {
-    return find(keys).value_or(otherwise);
+  std::optional<std::uint64_t> find(KeyNames keys);
+  std::uint64_t whole(KeyNames keys, std::uint64_t fallback = 0) {
+    return find(keys).value_or(fallback);
   }
-  // Reads a key that the file should have; says what is counted in its place.
-  std::uint64_t taken(Names keys, std::uint64_t otherwise, Precision made = Precision::counted);
-  std::uint64_t needed(Names keys);
+  // Reads a key that the file should have; notes the default that is counted in its place.
+  std::uint64_t read_or_default(KeyNames keys, std::uint64_t fallback,
+                                Precision precision = Precision::counted);
+  std::uint64_t require(KeyNames keys);
   // Reads a size that a file may leave out, and that cannot be 0.
-  std::optional<std::uint64_t> size(Names keys);
+  std::optional<std::uint64_t> find_size(KeyNames keys);
   std::optional<bool> truth(std::string_view key);
-  const std::string* text(Names keys);
-  const std::vector<json::Value>* list(Names keys);
+  const std::string* text(KeyNames keys);
+  const std::vector<json::Value>* list(KeyNames keys);
   // Reads a list of a value for each layer; notes that it is shorter than the layers, or that it
   // has other numbers than 0 and 1.
-  const std::vector<json::Value>* list_of_layers(Names keys, std::size_t layers,
-                                                 bool flags = false);
-  const json::Value* object(Names keys);
-  const json::Value* value(Names keys) { return search(keys).of; }
+  const std::vector<json::Value>* layer_list(KeyNames keys, std::size_t layers, bool flags = false);
+  const json::Value* object(KeyNames keys);
+  const json::Value* value(KeyNames keys) { return search(keys).value; }
 
-  // Names the keys that may change the memory and that nothing has read.
-  void name_unread();
-  Notes noted;
+  // Notes the keys that may change the memory and that nothing has read.
+  void note_unread_keys();
+  Notes notes;
 
-  void refuse(std::string why);
-  const std::string& wrong() const { return wrong_; }
+  void refuse(std::string reason);
+  const std::string& error() const { return error_; }
 
  private:
   struct Entry {
     std::string_view key;
-    const json::Value* of = nullptr;
+    const json::Value* value = nullptr;
   };
-  Entry search(Names keys);
-  void note_duplicates(const json::Value& in);
-  void name_unread_of(const json::Value* in);
+  Entry search(KeyNames keys);
+  void note_duplicates(const json::Value& section);
+  void note_unread_members(const json::Value* section);
 
   const json::Value& document_;
-  const json::Value* text_;
+  const json::Value* language_part_;
   std::string type_;
   const ArchitectureFacts* facts_ = nullptr;
-  std::set<std::string, std::less<>> read_;
-  std::string wrong_;
+  std::set<std::string, std::less<>> read_keys_;
+  std::string error_;
 };
 
 // Heads and their sizes; zero in a model without attention.
@@ -80,14 +81,14 @@ struct AttentionShape {
   std::uint64_t value_size = 0;
 };
 
-// Access of a layer to earlier tokens.
+// How a layer accesses earlier tokens.
 enum class Mixer { none, attention, window, latent, mamba, linear, convolution, both };
 // Network after the mixer: one, or several experts of which each token uses some.
-enum class Forward { none, dense, experts };
+enum class FeedForward { none, dense, experts };
 
 struct Block {
-  Mixer mix = Mixer::attention;  // both: attention and Mamba in one layer
-  Forward feed = Forward::dense;
+  Mixer mixer = Mixer::attention;  // both: attention and Mamba in one layer
+  FeedForward feed_forward = FeedForward::dense;
   AttentionShape shape;
   std::uint64_t window = 0;  // tokens
   std::uint64_t ratio = 0;   // tokens of a compressed key
@@ -97,13 +98,13 @@ struct Block {
 struct ExpertShape {
   std::uint64_t size = 0;
   std::uint64_t count = 0;
-  std::uint64_t taken = 0;
+  std::uint64_t used = 0;
   std::uint64_t shared_size = 0;  // of the experts used by every token
 };
-ExpertShape expert_shape_of(ConfigKeys& keys);
-std::uint64_t hidden_size_of(ConfigKeys& keys);
-std::uint64_t feed_forward_size_of(ConfigKeys& keys);
-std::uint64_t predicting_layers_of(ConfigKeys& keys);
+ExpertShape read_expert_shape(ConfigKeys& keys);
+std::uint64_t read_hidden_size(ConfigKeys& keys);
+std::uint64_t read_feed_forward_size(ConfigKeys& keys);
+std::uint64_t read_predicting_layers(ConfigKeys& keys);
 
 // Sizes of a recurrent layer, with or without attention.
 struct Recurrence {
@@ -111,7 +112,7 @@ struct Recurrence {
   std::uint64_t matrices = 0;    // weights
   std::uint64_t vectors = 0;
 };
-Recurrence recurrence_of(ConfigKeys& keys, Mixer mix, std::uint64_t hidden_size);
+Recurrence read_recurrence(ConfigKeys& keys, Mixer mixer, std::uint64_t hidden_size);
 
 // Parameter counts, by their treatment when a model is quantised.
 struct ParameterCount {
@@ -120,14 +121,14 @@ struct ParameterCount {
   std::uint64_t embeddings = 0;  // and output
   std::uint64_t plain = 0;       // norms, biases, routers: mostly not quantised
 
-  std::uint64_t all() const { return plus(matrices, experts, embeddings, plain); }
+  std::uint64_t total() const { return plus(matrices, experts, embeddings, plain); }
 };
-struct CountedParameters {
+struct ParameterCounts {
   std::vector<ParameterCount> layers;
   ParameterCount outside;  // embedding, output, layers for predicting further tokens
 };
 // Counts from the architecture alone; within a percent of known models' published numbers.
-CountedParameters count_parameters(ConfigKeys& keys, const std::vector<Block>& blocks);
+ParameterCounts count_parameters(ConfigKeys& keys, const std::vector<Block>& blocks);
 
 // Storage of weights, as specified by a configuration.
 struct Storage {
@@ -137,20 +138,20 @@ struct Storage {
   packing experts;
   std::string name;          // "bf16", "bfloat16, matrices of gptq"
   bool is_specified = true;  // specified rather than assumed
-  Notes noted;               // for weights that are counted by this
+  Notes notes;               // on weights estimated with this storage
 };
-Storage storage_of(ConfigKeys& keys);
-Expected<std::uint64_t> bytes_of(const ParameterCount& numbers, const Storage& as);
+Storage read_storage(ConfigKeys& keys);
+Expected<std::uint64_t> estimate_bytes(const ParameterCount& count, const Storage& storage);
 
 // Properties of a model read from a config.json, by the allocations of vLLM. Each key that may
 // change them is used, known to change nothing, or named in the notes.
 struct ModelConfig {
-  Architecture shape;
-  CountedParameters parameters;
-  Storage stored;
+  Architecture architecture;
+  ParameterCounts parameters;
+  Storage storage;
 };
 Expected<ModelConfig> parse_config(std::string text);
 
-Expected<Weights> weights_of(const ModelConfig& counted);
+Expected<Weights> estimate_weights(const ModelConfig& config);
 
 }  // namespace hmn::cli::fit

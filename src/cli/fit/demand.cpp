@@ -13,7 +13,7 @@ using hypomnesis::dtype_id;
 
 struct NamedPacking {
   std::string_view name;
-  packing as;
+  packing format;
 };
 // Packings of q8_0 and similar: a group of 32 has a scale of 16 bits, and a minimum in types that
 // end in 1.
@@ -25,241 +25,252 @@ constexpr NamedPacking packings[] = {
     {"q4_0", {{}, 4, 32, 16}},           {"iq4_nl", {{}, 4, 32, 16}},
 };
 
-Failure uncountable(const char* what, hypomnesis::status_code why) {
-  return failed(fmt::format("{}: {}: expected less than 2^64 bytes", what, hypomnesis::name(why)));
+Failure estimate_error(const char* subject, hypomnesis::status_code status) {
+  return make_failure(
+      fmt::format("{}: {}: expected less than 2^64 bytes", subject, hypomnesis::name(status)));
 }
 
-constexpr std::uint64_t rounded_up(std::uint64_t value, std::uint64_t to) noexcept {
-  return times(divided_up(value, to), to);
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) noexcept {
+  return times(divide_rounding_up(value, multiple), multiple);
 }
 
 // Tokens for which a runtime allocates keys and values of a layer.
-struct KeptTokens {
+struct CachedTokens {
   std::uint64_t cache = 0;
   std::uint64_t extra = 0;  // entries of the second cache
 };
 
-// By GGML_PAD(…, 256) in src/llama-context.cpp, src/llama-kv-cache-iswa.cpp and
+// Follows GGML_PAD(…, 256) in src/llama-context.cpp, src/llama-kv-cache-iswa.cpp and
 // src/llama-kv-cache-dsv4.cpp of llama.cpp.
-KeptTokens kept_by_llama_cpp(const Layer& of, std::uint64_t context, std::uint64_t ubatch) {
-  const auto all = rounded_up(context, 256);
-  const auto of_window = rounded_up(std::min(all, plus(of.window, ubatch)), 256);
-  return {of.window != 0 ? of_window : all,
-          of.extra_every == 1 ? all : rounded_up(divided_up(all, of.extra_every), 256)};
+CachedTokens count_llama_cpp_tokens(const Layer& layer, std::uint64_t context,
+                                    std::uint64_t ubatch) {
+  const auto all = round_up(context, 256);
+  const auto window_tokens = round_up(std::min(all, plus(layer.window, ubatch)), 256);
+  return {layer.window != 0 ? window_tokens : all,
+          layer.tokens_per_extra == 1
+              ? all
+              : round_up(divide_rounding_up(all, layer.tokens_per_extra), 256)};
 }
 
-// By max_memory_usage_bytes in vllm/v1/kv_cache_interface.py, in blocks of 16 tokens: a window may
-// begin inside a block.
-KeptTokens kept_by_vllm(const Layer& of, std::uint64_t context, std::uint64_t ubatch) {
-  const auto all = rounded_up(context, 16);
-  const auto of_window =
-      of.is_chunked ? rounded_up(std::min(plus(of.window, ubatch), context), 16)
-                    : plus(rounded_up(std::min(plus(of.window - 1, ubatch), context), 16), 16);
-  return {of.window != 0 ? of_window : all, divided_up(all, of.extra_every)};
+// Follows max_memory_usage_bytes in vllm/v1/kv_cache_interface.py, in blocks of 16 tokens: a window
+// may begin inside a block.
+CachedTokens count_vllm_tokens(const Layer& layer, std::uint64_t context, std::uint64_t ubatch) {
+  const auto all = round_up(context, 16);
+  const auto window_tokens =
+      layer.is_chunked ? round_up(std::min(plus(layer.window, ubatch), context), 16)
+                       : plus(round_up(std::min(plus(layer.window - 1, ubatch), context), 16), 16);
+  return {layer.window != 0 ? window_tokens : all, divide_rounding_up(all, layer.tokens_per_extra)};
 }
 
-KeptTokens kept(const Architecture& shape, const Layer& of, std::uint64_t context,
-                std::uint64_t ubatch) {
-  return shape.by == Runtime::llama_cpp ? kept_by_llama_cpp(of, context, ubatch)
-                                        : kept_by_vllm(of, context, ubatch);
+CachedTokens count_cached_tokens(const Architecture& architecture, const Layer& layer,
+                                 std::uint64_t context, std::uint64_t ubatch) {
+  return architecture.runtime == Runtime::llama_cpp ? count_llama_cpp_tokens(layer, context, ubatch)
+                                                    : count_vllm_tokens(layer, context, ubatch);
 }
 
-hypomnesis::cache cache_as(const packing& as) {
-  hypomnesis::cache made;
-  made.dtype = as.dtype;
-  made.element_bits = as.element_bits;
-  made.group_size = as.group_size;
-  made.group_bits = as.group_bits;
-  made.layers = 1;
-  return made;
+hypomnesis::cache make_cache(const packing& kv_packing) {
+  hypomnesis::cache cache;
+  cache.dtype = kv_packing.dtype;
+  cache.element_bits = kv_packing.element_bits;
+  cache.group_size = kv_packing.group_size;
+  cache.group_bits = kv_packing.group_bits;
+  cache.layers = 1;
+  return cache;
 }
 
-std::uint64_t latent_bytes(std::uint64_t size, const packing& as, std::uint64_t tokens,
-                           std::uint64_t batch) {
-  auto made = cache_as(as);
-  made.kind = hypomnesis::cache_kind::latent;
-  made.latent_dim = size;
-  return hypomnesis::estimate_cache(made, tokens, batch);
+std::uint64_t estimate_latent_bytes(std::uint64_t size, const packing& kv_packing,
+                                    std::uint64_t tokens, std::uint64_t batch) {
+  auto cache = make_cache(kv_packing);
+  cache.kind = hypomnesis::cache_kind::latent;
+  cache.latent_dim = size;
+  return hypomnesis::estimate_cache(cache, tokens, batch);
 }
 
-std::uint64_t full_bytes(const Layer& of, const packing& as, std::uint64_t tokens,
-                         std::uint64_t batch) {
-  auto keys = cache_as(as);
+std::uint64_t estimate_full_bytes(const Layer& layer, const packing& kv_packing,
+                                  std::uint64_t tokens, std::uint64_t batch) {
+  auto keys = make_cache(kv_packing);
   keys.kind = hypomnesis::cache_kind::full;
-  keys.kv_heads = of.kv_heads;
-  keys.row_dim = of.key_size;
+  keys.kv_heads = layer.kv_heads;
+  keys.row_dim = layer.key_size;
   auto values = keys;
-  values.row_dim = of.value_size != 0 ? of.value_size : of.key_size;
+  values.row_dim = layer.value_size != 0 ? layer.value_size : layer.key_size;
   return hypomnesis::estimate_sum({hypomnesis::estimate_cache(keys, tokens, batch),
                                    hypomnesis::estimate_cache(values, tokens, batch)});
 }
 
 // Keeps states in 32 bits regardless of the type of keys and values.
-std::uint64_t state_bytes(const Layer& of, std::uint64_t batch) {
-  hypomnesis::cache made;
-  made.kind = hypomnesis::cache_kind::state;
-  made.dtype = dtype_id::f32;
-  made.layers = 1;
-  made.state_elements = of.state_size;
-  return hypomnesis::estimate_cache(made, 1, batch);
+std::uint64_t estimate_state_bytes(const Layer& layer, std::uint64_t batch) {
+  hypomnesis::cache cache;
+  cache.kind = hypomnesis::cache_kind::state;
+  cache.dtype = dtype_id::f32;
+  cache.layers = 1;
+  cache.state_elements = layer.state_size;
+  return hypomnesis::estimate_cache(cache, 1, batch);
 }
 
-Expected<std::uint64_t> layer_bytes(const Layer& of, const packing& as, const KeptTokens& tokens,
-                                    std::uint64_t batch) {
+Expected<std::uint64_t> estimate_layer_bytes(const Layer& layer, const packing& kv_packing,
+                                             const CachedTokens& tokens, std::uint64_t batch) {
   try {
     std::uint64_t bytes = 0;
-    if (of.cache == CacheKind::latent)
-      bytes = latent_bytes(of.key_size, as, tokens.cache, batch);
-    else if (of.cache != CacheKind::none)
-      bytes = full_bytes(of, as, tokens.cache, batch);
-    if (of.cache != CacheKind::none && of.extra_size != 0)
-      bytes = plus(bytes, latent_bytes(of.extra_size, as, tokens.extra, batch));
-    if (of.state_size != 0) bytes = plus(bytes, state_bytes(of, batch));
+    if (layer.cache == CacheKind::latent)
+      bytes = estimate_latent_bytes(layer.key_size, kv_packing, tokens.cache, batch);
+    else if (layer.cache != CacheKind::none)
+      bytes = estimate_full_bytes(layer, kv_packing, tokens.cache, batch);
+    if (layer.cache != CacheKind::none && layer.extra_size != 0)
+      bytes = plus(bytes, estimate_latent_bytes(layer.extra_size, kv_packing, tokens.extra, batch));
+    if (layer.state_size != 0) bytes = plus(bytes, estimate_state_bytes(layer, batch));
     return bytes;
-  } catch (const hypomnesis::error& why) {
-    return uncountable("KV cache", why.status());
+  } catch (const hypomnesis::error& error) {
+    return estimate_error("KV cache", error.status());
   }
 }
 
-std::uint64_t f32_bytes(std::uint64_t rows, std::uint64_t columns) {
+std::uint64_t estimate_f32_bytes(std::uint64_t rows, std::uint64_t columns) {
   return hypomnesis::estimate_tensor({rows, columns}, dtype_id::f32);
 }
 
 // Returns the size for one layer; layers reuse the same buffers.
-std::uint64_t attention_bytes(const Architecture& shape, std::uint64_t tokens) {
-  std::uint64_t most = 0;
-  for (const auto& each : shape.layers) {
-    if (each.cache == CacheKind::none || shape.head_count == 0) continue;
+std::uint64_t estimate_attention_bytes(const Architecture& architecture, std::uint64_t tokens) {
+  std::uint64_t largest = 0;
+  for (const auto& layer : architecture.layers) {
+    if (layer.cache == CacheKind::none || architecture.head_count == 0) continue;
     hypomnesis::attention work;
     work.flags = hypomnesis::attention_flag::fused;
     work.dtype = dtype_id::f32;
-    work.heads = shape.head_count;
-    work.kv_heads = std::min(std::max<std::uint64_t>(each.kv_heads, 1), shape.head_count);
+    work.heads = architecture.head_count;
+    work.kv_heads = std::min(std::max<std::uint64_t>(layer.kv_heads, 1), architecture.head_count);
     work.sequence = tokens;
-    work.head_dim = std::max(each.key_size, each.value_size);
-    most = std::max(most, hypomnesis::estimate_attention(work));
+    work.head_dim = std::max(layer.key_size, layer.value_size);
+    largest = std::max(largest, hypomnesis::estimate_attention(work));
   }
-  return most;
+  return largest;
 }
 
-// A layer's buffers, with llama.cpp's mask, or the logits: of all tokens in llama.cpp, of the last
-// one of each sequence in vLLM.
-Expected<std::uint64_t> working_bytes(const Architecture& shape, std::uint64_t tokens,
-                                      std::uint64_t context, std::uint64_t batch) {
+// Larger of a layer's buffers (with llama.cpp's mask) and the logits: of all tokens in llama.cpp,
+// of the last one of each sequence in vLLM.
+Expected<std::uint64_t> estimate_working_bytes(const Architecture& architecture,
+                                               std::uint64_t tokens, std::uint64_t context,
+                                               std::uint64_t batch) {
   try {
-    const auto stream = f32_bytes(tokens, shape.hidden_size);
-    const bool is_llama = shape.by == Runtime::llama_cpp;
+    const auto stream = estimate_f32_bytes(tokens, architecture.hidden_size);
+    const bool is_llama = architecture.runtime == Runtime::llama_cpp;
     const auto mask = is_llama ? times(tokens, context, 2) : 0;  // in 16 bits
-    const auto in_layer = plus(times(2, stream), attention_bytes(shape, tokens), mask,
-                               f32_bytes(tokens, shape.projected_size),
-                               times(2, f32_bytes(tokens, shape.feed_forward_size)));
+    const auto layer_buffers =
+        plus(times(2, stream), estimate_attention_bytes(architecture, tokens), mask,
+             estimate_f32_bytes(tokens, architecture.projected_size),
+             times(2, estimate_f32_bytes(tokens, architecture.feed_forward_size)));
     const auto rows = is_llama ? tokens : std::min(tokens, batch);
-    const auto logits = plus(stream, f32_bytes(rows, shape.vocabulary_size));
-    return hypomnesis::estimate_overhead(std::max(in_layer, logits));
+    const auto logits = plus(stream, estimate_f32_bytes(rows, architecture.vocabulary_size));
+    return hypomnesis::estimate_overhead(std::max(layer_buffers, logits));
   } catch (const hypomnesis::error&) {
-    return uncountable("working memory", hypomnesis::status_code::overflow);
+    return estimate_error("working memory", hypomnesis::status_code::overflow);
   }
 }
 
-std::uint64_t context_of(const Architecture& shape, const FitOptions& asked) {
-  if (asked.context) return *asked.context;
-  return std::min(shape.context_length.value_or(usual_context), usual_context);
+std::uint64_t choose_context(const Architecture& architecture, const FitOptions& options) {
+  if (options.context) return *options.context;
+  return std::min(architecture.context_length.value_or(default_context), default_context);
 }
 
-void note_windows(Demand& made, const Architecture& shape) {
+void note_windows(Demand& demand, const Architecture& architecture) {
   std::uint64_t window = 0;
   std::size_t count = 0;
-  for (const auto& each : shape.layers) {
-    if (each.cache == CacheKind::none || each.window == 0) continue;
-    window = std::max(window, each.window);
+  for (const auto& layer : architecture.layers) {
+    if (layer.cache == CacheKind::none || layer.window == 0) continue;
+    window = std::max(window, layer.window);
     ++count;
   }
   if (count == 0) return;
-  made.assumptions.push_back(fmt::format("{} of {} tokens in {} of {} layers, and {} at once",
-                                         shape.layers[0].is_chunked ? "chunks" : "windows", window,
-                                         count, shape.layers.size(), made.ubatch));
+  demand.assumptions.push_back(fmt::format("{} of {} tokens in {} of {} layers, and {} at once",
+                                           architecture.layers[0].is_chunked ? "chunks" : "windows",
+                                           window, count, architecture.layers.size(),
+                                           demand.ubatch));
 }
 
-void take(Demand& made, const Notes& noted) {
-  made.is = std::max(made.is, noted.is);
-  made.assumptions.insert(made.assumptions.end(), noted.lines.begin(), noted.lines.end());
+void append_assumptions(Demand& demand, const Notes& notes) {
+  demand.precision = std::max(demand.precision, notes.precision);
+  demand.assumptions.insert(demand.assumptions.end(), notes.lines.begin(), notes.lines.end());
 }
 
-void note(Demand& made, const Model& of, const FitOptions& asked, std::uint64_t tokens) {
-  const auto& shape = *of.shape;
-  if (shape.context_length && made.context > *shape.context_length)
-    made.warnings.push_back(fmt::format("--context {}: the model was made for {} tokens at most",
-                                        made.context, *shape.context_length));
-  if (of.weights_are_counted)
-    made.assumptions.push_back(fmt::format("weights are counted from the architecture{}{}",
-                                           of.stored.empty() ? "" : ", as ", of.stored));
-  made.assumptions.push_back(fmt::format("{} {} of {} tokens, the cache full, kept as {}",
-                                         asked.batch, asked.batch == 1 ? "sequence" : "sequences",
-                                         made.context, asked.kv_type));
-  made.assumptions.push_back(
+void note_assumptions(Demand& demand, const Model& model, const FitOptions& options,
+                      std::uint64_t tokens) {
+  const auto& architecture = *model.architecture;
+  if (architecture.context_length && demand.context > *architecture.context_length)
+    demand.warnings.push_back(fmt::format("--context {}: the model was made for {} tokens at most",
+                                          demand.context, *architecture.context_length));
+  if (model.weights_are_counted)
+    demand.assumptions.push_back(fmt::format("weights are counted from the architecture{}{}",
+                                             model.weight_type.empty() ? "" : ", as ",
+                                             model.weight_type));
+  demand.assumptions.push_back(
+      fmt::format("{} {} of {} tokens, the cache full, kept as {}", options.batch,
+                  options.batch == 1 ? "sequence" : "sequences", demand.context, options.kv_type));
+  demand.assumptions.push_back(
       fmt::format("as {} allocates it; {} tokens at once in 32 bits, fused attention, a tenth more "
                   "for alignment",
-                  shape.by == Runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
-  note_windows(made, shape);
-  take(made, shape.noted);
-  take(made, of.noted);
+                  architecture.runtime == Runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
+  note_windows(demand, architecture);
+  append_assumptions(demand, architecture.notes);
+  append_assumptions(demand, model.notes);
 }
 
 }  // namespace
 
-std::optional<packing> kv_packing_of(std::string_view name) noexcept {
-  for (const auto& each : packings)
-    if (each.name == name) return each.as;
+std::optional<packing> find_kv_packing(std::string_view name) noexcept {
+  for (const auto& entry : packings)
+    if (entry.name == name) return entry.format;
   return std::nullopt;
 }
 
-std::string kv_type_names() {
-  std::string all;
-  for (const auto& each : packings) all.append(all.empty() ? "" : ", ").append(each.name);
-  return all;
+std::string list_kv_types() {
+  std::string names;
+  for (const auto& entry : packings) names.append(names.empty() ? "" : ", ").append(entry.name);
+  return names;
 }
 
 std::uint64_t Demand::total() const {
   return plus(weights, cache.value_or(0), working.value_or(0));
 }
 
-Expected<Demand> demand_of(const Model& of, const FitOptions& asked) {
-  Demand made;
-  made.layer_weights = of.of.layers;
-  made.outside_weights = of.of.outside;
-  made.weights = of.of.total();
-  made.layer_caches.resize(made.layer_weights.size());
-  if (!of.shape) {
-    made.assumptions.push_back(
+Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) {
+  Demand demand;
+  demand.layer_weights = model.weights.layers;
+  demand.outside_weights = model.weights.outside;
+  demand.weights = model.weights.total();
+  demand.layer_caches.resize(demand.layer_weights.size());
+  if (!model.architecture) {
+    demand.assumptions.push_back(
         "no config.json is next to the weights: KV cache and working "
         "memory are not known");
-    made.is = Precision::at_least;
-    take(made, of.noted);
-    return made;
+    demand.precision = Precision::at_least;
+    append_assumptions(demand, model.notes);
+    return demand;
   }
-  const auto& shape = *of.shape;
-  const auto kept_as = *kv_packing_of(asked.kv_type);
-  made.context = context_of(shape, asked);
-  made.ubatch =
-      std::min(asked.ubatch.value_or(usual_ubatch(shape.by)), rounded_up(made.context, 256));
+  const auto& architecture = *model.architecture;
+  const auto kv_packing = *find_kv_packing(options.kv_type);
+  demand.context = choose_context(architecture, options);
+  demand.ubatch = std::min(options.ubatch.value_or(default_ubatch(architecture.runtime)),
+                           round_up(demand.context, 256));
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < shape.layers.size(); ++i) {
-    const auto& each = shape.layers[i];
-    const auto bytes =
-        layer_bytes(each, kept_as, kept(shape, each, made.context, made.ubatch), asked.batch);
-    if (!bytes) return bytes.why();
-    if (i < made.layer_caches.size()) made.layer_caches[i] = *bytes;
+  for (std::size_t i = 0; i < architecture.layers.size(); ++i) {
+    const auto& layer = architecture.layers[i];
+    const auto bytes = estimate_layer_bytes(
+        layer, kv_packing, count_cached_tokens(architecture, layer, demand.context, demand.ubatch),
+        options.batch);
+    if (!bytes) return bytes.error();
+    if (i < demand.layer_caches.size()) demand.layer_caches[i] = *bytes;
     sum = plus(sum, *bytes);
   }
-  made.cache = sum;
+  demand.cache = sum;
   const auto tokens =
-      std::max(std::min(times(made.context, asked.batch), made.ubatch), asked.batch);
-  const auto working = working_bytes(shape, tokens, made.context, asked.batch);
-  if (!working) return working.why();
-  made.working = *working;
-  if (made.total() == too_much) return uncountable("the sum", hypomnesis::status_code::overflow);
-  note(made, of, asked, tokens);
-  return made;
+      std::max(std::min(times(demand.context, options.batch), demand.ubatch), options.batch);
+  const auto working = estimate_working_bytes(architecture, tokens, demand.context, options.batch);
+  if (!working) return working.error();
+  demand.working = *working;
+  if (demand.total() == saturated_size)
+    return estimate_error("the sum", hypomnesis::status_code::overflow);
+  note_assumptions(demand, model, options, tokens);
+  return demand;
 }
 
 }  // namespace hmn::cli::fit

@@ -64,39 +64,39 @@ class GgufCursor {
   template <class T>
   T take() {
     T value{};
-    const auto from = take_bytes(sizeof(T));
-    if (!ended_) std::memcpy(&value, from.data(), sizeof(T));
+    const auto bytes = take_bytes(sizeof(T));
+    if (!has_ended_) std::memcpy(&value, bytes.data(), sizeof(T));
     return value;
   }
   std::string_view take_bytes(std::uint64_t count) {
-    if (count > bytes_.size() - at_) ended_ = true;
-    if (ended_) return {};
-    const auto part = bytes_.substr(at_, static_cast<std::size_t>(count));
-    at_ += part.size();
+    if (count > bytes_.size() - position_) has_ended_ = true;
+    if (has_ended_) return {};
+    const auto part = bytes_.substr(position_, static_cast<std::size_t>(count));
+    position_ += part.size();
     return part;
   }
   std::string_view take_text() { return take_bytes(take<std::uint64_t>()); }
-  std::uint64_t position() const { return at_; }
-  std::uint64_t left() const { return bytes_.size() - at_; }
-  bool ended() const { return ended_; }
+  std::uint64_t position() const { return position_; }
+  std::uint64_t left() const { return bytes_.size() - position_; }
+  bool has_ended() const { return has_ended_; }
 
  private:
   std::string_view bytes_;
-  std::size_t at_ = 0;
-  bool ended_ = false;
+  std::size_t position_ = 0;
+  bool has_ended_ = false;
 };
 
-constexpr std::uint64_t most_keys = 1u << 16;
-constexpr std::uint64_t most_tensors = 1u << 20;
+constexpr std::uint64_t max_keys = 1u << 16;
+constexpr std::uint64_t max_file_tensors = 1u << 20;
 constexpr std::uint64_t longest_key = 65535;  // of the format
 constexpr std::uint64_t longest_name = 1024;  // of a tensor; 64 by the format
-constexpr std::uint64_t most_dimensions = 8;  // ggml itself takes 4
+constexpr std::uint64_t max_dimensions = 8;   // ggml itself accepts 4
 constexpr std::uint64_t longest_kept_text = 4096;
 constexpr std::uint64_t longest_kept_list = 16384;
-constexpr std::uint64_t most_kept_numbers = 1u << 20;  // of all lists
+constexpr std::uint64_t max_kept_numbers = 1u << 20;  // of all lists
 constexpr std::uint32_t default_alignment = 32;
 
-enum type : std::uint32_t {
+enum ValueType : std::uint32_t {
   uint8,
   int8,
   uint16,
@@ -113,215 +113,218 @@ enum type : std::uint32_t {
 };
 constexpr std::array<std::uint8_t, 13> sizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
-bool is_scalar(std::uint32_t of) {
-  return of < sizes.size() && sizes[of] != 0;
+bool is_scalar(std::uint32_t type) {
+  return type < sizes.size() && sizes[type] != 0;
 }
 
-std::uint64_t whole_from(double value) {
-  return value >= 0 && value < 1e18 ? static_cast<std::uint64_t>(value) : too_much;
+std::uint64_t convert_to_whole(double value) {
+  return value >= 0 && value < 1e18 ? static_cast<std::uint64_t>(value) : saturated_size;
 }
 
 template <class T>
-std::uint64_t unsigned_of(GgufCursor& in) {
-  const auto value = in.take<T>();
-  return value < 0 ? too_much : static_cast<std::uint64_t>(value);
+std::uint64_t take_non_negative(GgufCursor& cursor) {
+  const auto value = cursor.take<T>();
+  return value < 0 ? saturated_size : static_cast<std::uint64_t>(value);
 }
 
 // Reads an integer; a negative one becomes too large for any use.
-std::uint64_t take_whole(GgufCursor& in, std::uint32_t of) {
-  switch (of) {
+std::uint64_t take_whole(GgufCursor& cursor, std::uint32_t type) {
+  switch (type) {
     case uint8:
     case boolean:
-      return in.take<std::uint8_t>();
+      return cursor.take<std::uint8_t>();
     case int8:
-      return unsigned_of<std::int8_t>(in);
+      return take_non_negative<std::int8_t>(cursor);
     case uint16:
-      return in.take<std::uint16_t>();
+      return cursor.take<std::uint16_t>();
     case int16:
-      return unsigned_of<std::int16_t>(in);
+      return take_non_negative<std::int16_t>(cursor);
     case uint32:
-      return in.take<std::uint32_t>();
+      return cursor.take<std::uint32_t>();
     case int32:
-      return unsigned_of<std::int32_t>(in);
+      return take_non_negative<std::int32_t>(cursor);
     case uint64:
-      return in.take<std::uint64_t>();
+      return cursor.take<std::uint64_t>();
     case int64:
-      return unsigned_of<std::int64_t>(in);
+      return take_non_negative<std::int64_t>(cursor);
     case float32:
-      return whole_from(static_cast<double>(in.take<float>()));
+      return convert_to_whole(static_cast<double>(cursor.take<float>()));
     default:
-      return whole_from(in.take<double>());
+      return convert_to_whole(cursor.take<double>());
   }
 }
 
-Gguf::Value take_scalar(GgufCursor& in, std::uint32_t of) {
-  if (of == float32) return static_cast<double>(in.take<float>());
-  if (of == float64) return in.take<double>();
-  return take_whole(in, of);
+Gguf::Value take_scalar(GgufCursor& cursor, std::uint32_t type) {
+  if (type == float32) return static_cast<double>(cursor.take<float>());
+  if (type == float64) return cursor.take<double>();
+  return take_whole(cursor, type);
 }
 
 class Parser {
  public:
   Parser(std::string_view head, std::uint64_t file_bytes)
-      : in_(head), file_bytes_(file_bytes), complete_(head.size() >= file_bytes) {}
+      : cursor_(head), file_bytes_(file_bytes), is_complete_(head.size() >= file_bytes) {}
 
   Expected<Gguf> parse();
-  bool needs_more() const { return in_.ended() && !complete_; }
+  bool needs_more() const { return cursor_.has_ended() && !is_complete_; }
 
  private:
-  bool refuse(std::string why) {
-    if (wrong_.empty()) wrong_ = std::move(why);
+  bool refuse(std::string reason) {
+    if (error_.empty()) error_ = std::move(reason);
     return false;
   }
   // Refuses a truncated header once the data has ended.
-  bool here() {
-    if (!in_.ended()) return true;
+  bool check_not_ended() {
+    if (!cursor_.has_ended()) return true;
     return refuse(fmt::format("ends in its header, after {} bytes", file_bytes_));
   }
-  bool in_file(const char* what, std::uint64_t bytes) {
+  bool check_size(const char* subject, std::uint64_t bytes) {
     if (bytes <= file_bytes_) return true;
-    return refuse(fmt::format("{} of {} bytes in a file of {}", what, bytes, file_bytes_));
+    return refuse(fmt::format("{} of {} bytes in a file of {}", subject, bytes, file_bytes_));
   }
 
-  bool header();
-  bool entry();
-  bool list(const std::string& key);
+  bool parse_header();
+  bool parse_entry();
+  bool parse_list(const std::string& key);
   bool skip_texts(std::uint64_t count);
-  bool tensor_row(std::uint64_t alignment);
-  bool dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first);
-  bool fits(std::uint64_t data_begins);
+  bool parse_tensor_row(std::uint64_t alignment);
+  bool parse_dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& row_size);
+  bool check_tensor_data(std::uint64_t data_start);
 
-  GgufCursor in_;
+  GgufCursor cursor_;
   std::uint64_t file_bytes_;
-  bool complete_;
-  std::uint64_t tensors_ = 0;
-  std::uint64_t keys_ = 0;
+  bool is_complete_;
+  std::uint64_t tensor_count_ = 0;
+  std::uint64_t key_count_ = 0;
   std::uint64_t data_bytes_ = 0;    // up to the last tensor's end
   std::uint64_t tensor_bytes_ = 0;  // of all
   std::uint64_t kept_numbers_ = 0;
-  std::unordered_set<std::string> names_;
-  Gguf out_;
-  std::string wrong_;
+  std::unordered_set<std::string> key_names_;
+  Gguf result_;
+  std::string error_;
 };
 
-bool Parser::header() {
-  const auto magic = in_.take_bytes(4);
+bool Parser::parse_header() {
+  const auto magic = cursor_.take_bytes(4);
   if (magic != "GGUF") return refuse("is no GGUF file: expected \"GGUF\" as its first four bytes");
-  out_.version = in_.take<std::uint32_t>();
-  if (!here()) return false;
-  if (out_.version == 0x02000000 || out_.version == 0x03000000)
+  result_.version = cursor_.take<std::uint32_t>();
+  if (!check_not_ended()) return false;
+  if (result_.version == 0x02000000 || result_.version == 0x03000000)
     return refuse("is a big-endian GGUF file: expected a little-endian one");
-  if (out_.version != 2 && out_.version != 3)
-    return refuse(fmt::format("GGUF version {}: expected 2 or 3", out_.version));
-  tensors_ = in_.take<std::uint64_t>();
-  keys_ = in_.take<std::uint64_t>();
-  if (!here()) return false;
-  if (tensors_ > most_tensors)
-    return refuse(fmt::format("{} tensors: expected at most {}", tensors_, most_tensors));
-  if (keys_ > most_keys)
-    return refuse(fmt::format("{} keys: expected at most {}", keys_, most_keys));
+  if (result_.version != 2 && result_.version != 3)
+    return refuse(fmt::format("GGUF version {}: expected 2 or 3", result_.version));
+  tensor_count_ = cursor_.take<std::uint64_t>();
+  key_count_ = cursor_.take<std::uint64_t>();
+  if (!check_not_ended()) return false;
+  if (tensor_count_ > max_file_tensors)
+    return refuse(fmt::format("{} tensors: expected at most {}", tensor_count_, max_file_tensors));
+  if (key_count_ > max_keys)
+    return refuse(fmt::format("{} keys: expected at most {}", key_count_, max_keys));
   return true;
 }
 
 bool Parser::skip_texts(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto length = in_.take<std::uint64_t>();
-    if (!in_file("a text", length)) return false;
-    in_.take_bytes(length);
-    if (!here()) return false;
+    const auto length = cursor_.take<std::uint64_t>();
+    if (!check_size("a text", length)) return false;
+    cursor_.take_bytes(length);
+    if (!check_not_ended()) return false;
   }
   return true;
 }
 
-bool Parser::list(const std::string& key) {
-  const auto of = in_.take<std::uint32_t>();
-  const auto count = in_.take<std::uint64_t>();
-  if (!here()) return false;
-  if (of == text) {
-    if (!in_file("a list", times(count, 8))) return false;
-    out_.metadata.emplace_back(key, std::monostate());
+bool Parser::parse_list(const std::string& key) {
+  const auto type = cursor_.take<std::uint32_t>();
+  const auto count = cursor_.take<std::uint64_t>();
+  if (!check_not_ended()) return false;
+  if (type == text) {
+    if (!check_size("a list", times(count, 8))) return false;
+    result_.metadata.emplace_back(key, std::monostate());
     return skip_texts(count);
   }
-  if (!is_scalar(of))
+  if (!is_scalar(type))
     return refuse(
-        fmt::format("key \"{}\": a list of type {}: expected 0 to 8 or 10 to 12", key, of));
-  const auto bytes = times(count, sizes[of]);
-  if (!in_file("a list", bytes)) return false;
-  const bool kept = count <= longest_kept_list && count <= most_kept_numbers - kept_numbers_;
-  if (!kept || of == float32 || of == float64) {
-    out_.metadata.emplace_back(key, std::monostate());
-    in_.take_bytes(bytes);
-    return here();
+        fmt::format("key \"{}\": a list of type {}: expected 0 to 8 or 10 to 12", key, type));
+  const auto bytes = times(count, sizes[type]);
+  if (!check_size("a list", bytes)) return false;
+  const bool is_kept = count <= longest_kept_list && count <= max_kept_numbers - kept_numbers_;
+  if (!is_kept || type == float32 || type == float64) {
+    result_.metadata.emplace_back(key, std::monostate());
+    cursor_.take_bytes(bytes);
+    return check_not_ended();
   }
   kept_numbers_ += count;
   Gguf::Numbers values;
-  for (std::uint64_t i = 0; i < count && !in_.ended(); ++i) values.push_back(take_whole(in_, of));
-  out_.metadata.emplace_back(key, std::move(values));
-  return here();
+  for (std::uint64_t i = 0; i < count && !cursor_.has_ended(); ++i)
+    values.push_back(take_whole(cursor_, type));
+  result_.metadata.emplace_back(key, std::move(values));
+  return check_not_ended();
 }
 
-bool Parser::entry() {
-  const auto length = in_.take<std::uint64_t>();
-  if (!here()) return false;
+bool Parser::parse_entry() {
+  const auto length = cursor_.take<std::uint64_t>();
+  if (!check_not_ended()) return false;
   if (length > longest_key)
     return refuse(fmt::format("a key of {} bytes: expected at most {}", length, longest_key));
-  const std::string key(in_.take_bytes(length));
-  const auto of = in_.take<std::uint32_t>();
-  if (!here()) return false;
-  if (!names_.insert(key).second) return refuse(fmt::format("key \"{}\" is there twice", key));
-  if (of == array) return list(key);
-  if (of == text) {
-    const auto bytes = in_.take<std::uint64_t>();
-    if (!in_file("a text", bytes)) return false;
-    const auto value = in_.take_bytes(bytes);
+  const std::string key(cursor_.take_bytes(length));
+  const auto type = cursor_.take<std::uint32_t>();
+  if (!check_not_ended()) return false;
+  if (!key_names_.insert(key).second) return refuse(fmt::format("key \"{}\" is there twice", key));
+  if (type == array) return parse_list(key);
+  if (type == text) {
+    const auto bytes = cursor_.take<std::uint64_t>();
+    if (!check_size("a text", bytes)) return false;
+    const auto value = cursor_.take_bytes(bytes);
     if (bytes <= longest_kept_text)
-      out_.metadata.emplace_back(key, std::string(value));
+      result_.metadata.emplace_back(key, std::string(value));
     else
-      out_.metadata.emplace_back(key, std::monostate());
-    return here();
+      result_.metadata.emplace_back(key, std::monostate());
+    return check_not_ended();
   }
-  if (!is_scalar(of)) return refuse(fmt::format("key \"{}\": type {}: expected 0 to 12", key, of));
-  out_.metadata.emplace_back(key, take_scalar(in_, of));
-  return here();
+  if (!is_scalar(type))
+    return refuse(fmt::format("key \"{}\": type {}: expected 0 to 12", key, type));
+  result_.metadata.emplace_back(key, take_scalar(cursor_, type));
+  return check_not_ended();
 }
 
-bool Parser::dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first) {
-  const auto count = in_.take<std::uint32_t>();
-  if (!here()) return false;
-  if (count > most_dimensions)
+bool Parser::parse_dimensions(std::string_view name, std::uint64_t& elements,
+                              std::uint64_t& row_size) {
+  const auto count = cursor_.take<std::uint32_t>();
+  if (!check_not_ended()) return false;
+  if (count > max_dimensions)
     return refuse(fmt::format("tensor \"{}\": {} dimensions: expected at most {}", name, count,
-                              most_dimensions));
-  elements = first = 1;
+                              max_dimensions));
+  elements = row_size = 1;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const auto size = in_.take<std::uint64_t>();
-    if (i == 0) first = size;
+    const auto size = cursor_.take<std::uint64_t>();
+    if (i == 0) row_size = size;
     elements = times(elements, size);
   }
-  return here();
+  return check_not_ended();
 }
 
-bool Parser::tensor_row(std::uint64_t alignment) {
-  const auto length = in_.take<std::uint64_t>();
-  if (!here()) return false;
+bool Parser::parse_tensor_row(std::uint64_t alignment) {
+  const auto length = cursor_.take<std::uint64_t>();
+  if (!check_not_ended()) return false;
   if (length > longest_name)
     return refuse(
         fmt::format("a tensor's name of {} bytes: expected at most {}", length, longest_name));
-  const std::string name(in_.take_bytes(length));
+  const std::string name(cursor_.take_bytes(length));
   std::uint64_t elements = 0;
-  std::uint64_t first = 0;
-  if (!here() || !dimensions(name, elements, first)) return false;
-  const auto number = in_.take<std::uint32_t>();
-  const auto offset = in_.take<std::uint64_t>();
-  if (!here()) return false;
+  std::uint64_t row_size = 0;
+  if (!check_not_ended() || !parse_dimensions(name, elements, row_size)) return false;
+  const auto number = cursor_.take<std::uint32_t>();
+  const auto offset = cursor_.take<std::uint64_t>();
+  if (!check_not_ended()) return false;
   const auto* kind = find_ggml_type(number);
   if (kind == nullptr)
     return refuse(fmt::format("tensor \"{}\": type {}: expected a type of ggml", name, number));
-  if (first % kind->block_elements != 0)
+  if (row_size % kind->block_elements != 0)
     return refuse(fmt::format("tensor \"{}\": rows of {}: expected a multiple of {} for {}", name,
-                              first, kind->block_elements, kind->name));
+                              row_size, kind->block_elements, kind->name));
   const auto bytes = times(elements / kind->block_elements, kind->block_bytes);
   const auto end = plus(offset, bytes);
-  if (elements == too_much || bytes > file_bytes_ || end > file_bytes_)
+  if (elements == saturated_size || bytes > file_bytes_ || end > file_bytes_)
     return refuse(
         fmt::format("tensor \"{}\": ends at byte {} of the weights: expected at most the "
                     "file's {}",
@@ -331,48 +334,48 @@ bool Parser::tensor_row(std::uint64_t alignment) {
                               alignment));
   data_bytes_ = std::max(data_bytes_, end);
   tensor_bytes_ = plus(tensor_bytes_, bytes);
-  out_.tensors.push_back({name, elements, bytes});
+  result_.tensors.push_back({name, elements, bytes});
   return true;
 }
 
-bool Parser::fits(std::uint64_t data_begins) {
-  if (out_.tensors.empty()) return true;
-  const auto needed = plus(data_begins, data_bytes_);
-  if (needed > file_bytes_)
-    return refuse(fmt::format("is cut short: {} bytes, expected {}", file_bytes_, needed));
-  if (tensor_bytes_ > file_bytes_ - data_begins) return refuse("its tensors overlap");
+bool Parser::check_tensor_data(std::uint64_t data_start) {
+  if (result_.tensors.empty()) return true;
+  const auto required_bytes = plus(data_start, data_bytes_);
+  if (required_bytes > file_bytes_)
+    return refuse(fmt::format("is cut short: {} bytes, expected {}", file_bytes_, required_bytes));
+  if (tensor_bytes_ > file_bytes_ - data_start) return refuse("its tensors overlap");
   return true;
 }
 
 Expected<Gguf> Parser::parse() {
-  bool good = header();
-  for (std::uint64_t i = 0; good && i < keys_; ++i) good = entry();
-  const auto alignment = out_.whole("general.alignment").value_or(default_alignment);
-  if (good && (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0))
-    good = refuse(fmt::format("general.alignment {}: expected a power of two", alignment));
-  for (std::uint64_t i = 0; good && i < tensors_; ++i) good = tensor_row(alignment);
-  if (good) good = fits(divided_up(in_.position(), alignment) * alignment);
-  if (!good) return failed(wrong_);
-  return std::move(out_);
+  bool ok = parse_header();
+  for (std::uint64_t i = 0; ok && i < key_count_; ++i) ok = parse_entry();
+  const auto alignment = result_.whole("general.alignment").value_or(default_alignment);
+  if (ok && (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0))
+    ok = refuse(fmt::format("general.alignment {}: expected a power of two", alignment));
+  for (std::uint64_t i = 0; ok && i < tensor_count_; ++i) ok = parse_tensor_row(alignment);
+  if (ok) ok = check_tensor_data(divide_rounding_up(cursor_.position(), alignment) * alignment);
+  if (!ok) return make_failure(error_);
+  return std::move(result_);
 }
 
 }  // namespace
 
 const GgmlType* find_ggml_type(std::uint32_t number) noexcept {
-  for (const auto& each : types)
-    if (each.number == number) return &each;
+  for (const auto& type : types)
+    if (type.number == number) return &type;
   return nullptr;
 }
 
 const Gguf::Value* Gguf::find(std::string_view key) const {
-  for (const auto& [name, found] : metadata)
-    if (name == key) return &found;
+  for (const auto& [name, entry] : metadata)
+    if (name == key) return &entry;
   return nullptr;
 }
 
 std::optional<std::uint64_t> Gguf::whole(std::string_view key) const {
-  const auto* found = std::get_if<std::uint64_t>(find(key));
-  return found != nullptr ? std::optional(*found) : std::nullopt;
+  const auto* number = std::get_if<std::uint64_t>(find(key));
+  return number != nullptr ? std::optional(*number) : std::nullopt;
 }
 
 const std::string* Gguf::text(std::string_view key) const {
@@ -380,25 +383,25 @@ const std::string* Gguf::text(std::string_view key) const {
 }
 
 Expected<Gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more) {
-  Parser of(head, file_bytes);
-  auto parsed = of.parse();
-  needs_more = of.needs_more();
+  Parser parser(head, file_bytes);
+  auto parsed = parser.parse();
+  needs_more = parser.needs_more();
   return parsed;
 }
 
 Expected<Gguf> read_gguf(const std::string& path) {
   const auto file = InputFile::open(path);
-  if (!file) return file.why();
-  for (std::uint64_t window = 1u << 20;; window *= 4) {
-    const auto head = file->beginning(window);
-    if (!head) return head.why();
+  if (!file) return file.error();
+  for (std::uint64_t limit = 1u << 20;; limit *= 4) {
+    const auto head = file->beginning(limit);
+    if (!head) return head.error();
     bool needs_more = false;
     auto parsed = parse_gguf(*head, file->size(), needs_more);
-    if (needs_more && window < most_gguf_header_bytes) continue;
+    if (needs_more && limit < max_gguf_header_bytes) continue;
     if (parsed) return parsed;
     if (needs_more)
-      return failed(fmt::format("\"{}\": a header of more than {} bytes", path, window));
-    return failed_at(path, parsed.why().message);
+      return make_failure(fmt::format("\"{}\": a header of more than {} bytes", path, limit));
+    return make_file_failure(path, parsed.error().message);
   }
 }
 

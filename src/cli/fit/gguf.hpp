@@ -38,7 +38,7 @@ struct Gguf {
   const std::string* text(std::string_view key) const;
 };
 
-constexpr std::uint64_t most_gguf_header_bytes = 256u << 20;
+constexpr std::uint64_t max_gguf_header_bytes = 256u << 20;
 
 // Parses the first bytes of a file of `file_bytes`. Sets `needs_more` if the header is longer.
 Expected<Gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more);
@@ -47,6 +47,6 @@ Expected<Gguf> read_gguf(const std::string& path);
 
 // Reads the architecture from the keys of a GGUF file, by the allocations of llama.cpp. Each key of
 // its name that may change them is used, known to change nothing, or named in the notes.
-Expected<Architecture> architecture_of(const Gguf& file);
+Expected<Architecture> read_architecture(const Gguf& file);
 
 }  // namespace hmn::cli::fit

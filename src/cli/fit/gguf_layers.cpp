@@ -12,450 +12,462 @@ namespace {
 // Keys of an architecture, and which of them have been read.
 class GgufKeys {
  public:
-  GgufKeys(const Gguf& file, const std::string& type, Notes& noted)
-      : file_(file), prefix_(type + "."), noted_(noted) {}
+  GgufKeys(const Gguf& file, const std::string& type, Notes& notes)
+      : file_(file), prefix_(type + "."), notes_(notes) {}
 
   const Gguf::Value* find(std::string_view name) {
-    read_.emplace(name);
+    read_keys_.emplace(name);
     return file_.find(prefix_ + std::string(name));
   }
   std::optional<std::uint64_t> whole(std::string_view name) {
-    const auto* found = find(name);
-    if (found == nullptr) return std::nullopt;
-    if (const auto* value = std::get_if<std::uint64_t>(found)) return checked(name, *value);
+    const auto* value = find(name);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* number = std::get_if<std::uint64_t>(value)) return check_range(name, *number);
     refuse(fmt::format("key \"{}{}\": expected a whole number", prefix_, name));
     return std::nullopt;
   }
-  std::uint64_t whole(std::string_view name, std::uint64_t otherwise) {
-    return whole(name).value_or(otherwise);
+  std::uint64_t whole(std::string_view name, std::uint64_t fallback) {
+    return whole(name).value_or(fallback);
   }
-  // Reads a key that the file should have; says what is counted in its place.
-  std::uint64_t taken(std::string_view name, std::uint64_t otherwise,
-                      Precision made = Precision::counted) {
+  // Reads a key that the file should have; notes the default that is counted in its place.
+  std::uint64_t read_or_default(std::string_view name, std::uint64_t fallback,
+                                Precision precision = Precision::counted) {
     if (const auto value = whole(name)) return *value;
-    missing(name, fmt::format("{} is counted", otherwise), made);
-    return otherwise;
+    note_missing(name, fmt::format("{} is counted", fallback), precision);
+    return fallback;
   }
-  std::uint64_t needed(std::string_view name) {
+  std::uint64_t require(std::string_view name) {
     const auto value = whole(name);
     if (value.value_or(0) == 0)
       refuse(fmt::format("key \"{}{}\" is {}: expected a whole number above 0", prefix_, name,
                          value ? "0" : "missing"));
     return value.value_or(0);
   }
-  // Reads a number for each layer, or one for all of them. A short list is as long as its largest
-  // value, or 0 for `flags`, makes it.
-  std::optional<Gguf::Numbers> of_layers(std::string_view name, std::size_t layers,
-                                         bool flags = false) {
-    const auto* found = find(name);
-    if (found == nullptr) return std::nullopt;
-    const auto* list = std::get_if<Gguf::Numbers>(found);
+  // Reads a number for each layer, or one for all of them. A short list is filled up with its
+  // largest value, or with 0 for `flags`.
+  std::optional<Gguf::Numbers> read_layer_numbers(std::string_view name, std::size_t layers,
+                                                  bool flags = false) {
+    const auto* value = find(name);
+    if (value == nullptr) return std::nullopt;
+    const auto* list = std::get_if<Gguf::Numbers>(value);
     if (list == nullptr) return Gguf::Numbers(layers, whole(name).value_or(0));
-    for (const auto each : *list) checked(name, each);
+    for (const auto number : *list) check_range(name, number);
     auto all = *list;
-    const auto most = all.empty() || flags ? 0 : *std::max_element(all.begin(), all.end());
+    const auto filler = all.empty() || flags ? 0 : *std::max_element(all.begin(), all.end());
     if (all.size() < layers)
-      noted_.add(fmt::format("\"{}{}\" has {} values for {} layers: the others are counted as {}",
-                             prefix_, name, all.size(), layers, most),
+      notes_.add(fmt::format("\"{}{}\" has {} values for {} layers: the others are counted as {}",
+                             prefix_, name, all.size(), layers, filler),
                  Precision::about);
-    if (flags && std::any_of(all.begin(), all.end(), [](std::uint64_t each) { return each > 1; }))
-      noted_.add(fmt::format("\"{}{}\" has values other than 0 and 1: these are counted as 1",
+    if (flags &&
+        std::any_of(all.begin(), all.end(), [](std::uint64_t number) { return number > 1; }))
+      notes_.add(fmt::format("\"{}{}\" has values other than 0 and 1: these are counted as 1",
                              prefix_, name),
                  Precision::about);
-    all.resize(layers, most);
+    all.resize(layers, filler);
     return all;
   }
-  void missing(std::string_view name, std::string_view instead,
-               Precision made = Precision::counted) {
-    noted_.add(fmt::format("\"{}{}\" is missing: {}", prefix_, name, instead), made);
+  void note_missing(std::string_view name, std::string_view consequence,
+                    Precision precision = Precision::counted) {
+    notes_.add(fmt::format("\"{}{}\" is missing: {}", prefix_, name, consequence), precision);
   }
-  // Names the keys that may change the memory and that nothing has read.
-  void name_unread() {
+  // Notes the keys that may change the memory and that nothing has read.
+  void note_unread_keys() {
     for (const auto& [key, value] : file_.metadata) {
       if (!key.starts_with(prefix_)) continue;
       const auto name = std::string_view(key).substr(prefix_.size());
-      if (read_.find(name) == read_.end() && may_change_memory_in_gguf(name))
-        noted_.add(fmt::format("\"{}\" is not understood", key), Precision::about);
+      if (read_keys_.find(name) == read_keys_.end() && may_change_memory_in_gguf(name))
+        notes_.add(fmt::format("\"{}\" is not understood", key), Precision::about);
     }
   }
 
-  const std::string& wrong() const { return wrong_; }
-  void refuse(std::string why) {
-    if (wrong_.empty()) wrong_ = std::move(why);
+  const std::string& error() const { return error_; }
+  void refuse(std::string reason) {
+    if (error_.empty()) error_ = std::move(reason);
   }
 
  private:
-  std::uint64_t checked(std::string_view name, std::uint64_t value) {
-    if (value <= largest_size) return value;
+  std::uint64_t check_range(std::string_view name, std::uint64_t value) {
+    if (value <= max_size) return value;
     refuse(fmt::format("key \"{}{}\" is {}: expected a whole number up to {}", prefix_, name, value,
-                       largest_size));
+                       max_size));
     return 0;
   }
 
   const Gguf& file_;
   std::string prefix_;
-  Notes& noted_;
-  std::set<std::string, std::less<>> read_;
-  std::string wrong_;
+  Notes& notes_;
+  std::set<std::string, std::less<>> read_keys_;
+  std::string error_;
 };
 
-std::uint64_t largest(const Gguf::Numbers& of) {
-  return of.empty() ? 0 : *std::max_element(of.begin(), of.end());
+std::uint64_t find_largest(const Gguf::Numbers& numbers) {
+  return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
 }
 
 class GgufReader {
  public:
   GgufReader(const Gguf& file, const std::string& type)
-      : facts_(facts_of_gguf(type)), keys_(file, type, out_.noted) {
-    out_.type = type;
-    out_.by = Runtime::llama_cpp;
-    for (const auto& each : file.tensors)
-      if (each.name == "token_embd.weight") embedding_ = each.elements;
+      : facts_(find_gguf_facts(type)), keys_(file, type, result_.notes) {
+    result_.type = type;
+    result_.runtime = Runtime::llama_cpp;
+    for (const auto& tensor : file.tensors)
+      if (tensor.name == "token_embd.weight") embedding_elements_ = tensor.elements;
   }
 
   Expected<Architecture> read() {
-    const auto count = keys_.needed("block_count");
-    if (count > most_layers)
-      return failed(fmt::format("key \"{}.block_count\" is {}: expected at most {}", out_.type,
-                                count, most_layers));
+    const auto count = keys_.require("block_count");
+    if (count > max_layers)
+      return make_failure(fmt::format("key \"{}.block_count\" is {}: expected at most {}",
+                                      result_.type, count, max_layers));
     if (keys_.whole("attention.causal", 1) == 0)
-      return failed(
-          fmt::format("key \"{}.attention.causal\" is false: expected a decoder", out_.type));
+      return make_failure(
+          fmt::format("key \"{}.attention.causal\" is false: expected a decoder", result_.type));
     const bool is_encoder = facts_ != nullptr && (facts_->traits & encoder) != 0;
-    out_.hidden_size = keys_.needed("embedding_length");
-    if (!keys_.wrong().empty()) return failed(keys_.wrong());
+    result_.hidden_size = keys_.require("embedding_length");
+    if (!keys_.error().empty()) return make_failure(keys_.error());
     read_scalars(static_cast<std::size_t>(count));
     read_windows();
     read_states();
     read_attention();
-    for (std::size_t i = 0; i < count_ && keys_.wrong().empty(); ++i)
-      out_.layers.push_back(layer_at(i));
+    for (std::size_t i = 0; i < count_ && keys_.error().empty(); ++i)
+      result_.layers.push_back(make_layer(i));
     Layer predicting;  // keeps nothing
     predicting.has_weights = false;
-    out_.layers.resize(static_cast<std::size_t>(count), predicting);
-    if (!keys_.wrong().empty()) return failed(keys_.wrong());
+    result_.layers.resize(static_cast<std::size_t>(count), predicting);
+    if (!keys_.error().empty()) return make_failure(keys_.error());
     if (keeps_nothing() || (is_encoder && !keys_.whole("attention.causal")))
-      return failed(
+      return make_failure(
           fmt::format("architecture \"{}\": expected a decoder whose layers have attention "
                       "or an SSM's keys",
-                      out_.type));
+                      result_.type));
     if (facts_ == nullptr)
-      out_.noted.add(fmt::format("architecture \"{}\" is not known: counted by its keys, with "
-                                 "attention wherever they say nothing else",
-                                 out_.type),
-                     Precision::about);
-    keys_.name_unread();
-    return std::move(out_);
+      result_.notes.add(fmt::format("architecture \"{}\" is not known: counted by its keys, with "
+                                    "attention wherever they say nothing else",
+                                    result_.type),
+                        Precision::about);
+    keys_.note_unread_keys();
+    return std::move(result_);
   }
 
  private:
   void read_scalars(std::size_t count) {
     count_ = count;
-    if (const auto more = keys_.whole("nextn_predict_layers", 0); more != 0 && more < count) {
-      count_ -= static_cast<std::size_t>(more);
-      out_.noted.add(
+    if (const auto predicting_layers = keys_.whole("nextn_predict_layers", 0);
+        predicting_layers != 0 && predicting_layers < count) {
+      count_ -= static_cast<std::size_t>(predicting_layers);
+      result_.notes.add(
           fmt::format("the last {} of {} layers only predict: their weights are "
                       "counted, a cache for them is not",
-                      more, count));
-    } else if (more != 0) {
+                      predicting_layers, count));
+    } else if (predicting_layers != 0) {
       keys_.refuse(
           fmt::format("key \"{}.nextn_predict_layers\" is {}: expected less than the {} "
                       "layers",
-                      out_.type, more, count));
+                      result_.type, predicting_layers, count));
     }
-    const auto heads = keys_.of_layers("attention.head_count", count_);
+    const auto heads = keys_.read_layer_numbers("attention.head_count", count_);
     heads_ = heads.value_or(Gguf::Numbers(count_, 0));
-    auto kv = keys_.of_layers("attention.head_count_kv", count_);
-    if (heads && !kv && largest(heads_) != 0)
-      keys_.missing("attention.head_count_kv", "as many as heads are counted");
-    kv_ = kv ? *kv : heads_;
-    auto forward = keys_.of_layers("feed_forward_length", count_);
-    if (!forward)
-      keys_.missing("feed_forward_length", "working memory is counted without it",
-                    Precision::at_least);
-    forward_ = forward.value_or(Gguf::Numbers(count_, 0));
-    out_.head_count = largest(heads_);
-    out_.feed_forward_size = plus(largest(forward_), experts());
-    if (const auto context = keys_.whole("context_length", 0)) out_.context_length = context;
+    auto kv_heads = keys_.read_layer_numbers("attention.head_count_kv", count_);
+    if (heads && !kv_heads && find_largest(heads_) != 0)
+      keys_.note_missing("attention.head_count_kv", "as many as heads are counted");
+    kv_heads_ = kv_heads ? *kv_heads : heads_;
+    auto feed_forward = keys_.read_layer_numbers("feed_forward_length", count_);
+    if (!feed_forward)
+      keys_.note_missing("feed_forward_length", "working memory is counted without it",
+                         Precision::at_least);
+    feed_forward_ = feed_forward.value_or(Gguf::Numbers(count_, 0));
+    result_.head_count = find_largest(heads_);
+    result_.feed_forward_size = plus(find_largest(feed_forward_), read_expert_width());
+    if (const auto context = keys_.whole("context_length", 0)) result_.context_length = context;
     // llama.cpp: a matrix of embedding width times vocabulary
-    out_.vocabulary_size = embedding_ != 0 ? embedding_ / out_.hidden_size : 0;
-    if (embedding_ == 0) out_.vocabulary_size = keys_.taken("vocab_size", 0, Precision::at_least);
+    result_.vocabulary_size =
+        embedding_elements_ != 0 ? embedding_elements_ / result_.hidden_size : 0;
+    if (embedding_elements_ == 0)
+      result_.vocabulary_size = keys_.read_or_default("vocab_size", 0, Precision::at_least);
     const auto shared = keys_.whole("attention.shared_kv_layers");
-    with_kv_ = shared ? count_ - std::min<std::uint64_t>(*shared, count_) : count_;
+    layers_with_kv_ = shared ? count_ - std::min<std::uint64_t>(*shared, count_) : count_;
     if (shared || facts_ == nullptr || facts_->layers_with_kv == 0) return;
-    with_kv_ = std::min<std::uint64_t>(facts_->layers_with_kv, count_);
-    keys_.missing("attention.shared_kv_layers",
-                  fmt::format("the first {} layers have a cache", with_kv_));
+    layers_with_kv_ = std::min<std::uint64_t>(facts_->layers_with_kv, count_);
+    keys_.note_missing("attention.shared_kv_layers",
+                       fmt::format("the first {} layers have a cache", layers_with_kv_));
   }
 
   // Returns the width of the experts that a token uses, and its router's outputs.
-  std::uint64_t experts() {
+  std::uint64_t read_expert_width() {
     const auto count = keys_.whole("expert_count", 0);
-    const auto given = keys_.whole("expert_feed_forward_length");
+    const auto expert_size = keys_.whole("expert_feed_forward_length");
     const auto used = keys_.whole("expert_used_count");
     const auto shared = keys_.whole("expert_shared_count", 0);
     const auto shared_size = keys_.whole("expert_shared_feed_forward_length");
     if (count == 0) {
       if (used.value_or(0) != 0)
-        keys_.missing("expert_count", "its experts are in the weights alone", Precision::about);
+        keys_.note_missing("expert_count", "its experts are in the weights alone",
+                           Precision::about);
       return 0;
     }
-    if (!given)
-      keys_.missing("expert_feed_forward_length",
-                    fmt::format("{} of feed_forward_length is counted", largest(forward_)));
-    if (!used) keys_.missing("expert_used_count", "all are counted", Precision::about);
-    const auto size = given.value_or(largest(forward_));
+    if (!expert_size)
+      keys_.note_missing(
+          "expert_feed_forward_length",
+          fmt::format("{} of feed_forward_length is counted", find_largest(feed_forward_)));
+    if (!used) keys_.note_missing("expert_used_count", "all are counted", Precision::about);
+    const auto size = expert_size.value_or(find_largest(feed_forward_));
     return plus(times(size, used.value_or(count)), count,
                 shared_size ? times(*shared_size, std::max<std::uint64_t>(shared, 1))
                             : times(shared, size));
   }
 
   void read_windows() {
-    const auto given = keys_.of_layers("attention.sliding_window", 1);
-    pattern_ = keys_.find("attention.sliding_window_pattern");
-    rule_ = facts_ != nullptr ? facts_->window : WindowRule{};
-    window_ = given ? largest(*given) : rule_.size;
-    if (!given && window_ != 0)
-      keys_.missing("attention.sliding_window", fmt::format("{} tokens are counted", window_));
-    if (pattern_ != nullptr && std::holds_alternative<std::uint64_t>(*pattern_)) {
-      const auto every = keys_.whole("attention.sliding_window_pattern", 0);
-      rule_.every = every == 0 ? WindowRule::all : static_cast<std::uint32_t>(every);
-    } else if (pattern_ != nullptr) {
-      flags_ = keys_.of_layers("attention.sliding_window_pattern", count_, true);
+    const auto windows = keys_.read_layer_numbers("attention.sliding_window", 1);
+    window_pattern_ = keys_.find("attention.sliding_window_pattern");
+    window_rule_ = facts_ != nullptr ? facts_->window : WindowRule{};
+    window_ = windows ? find_largest(*windows) : window_rule_.size;
+    if (!windows && window_ != 0)
+      keys_.note_missing("attention.sliding_window", fmt::format("{} tokens are counted", window_));
+    if (window_pattern_ != nullptr && std::holds_alternative<std::uint64_t>(*window_pattern_)) {
+      const auto period = keys_.whole("attention.sliding_window_pattern", 0);
+      window_rule_.period = period == 0 ? WindowRule::all : static_cast<std::uint32_t>(period);
+    } else if (window_pattern_ != nullptr) {
+      window_flags_ = keys_.read_layer_numbers("attention.sliding_window_pattern", count_, true);
     }
-    if (window_ == 0 || flags_ || rule_.every != 0) return;
-    if (facts_ != nullptr && out_.type != "gemma4" && out_.type != "mimo2")
-      out_.noted.add(
+    if (window_ == 0 || window_flags_ || window_rule_.period != 0) return;
+    if (facts_ != nullptr && result_.type != "gemma4" && result_.type != "mimo2")
+      result_.notes.add(
           fmt::format("the window of {} tokens is not used by llama.cpp: all tokens are "
                       "counted",
                       window_));
     else
-      out_.noted.add(fmt::format("the sliding window of {} tokens is not counted on: the file does "
-                                 "not give the layers that have it",
-                                 window_),
-                     Precision::about);
+      result_.notes.add(
+          fmt::format("the sliding window of {} tokens is not counted on: the file does "
+                      "not give the layers that have it",
+                      window_),
+          Precision::about);
   }
 
-  bool sees_window(std::size_t index) const {
+  bool has_window(std::size_t index) const {
     if (window_ == 0) return false;
-    return flags_ ? (*flags_)[index] != 0 : rule_.sees_window(index);
+    return window_flags_ ? (*window_flags_)[index] != 0 : window_rule_.has_window(index);
   }
 
   void read_states() {
-    recurrent_ = keys_.of_layers("attention.recurrent_layers", count_, true);
-    kind_ = facts_ != nullptr ? facts_->state : guessed_state();
-    const auto has = facts_ != nullptr ? facts_->has_state : StateRule::without_kv;
-    if (has == StateRule::interval && !recurrent_)
-      interval_ = keys_.taken("full_attention_interval", 4);
+    recurrent_ = keys_.read_layer_numbers("attention.recurrent_layers", count_, true);
+    state_kind_ = facts_ != nullptr ? facts_->state : guess_state_kind();
+    const auto rule = facts_ != nullptr ? facts_->state_rule : StateRule::without_kv;
+    if (rule == StateRule::interval && !recurrent_)
+      interval_ = keys_.read_or_default("full_attention_interval", 4);
     else
       interval_ = keys_.whole("full_attention_interval", 0);
-    if (kind_ != StateKind::none) state_ = state_size();
+    if (state_kind_ != StateKind::none) state_size_ = compute_state_size();
   }
 
-  StateKind guessed_state() {
+  StateKind guess_state_kind() {
     if (keys_.whole("shortconv.l_cache")) return StateKind::convolution;
     return keys_.whole("ssm.inner_size") ? StateKind::mamba2 : StateKind::none;
   }
 
   // Reads a size of the state; without it nothing is counted for the layers that have one.
-  std::uint64_t of_state(std::string_view name) {
+  std::uint64_t read_state_size(std::string_view name) {
     const auto value = keys_.whole(name);
-    if (!value) keys_.missing(name, "the layers' states are not counted", Precision::at_least);
+    if (!value) keys_.note_missing(name, "the layers' states are not counted", Precision::at_least);
     lacks_state_ = lacks_state_ || !value;
     return value.value_or(0);
   }
 
   // Sizes of n_embd_r and n_embd_s in src/llama-hparams.cpp.
-  std::uint64_t state_size() {
-    const auto hidden = out_.hidden_size;
-    if (kind_ == StateKind::convolution) {
-      const auto length = of_state("shortconv.l_cache");
+  std::uint64_t compute_state_size() {
+    const auto hidden = result_.hidden_size;
+    if (state_kind_ == StateKind::convolution) {
+      const auto length = read_state_size("shortconv.l_cache");
       return times(hidden, length == 0 ? 0 : length - 1);
     }
-    if (kind_ == StateKind::rwkv) {
-      const auto head = of_state("wkv.head_size");
+    if (state_kind_ == StateKind::rwkv) {
+      const auto head = read_state_size("wkv.head_size");
       const auto shifts = keys_.whole("token_shift_count", 2);
       return lacks_state_ ? 0 : times(hidden, plus(shifts, head));
     }
-    const auto kernel = of_state("ssm.conv_kernel");
-    const auto kept = kernel == 0 ? 0 : kernel - 1;
-    if (kind_ == StateKind::kimi_delta) {
-      const auto size = of_state("kda.head_dim");
-      const auto width = times(largest(heads_), size);
-      return plus(times(width, size), times(3, width, kept));
+    const auto kernel = read_state_size("ssm.conv_kernel");
+    const auto conv_length = kernel == 0 ? 0 : kernel - 1;
+    if (state_kind_ == StateKind::kimi_delta) {
+      const auto size = read_state_size("kda.head_dim");
+      const auto width = times(find_largest(heads_), size);
+      return plus(times(width, size), times(3, width, conv_length));
     }
-    const auto inner = of_state("ssm.inner_size");
-    const auto state = of_state("ssm.state_size");
-    const bool is_first = kind_ == StateKind::mamba;
-    const auto groups = is_first ? keys_.whole("ssm.group_count", 0) : of_state("ssm.group_count");
-    const auto size = plus(times(inner, state), times(plus(inner, times(2, groups, state)), kept));
+    const auto inner = read_state_size("ssm.inner_size");
+    const auto state = read_state_size("ssm.state_size");
+    const bool is_first = state_kind_ == StateKind::mamba;
+    const auto groups =
+        is_first ? keys_.whole("ssm.group_count", 0) : read_state_size("ssm.group_count");
+    const auto size =
+        plus(times(inner, state), times(plus(inner, times(2, groups, state)), conv_length));
     return lacks_state_ && inner == 0 ? 0 : size;
   }
 
   bool is_recurrent(std::size_t index) const {
     if (recurrent_) return (*recurrent_)[index] != 0;
-    if (interval_ != 0 && kind_ != StateKind::none) return (index + 1) % interval_ != 0;
-    switch (facts_ != nullptr ? facts_->has_state : StateRule::without_kv) {
+    if (interval_ != 0 && state_kind_ != StateKind::none) return (index + 1) % interval_ != 0;
+    switch (facts_ != nullptr ? facts_->state_rule : StateRule::without_kv) {
       case StateRule::all:
       case StateRule::all_with_attention:
         return true;
       case StateRule::without_kv:
-        return kv_[index] == 0;
+        return kv_heads_[index] == 0;
       case StateRule::without_kv_and_feed_forward:
-        return kv_[index] == 0 && forward_[index] == 0;
+        return kv_heads_[index] == 0 && feed_forward_[index] == 0;
       default:
         return false;
     }
   }
 
-  // Reads what all layers with attention have in common.
+  // Reads the sizes that all layers with attention share.
   void read_attention() {
-    key_ = keys_.whole("attention.key_length");
-    value_ = keys_.whole("attention.value_length");
-    key_swa_ = keys_.whole("attention.key_length_swa");
-    value_swa_ = keys_.whole("attention.value_length_swa");
+    key_size_ = keys_.whole("attention.key_length");
+    value_size_ = keys_.whole("attention.value_length");
+    window_key_size_ = keys_.whole("attention.key_length_swa");
+    window_value_size_ = keys_.whole("attention.value_length_swa");
     read_latent();
-    indexer_ = keys_.whole("attention.indexer.key_length", 0);
-    ratios_ = keys_.of_layers("attention.compress_ratios", count_);
-    const auto each = keys_.of_layers("attention.indexer.types", count_, true);
-    if (indexer_ != 0 && !each && !ratios_)
-      keys_.missing("attention.indexer.types", "one in each layer is counted");
-    has_indexer_ = each.value_or(Gguf::Numbers(count_, 1));
+    indexer_size_ = keys_.whole("attention.indexer.key_length", 0);
+    ratios_ = keys_.read_layer_numbers("attention.compress_ratios", count_);
+    const auto indexer_flags = keys_.read_layer_numbers("attention.indexer.types", count_, true);
+    if (indexer_size_ != 0 && !indexer_flags && !ratios_)
+      keys_.note_missing("attention.indexer.types", "one in each layer is counted");
+    indexer_flags_ = indexer_flags.value_or(Gguf::Numbers(count_, 1));
   }
 
   // Files from before April 2025 lack key_length_mla; llama.cpp keeps whole keys for them.
   void read_latent() {
     const auto rank = keys_.whole("attention.kv_lora_rank", 0);
-    const auto key = keys_.whole("attention.key_length_mla", 0);
-    const auto value = keys_.whole("attention.value_length_mla", 0);
-    if ((key != 0) != (value != 0) || (rank == 0 && key != 0))
-      out_.noted.add(fmt::format("\"{}.attention\" has some of kv_lora_rank, key_length_mla and "
-                                 "value_length_mla: whole keys and values are counted",
-                                 out_.type),
-                     Precision::about);
-    if (rank == 0 || key == 0 || value == 0) return;
-    const auto sum = plus(rank, keys_.needed("rope.dimension_count"));
-    latent_ = std::max(key_.value_or(sum), sum);
-    if (key_.value_or(sum) != sum)
-      out_.noted.add(fmt::format("\"{0}.attention.key_length\" is {1}, kv_lora_rank and "
-                                 "rope.dimension_count make {2}: the larger is counted",
-                                 out_.type, *key_, sum),
-                     Precision::about);
-    if (!key_) keys_.missing("attention.key_length", fmt::format("{} is counted", sum));
-    if (!value_) keys_.missing("attention.value_length", fmt::format("{} is counted", rank));
+    const auto key_length = keys_.whole("attention.key_length_mla", 0);
+    const auto value_length = keys_.whole("attention.value_length_mla", 0);
+    if ((key_length != 0) != (value_length != 0) || (rank == 0 && key_length != 0))
+      result_.notes.add(fmt::format("\"{}.attention\" has some of kv_lora_rank, key_length_mla and "
+                                    "value_length_mla: whole keys and values are counted",
+                                    result_.type),
+                        Precision::about);
+    if (rank == 0 || key_length == 0 || value_length == 0) return;
+    const auto sum = plus(rank, keys_.require("rope.dimension_count"));
+    latent_size_ = std::max(key_size_.value_or(sum), sum);
+    if (key_size_.value_or(sum) != sum)
+      result_.notes.add(fmt::format("\"{0}.attention.key_length\" is {1}, kv_lora_rank and "
+                                    "rope.dimension_count make {2}: the larger is counted",
+                                    result_.type, *key_size_, sum),
+                        Precision::about);
+    if (!key_size_) keys_.note_missing("attention.key_length", fmt::format("{} is counted", sum));
+    if (!value_size_)
+      keys_.note_missing("attention.value_length", fmt::format("{} is counted", rank));
     // Queries before they are made latent, and outputs after it.
-    out_.projected_size = times(out_.head_count, plus(key, value));
-    if (value_ && *value_ != rank)
-      out_.noted.add(fmt::format("\"{0}.attention.value_length\" is {1}, kv_lora_rank {2}: "
-                                 "the latter is counted",
-                                 out_.type, *value_, rank),
-                     Precision::about);
+    result_.projected_size = times(result_.head_count, plus(key_length, value_length));
+    if (value_size_ && *value_size_ != rank)
+      result_.notes.add(fmt::format("\"{0}.attention.value_length\" is {1}, kv_lora_rank {2}: "
+                                    "the latter is counted",
+                                    result_.type, *value_size_, rank),
+                        Precision::about);
   }
 
-  Layer layer_at(std::size_t index) {
-    Layer made;
+  Layer make_layer(std::size_t index) {
+    Layer layer;
     const bool has_state = is_recurrent(index);
-    const bool has_both = facts_ != nullptr && facts_->has_state == StateRule::all_with_attention;
-    if (has_state) made.state_size = state_;
-    made.has_weights = has_state || heads_[index] != 0 || forward_[index] != 0;
-    if (heads_[index] == 0 || kv_[index] == 0 || (has_state && !has_both) || index >= with_kv_)
-      return made;
-    made.kv_heads = kv_[index];
-    read_sizes(made, out_.hidden_size / heads_[index], index);
+    const bool has_both = facts_ != nullptr && facts_->state_rule == StateRule::all_with_attention;
+    if (has_state) layer.state_size = state_size_;
+    layer.has_weights = has_state || heads_[index] != 0 || feed_forward_[index] != 0;
+    if (heads_[index] == 0 || kv_heads_[index] == 0 || (has_state && !has_both) ||
+        index >= layers_with_kv_)
+      return layer;
+    layer.kv_heads = kv_heads_[index];
+    read_sizes(layer, result_.hidden_size / heads_[index], index);
     if (ratios_)
-      compress(made, (*ratios_)[index]);
-    else if (has_indexer_[index] != 0)
-      made.extra_size = indexer_;
-    return made;
+      compress(layer, (*ratios_)[index]);
+    else if (indexer_flags_[index] != 0)
+      layer.extra_size = indexer_size_;
+    return layer;
   }
 
-  std::uint64_t head_size(std::string_view name, const std::optional<std::uint64_t>& given,
-                          std::uint64_t otherwise) {
-    if (!given) keys_.missing(name, fmt::format("{} is counted", otherwise));
-    return given ? keys_.needed(name) : otherwise;
+  std::uint64_t read_head_size(std::string_view name,
+                               const std::optional<std::uint64_t>& stored_size,
+                               std::uint64_t fallback) {
+    if (!stored_size) keys_.note_missing(name, fmt::format("{} is counted", fallback));
+    return stored_size ? keys_.require(name) : fallback;
   }
 
-  void read_sizes(Layer& to, std::uint64_t head, std::size_t index) {
-    if (latent_ != 0) {
-      to.cache = CacheKind::latent;
-      to.key_size = latent_;
+  void read_sizes(Layer& layer, std::uint64_t default_size, std::size_t index) {
+    if (latent_size_ != 0) {
+      layer.cache = CacheKind::latent;
+      layer.key_size = latent_size_;
       return;
     }
-    to.cache = CacheKind::full;
-    to.key_size = head_size("attention.key_length", key_, head);
-    to.value_size = head_size("attention.value_length", value_, head);
-    if (to.key_size == 0)
+    layer.cache = CacheKind::full;
+    layer.key_size = read_head_size("attention.key_length", key_size_, default_size);
+    layer.value_size = read_head_size("attention.value_length", value_size_, default_size);
+    if (layer.key_size == 0)
       keys_.refuse(fmt::format("{} heads: expected at most {}, the embedding's length",
-                               heads_[index], out_.hidden_size));
-    if (!sees_window(index)) return;
-    to.cache = CacheKind::window;
-    to.key_size = key_swa_.value_or(to.key_size);
-    to.value_size = value_swa_.value_or(to.value_size);
-    to.window = window_;
-    to.is_chunked = rule_.is_chunked;
+                               heads_[index], result_.hidden_size));
+    if (!has_window(index)) return;
+    layer.cache = CacheKind::window;
+    layer.key_size = window_key_size_.value_or(layer.key_size);
+    layer.value_size = window_value_size_.value_or(layer.value_size);
+    layer.window = window_;
+    layer.is_chunked = window_rule_.is_chunked;
   }
 
   // DeepSeek-V4, by src/llama-kv-cache-dsv4.cpp: keys serve as values; a layer of ratio 4 has an
   // indexer, and both have two states of 8 rows of twice their size.
-  void compress(Layer& to, std::uint64_t ratio) {
-    if (to.value_size != to.key_size)
-      out_.noted.add(fmt::format("heads of {} have values of {}: expected the same, the keys",
-                                 to.key_size, to.value_size),
-                     Precision::about);
-    to.cache = CacheKind::latent;
-    to.key_size = times(to.kv_heads, to.key_size);
-    to.value_size = 0;
+  void compress(Layer& layer, std::uint64_t ratio) {
+    if (layer.value_size != layer.key_size)
+      result_.notes.add(fmt::format("heads of {} have values of {}: expected the same, the keys",
+                                    layer.key_size, layer.value_size),
+                        Precision::about);
+    layer.cache = CacheKind::latent;
+    layer.key_size = times(layer.kv_heads, layer.key_size);
+    layer.value_size = 0;
     if (ratio == 0) return;
     const bool has_indexer = ratio == 4;
-    to.extra_size = plus(to.key_size, has_indexer ? indexer_ : 0);
-    to.extra_every = ratio;
-    to.state_size =
-        has_indexer ? times(2 * 8 * 2, plus(to.key_size, indexer_)) : times(2, ratio, to.key_size);
-    if (has_indexer && indexer_ == 0)
-      keys_.missing("attention.indexer.key_length", "its cache is not counted",
-                    Precision::at_least);
+    layer.extra_size = plus(layer.key_size, has_indexer ? indexer_size_ : 0);
+    layer.tokens_per_extra = ratio;
+    layer.state_size = has_indexer ? times(2 * 8 * 2, plus(layer.key_size, indexer_size_))
+                                   : times(2, ratio, layer.key_size);
+    if (has_indexer && indexer_size_ == 0)
+      keys_.note_missing("attention.indexer.key_length", "its cache is not counted",
+                         Precision::at_least);
   }
 
   bool keeps_nothing() const {
-    return std::all_of(out_.layers.begin(), out_.layers.end(), [](const Layer& each) {
-      return each.cache == CacheKind::none && each.state_size == 0;
+    return std::all_of(result_.layers.begin(), result_.layers.end(), [](const Layer& layer) {
+      return layer.cache == CacheKind::none && layer.state_size == 0;
     });
   }
 
   const ArchitectureFacts* facts_;
-  Architecture out_;
+  Architecture result_;
   GgufKeys keys_;
-  std::uint64_t embedding_ = 0;  // elements of its matrix
-  std::size_t count_ = 0;        // of layers that do not only predict
-  Gguf::Numbers heads_;          // of each layer, as are the next two
-  Gguf::Numbers kv_;
-  Gguf::Numbers forward_;
-  std::uint64_t with_kv_ = 0;  // layers from the first that have a cache of their own
-  WindowRule rule_;
+  std::uint64_t embedding_elements_ = 0;  // elements of its matrix
+  std::size_t count_ = 0;                 // of layers that do not only predict
+  Gguf::Numbers heads_;                   // of each layer, as are the next two
+  Gguf::Numbers kv_heads_;
+  Gguf::Numbers feed_forward_;
+  std::uint64_t layers_with_kv_ = 0;  // layers from the first that have a cache of their own
+  WindowRule window_rule_;
   std::uint64_t window_ = 0;
-  const Gguf::Value* pattern_ = nullptr;
-  std::optional<Gguf::Numbers> flags_;  // whether a layer has the window
-  StateKind kind_ = StateKind::none;
+  const Gguf::Value* window_pattern_ = nullptr;
+  std::optional<Gguf::Numbers> window_flags_;  // whether a layer has the window
+  StateKind state_kind_ = StateKind::none;
   std::optional<Gguf::Numbers> recurrent_;
   std::uint64_t interval_ = 0;
-  std::uint64_t state_ = 0;
+  std::uint64_t state_size_ = 0;
   bool lacks_state_ = false;
-  std::optional<std::uint64_t> key_;  // sizes of a head
-  std::optional<std::uint64_t> value_;
-  std::optional<std::uint64_t> key_swa_;  // in layers with a window
-  std::optional<std::uint64_t> value_swa_;
-  std::uint64_t latent_ = 0;
-  std::uint64_t indexer_ = 0;
-  Gguf::Numbers has_indexer_;
+  std::optional<std::uint64_t> key_size_;  // sizes of a head
+  std::optional<std::uint64_t> value_size_;
+  std::optional<std::uint64_t> window_key_size_;  // in layers with a window
+  std::optional<std::uint64_t> window_value_size_;
+  std::uint64_t latent_size_ = 0;
+  std::uint64_t indexer_size_ = 0;
+  Gguf::Numbers indexer_flags_;
   std::optional<Gguf::Numbers> ratios_;
 };
 
 }  // namespace
 
-Expected<Architecture> architecture_of(const Gguf& file) {
+Expected<Architecture> read_architecture(const Gguf& file) {
   const auto* type = file.text("general.architecture");
   if (type == nullptr || type->empty())
-    return failed("key \"general.architecture\": expected the name of one");
+    return make_failure("key \"general.architecture\": expected the name of one");
   return GgufReader(file, *type).read();
 }
 

@@ -13,13 +13,13 @@ namespace hmn::cli::fit {
 
 // Properties of a model, read before any of it is loaded.
 struct Model {
-  std::string name;                   // from the file, else its path
-  std::string format;                 // "GGUF", "safetensors", "configuration"
-  std::string stored;                 // form of the weights, if known
-  std::optional<Architecture> shape;  // absent if only weights are known
-  Weights of;
+  std::string name;                          // from the file, else its path
+  std::string format;                        // "GGUF", "safetensors", "configuration"
+  std::string weight_type;                   // form of the weights, if known
+  std::optional<Architecture> architecture;  // absent if only weights are known
+  Weights weights;
   bool weights_are_counted = false;  // computed from the architecture, not read from a file
-  Notes noted;                       // about the weights
+  Notes notes;                       // about the weights
 };
 
 // Name of a part: "name-00002-of-00007.gguf".
@@ -30,7 +30,7 @@ struct PartName {
 };
 std::optional<PartName> parse_part_name(std::string_view file, std::string_view suffix);
 // Returns all parts of the file's set; the file alone if it is not a part.
-std::vector<std::string> parts_of(const std::string& file, std::string_view suffix);
+std::vector<std::string> list_parts(const std::string& file, std::string_view suffix);
 
 // Reads a GGUF file (with all its parts), a safetensors file or its index, a config.json, or a
 // folder of these.

@@ -18,8 +18,8 @@ struct FitOptions {
 };
 
 // Returns whether `--device all` was given.
-inline bool is_over_all(const FitOptions& of) {
-  return of.devices.size() == 1 && of.devices.front() == "all";
+inline bool is_over_all(const FitOptions& options) {
+  return options.devices.size() == 1 && options.devices.front() == "all";
 }
 
 }  // namespace hmn::cli

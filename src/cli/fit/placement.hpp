@@ -12,7 +12,7 @@ enum class Verdict { fits, partly, does_not_fit, unknown };
 
 // Locations of the parts of a model.
 struct Placement {
-  Verdict is = Verdict::unknown;
+  Verdict verdict = Verdict::unknown;
   std::uint64_t layers = 0;  // on the device
   std::uint64_t device_bytes = 0;
   std::uint64_t ram_bytes = 0;
@@ -21,25 +21,26 @@ struct Placement {
 struct Capacity {
   std::optional<std::uint64_t> device;  // usable
   std::optional<std::uint64_t> ram;     // usable
-  bool shared = false;      // the device's pool is a part of RAM: both values are the same bytes
-  std::uint64_t apart = 0;  // of a shared pool: what it has beyond RAM, set aside by firmware
+  bool is_shared = false;      // the device's pool is part of RAM: both values count the same bytes
+  std::uint64_t carveout = 0;  // of a shared pool: memory that firmware set aside from RAM for it
 };
 
 // Places the whole model on the device if it fits; else the last layers with their cache there,
 // embedding, output and the other layers in RAM, and working memory in both.
-Placement place(const Demand& of, const Capacity& in);
+Placement place_on_device(const Demand& demand, const Capacity& capacity);
 // Places the model without a device.
-Placement place_in_ram(const Demand& of, std::optional<std::uint64_t> ram);
+Placement place_in_ram(const Demand& demand, std::optional<std::uint64_t> ram);
 
 // Placement on several devices, in their order: contiguous layers, with working memory on each
 // device, and embedding and output on one of them.
-struct Spread {
+struct CombinedPlacement {
   Placement whole;               // of all devices together
   std::vector<Placement> parts;  // of each device: its layers and bytes
 };
 
 // Fills all devices to about the same fraction where the model fits; else places the last layers on
-// the devices and the others in RAM, as with one device. Each device of the list is known.
-Spread place_over(const Demand& of, const std::vector<Capacity>& devices);
+// the devices and the others in RAM, as with one device. Requires the device value of every
+// capacity.
+CombinedPlacement place_across_devices(const Demand& demand, const std::vector<Capacity>& devices);
 
 }  // namespace hmn::cli::fit

@@ -24,17 +24,17 @@ struct Tensor {
   std::uint64_t bytes = 0;
 };
 
-constexpr std::uint64_t most_safetensors_header_bytes = 100'000'000;  // as in its own readers
+constexpr std::uint64_t max_safetensors_header_bytes = 100'000'000;  // as in its own readers
 
-// Parses the JSON between the length and the weights; `data_bytes` is the size of the data after
-// it.
+// Parses the JSON between the length and the weights; `data_bytes` is the size of the data that
+// follows it.
 Expected<std::vector<Tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes);
 Expected<std::vector<Tensor>> read_safetensors(const std::string& path);
 
 // Contents of model.safetensors.index.json.
 struct SafetensorsIndex {
   std::optional<std::uint64_t> total_bytes;
-  std::unordered_map<std::string, std::string> tensors;  // and the file of each
+  std::unordered_map<std::string, std::string> tensors;  // tensor name to file name
   std::vector<std::string> files;                        // without duplicates
 };
 Expected<SafetensorsIndex> parse_safetensors_index(std::string text);
@@ -50,11 +50,11 @@ struct Weights {
 
 // Returns 3 for "blk.3.attn_q.weight" and "model.layers.3.mlp.gate.weight"; none for vision and
 // audio parts.
-std::optional<std::uint64_t> layer_of_tensor(std::string_view name) noexcept;
+std::optional<std::uint64_t> parse_layer_number(std::string_view name) noexcept;
 
 // Counts layers beyond `layers` as outside; 0: the number of layers in the names.
-Weights weights_of(const std::vector<Tensor>& tensors, std::size_t layers);
+Weights sum_weights(const std::vector<Tensor>& tensors, std::size_t layers);
 // Scales to another sum with the same proportions.
-Weights scaled_to(const Weights& counted, std::uint64_t total);
+Weights scale_weights(const Weights& weights, std::uint64_t total);
 
 }  // namespace hmn::cli::fit

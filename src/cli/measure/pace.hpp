@@ -11,7 +11,7 @@
 
 namespace hmn::cli {
 
-// Time of the next measurement: after its interval, and so rarely that on average it takes no more
+// Schedules measurements: one per interval, but rarely enough that on average they take no more
 // than a hundredth of a core, regardless of its cost on this machine.
 class Pace {
  public:
@@ -26,7 +26,7 @@ class Pace {
   bool is_due(Clock::time_point now) const { return now >= next_; }
   Clock::time_point next() const { return next_; }
   // Adds the processor time of the measurement begun at `now`.
-  void count(Clock::time_point now, Nanoseconds cost) {
+  void add_cost(Clock::time_point now, Nanoseconds cost) {
     if (!first_) first_ = now;
     spent_ += cost;
     next_ = std::max(now + interval_, *first_ + (spent_ - allowance) * 100);
@@ -64,8 +64,8 @@ struct Repetition {
 };
 
 // Takes samples at once, at each interval, and a last one at the end or when a stop is requested;
-// none after what cannot be written. A sample gets the milliseconds since the first.
-WriteResult repeat(const Repetition& asked, StopRequest& stop,
+// it stops once a sample cannot be written. A sample gets the milliseconds since the first.
+WriteResult repeat(const Repetition& repetition, StopRequest& stop,
                    const std::function<WriteResult(std::uint64_t ms)>& sample);
 
 }  // namespace hmn::cli

@@ -34,10 +34,10 @@ RecordedWorkloads::RecordedWorkloads(const std::string& machine) {
     if (path == nullptr || path->text() == nullptr || !path->text()->ends_with("/cgroup")) continue;
     if (content == nullptr || content->text() == nullptr) continue;
     // A tree that was elsewhere is at /machine/proc.
-    constexpr std::string_view moved = "/machine";
-    const std::string_view place = *path->text();
-    by_path_[std::string(place.substr(place.starts_with(moved) ? moved.size() : 0))] =
-        *content->text();
+    constexpr std::string_view copied_root = "/machine";
+    const std::string_view full_path = *path->text();
+    text_by_path_[std::string(full_path.substr(
+        full_path.starts_with(copied_root) ? copied_root.size() : 0))] = *content->text();
   }
 }
 
@@ -46,9 +46,9 @@ std::optional<procfs::Workload> RecordedWorkloads::find(std::uint32_t pid) const
     const auto text = read_whole(fmt::format("{}/{}/cgroup", proc_, pid), largest_machine);
     return text ? std::optional(procfs::parse_workload(*text)) : std::nullopt;
   }
-  const auto found = by_path_.find(fmt::format("/proc/{}/cgroup", pid));
-  return found != by_path_.end() ? std::optional(procfs::parse_workload(found->second))
-                                 : std::nullopt;
+  const auto it = text_by_path_.find(fmt::format("/proc/{}/cgroup", pid));
+  return it != text_by_path_.end() ? std::optional(procfs::parse_workload(it->second))
+                                   : std::nullopt;
 }
 
 }  // namespace hmn::cli

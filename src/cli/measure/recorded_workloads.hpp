@@ -19,8 +19,8 @@ class RecordedWorkloads {
   std::optional<procfs::Workload> find(std::uint32_t pid) const;
 
  private:
-  std::string proc_;                            // of a folder
-  std::map<std::string, std::string> by_path_;  // of a recording: "/proc/<pid>/cgroup"
+  std::string proc_;                                 // of a folder
+  std::map<std::string, std::string> text_by_path_;  // of a recording: "/proc/<pid>/cgroup"
 };
 
 }  // namespace hmn::cli

@@ -17,11 +17,11 @@
 namespace hmn::cli {
 
 // Peak device memory of single processes, by the driver's own account of each.
-struct KeptPeak {
+struct DriverPeak {
   std::optional<std::uint64_t> largest_bytes;  // absent: unknown for some process
   std::uint32_t processes = 0;                 // with an account
   hypomnesis::backend_id backend{};            // source of the account
-  std::string why;                             // reason for missing largest_bytes
+  std::string reason;                          // reason for missing largest_bytes
 };
 
 // Returns whether the driver no longer lists the row's process and has only kept its account.
@@ -33,19 +33,19 @@ class ProcessPeaks {
  public:
   // Records a process; row: its use of the device, NULL: none. A stale row only shows that it used
   // the device.
-  void add(const ProcessTree::Member& who, const hypomnesis::usage* row);
+  void add(const ProcessTree::Member& member, const hypomnesis::usage* row);
 
   struct Request {
-    const Session& in;
+    const Session& session;
     std::uint32_t device_index;
     std::uint64_t started_unix_ns;                    // of the command
     const std::vector<ProcessTree::Member>& members;  // still running
-    std::chrono::steady_clock::time_point until;
+    std::chrono::steady_clock::time_point deadline;
   };
-  KeptPeak end(const Request& of) const;
+  DriverPeak finish(const Request& request) const;
 
  private:
-  struct Seen {
+  struct SeenProcess {
     std::uint64_t start = 0;  // from the tree
     bool has_used = false;
     bool has_account = false;
@@ -53,20 +53,22 @@ class ProcessPeaks {
   };
   enum class Kind { none, bytes, unknown };
   struct Account {
-    Kind what = Kind::unknown;
+    Kind kind = Kind::unknown;
     std::uint64_t bytes = 0;
     hypomnesis::backend_id backend{};
-    std::string why{};  // of a failed reading
+    std::string reason{};  // of a failed reading
   };
 
-  static Account none_of(const Seen& known) {
-    return {known.has_used ? Kind::unknown : Kind::none};
+  static Account missing_account(const SeenProcess& process) {
+    return {process.has_used ? Kind::unknown : Kind::none};
   }
-  static Account account_in(const Request& of, const hypomnesis::usage& row, const Seen& known);
-  static Account read(const Request& of, std::uint32_t pid, const Seen& known);
+  static Account find_account(const Request& request, const hypomnesis::usage& row,
+                              const SeenProcess& process);
+  static Account read_account(const Request& request, std::uint32_t pid,
+                              const SeenProcess& process);
 
-  std::map<std::uint32_t, Seen> all_;  // by pid
-  bool is_partial_ = false;            // a process that used the device was dropped
+  std::map<std::uint32_t, SeenProcess> processes_;  // by pid
+  bool is_partial_ = false;                         // a process that used the device was dropped
 };
 
 // Processes of a command that are still running at its end.
@@ -80,7 +82,7 @@ std::uint64_t unix_time_ns() noexcept;
 // Energy counter of a device.
 struct EnergyReading {
   std::optional<double> joules;
-  std::string why;  // reason for missing joules, if known
+  std::string reason;  // reason for missing joules, if known
 };
 
 // Device to watch, in its state before the command was started: one that has answered only since
@@ -89,8 +91,8 @@ struct WatchedDevice {
   Gpu before;
   bool lists_children = false;  // processes missing from the driver's list use 0
   bool needs_list = false;      // its processes may share memory
-  std::string why_not;
-  bool needs_own = true;  // not read yet, or asleep: the command may wake it
+  std::string reason;
+  bool needs_own_usage = true;  // not read yet, or asleep: the command may wake it
   EnergyReading energy;
 };
 
@@ -106,10 +108,10 @@ class RunMeter {
   using Clock = Pace::Clock;
 
   // Watches all devices, or the one with that index.
-  RunMeter(const Session& in, std::optional<std::uint32_t> only, std::chrono::nanoseconds interval,
-           std::chrono::milliseconds deadline)
-      : in_(in),
-        only_(only),
+  RunMeter(const Session& session, std::optional<std::uint32_t> device_index,
+           std::chrono::nanoseconds interval, std::chrono::milliseconds deadline)
+      : session_(session),
+        device_index_(device_index),
         interval_(interval),
         host_pace_(interval),
         device_pace_(interval),
@@ -122,7 +124,7 @@ class RunMeter {
   void watch(ProcessTree& tree, std::uint32_t pid, CommandGroup* group);
   // Reads whatever is due, or everything; finds devices whose driver has answered only now.
   enum class Extent { due, all };
-  RunSample read(Extent wanted = Extent::due);
+  RunSample read(Extent extent = Extent::due);
   // Returns whether there may be more devices(), each of them in every sample.
   bool is_searching() const { return is_searching_; }
   Clock::time_point next() const;
@@ -131,49 +133,50 @@ class RunMeter {
   // Ends the measurement; returns the devices' energy counters.
   std::vector<EnergyReading> end();
   // Returns the peaks that the drivers keep for its processes, after end().
-  std::vector<KeptPeak> peaks(std::uint64_t started_unix_ns);
+  std::vector<DriverPeak> peaks(std::uint64_t started_unix_ns);
 
   // Returns why the command's processes are unknown; empty: they are known.
-  const std::string& why_no_processes() const { return tree_->why_not(); }
+  const std::string& no_processes_reason() const { return tree_->error(); }
   const std::vector<WatchedDevice>& devices() const { return devices_; }
   // Returns why it is not known which devices there are; none: it is known.
-  const std::optional<std::string>& why_no_devices() const { return why_no_devices_; }
+  const std::optional<std::string>& no_devices_reason() const { return no_devices_reason_; }
   // Returns the time between samples, unless their cost makes them rarer.
   std::chrono::nanoseconds interval() const { return interval_; }
 
  private:
   HostSample read_host();
   void record_members();
-  void add_proportional(Clock::time_point now, HostSample& to);
+  void add_proportional(Clock::time_point now, HostSample& sample);
   std::vector<DeviceSample> read_devices();
   enum class Cost { with_energy, quick };
-  void add_devices(const hypomnesis::snapshot& from);
-  std::optional<hypomnesis::snapshot_values> take(hypomnesis::part collect, Cost how,
-                                                  std::string& why);
+  void add_devices(const hypomnesis::snapshot& snapshot);
+  std::optional<hypomnesis::snapshot_values> take_snapshot(hypomnesis::part parts, Cost cost,
+                                                           std::string& reason);
   void refresh_members();
   struct ProcessSum {
     std::optional<std::uint64_t> bytes;
     std::uint64_t largest_bytes = 0;  // of one process
   };
-  ProcessSum sum_of(const MemoryField& of, std::string* why) const;
-  bool add_one_by_one(std::size_t i, DeviceSample& to);
-  void add_from_list(const hypomnesis::snapshot_values& from, std::size_t i, DeviceSample& to);
+  ProcessSum sum_members(const MemoryField& memory, std::string* reason) const;
+  bool add_one_by_one(std::size_t position, DeviceSample& sample);
+  void add_from_list(const hypomnesis::snapshot_values& snapshot, std::size_t position,
+                     DeviceSample& sample);
 
-  const Session& in_;
-  std::optional<std::uint32_t> only_;
+  const Session& session_;
+  std::optional<std::uint32_t> device_index_;
   std::vector<WatchedDevice> devices_;
-  std::optional<std::string> why_no_devices_;
+  std::optional<std::string> no_devices_reason_;
   bool is_searching_ = true;
   std::vector<ProcessPeaks> peaks_;  // of each device
   std::chrono::nanoseconds interval_;
   Pace host_pace_;
   Pace device_pace_;
   Pace proportional_pace_;
-  bool have_shared_ = false;  // there were several processes at some time
+  bool had_several_processes_ = false;  // there were several processes at some time
   std::chrono::milliseconds deadline_;
   ProcessTree* tree_ = nullptr;
   CommandGroup* group_ = nullptr;
-  Clock::time_point begun_{};
+  Clock::time_point start_{};
 };
 
 }  // namespace hmn::cli

@@ -11,62 +11,64 @@
 namespace hmn::cli {
 namespace {
 
-void add_value(Curve& to, std::uint64_t at_ns, const std::optional<double>& value) {
+void add_value(Curve& curve, std::uint64_t offset_ns, const std::optional<double>& value) {
   if (value)
-    to.add(at_ns, *value);
+    curve.add(offset_ns, *value);
   else
-    to.add_gap();
+    curve.add_gap();
 }
 
 // That the command has ended explains no value that another failure has prevented before.
-void keep_reason(const std::string& why, std::string& to) {
-  if (!why.empty() && (to.empty() || why != ended_too_early)) to = why;
+void keep_reason(const std::string& reason, std::string& target) {
+  if (!reason.empty() && (target.empty() || reason != ended_too_early)) target = reason;
 }
 
 }  // namespace
 
-std::uint64_t Tracked::longest_gap_ns(std::uint64_t end_ns) const {
+std::uint64_t TrackedValue::longest_gap_ns(std::uint64_t end_ns) const {
   return std::max(longest_gap_ns_, std::max(end_ns, known_until_ns_) - known_until_ns_);
 }
 
-void Tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle,
-                  std::uint64_t age_ns) {
+void TrackedValue::add(std::uint64_t offset_ns, const std::optional<std::uint64_t>& bytes,
+                       bool is_idle, std::uint64_t age_ns) {
   if (bytes || is_idle) {
-    longest_gap_ns_ = longest_gap_ns(at_ns);
-    known_until_ns_ = at_ns - std::min(at_ns, age_ns);
+    longest_gap_ns_ = longest_gap_ns(offset_ns);
+    known_until_ns_ = offset_ns - std::min(offset_ns, age_ns);
   }
   if (!bytes) {
     if (!is_idle) ++gaps_;
     return line_.add_gap();
   }
   ++count_;
-  line_.add(at_ns, static_cast<double>(*bytes));
+  line_.add(offset_ns, static_cast<double>(*bytes));
   // Keep exact bytes, as the curve's floating point is inexact above 2^53.
-  if (!highest_ || *bytes > highest_->bytes) highest_ = Peak{*bytes, at_ns};
+  if (!highest_ || *bytes > highest_->bytes) highest_ = Peak{*bytes, offset_ns};
 }
 
 void RunAccount::add(const RunSample& sample) {
-  const auto at = sample.offset_ns;
+  const auto offset_ns = sample.offset_ns;
   if (sample.host) {
-    resident_.add(at, sample.host->resident_bytes, sample.host->why == ended_too_early);
+    resident_.add(offset_ns, sample.host->resident_bytes, sample.host->reason == ended_too_early);
     largest_bytes_ = std::max(largest_bytes_, sample.host->largest_bytes);
-    keep_reason(sample.host->why, why_);
+    keep_reason(sample.host->reason, reason_);
     // Rarely read: absence in between is not a gap.
-    if (sample.host->proportional_bytes) proportional_.add(at, sample.host->proportional_bytes);
-    group_.add(at, sample.host->group_bytes);
+    if (sample.host->proportional_bytes)
+      proportional_.add(offset_ns, sample.host->proportional_bytes);
+    group_.add(offset_ns, sample.host->group_bytes);
   }
   for (std::size_t i = 0; i < sample.devices.size() && i < devices_.size(); ++i) {
-    auto& to = devices_[i];
-    const auto& from = sample.devices[i];
-    const bool has_ended = from.why == ended_too_early;
-    to.command.add(at, from.command_bytes, from.is_asleep || has_ended, from.age_ns);
-    to.used.add(at, from.used_bytes, from.is_asleep, from.age_ns);
-    add_value(to.load, at, from.busy_percent);
-    add_value(to.power, at, from.power_watts);
-    if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;
-    if (from.used_bytes && from.is_used_lower_bound) to.is_used_lower_bound = true;
-    keep_reason(from.why, to.why);
-    keep_reason(from.why_used, to.why_used);
+    auto& account = devices_[i];
+    const auto& device = sample.devices[i];
+    const bool has_ended = device.reason == ended_too_early;
+    account.command.add(offset_ns, device.command_bytes, device.is_asleep || has_ended,
+                        device.age_ns);
+    account.used.add(offset_ns, device.used_bytes, device.is_asleep, device.age_ns);
+    add_value(account.load, offset_ns, device.busy_percent);
+    add_value(account.power, offset_ns, device.power_watts);
+    if (device.command_bytes && device.is_lower_bound) account.is_lower_bound = true;
+    if (device.used_bytes && device.is_used_lower_bound) account.is_used_lower_bound = true;
+    keep_reason(device.reason, account.reason);
+    keep_reason(device.used_reason, account.used_reason);
   }
 }
 
@@ -74,11 +76,11 @@ namespace {
 
 struct HostValue {
   const char* key;
-  std::optional<std::uint64_t> (*of)(const HostSample&);
+  std::optional<std::uint64_t> (*get)(const HostSample&);
 };
 struct DeviceValue {
   const char* key;
-  std::string (*of)(const DeviceSample&);
+  std::string (*get)(const DeviceSample&);
 };
 
 constexpr HostValue host_values[] = {
@@ -88,62 +90,67 @@ constexpr HostValue host_values[] = {
     {"group_bytes", [](const HostSample& s) { return s.group_bytes; }},
 };
 constexpr DeviceValue device_values[] = {
-    {"command_bytes", [](const DeviceSample& s) { return digits_of(s.command_bytes); }},
-    {"used_bytes", [](const DeviceSample& s) { return digits_of(s.used_bytes); }},
-    {"gpu_busy_percent", [](const DeviceSample& s) { return digits_of(s.busy_percent); }},
-    {"power_watts", [](const DeviceSample& s) { return digits_of(s.power_watts); }},
-    {"energy_joules", [](const DeviceSample& s) { return digits_of(s.energy_joules); }},
+    {"command_bytes", [](const DeviceSample& s) { return format_digits(s.command_bytes); }},
+    {"used_bytes", [](const DeviceSample& s) { return format_digits(s.used_bytes); }},
+    {"gpu_busy_percent", [](const DeviceSample& s) { return format_digits(s.busy_percent); }},
+    {"power_watts", [](const DeviceSample& s) { return format_digits(s.power_watts); }},
+    {"energy_joules", [](const DeviceSample& s) { return format_digits(s.energy_joules); }},
 };
 
-std::string host_digits(const RunSample& s, const HostValue& each) {
-  return s.host ? digits_of(each.of(*s.host)) : std::string();
+std::string format_host_value(const RunSample& sample, const HostValue& value) {
+  return sample.host ? format_digits(value.get(*sample.host)) : std::string();
 }
 
-JsonObject device_object(const DeviceSample& s, std::uint32_t index) {
-  JsonObject out;
-  out.add("index", index);
-  for (const auto& each : device_values) out.add_digits(each.key, each.of(s));
-  out.add("lower_bound", s.command_bytes && s.is_lower_bound);
-  return s.command_bytes ? out.add_null("reason") : out.add("reason", s.why);
+JsonObject make_sample_object(const DeviceSample& sample, std::uint32_t index) {
+  JsonObject object;
+  object.add("index", index);
+  for (const auto& value : device_values) object.add_digits(value.key, value.get(sample));
+  object.add("lower_bound", sample.command_bytes && sample.is_lower_bound);
+  return sample.command_bytes ? object.add_null("reason") : object.add("reason", sample.reason);
 }
 
-std::string json_line(const RunSample& s, const std::vector<std::uint32_t>& indexes) {
-  JsonObject out;
-  out.add("offset_ns", s.offset_ns).add("unix_time_ns", s.unix_time_ns);
-  for (const auto& each : host_values) out.add_digits(each.key, host_digits(s, each));
+std::string format_json_line(const RunSample& sample, const std::vector<std::uint32_t>& indexes) {
+  JsonObject object;
+  object.add("offset_ns", sample.offset_ns).add("unix_time_ns", sample.unix_time_ns);
+  for (const auto& value : host_values)
+    object.add_digits(value.key, format_host_value(sample, value));
   std::vector<JsonObject> devices;
-  for (std::size_t i = 0; i < s.devices.size(); ++i)
-    devices.push_back(device_object(s.devices[i], indexes[i]));
-  return out.add("devices", devices).text() + "\n";
+  for (std::size_t i = 0; i < sample.devices.size(); ++i)
+    devices.push_back(make_sample_object(sample.devices[i], indexes[i]));
+  return object.add("devices", devices).text() + "\n";
 }
 
-std::string csv_line(const RunSample& s, std::size_t devices) {
-  auto line = fmt::format("{:.3f},{}", static_cast<double>(s.offset_ns) / 1e9, s.unix_time_ns);
-  for (const auto& each : host_values) line += fmt::format(",{}", host_digits(s, each));
-  for (std::size_t i = 0; i < devices; ++i)
-    for (const auto& each : device_values)
-      line += fmt::format(",{}", i < s.devices.size() ? each.of(s.devices[i]) : std::string());
+std::string format_csv_line(const RunSample& sample, std::size_t device_count) {
+  auto line =
+      fmt::format("{:.3f},{}", static_cast<double>(sample.offset_ns) / 1e9, sample.unix_time_ns);
+  for (const auto& value : host_values)
+    line += fmt::format(",{}", format_host_value(sample, value));
+  for (std::size_t i = 0; i < device_count; ++i)
+    for (const auto& value : device_values)
+      line += fmt::format(",{}",
+                          i < sample.devices.size() ? value.get(sample.devices[i]) : std::string());
   return line + "\n";
 }
 
 }  // namespace
 
-TimelineForm timeline_form_of(std::string_view path) {
+TimelineForm choose_timeline_form(std::string_view path) {
   return path.ends_with(".csv") ? TimelineForm::csv : TimelineForm::json_lines;
 }
 
-std::string timeline_header(TimelineForm form, const std::vector<std::uint32_t>& indexes) {
+std::string format_timeline_header(TimelineForm form, const std::vector<std::uint32_t>& indexes) {
   if (form == TimelineForm::json_lines) return {};
   std::string line = "offset_s,unix_time_ns";
-  for (const auto& each : host_values) line += fmt::format(",{}", each.key);
+  for (const auto& value : host_values) line += fmt::format(",{}", value.key);
   for (const auto index : indexes)
-    for (const auto& each : device_values) line += fmt::format(",gpu{}_{}", index, each.key);
+    for (const auto& value : device_values) line += fmt::format(",gpu{}_{}", index, value.key);
   return line + "\n";
 }
 
-std::string timeline_line(TimelineForm form, const RunSample& sample,
-                          const std::vector<std::uint32_t>& indexes) {
-  return form == TimelineForm::csv ? csv_line(sample, indexes.size()) : json_line(sample, indexes);
+std::string format_timeline_line(TimelineForm form, const RunSample& sample,
+                                 const std::vector<std::uint32_t>& indexes) {
+  return form == TimelineForm::csv ? format_csv_line(sample, indexes.size())
+                                   : format_json_line(sample, indexes);
 }
 
 }  // namespace hmn::cli

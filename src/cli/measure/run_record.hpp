@@ -21,7 +21,7 @@ struct HostSample {
   std::uint64_t largest_bytes = 0;                  // resident, of one process
   std::optional<std::uint64_t> proportional_bytes;  // rarely read, see run_meter
   std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
-  std::string why;                                  // reason for missing values
+  std::string reason;                               // reason for missing values
 };
 
 // Memory of one device.
@@ -35,8 +35,8 @@ struct DeviceSample {
   std::optional<double> power_watts;
   std::optional<double> energy_joules;
   std::uint64_t age_ns = 0;  // of the oldest value
-  std::string why;           // reason for missing command_bytes
-  std::string why_used;      // reason for missing used_bytes
+  std::string reason;        // reason for missing command_bytes
+  std::string used_reason;   // reason for missing used_bytes
 };
 
 // Line of the timeline.
@@ -48,16 +48,16 @@ struct RunSample {
 };
 
 // Peak and history of a value in bounded memory.
-class Tracked {
+class TrackedValue {
  public:
   // Adds a reading. One without a value is a gap, unless there was nothing to read. A value of some
   // age, which is renewed more seldom than it is read, is that of the time it was taken.
-  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false,
+  void add(std::uint64_t offset_ns, const std::optional<std::uint64_t>& bytes, bool is_idle = false,
            std::uint64_t age_ns = 0);
 
   struct Peak {
     std::uint64_t bytes = 0;
-    std::uint64_t at_ns = 0;
+    std::uint64_t offset_ns = 0;
   };
   const std::optional<Peak>& highest() const { return highest_; }
   // Returns the number of values; a gap is none.
@@ -77,14 +77,14 @@ class Tracked {
 };
 
 struct DeviceAccount {
-  Tracked command;
-  Tracked used;
+  TrackedValue command;
+  TrackedValue used;
   Curve load;                   // percent
   Curve power;                  // watts
   bool is_lower_bound = false;  // the command's value
   bool is_used_lower_bound = false;
-  std::string why;       // reason for the command's missing value
-  std::string why_used;  // reason for the device's missing value
+  std::string reason;       // reason for the command's missing value
+  std::string used_reason;  // reason for the device's missing value
 };
 
 // Samples of a run of any length, in bounded memory.
@@ -93,22 +93,22 @@ class RunAccount {
   explicit RunAccount(std::size_t devices) : devices_(devices) {}
   void add(const RunSample& sample);
 
-  const Tracked& resident() const { return resident_; }
-  const Tracked& proportional() const { return proportional_; }
-  const Tracked& group() const { return group_; }
+  const TrackedValue& resident() const { return resident_; }
+  const TrackedValue& proportional() const { return proportional_; }
+  const TrackedValue& group() const { return group_; }
   // Returns the resident set of the largest process that a sample saw.
   std::uint64_t largest_bytes() const { return largest_bytes_; }
   const std::vector<DeviceAccount>& devices() const { return devices_; }
   // Returns why the host's values are missing.
-  const std::string& why() const { return why_; }
+  const std::string& reason() const { return reason_; }
 
  private:
-  Tracked resident_;
-  Tracked proportional_;
-  Tracked group_;
+  TrackedValue resident_;
+  TrackedValue proportional_;
+  TrackedValue group_;
   std::uint64_t largest_bytes_ = 0;
   std::vector<DeviceAccount> devices_;
-  std::string why_ = ended_too_early;
+  std::string reason_ = ended_too_early;
 };
 
 enum class TimelineForm { json_lines, csv };
@@ -116,11 +116,11 @@ enum class TimelineForm { json_lines, csv };
 // Endings of the names of files, which choose the form.
 inline constexpr std::string_view timeline_suffixes[] = {".jsonl", ".ndjson", ".json", ".csv"};
 // JSON Lines but for .csv: also for what is no regular file, whose name says nothing.
-TimelineForm timeline_form_of(std::string_view path);
+TimelineForm choose_timeline_form(std::string_view path);
 
 // Takes in `indexes` the devices in the samples' order.
-std::string timeline_header(TimelineForm form, const std::vector<std::uint32_t>& indexes);
-std::string timeline_line(TimelineForm form, const RunSample& sample,
-                          const std::vector<std::uint32_t>& indexes);
+std::string format_timeline_header(TimelineForm form, const std::vector<std::uint32_t>& indexes);
+std::string format_timeline_line(TimelineForm form, const RunSample& sample,
+                                 const std::vector<std::uint32_t>& indexes);
 
 }  // namespace hmn::cli

@@ -15,13 +15,13 @@
 
 namespace hmn::cli {
 
-// Returns the result of a library call; none, and the reason in `why`, if it fails.
+// Returns the result of a library call; none, and `reason`, if it fails.
 template <class Call>
-auto attempt(Call call, std::string* why = nullptr) -> std::optional<decltype(call())> {
+auto attempt(Call call, std::string* reason = nullptr) -> std::optional<decltype(call())> {
   try {
     return call();
-  } catch (const hypomnesis::error& failed) {
-    if (why != nullptr) *why = failed.what();
+  } catch (const hypomnesis::error& error) {
+    if (reason != nullptr) *reason = error.what();
     return std::nullopt;
   }
 }
@@ -35,14 +35,14 @@ struct SessionSettings {
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
   bool record = false;
-  bool lists = true;       // before its first reading: see session::listed()
-  bool gpus_only = false;  // leaves out devices of other classes
+  bool lists_devices = true;  // before its first reading: see Session::device_list()
+  bool gpus_only = false;     // leaves out devices of other classes
 };
 
 // Devices as they were listed, or why the search for them failed.
 struct DeviceList {
   std::vector<hypomnesis::device> devices;
-  std::optional<std::string> why_failed;
+  std::optional<std::string> failure_reason;
 };
 
 constexpr auto everything =
@@ -54,30 +54,30 @@ constexpr auto everything =
 // arguments of the user.
 class Session {
  public:
-  static Expected<Session> open(const SessionSettings& asked);
+  static Expected<Session> open(const SessionSettings& settings);
 
   const hypomnesis::context& library() const { return library_; }
   // Returns how long a reading may take: what hangs must not delay what answers, unless the user
   // has given a timeout or already the list of devices took long.
   [[nodiscard]] std::chrono::milliseconds time_left() const;
-  std::chrono::milliseconds patience() const;
+  std::chrono::milliseconds reading_timeout() const;
   // Returns the devices, listed within the timeout at the first call, in which drivers are opened.
-  const DeviceList& listed() const;
-  // Takes a snapshot within patience(), of which `used` is over; library().take serves commands
+  const DeviceList& device_list() const;
+  // Takes a snapshot within reading_timeout() less `elapsed`; library().take serves commands
   // that run longer.
-  hypomnesis::snapshot take(hypomnesis::snapshot_options what,
-                            std::chrono::milliseconds used = {}) const;
+  hypomnesis::snapshot take(hypomnesis::snapshot_options options,
+                            std::chrono::milliseconds elapsed = {}) const;
   // Takes a snapshot in about the time that the list of devices took: what hangs must not hold up
   // the command that waits for it.
-  hypomnesis::snapshot take_briefly(hypomnesis::snapshot_options what) const;
-  bool is_over() const { return Clock::now() >= ends_; }
+  hypomnesis::snapshot take_briefly(hypomnesis::snapshot_options options) const;
+  bool is_over() const { return Clock::now() >= deadline_; }
   // Begins the timeout again, for the next sample of a command that goes on.
-  void restart_timeout() const { ends_ = Clock::now() + timeout_; }
+  void restart_timeout() const { deadline_ = Clock::now() + timeout_; }
   // Takes a snapshot after listing the devices, unless they are, so that a device that hangs then
   // costs only its readings, not the list. Prints the driver calls of both if traced.
-  hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
+  hypomnesis::snapshot collect(const hypomnesis::snapshot_options& options) const;
   // Returns none if this build lacks the source.
-  std::optional<hypomnesis::backend_info> backend(hypomnesis::backend_id which) const;
+  std::optional<hypomnesis::backend_info> backend(hypomnesis::backend_id id) const;
   // Returns none where processes cannot be looked up, as without /proc.
   std::optional<bool> has_ended(std::uint32_t pid) const;
   // Returns none unless a machine file replaces this machine.
@@ -89,41 +89,41 @@ class Session {
 
  private:
   using Clock = std::chrono::steady_clock;
-  explicit Session(const SessionSettings& asked);
-  hypomnesis::snapshot list(hypomnesis::part with) const;
-  hypomnesis::snapshot list_until_answered(hypomnesis::snapshot_options what) const;
-  void report_given_up(const hypomnesis::snapshot& found) const;
+  explicit Session(const SessionSettings& settings);
+  hypomnesis::snapshot list_devices(hypomnesis::part parts) const;
+  hypomnesis::snapshot list_until_complete(hypomnesis::snapshot_options options) const;
+  void report_search_timeout(const hypomnesis::snapshot& snapshot) const;
 
   hypomnesis::context library_;
   std::chrono::milliseconds timeout_;
-  mutable Clock::time_point ends_;
+  mutable Clock::time_point deadline_;
   std::chrono::milliseconds search_;
   bool has_timeout_;
-  mutable std::optional<DeviceList> listed_;
-  mutable std::chrono::milliseconds listing_{};  // time that listing took, if it succeeded
+  mutable std::optional<DeviceList> device_list_;
+  mutable std::chrono::milliseconds listing_time_{};  // time that listing took, if it succeeded
   bool is_traced_;
   bool is_simulated_;
   std::string machine_;                                 // path of a simulated one
-  mutable std::optional<RecordedWorkloads> workloads_;  // of it, read once they are asked for
+  mutable std::optional<RecordedWorkloads> workloads_;  // read at the first request
 };
 
 // Returns why a snapshot lists no device, in one line.
-std::string why_no_gpu(const Session& in, const hypomnesis::snapshot& snapshot);
+std::string explain_no_gpu(const Session& session, const hypomnesis::snapshot& snapshot);
 
 // Returns why the search failed; none if it found a device, or that there is none.
-std::optional<std::string> why_search_failed(const hypomnesis::snapshot& snapshot);
-bool search_failed(const hypomnesis::snapshot& snapshot);
+std::optional<std::string> explain_search_failure(const hypomnesis::snapshot& snapshot);
+bool has_search_failed(const hypomnesis::snapshot& snapshot);
 // Returns whether a driver was still being opened, or had not listed its devices.
-bool is_late(const hypomnesis::snapshot& list);
+bool is_late(const hypomnesis::snapshot& snapshot);
 
 // Returns whether there may be more devices than are listed. A device that is listed and cannot be
 // read is not missing, whatever its partitions.
-bool lacks_devices(const std::vector<hypomnesis::diagnostic>& all,
-                   const std::function<hypomnesis::run_state(std::uint32_t index)>& state_of);
+bool lacks_devices(const std::vector<hypomnesis::diagnostic>& diagnostics,
+                   const std::function<hypomnesis::run_state(std::uint32_t index)>& get_state);
 bool lacks_devices(const hypomnesis::snapshot& snapshot);
 
-// Checks for a device, which the command needs; returns why it cannot begin. `lacking` precedes the
+// Checks for a device, which the command needs; returns why it cannot begin. `prefix` precedes the
 // reason.
-std::optional<Failure> check_for_gpus(const Session& in, const std::string& lacking);
+std::optional<Failure> check_for_gpus(const Session& session, const std::string& prefix);
 
 }  // namespace hmn::cli

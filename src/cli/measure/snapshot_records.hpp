@@ -11,26 +11,26 @@
 
 #include "cli/units.hpp"
 
-// The devices of a snapshot stand by index, its other lists by device index.
+// The devices of a snapshot are sorted by index, its other lists by device index.
 namespace hmn::cli {
 
-// Returns the part of a list that is about one device; `index_of` returns that of an entry.
+// Returns the part of a list that is about one device; `projection` returns the index of an entry.
 template <class List, class Projection>
-auto part_of(List& all, std::uint32_t index, Projection index_of) {
-  using Number = std::decay_t<std::invoke_result_t<Projection&, decltype(*all.begin())>>;
-  return std::ranges::equal_range(all, static_cast<Number>(index), {}, index_of);
+auto filter_by_device(List& list, std::uint32_t index, Projection projection) {
+  using Number = std::decay_t<std::invoke_result_t<Projection&, decltype(*list.begin())>>;
+  return std::ranges::equal_range(list, static_cast<Number>(index), {}, projection);
 }
 
 template <class List>
-auto part_of(List& all, std::uint32_t index) {
-  return part_of(all, index, [](const auto& each) { return each.device_index; });
+auto filter_by_device(List& list, std::uint32_t index) {
+  return filter_by_device(list, index, [](const auto& record) { return record.device_index; });
 }
 
 // Returns nullptr if the device is not in the list.
 template <class List, class Projection>
-auto* find_device_in(List& all, std::uint32_t index, Projection index_of) {
-  const auto at = std::ranges::lower_bound(all, index, {}, index_of);
-  return at != all.end() && std::invoke(index_of, *at) == index ? &*at : nullptr;
+auto* find_by_index(List& list, std::uint32_t index, Projection projection) {
+  const auto it = std::ranges::lower_bound(list, index, {}, projection);
+  return it != list.end() && std::invoke(projection, *it) == index ? &*it : nullptr;
 }
 
 // Returns whether the library read the record just now: a stale one is the last known, and is no
@@ -39,18 +39,18 @@ inline bool is_fresh(hypomnesis::note notes) noexcept {
   return !has(notes, hypomnesis::note::stale);
 }
 template <class Record>
-bool is_fresh(const Record& of) noexcept {
-  return is_fresh(of.notes);
+bool is_fresh(const Record& record) noexcept {
+  return is_fresh(record.notes);
 }
 
 // Returns "stale: 3.2 s old", the reason for a value that is not counted.
-inline std::string stale_text(std::uint64_t age_ns) {
+inline std::string format_stale_age(std::uint64_t age_ns) {
   return fmt::format("stale: {:.1f} s old", static_cast<double>(age_ns) / ns_per_s);
 }
 
 // Returns ", stale: 3.2 s old" for what is printed all the same; empty: fresh.
-inline std::string staleness(hypomnesis::note notes, std::uint64_t age_ns) {
-  return is_fresh(notes) ? std::string() : ", " + stale_text(age_ns);
+inline std::string format_stale_suffix(hypomnesis::note notes, std::uint64_t age_ns) {
+  return is_fresh(notes) ? std::string() : ", " + format_stale_age(age_ns);
 }
 
 }  // namespace hmn::cli

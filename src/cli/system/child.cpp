@@ -11,8 +11,8 @@ bool Child::wait() {
   return true;
 }
 
-void Child::outlast() noexcept {
-  while (running_) {
+void Child::wait_for_end() noexcept {
+  while (state_) {
     try {
       if (wait()) return;
     } catch (const std::bad_alloc&) {

@@ -22,25 +22,25 @@ struct ResourceUse {
   // Sampled last before the end, not at the end.
   bool is_sampled = false;
   // The command begins as a copy of hmn, whose size largest_bytes may include.
-  bool may_count_us = false;
-  const char* counted = "";  // "of the command and what it waited for"
+  bool may_include_hmn = false;
+  const char* scope = "";  // "of the command and what it waited for"
   // Peak of the largest adopted orphan that has ended; none: there was none.
   std::optional<std::uint64_t> largest_orphan_bytes;
 };
 
-// Has the orphans of the command become children of hmn from now on, so that none is out of sight;
-// child waits for them. Returns whether none can leave unseen: false where the system has no such
-// right, or refuses it.
+// Makes hmn the parent of the command's orphans from now on, so that none goes unnoticed;
+// child waits for them. Returns whether none can leave unseen: false where the system has no
+// such feature, or refuses it.
 bool adopt_orphans() noexcept;
 
 // End of a command.
 struct ProcessEnd {
   // Exit code, or 128 + N if signal N ended it; wrapper_failed if the system does not report it.
   ExitCode status = ExitCode::wrapper_failed;
-  std::string signal;    // that ended it, "SIGKILL"; empty: none, or the system has none
-  std::string why_lost;  // why the status is unknown; empty: it is known
+  std::string signal;       // that ended it, "SIGKILL"; empty: none, or the system has none
+  std::string lost_reason;  // why the status is unknown; empty: it is known
   ResourceUse use;
-  std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
 };
 
 // Command run under hmn: searched for along PATH, with our standard streams, our process group, and
@@ -52,20 +52,20 @@ class Child {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Returns why start() would not find a program that could be run, with exit_code 127 or 126; none
-  // where only starting it can show.
-  static std::optional<Failure> why_not_found(const std::string& program);
+  // Returns the failure of a start() that finds no runnable program, with exit_code 127 or 126;
+  // none where only starting it can show.
+  static std::optional<Failure> check_program(const std::string& program);
   // Fails with exit_code 127 (not found) or 126 for a command that cannot be started.
   static Expected<Child> start(const std::vector<std::string>& command);
   // Replaces hmn by the command: returns only on failure, or, on systems without exec, with the
   // command's exit code.
-  static Expected<ExitCode> run_in_our_place(const std::vector<std::string>& command);
+  static Expected<ExitCode> exec_command(const std::vector<std::string>& command);
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
-  // Waits for its end, for hmn may fail while the command runs.
+  // Waits for the command to end: hmn may fail while it runs.
   ~Child();
 
-  // Returns true as soon as it has ended, or false at that time.
+  // Returns true as soon as it has ended, or false at the given time.
   bool wait_until(Clock::time_point time);
   bool wait();
 
@@ -76,13 +76,13 @@ class Child {
   // Only after wait, or a wait_until that returned true.
   const ProcessEnd& end() const;
 
-  struct Running;  // system-specific
-  explicit Child(std::unique_ptr<Running> started);
+  struct State;  // system-specific
+  explicit Child(std::unique_ptr<State> state);
 
  private:
-  void outlast() noexcept;
+  void wait_for_end() noexcept;
 
-  std::unique_ptr<Running> running_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hmn::cli

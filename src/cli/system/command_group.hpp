@@ -18,8 +18,8 @@ namespace hmn::cli {
 // Peak that the system keeps of a group.
 struct GroupPeak {
   std::optional<std::uint64_t> bytes;
-  std::string why;        // reason for missing bytes
-  std::string why_bound;  // why the command's own peak may be below bytes; empty: they are exact
+  std::string reason;        // reason for missing bytes
+  std::string bound_reason;  // why the command's own peak may be below bytes; empty: they are exact
 };
 
 // Group of all processes of a command, whose peak memory the system keeps: on Linux the control
@@ -33,18 +33,18 @@ class CommandGroup {
     const char* measure;  // meaning of its peak
     bool holds_all;       // every descendant of the command
   };
-  static const Kind& what();
+  static const Kind& description();
 
   // Fails with the reason if there is no such group.
-  static Expected<CommandGroup> make(const Roots& in);
+  static Expected<CommandGroup> make(const Roots& roots);
   CommandGroup(CommandGroup&& other) noexcept;
   CommandGroup& operator=(CommandGroup&&) = delete;
   ~CommandGroup();
 
   // Starts the command inside the group, or outside with the reason where hmn lacks the right.
-  Expected<Child> start(const std::vector<std::string>& command, std::string& why_outside) const;
+  Expected<Child> start(const std::vector<std::string>& command, std::string& outside_reason) const;
 
-  // Looks for processes that make the peak another one than the command's: others that have
+  // Looks for processes that make the peak differ from the command's: others that have
   // entered the group, members of the command that have left it.
   void compare(const std::vector<ProcessTree::Member>& members);
   GroupPeak peak() const;
@@ -56,7 +56,7 @@ class CommandGroup {
 
  private:
   struct State;
-  explicit CommandGroup(std::unique_ptr<State> made);
+  explicit CommandGroup(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
 };

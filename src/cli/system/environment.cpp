@@ -4,20 +4,20 @@
 namespace hmn::cli {
 namespace {
 
-std::string root_or(const char* name, std::string usual) {
-  const auto value = environment_value(name);
-  return value && value->starts_with('/') ? *value : usual;
+std::string read_root(const char* name, std::string fallback) {
+  const auto value = get_environment(name);
+  return value && value->starts_with('/') ? *value : fallback;
 }
 
 }  // namespace
 
-Roots roots_from_environment() {
-  Roots in;
-  in.proc = root_or("HMN_PROC", in.proc);
-  in.sys = root_or("HMN_SYS", in.sys);
-  in.dev = root_or("HMN_DEV", in.dev);
-  in.cgroup = root_or("HMN_CGROUP", in.cgroup);
-  return in;
+Roots read_roots() {
+  Roots roots;
+  roots.proc = read_root("HMN_PROC", roots.proc);
+  roots.sys = read_root("HMN_SYS", roots.sys);
+  roots.dev = read_root("HMN_DEV", roots.dev);
+  roots.cgroup = read_root("HMN_CGROUP", roots.cgroup);
+  return roots;
 }
 
 }  // namespace hmn::cli

@@ -6,9 +6,9 @@
 
 namespace hmn::cli {
 
-// Returns none for a variable that is unset, empty or ignored: HMN_* after a privileged start,
-// those of trees on a system without them.
-std::optional<std::string> environment_value(const char* name);
+// Returns none for a variable that is unset, empty or ignored. Ignored are HMN_* after a privileged
+// start, and the roots of /proc, /sys and similar on systems without them.
+std::optional<std::string> get_environment(const char* name);
 std::string host_name();
 void set_environment(const char* name, const std::string& value);
 void unset_environment(const char* name);
@@ -21,10 +21,10 @@ struct Roots {
   std::string top;       // location of container markers; "" is the real root
   std::string cgroup{};  // mount of the control groups; "": from mountinfo
 };
-Roots roots_from_environment();
+Roots read_roots();
 
 // Environment that determines the format of text.
-struct Surroundings {
+struct Environment {
   bool is_terminal = false;
   unsigned columns = 0;  // 0: unknown
   unsigned lines = 0;    // 0: unknown
@@ -32,6 +32,6 @@ struct Surroundings {
   std::string no_color;
   std::string locale;  // the first nonempty one of LC_ALL, LC_CTYPE, LANG
 };
-Surroundings standard_output_surroundings();
+Environment detect_output_environment();
 
 }  // namespace hmn::cli

@@ -14,43 +14,46 @@ InputFile::InputFile(InputFile&& other) noexcept
       file_(std::exchange(other.file_, closed)),
       size_(other.size_) {}
 
-Expected<std::string> read_whole(const std::string& path, std::uint64_t most) {
+Expected<std::string> read_whole(const std::string& path, std::uint64_t max_bytes) {
   const auto file = InputFile::open(path);
-  if (!file) return file.why();
-  if (file->size() > most)
-    return failed(fmt::format("\"{}\": {} bytes: expected at most {}", path, file->size(), most));
-  return file->beginning(most);
+  if (!file) return file.error();
+  if (file->size() > max_bytes)
+    return make_failure(
+        fmt::format("\"{}\": {} bytes: expected at most {}", path, file->size(), max_bytes));
+  return file->beginning(max_bytes);
 }
 
-bool FileToWrite::may_replace(std::string_view name) const {
+bool OutputTarget::may_replace(std::string_view name) const {
   return force || std::any_of(suffixes.begin(), suffixes.end(),
-                              [name](std::string_view each) { return name.ends_with(each); });
+                              [name](std::string_view suffix) { return name.ends_with(suffix); });
 }
 
-Failure is_there_already(const FileToWrite& to, const std::string& file) {
-  const auto target =
-      file == to.path ? std::string() : fmt::format(" leads to \"{}\", which", file);
-  const auto kind = to.suffixes.empty()
+Failure already_exists_error(const OutputTarget& target, const std::string& file) {
+  const auto link_text =
+      file == target.path ? std::string() : fmt::format(" leads to \"{}\", which", file);
+  const auto kind = target.suffixes.empty()
                         ? std::string()
-                        : fmt::format(", and is no {} file", fmt::join(to.suffixes, " or "));
-  return failed(fmt::format("{} \"{}\"{} is there already{}; --force replaces it", to.option,
-                            to.path, target, kind));
+                        : fmt::format(", and is no {} file", fmt::join(target.suffixes, " or "));
+  return make_failure(fmt::format("{} \"{}\"{} is there already{}; --force replaces it",
+                                  target.option, target.path, link_text, kind));
 }
 
-std::optional<Failure> why_wrong_name(const FileToWrite& to, std::string_view file) {
+std::optional<Failure> check_new_name(const OutputTarget& target, std::string_view file) {
   const auto name = file.substr(file.find_last_of(path_separators) + 1);
   const bool has_ending = name.find('.', 1) != name.npos;
-  if (to.takes_any_new || !has_ending || to.suffixes.empty() || to.may_replace(file))
+  if (target.accepts_any_name || !has_ending || target.suffixes.empty() || target.may_replace(file))
     return std::nullopt;
-  return misused(fmt::format("{} \"{}\": expected a file whose name ends in {}; --force writes any",
-                             to.option, to.path, fmt::join(to.suffixes, " or ")));
+  return make_usage_error(
+      fmt::format("{} \"{}\": expected a file whose name ends in {}; --force writes any",
+                  target.option, target.path, fmt::join(target.suffixes, " or ")));
 }
 
-std::optional<Failure> write_to_stream(Stream to, std::string_view text) {
-  const auto end = write_stream(to, text);
-  if (end.how != WriteEnd::Reason::failed) return std::nullopt;
-  return failed(fmt::format("cannot write to standard {}: {}",
-                            to == Stream::output ? "output" : "error", message_of(end)));
+std::optional<Failure> write_to_stream(Stream stream, std::string_view text) {
+  const auto outcome = write_stream(stream, text);
+  if (outcome.reason != WriteOutcome::Reason::failed) return std::nullopt;
+  return make_failure(fmt::format("cannot write to standard {}: {}",
+                                  stream == Stream::output ? "output" : "error",
+                                  format_write_error(outcome)));
 }
 
 }  // namespace hmn::cli

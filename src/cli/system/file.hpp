@@ -17,18 +17,18 @@ namespace hmn::cli {
 
 extern const std::string_view path_separators;
 
-bool is_there(const std::string& path);
+bool path_exists(const std::string& path);
 bool is_folder(const std::string& path);
-// Returns none for a readable file.
-std::optional<std::string> why_unreadable(const std::string& path);
+// Returns the reason why a file is not readable; none if it is.
+std::optional<std::string> read_error(const std::string& path);
 std::string absolute_path(const std::string& path);
-// Returns whether two paths are of one file, through links too, which need not exist yet.
+// Returns whether two paths lead to the same file, also through links; the file need not exist yet.
 bool is_same_file(const std::string& path, const std::string& other);
 
-// POSIX: returns the file that a path leads to through links, which need not exist yet.
-std::string link_target(std::string path);
-// POSIX: returns the path to open, which is another where descriptor 1 is meant, as by /dev/stdout.
-std::string path_to_open(const std::string& path);
+// POSIX: follows links; the file at their end need not exist yet.
+std::string follow_links(std::string path);
+// POSIX: returns the path to open: another one if the path means descriptor 1, as /dev/stdout does.
+std::string openable_path(const std::string& path);
 
 // Reads at most 1 MiB; returns none for an unreadable file.
 std::optional<std::string> read_text_file(const std::string& path);
@@ -45,8 +45,8 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  // Reads the first `most` bytes, or the whole of a shorter file.
-  Expected<std::string> beginning(std::uint64_t most) const;
+  // Reads the first `max_bytes` bytes, or the whole of a shorter file.
+  Expected<std::string> beginning(std::uint64_t max_bytes) const;
 
  private:
   static constexpr std::intptr_t closed = -1;
@@ -59,42 +59,42 @@ class InputFile {
   std::uint64_t size_;
 };
 
-// Reads a file of at most `most` bytes.
-Expected<std::string> read_whole(const std::string& path, std::uint64_t most);
+// Reads a file of at most `max_bytes` bytes.
+Expected<std::string> read_whole(const std::string& path, std::uint64_t max_bytes);
 
 // File that an option names for writing.
-struct FileToWrite {
+struct OutputTarget {
   const char* option = "";
   std::string path;  // "-": standard output
   // Endings of names that mark what this option writes: an existing file of another name is
   // replaced with --force only.
   std::span<const std::string_view> suffixes;
   bool force = false;
-  bool takes_any_new = false;  // a new file may have any name
+  bool accepts_any_name = false;  // a new file may have any name
 
   bool may_replace(std::string_view name) const;
 };
 
-// Takes in `file` where the path leads.
-Failure is_there_already(const FileToWrite& to, const std::string& file);
-// Returns why no new file of that name is made: it has an ending, and not that of what the option
+// file`: where the target's path leads.
+Failure already_exists_error(const OutputTarget& target, const std::string& file);
+// Fails for a new file whose name has an ending other than those of what the option
 // writes.
-std::optional<Failure> why_wrong_name(const FileToWrite& to, std::string_view file);
-std::optional<Failure> write_to_stream(Stream to, std::string_view text);
+std::optional<Failure> check_new_name(const OutputTarget& target, std::string_view file);
+std::optional<Failure> write_to_stream(Stream stream, std::string_view text);
 
-// Returns why the file cannot be written before its text is made, without opening it.
-std::optional<Failure> why_not_writable(const FileToWrite& to);
+// Checks, before the text is made and without opening the file, that it can be written.
+std::optional<Failure> check_writable(const OutputTarget& target);
 
 enum class Readers { owner, by_umask, everyone };
 
 // Writes a file, completely or not at all. An existing file passes on its owner and its mode;
-// `allowed` is for a new one (on Windows the folder determines it). A file whose folder lets no
+// `readers` is for a new one (on Windows the folder determines it). A file whose folder lets no
 // other take its place, and what is no regular file, is written in place.
-std::optional<Failure> write_file(const FileToWrite& to, std::string_view text,
-                                  Readers allowed = Readers::by_umask);
+std::optional<Failure> write_file(const OutputTarget& target, std::string_view text,
+                                  Readers readers = Readers::by_umask);
 
-// File that is written bit by bit. It is created when it is opened, but keeps its content until the
-// first writing.
+// File that is written piece by piece. It is created on opening, but keeps its content until the
+// first write.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -102,16 +102,16 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  bool is_good() const { return why_.empty(); }
-  const std::string& why() const { return why_; }
+  bool is_good() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
   // Appends the text, completely or not at all where the file is a regular one.
   void write(std::string_view text);
 
  private:
   std::uint64_t length_ = 0;
   std::intptr_t file_ = -1;  // a descriptor, or a handle of Windows
-  bool is_begun_ = false;
-  std::string why_;
+  bool has_written_ = false;
+  std::string error_;
 };
 
 }  // namespace hmn::cli

@@ -22,24 +22,24 @@ struct MachineEvidence {
   std::optional<hypomnesis::system_memory> memory;
   Section sources;
   bool has_refused_processes = false;  // some may not be inspected
-  Site at = Site::host;                // own_site()
+  Site site = Site::host;              // detect_site()
 };
 
 // Returns findings about this system that limit its measurements.
-std::vector<Section> inspect_machine(const MachineEvidence& seen);
+std::vector<Section> inspect_machine(const MachineEvidence& evidence);
 
-// Returns where the remedies of this process' problems are applied.
-Site own_site();
+// Returns where the remedies for this process' problems apply.
+Site detect_site();
 
 // Lists GPUs that the system reports but no source measures, each with its reason; empty: none
 // known.
-std::string unmeasured_gpus();
+std::string list_unmeasured_gpus();
 
 // Returns the kernel driver of a measured GPU; empty: unknown.
-std::string kernel_driver(const hypomnesis::device& of);
+std::string find_kernel_driver(const hypomnesis::device& device);
 
 // Returns the likely reason if a driver of this system takes seconds, as "; ..." with advice;
 // empty: none known.
-std::string_view why_drivers_are_slow();
+std::string_view explain_slow_drivers();
 
 }  // namespace hmn::cli

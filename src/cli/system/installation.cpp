@@ -11,7 +11,7 @@ namespace hmn::cli {
 namespace {
 
 // Returns the path without "..": of folder "/usr/bin" and "../share" it is "/usr/share".
-std::string joined(std::string_view folder, std::string_view relative) {
+std::string join_paths(std::string_view folder, std::string_view relative) {
   while (relative.starts_with("../")) {
     relative.remove_prefix(3);
     folder = folder.substr(0, folder.find_last_of("/\\"));
@@ -20,14 +20,14 @@ std::string joined(std::string_view folder, std::string_view relative) {
 }
 
 // Returns "" where there is none.
-std::string machine_folder() {
-  std::vector<char> buffer(platform::longest_path);
+std::string find_machine_folder() {
+  std::vector<char> buffer(platform::max_path_size);
   const auto folder = platform::own_folder(buffer);
   // Not known without /proc.
   if (folder.empty()) return HMN_DATA "/machines";
-  // Of hmn, of a program that it becomes, and in a build folder.
-  for (const auto* data : {HMN_DATA_FROM_BIN, HMN_DATA_FROM_LIBEXEC, "."})
-    if (auto found = joined(folder, data) + "/machines"; is_folder(found)) return found;
+  // Relative to hmn, to a program that it executes, and in a build folder.
+  for (const auto* data_folder : {HMN_DATA_FROM_BIN, HMN_DATA_FROM_LIBEXEC, "."})
+    if (auto path = join_paths(folder, data_folder) + "/machines"; is_folder(path)) return path;
   return {};
 }
 
@@ -35,16 +35,16 @@ constexpr std::string_view suffix = ".json";
 
 }  // namespace
 
-std::optional<std::string> machine_file(const std::string& name) {
-  auto path = machine_folder() + "/" + name;
+std::optional<std::string> find_machine_file(const std::string& name) {
+  auto path = find_machine_folder() + "/" + name;
   if (!name.ends_with(suffix)) path += suffix;
-  return why_unreadable(path) ? std::nullopt : std::optional(std::move(path));
+  return read_error(path) ? std::nullopt : std::optional(std::move(path));
 }
 
-std::vector<std::string> machine_names() {
+std::vector<std::string> list_machines() {
   std::vector<std::string> names;
-  for (auto& each : list_folder(machine_folder()))
-    if (each.ends_with(suffix)) names.push_back(each.substr(0, each.size() - suffix.size()));
+  for (auto& file : list_folder(find_machine_folder()))
+    if (file.ends_with(suffix)) names.push_back(file.substr(0, file.size() - suffix.size()));
   return names;
 }
 

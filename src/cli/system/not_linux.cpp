@@ -6,13 +6,13 @@
 
 namespace hmn::cli {
 
-void outlive_driver_exits() noexcept {}
+void block_driver_exits() noexcept {}
 
-void end_now(int code) noexcept {
+void exit_now(int code) noexcept {
   std::_Exit(code);
 }
 
-std::span<const SignalChoice> signal_choices() {
+std::span<const SignalChoice> list_signal_choices() {
   return {};
 }
 
@@ -20,7 +20,7 @@ std::optional<std::string> send_signal(std::uint32_t, int, const std::function<b
   return "this system has no process descriptors";
 }
 
-std::optional<procfs::Workload> process_workload(std::uint32_t) {
+std::optional<procfs::Workload> read_process_workload(std::uint32_t) {
   return std::nullopt;
 }
 

@@ -14,13 +14,13 @@ void prepare_streams() noexcept;
 // Returns the descriptor of the output that the user gave; 1 is a copy of standard error's.
 int output_descriptor() noexcept;
 
-struct WriteEnd {
+struct WriteOutcome {
   enum class Reason { all_written, reader_gone, failed };
-  Reason how = Reason::all_written;
+  Reason reason = Reason::all_written;
   int code = 0;  // from the system
 };
-// Writes UTF-8, in whole characters.
-WriteEnd write_stream(Stream to, std::string_view text);
-std::string message_of(const WriteEnd& end);
+// Writes UTF-8 text; never splits a character.
+WriteOutcome write_stream(Stream stream, std::string_view text);
+std::string format_write_error(const WriteOutcome& outcome);
 
 }  // namespace hmn::cli

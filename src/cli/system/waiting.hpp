@@ -12,21 +12,21 @@
 namespace hmn::cli {
 
 // Keeps a driver's library that calls exit() from ending hmn without an answer: from now on such a
-// call waits for ever, as one that hangs, and is named on standard error. Comes after what has a
-// destructor at exit.
-void outlive_driver_exits() noexcept;
+// call blocks forever, like a hung one, and is reported on standard error. Call this after
+// everything that has a destructor at exit.
+void block_driver_exits() noexcept;
 // Ends hmn at once, from any thread.
-[[noreturn]] void end_now(int code) noexcept;
+[[noreturn]] void exit_now(int code) noexcept;
 
 // Handler of Ctrl-C, SIGTERM and SIGHUP (Ctrl+Break on Windows) for its lifetime: the first one
 // stops the current work instead of ending the program, a second one ends the program.
-class Interruption {
+class InterruptHandler {
  public:
-  // Calls `stop` in a separate thread, once for each.
-  explicit Interruption(std::function<void()> stop);
-  ~Interruption();
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
+  // Calls `stop` in a separate thread, once per signal.
+  explicit InterruptHandler(std::function<void()> stop);
+  ~InterruptHandler();
+  InterruptHandler(const InterruptHandler&) = delete;
+  InterruptHandler& operator=(const InterruptHandler&) = delete;
 
  private:
   struct State;
@@ -45,7 +45,7 @@ class StopRequest {
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  // Returns true as soon as a stop is requested, false at that time.
+  // Returns true as soon as a stop is requested, false at the given time.
   bool wait_until(Clock::time_point time);
 
  private:
@@ -55,10 +55,10 @@ class StopRequest {
 
 // Parts of the notice after its beginning, which outlive all notices: a likely reason with advice
 // ("; ..."), and what is known without the driver, with the end of the line.
-inline constinit std::string_view advice_in_notice;
-inline constinit std::string_view end_of_notice = "\n";
+inline constinit std::string_view notice_advice;
+inline constinit std::string_view notice_end = "\n";
 
-inline constexpr std::string_view still_waiting = "hmn: still waiting for a driver";
+inline constexpr std::string_view notice_start = "hmn: still waiting for a driver";
 
 // Prints once on standard error, after a second, that hmn waits for a driver.
 class WaitingNotice {
@@ -71,11 +71,11 @@ class WaitingNotice {
 
 // Starts a thread. Throws std::system_error, which says what could not be done.
 template <class Function>
-std::thread start_thread(Function run) {
+std::thread start_thread(Function function) {
   try {
-    return std::thread(std::move(run));
-  } catch (const std::system_error& why) {
-    throw std::system_error(why.code(), "no thread could be started");
+    return std::thread(std::move(function));
+  } catch (const std::system_error& error) {
+    throw std::system_error(error.code(), "no thread could be started");
   }
 }
 

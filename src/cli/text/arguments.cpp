@@ -19,40 +19,41 @@ namespace hmn::cli {
 
 Expected<std::size_t> choose_word(std::string_view option, std::string_view text,
                                   std::span<const std::string_view> words) {
-  const auto found = std::find(words.begin(), words.end(), text);
-  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
-  return misused(fmt::format("{} \"{}\": expected {} or {}", option, text,
-                             fmt::join(words.first(words.size() - 1), ", "), words.back()));
+  const auto it = std::find(words.begin(), words.end(), text);
+  if (it != words.end()) return static_cast<std::size_t>(it - words.begin());
+  return make_usage_error(fmt::format("{} \"{}\": expected {} or {}", option, text,
+                                      fmt::join(words.first(words.size() - 1), ", "),
+                                      words.back()));
 }
 
-std::string advice_on(std::string_view word, std::span<const std::string_view> known) {
-  const auto likely = likely_word(word, known);
-  return likely.empty() ? std::string() : fmt::format("; did you mean {}?", likely);
+std::string suggest_word(std::string_view word, std::span<const std::string_view> words) {
+  const auto suggestion = find_similar_word(word, words);
+  return suggestion.empty() ? std::string() : fmt::format("; did you mean {}?", suggestion);
 }
 
 std::vector<std::string_view> split_list(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto comma = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
   }
   return parts;
 }
 
 std::optional<Failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
-                                    std::string_view wanted) {
+                                    std::string_view expected_value) {
   if (!text || !text->empty()) return std::nullopt;
-  return misused(fmt::format("{} \"\": expected {}", option, wanted));
+  return make_usage_error(fmt::format("{} \"\": expected {}", option, expected_value));
 }
 
 namespace {
 
 constexpr std::string_view unit_names = "ms, s, m or h";
-constexpr std::string_view wanted_duration =
+constexpr std::string_view expected_duration =
     "expected a number of seconds, or with a unit (ms, s, m or h), as in 0.5 or 500ms";
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
@@ -70,35 +71,36 @@ std::uint64_t milliseconds_per(std::string_view unit) {
 }  // namespace
 
 Expected<std::uint64_t> parse_duration(std::string_view text) {
-  constexpr double past_64_bits = 18446744073709551616.0;
-  const auto body = trimmed(text);
+  constexpr double uint64_limit = 18446744073709551616.0;
+  const auto body = trim(text);
   const auto number_end = std::min(body.find_first_not_of("0123456789."), body.size());
   const auto digits = body.substr(0, number_end);
   const auto unit = body.substr(number_end);
   const auto number = digits.ends_with('.') ? std::nullopt : read_decimal(digits);
-  if (!number) return misused(fmt::format("\"{}\": {}", text, wanted_duration));
+  if (!number) return make_usage_error(fmt::format("\"{}\": {}", text, expected_duration));
   const auto factor = milliseconds_per(unit.empty() ? "s" : unit);
   if (factor == 0)
-    return misused(
+    return make_usage_error(
         fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));
   const double milliseconds = std::round(*number * static_cast<double>(factor));
   if (milliseconds < 1)
-    return misused(fmt::format("\"{}\": expected a time of at least 1ms", text));
-  return milliseconds < past_64_bits ? static_cast<std::uint64_t>(milliseconds)
+    return make_usage_error(fmt::format("\"{}\": expected a time of at least 1ms", text));
+  return milliseconds < uint64_limit ? static_cast<std::uint64_t>(milliseconds)
                                      : std::numeric_limits<std::uint64_t>::max();
 }
 
-Expected<std::uint64_t> parse_time(const char* option, const std::string& text) {
+Expected<std::uint64_t> parse_duration_option(const char* option, const std::string& text) {
   auto milliseconds = parse_duration(text);
-  if (!milliseconds) return misused(fmt::format("{} {}", option, milliseconds.why().message));
+  if (!milliseconds)
+    return make_usage_error(fmt::format("{} {}", option, milliseconds.error().message));
   return milliseconds;
 }
 
 Expected<std::uint32_t> parse_interval(const std::string& text) {
-  const auto interval = parse_time("--interval", text);
-  if (!interval) return interval.why();
+  const auto interval = parse_duration_option("--interval", text);
+  if (!interval) return interval.error();
   if (*interval > std::numeric_limits<std::uint32_t>::max())
-    return misused(fmt::format("--interval \"{}\": is longer than 49 days", text));
+    return make_usage_error(fmt::format("--interval \"{}\": is longer than 49 days", text));
   return static_cast<std::uint32_t>(*interval);
 }
 
@@ -130,62 +132,65 @@ constexpr Unit size_units[] = {{"b", 1},
                                {"gb", k* k* k},
                                {"tb", k* k* k* k}};
 
-constexpr std::size_t most_decimals = 6;
+constexpr std::size_t max_decimals = 6;
 
-bool is_number(std::string_view text, std::uint64_t& into) {
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), into);
-  return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
+bool parse_digits(std::string_view text, std::uint64_t& value) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  return result.ec == std::errc{} && result.ptr == text.data() + text.size();
 }
 
-Failure not_a_size(std::string_view text, std::string_view why) {
-  return misused(fmt::format("\"{}\": {}", text, why));
+Failure make_size_error(std::string_view text, std::string_view reason) {
+  return make_usage_error(fmt::format("\"{}\": {}", text, reason));
 }
 
 }  // namespace
 
 Expected<std::uint64_t> parse_size_argument(std::string_view text) {
-  constexpr std::string_view wanted =
+  constexpr std::string_view expected_format =
       "expected a number and a unit: B, KiB to TiB, K to T, or KB to TB, in any case";
   const auto number_end = std::min(text.find_first_not_of("0123456789."), text.size());
   const auto number = text.substr(0, number_end);
   auto name = text.substr(number_end);
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
-  if (number.empty()) return not_a_size(text, wanted);
+  if (number.empty()) return make_size_error(text, expected_format);
   if (name.empty() && number.find_first_not_of("0.") == std::string_view::npos)
-    return not_a_size(text, wanted);
-  if (name.empty()) return misused(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
+    return make_size_error(text, expected_format);
+  if (name.empty())
+    return make_usage_error(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
   // "m" is a thousandth in Kubernetes' sizes, and a minute in the options that are times.
   if (name == "m")
-    return misused(fmt::format("\"{0}\": did you mean {1}M or {1}MiB?", text, number));
-  const auto* const found = std::find_if(
-      std::begin(size_units), std::end(size_units),
-      [unit_name = lower_case(name)](const Unit& each) { return each.name == unit_name; });
-  if (found == std::end(size_units)) return not_a_size(text, wanted);
+    return make_usage_error(fmt::format("\"{0}\": did you mean {1}M or {1}MiB?", text, number));
+  const auto* const size_unit = std::find_if(std::begin(size_units), std::end(size_units),
+                                             [unit_name = lower_case(name)](const Unit& candidate) {
+                                               return candidate.name == unit_name;
+                                             });
+  if (size_unit == std::end(size_units)) return make_size_error(text, expected_format);
 
   const auto dot = number.find('.');
   const auto whole = number.substr(0, dot);
   const auto decimals = dot == std::string_view::npos ? std::string_view{} : number.substr(dot + 1);
-  if (dot != std::string_view::npos && (decimals.empty() || decimals.size() > most_decimals))
-    return not_a_size(text, "expected one to six decimals");
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
-  if (!is_number(whole, high) || (!decimals.empty() && !is_number(decimals, low)))
-    return not_a_size(text, whole.size() > 18 ? "is too large" : wanted);
+  if (dot != std::string_view::npos && (decimals.empty() || decimals.size() > max_decimals))
+    return make_size_error(text, "expected one to six decimals");
+  std::uint64_t whole_number = 0;
+  std::uint64_t fraction = 0;
+  if (!parse_digits(whole, whole_number) ||
+      (!decimals.empty() && !parse_digits(decimals, fraction)))
+    return make_size_error(text, whole.size() > 18 ? "is too large" : expected_format);
   std::uint64_t scale = 1;
   for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
   // Below 10^6 * 2^40. Rounded up, so that the memory suffices.
-  const std::uint64_t part = (low * found->bytes + scale - 1) / scale;
+  const std::uint64_t fraction_bytes = (fraction * size_unit->bytes + scale - 1) / scale;
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(high, found->bytes, &bytes) ||
-      __builtin_add_overflow(bytes, part, &bytes))
-    return not_a_size(text, "is too large");
-  if (bytes == 0) return not_a_size(text, "expected a size greater than zero");
+  if (__builtin_mul_overflow(whole_number, size_unit->bytes, &bytes) ||
+      __builtin_add_overflow(bytes, fraction_bytes, &bytes))
+    return make_size_error(text, "is too large");
+  if (bytes == 0) return make_size_error(text, "expected a size greater than zero");
   return bytes;
 }
 
 namespace {
 
-char32_t take(std::string_view& text) noexcept {
+char32_t take_code_point(std::string_view& text) noexcept {
   const auto next = first_code_point(text);
   text.remove_prefix(next.length);
   return next.value;
@@ -198,28 +203,28 @@ struct SetMatch {
 
 // Starts after "["; returns none for a set that is never closed.
 std::optional<SetMatch> match_set(std::string_view pattern, char32_t c) noexcept {
-  const bool negated = pattern.starts_with('!') || pattern.starts_with('^');
-  if (negated) pattern.remove_prefix(1);
-  bool found = false;
+  const bool is_negated = pattern.starts_with('!') || pattern.starts_with('^');
+  if (is_negated) pattern.remove_prefix(1);
+  bool is_member = false;
   for (bool first = true; !pattern.empty(); first = false) {
-    auto low = take(pattern);
-    if (low == ']' && !first) return SetMatch{found != negated, pattern};
-    if (low == '\\' && !pattern.empty()) low = take(pattern);
+    auto low = take_code_point(pattern);
+    if (low == ']' && !first) return SetMatch{is_member != is_negated, pattern};
+    if (low == '\\' && !pattern.empty()) low = take_code_point(pattern);
     auto high = low;
     if (pattern.size() > 1 && pattern[0] == '-' && pattern[1] != ']') {
       pattern.remove_prefix(1);
-      high = take(pattern);
+      high = take_code_point(pattern);
     }
-    found = found || (low <= c && c <= high);
+    is_member = is_member || (low <= c && c <= high);
   }
   return std::nullopt;
 }
 
 // Matches one code point of text against one element of pattern and advances both.
-bool match_one(std::string_view& pattern, std::string_view& text) noexcept {
+bool match_code_point(std::string_view& pattern, std::string_view& text) noexcept {
   if (pattern.empty() || text.empty()) return false;
-  const auto c = take(text);
-  const auto element = take(pattern);
+  const auto c = take_code_point(text);
+  const auto element = take_code_point(pattern);
   if (element == '?') return true;
   if (element == '[') {
     if (const auto set = match_set(pattern, c)) {
@@ -227,7 +232,7 @@ bool match_one(std::string_view& pattern, std::string_view& text) noexcept {
       return set->matches;
     }
   }
-  if (element == '\\' && !pattern.empty()) return take(pattern) == c;
+  if (element == '\\' && !pattern.empty()) return take_code_point(pattern) == c;
   return element == c;
 }
 
@@ -243,9 +248,9 @@ bool glob_matches(std::string_view pattern, std::string_view text) noexcept {
       star_text = text;
       continue;
     }
-    if (match_one(pattern, text)) continue;
+    if (match_code_point(pattern, text)) continue;
     if (!star_pattern || star_text.empty()) return false;
-    take(star_text);
+    take_code_point(star_text);
     pattern = *star_pattern;
     text = star_text;
   }

@@ -17,20 +17,20 @@ Expected<std::size_t> choose_word(std::string_view option, std::string_view text
                                   std::span<const std::string_view> words);
 
 // Returns "; did you mean ps?"; empty: no known word is similar.
-std::string advice_on(std::string_view word, std::span<const std::string_view> known);
+std::string suggest_word(std::string_view word, std::span<const std::string_view> words);
 
 // Returns the parts of a text between commas, empty ones too.
 std::vector<std::string_view> split_list(std::string_view text, char separator = ',');
 
-// Returns a failure that names what is expected of a text that was given and is empty.
+// Returns a failure that names the expected value if the text is given but empty.
 std::optional<Failure> refuse_empty(std::string_view option, const std::optional<std::string>& text,
-                                    std::string_view wanted);
+                                    std::string_view expected_value);
 
 // Parses "500ms", "30s", "5m", "1h", and "30" as seconds, to milliseconds, never 0.
 Expected<std::uint64_t> parse_duration(std::string_view text);
 
 // Parses an option's duration; failures name the option.
-Expected<std::uint64_t> parse_time(const char* option, const std::string& text);
+Expected<std::uint64_t> parse_duration_option(const char* option, const std::string& text);
 // Parses --interval: at most 49 days.
 Expected<std::uint32_t> parse_interval(const std::string& text);
 

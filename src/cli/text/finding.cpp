@@ -20,12 +20,12 @@ using hypomnesis::run_state;
 using hypomnesis::status_code;
 
 struct Remedy {
-  Problem of;
-  std::string_view on_host;
-  std::string_view in_container = on_host;
+  Problem problem;
+  std::string_view host_advice;
+  std::string_view container_advice = host_advice;
 };
 
-constexpr std::string_view give_nvidia =
+constexpr std::string_view nvidia_container_advice =
     "start the container with the GPU: docker run --gpus all, podman run --device "
     "nvidia.com/gpu=all (NVIDIA Container Toolkit), in Kubernetes a request of nvidia.com/gpu";
 
@@ -39,7 +39,8 @@ constexpr Remedy remedies[] = {
      "modprobe nvidia; for the reason of a failure see dmesg | grep -i nvrm",
      "on the host: modprobe nvidia (for the reason of a failure: dmesg | grep -i nvrm); then start "
      "the container again, with the GPU"},
-    {Problem::no_nvidia_node, "run nvidia-modprobe or nvidia-smi once as root", give_nvidia},
+    {Problem::no_nvidia_node, "run nvidia-modprobe or nvidia-smi once as root",
+     nvidia_container_advice},
     {Problem::closed_nvidia_node,
      "look at its owner with ls -l and join that group, or mend the udev rule",
      "start the container as a user who may open it, or with --group-add and the number of the "
@@ -55,7 +56,8 @@ constexpr Remedy remedies[] = {
      "start the container again, which takes the libraries that the host has now; if they differ "
      "still, reload the nvidia modules on the host, or reboot it"},
     {Problem::nvidia_blocked,
-     "let the service use /dev/nvidia* (of systemd: DeviceAllow= and DevicePolicy=)", give_nvidia},
+     "let the service use /dev/nvidia* (of systemd: DeviceAllow= and DevicePolicy=)",
+     nvidia_container_advice},
     {Problem::nvidia_unknown_error, "see dmesg for NVRM lines; a reboot may help",
      "start the container again: it loses its devices where systemd is reloaded on the host; if "
      "that does not help, see dmesg there"},
@@ -111,13 +113,13 @@ constexpr Remedy remedies[] = {
 };
 static_assert(std::size(remedies) == problem_count);
 
-struct CodeOfNvml {
+struct NvmlCode {
   std::int32_t code;
-  Problem is;
+  Problem problem;
 };
 
-// Codes of nvml.h that mean more than the status that the library gives them.
-constexpr CodeOfNvml codes_of_nvml[] = {
+// Codes of nvml.h that are more specific than the library's status for them.
+constexpr NvmlCode nvml_codes[] = {
     {4, Problem::not_permitted},         {8, Problem::needs_power_cables},
     {9, Problem::nvidia_not_loaded},     {10, Problem::not_answered},
     {12, Problem::no_nvidia_library},    {15, Problem::lost},
@@ -125,71 +127,76 @@ constexpr CodeOfNvml codes_of_nvml[] = {
     {18, Problem::nvidia_mismatch},      {20, Problem::out_of_resources},
     {999, Problem::nvidia_unknown_error}};
 
-Problem problem_of_nvml(std::int32_t code) noexcept {
-  for (const auto& each : codes_of_nvml)
-    if (each.code == code) return each.is;
+Problem find_nvml_problem(std::int32_t code) noexcept {
+  for (const auto& entry : nvml_codes)
+    if (entry.code == code) return entry.problem;
   return Problem::nvidia_other_error;
 }
 
 // Returns the problem of a source whose file a variable names.
-std::optional<Problem> problem_of_variable(backend_id source) {
-  if (source == backend_id::nvml && environment_value("HMN_NVML")) return Problem::wrong_nvml_path;
-  if (source == backend_id::nvidia_smi && environment_value("HMN_NVIDIA_SMI"))
+std::optional<Problem> find_path_problem(backend_id source) {
+  if (source == backend_id::nvml && get_environment("HMN_NVML")) return Problem::wrong_nvml_path;
+  if (source == backend_id::nvidia_smi && get_environment("HMN_NVIDIA_SMI"))
     return Problem::wrong_nvidia_smi_path;
   return std::nullopt;
 }
 
-bool is_of_variable(Problem what) noexcept {
-  return what == Problem::wrong_nvml_path || what == Problem::wrong_nvidia_smi_path;
+bool is_path_problem(Problem problem) noexcept {
+  return problem == Problem::wrong_nvml_path || problem == Problem::wrong_nvidia_smi_path;
 }
 
 // Returns whether the source itself could not be opened, before it answered anything.
-bool is_unopened(const hypomnesis::diagnostic& of) noexcept {
-  return !of.device_index && of.native_domain == domain::none &&
-         of.reason != reason_id::not_understood &&
-         (of.status == status_code::no_source || of.status == status_code::backend);
+bool failed_to_open(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return !diagnostic.device_index && diagnostic.native_domain == domain::none &&
+         diagnostic.reason != reason_id::not_understood &&
+         (diagnostic.status == status_code::no_source || diagnostic.status == status_code::backend);
 }
 
-Problem problem_of_absence(backend_id source) noexcept {
+Problem find_absence_problem(backend_id source) noexcept {
   if (source == backend_id::os) return Problem::no_host_files;
-  const bool is_nvidias = source == backend_id::nvml || source == backend_id::nvidia_smi;
-  return is_nvidias ? Problem::no_nvidia_library : Problem::no_driver;
+  const bool is_nvidia = source == backend_id::nvml || source == backend_id::nvidia_smi;
+  return is_nvidia ? Problem::no_nvidia_library : Problem::no_driver;
 }
 
-std::string native_text(const hypomnesis::backend_info& of) {
-  if (of.message.find("code ") != std::string::npos) return {};  // the message includes the code
-  if (of.native_domain == domain::nvml) return fmt::format(" (NVML code {})", of.native_code);
-  if (of.native_domain == domain::exit_code) return fmt::format(" (exit code {})", of.native_code);
-  if (of.native_domain == domain::errno_code) return fmt::format(" (errno {})", of.native_code);
-  if (of.native_domain == domain::win32) return fmt::format(" (Windows error {})", of.native_code);
+std::string format_native_code(const hypomnesis::backend_info& backend) {
+  if (backend.message.find("code ") != std::string::npos)
+    return {};  // the message includes the code
+  if (backend.native_domain == domain::nvml)
+    return fmt::format(" (NVML code {})", backend.native_code);
+  if (backend.native_domain == domain::exit_code)
+    return fmt::format(" (exit code {})", backend.native_code);
+  if (backend.native_domain == domain::errno_code)
+    return fmt::format(" (errno {})", backend.native_code);
+  if (backend.native_domain == domain::win32)
+    return fmt::format(" (Windows error {})", backend.native_code);
   return {};
 }
 
-std::string_view mark_of(Severity how) {
-  if (how == Severity::fine) return "ok   ";
-  return how == Severity::note ? "note " : "FAIL ";
+std::string_view severity_mark(Severity severity) {
+  if (severity == Severity::fine) return "ok   ";
+  return severity == Severity::note ? "note " : "FAIL ";
 }
 
-Tone tone_of(Severity how) {
-  if (how == Severity::fine) return Tone::good;
-  return how == Severity::note ? Tone::plain : Tone::bad;
+Tone severity_tone(Severity severity) {
+  if (severity == Severity::fine) return Tone::good;
+  return severity == Severity::note ? Tone::plain : Tone::bad;
 }
 
 }  // namespace
 
-std::string_view remedy_for(Problem what, Site at) noexcept {
-  const auto& found = remedies[static_cast<std::size_t>(what)];
-  return at == Site::container ? found.in_container : found.on_host;
+std::string_view find_remedy(Problem problem, Site site) noexcept {
+  const auto& remedy = remedies[static_cast<std::size_t>(problem)];
+  return site == Site::container ? remedy.container_advice : remedy.host_advice;
 }
 
-Problem problem_of(const hypomnesis::diagnostic& of) {
-  if (is_unopened(of))
-    if (const auto wrong = problem_of_variable(of.backend)) return *wrong;
-  if (of.native_domain == domain::nvml) return problem_of_nvml(of.native_code);
-  switch (of.status) {
+Problem find_problem(const hypomnesis::diagnostic& diagnostic) {
+  if (failed_to_open(diagnostic))
+    if (const auto path_problem = find_path_problem(diagnostic.backend)) return *path_problem;
+  if (diagnostic.native_domain == domain::nvml) return find_nvml_problem(diagnostic.native_code);
+  switch (diagnostic.status) {
     case status_code::no_source:
     case status_code::no_device:
-      return problem_of_absence(of.backend);
+      return find_absence_problem(diagnostic.backend);
     case status_code::permission:
       return Problem::not_permitted;
     case status_code::timeout:
@@ -202,17 +209,18 @@ Problem problem_of(const hypomnesis::diagnostic& of) {
     case status_code::internal:
       return Problem::defect;
     default:
-      return of.reason == reason_id::not_understood ? Problem::not_understood : Problem::failed;
+      return diagnostic.reason == reason_id::not_understood ? Problem::not_understood
+                                                            : Problem::failed;
   }
 }
 
-Problem problem_of(const hypomnesis::backend_info& of) {
-  hypomnesis::diagnostic same;
-  same.backend = of.backend;
-  same.status = of.status;
-  same.native_domain = of.native_domain;
-  same.native_code = of.native_code;
-  return problem_of(same);
+Problem find_problem(const hypomnesis::backend_info& backend) {
+  hypomnesis::diagnostic diagnostic;
+  diagnostic.backend = backend.backend;
+  diagnostic.status = backend.status;
+  diagnostic.native_domain = backend.native_domain;
+  diagnostic.native_code = backend.native_code;
+  return find_problem(diagnostic);
 }
 
 Finding fine(std::string text) {
@@ -221,80 +229,84 @@ Finding fine(std::string text) {
 Finding note(std::string text) {
   return {Severity::note, std::move(text), {}};
 }
-Finding note(std::string text, Problem what, Site at) {
-  return {Severity::note, std::move(text), std::string(remedy_for(what, at))};
+Finding note(std::string text, Problem problem, Site site) {
+  return {Severity::note, std::move(text), std::string(find_remedy(problem, site))};
 }
-Finding trouble(std::string text, Problem what, Site at) {
-  return {Severity::trouble, std::move(text), std::string(remedy_for(what, at))};
+Finding trouble(std::string text, Problem problem, Site site) {
+  return {Severity::trouble, std::move(text), std::string(find_remedy(problem, site))};
 }
 
-bool is_broken(const std::vector<Section>& report) noexcept {
-  return std::any_of(report.begin(), report.end(), [](const Section& each) {
-    return std::any_of(each.findings.begin(), each.findings.end(),
-                       [](const Finding& one) { return one.how == Severity::trouble; });
+bool has_trouble(const std::vector<Section>& report) noexcept {
+  return std::any_of(report.begin(), report.end(), [](const Section& section) {
+    return std::any_of(
+        section.findings.begin(), section.findings.end(),
+        [](const Finding& finding) { return finding.severity == Severity::trouble; });
   });
 }
 
-bool is_needless(const hypomnesis::backend_info& of) noexcept {
-  return of.state == run_state::unknown && of.status == status_code::empty;
+bool is_unneeded(const hypomnesis::backend_info& backend) noexcept {
+  return backend.state == run_state::unknown && backend.status == status_code::empty;
 }
 
-// What fails, rather than being absent, is trouble wherever it is.
-Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
-                        Site at) {
-  if (of.state == run_state::ready || of.state == run_state::asleep)
-    return fine(
-        fmt::format("{} answers{}", name, of.version ? ", driver " + *of.version : std::string()));
-  if (is_needless(of)) return hmn::cli::note(fmt::format("{}: not needed", name));
+// A source that fails is trouble, one that is absent only where it is needed.
+Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& backend,
+                        bool is_needed, Site site) {
+  if (backend.state == run_state::ready || backend.state == run_state::asleep)
+    return fine(fmt::format("{} answers{}", name,
+                            backend.version ? ", driver " + *backend.version : std::string()));
+  if (is_unneeded(backend)) return hmn::cli::note(fmt::format("{}: not needed", name));
   const auto text =
-      fmt::format("{}: {}{}", name, of.message.empty() ? hypomnesis::name(of.status) : of.message,
-                  native_text(of));
-  const bool is_absent = of.state == run_state::absent || of.state == run_state::unknown;
-  const auto what = problem_of(of);
-  if (of.state != run_state::off && (needed || !is_absent)) return trouble(text, what, at);
-  return is_of_variable(what) ? hmn::cli::note(text, what, at) : hmn::cli::note(text);
+      fmt::format("{}: {}{}", name,
+                  backend.message.empty() ? hypomnesis::name(backend.status) : backend.message,
+                  format_native_code(backend));
+  const bool is_absent = backend.state == run_state::absent || backend.state == run_state::unknown;
+  const auto problem = find_problem(backend);
+  if (backend.state != run_state::off && (is_needed || !is_absent))
+    return trouble(text, problem, site);
+  return is_path_problem(problem) ? hmn::cli::note(text, problem, site) : hmn::cli::note(text);
 }
 
-// The note partial may be of another value, so without a limit none is certain.
+// note::partial may concern another value, so without a limit it is uncertain whether there is one.
 Finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
-                             std::string_view unread) {
+                             std::string_view reason) {
   if (!memory) return hmn::cli::note("memory limit: not known, host memory cannot be read");
   if (memory->limit_bytes)
     return hmn::cli::note(
         fmt::format("memory limit {} of {}", hypomnesis::format_bytes(*memory->limit_bytes),
                     memory->total_bytes ? hypomnesis::format_bytes(*memory->total_bytes) : "?"));
   if (has(memory->notes, hypomnesis::note::partial))
-    return hmn::cli::note(fmt::format("memory limit: not known, {}", unread));
+    return hmn::cli::note(fmt::format("memory limit: not known, {}", reason));
   return fine("no memory limit applies");
 }
 
 std::vector<JsonObject> to_json(const std::vector<Section>& report) {
   constexpr const char* words[] = {"ok", "note", "fail"};
   std::vector<JsonObject> sections;
-  for (const auto& part : report) {
+  for (const auto& section : report) {
     std::vector<JsonObject> findings;
-    for (const auto& each : part.findings)
+    for (const auto& finding : section.findings)
       findings.emplace_back()
-          .add("result", words[static_cast<int>(each.how)])
-          .add("text", each.text)
-          .add("advice", each.advice.empty() ? std::nullopt : std::optional(each.advice));
-    sections.emplace_back().add("title", part.title).add("findings", findings);
+          .add("result", words[static_cast<int>(finding.severity)])
+          .add("text", finding.text)
+          .add("advice", finding.advice.empty() ? std::nullopt : std::optional(finding.advice));
+    sections.emplace_back().add("title", section.title).add("findings", findings);
   }
   return sections;
 }
 
-std::string render(const std::vector<Section>& report, const Style& as) {
+std::string render(const std::vector<Section>& report, const Style& style) {
   std::string out;
-  for (const auto& part : report) {
+  for (const auto& section : report) {
     if (!out.empty()) out += "\n";
-    out += paint(part.title, Tone::strong, as.colour) + "\n";
-    for (const auto& each : part.findings) {
-      out += "  " + paint(mark_of(each.how), tone_of(each.how), as.colour) + " " +
-             escape_for_text(each.text, as.ascii_only) + "\n";
-      if (each.advice == no_remedy)
-        out += "        " + each.advice + "\n";
-      else if (!each.advice.empty())
-        out += "        do: " + escape_for_text(each.advice, as.ascii_only) + "\n";
+    out += paint(section.title, Tone::strong, style.colour) + "\n";
+    for (const auto& finding : section.findings) {
+      out += "  " +
+             paint(severity_mark(finding.severity), severity_tone(finding.severity), style.colour) +
+             " " + escape_for_text(finding.text, style.ascii_only) + "\n";
+      if (finding.advice == no_remedy)
+        out += "        " + finding.advice + "\n";
+      else if (!finding.advice.empty())
+        out += "        do: " + escape_for_text(finding.advice, style.ascii_only) + "\n";
     }
   }
   return out;

@@ -14,7 +14,7 @@
 
 namespace hmn::cli {
 
-// What can keep values from being measured. Each has a remedy, or is known to have none.
+// Obstacles to measuring. Each has a remedy, or is known to have none.
 enum class Problem : std::uint8_t {
   nouveau,
   no_nvidia_driver,
@@ -52,19 +52,19 @@ enum class Problem : std::uint8_t {
 constexpr std::size_t problem_count = static_cast<std::size_t>(Problem::failed) + 1;
 
 constexpr std::string_view no_remedy = "no remedy known";
-// Where a remedy is applied: what is to be done on the host cannot be done in a container.
+// Where hmn runs: a remedy on the host cannot be applied from inside a container.
 enum class Site : bool { host, container };
-std::string_view remedy_for(Problem what, Site at) noexcept;
+std::string_view find_remedy(Problem problem, Site site) noexcept;
 // Returns the problem behind a failure of a source.
-Problem problem_of(const hypomnesis::diagnostic& of);
-Problem problem_of(const hypomnesis::backend_info& of);
+Problem find_problem(const hypomnesis::diagnostic& diagnostic);
+Problem find_problem(const hypomnesis::backend_info& backend);
 
-// A problem that is broken fails; one that is only worth knowing, as a missing right, is a note.
+// Trouble is something broken; a note is only worth knowing, for example a missing right.
 enum class Severity { fine, note, trouble };
 
 // Result of an inspection. Trouble always has advice.
 struct Finding {
-  Severity how = Severity::fine;
+  Severity severity = Severity::fine;
   std::string text;
   std::string advice;
 };
@@ -76,20 +76,20 @@ struct Section {
 
 Finding fine(std::string text);
 Finding note(std::string text);
-Finding note(std::string text, Problem what, Site at);
-Finding trouble(std::string text, Problem what, Site at);
-bool is_broken(const std::vector<Section>& report) noexcept;
+Finding note(std::string text, Problem problem, Site site);
+Finding trouble(std::string text, Problem problem, Site site);
+bool has_trouble(const std::vector<Section>& report) noexcept;
 
 // Returns whether another source has answered in its place.
-bool is_needless(const hypomnesis::backend_info& of) noexcept;
-// Takes in `needed` whether there is a GPU that this source should know.
-Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed,
-                        Site at);
-// Takes in `unread` what is said of limits that could not be read.
+bool is_unneeded(const hypomnesis::backend_info& backend) noexcept;
+// `is_needed`: there is a GPU that this source should list.
+Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& backend,
+                        bool is_needed, Site site);
+// `reason`: why limits could not be read.
 Finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
-                             std::string_view unread);
+                             std::string_view reason);
 
 std::vector<JsonObject> to_json(const std::vector<Section>& report);
-std::string render(const std::vector<Section>& report, const Style& as);
+std::string render(const std::vector<Section>& report, const Style& style);
 
 }  // namespace hmn::cli

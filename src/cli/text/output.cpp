@@ -12,16 +12,16 @@
 
 namespace hmn::cli {
 
-WriteResult write_part(std::string_view text) {
+WriteResult write_chunk(std::string_view text) {
   const auto end = write_stream(Stream::output, text);
-  if (end.how == WriteEnd::Reason::all_written) return WriteResult::written;
-  if (end.how == WriteEnd::Reason::reader_gone) return WriteResult::reader_gone;
-  write_notice("cannot write to standard output: " + message_of(end));
+  if (end.reason == WriteOutcome::Reason::all_written) return WriteResult::written;
+  if (end.reason == WriteOutcome::Reason::reader_gone) return WriteResult::reader_gone;
+  write_notice("cannot write to standard output: " + format_write_error(end));
   return WriteResult::failed;
 }
 
 ExitCode write_output(std::string_view text) {
-  return write_part(text) == WriteResult::failed ? ExitCode::failed : ExitCode::done;
+  return write_chunk(text) == WriteResult::failed ? ExitCode::failed : ExitCode::done;
 }
 
 void write_report(std::string_view lines) {
@@ -35,8 +35,8 @@ void write_notice(std::string_view message) {
 namespace {
 
 // Returns the code of ECMA-48, "select graphic rendition".
-std::string_view code_of(Tone with) noexcept {
-  switch (with) {
+std::string_view rendition_code(Tone tone) noexcept {
+  switch (tone) {
     case Tone::strong:
       return "1";
     case Tone::faint:
@@ -55,23 +55,23 @@ std::string_view code_of(Tone with) noexcept {
 
 }  // namespace
 
-Tone tone_of_usage(double fraction) noexcept {
+Tone choose_usage_tone(double fraction) noexcept {
   if (fraction >= 0.9) return Tone::bad;
   return fraction >= 0.7 ? Tone::warning : Tone::good;
 }
 
-std::string paint(std::string_view text, Tone with, bool on) {
-  const auto code = code_of(with);
-  if (!on || code.empty() || text.empty()) return std::string(text);
+std::string paint(std::string_view text, Tone tone, bool colour) {
+  const auto code = rendition_code(tone);
+  if (!colour || code.empty() || text.empty()) return std::string(text);
   return std::string("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
 }
 
 namespace {
 
-constexpr unsigned usual_columns = 80;
+constexpr unsigned default_columns = 80;
 
 // Finds the codeset between the dot and the modifier: "de_DE.UTF-8@euro".
-bool names_utf8(std::string_view locale) noexcept {
+bool is_utf8_locale(std::string_view locale) noexcept {
   const auto dot = locale.find('.');
   if (dot == std::string_view::npos) return false;
   const auto codeset = locale.substr(dot + 1, locale.find('@') - dot - 1);
@@ -80,32 +80,32 @@ bool names_utf8(std::string_view locale) noexcept {
 
 }  // namespace
 
-Style choose_style(const Surroundings& around, ColourChoice choice) noexcept {
-  Style chosen;
-  const bool dumb = around.term.empty() || around.term == "dumb";
-  chosen.terminal = around.is_terminal || choice == ColourChoice::always;
-  chosen.colour =
-      choice == ColourChoice::always ||
-      (choice == ColourChoice::automatic && around.is_terminal && !dumb && around.no_color.empty());
-  chosen.ascii_only = !names_utf8(around.locale);
-  if (!chosen.terminal) return chosen;
-  chosen.unicode = !chosen.ascii_only && around.term != "dumb";
-  if (!around.is_terminal) return chosen;
-  chosen.width = around.columns > 0 ? around.columns : usual_columns;
-  if (!dumb) chosen.height = around.lines;
-  return chosen;
+Style choose_style(const Environment& environment, ColourChoice choice) noexcept {
+  Style style;
+  const bool is_dumb = environment.term.empty() || environment.term == "dumb";
+  style.terminal = environment.is_terminal || choice == ColourChoice::always;
+  style.colour = choice == ColourChoice::always ||
+                 (choice == ColourChoice::automatic && environment.is_terminal && !is_dumb &&
+                  environment.no_color.empty());
+  style.ascii_only = !is_utf8_locale(environment.locale);
+  if (!style.terminal) return style;
+  style.unicode = !style.ascii_only && environment.term != "dumb";
+  if (!environment.is_terminal) return style;
+  style.width = environment.columns > 0 ? environment.columns : default_columns;
+  if (!is_dumb) style.height = environment.lines;
+  return style;
 }
 
 std::string RedrawnLines::remove() {
-  const auto drawn = drawn_;
-  drawn_ = 0;
+  const auto line_count = line_count_;
+  line_count_ = 0;
   // ECMA-48: cursor up, erase to the end of the screen.
-  return drawn == 0 ? std::string() : fmt::format("\r\x1b[{}A\x1b[J", drawn);
+  return line_count == 0 ? std::string() : fmt::format("\r\x1b[{}A\x1b[J", line_count);
 }
 
 std::string RedrawnLines::replace(std::string_view lines) {
   auto out = remove();
-  drawn_ = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  line_count_ = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
   return out.append(lines);
 }
 

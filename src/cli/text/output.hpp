@@ -11,7 +11,7 @@ namespace hmn::cli {
 
 enum class WriteResult { written, reader_gone, failed };
 // Reports a failure on standard error.
-WriteResult write_part(std::string_view text);
+WriteResult write_chunk(std::string_view text);
 // Succeeds for a closed pipe; reports any other failure on standard error.
 ExitCode write_output(std::string_view text);
 // Prints whole lines on standard error, already escaped for a terminal.
@@ -25,8 +25,8 @@ constexpr std::string_view colour_choice_words[] = {"auto", "always", "never"};
 enum class Tone { plain, strong, faint, good, warning, bad };
 
 // Returns the tone of memory that is full to this fraction.
-Tone tone_of_usage(double fraction) noexcept;
-std::string paint(std::string_view text, Tone with, bool on);
+Tone choose_usage_tone(double fraction) noexcept;
+std::string paint(std::string_view text, Tone tone, bool colour);
 
 // Style of text output.
 struct Style {
@@ -35,17 +35,17 @@ struct Style {
   bool unicode = false;     // marks and bars beyond ASCII
   bool ascii_only = false;  // the locale has ASCII only
   unsigned width = 0;       // columns; 0: no limit
-  unsigned height = 0;      // lines that can be written over; 0: none can
+  unsigned height = 0;      // lines that can be redrawn; 0: none
 };
 
 // Returns the mark of shortened text.
-inline std::string_view ellipsis_of(const Style& as) noexcept {
-  return as.unicode ? "\u2026" : "...";
+inline std::string_view choose_ellipsis(const Style& style) noexcept {
+  return style.unicode ? "\u2026" : "...";
 }
 
-Style choose_style(const Surroundings& around, ColourChoice choice) noexcept;
+Style choose_style(const Environment& environment, ColourChoice choice) noexcept;
 
-// The last lines of a terminal, which later ones replace.
+// Last lines of a terminal, which are redrawn in place.
 class RedrawnLines {
  public:
   // Returns what to write to show whole lines instead of the last ones.
@@ -54,7 +54,7 @@ class RedrawnLines {
   std::string remove();
 
  private:
-  std::size_t drawn_ = 0;
+  std::size_t line_count_ = 0;
 };
 
 }  // namespace hmn::cli

@@ -18,23 +18,23 @@ class Table {
   enum class Align { left, right };
   struct Column {
     std::string title;
-    Align side = Align::left;
-    bool shrinks = false;      // may be cut on a narrow terminal
-    std::size_t least = 8;     // columns that a cut leaves
-    bool cut_middle = false;   // keeps both ends
-    bool is_optional = false;  // left out by remove_empty
+    Align alignment = Align::left;
+    bool shrinks = false;       // may be cut on a narrow terminal
+    std::size_t min_width = 8;  // columns that remain after a cut
+    bool cut_middle = false;    // keeps both ends
+    bool is_optional = false;   // removed by remove_empty
   };
   struct Cell {
     std::string text;
-    Tone with = Tone::plain;
-    std::vector<std::string> shorter{};  // to use instead of a cut, the longest first
+    Tone tone = Tone::plain;
+    std::vector<std::string> shorter{};  // alternatives to a cut, the longest first
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   // Removes the optional columns without any text.
   void remove_empty();
-  std::string text(const Style& as) const;
+  std::string text(const Style& style) const;
   // Returns whether the lines can be cut to that width.
   bool fits(std::size_t width) const;
   // Sets the number of spaces between columns.
@@ -43,10 +43,10 @@ class Table {
  private:
   std::vector<std::size_t> natural_widths() const;
   std::vector<std::size_t> fitting_widths(std::size_t limit) const;
-  std::vector<std::size_t> least_widths() const;
+  std::vector<std::size_t> min_widths() const;
   std::size_t line_width(const std::vector<std::size_t>& widths) const;
-  std::string line(const std::vector<Cell>& row, const std::vector<std::size_t>& widths,
-                   const Style& as) const;
+  std::string format_line(const std::vector<Cell>& row, const std::vector<std::size_t>& widths,
+                          const Style& style) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
@@ -57,6 +57,6 @@ class Table {
 std::string draw_bar(double fraction, unsigned cells, bool unicode);
 
 // Returns "~" for an estimate, ">=" for a lower bound.
-std::string_view mark_of(hypomnesis::note notes) noexcept;
+std::string_view accuracy_mark(hypomnesis::note notes) noexcept;
 
 }  // namespace hmn::cli

@@ -15,13 +15,13 @@ namespace {
 
 constexpr char32_t replacement = 0xFFFD;
 
-struct Lead {
+struct LeadByte {
   char32_t bits;
   std::size_t length;
   char32_t lowest;
 };
 
-Lead lead_of(unsigned char byte) noexcept {
+LeadByte decode_lead_byte(unsigned char byte) noexcept {
   if (byte < 0x80) return {byte, 1, 0};
   if (byte >= 0xC2 && byte < 0xE0) return {byte & 0x1Fu, 2, 0x80};
   if (byte >= 0xE0 && byte < 0xF0) return {byte & 0x0Fu, 3, 0x800};
@@ -37,16 +37,16 @@ bool is_scalar(char32_t value) noexcept {
 
 CodePoint first_code_point(std::string_view text) noexcept {
   if (text.empty()) return {};
-  const auto start = lead_of(static_cast<unsigned char>(text.front()));
-  if (start.length == 0 || start.length > text.size()) return {replacement, 1};
-  auto value = start.bits;
-  for (std::size_t i = 1; i < start.length; ++i) {
+  const auto lead_byte = decode_lead_byte(static_cast<unsigned char>(text.front()));
+  if (lead_byte.length == 0 || lead_byte.length > text.size()) return {replacement, 1};
+  auto value = lead_byte.bits;
+  for (std::size_t i = 1; i < lead_byte.length; ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if ((byte & 0xC0u) != 0x80u) return {replacement, 1};
     value = value << 6 | (byte & 0x3Fu);
   }
-  if (value < start.lowest || !is_scalar(value)) return {replacement, 1};
-  return {value, start.length};
+  if (value < lead_byte.lowest || !is_scalar(value)) return {replacement, 1};
+  return {value, lead_byte.length};
 }
 
 void append_utf8(std::string& out, char32_t value) {
@@ -71,17 +71,17 @@ void append_utf8(std::string& out, char32_t value) {
 namespace {
 
 bool contains(std::span<const CodeRange> ranges, char32_t value) noexcept {
-  const auto above = std::upper_bound(
-      ranges.begin(), ranges.end(), value,
-      [](char32_t wanted, const CodeRange& range) { return wanted < range.first; });
-  return above != ranges.begin() && value <= std::prev(above)->last;
+  const auto it =
+      std::upper_bound(ranges.begin(), ranges.end(), value,
+                       [](char32_t code, const CodeRange& range) { return code < range.first; });
+  return it != ranges.begin() && value <= std::prev(it)->last;
 }
 
-std::string_view prefix_of_width(std::string_view text, std::size_t columns) noexcept {
+std::string_view longest_prefix(std::string_view text, std::size_t columns) noexcept {
   std::size_t end = 0;
   for (std::size_t used = 0; end < text.size();) {
     const auto next = first_code_point(text.substr(end));
-    used += width_of(next.value);
+    used += code_point_width(next.value);
     if (used > columns) break;
     end += next.length;
   }
@@ -89,14 +89,14 @@ std::string_view prefix_of_width(std::string_view text, std::size_t columns) noe
 }
 
 // Keeps whole characters, with the marks that combine with them.
-std::string_view suffix_of_width(std::string_view text, std::size_t columns) noexcept {
-  auto left = display_width(text);
+std::string_view longest_suffix(std::string_view text, std::size_t columns) noexcept {
+  auto remaining = display_width(text);
   std::size_t begin = 0;
   while (begin < text.size()) {
     const auto next = first_code_point(text.substr(begin));
-    const auto width = width_of(next.value);
-    if (left <= columns && width > 0) break;
-    left -= width;
+    const auto width = code_point_width(next.value);
+    if (remaining <= columns && width > 0) break;
+    remaining -= width;
     begin += next.length;
   }
   return text.substr(begin);
@@ -104,7 +104,7 @@ std::string_view suffix_of_width(std::string_view text, std::size_t columns) noe
 
 }  // namespace
 
-unsigned width_of(char32_t value) noexcept {
+unsigned code_point_width(char32_t value) noexcept {
   if (value < 0x300) return 1;
   if (contains(zero_width, value)) return 0;
   return contains(double_width, value) ? 2 : 1;
@@ -114,7 +114,7 @@ std::size_t display_width(std::string_view text) noexcept {
   std::size_t columns = 0;
   while (!text.empty()) {
     const auto next = first_code_point(text);
-    columns += width_of(next.value);
+    columns += code_point_width(next.value);
     text.remove_prefix(next.length);
   }
   return columns;
@@ -122,17 +122,17 @@ std::size_t display_width(std::string_view text) noexcept {
 
 std::string cut_to_width(std::string_view text, std::size_t columns, std::string_view ellipsis) {
   if (display_width(text) <= columns) return std::string(text);
-  const auto mark = display_width(ellipsis);
-  if (columns < mark) return std::string(prefix_of_width(text, columns));
-  return std::string(prefix_of_width(text, columns - mark)).append(ellipsis);
+  const auto ellipsis_width = display_width(ellipsis);
+  if (columns < ellipsis_width) return std::string(longest_prefix(text, columns));
+  return std::string(longest_prefix(text, columns - ellipsis_width)).append(ellipsis);
 }
 
 std::string cut_middle(std::string_view text, std::size_t columns, std::string_view ellipsis) {
   if (display_width(text) <= columns) return std::string(text);
-  const auto mark = display_width(ellipsis);
-  if (columns < mark + 2) return cut_to_width(text, columns, ellipsis);
-  const auto tail = suffix_of_width(text, (columns - mark) / 2);
-  const auto head = prefix_of_width(text, columns - mark - display_width(tail));
+  const auto ellipsis_width = display_width(ellipsis);
+  if (columns < ellipsis_width + 2) return cut_to_width(text, columns, ellipsis);
+  const auto tail = longest_suffix(text, (columns - ellipsis_width) / 2);
+  const auto head = longest_prefix(text, columns - ellipsis_width - display_width(tail));
   return std::string(head).append(ellipsis).append(tail);
 }
 
@@ -169,7 +169,7 @@ bool reorders_or_breaks(char32_t c) noexcept {
          (c >= 0x2066 && c <= 0x2069);
 }
 
-char short_form(char32_t c) {
+char escape_letter(char32_t c) {
   if (c == '\n') return 'n';
   if (c == '\r') return 'r';
   if (c == '\t') return 't';
@@ -185,16 +185,16 @@ bool is_plain_backslash(char32_t c) {
 
 }  // namespace
 
-bool is_acted_on(char32_t c) noexcept {
+bool needs_escape(char32_t c) noexcept {
   return is_control(c) || reorders_or_breaks(c);
 }
 
 void append_text_escape(std::string& out, char32_t c) {
-  const auto to = std::back_inserter(out);
+  const auto inserter = std::back_inserter(out);
   if (c < 0x100)
-    fmt::format_to(to, "\\x{:02x}", static_cast<unsigned>(c));
+    fmt::format_to(inserter, "\\x{:02x}", static_cast<unsigned>(c));
   else
-    fmt::format_to(to, "\\u{{{:x}}}", static_cast<unsigned>(c));
+    fmt::format_to(inserter, "\\u{{{:x}}}", static_cast<unsigned>(c));
 }
 
 std::string escape_for_text(std::string_view name, bool ascii_only) {
@@ -203,9 +203,9 @@ std::string escape_for_text(std::string_view name, bool ascii_only) {
   while (!name.empty()) {
     const auto next = first_code_point(name);
     const char32_t c = next.value;
-    if (const char letter = is_plain_backslash(c) ? 0 : short_form(c))
+    if (const char letter = is_plain_backslash(c) ? 0 : escape_letter(c))
       out.append({'\\', letter});
-    else if (is_acted_on(c) || (ascii_only && c >= 0x80))
+    else if (needs_escape(c) || (ascii_only && c >= 0x80))
       append_text_escape(out, c);
     else
       append_utf8(out, c);

@@ -18,7 +18,7 @@ CodePoint first_code_point(std::string_view text) noexcept;
 void append_utf8(std::string& out, char32_t value);
 
 // Returns the terminal columns, the same in every locale.
-unsigned width_of(char32_t value) noexcept;
+unsigned code_point_width(char32_t value) noexcept;
 std::size_t display_width(std::string_view text) noexcept;
 
 // Shortens to at most `columns`; a shortened text ends in `ellipsis`.
@@ -31,9 +31,9 @@ std::string cut_middle(std::string_view text, std::size_t columns, std::string_v
 // are indented. A word that is longer stays whole.
 std::string wrap(std::string_view text, std::size_t columns, std::size_t indent);
 
-// Returns whether a terminal, or who shows the text, would act on the character instead of showing
+// Returns whether a terminal or viewer would act on the character instead of displaying
 // it: control characters, bidirectional overrides and line separators.
-bool is_acted_on(char32_t c) noexcept;
+bool needs_escape(char32_t c) noexcept;
 // Appends \x1b or \u{202e} for such a character.
 void append_text_escape(std::string& out, char32_t c);
 

@@ -8,15 +8,15 @@ namespace {
 
 // Finds the word of a number; 0 is unknown, or none, in every enumeration.
 Word look_up(WordList list, std::uint32_t number) noexcept {
-  const char* const found = number != 0 ? word_of(list, number) : nullptr;
-  return found != nullptr ? Word(found) : std::nullopt;
+  const char* const text = number != 0 ? lookup_word(list, number) : nullptr;
+  return text != nullptr ? Word(text) : std::nullopt;
 }
 
-std::vector<std::string_view> words_of_bits(WordList list, std::uint32_t bits) {
-  std::vector<std::string_view> all;
-  for (const auto& each : list)
-    if ((bits & static_cast<std::uint32_t>(each.number)) != 0) all.push_back(each.word);
-  return all;
+std::vector<std::string_view> list_words(WordList list, std::uint32_t bits) {
+  std::vector<std::string_view> result;
+  for (const auto& entry : list)
+    if ((bits & static_cast<std::uint32_t>(entry.number)) != 0) result.push_back(entry.word);
+  return result;
 }
 
 }  // namespace
@@ -53,19 +53,19 @@ Word vendor_name(hypomnesis::vendor_id vendor) noexcept {
 Word subject_word(hypomnesis::part subject) noexcept {
   return look_up(words::subjects(), number(subject));
 }
-Word domain_word(hypomnesis::domain of) noexcept {
-  return look_up(words::native_domains(), number(of));
+Word domain_word(hypomnesis::domain domain) noexcept {
+  return look_up(words::native_domains(), number(domain));
 }
 Word source_word(hypomnesis::backend_id backend) noexcept {
   return look_up(words::sources(), number(backend));
 }
 
-std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind bits) {
-  return words_of_bits(words::usage_kinds(), number(bits));
+std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind kinds) {
+  return list_words(words::usage_kinds(), number(kinds));
 }
 
-std::vector<std::string_view> note_words(hypomnesis::note bits) {
-  return words_of_bits(words::notes(), number(bits));
+std::vector<std::string_view> note_words(hypomnesis::note notes) {
+  return list_words(words::notes(), number(notes));
 }
 
 }  // namespace hmn::cli

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// Words of the output for the header's enumerations; none for unknown.
+// Words that the output uses for the C header's enumerations; none: unknown.
 namespace hmn::cli {
 
 using Word = std::optional<std::string_view>;
@@ -22,15 +22,15 @@ Word name_state_word(hypomnesis::name_status state) noexcept;
 Word vendor_word(hypomnesis::vendor_id vendor) noexcept;
 Word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // spelled as the vendor does
 Word subject_word(hypomnesis::part subject) noexcept;
-Word domain_word(hypomnesis::domain of) noexcept;  // of a native code
+Word domain_word(hypomnesis::domain domain) noexcept;  // of a native code
 Word source_word(hypomnesis::backend_id backend) noexcept;
 // Returns "unknown" for JSON, where an unknown number is null.
-inline std::string_view or_unknown(Word of) noexcept {
-  return of.value_or("unknown");
+inline std::string_view or_unknown(Word word) noexcept {
+  return word.value_or("unknown");
 }
 // Returns the sign of a missing value in a table: "-" where the device or its driver does not have
 // it, "?" where it is not known.
-constexpr std::string_view sign_of_missing(bool is_unsupported) noexcept {
+constexpr std::string_view missing_sign(bool is_unsupported) noexcept {
   return is_unsupported ? "-" : "?";
 }
 std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind kinds);

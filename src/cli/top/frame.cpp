@@ -13,75 +13,76 @@
 namespace hmn::cli::top {
 namespace {
 
-enum Basic : short { red = 1, green, yellow, blue, magenta, cyan };
+enum BasicColour : short { red = 1, green, yellow, blue, magenta, cyan };
 
-struct RampLook {
-  short colours[ramp_steps];
+struct ScaleColours {
+  short colours[scale_steps];
   short low, middle, high;  // of 8 colours
 };
-constexpr RampLook ramp_looks[ramp_count] = {
+constexpr ScaleColours scale_colours[scale_count] = {
     {{71, 107, 143, 179, 215, 209, 203, 197}, green, yellow, red},
     {{61, 62, 68, 69, 75, 74, 80, 86}, blue, cyan, cyan},
     {{95, 131, 137, 173, 179, 215, 221, 227}, yellow, yellow, red},
     {{66, 72, 108, 144, 180, 216, 210, 203}, green, magenta, red},
 };
 
-constexpr unsigned first_of_ramps = static_cast<unsigned>(Ink::last_word) + 1;
+constexpr unsigned first_scale_style = static_cast<unsigned>(CellStyle::last_fixed) + 1;
 
-Look look_of_ramp(unsigned position) noexcept {
-  const auto& scale = ramp_looks[position / ramp_steps];
-  const auto step = position % ramp_steps;
+Attributes scale_attributes(unsigned position) noexcept {
+  const auto& scale = scale_colours[position / scale_steps];
+  const auto step = position % scale_steps;
   const short basic_colour = step < 3 ? scale.low : step < 6 ? scale.middle : scale.high;
   return {scale.colours[step], basic_colour, false, false};
 }
 
 }  // namespace
 
-Ink ink_of(Ramp scale, double fraction) noexcept {
-  const auto step = static_cast<unsigned>(std::clamp(fraction, 0.0, 1.0) * (ramp_steps - 1) + 0.5);
-  return static_cast<Ink>(first_of_ramps + static_cast<unsigned>(scale) * ramp_steps + step);
+CellStyle scale_style(ColourScale scale, double fraction) noexcept {
+  const auto step = static_cast<unsigned>(std::clamp(fraction, 0.0, 1.0) * (scale_steps - 1) + 0.5);
+  return static_cast<CellStyle>(first_scale_style + static_cast<unsigned>(scale) * scale_steps +
+                                step);
 }
 
-Ink ink_of(Tone with) noexcept {
-  switch (with) {
+CellStyle tone_style(Tone tone) noexcept {
+  switch (tone) {
     case Tone::strong:
-      return Ink::strong;
+      return CellStyle::strong;
     case Tone::faint:
-      return Ink::faint;
+      return CellStyle::faint;
     case Tone::good:
-      return Ink::good;
+      return CellStyle::good;
     case Tone::warning:
-      return Ink::warning;
+      return CellStyle::warning;
     case Tone::bad:
-      return Ink::bad;
+      return CellStyle::bad;
     case Tone::plain:
       break;
   }
-  return Ink::plain;
+  return CellStyle::plain;
 }
 
-Look look_of(Ink with) noexcept {
-  switch (with) {
-    case Ink::plain:
+Attributes find_attributes(CellStyle style) noexcept {
+  switch (style) {
+    case CellStyle::plain:
       return {};
-    case Ink::strong:
+    case CellStyle::strong:
       return {-1, -1, true, false};
-    case Ink::faint:
+    case CellStyle::faint:
       return {245, -1, false, true};
-    case Ink::good:
+    case CellStyle::good:
       return {71, green, false, false};
-    case Ink::warning:
+    case CellStyle::warning:
       return {179, yellow, false, false};
-    case Ink::bad:
+    case CellStyle::bad:
       return {203, red, true, false};
-    case Ink::title:
+    case CellStyle::title:
       return {75, cyan, true, false};
-    case Ink::border:
+    case CellStyle::border:
       return {240, -1, false, true};
-    case Ink::accent:
+    case CellStyle::accent:
       return {80, cyan, false, false};
   }
-  return look_of_ramp(static_cast<unsigned>(with) - first_of_ramps);
+  return scale_attributes(static_cast<unsigned>(style) - first_scale_style);
 }
 
 namespace {
@@ -97,62 +98,63 @@ bool changes_width(char32_t c) {
          (c >= 0x1F3FB && c <= 0x1F3FF) || (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
-bool is_blank(const Cell& of, bool colour) {
-  return of.text[0] == U' ' && of.text[1] == 0 && !(colour && of.is_selected) && !of.is_tail;
+bool is_blank(const Cell& cell, bool colour) {
+  return cell.text[0] == U' ' && cell.text[1] == 0 && !(colour && cell.is_selected) &&
+         !cell.is_tail;
 }
 
 // Returns the code of ECMA-48, "select graphic rendition".
-std::string rendition_of(const Cell& of) {
-  const auto how = look_of(of.with);
+std::string format_rendition(const Cell& cell) {
+  const auto attributes = find_attributes(cell.style);
   std::string codes = "0";
-  if (of.is_selected) codes += ";7";
-  if (how.is_bold) codes += ";1";
-  if (how.is_dim && how.colour < 0) codes += ";2";
-  if (how.colour >= 0) codes += fmt::format(";38;5;{}", how.colour);
+  if (cell.is_selected) codes += ";7";
+  if (attributes.is_bold) codes += ";1";
+  if (attributes.is_dim && attributes.colour < 0) codes += ";2";
+  if (attributes.colour >= 0) codes += fmt::format(";38;5;{}", attributes.colour);
   return "\x1b[" + codes + "m";
 }
 
 }  // namespace
 
-Frame::Frame(int width, int height, Glyphs with)
+Frame::Frame(int width, int height, Glyphs glyphs)
     : width_(std::max(width, 0)),
       height_(std::max(height, 0)),
-      glyphs_(with),
+      glyphs_(glyphs),
       cells_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_)) {}
 
-// Blanks the other half of a wide character that loses one.
+// Blanks the other half of a wide character of which one half is overwritten.
 void Frame::split_wide(int x, int y) {
-  auto& here = cells_[index_of(x, y)];
-  if (here.is_tail && x > 0) cells_[index_of(x - 1, y)].text = {U' ', 0, 0};
+  auto& cell = cells_[cell_index(x, y)];
+  if (cell.is_tail && x > 0) cells_[cell_index(x - 1, y)].text = {U' ', 0, 0};
   if (x + 1 < width_) {
-    auto& next = cells_[index_of(x + 1, y)];
-    if (next.is_tail && !here.is_tail) next = {};
+    auto& next = cells_[cell_index(x + 1, y)];
+    if (next.is_tail && !cell.is_tail) next = {};
   }
-  here.is_tail = false;
+  cell.is_tail = false;
 }
 
-void Frame::put(int x, int y, char32_t character, Ink with) {
+void Frame::put(int x, int y, char32_t character, CellStyle style) {
   if (!contains(x, y)) return;
   split_wide(x, y);
-  const auto columns = width_of(character);
-  auto& here = cells_[index_of(x, y)];
-  here.with = with;
-  here.text = {is_control_character(character) ? U'?' : character, 0, 0};
+  const auto columns = code_point_width(character);
+  auto& cell = cells_[cell_index(x, y)];
+  cell.style = style;
+  cell.text = {is_control_character(character) ? U'?' : character, 0, 0};
   if (columns != 2) return;
   if (!contains(x + 1, y)) {
-    here.text[0] = U' ';
+    cell.text[0] = U' ';
     return;
   }
   split_wide(x + 1, y);
-  auto& tail = cells_[index_of(x + 1, y)];
+  auto& tail = cells_[cell_index(x + 1, y)];
   tail.text = {U' ', 0, 0};
-  tail.with = with;
+  tail.style = style;
   tail.is_tail = true;
 }
 
 void Frame::add_mark(int x, int y, char32_t mark) {
   if (!contains(x, y)) return;
-  auto& marks = cells_[index_of(x, y)].text;
+  auto& marks = cells_[cell_index(x, y)].text;
   for (std::size_t i = 1; i < marks.size(); ++i)
     if (marks[i] == 0) {
       marks[i] = mark;
@@ -160,12 +162,12 @@ void Frame::add_mark(int x, int y, char32_t mark) {
     }
 }
 
-int Frame::put(int x, int y, std::string_view text, Ink with, int limit) {
+int Frame::put(int x, int y, std::string_view text, CellStyle style, int limit) {
   const auto end = x + limit;
   int last = x;
   while (!text.empty()) {
     const auto next = first_code_point(text);
-    const auto columns = static_cast<int>(width_of(next.value));
+    const auto columns = static_cast<int>(code_point_width(next.value));
     if (x + columns > end) break;
     text.remove_prefix(next.length);
     if (changes_width(next.value)) continue;
@@ -173,75 +175,76 @@ int Frame::put(int x, int y, std::string_view text, Ink with, int limit) {
       add_mark(last, y, next.value);
       continue;
     }
-    put(x, y, next.value, with);
+    put(x, y, next.value, style);
     last = x;
     x += columns;
   }
   return x;
 }
 
-void Frame::put_right(int end, int y, std::string_view text, Ink with) {
-  put(end - static_cast<int>(display_width(text)), y, text, with);
+void Frame::put_right(int end, int y, std::string_view text, CellStyle style) {
+  put(end - static_cast<int>(display_width(text)), y, text, style);
 }
 
-void Frame::fill(Area where, char32_t character, Ink with) {
-  for (int y = where.y; y < where.y + where.height; ++y)
-    for (int x = where.x; x < where.x + where.width; ++x) put(x, y, character, with);
+void Frame::fill(Area area, char32_t character, CellStyle style) {
+  for (int y = area.y; y < area.y + area.height; ++y)
+    for (int x = area.x; x < area.x + area.width; ++x) put(x, y, character, style);
 }
 
 void Frame::select(int x, int y, int width) {
   for (int i = x; i < x + width; ++i) {
     if (!contains(i, y)) continue;
-    cells_[index_of(i, y)].is_selected = true;
-    cells_[index_of(i, y)].with = Ink::plain;
+    cells_[cell_index(i, y)].is_selected = true;
+    cells_[cell_index(i, y)].style = CellStyle::plain;
   }
 }
 
-std::string text_of(const Frame& of, bool colour) {
+std::string format_frame(const Frame& frame, bool colour) {
   std::string out;
-  for (int y = 0; y < of.height(); ++y) {
-    int end = of.width();
-    while (end > 0 && is_blank(of.at(end - 1, y), colour)) --end;
-    std::string now;
+  for (int y = 0; y < frame.height(); ++y) {
+    int end = frame.width();
+    while (end > 0 && is_blank(frame.at(end - 1, y), colour)) --end;
+    std::string current;
     for (int x = 0; x < end; ++x) {
-      const auto& each = of.at(x, y);
-      if (each.is_tail) continue;
+      const auto& cell = frame.at(x, y);
+      if (cell.is_tail) continue;
       if (colour)
-        if (auto wanted = rendition_of(each); wanted != now) out += now = std::move(wanted);
-      for (const auto part : each.text)
-        if (part != 0) append_utf8(out, part);
+        if (auto rendition = format_rendition(cell); rendition != current)
+          out += current = std::move(rendition);
+      for (const auto character : cell.text)
+        if (character != 0) append_utf8(out, character);
     }
-    if (colour && !now.empty()) out += "\x1b[0m";
+    if (colour && !current.empty()) out += "\x1b[0m";
     out += '\n';
   }
   return out;
 }
 
-ValueText missing_text(bool is_unsupported) {
-  return {std::string(sign_of_missing(is_unsupported)), Ink::faint};
+StyledText format_missing(bool is_unsupported) {
+  return {std::string(missing_sign(is_unsupported)), CellStyle::faint};
 }
 
-ValueText bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark,
-                     bool is_unsupported) {
-  if (!bytes) return missing_text(is_unsupported);
-  return {std::string(mark) + short_bytes(static_cast<double>(*bytes))};
+StyledText format_bytes(std::optional<std::uint64_t> bytes, std::string_view mark,
+                        bool is_unsupported) {
+  if (!bytes) return format_missing(is_unsupported);
+  return {std::string(mark) + format_short_bytes(static_cast<double>(*bytes))};
 }
 
-ValueText rate_text(std::optional<double> bytes_per_second, bool is_unsupported) {
-  if (!bytes_per_second) return missing_text(is_unsupported);
-  return {short_bytes(*bytes_per_second) + "/s"};
+StyledText format_rate(std::optional<double> bytes_per_second, bool is_unsupported) {
+  if (!bytes_per_second) return format_missing(is_unsupported);
+  return {format_short_bytes(*bytes_per_second) + "/s"};
 }
 
-ValueText percent_text(std::optional<double> percent, Ramp with, bool is_unsupported) {
-  if (!percent) return missing_text(is_unsupported);
-  return {fmt::format("{:.0f}%", *percent), ink_of(with, *percent / 100)};
+StyledText format_percent(std::optional<double> percent, ColourScale scale, bool is_unsupported) {
+  if (!percent) return format_missing(is_unsupported);
+  return {fmt::format("{:.0f}%", *percent), scale_style(scale, *percent / 100)};
 }
 
-std::string degrees_text(double celsius, bool unicode) {
+std::string format_degrees(double celsius, bool unicode) {
   return fmt::format("{:.0f}{}", celsius, unicode ? "\u00b0C" : "C");
 }
 
-std::string elapsed_text(std::uint64_t ns) {
+std::string format_elapsed(std::uint64_t ns) {
   const auto seconds = ns / static_cast<std::uint64_t>(ns_per_s);
   const auto minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
   if (days > 0) return fmt::format("{}d{:02}h", days, hours % 24);

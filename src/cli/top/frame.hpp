@@ -13,12 +13,12 @@
 namespace hmn::cli::top {
 
 // Scale of colours of a quantity, from low to high.
-enum class Ramp : std::uint8_t { load, memory, power, heat };
-inline constexpr unsigned ramp_count = 4;
-inline constexpr unsigned ramp_steps = 8;
+enum class ColourScale : std::uint8_t { load, memory, power, heat };
+inline constexpr unsigned scale_count = 4;
+inline constexpr unsigned scale_steps = 8;
 
-// Colour and emphasis of a cell. After `last_word` follow the steps of the ramps.
-enum class Ink : std::uint8_t {
+// Colour and emphasis of a cell. The steps of the colour scales follow `last_fixed`.
+enum class CellStyle : std::uint8_t {
   plain,
   strong,
   faint,
@@ -27,24 +27,24 @@ enum class Ink : std::uint8_t {
   bad,
   title,   // the program's name, headings
   border,  // frames of charts
-  accent,  // keys, the column that sorts
-  last_word = accent
+  accent,  // keys, the sorted column
+  last_fixed = accent
 };
-inline constexpr unsigned ink_count =
-    static_cast<unsigned>(Ink::last_word) + 1 + ramp_count * ramp_steps;
+inline constexpr unsigned style_count =
+    static_cast<unsigned>(CellStyle::last_fixed) + 1 + scale_count * scale_steps;
 
-// Returns the ink of a fraction of 0 to 1.
-Ink ink_of(Ramp scale, double fraction) noexcept;
-Ink ink_of(Tone with) noexcept;
+// Returns the style of a fraction from 0 to 1.
+CellStyle scale_style(ColourScale scale, double fraction) noexcept;
+CellStyle tone_style(Tone tone) noexcept;
 
-// Look of an ink on a terminal.
-struct Look {
+// How a terminal draws a style.
+struct Attributes {
   short colour = -1;        // of 256; -1: the terminal's own
   short basic_colour = -1;  // of 8
   bool is_bold = false;
   bool is_dim = false;
 };
-Look look_of(Ink with) noexcept;
+Attributes find_attributes(CellStyle style) noexcept;
 
 struct Area {
   int x = 0;
@@ -56,10 +56,10 @@ struct Area {
   Area inside() const { return {x + 1, y + 1, width - 2, height - 2}; }
 };
 
-// Column of the terminal: a character with up to two marks that it combines with.
+// One column of a line: a character with up to two combining marks.
 struct Cell {
   std::array<char32_t, 3> text{U' ', 0, 0};
-  Ink with = Ink::plain;
+  CellStyle style = CellStyle::plain;
   bool is_selected = false;
   bool is_tail = false;  // second column of a wide character
 
@@ -72,29 +72,30 @@ struct Glyphs {
   bool ascii_only = false;  // names are escaped
 };
 
-// What the screen shows, whatever shows it.
+// Contents of the screen, independent of what displays them.
 class Frame {
  public:
-  Frame(int width, int height, Glyphs with);
+  Frame(int width, int height, Glyphs glyphs);
 
   int width() const { return width_; }
   int height() const { return height_; }
-  Area whole() const { return {0, 0, width_, height_}; }
-  Glyphs with() const { return glyphs_; }
+  Area bounds() const { return {0, 0, width_, height_}; }
+  Glyphs glyphs() const { return glyphs_; }
   bool has_unicode() const { return glyphs_.unicode; }
-  const Cell& at(int x, int y) const { return cells_[index_of(x, y)]; }
+  const Cell& at(int x, int y) const { return cells_[cell_index(x, y)]; }
 
   // Writes text that is already escaped, up to `limit` columns; returns the column after it.
-  int put(int x, int y, std::string_view text, Ink with = Ink::plain, int limit = 1 << 20);
+  int put(int x, int y, std::string_view text, CellStyle style = CellStyle::plain,
+          int limit = 1 << 20);
   // Writes it so that it ends before the column `end`.
-  void put_right(int end, int y, std::string_view text, Ink with = Ink::plain);
-  void put(int x, int y, char32_t character, Ink with = Ink::plain);
-  void fill(Area where, char32_t character, Ink with);
+  void put_right(int end, int y, std::string_view text, CellStyle style = CellStyle::plain);
+  void put(int x, int y, char32_t character, CellStyle style = CellStyle::plain);
+  void fill(Area area, char32_t character, CellStyle style);
   // Marks the cells of a line as selected, in one colour.
   void select(int x, int y, int width);
 
  private:
-  std::size_t index_of(int x, int y) const {
+  std::size_t cell_index(int x, int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
            static_cast<std::size_t>(x);
   }
@@ -109,25 +110,26 @@ class Frame {
 };
 
 // Returns the frame as lines without blanks at their ends.
-std::string text_of(const Frame& of, bool colour);
+std::string format_frame(const Frame& frame, bool colour);
 
-// Text of a value, and how it is shown.
-struct ValueText {
+// Text of a value and its style.
+struct StyledText {
   std::string text;
-  Ink with = Ink::plain;
+  CellStyle style = CellStyle::plain;
 };
 
 // Returns the sign of a missing value. Its reason is on the page of the device or process.
-ValueText missing_text(bool is_unsupported = false);
-ValueText bytes_text(std::optional<std::uint64_t> bytes, std::string_view mark = {},
-                     bool is_unsupported = false);
-ValueText rate_text(std::optional<double> bytes_per_second, bool is_unsupported = false);
-// Formats "87%"; with a ramp the colour follows the value.
-ValueText percent_text(std::optional<double> percent, Ramp with, bool is_unsupported = false);
+StyledText format_missing(bool is_unsupported = false);
+StyledText format_bytes(std::optional<std::uint64_t> bytes, std::string_view mark = {},
+                        bool is_unsupported = false);
+StyledText format_rate(std::optional<double> bytes_per_second, bool is_unsupported = false);
+// Formats "87%", in the scale's colour for that value.
+StyledText format_percent(std::optional<double> percent, ColourScale scale,
+                          bool is_unsupported = false);
 // Formats "61°C".
-std::string degrees_text(double celsius, bool unicode);
+std::string format_degrees(double celsius, bool unicode);
 
 // Formats the age of a process: "42s", "3:05", "2:13:05", "5d03h".
-std::string elapsed_text(std::uint64_t ns);
+std::string format_elapsed(std::uint64_t ns);
 
 }  // namespace hmn::cli::top

@@ -26,7 +26,7 @@ constexpr int index_end = 4;
 constexpr int load_width = 5;         // " 100%"
 constexpr int temperature_width = 6;  // " 105°C"
 
-// Places of the table's columns.
+// Positions of the table's columns.
 struct GpuColumns {
   int name = index_end + 1, name_width = 0;
   int load = 0, memory = 0, bar_width = 0;
@@ -34,291 +34,315 @@ struct GpuColumns {
   int flags = 0, details = 0;
 };
 
-// Widths of the values that have no fixed one.
+// Widths of the values of variable width.
 struct ValueWidths {
   int memory = 9;  // "30.0/80.0"
   int power = 8;   // "371/450W"
   int flags = 0;
 };
 
-// Columns for a width: the name has what the values leave.
-GpuColumns columns_for(int width, const ValueWidths& needed) {
-  constexpr int least_name = 6, space_for_flags = 2;
-  GpuColumns at;
-  at.bar_width = width < 72 ? 4 : width < 100 ? 8 : 12;
-  const int wanted_name = width < 72 ? 11 : width < 100 ? 14 : width < wide_table ? 24 : 26;
-  const int values = 1 + at.bar_width + load_width + 1 + at.bar_width + 1 + needed.memory +
-                     temperature_width + 1 + needed.power;
-  at.name_width = std::clamp(width - space_for_flags - at.name - values, least_name, wanted_name);
-  at.load = at.name + at.name_width + 1;
-  at.memory = at.load + at.bar_width + load_width + 1;
-  at.memory_end = at.memory + at.bar_width + 1 + needed.memory;
-  at.temperature_end = at.memory_end + temperature_width;
-  at.power_end = at.temperature_end + 1 + needed.power;
-  at.flags = at.power_end + 1;
-  at.details = at.flags + (needed.flags > 0 ? needed.flags + 1 : 0) + 1;
-  return at;
+// Places the columns: the name gets the width that the values leave.
+GpuColumns choose_columns(int width, const ValueWidths& widths) {
+  constexpr int min_name_width = 6, flag_space = 2;
+  GpuColumns columns;
+  columns.bar_width = width < 72 ? 4 : width < 100 ? 8 : 12;
+  const int max_name_width = width < 72                 ? 11
+                             : width < 100              ? 14
+                             : width < wide_table_width ? 24
+                                                        : 26;
+  const int values_width = 1 + columns.bar_width + load_width + 1 + columns.bar_width + 1 +
+                           widths.memory + temperature_width + 1 + widths.power;
+  columns.name_width =
+      std::clamp(width - flag_space - columns.name - values_width, min_name_width, max_name_width);
+  columns.load = columns.name + columns.name_width + 1;
+  columns.memory = columns.load + columns.bar_width + load_width + 1;
+  columns.memory_end = columns.memory + columns.bar_width + 1 + widths.memory;
+  columns.temperature_end = columns.memory_end + temperature_width;
+  columns.power_end = columns.temperature_end + 1 + widths.power;
+  columns.flags = columns.power_end + 1;
+  columns.details = columns.flags + (widths.flags > 0 ? widths.flags + 1 : 0) + 1;
+  return columns;
 }
 
-std::string_view ellipsis_of(const Frame& on) {
-  return on.has_unicode() ? "…" : "...";
+std::string_view choose_ellipsis(const Frame& frame) {
+  return frame.has_unicode() ? "…" : "...";
 }
 
 // Draws a bar without brackets.
-void put_bar(Frame& on, int x, int y, int width, std::optional<double> fraction, Ramp with) {
+void put_bar(Frame& frame, int x, int y, int width, std::optional<double> fraction,
+             ColourScale scale) {
   if (!fraction) {
-    on.put(x, y, on.has_unicode() ? "·" : ".", Ink::faint);
+    frame.put(x, y, frame.has_unicode() ? "·" : ".", CellStyle::faint);
     return;
   }
-  auto bar = draw_bar(*fraction, static_cast<unsigned>(width), on.has_unicode());
+  auto bar = draw_bar(*fraction, static_cast<unsigned>(width), frame.has_unicode());
   bar = bar.substr(1, bar.size() - 2);
-  on.put(x, y, bar, ink_of(with, *fraction));
+  frame.put(x, y, bar, scale_style(scale, *fraction));
 }
 
-ValueText temperature_text(const GpuReading& of, const Frame& on) {
-  if (!of.values || !of.values->temperature_celsius)
-    return missing_text(of.lacks(HMN_TELEMETRY_HAS_TEMPERATURE));
-  const auto celsius = *of.values->temperature_celsius;
-  return {degrees_text(celsius, on.has_unicode()), ink_of(Ramp::heat, (celsius - 30) / 60)};
+StyledText format_temperature(const GpuReading& reading, const Frame& frame) {
+  if (!reading.values || !reading.values->temperature_celsius)
+    return format_missing(reading.lacks(HMN_TELEMETRY_HAS_TEMPERATURE));
+  const auto celsius = *reading.values->temperature_celsius;
+  return {format_degrees(celsius, frame.has_unicode()),
+          scale_style(ColourScale::heat, (celsius - 30) / 60)};
 }
 
-ValueText power_text(const GpuReading& of) {
-  if (!of.values || !of.values->power_watts) return missing_text(of.lacks(HMN_TELEMETRY_HAS_POWER));
-  const auto watts = *of.values->power_watts;
-  const auto limit = of.values->power_limit_watts;
+StyledText format_power(const GpuReading& reading) {
+  if (!reading.values || !reading.values->power_watts)
+    return format_missing(reading.lacks(HMN_TELEMETRY_HAS_POWER));
+  const auto watts = *reading.values->power_watts;
+  const auto limit = reading.values->power_limit_watts;
   if (!limit) return {fmt::format("{:.0f}W", watts)};
-  return {fmt::format("{:.0f}/{:.0f}W", watts, *limit), ink_of(Ramp::power, watts / *limit)};
+  return {fmt::format("{:.0f}/{:.0f}W", watts, *limit),
+          scale_style(ColourScale::power, watts / *limit)};
 }
 
-ValueText memory_text(const GpuReading& of) {
-  const auto& pool = of.of.memory;
-  const auto used = used_bytes_of(of.of);
-  if (!used && (!pool || !pool->total_bytes)) return missing_text(of.has_no_used);
-  return {amount_text(mark_of(pool->notes), used, pool->total_bytes, Spacing::compact,
-                      sign_of_missing(of.has_no_used))};
+StyledText format_memory(const GpuReading& reading) {
+  const auto& pool = reading.gpu.memory;
+  const auto used = get_used_bytes(reading.gpu);
+  if (!used && (!pool || !pool->total_bytes)) return format_missing(reading.is_used_unsupported);
+  return {format_amount(accuracy_mark(pool->notes), used, pool->total_bytes, Spacing::compact,
+                        missing_sign(reading.is_used_unsupported))};
 }
 
-// A state other than ready, with what is known of the memory, and the reason, which goes on in the
+// Puts a state other than ready, the memory's size if known, and the reason, which continues in the
 // second line if there is one.
-void put_state(Frame& on, const GpuColumns& at, int y, const GpuReading& of, std::string_view state,
-               bool has_second_line) {
-  const bool is_fault = of.of.device.state != run_state::asleep;
-  int x = on.put(at.load, y, state, is_fault ? Ink::bad : Ink::accent) + 2;
-  if (of.of.memory && of.of.memory->total_bytes)
-    x = on.put(x, y, "of " + gib_text(*of.of.memory->total_bytes) + " GiB") + 2;
-  std::string why = escape_for_text(of.why_state, on.with().ascii_only);
+void put_state(Frame& frame, const GpuColumns& columns, int y, const GpuReading& reading,
+               std::string_view state, bool has_second_line) {
+  const bool is_fault = reading.gpu.device.state != run_state::asleep;
+  int x = frame.put(columns.load, y, state, is_fault ? CellStyle::bad : CellStyle::accent) + 2;
+  if (reading.gpu.memory && reading.gpu.memory->total_bytes)
+    x = frame.put(x, y, "of " + format_gib(*reading.gpu.memory->total_bytes) + " GiB") + 2;
+  std::string reason = escape_for_text(reading.state_reason, frame.glyphs().ascii_only);
   if (has_second_line) {
-    const auto first = wrapped(why, on.width() - x).front();
-    on.put(x, y++, first, Ink::faint);
-    why.erase(0, first.size());
-    x = at.name;
+    const auto first = wrap_text(reason, frame.width() - x).front();
+    frame.put(x, y++, first, CellStyle::faint);
+    reason.erase(0, first.size());
+    x = columns.name;
   }
-  on.put(x, y,
-         cut_to_width(why, static_cast<std::size_t>(std::max(on.width() - x, 0)), ellipsis_of(on)),
-         Ink::faint);
+  frame.put(x, y,
+            cut_to_width(reason, static_cast<std::size_t>(std::max(frame.width() - x, 0)),
+                         choose_ellipsis(frame)),
+            CellStyle::faint);
 }
 
-// Shows an earlier value faintly.
+// Returns faint for a stale value.
 template <class Record>
-Ink ink_by_age(const std::optional<Record>& of, Ink with) {
-  return of && !is_fresh(*of) ? Ink::faint : with;
+CellStyle age_style(const std::optional<Record>& record, CellStyle style) {
+  return record && !is_fresh(*record) ? CellStyle::faint : style;
 }
 
-void put_values(Frame& on, const GpuColumns& at, int y, const GpuReading& of) {
-  const auto load = of.values ? of.values->gpu_busy_percent : std::nullopt;
-  put_bar(on, at.load, y, at.bar_width, load ? std::optional(*load / 100) : std::nullopt,
-          Ramp::load);
-  const auto shown = percent_text(load, Ramp::load, of.lacks(HMN_TELEMETRY_HAS_GPU_BUSY));
-  on.put_right(at.load + at.bar_width + load_width, y, shown.text,
-               ink_by_age(of.values, shown.with));
-  put_bar(on, at.memory, y, at.bar_width, fraction_used(of.of), Ramp::memory);
-  const auto memory = memory_text(of);
-  on.put_right(at.memory_end, y, memory.text, ink_by_age(of.of.memory, memory.with));
-  const auto temperature = temperature_text(of, on);
-  on.put_right(at.temperature_end, y, temperature.text, ink_by_age(of.values, temperature.with));
-  const auto power = power_text(of);
-  on.put_right(at.power_end, y, power.text, ink_by_age(of.values, power.with));
+void put_values(Frame& frame, const GpuColumns& columns, int y, const GpuReading& reading) {
+  const auto load = reading.values ? reading.values->gpu_busy_percent : std::nullopt;
+  put_bar(frame, columns.load, y, columns.bar_width,
+          load ? std::optional(*load / 100) : std::nullopt, ColourScale::load);
+  const auto load_text =
+      format_percent(load, ColourScale::load, reading.lacks(HMN_TELEMETRY_HAS_GPU_BUSY));
+  frame.put_right(columns.load + columns.bar_width + load_width, y, load_text.text,
+                  age_style(reading.values, load_text.style));
+  put_bar(frame, columns.memory, y, columns.bar_width, compute_used_fraction(reading.gpu),
+          ColourScale::memory);
+  const auto memory = format_memory(reading);
+  frame.put_right(columns.memory_end, y, memory.text, age_style(reading.gpu.memory, memory.style));
+  const auto temperature = format_temperature(reading, frame);
+  frame.put_right(columns.temperature_end, y, temperature.text,
+                  age_style(reading.values, temperature.style));
+  const auto power = format_power(reading);
+  frame.put_right(columns.power_end, y, power.text, age_style(reading.values, power.style));
 }
 
-std::string clock_text(const std::optional<std::uint32_t>& mhz, bool is_unsupported) {
-  return mhz ? fmt::format("{}MHz", *mhz) : missing_text(is_unsupported).text;
+std::string format_clock(const std::optional<std::uint32_t>& mhz, bool is_unsupported) {
+  return mhz ? fmt::format("{}MHz", *mhz) : format_missing(is_unsupported).text;
 }
 
-std::string fan_text(const hypomnesis::telemetry& of, bool is_unsupported) {
-  if (of.fan_percent) return fmt::format("{}%", *of.fan_percent);
-  return of.fan_rpm ? fmt::format("{}RPM", *of.fan_rpm) : missing_text(is_unsupported).text;
+std::string format_fan(const hypomnesis::telemetry& values, bool is_unsupported) {
+  if (values.fan_percent) return fmt::format("{}%", *values.fan_percent);
+  return values.fan_rpm ? fmt::format("{}RPM", *values.fan_rpm)
+                        : format_missing(is_unsupported).text;
 }
 
-std::string pcie_text(const GpuReading& of, const hypomnesis::telemetry& values, bool arrows) {
+std::string format_pcie(const GpuReading& reading, const hypomnesis::telemetry& values,
+                        bool arrows) {
   std::string text;
   if (values.pcie_generation && values.pcie_width)
     text = fmt::format("{}x{} ", *values.pcie_generation, *values.pcie_width);
-  const auto received = rate_text(of.received_rate, of.lacks(HMN_TELEMETRY_HAS_PCIE_RX)).text;
-  const auto sent = rate_text(of.sent_rate, of.lacks(HMN_TELEMETRY_HAS_PCIE_TX)).text;
+  const auto received =
+      format_rate(reading.received_rate, reading.lacks(HMN_TELEMETRY_HAS_PCIE_RX)).text;
+  const auto sent = format_rate(reading.sent_rate, reading.lacks(HMN_TELEMETRY_HAS_PCIE_TX)).text;
   return text + (arrows ? "↓" : "rx ") + received + (arrows ? " ↑" : " tx ") + sent;
 }
 
 struct Detail {
   std::string_view label;
   std::string value;
-  int rank;  // the highest is left out first
+  int rank;  // the highest is dropped first
 };
 
-std::vector<Detail> details_of(const GpuReading& of, bool arrows) {
+std::vector<Detail> make_details(const GpuReading& reading, bool arrows) {
   const hypomnesis::telemetry none;
-  const auto& values = of.values ? *of.values : none;
-  return {{"core", clock_text(values.core_clock_mhz, of.lacks(HMN_TELEMETRY_HAS_CORE_CLOCK)), 1},
-          {"mem", clock_text(values.memory_clock_mhz, of.lacks(HMN_TELEMETRY_HAS_MEMORY_CLOCK)), 3},
-          {"fan",
-           fan_text(values,
-                    of.lacks(HMN_TELEMETRY_HAS_FAN_PERCENT) && of.lacks(HMN_TELEMETRY_HAS_FAN_RPM)),
-           2},
-          {"PCIe", pcie_text(of, values, arrows), 0}};
+  const auto& values = reading.values ? *reading.values : none;
+  return {
+      {"core", format_clock(values.core_clock_mhz, reading.lacks(HMN_TELEMETRY_HAS_CORE_CLOCK)), 1},
+      {"mem", format_clock(values.memory_clock_mhz, reading.lacks(HMN_TELEMETRY_HAS_MEMORY_CLOCK)),
+       3},
+      {"fan",
+       format_fan(values, reading.lacks(HMN_TELEMETRY_HAS_FAN_PERCENT) &&
+                              reading.lacks(HMN_TELEMETRY_HAS_FAN_RPM)),
+       2},
+      {"PCIe", format_pcie(reading, values, arrows), 0}};
 }
 
-int width_of(const ValueText& of) {
-  return static_cast<int>(display_width(of.text));
+int styled_width(const StyledText& text) {
+  return static_cast<int>(display_width(text.text));
 }
 
-int width_of(const Detail& of) {
-  return static_cast<int>(display_width(of.label) + 1 + display_width(of.value)) + 2;
+int detail_width(const Detail& detail) {
+  return static_cast<int>(display_width(detail.label) + 1 + display_width(detail.value)) + 2;
 }
 
-// Clocks, fan, PCIe: as many as there is space for, none in part.
-void put_details(Frame& on, int x, int y, const GpuReading& of) {
-  auto all = details_of(of, on.has_unicode());
-  const auto total = [&] {
+// Puts as many of clocks, fan and PCIe as fit, none in part.
+void put_details(Frame& frame, int x, int y, const GpuReading& reading) {
+  auto details = make_details(reading, frame.has_unicode());
+  const auto total_details_width = [&] {
     int width = -2;
-    for (const auto& each : all) width += width_of(each);
+    for (const auto& detail : details) width += detail_width(detail);
     return width;
   };
-  while (!all.empty() && x + total() > on.width())
-    all.erase(std::max_element(all.begin(), all.end(),
-                               [](const auto& a, const auto& b) { return a.rank < b.rank; }));
-  for (const auto& each : all) {
-    const int value = on.put(x, y, std::string(each.label) + " ", Ink::faint);
-    on.put(value, y, each.value, each.value.size() == 1 ? Ink::faint : Ink::plain);
-    x += width_of(each);
+  while (!details.empty() && x + total_details_width() > frame.width())
+    details.erase(std::max_element(details.begin(), details.end(),
+                                   [](const auto& a, const auto& b) { return a.rank < b.rank; }));
+  for (const auto& detail : details) {
+    const int value_x = frame.put(x, y, std::string(detail.label) + " ", CellStyle::faint);
+    frame.put(value_x, y, detail.value,
+              detail.value.size() == 1 ? CellStyle::faint : CellStyle::plain);
+    x += detail_width(detail);
   }
 }
 
-void put_flags(Frame& on, int x, int y, const GpuReading& of) {
-  for (const auto& each : flags_of(of)) {
-    if (x + width_of(each) > on.width()) {
-      on.put(on.width() - 1, y, U'!', each.with);
+void put_flags(Frame& frame, int x, int y, const GpuReading& reading) {
+  for (const auto& flag : make_flags(reading)) {
+    if (x + styled_width(flag) > frame.width()) {
+      frame.put(frame.width() - 1, y, U'!', flag.style);
       break;
     }
-    x = on.put(x, y, each.text, each.with) + 1;
+    x = frame.put(x, y, flag.text, flag.style) + 1;
   }
 }
 
-ValueWidths widths_of(const std::vector<GpuReading>& all) {
-  ValueWidths out;
-  for (const auto& each : all) {
-    if (state_of(each.of)) continue;
-    out.memory = std::max(out.memory, width_of(memory_text(each)));
-    out.power = std::max(out.power, width_of(power_text(each)));
-    int flags = 0;
-    for (const auto& flag : flags_of(each)) flags += width_of(flag) + 1;
-    out.flags = std::max(out.flags, flags - 1);
+ValueWidths measure_widths(const std::vector<GpuReading>& readings) {
+  ValueWidths widths;
+  for (const auto& reading : readings) {
+    if (describe_state(reading.gpu)) continue;
+    widths.memory = std::max(widths.memory, styled_width(format_memory(reading)));
+    widths.power = std::max(widths.power, styled_width(format_power(reading)));
+    int flags_width = 0;
+    for (const auto& flag : make_flags(reading)) flags_width += styled_width(flag) + 1;
+    widths.flags = std::max(widths.flags, flags_width - 1);
   }
-  return out;
+  return widths;
 }
 
-void put_titles(Frame& on, const GpuColumns& at, int y, bool is_focused) {
-  on.put_right(index_end, y, "GPU", is_focused ? Ink::accent : Ink::strong);
-  on.put(at.name, y, "NAME", Ink::strong);
-  on.put(at.load, y, "LOAD", Ink::strong);
-  on.put(at.memory, y, "MEMORY", Ink::strong);
-  on.put_right(at.memory_end, y, "GiB", Ink::strong);
-  on.put_right(at.temperature_end, y, "TEMP", Ink::strong);
-  on.put_right(at.power_end, y, "POWER", Ink::strong);
+void put_gpu_titles(Frame& frame, const GpuColumns& columns, int y, bool is_focused) {
+  frame.put_right(index_end, y, "GPU", is_focused ? CellStyle::accent : CellStyle::strong);
+  frame.put(columns.name, y, "NAME", CellStyle::strong);
+  frame.put(columns.load, y, "LOAD", CellStyle::strong);
+  frame.put(columns.memory, y, "MEMORY", CellStyle::strong);
+  frame.put_right(columns.memory_end, y, "GiB", CellStyle::strong);
+  frame.put_right(columns.temperature_end, y, "TEMP", CellStyle::strong);
+  frame.put_right(columns.power_end, y, "POWER", CellStyle::strong);
 }
 
-// Returns the GPU that a partition belongs to, which stands before it.
-const GpuReading* parent_of(std::size_t position, const std::vector<GpuReading>& all) {
-  const auto parent = all[position].of.device.parent_index;
+// Returns the GPU that a partition belongs to, which is listed before it.
+const GpuReading* find_parent(std::size_t position, const std::vector<GpuReading>& readings) {
+  const auto parent = readings[position].gpu.device.parent_index;
   if (!parent) return nullptr;
   while (position-- > 0)
-    if (all[position].of.device.index == *parent) return &all[position];
+    if (readings[position].gpu.device.index == *parent) return &readings[position];
   return nullptr;
 }
 
-// Name in its column: of a partition with a branch, and without "MIG" where it is too long.
-std::string name_text(const Frame& on, const GpuColumns& at, std::size_t position,
-                      const std::vector<GpuReading>& all) {
-  const auto& of = all[position];
-  const auto width = static_cast<std::size_t>(at.name_width);
-  auto name = gpu_name(of, parent_of(position, all), on.with().ascii_only);
-  const auto parent = of.of.device.parent_index;
+// Formats the name for its column: a partition's has a branch, and no "MIG" where it is too long.
+std::string format_name(const Frame& frame, const GpuColumns& columns, std::size_t position,
+                        const std::vector<GpuReading>& readings) {
+  const auto& reading = readings[position];
+  const auto width = static_cast<std::size_t>(columns.name_width);
+  auto name = format_gpu_name(reading, find_parent(position, readings), frame.glyphs().ascii_only);
+  const auto parent = reading.gpu.device.parent_index;
   if (parent) {
-    constexpr std::string_view needless = "MIG ";
+    constexpr std::string_view prefix = "MIG ";
     const bool is_last =
-        position + 1 == all.size() || all[position + 1].of.device.parent_index != parent;
-    if (display_width(name) + 2 > width && name.starts_with(needless))
-      name.erase(0, needless.size());
-    name.insert(0, !on.has_unicode() ? "- " : is_last ? "└ " : "├ ");
+        position + 1 == readings.size() || readings[position + 1].gpu.device.parent_index != parent;
+    if (display_width(name) + 2 > width && name.starts_with(prefix)) name.erase(0, prefix.size());
+    name.insert(0, !frame.has_unicode() ? "- " : is_last ? "└ " : "├ ");
   }
-  return cut_middle(name, width, ellipsis_of(on));
+  return cut_middle(name, width, choose_ellipsis(frame));
 }
 
-void put_gpu(Frame& on, const GpuColumns& at, int y, std::size_t position,
-             const std::vector<GpuReading>& all, bool has_second_line) {
-  const auto& of = all[position];
-  on.put_right(index_end, y, fmt::to_string(of.of.device.index), Ink::strong);
-  on.put(at.name, y, name_text(on, at, position, all), of.is_fresh() ? Ink::plain : Ink::faint);
-  if (const auto state = state_of(of.of)) return put_state(on, at, y, of, *state, has_second_line);
-  put_values(on, at, y, of);
-  put_flags(on, at.flags, y, of);
+void put_gpu(Frame& frame, const GpuColumns& columns, int y, std::size_t position,
+             const std::vector<GpuReading>& readings, bool has_second_line) {
+  const auto& reading = readings[position];
+  frame.put_right(index_end, y, fmt::to_string(reading.gpu.device.index), CellStyle::strong);
+  frame.put(columns.name, y, format_name(frame, columns, position, readings),
+            reading.is_fresh() ? CellStyle::plain : CellStyle::faint);
+  if (const auto state = describe_state(reading.gpu))
+    return put_state(frame, columns, y, reading, *state, has_second_line);
+  put_values(frame, columns, y, reading);
+  put_flags(frame, columns.flags, y, reading);
   if (has_second_line)
-    put_details(on, at.name, y + 1, of);
-  else if (on.width() >= wide_table)
-    put_details(on, at.details, y, of);
+    put_details(frame, columns.name, y + 1, reading);
+  else if (frame.width() >= wide_table_width)
+    put_details(frame, columns.details, y, reading);
 }
 
 }  // namespace
 
-std::string gpu_name(const GpuReading& of, const GpuReading* parent, bool ascii_only) {
-  return escape_for_text(short_name(of.of, parent != nullptr ? &parent->of : nullptr), ascii_only);
+std::string format_gpu_name(const GpuReading& reading, const GpuReading* parent, bool ascii_only) {
+  return escape_for_text(shorten_name(reading.gpu, parent != nullptr ? &parent->gpu : nullptr),
+                         ascii_only);
 }
 
-std::vector<ValueText> flags_of(const GpuReading& of) {
-  std::vector<ValueText> out;
-  if (of.is_spilling.value_or(false)) out.push_back({"SPILL", Ink::bad});
-  if (of.values && of.values->throttle) {
-    const auto why = *of.values->throttle;
-    if (has(why, throttle_reason::thermal)) out.push_back({"thermal", Ink::bad});
-    if (has(why, throttle_reason::hardware)) out.push_back({"hw-slow", Ink::bad});
-    if (has(why, throttle_reason::power)) out.push_back({"power", Ink::warning});
+std::vector<StyledText> make_flags(const GpuReading& reading) {
+  std::vector<StyledText> flags;
+  if (reading.is_spilling.value_or(false)) flags.push_back({"SPILL", CellStyle::bad});
+  if (reading.values && reading.values->throttle) {
+    const auto reasons = *reading.values->throttle;
+    if (has(reasons, throttle_reason::thermal)) flags.push_back({"thermal", CellStyle::bad});
+    if (has(reasons, throttle_reason::hardware)) flags.push_back({"hw-slow", CellStyle::bad});
+    if (has(reasons, throttle_reason::power)) flags.push_back({"power", CellStyle::warning});
   }
-  if (!of.is_spilling.value_or(false) && of.has_spilled) out.push_back({"spilled", Ink::warning});
-  const auto age =
-      std::max(of.values ? of.values->age_ns : 0, of.of.memory ? of.of.memory->age_ns : 0);
-  if (!of.is_fresh()) out.push_back({"stale " + elapsed_text(age), Ink::warning});
-  return out;
+  if (!reading.is_spilling.value_or(false) && reading.has_spilled)
+    flags.push_back({"spilled", CellStyle::warning});
+  const auto age = std::max(reading.values ? reading.values->age_ns : 0,
+                            reading.gpu.memory ? reading.gpu.memory->age_ns : 0);
+  if (!reading.is_fresh()) flags.push_back({"stale " + format_elapsed(age), CellStyle::warning});
+  return flags;
 }
 
-void draw_gpu_table(Frame& on, const Layout& in, const State& of) {
+void draw_gpu_table(Frame& frame, const Layout& layout, const State& state) {
   const auto none = std::vector<GpuReading>();
-  const auto& all = of.now ? of.now->gpus : none;
-  const auto at = columns_for(on.width(), widths_of(all));
-  put_titles(on, at, in.gpus.y, of.on == Focus::gpus);
-  if (!of.now) {
-    on.put(1, in.gpus.y + 1, "looking for GPUs", Ink::faint);
+  const auto& readings = state.machine ? state.machine->gpus : none;
+  const auto columns = choose_columns(frame.width(), measure_widths(readings));
+  put_gpu_titles(frame, columns, layout.gpus.y, state.focus == Focus::gpus);
+  if (!state.machine) {
+    frame.put(1, layout.gpus.y + 1, "looking for GPUs", CellStyle::faint);
     return;
   }
-  if (!of.now->why_no_gpu.empty())
-    on.put(1, in.gpus.y + 1, escape_for_text(of.now->why_no_gpu, on.with().ascii_only),
-           Ink::warning);
-  put_hidden(on, at.power_end, in.gpus.y, of.gpus.top, in.gpu_rows(), all.size());
-  int y = in.gpus.y + 1;
-  for (std::size_t i = of.gpus.top; i < of.gpus.top + in.gpu_rows() && i < all.size(); ++i) {
-    put_gpu(on, at, y, i, all, in.has_gpu_details);
-    if (i == of.gpus.at) {
-      on.put(0, y, on.has_unicode() ? U'▌' : U'>', Ink::accent);
-      if (of.on == Focus::gpus) on.select(0, y, on.width());
+  if (!state.machine->missing_gpu_reason.empty())
+    frame.put(1, layout.gpus.y + 1,
+              escape_for_text(state.machine->missing_gpu_reason, frame.glyphs().ascii_only),
+              CellStyle::warning);
+  put_hidden(frame, columns.power_end, layout.gpus.y, state.gpu_cursor.top, layout.gpu_rows(),
+             readings.size());
+  int y = layout.gpus.y + 1;
+  for (std::size_t i = state.gpu_cursor.top;
+       i < state.gpu_cursor.top + layout.gpu_rows() && i < readings.size(); ++i) {
+    put_gpu(frame, columns, y, i, readings, layout.has_gpu_details);
+    if (i == state.gpu_cursor.position) {
+      frame.put(0, y, frame.has_unicode() ? U'▌' : U'>', CellStyle::accent);
+      if (state.focus == Focus::gpus) frame.select(0, y, frame.width());
     }
-    y += in.has_gpu_details ? 2 : 1;
+    y += layout.has_gpu_details ? 2 : 1;
   }
 }
 
@@ -331,132 +355,142 @@ using hypomnesis::telemetry;
 // Collects the entries of one GPU, with the reasons that its snapshot has.
 class GpuEntries {
  public:
-  GpuEntries(const State& of, const GpuReading& gpu) : of_(of), gpu_(gpu) {}
+  GpuEntries(const State& state, const GpuReading& reading) : state_(state), reading_(reading) {}
 
   void add(std::string label, const std::optional<std::string>& text) {
-    if (text) all_.push_back({std::move(label), *text, {}});
+    if (text) entries_.push_back({std::move(label), *text, {}});
   }
-  void add_or(std::string label, const std::optional<std::string>& value, part subject,
-              std::uint32_t bit) {
-    all_.push_back({std::move(label), value.value_or(""), value ? "" : reason(subject, bit)});
+  void add_or_reason(std::string label, const std::optional<std::string>& value, part subject,
+                     std::uint32_t bit) {
+    entries_.push_back(
+        {std::move(label), value.value_or(""), value ? "" : find_reason(subject, bit)});
   }
-  void add_or(std::string label, std::optional<std::string> value, std::string reason) {
-    all_.push_back({std::move(label), value.value_or(""), std::move(reason)});
+  void add_or_reason(std::string label, std::optional<std::string> value, std::string reason) {
+    entries_.push_back({std::move(label), value.value_or(""), std::move(reason)});
   }
   template <class Value>
-  void add_number(const char* label, std::optional<Value> telemetry::*which, std::uint32_t bit,
+  void add_number(const char* label, std::optional<Value> telemetry::*member, std::uint32_t bit,
                   const char* format) {
-    const auto value = gpu_.values ? (*gpu_.values).*which : std::nullopt;
-    add_or(label, value ? std::optional(fmt::format(fmt::runtime(format), *value)) : std::nullopt,
-           part::telemetry, bit);
+    const auto value = reading_.values ? (*reading_.values).*member : std::nullopt;
+    add_or_reason(label,
+                  value ? std::optional(fmt::format(fmt::runtime(format), *value)) : std::nullopt,
+                  part::telemetry, bit);
   }
-  void add_bytes(const char* label, std::optional<std::uint64_t> pool::*which, std::uint32_t bit) {
-    const auto value = gpu_.of.memory ? (*gpu_.of.memory).*which : std::nullopt;
-    add_or(label, value ? std::optional(short_bytes(static_cast<double>(*value))) : std::nullopt,
-           part::pools, bit);
+  void add_bytes(const char* label, std::optional<std::uint64_t> pool::*member, std::uint32_t bit) {
+    const auto value = reading_.gpu.memory ? (*reading_.gpu.memory).*member : std::nullopt;
+    add_or_reason(
+        label,
+        value ? std::optional(format_short_bytes(static_cast<double>(*value))) : std::nullopt,
+        part::pools, bit);
   }
-  std::vector<Entry> all() { return std::move(all_); }
+  std::vector<Entry> take_entries() { return std::move(entries_); }
 
  private:
-  std::string reason(part subject, std::uint32_t bit) const {
-    if (!of_.now->from) return {};
-    const auto found = of_.now->from->reason(gpu_.of.device.index, subject, bit);
-    return found ? found->message : std::string();
+  std::string find_reason(part subject, std::uint32_t bit) const {
+    if (!state_.machine->snapshot) return {};
+    const auto diagnostic =
+        state_.machine->snapshot->reason(reading_.gpu.device.index, subject, bit);
+    return diagnostic ? diagnostic->message : std::string();
   }
 
-  const State& of_;
-  const GpuReading& gpu_;
-  std::vector<Entry> all_;
+  const State& state_;
+  const GpuReading& reading_;
+  std::vector<Entry> entries_;
 };
 
 std::optional<std::string> rate_or_none(const std::optional<double>& rate) {
-  return rate ? std::optional(rate_text(rate).text) : std::nullopt;
+  return rate ? std::optional(format_rate(rate).text) : std::nullopt;
 }
 
-std::optional<std::string> throttle_text(const GpuReading& of) {
-  if (!of.values || !of.values->throttle) return std::nullopt;
+std::optional<std::string> format_throttle(const GpuReading& reading) {
+  if (!reading.values || !reading.values->throttle) return std::nullopt;
   constexpr std::pair<throttle_reason, const char*> names[] = {
       {throttle_reason::idle, "idle"},         {throttle_reason::power, "power"},
       {throttle_reason::thermal, "thermal"},   {throttle_reason::hardware, "hardware"},
       {throttle_reason::setting, "a setting"}, {throttle_reason::other, "other"}};
   std::string text;
   for (const auto& [bit, name] : names)
-    if (has(*of.values->throttle, bit)) text.append(text.empty() ? "" : ", ").append(name);
+    if (has(*reading.values->throttle, bit)) text.append(text.empty() ? "" : ", ").append(name);
   return text.empty() ? "no" : text;
 }
 
-std::optional<std::string> spill_text(const GpuReading& of) {
-  if (!of.is_spilling) return std::nullopt;
-  if (*of.is_spilling) return "now: memory of the GPU is in host memory";
-  return of.has_spilled ? "earlier, not now" : "no";
+std::optional<std::string> format_spill(const GpuReading& reading) {
+  if (!reading.is_spilling) return std::nullopt;
+  if (*reading.is_spilling) return "now: memory of the GPU is in host memory";
+  return reading.has_spilled ? "earlier, not now" : "no";
 }
 
-void add_identity(GpuEntries& to, const GpuReading& of) {
-  const auto& device = of.of.device;
-  to.add("name", shown_name(of.of));
-  to.add("UUID", device.uuid);
-  to.add("PCI address", device.pci_bus_id);
-  to.add("driver", device.driver_version);
-  if (device.parent_index) to.add("part of", fmt::format("GPU {}", *device.parent_index));
+void add_identity(GpuEntries& entries, const GpuReading& reading) {
+  const auto& device = reading.gpu.device;
+  entries.add("name", get_display_name(reading.gpu));
+  entries.add("UUID", device.uuid);
+  entries.add("PCI address", device.pci_bus_id);
+  entries.add("driver", device.driver_version);
+  if (device.parent_index) entries.add("part of", fmt::format("GPU {}", *device.parent_index));
   const auto state = state_word(device.state).value_or("unknown");
-  to.add("state",
-         of.why_state.empty() ? std::string(state) : fmt::format("{}: {}", state, of.why_state));
-  if (of.values && !is_fresh(*of.values)) to.add("values", stale_text(of.values->age_ns));
+  entries.add("state", reading.state_reason.empty()
+                           ? std::string(state)
+                           : fmt::format("{}: {}", state, reading.state_reason));
+  if (reading.values && !is_fresh(*reading.values))
+    entries.add("values", format_stale_age(reading.values->age_ns));
 }
 
-std::vector<Entry> entries_of(const State& in, const GpuReading& of, bool unicode) {
-  GpuEntries to(in, of);
-  add_identity(to, of);
-  to.add_number("load", &telemetry::gpu_busy_percent, HMN_TELEMETRY_HAS_GPU_BUSY, "{:.0f}%");
-  to.add_number("memory load", &telemetry::memory_busy_percent, HMN_TELEMETRY_HAS_MEMORY_BUSY,
-                "{:.0f}%");
-  to.add_number("encoder", &telemetry::encoder_busy_percent, HMN_TELEMETRY_HAS_ENCODER_BUSY,
-                "{:.0f}%");
-  to.add_number("decoder", &telemetry::decoder_busy_percent, HMN_TELEMETRY_HAS_DECODER_BUSY,
-                "{:.0f}%");
-  to.add_bytes("memory used", &pool::used_bytes, HMN_POOL_HAS_USED);
-  to.add_bytes("memory free", &pool::free_bytes, HMN_POOL_HAS_FREE);
-  to.add_bytes("memory reserved", &pool::reserved_bytes, HMN_POOL_HAS_RESERVED);
-  to.add_bytes("memory total", &pool::total_bytes, HMN_POOL_HAS_TOTAL);
-  to.add_bytes("unattributed", &pool::unattributed_bytes, HMN_POOL_HAS_UNATTRIBUTED);
+std::vector<Entry> make_gpu_entries(const State& state, const GpuReading& reading, bool unicode) {
+  GpuEntries entries(state, reading);
+  add_identity(entries, reading);
+  entries.add_number("load", &telemetry::gpu_busy_percent, HMN_TELEMETRY_HAS_GPU_BUSY, "{:.0f}%");
+  entries.add_number("memory load", &telemetry::memory_busy_percent, HMN_TELEMETRY_HAS_MEMORY_BUSY,
+                     "{:.0f}%");
+  entries.add_number("encoder", &telemetry::encoder_busy_percent, HMN_TELEMETRY_HAS_ENCODER_BUSY,
+                     "{:.0f}%");
+  entries.add_number("decoder", &telemetry::decoder_busy_percent, HMN_TELEMETRY_HAS_DECODER_BUSY,
+                     "{:.0f}%");
+  entries.add_bytes("memory used", &pool::used_bytes, HMN_POOL_HAS_USED);
+  entries.add_bytes("memory free", &pool::free_bytes, HMN_POOL_HAS_FREE);
+  entries.add_bytes("memory reserved", &pool::reserved_bytes, HMN_POOL_HAS_RESERVED);
+  entries.add_bytes("memory total", &pool::total_bytes, HMN_POOL_HAS_TOTAL);
+  entries.add_bytes("unattributed", &pool::unattributed_bytes, HMN_POOL_HAS_UNATTRIBUTED);
   const char* const degrees = unicode ? "{:.0f}\u00b0C" : "{:.0f}C";
-  to.add_number("temperature", &telemetry::temperature_celsius, HMN_TELEMETRY_HAS_TEMPERATURE,
-                degrees);
-  to.add_number("hotspot", &telemetry::hotspot_celsius, HMN_TELEMETRY_HAS_HOTSPOT, degrees);
-  to.add_number("memory temperature", &telemetry::memory_celsius,
-                HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE, degrees);
-  to.add_number("power", &telemetry::power_watts, HMN_TELEMETRY_HAS_POWER, "{:.1f} W");
-  to.add_number("power limit", &telemetry::power_limit_watts, HMN_TELEMETRY_HAS_POWER_LIMIT,
-                "{:.0f} W");
-  to.add_number("core clock", &telemetry::core_clock_mhz, HMN_TELEMETRY_HAS_CORE_CLOCK, "{} MHz");
-  to.add_number("memory clock", &telemetry::memory_clock_mhz, HMN_TELEMETRY_HAS_MEMORY_CLOCK,
-                "{} MHz");
-  to.add_number("fan", &telemetry::fan_percent, HMN_TELEMETRY_HAS_FAN_PERCENT, "{}%");
-  to.add_number("fan speed", &telemetry::fan_rpm, HMN_TELEMETRY_HAS_FAN_RPM, "{} RPM");
-  to.add_number("PCIe generation", &telemetry::pcie_generation, HMN_TELEMETRY_HAS_PCIE_GENERATION,
-                "{}");
-  to.add_number("PCIe lanes", &telemetry::pcie_width, HMN_TELEMETRY_HAS_PCIE_WIDTH, "{}");
-  to.add_or("PCIe received", rate_or_none(of.received_rate), of.why_no_rate);
-  to.add_or("PCIe sent", rate_or_none(of.sent_rate), of.why_no_rate);
-  to.add_number("P-state", &telemetry::p_state, HMN_TELEMETRY_HAS_P_STATE, "P{}");
-  to.add_or("throttled", throttle_text(of), part::telemetry, HMN_TELEMETRY_HAS_THROTTLE);
-  to.add_or("spill", spill_text(of), of.why_no_spill);
-  return to.all();
+  entries.add_number("temperature", &telemetry::temperature_celsius, HMN_TELEMETRY_HAS_TEMPERATURE,
+                     degrees);
+  entries.add_number("hotspot", &telemetry::hotspot_celsius, HMN_TELEMETRY_HAS_HOTSPOT, degrees);
+  entries.add_number("memory temperature", &telemetry::memory_celsius,
+                     HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE, degrees);
+  entries.add_number("power", &telemetry::power_watts, HMN_TELEMETRY_HAS_POWER, "{:.1f} W");
+  entries.add_number("power limit", &telemetry::power_limit_watts, HMN_TELEMETRY_HAS_POWER_LIMIT,
+                     "{:.0f} W");
+  entries.add_number("core clock", &telemetry::core_clock_mhz, HMN_TELEMETRY_HAS_CORE_CLOCK,
+                     "{} MHz");
+  entries.add_number("memory clock", &telemetry::memory_clock_mhz, HMN_TELEMETRY_HAS_MEMORY_CLOCK,
+                     "{} MHz");
+  entries.add_number("fan", &telemetry::fan_percent, HMN_TELEMETRY_HAS_FAN_PERCENT, "{}%");
+  entries.add_number("fan speed", &telemetry::fan_rpm, HMN_TELEMETRY_HAS_FAN_RPM, "{} RPM");
+  entries.add_number("PCIe generation", &telemetry::pcie_generation,
+                     HMN_TELEMETRY_HAS_PCIE_GENERATION, "{}");
+  entries.add_number("PCIe lanes", &telemetry::pcie_width, HMN_TELEMETRY_HAS_PCIE_WIDTH, "{}");
+  entries.add_or_reason("PCIe received", rate_or_none(reading.received_rate),
+                        reading.missing_rate_reason);
+  entries.add_or_reason("PCIe sent", rate_or_none(reading.sent_rate), reading.missing_rate_reason);
+  entries.add_number("P-state", &telemetry::p_state, HMN_TELEMETRY_HAS_P_STATE, "P{}");
+  entries.add_or_reason("throttled", format_throttle(reading), part::telemetry,
+                        HMN_TELEMETRY_HAS_THROTTLE);
+  entries.add_or_reason("spill", format_spill(reading), reading.missing_spill_reason);
+  return entries.take_entries();
 }
 
 }  // namespace
 
-void draw_gpu_page(Frame& on, Area where, State& of) {
-  const auto* const gpu = of.gpu();
-  if (gpu == nullptr) return;
-  auto all = charts_of(of, *gpu, on.has_unicode());
-  const int charts = std::clamp(where.height / 3, least_chart_height, 12);
-  all.resize(std::min<std::size_t>(all.size(), where.width >= 150                  ? 5
-                                               : where.width >= 100 || charts >= 8 ? 4
-                                                                                   : 2));
-  draw_charts(on, {where.x, where.y, where.width, charts}, all, of.window());
-  draw_entries(on, {where.x, where.y + charts, where.width, where.height - charts},
-               entries_of(of, *gpu, on.has_unicode()), of.text);
+void draw_gpu_page(Frame& frame, Area area, State& state) {
+  const auto* const reading = state.selected_gpu();
+  if (reading == nullptr) return;
+  auto charts = make_gpu_charts(state, *reading, frame.has_unicode());
+  const int height = std::clamp(area.height / 3, min_chart_height, 12);
+  charts.resize(std::min<std::size_t>(charts.size(), area.width >= 150                  ? 5
+                                                     : area.width >= 100 || height >= 8 ? 4
+                                                                                        : 2));
+  draw_charts(frame, {area.x, area.y, area.width, height}, charts, state.window());
+  draw_entries(frame, {area.x, area.y + height, area.width, area.height - height},
+               make_gpu_entries(state, *reading, frame.has_unicode()), state.text_position);
 }
 
 }  // namespace hmn::cli::top

@@ -9,11 +9,11 @@
 namespace hmn::cli::top {
 
 // Returns the short name, escaped. `parent`: the GPU of a partition, else NULL.
-std::string gpu_name(const GpuReading& of, const GpuReading* parent, bool ascii_only);
+std::string format_gpu_name(const GpuReading& reading, const GpuReading* parent, bool ascii_only);
 
 // Conditions that need attention, in a few words: "thermal", "spill".
-std::vector<ValueText> flags_of(const GpuReading& of);
+std::vector<StyledText> make_flags(const GpuReading& reading);
 
-void draw_gpu_table(Frame& on, const Layout& in, const State& of);
+void draw_gpu_table(Frame& frame, const Layout& layout, const State& state);
 
 }  // namespace hmn::cli::top

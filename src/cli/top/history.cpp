@@ -13,18 +13,18 @@ namespace {
 
 constexpr float unknown_value = std::numeric_limits<float>::quiet_NaN();
 
-void widen(History::Range& to, const History::Range& by) {
-  to = {std::min(to.low, by.low), std::max(to.high, by.high)};
+void widen(History::Range& range, const History::Range& addition) {
+  range = {std::min(range.low, addition.low), std::max(range.high, addition.high)};
 }
 
-bool is_known(const History::Range& of) {
-  return !std::isnan(of.low);
+bool is_known(const History::Range& range) {
+  return !std::isnan(range.low);
 }
 
 }  // namespace
 
-void History::Ring::add(std::uint64_t at_ns, float value) {
-  const auto number = static_cast<std::uint32_t>(number_at(at_ns));
+void History::Ring::add(std::uint64_t time_ns, float value) {
+  const auto number = static_cast<std::uint32_t>(slot_number(time_ns));
   const bool is_gap = std::isnan(value);
   if (!slots_.empty()) {
     auto& last = slots_[(first_ + slots_.size() - 1) % slots_.size()];
@@ -39,13 +39,13 @@ void History::Ring::add(std::uint64_t at_ns, float value) {
       return;
     }
   }
-  const Slot fresh{number, {value, value}};
-  if (slots_.size() < capacity_) return slots_.push_back(fresh);
-  slots_[first_] = fresh;
+  const Slot new_slot{number, {value, value}};
+  if (slots_.size() < capacity_) return slots_.push_back(new_slot);
+  slots_[first_] = new_slot;
   first_ = (first_ + 1) % capacity_;
 }
 
-std::size_t History::Ring::position_of(std::uint64_t number) const {
+std::size_t History::Ring::find_position(std::uint64_t number) const {
   std::size_t low = 0, high = slots_.size();
   while (low < high) {
     const auto middle = low + (high - low) / 2;
@@ -58,54 +58,57 @@ std::size_t History::Ring::position_of(std::uint64_t number) const {
 }
 
 History::History(std::size_t slots) {
-  for (const auto& each : all_spans) rings_.emplace_back(slots, each.ns / slots);
+  for (const auto& facts : all_spans) rings_.emplace_back(slots, facts.ns / slots);
 }
 
-void History::add(std::uint64_t at_ns, std::optional<double> value) {
-  const auto kept = value ? static_cast<float>(*value) : unknown_value;
-  for (auto& each : rings_) each.add(at_ns, kept);
+void History::add(std::uint64_t time_ns, std::optional<double> value) {
+  const auto sample = value ? static_cast<float>(*value) : unknown_value;
+  for (auto& ring : rings_) ring.add(time_ns, sample);
 }
 
-std::optional<History::Range> History::between(Span which, std::uint64_t from_ns,
-                                               std::uint64_t to_ns, std::uint64_t hold_ns) const {
-  const auto& in = of(which);
-  const auto begin = in.position_of(in.number_at(from_ns));
-  const auto last = in.number_at(std::max(to_ns, from_ns + 1) - 1);
-  std::optional<Range> found;
-  bool begins_gap = false;
-  for (auto i = begin; i < in.size() && in.at(i).number <= last; ++i) {
-    const auto& values = in.at(i).values;
-    begins_gap = begins_gap || !is_known(values);
+std::optional<History::Range> History::find_range(TimeSpan span, std::uint64_t start_ns,
+                                                  std::uint64_t end_ns,
+                                                  std::uint64_t hold_ns) const {
+  const auto& ring = find_ring(span);
+  const auto begin = ring.find_position(ring.slot_number(start_ns));
+  const auto last = ring.slot_number(std::max(end_ns, start_ns + 1) - 1);
+  std::optional<Range> result;
+  bool has_gap = false;
+  for (auto i = begin; i < ring.size() && ring.at(i).number <= last; ++i) {
+    const auto& values = ring.at(i).values;
+    has_gap = has_gap || !is_known(values);
     if (!is_known(values)) continue;
-    if (found)
-      widen(*found, values);
+    if (result)
+      widen(*result, values);
     else
-      found = values;
+      result = values;
   }
-  if (found || begins_gap || begin == 0) return found;
-  const auto& before = in.at(begin - 1);
-  const auto ends_ns = (before.number + std::uint64_t{1}) * in.width_ns() + hold_ns;
-  return is_known(before.values) && from_ns < ends_ns ? std::optional(before.values) : std::nullopt;
+  if (result || has_gap || begin == 0) return result;
+  const auto& previous = ring.at(begin - 1);
+  const auto hold_end_ns = (previous.number + std::uint64_t{1}) * ring.width_ns() + hold_ns;
+  return is_known(previous.values) && start_ns < hold_end_ns ? std::optional(previous.values)
+                                                             : std::nullopt;
 }
 
-std::optional<float> History::highest(const TimeWindow& in) const {
-  const auto& slots = of(in.of);
-  const auto length = facts_of(in.of).ns;
-  const auto begin = in.now_ns > length ? in.now_ns - length : 0;
-  std::optional<float> found;
-  for (auto i = slots.position_of(slots.number_at(begin)); i < slots.size(); ++i)
-    if (is_known(slots.at(i).values))
-      found = std::max(found.value_or(slots.at(i).values.high), slots.at(i).values.high);
-  return found;
+std::optional<float> History::highest(const TimeWindow& window) const {
+  const auto& ring = find_ring(window.span);
+  const auto length = span_facts(window.span).ns;
+  const auto begin = window.now_ns > length ? window.now_ns - length : 0;
+  std::optional<float> result;
+  for (auto i = ring.find_position(ring.slot_number(begin)); i < ring.size(); ++i)
+    if (is_known(ring.at(i).values))
+      result = std::max(result.value_or(ring.at(i).values.high), ring.at(i).values.high);
+  return result;
 }
 
 namespace {
 
 // A stale value is no sample.
 template <class Record, class Value>
-std::optional<double> fresh(const std::optional<Record>& of, std::optional<Value> Record::*which) {
-  if (!of || !is_fresh(*of) || !((*of).*which)) return std::nullopt;
-  return static_cast<double>(*((*of).*which));
+std::optional<double> fresh_value(const std::optional<Record>& record,
+                                  std::optional<Value> Record::*member) {
+  if (!record || !is_fresh(*record) || !((*record).*member)) return std::nullopt;
+  return static_cast<double>(*((*record).*member));
 }
 
 template <class Value>
@@ -114,67 +117,68 @@ std::optional<double> number_if(bool is_known, const std::optional<Value>& value
   return static_cast<double>(*value);
 }
 
-void add_gpu(GpuHistory& to, const GpuReading& now, std::uint64_t at_ns) {
+void add_gpu(GpuHistory& history, const GpuReading& reading, std::uint64_t time_ns) {
   using hypomnesis::telemetry;
-  to.load.add(at_ns, fresh(now.values, &telemetry::gpu_busy_percent));
-  const bool has_memory = now.of.memory && is_fresh(*now.of.memory);
-  to.memory.add(at_ns, number_if(has_memory, used_bytes_of(now.of)));
-  to.power.add(at_ns, fresh(now.values, &telemetry::power_watts));
-  to.temperature.add(at_ns, fresh(now.values, &telemetry::temperature_celsius));
-  const bool is_new = now.values && is_fresh(*now.values);
-  to.received.add(at_ns, is_new ? now.received_rate : std::nullopt);
-  to.sent.add(at_ns, is_new ? now.sent_rate : std::nullopt);
+  history.load.add(time_ns, fresh_value(reading.values, &telemetry::gpu_busy_percent));
+  const bool has_memory = reading.gpu.memory && is_fresh(*reading.gpu.memory);
+  history.memory.add(time_ns, number_if(has_memory, get_used_bytes(reading.gpu)));
+  history.power.add(time_ns, fresh_value(reading.values, &telemetry::power_watts));
+  history.temperature.add(time_ns, fresh_value(reading.values, &telemetry::temperature_celsius));
+  const bool is_new = reading.values && is_fresh(*reading.values);
+  history.received.add(time_ns, is_new ? reading.received_rate : std::nullopt);
+  history.sent.add(time_ns, is_new ? reading.sent_rate : std::nullopt);
 }
 
-void add_process(ProcessHistory& to, const ProcessReading& now, std::uint64_t at_ns) {
-  const bool is_new = is_fresh(now.usage);
-  to.load.add(at_ns, number_if(is_new, now.usage.busy_percent));
-  to.vram.add(at_ns, number_if(is_new, now.usage.used_bytes));
-  to.ram.add(at_ns, number_if(true, now.usage.host_resident_bytes));
-  to.cpu.add(at_ns, now.cpu_percent);
-  to.last_ns = at_ns;
+void add_process(ProcessHistory& history, const ProcessReading& reading, std::uint64_t time_ns) {
+  const bool is_new = is_fresh(reading.usage);
+  history.load.add(time_ns, number_if(is_new, reading.usage.busy_percent));
+  history.vram.add(time_ns, number_if(is_new, reading.usage.used_bytes));
+  history.ram.add(time_ns, number_if(true, reading.usage.host_resident_bytes));
+  history.cpu.add(time_ns, reading.cpu_percent);
+  history.last_ns = time_ns;
 }
 
 }  // namespace
 
-ProcessHistory* Histories::kept_for(const ProcessIdentity& who, std::uint64_t now_ns) {
-  if (const auto found = processes_.find(who); found != processes_.end()) return &found->second;
-  if (processes_.size() >= most_processes) {
+ProcessHistory* Histories::find_or_create(const ProcessIdentity& identity, std::uint64_t now_ns) {
+  if (const auto it = processes_.find(identity); it != processes_.end()) return &it->second;
+  if (processes_.size() >= max_processes) {
     const auto oldest = std::min_element(
         processes_.begin(), processes_.end(),
         [](const auto& a, const auto& b) { return a.second.last_ns < b.second.last_ns; });
     if (oldest->second.last_ns == now_ns) return nullptr;
     processes_.erase(oldest);
   }
-  return &processes_[who];
+  return &processes_[identity];
 }
 
-void Histories::add_processes(const MachineReading& now) {
-  // First those that are known, so that all that are gone are the oldest.
-  for (const auto& row : *now.processes)
-    if (const auto found = processes_.find(row.identity()); found != processes_.end())
-      add_process(found->second, row, now.at_ns);
-  for (const auto& row : *now.processes) {
+void Histories::add_processes(const MachineReading& machine) {
+  // First the known processes, so that those that are gone are the oldest.
+  for (const auto& row : *machine.processes)
+    if (const auto it = processes_.find(row.identity()); it != processes_.end())
+      add_process(it->second, row, machine.time_ns);
+  for (const auto& row : *machine.processes) {
     if (processes_.contains(row.identity())) continue;
-    auto* const kept = kept_for(row.identity(), now.at_ns);
-    if (kept == nullptr) break;
-    add_process(*kept, row, now.at_ns);
+    auto* const history = find_or_create(row.identity(), machine.time_ns);
+    if (history == nullptr) break;
+    add_process(*history, row, machine.time_ns);
   }
 }
 
-void Histories::add(const MachineReading& now) {
-  for (const auto& each : now.gpus) add_gpu(gpus_[each.of.device.index], each, now.at_ns);
-  if (now.has_processes) add_processes(now);
+void Histories::add(const MachineReading& machine) {
+  for (const auto& reading : machine.gpus)
+    add_gpu(gpus_[reading.gpu.device.index], reading, machine.time_ns);
+  if (machine.has_processes) add_processes(machine);
 }
 
-const GpuHistory* Histories::of_gpu(std::uint32_t index) const {
-  const auto found = gpus_.find(index);
-  return found != gpus_.end() ? &found->second : nullptr;
+const GpuHistory* Histories::find_gpu(std::uint32_t index) const {
+  const auto it = gpus_.find(index);
+  return it != gpus_.end() ? &it->second : nullptr;
 }
 
-const ProcessHistory* Histories::of_process(const ProcessIdentity& who) const {
-  const auto found = processes_.find(who);
-  return found != processes_.end() ? &found->second : nullptr;
+const ProcessHistory* Histories::find_process(const ProcessIdentity& identity) const {
+  const auto it = processes_.find(identity);
+  return it != processes_.end() ? &it->second : nullptr;
 }
 
 }  // namespace hmn::cli::top

@@ -12,8 +12,8 @@
 
 namespace hmn::cli::top {
 
-// Length of time that curves show.
-enum class Span : unsigned { minute, ten_minutes, hour, day };
+// Time span that curves show.
+enum class TimeSpan : unsigned { minute, ten_minutes, hour, day };
 
 struct SpanFacts {
   std::uint64_t ns;
@@ -24,19 +24,19 @@ inline constexpr std::array<SpanFacts, 4> all_spans{{{60'000'000'000, "1 min"},
                                                      {3'600'000'000'000, "1 h"},
                                                      {86'400'000'000'000, "24 h"}}};
 
-constexpr const SpanFacts& facts_of(Span of) {
-  return all_spans[static_cast<std::size_t>(of)];
+constexpr const SpanFacts& span_facts(TimeSpan span) {
+  return all_spans[static_cast<std::size_t>(span)];
 }
 
-// Returns the next longer or shorter one; after the last comes the first.
-constexpr Span next_span(Span of, bool longer) {
-  const auto step = longer ? 1 : all_spans.size() - 1;
-  return static_cast<Span>((static_cast<std::size_t>(of) + step) % all_spans.size());
+// Returns the next longer or shorter span; the first follows the last.
+constexpr TimeSpan next_span(TimeSpan span, bool is_longer) {
+  const auto step = is_longer ? 1 : all_spans.size() - 1;
+  return static_cast<TimeSpan>((static_cast<std::size_t>(span) + step) % all_spans.size());
 }
 
 // Time that a curve shows: `span` before the latest reading.
 struct TimeWindow {
-  Span of = Span::minute;
+  TimeSpan span = TimeSpan::minute;
   std::uint64_t now_ns = 0;
   std::uint64_t hold_ns = 0;  // a value lasts this long unless another one follows
 };
@@ -54,32 +54,32 @@ class History {
 
   explicit History(std::size_t slots = default_slots);
 
-  // Requires nondecreasing times. No value: it is unknown from then on.
-  void add(std::uint64_t at_ns, std::optional<double> value);
-  // Returns the range of the values from `from_ns` to before `to_ns`; none: a gap.
-  std::optional<Range> between(Span of, std::uint64_t from_ns, std::uint64_t to_ns,
-                               std::uint64_t hold_ns) const;
+  // Requires nondecreasing times. No value: unknown from then on.
+  void add(std::uint64_t time_ns, std::optional<double> value);
+  // Returns the range of the values from `start_ns` to before `end_ns`; none: a gap.
+  std::optional<Range> find_range(TimeSpan of, std::uint64_t start_ns, std::uint64_t end_ns,
+                                  std::uint64_t hold_ns) const;
   // Returns the highest value in the window.
-  std::optional<float> highest(const TimeWindow& in) const;
+  std::optional<float> highest(const TimeWindow& window) const;
 
  private:
   struct Slot {
     std::uint32_t number = 0;  // time, in slots
-    Range values;              // not a number: unknown
+    Range values;              // NaN: unknown
   };
-  // Slots with a value or the begin of a gap, the oldest overwritten first.
+  // Slots with a value or the start of a gap; the oldest is overwritten first.
   class Ring {
    public:
     Ring(std::size_t capacity, std::uint64_t width_ns) : capacity_(capacity), width_ns_(width_ns) {}
 
-    void add(std::uint64_t at_ns, float value);
+    void add(std::uint64_t time_ns, float value);
     std::size_t size() const { return slots_.size(); }
     const Slot& at(std::size_t position) const {
       return slots_[(first_ + position) % slots_.size()];
     }
     // Returns the position of the first slot with that number or a later one.
-    std::size_t position_of(std::uint64_t number) const;
-    std::uint64_t number_at(std::uint64_t at_ns) const { return at_ns / width_ns_; }
+    std::size_t find_position(std::uint64_t number) const;
+    std::uint64_t slot_number(std::uint64_t time_ns) const { return time_ns / width_ns_; }
     std::uint64_t width_ns() const { return width_ns_; }
 
    private:
@@ -89,7 +89,7 @@ class History {
     std::vector<Slot> slots_;
   };
 
-  const Ring& of(Span which) const { return rings_[static_cast<std::size_t>(which)]; }
+  const Ring& find_ring(TimeSpan span) const { return rings_[static_cast<std::size_t>(span)]; }
 
   std::vector<Ring> rings_;  // by span
 };
@@ -104,19 +104,19 @@ struct ProcessHistory {
   std::uint64_t last_ns = 0;  // last reading with the process
 };
 
-// Curves of everything that was read. Of processes at most a fixed number is kept: one that is
-// there is never dropped for another.
+// Histories of everything that was read, of a bounded number of processes: one that still
+// exists is never dropped for another.
 class Histories {
  public:
-  static constexpr std::size_t most_processes = 256;
+  static constexpr std::size_t max_processes = 256;
 
-  void add(const MachineReading& now);
-  const GpuHistory* of_gpu(std::uint32_t index) const;
-  const ProcessHistory* of_process(const ProcessIdentity& who) const;
+  void add(const MachineReading& machine);
+  const GpuHistory* find_gpu(std::uint32_t index) const;
+  const ProcessHistory* find_process(const ProcessIdentity& identity) const;
 
  private:
-  void add_processes(const MachineReading& now);
-  ProcessHistory* kept_for(const ProcessIdentity& who, std::uint64_t now_ns);
+  void add_processes(const MachineReading& machine);
+  ProcessHistory* find_or_create(const ProcessIdentity& identity, std::uint64_t now_ns);
 
   std::map<std::uint32_t, GpuHistory> gpus_;
   std::map<ProcessIdentity, ProcessHistory> processes_;

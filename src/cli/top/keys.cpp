@@ -29,10 +29,10 @@ constexpr KeyHelp help_lines[] = {
     {"q", "quit"},
 };
 
-std::ptrdiff_t distance_of(Key what, std::size_t page_lines, std::size_t count) {
+std::ptrdiff_t scroll_distance(Key key, std::size_t page_lines, std::size_t count) {
   const auto lines = static_cast<std::ptrdiff_t>(std::max<std::size_t>(page_lines, 1));
-  const auto all = static_cast<std::ptrdiff_t>(count);
-  switch (what) {
+  const auto total = static_cast<std::ptrdiff_t>(count);
+  switch (key) {
     case Key::up:
       return -1;
     case Key::down:
@@ -42,45 +42,46 @@ std::ptrdiff_t distance_of(Key what, std::size_t page_lines, std::size_t count) 
     case Key::page_down:
       return lines;
     case Key::home:
-      return -all;
+      return -total;
     case Key::end:
-      return all;
+      return total;
     default:
       return 0;
   }
 }
 
-// Returns the key that another one stands for.
-KeyPress meant_by(KeyPress pressed) {
-  if (pressed.what == Key::f1) return {Key::character, U'?'};
-  if (pressed.what == Key::f9) return {Key::character, U'x'};
-  if (pressed.what != Key::character) return pressed;
-  if (pressed.character == U'k') return {Key::up};
-  if (pressed.character == U'j') return {Key::down};
-  if (pressed.character == U'G') return {Key::end};
-  return pressed;
+// Replaces a key that is another name for one, for example F1 for ?.
+KeyPress resolve_alias(KeyPress press) {
+  if (press.key == Key::f1) return {Key::character, U'?'};
+  if (press.key == Key::f9) return {Key::character, U'x'};
+  if (press.key != Key::character) return press;
+  if (press.character == U'k') return {Key::up};
+  if (press.character == U'j') return {Key::down};
+  if (press.character == U'G') return {Key::end};
+  return press;
 }
 
-void move_in(State& in, Key what, std::size_t page_lines) {
-  if (in.on == Focus::processes)
-    in.move_process(distance_of(what, page_lines, in.list.lines.size()));
+void move_cursor(State& state, Key key, std::size_t page_lines) {
+  if (state.focus == Focus::processes)
+    state.move_process(scroll_distance(key, page_lines, state.list.lines.size()));
   else
-    in.move_gpu(distance_of(what, page_lines, in.now ? in.now->gpus.size() : 0));
+    state.move_gpu(
+        scroll_distance(key, page_lines, state.machine ? state.machine->gpus.size() : 0));
 }
 
-void sort_by_next(State& in, bool forward) {
-  auto position = static_cast<std::size_t>(in.choice.sort);
+void sort_by_next_column(State& state, bool is_forward) {
+  auto position = static_cast<std::size_t>(state.choice.sort);
   do {
-    position = (position + (forward ? 1 : column_count - 1)) % column_count;
-  } while (!in.columns.test(position) && in.columns.any());
-  in.choice.sort = column_at(position);
-  in.choice.is_reverse = false;
-  in.rebuild();
+    position = (position + (is_forward ? 1 : column_count - 1)) % column_count;
+  } while (!state.columns.test(position) && state.columns.any());
+  state.choice.sort = column_at(position);
+  state.choice.is_reverse = false;
+  state.rebuild_list();
 }
 
-void set_filter(State& in, std::string filter) {
-  in.choice.filter = std::move(filter);
-  in.rebuild();
+void set_filter(State& state, std::string filter) {
+  state.choice.filter = std::move(filter);
+  state.rebuild_list();
 }
 
 void remove_last_character(std::string& text) {
@@ -89,228 +90,229 @@ void remove_last_character(std::string& text) {
   if (!text.empty()) text.pop_back();
 }
 
-Request edit_filter(State& in, KeyPress pressed, std::size_t page_lines) {
-  auto text = in.choice.filter;
-  switch (pressed.what) {
+KeyAction edit_filter(State& state, KeyPress press, std::size_t page_lines) {
+  auto text = state.choice.filter;
+  switch (press.key) {
     case Key::enter:
-      in.is_filtering = false;
-      return Request::none;
+      state.is_filtering = false;
+      return KeyAction::none;
     case Key::escape:
-      in.is_filtering = false;
-      set_filter(in, {});
-      return Request::none;
+      state.is_filtering = false;
+      set_filter(state, {});
+      return KeyAction::none;
     case Key::backspace:
       remove_last_character(text);
-      set_filter(in, text);
-      return Request::none;
+      set_filter(state, text);
+      return KeyAction::none;
     case Key::character:
-      append_utf8(text, pressed.character);
-      set_filter(in, text);
-      return Request::none;
+      append_utf8(text, press.character);
+      set_filter(state, text);
+      return KeyAction::none;
     default:
-      move_in(in, pressed.what, page_lines);
-      return Request::none;
+      move_cursor(state, press.key, page_lines);
+      return KeyAction::none;
   }
 }
 
-void choose_signal(State& in) {
-  const auto* chosen = in.process();
-  if (chosen == nullptr) {
-    in.message = "no process is chosen";
+void choose_signal(State& state) {
+  const auto* process = state.selected_process();
+  if (process == nullptr) {
+    state.message = "no process is chosen";
     return;
   }
-  if (in.is_read_only) {
-    in.message = "--read-only: no signals are sent";
+  if (state.is_read_only) {
+    state.message = "--read-only: no signals are sent";
     return;
   }
-  if (signal_choices().empty() || in.is_simulated) {
-    in.message = in.is_simulated ? "a simulated process takes no signals"
-                                 : "signals are not supported on this system";
+  if (list_signal_choices().empty() || state.is_simulated) {
+    state.message = state.is_simulated ? "a simulated process takes no signals"
+                                       : "signals are not supported on this system";
     return;
   }
-  if (has(chosen->usage.notes, hypomnesis::note::foreign_pid)) {
-    in.message = "a process of another PID namespace takes no signals from here";
+  if (has(process->usage.notes, hypomnesis::note::foreign_pid)) {
+    state.message = "a process of another PID namespace takes no signals from here";
     return;
   }
-  in.signal_list = {};
-  in.at = Page::signals;
+  state.signal_cursor = {};
+  state.page = Page::signals;
 }
 
-void open_details(State& in) {
-  in.text = {};
-  if (in.on == Focus::gpus)
-    in.at = in.gpu() != nullptr ? Page::gpu : Page::main;
-  else if (in.process() != nullptr)
-    in.at = Page::process;
+void open_details(State& state) {
+  state.text_position = {};
+  if (state.focus == Focus::gpus)
+    state.page = state.selected_gpu() != nullptr ? Page::gpu : Page::main;
+  else if (state.selected_process() != nullptr)
+    state.page = Page::process;
 }
 
-void group_by_next(State& in) {
-  if (!in.choice.by)
-    in.choice.by = Grouping::user;
-  else if (in.choice.by == Grouping::user)
-    in.choice.by = Grouping::container;
+void group_by_next(State& state) {
+  if (!state.choice.grouping)
+    state.choice.grouping = Grouping::user;
+  else if (state.choice.grouping == Grouping::user)
+    state.choice.grouping = Grouping::container;
   else
-    in.choice.by.reset();
-  in.rebuild();
+    state.choice.grouping.reset();
+  state.rebuild_list();
 }
 
-void toggle_device(State& in) {
-  if (in.choice.device)
-    in.choice.device.reset();
-  else if (in.gpu() != nullptr)
-    in.choice.device = in.gpu()->of.device.index;
-  in.rebuild();
+void toggle_device(State& state) {
+  if (state.choice.device)
+    state.choice.device.reset();
+  else if (state.selected_gpu() != nullptr)
+    state.choice.device = state.selected_gpu()->gpu.device.index;
+  state.rebuild_list();
 }
 
-void show_next_charts(State& in) {
-  in.charts = in.charts == ChartChoice::selected ? ChartChoice::all
-              : in.charts == ChartChoice::all    ? ChartChoice::none
-                                                 : ChartChoice::selected;
+void show_next_charts(State& state) {
+  state.charts = state.charts == ChartChoice::selected ? ChartChoice::all
+                 : state.charts == ChartChoice::all    ? ChartChoice::none
+                                                       : ChartChoice::selected;
 }
 
-void go_back(State& in) {
-  if (in.at != Page::main)
-    in.at = Page::main;
-  else if (!in.choice.filter.empty())
-    set_filter(in, {});
-  in.pending.reset();
+void go_back(State& state) {
+  if (state.page != Page::main)
+    state.page = Page::main;
+  else if (!state.choice.filter.empty())
+    set_filter(state, {});
+  state.pending_signal.reset();
 }
 
 // Keys that mean the same on each page that shows values.
-bool press_anywhere(State& in, char32_t character) {
+bool handle_common_key(State& state, char32_t character) {
   switch (character) {
     case U't':
     case U'T':
-      in.length = next_span(in.length, character == U't');
+      state.span = next_span(state.span, character == U't');
       return true;
     case U'[':
     case U']':
-      in.move_gpu(character == U'[' ? -1 : 1);
+      state.move_gpu(character == U'[' ? -1 : 1);
       return true;
     case U' ':
-      in.is_paused = !in.is_paused;
+      state.is_paused = !state.is_paused;
       return true;
     case U'x':
-      if (in.at != Page::gpu) choose_signal(in);
+      if (state.page != Page::gpu) choose_signal(state);
       return true;
     default:
       return false;
   }
 }
 
-Request press_on_main(State& in, char32_t character) {
+KeyAction handle_main_character(State& state, char32_t character) {
   switch (character) {
     case U'q':
-      return Request::quit;
+      return KeyAction::quit;
     case U'?':
     case U'h':
-      in.text = {};
-      in.at = Page::help;
+      state.text_position = {};
+      state.page = Page::help;
       break;
     case U'<':
     case U'>':
-      sort_by_next(in, character == U'>');
+      sort_by_next_column(state, character == U'>');
       break;
     case U'r':
-      in.choice.is_reverse = !in.choice.is_reverse;
-      in.rebuild();
+      state.choice.is_reverse = !state.choice.is_reverse;
+      state.rebuild_list();
       break;
     case U'/':
-      in.is_filtering = true;
+      state.is_filtering = true;
       break;
     case U'g':
-      group_by_next(in);
+      group_by_next(state);
       break;
     case U'd':
-      toggle_device(in);
+      toggle_device(state);
       break;
     case U'c':
-      in.at = Page::columns;
+      state.page = Page::columns;
       break;
     case U'v':
-      show_next_charts(in);
+      show_next_charts(state);
       break;
     default:
-      press_anywhere(in, character);
+      handle_common_key(state, character);
   }
-  return Request::none;
+  return KeyAction::none;
 }
 
-Request press_on_text(State& in, KeyPress pressed, std::size_t page_lines) {
-  if (pressed.what == Key::enter || (pressed.what == Key::character &&
-                                     (pressed.character == U'q' || pressed.character == U'?'))) {
-    go_back(in);
-    return Request::none;
+KeyAction handle_text_key(State& state, KeyPress press, std::size_t page_lines) {
+  if (press.key == Key::enter ||
+      (press.key == Key::character && (press.character == U'q' || press.character == U'?'))) {
+    go_back(state);
+    return KeyAction::none;
   }
-  if (pressed.what == Key::character) {
-    if (in.at != Page::help) press_anywhere(in, pressed.character);
-    return Request::none;
+  if (press.key == Key::character) {
+    if (state.page != Page::help) handle_common_key(state, press.character);
+    return KeyAction::none;
   }
-  constexpr std::size_t longest_text = 10'000;
-  const auto to = static_cast<std::ptrdiff_t>(in.text.top) +
-                  distance_of(pressed.what, page_lines, longest_text);
-  in.text.top = static_cast<std::size_t>(std::max<std::ptrdiff_t>(to, 0));
-  return Request::none;
+  constexpr std::size_t max_text_lines = 10'000;
+  const auto top = static_cast<std::ptrdiff_t>(state.text_position.top) +
+                   scroll_distance(press.key, page_lines, max_text_lines);
+  state.text_position.top = static_cast<std::size_t>(std::max<std::ptrdiff_t>(top, 0));
+  return KeyAction::none;
 }
 
-Request press_on_columns(State& in, KeyPress pressed) {
-  const auto is = [&](char32_t wanted) {
-    return pressed.what == Key::character && pressed.character == wanted;
+KeyAction handle_columns_key(State& state, KeyPress press) {
+  const auto is_character = [&](char32_t character) {
+    return press.key == Key::character && press.character == character;
   };
-  if (pressed.what == Key::enter || is(U'q') || is(U'c'))
-    go_back(in);
-  else if (is(U' '))
-    in.columns.flip(in.column_list.at);
+  if (press.key == Key::enter || is_character(U'q') || is_character(U'c'))
+    go_back(state);
+  else if (is_character(U' '))
+    state.columns.flip(state.column_cursor.position);
   else
-    in.column_list.move(distance_of(pressed.what, column_count, column_count), column_count);
-  return Request::none;
+    state.column_cursor.move(scroll_distance(press.key, column_count, column_count), column_count);
+  return KeyAction::none;
 }
 
-Request press_on_signals(State& in, KeyPress pressed) {
-  const auto all = signal_choices();
-  if (pressed.what == Key::character && pressed.character == U'q') {
-    go_back(in);
-  } else if (pressed.what == Key::enter) {
-    const auto* chosen = in.process();
-    in.at = chosen != nullptr ? Page::confirmation : Page::main;
-    if (chosen != nullptr)
-      in.pending = {all[in.signal_list.at], chosen->identity(),
-                    chosen->usage.process_name.value_or("?")};
+KeyAction handle_signals_key(State& state, KeyPress press) {
+  const auto signals = list_signal_choices();
+  if (press.key == Key::character && press.character == U'q') {
+    go_back(state);
+  } else if (press.key == Key::enter) {
+    const auto* process = state.selected_process();
+    state.page = process != nullptr ? Page::confirmation : Page::main;
+    if (process != nullptr)
+      state.pending_signal = {signals[state.signal_cursor.position], process->identity(),
+                              process->usage.process_name.value_or("?")};
   } else {
-    in.signal_list.move(distance_of(pressed.what, all.size(), all.size()), all.size());
+    state.signal_cursor.move(scroll_distance(press.key, signals.size(), signals.size()),
+                             signals.size());
   }
-  return Request::none;
+  return KeyAction::none;
 }
 
-Request press_on_confirmation(State& in, KeyPress pressed) {
+KeyAction handle_confirmation_key(State& state, KeyPress press) {
   const bool is_yes =
-      pressed.what == Key::character && (pressed.character == U'y' || pressed.character == U'Y');
-  in.at = Page::main;
-  if (is_yes && in.pending) return Request::send_signal;
-  in.pending.reset();
-  in.message = "nothing was sent";
-  return Request::none;
+      press.key == Key::character && (press.character == U'y' || press.character == U'Y');
+  state.page = Page::main;
+  if (is_yes && state.pending_signal) return KeyAction::send_signal;
+  state.pending_signal.reset();
+  state.message = "nothing was sent";
+  return KeyAction::none;
 }
 
-Request press_special_on_main(State& in, Key what, std::size_t page_lines) {
+KeyAction handle_main_key(State& state, Key key, std::size_t page_lines) {
   constexpr std::size_t scroll_step = 8;
-  switch (what) {
+  switch (key) {
     case Key::tab:
-      in.on = in.on == Focus::processes ? Focus::gpus : Focus::processes;
+      state.focus = state.focus == Focus::processes ? Focus::gpus : Focus::processes;
       break;
     case Key::enter:
-      open_details(in);
+      open_details(state);
       break;
     case Key::left:
-      in.command_offset -= std::min(in.command_offset, scroll_step);
+      state.command_offset -= std::min(state.command_offset, scroll_step);
       break;
     case Key::right:
-      in.command_offset = std::min<std::size_t>(in.command_offset + scroll_step, 4096);
+      state.command_offset = std::min<std::size_t>(state.command_offset + scroll_step, 4096);
       break;
     default:
-      move_in(in, what, page_lines);
+      move_cursor(state, key, page_lines);
   }
-  return Request::none;
+  return KeyAction::none;
 }
 
 }  // namespace
@@ -319,25 +321,25 @@ std::span<const KeyHelp> all_key_help() {
   return help_lines;
 }
 
-Request press(State& in, KeyPress pressed, std::size_t page_lines) {
-  in.message.clear();
-  if (pressed.what == Key::character && pressed.character == 0x0C) return Request::redraw;
-  if (in.is_filtering) return edit_filter(in, pressed, page_lines);
-  if (in.at == Page::confirmation) return press_on_confirmation(in, pressed);
-  if (pressed.what == Key::escape) return go_back(in), Request::none;
-  pressed = meant_by(pressed);
-  switch (in.at) {
+KeyAction handle_key(State& state, KeyPress press, std::size_t page_lines) {
+  state.message.clear();
+  if (press.key == Key::character && press.character == 0x0C) return KeyAction::redraw;
+  if (state.is_filtering) return edit_filter(state, press, page_lines);
+  if (state.page == Page::confirmation) return handle_confirmation_key(state, press);
+  if (press.key == Key::escape) return go_back(state), KeyAction::none;
+  press = resolve_alias(press);
+  switch (state.page) {
     case Page::columns:
-      return press_on_columns(in, pressed);
+      return handle_columns_key(state, press);
     case Page::signals:
-      return press_on_signals(in, pressed);
+      return handle_signals_key(state, press);
     case Page::main:
       break;
     default:
-      return press_on_text(in, pressed, page_lines);
+      return handle_text_key(state, press, page_lines);
   }
-  if (pressed.what == Key::character) return press_on_main(in, pressed.character);
-  return press_special_on_main(in, pressed.what, page_lines);
+  if (press.key == Key::character) return handle_main_character(state, press.character);
+  return handle_main_key(state, press.key, page_lines);
 }
 
 }  // namespace hmn::cli::top

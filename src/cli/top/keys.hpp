@@ -5,13 +5,13 @@
 
 namespace hmn::cli::top {
 
-// What a key asks of the loop.
-enum class Request { none, quit, send_signal, redraw };
+// What the main loop has to do after a key.
+enum class KeyAction { none, quit, send_signal, redraw };
 
 // Applies a key to the state. `page_lines`: visible lines of the list.
-Request press(State& in, KeyPress pressed, std::size_t page_lines);
+KeyAction handle_key(State& state, KeyPress press, std::size_t page_lines);
 
-// Key and what it does, for help and hints.
+// Keys and their effect, for help and hints.
 struct KeyHelp {
   std::string_view keys;
   std::string_view effect;

@@ -4,7 +4,7 @@
 namespace hmn::cli::top {
 
 Expected<std::unique_ptr<Terminal>> open_terminal(int, const std::string&, bool) {
-  return failed("this hmn was built without curses: only --once and output to a pipe work");
+  return make_failure("this hmn was built without curses: only --once and output to a pipe work");
 }
 
 }  // namespace hmn::cli::top

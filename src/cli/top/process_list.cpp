@@ -31,123 +31,131 @@ constexpr std::array<ColumnFacts, column_count> all_columns{{
     {"COMMAND", "command line", 18, 1 << 20, false, 0, false},
 }};
 
-std::string type_letters(hypomnesis::usage_kind kinds) {
+std::string format_type(hypomnesis::usage_kind kinds) {
   std::string letters;
-  for (const auto each : usage_kind_words(kinds))
-    letters += static_cast<char>(each.front() - 'a' + 'A');
+  for (const auto word : usage_kind_words(kinds))
+    letters += static_cast<char>(word.front() - 'a' + 'A');
   return letters.empty() ? "-" : letters;
 }
 
-std::optional<std::string> command_of(const hypomnesis::usage& of) {
-  if (of.process_command && !of.process_command->empty()) return of.process_command;
-  return of.process_name;
+std::optional<std::string> find_command(const hypomnesis::usage& usage) {
+  if (usage.process_command && !usage.process_command->empty()) return usage.process_command;
+  return usage.process_name;
 }
 
-ValueText command_text(const hypomnesis::usage& of, bool ascii_only) {
-  if (const auto command = command_of(of)) return {escape_for_text(*command, ascii_only)};
-  return {sign_of_missing_name(of), Ink::faint};
+StyledText format_command(const hypomnesis::usage& usage, bool ascii_only) {
+  if (const auto command = find_command(usage)) return {escape_for_text(*command, ascii_only)};
+  return {format_missing_name(usage), CellStyle::faint};
 }
 
-std::optional<std::uint64_t> elapsed_of(const ProcessReading& row, std::uint64_t now_ns) {
+std::optional<std::uint64_t> find_elapsed_ns(const ProcessReading& row, std::uint64_t now_ns) {
   if (!row.usage.start_unix_ns) return std::nullopt;
   return now_ns - std::min(now_ns, *row.usage.start_unix_ns);
 }
 
-ValueText measured_text(Column which, const ProcessReading& row) {
+StyledText format_measurement(Column column, const ProcessReading& row) {
   const auto& usage = row.usage;
-  switch (which) {
+  switch (column) {
     case Column::load:
-      return percent_text(usage.busy_percent, Ramp::load, row.lacks(HMN_USAGE_HAS_BUSY_PERCENT));
+      return format_percent(usage.busy_percent, ColourScale::load,
+                            row.lacks(HMN_USAGE_HAS_BUSY_PERCENT));
     case Column::vram:
-      return bytes_text(usage.used_bytes, mark_of(usage.notes), row.lacks(HMN_USAGE_HAS_USED));
+      return format_bytes(usage.used_bytes, accuracy_mark(usage.notes),
+                          row.lacks(HMN_USAGE_HAS_USED));
     case Column::ram:
-      return bytes_text(usage.host_resident_bytes);
+      return format_bytes(usage.host_resident_bytes);
     default:
-      return row.cpu_percent ? ValueText{fmt::format("{:.0f}%", *row.cpu_percent)} : missing_text();
+      return row.cpu_percent ? StyledText{fmt::format("{:.0f}%", *row.cpu_percent)}
+                             : format_missing();
   }
 }
 
 // Orders known values; an unknown one is after any other, also in reverse.
 template <class Value>
-std::strong_ordering order_of(const std::optional<Value>& a, const std::optional<Value>& b,
-                              bool is_descending) {
-  if (!a || !b) return b.has_value() <=> a.has_value();
-  const auto& first = is_descending ? *b : *a;
-  const auto& second = is_descending ? *a : *b;
+std::strong_ordering compare_values(const std::optional<Value>& left,
+                                    const std::optional<Value>& right, bool is_descending) {
+  if (!left || !right) return right.has_value() <=> left.has_value();
+  const auto& first = is_descending ? *right : *left;
+  const auto& second = is_descending ? *left : *right;
   if (first < second) return std::strong_ordering::less;
   return second < first ? std::strong_ordering::greater : std::strong_ordering::equal;
 }
 
-std::strong_ordering order_by(Column by, const ProcessReading& a, const ProcessReading& b,
-                              bool descending) {
-  const auto& left = a.usage;
-  const auto& right = b.usage;
-  switch (by) {
+std::strong_ordering compare_rows(Column column, const ProcessReading& left_row,
+                                  const ProcessReading& right_row, bool is_descending) {
+  const auto& left = left_row.usage;
+  const auto& right = right_row.usage;
+  switch (column) {
     case Column::pid:
-      return order_of<std::uint32_t>(left.pid, right.pid, descending);
+      return compare_values<std::uint32_t>(left.pid, right.pid, is_descending);
     case Column::user:
-      return order_of(a.user, b.user, descending);
+      return compare_values(left_row.user, right_row.user, is_descending);
     case Column::device:
-      return order_of<std::uint32_t>(left.device_index, right.device_index, descending);
+      return compare_values<std::uint32_t>(left.device_index, right.device_index, is_descending);
     case Column::type:
-      return order_of(left.kinds, right.kinds, descending);
+      return compare_values(left.kinds, right.kinds, is_descending);
     case Column::load:
-      return order_of(left.busy_percent, right.busy_percent, descending);
+      return compare_values(left.busy_percent, right.busy_percent, is_descending);
     case Column::vram:
-      return order_of(left.used_bytes, right.used_bytes, descending);
+      return compare_values(left.used_bytes, right.used_bytes, is_descending);
     case Column::ram:
-      return order_of(left.host_resident_bytes, right.host_resident_bytes, descending);
+      return compare_values(left.host_resident_bytes, right.host_resident_bytes, is_descending);
     case Column::cpu:
-      return order_of(a.cpu_percent, b.cpu_percent, descending);
+      return compare_values(left_row.cpu_percent, right_row.cpu_percent, is_descending);
     case Column::elapsed:  // the later the start, the shorter
-      return order_of(left.start_unix_ns, right.start_unix_ns, !descending);
+      return compare_values(left.start_unix_ns, right.start_unix_ns, !is_descending);
     case Column::container:
-      return order_of(left.process_container, right.process_container, descending);
+      return compare_values(left.process_container, right.process_container, is_descending);
     case Column::command:
       break;
   }
-  return order_of(command_of(left), command_of(right), descending);
+  return compare_values(find_command(left), find_command(right), is_descending);
 }
 
 }  // namespace
 
-const ColumnFacts& facts_of(Column which) {
-  return all_columns[static_cast<std::size_t>(which)];
+const ColumnFacts& column_facts(Column column) {
+  return all_columns[static_cast<std::size_t>(column)];
 }
 
-ValueText text_of(Column which, const ProcessReading& row, std::uint64_t now_ns, bool ascii_only) {
+StyledText format_column(Column column, const ProcessReading& row, std::uint64_t now_ns,
+                         bool ascii_only) {
   const auto& usage = row.usage;
-  switch (which) {
+  switch (column) {
     case Column::pid:
       return {fmt::to_string(usage.pid)};
     case Column::user:
-      return row.user ? ValueText{escape_for_text(*row.user, ascii_only)} : missing_text();
+      return row.user ? StyledText{escape_for_text(*row.user, ascii_only)} : format_missing();
     case Column::device:
       return {fmt::to_string(usage.device_index)};
     case Column::type:
-      return usage.kinds ? ValueText{type_letters(*usage.kinds)}
-                         : missing_text(row.lacks(HMN_USAGE_HAS_KINDS));
+      return usage.kinds ? StyledText{format_type(*usage.kinds)}
+                         : format_missing(row.lacks(HMN_USAGE_HAS_KINDS));
     case Column::elapsed: {
-      const auto elapsed = elapsed_of(row, now_ns);
-      return elapsed ? ValueText{elapsed_text(*elapsed)} : missing_text();
+      const auto elapsed = find_elapsed_ns(row, now_ns);
+      return elapsed ? StyledText{format_elapsed(*elapsed)} : format_missing();
     }
     case Column::container:
-      if (!usage.process_container) return {"-", Ink::faint};
-      return {escape_for_text(short_container(*usage.process_container), ascii_only)};
+      if (!usage.process_container) return {"-", CellStyle::faint};
+      return {escape_for_text(shorten_container(*usage.process_container), ascii_only)};
     case Column::command:
-      return command_text(usage, ascii_only);
+      return format_command(usage, ascii_only);
     default:
       break;
   }
-  auto shown = measured_text(which, row);
-  if (!is_fresh(usage) && which != Column::ram && which != Column::cpu) shown.with = Ink::faint;
-  return shown;
+  auto text = format_measurement(column, row);
+  if (!is_fresh(usage) && column != Column::ram && column != Column::cpu)
+    text.style = CellStyle::faint;
+  return text;
 }
 
-bool comes_before(const ProcessReading& a, const ProcessReading& b, Column by, bool is_reverse) {
-  const auto order = order_by(by, a, b, facts_of(by).is_descending != is_reverse);
+bool comes_before(const ProcessReading& left, const ProcessReading& right, Column column,
+                  bool is_reverse) {
+  const auto order =
+      compare_rows(column, left, right, column_facts(column).is_descending != is_reverse);
   if (order != 0) return order < 0;
-  return std::tie(a.usage.pid, a.usage.device_index) < std::tie(b.usage.pid, b.usage.device_index);
+  return std::tie(left.usage.pid, left.usage.device_index) <
+         std::tie(right.usage.pid, right.usage.device_index);
 }
 
 namespace {
@@ -172,31 +180,32 @@ bool matches(const ProcessReading& row, std::string_view filter) {
          known_contains(usage.process_container, filter);
 }
 
-ProcessList make_list(const ProcessReadings& all, const ListChoice& how, bool is_partial) {
-  ProcessList out;
+ProcessList make_list(const ProcessReadings& readings, const ListChoice& choice, bool is_partial) {
+  ProcessList list;
   std::vector<const ProcessReading*> rows;
-  ProcessCount shown, hidden;
-  for (const auto& row : all) {
-    if (how.device && row.usage.device_index != *how.device &&
-        row.on->device.parent_index != how.device)
+  ProcessCount shown_processes, hidden_processes;
+  for (const auto& row : readings) {
+    if (choice.device && row.usage.device_index != *choice.device &&
+        row.gpu->device.parent_index != choice.device)
       continue;
-    const bool is_shown = matches(row, how.filter);
+    const bool is_shown = matches(row, choice.filter);
     if (is_shown) rows.push_back(&row);
-    (is_shown ? shown : hidden).add(row.usage);
+    (is_shown ? shown_processes : hidden_processes).add(row.usage);
   }
-  out.shown = shown.size();
-  out.hidden = hidden.size();
+  list.shown_count = shown_processes.size();
+  list.hidden_count = hidden_processes.size();
   std::sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
-    return comes_before(*a, *b, how.sort, how.is_reverse);
+    return comes_before(*a, *b, choice.sort, choice.is_reverse);
   });
-  if (how.by) out.groups = group_rows({rows.begin(), rows.end()}, *how.by, {is_partial, {}});
-  for (std::size_t i = 0; i < out.groups.size(); ++i) {
-    out.lines.push_back({nullptr, i});
-    for (const auto row : out.groups[i].rows) out.lines.push_back({rows[row], i});
+  if (choice.grouping)
+    list.groups = group_rows({rows.begin(), rows.end()}, *choice.grouping, {is_partial, {}});
+  for (std::size_t i = 0; i < list.groups.size(); ++i) {
+    list.lines.push_back({nullptr, i});
+    for (const auto row : list.groups[i].rows) list.lines.push_back({rows[row], i});
   }
-  if (!how.by)
-    for (const auto* row : rows) out.lines.push_back({row, 0});
-  return out;
+  if (!choice.grouping)
+    for (const auto* row : rows) list.lines.push_back({row, 0});
+  return list;
 }
 
 }  // namespace hmn::cli::top

@@ -35,30 +35,32 @@ using ColumnSet = std::bitset<column_count>;
 struct ColumnFacts {
   std::string_view title;
   std::string_view meaning;
-  int least_width;
-  int most_width;      // of the texts shown; more is cut
-  bool is_right;       // aligned
-  unsigned rank;       // the highest one is left out first on a narrow terminal
-  bool is_descending;  // order when chosen
+  int min_width;
+  int max_width;          // of the texts shown; more is cut
+  bool is_right_aligned;  // aligned
+  unsigned rank;          // the highest one is dropped first on a narrow terminal
+  bool is_descending;     // default order
 };
-const ColumnFacts& facts_of(Column which);
+const ColumnFacts& column_facts(Column column);
 constexpr Column column_at(std::size_t position) {
   return static_cast<Column>(position);
 }
 
 // Returns the text, escaped. `now_ns`: since 1970, for the elapsed time.
-ValueText text_of(Column which, const ProcessReading& row, std::uint64_t now_ns, bool ascii_only);
+StyledText format_column(Column column, const ProcessReading& row, std::uint64_t now_ns,
+                         bool ascii_only);
 
-// Orders by the column, descending where that is its order; unknown values come last in either
+// Orders by the column, descending if that is its default order; unknown values come last in either
 // direction. Equal ones are in the order of pids and devices.
-bool comes_before(const ProcessReading& a, const ProcessReading& b, Column by, bool is_reverse);
+bool comes_before(const ProcessReading& left, const ProcessReading& right, Column column,
+                  bool is_reverse);
 
-// What of the processes is listed, and how.
+// Which processes are listed, and in what order.
 struct ListChoice {
   Column sort = Column::vram;
   bool is_reverse = false;
   std::string filter;                   // part of what a row shows, in either case
-  std::optional<Grouping> by;           // user or container
+  std::optional<Grouping> grouping;     // user or container
   std::optional<std::uint32_t> device;  // with its partitions
 };
 
@@ -71,14 +73,15 @@ struct ListLine {
 struct ProcessList {
   std::vector<ListLine> lines;
   std::vector<UsageGroup> groups;
-  std::size_t shown = 0;   // processes among the lines
-  std::size_t hidden = 0;  // by the filter
+  std::size_t shown_count = 0;   // processes among the lines
+  std::size_t hidden_count = 0;  // by the filter
 };
 
 // Returns whether the row has the text, in whatever column.
 bool matches(const ProcessReading& row, std::string_view filter);
 
-// The list refers to `all`, which lacks some where it is partial.
-ProcessList make_list(const ProcessReadings& all, const ListChoice& how, bool is_partial = false);
+// The list refers to `readings`. `is_partial`: some processes are missing in them.
+ProcessList make_list(const ProcessReadings& readings, const ListChoice& choice,
+                      bool is_partial = false);
 
 }  // namespace hmn::cli::top

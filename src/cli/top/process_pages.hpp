@@ -5,6 +5,6 @@
 
 namespace hmn::cli::top {
 
-void draw_process_table(Frame& on, const Layout& in, const State& of);
+void draw_process_table(Frame& frame, const Layout& layout, const State& state);
 
 }  // namespace hmn::cli::top

@@ -16,24 +16,24 @@
 
 namespace hmn::cli::top {
 
-// What is known of one GPU at one time.
+// Values of one GPU at one time.
 struct GpuReading {
-  Gpu of;
+  Gpu gpu;
   std::optional<hypomnesis::telemetry> values;
   std::optional<double> received_rate;  // PCIe, bytes per second
   std::optional<double> sent_rate;
-  std::string why_no_rate;
+  std::string missing_rate_reason;
   // Whether memory spills to the host; none: it cannot be measured.
   std::optional<bool> is_spilling;
   bool has_spilled = false;
-  std::string why_no_spill;
-  std::string why_state;  // reason of a state other than ready
+  std::string missing_spill_reason;
+  std::string state_reason;  // reason of a state other than ready
   // HMN_TELEMETRY_HAS_* that are missing, and that the device or its driver does not have.
-  std::uint32_t unsupported = 0;
-  bool has_no_used = false;  // the same of the memory in use
+  std::uint32_t unsupported_fields = 0;
+  bool is_used_unsupported = false;  // the same for the memory in use
 
   bool is_fresh() const;
-  bool lacks(std::uint32_t field) const { return (unsupported & field) == field; }
+  bool lacks(std::uint32_t field) const { return (unsupported_fields & field) == field; }
 };
 
 // Identity of a process that a reused pid does not share.
@@ -45,7 +45,7 @@ struct ProcessIdentity {
   auto operator<=>(const ProcessIdentity&) const = default;
 };
 
-// What is known of a process on one device at one time.
+// Values of a process on one device at one time.
 struct ProcessReading : ProcessRow {
   std::optional<double> cpu_percent;  // 100: one core
 
@@ -58,41 +58,41 @@ struct ProcessReading : ProcessRow {
 using ProcessReadings = std::vector<ProcessReading>;
 
 struct MachineReading {
-  std::uint64_t at_ns = 0;    // hmn_monotonic_ns
+  std::uint64_t time_ns = 0;  // hmn_monotonic_ns
   std::uint64_t unix_ns = 0;  // the same time, since 1970
   std::vector<GpuReading> gpus;
   // Shared with the previous reading if this one did not read processes. Never null.
   std::shared_ptr<const ProcessReadings> processes;
-  std::uint64_t processes_at_ns = 0;
-  bool has_processes = false;  // of this reading
+  std::uint64_t processes_time_ns = 0;
+  bool has_processes = false;  // read in this reading
   bool is_partial = false;     // some processes are not known
-  std::string why_partial;
-  std::string why_no_cpu;
+  std::string partial_reason;
+  std::string missing_cpu_reason;
   std::optional<hypomnesis::system_memory> host;
-  std::string why_no_gpu;      // empty: there is one
-  bool search_failed = false;  // it is not known which GPUs there are
-  bool lacks_gpus = false;     // there may be more
-  // For reasons of missing values; the second one of those of processes.
-  std::shared_ptr<const hypomnesis::snapshot> from, processes_from;
+  std::string missing_gpu_reason;  // empty: a GPU was found
+  bool search_failed = false;      // the list of GPUs is unknown
+  bool lacks_gpus = false;         // there may be more
+  // For reasons of missing values; the second one for those of processes.
+  std::shared_ptr<const hypomnesis::snapshot> snapshot, process_snapshot;
 };
 
 // Rate of a counter between two readings.
 class CounterRate {
  public:
-  // Returns units per second since the previous count; none after the first one, when the counter
-  // began again, and when the machine was suspended meanwhile.
-  std::optional<double> add(std::optional<std::uint64_t> count, std::uint64_t at_ns);
+  // Returns units per second since the previous count; none for the first one, when the counter
+  // was reset, and when the machine was suspended meanwhile.
+  std::optional<double> add(std::optional<std::uint64_t> count, std::uint64_t time_ns);
 
  private:
   std::optional<std::uint64_t> count_;
-  std::uint64_t at_ns_ = 0;
-  std::uint64_t suspended_ns_ = 0;  // when it was counted: cli::suspended_ns()
+  std::uint64_t time_ns_ = 0;
+  std::uint64_t suspended_ns_ = 0;  // cli::suspended_ns() at that time
   std::optional<double> rate_;
 };
 
 struct ReaderSettings {
   std::chrono::milliseconds interval{1000};
-  std::chrono::milliseconds process_interval{1000};  // of the process list, which costs most
+  std::chrono::milliseconds process_interval{1000};  // of the process list, the most expensive part
   std::chrono::milliseconds deadline{1000};          // of one reading
   std::optional<std::uint32_t> device;               // only this one, with its partitions
   std::optional<UserFilter> user;                    // only this user's processes
@@ -101,11 +101,12 @@ struct ReaderSettings {
 // Thread that reads the machine at an interval, so that drawing and keys never wait for a driver.
 class Reader {
  public:
-  // Calls `on_new` in its thread after each reading.
-  Reader(const Session& in, const ReaderSettings& how, std::function<void()> on_new = {});
+  // Calls `on_reading` in its thread after each reading.
+  Reader(const Session& session, const ReaderSettings& settings,
+         std::function<void()> on_reading = {});
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
-  // Waits for no driver.
+  // Does not wait for a driver.
   ~Reader();
 
   // Returns the latest reading; none if it was returned before.
@@ -114,8 +115,8 @@ class Reader {
   std::unique_ptr<const MachineReading> wait_until(std::chrono::steady_clock::time_point time);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct WorkerState;
+  std::unique_ptr<WorkerState> state_;
 };
 
 }  // namespace hmn::cli::top

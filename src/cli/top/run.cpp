@@ -27,112 +27,118 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Wait between the two readings of the first printed frame: loads and rates are of the time
-// between.
+// Wait between the two readings of the first printed frame: loads and rates are averages over the
+// time between.
 constexpr milliseconds first_window(250);
 
-ReaderSettings settings_of(const RunSettings& how, milliseconds interval) {
-  ReaderSettings out;
-  out.interval = interval;
-  out.deadline = std::max(interval, milliseconds(default_deadline_ms));
-  out.device = how.device;
-  out.user = how.user;
-  return out;
+ReaderSettings make_reader_settings(const RunSettings& settings, milliseconds interval) {
+  ReaderSettings result;
+  result.interval = interval;
+  result.deadline = std::max(interval, milliseconds(default_deadline_ms));
+  result.device = settings.device;
+  result.user = settings.user;
+  return result;
 }
 
-void prepare(State& to, const Session& in, const RunSettings& how) {
-  to.interval = milliseconds(how.asked.interval_ms);
-  to.is_simulated = in.is_simulated();
-  to.is_read_only = how.asked.is_read_only;
-  to.user = how.asked.user;
+void prepare_state(State& state, const Session& session, const RunSettings& settings) {
+  state.interval = milliseconds(settings.options.interval_ms);
+  state.is_simulated = session.is_simulated();
+  state.is_read_only = settings.options.is_read_only;
+  state.user = settings.options.user;
 }
 
-Glyphs glyphs_of(const RunSettings& how) {
-  return {how.as.unicode && !how.is_console, how.as.ascii_only};
+Glyphs choose_glyphs(const RunSettings& settings) {
+  return {settings.style.unicode && !settings.is_console, settings.style.ascii_only};
 }
 
 // Sends the signal that was confirmed. The library identifies the process that has the pid.
-std::string send(const Session& in, const PendingSignal& what) {
+std::string send_pending_signal(const Session& session, const PendingSignal& pending) {
   using hypomnesis::process_memory_field;
   const auto is_same = [&] {
-    const auto now = attempt([&] {
-      return in.library().process_memory(what.to.pid, process_memory_field::process_key);
+    const auto current = attempt([&] {
+      return session.library().process_memory(pending.process.pid,
+                                              process_memory_field::process_key);
     });
-    return now && now->process_key == what.to.start;
+    return current && current->process_key == pending.process.start;
   };
-  const auto why = send_signal(what.to.pid, what.which.number, is_same);
-  if (why) return fmt::format("{} to {} was not sent: {}", what.which.name, what.to.pid, *why);
-  return fmt::format("{} was sent to {} ({})", what.which.name, what.to.pid, what.name);
+  const auto reason = send_signal(pending.process.pid, pending.signal.number, is_same);
+  if (reason)
+    return fmt::format("{} to {} was not sent: {}", pending.signal.name, pending.process.pid,
+                       *reason);
+  return fmt::format("{} was sent to {} ({})", pending.signal.name, pending.process.pid,
+                     pending.name);
 }
 
-// What is shown on a terminal, from its opening to the end.
+// Screen on a terminal, from its opening to the end.
 class LiveScreen {
  public:
-  LiveScreen(const Session& in, const RunSettings& how, Terminal& on)
-      : in_(in), how_(how), on_(on) {
-    prepare(state_, in, how);
+  LiveScreen(const Session& session, const RunSettings& settings, Terminal& terminal)
+      : session_(session), settings_(settings), terminal_(terminal) {
+    prepare_state(state_, session, settings);
   }
 
-  // Returns whether to go on.
-  bool step(Reader& from);
+  // Returns whether to continue.
+  bool step(Reader& reader);
 
  private:
-  bool apply(const Terminal::Events& happened);
-  bool take(Reader& from);
+  bool apply(const Terminal::Events& events);
+  bool take_reading(Reader& reader);
 
-  const Session& in_;
-  const RunSettings& how_;
-  Terminal& on_;
+  const Session& session_;
+  const RunSettings& settings_;
+  Terminal& terminal_;
   State state_;
   std::uint64_t frames_ = 0;
   bool is_changed_ = true;
 };
 
-bool LiveScreen::apply(const Terminal::Events& happened) {
-  for (const auto& each : happened.keys) {
+bool LiveScreen::apply(const Terminal::Events& events) {
+  for (const auto& press : events.keys) {
     is_changed_ = true;
-    switch (press(state_, each, page_lines_of(state_, on_.width(), on_.height()))) {
-      case Request::quit:
+    switch (handle_key(state_, press,
+                       count_page_lines(state_, terminal_.width(), terminal_.height()))) {
+      case KeyAction::quit:
         return false;
-      case Request::send_signal:
-        state_.message = send(in_, *state_.pending);
-        state_.pending.reset();
+      case KeyAction::send_signal:
+        state_.message = send_pending_signal(session_, *state_.pending_signal);
+        state_.pending_signal.reset();
         break;
-      case Request::redraw:
-        on_.redraw();
+      case KeyAction::redraw:
+        terminal_.redraw();
         break;
-      case Request::none:
+      case KeyAction::none:
         break;
     }
   }
-  is_changed_ = is_changed_ || happened.is_changed;
-  return !happened.is_ended;
+  is_changed_ = is_changed_ || events.is_changed;
+  return !events.is_ended;
 }
 
-bool LiveScreen::take(Reader& from) {
-  std::shared_ptr<const MachineReading> fresh = from.take();
-  if (!fresh) return true;
-  state_.take(std::move(fresh));
+bool LiveScreen::take_reading(Reader& reader) {
+  std::shared_ptr<const MachineReading> machine = reader.take();
+  if (!machine) return true;
+  state_.update(std::move(machine));
   is_changed_ = is_changed_ || !state_.is_paused;
-  return !how_.asked.frames || ++frames_ <= *how_.asked.frames;
+  return !settings_.options.frames || ++frames_ <= *settings_.options.frames;
 }
 
-bool LiveScreen::step(Reader& from) {
+bool LiveScreen::step(Reader& reader) {
   if (is_changed_) {
-    on_.show(draw_screen(state_, on_.width(), on_.height(), glyphs_of(how_)));
+    terminal_.show(
+        draw_screen(state_, terminal_.width(), terminal_.height(), choose_glyphs(settings_)));
     is_changed_ = false;
   }
-  if (how_.asked.frames && frames_ >= *how_.asked.frames) return false;
-  if (!apply(on_.wait())) return false;
-  return take(from);
+  if (settings_.options.frames && frames_ >= *settings_.options.frames) return false;
+  if (!apply(terminal_.wait())) return false;
+  return take_reading(reader);
 }
 
 // Returns the lines that show every GPU and process.
-int natural_height(const State& of) {
-  const auto gpus = of.now ? of.now->gpus.size() : 0;
-  const auto lines = 4 + gpus + std::max<std::size_t>(gpus, 1) * 2 + of.list.lines.size();
-  constexpr std::size_t most_lines = 20'000;
-  return static_cast<int>(std::clamp<std::size_t>(lines, least_height, most_lines));
+int natural_height(const State& state) {
+  const auto gpus = state.machine ? state.machine->gpus.size() : 0;
+  const auto lines = 4 + gpus + std::max<std::size_t>(gpus, 1) * 2 + state.list.lines.size();
+  constexpr std::size_t max_lines = 20'000;
+  return static_cast<int>(std::clamp<std::size_t>(lines, min_screen_height, max_lines));
 }
 
 // Removes the empty lines above the last one.
@@ -143,60 +149,63 @@ void close_gap(std::string& text) {
   text.erase(end, last - end);
 }
 
-WriteResult print(State& of, const RunSettings& how) {
-  const bool is_whole = how.height == 0;
-  of.charts = is_whole ? ChartChoice::none : ChartChoice::selected;
-  const auto height = is_whole ? natural_height(of) : how.height;
-  auto text = text_of(draw_screen(of, how.width, height, glyphs_of(how)), how.as.colour);
-  if (is_whole) close_gap(text);
-  return write_part(text);
+WriteResult print_frame(State& state, const RunSettings& settings) {
+  const bool is_full_height = settings.height == 0;
+  state.charts = is_full_height ? ChartChoice::none : ChartChoice::selected;
+  const auto height = is_full_height ? natural_height(state) : settings.height;
+  auto text = format_frame(draw_screen(state, settings.width, height, choose_glyphs(settings)),
+                           settings.style.colour);
+  if (is_full_height) close_gap(text);
+  return write_chunk(text);
 }
 
 }  // namespace
 
-Expected<ExitCode> run_on_terminal(const Session& in, const RunSettings& how) {
-  auto opened =
-      open_terminal(output_descriptor(), environment_value("TERM").value_or(""), how.as.colour);
-  if (!opened) return opened.why();
-  auto& on = **opened;
-  LiveScreen screen(in, how, on);
-  Reader from(in, settings_of(how, milliseconds(how.asked.interval_ms)), [&on] { on.wake(); });
-  while (screen.step(from)) continue;
+Expected<ExitCode> run_on_terminal(const Session& session, const RunSettings& settings) {
+  auto result = open_terminal(output_descriptor(), get_environment("TERM").value_or(""),
+                              settings.style.colour);
+  if (!result) return result.error();
+  auto& terminal = **result;
+  LiveScreen screen(session, settings, terminal);
+  Reader reader(session, make_reader_settings(settings, milliseconds(settings.options.interval_ms)),
+                [&terminal] { terminal.wake(); });
+  while (screen.step(reader)) continue;
   return ExitCode::done;
 }
 
-Expected<ExitCode> run_as_text(const Session& in, const RunSettings& how) {
-  const auto frames = how.asked.once ? 1 : how.asked.frames.value_or(1);
-  const auto interval = milliseconds(how.asked.interval_ms);
-  State shown;
-  prepare(shown, in, how);
+Expected<ExitCode> run_as_text(const Session& session, const RunSettings& settings) {
+  const auto frames = settings.options.once ? 1 : settings.options.frames.value_or(1);
+  const auto interval = milliseconds(settings.options.interval_ms);
+  State state;
+  prepare_state(state, session, settings);
   StopRequest stop;
-  auto reading = settings_of(how, frames == 1 ? std::min(interval, first_window) : interval);
-  if (frames == 1) reading.process_interval = reading.interval;
-  Reader from(in, reading);
-  std::uint64_t readings = 0, printed = 0;
-  bool has_failed = false;  // the last search
-  std::string why_failed;
-  while (printed < frames) {
-    std::shared_ptr<const MachineReading> fresh;
+  auto reader_settings =
+      make_reader_settings(settings, frames == 1 ? std::min(interval, first_window) : interval);
+  if (frames == 1) reader_settings.process_interval = reader_settings.interval;
+  Reader reader(session, reader_settings);
+  std::uint64_t readings = 0, printed_frames = 0;
+  bool has_failed = false;  // of the last search
+  std::string failure_reason;
+  while (printed_frames < frames) {
+    std::shared_ptr<const MachineReading> machine;
     {
       const WaitingNotice notice;
-      while (!fresh && !stop.wait_until(Clock::now()))
-        fresh = from.wait_until(Clock::now() + first_window);
+      while (!machine && !stop.wait_until(Clock::now()))
+        machine = reader.wait_until(Clock::now() + first_window);
     }
-    if (!fresh) break;
-    if (how.is_traced) print_trace(*fresh->from);
-    has_failed = fresh->search_failed;
-    why_failed = fresh->why_partial;
-    shown.take(std::move(fresh));
-    // Loads and rates need a reading before.
+    if (!machine) break;
+    if (settings.is_traced) print_trace(*machine->snapshot);
+    has_failed = machine->search_failed;
+    failure_reason = machine->partial_reason;
+    state.update(std::move(machine));
+    // Loads and rates need a previous reading.
     if (++readings == 1) continue;
-    const auto result = print(shown, how);
+    const auto result = print_frame(state, settings);
     if (result == WriteResult::reader_gone) break;
     if (result == WriteResult::failed) return ExitCode::failed;
-    ++printed;
+    ++printed_frames;
   }
-  if (has_failed) return failed("the search for GPUs failed: " + why_failed);
+  if (has_failed) return make_failure("the search for GPUs failed: " + failure_reason);
   return ExitCode::done;
 }
 

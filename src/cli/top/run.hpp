@@ -11,19 +11,19 @@
 namespace hmn::cli::top {
 
 struct RunSettings {
-  TopOptions asked;
+  TopOptions options;
   std::optional<std::uint32_t> device;
   std::optional<UserFilter> user;
-  Style as;
+  Style style;
   bool is_traced = false;   // print the driver calls of frames printed as text
-  bool is_console = false;  // of the kernel, whose font has no braille
+  bool is_console = false;  // the kernel's console, whose font has no braille
   int width = 0;            // of the frames printed as text
   int height = 0;           // 0: as many lines as there are
 };
 
 // Shows frames on the terminal until a key or a signal ends it.
-Expected<ExitCode> run_on_terminal(const Session& in, const RunSettings& how);
+Expected<ExitCode> run_on_terminal(const Session& session, const RunSettings& settings);
 // Prints frames as text.
-Expected<ExitCode> run_as_text(const Session& in, const RunSettings& how);
+Expected<ExitCode> run_as_text(const Session& session, const RunSettings& settings);
 
 }  // namespace hmn::cli::top

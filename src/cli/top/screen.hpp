@@ -17,34 +17,35 @@ struct Entry {
 
 inline constexpr int label_width = 20;
 
-// Draws entries, as far as they are scrolled; long values continue on further lines. Texts are not
+// Draws the visible entries; long values continue on further lines. Texts are not
 // yet escaped.
-void draw_entries(Frame& on, Area where, const std::vector<Entry>& all, TextPosition& in,
-                  int labels = label_width);
+void draw_entries(Frame& frame, Area area, const std::vector<Entry>& entries,
+                  TextPosition& position, int label_columns = label_width);
 
-// Returns the lines of a text that is cut at `width` columns.
-std::vector<std::string> wrapped(const std::string& text, int width);
+// Wraps a text into lines of at most `width` columns.
+std::vector<std::string> wrap_text(const std::string& text, int width);
 
-// Pages that take the place of the main one. Each uses the area between header and footer.
-void draw_help_page(Frame& on, Area where, State& of);
-void draw_gpu_page(Frame& on, Area where, State& of);
-void draw_process_page(Frame& on, Area where, State& of);
-void draw_columns_page(Frame& on, Area where, const State& of);
-void draw_signals_page(Frame& on, Area where, const State& of);
-void draw_confirmation(Frame& on, Area where, const State& of);
+// Pages that replace the main one. Each uses the area between header and footer.
+void draw_help_page(Frame& frame, Area area, State& state);
+void draw_gpu_page(Frame& frame, Area area, State& state);
+void draw_process_page(Frame& frame, Area area, State& state);
+void draw_columns_page(Frame& frame, Area area, const State& state);
+void draw_signals_page(Frame& frame, Area area, const State& state);
+void draw_confirmation(Frame& frame, Area area, const State& state);
 
-// Draws the first line: the machine, and what is shown of it.
-void draw_header(Frame& on, const Layout& in, const State& of);
+// Draws the first line: a summary of the machine and the selection.
+void draw_header(Frame& frame, const Layout& layout, const State& state);
 // Draws the last line: keys, the filter, a question or a message.
-void draw_footer(Frame& on, const Layout& in, const State& of);
+void draw_footer(Frame& frame, const Layout& layout, const State& state);
 
-// Draws keys and their effects in turn: "q quit  / filter".
-int put_hints(Frame& on, int x, int y, std::initializer_list<std::pair<const char*, const char*>>);
+// Draws keys and their effects: "q quit  / filter". Returns the column after them.
+int put_hints(Frame& frame, int x, int y,
+              std::initializer_list<std::pair<const char*, const char*>>);
 
 // Draws the whole screen; the same for a terminal and for text.
-Frame draw_screen(State& of, int width, int height, Glyphs with);
+Frame draw_screen(State& state, int width, int height, Glyphs glyphs);
 
-// Returns the lines that a page down moves by.
-std::size_t page_lines_of(const State& of, int width, int height);
+// Returns the number of lines that a page down moves.
+std::size_t count_page_lines(const State& state, int width, int height);
 
 }  // namespace hmn::cli::top

@@ -11,17 +11,17 @@
 
 namespace hmn::cli::top {
 
-void Cursor::move(std::ptrdiff_t by, std::size_t count) {
+void Cursor::move(std::ptrdiff_t distance, std::size_t count) {
   const auto last = static_cast<std::ptrdiff_t>(count) - 1;
-  at = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(at) + by, 0,
-                                                           std::max<std::ptrdiff_t>(last, 0)));
+  position = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(
+      static_cast<std::ptrdiff_t>(position) + distance, 0, std::max<std::ptrdiff_t>(last, 0)));
 }
 
-void Cursor::show_in(std::size_t visible, std::size_t count) {
-  keep_in(count);
+void Cursor::scroll_into_view(std::size_t visible, std::size_t count) {
+  clamp(count);
   if (visible == 0) return;
-  if (at < top) top = at;
-  if (at >= top + visible) top = at - visible + 1;
+  if (position < top) top = position;
+  if (position >= top + visible) top = position - visible + 1;
   top = std::min(top, count > visible ? count - visible : 0);
 }
 
@@ -29,119 +29,124 @@ State::State() {
   columns.set();
 }
 
-void State::take(std::shared_ptr<const MachineReading> fresh) {
-  curves.add(*fresh);
+void State::update(std::shared_ptr<const MachineReading> reading) {
+  histories.add(*reading);
   if (is_paused) return;
-  const bool has_new_list = !now || now->processes != fresh->processes;
-  now = std::move(fresh);
-  gpus.keep_in(now->gpus.size());
-  if (has_new_list) rebuild();
+  const bool has_new_list = !machine || machine->processes != reading->processes;
+  machine = std::move(reading);
+  gpu_cursor.clamp(machine->gpus.size());
+  if (has_new_list) rebuild_list();
 }
 
-void State::rebuild() {
-  if (!now) return;
-  list = make_list(*now->processes, choice, now->is_partial);
-  if (selected) {
-    const auto found =
-        std::find_if(list.lines.begin(), list.lines.end(), [this](const ListLine& each) {
-          return each.process != nullptr && each.process->identity() == *selected;
+void State::rebuild_list() {
+  if (!machine) return;
+  list = make_list(*machine->processes, choice, machine->is_partial);
+  if (selected_identity) {
+    const auto it =
+        std::find_if(list.lines.begin(), list.lines.end(), [this](const ListLine& line) {
+          return line.process != nullptr && line.process->identity() == *selected_identity;
         });
-    if (found != list.lines.end()) {
-      processes.at = static_cast<std::size_t>(found - list.lines.begin());
+    if (it != list.lines.end()) {
+      process_cursor.position = static_cast<std::size_t>(it - list.lines.begin());
       return;
     }
-    if (at == Page::process || at == Page::signals || at == Page::confirmation) return;
+    if (page == Page::process || page == Page::signals || page == Page::confirmation) return;
   }
-  processes.keep_in(list.lines.size());
+  process_cursor.clamp(list.lines.size());
   select_at_cursor();
 }
 
 void State::select_at_cursor() {
-  selected.reset();
-  if (processes.at < list.lines.size())
-    if (const auto* row = list.lines[processes.at].process) selected = row->identity();
+  selected_identity.reset();
+  if (process_cursor.position < list.lines.size())
+    if (const auto* row = list.lines[process_cursor.position].process)
+      selected_identity = row->identity();
 }
 
-void State::move_process(std::ptrdiff_t by) {
-  processes.move(by, list.lines.size());
+void State::move_process(std::ptrdiff_t distance) {
+  process_cursor.move(distance, list.lines.size());
   select_at_cursor();
 }
 
-void State::move_gpu(std::ptrdiff_t by) {
-  if (!now) return;
-  gpus.move(by, now->gpus.size());
-  if (!choice.device || !gpu()) return;
-  choice.device = gpu()->of.device.index;
-  rebuild();
+void State::move_gpu(std::ptrdiff_t distance) {
+  if (!machine) return;
+  gpu_cursor.move(distance, machine->gpus.size());
+  if (!choice.device || !selected_gpu()) return;
+  choice.device = selected_gpu()->gpu.device.index;
+  rebuild_list();
 }
 
-const ProcessReading* State::process() const {
-  if (!now || !selected) return nullptr;
-  for (const auto& row : *now->processes)
-    if (row.identity() == *selected) return &row;
+const ProcessReading* State::selected_process() const {
+  if (!machine || !selected_identity) return nullptr;
+  for (const auto& row : *machine->processes)
+    if (row.identity() == *selected_identity) return &row;
   return nullptr;
 }
 
-const GpuReading* State::gpu() const {
-  return now && gpus.at < now->gpus.size() ? &now->gpus[gpus.at] : nullptr;
+const GpuReading* State::selected_gpu() const {
+  return machine && gpu_cursor.position < machine->gpus.size() ? &machine->gpus[gpu_cursor.position]
+                                                               : nullptr;
 }
 
 TimeWindow State::window() const {
-  // Values of processes come once a second at most, and one that is late is no gap.
-  const auto expected = std::max<std::uint64_t>(static_cast<std::uint64_t>(interval.count()), 1000);
-  return {length, now ? now->at_ns : 0, expected * ns_per_ms * 5 / 2};
+  // Values of processes come at most once a second, and a late one is not a gap.
+  const auto interval_ms =
+      std::max<std::uint64_t>(static_cast<std::uint64_t>(interval.count()), 1000);
+  return {span, machine ? machine->time_ns : 0, interval_ms * ns_per_ms * 5 / 2};
 }
 
 namespace {
 
-constexpr int least_process_lines = 6;
-constexpr int most_chart_height = 16;
+constexpr int min_process_lines = 6;
+constexpr int max_chart_height = 16;
 
-int gpu_height(const Layout& in, int count, int available) {
-  const int wanted = 1 + count * (in.has_gpu_details ? 2 : 1);
-  return std::min(wanted, std::max(4, available / 3));
+int choose_gpu_height(const Layout& layout, int count, int available) {
+  const int full_height = 1 + count * (layout.has_gpu_details ? 2 : 1);
+  return std::min(full_height, std::max(4, available / 3));
 }
 
-int chart_height(const State& of, int available) {
-  if (of.charts == ChartChoice::none || available < least_chart_height + least_process_lines)
+int choose_chart_height(const State& state, int available) {
+  if (state.charts == ChartChoice::none || available < min_chart_height + min_process_lines)
     return 0;
-  return std::clamp(available * 2 / 5, least_chart_height, most_chart_height);
+  return std::clamp(available * 2 / 5, min_chart_height, max_chart_height);
 }
 
 }  // namespace
 
-void put_hidden(Frame& on, int from, int y, std::size_t first, std::size_t shown,
+void put_hidden(Frame& frame, int start, int y, std::size_t first, std::size_t visible,
                 std::size_t count) {
-  const auto below = count - std::min(count, first + shown);
-  const std::string up = on.has_unicode() ? "↑" : "^", down = on.has_unicode() ? "↓" : "v";
-  const auto full = (first > 0 ? fmt::format("{}{} ", up, first) : "") +
-                    (below > 0 ? fmt::format("{}{} ", down, below) : "");
+  const auto below = count - std::min(count, first + visible);
+  const std::string up = frame.has_unicode() ? "↑" : "^", down = frame.has_unicode() ? "↓" : "v";
+  const auto counts = (first > 0 ? fmt::format("{}{} ", up, first) : "") +
+                      (below > 0 ? fmt::format("{}{} ", down, below) : "");
   const auto arrows = (first > 0 ? up : "") + (below > 0 ? down : "");
-  for (const auto& text : {full, arrows})
-    if (from + 1 + static_cast<int>(display_width(text)) <= on.width()) {
-      on.put_right(on.width(), y, text, Ink::faint);
+  for (const auto& text : {counts, arrows})
+    if (start + 1 + static_cast<int>(display_width(text)) <= frame.width()) {
+      frame.put_right(frame.width(), y, text, CellStyle::faint);
       return;
     }
 }
 
-Layout layout_of(const State& of, Area whole) {
-  Layout out;
-  const int count = of.now ? std::max(1, static_cast<int>(of.now->gpus.size())) : 1;
-  const int body = whole.height - 2;
-  out.has_gpu_details = whole.width < wide_table && 1 + 2 * count <= body / 3;
-  out.header = {0, 0, whole.width, 1};
-  out.gpus = {0, 1, whole.width, gpu_height(out, count, body)};
-  const int below = out.gpus.y + out.gpus.height;
-  const int available = whole.height - 1 - below;
-  out.charts = {0, below, whole.width, chart_height(of, available)};
-  out.processes = {0, below + out.charts.height, whole.width, available - out.charts.height};
-  out.footer = {0, whole.height - 1, whole.width, 1};
-  return out;
+Layout make_layout(const State& state, Area bounds) {
+  Layout layout;
+  const int count = state.machine ? std::max(1, static_cast<int>(state.machine->gpus.size())) : 1;
+  const int body = bounds.height - 2;
+  layout.has_gpu_details = bounds.width < wide_table_width && 1 + 2 * count <= body / 3;
+  layout.header = {0, 0, bounds.width, 1};
+  layout.gpus = {0, 1, bounds.width, choose_gpu_height(layout, count, body)};
+  const int below = layout.gpus.y + layout.gpus.height;
+  const int available = bounds.height - 1 - below;
+  layout.charts = {0, below, bounds.width, choose_chart_height(state, available)};
+  layout.processes = {0, below + layout.charts.height, bounds.width,
+                      available - layout.charts.height};
+  layout.footer = {0, bounds.height - 1, bounds.width, 1};
+  return layout;
 }
 
-void fit(State& in, const Layout& to) {
-  in.processes.show_in(to.process_rows(), in.list.lines.size());
-  in.gpus.show_in(to.gpu_rows(), in.now ? in.now->gpus.size() : 0);
+void scroll_lists(State& state, const Layout& layout) {
+  state.process_cursor.scroll_into_view(layout.process_rows(), state.list.lines.size());
+  state.gpu_cursor.scroll_into_view(layout.gpu_rows(),
+                                    state.machine ? state.machine->gpus.size() : 0);
 }
 
 }  // namespace hmn::cli::top

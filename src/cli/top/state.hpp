@@ -18,25 +18,25 @@ enum class Page { main, help, gpu, process, columns, signals, confirmation };
 enum class Focus { processes, gpus };
 enum class ChartChoice { selected, all, none };
 
-// Signal that waits for its confirmation.
+// Signal that awaits confirmation.
 struct PendingSignal {
-  SignalChoice which;
-  ProcessIdentity to;
+  SignalChoice signal;
+  ProcessIdentity process;
   std::string name;  // of the process
 };
 
 // Position in a list of which a part is visible.
 struct Cursor {
-  std::size_t at = 0;
+  std::size_t position = 0;
   std::size_t top = 0;  // first visible line
 
-  void move(std::ptrdiff_t by, std::size_t count);
-  void keep_in(std::size_t count) { move(0, count); }
-  // Scrolls so that it is among the visible lines.
-  void show_in(std::size_t visible, std::size_t count);
+  void move(std::ptrdiff_t distance, std::size_t count);
+  void clamp(std::size_t count) { move(0, count); }
+  // Scrolls so that the position is among the visible lines.
+  void scroll_into_view(std::size_t visible, std::size_t count);
 };
 
-// Position in a text, which the drawing keeps within it.
+// Position in a text; drawing clamps it to the text.
 struct TextPosition {
   std::size_t top = 0;      // first visible line
   std::size_t visible = 1;  // lines, as drawn last
@@ -47,50 +47,50 @@ class State {
  public:
   State();
 
-  // What is known.
-  std::shared_ptr<const MachineReading> now;  // NULL: nothing yet
-  Histories curves;
+  // Readings.
+  std::shared_ptr<const MachineReading> machine;  // latest reading; NULL: none yet
+  Histories histories;
   std::chrono::milliseconds interval{1000};
   bool is_simulated = false;
   bool is_read_only = false;        // sends no signals
   std::optional<std::string> user;  // whose processes alone are read
   bool is_paused = false;
 
-  // What is shown of it.
-  Page at = Page::main;
-  Focus on = Focus::processes;
+  // View.
+  Page page = Page::main;
+  Focus focus = Focus::processes;
   ChartChoice charts = ChartChoice::selected;
-  Span length = Span::minute;
+  TimeSpan span = TimeSpan::minute;
   ColumnSet columns;
   ListChoice choice;
   bool is_filtering = false;
-  ProcessList list;  // of `now`, by `choice`
-  Cursor processes, gpus, column_list, signal_list;
-  TextPosition text;
+  ProcessList list;  // of `machine`, by `choice`
+  Cursor process_cursor, gpu_cursor, column_cursor, signal_cursor;
+  TextPosition text_position;
   std::size_t command_offset = 0;  // columns of the command line that are scrolled away
-  std::optional<ProcessIdentity> selected;
-  std::optional<PendingSignal> pending;
+  std::optional<ProcessIdentity> selected_identity;
+  std::optional<PendingSignal> pending_signal;
   std::string message;  // result of the last action
 
-  void take(std::shared_ptr<const MachineReading> fresh);
-  // Makes the list again after a change of `choice`.
-  void rebuild();
-  void move_process(std::ptrdiff_t by);
-  void move_gpu(std::ptrdiff_t by);
+  void update(std::shared_ptr<const MachineReading> reading);
+  // Rebuilds the list after a change of `choice`.
+  void rebuild_list();
+  void move_process(std::ptrdiff_t distance);
+  void move_gpu(std::ptrdiff_t distance);
 
   // Returns the selected process; NULL: none, or it is gone.
-  const ProcessReading* process() const;
-  const GpuReading* gpu() const;
+  const ProcessReading* selected_process() const;
+  const GpuReading* selected_gpu() const;
   TimeWindow window() const;
 
  private:
   void select_at_cursor();
 };
 
-inline constexpr int least_width = 60;
-inline constexpr int least_height = 16;
-// From this width on the line of a GPU has its clocks, fan and PCIe too.
-inline constexpr int wide_table = 140;
+inline constexpr int min_screen_width = 60;
+inline constexpr int min_screen_height = 16;
+// From this width on, the line of a GPU includes its clocks, fan and PCIe.
+inline constexpr int wide_table_width = 140;
 
 // Parts of the main page, from top to bottom. An area without height is not shown.
 struct Layout {
@@ -107,13 +107,13 @@ struct Layout {
   }
 };
 
-// Shows in a line of titles, after the column `from`, how many rows of a list are above and below
-// those that are shown.
-void put_hidden(Frame& on, int from, int y, std::size_t first, std::size_t shown,
+// Puts into a line of titles, after the column `start`, how many rows of a list are above and below
+// the visible ones.
+void put_hidden(Frame& frame, int start, int y, std::size_t first, std::size_t visible,
                 std::size_t count);
 
-Layout layout_of(const State& of, Area whole);
-// Scrolls lists so that what is chosen is visible.
-void fit(State& in, const Layout& to);
+Layout make_layout(const State& state, Area bounds);
+// Scrolls the lists so that their cursors are visible.
+void scroll_lists(State& state, const Layout& layout);
 
 }  // namespace hmn::cli::top

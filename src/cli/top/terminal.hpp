@@ -28,7 +28,7 @@ enum class Key {
 };
 
 struct KeyPress {
-  Key what = Key::character;
+  Key key = Key::character;
   char32_t character = 0;
 };
 
@@ -39,8 +39,8 @@ class Terminal {
   struct Events {
     std::vector<KeyPress> keys;
     bool is_woken = false;    // by wake()
-    bool is_changed = false;  // its size, or it was used by others
-    bool is_ended = false;    // a signal asks to end, or the terminal is gone
+    bool is_changed = false;  // the size changed, or another program used the terminal
+    bool is_ended = false;    // a signal requested the end, or the terminal is gone
   };
 
   Terminal() = default;
@@ -51,7 +51,7 @@ class Terminal {
   virtual int width() const = 0;
   virtual int height() const = 0;
   // Writes what differs from the previous frame.
-  virtual void show(const Frame& what) = 0;
+  virtual void show(const Frame& frame) = 0;
   // Writes everything at the next show().
   virtual void redraw() = 0;
   virtual Events wait() = 0;
@@ -59,9 +59,9 @@ class Terminal {
   virtual void wake() = 0;
 };
 
-// Takes the terminal's descriptor and the name that the system knows it by. Fails where this build
-// or the terminal has no means for it.
-Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& kind,
+// Takes the terminal's descriptor and its type, as in TERM. Fails where this build
+// or the terminal does not support it.
+Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& terminal_type,
                                                   bool has_colour);
 
 }  // namespace hmn::cli::top

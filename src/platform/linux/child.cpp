@@ -37,8 +37,8 @@ class SupervisedChild {
   SupervisedChild& operator=(const SupervisedChild&) = delete;
   ~SupervisedChild();
 
-  StartResult start(const Launch& what) noexcept;
-  Ended wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
+  StartResult start(const Launch& launch) noexcept;
+  WaitResult wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
   void release() noexcept;  // the group survives; otherwise the destructor kills it
 
   static void collect() noexcept;  // reaps what earlier calls could not wait for
@@ -46,12 +46,12 @@ class SupervisedChild {
  private:
   void finish(uint32_t order) noexcept;
 
-  Supervision* shared_ = nullptr;
+  SupervisorState* state_ = nullptr;
 };
 
 constexpr size_t stack_size = size_t{64} << 10;
 
-constinit std::atomic<Supervision*> unfinished{nullptr};
+constinit std::atomic<SupervisorState*> unfinished{nullptr};
 
 size_t guarded_stack() noexcept {
   return stack_size + page_size();
@@ -61,20 +61,20 @@ size_t region_size() noexcept {
   return page_size() + 2 * guarded_stack();
 }
 
-char* stack_top(Supervision& shared, size_t which) {
-  return reinterpret_cast<char*>(&shared) + page_size() + (which + 1) * guarded_stack();
+char* stack_top(SupervisorState& state, size_t index) {
+  return reinterpret_cast<char*>(&state) + page_size() + (index + 1) * guarded_stack();
 }
 
-Supervision* map_shared() noexcept {
+SupervisorState* map_state() noexcept {
   void* region = mmap(nullptr, region_size(), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (region == MAP_FAILED) return nullptr;
-  Supervision* made = new (region) Supervision;
-  for (size_t which = 0; which < 2; ++which) {
-    mprotect(stack_top(*made, which) - guarded_stack(), page_size(), PROT_NONE);
+  SupervisorState* state = new (region) SupervisorState;
+  for (size_t index = 0; index < 2; ++index) {
+    mprotect(stack_top(*state, index) - guarded_stack(), page_size(), PROT_NONE);
   }
-  made->program_stack = stack_top(*made, 1);
-  return made;
+  state->program_stack = stack_top(*state, 1);
+  return state;
 }
 
 // Limit of descriptor numbers to close where close_range is missing (before Linux 5.9). With an
@@ -92,86 +92,88 @@ int descriptor_limit() noexcept {
   return highest + margin;
 }
 
-// Tests for the end of the supervisor. If the host waited for it with __WALL, it is gone as well.
-bool is_gone(Supervision& shared) noexcept {
-  if (shared.supervisor == 0) return true;
-  const pid_t waited = waitpid(shared.supervisor, nullptr, WNOHANG | static_cast<int>(__WCLONE));
-  const bool gone = waited == shared.supervisor || (waited < 0 && errno == ECHILD);
-  if (gone) shared.supervisor = 0;
-  return gone;
+// Returns whether the supervisor has ended. If the host waited for it with __WALL, it has ended
+// too.
+bool has_ended(SupervisorState& state) noexcept {
+  if (state.supervisor == 0) return true;
+  const pid_t pid = waitpid(state.supervisor, nullptr, WNOHANG | static_cast<int>(__WCLONE));
+  const bool is_reaped = pid == state.supervisor || (pid < 0 && errno == ECHILD);
+  if (is_reaped) state.supervisor = 0;
+  return is_reaped;
 }
 
-enum class Change { seen, timed_out, supervisor_lost };
+enum class PhaseChange { seen, timed_out, supervisor_lost };
 
 // Waits for a change of phase. A killed supervisor wakes no waiter, so it is checked periodically.
-Change await_change(Supervision& shared, uint32_t from, uint64_t deadline_ns) noexcept {
+PhaseChange await_change(SupervisorState& state, uint32_t phase, uint64_t deadline_ns) noexcept {
   for (;;) {
     const uint64_t slice = std::min(deadline_ns, monotonic_ns() + ns_per_second);
-    if (wait_on(shared.now, from, slice) == Wake::changed) return Change::seen;
-    if (slice == deadline_ns) return Change::timed_out;
-    if (!is_gone(shared)) continue;
-    const bool seen = shared.now.load(std::memory_order_acquire) != from;
-    return seen ? Change::seen : Change::supervisor_lost;
+    if (wait_on(state.phase, phase, slice) == WakeReason::changed) return PhaseChange::seen;
+    if (slice == deadline_ns) return PhaseChange::timed_out;
+    if (!has_ended(state)) continue;
+    const bool has_changed = state.phase.load(std::memory_order_acquire) != phase;
+    return has_changed ? PhaseChange::seen : PhaseChange::supervisor_lost;
   }
 }
 
-void remember(Supervision* left) noexcept {
-  left->next = unfinished.load(std::memory_order_relaxed);
-  while (!unfinished.compare_exchange_weak(left->next, left, std::memory_order_release,
+void add_unfinished(SupervisorState* state) noexcept {
+  state->next = unfinished.load(std::memory_order_relaxed);
+  while (!unfinished.compare_exchange_weak(state->next, state, std::memory_order_release,
                                            std::memory_order_relaxed)) {
   }
 }
 
-bool unmap_if_gone(Supervision* shared) noexcept {
-  if (!is_gone(*shared) || shared->program_is_here.load(std::memory_order_acquire) != 0) {
+bool unmap_if_ended(SupervisorState* state) noexcept {
+  if (!has_ended(*state) || state->program_in_memory.load(std::memory_order_acquire) != 0) {
     return false;
   }
-  munmap(shared, region_size());
+  munmap(state, region_size());
   return true;
 }
 
-int create_supervisor(Supervision& shared) noexcept {
-  shared.supervisor = clone(supervise, stack_top(shared, 0), CLONE_VM, &shared);
-  if (shared.supervisor >= 0) return 0;
-  shared.supervisor = 0;
+int create_supervisor(SupervisorState& state) noexcept {
+  state.supervisor = clone(supervise, stack_top(state, 0), CLONE_VM, &state);
+  if (state.supervisor >= 0) return 0;
+  state.supervisor = 0;
   return errno;
 }
 
-StartResult follow_start(Supervision& shared) noexcept {
-  const int error = create_supervisor(shared);
-  if (error == EINVAL || error == ENOSYS || error == EPERM) return {Started::unavailable, 0};
-  if (error != 0) return {Started::failed, error};
-  const Change came = await_change(shared, phase_starting, shared.what.deadline_ns);
-  if (came == Change::supervisor_lost) return {Started::failed, ECHILD};
-  if (came == Change::timed_out) {
-    kill(shared.supervisor, SIGKILL);
-    return {Started::late, 0};
+StartResult await_start(SupervisorState& state) noexcept {
+  const int error = create_supervisor(state);
+  if (error == EINVAL || error == ENOSYS || error == EPERM) return {StartState::unavailable, 0};
+  if (error != 0) return {StartState::failed, error};
+  const PhaseChange change = await_change(state, phase_starting, state.launch.deadline_ns);
+  if (change == PhaseChange::supervisor_lost) return {StartState::failed, ECHILD};
+  if (change == PhaseChange::timed_out) {
+    kill(state.supervisor, SIGKILL);
+    return {StartState::late, 0};
   }
-  const bool has_failed = shared.now.load(std::memory_order_acquire) == phase_failed;
-  return has_failed ? StartResult{Started::failed, shared.error} : StartResult{Started::running, 0};
+  const bool has_failed = state.phase.load(std::memory_order_acquire) == phase_failed;
+  return has_failed ? StartResult{StartState::failed, state.error}
+                    : StartResult{StartState::running, 0};
 }
 
-StartResult SupervisedChild::start(const Launch& what) noexcept {
-  if constexpr (is_thread_sanitized) return {Started::unavailable, 0};
-  shared_ = map_shared();
-  if (shared_ == nullptr) return {Started::failed, errno};
-  shared_->what = what;
-  shared_->descriptor_limit = descriptor_limit();
+StartResult SupervisedChild::start(const Launch& launch) noexcept {
+  if constexpr (is_thread_sanitized) return {StartState::unavailable, 0};
+  state_ = map_state();
+  if (state_ == nullptr) return {StartState::failed, errno};
+  state_->launch = launch;
+  state_->descriptor_limit = descriptor_limit();
   // The supervisor inherits the mask: none of the host's handlers may run there.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const StartResult result = follow_start(*shared_);
+  const StartResult result = await_start(*state_);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
 
-Ended SupervisedChild::wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
-  const Change came = await_change(*shared_, phase_running, deadline_ns);
-  if (came == Change::timed_out) return Ended::timed_out;
-  status = {came == Change::seen, shared_->exit_code, shared_->signal};
-  return Ended::exited;
+WaitResult SupervisedChild::wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
+  const PhaseChange change = await_change(*state_, phase_running, deadline_ns);
+  if (change == PhaseChange::timed_out) return WaitResult::timed_out;
+  status = {change == PhaseChange::seen, state_->exit_code, state_->signal};
+  return WaitResult::exited;
 }
 
 void SupervisedChild::release() noexcept {
@@ -179,43 +181,43 @@ void SupervisedChild::release() noexcept {
 }
 
 SupervisedChild::~SupervisedChild() {
-  if (shared_ != nullptr) finish(order_kill_all);
+  if (state_ != nullptr) finish(order_kill_all);
 }
 
 // Ends the supervisor. One that does not end at once (its program may be stuck in a driver) is left
 // to a later call.
-void SupervisedChild::finish(uint32_t ordered) noexcept {
-  Supervision* shared = shared_;
-  shared_ = nullptr;
-  shared->ordered.store(ordered, std::memory_order_release);
-  if (shared->supervisor > 0) kill(shared->supervisor, order_signal);
+void SupervisedChild::finish(uint32_t order) noexcept {
+  SupervisorState* state = state_;
+  state_ = nullptr;
+  state->order.store(order, std::memory_order_release);
+  if (state->supervisor > 0) kill(state->supervisor, order_signal);
   constexpr int tries = 20;
   constexpr uint64_t pause = ns_per_ms / 10;
   for (int i = 0; i < tries; ++i) {
-    if (unmap_if_gone(shared)) return;
+    if (unmap_if_ended(state)) return;
     sleep_ns(pause);
   }
-  remember(shared);
+  add_unfinished(state);
 }
 
 void SupervisedChild::collect() noexcept {
-  Supervision* left = unfinished.exchange(nullptr, std::memory_order_acquire);
-  while (left != nullptr) {
-    Supervision* next = left->next;
-    if (!unmap_if_gone(left)) remember(left);
-    left = next;
+  SupervisorState* state = unfinished.exchange(nullptr, std::memory_order_acquire);
+  while (state != nullptr) {
+    SupervisorState* next = state->next;
+    if (!unmap_if_ended(state)) add_unfinished(state);
+    state = next;
   }
 }
 
 // Child with a supervisor, or a direct one if the kernel refuses that.
 class EitherChild {
  public:
-  StartResult start(const Launch& what) noexcept {
-    const StartResult first = supervised_.start(what);
-    is_direct_ = first.what == Started::unavailable;
-    return is_direct_ ? direct_.start(what) : first;
+  StartResult start(const Launch& launch) noexcept {
+    const StartResult result = supervised_.start(launch);
+    is_direct_ = result.state == StartState::unavailable;
+    return is_direct_ ? direct_.start(launch) : result;
   }
-  Ended wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
+  WaitResult wait(uint64_t deadline_ns, ExitStatus& status) noexcept {
     return is_direct_ ? direct_.wait(deadline_ns, status) : supervised_.wait(deadline_ns, status);
   }
   void release() noexcept { is_direct_ ? direct_.release() : supervised_.release(); }
@@ -228,8 +230,8 @@ class EitherChild {
 
 }  // namespace
 
-Outcome run_child(const Launch& what, Channel& open, const Command& given) {
-  return run_as<EitherChild>(what, open, given);
+Outcome run_child(const Launch& launch, Channel& channel, const Command& command) {
+  return run_child_as<EitherChild>(launch, channel, command);
 }
 
 void collect_children() noexcept {
@@ -249,15 +251,15 @@ int open_pipe(int (&ends)[2]) noexcept {
   return pipe2(ends, O_CLOEXEC) == 0 ? 0 : errno;
 }
 
-int await_readable(int from, uint64_t deadline_ns) noexcept {
+int await_readable(int descriptor, uint64_t deadline_ns) noexcept {
   for (;;) {
     const uint64_t now = monotonic_ns();
     if (now >= deadline_ns) return ETIMEDOUT;
     const uint64_t left = deadline_ns - now;
     const timespec limit{static_cast<time_t>(left / ns_per_second),
                          static_cast<long>(left % ns_per_second)};
-    pollfd waiting{from, POLLIN, 0};
-    const int ready = ppoll(&waiting, 1, deadline_ns == UINT64_MAX ? nullptr : &limit, nullptr);
+    pollfd request{descriptor, POLLIN, 0};
+    const int ready = ppoll(&request, 1, deadline_ns == UINT64_MAX ? nullptr : &limit, nullptr);
     if (ready > 0) return 0;
     if (ready < 0 && errno != EINTR) return errno;
   }

@@ -8,9 +8,9 @@
 namespace hmn::platform {
 namespace {
 
-uint64_t read_clock(clockid_t which) noexcept {
+uint64_t read_clock(clockid_t clock_id) noexcept {
   timespec now{};
-  clock_gettime(which, &now);
+  clock_gettime(clock_id, &now);
   return static_cast<uint64_t>(now.tv_sec) * ns_per_second + static_cast<uint64_t>(now.tv_nsec);
 }
 
@@ -28,15 +28,15 @@ uint64_t unix_ns() noexcept {
   return read_clock(CLOCK_REALTIME);
 }
 
-uint64_t thread_used_ns() noexcept {
+uint64_t thread_cpu_ns() noexcept {
   return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void sleep_ns(uint64_t duration) noexcept {
-  const uint64_t until = later(monotonic_ns(), duration);
+  const uint64_t deadline = add_duration(monotonic_ns(), duration);
   timespec end{};
-  end.tv_sec = static_cast<time_t>(until / ns_per_second);
-  end.tv_nsec = static_cast<long>(until % ns_per_second);
+  end.tv_sec = static_cast<time_t>(deadline / ns_per_second);
+  end.tv_nsec = static_cast<long>(deadline % ns_per_second);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) {
   }
 }

@@ -49,14 +49,14 @@ constexpr unsigned long xe_query_request = _IOWR(drm_type, drm_command_base, XeD
 static_assert(xe_query_request == 0xC0286440);
 
 // Limit of retries: signals may come endlessly, and a driver in reset returns EAGAIN for a while.
-constexpr int most_interruptions = 16;
-constexpr int most_errno = 4095;
+constexpr int max_interruptions = 16;
+constexpr int max_errno = 4095;
 // Limit of rounds, as the answer may grow between the two passes.
-constexpr int most_rounds = 3;
+constexpr int max_rounds = 3;
 
 int call(int node, unsigned long request, void* argument) noexcept {
   int error = 0;
-  for (int i = 0; i < most_interruptions; ++i) {
+  for (int i = 0; i < max_interruptions; ++i) {
     if (ioctl(node, request, argument) == 0) return 0;
     error = errno;
     if (error != EINTR && error != EAGAIN) break;
@@ -64,69 +64,70 @@ int call(int node, unsigned long request, void* argument) noexcept {
   return error;
 }
 
-uint64_t address_of(void* memory) noexcept {
+uint64_t pointer_bits(void* memory) noexcept {
   return reinterpret_cast<uintptr_t>(memory);
 }
 
 // Makes one pass; returns the needed length for an empty `answer`.
-ErrnoOr<size_t> pass(int node, DeviceQuestion what, std::span<std::byte> answer) noexcept {
-  if (what.in == QueryLanguage::xe) {
-    XeDeviceQuery q;
-    q.query = what.number;
-    q.size = static_cast<uint32_t>(answer.size());
-    q.data = answer.empty() ? 0 : address_of(answer.data());
-    const int error = call(node, xe_query_request, &q);
-    return {q.size, error};
+ErrnoOr<size_t> run_pass(int node, DeviceQuery query, std::span<std::byte> answer) noexcept {
+  if (query.language == QueryLanguage::xe) {
+    XeDeviceQuery request;
+    request.query = query.number;
+    request.size = static_cast<uint32_t>(answer.size());
+    request.data = answer.empty() ? 0 : pointer_bits(answer.data());
+    const int error = call(node, xe_query_request, &request);
+    return {request.size, error};
   }
   I915QueryItem item;
-  item.query_id = what.number;
+  item.query_id = query.number;
   item.length = static_cast<int32_t>(answer.size());
-  item.data_ptr = answer.empty() ? 0 : address_of(answer.data());
-  I915Query q;
-  q.num_items = 1;
-  q.items_ptr = address_of(&item);
-  const int error = call(node, i915_query_request, &q);
+  item.data_ptr = answer.empty() ? 0 : pointer_bits(answer.data());
+  I915Query request;
+  request.num_items = 1;
+  request.items_ptr = pointer_bits(&item);
+  const int error = call(node, i915_query_request, &request);
   if (error != 0) return {0, error};
   if (item.length >= 0) return {static_cast<size_t>(item.length), 0};
-  return {0, item.length < -most_errno ? EIO : -item.length};
+  return {0, item.length < -max_errno ? EIO : -item.length};
 }
 
 // Drivers reject an unknown query with different errors.
-int plain_reason(int error) noexcept {
+int normalize_error(int error) noexcept {
   return error == ENOTTY || error == EINVAL || error == ENOSYS ? EOPNOTSUPP : error;
 }
 
-ErrnoOr<size_t> ask(int node, DeviceQuestion what, std::span<std::byte> answer) noexcept {
+ErrnoOr<size_t> query_descriptor(int node, DeviceQuery query,
+                                 std::span<std::byte> answer) noexcept {
   int error = EOPNOTSUPP;
-  for (int round = 0; round < most_rounds; ++round) {
-    const ErrnoOr<size_t> needed = pass(node, what, {});
-    if (!needed) return {0, plain_reason(needed.error)};
-    if (needed.value == 0) return {0, EOPNOTSUPP};
-    if (needed.value > answer.size()) return {0, ENOBUFS};
-    const std::span<std::byte> buffer = answer.first(needed.value);
+  for (int round = 0; round < max_rounds; ++round) {
+    const ErrnoOr<size_t> length = run_pass(node, query, {});
+    if (!length) return {0, normalize_error(length.error)};
+    if (length.value == 0) return {0, EOPNOTSUPP};
+    if (length.value > answer.size()) return {0, ENOBUFS};
+    const std::span<std::byte> buffer = answer.first(length.value);
     std::fill(buffer.begin(), buffer.end(), std::byte{0});
-    const ErrnoOr<size_t> got = pass(node, what, buffer);
-    if (got) return {std::min(got.value, buffer.size()), 0};
-    error = plain_reason(got.error);
-    if (got.error != EINVAL) break;
+    const ErrnoOr<size_t> result = run_pass(node, query, buffer);
+    if (result) return {std::min(result.value, buffer.size()), 0};
+    error = normalize_error(result.error);
+    if (result.error != EINVAL) break;
   }
   return {0, error};
 }
 
-ErrnoOr<size_t> ask_node(const char* node, DeviceQuestion what,
-                         std::span<std::byte> answer) noexcept {
-  const Descriptor opened(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!opened) return {0, errno};
-  return ask(opened.get(), what, answer);
+ErrnoOr<size_t> query_node(const char* node, DeviceQuery query,
+                           std::span<std::byte> answer) noexcept {
+  const Descriptor file(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return {0, errno};
+  return query_descriptor(file.get(), query, answer);
 }
 
 }  // namespace
 
-ErrnoOr<size_t> ask_device(const char* node, DeviceQuestion what,
-                           std::span<std::byte> answer) noexcept {
-  if (SystemOverride* const r = SystemOverride::of_thread())
-    return r->ask_device(node, what, answer, ask_node);
-  return ask_node(node, what, answer);
+ErrnoOr<size_t> query_device(const char* node, DeviceQuery query,
+                             std::span<std::byte> answer) noexcept {
+  if (SystemOverride* const active = SystemOverride::active())
+    return active->query_device(node, query, answer, query_node);
+  return query_node(node, query, answer);
 }
 
 }  // namespace hmn::platform

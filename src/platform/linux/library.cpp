@@ -11,15 +11,16 @@
 namespace hmn::platform {
 namespace {
 
-static_assert(longest_path >= PATH_MAX);
+static_assert(max_path_size >= PATH_MAX);
 
 // Returns the loader's path: a name without a leading slash is relative to the program's folder at
 // load time, which only the loader still knows.
 bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
   Dl_info file;
   void* map = nullptr;
-  const auto* const here = reinterpret_cast<const void*>(&own_folder);
-  if (dladdr1(here, &file, &map, RTLD_DL_LINKMAP) == 0 || file.dli_fname == nullptr) return false;
+  const auto* const address = reinterpret_cast<const void*>(&own_folder);
+  if (dladdr1(address, &file, &map, RTLD_DL_LINKMAP) == 0 || file.dli_fname == nullptr)
+    return false;
   // The program itself has the name that its caller gave it, and glibc 2.36 crashes when asked for
   // its folder unless a run path has $ORIGIN.
   if (static_cast<const link_map*>(map)->l_name[0] == '\0') {

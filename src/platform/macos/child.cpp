@@ -24,16 +24,16 @@ int close_on_exec(int (&ends)[2]) noexcept {
   return error;
 }
 
-// Rounds up, so that the last part of a millisecond is waited for rather than spun through.
-int milliseconds(uint64_t ns) noexcept {
+// Rounds up, so that the last part of a millisecond is spent waiting rather than spinning.
+int to_milliseconds(uint64_t ns) noexcept {
   const uint64_t rounded = ns / ns_per_ms + (ns % ns_per_ms != 0 ? 1 : 0);
   return static_cast<int>(std::min<uint64_t>(rounded, INT_MAX));
 }
 
 }  // namespace
 
-Outcome run_child(const Launch& what, Channel& open, const Command& given) {
-  return run_as<SpawnedChild>(what, open, given);
+Outcome run_child(const Launch& launch, Channel& channel, const Command& command) {
+  return run_child_as<SpawnedChild>(launch, channel, command);
 }
 
 void collect_children() noexcept {
@@ -54,13 +54,13 @@ int open_pipe(int (&ends)[2]) noexcept {
   return pipe(ends) == 0 ? close_on_exec(ends) : errno;
 }
 
-int await_readable(int from, uint64_t deadline_ns) noexcept {
+int await_readable(int descriptor, uint64_t deadline_ns) noexcept {
   for (;;) {
     const uint64_t now = monotonic_ns();
     if (now >= deadline_ns) return ETIMEDOUT;
-    pollfd waiting{from, POLLIN, 0};
-    const int limit = deadline_ns == UINT64_MAX ? forever : milliseconds(deadline_ns - now);
-    const int ready = poll(&waiting, 1, limit);
+    pollfd request{descriptor, POLLIN, 0};
+    const int limit = deadline_ns == UINT64_MAX ? forever : to_milliseconds(deadline_ns - now);
+    const int ready = poll(&request, 1, limit);
     if (ready > 0) return 0;
     if (ready < 0 && errno != EINTR) return errno;
   }

@@ -28,7 +28,7 @@ uint64_t unix_ns() noexcept {
   return clock_gettime_nsec_np(CLOCK_REALTIME);
 }
 
-uint64_t thread_used_ns() noexcept {
+uint64_t thread_cpu_ns() noexcept {
   return clock_gettime_nsec_np(CLOCK_THREAD_CPUTIME_ID);
 }
 

@@ -19,11 +19,11 @@ struct CloseStream {
 };
 using DirectoryStream = std::unique_ptr<DIR, CloseStream>;
 
-DirectoryStream stream_over(int from) noexcept {
-  Descriptor own(fcntl(from, F_DUPFD_CLOEXEC, 0));
-  DirectoryStream made(own ? fdopendir(own.get()) : nullptr);
-  if (made) own.release();
-  return made;
+DirectoryStream open_stream(int folder) noexcept {
+  Descriptor duplicate(fcntl(folder, F_DUPFD_CLOEXEC, 0));
+  DirectoryStream stream(duplicate ? fdopendir(duplicate.get()) : nullptr);
+  if (stream) duplicate.release();
+  return stream;
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ int open_base(const char* path) noexcept {
   return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-int list_entries(int from, EntryVisitor visit) {
-  const DirectoryStream stream = stream_over(from);
+int list_entries(int folder, EntryVisitor visit) {
+  const DirectoryStream stream = open_stream(folder);
   if (!stream) return errno;
   for (;;) {
     errno = 0;
@@ -45,25 +45,25 @@ int list_entries(int from, EntryVisitor visit) {
   }
 }
 
-ErrnoOr<FileStatus> status_at(int at, const char* name) noexcept {
-  struct stat found;
-  if (fstatat(at, name, &found, 0) != 0) return {{}, errno};
-  const auto special = static_cast<uint32_t>(found.st_rdev);
-  return {{.device = static_cast<uint64_t>(found.st_dev),
-           .inode = found.st_ino,
+ErrnoOr<FileStatus> read_status_at(int folder, const char* name) noexcept {
+  struct stat info;
+  if (fstatat(folder, name, &info, 0) != 0) return {{}, errno};
+  const auto special = static_cast<uint32_t>(info.st_rdev);
+  return {{.device = static_cast<uint64_t>(info.st_dev),
+           .inode = info.st_ino,
            .special_device_major = static_cast<uint64_t>(major(special)),
            .special_device_minor = static_cast<uint64_t>(minor(special)),
-           .size = static_cast<uint64_t>(found.st_size),
-           .owner = found.st_uid,
-           .is_directory = S_ISDIR(found.st_mode),
-           .is_character_device = S_ISCHR(found.st_mode)},
+           .size = static_cast<uint64_t>(info.st_size),
+           .owner = info.st_uid,
+           .is_directory = S_ISDIR(info.st_mode),
+           .is_character_device = S_ISCHR(info.st_mode)},
           0};
 }
 
 // There is no dup3: a program that the host starts between the two steps can read the same input.
-bool redirect(int to, int from) noexcept {
-  if (dup2(from, to) < 0) return false;
-  fcntl(to, F_SETFD, FD_CLOEXEC);
+bool redirect(int target, int source) noexcept {
+  if (dup2(source, target) < 0) return false;
+  fcntl(target, F_SETFD, FD_CLOEXEC);
   return true;
 }
 

@@ -7,15 +7,15 @@
 
 namespace hmn::platform {
 
-static_assert(longest_path >= PATH_MAX);
+static_assert(max_path_size >= PATH_MAX);
 
 // Resolves the name; one without a leading slash is relative to a folder that the program may have
 // left since.
 std::string_view own_folder(std::span<char> buffer) noexcept {
   Dl_info file;
-  const auto* const here = reinterpret_cast<const void*>(&own_folder);
+  const auto* const address = reinterpret_cast<const void*>(&own_folder);
   buffer[0] = '\0';
-  const bool is_known = dladdr(here, &file) != 0 && file.dli_fname != nullptr;
+  const bool is_known = dladdr(address, &file) != 0 && file.dli_fname != nullptr;
   if (!is_known || file.dli_fname[0] != '/' || realpath(file.dli_fname, buffer.data()) == nullptr) {
     buffer[0] = '\0';
     return {};

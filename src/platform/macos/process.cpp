@@ -9,28 +9,30 @@
 namespace hmn::platform {
 namespace {
 
-constinit std::atomic<uint64_t> known_generation{0};  // 0 in a child until it draws its own number
-constinit std::atomic<uint64_t> last{0};
-constinit std::atomic<bool> is_watched{false};
+constinit std::atomic<uint64_t> current_generation{
+    0};  // 0 in a child until it draws its own number
+constinit std::atomic<uint64_t> last_generation{0};
+constinit std::atomic<bool> has_fork_handler{false};
 
 extern "C" {
 static void reset_in_child() {
-  known_generation.store(0, std::memory_order_relaxed);
+  current_generation.store(0, std::memory_order_relaxed);
 }
 }
 
 // macOS has no memory that a fork wipes. Registering the handler twice is harmless.
-void watch() noexcept {
+void install_fork_handler() noexcept {
   if (pthread_atfork(nullptr, nullptr, reset_in_child) == 0) {
-    is_watched.store(true, std::memory_order_release);
+    has_fork_handler.store(true, std::memory_order_release);
   }
 }
 
-uint64_t draw() noexcept {
-  const uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
-  uint64_t first = 0;
-  return known_generation.compare_exchange_strong(first, mine, std::memory_order_relaxed) ? mine
-                                                                                          : first;
+uint64_t draw_generation() noexcept {
+  const uint64_t number = last_generation.fetch_add(1, std::memory_order_relaxed) + 1;
+  uint64_t existing = 0;
+  return current_generation.compare_exchange_strong(existing, number, std::memory_order_relaxed)
+             ? number
+             : existing;
 }
 
 }  // namespace
@@ -44,9 +46,9 @@ bool is_privileged_start() noexcept {
 }
 
 uint64_t process_generation() noexcept {
-  if (!is_watched.load(std::memory_order_acquire)) watch();
-  const uint64_t value = known_generation.load(std::memory_order_relaxed);
-  return value != 0 ? value : draw();
+  if (!has_fork_handler.load(std::memory_order_acquire)) install_fork_handler();
+  const uint64_t value = current_generation.load(std::memory_order_relaxed);
+  return value != 0 ? value : draw_generation();
 }
 
 }  // namespace hmn::platform

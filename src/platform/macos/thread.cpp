@@ -25,8 +25,8 @@ void stay_loaded() noexcept {
   if (is_pinned.load(std::memory_order_relaxed)) return;
   Dl_info file;
   if (dladdr(reinterpret_cast<const void*>(&stay_loaded), &file) == 0) return;
-  const void* const own = dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-  if (own != nullptr) is_pinned.store(true, std::memory_order_relaxed);
+  const void* const handle = dlopen(file.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  if (handle != nullptr) is_pinned.store(true, std::memory_order_relaxed);
 }
 
 int open_event(int (&ends)[2]) noexcept {

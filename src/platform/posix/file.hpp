@@ -35,20 +35,23 @@ class Descriptor {
   int number_ = -1;
 };
 
-int open_for_reading(int at, const char* name) noexcept;
-// Reads up to the end. A first read of less than `whole_below` bytes is taken for all.
-ErrnoOr<size_t> read_full(int from, std::span<char> buffer, size_t whole_below = 0) noexcept;
-ErrnoOr<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
-ErrnoOr<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
-bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept;
+int open_for_reading(int folder, const char* name) noexcept;
+// Reads up to the end. A first read of less than `complete_below` bytes is taken for the whole
+// file.
+ErrnoOr<size_t> read_full(int descriptor, std::span<char> buffer,
+                          size_t complete_below = 0) noexcept;
+ErrnoOr<size_t> read_small_at(int folder, const char* name, std::span<char> buffer) noexcept;
+ErrnoOr<size_t> read_link_at(int folder, const char* name, std::span<char> buffer) noexcept;
+bool is_same_file(int descriptor, uint64_t device, uint64_t inode) noexcept;
 
 // System-specific parts of file.hpp.
-ErrnoOr<FileStatus> status_at(int at, const char* name) noexcept;
+ErrnoOr<FileStatus> read_status_at(int folder, const char* name) noexcept;
 // Opens a base folder for relative paths; returns below 0 and sets errno on failure.
 int open_base(const char* path) noexcept;
-// Returns 0 or errno. `from` stays open.
-int list_entries(int from, EntryVisitor visit);
-// Duplicates `from` onto `to`, close-on-exec. Returns false and leaves `to` unchanged on failure.
-bool redirect(int to, int from) noexcept;
+// Returns 0 or errno. `folder` stays open.
+int list_entries(int folder, EntryVisitor visit);
+// Duplicates `source` onto `target`, close-on-exec. Returns false and leaves `target` unchanged on
+// failure.
+bool redirect(int target, int source) noexcept;
 
 }  // namespace hmn::platform

@@ -10,16 +10,16 @@
 namespace hmn::platform {
 namespace {
 
-// The loader's message repeats a name that it did not find as it was given, and has the path of a
-// file that it found and cannot load. The rest of the message may be translated.
+// The loader's message repeats a name that it did not find verbatim, and has the path of a file
+// that it found and cannot load. The rest may be translated.
 bool is_missing(const char* name, std::string_view error_text) {
   if (std::string_view(name).find('/') != std::string_view::npos) return !real::exists(name);
-  const std::size_t at = error_text.find(name);
-  return at != error_text.npos && (at == 0 || error_text[at - 1] == ' ');
+  const std::size_t position = error_text.find(name);
+  return position != error_text.npos && (position == 0 || error_text[position - 1] == ' ');
 }
 
 // Frees the loader's copy of the thread's last error, which it would keep until the thread ends.
-void drop_error() noexcept {
+void clear_error() noexcept {
   while (dlerror() != nullptr) {
   }
 }
@@ -38,7 +38,7 @@ Library::OpenResult Library::open(const char* name_or_path) {
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
     result.is_missing = is_missing(name_or_path, result.error_text);
-    drop_error();
+    clear_error();
   }
   return result;
 }
@@ -58,9 +58,9 @@ Library::~Library() {
 // dlsym takes a null handle for the whole program.
 void* Library::symbol(const char* name) const noexcept {
   if (handle_ == nullptr) return nullptr;
-  void* const found = dlsym(handle_, name);
-  if (found == nullptr) drop_error();
-  return found;
+  void* const address = dlsym(handle_, name);
+  if (address == nullptr) clear_error();
+  return address;
 }
 
 void Library::close() noexcept {

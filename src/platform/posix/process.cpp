@@ -15,9 +15,9 @@ uint32_t current_pid() noexcept {
 }
 
 size_t page_size() noexcept {
-  const auto real = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const SystemOverride* const r = SystemOverride::of_thread();
-  return r != nullptr ? r->page_size(real) : real;
+  const auto system_size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const SystemOverride* const active = SystemOverride::active();
+  return active != nullptr ? active->page_size(system_size) : system_size;
 }
 
 uint64_t clock_ticks_per_second() noexcept {
@@ -25,8 +25,8 @@ uint64_t clock_ticks_per_second() noexcept {
 }
 
 std::string host_name() {
-  utsname known;
-  return uname(&known) == 0 ? known.nodename : "";
+  utsname info;
+  return uname(&info) == 0 ? info.nodename : "";
 }
 
 const char* environment(const char* name) noexcept {

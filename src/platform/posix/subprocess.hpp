@@ -24,26 +24,26 @@ struct Launch {
   uint64_t deadline_ns = 0;
 };
 
-enum class Started { running, failed, late, unavailable };
+enum class StartState { running, failed, late, unavailable };
 
 struct StartResult {
-  Started what = Started::unavailable;
+  StartState state = StartState::unavailable;
   int error = 0;  // with failed
 };
 
 struct ExitStatus {
-  bool known = false;
+  bool is_known = false;
   int code = 0;
   int signal = 0;
 };
 
-enum class Ended { exited, timed_out };
+enum class WaitResult { exited, timed_out };
 
 // Opens a reading and a writing end, both close-on-exec. Returns 0 or errno.
 int open_pipe(int (&ends)[2]) noexcept;
 
 // Returns 0, ETIMEDOUT or errno. UINT64_MAX: no deadline.
-int await_readable(int from, uint64_t deadline_ns) noexcept;
+int await_readable(int descriptor, uint64_t deadline_ns) noexcept;
 
 // How the child closes descriptors that its file actions do not name.
 
@@ -57,54 +57,54 @@ int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept;
 
 struct Channel {
   Descriptor null_device;
-  Descriptor from_child;
-  Descriptor to_parent;
+  Descriptor read_end;
+  Descriptor write_end;
 };
 
-Outcome refused(Outcome::Kind what, int error);
-Outcome failed_to_start(const Command& given, int error);
+Outcome make_outcome(Outcome::Kind kind, int error);
+Outcome make_start_failure(const Command& command, int error);
 
 // Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT, ECANCELED, or errno.
-int collect_output(int from, const Command& given, std::string& output);
-Outcome::Kind kind_of_collecting(int error) noexcept;
+int collect_output(int descriptor, const Command& command, std::string& output);
+Outcome::Kind classify_error(int error) noexcept;
 
 template <class Child>
-Outcome follow(Child& child, int from, const Command& given) {
+Outcome await_outcome(Child& child, int descriptor, const Command& command) {
   Outcome result;
-  const int error = collect_output(from, given, result.output);
-  result.what = kind_of_collecting(error);
+  const int error = collect_output(descriptor, command, result.output);
+  result.kind = classify_error(error);
   result.was_cancelled = error == ECANCELED;
-  if (result.what == Outcome::Kind::not_runnable) result.error = error;
-  if (result.what != Outcome::Kind::finished) return result;
+  if (result.kind == Outcome::Kind::not_runnable) result.error = error;
+  if (result.kind != Outcome::Kind::finished) return result;
   ExitStatus status;
-  if (child.wait(given.deadline_ns, status) == Ended::timed_out) {
-    result.what = Outcome::Kind::timed_out;
+  if (child.wait(command.deadline_ns, status) == WaitResult::timed_out) {
+    result.kind = Outcome::Kind::timed_out;
     return result;
   }
   child.release();
-  result.exit_known = status.known;
+  result.has_exit_status = status.is_known;
   result.exit_code = status.code;
   result.signal = status.signal;
   return result;
 }
 
 template <class Child>
-Outcome run_as(const Launch& what, Channel& open, const Command& given) {
+Outcome run_child_as(const Launch& launch, Channel& channel, const Command& command) {
   Child child;
-  const StartResult start = child.start(what);
-  open.to_parent.close();
-  switch (start.what) {
-    case Started::running:
-      return follow(child, open.from_child.get(), given);
-    case Started::late:
-      return refused(Outcome::Kind::timed_out, 0);
+  const StartResult start = child.start(launch);
+  channel.write_end.close();
+  switch (start.state) {
+    case StartState::running:
+      return await_outcome(child, channel.read_end.get(), command);
+    case StartState::late:
+      return make_outcome(Outcome::Kind::timed_out, 0);
     default:
-      return failed_to_start(given, start.error);
+      return make_start_failure(command, start.error);
   }
 }
 
-// Runs one of the kinds of child that the system has.
-Outcome run_child(const Launch& what, Channel& open, const Command& given);
+// Runs a program by the kind of child that the system supports.
+Outcome run_child(const Launch& launch, Channel& channel, const Command& command);
 // Reaps children that earlier calls could not wait for.
 void collect_children() noexcept;
 
@@ -117,8 +117,8 @@ class SpawnedChild {
   SpawnedChild& operator=(const SpawnedChild&) = delete;
   ~SpawnedChild();
 
-  StartResult start(const Launch& what) noexcept;
-  Ended wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
+  StartResult start(const Launch& launch) noexcept;
+  WaitResult wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
   void release() noexcept { child_ = 0; }
 
   static void collect() noexcept;

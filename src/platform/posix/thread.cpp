@@ -19,21 +19,21 @@ namespace hmn::platform {
 namespace {
 
 constexpr size_t stack_size = size_t{512} << 10;
-constexpr size_t largest_stack = size_t{16} << 20;
+constexpr size_t max_stack_size = size_t{16} << 20;
 constexpr size_t name_size = 16;  // prctl(2), PR_SET_NAME; macOS takes 64
 
-struct Start {
+struct ThreadStart {
   void (*entry)(void*);
   void* argument;
   char name[name_size];
 };
 
 extern "C" {
-static void* run_start(void* given) {
-  const std::unique_ptr<Start> owned(static_cast<Start*>(given));
-  const Start now = *owned;
-  name_own_thread(now.name);
-  now.entry(now.argument);
+static void* run_start(void* argument) {
+  const std::unique_ptr<ThreadStart> owner(static_cast<ThreadStart*>(argument));
+  const ThreadStart start = *owner;
+  name_own_thread(start.name);
+  start.entry(start.argument);
   return nullptr;
 }
 }
@@ -53,18 +53,18 @@ class Attributes {
   int error_;
 };
 
-int create(Start* what) noexcept {
-  Attributes given;
-  if (given.error() != 0) return given.error();
-  pthread_attr_setdetachstate(given.get(), PTHREAD_CREATE_DETACHED);
-  const long least = sysconf(_SC_THREAD_STACK_MIN);
-  size_t size = std::max(stack_size, least > 0 ? static_cast<size_t>(least) : 0);
+int create_thread(ThreadStart* start) noexcept {
+  Attributes attributes;
+  if (attributes.error() != 0) return attributes.error();
+  pthread_attr_setdetachstate(attributes.get(), PTHREAD_CREATE_DETACHED);
+  const long min_size = sysconf(_SC_THREAD_STACK_MIN);
+  size_t size = std::max(stack_size, min_size > 0 ? static_cast<size_t>(min_size) : 0);
   int error = EINVAL;
   // glibc takes the program's static TLS out of the stack and returns EINVAL when it does not fit.
-  for (; error == EINVAL && size <= largest_stack; size *= 2) {
-    pthread_attr_setstacksize(given.get(), size);
+  for (; error == EINVAL && size <= max_stack_size; size *= 2) {
+    pthread_attr_setstacksize(attributes.get(), size);
     pthread_t thread;
-    error = pthread_create(&thread, given.get(), run_start, what);
+    error = pthread_create(&thread, attributes.get(), run_start, start);
   }
   return error;
 }
@@ -72,17 +72,17 @@ int create(Start* what) noexcept {
 }  // namespace
 
 int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept {
-  std::unique_ptr<Start> what(new (std::nothrow) Start{entry, argument, {}});
-  if (!what) return ENOMEM;
-  std::strncpy(what->name, name, name_size - 1);
+  std::unique_ptr<ThreadStart> start(new (std::nothrow) ThreadStart{entry, argument, {}});
+  if (!start) return ENOMEM;
+  std::strncpy(start->name, name, name_size - 1);
   stay_loaded();
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = create(what.get());
+  const int error = create_thread(start.get());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error == 0) static_cast<void>(what.release());
+  if (error == 0) static_cast<void>(start.release());
   return error;
 }
 
@@ -98,8 +98,8 @@ NoCancel::~NoCancel() {
 int ReadyEvent::create() noexcept {
   int ends[2];
   if (const int error = open_event(ends)) return error;
-  struct stat made;
-  if (fstat(ends[0], &made) != 0) {
+  struct stat info;
+  if (fstat(ends[0], &info) != 0) {
     const int error = errno;
     ::close(ends[0]);
     if (ends[1] != ends[0]) ::close(ends[1]);
@@ -107,8 +107,8 @@ int ReadyEvent::create() noexcept {
   }
   native_ = ends[0];
   writer_ = ends[1];
-  device_ = static_cast<std::uint64_t>(made.st_dev);
-  inode_ = made.st_ino;
+  device_ = static_cast<std::uint64_t>(info.st_dev);
+  inode_ = info.st_ino;
   return 0;
 }
 
@@ -118,9 +118,9 @@ void ReadyEvent::set(bool ready) noexcept {
   if (!exists() || is_set_ == ready) return;
   if (!is_same_file(static_cast<int>(native_), device_, inode_)) return;
   std::uint64_t word = 1;
-  const ssize_t done = ready ? ::write(writer_, &word, sizeof word)
+  const ssize_t size = ready ? ::write(writer_, &word, sizeof word)
                              : ::read(static_cast<int>(native_), &word, sizeof word);
-  is_set_ = done >= 0 ? ready : is_set_;
+  is_set_ = size >= 0 ? ready : is_set_;
 }
 
 void ReadyEvent::close() noexcept {

@@ -17,20 +17,20 @@ using ReadUnits = void(WINAPI*)(PULONGLONG);
 // No import library of Windows' older SDKs has it, and neither has Wine 8: nullptr.
 ReadUnits find_precise_clock() noexcept {
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
-  const auto found =
+  const auto function =
       kernel != nullptr ? GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise") : nullptr;
-  return reinterpret_cast<ReadUnits>(reinterpret_cast<void*>(found));
+  return reinterpret_cast<ReadUnits>(reinterpret_cast<void*>(function));
 }
 
 // Atomics instead of a guarded static, whose lock allocates.
 ReadUnits precise_clock() noexcept {
-  static std::atomic<ReadUnits> known{nullptr};
-  static std::atomic<bool> was_sought{false};
-  if (!was_sought.load(std::memory_order_acquire)) {
-    known.store(find_precise_clock(), std::memory_order_relaxed);
-    was_sought.store(true, std::memory_order_release);
+  static std::atomic<ReadUnits> cached{nullptr};
+  static std::atomic<bool> was_searched{false};
+  if (!was_searched.load(std::memory_order_acquire)) {
+    cached.store(find_precise_clock(), std::memory_order_relaxed);
+    was_searched.store(true, std::memory_order_release);
   }
-  return known.load(std::memory_order_relaxed);
+  return cached.load(std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -46,11 +46,11 @@ uint64_t monotonic_ns() noexcept {
 
 uint64_t continuous_ns() noexcept {
   LARGE_INTEGER now;
-  LARGE_INTEGER per_second;
+  LARGE_INTEGER rate;
   QueryPerformanceCounter(&now);
-  QueryPerformanceFrequency(&per_second);
+  QueryPerformanceFrequency(&rate);
   const auto ticks = static_cast<uint64_t>(now.QuadPart);
-  const auto frequency = static_cast<uint64_t>(per_second.QuadPart);
+  const auto frequency = static_cast<uint64_t>(rate.QuadPart);
   return ticks / frequency * ns_per_second + ticks % frequency * ns_per_second / frequency;
 }
 
@@ -61,24 +61,25 @@ uint64_t unix_ns() noexcept {
   return (units - unix_epoch) * (ns_per_second / units_per_second);
 }
 
-uint64_t thread_used_ns() noexcept {
-  FILETIME created;
-  FILETIME ended;
-  FILETIME kernel;
-  FILETIME user;
-  if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) return 0;
-  const uint64_t units = (uint64_t{kernel.dwHighDateTime} << 32 | kernel.dwLowDateTime) +
-                         (uint64_t{user.dwHighDateTime} << 32 | user.dwLowDateTime);
+uint64_t thread_cpu_ns() noexcept {
+  FILETIME creation_time;
+  FILETIME exit_time;
+  FILETIME kernel_time;
+  FILETIME user_time;
+  if (!GetThreadTimes(GetCurrentThread(), &creation_time, &exit_time, &kernel_time, &user_time))
+    return 0;
+  const uint64_t units = (uint64_t{kernel_time.dwHighDateTime} << 32 | kernel_time.dwLowDateTime) +
+                         (uint64_t{user_time.dwHighDateTime} << 32 | user_time.dwLowDateTime);
   return units * (ns_per_second / units_per_second);
 }
 
 void sleep_ns(uint64_t duration) noexcept {
-  constexpr uint64_t longest = 1'000'000'000;  // milliseconds, below INFINITE
+  constexpr uint64_t max_wait = 1'000'000'000;  // milliseconds, below INFINITE
   const uint64_t start = monotonic_ns();
-  const uint64_t until = later(start, duration);
-  for (uint64_t now = start; now < until; now = monotonic_ns()) {
-    const uint64_t left = until - now;
-    Sleep(static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest)));
+  const uint64_t deadline = add_duration(start, duration);
+  for (uint64_t now = start; now < deadline; now = monotonic_ns()) {
+    const uint64_t left = deadline - now;
+    Sleep(static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), max_wait)));
   }
 }
 

@@ -48,7 +48,8 @@ void append_variable(std::wstring& block, std::wstring_view name, std::wstring_v
 
 }  // namespace
 
-std::wstring command_line(const std::wstring& program, std::span<const std::string> arguments) {
+std::wstring join_command_line(const std::wstring& program,
+                               std::span<const std::string> arguments) {
   std::wstring line;
   append_program(line, program);
   for (const std::string& argument : arguments) {
@@ -65,7 +66,7 @@ std::wstring system_folder() {
 }
 
 // CreateProcessW requires the variables sorted by name.
-std::wstring fixed_environment() {
+std::wstring make_environment() {
   std::array<wchar_t, MAX_PATH + 1> folder;
   const UINT length = GetSystemWindowsDirectoryW(folder.data(), static_cast<UINT>(folder.size()));
   const std::wstring_view windows(folder.data(), length < folder.size() ? length : 0);

@@ -7,10 +7,10 @@
 namespace hmn::platform {
 
 // Joins arguments for the parsers of the C runtime and CommandLineToArgvW.
-std::wstring command_line(const std::wstring& program, std::span<const std::string> arguments);
+std::wstring join_command_line(const std::wstring& program, std::span<const std::string> arguments);
 
 // Returns the variables that programs require, from the system instead of our own environment.
-std::wstring fixed_environment();
+std::wstring make_environment();
 
 // Returns C:\Windows\System32; empty if unknown.
 std::wstring system_folder();

@@ -19,13 +19,13 @@ namespace {
 
 constexpr size_t first_growth = 16384;
 
-struct Opened {
+struct OpenResult {
   Handle file;
   int error = 0;
 };
 
 // Opens with full sharing. The other end of a pipe may not impersonate us.
-Opened open(const char* path, DWORD access, DWORD flags) noexcept {
+OpenResult open(const char* path, DWORD access, DWORD flags) noexcept {
   const WidePath name(path);
   if (name.error() != 0) return {{}, name.error()};
   constexpr DWORD share = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
@@ -35,96 +35,97 @@ Opened open(const char* path, DWORD access, DWORD flags) noexcept {
   return {std::move(file), 0};
 }
 
-DWORD attributes_of(const char* path) noexcept {
+DWORD get_attributes(const char* path) noexcept {
   const WidePath name(path);
   return name.error() != 0 ? INVALID_FILE_ATTRIBUTES : GetFileAttributesW(name.c_str());
 }
 
-Opened open_to_read(const char* path) noexcept {
-  Opened o = open(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL);
-  if (!o.file) {
-    const DWORD attributes = o.error == EACCES ? attributes_of(path) : INVALID_FILE_ATTRIBUTES;
+OpenResult open_to_read(const char* path) noexcept {
+  OpenResult result = open(path, GENERIC_READ, FILE_ATTRIBUTE_NORMAL);
+  if (!result.file) {
+    const DWORD attributes =
+        result.error == EACCES ? get_attributes(path) : INVALID_FILE_ATTRIBUTES;
     const bool is_folder =
         attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-    return {{}, is_folder ? EISDIR : o.error};
+    return {{}, is_folder ? EISDIR : result.error};
   }
   // Anything but a file could block.
-  if (GetFileType(o.file.get()) != FILE_TYPE_DISK) return {{}, EINVAL};
-  return o;
+  if (GetFileType(result.file.get()) != FILE_TYPE_DISK) return {{}, EINVAL};
+  return result;
 }
 
-ErrnoOr<size_t> read_full(const Handle& from, std::span<char> buffer) noexcept {
+ErrnoOr<size_t> read_full(const Handle& file, std::span<char> buffer) noexcept {
   size_t filled = 0;
   while (filled < buffer.size()) {
-    const auto wanted = static_cast<DWORD>(std::min<size_t>(buffer.size() - filled, 1U << 30));
-    DWORD got = 0;
-    if (!ReadFile(from.get(), buffer.data() + filled, wanted, &got, nullptr))
+    const auto size = static_cast<DWORD>(std::min<size_t>(buffer.size() - filled, 1U << 30));
+    DWORD count = 0;
+    if (!ReadFile(file.get(), buffer.data() + filled, size, &count, nullptr))
       return {0, last_errno()};
-    if (got == 0) break;
-    filled += got;
+    if (count == 0) break;
+    filled += count;
   }
   return {filled, 0};
 }
 
-ErrnoOr<bool> read_until(const Handle& from, std::string& out, size_t cap) {
+ErrnoOr<bool> read_until(const Handle& file, std::string& out, size_t cap) {
   size_t filled = 0;
   while (filled < cap) {
     out.resize(std::min(cap, filled + std::max(first_growth, filled)));
-    const ErrnoOr<size_t> got = read_full(from, std::span(out).subspan(filled));
-    if (!got) return {false, got.error};
-    filled += got.value;
+    const ErrnoOr<size_t> result = read_full(file, std::span(out).subspan(filled));
+    if (!result) return {false, result.error};
+    filled += result.value;
     if (filled < out.size()) {
       out.resize(filled);
       return {false, 0};
     }
   }
   char beyond;
-  const ErrnoOr<size_t> more = read_full(from, {&beyond, 1});
-  return {more.value != 0, more.error};
+  const ErrnoOr<size_t> extra = read_full(file, {&beyond, 1});
+  return {extra.value != 0, extra.error};
 }
 
 }  // namespace
 
 ErrnoOr<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
-  const Opened o = open_to_read(path);
-  if (!o.file) return {0, o.error};
-  return read_full(o.file, buffer);
+  const OpenResult opened = open_to_read(path);
+  if (!opened.file) return {0, opened.error};
+  return read_full(opened.file, buffer);
 }
 
 ErrnoOr<bool> read_whole(const char* path, std::string& out, size_t cap) {
   out.clear();
-  const Opened o = open_to_read(path);
-  if (!o.file) return {false, o.error};
-  const ErrnoOr<bool> cut = read_until(o.file, out, cap);
-  if (!cut) out.clear();
-  return cut;
+  const OpenResult opened = open_to_read(path);
+  if (!opened.file) return {false, opened.error};
+  const ErrnoOr<bool> result = read_until(opened.file, out, cap);
+  if (!result) out.clear();
+  return result;
 }
 
 ErrnoOr<size_t> read_link(const char* path, std::span<char>) noexcept {
   return {0, exists(path) ? EINVAL : ENOENT};
 }
 
-ErrnoOr<FileStatus> status_of(const char* path) noexcept {
+ErrnoOr<FileStatus> read_status(const char* path) noexcept {
   // Folders need this flag.
-  const Opened o = open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
-  if (!o.file) return {{}, o.error};
-  BY_HANDLE_FILE_INFORMATION about;
-  if (!GetFileInformationByHandle(o.file.get(), &about)) return {{}, last_errno()};
-  FileStatus s;
-  s.device = about.dwVolumeSerialNumber;
-  s.inode = uint64_t{about.nFileIndexHigh} << 32 | about.nFileIndexLow;
-  s.size = uint64_t{about.nFileSizeHigh} << 32 | about.nFileSizeLow;
-  s.is_directory = (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-  return {s, 0};
+  const OpenResult opened = open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
+  if (!opened.file) return {{}, opened.error};
+  BY_HANDLE_FILE_INFORMATION info;
+  if (!GetFileInformationByHandle(opened.file.get(), &info)) return {{}, last_errno()};
+  FileStatus status;
+  status.device = info.dwVolumeSerialNumber;
+  status.inode = uint64_t{info.nFileIndexHigh} << 32 | info.nFileIndexLow;
+  status.size = uint64_t{info.nFileSizeHigh} << 32 | info.nFileSizeLow;
+  status.is_directory = (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+  return {status, 0};
 }
 
 bool exists(const char* path) noexcept {
-  return attributes_of(path) != INVALID_FILE_ATTRIBUTES;
+  return get_attributes(path) != INVALID_FILE_ATTRIBUTES;
 }
 
 // Other files would start a shell.
 bool is_executable_file(const char* path) noexcept {
-  const DWORD attributes = attributes_of(path);
+  const DWORD attributes = get_attributes(path);
   return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0 &&
          is_program_name(path);
 }
@@ -146,21 +147,21 @@ constexpr char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-class Search {
+class FolderSearch {
  public:
-  explicit Search(const wchar_t* pattern) noexcept
-      : handle_(FindFirstFileExW(pattern, FindExInfoBasic, &found_, FindExSearchNameMatch, nullptr,
+  explicit FolderSearch(const wchar_t* pattern) noexcept
+      : handle_(FindFirstFileExW(pattern, FindExInfoBasic, &entry_, FindExSearchNameMatch, nullptr,
                                  0)) {}
-  Search(const Search&) = delete;
-  ~Search() {
+  FolderSearch(const FolderSearch&) = delete;
+  ~FolderSearch() {
     if (*this) FindClose(handle_);
   }
   explicit operator bool() const noexcept { return handle_ != INVALID_HANDLE_VALUE; }
-  [[nodiscard]] std::wstring_view name() const noexcept { return found_.cFileName; }
-  bool next() noexcept { return FindNextFileW(handle_, &found_) != 0; }
+  [[nodiscard]] std::wstring_view name() const noexcept { return entry_.cFileName; }
+  bool next() noexcept { return FindNextFileW(handle_, &entry_) != 0; }
 
  private:
-  WIN32_FIND_DATAW found_{};
+  WIN32_FIND_DATAW entry_{};
   HANDLE handle_;
 };
 
@@ -170,9 +171,9 @@ class PathBelow {
     const size_t length = std::strlen(name);
     bytes_[0] = '\0';
     if (folder.size() + length + 2 > bytes_.size()) return;
-    char* at = std::copy(folder.begin(), folder.end(), bytes_.data());
-    *at++ = '/';
-    std::memcpy(at, name, length + 1);
+    char* end = std::copy(folder.begin(), folder.end(), bytes_.data());
+    *end++ = '/';
+    std::memcpy(end, name, length + 1);
   }
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
 
@@ -183,11 +184,11 @@ class PathBelow {
 }  // namespace
 
 // Opens for each read: no file on Windows is read often enough to be kept open.
-ErrnoOr<size_t> KeptFile::read(std::span<char> buffer) noexcept {
+ErrnoOr<size_t> CachedFile::read(std::span<char> buffer) noexcept {
   return read_small(path_.c_str(), buffer);
 }
 
-KeptFile::~KeptFile() = default;
+CachedFile::~CachedFile() = default;
 
 bool is_absolute(std::string_view path) noexcept {
   if (path.size() < 3) return false;
@@ -207,15 +208,15 @@ bool is_program_name(std::string_view name) noexcept {
 int list_folder(const char* path, EntryVisitor visit) {
   const WidePath pattern(path, L"\\*");
   if (pattern.error() != 0) return pattern.error();
-  Search s(pattern.c_str());
-  if (!s) return last_errno();
+  FolderSearch search(pattern.c_str());
+  if (!search) return last_errno();
   std::array<char, 3 * MAX_PATH + 1> buffer;
   do {
-    const size_t length = to_utf8(s.name(), buffer);
+    const size_t length = to_utf8(search.name(), buffer);
     buffer[length] = '\0';
     const std::string_view name(buffer.data(), length);
     if (name != "." && name != ".." && !visit(name)) return 0;
-  } while (s.next());
+  } while (search.next());
   return GetLastError() == ERROR_NO_MORE_FILES ? 0 : last_errno();
 }
 
@@ -224,62 +225,64 @@ int lowest_free_descriptor() noexcept {
 }
 
 int for_each_entry(const char* path, EntryVisitor visit) {
-  if (SystemOverride* const r = SystemOverride::of_thread()) return r->for_each_entry(path, visit);
+  if (SystemOverride* const active = SystemOverride::active())
+    return active->for_each_entry(path, visit);
   return list_folder(path, visit);
 }
 
 // Keeps the path: the folder may be replaced while it is listed.
 ErrnoOr<Directory> Directory::open(const char* path) noexcept {
-  if (SystemOverride* const r = SystemOverride::of_thread()) {
-    const int error = r->open_directory(path);
-    return error == 0 ? named(path) : ErrnoOr<Directory>{{}, error};
+  if (SystemOverride* const active = SystemOverride::active()) {
+    const int error = active->open_directory(path);
+    return error == 0 ? make_recorded(path) : ErrnoOr<Directory>{{}, error};
   }
-  const ErrnoOr<FileStatus> found = platform::status_of(path);
-  if (!found) return {{}, found.error};
-  return found.value.is_directory ? named(path) : ErrnoOr<Directory>{{}, ENOTDIR};
+  const ErrnoOr<FileStatus> status = platform::read_status(path);
+  if (!status) return {{}, status.error};
+  return status.value.is_directory ? make_recorded(path) : ErrnoOr<Directory>{{}, ENOTDIR};
 }
 
-ErrnoOr<Directory> Directory::named(const char* path) noexcept {
-  Directory made;
+ErrnoOr<Directory> Directory::make_recorded(const char* path) noexcept {
+  Directory directory;
   try {
-    made.recorded_ = std::make_unique<const std::string>(path);
+    directory.recorded_path_ = std::make_unique<const std::string>(path);
   } catch (const std::bad_alloc&) {
     return {{}, ENOMEM};
   }
-  return {std::move(made), 0};
+  return {std::move(directory), 0};
 }
 
-Directory::Directory(Directory&& other) noexcept : recorded_(std::move(other.recorded_)) {}
+Directory::Directory(Directory&& other) noexcept
+    : recorded_path_(std::move(other.recorded_path_)) {}
 
 Directory& Directory::operator=(Directory&& other) noexcept {
-  recorded_ = std::move(other.recorded_);
+  recorded_path_ = std::move(other.recorded_path_);
   return *this;
 }
 
 Directory::~Directory() = default;
 
 ErrnoOr<size_t> Directory::read_small(const char* name, std::span<char> buffer) const noexcept {
-  return platform::read_small(PathBelow(*recorded_, name).c_str(), buffer);
+  return platform::read_small(PathBelow(*recorded_path_, name).c_str(), buffer);
 }
 
 ErrnoOr<size_t> Directory::read_link(const char* name, std::span<char> buffer) const noexcept {
-  return platform::read_link(PathBelow(*recorded_, name).c_str(), buffer);
+  return platform::read_link(PathBelow(*recorded_path_, name).c_str(), buffer);
 }
 
-ErrnoOr<FileStatus> Directory::status_of(const char* name) const noexcept {
-  return platform::status_of(PathBelow(*recorded_, name).c_str());
+ErrnoOr<FileStatus> Directory::read_status(const char* name) const noexcept {
+  return platform::read_status(PathBelow(*recorded_path_, name).c_str());
 }
 
 int Directory::for_each_entry(const char* name, EntryVisitor visit) const {
-  return platform::for_each_entry(PathBelow(*recorded_, name).c_str(), visit);
+  return platform::for_each_entry(PathBelow(*recorded_path_, name).c_str(), visit);
 }
 
 ErrnoOr<Directory> Directory::open_folder(const char* name) const noexcept {
-  return Directory::open(PathBelow(*recorded_, name).c_str());
+  return Directory::open(PathBelow(*recorded_path_, name).c_str());
 }
 
 int Directory::for_each_entry(EntryVisitor visit) const {
-  return platform::for_each_entry(recorded_->c_str(), visit);
+  return platform::for_each_entry(recorded_path_->c_str(), visit);
 }
 
 }  // namespace hmn::platform

@@ -15,22 +15,22 @@
 namespace hmn::platform {
 namespace {
 
-constexpr std::size_t drive = 2;  // "C:"
+constexpr std::size_t drive_length = 2;  // "C:"
 
 // Suppresses the dialog for a missing or broken library.
 class QuietErrors {
  public:
   QuietErrors() noexcept {
-    SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before_);
+    SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &previous_);
   }
   QuietErrors(const QuietErrors&) = delete;
-  ~QuietErrors() { SetThreadErrorMode(before_, nullptr); }
+  ~QuietErrors() { SetThreadErrorMode(previous_, nullptr); }
 
  private:
-  DWORD before_ = 0;
+  DWORD previous_ = 0;
 };
 
-std::string_view words_of(DWORD error) noexcept {
+std::string_view describe_error(DWORD error) noexcept {
   switch (error) {
     case ERROR_MOD_NOT_FOUND:
       return "it, or a library that it needs, is not there";
@@ -53,7 +53,7 @@ void set_error(Library::OpenResult& result, const char* name, DWORD error) {
   result.is_missing = error == ERROR_MOD_NOT_FOUND;  // also when a library that it needs is missing
   result.error_text = name;
   result.error_text += ": ";
-  result.error_text += words_of(error);
+  result.error_text += describe_error(error);
   result.error_text.append(" (error ").append(number, end).append(")");
 }
 
@@ -75,12 +75,12 @@ HMODULE load(std::string_view name) {
 
 }  // namespace
 
-SystemPlace::SystemPlace(Below place, std::string_view rest) noexcept {
+SystemPath::SystemPath(Base base, std::string_view rest) noexcept {
   std::array<wchar_t, MAX_PATH> name;
   const UINT length = GetSystemDirectoryW(name.data(), static_cast<UINT>(name.size()));
-  if (length <= drive || length >= name.size()) return;
-  const std::size_t named = place == Below::system_drive ? drive : length;
-  const std::size_t used = to_utf8({name.data(), named}, text_);
+  if (length <= drive_length || length >= name.size()) return;
+  const std::size_t base_length = base == Base::system_drive ? drive_length : length;
+  const std::size_t used = to_utf8({name.data(), base_length}, text_);
   // Two bytes for '\' and the terminator.
   if (used == 0 || rest.size() + 2 > text_.size() - used) {
     text_[0] = '\0';
@@ -129,16 +129,16 @@ void Library::leave_open() noexcept {
 }
 
 std::string_view own_folder(std::span<char> buffer) noexcept {
-  const auto* const here = reinterpret_cast<const wchar_t*>(&own_folder);
-  constexpr DWORD by_address =
+  const auto* const address = reinterpret_cast<const wchar_t*>(&own_folder);
+  constexpr DWORD flags =
       GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
   HMODULE file = nullptr;
-  std::array<wchar_t, longest_path> path;
-  if (!GetModuleHandleExW(by_address, here, &file)) return {};
+  std::array<wchar_t, max_path_size> path;
+  if (!GetModuleHandleExW(flags, address, &file)) return {};
   const DWORD length = GetModuleFileNameW(file, path.data(), static_cast<DWORD>(path.size()));
   if (length == 0 || length == path.size()) return {};
-  const std::wstring_view whole(path.data(), length);
-  return {buffer.data(), to_utf8(whole.substr(0, whole.rfind(L'\\')), buffer)};
+  const std::wstring_view full_path(path.data(), length);
+  return {buffer.data(), to_utf8(full_path.substr(0, full_path.rfind(L'\\')), buffer)};
 }
 
 }  // namespace hmn::platform

@@ -10,11 +10,11 @@ namespace hmn::platform {
 
 // Path below a system folder, taken from the system rather than from the environment: where Windows
 // is on another drive, any user may create folders on C:. Empty if unknown.
-class SystemPlace {
+class SystemPath {
  public:
-  enum class Below { system_folder, system_drive };
+  enum class Base { system_folder, system_drive };
 
-  SystemPlace(Below place, std::string_view rest) noexcept;
+  SystemPath(Base base, std::string_view rest) noexcept;
   [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
   [[nodiscard]] const char* c_str() const noexcept { return text_.data(); }
 

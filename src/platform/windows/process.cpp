@@ -12,11 +12,11 @@
 namespace hmn::platform {
 namespace {
 
-constexpr size_t longest_value = 4096;  // longer than any setting; longer values are cut
-constexpr size_t longest_of_system = 32768;
+constexpr size_t max_value_size = 4096;  // longer than any setting; longer values are cut
+constexpr size_t max_system_value_size = 32768;
 
 // UTF-8 copy of the system's UTF-16, valid until the thread's next call.
-constinit thread_local char found_value[3 * longest_value + 1] = {};
+constinit thread_local char value_copy[3 * max_value_size + 1] = {};
 
 }  // namespace
 
@@ -31,8 +31,8 @@ bool has_pid_namespaces() noexcept {
 size_t page_size() noexcept {
   SYSTEM_INFO info;
   GetSystemInfo(&info);
-  const SystemOverride* const r = SystemOverride::of_thread();
-  return r != nullptr ? r->page_size(info.dwPageSize) : info.dwPageSize;
+  const SystemOverride* const active = SystemOverride::active();
+  return active != nullptr ? active->page_size(info.dwPageSize) : info.dwPageSize;
 }
 
 // The unit of FILETIME, which process times are in.
@@ -56,7 +56,7 @@ bool is_privileged_start() noexcept {
 
 const char* environment(const char* name) noexcept {
   std::array<wchar_t, 128> wide_name;
-  std::array<wchar_t, longest_of_system> found;
+  std::array<wchar_t, max_system_value_size> value;
   size_t i = 0;
   for (; name[i] != '\0' && i + 1 < wide_name.size(); ++i) {
     wide_name[i] = static_cast<unsigned char>(name[i]);
@@ -64,10 +64,10 @@ const char* environment(const char* name) noexcept {
   wide_name[i] = L'\0';
   SetLastError(ERROR_SUCCESS);
   const DWORD length =
-      GetEnvironmentVariableW(wide_name.data(), found.data(), static_cast<DWORD>(found.size()));
+      GetEnvironmentVariableW(wide_name.data(), value.data(), static_cast<DWORD>(value.size()));
   if (length == 0 && GetLastError() != ERROR_SUCCESS) return nullptr;
-  found_value[to_utf8({found.data(), std::min<size_t>(length, longest_value)}, found_value)] = '\0';
-  return found_value;
+  value_copy[to_utf8({value.data(), std::min<size_t>(length, max_value_size)}, value_copy)] = '\0';
+  return value_copy;
 }
 
 // Windows has no fork.

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t longest_plain_path = MAX_PATH - 12;
 constexpr std::wstring_view long_path = L"\\\\?\\";
 
-bool is_of_drive(std::wstring_view path) noexcept {
+bool has_drive(std::wstring_view path) noexcept {
   return path.size() > 2 && path[1] == L':';
 }
 
@@ -28,17 +28,17 @@ int wide_size(size_t utf8_size) noexcept {
 }  // namespace
 
 std::wstring to_wide(std::string_view utf8) {
-  std::wstring made(utf8.size(), L'\0');  // never more units than bytes
+  std::wstring result(utf8.size(), L'\0');  // never more units than bytes
   const int size = wide_size(utf8.size());
-  const int length = MultiByteToWideChar(CP_UTF8, 0, utf8.data(), size, made.data(), size);
-  made.resize(static_cast<size_t>(length));
-  return made;
+  const int length = MultiByteToWideChar(CP_UTF8, 0, utf8.data(), size, result.data(), size);
+  result.resize(static_cast<size_t>(length));
+  return result;
 }
 
 std::string to_utf8(std::wstring_view wide) {
-  std::string made(wide.size() * 3, '\0');
-  made.resize(to_utf8(wide, made));
-  return made;
+  std::string result(wide.size() * 3, '\0');
+  result.resize(to_utf8(wide, result));
+  return result;
 }
 
 size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept {
@@ -60,7 +60,7 @@ int WidePath::convert(std::string_view utf8, std::wstring_view rest) noexcept {
   wchar_t* const end = std::copy(rest.begin(), rest.end(), begin + length);
   *end = L'\0';
   const std::wstring_view path(begin, length + rest.size());
-  if (path.size() > longest_plain_path && is_of_drive(path)) {
+  if (path.size() > longest_plain_path && has_drive(path)) {
     std::copy(long_path.begin(), long_path.end(), text_.begin());
     std::replace(begin, end, L'/', L'\\');
   } else {
@@ -69,9 +69,9 @@ int WidePath::convert(std::string_view utf8, std::wstring_view rest) noexcept {
   return 0;
 }
 
-constexpr DWORD elevation_required = 740;  // winerror.h, ERROR_ELEVATION_REQUIRED
+constexpr DWORD elevation_error = 740;  // winerror.h, ERROR_ELEVATION_REQUIRED
 
-int errno_of(unsigned long error) noexcept {
+int translate_error(unsigned long error) noexcept {
   switch (error) {
     case ERROR_SUCCESS:
       return 0;
@@ -88,7 +88,7 @@ int errno_of(unsigned long error) noexcept {
     case ERROR_ACCESS_DENIED:
     case ERROR_SHARING_VIOLATION:
     case ERROR_LOCK_VIOLATION:
-    case elevation_required:
+    case elevation_error:
     case ERROR_ACCESS_DISABLED_BY_POLICY:
       return EACCES;
     case ERROR_PRIVILEGE_NOT_HELD:
@@ -120,7 +120,7 @@ int errno_of(unsigned long error) noexcept {
 }
 
 int last_errno() noexcept {
-  return errno_of(GetLastError());
+  return translate_error(GetLastError());
 }
 
 }  // namespace hmn::platform

@@ -61,7 +61,7 @@ class WidePath {
 
 // Maps a number of GetLastError to the errno that this folder's functions return; EIO for one
 // without a counterpart.
-int errno_of(unsigned long error) noexcept;
+int translate_error(unsigned long error) noexcept;
 int last_errno() noexcept;
 
 }  // namespace hmn::platform

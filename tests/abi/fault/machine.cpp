@@ -43,7 +43,7 @@ bool open_driver() {
 void add_processes(const hmn_fake::Tree& t) {
   hmn_fake::Process self =
       hmn_fake::simple_process(static_cast<std::uint32_t>(getpid()), "fault_test", 900, 2048);
-  self.smaps_rollup = hmn_fake::text_of(hmn_fake::SmapsRollupText());
+  self.smaps_rollup = hmn_fake::format_text(hmn_fake::SmapsRollupText());
   self.cgroup = "0::/user.slice\n";
   hmn_fake::add_process(t, self);
   hmn_fake::set_self(t, self.pid);

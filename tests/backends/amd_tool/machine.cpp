@@ -12,8 +12,8 @@ PlainReading::PlainReading(std::uint64_t deadline_ms, bool trace)
       trace_(trace) {}
 
 const hmn::Diagnostic* PlainReading::find(std::string_view words) const {
-  for (const hmn::Diagnostic& d : diagnostics) {
-    if (d.why.message.view().find(words) != std::string::npos) return &d;
+  for (const hmn::Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.failure.message.view().find(words) != std::string::npos) return &diagnostic;
   }
   return nullptr;
 }
@@ -23,12 +23,12 @@ Machine::Machine(const std::string& name, bool wake, bool has_card) : name_(name
   tree_.directory("sys/bus/pci/devices");
   if (has_card) hmn_fake::add_pci_device(tree_, hmn_fake::amd_card(card_address));
   script(name == "rocm-smi" ? "exec cat \"$0.out\"" : "exec cat \"$0.$1.out\"");
-  hmn::Settings s;
-  s.proc_root = tree_.proc();
-  s.sys_root = tree_.sys();
-  s.wake_devices = wake;
-  s.rocm_smi_path = s.amd_smi_path = path();
-  source_ = name == "rocm-smi" ? hmn::make_rocm_smi(s) : hmn::make_amd_smi(s);
+  hmn::Settings settings;
+  settings.proc_root = tree_.proc();
+  settings.sys_root = tree_.sys();
+  settings.wake_devices = wake;
+  settings.rocm_smi_path = settings.amd_smi_path = path();
+  source_ = name == "rocm-smi" ? hmn::make_rocm_smi(settings) : hmn::make_amd_smi(settings);
 }
 
 void Machine::print(const std::string& question, std::string_view text) const {
@@ -47,13 +47,13 @@ std::vector<std::string> Machine::starts() const {
   return all;
 }
 
-hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& r) {
-  const auto ready = source_->prepare(r);
-  if (!ready && ready.why().code != hmn::Status::asleep) return ready.why();
-  std::vector<hmn::Device> found;
-  const auto listed = source_->devices(found, r);
-  if (!listed) return listed.why();
-  return found;
+hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& reading) {
+  const auto ready = source_->prepare(reading);
+  if (!ready && ready.failure().code != hmn::Status::asleep) return ready.failure();
+  std::vector<hmn::Device> all;
+  const auto result = source_->devices(all, reading);
+  if (!result) return result.failure();
+  return all;
 }
 
 std::string rocm_card(const std::string& members) {

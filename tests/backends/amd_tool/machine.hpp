@@ -18,11 +18,11 @@ class PlainReading final : public hmn::Reading {
   explicit PlainReading(std::uint64_t deadline_ms = 60'000, bool trace = false);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
+  void diagnose(const hmn::Diagnostic& diagnostic) override { diagnostics.push_back(diagnostic); }
+  void begin_opening() noexcept override {}
+  void end_opening() noexcept override {}
 
-  // The first diagnostic that has these words.
+  // Returns the first diagnostic that contains the words.
   [[nodiscard]] const hmn::Diagnostic* find(std::string_view words) const;
 
   std::vector<hmn::Diagnostic> diagnostics;
@@ -36,7 +36,7 @@ inline constexpr const char* card_address = "0000:0b:00.0";
 
 class Machine {
  public:
-  // `name`: rocm-smi or amd-smi; the script prints what print() and print_file() gave it.
+  // `name`: rocm-smi or amd-smi; the script prints the text set by print().
   explicit Machine(const std::string& name, bool wake = false, bool has_card = true);
 
   // What a question is answered with: "" for rocm-smi, else static, metric, process.
@@ -50,7 +50,7 @@ class Machine {
   [[nodiscard]] std::vector<std::string> starts() const;
 
   // prepare() and devices() of a new reading.
-  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r);
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& reading);
 
  private:
   hmn_fake::Tree tree_;

@@ -27,21 +27,21 @@ bool is_usable() {
 
 }  // namespace
 
-TEST_CASE("the real rocm-smi without a card: no device, and a reason") {
+TEST_CASE("the real rocm-smi without a card reports no device, and a reason") {
   if (!is_usable()) return;
   const auto plain = make_rocm_smi(Settings());
-  const auto probed = plain->probe();
-  REQUIRE_FALSE(probed);
-  CHECK(probed.why().code == Status::no_source);
-  CHECK(probed.why().message.view().find("no AMD GPU") != std::string::npos);
+  const auto result = plain->probe();
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::no_source);
+  CHECK(result.failure().message.view().find("no AMD GPU") != std::string::npos);
 
-  // A tree that has a card makes it run; it looks at the real machine and prints what it misses.
-  Machine m("rocm-smi");
-  m.script(std::string("exec ") + real_tool + " \"$@\"");
-  PlainReading r;
-  const auto found = m.devices(r);
-  CHECK(m.starts().size() == 1);
-  REQUIRE_FALSE(found);
-  CHECK(found.why().code == Status::no_source);
-  CHECK(found.why().message.view().find("amdgpu") != std::string::npos);
+  // A tree with a card makes the tool run; it inspects the real machine and prints what is missing.
+  Machine machine("rocm-smi");
+  machine.script(std::string("exec ") + real_tool + " \"$@\"");
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  CHECK(machine.starts().size() == 1);
+  REQUIRE_FALSE(devices);
+  CHECK(devices.failure().code == Status::no_source);
+  CHECK(devices.failure().message.view().find("amdgpu") != std::string::npos);
 }

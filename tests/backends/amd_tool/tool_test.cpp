@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Running the command: what is asked, how often, and what each way to fail becomes.
+// Running the command: its arguments, how often it is started, and how its failures are reported.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -15,57 +15,58 @@ namespace {
 
 const std::string one_card = rocm_card(R"j("GPU use (%)": "3")j");
 
-Failure why_not(Machine& m, std::uint64_t deadline_ms = 60'000) {
-  PlainReading r(deadline_ms);
-  const auto found = m.devices(r);
-  REQUIRE_FALSE(found);
-  CHECK_FALSE(found.why().message.view().empty());
-  return found.why();
+Failure get_failure(Machine& machine, std::uint64_t deadline_ms = 60'000) {
+  PlainReading reading(deadline_ms);
+  const auto devices = machine.devices(reading);
+  REQUIRE_FALSE(devices);
+  CHECK_FALSE(devices.failure().message.view().empty());
+  return devices.failure();
 }
 
-Failure says(const std::string& name, const std::string& body) {
-  Machine m(name);
-  m.script(body);
-  return why_not(m);
+Failure fail_with(const std::string& name, const std::string& body) {
+  Machine machine(name);
+  machine.script(body);
+  return get_failure(machine);
 }
 
-bool mentions(const Failure& why, std::string_view words) {
-  return why.message.view().find(words) != std::string::npos;
+bool mentions(const Failure& failure, std::string_view words) {
+  return failure.message.view().find(words) != std::string::npos;
 }
 
 }  // namespace
 
-TEST_CASE("rocm-smi is started once for a reading, and never asked for PCIe traffic") {
-  Machine m("rocm-smi");
-  m.print("", one_card);
-  PlainReading r(60'000, true);
-  REQUIRE(m.devices(r));
-  Telemetry t;
+TEST_CASE("rocm-smi is started once per reading, and never for PCIe traffic") {
+  Machine machine("rocm-smi");
+  machine.print("", one_card);
+  PlainReading reading(60'000, true);
+  REQUIRE(machine.devices(reading));
+  Telemetry telemetry;
   std::vector<Usage> rows;
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r));
-  REQUIRE(m.source().processes(0, rows, r));
-  REQUIRE(m.starts().size() == 1);
-  CHECK(m.starts()[0].ends_with("--json"));
-  CHECK(m.starts()[0].find("--showbw") == std::string::npos);
-  const Diagnostic* trace = r.find(m.path() + " --show");
+  REQUIRE(machine.source().telemetry(0, telemetry_field::gpu_busy_percent, telemetry, reading));
+  REQUIRE(machine.source().processes(0, rows, reading));
+  REQUIRE(machine.starts().size() == 1);
+  CHECK(machine.starts()[0].ends_with("--json"));
+  CHECK(machine.starts()[0].find("--showbw") == std::string::npos);
+  const Diagnostic* trace = reading.find(machine.path() + " --show");
   REQUIRE(trace != nullptr);
   CHECK(trace->notes == note::trace);
-  CHECK(trace->why.native.domain == NativeDomain::exit);
+  CHECK(trace->failure.native.domain == NativeDomain::exit);
 }
 
-TEST_CASE("amd-smi is asked once for what does not change, and for processes on request") {
-  Machine m("amd-smi");
-  m.print("static", R"j([{"gpu": 0, "asic": {"market_name": "Navi 23"}}])j");
-  m.print("metric", R"j([{"gpu": 0, "usage": {"gfx_activity": {"value": 1, "unit": "%"}}}])j");
-  m.print("process", R"j([{"gpu": 0, "process_list": []}])j");
+TEST_CASE("amd-smi is asked once for static values, and for processes only on request") {
+  Machine machine("amd-smi");
+  machine.print("static", R"j([{"gpu": 0, "asic": {"market_name": "Navi 23"}}])j");
+  machine.print("metric",
+                R"j([{"gpu": 0, "usage": {"gfx_activity": {"value": 1, "unit": "%"}}}])j");
+  machine.print("process", R"j([{"gpu": 0, "process_list": []}])j");
   for (int i = 0; i < 2; ++i) {
-    PlainReading r;
-    REQUIRE(m.devices(r));
+    PlainReading reading;
+    REQUIRE(machine.devices(reading));
     std::vector<Usage> rows;
-    REQUIRE(m.source().processes(0, rows, r));
+    REQUIRE(machine.source().processes(0, rows, reading));
     CHECK(rows.empty());
   }
-  const auto starts = m.starts();
+  const auto starts = machine.starts();
   REQUIRE(starts.size() == 5);
   CHECK(starts[0] == "static --json");
   CHECK(starts[1].starts_with("metric --usage"));
@@ -75,148 +76,149 @@ TEST_CASE("amd-smi is asked once for what does not change, and for processes on 
   CHECK(starts[4] == starts[2]);
 }
 
-TEST_CASE("a tool that refuses an option is asked again without it, and that is remembered") {
-  Machine m("amd-smi");
-  m.print("static", R"j([{"gpu": 0, "asic": {"market_name": "Navi 23"}}])j");
-  m.print("metric", R"j([{"gpu": 0, "usage": {"gfx_activity": {"value": 1, "unit": "%"}}}])j");
-  m.script(
+TEST_CASE("a tool that refuses an option is run without it, and the option is remembered") {
+  Machine machine("amd-smi");
+  machine.print("static", R"j([{"gpu": 0, "asic": {"market_name": "Navi 23"}}])j");
+  machine.print("metric",
+                R"j([{"gpu": 0, "usage": {"gfx_activity": {"value": 1, "unit": "%"}}}])j");
+  machine.script(
       "case \"$*\" in *--fan*) echo '{\"error\": \"Parameter --fan is invalid. Run --help\", "
       "\"code\": -2}'; exit 254;; esac\nexec cat \"$0.$1.out\"");
   PlainReading first;
   PlainReading second;
-  REQUIRE(m.devices(first));
-  REQUIRE(m.devices(second));
-  CHECK(m.starts().size() == 4);
-  Telemetry t;
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, second));
-  CHECK(t.gpu_busy_percent == 1);
+  REQUIRE(machine.devices(first));
+  REQUIRE(machine.devices(second));
+  CHECK(machine.starts().size() == 4);
+  Telemetry telemetry;
+  REQUIRE(machine.source().telemetry(0, telemetry_field::gpu_busy_percent, telemetry, second));
+  CHECK(telemetry.gpu_busy_percent == 1);
 }
 
-TEST_CASE("at the deadline it is killed with all that it started") {
-  Machine m("rocm-smi");
-  m.script("sleep 1000 & sleep 1000");
-  const std::uint64_t begun = platform::monotonic_ns();
-  const Failure why = why_not(m, 300);
-  CHECK(why.code == Status::timeout);
-  CHECK(platform::monotonic_ns() - begun < 30 * platform::ns_per_second);
+TEST_CASE("at the deadline the tool is killed with everything that it started") {
+  Machine machine("rocm-smi");
+  machine.script("sleep 1000 & sleep 1000");
+  const std::uint64_t start_ns = platform::monotonic_ns();
+  const Failure failure = get_failure(machine, 300);
+  CHECK(failure.code == Status::timeout);
+  CHECK(platform::monotonic_ns() - start_ns < 30 * platform::ns_per_second);
 }
 
-TEST_CASE("a flood ends at the cap; what came whole before it counts") {
-  Machine m("rocm-smi");
-  m.script("exec yes");
-  const Failure why = why_not(m);
-  CHECK(why.code == Status::limit);
+TEST_CASE("endless output is cut at the limit, and complete cards before it are kept") {
+  Machine machine("rocm-smi");
+  machine.script("exec yes");
+  const Failure failure = get_failure(machine);
+  CHECK(failure.code == Status::limit);
   Machine after("rocm-smi");
   after.print("", one_card);
   after.script("cat \"$0.out\"; exec yes");
-  PlainReading r;
-  const auto found = after.devices(r);
-  REQUIRE(found);
-  CHECK(found->size() == 1);
-  REQUIRE(r.find("more than is read") != nullptr);
-  CHECK(r.find("more than is read")->why.code == Status::limit);
+  PlainReading reading;
+  const auto devices = after.devices(reading);
+  REQUIRE(devices);
+  CHECK(devices->size() == 1);
+  REQUIRE(reading.find("more than is read") != nullptr);
+  CHECK(reading.find("more than is read")->failure.code == Status::limit);
 }
 
-TEST_CASE("its exit code and the signal that ended it are told") {
-  const Failure code = says("rocm-smi", "exit 7");
+TEST_CASE("an exit code and a fatal signal are reported") {
+  const Failure code = fail_with("rocm-smi", "exit 7");
   CHECK(code.code == Status::backend);
   CHECK(code.native.domain == NativeDomain::exit);
   CHECK(code.native.code == 7);
   CHECK(mentions(code, "exited with 7"));
-  const Failure crash = says("amd-smi", "kill -9 $$");
+  const Failure crash = fail_with("amd-smi", "kill -9 $$");
   CHECK(crash.native.code == 128 + SIGKILL);
   CHECK(mentions(crash, "signal 9"));
-  Machine m("rocm-smi");
-  m.print("", one_card);
-  m.script("cat \"$0.out\"; exit 3");
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  REQUIRE(r.find("exited with 3") != nullptr);
-  CHECK(r.find("exited with 3")->why.native.code == 3);
+  Machine machine("rocm-smi");
+  machine.print("", one_card);
+  machine.script("cat \"$0.out\"; exit 3");
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  REQUIRE(reading.find("exited with 3") != nullptr);
+  CHECK(reading.find("exited with 3")->failure.native.code == 3);
 }
 
-TEST_CASE("what it says on stderr is its reason") {
-  const Failure driver = says(
+TEST_CASE("the tool's message on stderr becomes the reason") {
+  const Failure driver = fail_with(
       "rocm-smi", "echo 'ERROR:root:Driver not initialized (amdgpu not found in modules)' >&2");
   CHECK(driver.code == Status::no_source);
   CHECK(mentions(driver, "amdgpu not found in modules"));
-  CHECK(says("amd-smi", "echo \"error: unrecognized arguments: --json\" >&2; exit 2").code ==
+  CHECK(fail_with("amd-smi", "echo \"error: unrecognized arguments: --json\" >&2; exit 2").code ==
         Status::unsupported);
-  CHECK(
-      says("amd-smi", "echo '{\"error\": \"Can not find a device: GPU 7\", \"code\": -3}'").code ==
-      Status::no_device);
-  CHECK(says("rocm-smi", "echo 'bash: permission denied' >&2; exit 1").code == Status::permission);
+  CHECK(fail_with("amd-smi", "echo '{\"error\": \"Can not find a device: GPU 7\", \"code\": -3}'")
+            .code == Status::no_device);
+  CHECK(fail_with("rocm-smi", "echo 'bash: permission denied' >&2; exit 1").code ==
+        Status::permission);
 }
 
-TEST_CASE("garbage, nothing, and JSON of something else are refused, each with words") {
-  CHECK(mentions(says("rocm-smi", "printf '\\377\\000\\001garbage\\n'"), "garbage"));
-  CHECK(mentions(says("rocm-smi", "exit 0"), "printed nothing that is known"));
-  CHECK(mentions(says("rocm-smi", "echo '{}'"), "listed no GPU"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"system\": {\"Driver version\": \"6.16\"}}'"),
+TEST_CASE("garbage, no output and unrelated JSON are refused with a message") {
+  CHECK(mentions(fail_with("rocm-smi", "printf '\\377\\000\\001garbage\\n'"), "garbage"));
+  CHECK(mentions(fail_with("rocm-smi", "exit 0"), "printed nothing that is known"));
+  CHECK(mentions(fail_with("rocm-smi", "echo '{}'"), "listed no GPU"));
+  CHECK(mentions(fail_with("rocm-smi", "echo '{\"system\": {\"Driver version\": \"6.16\"}}'"),
                  "listed no GPU"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "no JSON of GPUs"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "\"a\": 1"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"card0\": {\"GPU use (%)\": \"1'"),
+  CHECK(mentions(fail_with("rocm-smi", "echo '{\"a\": 1}'"), "no JSON of GPUs"));
+  CHECK(mentions(fail_with("rocm-smi", "echo '{\"a\": 1}'"), "\"a\": 1"));
+  CHECK(mentions(fail_with("rocm-smi", "echo '{\"card0\": {\"GPU use (%)\": \"1'"),
                  "incomplete or invalid"));
 }
 
-TEST_CASE("an answer in unknown keys is not understood, which is not to list no GPU") {
+TEST_CASE("an answer with unknown keys is reported as not understood, not as without GPUs") {
   for (const char* key : {"gpu0", "GPU[0]", "device_0", "cardA", "card999999"}) {
     CAPTURE(key);
-    const Failure why =
-        says("rocm-smi", "echo '{\"" + std::string(key) + "\": {\"GPU use (%)\": \"1\"}}'");
-    CHECK(why.code == Status::backend);
-    CHECK(why.stated == Reason::not_understood);
-    CHECK(mentions(why, key));
-    CHECK_FALSE(mentions(why, "listed no GPU"));
+    const Failure failure =
+        fail_with("rocm-smi", "echo '{\"" + std::string(key) + "\": {\"GPU use (%)\": \"1\"}}'");
+    CHECK(failure.code == Status::backend);
+    CHECK(failure.reason == Reason::not_understood);
+    CHECK(mentions(failure, key));
+    CHECK_FALSE(mentions(failure, "listed no GPU"));
   }
-  // Next to GPUs that are known, a GPU may be missing.
-  Machine m("rocm-smi");
-  m.print("", R"j({"card0": {"GPU use (%)": "1"}, "gpu1": {"GPU use (%)": "2"}})j");
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  REQUIRE(r.find("unknown key \"gpu1\"") != nullptr);
-  CHECK(r.find("unknown key \"gpu1\"")->about == subject::devices);
+  // With known GPUs in the answer, an unknown key may be a missing GPU.
+  Machine machine("rocm-smi");
+  machine.print("", R"j({"card0": {"GPU use (%)": "1"}, "gpu1": {"GPU use (%)": "2"}})j");
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  REQUIRE(reading.find("unknown key \"gpu1\"") != nullptr);
+  CHECK(reading.find("unknown key \"gpu1\"")->subject == subject::devices);
 }
 
-TEST_CASE("no device, said in words, is an empty list with the words as a remark") {
-  Machine m("rocm-smi");
-  m.script("echo 'WARNING: No JSON data to report' >&2");
-  PlainReading r;
-  const auto found = m.devices(r);
-  REQUIRE(found);
-  CHECK(found->empty());
-  REQUIRE(r.find("No JSON data") != nullptr);
-  CHECK(r.find("No JSON data")->why.code == Status::no_device);
+TEST_CASE("a message about no device gives an empty list with a diagnostic") {
+  Machine machine("rocm-smi");
+  machine.script("echo 'WARNING: No JSON data to report' >&2");
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  REQUIRE(devices);
+  CHECK(devices->empty());
+  REQUIRE(reading.find("No JSON data") != nullptr);
+  CHECK(reading.find("No JSON data")->failure.code == Status::no_device);
 }
 
-TEST_CASE("without a sign of an AMD card it is not run, whatever its path says") {
-  Machine m("rocm-smi", false, false);
-  m.print("", one_card);
-  PlainReading r;
-  const auto probed = m.source().probe();
+TEST_CASE("without a sign of an AMD card the tool is not started") {
+  Machine machine("rocm-smi", false, false);
+  machine.print("", one_card);
+  PlainReading reading;
+  const auto probed = machine.source().probe();
   REQUIRE_FALSE(probed);
-  CHECK(probed.why().code == Status::no_source);
-  CHECK(mentions(why_not(m), "no AMD GPU here"));
-  CHECK(m.starts().empty());
+  CHECK(probed.failure().code == Status::no_source);
+  CHECK(mentions(get_failure(machine), "no AMD GPU here"));
+  CHECK(machine.starts().empty());
 }
 
-TEST_CASE("signs: an accelerator of AMD, a GPU of the compute driver; not its bridges or sound") {
+TEST_CASE("accelerators and compute nodes are signs of an AMD GPU, bridges and sound are not") {
   const auto runs = [](auto&& prepare) {
-    Machine m("rocm-smi", false, false);
-    m.print("", one_card);
-    prepare(m.tree());
-    PlainReading r;
-    return bool(m.devices(r));
+    Machine machine("rocm-smi", false, false);
+    machine.print("", one_card);
+    prepare(machine.tree());
+    PlainReading reading;
+    return bool(machine.devices(reading));
   };
   const auto device = [](std::uint16_t vendor, std::uint32_t code) {
-    return [=](const hmn_fake::Tree& t) {
-      hmn_fake::PciDevice d;
-      d.address = "0000:03:00.0";
-      d.vendor = vendor;
-      d.device = 1;
-      d.device_class = code;
-      hmn_fake::add_pci_device(t, d);
+    return [=](const hmn_fake::Tree& tree) {
+      hmn_fake::PciDevice function;
+      function.address = "0000:03:00.0";
+      function.vendor = vendor;
+      function.device = 1;
+      function.device_class = code;
+      hmn_fake::add_pci_device(tree, function);
     };
   };
   CHECK(runs(device(0x1002, 0x120000)));
@@ -225,39 +227,40 @@ TEST_CASE("signs: an accelerator of AMD, a GPU of the compute driver; not its br
   CHECK_FALSE(runs(device(0x1022, 0x060400)));
   CHECK_FALSE(runs(device(0x10de, 0x030000)));
   const auto node = [](const char* id) {
-    return
-        [=](const hmn_fake::Tree& t) { t.write("sys/class/kfd/kfd/topology/nodes/1/gpu_id", id); };
+    return [=](const hmn_fake::Tree& tree) {
+      tree.write("sys/class/kfd/kfd/topology/nodes/1/gpu_id", id);
+    };
   };
   CHECK(runs(node("46363\n")));
   CHECK_FALSE(runs(node("0\n")));
 }
 
-TEST_CASE("a path that is no program is no source") {
-  Settings s;
-  s.rocm_smi_path = "rocm-smi";
-  CHECK(make_rocm_smi(s)->probe().why().code == Status::no_source);
-  s.rocm_smi_path = "/nowhere/rocm-smi";
-  CHECK(mentions(make_rocm_smi(s)->probe().why(), "/nowhere/rocm-smi"));
+TEST_CASE("a path that is not a program is reported as no_source") {
+  Settings settings;
+  settings.rocm_smi_path = "rocm-smi";
+  CHECK(make_rocm_smi(settings)->probe().failure().code == Status::no_source);
+  settings.rocm_smi_path = "/nowhere/rocm-smi";
+  CHECK(mentions(make_rocm_smi(settings)->probe().failure(), "/nowhere/rocm-smi"));
 }
 
-TEST_CASE("a sleeping card is not woken: the bus tells its identity") {
-  Machine m("rocm-smi");
-  m.print("", one_card);
+TEST_CASE("a sleeping card is not woken, and its identity comes from the bus") {
+  Machine machine("rocm-smi");
+  machine.print("", one_card);
   const std::string runtime = "sys/" + hmn_fake::pci_folder(card_address) + "/power/runtime_status";
-  m.tree().write(runtime, "suspended\n");
-  PlainReading r;
-  const auto found = m.devices(r);
-  REQUIRE(found);
-  REQUIRE(found->size() == 1);
-  CHECK((*found)[0].state == State::asleep);
-  CHECK((*found)[0].pci_bus_id.view() == card_address);
-  CHECK((*found)[0].pci_device == 0x73ffu);
-  Pools p;
-  CHECK(m.source().memory(0, p, r).why().code == Status::asleep);
-  CHECK(m.starts().empty());
+  machine.tree().write(runtime, "suspended\n");
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  REQUIRE(devices);
+  REQUIRE(devices->size() == 1);
+  CHECK((*devices)[0].state == State::asleep);
+  CHECK((*devices)[0].pci_bus_id.view() == card_address);
+  CHECK((*devices)[0].pci_device == 0x73ffu);
+  PoolList pools;
+  CHECK(machine.source().memory(0, pools, reading).failure().code == Status::asleep);
+  CHECK(machine.starts().empty());
   Machine woken("rocm-smi", true);
   woken.print("", one_card);
   woken.tree().write(runtime, "suspended\n");
-  REQUIRE(woken.devices(r));
+  REQUIRE(woken.devices(reading));
   CHECK(woken.starts().size() == 1);
 }

@@ -6,37 +6,37 @@
 namespace amdgpu_test {
 namespace {
 
-hmn_fake::PciDevice card(const char* address, std::uint16_t device) {
-  hmn_fake::PciDevice d;
-  d.address = address;
-  d.vendor = 0x1002;
-  d.device = device;
-  d.device_class = 0x030000;
-  d.driver = "amdgpu";
-  d.power_control = "auto";
-  d.runtime_status = "active";
-  d.numa_node = -1;
-  return d;
+hmn_fake::PciDevice make_card(const char* address, std::uint16_t device) {
+  hmn_fake::PciDevice card;
+  card.address = address;
+  card.vendor = 0x1002;
+  card.device = device;
+  card.device_class = 0x030000;
+  card.driver = "amdgpu";
+  card.power_control = "auto";
+  card.runtime_status = "active";
+  card.numa_node = -1;
+  return card;
 }
 
-std::string line(std::uint64_t value) {
+std::string format_line(std::uint64_t value) {
   return std::to_string(value) + "\n";
 }
 
 }  // namespace
 
 hmn_fake::PciDevice navi(const char* address) {
-  hmn_fake::PciDevice d = card(address, 0x73bf);
-  d.files = {
+  hmn_fake::PciDevice card = make_card(address, 0x73bf);
+  card.files = {
       {"product_name", "AMD Radeon PRO W6800\n"},
       {"revision", "0xc1\n"},
       {"unique_id", "946d7e1ef9b172dd\n"},
-      {"mem_info_vram_total", line(16 * gib)},
-      {"mem_info_vram_used", line(3 * gib)},
-      {"mem_info_vis_vram_total", line(gib / 4)},
-      {"mem_info_vis_vram_used", line(gib / 8)},
-      {"mem_info_gtt_total", line(8 * gib)},
-      {"mem_info_gtt_used", line(gib)},
+      {"mem_info_vram_total", format_line(16 * gib)},
+      {"mem_info_vram_used", format_line(3 * gib)},
+      {"mem_info_vis_vram_total", format_line(gib / 4)},
+      {"mem_info_vis_vram_used", format_line(gib / 8)},
+      {"mem_info_gtt_total", format_line(8 * gib)},
+      {"mem_info_gtt_used", format_line(gib)},
       {"gpu_busy_percent", "37\n"},
       {"mem_busy_percent", "12\n"},
       {"pp_dpm_sclk", "0: 500Mhz \n1: 2505Mhz *\n"},
@@ -71,20 +71,20 @@ hmn_fake::PciDevice navi(const char* address) {
       {"hwmon/hwmon4/in0_input", "762\n"},
       {"hwmon/hwmon4/in0_label", "vddgfx\n"},
   };
-  return d;
+  return card;
 }
 
 hmn_fake::PciDevice phoenix(const char* address) {
-  hmn_fake::PciDevice d = card(address, 0x15bf);
-  d.files = {
+  hmn_fake::PciDevice card = make_card(address, 0x15bf);
+  card.files = {
       {"product_name", "AMD Radeon 780M\n"},
       {"unique_id", "\n"},
-      {"mem_info_vram_total", line(4 * gib)},
-      {"mem_info_vram_used", line(gib)},
-      {"mem_info_vis_vram_total", line(4 * gib)},
-      {"mem_info_vis_vram_used", line(gib)},
-      {"mem_info_gtt_total", line(30 * gib)},
-      {"mem_info_gtt_used", line(2 * gib)},
+      {"mem_info_vram_total", format_line(4 * gib)},
+      {"mem_info_vram_used", format_line(gib)},
+      {"mem_info_vis_vram_total", format_line(4 * gib)},
+      {"mem_info_vis_vram_used", format_line(gib)},
+      {"mem_info_gtt_total", format_line(30 * gib)},
+      {"mem_info_gtt_used", format_line(2 * gib)},
       {"gpu_busy_percent", "0\n"},
       {"pp_dpm_sclk", "0: 800Mhz *\n1: 1100Mhz \n2: 2700Mhz \n"},
       {"pp_dpm_mclk", "0: 400Mhz *\n1: 800Mhz \n"},
@@ -100,14 +100,14 @@ hmn_fake::PciDevice phoenix(const char* address) {
       {"hwmon/hwmon6/in1_input", "615\n"},
       {"hwmon/hwmon6/in1_label", "vddnb\n"},
   };
-  return d;
+  return card;
 }
 
-bool make_refused(const hmn_fake::Tree& t, const std::string& file) {
+bool make_refused(const hmn_fake::Tree& tree, const std::string& file) {
   constexpr const char* write_only = "/proc/sys/vm/drop_caches";
   std::ifstream probe(write_only);
   if (probe) return false;
-  t.link(file, write_only);
+  tree.link(file, write_only);
   return true;
 }
 
@@ -123,26 +123,27 @@ std::string client_text(const char* pdev, unsigned id, std::uint64_t vram_kib,
          "drm-engine-gfx:\t39456116802 ns\n";
 }
 
-void add_kfd_node(const hmn_fake::Tree& t, const GpuNode& n) {
-  const std::string folder = "sys/class/kfd/kfd/topology/nodes/" + std::to_string(n.node) + "/";
-  t.write(folder + "gpu_id", line(n.gpu_id));
-  t.write(folder + "properties", "cpu_cores_count 0\nsimd_count " + line(n.simd_count) +
-                                     "mem_banks_count 1\nlocation_id " + line(n.location) +
-                                     "domain 0\ndrm_render_minor " + line(n.render_minor) +
-                                     "gfx_target_version 110001\nhive_id "
-                                     "15188982192727901047\nunique_id 16404946649897475633\n");
-  t.write(folder + "mem_banks/0/properties",
-          "heap_type 1\nsize_in_bytes " + line(n.memory) + "flags 0\nwidth 4096\n");
+void add_kfd_node(const hmn_fake::Tree& tree, const GpuNode& node) {
+  const std::string folder = "sys/class/kfd/kfd/topology/nodes/" + std::to_string(node.node) + "/";
+  tree.write(folder + "gpu_id", format_line(node.gpu_id));
+  tree.write(folder + "properties",
+             "cpu_cores_count 0\nsimd_count " + format_line(node.simd_count) +
+                 "mem_banks_count 1\nlocation_id " + format_line(node.location) +
+                 "domain 0\ndrm_render_minor " + format_line(node.render_minor) +
+                 "gfx_target_version 110001\nhive_id "
+                 "15188982192727901047\nunique_id 16404946649897475633\n");
+  tree.write(folder + "mem_banks/0/properties",
+             "heap_type 1\nsize_in_bytes " + format_line(node.memory) + "flags 0\nwidth 4096\n");
 }
 
-void set_kfd_generation(const hmn_fake::Tree& t, unsigned generation) {
-  t.write("sys/class/kfd/kfd/topology/generation_id", line(generation));
+void set_kfd_generation(const hmn_fake::Tree& tree, unsigned generation) {
+  tree.write("sys/class/kfd/kfd/topology/generation_id", format_line(generation));
 }
 
-void set_kfd_vram(const hmn_fake::Tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes) {
+void set_kfd_vram(const hmn_fake::Tree& tree, unsigned pid, unsigned gpu_id, std::uint64_t bytes) {
   const std::string folder = "sys/class/kfd/kfd/proc/" + std::to_string(pid) + "/";
-  t.write(folder + "pasid", "32770\n");
-  t.write(folder + "vram_" + std::to_string(gpu_id), line(bytes));
+  tree.write(folder + "pasid", "32770\n");
+  tree.write(folder + "vram_" + std::to_string(gpu_id), format_line(bytes));
 }
 
 }  // namespace amdgpu_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Made-up cards of amdgpu: the files that the kernel's documentation (Documentation/gpu/amdgpu)
-// names, with values of our own.
+// lists, with made-up values.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace amdgpu_test {
 
 inline constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-// A card of its own: Navi 21.
+// A discrete card: Navi 21.
 hmn_fake::PciDevice navi(const char* address = "0000:03:00.0");
 inline const std::string navi_folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
-// A part of a processor: Phoenix.
+// An APU: Phoenix.
 hmn_fake::PciDevice phoenix(const char* address = "0000:64:00.0");
 
-// A file that the kernel lets no process read, not even root's (EACCES). False: this kernel does.
-bool make_refused(const hmn_fake::Tree& t, const std::string& file);
+// Makes a file unreadable even for root (EACCES). False: not possible on this kernel.
+bool make_refused(const hmn_fake::Tree& tree, const std::string& file);
 
 // fdinfo of a client, in KiB.
 std::string client_text(const char* pdev, unsigned id, std::uint64_t vram_kib,
@@ -35,8 +35,8 @@ struct GpuNode {
   std::uint64_t memory = 0;
   unsigned simd_count = 416;
 };
-void add_kfd_node(const hmn_fake::Tree& t, const GpuNode& n);
-void set_kfd_generation(const hmn_fake::Tree& t, unsigned generation);
-void set_kfd_vram(const hmn_fake::Tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes);
+void add_kfd_node(const hmn_fake::Tree& tree, const GpuNode& node);
+void set_kfd_generation(const hmn_fake::Tree& tree, unsigned generation);
+void set_kfd_vram(const hmn_fake::Tree& tree, unsigned pid, unsigned gpu_id, std::uint64_t bytes);
 
 }  // namespace amdgpu_test

@@ -8,13 +8,13 @@ using namespace hmn;
 using namespace amdgpu_test;
 using namespace drm_test;
 
-TEST_CASE("a client's VRAM is its use of a card, GTT its part of the host's RAM") {
-  Machine m;
-  m.add_pci(navi(), {card0, render128});
-  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  PlainReading r;
-  m.devices(r);
-  const auto rows = m.rows(0, r);
+TEST_CASE("on a card used memory of a client is its VRAM, and GTT is its host memory") {
+  Machine machine;
+  machine.add_pci(navi(), {card0, render128});
+  machine.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  PlainReading reading;
+  machine.devices(reading);
+  const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].from == Source::amdgpu);
   CHECK(rows[0].accounting == Accounting::resident);
@@ -25,29 +25,30 @@ TEST_CASE("a client's VRAM is its use of a card, GTT its part of the host's RAM"
   CHECK(rows[0].kinds == usage_kind::graphics);
 }
 
-TEST_CASE("a client of a part of a processor uses both of its pools") {
-  Machine m;
-  m.add_pci(phoenix(), {card0, render128});
-  m.add_process(42, {{3, "/dev/null", client_text("0000:64:00.0", 7, 2048, 512)}});
-  PlainReading r;
-  m.devices(r);
-  const auto rows = m.rows(0, r);
+TEST_CASE("on an APU a client uses both pools") {
+  Machine machine;
+  machine.add_pci(phoenix(), {card0, render128});
+  machine.add_process(42, {{3, "/dev/null", client_text("0000:64:00.0", 7, 2048, 512)}});
+  PlainReading reading;
+  machine.devices(reading);
+  const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == 2560 * kib);
   CHECK(rows[0].host_pool == 512 * kib);
 }
 
-TEST_CASE("a kernel before drm-total- tells what a client asked for by its own key") {
-  Machine m;
-  m.add_pci(navi(), {card0, render128});
-  m.add_process(42, {{3, "/dev/null",
-                      "pasid:\t32770\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\n"
-                      "drm-client-id:\t5\ndrm-memory-vram:\t100 KiB\ndrm-memory-gtt: \t20 KiB\n"
-                      "drm-memory-cpu: \t3 KiB\namd-evicted-vram:\t10 KiB\n"
-                      "amd-requested-vram:\t110 KiB\n"}});
-  PlainReading r;
-  m.devices(r);
-  const auto rows = m.rows(0, r);
+TEST_CASE("kernels without drm-total- report requested memory by amd-requested-vram") {
+  Machine machine;
+  machine.add_pci(navi(), {card0, render128});
+  machine.add_process(42,
+                      {{3, "/dev/null",
+                        "pasid:\t32770\ndrm-driver:\tamdgpu\ndrm-pdev:\t0000:03:00.0\n"
+                        "drm-client-id:\t5\ndrm-memory-vram:\t100 KiB\ndrm-memory-gtt: \t20 KiB\n"
+                        "drm-memory-cpu: \t3 KiB\namd-evicted-vram:\t10 KiB\n"
+                        "amd-requested-vram:\t110 KiB\n"}});
+  PlainReading reading;
+  machine.devices(reading);
+  const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == 100 * kib);
   CHECK(rows[0].committed == 110 * kib);
@@ -55,15 +56,15 @@ TEST_CASE("a kernel before drm-total- tells what a client asked for by its own k
   CHECK(rows[0].host_pool == 23 * kib);
 }
 
-TEST_CASE("what is no memory is not counted") {
-  Machine m;
-  m.add_pci(navi(), {card0, render128});
+TEST_CASE("regions that are not memory are not counted") {
+  Machine machine;
+  machine.add_pci(navi(), {card0, render128});
   std::string text = client_text("0000:03:00.0", 7, 100, 0);
   text += "drm-total-gds:\t4 KiB\ndrm-resident-gds:\t4 KiB\ndrm-total-doorbell:\t8 KiB\n";
-  m.add_process(42, {{3, "/dev/null", text}});
-  PlainReading r;
-  m.devices(r);
-  const auto rows = m.rows(0, r);
+  machine.add_process(42, {{3, "/dev/null", text}});
+  PlainReading reading;
+  machine.devices(reading);
+  const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == 100 * kib);
   CHECK(rows[0].host_pool == 0u);

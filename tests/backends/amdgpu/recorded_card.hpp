@@ -7,9 +7,9 @@
 #include "recorded.hpp"
 
 // The card's folder of a recording, "…/card0/device".
-inline std::string recorded_card(const recorded::Entry& e) {
-  for (const auto& one : std::filesystem::directory_iterator(e.path())) {
-    if (one.path().filename().string().starts_with("card")) return one.path() / "device";
+inline std::string find_card_folder(const recorded::Entry& entry) {
+  for (const auto& folder : std::filesystem::directory_iterator(entry.path())) {
+    if (folder.path().filename().string().starts_with("card")) return folder.path() / "device";
   }
   return {};
 }

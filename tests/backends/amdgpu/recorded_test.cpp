@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recorded folders of cards and of KFD, tables and levels: each yields what is in its index.
+// Recorded folders of cards and of KFD, tables and clock levels yield the values of their index.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>
@@ -24,55 +24,58 @@ namespace {
 namespace fs = std::filesystem;
 using Value = std::optional<std::uint64_t>;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
-Value number_or_none(const Entry& e, const char* key) {
-  return e.has(key) ? Value(e.number(key)) : std::nullopt;
+Value number_or_none(const Entry& entry, const char* key) {
+  return entry.has(key) ? Value(entry.number(key)) : std::nullopt;
 }
 
-void check_real(const Entry& e, const char* key, const std::optional<double>& found) {
+void check_real(const Entry& entry, const char* key, const std::optional<double>& value) {
   CAPTURE(key);
-  CHECK(found.has_value() == e.has(key));
-  if (found && e.has(key)) CHECK(*found == doctest::Approx(e.expected.at(key).get<double>()));
+  CHECK(value.has_value() == entry.has(key));
+  if (value && entry.has(key))
+    CHECK(*value == doctest::Approx(entry.expected.at(key).get<double>()));
 }
 
-void check_pool(const Entry& e, const Pool* p, const char* total, const char* used) {
+void check_pool(const Entry& entry, const Pool* pool, const char* total, const char* used) {
   CAPTURE(total);
-  CHECK((p != nullptr ? p->total : std::nullopt) == number_or_none(e, total));
-  if (used != nullptr) CHECK((p != nullptr ? p->used : std::nullopt) == number_or_none(e, used));
+  CHECK((pool != nullptr ? pool->total : std::nullopt) == number_or_none(entry, total));
+  if (used != nullptr)
+    CHECK((pool != nullptr ? pool->used : std::nullopt) == number_or_none(entry, used));
 }
 
-void check_memory(const Entry& e, Machine& m, PlainReading& r, DeviceForm form) {
-  Pools p;
-  CHECK(static_cast<bool>(m.source().memory(0, p, r)) == e.has("vram_total_bytes"));
-  check_pool(e, p.find(PoolKind::vram), "vram_total_bytes", "vram_used_bytes");
-  check_pool(e, p.find(PoolKind::vram_visible), "vis_vram_total_bytes", nullptr);
-  check_pool(e, p.find(PoolKind::host), "gtt_total_bytes", "gtt_used_bytes");
-  if (p.empty()) return;
-  // Of the recorded processors each has more GTT than carve-out.
-  CHECK(p.all()[0].kind == (form == DeviceForm::integrated ? PoolKind::host : PoolKind::vram));
+void check_memory(const Entry& entry, Machine& machine, PlainReading& reading, DeviceForm form) {
+  PoolList pools;
+  CHECK(static_cast<bool>(machine.source().memory(0, pools, reading)) ==
+        entry.has("vram_total_bytes"));
+  check_pool(entry, pools.find(PoolKind::vram), "vram_total_bytes", "vram_used_bytes");
+  check_pool(entry, pools.find(PoolKind::vram_visible), "vis_vram_total_bytes", nullptr);
+  check_pool(entry, pools.find(PoolKind::host), "gtt_total_bytes", "gtt_used_bytes");
+  if (pools.empty()) return;
+  // Each recorded APU has more GTT than carve-out.
+  CHECK(pools.all()[0].kind == (form == DeviceForm::integrated ? PoolKind::host : PoolKind::vram));
 }
 
-void check_sensors(const Entry& e, Machine& m, PlainReading& r) {
-  Telemetry t;
-  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
-  check_real(e, "gpu_busy_pct", t.gpu_busy_percent);
-  check_real(e, "mem_busy_pct", t.memory_busy_percent);
-  check_real(e, "temp_edge_c", t.temperature_celsius);
-  check_real(e, "temp_junction_c", t.hotspot_celsius);
-  check_real(e, "temp_mem_c", t.memory_celsius);
-  check_real(e, "power1_average_w", t.power_watts);
-  check_real(e, "power1_cap_w", t.power_limit_watts);
-  CHECK(t.fan_rpm == number_or_none(e, "fan_rpm"));
+void check_sensors(const Entry& entry, Machine& machine, PlainReading& reading) {
+  Telemetry telemetry;
+  REQUIRE(machine.source().telemetry(0, telemetry_field::all, telemetry, reading));
+  check_real(entry, "gpu_busy_pct", telemetry.gpu_busy_percent);
+  check_real(entry, "mem_busy_pct", telemetry.memory_busy_percent);
+  check_real(entry, "temp_edge_c", telemetry.temperature_celsius);
+  check_real(entry, "temp_junction_c", telemetry.hotspot_celsius);
+  check_real(entry, "temp_mem_c", telemetry.memory_celsius);
+  check_real(entry, "power1_average_w", telemetry.power_watts);
+  check_real(entry, "power1_cap_w", telemetry.power_limit_watts);
+  CHECK(telemetry.fan_rpm == number_or_none(entry, "fan_rpm"));
 }
 
 // Of "hexdump -C": a star stands for lines like the one before it.
-std::string bytes_of_hexdump(const std::string& dump) {
+std::string parse_hexdump(const std::string& dump) {
   std::string out;
   std::istringstream lines(dump);
   for (std::string line; std::getline(lines, line);) {
@@ -88,200 +91,203 @@ std::string bytes_of_hexdump(const std::string& dump) {
 }
 
 struct ExpectedNode {
-  const nlohmann::json& of;
+  const nlohmann::json& json;
   [[nodiscard]] std::uint64_t number(const char* key) const {
-    return of.at(key).get<std::uint64_t>();
+    return json.at(key).get<std::uint64_t>();
   }
 };
 
-void check_node(const drm::ComputeNode& n, const ExpectedNode& e) {
-  CHECK(n.render_minor == e.number("drm_render_minor"));
-  CHECK(n.location == e.number("location_id"));
-  CHECK(n.domain == e.number("domain"));
+void check_node(const drm::ComputeNode& node, const ExpectedNode& expected) {
+  CHECK(node.render_minor == expected.number("drm_render_minor"));
+  CHECK(node.location == expected.number("location_id"));
+  CHECK(node.domain == expected.number("domain"));
 }
 
 // "gfx90a" of 90010.
-std::string architecture_of(std::uint32_t version) {
+std::string format_architecture(std::uint32_t version) {
   std::ostringstream name;
   name << "gfx" << version / 10000 << std::hex << version / 100 % 100 << version % 100;
   return name.str();
 }
 
-// What a reading shows of a node of KFD, whose card has no files of its own.
-void check_node_in_use(Machine& m, const nlohmann::json& node, std::uint64_t used) {
-  PlainReading r;
-  const auto found = m.devices(r);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].architecture.view() ==
-        architecture_of(node.at("gfx_target_version").get<std::uint32_t>()));
-  const auto rows = m.rows(0, r);
+// Checks a reading of a KFD node whose card has no files of its own.
+void check_node_in_use(Machine& machine, const nlohmann::json& node, std::uint64_t used) {
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  REQUIRE(devices.size() == 1);
+  CHECK(devices[0].architecture.view() ==
+        format_architecture(node.at("gfx_target_version").get<std::uint32_t>()));
+  const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == used);
   CHECK((rows[0].notes & note::lower_bound) != 0);
-  Pools p;
-  const Result<void> memory = m.source().memory(0, p, r);
-  CHECK((memory ? !p.empty() : !memory.why().message.view().empty()));
+  PoolList pools;
+  const Result<void> result = machine.source().memory(0, pools, reading);
+  CHECK((result ? !pools.empty() : !result.failure().message.view().empty()));
 }
 
-fs::path topology_of(const Entry& e) {
-  const fs::path folder = e.path();
+fs::path topology_folder(const Entry& entry) {
+  const fs::path folder = entry.path();
   return fs::is_directory(folder / "topology") ? folder / "topology" : folder;
 }
 
-// The topology of a recording. One without its GPUs' numbers gets some, for the kernel has them
+// Links the topology of a recording. A recording without GPU ids gets some, as the kernel always
 // all.
-void add_topology(const hmn_fake::Tree& t, const Entry& e, nlohmann::json& nodes) {
-  const std::string to = "sys/class/kfd/kfd/topology";
-  const fs::path from = topology_of(e);
-  if (nodes.begin()->contains("gpu_id")) return t.link(to, from.string());
+void add_topology(const hmn_fake::Tree& tree, const Entry& entry, nlohmann::json& nodes) {
+  const std::string target = "sys/class/kfd/kfd/topology";
+  const fs::path source = topology_folder(entry);
+  if (nodes.begin()->contains("gpu_id")) return tree.link(target, source.string());
   for (auto& [number, node] : nodes.items()) {
     const bool is_gpu = node.at("is_gpu").get<bool>();
     node["gpu_id"] = is_gpu ? 1000 + std::stoul(number) : 0;
-    t.link(to + "/nodes/" + number + "/properties",
-           (from / "nodes" / number / "properties").string());
-    t.write(to + "/nodes/" + number + "/gpu_id", node["gpu_id"].dump() + "\n");
+    tree.link(target + "/nodes/" + number + "/properties",
+              (source / "nodes" / number / "properties").string());
+    tree.write(target + "/nodes/" + number + "/gpu_id", node["gpu_id"].dump() + "\n");
   }
 }
 
 }  // namespace
 
-TEST_CASE("recorded cards of amdgpu") {
+TEST_CASE("recorded cards of amdgpu yield the values of their index") {
   int cards = 0;
-  for (const Entry& e : recorded::all("amdgpu-sysfs/lact-")) {
-    CAPTURE(e.file);
-    const std::string folder = recorded_card(e);
+  for (const Entry& entry : recorded::find_all("amdgpu-sysfs/lact-")) {
+    CAPTURE(entry.file);
+    const std::string folder = find_card_folder(entry);
     REQUIRE_FALSE(folder.empty());
-    Machine m(false, false);
-    m.tree().link("sys/class/drm/renderD128/device", folder);
-    PlainReading r;
-    const auto found = m.devices(r);
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].from == Source::amdgpu);
-    CHECK(found[0].pci_bus_id.view() == e.expected.at("pci_slot").get<std::string>());
+    Machine machine(false, false);
+    machine.tree().link("sys/class/drm/renderD128/device", folder);
+    PlainReading reading;
+    const auto devices = machine.devices(reading);
+    REQUIRE(devices.size() == 1);
+    CHECK(devices[0].from == Source::amdgpu);
+    CHECK(devices[0].pci_bus_id.view() == entry.expected.at("pci_slot").get<std::string>());
     // The two processors are named as such in the index.
-    const bool is_processor = e.file.find("phoenix") != std::string::npos ||
-                              e.file.find("strixpoint") != std::string::npos;
-    CHECK(found[0].form == (is_processor ? DeviceForm::integrated : DeviceForm::discrete));
-    check_memory(e, m, r, found[0].form);
-    check_sensors(e, m, r);
+    const bool is_processor = entry.file.find("phoenix") != std::string::npos ||
+                              entry.file.find("strixpoint") != std::string::npos;
+    CHECK(devices[0].form == (is_processor ? DeviceForm::integrated : DeviceForm::discrete));
+    check_memory(entry, machine, reading, devices[0].form);
+    check_sensors(entry, machine, reading);
     ++cards;
   }
   CHECK(cards == 7);
 }
 
-TEST_CASE("recorded levels of a clock") {
-  const Entry e = recorded::one("amdgpu-sysfs/asr-rx580-pp_dpm_sclk.txt");
-  const auto levels = amdgpu::parse_clock_levels(e.text());
-  CHECK(levels.current_mhz == e.number("current_mhz"));
-  CHECK(levels.highest_mhz == e.expected.at("levels").back().get<std::uint32_t>());
-  const Entry other = recorded::one("amdgpu-sysfs/asr-internal-7840u-pp_od_clk_voltage.txt");
-  CHECK_FALSE(amdgpu::parse_clock_levels(other.text()).current_mhz);
+TEST_CASE("recorded clock levels yield the values of their index") {
+  const Entry entry = recorded::find_one("amdgpu-sysfs/asr-rx580-pp_dpm_sclk.txt");
+  const auto levels = amdgpu::parse_clock_levels(entry.text());
+  CHECK(levels.current_mhz == entry.number("current_mhz"));
+  CHECK(levels.highest_mhz == entry.expected.at("levels").back().get<std::uint32_t>());
+  const Entry voltage_table =
+      recorded::find_one("amdgpu-sysfs/asr-internal-7840u-pp_od_clk_voltage.txt");
+  CHECK_FALSE(amdgpu::parse_clock_levels(voltage_table.text()).current_mhz);
 }
 
-TEST_CASE("recorded tables of the firmware") {
-  const Entry e = recorded::one("amdgpu-sysfs/amdsmi38-gpu_metrics-v1_3.hexdump.txt");
-  const std::string bytes = bytes_of_hexdump(e.text());
-  REQUIRE(bytes.size() == e.number("structure_size"));
+TEST_CASE("recorded gpu_metrics tables yield the values of their index") {
+  const Entry entry = recorded::find_one("amdgpu-sysfs/amdsmi38-gpu_metrics-v1_3.hexdump.txt");
+  const std::string bytes = parse_hexdump(entry.text());
+  REQUIRE(bytes.size() == entry.number("structure_size"));
   const auto table = amdgpu::parse_gpu_metrics(bytes);
   REQUIRE(table);
-  CHECK(table->format == e.number("format_revision"));
-  CHECK(table->content == e.number("content_revision"));
+  CHECK(table->format == entry.number("format_revision"));
+  CHECK(table->content == entry.number("content_revision"));
   CHECK(table->throttle == 0u);
   CHECK(table->regulator_celsius == 0x2eu);  // of 0x2e, 0x2d and 0x2a at 10
-  // Its unit is another on other cards of this format.
+  // Its unit differs between cards of this format.
   CHECK_FALSE(table->energy_joules);
-  int known = 0;
-  for (const Entry& tree : recorded::all("amdgpu-sysfs/lact-")) {
-    const std::string text = text_of(recorded_card(tree) + "/gpu_metrics");
-    const auto one = amdgpu::parse_gpu_metrics(text);
-    known += one ? 1 : 0;
-    if (!one) continue;
-    if (one->format != 1) CHECK_FALSE(one->throttle);
-    if (one->regulator_celsius) CHECK(*one->regulator_celsius < 120);
+  int table_count = 0;
+  for (const Entry& tree : recorded::find_all("amdgpu-sysfs/lact-")) {
+    const std::string text = read_file(find_card_folder(tree) + "/gpu_metrics");
+    const auto metrics = amdgpu::parse_gpu_metrics(text);
+    table_count += metrics ? 1 : 0;
+    if (!metrics) continue;
+    if (metrics->format != 1) CHECK_FALSE(metrics->throttle);
+    if (metrics->regulator_celsius) CHECK(*metrics->regulator_celsius < 120);
   }
-  CHECK(known == 3);
+  CHECK(table_count == 3);
 }
 
-TEST_CASE("recorded topologies of KFD") {
+TEST_CASE("recorded KFD topologies yield the GPUs of their index") {
   int gpus = 0;
-  for (const Entry& e : recorded::all("kfd-sysfs/")) {
-    if (!e.expected.contains("nodes")) continue;
-    CAPTURE(e.file);
-    const fs::path nodes = topology_of(e) / "nodes";
-    for (const auto& [name, value] : e.expected.at("nodes").items()) {
+  for (const Entry& entry : recorded::find_all("kfd-sysfs/")) {
+    if (!entry.expected.contains("nodes")) continue;
+    CAPTURE(entry.file);
+    const fs::path nodes = topology_folder(entry) / "nodes";
+    for (const auto& [name, value] : entry.expected.at("nodes").items()) {
       CAPTURE(name);
-      drm::ComputeNode n;
-      const bool is_gpu = kfd::parse_node(text_of(nodes / name / "properties"), n);
+      drm::ComputeNode node;
+      const bool is_gpu = kfd::parse_node(read_file(nodes / name / "properties"), node);
       CHECK(is_gpu == value.at("is_gpu").get<bool>());
       if (!is_gpu) continue;
-      check_node(n, {value});
+      check_node(node, {value});
       ++gpus;
     }
   }
   CHECK(gpus > 18);
 }
 
-TEST_CASE("recorded topologies that have numbers of GPUs are read as a whole") {
-  int read = 0;
+TEST_CASE("recorded topologies with GPU ids are read as a whole") {
+  int node_count = 0;
   for (const char* name : {"kdp-mi308", "lact-phoenix-kfd", "lact-vangogh-kfd"}) {
     CAPTURE(name);
-    const Entry e = recorded::one("kfd-sysfs/" + std::string(name) + "/");
-    kfd::Topology all(e.path());
-    REQUIRE(all.refresh() == 0);
-    CHECK(all.refused() == 0);
+    const Entry entry = recorded::find_one("kfd-sysfs/" + std::string(name) + "/");
+    kfd::Topology topology(entry.path());
+    REQUIRE(topology.refresh() == 0);
+    CHECK(topology.refused_count() == 0);
     std::size_t expected = 0;
-    for (const auto& [number, value] : e.expected.at("nodes").items()) {
+    for (const auto& [number, value] : entry.expected.at("nodes").items()) {
       CAPTURE(number);
       if (!value.at("is_gpu").get<bool>()) continue;
       ++expected;
-      const auto at = std::find_if(all.nodes().begin(), all.nodes().end(), [&](const auto& n) {
-        return n.gpu_id == value.at("gpu_id").template get<std::uint32_t>();
-      });
-      REQUIRE(at != all.nodes().end());
-      check_node(*at, {value});
-      CHECK(at->memory == value.at("mem_bytes").get<std::uint64_t>());
-      ++read;
+      const auto it =
+          std::find_if(topology.nodes().begin(), topology.nodes().end(), [&](const auto& n) {
+            return n.gpu_id == value.at("gpu_id").template get<std::uint32_t>();
+          });
+      REQUIRE(it != topology.nodes().end());
+      check_node(*it, {value});
+      CHECK(it->memory == value.at("mem_bytes").get<std::uint64_t>());
+      ++node_count;
     }
-    CHECK(all.nodes().size() == expected);
+    CHECK(topology.nodes().size() == expected);
   }
-  CHECK(read >= 3);
+  CHECK(node_count >= 3);
 }
 
-TEST_CASE("the recorded use of a process") {
-  const Entry e = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
-  const auto gpu_id = static_cast<std::uint32_t>(e.number("gpu_id"));
-  const hmn_fake::Tree t;
-  t.write("kfd/proc/77/vram_" + std::to_string(gpu_id), e.text());
-  const kfd::ProcessList list(t.path("kfd"), t.proc());
+TEST_CASE("the recorded VRAM of a process is read") {
+  const Entry entry = recorded::find_one("kfd-sysfs/idx-kfd-proc-vram.txt");
+  const auto gpu_id = static_cast<std::uint32_t>(entry.number("gpu_id"));
+  const hmn_fake::Tree tree;
+  tree.write("kfd/proc/77/vram_" + std::to_string(gpu_id), entry.text());
+  const kfd::ProcessList list(tree.path("kfd"), tree.proc());
   std::optional<kfd::ComputeUse> use;
-  CHECK(list.of_process(gpu_id, 77, [&](const kfd::ComputeUse& u) { use = u; }) == 0);
+  CHECK(list.visit_process(gpu_id, 77, [&](const kfd::ComputeUse& u) { use = u; }) == 0);
   REQUIRE(use);
-  CHECK(use->vram == e.number("vram_bytes"));
+  CHECK(use->vram == entry.number("vram_bytes"));
 }
 
-TEST_CASE("each recorded key of KFD ends in a value or in a reason") {
-  const Entry vram = recorded::one("kfd-sysfs/idx-kfd-proc-vram.txt");
+TEST_CASE("each recorded key of KFD leads to a value or a reason") {
+  const Entry vram = recorded::find_one("kfd-sysfs/idx-kfd-proc-vram.txt");
   int gpus = 0;
-  for (const Entry& e : recorded::all("kfd-sysfs/")) {
-    if (!e.expected.contains("nodes")) continue;
-    const nlohmann::json recorded_nodes = e.expected.at("nodes");
-    for (const auto& [number, is_one] : recorded_nodes.items()) {
-      if (!is_one.at("is_gpu").get<bool>()) continue;
-      CAPTURE(e.file);
+  for (const Entry& entry : recorded::find_all("kfd-sysfs/")) {
+    if (!entry.expected.contains("nodes")) continue;
+    const nlohmann::json recorded_nodes = entry.expected.at("nodes");
+    for (const auto& [number, node_info] : recorded_nodes.items()) {
+      if (!node_info.at("is_gpu").get<bool>()) continue;
+      CAPTURE(entry.file);
       CAPTURE(number);
-      Machine m;
+      Machine machine;
       nlohmann::json nodes = recorded_nodes;
-      add_topology(m.tree(), e, nodes);
+      add_topology(machine.tree(), entry, nodes);
       const nlohmann::json& node = nodes.at(number);
       hmn_fake::PciDevice card = drm_test::radeon(node.at("bdf").get<std::string>().c_str());
       card.driver = "amdgpu";
-      m.add_pci(card, {{"renderD" + std::to_string(node.at("drm_render_minor").get<unsigned>()),
-                        "/dev/null"}});
-      hmn_fake::set_host_namespace(m.tree());
-      m.tree().write("sys/class/kfd/kfd/proc/4242/vram_" +
-                         std::to_string(node.at("gpu_id").get<std::uint32_t>()),
-                     vram.text());
-      check_node_in_use(m, node, vram.number("vram_bytes"));
+      machine.add_pci(
+          card,
+          {{"renderD" + std::to_string(node.at("drm_render_minor").get<unsigned>()), "/dev/null"}});
+      hmn_fake::set_host_namespace(machine.tree());
+      machine.tree().write("sys/class/kfd/kfd/proc/4242/vram_" +
+                               std::to_string(node.at("gpu_id").get<std::uint32_t>()),
+                           vram.text());
+      check_node_in_use(machine, node, vram.number("vram_bytes"));
       ++gpus;
     }
   }

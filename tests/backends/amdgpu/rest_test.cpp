@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Readings that follow each other fast keep no card awake that has nothing to do.
+// Frequent readings do not keep an idle card awake.
 #include <doctest/doctest.h>
 
 #include "backends/drm/card_list.hpp"
@@ -15,117 +15,117 @@ using namespace drm_test;
 namespace {
 
 hmn_fake::PciDevice idle_card() {
-  hmn_fake::PciDevice d = navi();
-  d.files["gpu_busy_percent"] = "0\n";
-  return d;
+  hmn_fake::PciDevice card = navi();
+  card.files["gpu_busy_percent"] = "0\n";
+  return card;
 }
 
 }  // namespace
 
-TEST_CASE("an idle card's sensors are left alone, its memory and clients are read on") {
-  Machine m;
-  m.add_pci(idle_card(), {card0, render128});
-  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  Impatient one(m);
-  REQUIRE(one.read());
-  CHECK_FALSE(one.source().rests());
+TEST_CASE("sensors of an idle card are left alone while its memory and clients are read") {
+  Machine machine;
+  machine.add_pci(idle_card(), {card0, render128});
+  machine.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  ImpatientReader reader(machine);
+  REQUIRE(reader.read());
+  CHECK_FALSE(reader.source().is_suspended());
 
-  hmn_fake::OpenWatch in_device(m.tree().path(navi_folder));
-  hmn_fake::OpenWatch in_hwmon(m.tree().path(navi_folder + "/hwmon/hwmon4"));
-  const Result<void> done = one.read();
-  REQUIRE_FALSE(done);
-  CHECK(done.why().code == Status::asleep);
-  CHECK(one.source().rests());
-  CHECK(one.state() == State::ready);
-  std::vector<Metric> all;
-  CHECK(one.source().metrics(0, true, all, one.reading()).why().code == Status::asleep);
-  CHECK(one.source().rests());
-  CHECK(in_hwmon.opened().empty());
-  for (const std::string& name : in_device.opened()) CHECK(name != "gpu_busy_percent");
+  hmn_fake::OpenWatch device_watch(machine.tree().path(navi_folder));
+  hmn_fake::OpenWatch hwmon_watch(machine.tree().path(navi_folder + "/hwmon/hwmon4"));
+  const Result<void> result = reader.read();
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::asleep);
+  CHECK(reader.source().is_suspended());
+  CHECK(reader.state() == State::ready);
+  std::vector<Metric> metrics;
+  CHECK(reader.source().metrics(0, true, metrics, reader.reading()).failure().code ==
+        Status::asleep);
+  CHECK(reader.source().is_suspended());
+  CHECK(hwmon_watch.opened_names().empty());
+  for (const std::string& name : device_watch.opened_names()) CHECK(name != "gpu_busy_percent");
 
-  Pools p;
-  REQUIRE(one.source().memory(0, p, one.reading()));
-  CHECK(p.find(PoolKind::main)->used == 3 * gib);
-  CHECK_FALSE(one.source().rests());
+  PoolList pools;
+  REQUIRE(reader.source().memory(0, pools, reader.reading()));
+  CHECK(pools.find(PoolKind::main)->used == 3 * gib);
+  CHECK_FALSE(reader.source().is_suspended());
   std::vector<Usage> rows;
-  REQUIRE(one.source().processes(0, rows, one.reading()));
+  REQUIRE(reader.source().processes(0, rows, reader.reading()));
   CHECK(rows.at(0).used == 2048 * kib);
-  CHECK_FALSE(one.source().rests());
+  CHECK_FALSE(reader.source().is_suspended());
 }
 
-TEST_CASE("until it sleeps, and is read again when it is awake") {
-  Machine m;
-  m.add_pci(idle_card(), {card0, render128});
-  Impatient one(m);
-  REQUIRE(one.read());
-  REQUIRE_FALSE(one.read());
-  m.tree().write(navi_folder + "/power/runtime_status", "suspended\n");
-  CHECK(one.read().why().code == Status::asleep);
-  CHECK(one.state() == State::asleep);
-  CHECK_FALSE(one.source().rests());  // asleep is no value from before
-  m.tree().write(navi_folder + "/power/runtime_status", "active\n");
-  CHECK(one.read());
+TEST_CASE("an idle card is left alone until it sleeps, and is read again when it is awake") {
+  Machine machine;
+  machine.add_pci(idle_card(), {card0, render128});
+  ImpatientReader reader(machine);
+  REQUIRE(reader.read());
+  REQUIRE_FALSE(reader.read());
+  machine.tree().write(navi_folder + "/power/runtime_status", "suspended\n");
+  CHECK(reader.read().failure().code == Status::asleep);
+  CHECK(reader.state() == State::asleep);
+  CHECK_FALSE(reader.source().is_suspended());  // a sleeping card has no stale values
+  machine.tree().write(navi_folder + "/power/runtime_status", "active\n");
+  CHECK(reader.read());
 }
 
-TEST_CASE("a card that would not sleep anyway is read as often as asked") {
-  hmn_fake::PciDevice d = idle_card();
+TEST_CASE("a card that would not sleep anyway is read at every request") {
+  hmn_fake::PciDevice card = idle_card();
   bool may_wake = false;
   const char* display = "disabled\n";
-  SUBCASE("in use") {
-    d.files["gpu_busy_percent"] = "1\n";
+  SUBCASE("a card in use") {
+    card.files["gpu_busy_percent"] = "1\n";
   }
-  SUBCASE("as far as can be told, without a load") {
-    d.files.erase("gpu_busy_percent");
+  SUBCASE("a card that reports no load") {
+    card.files.erase("gpu_busy_percent");
   }
-  SUBCASE("one that never sleeps") {
-    d.power_control = "on";
+  SUBCASE("a card that never sleeps") {
+    card.power_control = "on";
   }
-  SUBCASE("one that shows a picture") {
+  SUBCASE("a card with an active display") {
     display = "enabled\n";
   }
-  SUBCASE("one that may be woken") {
+  SUBCASE("a card that may be woken") {
     may_wake = true;
   }
-  Machine m;
-  m.add_pci(d, {card0, render128});
-  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  m.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", display);
-  Impatient one(m, may_wake);
-  REQUIRE(one.read());
-  CHECK(one.read());
-  CHECK_FALSE(one.source().rests());
+  Machine machine;
+  machine.add_pci(card, {card0, render128});
+  machine.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  machine.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", display);
+  ImpatientReader reader(machine, may_wake);
+  REQUIRE(reader.read());
+  CHECK(reader.read());
+  CHECK_FALSE(reader.source().is_suspended());
 }
 
-TEST_CASE(
-    "readings of memory alone are no reason to rest, nor a connector without a picture against") {
-  Machine m;
-  m.add_pci(idle_card(), {card0, render128});
-  m.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", "disabled\n");
-  Impatient one(m);
+TEST_CASE("memory readings alone cause no idle back-off, and an unused connector prevents none") {
+  Machine machine;
+  machine.add_pci(idle_card(), {card0, render128});
+  machine.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", "disabled\n");
+  ImpatientReader reader(machine);
   for (int i = 0; i < 2; ++i) {
-    one.begin();
-    Pools p;
-    REQUIRE(one.source().memory(0, p, one.reading()));
-    one.source().finish(one.reading());
+    reader.begin();
+    PoolList pools;
+    REQUIRE(reader.source().memory(0, pools, reader.reading()));
+    reader.source().finish(reader.reading());
   }
-  REQUIRE(one.read());
-  CHECK_FALSE(one.read());
+  REQUIRE(reader.read());
+  CHECK_FALSE(reader.read());
 }
 
-TEST_CASE("the rest is as long as the kernel's delay asks for") {
-  Machine m;
-  m.add_pci(idle_card(), {card0, render128});
-  m.tree().write(navi_folder + "/power/autosuspend_delay_ms", "20000\n");
-  PlainReading r;
-  m.devices(r);
+TEST_CASE("the idle back-off lasts as long as the kernel's autosuspend delay requires") {
+  Machine machine;
+  machine.add_pci(idle_card(), {card0, render128});
+  machine.tree().write(navi_folder + "/power/autosuspend_delay_ms", "20000\n");
+  PlainReading reading;
+  machine.devices(reading);
   constexpr std::uint64_t second = platform::ns_per_second;
-  drm::Card c;
-  c.folder.assign(m.tree().path(navi_folder));
-  drm::CardBackoff rests(0);
-  CHECK_FALSE(rests.begin(c, second));
-  rests.asked(c);
-  REQUIRE(rests.is_due(c, second));
-  rests.start(c, second);
-  CHECK(rests.begin(c, 40 * second));
-  CHECK_FALSE(rests.begin(c, 41 * second));
+  drm::Card card;
+  card.folder.assign(machine.tree().path(navi_folder));
+  drm::CardBackoff backoff(0);
+  CHECK_FALSE(backoff.begin(card, second));
+  backoff.note_query(card);
+  REQUIRE(backoff.is_due(card, second));
+  backoff.start(card, second);
+  CHECK(backoff.begin(card, 40 * second));
+  CHECK_FALSE(backoff.begin(card, 41 * second));
 }

@@ -19,73 +19,74 @@ using recorded::Entry;
 
 namespace {
 
-std::shared_ptr<Context> context_of(const Machine& m) {
-  Settings s = m.settings();
-  s.no_threads = true;
-  s.no_subprocess = true;
-  Limits l;
-  l.deadline_ns = 60 * platform::ns_per_second;
-  return std::make_shared<Context>(s, l);
+std::shared_ptr<Context> make_context(const Machine& machine) {
+  Settings settings = machine.settings();
+  settings.no_threads = true;
+  settings.no_subprocess = true;
+  Limits limits;
+  limits.deadline_ns = 60 * platform::ns_per_second;
+  return std::make_shared<Context>(settings, limits);
 }
 
 }  // namespace
 
-TEST_CASE("of recorded cards the detector tells what their files say, or why nothing") {
-  int reported = 0;
-  int processors = 0;
-  for (const Entry& e : recorded::all("amdgpu-sysfs/lact-")) {
-    CAPTURE(e.file);
-    Machine m(false, false);
-    m.tree().link("sys/class/drm/renderD128/device", recorded_card(e));
-    Spill detector(context_of(m), 0, {});
-    const bool is_seen = static_cast<bool>(detector.observe("recorded"));
-    const SpillReport r = detector.report();
+TEST_CASE("the spill detector reports the recorded values of a card, or why it has none") {
+  int report_count = 0;
+  int apu_count = 0;
+  for (const Entry& entry : recorded::find_all("amdgpu-sysfs/lact-")) {
+    CAPTURE(entry.file);
+    Machine machine(false, false);
+    machine.tree().link("sys/class/drm/renderD128/device", find_card_folder(entry));
+    Spill detector(make_context(machine), 0, {});
+    const bool is_observed = static_cast<bool>(detector.observe("recorded"));
+    const SpillReport report = detector.report();
     // The two processors are named as such in the index.
-    if (e.file.find("phoenix") != std::string::npos ||
-        e.file.find("strixpoint") != std::string::npos) {
-      CHECK_FALSE(is_seen);
-      CHECK(r.why.code == Status::unsupported);
-      CHECK(drm_test::mentions(r.why, "host's RAM"));
-      ++processors;
+    if (entry.file.find("phoenix") != std::string::npos ||
+        entry.file.find("strixpoint") != std::string::npos) {
+      CHECK_FALSE(is_observed);
+      CHECK(report.failure.code == Status::unsupported);
+      CHECK(drm_test::mentions(report.failure, "host's RAM"));
+      ++apu_count;
       continue;
     }
-    REQUIRE(is_seen == (e.has("vram_used_bytes") && e.has("gtt_used_bytes")));
-    CHECK(r.totals.observations == (is_seen ? 1 : 0));
-    if (!is_seen) continue;
-    CHECK(r.totals.last.from == Source::amdgpu);
-    CHECK(r.totals.last.dedicated == e.number("vram_used_bytes"));
-    CHECK(r.totals.last.shared == e.number("gtt_used_bytes"));
-    CHECK(r.totals.limit == e.number("vram_total_bytes"));
-    CHECK(r.totals.rules == 0);
-    ++reported;
+    REQUIRE(is_observed == (entry.has("vram_used_bytes") && entry.has("gtt_used_bytes")));
+    CHECK(report.totals.observations == (is_observed ? 1 : 0));
+    if (!is_observed) continue;
+    CHECK(report.totals.last.source == Source::amdgpu);
+    CHECK(report.totals.last.dedicated == entry.number("vram_used_bytes"));
+    CHECK(report.totals.last.shared == entry.number("gtt_used_bytes"));
+    CHECK(report.totals.limit == entry.number("vram_total_bytes"));
+    CHECK(report.totals.rules == 0);
+    ++report_count;
   }
-  CHECK(processors == 2);
-  CHECK(reported == 3);
+  CHECK(apu_count == 2);
+  CHECK(report_count == 3);
 }
 
-TEST_CASE("a recorded client tells that nothing of its memory was evicted, and then that it was") {
-  const Entry e = recorded::one("drm-fdinfo/amdgpu-2024-drm-total.txt");
-  const std::string address = e.expected.at("pdev").get<std::string>();
-  std::string text = e.text();
-  Machine m(false, false);
-  m.add_pci(amdgpu_test::navi(address.c_str()), {drm_test::render128});
-  m.add_process(42, {{3, "/dev/dri/renderD128", text}});
-  Spill detector(context_of(m), 0, {});
+TEST_CASE("a recorded client reports no evicted memory, and then evicted memory") {
+  const Entry entry = recorded::find_one("drm-fdinfo/amdgpu-2024-drm-total.txt");
+  const std::string address = entry.expected.at("pdev").get<std::string>();
+  std::string text = entry.text();
+  Machine machine(false, false);
+  machine.add_pci(amdgpu_test::navi(address.c_str()), {drm_test::render128});
+  machine.add_process(42, {{3, "/dev/dri/renderD128", text}});
+  Spill detector(make_context(machine), 0, {});
   REQUIRE(detector.observe("recorded"));
-  SpillTotals seen = detector.report().totals;
-  CHECK(seen.last.evicted == e.expected.at("memory_bytes").at("amd-evicted-vram").get<unsigned>());
-  CHECK(seen.baseline_evicted == 0U);
-  CHECK(seen.rules == 0);
+  SpillTotals totals = detector.report().totals;
+  CHECK(totals.last.evicted ==
+        entry.expected.at("memory_bytes").at("amd-evicted-vram").get<unsigned>());
+  CHECK(totals.baseline_evicted == 0U);
+  CHECK(totals.rules == 0);
 
-  constexpr std::string_view none = "amd-evicted-vram:\t0 KiB";
-  const std::size_t at = text.find(none);
-  REQUIRE(at != text.npos);
-  text.replace(at, none.size(), "amd-evicted-vram:\t262144 KiB");
-  m.tree().write("proc/42/fdinfo/3", text);
+  constexpr std::string_view no_eviction = "amd-evicted-vram:\t0 KiB";
+  const std::size_t position = text.find(no_eviction);
+  REQUIRE(position != text.npos);
+  text.replace(position, no_eviction.size(), "amd-evicted-vram:\t262144 KiB");
+  machine.tree().write("proc/42/fdinfo/3", text);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   REQUIRE(detector.observe("changed"));
-  seen = detector.report().totals;
-  CHECK(seen.last.evicted == std::uint64_t{256} << 20);
-  CHECK(seen.rules == spill_rule::evicted);
-  CHECK(seen.episodes == 1);
+  totals = detector.report().totals;
+  CHECK(totals.last.evicted == std::uint64_t{256} << 20);
+  CHECK(totals.rules == spill_rule::evicted);
+  CHECK(totals.episodes == 1);
 }

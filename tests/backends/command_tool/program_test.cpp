@@ -22,9 +22,9 @@ class PlainReading final : public Reading {
     return platform::monotonic_ns() + 60 * platform::ns_per_second;
   }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(const Diagnostic& d) override { diagnostics.push_back(d); }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
+  void diagnose(const Diagnostic& diagnostic) override { diagnostics.push_back(diagnostic); }
+  void begin_opening() noexcept override {}
+  void end_opening() noexcept override {}
 
   std::vector<Diagnostic> diagnostics;
 
@@ -32,64 +32,64 @@ class PlainReading final : public Reading {
   bool trace_;
 };
 
-std::string why_not(const char* path) {
-  Program p(cat, path);
-  const auto found = p.find();
-  REQUIRE_FALSE(found);
-  CHECK(found.why().code == Status::no_source);
-  CHECK(found.why().from == Source::amd_smi);
-  return std::string(found.why().message.view());
+std::string get_error(const char* path) {
+  Program program(cat, path);
+  const auto result = program.find();
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::no_source);
+  CHECK(result.failure().source == Source::amd_smi);
+  return std::string(result.failure().message.view());
 }
 
 }  // namespace
 
-TEST_CASE("a wanted path is absolute and a program, and nothing stands in for it") {
-  CHECK(why_not("cat") == "the path of cat must be absolute, \"cat\" is not");
-  CHECK(why_not("/nowhere/cat") == "/nowhere/cat is no program that can be run");
-  CHECK(why_not("/etc/passwd") == "/etc/passwd is no program that can be run");
-  CHECK(why_not("/") == "/ is no program that can be run");
+TEST_CASE("a configured path must be absolute and executable, and has no fallback") {
+  CHECK(get_error("cat") == "the path of cat must be absolute, \"cat\" is not");
+  CHECK(get_error("/nowhere/cat") == "/nowhere/cat is no program that can be run");
+  CHECK(get_error("/etc/passwd") == "/etc/passwd is no program that can be run");
+  CHECK(get_error("/") == "/ is no program that can be run");
 }
 
-TEST_CASE("without one it is taken from its folders, in their order") {
-  Program p(cat, "");
-  REQUIRE(p.find());
-  CHECK(p.path() == "/bin/cat");
-  Description homeless = cat;
+TEST_CASE("without a path the program is taken from its folders, in order") {
+  Program program(cat, "");
+  REQUIRE(program.find());
+  CHECK(program.path() == "/bin/cat");
+  ToolDescription homeless = cat;
   homeless.folders = std::span(tool_test::folders).first(1);
-  const auto found = Program(homeless, "").find();
-  REQUIRE_FALSE(found);
-  CHECK(std::string(found.why().message.view()) == "cat is gone");
+  const auto result = Program(homeless, "").find();
+  REQUIRE_FALSE(result);
+  CHECK(std::string(result.failure().message.view()) == "cat is gone");
 }
 
-TEST_CASE("another file in its place is seen once") {
+TEST_CASE("a replaced program is noticed once") {
   const hmn_fake::Tree tree;
   tree.write("tool", "#!/bin/sh\n");
   tree.mode("tool", 0755);
-  Program p(cat, tree.path("tool"));
-  REQUIRE(p.find());
-  CHECK(p.was_replaced());
-  CHECK_FALSE(p.was_replaced());
+  Program program(cat, tree.path("tool"));
+  REQUIRE(program.find());
+  CHECK(program.was_replaced());
+  CHECK_FALSE(program.was_replaced());
   tree.write("other", "#!/bin/sh\n");
   REQUIRE(std::rename(tree.path("other").c_str(), tree.path("tool").c_str()) == 0);
-  CHECK(p.was_replaced());
-  CHECK_FALSE(p.was_replaced());
+  CHECK(program.was_replaced());
+  CHECK_FALSE(program.was_replaced());
 }
 
-TEST_CASE("what it writes to stderr is output where that is asked for; a start is traced") {
+TEST_CASE("stderr is part of the output if requested, and a start is traced") {
   const hmn_fake::Tree tree;
   tree.write("tool", "#!/bin/sh\necho \"$1\"\necho \"$2\" >&2\nexit 3\n");
   tree.mode("tool", 0755);
-  Program p(cat, tree.path("tool"));
-  REQUIRE(p.find());
+  Program program(cat, tree.path("tool"));
+  REQUIRE(program.find());
   PlainReading quiet(false);
-  CHECK(p.run({"a", "b"}, false, quiet).output == "a\n");
+  CHECK(program.run({"a", "b"}, false, quiet).output == "a\n");
   CHECK(quiet.diagnostics.empty());
   PlainReading traced(true);
-  CHECK(p.run({"a", "b"}, true, traced).output == "a\nb\n");
+  CHECK(program.run({"a", "b"}, true, traced).output == "a\nb\n");
   REQUIRE(traced.diagnostics.size() == 1);
-  const Diagnostic& d = traced.diagnostics[0];
-  CHECK(d.notes == note::trace);
-  CHECK(d.why.code == Status::ok);
-  CHECK(d.why.native.code == 3);
-  CHECK(std::string(d.why.message.view()) == p.path() + " a b");
+  const Diagnostic& diagnostic = traced.diagnostics[0];
+  CHECK(diagnostic.notes == note::trace);
+  CHECK(diagnostic.failure.code == Status::ok);
+  CHECK(diagnostic.failure.native.code == 3);
+  CHECK(std::string(diagnostic.failure.message.view()) == program.path() + " a b");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A driver that lies: each call that returns success with outputs that cannot be, or another code.
-// What is then known is the same through C, JSON and the C++ binding.
+// A driver that lies: each call returns success with impossible outputs, or an error code.
+// The result is the same through C, JSON and the C++ binding.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-// A card with all values, one with two partitions, and one of which nothing is a lie.
+// A card with all values, which the rules are about, and an honest one.
 constexpr const char* lying_card = R"({"name": "NVIDIA Liar", "uuid": "GPU-a",
   "pci": {"address": "0000:01:00.0", "device_id": "0x26B910DE", "subsystem_id": "0x185110DE"},
   "compute_capability": [8, 9], "architecture": 8, "numa_node": 1, "virtualization": 0,
@@ -50,7 +50,7 @@ std::string scenario(const std::string& rule) {
 
 using Values = std::map<std::string, std::string>;
 
-// What differs between two readings of one machine, and what follows from another value.
+// Excludes values that differ between two readings of one machine or follow from another value.
 bool is_compared(const std::string& key, const nlohmann::json& value) {
   static const std::set<std::string> others{"accounting",
                                             "age_ns",
@@ -78,58 +78,60 @@ bool is_compared(const std::string& key, const nlohmann::json& value) {
   return !value.is_object() && !value.is_null() && value != "unknown" && !others.contains(key);
 }
 
-void put(Values& all, const std::string& at, const nlohmann::json& record) {
+void store(Values& all, const std::string& prefix, const nlohmann::json& record) {
   for (const auto& [key, value] : record.items()) {
-    if (is_compared(key, value)) all[at + key] = value.dump();
+    if (is_compared(key, value)) all[prefix + key] = value.dump();
   }
 }
 
-std::string device_of(const nlohmann::json& record) {
+std::string format_prefix(const nlohmann::json& record) {
   const int index = record.at("device_index").get<int>();
   return index == 0 ? "" : std::to_string(index) + ".";
 }
 
 // The values of a snapshot by what they are; those of the other card begin with "1.".
-Values values_of(const nlohmann::json& snapshot) {
+Values collect_values(const nlohmann::json& snapshot) {
   Values all;
-  for (const auto& d : snapshot.at("devices")) {
-    const int index = d.at("index").get<int>();
-    const std::string of = index == 0 ? "" : std::to_string(index) + ".";
-    put(all, of, d);
-    if (d.at("telemetry").is_object()) put(all, of, d.at("telemetry"));
-    if (d.at("self").is_object()) put(all, of + "self.", d.at("self"));
-    for (const auto& m : d.at("metrics")) {
-      const auto& value = m.at("value").is_null() ? m.at("count") : m.at("value");
-      all[of + m.at("name").get<std::string>() + "/" + m.at("instance").dump()] = value.dump();
+  for (const auto& device : snapshot.at("devices")) {
+    const int index = device.at("index").get<int>();
+    const std::string prefix = index == 0 ? "" : std::to_string(index) + ".";
+    store(all, prefix, device);
+    if (device.at("telemetry").is_object()) store(all, prefix, device.at("telemetry"));
+    if (device.at("self").is_object()) store(all, prefix + "self.", device.at("self"));
+    for (const auto& metric : device.at("metrics")) {
+      const auto& value = metric.at("value").is_null() ? metric.at("count") : metric.at("value");
+      all[prefix + metric.at("name").get<std::string>() + "/" + metric.at("instance").dump()] =
+          value.dump();
     }
   }
-  for (const auto& p : snapshot.at("pools")) put(all, device_of(p) + "pool.", p);
-  for (const auto& u : snapshot.at("usages")) {
-    const auto pid = u.at("pid").get<unsigned>();
+  for (const auto& pool : snapshot.at("pools")) store(all, format_prefix(pool) + "pool.", pool);
+  for (const auto& usage : snapshot.at("usages")) {
+    const auto pid = usage.at("pid").get<unsigned>();
     const bool is_self = pid == static_cast<unsigned>(getpid());
-    const std::string who = is_self ? "self" : std::to_string(pid);
+    const std::string process = is_self ? "self" : std::to_string(pid);
     for (const char* key : {"used_bytes", "busy_percent"}) {
-      if (!u.at(key).is_null()) all[device_of(u) + "row " + who + "." + key] = u.at(key).dump();
+      if (!usage.at(key).is_null())
+        all[format_prefix(usage) + "row " + process + "." + key] = usage.at(key).dump();
     }
   }
   return all;
 }
 
 // "-power_watts ~numa_node=2": what is missing, differs or was added.
-std::string difference(const Values& honest, const Values& now) {
+std::string difference(const Values& honest, const Values& actual) {
   std::string all;
   for (const auto& [key, value] : honest) {
-    const auto found = now.find(key);
-    if (found == now.end()) all += " -" + key;
-    if (found != now.end() && found->second != value) all += " ~" + key + "=" + found->second;
+    const auto it = actual.find(key);
+    if (it == actual.end()) all += " -" + key;
+    if (it != actual.end() && it->second != value) all += " ~" + key + "=" + it->second;
   }
-  for (const auto& [key, value] : now) {
+  for (const auto& [key, value] : actual) {
     if (!honest.contains(key)) all += " +" + key + "=" + value;
   }
   return all.empty() ? all : all.substr(1);
 }
 
-// What each call is the only source of: no lie of it leaves a value there, unless a row of `others`
+// Values that only one call provides: no lie of the call leaves them, unless a row of `others`
 // is about it.
 struct SourceRow {
   const char* call;
@@ -199,7 +201,7 @@ constexpr SourceRow only_sources[] = {
     {"nvmlDeviceGetMPSComputeRunningProcesses_v3", "-pool.unattributed_bytes"},
 };
 
-// Lies with another honest result: what no reader can tell from the truth, or what is left of it.
+// Lies with another result: those that no reader can distinguish from the truth, or only in part.
 struct LieRow {
   const char* call;
   const char* lie;
@@ -247,60 +249,61 @@ constexpr hmn_flags everything = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_C
                                  HMN_COLLECT_PROCESSES | HMN_COLLECT_TELEMETRY |
                                  HMN_COLLECT_METRICS;
 
-bool is_of_one_device(const std::string& call) {
+bool is_device_call(const std::string& call) {
   return call.starts_with("nvmlDevice") && !call.starts_with("nvmlDeviceGetCount");
 }
 
-std::string rule_of(const std::string& call, const std::string& how) {
-  return R"({"call": ")" + call + R"(", )" + (is_of_one_device(call) ? R"("device": 0, )" : "") +
-         how + "}";
+std::string make_rule(const std::string& call, const std::string& effect) {
+  return R"({"call": ")" + call + R"(", )" + (is_device_call(call) ? R"("device": 0, )" : "") +
+         effect + "}";
 }
 
-// A machine whose caller holds a GPU, so that only a list can prove that it uses nothing.
+// A machine whose caller holds a GPU, so that only a list can prove that the caller uses nothing.
 struct LyingMachine {
-  Machine m;
-  hypomnesis::snapshot taken;
+  Machine machine;
+  hypomnesis::snapshot snapshot;
   nlohmann::json json;
 
-  explicit LyingMachine(const Options& o = {}) : m(o), taken(take(m)) {
-    json = nlohmann::json::parse(taken.json());
+  explicit LyingMachine(const Options& options = {})
+      : machine(options), snapshot(take_snapshot(machine)) {
+    json = nlohmann::json::parse(snapshot.json());
   }
-  static hypomnesis::snapshot take(const Machine& of) {
+  static hypomnesis::snapshot take_snapshot(const Machine& host) {
     const auto own_pid = static_cast<std::uint32_t>(getpid());
     auto self = hmn_fake::simple_process(own_pid, "caller", 1000, 100);
     self.descriptors = {{7, "/dev/nvidia-uvm"}};
-    hmn_fake::add_process(of.tree(), self);
-    hmn_fake::set_self(of.tree(), own_pid);
-    of.tree().link("proc/" + std::to_string(own_pid) + "/ns/pid", "pid:[4026531836]");
-    const std::string proc = of.tree().proc();
-    REQUIRE(hmn_context_set_path(of.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
-    hmn_snapshot* snapshot = nullptr;
-    auto asked = sized<hmn_snapshot_options>();
-    asked.collect = everything;
-    REQUIRE(hmn_snapshot_take(of.context(), &asked, &snapshot, nullptr) == HMN_OK);
-    return hypomnesis::snapshot(snapshot);
+    hmn_fake::add_process(host.tree(), self);
+    hmn_fake::set_self(host.tree(), own_pid);
+    host.tree().link("proc/" + std::to_string(own_pid) + "/ns/pid", "pid:[4026531836]");
+    const std::string proc = host.tree().proc();
+    REQUIRE(hmn_context_set_path(host.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
+    hmn_snapshot* handle = nullptr;
+    auto options = sized<hmn_snapshot_options>();
+    options.collect = everything;
+    REQUIRE(hmn_snapshot_take(host.context(), &options, &handle, nullptr) == HMN_OK);
+    return hypomnesis::snapshot(handle);
   }
 };
 
-// C and the binding have what JSON has.
-void check_same_everywhere(const LyingMachine& of) {
-  const auto native = of.taken.native();
-  const auto& pools = of.json.at("pools");
+// Checks that C and the binding have the values of the JSON.
+void check_same_everywhere(const LyingMachine& lying) {
+  const auto native = lying.snapshot.native();
+  const auto& pools = lying.json.at("pools");
   auto pool = sized<hmn_pool>();
   for (std::uint32_t i = 0; i < pools.size(); ++i) {
     REQUIRE(hmn_snapshot_pool_at(native.get(), i, &pool, nullptr) == HMN_OK);
-    const auto bound = of.taken.pool(i);
+    const auto bound = lying.snapshot.pool(i);
     const bool is_known = (pool.present & HMN_POOL_HAS_USED) != 0;
     CHECK(is_known == !pools[i].at("used_bytes").is_null());
     CHECK(is_known == bound.used_bytes.has_value());
     if (is_known) CHECK(pools[i].at("used_bytes") == pool.used_bytes);
     if (is_known) CHECK(bound.used_bytes == pool.used_bytes);
   }
-  const auto& usages = of.json.at("usages");
+  const auto& usages = lying.json.at("usages");
   auto row = sized<hmn_usage>();
   for (std::uint32_t i = 0; i < usages.size(); ++i) {
     REQUIRE(hmn_snapshot_usage_at(native.get(), i, &row, nullptr) == HMN_OK);
-    const auto bound = of.taken.usage(i);
+    const auto bound = lying.snapshot.usage(i);
     const bool is_known = (row.present & HMN_USAGE_HAS_USED) != 0;
     CHECK(is_known == !usages[i].at("used_bytes").is_null());
     CHECK(is_known == bound.used_bytes.has_value());
@@ -310,35 +313,36 @@ void check_same_everywhere(const LyingMachine& of) {
                               nullptr) == HMN_E_RANGE);
 }
 
-// A direct reading of the caller's use has what the snapshot has: a failure is no zero.
-void check_own_use(const LyingMachine& of) {
-  for (const auto& d : of.json.at("devices")) {
-    const auto index = d.at("index").get<std::uint32_t>();
+// Checks that a direct reading of own use agrees with the snapshot: a failure is not reported as 0.
+void check_own_use(const LyingMachine& lying) {
+  for (const auto& device : lying.json.at("devices")) {
+    const auto index = device.at("index").get<std::uint32_t>();
     auto own = sized<hmn_usage>();
-    const auto bound = of.taken.own_usage(index);
+    const auto bound = lying.snapshot.own_usage(index);
     // No call hangs here, but on a busy machine one can look as if it did.
-    hmn_status read = HMN_E_TIMEOUT;
-    REQUIRE(comes_true([&] {
-      read = hmn_usage_read_self(of.m.context(), index, 0, &own, nullptr);
-      return read != HMN_E_TIMEOUT || !bound;
+    hmn_status status = HMN_E_TIMEOUT;
+    REQUIRE(becomes_true([&] {
+      status = hmn_usage_read_self(lying.machine.context(), index, 0, &own, nullptr);
+      return status != HMN_E_TIMEOUT || !bound;
     }));
-    const bool is_known = read == HMN_OK && (own.present & HMN_USAGE_HAS_USED) != 0;
+    const bool is_known = status == HMN_OK && (own.present & HMN_USAGE_HAS_USED) != 0;
     CHECK(is_known == (bound && bound->used_bytes));
-    CHECK(is_known == (d.at("self").is_object() && !d.at("self").at("used_bytes").is_null()));
+    CHECK(is_known ==
+          (device.at("self").is_object() && !device.at("self").at("used_bytes").is_null()));
     if (is_known) CHECK(own.used_bytes != 0);
     if (is_known) CHECK(bound->used_bytes == own.used_bytes);
   }
 }
 
-// Each missing value has its reason, and no reason is a code that the driver did not return.
+// Checks that missing values have a reason, and that no reason is a code that was not returned.
 void check_reasons(const nlohmann::json& json, const std::string& costs, int returned) {
   bool has_reason = false;
-  for (const auto& d : json.at("diagnostics")) {
-    const auto message = d.at("message").get<std::string>();
+  for (const auto& diagnostic : json.at("diagnostics")) {
+    const auto message = diagnostic.at("message").get<std::string>();
     CAPTURE(message);
-    if (d.at("device_index") != 1) has_reason = true;
-    if (d.at("native_domain") == "nvml") {
-      const int code = d.at("native_code").get<int>();
+    if (diagnostic.at("device_index") != 1) has_reason = true;
+    if (diagnostic.at("native_domain") == "nvml") {
+      const int code = diagnostic.at("native_code").get<int>();
       // 1 to 3 are the honest answers to what was not opened, is not there, or has no such value.
       CHECK((code == returned || (code >= 1 && code <= 3) || code == 7));
     }
@@ -347,98 +351,101 @@ void check_reasons(const nlohmann::json& json, const std::string& costs, int ret
   CHECK((has_reason || costs.empty()));
 }
 
-// Whether the list of the processes of device 0 is unknown or has gaps: rows say so, or a reason.
-void check_lists(const nlohmann::json& json, const Values& honest, const Values& now) {
+// Checks that an unknown or incomplete process list of device 0 is marked in its rows or explained.
+void check_lists(const nlohmann::json& json, const Values& honest, const Values& actual) {
   bool lacks_row = false;
   for (const auto& [key, value] : honest) {
-    lacks_row =
-        lacks_row || (key.starts_with("row ") && key.ends_with("used_bytes") && !now.contains(key));
+    lacks_row = lacks_row ||
+                (key.starts_with("row ") && key.ends_with("used_bytes") && !actual.contains(key));
   }
   if (!lacks_row) return;
   bool is_explained = false;
-  for (const auto& d : json.at("diagnostics")) {
-    const bool is_of_all = d.at("subject") == "devices" && d.at("device_index").is_null();
-    const bool is_of_list = d.at("subject") == "processes" && d.at("device_index") == 0 &&
-                            d.at("pid").is_null() && d.at("fields").empty();
+  for (const auto& diagnostic : json.at("diagnostics")) {
+    const bool is_of_all =
+        diagnostic.at("subject") == "devices" && diagnostic.at("device_index").is_null();
+    const bool is_of_list = diagnostic.at("subject") == "processes" &&
+                            diagnostic.at("device_index") == 0 && diagnostic.at("pid").is_null() &&
+                            diagnostic.at("fields").empty();
     is_explained = is_explained || is_of_all || is_of_list;
   }
   CHECK(is_explained);
-  for (const auto& u : json.at("usages")) {
-    const auto& notes = u.at("notes");
+  for (const auto& usage : json.at("usages")) {
+    const auto& notes = usage.at("notes");
     const bool is_bound = std::find(notes.begin(), notes.end(), "lower_bound") != notes.end();
-    if (u.at("device_index") == 0) CHECK(is_bound);
+    if (usage.at("device_index") == 0) CHECK(is_bound);
   }
 }
 
 }  // namespace
 
-TEST_CASE("a lie costs its own value, with a reason, through C, JSON and a binding") {
+TEST_CASE("a lie costs only its own value, with a reason, through C, JSON and a binding") {
   const FakeNvml nvml;
   nvml.load(scenario(""));
-  const Values honest = values_of(LyingMachine().json);
+  const Values honest = collect_values(LyingMachine().json);
   REQUIRE(honest.size() > 70);
   const auto check = [&](const char* call, const char* lie, const std::string& costs) {
     CAPTURE(std::string(call));
     CAPTURE(std::string(lie));
     nvml.reset();
-    nvml.load(scenario(rule_of(call, R"("lie": ")" + std::string(lie) + R"(")")));
-    const LyingMachine now_known;
-    const Values now = values_of(now_known.json);
-    CHECK(difference(honest, now) == costs);
-    check_reasons(now_known.json, costs, 0);
-    check_same_everywhere(now_known);
-    check_own_use(now_known);
-    check_lists(now_known.json, honest, now);
+    nvml.load(scenario(make_rule(call, R"("lie": ")" + std::string(lie) + R"(")")));
+    const LyingMachine lying;
+    const Values actual = collect_values(lying.json);
+    CHECK(difference(honest, actual) == costs);
+    check_reasons(lying.json, costs, 0);
+    check_same_everywhere(lying);
+    check_own_use(lying);
+    check_lists(lying.json, honest, actual);
   };
   for (const SourceRow& row : only_sources) {
     for (const char* lie : {"untouched", "all_bits", "huge"}) {
-      const bool is_other = std::any_of(std::begin(others), std::end(others), [&](const LieRow& o) {
-        return std::string(o.call) == row.call && std::string(o.lie) == lie;
-      });
+      const bool is_other =
+          std::any_of(std::begin(others), std::end(others), [&](const LieRow& candidate) {
+            return std::string(candidate.call) == row.call && std::string(candidate.lie) == lie;
+          });
       if (!is_other) check(row.call, lie, row.costs);
     }
   }
   for (const LieRow& row : others) check(row.call, row.lie, row.costs);
 }
 
-TEST_CASE("handles and counts that are no devices make no device, nor one twice") {
+TEST_CASE("invalid handles and counts add no device, and none twice") {
   const FakeNvml nvml;
-  const auto devices_of = [&](const std::string& call, const std::string& lie) {
+  const auto read_names = [&](const std::string& call, const std::string& lie) {
     nvml.reset();
-    nvml.load(scenario(rule_of(call, R"("lie": ")" + lie + R"(")")));
-    const LyingMachine now_known;
-    check_reasons(now_known.json, "-", 0);
-    check_own_use(now_known);
+    nvml.load(scenario(make_rule(call, R"("lie": ")" + lie + R"(")")));
+    const LyingMachine lying;
+    check_reasons(lying.json, "-", 0);
+    check_own_use(lying);
     std::multiset<std::string> names;
-    for (const auto& d : now_known.json.at("devices")) {
-      names.insert(d.at("name").is_null() ? "?" : d.at("name").get<std::string>());
+    for (const auto& device : lying.json.at("devices")) {
+      names.insert(device.at("name").is_null() ? "?" : device.at("name").get<std::string>());
     }
     return names;
   };
   using Names = std::multiset<std::string>;
   const std::string by_index = "nvmlDeviceGetHandleByIndex_v2";
-  CHECK(devices_of(by_index, "next_device") == Names{"NVIDIA Honest"});
+  CHECK(read_names(by_index, "next_device") == Names{"NVIDIA Honest"});
   for (const char* lie : {"untouched", "all_bits", "huge"}) {
     CAPTURE(std::string(lie));
-    CHECK(devices_of(by_index, lie) == Names{"?", "NVIDIA Honest"});
+    CHECK(read_names(by_index, lie) == Names{"?", "NVIDIA Honest"});
   }
-  CHECK(devices_of("nvmlDeviceGetCount_v2", "huge") == Names{"NVIDIA Honest", "NVIDIA Liar"});
+  CHECK(read_names("nvmlDeviceGetCount_v2", "huge") == Names{"NVIDIA Honest", "NVIDIA Liar"});
 }
 
-TEST_CASE("a count that was not written is no proof that there is no device") {
+TEST_CASE("a count that was not written is not taken for 0 devices") {
   const FakeNvml nvml;
   for (const char* call : {"nvmlDeviceGetCount_v2", "nvmlInit*"}) {
     nvml.reset();
-    nvml.load(scenario(rule_of(call, R"("lie": "untouched")")));
-    const Machine m;
+    nvml.load(scenario(make_rule(call, R"("lie": "untouched")")));
+    const Machine machine;
     std::uint32_t count = 99;
-    CHECK(hmn_device_scan(m.context(), &count, nullptr, nullptr) != HMN_OK);
+    CHECK(hmn_device_scan(machine.context(), &count, nullptr, nullptr) != HMN_OK);
     CHECK(count == 0);
   }
 }
 
-TEST_CASE("codes from each call cost values that are right or absent, with their own reasons") {
-  // Those of nvml.h, and some that it does not have. Each call returns some of them in turn.
+TEST_CASE("error codes from any call leave values correct or absent, with their own reason") {
+  // The codes of nvml.h, and some others. Each call returns a part of them, in turn.
   constexpr int codes[] = {1,  2,   3,  4,  5,  6,  7,    8,           9,          10,
                            11, 12,  13, 14, 15, 16, 17,   18,          19,         20,
                            21, 22,  23, 24, 25, 26, 27,   28,          29,         30,
@@ -446,7 +453,7 @@ TEST_CASE("codes from each call cost values that are right or absent, with their
   constexpr std::size_t in_turn = 8;
   const FakeNvml nvml;
   nvml.load(scenario(""));
-  const Values honest = values_of(LyingMachine().json);
+  const Values honest = collect_values(LyingMachine().json);
   std::size_t turn = 0;
   for (const SourceRow& row : only_sources) {
     for (std::size_t n = turn++ % in_turn; n < std::size(codes); n += in_turn) {
@@ -454,48 +461,48 @@ TEST_CASE("codes from each call cost values that are right or absent, with their
       CAPTURE(std::string(row.call));
       CAPTURE(code);
       nvml.reset();
-      nvml.load(scenario(rule_of(row.call, R"("result": )" + std::to_string(code))));
-      const LyingMachine now_known;
-      const Values now = values_of(now_known.json);
+      nvml.load(scenario(make_rule(row.call, R"("result": )" + std::to_string(code))));
+      const LyingMachine lying;
+      const Values actual = collect_values(lying.json);
       const std::string call = row.call;
       const bool is_unified = code == 3 && call == "nvmlDeviceGetMemoryInfo*";
       // NOT_FOUND: nothing was active.
       const bool is_idle = code == 6 && call == "nvmlDeviceGetProcessUtilization";
-      for (const auto& [key, value] : now) {
+      for (const auto& [key, value] : actual) {
         if (key.find("kind") != key.npos || key == "form" || key == "state" || is_idle) continue;
         if (is_unified && key.starts_with("pool.")) continue;
         CAPTURE(key);
         REQUIRE(honest.contains(key));
         CHECK(honest.at(key) == value);
       }
-      check_reasons(now_known.json, difference(honest, now), code);
-      check_own_use(now_known);
-      check_lists(now_known.json, honest, now);
+      check_reasons(lying.json, difference(honest, actual), code);
+      check_own_use(lying);
+      check_lists(lying.json, honest, actual);
     }
   }
 }
 
-TEST_CASE("a call that is slow or hangs leaves values that are right or absent") {
+TEST_CASE("a slow or hanging call leaves values correct or absent") {
   const FakeNvml nvml;
   nvml.load(scenario(""));
-  const Values honest = values_of(LyingMachine().json);
+  const Values honest = collect_values(LyingMachine().json);
   std::size_t turn = 0;
   for (const SourceRow& row : only_sources) {
     const bool hangs = turn++ % 4 == 0;  // the others are slow
-    const char* const how = hangs ? R"("hang": true)" : R"("delay_ms": 2)";
+    const char* const effect = hangs ? R"("hang": true)" : R"("delay_ms": 2)";
     CAPTURE(std::string(row.call));
-    CAPTURE(std::string(how));
+    CAPTURE(std::string(effect));
     nvml.reset();
-    nvml.load(scenario(rule_of(row.call, how)));
+    nvml.load(scenario(make_rule(row.call, effect)));
     {
-      const LyingMachine now_known({.deadline_ns = HMN_MILLISECONDS(20)});
-      for (const auto& [key, value] : values_of(now_known.json)) {
+      const LyingMachine lying({.deadline_ns = HMN_MILLISECONDS(20)});
+      for (const auto& [key, value] : collect_values(lying.json)) {
         if (key == "state" || key == "1.state") continue;
         CAPTURE(key);
         REQUIRE(honest.contains(key));
         CHECK(honest.at(key) == value);
       }
-      check_reasons(now_known.json, "", 0);
+      check_reasons(lying.json, "", 0);
     }
     nvml.settle();
   }

@@ -11,7 +11,7 @@
 #include "../sized.hpp"
 #include "fake_tree.hpp"
 
-// The fake NVML's controls (tests/fakes/nvml/fake_nvml.h), found in the loaded library.
+// Controls of the fake NVML (tests/fakes/nvml/fake_nvml.h), looked up in the loaded library.
 class FakeNvml {
  public:
   explicit FakeNvml(const char* path = HMN_FAKE_NVML);
@@ -26,7 +26,7 @@ class FakeNvml {
   [[nodiscard]] int inside() const;
   void release() const;
   void reset() const;
-  // Lets go what hangs, until no worker of a context that is gone can call any more.
+  // Releases hung calls until no worker of a destroyed context can call any more.
   void settle() const;
 
  private:
@@ -46,7 +46,7 @@ struct Options {
 // A context on a fake tree, with the fake NVML and nothing else of the real machine's GPUs.
 class Machine {
  public:
-  explicit Machine(const Options& o = {}, bool with_nvml = true);
+  explicit Machine(const Options& options = {}, bool with_nvml = true);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
   ~Machine();
@@ -60,14 +60,13 @@ class Machine {
   hmn_context* context_ = nullptr;
 };
 
-// A snapshot and what the tests ask of it.
-class TakenSnapshot {
+// A snapshot, with accessors for the tests.
+class Snapshot {
  public:
-  explicit TakenSnapshot(hmn_context* context, hmn_flags collect = 0,
-                         std::uint32_t deadline_ms = 0);
-  TakenSnapshot(const TakenSnapshot&) = delete;
-  TakenSnapshot& operator=(const TakenSnapshot&) = delete;
-  ~TakenSnapshot() { hmn_snapshot_destroy(snapshot_); }
+  explicit Snapshot(hmn_context* context, hmn_flags collect = 0, std::uint32_t deadline_ms = 0);
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot() { hmn_snapshot_destroy(snapshot_); }
 
   [[nodiscard]] hmn_snapshot_info info() const;
   [[nodiscard]] hmn_device device(std::uint32_t i) const;
@@ -82,6 +81,6 @@ class TakenSnapshot {
 
 std::uint64_t now_ns();
 
-// A scenario of one GPU; `rules` and `device` are further members of the object and of the device.
+// A scenario of one GPU; `rules` and `device` are further members of the scenario and of the GPU.
 std::string one_gpu(const std::string& rules = {}, const std::string& device = {});
 inline constexpr std::uint64_t one_gpu_used = 10'108'272'640;

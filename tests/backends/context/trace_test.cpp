@@ -5,14 +5,14 @@
 
 #include "machine.hpp"
 
-TEST_CASE("a traced context has each driver call, its duration and code, in the snapshot") {
+TEST_CASE("a traced context has every driver call in the snapshot, with duration and code") {
   const FakeNvml nvml;
   nvml.load(one_gpu());
-  const Machine m({.flags = HMN_CONTEXT_TRACE});
-  const TakenSnapshot p(m.context());
-  const auto all = p.diagnostics();
-  const auto memory = std::find_if(all.begin(), all.end(), [](const hmn_diagnostic& d) {
-    return std::string(d.message).find("nvmlDeviceGetMemoryInfo_v2") != std::string::npos;
+  const Machine machine({.flags = HMN_CONTEXT_TRACE});
+  const Snapshot snapshot(machine.context());
+  const auto all = snapshot.diagnostics();
+  const auto memory = std::find_if(all.begin(), all.end(), [](const hmn_diagnostic& diagnostic) {
+    return std::string(diagnostic.message).find("nvmlDeviceGetMemoryInfo_v2") != std::string::npos;
   });
   REQUIRE(memory != all.end());
   CHECK(std::string(memory->message) ==
@@ -23,13 +23,14 @@ TEST_CASE("a traced context has each driver call, its duration and code, in the 
   CHECK(memory->native_domain == HMN_NATIVE_NVML);
   CHECK(memory->native_code == 0);
   CHECK(memory->backend == HMN_BACKEND_NVML);
-  CHECK((p.info().notes & HMN_NOTE_PARTIAL) == 0);
+  CHECK((snapshot.info().notes & HMN_NOTE_PARTIAL) == 0);
 }
 
-TEST_CASE("without the flag no call is recorded") {
+TEST_CASE("without HMN_CONTEXT_TRACE no call is recorded") {
   const FakeNvml nvml;
   nvml.load(one_gpu());
-  const Machine m;
-  const TakenSnapshot p(m.context());
-  for (const hmn_diagnostic& d : p.diagnostics()) CHECK((d.notes & HMN_NOTE_TRACE) == 0);
+  const Machine machine;
+  const Snapshot snapshot(machine.context());
+  for (const hmn_diagnostic& diagnostic : snapshot.diagnostics())
+    CHECK((diagnostic.notes & HMN_NOTE_TRACE) == 0);
 }

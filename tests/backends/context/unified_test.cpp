@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Rule: a GPU that allocates from the host's RAM has the host's total and what of it is available;
-// what the host's programs hold is no use of the GPU, whatever the driver reports.
+// Rule: a GPU that allocates from the host's RAM has the host's total and available memory;
+// memory of the host's programs is not use of the GPU, whatever the driver reports.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -20,8 +20,8 @@ constexpr const char* meminfo =
     "MemFree:         96468992 kB\n"
     "MemAvailable:    98566144 kB\n";
 
-// As newer drivers report the host's values for the device's own.
-constexpr const char* values_of_the_host =
+// Newer drivers report the host's values as the device's own.
+constexpr const char* host_values =
     R"("memory": {"total": 137438953472, "free": 98784247808, "used": 38654705664})";
 
 std::string gpu(const std::string& name, const std::string& members, const std::string& compute) {
@@ -34,31 +34,31 @@ std::string gb10(const std::string& memory, const std::string& compute) {
   return gpu("NVIDIA GB10", memory, compute);
 }
 
-hmn_pool unified_pool(const Machine& m) {
-  m.tree().write("proc/meminfo", meminfo);
-  const std::string proc = m.tree().proc();
-  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
-  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
-  REQUIRE(p.pools().size() == 1);
-  CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNIFIED);
-  return p.pools().front();
+hmn_pool read_unified_pool(const Machine& machine) {
+  machine.tree().write("proc/meminfo", meminfo);
+  const std::string proc = machine.tree().proc();
+  REQUIRE(hmn_context_set_path(machine.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
+  const Snapshot snapshot(machine.context(), HMN_COLLECT_POOLS);
+  REQUIRE(snapshot.pools().size() == 1);
+  CHECK(snapshot.device(0).memory_kind == HMN_MEMORY_KIND_UNIFIED);
+  return snapshot.pools().front();
 }
 
 }  // namespace
 
-TEST_CASE("memory of the host is told as the host's, and its use as that of the processes") {
+TEST_CASE("a unified GPU has the host's total, and the use of its processes") {
   const FakeNvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
-  SUBCASE("where the driver has no figures") {}
-  SUBCASE("where it tells the host's") {
-    memory = values_of_the_host;
+  SUBCASE("the driver reports no values") {}
+  SUBCASE("the driver reports the host's values") {
+    memory = host_values;
   }
-  SUBCASE("where it tells a total of 0") {
+  SUBCASE("the driver reports a total of 0") {
     memory = R"("memory": {"total": 0, "free": 0, "used": 0})";
   }
   nvml.load(gb10(memory, R"({"pid": 100, "used": 3221225472}, {"pid": 101, "used": 1073741824})"));
-  const Machine m;
-  const hmn_pool pool = unified_pool(m);
+  const Machine machine;
+  const hmn_pool pool = read_unified_pool(machine);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
   CHECK(pool.usable_bytes == 94 * unified_gib);
@@ -67,84 +67,86 @@ TEST_CASE("memory of the host is told as the host's, and its use as that of the 
   CHECK((pool.present & HMN_POOL_HAS_FREE) == 0);
 }
 
-TEST_CASE("neither a process nor all of them together use more than the host's RAM") {
+TEST_CASE("use beyond the host's RAM is dropped, per process and in total") {
   const FakeNvml nvml;
-  constexpr const char* no_figures = R"("memory": {"error": "NOT_SUPPORTED"})";
+  constexpr const char* no_memory_values = R"("memory": {"error": "NOT_SUPPORTED"})";
   std::string rows = R"({"pid": 100, "used": "80 GiB"}, {"pid": 101, "used": "48 GiB"})";
   bool fits = true;
-  bool all_can_be = true;
-  SUBCASE("all of it") {}
-  SUBCASE("a byte more together") {
+  bool is_each_possible = true;
+  SUBCASE("exactly the host's RAM") {}
+  SUBCASE("a byte more in total") {
     rows += R"(, {"pid": 102, "used": 1})";
     fits = false;
   }
-  SUBCASE("more by one of them") {
+  SUBCASE("too much by one process") {
     rows += R"(, {"pid": 102, "used": "129 GiB"})";
-    fits = all_can_be = false;
+    fits = is_each_possible = false;
   }
-  nvml.load(gb10(no_figures, rows));
-  const Machine m;
-  const hmn_pool pool = unified_pool(m);
+  nvml.load(gb10(no_memory_values, rows));
+  const Machine machine;
+  const hmn_pool pool = read_unified_pool(machine);
   CHECK(pool.total_bytes == 128 * unified_gib);
   CHECK(pool.usable_bytes == 94 * unified_gib);
   CHECK(((pool.present & HMN_POOL_HAS_USED) != 0) == fits);
-  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
-  auto why = sized<hmn_diagnostic>();
+  const Snapshot snapshot(machine.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  auto diagnostic = sized<hmn_diagnostic>();
   if (!fits) {
-    REQUIRE(read_reason(p.handle(), 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, &why) == HMN_OK);
-    CHECK(why.reason == HMN_REASON_IMPLAUSIBLE);
+    REQUIRE(read_reason(snapshot.handle(), 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_USED, &diagnostic) ==
+            HMN_OK);
+    CHECK(diagnostic.reason == HMN_REASON_IMPLAUSIBLE);
   }
-  for (const hmn_usage& row : p.usages()) {
-    CHECK(((row.present & HMN_USAGE_HAS_USED) != 0) == (row.pid != 102 || all_can_be));
+  for (const hmn_usage& row : snapshot.usages()) {
+    CHECK(((row.present & HMN_USAGE_HAS_USED) != 0) == (row.pid != 102 || is_each_possible));
   }
 }
 
-TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigabytes") {
+TEST_CASE("an idle unified GPU has no use, whatever the host's programs hold") {
   const FakeNvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
-  SUBCASE("where the driver has no figures") {}
-  SUBCASE("where it tells the host's") {
-    memory = values_of_the_host;
+  SUBCASE("the driver reports no values") {}
+  SUBCASE("the driver reports the host's values") {
+    memory = host_values;
   }
   nvml.load(gb10(memory, ""));
-  const Machine m;
-  const hmn_pool pool = unified_pool(m);
+  const Machine machine;
+  const hmn_pool pool = read_unified_pool(machine);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
   CHECK((pool.present & (HMN_POOL_HAS_USED | HMN_POOL_HAS_FREE)) == 0);
 }
 
-TEST_CASE("memory that a driver does not support is no evidence of the host's") {
+TEST_CASE("unsupported memory values do not imply unified memory") {
   const FakeNvml nvml;
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
   SUBCASE("not supported") {}
-  SUBCASE("nor its BAR1") {
+  SUBCASE("BAR1 not supported either") {
     memory += R"(, "bar1": null)";
   }
-  SUBCASE("a total of 0") {
+  SUBCASE("total of 0") {
     memory = R"("memory": {"total": 0, "free": 0, "used": 0})";
   }
   SUBCASE("an architecture with memory of its own") {
     memory += R"(, "compute_capability": [8, 9])";
   }
   nvml.load(gpu("NVIDIA L40S", memory, R"({"pid": 100, "used": 3221225472})"));
-  const Machine m;
-  m.tree().write("proc/meminfo", meminfo);
-  const std::string proc = m.tree().proc();
-  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
-  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
-  CHECK(p.pools().empty());
-  CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
-  CHECK(p.device(0).form == HMN_DEVICE_FORM_DISCRETE);
+  const Machine machine;
+  machine.tree().write("proc/meminfo", meminfo);
+  const std::string proc = machine.tree().proc();
+  REQUIRE(hmn_context_set_path(machine.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
+  const Snapshot snapshot(machine.context(), HMN_COLLECT_POOLS);
+  CHECK(snapshot.pools().empty());
+  CHECK(snapshot.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
+  CHECK(snapshot.device(0).form == HMN_DEVICE_FORM_DISCRETE);
   bool is_reported = false;
-  for (const hmn_diagnostic& d : p.diagnostics()) {
-    is_reported = is_reported || (d.subject == HMN_COLLECT_POOLS && d.status == HMN_E_UNSUPPORTED &&
-                                  d.reason == HMN_REASON_UNSUPPORTED);
+  for (const hmn_diagnostic& diagnostic : snapshot.diagnostics()) {
+    is_reported = is_reported || (diagnostic.subject == HMN_COLLECT_POOLS &&
+                                  diagnostic.status == HMN_E_UNSUPPORTED &&
+                                  diagnostic.reason == HMN_REASON_UNSUPPORTED);
   }
   CHECK(is_reported);
 }
 
-TEST_CASE("what shows that a GPU without figures has the host's memory") {
+TEST_CASE("a GPU without memory values is unified if something shows it") {
   const FakeNvml nvml;
   std::string evidence;
   std::string name = "NVIDIA Graphics Device";
@@ -154,48 +156,48 @@ TEST_CASE("what shows that a GPU without figures has the host's memory") {
   SUBCASE("its compute capability") {
     evidence = R"(, "compute_capability": [12, 1])";
   }
-  SUBCASE("that it addresses the host's memory") {
+  SUBCASE("its addressing mode") {
     evidence = R"(, "addressing_mode": "ats")";
   }
   nvml.load(gpu(name, R"("memory": {"error": "NOT_SUPPORTED"})" + evidence, ""));
-  const Machine m;
-  const hmn_pool pool = unified_pool(m);
+  const Machine machine;
+  const hmn_pool pool = read_unified_pool(machine);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
   CHECK(pool.total_bytes == 128 * unified_gib);
 }
 
-TEST_CASE("a GPU off the bus has the host's memory where the device tree is that of a Tegra") {
+TEST_CASE("a GPU off the bus is unified if the device tree is a Tegra's") {
   const FakeNvml nvml;
   nvml.load(R"({"devices": [{"name": "NVIDIA Fake", "uuid": "GPU-a", "pci": null,
              "memory": {"error": "NOT_SUPPORTED"}}]})");
   constexpr const char* compatible = "sys/firmware/devicetree/base/compatible";
   using namespace std::string_literals;
   {
-    const Machine m;
-    m.tree().write(compatible, "nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0"s);
-    const hmn_pool pool = unified_pool(m);
+    const Machine machine;
+    machine.tree().write(compatible, "nvidia,p3737-0000+p3701-0005\0nvidia,tegra234\0"s);
+    const hmn_pool pool = read_unified_pool(machine);
     CHECK(pool.kind == HMN_POOL_UNIFIED);
     CHECK(pool.total_bytes == 128 * unified_gib);
   }
   for (const std::string& other : {"raspberrypi,5-model-b\0brcm,bcm2712\0"s, ""s}) {
     CAPTURE(other);
-    const Machine m;
-    if (!other.empty()) m.tree().write(compatible, other);
-    m.tree().write("proc/meminfo", meminfo);
-    const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
-    CHECK(p.info().device_count == 1);
-    CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
-    CHECK(p.pools().empty());
+    const Machine machine;
+    if (!other.empty()) machine.tree().write(compatible, other);
+    machine.tree().write("proc/meminfo", meminfo);
+    const Snapshot snapshot(machine.context(), HMN_COLLECT_POOLS);
+    CHECK(snapshot.info().device_count == 1);
+    CHECK(snapshot.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
+    CHECK(snapshot.pools().empty());
   }
 }
 
-TEST_CASE("a card on the bus of a Tegra has no memory of the host") {
+TEST_CASE("a card on the bus of a Tegra is not unified") {
   const FakeNvml nvml;
   nvml.load(gpu("NVIDIA Fake", R"("memory": {"error": "NOT_SUPPORTED"})", ""));
-  const Machine m;
-  m.tree().write("sys/firmware/devicetree/base/compatible", "nvidia,tegra234");
-  m.tree().write("proc/meminfo", meminfo);
-  const TakenSnapshot p(m.context(), HMN_COLLECT_POOLS);
-  CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
-  CHECK(p.pools().empty());
+  const Machine machine;
+  machine.tree().write("sys/firmware/devicetree/base/compatible", "nvidia,tegra234");
+  machine.tree().write("proc/meminfo", meminfo);
+  const Snapshot snapshot(machine.context(), HMN_COLLECT_POOLS);
+  CHECK(snapshot.device(0).memory_kind == HMN_MEMORY_KIND_UNKNOWN);
+  CHECK(snapshot.pools().empty());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each call of a survey fails once, with each error: no value is another group's, no limit is
+// Each call of a survey fails once, with each error: no value is of another group, no limit is
 // wider than the one that applies, and what is missing is reported.
 #include "faults.hpp"
 
@@ -17,7 +17,7 @@ using namespace hmn;
 
 namespace {
 
-std::string faulty_vram(std::uint64_t bytes) {
+std::string format_vram_line(std::uint64_t bytes) {
   return "drm/0000:03:00.0/vram0 " + std::to_string(bytes) + "\n";
 }
 const std::string no_limit = "drm/0000:03:00.0/vram0 max\n";
@@ -27,80 +27,80 @@ class FaultyMachine {
   FaultyMachine() {
     tree_.write("proc/self/cgroup", "0::/\n");
     hmn_fake::set_cgroup_v2(tree_, "", {{"cgroup.subtree_control", "memory dmem\n"}});
-    add("pods", 700, faulty_vram(1000), "dmem\n");
+    add("pods", 700, format_vram_line(1000), "dmem\n");
     add("pods/a", 300, no_limit, "");
-    add("pods/b", 400, faulty_vram(500), "");
+    add("pods/b", 400, format_vram_line(500), "");
     add("init.scope", 5, no_limit, "");
   }
-  [[nodiscard]] std::unique_ptr<HostSource> host() const { return dmem_test::host_of(tree_); }
+  [[nodiscard]] std::unique_ptr<HostSource> host() const { return dmem_test::make_host(tree_); }
 
  private:
-  void add(const char* group, std::uint64_t used, const std::string& most,
-           const char* divided) const {
+  void add(const char* group, std::uint64_t used, const std::string& limit,
+           const char* subtree_control) const {
     hmn_fake::set_cgroup_v2(tree_, group,
-                            {{"dmem.current", faulty_vram(used)},
-                             {"dmem.max", most},
-                             {"cgroup.subtree_control", divided}});
+                            {{"dmem.current", format_vram_line(used)},
+                             {"dmem.max", limit},
+                             {"cgroup.subtree_control", subtree_control}});
   }
 
   hmn_fake::Tree tree_;
 };
 
-struct Truth {
+struct ExpectedGroup {
   std::uint64_t used;
   std::optional<std::uint64_t> limit;
 };
-const std::map<std::string, Truth> all_groups = {
+const std::map<std::string, ExpectedGroup> expected_groups = {
     {"/pods/a", {300, 1000}}, {"/pods/b", {400, 500}}, {"/init.scope", {5, {}}}};
 
-void judge(const GroupMemory& reported, bool is_whole) {
-  for (const GroupMemory::Part& p : reported.parts) {
-    const std::string& name = reported.names.at(p.group);
+void check_memory(const GroupMemory& memory, bool is_complete) {
+  for (const GroupMemory::Part& part : memory.parts) {
+    const std::string& name = memory.names.at(part.group);
     CAPTURE(name);
-    REQUIRE(all_groups.contains(name));
-    CHECK(p.used == all_groups.at(name).used);
-    if (is_whole || p.limit) CHECK(p.limit == all_groups.at(name).limit);
+    REQUIRE(expected_groups.contains(name));
+    CHECK(part.used == expected_groups.at(name).used);
+    if (is_complete || part.limit) CHECK(part.limit == expected_groups.at(name).limit);
   }
-  if (is_whole) CHECK(reported.parts.size() == all_groups.size());
+  if (is_complete) CHECK(memory.parts.size() == expected_groups.size());
 }
 
-// A survey for each call that there is, which fails with `error`. How many there were.
+// Makes one survey per system call, in which that call fails with `error`. Returns their number.
 template <class Judge>
-int fail_each_call(int error, Judge&& judge) {
-  const FaultyMachine m;
-  for (int n = 0;; ++n) {
+int fail_each_call(int error, Judge&& check) {
+  const FaultyMachine machine;
+  for (int index = 0;; ++index) {
     CAPTURE(error);
-    CAPTURE(n);
-    const auto host = m.host();
+    CAPTURE(index);
+    const auto host = machine.host();
     REQUIRE(host->describe_source(Source::dmem)->state == State::ready);
-    GroupMemory reported;
-    faults::arm(n, error);
-    const Result<void> done = host->groups(reported);
-    if (!faults::disarm()) return n;
-    judge(reported, static_cast<bool>(done));
+    GroupMemory memory;
+    faults::arm(index, error);
+    const Result<void> result = host->groups(memory);
+    if (!faults::disarm()) return index;
+    check(memory, static_cast<bool>(result));
   }
 }
 
 }  // namespace
 
-TEST_CASE("a call that fails once") {
-  for (const int error : {EACCES, EMFILE, EIO}) CHECK(fail_each_call(error, judge) > 8);
+TEST_CASE("a single failing call never yields a wrong value") {
+  for (const int error : {EACCES, EMFILE, EIO}) CHECK(fail_each_call(error, check_memory) > 8);
 }
 
-// What went while it was looked at is no news, and what is reported is true. One that had others in
-// it cannot go before them: reported as one of its own it has what it had.
-TEST_CASE("a group that is gone within the survey") {
-  const auto is_true = [](const GroupMemory& reported, bool) {
-    for (const GroupMemory::Part& p : reported.parts) {
-      const std::string& name = reported.names.at(p.group);
+// A group that disappears meanwhile is not reported, and reported values are correct. A parent
+// cannot disappear before its children: if it is listed as a leaf, its value is its own.
+TEST_CASE("a group that disappears during the survey leaves the other values correct") {
+  const auto check_values = [](const GroupMemory& memory, bool) {
+    for (const GroupMemory::Part& part : memory.parts) {
+      const std::string& name = memory.names.at(part.group);
       CAPTURE(name);
       if (name == "/pods") {
-        CHECK(p.used == 700);
+        CHECK(part.used == 700);
         continue;
       }
-      REQUIRE(all_groups.contains(name));
-      CHECK(p.used == all_groups.at(name).used);
+      REQUIRE(expected_groups.contains(name));
+      CHECK(part.used == expected_groups.at(name).used);
     }
   };
-  for (const int error : {ENOENT, ENODEV}) CHECK(fail_each_call(error, is_true) > 8);
+  for (const int error : {ENOENT, ENODEV}) CHECK(fail_each_call(error, check_values) > 8);
 }

@@ -9,13 +9,13 @@
 
 namespace dmem_test {
 
-// The source that a tree of files is the machine of.
-inline std::unique_ptr<hmn::HostSource> host_of(const hmn_fake::Tree& tree) {
-  hmn::Settings s;
-  s.proc_root = tree.proc();
-  s.sys_root = tree.sys();
-  s.cgroup_root = tree.path("sys/fs/cgroup");
-  return hmn::make_dmem(hmn::make_os(s));
+// Creates the source of a fake tree.
+inline std::unique_ptr<hmn::HostSource> make_host(const hmn_fake::Tree& tree) {
+  hmn::Settings settings;
+  settings.proc_root = tree.proc();
+  settings.sys_root = tree.sys();
+  settings.cgroup_root = tree.path("sys/fs/cgroup");
+  return hmn::make_dmem(hmn::make_os(settings));
 }
 
 }  // namespace dmem_test

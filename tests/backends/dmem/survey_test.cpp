@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the control groups hold, on a fake tree with the files of Documentation/admin-guide/
-// cgroup-v2.rst, "DMEM": a group's value has those of the groups in it, and a machine's root has
+// Memory of control groups on a fake tree with the files of Documentation/admin-guide/
+// cgroup-v2.rst, "DMEM": a group's value includes its children, and the root group of a machine has
 // none.
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 const std::string id(64, 'a');
 const std::string container = "docker-" + id + ".scope";
 
-std::string surveyed_vram(std::uint64_t bytes, const char* card = "0000:03:00.0") {
+std::string format_vram(std::uint64_t bytes, const char* card = "0000:03:00.0") {
   return std::string("drm/") + card + "/vram0 " + std::to_string(bytes) + "\n";
 }
 
@@ -28,176 +28,178 @@ class SurveyedMachine {
     tree_.write("proc/self/cgroup", "0::/\n");
     tree_.directory("sys/fs/cgroup");
     tree_.write("sys/fs/cgroup/memory.max/dmem.current",
-                surveyed_vram(1));  // no group has such a name
+                format_vram(1));  // no group has such a name
   }
-  // A group in which no other has the controller.
-  void leaf(const std::string& group, const std::string& used,
-            const std::string& limits = "") const {
+  // A group whose children do not have the controller.
+  void add_leaf(const std::string& group, const std::string& used,
+                const std::string& limits = "") const {
     hmn_fake::set_cgroup_v2(tree_, group,
                             {{"dmem.current", used},
-                             {"dmem.max", limits.empty() ? used_as_unlimited : limits},
+                             {"dmem.max", limits.empty() ? unlimited : limits},
                              {"cgroup.subtree_control", "memory pids\n"},
                              {"cgroup.procs", ""}});
   }
-  void node(const std::string& group, const std::string& used,
-            const std::string& limits = "") const {
-    leaf(group, used, limits);
-    divide(group);
+  void add_node(const std::string& group, const std::string& used,
+                const std::string& limits = "") const {
+    add_leaf(group, used, limits);
+    enable_children(group);
   }
-  void divide(const std::string& group) const {
+  void enable_children(const std::string& group) const {
     hmn_fake::set_cgroup_v2(tree_, group, {{"cgroup.subtree_control", "memory dmem pids\n"}});
   }
-  [[nodiscard]] std::unique_ptr<HostSource> host() const { return dmem_test::host_of(tree_); }
+  [[nodiscard]] std::unique_ptr<HostSource> host() const { return dmem_test::make_host(tree_); }
   [[nodiscard]] const hmn_fake::Tree& tree() const { return tree_; }
 
  private:
-  static constexpr const char* used_as_unlimited = "drm/0000:03:00.0/vram0 max\n";
+  static constexpr const char* unlimited = "drm/0000:03:00.0/vram0 max\n";
   hmn_fake::Tree tree_;
 };
 
-struct Row {
+struct GroupRow {
   std::string group;
   std::uint64_t used = 0;
   std::optional<std::uint64_t> limit;
 
-  friend bool operator==(const Row&, const Row&) = default;
+  friend bool operator==(const GroupRow&, const GroupRow&) = default;
 };
 
-std::vector<Row> rows_of(const GroupMemory& all) {
-  std::vector<Row> out;
-  for (const GroupMemory::Part& p : all.parts) {
-    CHECK(p.device == *parse_pci_address("0000:03:00.0"));
-    REQUIRE(p.group < all.names.size());
-    out.push_back({all.names[p.group], p.used, p.limit});
+std::vector<GroupRow> read_rows(const GroupMemory& memory) {
+  std::vector<GroupRow> rows;
+  for (const GroupMemory::Part& part : memory.parts) {
+    CHECK(part.device == *parse_pci_address("0000:03:00.0"));
+    REQUIRE(part.group < memory.names.size());
+    rows.push_back({memory.names[part.group], part.used, part.limit});
   }
-  std::sort(out.begin(), out.end(), [](const Row& a, const Row& b) { return a.group < b.group; });
-  return out;
+  std::sort(rows.begin(), rows.end(),
+            [](const GroupRow& left, const GroupRow& right) { return left.group < right.group; });
+  return rows;
 }
 
-std::vector<Row> rows_of(const SurveyedMachine& m) {
-  GroupMemory all;
-  CHECK(m.host()->groups(all));
-  return rows_of(all);
+std::vector<GroupRow> read_rows(const SurveyedMachine& machine) {
+  GroupMemory memory;
+  CHECK(machine.host()->groups(memory));
+  return read_rows(memory);
 }
 
 }  // namespace
 
-TEST_CASE("groups in which no other has the controller are told, and never one around them") {
-  const SurveyedMachine m;
-  m.divide("");
-  m.node("user.slice", surveyed_vram(700));
-  m.leaf("user.slice/a.service", surveyed_vram(300));
-  m.leaf("user.slice/b.service", surveyed_vram(400), surveyed_vram(4096));
-  m.leaf("user.slice/idle.service", surveyed_vram(0), surveyed_vram(4096));
-  m.leaf("init.scope", surveyed_vram(5));
-  CHECK(rows_of(m) == std::vector<Row>{{"/init.scope", 5, {}},
-                                       {"/user.slice/a.service", 300, {}},
-                                       {"/user.slice/b.service", 400, 4096}});
+TEST_CASE("only groups without children in the controller are listed") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  machine.add_node("user.slice", format_vram(700));
+  machine.add_leaf("user.slice/a.service", format_vram(300));
+  machine.add_leaf("user.slice/b.service", format_vram(400), format_vram(4096));
+  machine.add_leaf("user.slice/idle.service", format_vram(0), format_vram(4096));
+  machine.add_leaf("init.scope", format_vram(5));
+  CHECK(read_rows(machine) == std::vector<GroupRow>{{"/init.scope", 5, {}},
+                                                    {"/user.slice/a.service", 300, {}},
+                                                    {"/user.slice/b.service", 400, 4096}});
 }
 
-TEST_CASE("a container is told by its name, with all groups in it") {
-  const SurveyedMachine m;
-  m.divide("");
-  m.node("system.slice", surveyed_vram(900));
-  m.node("system.slice/" + container, surveyed_vram(900));
-  m.leaf("system.slice/" + container + "/init.scope", surveyed_vram(100));
-  m.leaf("system.slice/" + container + "/web.service", surveyed_vram(800));
-  CHECK(rows_of(m) == std::vector<Row>{{"docker:" + id, 900, {}}});
+TEST_CASE("a container is listed by its name, with all groups in it") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  machine.add_node("system.slice", format_vram(900));
+  machine.add_node("system.slice/" + container, format_vram(900));
+  machine.add_leaf("system.slice/" + container + "/init.scope", format_vram(100));
+  machine.add_leaf("system.slice/" + container + "/web.service", format_vram(800));
+  CHECK(read_rows(machine) == std::vector<GroupRow>{{"docker:" + id, 900, {}}});
 }
 
-TEST_CASE("the limit is the tightest of the group and those around it") {
-  const SurveyedMachine m;
-  m.divide("");
-  m.node("pods", surveyed_vram(30), surveyed_vram(1000));
-  m.leaf("pods/wide", surveyed_vram(10), surveyed_vram(2000));
-  m.leaf("pods/narrow", surveyed_vram(20), surveyed_vram(500));
-  CHECK(rows_of(m) == std::vector<Row>{{"/pods/narrow", 20, 500}, {"/pods/wide", 10, 1000}});
+TEST_CASE("the limit is the tightest of the group and its ancestors") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  machine.add_node("pods", format_vram(30), format_vram(1000));
+  machine.add_leaf("pods/wide", format_vram(10), format_vram(2000));
+  machine.add_leaf("pods/narrow", format_vram(20), format_vram(500));
+  CHECK(read_rows(machine) ==
+        std::vector<GroupRow>{{"/pods/narrow", 20, 500}, {"/pods/wide", 10, 1000}});
 }
 
-TEST_CASE("a process that sees its own group alone is told of that") {
-  const SurveyedMachine m;
-  m.leaf("", surveyed_vram(77), surveyed_vram(100));
-  CHECK(rows_of(m) == std::vector<Row>{{"/", 77, 100}});
+TEST_CASE("a process that sees only its own group gets that group") {
+  const SurveyedMachine machine;
+  machine.add_leaf("", format_vram(77), format_vram(100));
+  CHECK(read_rows(machine) == std::vector<GroupRow>{{"/", 77, 100}});
 }
 
-TEST_CASE("a group below one without the controller is not looked for") {
-  const SurveyedMachine m;
-  m.leaf("", surveyed_vram(77));
-  m.leaf("sub", surveyed_vram(77));
-  CHECK(rows_of(m) == std::vector<Row>{{"/", 77, {}}});
+TEST_CASE("groups below a group without the controller are not searched") {
+  const SurveyedMachine machine;
+  machine.add_leaf("", format_vram(77));
+  machine.add_leaf("sub", format_vram(77));
+  CHECK(read_rows(machine) == std::vector<GroupRow>{{"/", 77, {}}});
 }
 
-TEST_CASE("tiles add up, and each device has its own row") {
-  const SurveyedMachine m;
-  m.divide("");
-  m.leaf("a", surveyed_vram(1) + "drm/0000:03:00.0/vram1 2\ndrm/0000:03:00.0/stolen 9\n" +
-                  surveyed_vram(8, "0000:04:00.0"));
-  GroupMemory all;
-  REQUIRE(m.host()->groups(all));
-  REQUIRE(all.parts.size() == 2);
-  CHECK(all.names == std::vector<std::string>{"/a"});
-  CHECK(all.parts[0].used == 3);
-  CHECK(all.parts[1].device == *parse_pci_address("0000:04:00.0"));
-  CHECK(all.parts[1].used == 8);
-  CHECK(all.parts[1].group == 0);
+TEST_CASE("tiles are added up, and each device has its own row") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  machine.add_leaf("a", format_vram(1) + "drm/0000:03:00.0/vram1 2\ndrm/0000:03:00.0/stolen 9\n" +
+                            format_vram(8, "0000:04:00.0"));
+  GroupMemory memory;
+  REQUIRE(machine.host()->groups(memory));
+  REQUIRE(memory.parts.size() == 2);
+  CHECK(memory.names == std::vector<std::string>{"/a"});
+  CHECK(memory.parts[0].used == 3);
+  CHECK(memory.parts[1].device == *parse_pci_address("0000:04:00.0"));
+  CHECK(memory.parts[1].used == 8);
+  CHECK(memory.parts[1].group == 0);
 }
 
-TEST_CASE("without the controller nothing is told, and nothing looked for") {
-  const SurveyedMachine m;
-  hmn_fake::set_cgroup_v2(m.tree(), "", {{"cgroup.subtree_control", "cpu memory\n"}});
-  m.leaf("a", surveyed_vram(5));
-  CHECK(rows_of(m).empty());
-  CHECK(m.host()->describe_source(Source::dmem)->state == State::absent);
-  m.divide("");
-  CHECK(m.host()->describe_source(Source::dmem)->state == State::ready);
+TEST_CASE("without the controller nothing is listed or searched") {
+  const SurveyedMachine machine;
+  hmn_fake::set_cgroup_v2(machine.tree(), "", {{"cgroup.subtree_control", "cpu memory\n"}});
+  machine.add_leaf("a", format_vram(5));
+  CHECK(read_rows(machine).empty());
+  CHECK(machine.host()->describe_source(Source::dmem)->state == State::absent);
+  machine.enable_children("");
+  CHECK(machine.host()->describe_source(Source::dmem)->state == State::ready);
 }
 
-TEST_CASE("a group that makes no sense, or cannot be read, is said to be missing") {
-  const SurveyedMachine m;
-  m.divide("");
-  m.leaf("a", surveyed_vram(5) + "drm/0000:03:00.0/vram1 lots\n");
-  m.leaf("b", surveyed_vram(6));
-  m.tree().directory("sys/fs/cgroup/c/dmem.current");  // EISDIR
-  GroupMemory all;
-  const auto reported = m.host()->groups(all);
-  REQUIRE_FALSE(reported);
-  CHECK(reported.why().code == Status::limit);
-  CHECK(reported.why().from == Source::dmem);
-  CHECK(rows_of(all) == std::vector<Row>{{"/b", 6, {}}});
+TEST_CASE("a malformed or unreadable group is reported as missing") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  machine.add_leaf("a", format_vram(5) + "drm/0000:03:00.0/vram1 lots\n");
+  machine.add_leaf("b", format_vram(6));
+  machine.tree().directory("sys/fs/cgroup/c/dmem.current");  // EISDIR
+  GroupMemory memory;
+  const auto result = machine.host()->groups(memory);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::limit);
+  CHECK(result.failure().source == Source::dmem);
+  CHECK(read_rows(memory) == std::vector<GroupRow>{{"/b", 6, {}}});
 }
 
-TEST_CASE("a group that goes away while it is looked for is no fault") {
-  const SurveyedMachine m;
-  m.divide("");
-  m.leaf("a", surveyed_vram(5));
-  m.tree().directory("sys/fs/cgroup/gone");
-  CHECK(rows_of(m) == std::vector<Row>{{"/a", 5, {}}});
+TEST_CASE("a group that disappears during the survey is not an error") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  machine.add_leaf("a", format_vram(5));
+  machine.tree().directory("sys/fs/cgroup/gone");
+  CHECK(read_rows(machine) == std::vector<GroupRow>{{"/a", 5, {}}});
 }
 
-TEST_CASE("groups that stand too deep are said to be missing") {
-  const SurveyedMachine m;
+TEST_CASE("groups nested too deeply are reported as missing") {
+  const SurveyedMachine machine;
   std::string group;
-  m.divide("");
+  machine.enable_children("");
   for (int i = 0; i < 40; ++i) {
     group += (i == 0 ? "" : "/") + std::string("deeper");
-    m.node(group, surveyed_vram(5));
+    machine.add_node(group, format_vram(5));
   }
-  m.leaf("shallow", surveyed_vram(6));
-  GroupMemory all;
-  const auto reported = m.host()->groups(all);
-  REQUIRE_FALSE(reported);
-  CHECK(reported.why().code == Status::limit);
-  CHECK(rows_of(all) == std::vector<Row>{{"/shallow", 6, {}}});
+  machine.add_leaf("shallow", format_vram(6));
+  GroupMemory memory;
+  const auto result = machine.host()->groups(memory);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::limit);
+  CHECK(read_rows(memory) == std::vector<GroupRow>{{"/shallow", 6, {}}});
 }
 
-TEST_CASE("a walk through very many groups ends, and says so") {
-  const SurveyedMachine m;
-  m.divide("");
-  for (int i = 0; i < 4100; ++i) m.tree().directory("sys/fs/cgroup/" + std::to_string(i));
-  m.leaf("last", surveyed_vram(5));
-  GroupMemory all;
-  const auto reported = m.host()->groups(all);
-  REQUIRE_FALSE(reported);
-  CHECK(reported.why().code == Status::limit);
-  CHECK(reported.why().from == Source::dmem);
+TEST_CASE("a walk through too many groups ends with an error") {
+  const SurveyedMachine machine;
+  machine.enable_children("");
+  for (int i = 0; i < 4100; ++i) machine.tree().directory("sys/fs/cgroup/" + std::to_string(i));
+  machine.add_leaf("last", format_vram(5));
+  GroupMemory memory;
+  const auto result = machine.host()->groups(memory);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::limit);
+  CHECK(result.failure().source == Source::dmem);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// In the steady state the walk over /proc allocates nothing, and a snapshot no more for a machine
-// with more processes. The program's malloc counts, and operator new stands on it.
+// In the steady state a walk over /proc does not allocate, and a snapshot of a machine with more
+// processes does not allocate more often. Counted in the program's malloc, which new calls.
 #include <doctest/doctest.h>
 #include <hypomnesis.h>
 
@@ -29,20 +29,20 @@ std::string v3d_client(unsigned client) {
 }
 
 std::vector<Machine::Descriptor> usual_descriptors() {
-  std::vector<Machine::Descriptor> all;
-  for (int fd = 3; fd < 10; ++fd) all.push_back({fd, "/dev/zero", {}});
-  return all;
+  std::vector<Machine::Descriptor> descriptors;
+  for (int fd = 3; fd < 10; ++fd) descriptors.push_back({fd, "/dev/zero", {}});
+  return descriptors;
 }
 
-// Those of no card are as many as the caller wants, from pid 1000 on.
-void fill(Machine& m, unsigned clients, unsigned others) {
-  m.add_platform("fd500000.gpu", "v3d", {{"renderD128", "/dev/full"}});
+// Processes without a card have PIDs from 1000 on.
+void fill(Machine& machine, unsigned clients, unsigned bystanders) {
+  machine.add_platform("fd500000.gpu", "v3d", {{"renderD128", "/dev/full"}});
   for (unsigned i = 0; i < clients; ++i) {
-    auto all = usual_descriptors();
-    all.push_back({10, "/dev/full", v3d_client(i + 1)});
-    m.add_process(100 + i, all);
+    auto descriptors = usual_descriptors();
+    descriptors.push_back({10, "/dev/full", v3d_client(i + 1)});
+    machine.add_process(100 + i, descriptors);
   }
-  for (unsigned i = 0; i < others; ++i) m.add_process(1000 + i, usual_descriptors());
+  for (unsigned i = 0; i < bystanders; ++i) machine.add_process(1000 + i, usual_descriptors());
 }
 
 class QuietReading final : public Reading {
@@ -51,14 +51,14 @@ class QuietReading final : public Reading {
   bool wants_trace() const noexcept override { return false; }
   bool wants_diagnostics() const noexcept override { return false; }
   void diagnose(const Diagnostic&) override {}
-  void opening() noexcept override {}
-  void opened() noexcept override {}
+  void begin_opening() noexcept override {}
+  void end_opening() noexcept override {}
 };
 
-// The lists of two walks, and what engines did between them, are kept from the third on that is a
-// tenth of a second later.
+// From the third walk on, a tenth of a second apart, the lists of two walks and the engine loads
+// between them are reused.
 template <class Read>
-long allocations_of(int rounds, Read&& read) {
+long count_allocations(int rounds, Read&& read) {
   for (int i = 0; i < 5; ++i) {
     read();
     std::this_thread::sleep_for(std::chrono::milliseconds(110));
@@ -70,7 +70,7 @@ long allocations_of(int rounds, Read&& read) {
 
 }  // namespace
 
-TEST_CASE("the library allocates from this program") {
+TEST_CASE("the allocations of the library are counted") {
   const long before = allocator_made();
   hmn_context* context = nullptr;
   REQUIRE(hmn_context_create(nullptr, &context, nullptr) == HMN_OK);
@@ -78,97 +78,98 @@ TEST_CASE("the library allocates from this program") {
   hmn_context_destroy(context);
 }
 
-TEST_CASE("walks allocate nothing, whichever part of the processes they look through") {
-  Machine m;
-  fill(m, 6, 40);
-  drm::CardList cards(m.settings());
+TEST_CASE("a walk does not allocate, whichever part of the processes it inspects") {
+  Machine machine;
+  fill(machine, 6, 40);
+  drm::CardList cards(machine.settings());
   cards.refresh();
-  for (const auto how : {drm::Extent::rolling, drm::Extent::complete}) {
-    drm::Scanner scanner(m.tree().proc(), rescan_ns, 100);
-    drm::ClientList found;
+  for (const auto extent : {drm::ScanScope::rolling, drm::ScanScope::complete}) {
+    drm::Scanner scanner(machine.tree().proc(), rescan_ns, 100);
+    drm::ClientList clients;
     std::uint64_t now = platform::ns_per_second;
-    std::uint32_t looked_through = 0;
+    std::uint32_t inspected = 0;
     const auto walk = [&] {
-      const auto seen = scanner.scan(cards, false, now += tenth_ns, ~std::uint64_t{0}, found, how);
-      looked_through += seen.processes - seen.remembered;
+      const auto coverage =
+          scanner.scan(cards, false, now += tenth_ns, ~std::uint64_t{0}, clients, extent);
+      inspected += coverage.processes - coverage.remembered;
     };
-    CHECK(allocations_of(60, walk) == 0);
-    CHECK(found.all().size() == 6);
-    CHECK(looked_through > 3 * 46);  // six seconds, and each has its turn every two
+    CHECK(count_allocations(60, walk) == 0);
+    CHECK(clients.all().size() == 6);
+    CHECK(inspected > 3 * 46);  // six seconds, and each has its turn every two
   }
 }
 
-TEST_CASE("the rows, sums and loads of a card are made without allocations") {
-  Machine m;
-  fill(m, 6, 40);
+TEST_CASE("rows, sums and loads of a card are computed without allocations") {
+  Machine machine;
+  fill(machine, 6, 40);
   PlainReading first;
-  REQUIRE(m.devices(first).size() == 1);
-  QuietReading r;
+  REQUIRE(machine.devices(first).size() == 1);
+  QuietReading reading;
   std::vector<Usage> rows;
   rows.reserve(16);
   const auto list = [&] {
     rows.clear();
-    static_cast<void>(m.source().prepare(r));
-    static_cast<void>(m.source().processes(0, rows, r));
+    static_cast<void>(machine.source().prepare(reading));
+    static_cast<void>(machine.source().processes(0, rows, reading));
   };
-  CHECK(allocations_of(30, list) == 0);
+  CHECK(count_allocations(30, list) == 0);
   CHECK(rows.size() == 6);
-  Pools p;
+  PoolList pools;
   const auto sum = [&] {
-    p = {};
-    static_cast<void>(m.source().prepare(r));
-    static_cast<void>(m.source().memory(0, p, r));
+    pools = {};
+    static_cast<void>(machine.source().prepare(reading));
+    static_cast<void>(machine.source().memory(0, pools, reading));
   };
-  CHECK(allocations_of(30, sum) == 0);
-  CHECK(p.find(PoolKind::main) != nullptr);
-  Usage one;
-  const auto ask = [&] {
-    static_cast<void>(m.source().prepare(r));
-    static_cast<void>(m.source().process(0, 103, false, one, r));
+  CHECK(count_allocations(30, sum) == 0);
+  CHECK(pools.find(PoolKind::main) != nullptr);
+  Usage usage;
+  const auto read_one = [&] {
+    static_cast<void>(machine.source().prepare(reading));
+    static_cast<void>(machine.source().process(0, 103, false, usage, reading));
   };
-  CHECK(allocations_of(30, ask) == 0);
-  CHECK(one.used == 64 * kib);
+  CHECK(count_allocations(30, read_one) == 0);
+  CHECK(usage.used == 64 * kib);
 }
 
 namespace {
 
-// Of one snapshot in the steady state.
-long of_a_snapshot(unsigned others) {
-  Machine m;
-  fill(m, 6, others);
+// Counts the allocations of snapshots in the steady state.
+long count_snapshot_allocations(unsigned bystanders) {
+  Machine machine;
+  fill(machine, 6, bystanders);
   hmn_context_options options = {};
   options.struct_size = sizeof options;
   options.flags = HMN_CONTEXT_NO_THREADS | HMN_CONTEXT_NO_SUBPROCESS;
   options.deadline_ns = HMN_MILLISECONDS(60'000);
   hmn_context* context = nullptr;
   REQUIRE(hmn_context_create(&options, &context, nullptr) == HMN_OK);
-  hmn_context_set_path(context, HMN_PATH_PROC, m.tree().proc().c_str(), nullptr);
-  hmn_context_set_path(context, HMN_PATH_SYS, m.tree().sys().c_str(), nullptr);
-  hmn_context_set_path(context, HMN_PATH_DEV, m.tree().path("dev").c_str(), nullptr);
-  hmn_snapshot_options what = {};
-  what.struct_size = sizeof what;
-  what.collect = HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS;
+  hmn_context_set_path(context, HMN_PATH_PROC, machine.tree().proc().c_str(), nullptr);
+  hmn_context_set_path(context, HMN_PATH_SYS, machine.tree().sys().c_str(), nullptr);
+  hmn_context_set_path(context, HMN_PATH_DEV, machine.tree().path("dev").c_str(), nullptr);
+  hmn_snapshot_options snapshot_options = {};
+  snapshot_options.struct_size = sizeof snapshot_options;
+  snapshot_options.collect = HMN_COLLECT_PROCESSES | HMN_COLLECT_POOLS;
   std::uint32_t rows = 0;
-  const auto take = [&] {
-    hmn_snapshot* taken = nullptr;
+  const auto take_snapshot = [&] {
+    hmn_snapshot* snapshot = nullptr;
     hmn_snapshot_info info = {};
     info.struct_size = sizeof info;
-    hmn_snapshot_take(context, &what, &taken, nullptr);
-    hmn_snapshot_read(taken, &info, nullptr);
+    hmn_snapshot_take(context, &snapshot_options, &snapshot, nullptr);
+    hmn_snapshot_read(snapshot, &info, nullptr);
     rows = info.usage_count;
-    hmn_snapshot_destroy(taken);
+    hmn_snapshot_destroy(snapshot);
   };
-  const long made = allocations_of(10, take);
+  const long allocations = count_allocations(10, take_snapshot);
   CHECK(rows == 6);
   hmn_context_destroy(context);
-  return made;
+  return allocations;
 }
 
 }  // namespace
 
-TEST_CASE("a snapshot of more processes makes no more allocations") {
-  const long of_few = of_a_snapshot(10);
-  CHECK(of_few > 0);  // it is handed to the caller
-  // Ten snapshots, and 80 processes more: not one for each, even once.
-  CHECK(of_a_snapshot(90) < of_few + 80);
+TEST_CASE("a snapshot of more processes does not allocate more often") {
+  const long few_allocations = count_snapshot_allocations(10);
+  CHECK(few_allocations > 0);  // the snapshot is owned by the caller
+  // Ten snapshots, and 80 more processes: less than one allocation per process in total.
+  CHECK(count_snapshot_allocations(90) < few_allocations + 80);
 }

@@ -14,27 +14,27 @@
 
 namespace {
 
-int left = -1;
-int error_now = 0;
+int calls_left = -1;
+int error_code = 0;
 bool is_torn = false;
 bool has_fired = false;
-int ended = -1;  // a descriptor that gives nothing more
+int ended_fd = -1;  // descriptor at its end of file
 
-bool counts_down() {
-  if (left < 0) return false;
-  if (left-- != 0) return false;
+bool count_down() {
+  if (calls_left < 0) return false;
+  if (calls_left-- != 0) return false;
   has_fired = true;
   return true;
 }
 
-bool fails() {
-  if (is_torn || !counts_down()) return false;
-  errno = error_now;
+bool should_fail() {
+  if (is_torn || !count_down()) return false;
+  errno = error_code;
   return true;
 }
 
 template <class F>
-F real(F, const char* name) {
+F find_real(F, const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
@@ -51,19 +51,19 @@ bool is_fdinfo(int fd) {
 
 namespace faults {
 
-void arm(int n, int error) {
-  left = n;
-  error_now = error;
+void arm(int index, int error) {
+  calls_left = index;
+  error_code = error;
   is_torn = has_fired = false;
 }
 
-void arm_torn(int n) {
-  arm(n, 0);
+void arm_torn(int index) {
+  arm(index, 0);
   is_torn = true;
 }
 
 bool disarm() {
-  left = ended = -1;
+  calls_left = ended_fd = -1;
   return has_fired;
 }
 
@@ -72,50 +72,51 @@ bool disarm() {
 extern "C" {
 
 int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = va_arg(more, mode_t);
-  va_end(more);
-  if (fails()) return -1;
-  return real(open, "open")(path, flags, mode);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = va_arg(arguments, mode_t);
+  va_end(arguments);
+  if (should_fail()) return -1;
+  return find_real(open, "open")(path, flags, mode);
 }
 
-int openat(int at, const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = va_arg(more, mode_t);
-  va_end(more);
-  if (fails()) return -1;
-  return real(openat, "openat")(at, path, flags, mode);
+int openat(int folder_fd, const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = va_arg(arguments, mode_t);
+  va_end(arguments);
+  if (should_fail()) return -1;
+  return find_real(openat, "openat")(folder_fd, path, flags, mode);
 }
 
 ssize_t read(int fd, void* buffer, size_t size) {
-  if (fd == ended) return 0;
-  if (fails()) return -1;
-  const bool tears = is_torn && left >= 0 && is_fdinfo(fd) && counts_down();
-  const ssize_t got = real(read, "read")(fd, buffer, size);
-  if (!tears) return got;
-  ended = fd;
-  return got / 2;
+  if (fd == ended_fd) return 0;
+  if (should_fail()) return -1;
+  const bool tears = is_torn && calls_left >= 0 && is_fdinfo(fd) && count_down();
+  const ssize_t length = find_real(read, "read")(fd, buffer, size);
+  if (!tears) return length;
+  ended_fd = fd;
+  return length / 2;
 }
 
-ssize_t readlinkat(int at, const char* path, char* buffer, size_t size) noexcept {
-  if (fails()) return -1;
-  return real(readlinkat, "readlinkat")(at, path, buffer, size);
+ssize_t readlinkat(int folder_fd, const char* path, char* buffer, size_t size) noexcept {
+  if (should_fail()) return -1;
+  return find_real(readlinkat, "readlinkat")(folder_fd, path, buffer, size);
 }
 
-int statx(int at, const char* path, int flags, unsigned mask, struct statx* out) noexcept {
-  if (fails()) return -1;
-  return real(statx, "statx")(at, path, flags, mask, out);
+int statx(int folder_fd, const char* path, int flags, unsigned mask, struct statx* out) noexcept {
+  if (should_fail()) return -1;
+  return find_real(statx, "statx")(folder_fd, path, flags, mask, out);
 }
 
 long syscall(long number, ...) noexcept {
-  va_list more;
-  va_start(more, number);
-  long a[6];
-  for (long& word : a) word = va_arg(more, long);
-  va_end(more);
-  if (number == SYS_getdents64 && fails()) return -1;
-  return real(syscall, "syscall")(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  va_list arguments;
+  va_start(arguments, number);
+  long words[6];
+  for (long& word : words) word = va_arg(arguments, long);
+  va_end(arguments);
+  if (number == SYS_getdents64 && should_fail()) return -1;
+  return find_real(syscall, "syscall")(number, words[0], words[1], words[2], words[3], words[4],
+                                       words[5]);
 }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Stands between this program and the C library: one call of those that open, read, list or ask for
+// Wraps calls of the C library: one of the calls that open, read, list or get
 // a status fails.
 #pragma once
 
 namespace faults {
 
-// The `n`th call from now, from 0, fails with `error`.
-void arm(int n, int error);
-// The `n`th read of a fdinfo file gives a half, and then its end.
-void arm_torn(int n);
-// Whether it came to that.
+// Makes call number `index` from now, counted from 0, fail with `error`.
+void arm(int index, int error);
+// Makes read number `index` of an fdinfo file return one half, then the end of the file.
+void arm_torn(int index);
+// Returns whether that call was made.
 bool disarm();
 
 }  // namespace faults

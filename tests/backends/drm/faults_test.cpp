@@ -22,178 +22,187 @@ namespace {
 constexpr int torn = -1;
 const char* const address = "0000:03:00.0";
 
-std::string client(const char* driver, const char* region, unsigned id, unsigned resident_kib) {
+std::string format_client(const char* driver, const char* region, unsigned id,
+                          unsigned resident_kib) {
   return std::string("drm-driver:\t") + driver + "\ndrm-client-id:\t" + std::to_string(id) +
          "\ndrm-engine-render:\t5 ns\ndrm-total-" + region + ":\t" +
          std::to_string(resident_kib * 3) + " KiB\ndrm-resident-" + region + ":\t" +
          std::to_string(resident_kib) + " KiB\ndrm-shared-" + region + ":\t0\n";
 }
 
-struct World {
-  World() {
-    m.add_platform("fd500000.gpu", "v3d", {card0, render128});
-    m.add_pci(radeon(address), {card1, render129});
-    m.add_process(10, {{3, "/dev/null", client("v3d", "memory", 1, 64)},
-                       {4, "/dev/null", client("v3d", "memory", 2, 32)}});
-    m.add_process(11, {{3, "/dev/full", client("radeon", "vram", 1, 5)},
-                       {4, "/dev/null", client("v3d", "memory", 3, 16)}});
-    m.add_process(12, {});
-    hmn_fake::set_self(m.tree(), 10);
+struct Setup {
+  Setup() {
+    machine.add_platform("fd500000.gpu", "v3d", {card0, render128});
+    machine.add_pci(radeon(address), {card1, render129});
+    machine.add_process(10, {{3, "/dev/null", format_client("v3d", "memory", 1, 64)},
+                             {4, "/dev/null", format_client("v3d", "memory", 2, 32)}});
+    machine.add_process(11, {{3, "/dev/full", format_client("radeon", "vram", 1, 5)},
+                             {4, "/dev/null", format_client("v3d", "memory", 3, 16)}});
+    machine.add_process(12, {});
+    hmn_fake::set_self(machine.tree(), 10);
   }
 
-  // Of the card on PCI, or of the other one.
-  static std::map<std::uint32_t, std::uint64_t> truth(bool on_pci) {
-    if (on_pci) return {{11, 5 * kib}};
+  // Memory by PID on the card on PCI or on the other one.
+  static std::map<std::uint32_t, std::uint64_t> expected_use(bool is_on_pci) {
+    if (is_on_pci) return {{11, 5 * kib}};
     return {{10, 96 * kib}, {11, 16 * kib}};
   }
 
-  Machine m;
+  Machine machine;
 };
 
 std::size_t open_count() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  const std::filesystem::directory_iterator entries("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
 
-// What one reading gave.
-struct Seen {
-  bool is_here = false;
+// Results of one reading.
+struct ReadingResult {
+  bool is_available = false;
   bool has_list = false;
   std::vector<Device> devices;
-  struct OfDevice {
+  struct DeviceResult {
     bool has_rows = false;
     std::vector<Usage> rows;
     bool has_pools = false;
-    Pools memory;
+    PoolList memory;
     bool has_self = false;
     Usage self;
   };
-  std::map<Slot, OfDevice> of;
+  std::map<Slot, DeviceResult> results;
 };
 
-Seen read_all(drm::DrmSource& from, PlainReading& r) {
-  Seen s;
-  s.is_here = static_cast<bool>(from.probe());
-  if (!from.prepare(r)) return s;
-  s.has_list = static_cast<bool>(from.devices(s.devices, r));
-  for (const Device& d : s.devices) {
-    auto& of = s.of[d.number];
-    of.has_pools = static_cast<bool>(from.memory(d.number, of.memory, r));
-    of.has_rows = static_cast<bool>(from.processes(d.number, of.rows, r));
-    of.has_self = static_cast<bool>(from.process(d.number, 10, true, of.self, r));
+ReadingResult read_all(drm::DrmSource& source, PlainReading& reading) {
+  ReadingResult result;
+  result.is_available = static_cast<bool>(source.probe());
+  if (!source.prepare(reading)) return result;
+  result.has_list = static_cast<bool>(source.devices(result.devices, reading));
+  for (const Device& device : result.devices) {
+    auto& device_result = result.results[device.slot];
+    device_result.has_pools =
+        static_cast<bool>(source.memory(device.slot, device_result.memory, reading));
+    device_result.has_rows =
+        static_cast<bool>(source.processes(device.slot, device_result.rows, reading));
+    device_result.has_self =
+        static_cast<bool>(source.process(device.slot, 10, true, device_result.self, reading));
     Telemetry ignored;
     std::vector<Metric> numbers;
-    static_cast<void>(from.telemetry(d.number, telemetry_field::gpu_busy_percent, ignored, r));
-    static_cast<void>(from.metrics(d.number, true, numbers, r));
+    static_cast<void>(
+        source.telemetry(device.slot, telemetry_field::gpu_busy_percent, ignored, reading));
+    static_cast<void>(source.metrics(device.slot, true, numbers, reading));
   }
-  return s;
+  return result;
 }
 
-bool is_right(const Usage& row, std::uint64_t truth) {
+bool is_right(const Usage& row, std::uint64_t expected) {
   if (!row.used) return true;
-  if (*row.used == truth) return true;
-  return (row.notes & note::lower_bound) != 0 && *row.used < truth;
+  if (*row.used == expected) return true;
+  return (row.notes & note::lower_bound) != 0 && *row.used < expected;
 }
 
-bool has_subject(const PlainReading& r, std::uint32_t about) {
-  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const Diagnostic& d) {
-    return d.about == about && (d.unreadable_processes != 0 || d.why.code != Status::unsupported);
-  });
+bool has_subject(const PlainReading& reading, std::uint32_t about) {
+  return std::any_of(
+      reading.diagnostics.begin(), reading.diagnostics.end(), [&](const Diagnostic& diagnostic) {
+        return diagnostic.subject == about && (diagnostic.unreadable_processes != 0 ||
+                                               diagnostic.failure.code != Status::unsupported);
+      });
 }
 
-// `is_gone`: what failed seemed to have ended, which is no news.
-void judge(const Seen& s, const PlainReading& r, bool is_gone) {
-  CHECK(s.is_here);
-  if (s.has_list) CHECK(s.devices.size() == 2);
-  for (const Device& d : s.devices) {
-    const bool on_pci = !d.pci_bus_id.empty();
-    if (on_pci) CHECK(d.pci_bus_id == Text<32>(address));
-    CHECK((d.vendor == vendor::unknown || (on_pci && d.vendor == vendor::amd)));
-    const auto truth = World::truth(on_pci);
-    const auto& of = s.of.at(d.number);
-    for (const Usage& row : of.rows) {
-      REQUIRE(truth.contains(row.pid));
-      CHECK(is_right(row, truth.at(row.pid)));
+// `is_gone`: the failed process seems to have ended, which is not reported.
+void check_result(const ReadingResult& result, const PlainReading& reading, bool is_gone) {
+  CHECK(result.is_available);
+  if (result.has_list) CHECK(result.devices.size() == 2);
+  for (const Device& device : result.devices) {
+    const bool is_on_pci = !device.pci_bus_id.empty();
+    if (is_on_pci) CHECK(device.pci_bus_id == Text<32>(address));
+    CHECK((device.vendor == vendor::unknown || (is_on_pci && device.vendor == vendor::amd)));
+    const auto expected = Setup::expected_use(is_on_pci);
+    const auto& device_result = result.results.at(device.slot);
+    for (const Usage& row : device_result.rows) {
+      REQUIRE(expected.contains(row.pid));
+      CHECK(is_right(row, expected.at(row.pid)));
       if (!row.used && !is_gone) {
-        CHECK(std::any_of(r.diagnostics.begin(), r.diagnostics.end(),
-                          [&](const Diagnostic& why) { return why.pid == row.pid; }));
+        CHECK(std::any_of(reading.diagnostics.begin(), reading.diagnostics.end(),
+                          [&](const Diagnostic& diagnostic) { return diagnostic.pid == row.pid; }));
       }
     }
-    if (of.has_rows && of.rows.size() != truth.size() && !is_gone) {
-      CHECK(has_subject(r, subject::processes));
+    if (device_result.has_rows && device_result.rows.size() != expected.size() && !is_gone) {
+      CHECK(has_subject(reading, subject::processes));
     }
-    if (const Pool* const p = of.memory.find(PoolKind::unified); p != nullptr && p->used) {
-      CHECK(*p->used <= 112 * kib);
-      CHECK((p->notes & note::lower_bound) != 0);
+    if (const Pool* const pool = device_result.memory.find(PoolKind::unified);
+        pool != nullptr && pool->used) {
+      CHECK(*pool->used <= 112 * kib);
+      CHECK((pool->notes & note::lower_bound) != 0);
     }
-    if (of.has_self && !is_gone) CHECK(is_right(of.self, on_pci ? 0 : 96 * kib));
+    if (device_result.has_self && !is_gone)
+      CHECK(is_right(device_result.self, is_on_pci ? 0 : 96 * kib));
   }
 }
 
-void check_recovered(const Seen& s) {
-  REQUIRE(s.has_list);
-  REQUIRE(s.devices.size() == 2);
-  for (const Device& d : s.devices) {
-    const auto truth = World::truth(!d.pci_bus_id.empty());
-    const auto& rows = s.of.at(d.number).rows;
-    CHECK(rows.size() == truth.size());
+void check_recovered(const ReadingResult& result) {
+  REQUIRE(result.has_list);
+  REQUIRE(result.devices.size() == 2);
+  for (const Device& device : result.devices) {
+    const auto expected = Setup::expected_use(!device.pci_bus_id.empty());
+    const auto& rows = result.results.at(device.slot).rows;
+    CHECK(rows.size() == expected.size());
     for (const Usage& row : rows) {
-      CHECK(row.used == truth.at(row.pid));
+      CHECK(row.used == expected.at(row.pid));
       CHECK(row.notes == 0);
     }
   }
 }
 
-// False: there was no such call.
-bool fails_once(const World& w, int n, int error) {
-  drm::DrmSource from(w.m.settings());
-  PlainReading r;
+// Returns false if there was no such call.
+bool run_with_failure(const Setup& setup, int index, int error) {
+  drm::DrmSource source(setup.machine.settings());
+  PlainReading reading;
   const std::size_t before = open_count();
-  if (error == torn) faults::arm_torn(n);
-  if (error != torn) faults::arm(n, error);
-  const Seen s = read_all(from, r);
+  if (error == torn) faults::arm_torn(index);
+  if (error != torn) faults::arm(index, error);
+  const ReadingResult result = read_all(source, reading);
   const bool has_failed = faults::disarm();
   CHECK(open_count() == before);
-  judge(s, r, error == ENOENT || error == ESRCH);
-  // What was refused is asked again when it is its turn.
+  check_result(result, reading, error == ENOENT || error == ESRCH);
+  // A process that refused access is read again only when it is due.
   if (error != EACCES) {
-    PlainReading next;
-    check_recovered(read_all(from, next));
+    PlainReading next_reading;
+    check_recovered(read_all(source, next_reading));
   }
   return has_failed;
 }
 
 }  // namespace
 
-TEST_CASE("each call of a reading fails once") {
-  const World w;
+TEST_CASE("a single failing call never yields a wrong value") {
+  const Setup setup;
   for (const int error : {EACCES, EMFILE, ENFILE, ENOMEM, EIO, ENODEV, ESRCH, torn}) {
-    int n = 0;
-    for (; n < 5000; ++n) {
+    int index = 0;
+    for (; index < 5000; ++index) {
       CAPTURE(error);
-      CAPTURE(n);
-      if (!fails_once(w, n, error)) break;
+      CAPTURE(index);
+      if (!run_with_failure(setup, index, error)) break;
     }
-    MESSAGE("error " << error << ": " << n << " calls");
-    CHECK(n >= (error == torn ? 5 : 60));
-    CHECK(n < 5000);
+    MESSAGE("error " << error << ": " << index << " calls");
+    CHECK(index >= (error == torn ? 5 : 60));
+    CHECK(index < 5000);
   }
 }
 
-TEST_CASE("a later reading fails once, at each call") {
-  const World w;
+TEST_CASE("a failing call in a later reading never yields a wrong value") {
+  const Setup setup;
   for (const int error : {EMFILE, ENOMEM, EIO, torn}) {
-    for (int n = 0; n < 5000; ++n) {
+    for (int index = 0; index < 5000; ++index) {
       CAPTURE(error);
-      CAPTURE(n);
-      drm::DrmSource from(w.m.settings());
-      PlainReading first, r;
-      check_recovered(read_all(from, first));
-      if (error == torn) faults::arm_torn(n);
-      if (error != torn) faults::arm(n, error);
-      const Seen s = read_all(from, r);
+      CAPTURE(index);
+      drm::DrmSource source(setup.machine.settings());
+      PlainReading first, later;
+      check_recovered(read_all(source, first));
+      if (error == torn) faults::arm_torn(index);
+      if (error != torn) faults::arm(index, error);
+      const ReadingResult result = read_all(source, later);
       const bool has_failed = faults::disarm();
-      judge(s, r, false);
+      check_result(result, later, false);
       if (!has_failed) break;
     }
   }

@@ -12,196 +12,200 @@ using hmn::drm::Search;
 namespace {
 
 constexpr std::uint64_t schedule_second = 1'000'000'000;
-constexpr std::uint64_t every = 2 * schedule_second;
+constexpr std::uint64_t interval_ns = 2 * schedule_second;
 constexpr std::uint32_t unlimited = 100;
 
-bool is_due(ScanSchedule& turns, std::uint32_t pid, std::uint64_t looked_ns) {
-  return turns.of_known(pid, looked_ns, false, Search::none) == Search::all;
+bool is_due(ScanSchedule& schedule, std::uint32_t pid, std::uint64_t last_search_ns) {
+  return schedule.choose_search(pid, last_search_ns, false, Search::none) == Search::all;
 }
 
-// Processes 1 to `count`, all looked at when the first walk is made.
+// Processes 1 to `count`, all searched in the first walk.
 struct Crowd {
-  explicit Crowd(std::size_t count) : looked(count, schedule_second) {
-    turns.begin(schedule_second, 0);
+  explicit Crowd(std::size_t count) : search_times(count, schedule_second) {
+    schedule.begin(schedule_second, 0);
   }
 
-  // How many had their turn in the walk at that time.
+  // Returns how many processes were searched in the walk at that time.
   std::size_t walk(std::uint64_t now) {
-    std::size_t taken = 0;
-    turns.begin(now, looked.size());
-    for (std::size_t i = 0; i < looked.size(); ++i) {
-      oldest = std::max(oldest, now - looked[i]);
-      if (!is_due(turns, static_cast<std::uint32_t>(i + 1), looked[i])) continue;
-      looked[i] = now;
-      ++taken;
+    std::size_t search_count = 0;
+    schedule.begin(now, search_times.size());
+    for (std::size_t i = 0; i < search_times.size(); ++i) {
+      longest_wait_ns = std::max(longest_wait_ns, now - search_times[i]);
+      if (!is_due(schedule, static_cast<std::uint32_t>(i + 1), search_times[i])) continue;
+      search_times[i] = now;
+      ++search_count;
     }
-    turns.end();
-    return taken;
+    schedule.end();
+    return search_count;
   }
 
-  ScanSchedule turns{every, unlimited};
-  std::vector<std::uint64_t> looked;
-  std::uint64_t oldest = 0;  // how long one of them has waited at most
+  ScanSchedule schedule{interval_ns, unlimited};
+  std::vector<std::uint64_t> search_times;
+  std::uint64_t longest_wait_ns = 0;  // longest wait of a process
 };
 
 }  // namespace
 
-TEST_CASE("many readings share the work evenly, and nobody waits longer than allowed") {
-  Crowd all(1000);
-  std::size_t most = 0;
+TEST_CASE("frequent readings share the work evenly, and no process waits longer than allowed") {
+  Crowd crowd(1000);
+  std::size_t max_count = 0;
   for (std::uint64_t i = 1; i <= 200; ++i)
-    most = std::max(most, all.walk(schedule_second + i * schedule_second / 10));
-  CHECK(all.oldest <= every);
-  CHECK(most <= 1000 / 20 + 10);
+    max_count = std::max(max_count, crowd.walk(schedule_second + i * schedule_second / 10));
+  CHECK(crowd.longest_wait_ns <= interval_ns);
+  CHECK(max_count <= 1000 / 20 + 10);
 }
 
-TEST_CASE("readings that come a little late leave nobody waiting for long") {
-  Crowd all(1000);
+TEST_CASE("readings with small delays keep no process waiting for long") {
+  Crowd crowd(1000);
   std::uint64_t now = schedule_second;
-  std::size_t most = 0;
+  std::size_t max_count = 0;
   for (std::uint64_t i = 1; i <= 200; ++i) {
     now += schedule_second / 10 + (i * 7919 % 5) * 1'000'000;
-    most = std::max(most, all.walk(now));
+    max_count = std::max(max_count, crowd.walk(now));
   }
-  CHECK(all.oldest <= every + schedule_second / 10);
-  CHECK(most <= 1000 / 10);
+  CHECK(crowd.longest_wait_ns <= interval_ns + schedule_second / 10);
+  CHECK(max_count <= 1000 / 10);
 }
 
-TEST_CASE("two readings in the time take about half each") {
-  Crowd all(1000);
+TEST_CASE("two readings per interval take about half of the processes each") {
+  Crowd crowd(1000);
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    const std::size_t taken = all.walk(schedule_second + i * schedule_second);
-    CHECK(taken >= 400);
-    CHECK(taken <= 600);
+    const std::size_t search_count = crowd.walk(schedule_second + i * schedule_second);
+    CHECK(search_count >= 400);
+    CHECK(search_count <= 600);
   }
-  CHECK(all.oldest <= every);
+  CHECK(crowd.longest_wait_ns <= interval_ns);
 }
 
-TEST_CASE("a reading after a long pause takes all, and the next ones share again") {
-  Crowd all(1000);
-  CHECK(all.walk(60 * schedule_second) == 1000);
+TEST_CASE("a reading after a long pause takes all processes, and the next ones share again") {
+  Crowd crowd(1000);
+  CHECK(crowd.walk(60 * schedule_second) == 1000);
   for (std::uint64_t i = 1; i <= 40; ++i) {
-    CHECK(all.walk(60 * schedule_second + i * schedule_second / 10) <= 70);
+    CHECK(crowd.walk(60 * schedule_second + i * schedule_second / 10) <= 70);
   }
 }
 
-TEST_CASE("without a time all are due at each reading") {
-  ScanSchedule turns(0, 2);
-  turns.begin(schedule_second, 0);
-  turns.begin(2 * schedule_second, 10);
-  CHECK(is_due(turns, 1, schedule_second));
-  CHECK(turns.is_slow(2 * schedule_second + 1));
-  CHECK_FALSE(turns.is_limited());
+TEST_CASE("without a rescan interval all processes are due at each reading") {
+  ScanSchedule schedule(0, 2);
+  schedule.begin(schedule_second, 0);
+  schedule.begin(2 * schedule_second, 10);
+  CHECK(is_due(schedule, 1, schedule_second));
+  CHECK(schedule.is_slow(2 * schedule_second + 1));
+  CHECK_FALSE(schedule.is_limited());
 }
 
-TEST_CASE("few readings are told from many") {
-  ScanSchedule turns(every, unlimited);
-  CHECK(turns.is_slow(schedule_second));
-  turns.begin(schedule_second, 0);
-  CHECK_FALSE(turns.is_slow(schedule_second + schedule_second / 10));
-  CHECK(turns.is_slow(2 * schedule_second));
+TEST_CASE("rare readings are distinguished from frequent ones") {
+  ScanSchedule schedule(interval_ns, unlimited);
+  CHECK(schedule.is_slow(schedule_second));
+  schedule.begin(schedule_second, 0);
+  CHECK_FALSE(schedule.is_slow(schedule_second + schedule_second / 10));
+  CHECK(schedule.is_slow(2 * schedule_second));
 }
 
-TEST_CASE("without an end none is due after it was first seen") {
-  ScanSchedule turns(UINT64_MAX, unlimited);
-  turns.begin(schedule_second, 0);
-  turns.begin(1'000'000 * schedule_second, 10);
-  CHECK_FALSE(is_due(turns, 1, schedule_second));
-  CHECK_FALSE(turns.is_outdated(schedule_second));
-  CHECK_FALSE(turns.is_slow(2'000'000 * schedule_second));
+TEST_CASE("with an endless interval no process is due after its first search") {
+  ScanSchedule schedule(UINT64_MAX, unlimited);
+  schedule.begin(schedule_second, 0);
+  schedule.begin(1'000'000 * schedule_second, 10);
+  CHECK_FALSE(is_due(schedule, 1, schedule_second));
+  CHECK_FALSE(schedule.is_outdated(schedule_second));
+  CHECK_FALSE(schedule.is_slow(2'000'000 * schedule_second));
 }
 
 namespace {
 
-constexpr std::uint64_t per_search = 100'000;  // ns of processor time
-constexpr std::uint64_t per_count = 10'000;
-constexpr std::uint64_t per_listing = 3'000'000;
+constexpr std::uint64_t search_cost = 100'000;  // ns of processor time
+constexpr std::uint64_t comparison_cost = 10'000;
+constexpr std::uint64_t listing_cost = 3'000'000;
 
 // Processes 1 to `count`, one in 50 of them with clients, at ten readings a second.
 struct LargeCrowd {
-  explicit LargeCrowd(std::size_t count) : looked(count, schedule_second) {
-    turns.begin(schedule_second, 0);
-    turns.listed(per_listing);
-    turns.end();
+  explicit LargeCrowd(std::size_t count) : search_times(count, schedule_second) {
+    schedule.begin(schedule_second, 0);
+    schedule.count_listing(listing_cost);
+    schedule.end();
   }
 
   void walk() {
-    turns.begin(now += schedule_second / 10, looked.size());
-    if (turns.may_list()) {
+    schedule.begin(now += schedule_second / 10, search_times.size());
+    if (schedule.may_list()) {
       ++listings;
-      turns.listed(per_listing);
-      used += per_listing;
+      schedule.count_listing(listing_cost);
+      used_ns += listing_cost;
     }
-    for (std::uint32_t i = 0; i < looked.size(); ++i) {
+    for (std::uint32_t i = 0; i < search_times.size(); ++i) {
       const bool is_client = i % 50 == 0;
-      const Search how = turns.of_known(i + 1, looked[i], is_client, Search::none);
-      const std::uint64_t cost = how == Search::all     ? per_search
-                                 : how == Search::count ? per_count
-                                                        : 0;
+      const Search search_kind =
+          schedule.choose_search(i + 1, search_times[i], is_client, Search::none);
+      const std::uint64_t cost = search_kind == Search::all     ? search_cost
+                                 : search_kind == Search::count ? comparison_cost
+                                                                : 0;
       if (!is_client) {
-        turns.used(cost);
-        used += cost;
+        schedule.count_search(cost);
+        used_ns += cost;
       }
-      if (how == Search::all) looked[i] = now;
-      if (is_client) oldest_client = std::max(oldest_client, now - looked[i]);
+      if (search_kind == Search::all) search_times[i] = now;
+      if (is_client)
+        longest_client_wait_ns = std::max(longest_client_wait_ns, now - search_times[i]);
     }
-    turns.end();
-    oldest = std::max(oldest, now - *std::min_element(looked.begin(), looked.end()));
+    schedule.end();
+    longest_wait_ns = std::max(longest_wait_ns,
+                               now - *std::min_element(search_times.begin(), search_times.end()));
   }
 
-  ScanSchedule turns{every, 2};
-  std::vector<std::uint64_t> looked;
+  ScanSchedule schedule{interval_ns, 2};
+  std::vector<std::uint64_t> search_times;
   std::uint64_t now = schedule_second;
-  std::uint64_t used = 0;
-  std::uint64_t oldest = 0;
-  std::uint64_t oldest_client = 0;
+  std::uint64_t used_ns = 0;
+  std::uint64_t longest_wait_ns = 0;
+  std::uint64_t longest_client_wait_ns = 0;
   int listings = 0;
 };
 
 }  // namespace
 
-TEST_CASE("the search takes its share of the processor, and everybody has a turn") {
-  LargeCrowd all(10'000);
+TEST_CASE("the search stays within its processor share, and every process is searched") {
+  LargeCrowd crowd(10'000);
   constexpr std::uint64_t seconds = 600;
-  for (std::uint64_t i = 0; i < seconds * 10; ++i) all.walk();
-  CHECK(all.used <= (seconds + 1) * schedule_second * 2 / 100 + per_search);
-  CHECK(all.used >= seconds * schedule_second * 19 / 1000);
-  CHECK(all.oldest_client <= every);
+  for (std::uint64_t i = 0; i < seconds * 10; ++i) crowd.walk();
+  CHECK(crowd.used_ns <= (seconds + 1) * schedule_second * 2 / 100 + search_cost);
+  CHECK(crowd.used_ns >= seconds * schedule_second * 19 / 1000);
+  CHECK(crowd.longest_client_wait_ns <= interval_ns);
   // Eight passes, each with 10,000 comparisons and one search in eight, in half of the time or
   // more.
-  CHECK(all.oldest <= 8 * (10'000 * per_count + 1'250 * per_search) * 100 + 20 * schedule_second);
-  CHECK(all.turns.is_outdated(all.now - all.oldest));
-  CHECK(all.listings >= 100);
-  CHECK(static_cast<std::uint64_t>(all.listings) * per_listing <=
+  CHECK(crowd.longest_wait_ns <=
+        8 * (10'000 * comparison_cost + 1'250 * search_cost) * 100 + 20 * schedule_second);
+  CHECK(crowd.schedule.is_outdated(crowd.now - crowd.longest_wait_ns));
+  CHECK(crowd.listings >= 100);
+  CHECK(static_cast<std::uint64_t>(crowd.listings) * listing_cost <=
         seconds * schedule_second / 100 * 11 / 10);
 }
 
-TEST_CASE("where the time suffices, nothing waits") {
-  LargeCrowd all(50);
-  for (int i = 0; i < 200; ++i) all.walk();
-  CHECK(all.oldest <= every);
-  CHECK_FALSE(all.turns.is_outdated(all.now - all.oldest));
+TEST_CASE("if the processor share suffices, no process waits") {
+  LargeCrowd crowd(50);
+  for (int i = 0; i < 200; ++i) crowd.walk();
+  CHECK(crowd.longest_wait_ns <= interval_ns);
+  CHECK_FALSE(crowd.schedule.is_outdated(crowd.now - crowd.longest_wait_ns));
 }
 
-TEST_CASE("new processes are searched at once, for a quarter of the time between readings") {
-  ScanSchedule turns(every, 2);
-  turns.begin(schedule_second, 0);
-  turns.used(schedule_second);
-  CHECK(turns.may_add());  // the first walk is complete
-  turns.end();
-  turns.begin(schedule_second + schedule_second / 10, 10);
-  turns.used(schedule_second / 40 - 1);
-  CHECK(turns.may_add());
-  turns.used(1);
-  CHECK_FALSE(turns.may_add());
-  CHECK_FALSE(turns.may_list());
-  turns.end();
-  // That is saved later.
-  turns.begin(schedule_second + schedule_second / 5, 10);
-  CHECK(turns.may_add());
-  CHECK_FALSE(turns.may_list());
-  CHECK(turns.of_known(1, schedule_second, false, Search::none) == Search::none);
-  turns.end();
-  turns.begin(3 * schedule_second, 10);
-  CHECK(turns.may_list());
+TEST_CASE("new processes are searched immediately, for up to a quarter of the reading interval") {
+  ScanSchedule schedule(interval_ns, 2);
+  schedule.begin(schedule_second, 0);
+  schedule.count_search(schedule_second);
+  CHECK(schedule.may_add());  // the first walk is complete
+  schedule.end();
+  schedule.begin(schedule_second + schedule_second / 10, 10);
+  schedule.count_search(schedule_second / 40 - 1);
+  CHECK(schedule.may_add());
+  schedule.count_search(1);
+  CHECK_FALSE(schedule.may_add());
+  CHECK_FALSE(schedule.may_list());
+  schedule.end();
+  // The time is saved later.
+  schedule.begin(schedule_second + schedule_second / 5, 10);
+  CHECK(schedule.may_add());
+  CHECK_FALSE(schedule.may_list());
+  CHECK(schedule.choose_search(1, schedule_second, false, Search::none) == Search::none);
+  schedule.end();
+  schedule.begin(3 * schedule_second, 10);
+  CHECK(schedule.may_list());
 }

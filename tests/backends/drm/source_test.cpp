@@ -9,126 +9,128 @@
 using namespace hmn;
 using namespace drm_test;
 
-TEST_CASE("no DRM, and only NVIDIA's driver, is no source") {
-  Machine m;
-  CHECK(m.source().probe().why().code == Status::no_source);
+TEST_CASE("without DRM, or with only the nvidia driver, there is no source") {
+  Machine machine;
+  CHECK(machine.source().probe().failure().code == Status::no_source);
   hmn_fake::PciDevice nvidia = nouveau();
   nvidia.driver = "nvidia";
-  m.add_pci(nvidia, {card0, render128});
-  CHECK(m.source().probe().why().code == Status::no_source);
-  PlainReading r;
-  CHECK(m.devices(r).empty());
-  CHECK(r.diagnostics.empty());
-  m.add_pci(radeon(), {render129});
-  platform::sleep_ns(platform::ns_per_second);  // nothing is looked for twice in a second
-  CHECK(m.source().probe());
+  machine.add_pci(nvidia, {card0, render128});
+  CHECK(machine.source().probe().failure().code == Status::no_source);
+  PlainReading reading;
+  CHECK(machine.devices(reading).empty());
+  CHECK(reading.diagnostics.empty());
+  machine.add_pci(radeon(), {render129});
+  platform::sleep_ns(platform::ns_per_second);  // discovery runs at most once per second
+  CHECK(machine.source().probe());
 }
 
-TEST_CASE("who a device is") {
-  Machine m;
-  m.add_pci(radeon(), {card0, render128});
-  PlainReading r;
-  const auto found = m.devices(r);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].from == Source::drm);
-  CHECK(found[0].state == State::ready);
-  CHECK(found[0].vendor == vendor::amd);
-  CHECK(found[0].pci_bus_id.view() == "0000:03:00.0");
-  CHECK(found[0].pci_device == 0x73bfu);
-  CHECK(found[0].pci_subsystem == 0x440e1da2u);
-  CHECK(found[0].render_minor == 128u);
-  CHECK_FALSE(found[0].numa_node);
-  CHECK(found[0].name.empty());
-  const Diagnostic* const nameless = r.find("no name");
+TEST_CASE("a device reports its vendor, PCI address, PCI ids and render node") {
+  Machine machine;
+  machine.add_pci(radeon(), {card0, render128});
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  REQUIRE(devices.size() == 1);
+  CHECK(devices[0].from == Source::drm);
+  CHECK(devices[0].state == State::ready);
+  CHECK(devices[0].vendor == vendor::amd);
+  CHECK(devices[0].pci_bus_id.view() == "0000:03:00.0");
+  CHECK(devices[0].pci_device == 0x73bfu);
+  CHECK(devices[0].pci_subsystem == 0x440e1da2u);
+  CHECK(devices[0].render_minor == 128u);
+  CHECK_FALSE(devices[0].numa_node);
+  CHECK(devices[0].name.empty());
+  const Diagnostic* const nameless = reading.find("no name");
   REQUIRE(nameless != nullptr);
-  CHECK(nameless->why.code == Status::unsupported);
+  CHECK(nameless->failure.code == Status::unsupported);
   CHECK(nameless->field == device_field::name);
 }
 
-TEST_CASE("a card without a node here is told, not listed") {
-  Machine m;
-  m.add_pci(radeon(), {card0, render128});
-  m.remove_node_file(card0);
+TEST_CASE("a card without a node in /dev is reported, not listed") {
+  Machine machine;
+  machine.add_pci(radeon(), {card0, render128});
+  machine.remove_node_file(card0);
   PlainReading first;
-  CHECK(m.devices(first).size() == 1);
-  m.remove_node_file(render128);
-  PlainReading r;
-  CHECK(m.devices(r).empty());
-  const Diagnostic* const hidden = r.find("0000:03:00.0 (driver radeon)");
-  REQUIRE(hidden != nullptr);
-  CHECK(hidden->why.code == Status::no_device);
-  CHECK(hidden->about == subject::devices);
-  // A node with other numbers is that of something else.
-  m.add_node_file({render128.name, "/dev/zero"});
-  CHECK(m.devices(r).empty());
-  m.add_node_file(render128);
-  CHECK(m.devices(r).size() == 1);
+  CHECK(machine.devices(first).size() == 1);
+  machine.remove_node_file(render128);
+  PlainReading reading;
+  CHECK(machine.devices(reading).empty());
+  const Diagnostic* const diagnostic = reading.find("0000:03:00.0 (driver radeon)");
+  REQUIRE(diagnostic != nullptr);
+  CHECK(diagnostic->failure.code == Status::no_device);
+  CHECK(diagnostic->subject == subject::devices);
+  // A node with other numbers belongs to another device.
+  machine.add_node_file({render128.name, "/dev/zero"});
+  CHECK(machine.devices(reading).empty());
+  machine.add_node_file(render128);
+  CHECK(machine.devices(reading).size() == 1);
 }
 
-TEST_CASE("beside another sysfs tree there are no nodes to miss") {
-  Machine m(false, false);
-  m.add_pci(radeon(), {card0, render128});
-  m.remove_node_file(card0);
-  m.remove_node_file(render128);
-  PlainReading r;
-  CHECK(m.devices(r).size() == 1);
+TEST_CASE("with another sysfs tree nodes are not required") {
+  Machine machine(false, false);
+  machine.add_pci(radeon(), {card0, render128});
+  machine.remove_node_file(card0);
+  machine.remove_node_file(render128);
+  PlainReading reading;
+  CHECK(machine.devices(reading).size() == 1);
 }
 
-TEST_CASE("slots are kept over unplugging, and another card in the same place is another device") {
-  Machine m;
-  m.add_pci(nouveau(), {card0, render128});
-  m.add_pci(radeon(), {card1, render129});
-  PlainReading r;
-  auto found = m.devices(r);
-  REQUIRE(found.size() == 2);
-  const Slot gone = found[0].pci_bus_id.view() == "0000:01:00.0" ? 0 : 1;
-  m.tree().remove("sys/class/drm/card0");
-  m.tree().remove("sys/class/drm/renderD128");
-  found = m.devices(r);
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].number == 1 - gone);
-  Pools p;
-  CHECK(m.source().memory(gone, p, r).why().code == Status::device_lost);
-  CHECK(m.source().memory(7, p, r).why().code == Status::no_device);
-  m.add_pci(nouveau(), {card0, render128});
-  found = m.devices(r);
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].number + found[1].number == 1);
+TEST_CASE("a card keeps its number after unplugging, and a new card there gets another") {
+  Machine machine;
+  machine.add_pci(nouveau(), {card0, render128});
+  machine.add_pci(radeon(), {card1, render129});
+  PlainReading reading;
+  auto devices = machine.devices(reading);
+  REQUIRE(devices.size() == 2);
+  const Slot removed_slot = devices[0].pci_bus_id.view() == "0000:01:00.0" ? 0 : 1;
+  machine.tree().remove("sys/class/drm/card0");
+  machine.tree().remove("sys/class/drm/renderD128");
+  devices = machine.devices(reading);
+  REQUIRE(devices.size() == 1);
+  CHECK(devices[0].slot == 1 - removed_slot);
+  PoolList pools;
+  CHECK(machine.source().memory(removed_slot, pools, reading).failure().code ==
+        Status::device_lost);
+  CHECK(machine.source().memory(7, pools, reading).failure().code == Status::no_device);
+  machine.add_pci(nouveau(), {card0, render128});
+  devices = machine.devices(reading);
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[0].slot + devices[1].slot == 1);
   hmn_fake::PciDevice newer = nouveau();
   newer.device = 0x2684;
-  m.add_pci(newer, {card0, render128});
-  found = m.devices(r);
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].number + found[1].number == 3 - gone);
+  machine.add_pci(newer, {card0, render128});
+  devices = machine.devices(reading);
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[0].slot + devices[1].slot == 3 - removed_slot);
 }
 
-TEST_CASE("a sleeping card has its identity and no figures") {
-  Machine m;
+TEST_CASE("a sleeping card has its identity and no values") {
+  Machine machine;
   for (const char* word : {"suspended", "suspending"}) {
-    hmn_fake::PciDevice d = radeon();
-    d.runtime_status = word;
-    m.add_pci(d, {card0, render128});
-    PlainReading r;
-    const auto found = m.devices(r);
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].state == State::asleep);
-    CHECK(found[0].pci_device == 0x73bfu);
-    Telemetry t;
+    hmn_fake::PciDevice card = radeon();
+    card.runtime_status = word;
+    machine.add_pci(card, {card0, render128});
+    PlainReading reading;
+    const auto devices = machine.devices(reading);
+    REQUIRE(devices.size() == 1);
+    CHECK(devices[0].state == State::asleep);
+    CHECK(devices[0].pci_device == 0x73bfu);
+    Telemetry telemetry;
     std::vector<Usage> rows;
-    CHECK(m.source().telemetry(0, telemetry_field::all, t, r).why().code == Status::asleep);
-    CHECK(m.source().processes(0, rows, r).why().code == Status::asleep);
+    CHECK(machine.source().telemetry(0, telemetry_field::all, telemetry, reading).failure().code ==
+          Status::asleep);
+    CHECK(machine.source().processes(0, rows, reading).failure().code == Status::asleep);
   }
 }
 
-TEST_CASE("the driver's switch leaves its cards out") {
-  Machine m;
-  m.add_pci(radeon(), {card0, render128});
-  Settings s = m.settings();
-  s.sources_off = 1U << 9;
-  hmn::drm::DrmSource off(s);
-  PlainReading r;
-  REQUIRE(off.prepare(r));
-  std::vector<Device> found;
-  REQUIRE(off.devices(found, r));
-  CHECK(found.empty());
+TEST_CASE("a driver that is disabled hides its cards") {
+  Machine machine;
+  machine.add_pci(radeon(), {card0, render128});
+  Settings settings = machine.settings();
+  settings.disabled_sources = 1U << 9;
+  hmn::drm::DrmSource source(settings);
+  PlainReading reading;
+  REQUIRE(source.prepare(reading));
+  std::vector<Device> devices;
+  REQUIRE(source.devices(devices, reading));
+  CHECK(devices.empty());
 }

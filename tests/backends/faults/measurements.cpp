@@ -15,157 +15,160 @@ using namespace hmn;
 namespace faults_test {
 namespace {
 
-std::string text_of(double value) {
+std::string format_value(double value) {
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.9g", value);
   return digits;
 }
 template <std::integral T>
-std::string text_of(T value) {
+std::string format_value(T value) {
   return std::to_string(value);
 }
 
-class Painter {
+class Recorder {
  public:
-  Painter(Measurements& to, const Device& of)
-      : to_(to), place_(std::string(of.pci_bus_id.view()) + " ") {}
+  Recorder(Measurements& measurements, const Device& device)
+      : measurements_(measurements), prefix_(std::string(device.pci_bus_id.view()) + " ") {}
 
   template <class T>
   void put(const std::string& name, const std::optional<T>& value) {
-    if (value) to_.values[place_ + name].text = text_of(*value);
+    if (value) measurements_.values[prefix_ + name].text = format_value(*value);
   }
   template <class E>
   void put_kind(const std::string& name, E kind) {
     if (kind != E{}) put(name, std::optional(static_cast<std::uint64_t>(kind)));
   }
   void put_text(const std::string& name, std::string_view value) {
-    if (!value.empty()) to_.values[place_ + name].text = value;
+    if (!value.empty()) measurements_.values[prefix_ + name].text = value;
   }
   void put_bytes(const std::string& name, const std::optional<std::uint64_t>& value,
                  std::uint32_t notes = 0) {
     put(name, value);
     if (!value) return;
-    Measurements::Value& f = to_.values[place_ + name];
-    f.bytes = value;
-    f.is_lower_bound = (notes & note::lower_bound) != 0;
+    Measurements::Value& entry = measurements_.values[prefix_ + name];
+    entry.bytes = value;
+    entry.is_lower_bound = (notes & note::lower_bound) != 0;
   }
 
  private:
-  Measurements& to_;
-  const std::string place_;
+  Measurements& measurements_;
+  const std::string prefix_;
 };
 
-void paint(Painter& to, const Device& d) {
-  to.put_text("name", d.name.view());
-  to.put_text("uuid", d.uuid.view());
-  to.put("device", d.pci_device);
-  to.put("subsystem", d.pci_subsystem);
-  to.put("render minor", d.render_minor);
-  to.put("numa node", d.numa_node);
-  to.put_kind("form", d.form);
-  to.put_kind("memory kind", d.memory_kind);
-  if (d.vendor != vendor::unknown) to.put("vendor", std::optional(d.vendor));
+void record(Recorder& recorder, const Device& device) {
+  recorder.put_text("name", device.name.view());
+  recorder.put_text("uuid", device.uuid.view());
+  recorder.put("device", device.pci_device);
+  recorder.put("subsystem", device.pci_subsystem);
+  recorder.put("render minor", device.render_minor);
+  recorder.put("numa node", device.numa_node);
+  recorder.put_kind("form", device.form);
+  recorder.put_kind("memory kind", device.memory_kind);
+  if (device.vendor != vendor::unknown) recorder.put("vendor", std::optional(device.vendor));
 }
 
-void paint(Painter& to, const Pools& all) {
-  for (const Pool& p : all.all()) {
-    const std::string name = "pool " + std::to_string(static_cast<int>(p.kind));
-    to.put_bytes(name + " total", p.total);
-    to.put_bytes(name + " used", p.used, p.notes);
-    to.put_bytes(name + " free", p.free);
-    to.put_bytes(name + " reserved", p.reserved);
+void record(Recorder& recorder, const PoolList& all) {
+  for (const Pool& pool : all.all()) {
+    const std::string name = "pool " + std::to_string(static_cast<int>(pool.kind));
+    recorder.put_bytes(name + " total", pool.total);
+    recorder.put_bytes(name + " used", pool.used, pool.notes);
+    recorder.put_bytes(name + " free", pool.free);
+    recorder.put_bytes(name + " reserved", pool.reserved);
   }
 }
 
-// Without what is a difference of two readings: load from counters, power from energy.
-void paint(Painter& to, const Telemetry& t) {
-  to.put("memory load", t.memory_busy_percent);
-  to.put("temperature", t.temperature_celsius);
-  to.put("hotspot", t.hotspot_celsius);
-  to.put("memory temperature", t.memory_celsius);
-  to.put("power limit", t.power_limit_watts);
-  to.put("energy", t.energy_joules);
-  to.put("core clock", t.core_clock_mhz);
-  to.put("memory clock", t.memory_clock_mhz);
-  to.put("fan percent", t.fan_percent);
-  to.put("fan rpm", t.fan_rpm);
-  to.put("PCIe generation", t.pcie_generation);
-  to.put("PCIe width", t.pcie_width);
-  to.put("throttle", t.throttle);
+// Omits values derived from two readings: load from counters, power from energy.
+void record(Recorder& recorder, const Telemetry& telemetry) {
+  recorder.put("memory load", telemetry.memory_busy_percent);
+  recorder.put("temperature", telemetry.temperature_celsius);
+  recorder.put("hotspot", telemetry.hotspot_celsius);
+  recorder.put("memory temperature", telemetry.memory_celsius);
+  recorder.put("power limit", telemetry.power_limit_watts);
+  recorder.put("energy", telemetry.energy_joules);
+  recorder.put("core clock", telemetry.core_clock_mhz);
+  recorder.put("memory clock", telemetry.memory_clock_mhz);
+  recorder.put("fan percent", telemetry.fan_percent);
+  recorder.put("fan rpm", telemetry.fan_rpm);
+  recorder.put("PCIe generation", telemetry.pcie_generation);
+  recorder.put("PCIe width", telemetry.pcie_width);
+  recorder.put("throttle", telemetry.throttle);
 }
 
-void paint(Painter& to, const Metric& m) {
-  const bool is_of_two = m.window_ns || m.id == MetricId::engine_busy_ns ||
-                         m.id == MetricId::engine_capacity || m.id == MetricId::engine_percent;
-  if (is_of_two) return;
-  const auto* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
+void record(Recorder& recorder, const Metric& metric) {
+  const bool is_derived = metric.window_ns || metric.id == MetricId::engine_busy_ns ||
+                          metric.id == MetricId::engine_capacity ||
+                          metric.id == MetricId::engine_percent;
+  if (is_derived) return;
+  const auto* const words = find_metric_info(static_cast<std::uint32_t>(metric.id));
   REQUIRE(words != nullptr);
-  const std::string name = std::string(words->name) + " " + std::to_string(m.instance);
-  to.put(name, m.value);
-  to.put(name, m.count);
+  const std::string name = std::string(words->name) + " " + std::to_string(metric.instance);
+  recorder.put(name, metric.value);
+  recorder.put(name, metric.count);
 }
 
-void take_device(DeviceSource& from, const Device& d, std::uint32_t own, drm_test::PlainReading& r,
-                 Measurements& p) {
-  Painter to(p, d);
-  paint(to, d);
-  const auto judge = [&](const Result<void>& done) {
-    if (!done && done.why().code != Status::unsupported) p.has_failed = true;
-    return static_cast<bool>(done);
+void measure_device(DeviceSource& source, const Device& device, std::uint32_t own_pid,
+                    drm_test::PlainReading& reading, Measurements& measurements) {
+  Recorder recorder(measurements, device);
+  record(recorder, device);
+  const auto check_result = [&](const Result<void>& result) {
+    if (!result && result.failure().code != Status::unsupported) measurements.has_failed = true;
+    return static_cast<bool>(result);
   };
-  Pools memory;
-  if (judge(from.memory(d.number, memory, r))) paint(to, memory);
+  PoolList memory;
+  if (check_result(source.memory(device.slot, memory, reading))) record(recorder, memory);
   Telemetry load;
-  if (judge(from.telemetry(d.number, telemetry_field::all, load, r))) {
-    judge(keep_plausible(load, d.number, r));
-    paint(to, load);
+  if (check_result(source.telemetry(device.slot, telemetry_field::all, load, reading))) {
+    check_result(keep_plausible(load, device.slot, reading));
+    record(recorder, load);
   }
-  std::vector<Metric> numbers;
-  if (judge(from.metrics(d.number, true, numbers, r))) {
-    keep_plausible(numbers, d.number, r);
-    for (const Metric& m : numbers) paint(to, m);
+  std::vector<Metric> metrics;
+  if (check_result(source.metrics(device.slot, true, metrics, reading))) {
+    keep_plausible(metrics, device.slot, reading);
+    for (const Metric& metric : metrics) record(recorder, metric);
   }
   std::vector<Usage> rows;
-  if (judge(from.processes(d.number, rows, r))) {
-    for (const Usage& u : rows) {
-      to.put_bytes("process " + std::to_string(u.pid), u.used, u.notes);
+  if (check_result(source.processes(device.slot, rows, reading))) {
+    for (const Usage& usage : rows) {
+      recorder.put_bytes("process " + std::to_string(usage.pid), usage.used, usage.notes);
     }
   }
   Usage self;
-  if (judge(from.process(d.number, own, true, self, r))) {
-    to.put_bytes("own", self.used, self.notes);
+  if (check_result(source.process(device.slot, own_pid, true, self, reading))) {
+    recorder.put_bytes("own", self.used, self.notes);
   }
 }
 
-bool is_right(const Measurements::Value& seen, const Measurements::Value& truth) {
-  if (seen.text == truth.text) return true;
-  return seen.is_lower_bound && seen.bytes && truth.bytes && *seen.bytes < *truth.bytes;
+bool is_correct(const Measurements::Value& actual, const Measurements::Value& truth) {
+  if (actual.text == truth.text) return true;
+  return actual.is_lower_bound && actual.bytes && truth.bytes && *actual.bytes < *truth.bytes;
 }
 
 }  // namespace
 
-Measurements take(DeviceSource& from, std::uint32_t own, drm_test::PlainReading& r) {
-  Measurements p;
-  std::vector<Device> found;
-  p.has_failed = !from.probe() || !from.prepare(r) || !from.devices(found, r);
-  for (const Device& d : found) take_device(from, d, own, r, p);
-  return p;
+Measurements measure(DeviceSource& source, std::uint32_t own_pid, drm_test::PlainReading& reading) {
+  Measurements measurements;
+  std::vector<Device> devices;
+  measurements.has_failed =
+      !source.probe() || !source.prepare(reading) || !source.devices(devices, reading);
+  for (const Device& device : devices)
+    measure_device(source, device, own_pid, reading, measurements);
+  return measurements;
 }
 
-std::string wrong_in(const Measurements& seen, const Measurements& truth) {
-  for (const auto& [name, value] : seen.values) {
+std::string find_wrong(const Measurements& actual, const Measurements& truth) {
+  for (const auto& [name, value] : actual.values) {
     const auto real = truth.values.find(name);
     if (real == truth.values.end()) return name + " is not there, and was told as " + value.text;
-    if (!is_right(value, real->second)) {
+    if (!is_correct(value, real->second)) {
       return name + " is " + real->second.text + ", and was told as " + value.text;
     }
   }
   return {};
 }
 
-std::string missing_in(const Measurements& seen, const Measurements& truth) {
+std::string find_missing(const Measurements& actual, const Measurements& truth) {
   for (const auto& [name, value] : truth.values) {
-    if (!seen.values.contains(name)) return name;
+    if (!actual.values.contains(name)) return name;
   }
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// All that one reading of a source gave, value by value, to be compared with another one.
+// All values of one reading of a source, to be compared with those of another reading.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,12 @@ struct Measurements {
 };
 
 // `own`: the caller's pid.
-Measurements take(hmn::DeviceSource& from, std::uint32_t own, drm_test::PlainReading& r);
+Measurements measure(hmn::DeviceSource& source, std::uint32_t own_pid,
+                     drm_test::PlainReading& reading);
 
 // The first value that is there and is not what it is in `truth`; "": none.
-std::string wrong_in(const Measurements& seen, const Measurements& truth);
+std::string find_wrong(const Measurements& actual, const Measurements& truth);
 // The first that is not there; "": all are.
-std::string missing_in(const Measurements& seen, const Measurements& truth);
+std::string find_missing(const Measurements& actual, const Measurements& truth);
 
 }  // namespace faults_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Made-up Intel cards, and the nodes that answer for them (tests/fakes/drm_query).
+// Made-up Intel cards and their device nodes (tests/fakes/drm_query).
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,41 +21,41 @@ inline constexpr const char* slot_address = "0000:03:00.0";
 inline constexpr const char* first_bus_address = "0000:00:02.0";
 
 hmn_fake::PciDevice intel_card(const char* driver, const char* address = slot_address);
-// Of i915, with sensors.
+// A card of i915 with sensors.
 hmn_fake::PciDevice arc_card(const char* address = slot_address);
 
 struct MemoryReading {
-  hmn::Pools pools;
+  hmn::PoolList pools;
   hmn::Result<void> result;
-  PlainReading r;
+  PlainReading reading;
 
   [[nodiscard]] const hmn::Pool* find(hmn::PoolKind kind, std::uint32_t instance = 0) const {
     return pools.find(kind, instance);
   }
 };
 
-// A new reading of card 0: prepare, devices, memory.
-MemoryReading read_memory(Machine& m);
+// Makes a complete reading of card 0: prepare, devices, memory.
+MemoryReading read_memory(Machine& machine);
 
 // "region renderD128 1 0 …\n"
 std::string region(unsigned memory_class, unsigned instance, std::uint64_t size, std::uint64_t used,
                    std::uint64_t visible, std::uint64_t visible_used);
 
-// Of a new reading of card 0.
+// Telemetry from a new reading of card 0.
 struct TelemetryReading {
   hmn::Telemetry value;
   hmn::Result<void> result;
-  PlainReading r;
+  PlainReading reading;
 };
-TelemetryReading read_telemetry(Machine& m, std::uint64_t fields);
+TelemetryReading read_telemetry(Machine& machine, std::uint64_t fields);
 
-std::vector<hmn::Metric> read_metrics(Machine& m, PlainReading& r);
-std::vector<hmn::Metric> read_metrics(Machine& m);
-// The value, or nothing.
-std::optional<double> value_of(const std::vector<hmn::Metric>& all, hmn::MetricId id,
-                               std::uint32_t instance);
+std::vector<hmn::Metric> read_metrics(Machine& machine, PlainReading& reading);
+std::vector<hmn::Metric> read_metrics(Machine& machine);
+// Empty: there is no such metric.
+std::optional<double> find_value(const std::vector<hmn::Metric>& metrics, hmn::MetricId id,
+                                 std::uint32_t instance);
 
-inline const std::string asked_once =
+inline const std::string one_query_log =
     "open renderD128\nmeasure renderD128\nask renderD128\nclose renderD128\n";
 
 }  // namespace intel_test

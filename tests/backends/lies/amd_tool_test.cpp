@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// amd-smi and rocm-smi lie.
+// Wrong output of amd-smi and rocm-smi.
 #include <doctest/doctest.h>
 
 #include "witness.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* address = "0000:0b:00.0";
 
-const std::string named =
+const std::string identity =
     R"j([{"gpu": 0, "asic": {"market_name": "AMD Radeon"}, "bus": {"bdf": "0000:0b:00.0"},
           "limit": {"socket_power": {"value": 300, "unit": "W"}},
           "vram": {"size": {"value": 16, "unit": "MB"}}}])j";
@@ -20,24 +20,24 @@ const std::string named =
 class Tools {
  public:
   explicit Tools(std::uint32_t command, std::uint32_t deadline_ms = patient_ms)
-      : w(bit_of(command), deadline_ms) {
-    hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card(address));
-    w.set(HMN_PATH_AMD_SMI, w.tree().path("tool/amd-smi"));
-    w.set(HMN_PATH_ROCM_SMI, w.tree().path("tool/rocm-smi"));
+      : witness(backend_bit(command), deadline_ms) {
+    hmn_fake::add_pci_device(witness.tree(), hmn_fake::amd_card(address));
+    witness.set_path(HMN_PATH_AMD_SMI, witness.tree().path("tool/amd-smi"));
+    witness.set_path(HMN_PATH_ROCM_SMI, witness.tree().path("tool/rocm-smi"));
   }
-  void amd(const std::string& question, const std::string& answer) const {
-    w.tree().write("tool/amd-smi." + question, answer);
+  void set_amd_answer(const std::string& question, const std::string& answer) const {
+    witness.tree().write("tool/amd-smi." + question, answer);
     script("amd-smi", "exec cat \"$0.$1\"\n");
   }
-  void rocm(const std::string& answer) const {
-    w.tree().write("tool/rocm-smi.out", answer);
+  void set_rocm_answer(const std::string& answer) const {
+    witness.tree().write("tool/rocm-smi.out", answer);
     script("rocm-smi", "exec cat \"$0.out\"\n");
   }
   void script(const std::string& name, const std::string& body) const {
-    w.tree().script("tool/" + name, body);
+    witness.tree().script("tool/" + name, body);
   }
 
-  Witness w;
+  Witness witness;
 };
 
 std::string rocm_card(const std::string& members) {
@@ -48,29 +48,29 @@ std::string amd_metric(const std::string& members) {
   return R"j([{"gpu": 0, )j" + members + "}]";
 }
 
-std::string use_of(const std::string& value) {
+std::string make_use(const std::string& value) {
   return R"j("VRAM Total Memory (B)": "4194304", "VRAM Total Used Memory (B)": )j" + value;
 }
 
 }  // namespace
 
-TEST_CASE("rocm-smi: what it prints of one card") {
+TEST_CASE("rocm-smi: an impossible value of a card is absent, with a reason") {
   const Lie all[] = {
-      {"honest", use_of("\"1024\""), {{"used_bytes", "1024"}, {"total_bytes", "4194304"}}},
-      {"a number", use_of("1024"), {{"used_bytes", "1024"}}},
-      {"a list", use_of("[1024]"), {{"used_bytes", "not_understood"}}},
-      {"an object", use_of("{\"a\": 1024}"), {{"used_bytes", "unsupported"}}},
-      {"a truth", use_of("true"), {{"used_bytes", "not_understood"}}},
-      {"nothing", use_of("null"), {{"used_bytes", "unsupported"}}},
-      {"NaN", use_of("NaN"), {{"used_bytes", "not_understood"}}},
-      {"below 0", use_of("\"-1024\""), {{"used_bytes", "implausible"}}},
+      {"honest", make_use("\"1024\""), {{"used_bytes", "1024"}, {"total_bytes", "4194304"}}},
+      {"a number", make_use("1024"), {{"used_bytes", "1024"}}},
+      {"a list", make_use("[1024]"), {{"used_bytes", "not_understood"}}},
+      {"an object", make_use("{\"a\": 1024}"), {{"used_bytes", "unsupported"}}},
+      {"a truth", make_use("true"), {{"used_bytes", "not_understood"}}},
+      {"nothing", make_use("null"), {{"used_bytes", "unsupported"}}},
+      {"NaN", make_use("NaN"), {{"used_bytes", "not_understood"}}},
+      {"below 0", make_use("\"-1024\""), {{"used_bytes", "implausible"}}},
       {"more than the card has",
-       use_of("\"4194305\""),
+       make_use("\"4194305\""),
        {{"used_bytes", "implausible"}, {"total_bytes", "4194304"}}},
-      {"huge", use_of("\"99999999999999999999\""), {{"used_bytes", "implausible"}}},
-      {"words", use_of("\"much\""), {{"used_bytes", "not_understood"}}},
+      {"huge", make_use("\"99999999999999999999\""), {{"used_bytes", "implausible"}}},
+      {"words", make_use("\"much\""), {{"used_bytes", "not_understood"}}},
       {"twice",
-       use_of("\"1024\", \"VRAM Total Used Memory (B)\": \"1025\""),
+       make_use("\"1024\", \"VRAM Total Used Memory (B)\": \"1025\""),
        {{"used_bytes", "ambiguous"}}},
       {"no such key", R"j("VRAM Total Memory (B)": "4194304")j", {{"used_bytes", "unsupported"}}},
       {"another unit",
@@ -92,16 +92,16 @@ TEST_CASE("rocm-smi: what it prints of one card") {
        R"j("VRAM Total Memory (B)": "4194304", "Fan speed (level)": "51")j",
        {{"fan_percent", "unsupported"}}},
   };
-  for (const Lie& l : all) {
-    Tools t(HMN_BACKEND_ROCM_SMI);
-    t.rocm(rocm_card(l.printed));
-    t.w.take();
-    check_lie(t.w, l);
+  for (const Lie& lie : all) {
+    Tools tools(HMN_BACKEND_ROCM_SMI);
+    tools.set_rocm_answer(rocm_card(lie.output));
+    tools.witness.take_snapshot();
+    check_lie(tools.witness, lie);
   }
 }
 
-TEST_CASE("rocm-smi: the shape of its answer") {
-  const std::string card = rocm_card(use_of("\"1024\""));
+TEST_CASE("rocm-smi: an answer of an impossible shape is refused, with a reason") {
+  const std::string card = rocm_card(make_use("\"1024\""));
   const std::string inside = card.substr(1, card.size() - 2);
   const Lie all[] = {
       {"cut",
@@ -133,15 +133,15 @@ TEST_CASE("rocm-smi: the shape of its answer") {
        "printed nothing that is known",
        "failed"},
   };
-  for (const Lie& l : all) {
-    Tools t(HMN_BACKEND_ROCM_SMI);
-    t.rocm(l.printed);
-    t.w.take();
-    check_lie(t.w, l);
+  for (const Lie& lie : all) {
+    Tools tools(HMN_BACKEND_ROCM_SMI);
+    tools.set_rocm_answer(lie.output);
+    tools.witness.take_snapshot();
+    check_lie(tools.witness, lie);
   }
 }
 
-TEST_CASE("amd-smi: what it prints of one card") {
+TEST_CASE("amd-smi: an impossible value of a card is absent, with a reason") {
   const std::string total =
       R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"}, "used_vram": )j";
   const auto used = [&](const std::string& value) { return total + value + "}"; };
@@ -170,70 +170,70 @@ TEST_CASE("amd-smi: what it prints of one card") {
        used("\"N/A\"") + R"j(, "usage": {"gfx_activity": {"value": 300, "unit": "%"}})j",
        {{"gpu_busy_percent", "implausible"}}},
   };
-  for (const Lie& l : all) {
-    Tools t(HMN_BACKEND_AMD_SMI);
-    t.amd("static", named);
-    t.amd("process", "[]");
-    t.amd("metric", amd_metric(l.printed));
-    t.w.take();
-    check_lie(t.w, l);
+  for (const Lie& lie : all) {
+    Tools tools(HMN_BACKEND_AMD_SMI);
+    tools.set_amd_answer("static", identity);
+    tools.set_amd_answer("process", "[]");
+    tools.set_amd_answer("metric", amd_metric(lie.output));
+    tools.witness.take_snapshot();
+    check_lie(tools.witness, lie);
   }
 }
 
-TEST_CASE("amd-smi: either of its answers is used without the other") {
+TEST_CASE("amd-smi: each of its answers is used without the other") {
   const std::string values = amd_metric(
       R"j("usage": {"gfx_activity": {"value": 31, "unit": "%"}},
           "mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
                         "used_vram": {"value": 5, "unit": "MB"}})j");
   SUBCASE("static fails") {
-    Tools t(HMN_BACKEND_AMD_SMI);
-    t.amd("metric", values);
-    t.amd("process", "[]");
-    t.script("amd-smi", "[ $1 != static ] || exit 7\nexec cat \"$0.$1\"\n");
-    t.w.take();
-    t.w.check({{"used_bytes", "5242880"},
-               {"gpu_busy_percent", "31"},
-               {"power_limit_watts", "failed"},
-               {"power_watts", "unsupported"}});
-    CHECK(t.w.diagnosed("exited with 7") == "failed");
+    Tools tools(HMN_BACKEND_AMD_SMI);
+    tools.set_amd_answer("metric", values);
+    tools.set_amd_answer("process", "[]");
+    tools.script("amd-smi", "[ $1 != static ] || exit 7\nexec cat \"$0.$1\"\n");
+    tools.witness.take_snapshot();
+    tools.witness.check({{"used_bytes", "5242880"},
+                         {"gpu_busy_percent", "31"},
+                         {"power_limit_watts", "failed"},
+                         {"power_watts", "unsupported"}});
+    CHECK(tools.witness.find_reason("exited with 7") == "failed");
   }
   SUBCASE("metric fails") {
-    Tools t(HMN_BACKEND_AMD_SMI);
-    t.amd("static", named);
-    t.amd("process", "[]");
-    t.script("amd-smi", "[ $1 != metric ] || exit 7\nexec cat \"$0.$1\"\n");
+    Tools tools(HMN_BACKEND_AMD_SMI);
+    tools.set_amd_answer("static", identity);
+    tools.set_amd_answer("process", "[]");
+    tools.script("amd-smi", "[ $1 != metric ] || exit 7\nexec cat \"$0.$1\"\n");
     for (int reading = 0; reading < 2; ++reading) {
-      t.w.take();
-      t.w.check({{"total_bytes", "16777216"},
-                 {"used_bytes", "failed"},
-                 {"gpu_busy_percent", "failed"},
-                 {"power_limit_watts", "300"}});
+      tools.witness.take_snapshot();
+      tools.witness.check({{"total_bytes", "16777216"},
+                           {"used_bytes", "failed"},
+                           {"gpu_busy_percent", "failed"},
+                           {"power_limit_watts", "300"}});
     }
   }
   SUBCASE("both fail") {
-    Tools t(HMN_BACKEND_AMD_SMI);
-    t.amd("process", "[]");
-    t.script("amd-smi", "exit 7\n");
-    t.w.take();
-    CHECK(t.w.devices() == 0);
-    CHECK(t.w.diagnosed("exited with 7") == "failed");
+    Tools tools(HMN_BACKEND_AMD_SMI);
+    tools.set_amd_answer("process", "[]");
+    tools.script("amd-smi", "exit 7\n");
+    tools.witness.take_snapshot();
+    CHECK(tools.witness.count_devices() == 0);
+    CHECK(tools.witness.find_reason("exited with 7") == "failed");
   }
-  SUBCASE("static hangs: the next reading asks it last") {
-    Tools t(HMN_BACKEND_AMD_SMI, 1'500);
-    t.amd("metric", values);
-    t.amd("process", "[]");
-    t.script("amd-smi", "[ $1 != static ] || exec sleep 60\nexec cat \"$0.$1\"\n");
-    t.w.take();
-    CHECK(t.w.devices() == 0);
-    CHECK(t.w.diagnosed("did not answer within the deadline") == "timed_out");
-    t.w.take();
-    t.w.check({{"used_bytes", "5242880"}, {"power_limit_watts", "timed_out"}});
+  SUBCASE("static hangs, and the next reading runs it last") {
+    Tools tools(HMN_BACKEND_AMD_SMI, 1'500);
+    tools.set_amd_answer("metric", values);
+    tools.set_amd_answer("process", "[]");
+    tools.script("amd-smi", "[ $1 != static ] || exec sleep 60\nexec cat \"$0.$1\"\n");
+    tools.witness.take_snapshot();
+    CHECK(tools.witness.count_devices() == 0);
+    CHECK(tools.witness.find_reason("did not answer within the deadline") == "timed_out");
+    tools.witness.take_snapshot();
+    tools.witness.check({{"used_bytes", "5242880"}, {"power_limit_watts", "timed_out"}});
   }
 }
 
 namespace {
 
-// A process that amd-smi prints with so many MB.
+// A process row of amd-smi with `vram` MB.
 std::string amd_row(const std::string& pid, int vram) {
   return R"j({"process_info": {"name": "a", )j" + pid +
          R"j("memory_usage": {"gtt_mem": {"value": 0, "unit": "B"}, "cpu_mem": {"value": 0, "unit": "B"},
@@ -247,17 +247,17 @@ std::string amd_list(const std::string& list) {
 
 }  // namespace
 
-TEST_CASE("amd-smi: what it prints of processes") {
+TEST_CASE("amd-smi: impossible process rows are dropped, and make the list incomplete") {
   const std::string seven = amd_row(R"j("pid": 7, )j", 1);
   const std::string words = R"j({"process_info": "%"})j";
-  const auto said = [&](std::string_view text) {
-    std::string one = words;
-    return amd_list("[" + one.replace(one.find('%'), 1, text) + "]");
+  const auto make_words = [&](std::string_view text) {
+    std::string row = words;
+    return amd_list("[" + row.replace(row.find('%'), 1, text) + "]");
   };
   const std::vector<Expectation> none{{"processes", "listed"}, {"unattributed_bytes", "8388608"}};
-  const auto unknown = [](const char* why) {
+  const auto unknown = [](const char* reason) {
     return std::vector<Expectation>{
-        {"processes", why}, {"pid:7", "unlisted"}, {"unattributed_bytes", why}};
+        {"processes", reason}, {"pid:7", "unlisted"}, {"unattributed_bytes", reason}};
   };
   const std::vector<Expectation> at_least{
       {"processes", "not_understood"}, {"pid:7", ">=1048576"}, {"unattributed_bytes", "ambiguous"}};
@@ -266,9 +266,9 @@ TEST_CASE("amd-smi: what it prints of processes") {
        amd_list("[" + seven + "]"),
        {{"processes", "listed"}, {"pid:7", "1048576"}, {"unattributed_bytes", "7340032"}}},
       {"an empty list", amd_list("[]"), none},
-      {"its words for none", said("No running processes detected"), none},
-      {"other words", said("Insufficient permissions"), unknown("not_permitted")},
-      {"no words", said("N/A"), unknown("unsupported")},
+      {"its words for none", make_words("No running processes detected"), none},
+      {"other words", make_words("Insufficient permissions"), unknown("not_permitted")},
+      {"no words", make_words("N/A"), unknown("unsupported")},
       {"an error for the list", amd_list("\"Failed to get process list\""),
        unknown("not_understood")},
       {"N/A for the list", amd_list("\"N/A\""), unknown("unsupported")},
@@ -283,40 +283,41 @@ TEST_CASE("amd-smi: what it prints of processes") {
        at_least},
       {"a word among rows", amd_list("[" + seven + R"j(, "broken"])j"), at_least},
   };
-  for (const Lie& l : all) {
-    Tools t(HMN_BACKEND_AMD_SMI);
-    t.amd("static", named);
-    t.amd("metric", amd_metric(
-                        R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
+  for (const Lie& lie : all) {
+    Tools tools(HMN_BACKEND_AMD_SMI);
+    tools.set_amd_answer("static", identity);
+    tools.set_amd_answer("metric", amd_metric(
+                                       R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
                           "used_vram": {"value": 8, "unit": "MB"}})j"));
-    t.amd("process", l.printed);
-    t.w.take();
-    check_lie(t.w, l);
+    tools.set_amd_answer("process", lie.output);
+    tools.witness.take_snapshot();
+    check_lie(tools.witness, lie);
   }
 }
 
-TEST_CASE("amd-smi: a list of processes that breaks off") {
+TEST_CASE("amd-smi: a truncated process list is reported as not understood") {
   const std::string list =
       amd_list("[" + amd_row(R"j("pid": 7, )j", 1) + "," + amd_row(R"j("pid": 8, )j", 2) + "]");
-  Tools t(HMN_BACKEND_AMD_SMI);
-  t.amd("static", named);
-  t.amd("metric", amd_metric(
-                      R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
+  Tools tools(HMN_BACKEND_AMD_SMI);
+  tools.set_amd_answer("static", identity);
+  tools.set_amd_answer("metric", amd_metric(
+                                     R"j("mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
                         "used_vram": {"value": 8, "unit": "MB"}})j"));
-  for (const std::size_t kept : {list.size() - 60, list.size() - 1, std::size_t{40}}) {
-    CAPTURE(kept);
-    t.amd("process", list.substr(0, kept));
-    t.w.take();
-    CHECK(t.w.see("processes") == "not_understood");
-    CHECK(t.w.see("unattributed_bytes") != "8388608");
-    CHECK(t.w.see("unattributed_bytes").find_first_of("0123456789") == std::string::npos);
+  for (const std::size_t length : {list.size() - 60, list.size() - 1, std::size_t{40}}) {
+    CAPTURE(length);
+    tools.set_amd_answer("process", list.substr(0, length));
+    tools.witness.take_snapshot();
+    CHECK(tools.witness.read("processes") == "not_understood");
+    CHECK(tools.witness.read("unattributed_bytes") != "8388608");
+    CHECK(tools.witness.read("unattributed_bytes").find_first_of("0123456789") ==
+          std::string::npos);
   }
 }
 
-TEST_CASE("rocm-smi: what it prints of processes") {
+TEST_CASE("rocm-smi: impossible process rows are dropped, and make the list incomplete") {
   const auto card = [](const std::string& system) {
-    const std::string one = rocm_card(use_of("\"2048\""));
-    return one.substr(0, one.size() - 1) + system + "}";
+    const std::string text = rocm_card(make_use("\"2048\""));
+    return text.substr(0, text.size() - 1) + system + "}";
   };
   const auto row = [](const std::string& pid, const std::string& value) {
     return R"j(, "system": {"Driver version": "6.7", "PID7": "a, 1, 1024, 0, 0", "PID)j" + pid +
@@ -341,10 +342,10 @@ TEST_CASE("rocm-smi: what it prints of processes") {
        card(row("8", "\"N/A\"")),
        {{"pid:7", "1024"}, {"pid:8", "unsupported"}, {"unattributed_bytes", "ambiguous"}}},
   };
-  for (const Lie& l : all) {
-    Tools t(HMN_BACKEND_ROCM_SMI);
-    t.rocm(l.printed);
-    t.w.take();
-    check_lie(t.w, l);
+  for (const Lie& lie : all) {
+    Tools tools(HMN_BACKEND_ROCM_SMI);
+    tools.set_rocm_answer(lie.output);
+    tools.witness.take_snapshot();
+    check_lie(tools.witness, lie);
   }
 }

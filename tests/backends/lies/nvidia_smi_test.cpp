@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// nvidia-smi lies.
+// Wrong output of nvidia-smi.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ const std::string header =
     "memory.reserved [MiB], utilization.gpu [%], temperature.gpu, power.draw [W], "
     "clocks.current.graphics [MHz]\n";
 
-// The first GPU with these cells from the total on.
+// Row of the first GPU, with `cells` from the total on.
 std::string row(const std::string& cells) {
   return "0, GPU-1, NVIDIA L40S, 00000000:01:00.0, " + cells + "\n";
 }
@@ -26,38 +26,38 @@ std::string row(const std::string& cells) {
 const std::string honest_cells = "46068, 9123, 36346, 599, 64, 45, 58.98, 2520";
 const std::string honest = header + row(honest_cells);
 const std::string apps_header = "gpu_uuid, gpu_bus_id, pid, used_gpu_memory [MiB], process_name\n";
-const std::string app_of = "GPU-1, 00000000:01:00.0, ";
+const std::string app_prefix = "GPU-1, 00000000:01:00.0, ";
 
 constexpr const char* used = "9566158848";  // 9123 MiB
 
-class Smi {
+class SmiTool {
  public:
-  explicit Smi(std::uint32_t deadline_ms = patient_ms)
-      : w(bit_of(HMN_BACKEND_NVIDIA_SMI), deadline_ms) {
-    w.tree().directory("tool");
-    std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, w.tree().path("tool/nvidia-smi"));
-    w.set(HMN_PATH_NVIDIA_SMI, w.tree().path("tool/nvidia-smi"));
+  explicit SmiTool(std::uint32_t deadline_ms = patient_ms)
+      : witness(backend_bit(HMN_BACKEND_NVIDIA_SMI), deadline_ms) {
+    witness.tree().directory("tool");
+    std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, witness.tree().path("tool/nvidia-smi"));
+    witness.set_path(HMN_PATH_NVIDIA_SMI, witness.tree().path("tool/nvidia-smi"));
   }
-  // Its answers, byte for byte; `more`: how it ends.
-  void print(const std::string& gpus, const std::string& apps = apps_header, json more = {}) {
-    w.tree().write("tool/gpus", gpus);
-    w.tree().write("tool/apps", apps);
-    more["raw_query_gpu"]["file"] = "gpus";
-    more["raw_query_compute_apps"]["file"] = "apps";
-    w.tree().write("tool/nvidia-smi.json", more.dump());
-    w.take();
+  // Sets the output of the tool, byte for byte; `extra`: how the tool ends.
+  void print(const std::string& gpus, const std::string& apps = apps_header, json extra = {}) {
+    witness.tree().write("tool/gpus", gpus);
+    witness.tree().write("tool/apps", apps);
+    extra["raw_query_gpu"]["file"] = "gpus";
+    extra["raw_query_compute_apps"]["file"] = "apps";
+    witness.tree().write("tool/nvidia-smi.json", extra.dump());
+    witness.take_snapshot();
   }
   void replace(const std::string& script) {
-    w.tree().script("tool/nvidia-smi", script);
-    w.take();
+    witness.tree().script("tool/nvidia-smi", script);
+    witness.take_snapshot();
   }
 
-  Witness w;
+  Witness witness;
 };
 
 }  // namespace
 
-TEST_CASE("nvidia-smi: what it prints of one GPU") {
+TEST_CASE("nvidia-smi: an impossible value of a GPU is absent, with a reason") {
   const Lie all[] = {
       {"honest",
        honest,
@@ -160,72 +160,73 @@ TEST_CASE("nvidia-smi: what it prints of one GPU") {
        "infoROM is corrupted",
        "unknown"},
   };
-  for (const Lie& l : all) {
-    Smi s;
-    s.print(l.printed);
-    check_lie(s.w, l);
+  for (const Lie& lie : all) {
+    SmiTool tool;
+    tool.print(lie.output);
+    check_lie(tool.witness, lie);
   }
 }
 
-TEST_CASE("nvidia-smi: a warning leaves nothing out of a snapshot, and is listed once") {
+TEST_CASE("nvidia-smi: a warning does not make a snapshot partial, and is listed once") {
   const std::string warning = "WARNING: infoROM is corrupted at gpu 0000:01:00.0\n";
-  Smi s;
-  s.print(honest + warning, apps_header + warning);
-  CHECK_FALSE(s.w.is_partial());
-  CHECK(s.w.diagnosed("infoROM is corrupted") == "unknown");
-  Smi quiet;
+  SmiTool tool;
+  tool.print(honest + warning, apps_header + warning);
+  CHECK_FALSE(tool.witness.is_partial());
+  CHECK(tool.witness.find_reason("infoROM is corrupted") == "unknown");
+  SmiTool quiet;
   quiet.print(honest, apps_header, {{"exit_code", 14}});
-  CHECK_FALSE(quiet.w.is_partial());
+  CHECK_FALSE(quiet.witness.is_partial());
 }
 
-TEST_CASE("nvidia-smi: what it prints of processes") {
-  const std::string app = app_of + "7, 538, /bin/a\n";
+TEST_CASE("nvidia-smi: impossible process rows are dropped, and make the list incomplete") {
+  const std::string app = app_prefix + "7, 538, /bin/a\n";
   const std::vector<Expectation> at_least{{"processes", "not_understood"},
                                           {"pid:7", ">=564133888"},
                                           {"unattributed_bytes", "ambiguous"}};
   const Lie all[] = {
       {"honest", app, {{"pid:7", "564133888"}, {"unattributed_bytes", "9002024960"}}},
       {"none", "", {{"processes", "listed"}, {"unattributed_bytes", used}}},
-      {"a row of pid 0", app_of + "0, 3, /bin/a\n" + app, at_least, "make no sense",
+      {"a row of pid 0", app_prefix + "0, 3, /bin/a\n" + app, at_least, "make no sense",
        "not_understood"},
-      {"a row cut in the middle", app + app_of + "8", at_least, "make no sense", "not_understood"},
+      {"a row cut in the middle", app + app_prefix + "8", at_least, "make no sense",
+       "not_understood"},
       {"a line that is no row", app + "Segmentation fault\n", at_least, "make no sense",
        "not_understood"},
       {"a lost GPU that is not this one",
        app + "Unable to determine the device handle for GPU 0000:09:00.0: GPU is lost.\n",
        {{"pid:7", "564133888"}, {"unattributed_bytes", "9002024960"}}},
       {"a process twice",
-       app_of + "7, 538, /bin/a\n" + app_of + "7, 538, /bin/a\n",
+       app_prefix + "7, 538, /bin/a\n" + app_prefix + "7, 538, /bin/a\n",
        {{"pid:7", "564133888"}}},
-      {"below 0", app_of + "7, -538, /bin/a\n", {{"pid:7", "not_understood"}}},
-      {"more than the GPU has", app_of + "7, 46069, /bin/a\n", {{"pid:7", "implausible"}}},
-      {"words", app_of + "7, much, /bin/a\n", {{"pid:7", "not_understood"}}},
+      {"below 0", app_prefix + "7, -538, /bin/a\n", {{"pid:7", "not_understood"}}},
+      {"more than the GPU has", app_prefix + "7, 46069, /bin/a\n", {{"pid:7", "implausible"}}},
+      {"words", app_prefix + "7, much, /bin/a\n", {{"pid:7", "not_understood"}}},
       {"its own words",
-       app_of + "7, [N/A], /bin/a\n" + app_of + "8, [Insufficient Permissions], /bin/b\n",
+       app_prefix + "7, [N/A], /bin/a\n" + app_prefix + "8, [Insufficient Permissions], /bin/b\n",
        {{"pid:7", "unsupported"}, {"pid:8", "not_permitted"}}},
       {"no pid",
-       app_of + "x, 538, /bin/a\n",
+       app_prefix + "x, 538, /bin/a\n",
        {{"pid:7", "unlisted"}, {"processes", "not_understood"}},
        "make no sense",
        "not_understood"},
       {"a pid below 0",
-       app_of + "-7, 538, /bin/a\n",
+       app_prefix + "-7, 538, /bin/a\n",
        {{"pid:7", "unlisted"},
         {"processes", "not_understood"},
         {"unattributed_bytes", "not_understood"}},
        "make no sense",
        "not_understood"},
       {"of no GPU here", "GPU-2, 00000000:09:00.0, 7, 538, /bin/a\n", {{"pid:7", "unlisted"}}},
-      {"a name that is no text", app_of + "7, 538, /bin/\xff, x\n", {{"pid:7", "564133888"}}},
+      {"a name that is no text", app_prefix + "7, 538, /bin/\xff, x\n", {{"pid:7", "564133888"}}},
   };
-  for (const Lie& l : all) {
-    Smi s;
-    s.print(honest, apps_header + l.printed);
-    check_lie(s.w, l);
+  for (const Lie& lie : all) {
+    SmiTool tool;
+    tool.print(honest, apps_header + lie.output);
+    check_lie(tool.witness, lie);
   }
 }
 
-TEST_CASE("nvidia-smi: a list of processes that is no list") {
+TEST_CASE("nvidia-smi: a process list that is not a list is a failure") {
   const Lie all[] = {
       {"its words for none",
        "No running processes found\n",
@@ -239,60 +240,60 @@ TEST_CASE("nvidia-smi: a list of processes that is no list") {
        "timestamp, driver_version\n",
        {{"processes", "failed"}, {"unattributed_bytes", "failed"}}},
   };
-  for (const Lie& l : all) {
-    Smi s;
-    s.print(honest, l.printed);
-    check_lie(s.w, l);
+  for (const Lie& lie : all) {
+    SmiTool tool;
+    tool.print(honest, lie.output);
+    check_lie(tool.witness, lie);
   }
 }
 
-TEST_CASE("nvidia-smi: more processes than are read") {
+TEST_CASE("nvidia-smi: a process list beyond the limit is incomplete") {
   std::string rows;
   for (int pid = 1000; pid < 1000 + 65'537; ++pid) {
-    rows += app_of + std::to_string(pid) + ", 0, x\n";
+    rows += app_prefix + std::to_string(pid) + ", 0, x\n";
   }
-  Smi s;
-  s.print(honest, apps_header + app_of + "7, 538, /bin/a\n" + rows);
-  s.w.check({{"pid:7", ">=564133888"}, {"unattributed_bytes", "ambiguous"}});
-  CHECK(s.w.diagnosed("more rows than") == "limit");
+  SmiTool tool;
+  tool.print(honest, apps_header + app_prefix + "7, 538, /bin/a\n" + rows);
+  tool.witness.check({{"pid:7", ">=564133888"}, {"unattributed_bytes", "ambiguous"}});
+  CHECK(tool.witness.find_reason("more rows than") == "limit");
 }
 
-TEST_CASE("nvidia-smi: how it ends") {
-  SUBCASE("an exit code beside a table") {
-    Smi s;
-    s.print(honest, apps_header, {{"exit_code", 15}});
-    s.w.check({{"used_bytes", used}});
-    CHECK(s.w.diagnosed("exited with 15") == "lost");
+TEST_CASE("nvidia-smi: an exit code, a hang and endless output are reported") {
+  SUBCASE("an exit code with a table") {
+    SmiTool tool;
+    tool.print(honest, apps_header, {{"exit_code", 15}});
+    tool.witness.check({{"used_bytes", used}});
+    CHECK(tool.witness.find_reason("exited with 15") == "lost");
   }
-  SUBCASE("an exit code and nothing") {
-    Smi s;
-    s.print("", "", {{"exit_code", 9}});
-    CHECK(s.w.devices() == 0);
-    CHECK(s.w.diagnosed("exited with 9") == "not_present");
+  SUBCASE("an exit code without output") {
+    SmiTool tool;
+    tool.print("", "", {{"exit_code", 9}});
+    CHECK(tool.witness.count_devices() == 0);
+    CHECK(tool.witness.find_reason("exited with 9") == "not_present");
   }
-  SUBCASE("it hangs, with a table and without") {
-    for (const char* how : {"hang", "hang_after_output"}) {
-      CAPTURE(how);
-      Smi s(1'500);
+  SUBCASE("a hang, with a table and without") {
+    for (const char* behaviour : {"hang", "hang_after_output"}) {
+      CAPTURE(behaviour);
+      SmiTool tool(1'500);
       json hung;
-      hung["behaviour"][how] = true;
-      s.print(honest, apps_header, hung);
-      CHECK(s.w.devices() == 0);
-      CHECK(s.w.diagnosed("did not answer within the deadline") == "timed_out");
+      hung["behaviour"][behaviour] = true;
+      tool.print(honest, apps_header, hung);
+      CHECK(tool.witness.count_devices() == 0);
+      CHECK(tool.witness.find_reason("did not answer within the deadline") == "timed_out");
     }
   }
   SUBCASE("endless output") {
-    Smi s;
-    s.replace("exec yes 'no table'\n");
-    CHECK(s.w.devices() == 0);
-    CHECK(s.w.diagnosed("more than is read") == "limit");
+    SmiTool tool;
+    tool.replace("exec yes 'no table'\n");
+    CHECK(tool.witness.count_devices() == 0);
+    CHECK(tool.witness.find_reason("more than is read") == "limit");
   }
   SUBCASE("endless rows") {
-    Smi s;
-    s.w.tree().write("tool/head", header);
-    s.w.tree().write("tool/row", row(honest_cells));
-    s.replace("cd \"${0%/*}\"; cat head; exec yes \"$(cat row)\"\n");
-    s.w.check({{"used_bytes", used}});
-    CHECK(s.w.diagnosed("more rows than") == "limit");
+    SmiTool tool;
+    tool.witness.tree().write("tool/head", header);
+    tool.witness.tree().write("tool/row", row(honest_cells));
+    tool.replace("cd \"${0%/*}\"; cat head; exec yes \"$(cat row)\"\n");
+    tool.witness.check({{"used_bytes", used}});
+    CHECK(tool.witness.find_reason("more rows than") == "limit");
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each recorded key that is known ends in a value, or in a reason of its own: never in the one for
+// Each known key of a recording yields a value or its own reason, never the reason of
 // a key that is not there.
 #include "recorded.hpp"
 
@@ -19,59 +19,60 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct KnownKey {
+struct KeyMapping {
   const char* recorded;
   const char* key;
 };
 
-bool is_reason_of_nothing(const std::string& why) {
+bool is_generic_reason(const std::string& reason) {
   for (const char* words : {"not supported by this device or driver", "not reported by the driver",
                             "prints no such value", "has no such column"}) {
-    if (why.find(words) != std::string::npos) return true;
+    if (reason.find(words) != std::string::npos) return true;
   }
   return false;
 }
 
-int checked = 0;
+int check_count = 0;
 
-void check(const Witness& w, const KnownKey& k) {
-  INFO((std::string(k.recorded) + " as " + k.key));
-  ++checked;
-  const std::string seen = w.see(k.key);
-  REQUIRE(seen != "none");
-  if (seen.find_first_of("0123456789") != std::string::npos) return;
-  const std::string why = w.why(k.key);
-  INFO(why);
-  CHECK_FALSE(why.empty());
-  CHECK(seen != "unknown");
-  CHECK_FALSE(is_reason_of_nothing(why));
+void check(const Witness& witness, const KeyMapping& mapping) {
+  INFO((std::string(mapping.recorded) + " as " + mapping.key));
+  ++check_count;
+  const std::string value = witness.read(mapping.key);
+  REQUIRE(value != "none");
+  if (value.find_first_of("0123456789") != std::string::npos) return;
+  const std::string reason = witness.explain(mapping.key);
+  INFO(reason);
+  CHECK_FALSE(reason.empty());
+  CHECK(value != "unknown");
+  CHECK_FALSE(is_generic_reason(reason));
 }
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> cells;
-  std::istringstream in(line);
-  for (std::string cell; std::getline(in, cell, ',');) {
+  std::istringstream stream(line);
+  for (std::string cell; std::getline(stream, cell, ',');) {
     const std::size_t first = cell.find_first_not_of(' ');
     cells.push_back(first == std::string::npos ? "" : cell.substr(first));
   }
   return cells;
 }
 
-void put_tool(const Witness& w, const char* name, std::uint32_t path, const std::string& body) {
+void install_tool(const Witness& witness, const char* name, std::uint32_t path_kind,
+                  const std::string& body) {
   const std::string file = std::string("tool/") + name;
-  w.tree().script(file, body);
-  w.set(path, w.tree().path(file));
+  witness.tree().script(file, body);
+  witness.set_path(path_kind, witness.tree().path(file));
 }
 
 // Paths of all values: "usage/gfx_activity".
-void paths_of(const json& v, const std::string& path, std::vector<std::string>& out) {
-  if (!v.is_object() || v.contains("value")) return out.push_back(path);
-  for (const auto& [key, inner] : v.items()) {
-    paths_of(inner, path.empty() ? key : path + "/" + key, out);
+void collect_paths(const json& value, const std::string& path, std::vector<std::string>& paths) {
+  if (!value.is_object() || value.contains("value")) return paths.push_back(path);
+  for (const auto& [key, inner] : value.items()) {
+    collect_paths(inner, path.empty() ? key : path + "/" + key, paths);
   }
 }
 
-constexpr KnownKey columns[] = {
+constexpr KeyMapping columns[] = {
     {"memory.total", "total_bytes"},
     {"memory.used", "used_bytes"},
     {"memory.free", "free_bytes"},
@@ -105,7 +106,7 @@ constexpr KnownKey columns[] = {
     {"ecc.errors.uncorrected.aggregate.total", "ecc_uncorrected/lifetime"},
 };
 
-constexpr KnownKey rocm_keys[] = {
+constexpr KeyMapping rocm_keys[] = {
     {"VRAM Total Memory (B)", "total_bytes"},
     {"VRAM Total Used Memory (B)", "used_bytes"},
     {"GPU use (%)", "gpu_busy_percent"},
@@ -132,7 +133,7 @@ constexpr KnownKey rocm_keys[] = {
     {"Voltage (mV)", "voltage/core"},
 };
 
-constexpr KnownKey amd_paths[] = {
+constexpr KeyMapping amd_paths[] = {
     {"mem_usage/total_vram", "total_bytes"},
     {"mem_usage/used_vram", "used_bytes"},
     {"usage/gfx_activity", "gpu_busy_percent"},
@@ -169,7 +170,7 @@ constexpr KnownKey amd_paths[] = {
     {"power/mem_voltage", "voltage/memory"},
 };
 
-constexpr KnownKey amdgpu_files[] = {
+constexpr KeyMapping amdgpu_files[] = {
     {"mem_info_vram_total", "total_bytes"},
     {"mem_info_vram_used", "used_bytes"},
     {"gpu_busy_percent", "gpu_busy_percent"},
@@ -206,7 +207,7 @@ constexpr KnownKey amdgpu_files[] = {
     {"in0_input", "voltage/core"},
 };
 
-constexpr KnownKey intel_files[] = {
+constexpr KeyMapping intel_files[] = {
     {"power1_max", "power_limit_watts"},    {"power2_max", "power_limit_watts"},
     {"power1_cap", "power_limit_watts"},    {"energy1_input", "energy_joules"},
     {"energy2_input", "energy_joules"},     {"energy2_input", "power_watts"},
@@ -216,137 +217,139 @@ constexpr KnownKey intel_files[] = {
     {"current_link_width", "pcie_width"},
 };
 
-// A metric that the tool says the device lacks needs no reason of its own.
-void check_columns(const Witness& w, const std::vector<std::string>& names,
+// A metric that the tool reports as unsupported needs no other reason.
+void check_columns(const Witness& witness, const std::vector<std::string>& names,
                    const std::vector<std::string>& values) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    for (const KnownKey& k : columns) {
-      if (names[i].substr(0, names[i].find(' ')) != k.recorded) continue;
-      const bool is_metric = std::string(k.key).find('/') != std::string::npos;
+    for (const KeyMapping& mapping : columns) {
+      if (names[i].substr(0, names[i].find(' ')) != mapping.recorded) continue;
+      const bool is_metric = std::string(mapping.key).find('/') != std::string::npos;
       if (is_metric && values.at(i) == "[N/A]") {
-        CHECK(w.see(k.key) == "unsupported");
+        CHECK(witness.read(mapping.key) == "unsupported");
       } else {
-        check(w, k);
+        check(witness, mapping);
       }
     }
   }
 }
 
-void check_files(const Witness& w, const fs::path& folder, std::span<const KnownKey> keys) {
-  for (const auto& found : fs::recursive_directory_iterator(folder)) {
-    for (const KnownKey& k : keys) {
+void check_files(const Witness& witness, const fs::path& folder, std::span<const KeyMapping> keys) {
+  for (const auto& file : fs::recursive_directory_iterator(folder)) {
+    for (const KeyMapping& mapping : keys) {
       // An empty file: the kernel has nothing to report.
-      const bool is_this = found.path().filename() == k.recorded && found.file_size() > 1;
-      if (found.is_regular_file() && is_this) check(w, k);
+      const bool is_match = file.path().filename() == mapping.recorded && file.file_size() > 1;
+      if (file.is_regular_file() && is_match) check(witness, mapping);
     }
   }
 }
 
-void link_files(const hmn_fake::Tree& t, const fs::path& from, const std::string& to) {
-  for (const auto& found : fs::recursive_directory_iterator(from)) {
-    if (!found.is_regular_file()) continue;
-    t.link(to + "/" + fs::relative(found.path(), from).string(), found.path().string());
+void link_files(const hmn_fake::Tree& tree, const fs::path& source, const std::string& target) {
+  for (const auto& file : fs::recursive_directory_iterator(source)) {
+    if (!file.is_regular_file()) continue;
+    tree.link(target + "/" + fs::relative(file.path(), source).string(), file.path().string());
   }
 }
 
-fs::path card_of(const Entry& e) {
-  for (const auto& one : fs::directory_iterator(e.path())) {
-    if (one.path().filename().string().starts_with("card")) return one.path();
+fs::path find_card(const Entry& entry) {
+  for (const auto& folder : fs::directory_iterator(entry.path())) {
+    if (folder.path().filename().string().starts_with("card")) return folder.path();
   }
   return {};
 }
 
 }  // namespace
 
-TEST_CASE("recorded tables of nvidia-smi") {
-  checked = 0;
-  for (const Entry& e : recorded::all("nvidia-smi-csv/")) {
-    const bool lists_gpus = e.expected.contains("gpus") && e.file.ends_with(".csv");
-    if (!lists_gpus || e.file.find("noheader") != std::string::npos) continue;
-    CAPTURE(e.file);
-    Witness w(bit_of(HMN_BACKEND_NVIDIA_SMI));
-    put_tool(w, "nvidia-smi", HMN_PATH_NVIDIA_SMI, "exec cat '" + e.path() + "'");
-    w.take();
-    if (w.devices() == 0) {
-      CHECK(w.diagnosed("none that anything identifies") == "ambiguous");
+TEST_CASE("recorded tables of nvidia-smi yield a value or a reason for every known column") {
+  check_count = 0;
+  for (const Entry& entry : recorded::find_all("nvidia-smi-csv/")) {
+    const bool lists_gpus = entry.expected.contains("gpus") && entry.file.ends_with(".csv");
+    if (!lists_gpus || entry.file.find("noheader") != std::string::npos) continue;
+    CAPTURE(entry.file);
+    Witness witness(backend_bit(HMN_BACKEND_NVIDIA_SMI));
+    install_tool(witness, "nvidia-smi", HMN_PATH_NVIDIA_SMI, "exec cat '" + entry.path() + "'");
+    witness.take_snapshot();
+    if (witness.count_devices() == 0) {
+      CHECK(witness.find_reason("none that anything identifies") == "ambiguous");
       continue;
     }
-    std::istringstream lines(e.text());
+    std::istringstream lines(entry.text());
     std::string names, values;
     std::getline(lines, names);
     std::getline(lines, values);
-    check_columns(w, split(names), split(values));
+    check_columns(witness, split(names), split(values));
   }
-  CHECK(checked > 60);
+  CHECK(check_count > 60);
 }
 
-TEST_CASE("recorded answers of rocm-smi") {
-  checked = 0;
-  for (const Entry& e : recorded::all("rocm-smi-json/")) {
-    if (!e.file.ends_with(".json")) continue;
-    CAPTURE(e.file);
-    Witness w(bit_of(HMN_BACKEND_ROCM_SMI));
-    hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card("0000:0b:00.0"));
-    put_tool(w, "rocm-smi", HMN_PATH_ROCM_SMI, "exec cat '" + e.path() + "'");
-    w.take();
-    const json all = json::parse(e.text());
-    for (const KnownKey& k : rocm_keys) {
-      if (all.begin()->contains(k.recorded)) check(w, k);
+TEST_CASE("recorded answers of rocm-smi yield a value or a reason for every known key") {
+  check_count = 0;
+  for (const Entry& entry : recorded::find_all("rocm-smi-json/")) {
+    if (!entry.file.ends_with(".json")) continue;
+    CAPTURE(entry.file);
+    Witness witness(backend_bit(HMN_BACKEND_ROCM_SMI));
+    hmn_fake::add_pci_device(witness.tree(), hmn_fake::amd_card("0000:0b:00.0"));
+    install_tool(witness, "rocm-smi", HMN_PATH_ROCM_SMI, "exec cat '" + entry.path() + "'");
+    witness.take_snapshot();
+    const json all = json::parse(entry.text());
+    for (const KeyMapping& mapping : rocm_keys) {
+      if (all.begin()->contains(mapping.recorded)) check(witness, mapping);
     }
   }
-  CHECK(checked > 40);
+  CHECK(check_count > 40);
 }
 
-TEST_CASE("recorded answers of amd-smi") {
-  checked = 0;
-  for (const Entry& e : recorded::all("amd-smi-json/")) {
-    if (!e.file.ends_with(".json")) continue;
-    CAPTURE(e.file);
-    Witness w(bit_of(HMN_BACKEND_AMD_SMI));
-    hmn_fake::add_pci_device(w.tree(), hmn_fake::amd_card("0000:0b:00.0"));
-    const std::string question = e.file.find("static") != std::string::npos ? "static" : "metric";
-    put_tool(w, "amd-smi", HMN_PATH_AMD_SMI,
-             "[ \"$1\" = " + question + " ] || exit 7\nexec cat '" + e.path() + "'");
-    w.take();
-    json all = json::parse(e.text());
+TEST_CASE("recorded answers of amd-smi yield a value or a reason for every known key") {
+  check_count = 0;
+  for (const Entry& entry : recorded::find_all("amd-smi-json/")) {
+    if (!entry.file.ends_with(".json")) continue;
+    CAPTURE(entry.file);
+    Witness witness(backend_bit(HMN_BACKEND_AMD_SMI));
+    hmn_fake::add_pci_device(witness.tree(), hmn_fake::amd_card("0000:0b:00.0"));
+    const std::string question =
+        entry.file.find("static") != std::string::npos ? "static" : "metric";
+    install_tool(witness, "amd-smi", HMN_PATH_AMD_SMI,
+                 "[ \"$1\" = " + question + " ] || exit 7\nexec cat '" + entry.path() + "'");
+    witness.take_snapshot();
+    json all = json::parse(entry.text());
     if (all.is_object() && all.contains("gpu_data")) all = all.at("gpu_data");
     std::vector<std::string> paths;
-    paths_of(all.is_array() ? all.at(0) : all, "", paths);
-    for (const KnownKey& k : amd_paths) {
-      if (std::find(paths.begin(), paths.end(), k.recorded) != paths.end()) check(w, k);
+    collect_paths(all.is_array() ? all.at(0) : all, "", paths);
+    for (const KeyMapping& mapping : amd_paths) {
+      if (std::find(paths.begin(), paths.end(), mapping.recorded) != paths.end())
+        check(witness, mapping);
     }
   }
-  CHECK(checked > 10);
+  CHECK(check_count > 10);
 }
 
-TEST_CASE("recorded files of amdgpu") {
-  checked = 0;
-  for (const Entry& e : recorded::all("amdgpu-sysfs/lact-")) {
-    CAPTURE(e.file);
-    Witness w(0);
-    const fs::path device = card_of(e) / "device";
-    w.tree().link("sys/class/drm/renderD128/device", device.string());
-    w.take();
-    check_files(w, device, amdgpu_files);
+TEST_CASE("recorded files of amdgpu yield a value or a reason for every known file") {
+  check_count = 0;
+  for (const Entry& entry : recorded::find_all("amdgpu-sysfs/lact-")) {
+    CAPTURE(entry.file);
+    Witness witness(0);
+    const fs::path device = find_card(entry) / "device";
+    witness.tree().link("sys/class/drm/renderD128/device", device.string());
+    witness.take_snapshot();
+    check_files(witness, device, amdgpu_files);
   }
-  CHECK(checked > 60);
+  CHECK(check_count > 60);
 }
 
-TEST_CASE("recorded files of i915 and xe") {
-  checked = 0;
-  for (const Entry& e : recorded::all("i915-xe-sysfs/lact-")) {
-    CAPTURE(e.file);
-    Witness w(0);
-    hmn_fake::PciDevice d;
-    d.address = e.expected.at("pci_slot").get<std::string>();
-    d.vendor = 0x8086;
-    d.driver = e.expected.at("driver").get<std::string>();
-    d.drm_nodes = {"card0", "renderD128"};
-    hmn_fake::add_pci_device(w.tree(), d);
-    const std::string folder = "sys/" + hmn_fake::pci_folder(d.address);
-    link_files(w.tree(), card_of(e) / "device", folder);
-    w.take();
-    check_files(w, card_of(e) / "device", intel_files);
+TEST_CASE("recorded files of i915 and xe yield a value or a reason for every known file") {
+  check_count = 0;
+  for (const Entry& entry : recorded::find_all("i915-xe-sysfs/lact-")) {
+    CAPTURE(entry.file);
+    Witness witness(0);
+    hmn_fake::PciDevice device;
+    device.address = entry.expected.at("pci_slot").get<std::string>();
+    device.vendor = 0x8086;
+    device.driver = entry.expected.at("driver").get<std::string>();
+    device.drm_nodes = {"card0", "renderD128"};
+    hmn_fake::add_pci_device(witness.tree(), device);
+    const std::string folder = "sys/" + hmn_fake::pci_folder(device.address);
+    link_files(witness.tree(), find_card(entry) / "device", folder);
+    witness.take_snapshot();
+    check_files(witness, find_card(entry) / "device", intel_files);
   }
-  CHECK(checked > 15);
+  CHECK(check_count > 15);
 }

@@ -21,11 +21,11 @@ std::vector<std::string> Machine::starts() const {
   return all;
 }
 
-hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& r) {
-  if (const auto ready = source_.prepare(r); !ready) return ready.why();
-  std::vector<hmn::Device> found;
-  if (const auto listed = source_.devices(found, r); !listed) return listed.why();
-  return found;
+hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& reading) {
+  if (const auto ready = source_.prepare(reading); !ready) return ready.failure();
+  std::vector<hmn::Device> all;
+  if (const auto result = source_.devices(all, reading); !result) return result.failure();
+  return all;
 }
 
 }  // namespace macmon_test

@@ -19,7 +19,7 @@ class Machine {
  public:
   Machine() : source_(path(), false) {}
 
-  // What each start prints.
+  // Sets the output of every start.
   void print(std::string_view text) const;
   // Replaces the script's body.
   void script(const std::string& body) const;
@@ -29,7 +29,7 @@ class Machine {
   [[nodiscard]] std::vector<std::string> starts() const;
 
   // prepare() and devices() of a new reading.
-  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r);
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& reading);
 
  private:
   hmn_fake::Tree tree_;

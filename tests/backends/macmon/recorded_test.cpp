@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recordings of macmon, one of each of its schemas, yield what is in their index.
+// Recordings of macmon, one of each schema, yield the values of their index.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>
@@ -14,21 +14,21 @@ using namespace hmn;
 using namespace hmn::macmon;
 using macmon_test::Machine;
 using macmon_test::PlainReading;
-using Record = nlohmann::json;
+using Json = nlohmann::json;
 using recorded::Entry;
 
 namespace {
 
 // The documentation's examples have comments and commas that the program does not print.
-std::string as_printed(const Entry& e) {
+std::string strip_annotations(const Entry& entry) {
   std::string plain;
   bool is_comment = false;
-  const std::string text = e.text();
+  const std::string text = entry.text();
   for (std::size_t i = 0; i < text.size(); ++i) {
     is_comment = text[i] != '\n' && (is_comment || text.compare(i, 2, "//") == 0);
     if (!is_comment) plain += text[i];
   }
-  if (e.category != "annotated") return text;
+  if (entry.category != "annotated") return text;
   std::string strict;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     const std::size_t next = plain.find_first_not_of(" \n", i + 1);
@@ -39,27 +39,27 @@ std::string as_printed(const Entry& e) {
   return strict;
 }
 
-void check(const Record& wanted, const char* key, const FieldAmount& f) {
+void check(const Json& expected, const char* key, const FieldAmount& amount) {
   CAPTURE(key);
-  if (!wanted.contains(key)) return;
-  REQUIRE(f.has_value());
-  CHECK(std::fabs(f.number - wanted.at(key).get<double>()) < 1e-6);
+  if (!expected.contains(key)) return;
+  REQUIRE(amount.has_value());
+  CHECK(std::fabs(amount.number - expected.at(key).get<double>()) < 1e-6);
 }
 
-void check_sample(const Record& wanted, const Sample& s) {
-  check(wanted, "gpu_freq_mhz", s[Field::gpu_clock]);
-  check(wanted, "gpu_util_pct", s[Field::gpu_effective]);
-  check(wanted, "gpu_active_pct", s[Field::gpu_active]);
-  check(wanted, "gpu_power_w", s[Field::gpu_power]);
-  check(wanted, "sys_power_w", s[Field::board_power]);
-  check(wanted, "gpu_temp_c", s[Field::gpu_temperature]);
-  CHECK(s[Field::memory_total].whole == wanted.at("ram_total_bytes").get<std::uint64_t>());
+void check_sample(const Json& expected, const Sample& sample) {
+  check(expected, "gpu_freq_mhz", sample[Field::gpu_clock]);
+  check(expected, "gpu_util_pct", sample[Field::gpu_effective]);
+  check(expected, "gpu_active_pct", sample[Field::gpu_active]);
+  check(expected, "gpu_power_w", sample[Field::gpu_power]);
+  check(expected, "sys_power_w", sample[Field::board_power]);
+  check(expected, "gpu_temp_c", sample[Field::gpu_temperature]);
+  CHECK(sample[Field::memory_total].whole == expected.at("ram_total_bytes").get<std::uint64_t>());
 }
 
-// Keys as JSON pointers, and what becomes of them.
+// Keys as JSON pointers, and the metric that each becomes.
 struct KnownKey {
-  const char* at;
-  MetricId is;
+  const char* pointer;
+  MetricId id;
   std::uint32_t instance;
 };
 constexpr KnownKey known_keys[] = {
@@ -78,65 +78,66 @@ constexpr KnownKey known_keys[] = {
     {"/fans/1/rpm", MetricId::fan_rpm, 2},
 };
 
-// The value, or the failed reason of the key, in metrics.
-void check_key(const KnownKey& k, std::span<const Metric> all, const PlainReading& r) {
-  CAPTURE(k.at);
-  for (const Metric& m : all) {
-    if (m.id == k.is && m.instance == k.instance) return;
+// Checks that the metrics have the key's value, or a diagnostic with its reason.
+void check_key(const KnownKey& key, std::span<const Metric> all, const PlainReading& reading) {
+  CAPTURE(key.pointer);
+  for (const Metric& metric : all) {
+    if (metric.id == key.id && metric.instance == key.instance) return;
   }
   bool has_reason = false;
-  for (const Diagnostic& d : r.diagnostics) {
-    const bool is_its =
-        d.about == subject::metrics && id_of_missing(d.field) == static_cast<std::uint32_t>(k.is);
-    has_reason = has_reason || (is_its && d.why.message.view().find(" is ") != std::string::npos);
+  for (const Diagnostic& diagnostic : reading.diagnostics) {
+    const bool is_own = diagnostic.subject == subject::metrics &&
+                        missing_metric_id(diagnostic.field) == static_cast<std::uint32_t>(key.id);
+    has_reason = has_reason ||
+                 (is_own && diagnostic.failure.message.view().find(" is ") != std::string::npos);
   }
   CHECK(has_reason);
 }
 
 // Returns the number of keys that the sample has.
-int check_keys(const Record& printed) {
-  Machine m;
-  m.print(printed.dump());
-  PlainReading r;
-  REQUIRE(m.devices(r));
+int check_keys(const Json& printed) {
+  Machine machine;
+  machine.print(printed.dump());
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
   std::vector<Metric> all;
-  REQUIRE(m.source().metrics(0, true, all, r));
+  REQUIRE(machine.source().metrics(0, true, all, reading));
   int count = 0;
-  for (const KnownKey& k : known_keys) {
-    if (!printed.contains(Record::json_pointer(k.at))) continue;
-    check_key(k, all, r);
+  for (const KnownKey& key : known_keys) {
+    if (!printed.contains(Json::json_pointer(key.pointer))) continue;
+    check_key(key, all, reading);
     ++count;
   }
-  Pools memory;
-  REQUIRE(m.source().memory(0, memory, r));
+  PoolList memory;
+  REQUIRE(machine.source().memory(0, memory, reading));
   const bool has_total = memory.find(PoolKind::unified)->total.has_value();
-  CHECK((has_total || r.find("\"ram_total\" is") != nullptr));
+  CHECK((has_total || reading.find("\"ram_total\" is") != nullptr));
   return count;
 }
 
-Record last_sample(const Entry& e) {
-  std::string text = as_printed(e);
-  if (e.expected.contains("samples")) {
+Json last_sample(const Entry& entry) {
+  std::string text = strip_annotations(entry);
+  if (entry.expected.contains("samples")) {
     text.resize(text.find_last_not_of('\n') + 1);
     text = text.substr(text.rfind('\n') + 1);
   }
-  return Record::parse(text);
+  return Json::parse(text);
 }
 
 }  // namespace
 
-TEST_CASE("each recorded key ends in a value or in a reason, also where it is of no use") {
+TEST_CASE("every recorded key yields a value or a reason, even if its value is unusable") {
   int count = 0;
-  for (const Entry& e : recorded::all("macmon-json/")) {
-    CAPTURE(e.file);
-    const Record printed = last_sample(e);
+  for (const Entry& entry : recorded::find_all("macmon-json/")) {
+    CAPTURE(entry.file);
+    const Json printed = last_sample(entry);
     count += check_keys(printed);
-    for (const Record& useless : {Record(nullptr), Record(-1), Record(1e12), Record("much")}) {
+    for (const Json& useless : {Json(nullptr), Json(-1), Json(1e12), Json("much")}) {
       CAPTURE(useless.dump());
-      Record lie = printed;
-      for (const KnownKey& k : known_keys) {
-        const Record::json_pointer at(k.at);
-        if (lie.contains(at)) lie[at] = useless;
+      Json lie = printed;
+      for (const KnownKey& key : known_keys) {
+        const Json::json_pointer pointer(key.pointer);
+        if (lie.contains(pointer)) lie[pointer] = useless;
       }
       if (useless.is_string() || useless.is_null()) lie["memory"]["ram_total"] = useless;
       check_keys(lie);
@@ -145,47 +146,49 @@ TEST_CASE("each recorded key ends in a value or in a reason, also where it is of
   CHECK(count > 35);
 }
 
-TEST_CASE("recorded samples of macmon, from 0.5 to 0.8") {
+TEST_CASE("recorded samples of macmon 0.5 to 0.8 yield the values of their index") {
   int count = 0;
-  for (const Entry& e : recorded::all("macmon-json/")) {
-    CAPTURE(e.file);
-    const Answer a = read_answer(as_printed(e));
-    REQUIRE(a.last);
-    CHECK(a.stray.empty());
-    check_sample(e.expected.contains("samples") ? e.expected.at("samples").back() : e.expected,
-                 *a.last);
+  for (const Entry& entry : recorded::find_all("macmon-json/")) {
+    CAPTURE(entry.file);
+    const Answer answer = read_answer(strip_annotations(entry));
+    REQUIRE(answer.last);
+    CHECK(answer.stray.empty());
+    check_sample(
+        entry.expected.contains("samples") ? entry.expected.at("samples").back() : entry.expected,
+        *answer.last);
     ++count;
   }
   CHECK(count == 7);
 }
 
-TEST_CASE("each sample of a recording that has several") {
-  const Entry e = recorded::one("macmon-json/idx-24gb-pipe-two-samples-v0.5.jsonl");
-  const std::string text = e.text();
+TEST_CASE("the first sample of a recording with several is read") {
+  const Entry entry = recorded::find_one("macmon-json/idx-24gb-pipe-two-samples-v0.5.jsonl");
+  const std::string text = entry.text();
   const std::string first = text.substr(0, text.find('\n'));
-  const Answer a = read_answer(first);
-  REQUIRE(a.last);
-  check_sample(e.expected.at("samples").front(), *a.last);
+  const Answer answer = read_answer(first);
+  REQUIRE(answer.last);
+  check_sample(entry.expected.at("samples").front(), *answer.last);
 }
 
-TEST_CASE("an M1 Max through macmon 0.8") {
-  const Entry e = recorded::one("macmon-json/idx-m1max-v0.8.0.jsonl");
-  Machine m;
-  m.print(e.text());
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  Telemetry t;
-  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
-  CHECK(std::fabs(*t.gpu_busy_percent - e.expected.at("gpu_active_pct").get<double>()) < 1e-6);
-  CHECK(t.power_watts == e.expected.at("gpu_power_w").get<double>());
-  CHECK(t.core_clock_mhz == e.expected.at("gpu_freq_mhz").get<std::uint32_t>());
-  Pools all;
-  REQUIRE(m.source().memory(0, all, r));
+TEST_CASE("a recording of an M1 Max from macmon 0.8 is read completely") {
+  const Entry entry = recorded::find_one("macmon-json/idx-m1max-v0.8.0.jsonl");
+  Machine machine;
+  machine.print(entry.text());
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  Telemetry telemetry;
+  REQUIRE(machine.source().telemetry(0, telemetry_field::all, telemetry, reading));
+  CHECK(std::fabs(*telemetry.gpu_busy_percent - entry.expected.at("gpu_active_pct").get<double>()) <
+        1e-6);
+  CHECK(telemetry.power_watts == entry.expected.at("gpu_power_w").get<double>());
+  CHECK(telemetry.core_clock_mhz == entry.expected.at("gpu_freq_mhz").get<std::uint32_t>());
+  PoolList all;
+  REQUIRE(machine.source().memory(0, all, reading));
   CHECK(all.find(PoolKind::unified)->total ==
-        e.expected.at("ram_total_bytes").get<std::uint64_t>());
+        entry.expected.at("ram_total_bytes").get<std::uint64_t>());
   std::vector<Metric> metrics;
-  REQUIRE(m.source().metrics(0, true, metrics, r));
+  REQUIRE(machine.source().metrics(0, true, metrics, reading));
   int fans = 0;
-  for (const Metric& one : metrics) fans += one.id == MetricId::fan_rpm ? 1 : 0;
+  for (const Metric& metric : metrics) fans += metric.id == MetricId::fan_rpm ? 1 : 0;
   CHECK(fans == 2);
 }

@@ -11,78 +11,78 @@ using hmn_fake::Mac;
 
 namespace {
 
-void set_swap(Mac& m, std::uint64_t total, std::uint64_t available) {
-  const mach::SwapUsage s{total, available, total - available, 16384, 1};
-  m.values["vm.swapusage"].assign(reinterpret_cast<const char*>(&s), sizeof s);
+void set_swap(Mac& machine, std::uint64_t total, std::uint64_t available) {
+  const mach::SwapUsage swap{total, available, total - available, 16384, 1};
+  machine.values["vm.swapusage"].assign(reinterpret_cast<const char*>(&swap), sizeof swap);
 }
 
 }  // namespace
 
-TEST_CASE("the machine's memory") {
-  Mac m;
-  // What is read ahead stands among the free pages and among the files'.
-  m.statistics.free_count = 1000;
-  m.statistics.speculative_count = 100;
-  m.statistics.external_page_count = 5000;
-  m.statistics.purgeable_count = 10;
-  m.statistics.active_count = 400'000;
-  set_swap(m, std::uint64_t{3} << 30, 1U << 30);
-  SystemMemory out;
+TEST_CASE("total, available and swap memory of the machine are read") {
+  Mac machine;
+  // Pages read ahead are counted among the free pages and among the file pages.
+  machine.statistics.free_count = 1000;
+  machine.statistics.speculative_count = 100;
+  machine.statistics.external_page_count = 5000;
+  machine.statistics.purgeable_count = 10;
+  machine.statistics.active_count = 400'000;
+  set_swap(machine, std::uint64_t{3} << 30, 1U << 30);
+  SystemMemory memory;
   macos::MacosHost host(Mac::calls());
-  REQUIRE(host.system(out));
-  CHECK(out.from == Source::os);
-  CHECK(out.total == std::uint64_t{16} << 30);
-  CHECK(out.available == 5910u * 16384);
-  CHECK(out.swap_total == std::uint64_t{3} << 30);
-  CHECK(out.swap_free == 1u << 30);
-  CHECK(out.notes == note::estimated);
-  CHECK_FALSE(out.committed);
-  CHECK_FALSE(out.limit);
-  CHECK(m.host_rights == 0);
+  REQUIRE(host.system(memory));
+  CHECK(memory.from == Source::os);
+  CHECK(memory.total == std::uint64_t{16} << 30);
+  CHECK(memory.available == 5910u * 16384);
+  CHECK(memory.swap_total == std::uint64_t{3} << 30);
+  CHECK(memory.swap_free == 1u << 30);
+  CHECK(memory.notes == note::estimated);
+  CHECK_FALSE(memory.committed);
+  CHECK_FALSE(memory.limit);
+  CHECK(machine.host_rights == 0);
 }
 
-TEST_CASE("what the kernel says of the pressure") {
-  Mac m;
-  SystemMemory out;
-  const auto reported = [&](std::uint32_t level) {
-    m.set("kern.memorystatus_vm_pressure_level", level);
-    REQUIRE(macos::MacosHost(Mac::calls()).system(out));
-    return out.pressure;
+TEST_CASE("memory pressure is reported as the kernel's level") {
+  Mac machine;
+  SystemMemory memory;
+  const auto read_pressure = [&](std::uint32_t level) {
+    machine.set("kern.memorystatus_vm_pressure_level", level);
+    REQUIRE(macos::MacosHost(Mac::calls()).system(memory));
+    return memory.pressure;
   };
-  set_swap(m, 0, 0);
-  CHECK(reported(1) == MemoryPressure::normal);
-  CHECK(reported(2) == MemoryPressure::warning);
-  CHECK(reported(4) == MemoryPressure::critical);
-  CHECK(out.notes == note::estimated);
-  CHECK_FALSE(out.stall_percent);
-  CHECK_FALSE(reported(3));
-  CHECK((out.notes & note::partial) != 0);
-  m.values.erase("kern.memorystatus_vm_pressure_level");
-  REQUIRE(macos::MacosHost(Mac::calls()).system(out));
-  CHECK_FALSE(out.pressure);
-  CHECK((out.notes & note::partial) != 0);
+  set_swap(machine, 0, 0);
+  CHECK(read_pressure(1) == MemoryPressure::normal);
+  CHECK(read_pressure(2) == MemoryPressure::warning);
+  CHECK(read_pressure(4) == MemoryPressure::critical);
+  CHECK(memory.notes == note::estimated);
+  CHECK_FALSE(memory.stall_percent);
+  CHECK_FALSE(read_pressure(3));
+  CHECK((memory.notes & note::partial) != 0);
+  machine.values.erase("kern.memorystatus_vm_pressure_level");
+  REQUIRE(macos::MacosHost(Mac::calls()).system(memory));
+  CHECK_FALSE(memory.pressure);
+  CHECK((memory.notes & note::partial) != 0);
 }
 
-TEST_CASE("an estimate is never more than there is") {
-  Mac m;
-  m.statistics.free_count = 4'000'000'000U;
-  SystemMemory out;
-  REQUIRE(macos::MacosHost(Mac::calls()).system(out));
-  CHECK(out.available == out.total);
+TEST_CASE("available memory is at most the total") {
+  Mac machine;
+  machine.statistics.free_count = 4'000'000'000U;
+  SystemMemory memory;
+  REQUIRE(macos::MacosHost(Mac::calls()).system(memory));
+  CHECK(memory.available == memory.total);
 }
 
-TEST_CASE("what the kernel refuses is absent") {
-  Mac m;
-  m.host_statistics_code = 5;
-  SystemMemory out;
-  REQUIRE(macos::MacosHost(Mac::calls()).system(out));
-  CHECK(out.total);
-  CHECK_FALSE(out.available);
-  CHECK_FALSE(out.swap_total);
-  CHECK(out.notes == note::partial);
-  CHECK(m.host_rights == 0);
-  m.values.erase("hw.memsize");
-  const auto got = macos::MacosHost(Mac::calls()).system(out);
-  REQUIRE_FALSE(got);
-  CHECK(got.why().code == Status::backend);
+TEST_CASE("a value that the kernel refuses is absent") {
+  Mac machine;
+  machine.host_statistics_code = 5;
+  SystemMemory memory;
+  REQUIRE(macos::MacosHost(Mac::calls()).system(memory));
+  CHECK(memory.total);
+  CHECK_FALSE(memory.available);
+  CHECK_FALSE(memory.swap_total);
+  CHECK(memory.notes == note::partial);
+  CHECK(machine.host_rights == 0);
+  machine.values.erase("hw.memsize");
+  const auto result = macos::MacosHost(Mac::calls()).system(memory);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::backend);
 }

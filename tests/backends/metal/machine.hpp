@@ -17,7 +17,7 @@ namespace metal_test {
 
 using hmn_fake::PlainReading;
 
-// An M2 Pro with one GPU. At its end nothing may be held of the system.
+// An M2 Pro with one GPU. Its destructor checks that every system object was released.
 struct Machine {
   Machine() {
     hardware.gpus.resize(1);
@@ -31,15 +31,15 @@ struct Machine {
   }
   ~Machine() {
     source.close();
-    CHECK(hmn_fake::Apple::live() == 0);
+    CHECK(hmn_fake::Apple::count_references() == 0);
   }
 
   // prepare() and devices() of a new reading.
-  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r) {
-    if (const auto ready = source.prepare(r); !ready) return ready.why();
-    std::vector<hmn::Device> found;
-    if (const auto listed = source.devices(found, r); !listed) return listed.why();
-    return found;
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& reading) {
+    if (const auto ready = source.prepare(reading); !ready) return ready.failure();
+    std::vector<hmn::Device> all;
+    if (const auto result = source.devices(all, reading); !result) return result.failure();
+    return all;
   }
 
   hmn_fake::Mac system;

@@ -15,142 +15,144 @@ constexpr int game = 300;
 constexpr int shell = 301;
 constexpr int service = 302;
 
-struct Populated : Machine {
-  Populated() {
+struct PopulatedMachine : Machine {
+  PopulatedMachine() {
     system.processes[game].ledger["graphics_footprint"] = 700 << 20;
     system.processes[game].ledger["phys_footprint"] = 1 << 30;
     system.processes[shell];
     system.processes[service].user = 0;
     system.processes[service].ledger["graphics_footprint"] = 5 << 20;
   }
-  std::vector<Usage> rows(PlainReading& r) {
-    REQUIRE(devices(r));
-    std::vector<Usage> out;
-    REQUIRE(source.processes(0, out, r));
-    return out;
+  std::vector<Usage> rows(PlainReading& reading) {
+    REQUIRE(devices(reading));
+    std::vector<Usage> list;
+    REQUIRE(source.processes(0, list, reading));
+    return list;
   }
 };
 
 }  // namespace
 
-TEST_CASE("processes with graphics memory, and how many could not be inspected") {
-  Populated m;
-  PlainReading r;
-  const auto rows = m.rows(r);
+TEST_CASE("processes with graphics memory are listed, and unreadable ones are counted") {
+  PopulatedMachine machine;
+  PlainReading reading;
+  const auto rows = machine.rows(reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == game);
   CHECK(rows[0].used == 700u << 20);
   CHECK(rows[0].from == Source::metal);
   CHECK(rows[0].accounting == Accounting::resident);
-  REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.code == Status::permission);
-  CHECK(r.diagnostics[0].unreadable_processes == 1);
-  CHECK(r.diagnostics[0].about == subject::processes);
-  CHECK(r.diagnostics[0].why.message.view().find("1 of 4") != std::string_view::npos);
+  REQUIRE(reading.diagnostics.size() == 1);
+  CHECK(reading.diagnostics[0].failure.code == Status::permission);
+  CHECK(reading.diagnostics[0].unreadable_processes == 1);
+  CHECK(reading.diagnostics[0].subject == subject::processes);
+  CHECK(reading.diagnostics[0].failure.message.view().find("1 of 4") != std::string_view::npos);
 }
 
-TEST_CASE("root sees all") {
-  Populated m;
-  m.system.caller = 0;
-  PlainReading r;
-  CHECK(m.rows(r).size() == 2);
-  CHECK(r.diagnostics.empty());
+TEST_CASE("root sees every process") {
+  PopulatedMachine machine;
+  machine.system.caller = 0;
+  PlainReading reading;
+  CHECK(machine.rows(reading).size() == 2);
+  CHECK(reading.diagnostics.empty());
 }
 
-TEST_CASE("a process that vanishes between the list and the question is no gap") {
-  Populated m;
-  m.system.caller = 0;
-  m.system.gone_when_asked.insert(game);
-  PlainReading r;
-  const auto rows = m.rows(r);
+TEST_CASE("a process that exits between listing and reading is not counted as unreadable") {
+  PopulatedMachine machine;
+  machine.system.caller = 0;
+  machine.system.vanishing_pids.insert(game);
+  PlainReading reading;
+  const auto rows = machine.rows(reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == service);
-  CHECK(r.diagnostics.empty());
+  CHECK(reading.diagnostics.empty());
 }
 
-TEST_CASE("processes that appear while they are listed") {
-  Populated m;
-  m.system.caller = 0;
-  m.system.pid_list_growth = 5000;
-  PlainReading r;
-  CHECK(m.rows(r).size() == 2);
+TEST_CASE("a growing process list is read completely") {
+  PopulatedMachine machine;
+  machine.system.caller = 0;
+  machine.system.pid_list_growth = 5000;
+  PlainReading reading;
+  CHECK(machine.rows(reading).size() == 2);
 }
 
-TEST_CASE("the entry is found by its name, wherever it stands") {
-  Populated m;
-  m.system.ledger_names.insert(m.system.ledger_names.begin(), "something_new");
-  PlainReading r;
-  CHECK(m.rows(r)[0].used == 700u << 20);
+TEST_CASE("the ledger entry is found by name, at any position") {
+  PopulatedMachine machine;
+  machine.system.ledger_names.insert(machine.system.ledger_names.begin(), "something_new");
+  PlainReading reading;
+  CHECK(machine.rows(reading)[0].used == 700u << 20);
 }
 
-TEST_CASE("a kernel whose ledgers do not count graphics memory") {
-  Populated m;
-  m.system.ledger_names = {"cpu_time", "phys_footprint", "graphics_footprint_compressed"};
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  std::vector<Usage> out;
-  const auto got = m.source.processes(0, out, r);
-  REQUIRE_FALSE(got);
-  CHECK(got.why().code == Status::unsupported);
+TEST_CASE("a kernel without graphics ledgers is reported as unsupported") {
+  PopulatedMachine machine;
+  machine.system.ledger_names = {"cpu_time", "phys_footprint", "graphics_footprint_compressed"};
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  std::vector<Usage> rows;
+  const auto result = machine.source.processes(0, rows, reading);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::unsupported);
   // It is looked for again.
-  m.system.ledger_names.emplace_back("graphics_footprint");
-  REQUIRE(m.source.processes(0, out, r));
-  CHECK(out.size() == 1);
+  machine.system.ledger_names.emplace_back("graphics_footprint");
+  REQUIRE(machine.source.processes(0, rows, reading));
+  CHECK(rows.size() == 1);
 }
 
-TEST_CASE("the kernel refuses its ledgers") {
-  Populated m;
-  m.system.ledger_error = ENOSYS;
-  PlainReading r;
-  REQUIRE(m.devices(r));
+TEST_CASE("a kernel that refuses its ledgers is a failure with its errno") {
+  PopulatedMachine machine;
+  machine.system.ledger_error = ENOSYS;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
   Usage row;
-  const auto got = m.source.process(0, game, false, row, r);
-  REQUIRE_FALSE(got);
-  CHECK(got.why().native.code == ENOSYS);
+  const auto result = machine.source.process(0, game, false, row, reading);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().native.code == ENOSYS);
   CHECK_FALSE(row.used);
 }
 
-TEST_CASE("less than nothing is no figure") {
-  Populated m;
-  m.system.processes[game].ledger["graphics_footprint"] = -4096;
-  PlainReading r;
-  CHECK(m.rows(r).empty());
-  REQUIRE(r.find("could not be inspected") != nullptr);
-  CHECK(r.find("could not be inspected")->unreadable_processes == 1);
+TEST_CASE("a negative value is dropped, and its process counted as unreadable") {
+  PopulatedMachine machine;
+  machine.system.processes[game].ledger["graphics_footprint"] = -4096;
+  PlainReading reading;
+  CHECK(machine.rows(reading).empty());
+  REQUIRE(reading.find("could not be inspected") != nullptr);
+  CHECK(reading.find("could not be inspected")->unreadable_processes == 1);
 }
 
-TEST_CASE("one process: its figure, a true 0, and refusals") {
-  Populated m;
-  PlainReading r;
-  REQUIRE(m.devices(r));
+TEST_CASE("a single process is read with its use, a true 0, or a refusal") {
+  PopulatedMachine machine;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
   Usage row;
-  REQUIRE(m.source.process(0, game, false, row, r));
+  REQUIRE(machine.source.process(0, game, false, row, reading));
   CHECK(row.used == 700u << 20);
   CHECK(row.pid == game);
-  REQUIRE(m.source.process(0, static_cast<std::uint32_t>(getpid()), true, row, r));
+  REQUIRE(machine.source.process(0, static_cast<std::uint32_t>(getpid()), true, row, reading));
   CHECK(row.used == 0u);
-  CHECK(m.source.process(0, service, false, row, r).why().code == Status::permission);
-  CHECK(m.source.process(0, 999'999, false, row, r).why().code == Status::no_process);
+  CHECK(machine.source.process(0, service, false, row, reading).failure().code ==
+        Status::permission);
+  CHECK(machine.source.process(0, 999'999, false, row, reading).failure().code ==
+        Status::no_process);
 }
 
-TEST_CASE("of two GPUs the kernel does not tell which") {
-  Populated m;
-  m.hardware.gpus.push_back(m.hardware.gpus[0]);
-  m.hardware.gpus[1].id = 5;
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  std::vector<Usage> out;
+TEST_CASE("with two GPUs process use is unsupported, since the kernel has no use per GPU") {
+  PopulatedMachine machine;
+  machine.hardware.gpus.push_back(machine.hardware.gpus[0]);
+  machine.hardware.gpus[1].id = 5;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  std::vector<Usage> rows;
   Usage row;
-  CHECK(m.source.processes(0, out, r).why().code == Status::unsupported);
-  CHECK(m.source.process(1, game, false, row, r).why().code == Status::unsupported);
+  CHECK(machine.source.processes(0, rows, reading).failure().code == Status::unsupported);
+  CHECK(machine.source.process(1, game, false, row, reading).failure().code == Status::unsupported);
 }
 
-TEST_CASE("a walk that meets its deadline says how far it came") {
-  Populated m;
-  PlainReading r(0);
-  const auto rows = m.rows(r);
+TEST_CASE("a process list cut off by its deadline reports how many are missing") {
+  PopulatedMachine machine;
+  PlainReading reading(0);
+  const auto rows = machine.rows(reading);
   CHECK(rows.empty());
-  REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.code == Status::timeout);
-  CHECK(r.diagnostics[0].unreadable_processes == 4);
+  REQUIRE(reading.diagnostics.size() == 1);
+  CHECK(reading.diagnostics[0].failure.code == Status::timeout);
+  CHECK(reading.diagnostics[0].unreadable_processes == 4);
 }

@@ -10,7 +10,7 @@ namespace bit = telemetry_field;
 
 namespace {
 
-constexpr std::uint32_t reported =
+constexpr std::uint32_t reported_fields =
     bit::gpu_busy_percent | bit::temperature_celsius | bit::power_watts | bit::core_clock_mhz;
 
 struct BusyMachine : Machine {
@@ -32,165 +32,166 @@ struct BusyMachine : Machine {
                              {"NAND CH0 temp", 33}};
   }
 
-  // A second reading after the counters went on.
-  Telemetry later(PlainReading& r, std::int64_t nanojoules = 20'000'000) {
-    Telemetry t;
-    REQUIRE(devices(r));
-    (void)source.telemetry(0, reported, t, r);
-    r.diagnostics.clear();
+  // Makes a second reading after the counters advanced.
+  Telemetry read_later(PlainReading& reading, std::int64_t nanojoules = 20'000'000) {
+    Telemetry telemetry;
+    REQUIRE(devices(reading));
+    (void)source.telemetry(0, reported_fields, telemetry, reading);
+    reading.diagnostics.clear();
     platform::sleep_ns(20 * platform::ns_per_ms);
-    for (auto& c : hardware.channels) {
-      if (c.name == "GPU Energy") c.value += nanojoules;
+    for (auto& channel : hardware.channels) {
+      if (channel.name == "GPU Energy") channel.value += nanojoules;
     }
     hardware.channels.back().states[1].ticks += 300;
     hardware.channels.back().states[2].ticks += 100;
-    REQUIRE(devices(r));
-    REQUIRE(source.telemetry(0, reported, t, r));
-    return t;
+    REQUIRE(devices(reading));
+    REQUIRE(source.telemetry(0, reported_fields, telemetry, reading));
+    return telemetry;
   }
 };
 
 }  // namespace
 
-TEST_CASE("load and temperature at the first reading, power and clock from the second on") {
-  BusyMachine m;
-  PlainReading r;
-  REQUIRE(m.devices(r));
+TEST_CASE("load and temperature are read at once, power and clock from the second reading on") {
+  BusyMachine machine;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
   Telemetry first;
-  REQUIRE(m.source.telemetry(0, reported, first, r));
+  REQUIRE(machine.source.telemetry(0, reported_fields, first, reading));
   CHECK(first.gpu_busy_percent == 37.0);
   CHECK(first.temperature_celsius == 53.25);
   CHECK(first.notes == 0);
   CHECK_FALSE(first.power_watts);
   CHECK_FALSE(first.core_clock_mhz);
-  REQUIRE(r.find("no earlier reading") != nullptr);
-  CHECK(r.find("no earlier reading")->why.code == Status::empty);
+  REQUIRE(reading.find("no earlier reading") != nullptr);
+  CHECK(reading.find("no earlier reading")->failure.code == Status::empty);
 
-  const Telemetry t = m.later(r);
-  REQUIRE(t.power_watts);
+  const Telemetry telemetry = machine.read_later(reading);
+  REQUIRE(telemetry.power_watts);
   // 20 mJ in 20 ms, or less when the machine is slow.
-  CHECK(*t.power_watts > 0);
-  CHECK(*t.power_watts <= 1.0);
-  CHECK(t.core_clock_mhz == 500u);
-  CHECK(r.diagnostics.empty());
+  CHECK(*telemetry.power_watts > 0);
+  CHECK(*telemetry.power_watts <= 1.0);
+  CHECK(telemetry.core_clock_mhz == 500u);
+  CHECK(reading.diagnostics.empty());
 }
 
-TEST_CASE("a counter that wrapped gives no power, and the next reading does") {
-  BusyMachine m;
-  PlainReading r;
-  const Telemetry t = m.later(r, -500'000'000);
-  CHECK_FALSE(t.power_watts);
-  CHECK(r.find("started again") != nullptr);
-  CHECK(t.core_clock_mhz == 500u);
-  CHECK(m.later(r).power_watts);
+TEST_CASE("a wrapped energy counter yields no power, and the next reading does") {
+  BusyMachine machine;
+  PlainReading reading;
+  const Telemetry telemetry = machine.read_later(reading, -500'000'000);
+  CHECK_FALSE(telemetry.power_watts);
+  CHECK(reading.find("started again") != nullptr);
+  CHECK(telemetry.core_clock_mhz == 500u);
+  CHECK(machine.read_later(reading).power_watts);
 }
 
-TEST_CASE("a channel that a release of macOS sets to zero") {
-  BusyMachine m;
-  m.hardware.channels[1].value = 0;
-  PlainReading r;
-  const Telemetry t = m.later(r, 0);
-  CHECK_FALSE(t.power_watts);
-  REQUIRE(r.find("stands still") != nullptr);
-  CHECK(r.find("stands still")->field == bit::power_watts);
+TEST_CASE("an energy channel that stays at 0 yields no power") {
+  BusyMachine machine;
+  machine.hardware.channels[1].value = 0;
+  PlainReading reading;
+  const Telemetry telemetry = machine.read_later(reading, 0);
+  CHECK_FALSE(telemetry.power_watts);
+  REQUIRE(reading.find("stands still") != nullptr);
+  CHECK(reading.find("stands still")->field == bit::power_watts);
 }
 
-TEST_CASE("energy of several dies is summed, and older chips have another name for it") {
-  BusyMachine m;
-  PlainReading r;
+TEST_CASE("energy of several dies is summed, and read by its older name") {
+  BusyMachine machine;
+  PlainReading reading;
   SUBCASE("two dies") {
-    m.hardware.channels[0] = {"Energy Model", "", "DIE_1_GPU Energy", "nJ", 5, {}};
-    CHECK(m.later(r).power_watts);
+    machine.hardware.channels[0] = {"Energy Model", "", "DIE_1_GPU Energy", "nJ", 5, {}};
+    CHECK(machine.read_later(reading).power_watts);
   }
-  SUBCASE("another name") {
-    m.hardware.channels[1].name = "GPU";
-    REQUIRE(m.devices(r));
-    Telemetry t;
-    REQUIRE(m.source.telemetry(0, reported, t, r));
+  SUBCASE("older name") {
+    machine.hardware.channels[1].name = "GPU";
+    REQUIRE(machine.devices(reading));
+    Telemetry telemetry;
+    REQUIRE(machine.source.telemetry(0, reported_fields, telemetry, reading));
     platform::sleep_ns(20 * platform::ns_per_ms);
-    m.hardware.channels[1].value += 1'000'000;
-    REQUIRE(m.devices(r));
-    REQUIRE(m.source.telemetry(0, reported, t, r));
-    CHECK(t.power_watts);
+    machine.hardware.channels[1].value += 1'000'000;
+    REQUIRE(machine.devices(reading));
+    REQUIRE(machine.source.telemetry(0, reported_fields, telemetry, reading));
+    CHECK(telemetry.power_watts);
   }
-  SUBCASE("a unit that is not known") {
-    m.hardware.channels[1].unit = "kWh";
-    CHECK_FALSE(m.later(r).power_watts);
-    CHECK(r.find("unit that is not known") != nullptr);
+  SUBCASE("unknown unit") {
+    machine.hardware.channels[1].unit = "kWh";
+    CHECK_FALSE(machine.read_later(reading).power_watts);
+    CHECK(reading.find("unit that is not known") != nullptr);
   }
 }
 
-TEST_CASE("no libIOReport, no sensors") {
-  BusyMachine m;
-  m.hardware.has_report = m.hardware.has_sensors = false;
-  PlainReading r;
-  const Telemetry t = m.later(r);
-  CHECK(t.gpu_busy_percent == 37.0);
-  CHECK_FALSE(t.temperature_celsius);
-  CHECK_FALSE(t.power_watts);
-  REQUIRE(r.find("no libIOReport") != nullptr);
-  CHECK(r.find("sensors") != nullptr);
-  CHECK(r.find("sensors")->field == bit::temperature_celsius);
+TEST_CASE("without libIOReport and sensors, power and temperature have a reason") {
+  BusyMachine machine;
+  machine.hardware.has_report = machine.hardware.has_sensors = false;
+  PlainReading reading;
+  const Telemetry telemetry = machine.read_later(reading);
+  CHECK(telemetry.gpu_busy_percent == 37.0);
+  CHECK_FALSE(telemetry.temperature_celsius);
+  CHECK_FALSE(telemetry.power_watts);
+  REQUIRE(reading.find("no libIOReport") != nullptr);
+  CHECK(reading.find("sensors") != nullptr);
+  CHECK(reading.find("sensors")->field == bit::temperature_celsius);
 }
 
-TEST_CASE("without a sensor of the GPU's the chip's stands in, as an estimate") {
-  BusyMachine m;
-  m.hardware.thermometers = {{"PMU tdie1", 47}, {"pACC MTR Temp Sensor1", 88}};
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  Telemetry t;
-  REQUIRE(m.source.telemetry(0, bit::temperature_celsius, t, r));
-  CHECK(t.temperature_celsius == 47.0);
-  CHECK(t.notes == note::estimated);
+TEST_CASE("without a GPU sensor the chip's temperature is used, marked estimated") {
+  BusyMachine machine;
+  machine.hardware.thermometers = {{"PMU tdie1", 47}, {"pACC MTR Temp Sensor1", 88}};
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  Telemetry telemetry;
+  REQUIRE(machine.source.telemetry(0, bit::temperature_celsius, telemetry, reading));
+  CHECK(telemetry.temperature_celsius == 47.0);
+  CHECK(telemetry.notes == note::estimated);
 }
 
-TEST_CASE("a sensor that does not answer, and none at all") {
-  BusyMachine m;
-  for (auto& s : m.hardware.thermometers) s.has_event = false;
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  Telemetry t;
-  const auto got = m.source.telemetry(0, bit::temperature_celsius, t, r);
-  REQUIRE_FALSE(got);
-  CHECK(got.why().code == Status::unsupported);
+TEST_CASE("sensors that do not answer are reported as unsupported") {
+  BusyMachine machine;
+  for (auto& thermometer : machine.hardware.thermometers) thermometer.has_event = false;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  Telemetry telemetry;
+  const auto result = machine.source.telemetry(0, bit::temperature_celsius, telemetry, reading);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::unsupported);
 }
 
-TEST_CASE("only what is asked for") {
-  BusyMachine m;
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  Telemetry t;
-  REQUIRE(m.source.telemetry(0, bit::gpu_busy_percent, t, r));
-  CHECK_FALSE(t.temperature_celsius);
-  CHECK(r.diagnostics.empty());
+TEST_CASE("only requested fields are read") {
+  BusyMachine machine;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  Telemetry telemetry;
+  REQUIRE(machine.source.telemetry(0, bit::gpu_busy_percent, telemetry, reading));
+  CHECK_FALSE(telemetry.temperature_celsius);
+  CHECK(reading.diagnostics.empty());
 }
 
-TEST_CASE("what no Mac tells is said to be unsupported") {
-  BusyMachine m;
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  Telemetry t;
-  REQUIRE(m.source.telemetry(0, bit::all, t, r));
-  CHECK(t.gpu_busy_percent);
-  CHECK_FALSE(t.memory_busy_percent);  // the GPU's load is not its memory's
-  CHECK_FALSE(t.energy_joules);
-  const auto rest = std::find_if(r.diagnostics.begin(), r.diagnostics.end(),
-                                 [](const Diagnostic& d) { return (d.field & bit::fan_rpm) != 0; });
-  REQUIRE(rest != r.diagnostics.end());
-  CHECK(rest->field == (bit::all & ~reported));
-  CHECK(rest->why.code == Status::unsupported);
+TEST_CASE("values that no Mac has are reported as unsupported") {
+  BusyMachine machine;
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  Telemetry telemetry;
+  REQUIRE(machine.source.telemetry(0, bit::all, telemetry, reading));
+  CHECK(telemetry.gpu_busy_percent);
+  CHECK_FALSE(telemetry.memory_busy_percent);  // the GPU's load is not its memory's
+  CHECK_FALSE(telemetry.energy_joules);
+  const auto it = std::find_if(
+      reading.diagnostics.begin(), reading.diagnostics.end(),
+      [](const Diagnostic& diagnostic) { return (diagnostic.field & bit::fan_rpm) != 0; });
+  REQUIRE(it != reading.diagnostics.end());
+  CHECK(it->field == (bit::all & ~reported_fields));
+  CHECK(it->failure.code == Status::unsupported);
 }
 
-TEST_CASE("metrics") {
-  BusyMachine m;
-  m.hardware.thermometers.push_back({"PMU tdie1", 47});
-  PlainReading r;
-  (void)m.later(r);
+TEST_CASE("metrics are read with their instances") {
+  BusyMachine machine;
+  machine.hardware.thermometers.push_back({"PMU tdie1", 47});
+  PlainReading reading;
+  (void)machine.read_later(reading);
   std::vector<Metric> all;
-  REQUIRE(m.source.metrics(0, true, all, r));
+  REQUIRE(machine.source.metrics(0, true, all, reading));
   const auto value = [&](MetricId id, std::uint32_t instance) -> std::optional<double> {
-    for (const Metric& one : all) {
-      if (one.id == id && one.instance == instance) return one.value;
+    for (const Metric& metric : all) {
+      if (metric.id == id && metric.instance == instance) return metric.value;
     }
     return std::nullopt;
   };
@@ -205,9 +206,9 @@ TEST_CASE("metrics") {
   CHECK(all.size() == 8);
 }
 
-TEST_CASE("clocks in kHz") {
-  BusyMachine m;
-  m.hardware.clocks = {0, 0, 400'000, 700, 800'000, 900};
-  PlainReading r;
-  CHECK(m.later(r).core_clock_mhz == 500u);
+TEST_CASE("clocks in kHz are converted") {
+  BusyMachine machine;
+  machine.hardware.clocks = {0, 0, 400'000, 700, 800'000, 900};
+  PlainReading reading;
+  CHECK(machine.read_later(reading).core_clock_mhz == 500u);
 }

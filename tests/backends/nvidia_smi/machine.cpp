@@ -14,18 +14,19 @@ PlainReading::PlainReading(std::uint64_t deadline_ms, bool trace)
       trace_(trace) {}
 
 int PlainReading::count(hmn::Status code) const {
-  return static_cast<int>(std::count_if(diagnostics.begin(), diagnostics.end(),
-                                        [&](const auto& d) { return d.why.code == code; }));
+  return static_cast<int>(
+      std::count_if(diagnostics.begin(), diagnostics.end(),
+                    [&](const auto& diagnostic) { return diagnostic.failure.code == code; }));
 }
 
 const hmn::Diagnostic* PlainReading::find(hmn::Status code) const {
-  for (const hmn::Diagnostic& d : diagnostics) {
-    if (d.why.code == code) return &d;
+  for (const hmn::Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.failure.code == code) return &diagnostic;
   }
   return nullptr;
 }
 
-Machine::Machine(const json& scenario, bool wake) : source_(settings(wake)) {
+Machine::Machine(const json& scenario, bool wake) : source_(make_settings(wake)) {
   tree_.directory("tool");
   std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
   hmn_fake::set_host_namespace(tree_);
@@ -33,13 +34,13 @@ Machine::Machine(const json& scenario, bool wake) : source_(settings(wake)) {
   change(scenario);
 }
 
-hmn::Settings Machine::settings(bool wake) const {
-  hmn::Settings s;
-  s.proc_root = tree_.proc();
-  s.sys_root = tree_.sys();
-  s.nvidia_smi_path = path();
-  s.wake_devices = wake;
-  return s;
+hmn::Settings Machine::make_settings(bool wake) const {
+  hmn::Settings settings;
+  settings.proc_root = tree_.proc();
+  settings.sys_root = tree_.sys();
+  settings.nvidia_smi_path = path();
+  settings.wake_devices = wake;
+  return settings;
 }
 
 void Machine::change(const json& scenario) const {
@@ -53,13 +54,13 @@ std::vector<json> Machine::starts() const {
   return all;
 }
 
-hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& r) {
-  const auto ready = source_.prepare(r);
-  if (!ready && ready.why().code != hmn::Status::asleep) return ready.why();
-  std::vector<hmn::Device> found;
-  const auto listed = source_.devices(found, r);
-  if (!listed) return listed.why();
-  return found;
+hmn::Result<std::vector<hmn::Device>> Machine::devices(PlainReading& reading) {
+  const auto ready = source_.prepare(reading);
+  if (!ready && ready.failure().code != hmn::Status::asleep) return ready.failure();
+  std::vector<hmn::Device> all;
+  const auto result = source_.devices(all, reading);
+  if (!result) return result.failure();
+  return all;
 }
 
 json gpu(int number, const json& more, const std::vector<json>& apps) {
@@ -93,20 +94,20 @@ json gpu(int number, const json& more, const std::vector<json>& apps) {
       {"clocks_event_reasons.active", "0x0000000000000004"},
   };
   if (!more.is_null()) fields.update(more);
-  json out;
-  out["fields"] = fields;
-  out["compute_apps"] = apps;
-  return out;
+  json object;
+  object["fields"] = fields;
+  object["compute_apps"] = apps;
+  return object;
 }
 
 json scenario(const std::vector<json>& gpus) {
   return {{"gpus", gpus}};
 }
 
-json with_apps(const std::vector<json>& gpus, const std::string& answer) {
-  json out = scenario(gpus);
-  out["raw_query_compute_apps"] = answer;
-  return out;
+json make_app_scenario(const std::vector<json>& gpus, const std::string& answer) {
+  json object = scenario(gpus);
+  object["raw_query_compute_apps"] = answer;
+  return object;
 }
 
 json app(std::uint32_t pid, const json& used, const std::string& name) {

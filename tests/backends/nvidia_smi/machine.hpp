@@ -20,9 +20,9 @@ class PlainReading final : public hmn::Reading {
   explicit PlainReading(std::uint64_t deadline_ms = 20'000, bool trace = false);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return trace_; }
-  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
+  void diagnose(const hmn::Diagnostic& diagnostic) override { diagnostics.push_back(diagnostic); }
+  void begin_opening() noexcept override {}
+  void end_opening() noexcept override {}
 
   // The diagnostics of one status.
   [[nodiscard]] int count(hmn::Status code) const;
@@ -48,10 +48,10 @@ class Machine {
   [[nodiscard]] std::vector<json> starts() const;
 
   // prepare() and devices() of a new reading.
-  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& r);
+  hmn::Result<std::vector<hmn::Device>> devices(PlainReading& reading);
 
  private:
-  hmn::Settings settings(bool wake) const;
+  hmn::Settings make_settings(bool wake) const;
 
   hmn_fake::Tree tree_;
   hmn::nvidia_smi::SmiSource source_;
@@ -61,11 +61,11 @@ class Machine {
 json gpu(int number, const json& more = json::object(), const std::vector<json>& apps = {});
 json scenario(const std::vector<json>& gpus);
 // The same, with the raw answer to the query for processes.
-json with_apps(const std::vector<json>& gpus, const std::string& answer);
+json make_app_scenario(const std::vector<json>& gpus, const std::string& answer);
 json app(std::uint32_t pid, const json& used, const std::string& name);
 
-inline bool mentions(const hmn::Failure& why, std::string_view words) {
-  return why.message.view().find(words) != std::string::npos;
+inline bool mentions(const hmn::Failure& failure, std::string_view words) {
+  return failure.message.view().find(words) != std::string::npos;
 }
 
 }  // namespace smi_test

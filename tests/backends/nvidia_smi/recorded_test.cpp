@@ -18,133 +18,134 @@ using recorded::Entry;
 namespace {
 
 // Recorded with "noheader", as a list, as XML, or as something else that is no table.
-bool is_table(const Entry& e) {
-  if (e.file.find("noheader") != std::string::npos || e.file.ends_with(".txt")) return false;
-  return e.file.ends_with(".csv") && e.file.find("loop-unknown") == std::string::npos &&
-         e.file.find("a6000x5") == std::string::npos &&
-         e.file.find("idx-rtx3090-compute-apps") == std::string::npos;
+bool is_table(const Entry& entry) {
+  if (entry.file.find("noheader") != std::string::npos || entry.file.ends_with(".txt"))
+    return false;
+  return entry.file.ends_with(".csv") && entry.file.find("loop-unknown") == std::string::npos &&
+         entry.file.find("a6000x5") == std::string::npos &&
+         entry.file.find("idx-rtx3090-compute-apps") == std::string::npos;
 }
 
-void check_number(const json& wanted, std::optional<double> found, double tolerance = 0) {
-  if (wanted.is_null()) {
-    CHECK_FALSE(found);
+void check_number(const json& expected, std::optional<double> actual, double tolerance = 0) {
+  if (expected.is_null()) {
+    CHECK_FALSE(actual);
     return;
   }
-  REQUIRE(found);
-  CHECK(std::fabs(*found - wanted.get<double>()) <= tolerance);
+  REQUIRE(actual);
+  CHECK(std::fabs(*actual - expected.get<double>()) <= tolerance);
 }
 
 template <class T>
-std::optional<double> as_double(const std::optional<T>& value) {
+std::optional<double> to_double(const std::optional<T>& value) {
   if (!value) return std::nullopt;
   return static_cast<double>(*value);
 }
 
-void check_text(const json& gpu, const char* key, std::string_view found) {
-  if (gpu.contains(key) && !gpu.at(key).is_null()) CHECK(found == gpu.at(key).get<std::string>());
+void check_text(const json& gpu, const char* key, std::string_view actual) {
+  if (gpu.contains(key) && !gpu.at(key).is_null()) CHECK(actual == gpu.at(key).get<std::string>());
 }
 
 void check_identity(const json& gpu, const GpuRow& row) {
-  const Device d = identity_of(row);
-  check_text(gpu, "name", d.name.view());
-  check_text(gpu, "uuid", d.uuid.view());
-  check_text(gpu, "driver_version", d.driver_version.view());
+  const Device device = read_identity(row);
+  check_text(gpu, "name", device.name.view());
+  check_text(gpu, "uuid", device.uuid.view());
+  check_text(gpu, "driver_version", device.driver_version.view());
   if (gpu.contains("pci_bus_id")) {
-    CHECK(d.pci_bus_id == normal_pci_address(gpu.at("pci_bus_id").get<std::string>()));
+    CHECK(device.pci_bus_id == normalize_pci_address(gpu.at("pci_bus_id").get<std::string>()));
   }
-  if (gpu.contains("index")) CHECK(d.driver_index == gpu.at("index").get<std::uint32_t>());
+  if (gpu.contains("index")) CHECK(device.driver_index == gpu.at("index").get<std::uint32_t>());
   if (gpu.contains("mig_mode")) CHECK(is_mig_on(row) == (gpu.at("mig_mode") == "Enabled"));
 }
 
 void check_memory(const json& gpu, const GpuRow& row) {
-  std::vector<Missing> gone;
-  const auto p = pool_of(row, gone);
-  REQUIRE(p);
-  const auto check = [&](const char* key, const std::optional<std::uint64_t>& found) {
+  std::vector<MissingFields> missing;
+  const auto pool = read_pool(row, missing);
+  REQUIRE(pool);
+  const auto check = [&](const char* key, const std::optional<std::uint64_t>& actual) {
     CAPTURE(key);
-    if (gpu.contains(key)) check_number(gpu.at(key), as_double(found));
+    if (gpu.contains(key)) check_number(gpu.at(key), to_double(actual));
   };
-  check("memory_total_bytes", p->total);
-  check("memory_used_bytes", p->used);
-  check("memory_free_bytes", p->free);
-  check("memory_reserved_bytes", p->reserved);
+  check("memory_total_bytes", pool->total);
+  check("memory_used_bytes", pool->used);
+  check("memory_free_bytes", pool->free);
+  check("memory_reserved_bytes", pool->reserved);
 }
 
 void check_telemetry(const json& gpu, const GpuRow& row) {
-  std::vector<Missing> gone;
-  const Telemetry t = telemetry_of(row, telemetry_field::all, gone);
-  const auto check = [&](const char* key, std::optional<double> found) {
+  std::vector<MissingFields> missing;
+  const Telemetry telemetry = read_telemetry(row, telemetry_field::all, missing);
+  const auto check = [&](const char* key, std::optional<double> actual) {
     CAPTURE(key);
-    if (gpu.contains(key)) check_number(gpu.at(key), found, 1e-9);
+    if (gpu.contains(key)) check_number(gpu.at(key), actual, 1e-9);
   };
-  check("gpu_util_pct", t.gpu_busy_percent);
-  check("mem_util_pct", t.memory_busy_percent);
-  check("temp_c", t.temperature_celsius);
-  check("mem_temp_c", t.memory_celsius);
-  check("power_w", t.power_watts);
-  check("power_limit_w", t.power_limit_watts);
-  check("fan_pct", as_double(t.fan_percent));
+  check("gpu_util_pct", telemetry.gpu_busy_percent);
+  check("mem_util_pct", telemetry.memory_busy_percent);
+  check("temp_c", telemetry.temperature_celsius);
+  check("mem_temp_c", telemetry.memory_celsius);
+  check("power_w", telemetry.power_watts);
+  check("power_limit_w", telemetry.power_limit_watts);
+  check("fan_pct", to_double(telemetry.fan_percent));
 }
 
-void check_gpus(const Entry& e) {
-  const auto a = parse_gpus(e.text(), false);
-  CHECK(a.is_table);
-  CHECK(a.strays.count() == 0);
-  const json& gpus = e.expected.at("gpus");
-  REQUIRE(a.rows.size() == gpus.size());
+void check_gpus(const Entry& entry) {
+  const auto answer = parse_gpus(entry.text(), false);
+  CHECK(answer.is_table);
+  CHECK(answer.strays.count() == 0);
+  const json& gpus = entry.expected.at("gpus");
+  REQUIRE(answer.rows.size() == gpus.size());
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    check_identity(gpus[i], a.rows[i]);
-    check_memory(gpus[i], a.rows[i]);
-    check_telemetry(gpus[i], a.rows[i]);
+    check_identity(gpus[i], answer.rows[i]);
+    check_memory(gpus[i], answer.rows[i]);
+    check_telemetry(gpus[i], answer.rows[i]);
   }
 }
 
-void check_apps(const Entry& e) {
-  const auto a = parse_apps(e.text(), false);
-  CHECK(a.is_table);
-  CHECK(a.strays.count() == 0);
-  const json& processes = e.expected.at("processes");
-  REQUIRE(a.rows.size() == processes.size());
+void check_apps(const Entry& entry) {
+  const auto answer = parse_apps(entry.text(), false);
+  CHECK(answer.is_table);
+  CHECK(answer.strays.count() == 0);
+  const json& processes = entry.expected.at("processes");
+  REQUIRE(answer.rows.size() == processes.size());
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    const json& wanted = processes[i];
-    check_text(wanted, "gpu_uuid", a.rows[i].gpu_uuid);
-    CHECK(a.rows[i].pid == wanted.at("pid").get<std::uint32_t>());
-    check_number(wanted.at("used_bytes"), as_double(a.rows[i].used.value));
-    const auto path = wanted.at("process_name").get<std::string>();
-    if (a.rows[i].name_state != NameState::resolved) {
-      CHECK(status_of_cell(path) != Status::ok);
+    const json& expected = processes[i];
+    check_text(expected, "gpu_uuid", answer.rows[i].gpu_uuid);
+    CHECK(answer.rows[i].pid == expected.at("pid").get<std::uint32_t>());
+    check_number(expected.at("used_bytes"), to_double(answer.rows[i].used.value));
+    const auto path = expected.at("process_name").get<std::string>();
+    if (answer.rows[i].name_state != NameState::resolved) {
+      CHECK(parse_status(path) != Status::ok);
       continue;
     }
-    CHECK(path.ends_with(a.rows[i].name));
-    CHECK(a.rows[i].name.find_first_of("\\/") == std::string::npos);
+    CHECK(path.ends_with(answer.rows[i].name));
+    CHECK(answer.rows[i].name.find_first_of("\\/") == std::string::npos);
   }
 }
 
-// A tool that gives the recording whatever it is asked.
-json answering(const Entry& e) {
+// A tool that prints the recording for every query.
+json make_replay(const Entry& entry) {
   json raw;
-  raw["file"] = e.path();
+  raw["file"] = entry.path();
   json scene = scenario({gpu(0)});
   scene["raw_query_gpu"] = raw;
   scene["raw_query_compute_apps"] = raw;
   return scene;
 }
 
-// What the backend makes of the text, as its answer to the query for GPUs and for processes.
-void check_refused(const Entry& e) {
-  Machine m(answering(e));
-  PlainReading r;
-  const auto found = m.devices(r);
-  if (e.expected.value("error_class", "") == "no_devices") {
-    REQUIRE(found);
-    CHECK(found->empty());
+// Checks that the text is refused as the answer to the queries for GPUs and for processes.
+void check_refused(const Entry& entry) {
+  Machine machine(make_replay(entry));
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  if (entry.expected.value("error_class", "") == "no_devices") {
+    REQUIRE(devices);
+    CHECK(devices->empty());
     return;
   }
-  REQUIRE_FALSE(found);
-  CHECK(found.why().code != Status::ok);
-  CHECK_FALSE(found.why().message.view().empty());
-  CHECK_FALSE(parse_apps(e.text(), false).is_table);
-  CHECK(parse_apps(e.text(), false).rows.empty());
+  REQUIRE_FALSE(devices);
+  CHECK(devices.failure().code != Status::ok);
+  CHECK_FALSE(devices.failure().message.view().empty());
+  CHECK_FALSE(parse_apps(entry.text(), false).is_table);
+  CHECK(parse_apps(entry.text(), false).rows.empty());
 }
 
 const std::pair<const char*, Status> classes[] = {
@@ -155,72 +156,74 @@ const std::pair<const char*, Status> classes[] = {
 
 }  // namespace
 
-TEST_CASE("recorded tables") {
+TEST_CASE("recorded tables yield the values of their index") {
   int gpus = 0;
   int apps = 0;
-  for (const Entry& e : recorded::all("nvidia-smi-")) {
-    if (!is_table(e)) continue;
-    CAPTURE(e.file);
-    const bool lists_processes = e.expected.contains("processes");
-    lists_processes ? check_apps(e) : check_gpus(e);
+  for (const Entry& entry : recorded::find_all("nvidia-smi-")) {
+    if (!is_table(entry)) continue;
+    CAPTURE(entry.file);
+    const bool lists_processes = entry.expected.contains("processes");
+    lists_processes ? check_apps(entry) : check_gpus(entry);
     ++(lists_processes ? apps : gpus);
   }
   CHECK(gpus == 13);
   CHECK(apps == 6);
 }
 
-TEST_CASE("recorded text in every other form is refused") {
+TEST_CASE("recorded text in any other form is refused") {
   int count = 0;
-  for (const Entry& e : recorded::all("nvidia-smi-")) {
-    if (is_table(e)) continue;
-    CAPTURE(e.file);
-    check_refused(e);
+  for (const Entry& entry : recorded::find_all("nvidia-smi-")) {
+    if (is_table(entry)) continue;
+    CAPTURE(entry.file);
+    check_refused(entry);
     ++count;
   }
   CHECK(count == 32);
 }
 
-TEST_CASE("recorded sentences have the status of their class") {
+TEST_CASE("recorded messages have the status of their class") {
   int count = 0;
-  for (const Entry& e : recorded::all("nvidia-smi-errors/")) {
+  for (const Entry& entry : recorded::find_all("nvidia-smi-errors/")) {
     for (const auto& [name, code] : classes) {
-      if (e.expected.value("error_class", "") != name) continue;
-      CAPTURE(e.file);
-      Machine m(answering(e));
-      PlainReading r;
-      const auto found = m.devices(r);
-      REQUIRE_FALSE(found);
-      CHECK(found.why().code == code);
+      if (entry.expected.value("error_class", "") != name) continue;
+      CAPTURE(entry.file);
+      Machine machine(make_replay(entry));
+      PlainReading reading;
+      const auto devices = machine.devices(reading);
+      REQUIRE_FALSE(devices);
+      CHECK(devices.failure().code == code);
       ++count;
     }
   }
   CHECK(count == 7);
 }
 
-TEST_CASE("recorded: NVML cannot be initialised, each with its own status") {
-  const auto code_of = [](const char* file) {
-    Machine m(answering(recorded::one(file)));
-    PlainReading r;
-    const auto found = m.devices(r);
-    return found ? Status::ok : found.why().code;
+TEST_CASE("recorded failures to initialize NVML have their own status") {
+  const auto read_status = [](const char* file) {
+    Machine machine(make_replay(recorded::find_one(file)));
+    PlainReading reading;
+    const auto devices = machine.devices(reading);
+    return devices ? Status::ok : devices.failure().code;
   };
-  CHECK(code_of("nvidia-smi-errors/nvml-unknown-error.txt") == Status::backend);
-  CHECK(code_of("nvidia-smi-errors/nvml-blocked-by-os.txt") == Status::permission);
+  CHECK(read_status("nvidia-smi-errors/nvml-unknown-error.txt") == Status::backend);
+  CHECK(read_status("nvidia-smi-errors/nvml-blocked-by-os.txt") == Status::permission);
 }
 
-TEST_CASE("recorded: a table whose cells carry units is the form without them, and more") {
-  const Entry e = recorded::one("nvidia-smi-csv/idx-l40s-query-gpu.csv");
-  std::string bare = e.text();
-  for (std::size_t at = bare.find(" MiB"); at != std::string::npos; at = bare.find(" MiB", at)) {
-    bare.erase(at, 4);
+TEST_CASE("recorded cells with units yield the same values as cells without") {
+  const Entry entry = recorded::find_one("nvidia-smi-csv/idx-l40s-query-gpu.csv");
+  std::string bare = entry.text();
+  for (std::size_t position = bare.find(" MiB"); position != std::string::npos;
+       position = bare.find(" MiB", position)) {
+    bare.erase(position, 4);
   }
-  const auto with = parse_gpus(e.text(), false);
-  const auto without = parse_gpus(bare, false);
-  REQUIRE(with.rows.size() == 1);
-  REQUIRE(without.rows.size() == 1);
-  for (const GpuColumn c :
+  const auto with_units = parse_gpus(entry.text(), false);
+  const auto without_units = parse_gpus(bare, false);
+  REQUIRE(with_units.rows.size() == 1);
+  REQUIRE(without_units.rows.size() == 1);
+  for (const GpuColumn column :
        {GpuColumn::memory_total, GpuColumn::memory_used, GpuColumn::memory_free}) {
-    CHECK(bytes_of(with.rows[0][c].text, with.rows[0][c].unit).value ==
-          bytes_of(without.rows[0][c].text, without.rows[0][c].unit).value);
+    CHECK(
+        parse_bytes(with_units.rows[0][column].text, with_units.rows[0][column].unit).value ==
+        parse_bytes(without_units.rows[0][column].text, without_units.rows[0][column].unit).value);
   }
 }

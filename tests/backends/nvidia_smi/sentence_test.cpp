@@ -5,63 +5,65 @@
 
 using namespace hmn;
 using namespace hmn::nvidia_smi;
-using About = Sentence::About;
+using MessageSubject = Sentence::Subject;
 
 namespace {
 
-void check(const char* line, About what, Status code, const char* bus_id = "") {
+void check(const char* line, MessageSubject subject, Status code, const char* bus_id = "") {
   CAPTURE(line);
-  const auto s = parse_sentence(line);
-  REQUIRE(s);
-  CHECK(s->what == what);
-  CHECK(s->code == code);
-  CHECK(s->bus_id.view() == bus_id);
-  CHECK(s->advice[0] != '\0');
+  const auto message = parse_sentence(line);
+  REQUIRE(message);
+  CHECK(message->subject == subject);
+  CHECK(message->code == code);
+  CHECK(message->bus_id.view() == bus_id);
+  CHECK(message->advice[0] != '\0');
 }
 
 }  // namespace
 
-TEST_CASE("the tool's own words") {
-  check("No devices were found", About::nothing, Status::no_device);
+TEST_CASE("the tool's messages are recognized") {
+  check("No devices were found", MessageSubject::nothing, Status::no_device);
   check("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure…",
-        About::tool, Status::no_source);
-  check("NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.", About::tool,
+        MessageSubject::tool, Status::no_source);
+  check("NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.", MessageSubject::tool,
         Status::no_source);
-  check("Failed to initialize NVML: Driver/library version mismatch", About::tool, Status::backend);
-  check("Failed to initialize NVML: Driver Not Loaded", About::tool, Status::no_source);
-  check("Failed to initialize NVML: Unknown Error", About::tool, Status::backend);
-  check("Failed to initialize NVML: GPU access blocked by the operating system", About::tool,
+  check("Failed to initialize NVML: Driver/library version mismatch", MessageSubject::tool,
+        Status::backend);
+  check("Failed to initialize NVML: Driver Not Loaded", MessageSubject::tool, Status::no_source);
+  check("Failed to initialize NVML: Unknown Error", MessageSubject::tool, Status::backend);
+  check("Failed to initialize NVML: GPU access blocked by the operating system",
+        MessageSubject::tool, Status::permission);
+  check("Failed to initialize NVML: Insufficient Permissions", MessageSubject::tool,
         Status::permission);
-  check("Failed to initialize NVML: Insufficient Permissions", About::tool, Status::permission);
-  check("NVIDIA-SMI has failed because you do not have sufficient permissions.", About::tool,
-        Status::permission);
-  check("ERROR: Option --foo is not recognized. Please run 'nvidia-smi -h' for help.", About::tool,
-        Status::unsupported);
-  check("WARNING: infoROM is corrupted at gpu 0000:00:1E.0", About::warning, Status::ok,
+  check("NVIDIA-SMI has failed because you do not have sufficient permissions.",
+        MessageSubject::tool, Status::permission);
+  check("ERROR: Option --foo is not recognized. Please run 'nvidia-smi -h' for help.",
+        MessageSubject::tool, Status::unsupported);
+  check("WARNING: infoROM is corrupted at gpu 0000:00:1E.0", MessageSubject::warning, Status::ok,
         "0000:00:1e.0");
 }
 
-TEST_CASE("a device that is meant is found in the sentence") {
+TEST_CASE("the device that a message refers to is found") {
   check("Unable to determine the device handle for GPU0: 0000:81:00.0: Unknown Error",
-        About::device, Status::backend, "0000:81:00.0");
+        MessageSubject::device, Status::backend, "0000:81:00.0");
   check(
       "Unable to determine the device handle for GPU 0000:82:00.0: GPU is lost.  Reboot the system",
-      About::device, Status::device_lost, "0000:82:00.0");
-  check("Unable to determine the device handle for GPU1: Unknown Error", About::device,
+      MessageSubject::device, Status::device_lost, "0000:82:00.0");
+  check("Unable to determine the device handle for GPU1: Unknown Error", MessageSubject::device,
         Status::backend);
 }
 
-TEST_CASE("a refused column") {
-  const auto s = parse_sentence("Field \"cuda_version\" is not a valid field to query.");
-  REQUIRE(s);
-  CHECK(s->what == About::field);
-  CHECK(s->field == "cuda_version");
+TEST_CASE("the message about a refused column names the column") {
+  const auto message = parse_sentence("Field \"cuda_version\" is not a valid field to query.");
+  REQUIRE(message);
+  CHECK(message->subject == MessageSubject::field);
+  CHECK(message->field == "cuda_version");
   CHECK_FALSE(parse_sentence("Field \"x"));
   CHECK_FALSE(parse_sentence("Field \"x\" is nice"));
   CHECK_FALSE(parse_sentence("Field \"x is not a valid field to query."));
 }
 
-TEST_CASE("other text is no sentence of the tool") {
+TEST_CASE("other text is not a message of the tool") {
   CHECK_FALSE(parse_sentence(""));
   CHECK_FALSE(parse_sentence("hello"));
   CHECK_FALSE(parse_sentence("0, NVIDIA A10, 45"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Running the tool: what is asked, how often, and what each way to fail becomes.
+// Running the tool: its arguments, how often it is started, and how its failures are reported.
 #include "backends/nvidia_smi/tool.hpp"
 
 #include <doctest/doctest.h>
@@ -18,268 +18,269 @@ using namespace smi_test;
 
 namespace {
 
-Result<std::vector<Device>> list(const json& scenario, PlainReading& r) {
-  Machine m(scenario);
-  return m.devices(r);
+Result<std::vector<Device>> run_tool(const json& scenario, PlainReading& reading) {
+  Machine machine(scenario);
+  return machine.devices(reading);
 }
 
-Failure why_not(const json& scenario, std::uint64_t deadline_ms = 20'000) {
-  PlainReading r(deadline_ms);
-  const auto found = list(scenario, r);
-  REQUIRE_FALSE(found);
-  return found.why();
+Failure get_failure(const json& scenario, std::uint64_t deadline_ms = 20'000) {
+  PlainReading reading(deadline_ms);
+  const auto devices = run_tool(scenario, reading);
+  REQUIRE_FALSE(devices);
+  return devices.failure();
 }
 
-Failure says(const char* text, int exit_code) {
-  return why_not({{"failure", {{"text", std::string(text) + "\n"}, {"exit_code", exit_code}}}});
+Failure fail_with(const char* text, int exit_code) {
+  return get_failure({{"failure", {{"text", std::string(text) + "\n"}, {"exit_code", exit_code}}}});
 }
 
-// What an old tool knows: all columns but `names`.
-json without(json scene, const std::vector<std::string>& names) {
-  json known = json::array();
+// A scenario of an older tool, which lacks the columns `names`.
+json remove_columns(json scene, const std::vector<std::string>& names) {
+  json known_fields = json::array();
   for (std::string_view columns = gpu_spellings(); !columns.empty();) {
     for (std::string_view line = scan::take_line(columns); !line.empty();) {
       const std::string_view name = scan::take_word(line);
-      if (std::find(names.begin(), names.end(), name) == names.end()) known.push_back(name);
+      if (std::find(names.begin(), names.end(), name) == names.end()) known_fields.push_back(name);
     }
   }
-  scene["known_fields"] = known;
+  scene["known_fields"] = known_fields;
   return scene;
 }
 
 }  // namespace
 
-TEST_CASE("one start for all GPUs, with absolute path, fixed arguments and a clean environment") {
-  Machine m(scenario({gpu(0), gpu(1), gpu(2)}));
-  PlainReading r;
-  const auto found = m.devices(r);
-  REQUIRE(found);
-  CHECK(found->size() == 3);
-  Pools p;
-  Telemetry t;
+TEST_CASE("the tool is started once for all GPUs, with an absolute path and fixed arguments") {
+  Machine machine(scenario({gpu(0), gpu(1), gpu(2)}));
+  PlainReading reading;
+  const auto devices = machine.devices(reading);
+  REQUIRE(devices);
+  CHECK(devices->size() == 3);
+  PoolList pools;
+  Telemetry telemetry;
   for (Slot number = 0; number < 3; ++number) {
-    REQUIRE(m.source().memory(number, p, r));
-    REQUIRE(m.source().telemetry(number, telemetry_field::power_watts, t, r));
+    REQUIRE(machine.source().memory(number, pools, reading));
+    REQUIRE(machine.source().telemetry(number, telemetry_field::power_watts, telemetry, reading));
   }
-  const auto starts = m.starts();
+  const auto starts = machine.starts();
   REQUIRE(starts.size() == 1);
-  CHECK(starts[0].at("argv").at(0) == m.path());
+  CHECK(starts[0].at("argv").at(0) == machine.path());
   CHECK(starts[0].at("argv").at(1).get<std::string>().starts_with("--query-gpu=index,uuid,name,"));
   CHECK(starts[0].at("argv").at(2) == "--format=csv,nounits");
   CHECK(starts[0].at("argv").size() == 3);
 }
 
-TEST_CASE("a second reading starts it again, processes once more") {
-  Machine m(scenario({gpu(0, {}, {app(7, 1, "a")}), gpu(1)}));
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  REQUIRE(m.devices(r));
+TEST_CASE("the tool is started again for a second reading, and once more for processes") {
+  Machine machine(scenario({gpu(0, {}, {app(7, 1, "a")}), gpu(1)}));
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  REQUIRE(machine.devices(reading));
   std::vector<Usage> rows;
-  Usage one;
-  REQUIRE(m.source().processes(0, rows, r));
-  REQUIRE(m.source().processes(1, rows, r));
-  REQUIRE(m.source().process(0, 7, false, one, r));
-  CHECK(m.starts().size() == 3);
+  Usage usage;
+  REQUIRE(machine.source().processes(0, rows, reading));
+  REQUIRE(machine.source().processes(1, rows, reading));
+  REQUIRE(machine.source().process(0, 7, false, usage, reading));
+  CHECK(machine.starts().size() == 3);
 }
 
-TEST_CASE("a column that the tool does not know costs that column, and is asked for once") {
+TEST_CASE("a column unknown to the tool is lost, and not requested again") {
   const std::vector<std::string> missing = {"memory.reserved", "utilization.encoder",
                                             "clocks_event_reasons.active"};
-  json g = gpu(0);
-  g["fields"]["clocks_throttle_reasons.active"] = "0x0000000000000001";
-  Machine m(without(scenario({g}), missing));
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  CHECK(m.starts().size() == 4);
-  Pools p;
-  REQUIRE(m.source().memory(0, p, r));
-  CHECK(p.find(PoolKind::main)->used == 9123 * mib);
-  CHECK_FALSE(p.find(PoolKind::main)->reserved);
-  Telemetry t;
-  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
-  CHECK(t.gpu_busy_percent == 64);
-  CHECK_FALSE(t.encoder_busy_percent);
-  CHECK(t.throttle == throttle::idle);
-  REQUIRE(m.devices(r));
-  CHECK(m.starts().size() == 5);
+  json card = gpu(0);
+  card["fields"]["clocks_throttle_reasons.active"] = "0x0000000000000001";
+  Machine machine(remove_columns(scenario({card}), missing));
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  CHECK(machine.starts().size() == 4);
+  PoolList pools;
+  REQUIRE(machine.source().memory(0, pools, reading));
+  CHECK(pools.find(PoolKind::main)->used == 9123 * mib);
+  CHECK_FALSE(pools.find(PoolKind::main)->reserved);
+  Telemetry telemetry;
+  REQUIRE(machine.source().telemetry(0, telemetry_field::all, telemetry, reading));
+  CHECK(telemetry.gpu_busy_percent == 64);
+  CHECK_FALSE(telemetry.encoder_busy_percent);
+  CHECK(telemetry.throttle == throttle::idle);
+  REQUIRE(machine.devices(reading));
+  CHECK(machine.starts().size() == 5);
 }
 
-TEST_CASE("a tool that was replaced is asked for everything again") {
-  Machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
-  PlainReading r;
-  REQUIRE(m.devices(r));
-  m.change(scenario({gpu(0)}));
-  std::filesystem::rename(m.path(), m.path() + ".old");
-  std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, m.path());
-  REQUIRE(m.devices(r));
-  Pools p;
-  REQUIRE(m.source().memory(0, p, r));
-  CHECK(p.find(PoolKind::main)->reserved == 599 * mib);
+TEST_CASE("a tool that was replaced is asked for every column again") {
+  Machine machine(remove_columns(scenario({gpu(0)}), {"memory.reserved"}));
+  PlainReading reading;
+  REQUIRE(machine.devices(reading));
+  machine.change(scenario({gpu(0)}));
+  std::filesystem::rename(machine.path(), machine.path() + ".old");
+  std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, machine.path());
+  REQUIRE(machine.devices(reading));
+  PoolList pools;
+  REQUIRE(machine.source().memory(0, pools, reading));
+  CHECK(pools.find(PoolKind::main)->reserved == 599 * mib);
 }
 
-TEST_CASE("a tool that refuses every column ends") {
+TEST_CASE("a tool that refuses every column is reported as unsupported") {
   json scene = scenario({gpu(0)});
   scene["known_fields"] = json::array();
-  const Failure why = why_not(scene);
-  CHECK(why.code == Status::unsupported);
+  const Failure failure = get_failure(scene);
+  CHECK(failure.code == Status::unsupported);
 }
 
-TEST_CASE("a tool that refuses a column nobody asked for") {
-  CHECK(says("Field \"cuda_version\" is not a valid field to query.", 2).code ==
+TEST_CASE("a tool that refuses a column not requested is reported as unsupported") {
+  CHECK(fail_with("Field \"cuda_version\" is not a valid field to query.", 2).code ==
         Status::unsupported);
 }
 
-TEST_CASE("what it says in words, with its exit code") {
+TEST_CASE("messages of the tool are reported with its exit code") {
   const Failure driver =
-      says("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", 9);
+      fail_with("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", 9);
   CHECK(driver.code == Status::no_source);
   CHECK(driver.native.domain == NativeDomain::exit);
   CHECK(driver.native.code == 9);
   CHECK(mentions(driver, "modprobe"));
-  CHECK(says("Failed to initialize NVML: Driver/library version mismatch\nNVML library version: "
-             "595.91",
-             18)
-            .code == Status::backend);
-  CHECK(says("Failed to initialize NVML: GPU access blocked by the operating system", 255).code ==
-        Status::permission);
-  CHECK(says("NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.", 12).code ==
+  CHECK(
+      fail_with("Failed to initialize NVML: Driver/library version mismatch\nNVML library version: "
+                "595.91",
+                18)
+          .code == Status::backend);
+  CHECK(fail_with("Failed to initialize NVML: GPU access blocked by the operating system", 255)
+            .code == Status::permission);
+  CHECK(fail_with("NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.", 12).code ==
         Status::no_source);
-  CHECK(says("Unable to determine the device handle for GPU0: 0000:81:00.0: Unknown Error\n"
-             "No devices were found",
-             6)
+  CHECK(fail_with("Unable to determine the device handle for GPU0: 0000:81:00.0: Unknown Error\n"
+                  "No devices were found",
+                  6)
             .code == Status::backend);
 }
 
-TEST_CASE("an exit code alone") {
-  CHECK(says("Etwas ist schiefgegangen", 9).code == Status::no_source);
-  CHECK(says("", 4).code == Status::permission);
-  CHECK(says("", 15).code == Status::device_lost);
-  CHECK(says("", 255).code == Status::backend);
-  const Failure silent = says("", 0);
+TEST_CASE("an exit code without a known message has its own status") {
+  CHECK(fail_with("Etwas ist schiefgegangen", 9).code == Status::no_source);
+  CHECK(fail_with("", 4).code == Status::permission);
+  CHECK(fail_with("", 15).code == Status::device_lost);
+  CHECK(fail_with("", 255).code == Status::backend);
+  const Failure silent = fail_with("", 0);
   CHECK(silent.code == Status::backend);
   CHECK(mentions(silent, "nothing"));
 }
 
-TEST_CASE("no devices is an answer, not an error") {
-  PlainReading r;
-  const auto found = list(scenario({}), r);
-  REQUIRE(found);
-  CHECK(found->empty());
-  CHECK(r.diagnostics.empty());
+TEST_CASE("no devices is an empty list, not an error") {
+  PlainReading reading;
+  const auto devices = run_tool(scenario({}), reading);
+  REQUIRE(devices);
+  CHECK(devices->empty());
+  CHECK(reading.diagnostics.empty());
 }
 
-TEST_CASE("a table and a non-zero exit: the rows count, the exit is told") {
+TEST_CASE("with a table and a non-zero exit the rows are kept, and the exit is reported") {
   json scene = scenario({gpu(0)});
   scene["exit_code"] = 15;
-  PlainReading r;
-  const auto found = list(scene, r);
-  REQUIRE(found);
-  CHECK(found->size() == 1);
-  REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.code == Status::device_lost);
-  CHECK(r.diagnostics[0].why.native.code == 15);
+  PlainReading reading;
+  const auto devices = run_tool(scene, reading);
+  REQUIRE(devices);
+  CHECK(devices->size() == 1);
+  REQUIRE(reading.diagnostics.size() == 1);
+  CHECK(reading.diagnostics[0].failure.code == Status::device_lost);
+  CHECK(reading.diagnostics[0].failure.native.code == 15);
   PlainReading quiet;
   scene["exit_code"] = 14;  // corrupted infoROM
-  REQUIRE(list(scene, quiet));
+  REQUIRE(run_tool(scene, quiet));
   CHECK(quiet.diagnostics.empty());
 }
 
-TEST_CASE("what it prints on stderr is nobody's business") {
+TEST_CASE("output on stderr is ignored") {
   json scene = scenario({gpu(0)});
   scene["stderr"] = "warning\n";
-  PlainReading r;
-  REQUIRE(list(scene, r));
-  CHECK(r.diagnostics.empty());
+  PlainReading reading;
+  REQUIRE(run_tool(scene, reading));
+  CHECK(reading.diagnostics.empty());
 }
 
 TEST_CASE("a tool that hangs is ended at the deadline") {
-  for (const char* how : {"hang", "hang_after_output", "close_stdout_and_hang"}) {
-    CAPTURE(how);
+  for (const char* behaviour : {"hang", "hang_after_output", "close_stdout_and_hang"}) {
+    CAPTURE(behaviour);
     json scene = scenario({gpu(0)});
-    scene["behaviour"] = {{how, true}, {"ignore_sigterm", true}};
-    const std::uint64_t begun = platform::monotonic_ns();
-    CHECK(why_not(scene, 300).code == Status::timeout);
-    CHECK(platform::monotonic_ns() - begun < 60 * platform::ns_per_second);
+    scene["behaviour"] = {{behaviour, true}, {"ignore_sigterm", true}};
+    const std::uint64_t start_ns = platform::monotonic_ns();
+    CHECK(get_failure(scene, 300).code == Status::timeout);
+    CHECK(platform::monotonic_ns() - start_ns < 60 * platform::ns_per_second);
   }
 }
 
-TEST_CASE("a tool that dies after its table: whole rows count") {
+TEST_CASE("complete rows are kept if the tool dies after its table") {
   json scene = scenario({gpu(0), gpu(1)});
   scene["behaviour"] = {{"dies_by_signal", 11}};
-  PlainReading r;
-  const auto found = list(scene, r);
-  REQUIRE(found);
-  CHECK(found->size() == 2);
-  REQUIRE(r.diagnostics.size() == 1);
-  CHECK(r.diagnostics[0].why.native.code == 128 + 11);
+  PlainReading reading;
+  const auto devices = run_tool(scene, reading);
+  REQUIRE(devices);
+  CHECK(devices->size() == 2);
+  REQUIRE(reading.diagnostics.size() == 1);
+  CHECK(reading.diagnostics[0].failure.native.code == 128 + 11);
   scene["raw_query_gpu"] = "index, uuid, memory.total [MiB]\n0, GPU-a, 1000\n1, GPU-b, 10";
   PlainReading cut;
-  CHECK(list(scene, cut)->size() == 1);
+  CHECK(run_tool(scene, cut)->size() == 1);
 }
 
-TEST_CASE("output without an end is cut, and a cut row is no row") {
+TEST_CASE("endless output is truncated, and an incomplete row is dropped") {
   json scene = scenario({gpu(0)});
   scene["behaviour"] = {{"endless", "0, GPU-a, "}};
-  CHECK(why_not(scene).code == Status::limit);
+  CHECK(get_failure(scene).code == Status::limit);
   scene["behaviour"] = {{"long_line_bytes", 10 << 20}};
-  CHECK(why_not(scene).code == Status::limit);
+  CHECK(get_failure(scene).code == Status::limit);
   scene.erase("behaviour");
   std::string rows = "index, uuid, memory.total [MiB]\n0, GPU-a, 1000\n";
   while (rows.size() < (5 << 20)) rows += "0, GPU-a, 1000\n";
   scene["raw_query_gpu"] = rows;
-  PlainReading r;
-  const auto found = list(scene, r);
-  REQUIRE(found);
-  CHECK(found->size() == 1);
-  CHECK(r.count(Status::limit) == 1);
+  PlainReading reading;
+  const auto devices = run_tool(scene, reading);
+  REQUIRE(devices);
+  CHECK(devices->size() == 1);
+  CHECK(reading.count(Status::limit) == 1);
 }
 
-TEST_CASE("bytes that are no text") {
+TEST_CASE("bytes that are not text are refused or replaced") {
   json scene = scenario({gpu(0)});
   scene["raw_query_gpu"] = {{"hex", "ff fe 00 01 0a 00 00 0a"}};
-  const Failure why = why_not(scene);
-  CHECK(why.code == Status::backend);
-  CHECK(why.message.view().find('\0') == std::string::npos);
+  const Failure failure = get_failure(scene);
+  CHECK(failure.code == Status::backend);
+  CHECK(failure.message.view().find('\0') == std::string::npos);
   scene["raw_query_gpu"] = std::string("index, uuid, name\n0, GPU-a, A\0B\n", 31);
-  PlainReading r;
-  const auto found = list(scene, r);
-  REQUIRE(found);
-  CHECK(found->at(0).name.view() ==
+  PlainReading reading;
+  const auto devices = run_tool(scene, reading);
+  REQUIRE(devices);
+  CHECK(devices->at(0).name.view() ==
         "A\xEF\xBF\xBD"
         "B");
 }
 
-TEST_CASE("a row that makes no sense is told once, with the first of its kind") {
+TEST_CASE("unparsable rows are reported once, with their number") {
   json scene = scenario({gpu(0)});
   scene["raw_query_gpu"] = "index, uuid, memory.total [MiB]\nx\ny\n0, GPU-a, 1000\nz, z\n";
-  PlainReading r;
-  REQUIRE(list(scene, r));
-  REQUIRE(r.count(Status::backend) == 1);
-  CHECK(mentions(r.find(Status::backend)->why, "3 line(s)"));
+  PlainReading reading;
+  REQUIRE(run_tool(scene, reading));
+  REQUIRE(reading.count(Status::backend) == 1);
+  CHECK(mentions(reading.find(Status::backend)->failure, "3 line(s)"));
 }
 
-TEST_CASE("where the tool is looked for") {
-  PlainReading r;
+TEST_CASE("a wrong path of the tool is reported as no_source") {
+  PlainReading reading;
   for (const char* wrong : {"nvidia-smi", "/nowhere/nvidia-smi", "/etc/passwd", "/"}) {
-    command_tool::Program p(smi, wrong);
+    command_tool::Program program(smi, wrong);
     Reply<GpuRow> none;
-    CHECK(Tool(p).ask_gpus(r, none).why().code == Status::no_source);
+    CHECK(Tool(program).query_gpus(reading, none).failure().code == Status::no_source);
     CHECK(none.rows.empty());
   }
 }
 
-TEST_CASE("each start is traced with arguments, duration and exit code, if asked") {
-  Machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
-  PlainReading r(20'000, true);
-  REQUIRE(m.devices(r));
-  REQUIRE(r.diagnostics.size() == 2);
-  for (const Diagnostic& d : r.diagnostics) {
-    CHECK(d.notes == note::trace);
-    CHECK(d.why.code == Status::ok);
-    CHECK(d.why.native.domain == NativeDomain::exit);
-    CHECK(d.why.message.view().starts_with(m.path() + " --query-gpu="));
-    CHECK(d.duration_ns.value_or(0) > 0);
+TEST_CASE("a traced reading records every start with arguments, duration and exit code") {
+  Machine machine(remove_columns(scenario({gpu(0)}), {"memory.reserved"}));
+  PlainReading reading(20'000, true);
+  REQUIRE(machine.devices(reading));
+  REQUIRE(reading.diagnostics.size() == 2);
+  for (const Diagnostic& diagnostic : reading.diagnostics) {
+    CHECK(diagnostic.notes == note::trace);
+    CHECK(diagnostic.failure.code == Status::ok);
+    CHECK(diagnostic.failure.native.domain == NativeDomain::exit);
+    CHECK(diagnostic.failure.message.view().starts_with(machine.path() + " --query-gpu="));
+    CHECK(diagnostic.duration_ns.value_or(0) > 0);
   }
-  CHECK(r.diagnostics[0].why.native.code == 2);
-  CHECK(r.diagnostics[1].why.native.code == 0);
+  CHECK(reading.diagnostics[0].failure.native.code == 2);
+  CHECK(reading.diagnostics[1].failure.native.code == 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The layouts declared here against those measured with the vendor's header.
+// Compares the layouts declared in src with those measured with the vendor's header.
 #include "backends/nvml/abi.hpp"
 
 #include <doctest/doctest.h>
@@ -26,9 +26,9 @@ struct Member {
 #theirs, offsetof(type, ours), sizeof(type::ours) \
   }
 
-nlohmann::json reference() {
-  std::ifstream in(std::filesystem::path(HMN_REFERENCE_DIR) / "nvml-abi.json");
-  return in ? nlohmann::json::parse(in) : nlohmann::json();
+nlohmann::json load_reference() {
+  std::ifstream file(std::filesystem::path(HMN_REFERENCE_DIR) / "nvml-abi.json");
+  return file ? nlohmann::json::parse(file) : nlohmann::json();
 }
 
 void check_struct(const nlohmann::json& all, const char* name, std::size_t size,
@@ -37,17 +37,17 @@ void check_struct(const nlohmann::json& all, const char* name, std::size_t size,
   const auto& theirs = all.at("structs").at(name);
   CHECK(theirs.at("size") == size);
   CHECK(theirs.at("offsets").size() == members.size());
-  for (const Member& m : members) {
-    CAPTURE(m.theirs);
-    CHECK(theirs.at("offsets").at(m.theirs).at(0) == m.offset);
-    CHECK(theirs.at("offsets").at(m.theirs).at(1) == m.size);
+  for (const Member& member : members) {
+    CAPTURE(member.theirs);
+    CHECK(theirs.at("offsets").at(member.theirs).at(0) == member.offset);
+    CHECK(theirs.at("offsets").at(member.theirs).at(1) == member.size);
   }
 }
 
 }  // namespace
 
-TEST_CASE("structs are laid out as the vendor's") {
-  const auto all = reference();
+TEST_CASE("struct layouts match the vendor's header") {
+  const auto all = load_reference();
   if (all.is_null()) {
     MESSAGE("skipped: no reference table");
     return;
@@ -91,8 +91,8 @@ TEST_CASE("structs are laid out as the vendor's") {
                 MEMBER(FieldValue, result, nvmlReturn), MEMBER(FieldValue, bits, value)});
 }
 
-TEST_CASE("constants are the vendor's") {
-  const auto all = reference();
+TEST_CASE("constants match the vendor's header") {
+  const auto all = load_reference();
   if (all.is_null()) {
     MESSAGE("skipped: no reference table");
     return;
@@ -111,8 +111,8 @@ TEST_CASE("constants are the vendor's") {
   CHECK(constants.at("NVML_FI_DEV_MEMORY_TEMP") == field_memory_temperature);
 }
 
-TEST_CASE("return codes are the vendor's") {
-  const auto all = reference();
+TEST_CASE("return codes match the vendor's header") {
+  const auto all = load_reference();
   if (all.is_null()) {
     MESSAGE("skipped: no reference table");
     return;

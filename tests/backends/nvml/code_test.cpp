@@ -16,7 +16,7 @@ namespace {
 constexpr std::array codes{1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                            17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 999};
 
-// Calls fn with each code, or with every fourth one from another start for each call.
+// Calls fn with each code, or with every fourth one, starting at a different one per call.
 template <class Function>
 void for_each_code(std::size_t call, Function fn) {
   const std::size_t step = HMN_TEST_SLOW != 0 ? 4 : 1;
@@ -80,8 +80,8 @@ constexpr std::array calls{"nvmlInitWithFlags",
                            "nvmlEventSetWait_v2",
                            "nvmlEventSetFree"};
 
-// A full card, a partitioned one, and one that is never troubled.
-std::string code_scenario(const char* call, int code) {
+// A complete card, a partitioned one, and one without errors.
+std::string make_code_scenario(const char* call, int code) {
   constexpr const char* full = R"("utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
     "decoder": 9, "temperature": 45, "power_usage_mw": 58980, "enforced_power_limit_mw": 350000,
     "energy_mj": 1000, "clocks_mhz": {"graphics": 2520, "memory": 9001}, "fans": 31, "pstate": 2,
@@ -95,69 +95,74 @@ std::string code_scenario(const char* call, int code) {
   constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"name": "MIG",
     "uuid": "MIG-1", "memory_v2": {"total": 100, "free": 90, "used": 10},
     "processes": {"compute": []}}]})";
-  return machine_of(gpu(1, full) + "," + gpu(2, split) + "," + gpu(3, full),
-                    R"("rules": [{"call": ")" + std::string(call) +
-                        R"(", "device": 0, "result": )" + std::to_string(code) +
-                        R"(}, {"call": ")" + std::string(call) + R"(", "device": 1, "result": )" +
-                        std::to_string(code) +
-                        R"(}, {"call": "nvmlI*", "times": 0, "result": 1}])");
+  return make_scenario(gpu(1, full) + "," + gpu(2, split) + "," + gpu(3, full),
+                       R"("rules": [{"call": ")" + std::string(call) +
+                           R"(", "device": 0, "result": )" + std::to_string(code) +
+                           R"(}, {"call": ")" + std::string(call) +
+                           R"(", "device": 1, "result": )" + std::to_string(code) +
+                           R"(}, {"call": "nvmlI*", "times": 0, "result": 1}])");
 }
 
-std::string everywhere(const char* call, int code) {
-  return machine_of(gpu(1), R"("rules": [{"call": ")" + std::string(call) + R"(", "result": )" +
-                                std::to_string(code) + "}]");
+std::string make_driver_scenario(const char* call, int code) {
+  return make_scenario(gpu(1), R"("rules": [{"call": ")" + std::string(call) + R"(", "result": )" +
+                                   std::to_string(code) + "}]");
 }
 
-void check_failure(const Failure& why) {
-  CHECK(why.code != Status::ok);
-  CHECK(why.from == Source::nvml);
-  CHECK(!why.message.view().empty());
-  CHECK(why.message.view().size() < 256);
+void check_failure(const Failure& failure) {
+  CHECK(failure.code != Status::ok);
+  CHECK(failure.source == Source::nvml);
+  CHECK(!failure.message.view().empty());
+  CHECK(failure.message.view().size() < 256);
 }
 
-void check_number(const Metric& one) {
-  CHECK(one.from == Source::nvml);
-  if (one.id == MetricId::last_fault) CHECK(one.count == 79);
-  if (one.id == MetricId::pcie_replays) CHECK(one.count == 5);
-  if (one.id == MetricId::clock_limit_mhz) CHECK(one.value == 3105.0);
-  if (one.id == MetricId::temperature_shutdown) CHECK(one.value == 97.0);
-  if (one.id == MetricId::power_limit_watts) CHECK(*one.value >= 100.0);
-  if (one.id == MetricId::ecc_corrected) CHECK(one.count == 1);
-  if (one.id == MetricId::rows_remapped) CHECK(one.count.value() <= 2);
+void check_metric(const Metric& metric) {
+  CHECK(metric.from == Source::nvml);
+  if (metric.id == MetricId::last_fault) CHECK(metric.count == 79);
+  if (metric.id == MetricId::pcie_replays) CHECK(metric.count == 5);
+  if (metric.id == MetricId::clock_limit_mhz) CHECK(metric.value == 3105.0);
+  if (metric.id == MetricId::temperature_shutdown) CHECK(metric.value == 97.0);
+  if (metric.id == MetricId::power_limit_watts) CHECK(*metric.value >= 100.0);
+  if (metric.id == MetricId::ecc_corrected) CHECK(metric.count == 1);
+  if (metric.id == MetricId::rows_remapped) CHECK(metric.count.value() <= 2);
 }
 
-// Everything that is reported must be true of the untroubled machine; the rest must have its
+// Every reported value must be that of the machine without errors; the others must have a
 // reason.
-void read_everything(Machine& m, const std::vector<Device>& found) {
-  for (const Device& d : found) {
-    Pools memory;
-    if (const auto done = m.source().memory(d.number, memory, m.reading); !done) {
-      check_failure(done.why());
+void read_everything(Machine& machine, const std::vector<Device>& devices) {
+  for (const Device& device : devices) {
+    PoolList memory;
+    if (const auto result = machine.source().memory(device.slot, memory, machine.reading);
+        !result) {
+      check_failure(result.failure());
       CHECK(memory.empty());
     }
-    for (const Pool& p : memory.all()) {
-      if (p.total) CHECK((p.total == 16 * gib || p.total == 100));
-      if (p.used) CHECK((*p.used > 0 && (!p.total || p.used <= p.total)));
+    for (const Pool& pool : memory.all()) {
+      if (pool.total) CHECK((pool.total == 16 * gib || pool.total == 100));
+      if (pool.used) CHECK((*pool.used > 0 && (!pool.total || pool.used <= pool.total)));
     }
-    hmn::Telemetry t;
-    const auto reported = m.source().telemetry(d.number, telemetry_field::all, t, m.reading);
-    if (!reported) check_failure(reported.why());
-    if (t.gpu_busy_percent) CHECK(t.gpu_busy_percent == 64.0);
-    if (t.temperature_celsius) CHECK(t.temperature_celsius == 45.0);
-    if (t.power_limit_watts) CHECK(t.power_limit_watts == 350.0);
-    std::vector<Metric> numbers;
-    const auto counted = m.source().metrics(d.number, false, numbers, m.reading);
-    if (!counted) check_failure(counted.why());
-    for (const Metric& one : numbers) check_number(one);
+    hmn::Telemetry telemetry;
+    const auto telemetry_result =
+        machine.source().telemetry(device.slot, telemetry_field::all, telemetry, machine.reading);
+    if (!telemetry_result) check_failure(telemetry_result.failure());
+    if (telemetry.gpu_busy_percent) CHECK(telemetry.gpu_busy_percent == 64.0);
+    if (telemetry.temperature_celsius) CHECK(telemetry.temperature_celsius == 45.0);
+    if (telemetry.power_limit_watts) CHECK(telemetry.power_limit_watts == 350.0);
+    std::vector<Metric> metrics;
+    const auto metrics_result =
+        machine.source().metrics(device.slot, false, metrics, machine.reading);
+    if (!metrics_result) check_failure(metrics_result.failure());
+    for (const Metric& metric : metrics) check_metric(metric);
     std::vector<Usage> rows;
-    if (const auto done = m.source().processes(d.number, rows, m.reading); !done) {
-      check_failure(done.why());
+    if (const auto result = machine.source().processes(device.slot, rows, machine.reading);
+        !result) {
+      check_failure(result.failure());
       CHECK(rows.empty());
     }
     CHECK(rows.size() <= 3);
     Usage own;
-    if (const auto done = m.source().process(d.number, 7, false, own, m.reading); !done) {
-      check_failure(done.why());
+    if (const auto result = machine.source().process(device.slot, 7, false, own, machine.reading);
+        !result) {
+      check_failure(result.failure());
       CHECK(!own.used);
     }
   }
@@ -165,54 +170,57 @@ void read_everything(Machine& m, const std::vector<Device>& found) {
 
 }  // namespace
 
-TEST_CASE("each code has a status, and a sentence that fits a diagnostic") {
+TEST_CASE("every return code maps to a status and a message that fits a diagnostic") {
   for (const int code : codes) {
-    const Failure why = nvml::failure_for(static_cast<nvml::Code>(code),
-                                          "nvmlDeviceGetMPSComputeRunningProcesses_v3");
-    CAPTURE(why.message.view());
-    check_failure(why);
-    CHECK(why.native.domain == NativeDomain::nvml);
-    CHECK(why.native.code == code);
-    CHECK(why.message.view().find(std::to_string(code)) != std::string::npos);
+    const Failure failure = nvml::make_failure(static_cast<nvml::Code>(code),
+                                               "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+    CAPTURE(failure.message.view());
+    check_failure(failure);
+    CHECK(failure.native.domain == NativeDomain::nvml);
+    CHECK(failure.native.code == code);
+    CHECK(failure.message.view().find(std::to_string(code)) != std::string::npos);
   }
-  CHECK(nvml::status_of(nvml::success) == Status::ok);
+  CHECK(nvml::get_status(nvml::success) == Status::ok);
 }
 
-TEST_CASE("each code from each call about a device leaves true values and reasons") {
+TEST_CASE("any error code from any device call leaves only correct values and reasons") {
   for (std::size_t n = 0; n < calls.size(); ++n) {
     const char* const call = calls[n];
-    Machine m(code_scenario(call, 3));
+    Machine machine(make_code_scenario(call, 3));
     for_each_code(n, [&](int code) {
       CAPTURE(call);
       CAPTURE(code);
-      m.driver.load(code_scenario(call, code));
-      m.restart();
-      std::vector<Device> found;
-      if (const auto done = m.prepare(); !done) return check_failure(done.why());
-      if (const auto done = m.list(found); !done) return check_failure(done.why());
-      CHECK(found.size() >= 3);
-      CHECK(found.size() <= 4);
-      CHECK(found.back().state == State::ready);
-      CHECK(found.back().uuid.view() == uuid_of(3));
-      read_everything(m, found);
-      for (const Diagnostic& d : m.reading.about()) check_failure(d.why);
+      machine.driver.load(make_code_scenario(call, code));
+      machine.restart();
+      std::vector<Device> devices;
+      if (const auto result = machine.prepare(); !result) return check_failure(result.failure());
+      if (const auto result = machine.list(devices); !result)
+        return check_failure(result.failure());
+      CHECK(devices.size() >= 3);
+      CHECK(devices.size() <= 4);
+      CHECK(devices.back().state == State::ready);
+      CHECK(devices.back().uuid.view() == make_uuid(3));
+      read_everything(machine, devices);
+      for (const Diagnostic& diagnostic : machine.reading.find_diagnostics())
+        check_failure(diagnostic.failure);
     });
   }
 }
 
-TEST_CASE("each code from each call of the whole driver is a failure or costs its own value") {
+TEST_CASE("any driver-wide error code fails the reading or only loses its own value") {
   for (std::size_t n = 0; n < calls.size(); ++n) {
     const char* const call = calls[n];
-    Machine m(everywhere(call, 3));
+    Machine machine(make_driver_scenario(call, 3));
     for_each_code(n, [&](int code) {
       CAPTURE(call);
       CAPTURE(code);
-      m.driver.load(everywhere(call, code));
-      m.restart();
-      std::vector<Device> found;
-      if (const auto done = m.prepare(); !done) return check_failure(done.why());
-      if (const auto done = m.list(found); !done) return check_failure(done.why());
-      read_everything(m, found);
+      machine.driver.load(make_driver_scenario(call, code));
+      machine.restart();
+      std::vector<Device> devices;
+      if (const auto result = machine.prepare(); !result) return check_failure(result.failure());
+      if (const auto result = machine.list(devices); !result)
+        return check_failure(result.failure());
+      read_everything(machine, devices);
     });
   }
 }

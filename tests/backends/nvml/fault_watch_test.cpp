@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The last fault of a device: what came while it was watched, and a reason else.
+// The last fault of a device: one raised while it was watched, otherwise a reason.
 #include "backends/nvml/telemetry.hpp"
 
 #include <doctest/doctest.h>
@@ -20,268 +20,273 @@ constexpr const char* watchable =
     R"("event_types": 8, "temperature": 45, "processes": {"compute": []})";
 constexpr auto field = missing_metric(MetricId::last_fault);
 
-struct Answer {
+struct FaultReading {
   std::optional<std::uint64_t> xid;
-  std::optional<Diagnostic> why;
+  std::optional<Diagnostic> diagnostic;
   bool has_temperature = false;
 };
 
-Answer read(Machine& m, Slot number = 0) {
-  Answer a;
-  require_ok(m.prepare());
+FaultReading read_fault(Machine& machine, Slot number = 0) {
+  FaultReading fault;
+  require_ok(machine.prepare());
   std::vector<Metric> all;
-  require_ok(m.source().metrics(number, false, all, m.reading));
-  for (const Metric& one : all) {
-    if (one.id == MetricId::last_fault) a.xid = one.count;
-    if (one.id == MetricId::temperature) a.has_temperature = true;
+  require_ok(machine.source().metrics(number, false, all, machine.reading));
+  for (const Metric& metric : all) {
+    if (metric.id == MetricId::last_fault) fault.xid = metric.count;
+    if (metric.id == MetricId::temperature) fault.has_temperature = true;
   }
-  for (const Diagnostic& d : m.reading.about(subject::metrics)) {
-    if (d.field == field) a.why = d;
+  for (const Diagnostic& diagnostic : machine.reading.find_diagnostics(subject::metrics)) {
+    if (diagnostic.field == field) fault.diagnostic = diagnostic;
   }
-  return a;
+  return fault;
 }
 
-Status why_not(const Answer& a) {
-  CHECK_FALSE(a.xid);
-  return a.why ? a.why->why.code : Status::ok;
+Status get_missing_status(const FaultReading& fault) {
+  CHECK_FALSE(fault.xid);
+  return fault.diagnostic ? fault.diagnostic->failure.code : Status::ok;
 }
 
 std::string two_gpus() {
-  return machine_of(gpu(1, watchable) + "," + gpu(2, watchable));
+  return make_scenario(gpu(1, watchable) + "," + gpu(2, watchable));
 }
 
 }  // namespace
 
-TEST_CASE("before a fault there is a reason, and no number") {
-  Machine m(one_gpu(watchable));
+TEST_CASE("before any fault, a reason is reported instead of an XID") {
+  Machine machine(one_gpu(watchable));
   for (int i = 0; i < 2; ++i) {
-    const Answer a = read(m);
-    CHECK(why_not(a) == Status::unsupported);
-    CHECK(a.why->why.message.view().find("no fault since") != std::string_view::npos);
-    CHECK(a.has_temperature);
+    const FaultReading fault = read_fault(machine);
+    CHECK(get_missing_status(fault) == Status::unsupported);
+    CHECK(fault.diagnostic->failure.message.view().find("no fault since") !=
+          std::string_view::npos);
+    CHECK(fault.has_temperature);
   }
-  CHECK(m.driver.calls("nvmlDeviceRegisterEvents") == 1);
-  CHECK(m.driver.waited_ms() == 0);
+  CHECK(machine.driver.calls("nvmlDeviceRegisterEvents") == 1);
+  CHECK(machine.driver.waited_ms() == 0);
 }
 
-TEST_CASE("of the faults that came the last one is told, and stays") {
-  Machine m(two_gpus());
-  read(m, 0);
-  read(m, 1);
-  m.driver.raise(1, 31);
-  CHECK(read(m, 1).xid == 31);
-  CHECK(why_not(read(m, 0)) == Status::unsupported);
-  m.driver.raise(1, 43);
-  m.driver.raise(0, 13);
-  m.driver.raise(1, 79);
-  CHECK(read(m, 0).xid == 13);
-  const Answer second = read(m, 1);
+TEST_CASE("the last fault is reported, and stays reported") {
+  Machine machine(two_gpus());
+  read_fault(machine, 0);
+  read_fault(machine, 1);
+  machine.driver.raise(1, 31);
+  CHECK(read_fault(machine, 1).xid == 31);
+  CHECK(get_missing_status(read_fault(machine, 0)) == Status::unsupported);
+  machine.driver.raise(1, 43);
+  machine.driver.raise(0, 13);
+  machine.driver.raise(1, 79);
+  CHECK(read_fault(machine, 0).xid == 13);
+  const FaultReading second = read_fault(machine, 1);
   CHECK(second.xid == 79);
-  CHECK_FALSE(second.why);
-  CHECK(read(m, 1).xid == 79);
-  CHECK(m.driver.event_sets() == 1);
-  CHECK(m.driver.waited_ms() == 0);
+  CHECK_FALSE(second.diagnostic);
+  CHECK(read_fault(machine, 1).xid == 79);
+  CHECK(machine.driver.event_sets() == 1);
+  CHECK(machine.driver.waited_ms() == 0);
 }
 
-TEST_CASE("nothing is registered, and no fault looked for, until metrics are asked for") {
-  Machine m(one_gpu(watchable));
-  m.pool();
-  m.telemetry();
-  m.processes();
-  CHECK(m.driver.calls("nvmlEventSetCreate") == 0);
-  read(m);
-  const auto waits = m.driver.calls("nvmlEventSetWait_v2");
-  m.pool();
-  m.telemetry();
-  CHECK(m.driver.calls("nvmlEventSetWait_v2") == waits);
+TEST_CASE("faults are watched only once metrics are requested") {
+  Machine machine(one_gpu(watchable));
+  machine.pool();
+  machine.telemetry();
+  machine.processes();
+  CHECK(machine.driver.calls("nvmlEventSetCreate") == 0);
+  read_fault(machine);
+  const auto waits = machine.driver.calls("nvmlEventSetWait_v2");
+  machine.pool();
+  machine.telemetry();
+  CHECK(machine.driver.calls("nvmlEventSetWait_v2") == waits);
 }
 
-TEST_CASE("more faults than one reading takes down are gone on with by the next") {
-  Machine m(one_gpu(watchable));
-  read(m);
-  for (unsigned n = 0; n < 300; ++n) m.driver.raise(0, n);
-  CHECK(read(m).xid == 255);
-  CHECK(read(m).xid == 299);
+TEST_CASE("faults beyond the limit of one reading are collected by the next reading") {
+  Machine machine(one_gpu(watchable));
+  read_fault(machine);
+  for (unsigned n = 0; n < 300; ++n) machine.driver.raise(0, n);
+  CHECK(read_fault(machine).xid == 255);
+  CHECK(read_fault(machine).xid == 299);
 }
 
-TEST_CASE("a fault without a number is told as one, and a later one with its number") {
-  Machine m(one_gpu(watchable));
-  read(m);
-  m.driver.raise(0, 999);
-  const Answer a = read(m);
-  CHECK(why_not(a) == Status::backend);
-  m.driver.raise(0, 48);
-  CHECK(read(m).xid == 48);
+TEST_CASE("a fault without a number is reported as a failure until a numbered one follows") {
+  Machine machine(one_gpu(watchable));
+  read_fault(machine);
+  machine.driver.raise(0, 999);
+  const FaultReading fault = read_fault(machine);
+  CHECK(get_missing_status(fault) == Status::backend);
+  machine.driver.raise(0, 48);
+  CHECK(read_fault(machine).xid == 48);
 }
 
-TEST_CASE("a device without such events says so, and is not watched") {
-  Machine m(one_gpu());
-  SUBCASE("it has none") {
-    m.driver.load(one_gpu(R"("event_types": 20, "temperature": 45)"));
+TEST_CASE("a device without fault events is reported as unsupported and not watched") {
+  Machine machine(one_gpu());
+  SUBCASE("the fault event is not supported") {
+    machine.driver.load(one_gpu(R"("event_types": 20, "temperature": 45)"));
   }
-  SUBCASE("it does not tell which it has") {
-    m.driver.load(one_gpu(R"("temperature": 45)"));
+  SUBCASE("the supported events are not reported") {
+    machine.driver.load(one_gpu(R"("temperature": 45)"));
   }
-  const Answer a = read(m);
-  CHECK(why_not(a) == Status::unsupported);
-  CHECK(a.why->why.message.view().find("no fault") == std::string_view::npos);
-  CHECK(a.has_temperature);
-  CHECK(m.driver.calls("nvmlEventSetCreate") == 0);
-  CHECK(m.driver.calls("nvmlEventSetWait_v2") == 0);
+  const FaultReading fault = read_fault(machine);
+  CHECK(get_missing_status(fault) == Status::unsupported);
+  CHECK(fault.diagnostic->failure.message.view().find("no fault") == std::string_view::npos);
+  CHECK(fault.has_temperature);
+  CHECK(machine.driver.calls("nvmlEventSetCreate") == 0);
+  CHECK(machine.driver.calls("nvmlEventSetWait_v2") == 0);
 }
 
-TEST_CASE("an instance of MIG has no events of its own, and those of its GPU are told there") {
-  Machine m(machine_of(gpu(1, R"("event_types": 8, "mig": {"mode": 1, "max": 1, "instances": [
+TEST_CASE("a MIG instance has no fault events, and its GPU reports them") {
+  Machine machine(
+      make_scenario(gpu(1, R"("event_types": 8, "mig": {"mode": 1, "max": 1, "instances": [
     {"name": "MIG", "uuid": "MIG-1", "event_types": 8}]})")));
-  REQUIRE(m.devices().size() == 2);
-  read(m, 0);
-  CHECK(why_not(read(m, 1)) == Status::unsupported);
-  m.driver.raise(0, 94);
-  CHECK(read(m, 0).xid == 94);
-  CHECK(why_not(read(m, 1)) == Status::unsupported);
-  CHECK(m.driver.calls("nvmlDeviceRegisterEvents") == 1);
+  REQUIRE(machine.devices().size() == 2);
+  read_fault(machine, 0);
+  CHECK(get_missing_status(read_fault(machine, 1)) == Status::unsupported);
+  machine.driver.raise(0, 94);
+  CHECK(read_fault(machine, 0).xid == 94);
+  CHECK(get_missing_status(read_fault(machine, 1)) == Status::unsupported);
+  CHECK(machine.driver.calls("nvmlDeviceRegisterEvents") == 1);
 }
 
-TEST_CASE("each of the calls failing costs the fault alone, and says why") {
+TEST_CASE("a failing event call costs only the fault, with a reason") {
   const char* const calls[] = {"nvmlDeviceGetSupportedEventTypes", "nvmlEventSetCreate",
                                "nvmlDeviceRegisterEvents", "nvmlEventSetWait_v2"};
   for (const char* call : calls) {
-    for (const auto& [code, means] : {std::pair{4, Status::permission}, {999, Status::backend}}) {
+    for (const auto& [code, expected] :
+         {std::pair{4, Status::permission}, {999, Status::backend}}) {
       CAPTURE(call);
-      Machine m(one_gpu(watchable, R"("rules": [{"call": ")" + std::string(call) +
-                                       R"(", "result": )" + std::to_string(code) + "}]"));
+      Machine machine(one_gpu(watchable, R"("rules": [{"call": ")" + std::string(call) +
+                                             R"(", "result": )" + std::to_string(code) + "}]"));
       for (int i = 0; i < 2; ++i) {
-        const Answer a = read(m);
-        CHECK(why_not(a) == means);
-        CHECK(a.why->why.native.code == code);
-        CHECK(a.has_temperature);
+        const FaultReading fault = read_fault(machine);
+        CHECK(get_missing_status(fault) == expected);
+        CHECK(fault.diagnostic->failure.native.code == code);
+        CHECK(fault.has_temperature);
       }
-      CHECK(m.driver.calls("nvmlDeviceGetSupportedEventTypes") == 1);
-      m.restart();
-      CHECK(m.driver.event_sets() == 0);
+      CHECK(machine.driver.calls("nvmlDeviceGetSupportedEventTypes") == 1);
+      machine.restart();
+      CHECK(machine.driver.event_sets() == 0);
     }
   }
 }
 
-// NVML's documentation: after UNKNOWN the set is in no state to be used.
-TEST_CASE("a registration that spoils the set costs its own device alone") {
-  Machine m(machine_of(gpu(1, watchable) + "," + gpu(2, watchable),
-                       R"("rules": [{"call": "nvmlDeviceRegisterEvents", "device": 1,
+// NVML's documentation: after UNKNOWN the set must not be used.
+TEST_CASE("a registration that invalidates the event set affects only its own device") {
+  Machine machine(make_scenario(gpu(1, watchable) + "," + gpu(2, watchable),
+                                R"("rules": [{"call": "nvmlDeviceRegisterEvents", "device": 1,
                                      "result": "UNKNOWN"}])"));
-  read(m, 0);
-  CHECK(why_not(read(m, 1)) == Status::backend);
-  read(m, 0);
-  m.driver.raise(0, 62);
-  CHECK(read(m, 0).xid == 62);
-  CHECK(why_not(read(m, 1)) == Status::backend);
-  CHECK(m.driver.event_sets() == 1);
+  read_fault(machine, 0);
+  CHECK(get_missing_status(read_fault(machine, 1)) == Status::backend);
+  read_fault(machine, 0);
+  machine.driver.raise(0, 62);
+  CHECK(read_fault(machine, 0).xid == 62);
+  CHECK(get_missing_status(read_fault(machine, 1)) == Status::backend);
+  CHECK(machine.driver.event_sets() == 1);
 }
 
-TEST_CASE("that a GPU is lost, said by the events, is no word about this one") {
-  Machine m(one_gpu(watchable, R"("rules": [{"call": "nvmlEventSetWait_v2", "from": 2,
+TEST_CASE("GPU_IS_LOST from the event set does not mark this GPU as lost") {
+  Machine machine(one_gpu(watchable, R"("rules": [{"call": "nvmlEventSetWait_v2", "from": 2,
                                              "result": "GPU_IS_LOST"}])"));
-  read(m);
-  const Answer a = read(m);
-  CHECK(why_not(a) == Status::device_lost);
-  CHECK(a.has_temperature);
-  CHECK(m.devices().at(0).state == State::ready);
+  read_fault(machine);
+  const FaultReading fault = read_fault(machine);
+  CHECK(get_missing_status(fault) == Status::device_lost);
+  CHECK(fault.has_temperature);
+  CHECK(machine.devices().at(0).state == State::ready);
 }
 
-TEST_CASE("the fault of a GPU that falls off the bus is told with what it then refuses") {
-  Machine m(one_gpu(watchable, R"("rules": [{"call": "nvmlDeviceGetUtilizationRates", "from": 2,
+TEST_CASE("the fault of a GPU that falls off the bus is still reported") {
+  Machine machine(
+      one_gpu(watchable, R"("rules": [{"call": "nvmlDeviceGetUtilizationRates", "from": 2,
                                              "result": "GPU_IS_LOST"}])"));
-  read(m);
-  m.driver.raise(0, 79);
-  const Answer a = read(m);
-  CHECK(a.xid == 79);
-  CHECK_FALSE(a.has_temperature);
+  read_fault(machine);
+  machine.driver.raise(0, 79);
+  const FaultReading fault = read_fault(machine);
+  CHECK(fault.xid == 79);
+  CHECK_FALSE(fault.has_temperature);
 }
 
-TEST_CASE("the last fault outlives a reload of the driver, and one that nobody watched is lost") {
-  Machine m(one_gpu(watchable));
-  read(m);
-  m.driver.raise(0, 31);
-  CHECK(read(m).xid == 31);
-  m.driver.driver_reload();
-  m.driver.raise(0, 79);
-  CHECK(read(m).xid == 31);
-  m.driver.raise(0, 48);
-  CHECK(read(m).xid == 48);
-  CHECK(m.driver.calls("nvmlDeviceRegisterEvents") == 2);
-  CHECK(m.driver.calls("nvmlEventSetFree") == 0);  // of the session that was ended
-  m.restart();
-  CHECK(m.driver.event_sets() == 0);
-  CHECK(m.driver.initialized() == 0);
+TEST_CASE("the last fault survives a driver reload, and faults raised while unwatched are lost") {
+  Machine machine(one_gpu(watchable));
+  read_fault(machine);
+  machine.driver.raise(0, 31);
+  CHECK(read_fault(machine).xid == 31);
+  machine.driver.driver_reload();
+  machine.driver.raise(0, 79);
+  CHECK(read_fault(machine).xid == 31);
+  machine.driver.raise(0, 48);
+  CHECK(read_fault(machine).xid == 48);
+  CHECK(machine.driver.calls("nvmlDeviceRegisterEvents") == 2);
+  CHECK(machine.driver.calls("nvmlEventSetFree") == 0);  // of the session that was ended
+  machine.restart();
+  CHECK(machine.driver.event_sets() == 0);
+  CHECK(machine.driver.initialized() == 0);
 }
 
-TEST_CASE("closing ends the watch, and the next reading begins it again") {
-  Machine m(one_gpu(watchable));
+TEST_CASE("closing ends the watch, and the next reading restarts it") {
+  Machine machine(one_gpu(watchable));
   hmn_fake::add_pci_device(
-      m.tree, {.address = "0000:01:00.0", .power_control = "auto", .runtime_status = "active"});
-  read(m);
-  CHECK(m.source().finish(m.reading));
-  m.source().close();
-  CHECK(m.driver.event_sets() == 0);
-  CHECK(m.driver.initialized() == 0);
-  m.driver.raise(0, 79);
-  CHECK(why_not(read(m)) == Status::unsupported);
-  m.driver.raise(0, 31);
-  CHECK(read(m).xid == 31);
-  SUBCASE("and a card that sleeps is not asked, nor woken") {
-    m.source().close();
-    m.tree.write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
-    const auto before = m.driver.calls(nullptr);
-    CHECK_FALSE(m.prepare());
+      machine.tree,
+      {.address = "0000:01:00.0", .power_control = "auto", .runtime_status = "active"});
+  read_fault(machine);
+  CHECK(machine.source().finish(machine.reading));
+  machine.source().close();
+  CHECK(machine.driver.event_sets() == 0);
+  CHECK(machine.driver.initialized() == 0);
+  machine.driver.raise(0, 79);
+  CHECK(get_missing_status(read_fault(machine)) == Status::unsupported);
+  machine.driver.raise(0, 31);
+  CHECK(read_fault(machine).xid == 31);
+  SUBCASE("a sleeping card is neither queried nor woken") {
+    machine.source().close();
+    machine.tree.write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
+    const auto before = machine.driver.calls(nullptr);
+    CHECK_FALSE(machine.prepare());
     std::vector<Metric> none;
-    const auto done = m.source().metrics(0, false, none, m.reading);
-    REQUIRE_FALSE(done);
-    CHECK(done.why().code == Status::asleep);
+    const auto result = machine.source().metrics(0, false, none, machine.reading);
+    REQUIRE_FALSE(result);
+    CHECK(result.failure().code == Status::asleep);
     CHECK(none.empty());
-    CHECK(m.driver.calls(nullptr) == before);
+    CHECK(machine.driver.calls(nullptr) == before);
   }
 }
 
-TEST_CASE("what came is taken down before NVML is opened anew for a GPU that joined") {
-  Machine m(one_gpu(watchable));
-  hmn_fake::add_pci_device(m.tree, {.address = "0000:01:00.0"});
-  read(m);
-  m.driver.raise(0, 63);
-  hmn_fake::add_pci_device(m.tree, {.address = "0000:02:00.0"});
-  for (int i = 0; i < 100 && m.driver.calls("nvmlShutdown") == 0; ++i) {
-    usleep(100'000);  // the bus is looked at once a second
-    require_ok(m.prepare());
+TEST_CASE("pending faults are collected before NVML is reopened for an added GPU") {
+  Machine machine(one_gpu(watchable));
+  hmn_fake::add_pci_device(machine.tree, {.address = "0000:01:00.0"});
+  read_fault(machine);
+  machine.driver.raise(0, 63);
+  hmn_fake::add_pci_device(machine.tree, {.address = "0000:02:00.0"});
+  for (int i = 0; i < 100 && machine.driver.calls("nvmlShutdown") == 0; ++i) {
+    usleep(100'000);  // the bus is scanned once a second
+    require_ok(machine.prepare());
   }
-  REQUIRE(m.driver.calls("nvmlShutdown") != 0);
-  CHECK(read(m).xid == 63);
+  REQUIRE(machine.driver.calls("nvmlShutdown") != 0);
+  CHECK(read_fault(machine).xid == 63);
 }
 
-TEST_CASE("a deadline that passed leaves the watch to the next reading") {
-  Machine m(one_gpu(watchable));
-  m.devices();
-  m.reading.deadline = platform::monotonic_ns();
+TEST_CASE("an expired deadline leaves the watch to the next reading") {
+  Machine machine(one_gpu(watchable));
+  machine.devices();
+  machine.reading.deadline = platform::monotonic_ns();
   std::vector<Metric> none;
-  require_ok(m.prepare());
-  require_ok(m.source().metrics(0, false, none, m.reading));
+  require_ok(machine.prepare());
+  require_ok(machine.source().metrics(0, false, none, machine.reading));
   CHECK(none.empty());
-  CHECK(m.driver.calls("nvmlEventSetCreate") == 0);
-  m.reading.deadline = UINT64_MAX;
-  read(m);
-  m.driver.raise(0, 31);
-  CHECK(read(m).xid == 31);
+  CHECK(machine.driver.calls("nvmlEventSetCreate") == 0);
+  machine.reading.deadline = UINT64_MAX;
+  read_fault(machine);
+  machine.driver.raise(0, 31);
+  CHECK(read_fault(machine).xid == 31);
 }
 
 TEST_CASE("a forked child leaves the parent's watch alone") {
-  Machine m(one_gpu(watchable));
-  read(m);
+  Machine machine(one_gpu(watchable));
+  read_fault(machine);
   const pid_t child = fork();
   if (child == 0) {
-    m.source().close();
-    _exit(m.driver.calls("nvmlEventSetFree") == 0 ? 0 : 1);
+    machine.source().close();
+    _exit(machine.driver.calls("nvmlEventSetFree") == 0 ? 0 : 1);
   }
-  int ended = 0;
-  REQUIRE(waitpid(child, &ended, 0) == child);
-  CHECK(WIFEXITED(ended));
-  CHECK(WEXITSTATUS(ended) == 0);
-  m.driver.raise(0, 31);
-  CHECK(read(m).xid == 31);
+  int wait_status = 0;
+  REQUIRE(waitpid(child, &wait_status, 0) == child);
+  CHECK(WIFEXITED(wait_status));
+  CHECK(WEXITSTATUS(wait_status) == 0);
+  machine.driver.raise(0, 31);
+  CHECK(read_fault(machine).xid == 31);
 }

@@ -5,34 +5,34 @@
 
 using namespace hmn::nvml;
 
-TEST_CASE("the kernel driver's page on a GPU") {
-  const auto found = parse_information(
+TEST_CASE("the kernel driver's page on a GPU yields its model and UUID") {
+  const auto information = parse_information(
       "Model: \t\t NVIDIA GeForce RTX 3080 Laptop GPU\n"
       "IRQ:   \t\t 133\n"
       "GPU UUID: \t GPU-8a1b2c3d-0000-1111-2222-333344445555\n"
       "Video BIOS: \t 94.04.42.00.a2\n"
       "Device Minor: \t 0\n");
-  CHECK(found.model == "NVIDIA GeForce RTX 3080 Laptop GPU");
-  CHECK(found.uuid == "GPU-8a1b2c3d-0000-1111-2222-333344445555");
+  CHECK(information.model == "NVIDIA GeForce RTX 3080 Laptop GPU");
+  CHECK(information.uuid == "GPU-8a1b2c3d-0000-1111-2222-333344445555");
 }
 
 TEST_CASE("a GPU that was never initialised has no UUID yet") {
-  const auto found = parse_information(
+  const auto information = parse_information(
       "Model: \t\t Unknown\n"
       "GPU UUID: \t GPU-\?\?\?\?\?\?\?\?-\?\?\?\?-\?\?\?\?\n");
-  CHECK(found.model.empty());
-  CHECK(found.uuid.empty());
+  CHECK(information.model.empty());
+  CHECK(information.uuid.empty());
 }
 
-TEST_CASE("pages that are not the driver's give nothing") {
+TEST_CASE("text that is not the driver's page yields nothing") {
   for (const char* text : {"", "\n", ":", "Model", "Model:", "Model: \t \n", "GPU UUID: none"}) {
-    const auto found = parse_information(text);
-    CHECK_MESSAGE(found.model.empty(), text);
-    CHECK_MESSAGE(found.uuid.empty(), text);
+    const auto information = parse_information(text);
+    CHECK_MESSAGE(information.model.empty(), text);
+    CHECK_MESSAGE(information.uuid.empty(), text);
   }
 }
 
-TEST_CASE("the driver's version, of the closed and the open module") {
+TEST_CASE("the driver version is parsed for the closed and the open kernel module") {
   CHECK(parse_driver_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Fri Apr "
                              "11 19:06:08 UTC 2025\nGCC version:  gcc version 12.2.0\n") ==
         "550.163.01");

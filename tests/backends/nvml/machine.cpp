@@ -13,11 +13,11 @@
 namespace {
 
 template <class F>
-F control(void* library, const char* name) {
+F find_control(void* library, const char* name) {
   return reinterpret_cast<F>(dlsym(library, name));
 }
 
-std::string joined(std::string_view members) {
+std::string format_members(std::string_view members) {
   return members.empty() ? std::string() : ", " + std::string(members);
 }
 
@@ -26,57 +26,57 @@ std::string joined(std::string_view members) {
 FakeNvml::FakeNvml(const std::string& path)
     : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
   REQUIRE_MESSAGE(library_ != nullptr, path);
-  control<void (*)()>(library_, "fake_nvml_reset")();
+  find_control<void (*)()>(library_, "fake_nvml_reset")();
 }
 
 FakeNvml::~FakeNvml() {
-  control<void (*)()>(library_, "fake_nvml_release")();
-  control<void (*)()>(library_, "fake_nvml_reset")();
+  find_control<void (*)()>(library_, "fake_nvml_release")();
+  find_control<void (*)()>(library_, "fake_nvml_reset")();
   dlclose(library_);
 }
 
 void FakeNvml::load(const std::string& scenario) const {
-  const int said = control<int (*)(const char*)>(library_, "fake_nvml_load")(scenario.c_str());
-  INFO(control<const char* (*)()>(library_, "fake_nvml_problem")());
-  REQUIRE(said == 0);
+  const int code = find_control<int (*)(const char*)>(library_, "fake_nvml_load")(scenario.c_str());
+  INFO(find_control<const char* (*)()>(library_, "fake_nvml_problem")());
+  REQUIRE(code == 0);
 }
 
 void FakeNvml::driver_reload() const {
-  control<void (*)()>(library_, "fake_nvml_driver_reload")();
+  find_control<void (*)()>(library_, "fake_nvml_driver_reload")();
 }
 
 void FakeNvml::raise(unsigned device, unsigned long long xid) const {
-  REQUIRE(control<int (*)(unsigned, unsigned long long)>(library_, "fake_nvml_raise")(device,
-                                                                                      xid) == 0);
+  REQUIRE(find_control<int (*)(unsigned, unsigned long long)>(library_, "fake_nvml_raise")(
+              device, xid) == 0);
 }
 
 int FakeNvml::event_sets() const {
-  return control<int (*)()>(library_, "fake_nvml_event_sets")();
+  return find_control<int (*)()>(library_, "fake_nvml_event_sets")();
 }
 
 unsigned long long FakeNvml::waited_ms() const {
-  return control<unsigned long long (*)()>(library_, "fake_nvml_waited_ms")();
+  return find_control<unsigned long long (*)()>(library_, "fake_nvml_waited_ms")();
 }
 
 unsigned long long FakeNvml::calls(const char* symbol) const {
-  return control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
+  return find_control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
 }
 
 int FakeNvml::initialized() const {
-  return control<int (*)()>(library_, "fake_nvml_initialized")();
+  return find_control<int (*)()>(library_, "fake_nvml_initialized")();
 }
 
 unsigned FakeNvml::init_flags() const {
-  return control<unsigned (*)()>(library_, "fake_nvml_init_flags")();
+  return find_control<unsigned (*)()>(library_, "fake_nvml_init_flags")();
 }
 
-std::vector<hmn::Diagnostic> PlainReading::about(std::uint32_t subject) const {
-  std::vector<hmn::Diagnostic> found;
-  for (const hmn::Diagnostic& d : diagnostics) {
-    const bool is_trace = (d.notes & hmn::note::trace) != 0;
-    if (!is_trace && (subject == 0 || d.about == subject)) found.push_back(d);
+std::vector<hmn::Diagnostic> PlainReading::find_diagnostics(std::uint32_t subject) const {
+  std::vector<hmn::Diagnostic> matches;
+  for (const hmn::Diagnostic& diagnostic : diagnostics) {
+    const bool is_trace = (diagnostic.notes & hmn::note::trace) != 0;
+    if (!is_trace && (subject == 0 || diagnostic.subject == subject)) matches.push_back(diagnostic);
   }
-  return found;
+  return matches;
 }
 
 const char* const every_value = R"(
@@ -97,21 +97,21 @@ const char* const every_value = R"(
              "198": {"type": "ulonglong", "value": 9000000}, "74": 81234000000, "75": 0, "76": 5,
              "77": 6, "91": 2, "138": 10, "139": 11}, "event_types": 8, "xids": [31, 79])";
 
-std::string uuid_of(unsigned bus) {
+std::string make_uuid(unsigned bus) {
   const std::string digit(1, static_cast<char>('0' + bus % 10));
   return "GPU-0000000" + digit + "-1111-2222-3333-444444444444";
 }
 
-hmn::Settings settings_of(const hmn_fake::Tree& tree) {
-  hmn::Settings of;
-  of.proc_root = tree.proc();
-  of.sys_root = tree.sys();
-  return of;
+hmn::Settings make_settings(const hmn_fake::Tree& tree) {
+  hmn::Settings settings;
+  settings.proc_root = tree.proc();
+  settings.sys_root = tree.sys();
+  return settings;
 }
 
 std::string gpu(unsigned bus, std::string_view device) {
   const std::string digit(1, static_cast<char>('0' + bus % 10));
-  return R"({"name": "NVIDIA Fake )" + digit + R"(", "uuid": ")" + uuid_of(bus) +
+  return R"({"name": "NVIDIA Fake )" + digit + R"(", "uuid": ")" + make_uuid(bus) +
          R"(", "pci": {"address": "00000000:0)" + digit +
          R"(:00.0", "device_id": "0x26B910DE", "subsystem_id": "0x185110DE"},)" +
          R"("compute_capability": [8, 9], "architecture": 8,)" +
@@ -119,20 +119,20 @@ std::string gpu(unsigned bus, std::string_view device) {
            "memory": {"total": "16 GiB", "free": "12 GiB", "used": "4 GiB"},
            "memory_v2": {"total": "16 GiB", "reserved": "512 MiB", "free": "12 GiB",
                          "used": "3584 MiB"})" +
-         joined(device) + "}";
+         format_members(device) + "}";
 }
 
-std::string machine_of(std::string_view devices, std::string_view more) {
+std::string make_scenario(std::string_view devices, std::string_view more) {
   return R"({"driver_version": "550.163.01", "cuda_version": 12040, "devices": [)" +
-         std::string(devices) + "]" + joined(more) + "}";
+         std::string(devices) + "]" + format_members(more) + "}";
 }
 
 std::string one_gpu(std::string_view device, std::string_view more) {
-  return machine_of(gpu(1, device), more);
+  return make_scenario(gpu(1, device), more);
 }
 
-void require_ok(const hmn::Result<void>& done) {
-  if (!done) FAIL(done.why().message.view());
+void require_ok(const hmn::Result<void>& result) {
+  if (!result) FAIL(result.failure().message.view());
 }
 
 Machine::Machine(const std::string& scenario, const std::string& path) : driver(path) {
@@ -156,66 +156,68 @@ hmn::Result<void> Machine::prepare() {
 }
 
 hmn::Result<void> Machine::list(std::vector<hmn::Device>& out) {
-  auto done = source().devices(out, reading);
-  listed_ = out;
-  return done;
+  auto result = source().devices(out, reading);
+  devices_ = out;
+  return result;
 }
 
 std::vector<hmn::Device> Machine::devices() {
-  std::vector<hmn::Device> found;
+  std::vector<hmn::Device> all;
   require_ok(prepare());
-  require_ok(list(found));
-  return found;
+  require_ok(list(all));
+  return all;
 }
 
-hmn::Result<void> Machine::memory(hmn::Slot number, hmn::Pools& out) {
-  if (auto done = prepare(); !done) return done;
-  auto done = source().memory(number, out, reading);
-  return done ? hmn::keep_plausible(out, number, reading) : done;
+hmn::Result<void> Machine::memory(hmn::Slot number, hmn::PoolList& out) {
+  if (auto result = prepare(); !result) return result;
+  auto result = source().memory(number, out, reading);
+  return result ? hmn::keep_plausible(out, number, reading) : result;
 }
 
 hmn::Pool Machine::pool(hmn::Slot number) {
-  hmn::Pools found;
-  require_ok(memory(number, found));
-  REQUIRE(found.all().size() == 1);
-  return found.all().front();
+  hmn::PoolList pools;
+  require_ok(memory(number, pools));
+  REQUIRE(pools.all().size() == 1);
+  return pools.all().front();
 }
 
 std::vector<hmn::Usage> Machine::processes(hmn::Slot number) {
-  std::vector<hmn::Usage> found;
+  std::vector<hmn::Usage> rows;
   require_ok(prepare());
-  require_ok(source().processes(number, found, reading));
-  for (hmn::Usage& row : found) require_ok(kept(number, row, hmn::subject::processes));
-  return found;
+  require_ok(source().processes(number, rows, reading));
+  for (hmn::Usage& row : rows) require_ok(drop_impossible(number, row, hmn::subject::processes));
+  return rows;
 }
 
 hmn::Result<void> Machine::process(hmn::Slot number, std::uint32_t pid, bool self,
                                    hmn::Usage& out) {
-  if (auto done = prepare(); !done) return done;
-  auto done = source().process(number, pid, self, out, reading);
-  return done ? kept(number, out, self ? hmn::subject::self : hmn::subject::processes) : done;
+  if (auto result = prepare(); !result) return result;
+  auto result = source().process(number, pid, self, out, reading);
+  return result ? drop_impossible(number, out, self ? hmn::subject::self : hmn::subject::processes)
+                : result;
 }
 
 hmn::Telemetry Machine::telemetry(hmn::Slot number, std::uint64_t fields) {
-  hmn::Telemetry found;
+  hmn::Telemetry values;
   require_ok(prepare());
-  require_ok(source().telemetry(number, fields, found, reading));
-  require_ok(hmn::keep_plausible(found, number, reading));
-  return found;
+  require_ok(source().telemetry(number, fields, values, reading));
+  require_ok(hmn::keep_plausible(values, number, reading));
+  return values;
 }
 
-hmn::Result<void> Machine::kept(hmn::Slot number, hmn::Usage& row, std::uint32_t about) {
-  hmn::Device of;
-  for (const hmn::Device& d : listed_) {
-    if (d.number == number) of = d;
+hmn::Result<void> Machine::drop_impossible(hmn::Slot number, hmn::Usage& row,
+                                           std::uint32_t subject) {
+  hmn::Device device;
+  for (const hmn::Device& candidate : devices_) {
+    if (candidate.slot == number) device = candidate;
   }
-  of.number = number;
-  return hmn::keep_plausible(row, of, about, reading);
+  device.slot = number;
+  return hmn::keep_plausible(row, device, subject, reading);
 }
 
-const hmn::Usage& row_of(const std::vector<hmn::Usage>& rows, std::uint32_t pid) {
-  for (const hmn::Usage& u : rows) {
-    if (u.pid == pid) return u;
+const hmn::Usage& find_row(const std::vector<hmn::Usage>& rows, std::uint32_t pid) {
+  for (const hmn::Usage& usage : rows) {
+    if (usage.pid == pid) return usage;
   }
   FAIL("no row of " << pid);
   return rows.front();

@@ -14,7 +14,7 @@
 #include "platform/clock.hpp"
 #include "source/interface.hpp"
 
-// The controls of a fake driver (tests/fakes/nvml/fake_nvml.h), which stays loaded for its life.
+// Controls of the fake driver (tests/fakes/nvml/fake_nvml.h), loaded as long as this object lives.
 class FakeNvml {
  public:
   explicit FakeNvml(const std::string& path);
@@ -35,49 +35,49 @@ class FakeNvml {
   void* library_;
 };
 
-// Keeps what a source reports.
+// Records what a source reports.
 class PlainReading final : public hmn::Reading {
  public:
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override {
-    return is_over && is_over() ? 1 : deadline;
+    return has_expired && has_expired() ? 1 : deadline;
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return trace; }
-  [[nodiscard]] bool wants_diagnostics() const noexcept override { return listens; }
+  [[nodiscard]] bool wants_diagnostics() const noexcept override { return accepts_diagnostics; }
   [[nodiscard]] bool is_quick() const noexcept override { return quick; }
-  void diagnose(const hmn::Diagnostic& d) override { diagnostics.push_back(d); }
-  void opening() noexcept override { ++openings; }
-  void opened() noexcept override { ++closings; }
+  void diagnose(const hmn::Diagnostic& diagnostic) override { diagnostics.push_back(diagnostic); }
+  void begin_opening() noexcept override { ++openings; }
+  void end_opening() noexcept override { ++closings; }
 
-  // Those of one subject that are no trace; 0: of all.
-  [[nodiscard]] std::vector<hmn::Diagnostic> about(std::uint32_t subject = 0) const;
+  // Diagnostics of one subject, without traces; 0: of all subjects.
+  [[nodiscard]] std::vector<hmn::Diagnostic> find_diagnostics(std::uint32_t subject = 0) const;
 
   std::uint64_t deadline = UINT64_MAX;
-  // Whether it has passed, in a test where something else than the clock decides.
-  std::function<bool()> is_over;
+  // Whether the deadline has passed, for tests in which the clock does not decide.
+  std::function<bool()> has_expired;
   bool trace = false;
   bool quick = false;
-  bool listens = true;
+  bool accepts_diagnostics = true;
   int openings = 0;
   int closings = 0;
   std::vector<hmn::Diagnostic> diagnostics;
 };
 
-// One GPU of 16 GiB, with `device` as further members of it and `more` of the scenario.
+// Scenario of one GPU of 16 GiB; `device` and `more` are further members of GPU and scenario.
 std::string one_gpu(std::string_view device = {}, std::string_view more = {});
 std::string gpu(unsigned bus, std::string_view device = {});
-// Members of a GPU of which every call returns a value.
+// Members of a GPU for which every call returns a value.
 extern const char* const every_value;
-// Of a process that must have one.
-const hmn::Usage& row_of(const std::vector<hmn::Usage>& rows, std::uint32_t pid);
-std::string machine_of(std::string_view devices, std::string_view more = {});
-std::string uuid_of(unsigned bus);
-hmn::Settings settings_of(const hmn_fake::Tree& tree);
+// Returns the row of a process; fails the test without one.
+const hmn::Usage& find_row(const std::vector<hmn::Usage>& rows, std::uint32_t pid);
+std::string make_scenario(std::string_view devices, std::string_view more = {});
+std::string make_uuid(unsigned bus);
+hmn::Settings make_settings(const hmn_fake::Tree& tree);
 
 inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
 inline constexpr std::uint64_t gib = 1024 * mib;
 
-// The fake driver of `path`, a scenario and a source on them. The tree begins without any device
+// The fake driver of `path` with a scenario, and a source over it. The tree starts without a device
 // and in the initial PID namespace.
 class Machine {
  public:
@@ -91,21 +91,21 @@ class Machine {
   hmn::DeviceSource& source();
   void restart() { source_.reset(); }
 
-  // One reading: prepare, then what is named, without what cannot be. Fails the test when that
+  // One reading: prepare(), then the call, without impossible values. Fails the test if either
   // fails.
   std::vector<hmn::Device> devices();
   hmn::Pool pool(hmn::Slot number = 0);
   std::vector<hmn::Usage> processes(hmn::Slot number = 0);
   hmn::Telemetry telemetry(hmn::Slot number = 0, std::uint64_t fields = hmn::telemetry_field::all);
 
-  // The same, with the failure as the answer.
+  // The same, but returns the failure.
   hmn::Result<void> prepare();
   hmn::Result<void> list(std::vector<hmn::Device>& out);
-  hmn::Result<void> memory(hmn::Slot number, hmn::Pools& out);
+  hmn::Result<void> memory(hmn::Slot number, hmn::PoolList& out);
   hmn::Result<void> process(hmn::Slot number, std::uint32_t pid, bool self, hmn::Usage& out);
 
-  // As a reading leaves it. The size of the device is known once it is listed.
-  hmn::Result<void> kept(hmn::Slot number, hmn::Usage& row, std::uint32_t about);
+  // Drops impossible values, as a reading does. A device's size is known once it is listed.
+  hmn::Result<void> drop_impossible(hmn::Slot number, hmn::Usage& row, std::uint32_t subject);
 
   PlainReading reading;  // the last one
 
@@ -115,21 +115,21 @@ class Machine {
 
  private:
   std::unique_ptr<hmn::DeviceSource> source_;
-  std::vector<hmn::Device> listed_;
+  std::vector<hmn::Device> devices_;
 };
 
-// Within a second of it an opening is not tried again, on a machine that is not held up.
-class MomentOfOpening {
+// Time of an opening. A failed one is not retried within a second, unless the machine is slow.
+class OpeningTime {
  public:
   [[nodiscard]] bool is_recent() const {
-    return hmn::platform::monotonic_ns() - at_ < hmn::platform::ns_per_second;
+    return hmn::platform::monotonic_ns() - time_ns_ < hmn::platform::ns_per_second;
   }
 
  private:
-  const std::uint64_t at_ = hmn::platform::monotonic_ns();
+  const std::uint64_t time_ns_ = hmn::platform::monotonic_ns();
 };
 
 inline constexpr std::uint64_t initial_namespace = 0xEFFFFFFC;
 inline constexpr std::uint64_t other_namespace = 0xF0000123;
 
-void require_ok(const hmn::Result<void>& done);
+void require_ok(const hmn::Result<void>& result);

@@ -30,71 +30,71 @@ std::string partitioned(const std::string& instances, const char* more = "") {
 }
 
 const std::string two_instances =
-    machine_of(partitioned(instance(1, 0, R"(, "processes": {"compute": [
+    make_scenario(partitioned(instance(1, 0, R"(, "processes": {"compute": [
                   {"pid": 100, "used": "512 MiB", "gi": 1, "ci": 0},
                   {"pid": 200, "used": "128 MiB", "gi": 1, "ci": 0},
                   {"pid": 200, "used": "64 MiB", "gi": 1, "ci": 1}]})") +
-                           "," + instance(2, 0, R"(, "processes": {"compute": [
+                              "," + instance(2, 0, R"(, "processes": {"compute": [
                   {"pid": 100, "used": "256 MiB", "gi": 2, "ci": 0}]})")) +
-               "," + gpu(2));
+                  "," + gpu(2));
 
 }  // namespace
 
-TEST_CASE("a GPU that was not divided is asked again after a second") {
-  const auto divided = [](unsigned mode) {
-    return machine_of(gpu(1, R"("mig": {"mode": )" + std::to_string(mode) +
-                                 R"(, "max": 7, "instances": [)" + instance(1, 0) + "]}"));
+TEST_CASE("a GPU without MIG is checked again after a second") {
+  const auto make_mig_scenario = [](unsigned mode) {
+    return make_scenario(gpu(1, R"("mig": {"mode": )" + std::to_string(mode) +
+                                    R"(, "max": 7, "instances": [)" + instance(1, 0) + "]}"));
   };
-  Machine m(divided(0));
-  const std::uint64_t begun = platform::monotonic_ns();
-  CHECK(m.devices().size() == 1);
-  CHECK(m.devices().size() == 1);
-  const auto asked = m.driver.calls("nvmlDeviceGetMigMode");
-  if (platform::monotonic_ns() - begun < platform::ns_per_second) CHECK(asked == 1);
-  m.driver.load(divided(1));
+  Machine machine(make_mig_scenario(0));
+  const std::uint64_t start_ns = platform::monotonic_ns();
+  CHECK(machine.devices().size() == 1);
+  CHECK(machine.devices().size() == 1);
+  const auto mig_calls = machine.driver.calls("nvmlDeviceGetMigMode");
+  if (platform::monotonic_ns() - start_ns < platform::ns_per_second) CHECK(mig_calls == 1);
+  machine.driver.load(make_mig_scenario(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  CHECK(m.devices().size() == 2);
-  CHECK(m.devices().size() == 2);
-  CHECK(m.driver.calls("nvmlDeviceGetMigMode") >= 2);
+  CHECK(machine.devices().size() == 2);
+  CHECK(machine.devices().size() == 2);
+  CHECK(machine.driver.calls("nvmlDeviceGetMigMode") >= 2);
 }
 
-TEST_CASE("instances follow their GPU as devices of their own") {
-  Machine m(two_instances);
-  const auto found = m.devices();
-  REQUIRE(found.size() == 4);
-  CHECK(found[0].form == DeviceForm::discrete);
+TEST_CASE("MIG instances are listed after their GPU, as devices") {
+  Machine machine(two_instances);
+  const auto devices = machine.devices();
+  REQUIRE(devices.size() == 4);
+  CHECK(devices[0].form == DeviceForm::discrete);
   for (const std::size_t i : {1, 2}) {
-    CHECK(found[i].is_part);
-    CHECK(found[i].parent == found[0].number);
-    CHECK(found[i].name.view() == "NVIDIA A100 MIG 1g.5gb");
-    CHECK(found[i].state == State::ready);
-    CHECK(found[i].memory_kind == MemoryKind::dedicated);
-    CHECK(found[i].driver_version.view() == "550.163.01");
-    CHECK(found[i].pci_bus_id.empty());
-    CHECK(!found[i].driver_index);
-    REQUIRE(found[i].instance.has_value());
-    CHECK(found[i].instance->gpu == i);
-    CHECK(found[i].instance->compute == 0);
+    CHECK(devices[i].is_partition);
+    CHECK(devices[i].parent == devices[0].slot);
+    CHECK(devices[i].name.view() == "NVIDIA A100 MIG 1g.5gb");
+    CHECK(devices[i].state == State::ready);
+    CHECK(devices[i].memory_kind == MemoryKind::dedicated);
+    CHECK(devices[i].driver_version.view() == "550.163.01");
+    CHECK(devices[i].pci_bus_id.empty());
+    CHECK(!devices[i].driver_index);
+    REQUIRE(devices[i].instance.has_value());
+    CHECK(devices[i].instance->gpu == i);
+    CHECK(devices[i].instance->compute == 0);
   }
-  CHECK(found[1].uuid.view() == "MIG-1-0");
-  CHECK(found[3].uuid.view() == uuid_of(2));
-  CHECK(m.reading.about().empty());
+  CHECK(devices[1].uuid.view() == "MIG-1-0");
+  CHECK(devices[3].uuid.view() == make_uuid(2));
+  CHECK(machine.reading.find_diagnostics().empty());
 }
 
 TEST_CASE("an instance has its own memory") {
-  Machine m(two_instances);
-  const auto found = m.devices();
-  const Pool p = m.pool(found[1].number);
-  CHECK(p.kind == PoolKind::vram);
-  CHECK(p.total == 5 * gib);
-  CHECK(p.used == 960 * mib);
+  Machine machine(two_instances);
+  const auto devices = machine.devices();
+  const Pool pool = machine.pool(devices[1].slot);
+  CHECK(pool.kind == PoolKind::vram);
+  CHECK(pool.total == 5 * gib);
+  CHECK(pool.used == 960 * mib);
 }
 
-TEST_CASE("a process stands under each instance it uses, and never under the GPU") {
-  Machine m(two_instances);
-  const auto found = m.devices();
-  CHECK(m.processes(found[0].number).empty());
-  const auto first = m.processes(found[1].number);
+TEST_CASE("a process is listed under each instance that it uses, never under the GPU") {
+  Machine machine(two_instances);
+  const auto devices = machine.devices();
+  CHECK(machine.processes(devices[0].slot).empty());
+  const auto first = machine.processes(devices[1].slot);
   REQUIRE(first.size() == 2);
   CHECK(first[0].pid == 100);
   CHECK(first[0].used == 512 * mib);
@@ -102,21 +102,21 @@ TEST_CASE("a process stands under each instance it uses, and never under the GPU
   CHECK(first[0].instance->gpu == 1);
   CHECK(first[1].pid == 200);
   CHECK(first[1].used == 192 * mib);
-  const auto second = m.processes(found[2].number);
+  const auto second = machine.processes(devices[2].slot);
   REQUIRE(second.size() == 1);
   CHECK(second[0].used == 256 * mib);
 }
 
-TEST_CASE("the own use of a partitioned GPU stands under its instances") {
-  Machine m(machine_of(partitioned(instance(1, 0, R"(, "processes":
+TEST_CASE("own use of a partitioned GPU is unsupported, and the reason names MIG") {
+  Machine machine(make_scenario(partitioned(instance(1, 0, R"(, "processes":
                 {"compute": [{"pid": "self", "used": 77, "gi": 1, "ci": 0}]})"))));
-  const auto found = m.devices();
-  Usage out;
-  const auto gpu_own = m.process(found[0].number, 7, true, out);
+  const auto devices = machine.devices();
+  Usage usage;
+  const auto gpu_own = machine.process(devices[0].slot, 7, true, usage);
   REQUIRE_FALSE(gpu_own);
-  CHECK(gpu_own.why().code == Status::unsupported);
-  CHECK(gpu_own.why().message.view().find("MIG") != std::string::npos);
-  CHECK(!out.used);
+  CHECK(gpu_own.failure().code == Status::unsupported);
+  CHECK(gpu_own.failure().message.view().find("MIG") != std::string::npos);
+  CHECK(!usage.used);
 }
 
 // Functions that nvml.h documents for the handle of a MIG instance.
@@ -134,144 +134,152 @@ constexpr std::string_view documented[] = {
 };
 
 // Whether a diagnostic of the device refers to the whole GPU, for the field or the metric.
-bool refers_to_whole(const PlainReading& r, Slot of, std::uint32_t about, std::uint64_t field) {
-  return std::ranges::any_of(r.about(about), [&](const Diagnostic& d) {
-    const bool is_of_field =
-        about == subject::metrics ? d.field == field : (d.field & field) == field;
-    return d.device == of && is_of_field && d.why.code == Status::unsupported && d.why.lasts &&
-           d.why.message.view().find("whole GPU") != std::string_view::npos;
-  });
+bool refers_to_whole(const PlainReading& reading, Slot device, std::uint32_t reported_subject,
+                     std::uint64_t field) {
+  return std::ranges::any_of(
+      reading.find_diagnostics(reported_subject), [&](const Diagnostic& diagnostic) {
+        const bool matches_field = reported_subject == subject::metrics
+                                       ? diagnostic.field == field
+                                       : (diagnostic.field & field) == field;
+        return diagnostic.device == device && matches_field &&
+               diagnostic.failure.code == Status::unsupported && diagnostic.failure.is_permanent &&
+               diagnostic.failure.message.view().find("whole GPU") != std::string_view::npos;
+      });
 }
 
-TEST_CASE("no value of the whole GPU is given to an instance, though the driver returns it") {
-  Machine m(machine_of(
+TEST_CASE("an instance has no values of the whole GPU, even if the driver returns them") {
+  Machine machine(make_scenario(
       gpu(1, every_value + (R"(, "processes": {"compute": [{"pid": 100, "used": "1 GiB"}]},
           "process_utilization": [{"pid": 100, "age_ms": 10, "sm": 50}],
           "accounts": [{"pid": 100, "most": "2 GiB", "running": true}],
           "mig": {"mode": 1, "as_gpu": true, "instances": [)" +
                             instance(1, 0) + "]}"))));
-  const auto found = m.devices();
-  REQUIRE(found.size() == 2);
-  const Slot whole = found[0].number;
-  const Slot part = found[1].number;
+  const auto devices = machine.devices();
+  REQUIRE(devices.size() == 2);
+  const Slot whole = devices[0].slot;
+  const Slot part = devices[1].slot;
 
-  const FieldSet present = present_bits(m.telemetry(whole), telemetry_field::all);
-  std::vector<Metric> of_whole;
-  require_ok(m.source().metrics(whole, true, of_whole, m.reading));
-  CHECK(of_whole.size() > 40);
+  const FieldSet present = present_bits(machine.telemetry(whole), telemetry_field::all);
+  std::vector<Metric> whole_metrics;
+  require_ok(machine.source().metrics(whole, true, whole_metrics, machine.reading));
+  CHECK(whole_metrics.size() > 40);
   for (const bool quick : {false, true}) {
-    require_ok(m.prepare());
-    m.reading.quick = quick;
+    require_ok(machine.prepare());
+    machine.reading.quick = quick;
     hmn::Telemetry none;
-    const auto done = m.source().telemetry(part, telemetry_field::all, none, m.reading);
-    REQUIRE_FALSE(done);
-    CHECK(done.why().code == Status::unsupported);
+    const auto result =
+        machine.source().telemetry(part, telemetry_field::all, none, machine.reading);
+    REQUIRE_FALSE(result);
+    CHECK(result.failure().code == Status::unsupported);
     CHECK(present_bits(none, telemetry_field::all) == 0);
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
       CAPTURE(bit);
-      if ((present & bit) != 0) CHECK(refers_to_whole(m.reading, part, subject::telemetry, bit));
+      if ((present & bit) != 0)
+        CHECK(refers_to_whole(machine.reading, part, subject::telemetry, bit));
     }
-    std::vector<Metric> of_part;
-    require_ok(m.source().metrics(part, true, of_part, m.reading));
-    CHECK(of_part.empty());
-    for (const Metric& each : of_whole) {
-      CAPTURE(static_cast<std::uint32_t>(each.id));
-      const auto is_of = [&](std::uint64_t metric) {
-        return refers_to_whole(m.reading, part, subject::metrics, metric);
+    std::vector<Metric> part_metrics;
+    require_ok(machine.source().metrics(part, true, part_metrics, machine.reading));
+    CHECK(part_metrics.empty());
+    for (const Metric& metric : whole_metrics) {
+      CAPTURE(static_cast<std::uint32_t>(metric.id));
+      const auto is_explained = [&](std::uint64_t metric_field) {
+        return refers_to_whole(machine.reading, part, subject::metrics, metric_field);
       };
-      CHECK((is_of(missing_metric(each.id, each.instance)) || is_of(missing_metric(each.id))));
+      CHECK((is_explained(missing_metric(metric.id, metric.instance)) ||
+             is_explained(missing_metric(metric.id))));
     }
   }
 
-  const auto rows = m.processes(part);
+  const auto rows = machine.processes(part);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == gib);
   CHECK(!rows[0].busy_percent);
   CHECK(!rows[0].peak_used);
-  CHECK(refers_to_whole(m.reading, part, subject::processes, usage_field::busy_percent));
+  CHECK(refers_to_whole(machine.reading, part, subject::processes, usage_field::busy_percent));
 }
 
-TEST_CASE("an instance's handle is given to no function that has no value of instances") {
-  Machine m(machine_of(
+TEST_CASE("an instance's handle is passed only to functions that support instances") {
+  Machine machine(make_scenario(
       gpu(1, every_value + (R"(, "processes": {"compute": [{"pid": 100, "used": "1 GiB"}]},
                  "mig": {"mode": 1, "as_gpu": true, "instances": [)" +
                             instance(1, 0) + "]}"))));
-  const Slot part = m.devices().at(1).number;
-  require_ok(m.prepare());
-  m.reading.trace = true;
-  Pools some;
+  const Slot part = machine.devices().at(1).slot;
+  require_ok(machine.prepare());
+  machine.reading.trace = true;
+  PoolList pools;
   std::vector<Metric> none;
   std::vector<Usage> rows;
   hmn::Telemetry nothing;
-  require_ok(m.source().memory(part, some, m.reading));
-  REQUIRE_FALSE(m.source().telemetry(part, telemetry_field::all, nothing, m.reading));
-  require_ok(m.source().metrics(part, true, none, m.reading));
-  require_ok(m.source().processes(part, rows, m.reading));
+  require_ok(machine.source().memory(part, pools, machine.reading));
+  REQUIRE_FALSE(machine.source().telemetry(part, telemetry_field::all, nothing, machine.reading));
+  require_ok(machine.source().metrics(part, true, none, machine.reading));
+  require_ok(machine.source().processes(part, rows, machine.reading));
   std::size_t traced = 0;
-  for (const Diagnostic& d : m.reading.diagnostics) {
-    if (d.device != part || (d.notes & note::trace) == 0) continue;
+  for (const Diagnostic& diagnostic : machine.reading.diagnostics) {
+    if (diagnostic.device != part || (diagnostic.notes & note::trace) == 0) continue;
     ++traced;
-    const std::string_view text = d.why.message.view();
+    const std::string_view text = diagnostic.failure.message.view();
     CAPTURE(text);
     CHECK(std::ranges::find(documented, text.substr(0, text.find(':'))) != std::end(documented));
   }
   CHECK(traced >= 4);
 }
 
-TEST_CASE("instances that are made anew are other devices, and handles are not trusted") {
-  Machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0))));
-  const auto before = m.devices();
+TEST_CASE("re-created instances are new devices, and old handles are not reused") {
+  Machine machine(make_scenario(partitioned(instance(1, 0) + "," + instance(2, 0))));
+  const auto before = machine.devices();
   REQUIRE(before.size() == 3);
-  m.driver.load(machine_of(partitioned(instance(3, 0) + "," + instance(1, 0))));
-  const auto after = m.devices();
+  machine.driver.load(make_scenario(partitioned(instance(3, 0) + "," + instance(1, 0))));
+  const auto after = machine.devices();
   REQUIRE(after.size() == 3);
   CHECK(after[1].uuid.view() == "MIG-3-0");
-  CHECK(after[1].number == 3);
-  CHECK(after[2].number == before[1].number);
-  Pools none;
-  const auto gone = m.memory(before[2].number, none);
-  REQUIRE_FALSE(gone);
-  CHECK(gone.why().code == Status::device_lost);
+  CHECK(after[1].slot == 3);
+  CHECK(after[2].slot == before[1].slot);
+  PoolList none;
+  const auto result = machine.memory(before[2].slot, none);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::device_lost);
 }
 
-TEST_CASE("MIG that is switched off leaves the GPU alone") {
-  Machine m(machine_of(gpu(1, R"("processes": {"compute": [{"pid": 100, "used": 1}]},
+TEST_CASE("a GPU with MIG switched off is listed and read as a whole") {
+  Machine machine(make_scenario(gpu(1, R"("processes": {"compute": [{"pid": 100, "used": 1}]},
                                  "mig": {"mode": 0, "pending": 1, "max": 7, "instances": []})")));
-  CHECK(m.devices().size() == 1);
-  CHECK(m.processes().size() == 1);
-  CHECK(m.driver.calls("nvmlDeviceGetMaxMigDeviceCount") == 0);
+  CHECK(machine.devices().size() == 1);
+  CHECK(machine.processes().size() == 1);
+  CHECK(machine.driver.calls("nvmlDeviceGetMaxMigDeviceCount") == 0);
 }
 
-TEST_CASE("a GPU whose whole memory is not for this user still has its instances'") {
-  Machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
+TEST_CASE("instances are readable when the memory of the whole GPU is not permitted") {
+  Machine machine(make_scenario(partitioned(instance(1, 0), R"(, "results":
                 {"nvmlDeviceGetMemoryInfo*": "NO_PERMISSION"})")));
-  const auto found = m.devices();
-  REQUIRE(found.size() == 2);
-  CHECK(found[1].memory_kind == MemoryKind::dedicated);
-  Pools none;
-  const auto whole = m.memory(found[0].number, none);
+  const auto devices = machine.devices();
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[1].memory_kind == MemoryKind::dedicated);
+  PoolList none;
+  const auto whole = machine.memory(devices[0].slot, none);
   REQUIRE_FALSE(whole);
-  CHECK(whole.why().code == Status::permission);
-  CHECK(m.pool(found[1].number).total == 5 * gib);
+  CHECK(whole.failure().code == Status::permission);
+  CHECK(machine.pool(devices[1].slot).total == 5 * gib);
 }
 
-TEST_CASE("a partitioned GPU without figures is not taken for one that shares the host's RAM") {
-  Machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
+TEST_CASE("a partitioned GPU without memory values is not taken for a unified GPU") {
+  Machine machine(make_scenario(partitioned(instance(1, 0), R"(, "results":
                 {"nvmlDeviceGetMemoryInfo*": "NOT_SUPPORTED"})")));
-  Pools none;
-  const auto done = m.memory(m.devices().at(0).number, none);
-  REQUIRE_FALSE(done);
-  CHECK(done.why().code == Status::unsupported);
+  PoolList none;
+  const auto result = machine.memory(machine.devices().at(0).slot, none);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::unsupported);
 }
 
-TEST_CASE("an instance that this user may not see costs itself alone") {
-  Machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0)),
-                       R"("rules": [{"call": "nvmlDeviceGetMigDeviceHandleByIndex", "from": 2,
+TEST_CASE("an instance that this user may not see does not hide the others") {
+  Machine machine(
+      make_scenario(partitioned(instance(1, 0) + "," + instance(2, 0)),
+                    R"("rules": [{"call": "nvmlDeviceGetMigDeviceHandleByIndex", "from": 2,
                                      "times": 1, "result": "NO_PERMISSION"}])"));
-  const auto found = m.devices();
-  CHECK(found.size() == 2);
-  const auto said = m.reading.about(subject::devices);
-  REQUIRE(said.size() == 1);
-  CHECK(said[0].why.code == Status::permission);
-  CHECK(said[0].device == found[0].number);
+  const auto devices = machine.devices();
+  CHECK(devices.size() == 2);
+  const auto diagnostics = machine.reading.find_diagnostics(subject::devices);
+  REQUIRE(diagnostics.size() == 1);
+  CHECK(diagnostics[0].failure.code == Status::permission);
+  CHECK(diagnostics[0].device == devices[0].slot);
 }

@@ -16,25 +16,25 @@ struct Row {
   std::uint32_t ci = no_instance;
 };
 
-// As a driver fills it: what a row does not have stays untouched.
-std::vector<std::byte> buffer_of(const std::vector<Row>& rows, std::size_t row_size,
-                                 std::size_t capacity = 64) {
-  std::vector<std::byte> buffer(capacity * largest_row, untouched);
+// As a driver fills it; bytes that a row does not have stay untouched.
+std::vector<std::byte> make_buffer(const std::vector<Row>& rows, std::size_t row_size,
+                                   std::size_t capacity = 64) {
+  std::vector<std::byte> buffer(capacity * max_row_size, untouched);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::byte* const at = buffer.data() + i * row_size;
-    std::memset(at, 0, row_size);
-    std::memcpy(at, &rows[i].pid, 4);
-    std::memcpy(at + 8, &rows[i].used, 8);
+    std::byte* const target = buffer.data() + i * row_size;
+    std::memset(target, 0, row_size);
+    std::memcpy(target, &rows[i].pid, 4);
+    std::memcpy(target + 8, &rows[i].used, 8);
     if (row_size < 24) continue;
-    std::memcpy(at + 16, &rows[i].gi, 4);
-    std::memcpy(at + 20, &rows[i].ci, 4);
+    std::memcpy(target + 16, &rows[i].gi, 4);
+    std::memcpy(target + 20, &rows[i].ci, 4);
   }
   return buffer;
 }
 
 constexpr std::uint64_t list_gib = 1ULL << 30;
 
-const std::vector<std::vector<Row>> known_lists{
+const std::vector<std::vector<Row>> sample_lists{
     {{4242, list_gib}},
     {{7, 2097152}},
     {{7, 4096}, {8, 4096}},
@@ -48,34 +48,34 @@ const std::vector<std::vector<Row>> known_lists{
 
 }  // namespace
 
-TEST_CASE("the size of the rows is told by what the driver wrote, whatever is usual") {
-  for (const auto& rows : known_lists) {
+TEST_CASE("the row size is detected from what the driver wrote, whatever the usual size") {
+  for (const auto& rows : sample_lists) {
     for (const std::size_t row_size : {16, 24, 32}) {
       for (const std::size_t usual : {16, 24}) {
         CAPTURE(rows.size());
         CAPTURE(rows[0].pid);
         CAPTURE(row_size);
         CAPTURE(usual);
-        const auto buffer = buffer_of(rows, row_size);
+        const auto buffer = make_buffer(rows, row_size);
         const auto guess = detect_row_size(buffer, rows.size(), usual);
         CHECK(guess.row_size == row_size);
-        CHECK(guess.certain);
+        CHECK(guess.is_certain);
       }
     }
   }
 }
 
 TEST_CASE("every row is decoded under its own layout") {
-  for (const auto& rows : known_lists) {
+  for (const auto& rows : sample_lists) {
     for (const std::size_t row_size : {16, 24, 32}) {
-      const auto buffer = buffer_of(rows, row_size);
+      const auto buffer = make_buffer(rows, row_size);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        ListedProcess read;
-        REQUIRE(decode_row(buffer, i, row_size, read));
-        CHECK(read.pid == rows[i].pid);
-        CHECK(read.used == rows[i].used);
-        CHECK(read.gpu_instance == (row_size == 16 ? no_instance : rows[i].gi));
-        CHECK(read.compute_instance == (row_size == 16 ? no_instance : rows[i].ci));
+        ListedProcess process;
+        REQUIRE(decode_row(buffer, i, row_size, process));
+        CHECK(process.pid == rows[i].pid);
+        CHECK(process.used == rows[i].used);
+        CHECK(process.gpu_instance == (row_size == 16 ? no_instance : rows[i].gi));
+        CHECK(process.compute_instance == (row_size == 16 ? no_instance : rows[i].ci));
       }
       ListedProcess beyond;
       CHECK_FALSE(decode_row(buffer, rows.size(), row_size, beyond));
@@ -83,28 +83,28 @@ TEST_CASE("every row is decoded under its own layout") {
   }
 }
 
-TEST_CASE("rows that a driver counts and does not write do not change the layout") {
+TEST_CASE("rows that the driver counts but does not write do not change the layout") {
   const std::vector<Row> rows{{4242, list_gib}, {4243, 2 * list_gib}};
   for (const std::size_t row_size : {24, 32}) {
-    const auto guess = detect_row_size(buffer_of(rows, row_size), 200, 24);
+    const auto guess = detect_row_size(make_buffer(rows, row_size), 200, 24);
     CHECK(guess.row_size == row_size);
   }
 }
 
-TEST_CASE("a driver that clears the whole buffer first is read by what the rows can be") {
+TEST_CASE("the row size is detected if the driver clears the whole buffer first") {
   const std::vector<Row> rows{{4242, list_gib}, {4243, 2 * list_gib}, {4244, 3 * list_gib}};
   for (const std::size_t row_size : {24, 32}) {
-    auto buffer = buffer_of(rows, row_size);
+    auto buffer = make_buffer(rows, row_size);
     for (std::size_t i = rows.size() * row_size; i < buffer.size(); ++i) buffer[i] = std::byte{0};
     CHECK(detect_row_size(buffer, rows.size(), 24).row_size == row_size);
   }
 }
 
-TEST_CASE("an untouched buffer tells nothing") {
-  const std::vector<std::byte> buffer(64 * largest_row, untouched);
+TEST_CASE("an untouched buffer yields no row size") {
+  const std::vector<std::byte> buffer(64 * max_row_size, untouched);
   CHECK(detect_row_size(buffer, 3, 24).row_size == 0);
   CHECK(detect_row_size({}, 3, 24).row_size == 0);
-  CHECK(detect_row_size(buffer_of({{1, 1}}, 24), 0, 24).row_size == 0);
-  ListedProcess read;
-  CHECK_FALSE(decode_row({}, 0, 24, read));
+  CHECK(detect_row_size(make_buffer({{1, 1}}, 24), 0, 24).row_size == 0);
+  ListedProcess process;
+  CHECK_FALSE(decode_row({}, 0, 24, process));
 }

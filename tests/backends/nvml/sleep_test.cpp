@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A sleeping GPU is never woken, and one that could sleep is not kept awake.
+// A sleeping GPU is never woken, and a GPU that could sleep is not kept awake.
 #include "backends/nvml/device.hpp"
 #include "backends/shared/idle/backoff.hpp"
 #include "backends/shared/sysfs/attribute.hpp"
@@ -16,201 +16,204 @@ using namespace hmn;
 
 namespace {
 
-constexpr const char* first = "0000:01:00.0";
-constexpr const char* sleep_second = "0000:02:00.0";
+constexpr const char* first_address = "0000:01:00.0";
+constexpr const char* second_address = "0000:02:00.0";
 
-void add_card(const Machine& m, const char* address, const char* control, const char* status) {
+void add_card(const Machine& machine, const char* address, const char* control,
+              const char* status) {
   hmn_fake::add_pci_device(
-      m.tree, {.address = address, .power_control = control, .runtime_status = status});
+      machine.tree, {.address = address, .power_control = control, .runtime_status = status});
 }
 
-void set(const Machine& m, const char* address, const char* file, const char* word) {
+void set_power_file(const Machine& machine, const char* address, const char* file,
+                    const char* value) {
   const std::string path = "sys/bus/pci/devices/" + std::string(address) + "/power/" + file;
-  m.tree.write(path, std::string(word) + "\n");
+  machine.tree.write(path, std::string(value) + "\n");
 }
 
 std::string two_sleepers() {
-  return machine_of(gpu(1) + "," + gpu(2));
+  return make_scenario(gpu(1) + "," + gpu(2));
 }
 
-unsigned long long inits_of_sleeper(const Machine& m) {
-  return m.driver.calls("nvmlInitWithFlags") + m.driver.calls("nvmlInit_v2") +
-         m.driver.calls("nvmlInit");
+unsigned long long count_sleeper_inits(const Machine& machine) {
+  return machine.driver.calls("nvmlInitWithFlags") + machine.driver.calls("nvmlInit_v2") +
+         machine.driver.calls("nvmlInit");
 }
 
-void check_asleep(Machine& m) {
-  const auto done = m.prepare();
-  REQUIRE_FALSE(done);
-  CHECK(done.why().code == Status::asleep);
+void check_asleep(Machine& machine) {
+  const auto result = machine.prepare();
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::asleep);
 }
 
 }  // namespace
 
-TEST_CASE("the words of runtime power management") {
-  CHECK(sysfs::says_asleep("suspended"));
-  CHECK(sysfs::says_asleep("suspending"));
+TEST_CASE("the states of runtime power management are recognized") {
+  CHECK(sysfs::is_asleep_status("suspended"));
+  CHECK(sysfs::is_asleep_status("suspending"));
   for (const char* word : {"active", "resuming", "error", "unsupported", "", "suspended "}) {
-    CHECK_FALSE(sysfs::says_asleep(word));
+    CHECK_FALSE(sysfs::is_asleep_status(word));
   }
-  CHECK(idle::says_may_sleep("auto"));
-  CHECK_FALSE(idle::says_may_sleep("on"));
-  CHECK_FALSE(idle::says_may_sleep(""));
+  CHECK(idle::allows_sleep("auto"));
+  CHECK_FALSE(idle::allows_sleep("on"));
+  CHECK_FALSE(idle::allows_sleep(""));
 }
 
 TEST_CASE("cards that never sleep keep the library open") {
-  Machine m(one_gpu());
-  SUBCASE("with power/control on") {
-    add_card(m, first, "on", "active");
+  Machine machine(one_gpu());
+  SUBCASE("power/control is on") {
+    add_card(machine, first_address, "on", "active");
   }
-  SUBCASE("without the files") {
-    hmn_fake::add_pci_device(m.tree, {.address = first});
+  SUBCASE("power management files are missing") {
+    hmn_fake::add_pci_device(machine.tree, {.address = first_address});
   }
-  SUBCASE("without a bus") {}
-  m.devices();
-  CHECK_FALSE(m.source().finish(m.reading));
+  SUBCASE("no PCI bus") {}
+  machine.devices();
+  CHECK_FALSE(machine.source().finish(machine.reading));
 }
 
-TEST_CASE("one card that may sleep is enough to close when idle") {
-  Machine m(two_sleepers());
-  add_card(m, first, "on", "active");
-  add_card(m, sleep_second, "auto", "active");
-  CHECK_FALSE(m.source().finish(m.reading));
-  CHECK(m.devices().size() == 2);
-  CHECK(m.source().finish(m.reading));
-  m.source().close();
-  CHECK(m.driver.initialized() == 0);
-  CHECK_FALSE(m.source().finish(m.reading));
-  CHECK(m.devices().size() == 2);
-  CHECK(inits_of_sleeper(m) == 2);
+TEST_CASE("NVML is closed when idle if at least one card may sleep") {
+  Machine machine(two_sleepers());
+  add_card(machine, first_address, "on", "active");
+  add_card(machine, second_address, "auto", "active");
+  CHECK_FALSE(machine.source().finish(machine.reading));
+  CHECK(machine.devices().size() == 2);
+  CHECK(machine.source().finish(machine.reading));
+  machine.source().close();
+  CHECK(machine.driver.initialized() == 0);
+  CHECK_FALSE(machine.source().finish(machine.reading));
+  CHECK(machine.devices().size() == 2);
+  CHECK(count_sleeper_inits(machine) == 2);
 }
 
-TEST_CASE("a sleeping card is told asleep from what files say, and NVML stays closed") {
-  Machine m(one_gpu());
-  add_card(m, first, "auto", "suspended");
+TEST_CASE("a sleeping card is listed from files, and NVML stays closed") {
+  Machine machine(one_gpu());
+  add_card(machine, first_address, "auto", "suspended");
   hmn_fake::add_nvidia_information(
-      m.tree, {.address = first, .model = "NVIDIA Sleeper", .uuid = uuid_of(1)});
-  hmn_fake::set_nvidia_version(m.tree, "550.163.01");
-  hmn_fake::OpenWatch watch(m.tree.path("proc/driver/nvidia/gpus/" + std::string(first)));
-  check_asleep(m);
-  std::vector<Device> found;
-  require_ok(m.list(found));
-  for (const std::string& name : watch.opened()) CHECK(name != "information");
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].state == State::asleep);
-  CHECK(found[0].name.empty());  // only `information` has it, and reading that wakes the card
-  CHECK(found[0].uuid.empty());
-  CHECK(found[0].pci_bus_id.view() == first);
-  CHECK(found[0].driver_version.view() == "550.163.01");
-  CHECK(found[0].vendor == vendor::nvidia);
-  CHECK(inits_of_sleeper(m) == 0);
-  Pools none;
-  const auto done = m.source().memory(0, none, m.reading);
-  REQUIRE_FALSE(done);
-  CHECK(done.why().code == Status::asleep);
-  CHECK(m.source().describe(Source::nvml).state == State::asleep);
-  SUBCASE("and it has the same slot when it wakes") {
-    set(m, first, "runtime_status", "active");
-    const auto awake = m.devices();
+      machine.tree, {.address = first_address, .model = "NVIDIA Sleeper", .uuid = make_uuid(1)});
+  hmn_fake::set_nvidia_version(machine.tree, "550.163.01");
+  hmn_fake::OpenWatch watch(
+      machine.tree.path("proc/driver/nvidia/gpus/" + std::string(first_address)));
+  check_asleep(machine);
+  std::vector<Device> devices;
+  require_ok(machine.list(devices));
+  for (const std::string& name : watch.opened_names()) CHECK(name != "information");
+  REQUIRE(devices.size() == 1);
+  CHECK(devices[0].state == State::asleep);
+  CHECK(devices[0].name.empty());  // only `information` has it, and reading that wakes the card
+  CHECK(devices[0].uuid.empty());
+  CHECK(devices[0].pci_bus_id.view() == first_address);
+  CHECK(devices[0].driver_version.view() == "550.163.01");
+  CHECK(devices[0].vendor == vendor::nvidia);
+  CHECK(count_sleeper_inits(machine) == 0);
+  PoolList none;
+  const auto result = machine.source().memory(0, none, machine.reading);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::asleep);
+  CHECK(machine.source().describe(Source::nvml).state == State::asleep);
+  SUBCASE("the card has the same slot when it wakes") {
+    set_power_file(machine, first_address, "runtime_status", "active");
+    const auto awake = machine.devices();
     REQUIRE(awake.size() == 1);
-    CHECK(awake[0].number == found[0].number);
+    CHECK(awake[0].slot == devices[0].slot);
     CHECK(awake[0].state == State::ready);
     CHECK(awake[0].name.view() == "NVIDIA Fake 1");
   }
 }
 
-TEST_CASE("without files of the driver a sleeping card has its address alone") {
-  Machine m(one_gpu());
-  add_card(m, first, "auto", "suspended");
-  check_asleep(m);
-  std::vector<Device> found;
-  require_ok(m.list(found));
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].state == State::asleep);
-  CHECK(found[0].name.empty());
-  CHECK(found[0].uuid.empty());
-  CHECK(found[0].pci_bus_id.view() == first);
+TEST_CASE("without the driver's files only the address of a sleeping card is known") {
+  Machine machine(one_gpu());
+  add_card(machine, first_address, "auto", "suspended");
+  check_asleep(machine);
+  std::vector<Device> devices;
+  require_ok(machine.list(devices));
+  REQUIRE(devices.size() == 1);
+  CHECK(devices[0].state == State::asleep);
+  CHECK(devices[0].name.empty());
+  CHECK(devices[0].uuid.empty());
+  CHECK(devices[0].pci_bus_id.view() == first_address);
 }
 
-TEST_CASE("a card that falls asleep keeps its identity, and its neighbour is not called ready") {
-  Machine m(two_sleepers());
-  add_card(m, first, "on", "active");
-  add_card(m, sleep_second, "auto", "active");
-  const auto before = m.devices();
-  m.source().close();
-  set(m, sleep_second, "runtime_status", "suspended");
-  check_asleep(m);
-  std::vector<Device> found;
-  require_ok(m.list(found));
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].name == before[0].name);
-  CHECK(found[0].state == State::unknown);
-  CHECK(found[1].uuid == before[1].uuid);
-  CHECK(found[1].state == State::asleep);
-  const auto said = m.reading.about(subject::devices);
-  REQUIRE(said.size() == 1);
-  CHECK(said[0].device == found[0].number);
-  CHECK(said[0].why.code == Status::asleep);
-  CHECK(inits_of_sleeper(m) == 1);
+TEST_CASE("a card that falls asleep keeps its identity, and its neighbour's state is unknown") {
+  Machine machine(two_sleepers());
+  add_card(machine, first_address, "on", "active");
+  add_card(machine, second_address, "auto", "active");
+  const auto before = machine.devices();
+  machine.source().close();
+  set_power_file(machine, second_address, "runtime_status", "suspended");
+  check_asleep(machine);
+  std::vector<Device> devices;
+  require_ok(machine.list(devices));
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[0].name == before[0].name);
+  CHECK(devices[0].state == State::unknown);
+  CHECK(devices[1].uuid == before[1].uuid);
+  CHECK(devices[1].state == State::asleep);
+  const auto diagnostics = machine.reading.find_diagnostics(subject::devices);
+  REQUIRE(diagnostics.size() == 1);
+  CHECK(diagnostics[0].device == devices[0].slot);
+  CHECK(diagnostics[0].failure.code == Status::asleep);
+  CHECK(count_sleeper_inits(machine) == 1);
 }
 
-TEST_CASE("a card that falls asleep while the library is open has it closed") {
-  Machine m(one_gpu());
-  add_card(m, first, "auto", "active");
-  m.devices();
-  CHECK(m.driver.initialized() == 1);
-  set(m, first, "runtime_status", "suspended");
-  check_asleep(m);
-  CHECK(m.driver.initialized() == 0);
+TEST_CASE("NVML is closed when a card falls asleep") {
+  Machine machine(one_gpu());
+  add_card(machine, first_address, "auto", "active");
+  machine.devices();
+  CHECK(machine.driver.initialized() == 1);
+  set_power_file(machine, first_address, "runtime_status", "suspended");
+  check_asleep(machine);
+  CHECK(machine.driver.initialized() == 0);
 }
 
-TEST_CASE("a sleeping card is woken when that is allowed") {
-  Machine m(one_gpu());
-  m.settings.wake_devices = true;
-  add_card(m, first, "auto", "suspended");
-  CHECK(m.devices().at(0).state == State::ready);
-  CHECK(m.source().finish(m.reading));
+TEST_CASE("a sleeping card is woken if the settings allow it") {
+  Machine machine(one_gpu());
+  machine.settings.wake_devices = true;
+  add_card(machine, first_address, "auto", "suspended");
+  CHECK(machine.devices().at(0).state == State::ready);
+  CHECK(machine.source().finish(machine.reading));
 }
 
-TEST_CASE("cards of other drivers do not keep NVML closed") {
+TEST_CASE("sleeping cards of other drivers do not keep NVML closed") {
   for (const char* driver : {"vfio-pci", "nouveau"}) {
-    Machine m(one_gpu());
-    add_card(m, first, "on", "active");
-    hmn_fake::add_pci_device(m.tree, {.address = sleep_second,
-                                      .power_control = "auto",
-                                      .runtime_status = "suspended",
-                                      .driver = driver});
-    CHECK(m.devices().size() == 1);
+    Machine machine(one_gpu());
+    add_card(machine, first_address, "on", "active");
+    hmn_fake::add_pci_device(machine.tree, {.address = second_address,
+                                            .power_control = "auto",
+                                            .runtime_status = "suspended",
+                                            .driver = driver});
+    CHECK(machine.devices().size() == 1);
   }
 }
 
-TEST_CASE("the driver's own list goes before the bus, which a container sees whole") {
-  Machine m(one_gpu());
-  add_card(m, first, "on", "active");
-  add_card(m, sleep_second, "auto", "suspended");
-  hmn_fake::add_nvidia_information(m.tree, {.address = first, .uuid = uuid_of(1)});
-  CHECK(m.devices().size() == 1);
-  CHECK_FALSE(m.source().finish(m.reading));
+TEST_CASE("the driver's list of cards has precedence over the bus") {
+  Machine machine(one_gpu());
+  add_card(machine, first_address, "on", "active");
+  add_card(machine, second_address, "auto", "suspended");
+  hmn_fake::add_nvidia_information(machine.tree, {.address = first_address, .uuid = make_uuid(1)});
+  CHECK(machine.devices().size() == 1);
+  CHECK_FALSE(machine.source().finish(machine.reading));
 }
 
-TEST_CASE("power/control is read once a second, runtime_status each time") {
+TEST_CASE("power/control is read once a second, runtime_status at every refresh") {
   const hmn_fake::Tree tree;
   const std::string power = "sys/bus/pci/devices/0000:01:00.0/power/";
-  hmn_fake::add_pci_device(tree,
-                           {.address = first, .power_control = "auto", .runtime_status = "active"});
-  nvml::SleepWatch watch(settings_of(tree));
+  hmn_fake::add_pci_device(
+      tree, {.address = first_address, .power_control = "auto", .runtime_status = "active"});
+  nvml::SleepWatch watch(make_settings(tree));
   constexpr std::uint64_t second_ns = platform::ns_per_second;
   watch.refresh(second_ns);
-  CHECK(watch.one_may_sleep());
-  CHECK_FALSE(watch.one_is_asleep());
+  CHECK(watch.any_can_sleep());
+  CHECK_FALSE(watch.any_asleep());
   tree.write(power + "runtime_status", "suspended\n");
   tree.write(power + "control", "on\n");
   watch.refresh(second_ns + second_ns / 2);
-  CHECK(watch.one_is_asleep());
+  CHECK(watch.any_asleep());
   watch.refresh(2 * second_ns);
-  CHECK_FALSE(watch.one_may_sleep());
-  CHECK_FALSE(watch.one_is_asleep());
+  CHECK_FALSE(watch.any_can_sleep());
+  CHECK_FALSE(watch.any_asleep());
   CHECK(watch.changes() == 1);
-  hmn_fake::add_pci_device(tree, {.address = sleep_second});
+  hmn_fake::add_pci_device(tree, {.address = second_address});
   watch.refresh(3 * second_ns);
   CHECK(watch.changes() == 2);
   CHECK(watch.devices().size() == 2);

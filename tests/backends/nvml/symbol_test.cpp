@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each function of NVML missing: it costs its own value and nothing else.
+// A missing function of NVML costs its own value and nothing else.
 #include <doctest/doctest.h>
 #include <elf.h>
 
@@ -29,23 +29,23 @@ constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"na
   "uuid": "MIG-1", "memory": {"total": 100, "free": 90, "used": 10},
   "memory_v2": {"total": 100, "reserved": 1, "free": 90, "used": 9}}]})";
 
-const std::string scenario = machine_of(gpu(1, full) + "," + gpu(2, split));
+const std::string scenario = make_scenario(gpu(1, full) + "," + gpu(2, split));
 
 // A copy of the fake driver in which dlsym does not find one symbol: its name is changed in the
 // string table that the loader compares with.
-class MaimedDriver {
+class PartialDriver {
  public:
-  explicit MaimedDriver(const std::string& path) : path_(path) {
+  explicit PartialDriver(const std::string& path) : path_(path) {
     std::filesystem::copy_file(HMN_FAKE_NVML, path);
-    std::ifstream in(path, std::ios::binary);
-    image_.assign(std::istreambuf_iterator<char>(in), {});
+    std::ifstream file(path, std::ios::binary);
+    image_.assign(std::istreambuf_iterator<char>(file), {});
   }
 
-  void hide(const std::string& symbol) const { write(offset_of(symbol), '!'); }
-  void show(const std::string& symbol) const { write(offset_of(symbol), symbol.front()); }
+  void hide(const std::string& symbol) const { write(find_symbol(symbol), '!'); }
+  void show(const std::string& symbol) const { write(find_symbol(symbol), symbol.front()); }
 
  private:
-  [[nodiscard]] std::size_t offset_of(const std::string& symbol) const {
+  [[nodiscard]] std::size_t find_symbol(const std::string& symbol) const {
     Elf64_Ehdr header;
     std::memcpy(&header, image_.data(), sizeof header);
     const std::string name = '\0' + symbol + '\0';
@@ -53,16 +53,16 @@ class MaimedDriver {
       Elf64_Shdr section;
       std::memcpy(&section, image_.data() + header.e_shoff + i * sizeof section, sizeof section);
       if (section.sh_type != SHT_STRTAB || (section.sh_flags & SHF_ALLOC) == 0) continue;
-      const std::size_t at = image_.find(name, section.sh_offset);
-      if (at < section.sh_offset + section.sh_size) return at + 1;
+      const std::size_t position = image_.find(name, section.sh_offset);
+      if (position < section.sh_offset + section.sh_size) return position + 1;
     }
     FAIL("no such symbol: " << symbol);
     return 0;
   }
 
-  void write(std::size_t at, char byte) const {
+  void write(std::size_t offset, char byte) const {
     std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
-    file.seekp(static_cast<std::streamoff>(at));
+    file.seekp(static_cast<std::streamoff>(offset));
     file.put(byte);
     REQUIRE(file.flush());
   }
@@ -74,95 +74,96 @@ class MaimedDriver {
 using Values = std::map<std::string, std::string>;
 
 template <class T>
-void put(Values& all, const std::string& key, const std::optional<T>& value) {
+void store(Values& all, const std::string& key, const std::optional<T>& value) {
   if (value) all[key] = std::to_string(*value);
 }
 
-void put(Values& all, const std::string& key, std::string_view text) {
+void store(Values& all, const std::string& key, std::string_view text) {
   if (!text.empty()) all[key] = text;
 }
 
-void put_device(Values& all, const Device& d) {
-  const std::string at = std::to_string(d.number) + ".";
-  put(all, at + "name", d.name.view());
-  put(all, at + "uuid", d.uuid.view());
-  put(all, at + "pci", d.pci_bus_id.view());
-  put(all, at + "driver", d.driver_version.view());
-  put(all, at + "cuda", d.cuda_version_major);
-  put(all, at + "capability", d.compute_capability_major);
-  put(all, at + "architecture", d.architecture.view());
-  put(all, at + "index", d.driver_index);
-  put(all, at + "numa", d.numa_node);
-  if (d.instance) all[at + "instance"] = std::to_string(d.instance->gpu);
-  all[at + "form"] = std::to_string(static_cast<int>(d.form));
-  all[at + "memory kind"] = std::to_string(static_cast<int>(d.memory_kind));
+void store_device(Values& all, const Device& device) {
+  const std::string prefix = std::to_string(device.slot) + ".";
+  store(all, prefix + "name", device.name.view());
+  store(all, prefix + "uuid", device.uuid.view());
+  store(all, prefix + "pci", device.pci_bus_id.view());
+  store(all, prefix + "driver", device.driver_version.view());
+  store(all, prefix + "cuda", device.cuda_version_major);
+  store(all, prefix + "capability", device.compute_capability_major);
+  store(all, prefix + "architecture", device.architecture.view());
+  store(all, prefix + "index", device.driver_index);
+  store(all, prefix + "numa", device.numa_node);
+  if (device.instance) all[prefix + "instance"] = std::to_string(device.instance->gpu);
+  all[prefix + "form"] = std::to_string(static_cast<int>(device.form));
+  all[prefix + "memory kind"] = std::to_string(static_cast<int>(device.memory_kind));
 }
 
-void put_telemetry(Values& all, const hmn::Telemetry& t) {
-  put(all, "gpu busy", t.gpu_busy_percent);
-  put(all, "memory busy", t.memory_busy_percent);
-  put(all, "encoder", t.encoder_busy_percent);
-  put(all, "decoder", t.decoder_busy_percent);
-  put(all, "temperature", t.temperature_celsius);
-  put(all, "memory temperature", t.memory_celsius);
-  put(all, "power", t.power_watts);
-  put(all, "power limit", t.power_limit_watts);
-  put(all, "energy", t.energy_joules);
-  put(all, "core clock", t.core_clock_mhz);
-  put(all, "memory clock", t.memory_clock_mhz);
-  put(all, "fan", t.fan_percent);
-  put(all, "pcie generation", t.pcie_generation);
-  put(all, "pcie width", t.pcie_width);
-  put(all, "p state", t.p_state);
-  put(all, "throttle", t.throttle);
+void store_telemetry(Values& all, const hmn::Telemetry& telemetry) {
+  store(all, "gpu busy", telemetry.gpu_busy_percent);
+  store(all, "memory busy", telemetry.memory_busy_percent);
+  store(all, "encoder", telemetry.encoder_busy_percent);
+  store(all, "decoder", telemetry.decoder_busy_percent);
+  store(all, "temperature", telemetry.temperature_celsius);
+  store(all, "memory temperature", telemetry.memory_celsius);
+  store(all, "power", telemetry.power_watts);
+  store(all, "power limit", telemetry.power_limit_watts);
+  store(all, "energy", telemetry.energy_joules);
+  store(all, "core clock", telemetry.core_clock_mhz);
+  store(all, "memory clock", telemetry.memory_clock_mhz);
+  store(all, "fan", telemetry.fan_percent);
+  store(all, "pcie generation", telemetry.pcie_generation);
+  store(all, "pcie width", telemetry.pcie_width);
+  store(all, "p state", telemetry.p_state);
+  store(all, "throttle", telemetry.throttle);
 }
 
 Values read_all(const std::string& path) {
-  Machine m(scenario, path);
+  Machine machine(scenario, path);
   Values all;
-  for (const Device& d : m.devices()) put_device(all, d);
-  Pools memory;
-  if (m.memory(0, memory)) {
-    for (const Pool& p : memory.all()) {
-      put(all, "total", p.total);
-      put(all, "free", p.free);
-      put(all, "used", p.used);
-      put(all, "reserved", p.reserved);
+  for (const Device& device : machine.devices()) store_device(all, device);
+  PoolList memory;
+  if (machine.memory(0, memory)) {
+    for (const Pool& pool : memory.all()) {
+      store(all, "total", pool.total);
+      store(all, "free", pool.free);
+      store(all, "used", pool.used);
+      store(all, "reserved", pool.reserved);
     }
   }
-  hmn::Telemetry t;
-  if (m.source().telemetry(0, telemetry_field::all, t, m.reading)) put_telemetry(all, t);
-  std::vector<Metric> numbers;
-  require_ok(m.source().metrics(0, false, numbers, m.reading));
-  for (const Metric& one : numbers) {
-    if (one.id == MetricId::last_fault) put(all, "last fault", one.count);
+  hmn::Telemetry telemetry;
+  if (machine.source().telemetry(0, telemetry_field::all, telemetry, machine.reading))
+    store_telemetry(all, telemetry);
+  std::vector<Metric> metrics;
+  require_ok(machine.source().metrics(0, false, metrics, machine.reading));
+  for (const Metric& metric : metrics) {
+    if (metric.id == MetricId::last_fault) store(all, "last fault", metric.count);
   }
   std::vector<Usage> rows;
-  if (m.source().processes(0, rows, m.reading)) {
-    for (const Usage& u : rows) put(all, "pid " + std::to_string(u.pid), u.used);
+  if (machine.source().processes(0, rows, machine.reading)) {
+    for (const Usage& usage : rows) store(all, "pid " + std::to_string(usage.pid), usage.used);
   }
-  for (const Diagnostic& d : m.reading.about()) {
-    CHECK(d.why.code == Status::unsupported);
-    CHECK(d.why.message.view().size() < 256);
+  for (const Diagnostic& diagnostic : machine.reading.find_diagnostics()) {
+    CHECK(diagnostic.failure.code == Status::unsupported);
+    CHECK(diagnostic.failure.message.view().size() < 256);
   }
   return all;
 }
 
 // What differs from the full driver's values; "+" where a value came instead.
-std::set<std::string> lost(const Values& full_values, const Values& now) {
+std::set<std::string> find_differences(const Values& full_values, const Values& actual) {
   std::set<std::string> keys;
   for (const auto& [key, value] : full_values) {
-    const auto found = now.find(key);
-    if (found == now.end()) keys.insert(key);
-    if (found != now.end() && found->second != value) keys.insert("other " + key);
+    const auto it = actual.find(key);
+    if (it == actual.end()) keys.insert(key);
+    if (it != actual.end() && it->second != value) keys.insert("other " + key);
   }
-  for (const auto& [key, value] : now) {
+  for (const auto& [key, value] : actual) {
     if (!full_values.contains(key)) keys.insert("+" + key);
   }
   return keys;
 }
 
-std::string listed(const std::set<std::string>& keys) {
+std::string join_keys(const std::set<std::string>& keys) {
   std::string all;
   for (const std::string& key : keys) all += key + "; ";
   return all;
@@ -170,12 +171,12 @@ std::string listed(const std::set<std::string>& keys) {
 
 struct Expectation {
   const char* symbol;
-  std::set<std::string> costs;
+  std::set<std::string> lost_keys;
 };
 
-const std::set<std::string> all_of_mig{"2.name",     "2.uuid",       "2.driver",
-                                       "2.cuda",     "2.form",       "2.memory kind",
-                                       "2.instance", "2.capability", "2.architecture"};
+const std::set<std::string> mig_keys{"2.name",     "2.uuid",       "2.driver",
+                                     "2.cuda",     "2.form",       "2.memory kind",
+                                     "2.instance", "2.capability", "2.architecture"};
 
 const Expectation expectations[] = {
     {"nvmlInitWithFlags", {}},
@@ -203,9 +204,9 @@ const Expectation expectations[] = {
     {"nvmlDeviceGetComputeRunningProcesses_v3", {}},
     {"nvmlDeviceGetMPSComputeRunningProcesses_v3", {}},
     {"nvmlDeviceGetGraphicsRunningProcesses_v3", {}},
-    {"nvmlDeviceGetMigMode", all_of_mig},
-    {"nvmlDeviceGetMaxMigDeviceCount", all_of_mig},
-    {"nvmlDeviceGetMigDeviceHandleByIndex", all_of_mig},
+    {"nvmlDeviceGetMigMode", mig_keys},
+    {"nvmlDeviceGetMaxMigDeviceCount", mig_keys},
+    {"nvmlDeviceGetMigDeviceHandleByIndex", mig_keys},
     {"nvmlDeviceGetGpuInstanceId", {"2.instance"}},
     {"nvmlDeviceGetComputeInstanceId", {"2.instance"}},
     {"nvmlDeviceGetUtilizationRates", {"gpu busy", "memory busy"}},
@@ -234,30 +235,30 @@ const Expectation expectations[] = {
 
 }  // namespace
 
-TEST_CASE("a missing function costs its own value") {
+TEST_CASE("a missing function costs only its own value") {
   const hmn_fake::Tree folder;
   const Values whole = read_all(HMN_FAKE_NVML);
   REQUIRE(whole.contains("memory temperature"));
   REQUIRE(whole.contains("2.instance"));
   REQUIRE(whole.at("last fault") == "79");
   const std::string path = folder.path("libnvidia-ml.so.1");
-  const MaimedDriver driver(path);
-  for (const Expectation& e : expectations) {
-    const std::string symbol = e.symbol;
+  const PartialDriver driver(path);
+  for (const Expectation& expectation : expectations) {
+    const std::string symbol = expectation.symbol;
     CAPTURE(symbol);
     driver.hide(symbol);
-    CHECK(listed(lost(whole, read_all(path))) == listed(e.costs));
+    CHECK(join_keys(find_differences(whole, read_all(path))) == join_keys(expectation.lost_keys));
     driver.show(symbol);
   }
-  CHECK(listed(lost(whole, read_all(path))).empty());
+  CHECK(join_keys(find_differences(whole, read_all(path))).empty());
 }
 
-TEST_CASE("with initialisation and identity alone the devices are still known") {
-  const Values some =
+TEST_CASE("with only the init and identity functions the devices are listed") {
+  const Values values =
       read_all(std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-init_only/libnvidia-ml.so.1");
-  CHECK(some.contains("0.name"));
-  CHECK(some.contains("0.uuid"));
-  CHECK(some.contains("0.pci"));
-  CHECK(!some.contains("total"));
-  CHECK(!some.contains("pid 1001"));
+  CHECK(values.contains("0.name"));
+  CHECK(values.contains("0.uuid"));
+  CHECK(values.contains("0.pci"));
+  CHECK(!values.contains("total"));
+  CHECK(!values.contains("pid 1001"));
 }

@@ -9,40 +9,42 @@ using namespace hmn;
 
 namespace {
 
-std::vector<Diagnostic> traces(const PlainReading& r) {
+std::vector<Diagnostic> select_traces(const PlainReading& reading) {
   std::vector<Diagnostic> all;
-  std::copy_if(r.diagnostics.begin(), r.diagnostics.end(), std::back_inserter(all),
-               [](const Diagnostic& d) { return (d.notes & note::trace) != 0; });
+  std::copy_if(reading.diagnostics.begin(), reading.diagnostics.end(), std::back_inserter(all),
+               [](const Diagnostic& diagnostic) { return (diagnostic.notes & note::trace) != 0; });
   return all;
 }
 
 }  // namespace
 
-TEST_CASE("each driver call of a traced reading is recorded with its time and code") {
-  Machine m(one_gpu(R"("temperature": 45)",
-                    R"("rules": [{"call": "nvmlDeviceGetMemoryInfo_v2", "delay_ms": 20}])"));
-  m.reading.trace = true;
-  std::vector<Device> found;
-  require_ok(m.prepare());
-  require_ok(m.list(found));
-  Pools memory;
-  require_ok(m.source().memory(0, memory, m.reading));
-  hmn::Telemetry t;
-  require_ok(m.source().telemetry(0, telemetry_field::all, t, m.reading));
-  const auto all = traces(m.reading);
-  CHECK(all.size() == m.driver.calls(nullptr));
-  CHECK(all.front().why.message.view() == "nvmlInitWithFlags 2: ok");
+TEST_CASE("every driver call of a traced reading is recorded with its time and code") {
+  Machine machine(one_gpu(R"("temperature": 45)",
+                          R"("rules": [{"call": "nvmlDeviceGetMemoryInfo_v2", "delay_ms": 20}])"));
+  machine.reading.trace = true;
+  std::vector<Device> devices;
+  require_ok(machine.prepare());
+  require_ok(machine.list(devices));
+  PoolList memory;
+  require_ok(machine.source().memory(0, memory, machine.reading));
+  hmn::Telemetry telemetry;
+  require_ok(machine.source().telemetry(0, telemetry_field::all, telemetry, machine.reading));
+  const auto all = select_traces(machine.reading);
+  CHECK(all.size() == machine.driver.calls(nullptr));
+  CHECK(all.front().failure.message.view() == "nvmlInitWithFlags 2: ok");
   bool slow = false;
   bool refused = false;
-  for (const Diagnostic& d : all) {
-    CHECK(d.why.from == Source::nvml);
-    CHECK(d.why.native.domain == NativeDomain::nvml);
-    REQUIRE(d.duration_ns.has_value());
-    if (d.why.message.view().starts_with("nvmlDeviceGetMemoryInfo_v2: ok, ") &&
-        d.about == subject::pools) {
-      slow = *d.duration_ns >= 20'000'000 && d.why.code == Status::ok && d.device == 0;
+  for (const Diagnostic& diagnostic : all) {
+    CHECK(diagnostic.failure.source == Source::nvml);
+    CHECK(diagnostic.failure.native.domain == NativeDomain::nvml);
+    REQUIRE(diagnostic.duration_ns.has_value());
+    if (diagnostic.failure.message.view().starts_with("nvmlDeviceGetMemoryInfo_v2: ok, ") &&
+        diagnostic.subject == subject::pools) {
+      slow = *diagnostic.duration_ns >= 20'000'000 && diagnostic.failure.code == Status::ok &&
+             diagnostic.device == 0;
     }
-    refused = refused || (d.why.native.code == 3 && d.why.code == Status::unsupported);
+    refused = refused || (diagnostic.failure.native.code == 3 &&
+                          diagnostic.failure.code == Status::unsupported);
   }
   CHECK(slow);
   CHECK(refused);
@@ -63,7 +65,7 @@ constexpr const char* all_values = R"("utilization": {"gpu": 64, "memory": 12},
   "process_utilization": [{"pid": 4242, "sm": 33}],
   "accounts": [{"pid": 4242, "most": 8192, "start_us": 77, "running": true}])";
 
-// What each call is traced with, from where its values begin; hexadecimal where they are addresses.
+// Expected trace of each call: its beginning, and a part of its values.
 constexpr std::pair<const char*, const char*> all_traces[] = {
     {"nvmlDeviceGetCount_v2: ok, 1", ""},
     {"nvmlDeviceGetHandleByIndex_v2 0: ok, 0x", ""},
@@ -101,58 +103,60 @@ constexpr std::pair<const char*, const char*> all_traces[] = {
 }  // namespace
 
 TEST_CASE("a traced call has the raw values that it returned") {
-  Machine m(one_gpu(all_values));
-  m.reading.trace = true;
-  std::vector<Device> found_devices;
+  Machine machine(one_gpu(all_values));
+  machine.reading.trace = true;
+  std::vector<Device> devices;
   std::vector<Usage> rows;
-  std::vector<Metric> numbers;
-  Pools memory;
-  hmn::Telemetry t;
-  require_ok(m.prepare());
-  require_ok(m.list(found_devices));
-  require_ok(m.source().memory(0, memory, m.reading));
-  require_ok(m.source().telemetry(0, telemetry_field::all, t, m.reading));
-  require_ok(m.source().processes(0, rows, m.reading));
-  require_ok(m.source().metrics(0, true, numbers, m.reading));
-  for (const auto& [call, its_values] : all_traces) {
+  std::vector<Metric> metrics;
+  PoolList memory;
+  hmn::Telemetry telemetry;
+  require_ok(machine.prepare());
+  require_ok(machine.list(devices));
+  require_ok(machine.source().memory(0, memory, machine.reading));
+  require_ok(machine.source().telemetry(0, telemetry_field::all, telemetry, machine.reading));
+  require_ok(machine.source().processes(0, rows, machine.reading));
+  require_ok(machine.source().metrics(0, true, metrics, machine.reading));
+  for (const auto& [call, values] : all_traces) {
     CAPTURE(std::string(call));
-    CAPTURE(std::string(its_values));
-    bool found = false;
-    for (const Diagnostic& d : traces(m.reading)) {
-      const auto text = d.why.message.view();
-      found = found || (text.starts_with(call) && text.find(its_values) != text.npos);
+    CAPTURE(std::string(values));
+    bool is_traced = false;
+    for (const Diagnostic& diagnostic : select_traces(machine.reading)) {
+      const auto text = diagnostic.failure.message.view();
+      is_traced = is_traced || (text.starts_with(call) && text.find(values) != text.npos);
     }
-    CHECK(found);
+    CHECK(is_traced);
   }
 }
 
-TEST_CASE("a traced call that fails has the driver's code, and no value") {
-  for (const int returned : {3, 15, 999, 1000, -1, -2147483647, 2147483647}) {
-    CAPTURE(returned);
-    Machine m(
-        one_gpu(R"("results": {"nvmlDeviceGetPowerUsage": )" + std::to_string(returned) + "}"));
-    m.reading.trace = true;
-    hmn::Telemetry t;
-    std::vector<Device> found_devices;
-    require_ok(m.prepare());
-    require_ok(m.list(found_devices));
-    CHECK_FALSE(m.source().telemetry(0, telemetry_field::power_watts, t, m.reading));
-    bool found = false;
-    for (const Diagnostic& d : traces(m.reading)) {
-      if (!d.why.message.view().starts_with("nvmlDeviceGetPowerUsage: ")) continue;
-      found = true;
-      CHECK(d.why.native.domain == NativeDomain::nvml);
-      CHECK(d.why.native.code == returned);
-      CHECK(d.why.message.view().ends_with("(NVML code " + std::to_string(returned) + ")"));
-      CHECK((d.why.code == Status::timeout) == false);
+TEST_CASE("a traced call that fails has the driver's code") {
+  for (const int code : {3, 15, 999, 1000, -1, -2147483647, 2147483647}) {
+    CAPTURE(code);
+    Machine machine(
+        one_gpu(R"("results": {"nvmlDeviceGetPowerUsage": )" + std::to_string(code) + "}"));
+    machine.reading.trace = true;
+    hmn::Telemetry telemetry;
+    std::vector<Device> devices;
+    require_ok(machine.prepare());
+    require_ok(machine.list(devices));
+    CHECK_FALSE(
+        machine.source().telemetry(0, telemetry_field::power_watts, telemetry, machine.reading));
+    bool is_traced = false;
+    for (const Diagnostic& diagnostic : select_traces(machine.reading)) {
+      if (!diagnostic.failure.message.view().starts_with("nvmlDeviceGetPowerUsage: ")) continue;
+      is_traced = true;
+      CHECK(diagnostic.failure.native.domain == NativeDomain::nvml);
+      CHECK(diagnostic.failure.native.code == code);
+      CHECK(
+          diagnostic.failure.message.view().ends_with("(NVML code " + std::to_string(code) + ")"));
+      CHECK((diagnostic.failure.code == Status::timeout) == false);
     }
-    CHECK(found);
+    CHECK(is_traced);
   }
 }
 
-TEST_CASE("nothing is recorded unless it is wanted") {
-  Machine m(one_gpu());
-  m.devices();
-  m.pool();
-  CHECK(m.reading.diagnostics.empty());
+TEST_CASE("nothing is recorded unless tracing is requested") {
+  Machine machine(one_gpu());
+  machine.devices();
+  machine.pool();
+  CHECK(machine.reading.diagnostics.empty());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The layouts declared here against the vendor's header, fetched next to the build.
+// Compares the layouts declared in src with the vendor's header, fetched next to the build.
 #include <doctest/doctest.h>
 #include <nvml.h>
 
@@ -96,6 +96,6 @@ static_assert(ours::field_power_instant == NVML_FI_DEV_POWER_INSTANT);
 #endif
 static_assert(ours::name_capacity == NVML_DEVICE_NAME_V2_BUFFER_SIZE);
 
-TEST_CASE("layouts are those of the fetched header") {
+TEST_CASE("layouts match the fetched header") {
   MESSAGE("checked while compiling, against NVML_API_VERSION " << NVML_API_VERSION);
 }

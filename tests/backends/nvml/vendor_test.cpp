@@ -40,7 +40,7 @@ settings vendor_settings(const hmn_fake::tree& tree) {
 }
 
 // As root the vendor's library makes /dev/nvidiactl when it is missing; a test leaves no traces.
-// The folder may be root's alone, so that it must stay root.
+// The folder may be accessible to root only, so the test stays root.
 void give_up_making_nodes() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
@@ -51,7 +51,7 @@ void give_up_making_nodes() {
 
 }  // namespace
 
-TEST_CASE("the vendor's library is loaded, and tells that no driver is") {
+TEST_CASE("the vendor's library is loaded, and reports that no driver is") {
   if (access("/proc/driver/nvidia", F_OK) == 0) {
     MESSAGE("skipped: this machine has the driver");
     return;
@@ -76,7 +76,7 @@ TEST_CASE("the vendor's library is loaded, and tells that no driver is") {
   CHECK((access("/dev/nvidiactl", F_OK) == 0) == had_node);
 }
 
-TEST_CASE("the vendor's library has what is looked for, but for what came later") {
+TEST_CASE("the vendor's library has the functions that are looked up") {
   const hmn_fake::tree tree;
   const settings s = vendor_settings(tree);
   auto library = nvml::open_library(s);

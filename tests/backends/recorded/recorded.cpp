@@ -9,9 +9,9 @@
 namespace recorded {
 namespace {
 
-constexpr const char* folder = HMN_CORPUS_DIR;
+constexpr const char* corpus_folder = HMN_CORPUS_DIR;
 
-std::string read(const std::string& path) {
+std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
   std::ostringstream text;
@@ -22,15 +22,15 @@ std::string read(const std::string& path) {
 }  // namespace
 
 std::string Entry::path() const {
-  return std::string(folder) + "/" + file;
+  return std::string(corpus_folder) + "/" + file;
 }
 std::string Entry::text() const {
-  return read(path());
+  return read_file(path());
 }
 
 bool Entry::has(const char* key) const {
-  const auto found = expected.find(key);
-  return found != expected.end() && found->is_number();
+  const auto it = expected.find(key);
+  return it != expected.end() && it->is_number();
 }
 
 std::uint64_t Entry::number(const char* key) const {
@@ -38,23 +38,24 @@ std::uint64_t Entry::number(const char* key) const {
 }
 
 bool is_here() {
-  return std::filesystem::exists(std::string(folder) + "/INDEX.json");
+  return std::filesystem::exists(std::string(corpus_folder) + "/INDEX.json");
 }
 
-std::vector<Entry> all(std::string_view prefix) {
-  std::vector<Entry> found;
-  for (const auto& e : nlohmann::json::parse(read(std::string(folder) + "/INDEX.json"))) {
-    const auto file = e.at("file").get<std::string>();
+std::vector<Entry> find_all(std::string_view prefix) {
+  std::vector<Entry> entries;
+  for (const auto& json :
+       nlohmann::json::parse(read_file(std::string(corpus_folder) + "/INDEX.json"))) {
+    const auto file = json.at("file").get<std::string>();
     if (!file.starts_with(prefix)) continue;
-    found.push_back({file, e.at("expected"), e.at("category").get<std::string>()});
+    entries.push_back({file, json.at("expected"), json.at("category").get<std::string>()});
   }
-  return found;
+  return entries;
 }
 
-Entry one(std::string_view file) {
-  const auto found = all(file);
-  if (found.size() != 1) throw std::runtime_error("not one recording: " + std::string(file));
-  return found.front();
+Entry find_one(std::string_view file) {
+  const auto entries = find_all(file);
+  if (entries.size() != 1) throw std::runtime_error("not one recording: " + std::string(file));
+  return entries.front();
 }
 
 }  // namespace recorded

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recorded tool output and kernel files, read in place: HMN_CORPUS_DIR holds an INDEX.json that
-// describes each and what a right reader yields.
+// Recorded tool output and kernel files, read in place: HMN_CORPUS_DIR has an INDEX.json that
+// describes each file and the values that a correct reader yields.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ struct Entry {
 
 bool is_here();
 // Entries whose file starts with `prefix`.
-std::vector<Entry> all(std::string_view prefix);
-Entry one(std::string_view file);
+std::vector<Entry> find_all(std::string_view prefix);
+Entry find_one(std::string_view file);
 
 }  // namespace recorded

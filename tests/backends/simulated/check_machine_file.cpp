@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Takes each line of its input for a machine file and prints "ok", or the place and the sentence of
-// what is wrong with it.
+// first error.
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -10,12 +10,12 @@
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    const auto read = hmn::simulated::read_script(line, 4711);
-    const auto* wrong = std::get_if<hmn::simulated::Problem>(&read);
-    if (wrong == nullptr) {
+    const auto result = hmn::simulated::read_script(line, 4711);
+    const auto* problem = std::get_if<hmn::simulated::Problem>(&result);
+    if (problem == nullptr) {
       std::puts("ok");
     } else {
-      std::printf("%s: %s\n", wrong->pointer.c_str(), wrong->sentence.c_str());
+      std::printf("%s: %s\n", problem->pointer.c_str(), problem->sentence.c_str());
     }
   }
 }

@@ -16,13 +16,13 @@ inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
 inline constexpr std::uint64_t gib = 1024 * mib;
 
-// A folder of this test's own, removed with all that was written there.
-class Scratch {
+// A temporary folder, removed with its files at the end.
+class ScratchFolder {
  public:
-  Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch();
+  ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
 
   [[nodiscard]] std::string path(std::string_view name) const {
     return folder_ + "/" + std::string(name);
@@ -31,10 +31,10 @@ class Scratch {
 
  private:
   std::string folder_;
-  std::vector<std::string> written_;
+  std::vector<std::string> files_;
 };
 
-struct Options {
+struct ContextOptions {
   hmn_flags flags = 0;
   std::uint64_t deadline_ns = HMN_MILLISECONDS(patient_ms);
   std::uint64_t open_deadline_ns = HMN_MILLISECONDS(patient_ms);
@@ -44,29 +44,29 @@ struct Options {
 // A context on a machine file.
 class Simulation {
  public:
-  explicit Simulation(std::string_view text, const Options& o = {});
+  explicit Simulation(std::string_view text, const ContextOptions& options = {});
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
   ~Simulation() { destroy(); }
 
   [[nodiscard]] hmn_context* context() const { return context_; }
-  [[nodiscard]] const Scratch& files() const { return files_; }
+  [[nodiscard]] const ScratchFolder& files() const { return files_; }
   void destroy();
 
-  // What a direct reading of the device's main pool returns.
+  // Reads the main pool of the device directly.
   hmn_status read_pool(std::uint32_t device = 0);
   hmn_pool pool{};
   hmn_error error{};
 
  private:
-  Scratch files_;
+  ScratchFolder files_;
   hmn_context* context_ = nullptr;
 };
 
-// A snapshot, copied out whole.
-struct TakenSnapshot {
-  explicit TakenSnapshot(const Simulation& of, hmn_flags collect = every);
-  static constexpr hmn_flags every = 127;
+// A copy of all parts of a snapshot.
+struct SnapshotCopy {
+  explicit SnapshotCopy(const Simulation& simulation, hmn_flags collect = all_subjects);
+  static constexpr hmn_flags all_subjects = 127;
 
   hmn_snapshot_info info{};
   std::optional<hmn_process_memory> memory;
@@ -79,9 +79,10 @@ struct TakenSnapshot {
   std::vector<std::string> names;  // of usages; "" where none is known
   std::vector<hmn_diagnostic> diagnostics;
 
-  // The diagnostic about a subject of a device, if there is one.
-  [[nodiscard]] const hmn_diagnostic* about(hmn_flags subject, std::uint32_t device = 0) const;
+  // Returns the diagnostic about a subject of a device, or null.
+  [[nodiscard]] const hmn_diagnostic* find_diagnostic(hmn_flags subject,
+                                                      std::uint32_t device = 0) const;
 };
 
-// A machine of one device that has these members.
-std::string one_device(std::string_view members);
+// Returns a machine file with one device that has these members.
+std::string make_machine(std::string_view members);

@@ -14,21 +14,21 @@ FakeDxgi dxgi;
 struct AnyObject {
   const void* table;
   std::uint32_t references = 1;
-  FakeAdapter* of = nullptr;
+  FakeAdapter* adapter = nullptr;
 };
 
-AnyObject& self_of(void* self) {
+AnyObject& get_object(void* self) {
   return *static_cast<AnyObject*>(self);
 }
 
 std::uint32_t add_reference(void* self) {
   ++dxgi.references;
-  return ++self_of(self).references;
+  return ++get_object(self).references;
 }
 
 std::uint32_t release(void* self) {
   --dxgi.references;
-  const std::uint32_t left = --self_of(self).references;
+  const std::uint32_t left = --get_object(self).references;
   if (left == 0) delete static_cast<AnyObject*>(self);
   return left;
 }
@@ -36,59 +36,61 @@ std::uint32_t release(void* self) {
 Code query(void* self, const Guid* id, void** out) {
   *out = nullptr;
   if (std::memcmp(id, &adapter3_id, sizeof *id) != 0) return no_interface;
-  if (is_failure(self_of(self).of->adapter3)) return self_of(self).of->adapter3;
+  if (is_failure(get_object(self).adapter->adapter3_code))
+    return get_object(self).adapter->adapter3_code;
   add_reference(self);
   *out = self;
   return success;
 }
 
 Code supports(void* self, const Guid* id, std::int64_t* version) {
-  const FakeAdapter& a = *self_of(self).of;
-  if (std::memcmp(id, &device_id, sizeof *id) != 0 || a.driver_version == 0) return unsupported;
-  *version = a.driver_version;
+  const FakeAdapter& adapter = *get_object(self).adapter;
+  if (std::memcmp(id, &device_id, sizeof *id) != 0 || adapter.driver_version == 0)
+    return unsupported;
+  *version = adapter.driver_version;
   return success;
 }
 
 Code describe(void* self, Description* out) {
-  const FakeAdapter& a = *self_of(self).of;
-  if (is_failure(a.describes)) return a.describes;
+  const FakeAdapter& adapter = *get_object(self).adapter;
+  if (is_failure(adapter.describe_code)) return adapter.describe_code;
   *out = {};
-  std::copy_n(a.name.begin(), std::min<std::size_t>(a.name.size(), 127), out->name);
-  out->vendor = a.vendor;
-  out->device = a.device;
-  out->subsystem = a.subsystem;
-  out->dedicated_video = a.dedicated;
-  out->shared_system = a.shared;
-  out->luid_low = static_cast<std::uint32_t>(a.luid);
-  out->luid_high = static_cast<std::uint32_t>(a.luid >> 32U);
-  out->flags = a.flags;
+  std::copy_n(adapter.name.begin(), std::min<std::size_t>(adapter.name.size(), 127), out->name);
+  out->vendor = adapter.vendor;
+  out->device = adapter.device;
+  out->subsystem = adapter.subsystem;
+  out->dedicated_video = adapter.dedicated;
+  out->shared_system = adapter.shared;
+  out->luid_low = static_cast<std::uint32_t>(adapter.luid);
+  out->luid_high = static_cast<std::uint32_t>(adapter.luid >> 32U);
+  out->flags = adapter.flags;
   return success;
 }
 
 Code query_memory(void* self, std::uint32_t node, std::uint32_t segment, MemoryInformation* out) {
-  const FakeAdapter& a = *self_of(self).of;
+  const FakeAdapter& adapter = *get_object(self).adapter;
   if (node != 0 || segment > segment_non_local) return not_found;
-  if (is_failure(a.queries)) return a.queries;
-  *out = segment == segment_local ? a.local : a.non_local;
+  if (is_failure(adapter.query_code)) return adapter.query_code;
+  *out = segment == segment_local ? adapter.local : adapter.non_local;
   return success;
 }
 
 const Adapter3Functions adapter_table = [] {
-  Adapter3Functions t{};
-  t.base.base = {query, add_reference, release};
-  t.base.supports = supports;
-  t.base.describe = describe;
-  t.query_memory = query_memory;
-  return t;
+  Adapter3Functions table{};
+  table.base.base = {query, add_reference, release};
+  table.base.supports = supports;
+  table.base.describe = describe;
+  table.query_memory = query_memory;
+  return table;
 }();
 
-Code give(void*, std::uint32_t number, void** out) {
+Code enumerate_adapter(void*, std::uint32_t number, void** out) {
   *out = nullptr;
   if (number >= dxgi.adapters.size()) return not_found;
-  FakeAdapter& a = dxgi.adapters[number];
-  if (is_failure(a.gives)) return a.gives;
+  FakeAdapter& adapter = dxgi.adapters[number];
+  if (is_failure(adapter.enumerate_code)) return adapter.enumerate_code;
   ++dxgi.references;
-  *out = new AnyObject{&adapter_table, 1, &a};
+  *out = new AnyObject{&adapter_table, 1, &adapter};
   return success;
 }
 
@@ -97,50 +99,51 @@ std::int32_t is_current(void*) {
 }
 
 const FactoryFunctions factory_table = [] {
-  FactoryFunctions t{};
-  t.base = {query, add_reference, release};
-  t.adapter = give;
-  t.is_current = is_current;
-  return t;
+  FactoryFunctions table{};
+  table.base = {query, add_reference, release};
+  table.adapter = enumerate_adapter;
+  table.is_current = is_current;
+  return table;
 }();
 
-FakeAdapter* by_luid(std::uint64_t luid) {
-  for (FakeAdapter& a : dxgi.adapters) {
-    if (a.luid == luid) return &a;
+FakeAdapter* find_adapter(std::uint64_t luid) {
+  for (FakeAdapter& adapter : dxgi.adapters) {
+    if (adapter.luid == luid) return &adapter;
   }
   return nullptr;
 }
 
 constexpr KernelCode refused = static_cast<KernelCode>(0xC000000D);
 
-// An adapter's number is its place, from 1.
-KernelCode open_by_luid(OpenAdapter* o) {
-  FakeAdapter* const a = by_luid(std::uint64_t{o->luid_high} << 32U | o->luid_low);
-  if (a == nullptr) return refused;
-  o->adapter = static_cast<std::uint32_t>(a - dxgi.adapters.data()) + 1;
+// An adapter's number is its index, counted from 1.
+KernelCode open_kernel_adapter(OpenAdapter* request) {
+  FakeAdapter* const adapter =
+      find_adapter(std::uint64_t{request->luid_high} << 32U | request->luid_low);
+  if (adapter == nullptr) return refused;
+  request->adapter = static_cast<std::uint32_t>(adapter - dxgi.adapters.data()) + 1;
   ++dxgi.kernel_open;
   return 0;
 }
 
-KernelCode close_it(const CloseAdapter*) {
+KernelCode close_kernel_adapter(const CloseAdapter*) {
   --dxgi.kernel_open;
   return 0;
 }
 
-KernelCode query_it(const QueryAdapter* q) {
-  const FakeAdapter& a = dxgi.adapters[q->adapter - 1];
-  if (q->type == type_address && q->size == sizeof(AdapterAddress)) {
-    if (a.address) std::memcpy(q->data, &*a.address, sizeof *a.address);
+KernelCode query_kernel_adapter(const QueryAdapter* request) {
+  const FakeAdapter& adapter = dxgi.adapters[request->adapter - 1];
+  if (request->type == type_address && request->size == sizeof(AdapterAddress)) {
+    if (adapter.address) std::memcpy(request->data, &*adapter.address, sizeof *adapter.address);
     return 0;
   }
-  if (q->type != type_adapter || q->size != sizeof a.kinds) return refused;
-  std::memcpy(q->data, &a.kinds, sizeof a.kinds);
+  if (request->type != type_adapter || request->size != sizeof adapter.kinds) return refused;
+  std::memcpy(request->data, &adapter.kinds, sizeof adapter.kinds);
   return 0;
 }
 
-KernelCode memory_of(QueryVideoMemory* q) {
-  const FakeAdapter& a = dxgi.adapters[q->adapter - 1];
-  if (a.kernel_fills) q->used = a.kernel_used[q->segment];
+KernelCode query_kernel_memory(QueryVideoMemory* request) {
+  const FakeAdapter& adapter = dxgi.adapters[request->adapter - 1];
+  if (adapter.kernel_fills) request->used = adapter.kernel_used[request->segment];
   return 0;
 }
 
@@ -154,7 +157,7 @@ std::int32_t close_handle(void*) {
 
 }  // namespace
 
-FakeDxgi& FakeDxgi::now() {
+FakeDxgi& FakeDxgi::instance() {
   return dxgi;
 }
 
@@ -165,8 +168,8 @@ void FakeDxgi::reset() {
 dxgi::Code FakeDxgi::create(const Guid* id, void** out) {
   *out = nullptr;
   if (std::memcmp(id, &factory1_id, sizeof *id) != 0) return no_interface;
-  if (is_failure(dxgi.creates)) return dxgi.creates;
-  ++dxgi.made;
+  if (is_failure(dxgi.create_code)) return dxgi.create_code;
+  ++dxgi.factory_count;
   ++dxgi.references;
   dxgi.is_current = true;
   *out = new AnyObject{&factory_table, 1, nullptr};
@@ -174,7 +177,8 @@ dxgi::Code FakeDxgi::create(const Guid* id, void** out) {
 }
 
 dxgi::KernelFunctions FakeDxgi::kernel() {
-  return {open_by_luid, close_it, query_it, memory_of, open_process, close_handle};
+  return {open_kernel_adapter, close_kernel_adapter, query_kernel_adapter,
+          query_kernel_memory, open_process,         close_handle};
 }
 
 }  // namespace hmn::test

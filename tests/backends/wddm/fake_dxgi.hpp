@@ -21,10 +21,10 @@ struct FakeAdapter {
   std::uint64_t luid = 0;
   std::uint32_t flags = 0;
   std::int64_t driver_version = 0;  // 0: the interface is not supported
-  dxgi::Code gives = dxgi::success;
-  dxgi::Code describes = dxgi::success;
-  dxgi::Code adapter3 = dxgi::success;
-  dxgi::Code queries = dxgi::success;
+  dxgi::Code enumerate_code = dxgi::success;
+  dxgi::Code describe_code = dxgi::success;
+  dxgi::Code adapter3_code = dxgi::success;
+  dxgi::Code query_code = dxgi::success;
   dxgi::MemoryInformation local{}, non_local{};
   // Of the graphics kernel.
   std::optional<dxgi::AdapterAddress> address;
@@ -35,13 +35,13 @@ struct FakeAdapter {
 
 struct FakeDxgi {
   std::vector<FakeAdapter> adapters;
-  dxgi::Code creates = dxgi::success;
+  dxgi::Code create_code = dxgi::success;
   bool is_current = true;
-  int made = 0;        // factories
-  int references = 0;  // that are not released
+  int factory_count = 0;  // factories created
+  int references = 0;     // not yet released
   int kernel_open = 0;
 
-  static FakeDxgi& now();
+  static FakeDxgi& instance();
   static void reset();
   static dxgi::Code create(const dxgi::Guid* id, void** out);
   static dxgi::KernelFunctions kernel();

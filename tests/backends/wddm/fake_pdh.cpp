@@ -13,7 +13,7 @@ using pdh::Handle;
 using pdh::Item;
 
 FakePdh pdh;
-// A handle of a counter is its place here.
+// The handle of a counter is its index here, counted from 1.
 std::vector<std::u16string> added;
 
 Code open_query(const char16_t* source, std::uintptr_t, Handle* query) {
@@ -59,24 +59,24 @@ Code rows(Handle counter, std::uint32_t format, std::uint32_t* size, std::uint32
     }
   }
   std::size_t needed = 0;
-  for (const FakeRow& r : all) needed += sizeof(Item) + (r.instance.size() + 1) * 2;
+  for (const FakeRow& row : all) needed += sizeof(Item) + (row.instance.size() + 1) * 2;
   if (*size < needed) {
     *size = static_cast<std::uint32_t>(needed);
     return needed == 0 ? pdh::success : pdh::more_data;
   }
   auto* name = reinterpret_cast<char16_t*>(out + all.size());
   *count = 0;
-  for (const FakeRow& r : all) {
-    Item& i = out[(*count)++];
-    i.name = name;
-    i.status = r.status;
-    if (format & pdh::as_real) {
-      i.real = r.real;
+  for (const FakeRow& row : all) {
+    Item& entry = out[(*count)++];
+    entry.name = name;
+    entry.status = row.status;
+    if (format & pdh::format_real) {
+      entry.real = row.real;
     } else {
-      i.whole = r.whole;
+      entry.whole = row.whole;
     }
-    std::memcpy(name, r.instance.c_str(), (r.instance.size() + 1) * 2);
-    name += r.instance.size() + 1;
+    std::memcpy(name, row.instance.c_str(), (row.instance.size() + 1) * 2);
+    name += row.instance.size() + 1;
   }
   return pdh::success;
 }
@@ -89,7 +89,7 @@ Code close_query(Handle query) {
 
 }  // namespace
 
-FakePdh& FakePdh::now() {
+FakePdh& FakePdh::instance() {
   return pdh;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A pdh.dll in this process: what its functions answer is set by the test, and what they were asked
-// for is kept.
+// A pdh.dll in this process. The test sets the answers of its functions; the calls are
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct FakePdh {
   std::map<std::u16string, std::vector<FakeRow>> counters;  // by path
   pdh::Code open_answer = pdh::success;
   pdh::Code missing_answer = pdh::no_object;  // to a path that is not in counters
-  std::vector<pdh::Code> collect_answers;     // taken one by one, then success
+  std::vector<pdh::Code> collect_answers;     // returned one by one, then success
   pdh::Code rows_answer = pdh::success;
   int growths = 0;  // how often rows are added between asking for the size and for them
   int opened = 0;
@@ -32,8 +32,8 @@ struct FakePdh {
   int collected = 0;
   int read = 0;
 
-  // The one that functions() speaks to.
-  static FakePdh& now();
+  // The instance behind functions().
+  static FakePdh& instance();
   static void reset();
   static pdh::Functions functions();
 };

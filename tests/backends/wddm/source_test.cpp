@@ -23,8 +23,8 @@ namespace {
 constexpr std::uint64_t gib = 1U << 30;
 constexpr std::uint64_t mib = 1U << 20;
 
-void count(const char16_t* path, const char16_t* instance, std::int64_t value) {
-  FakePdh::now().counters[path].push_back({instance, value, static_cast<double>(value)});
+void append_counter(const char16_t* path, const char16_t* instance, std::int64_t value) {
+  FakePdh::instance().counters[path].push_back({instance, value, static_cast<double>(value)});
 }
 
 constexpr const char16_t* in_use = u"\\GPU Adapter Memory(*)\\Dedicated Usage";
@@ -34,7 +34,7 @@ constexpr const char16_t* committed_in_host = u"\\GPU Process Memory(*)\\Shared 
 constexpr const char16_t* resident = u"\\GPU Process Memory(*)\\Local Usage";
 constexpr const char16_t* engines = u"\\GPU Engine(*)\\Utilization Percentage";
 
-// A card of its own memory, and an integrated GPU.
+// A card with its own memory, an integrated GPU and a software adapter.
 struct Machine {
   Machine() {
     FakeDxgi::reset();
@@ -63,48 +63,50 @@ struct Machine {
     software.device = 0x8c;
     software.luid = 0x2;
     software.flags = flag_software;
-    FakeDxgi::now().adapters = {card, graphics, software};
+    FakeDxgi::instance().adapters = {card, graphics, software};
   }
-  void count_all() {
-    count(in_use, u"luid_0x00000000_0x000103D8_phys_0", 900 * mib);
-    count(in_host, u"luid_0x00000000_0x000103D8_phys_0", 120 * mib);
-    count(in_use, u"luid_0x00000000_0x0001A2B3_phys_0", 64 * mib);
-    count(in_host, u"luid_0x00000000_0x0001A2B3_phys_0", 512 * mib);
-    count(committed, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 800 * mib);
-    count(committed_in_host, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 40 * mib);
-    count(resident, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 750 * mib);
-    count(engines, u"pid_4321_luid_0x00000000_0x000103D8_phys_0_eng_0_engtype_3D", 30);
-    count(engines, u"pid_9_luid_0x00000000_0x000103D8_phys_0_eng_0_engtype_3D", 12);
-    count(engines, u"pid_9_luid_0x00000000_0x000103D8_phys_0_eng_3_engtype_VideoDecode", 5);
+  void append_counters() {
+    append_counter(in_use, u"luid_0x00000000_0x000103D8_phys_0", 900 * mib);
+    append_counter(in_host, u"luid_0x00000000_0x000103D8_phys_0", 120 * mib);
+    append_counter(in_use, u"luid_0x00000000_0x0001A2B3_phys_0", 64 * mib);
+    append_counter(in_host, u"luid_0x00000000_0x0001A2B3_phys_0", 512 * mib);
+    append_counter(committed, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 800 * mib);
+    append_counter(committed_in_host, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 40 * mib);
+    append_counter(resident, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 750 * mib);
+    append_counter(engines, u"pid_4321_luid_0x00000000_0x000103D8_phys_0_eng_0_engtype_3D", 30);
+    append_counter(engines, u"pid_9_luid_0x00000000_0x000103D8_phys_0_eng_0_engtype_3D", 12);
+    append_counter(engines, u"pid_9_luid_0x00000000_0x000103D8_phys_0_eng_3_engtype_VideoDecode",
+                   5);
   }
-  DxgiSource& source_of(bool with_counters = true) {
-    std::unique_ptr<wddm::Counters> counters;
-    if (with_counters) counters = std::make_unique<pdh::PdhCounters>(FakePdh::functions());
-    it = std::make_unique<DxgiSource>(std::move(counters), FakeDxgi::create, FakeDxgi::kernel());
-    return *it;
+  DxgiSource& make_source(bool with_counters = true) {
+    std::unique_ptr<wddm::Counters> pdh_counters;
+    if (with_counters) pdh_counters = std::make_unique<pdh::PdhCounters>(FakePdh::functions());
+    source =
+        std::make_unique<DxgiSource>(std::move(pdh_counters), FakeDxgi::create, FakeDxgi::kernel());
+    return *source;
   }
   std::vector<Device> list() {
-    std::vector<Device> out;
-    CHECK(it->prepare(r));
-    CHECK(it->devices(out, r));
-    return out;
+    std::vector<Device> devices;
+    CHECK(source->prepare(reading));
+    CHECK(source->devices(devices, reading));
+    return devices;
   }
-  Pools pools_of(Slot number) {
-    Pools out;
-    CHECK(it->memory(number, out, r));
-    return out;
+  PoolList read_pools(Slot number) {
+    PoolList pools;
+    CHECK(source->memory(number, pools, reading));
+    return pools;
   }
 
-  PlainReading r;
-  std::unique_ptr<DxgiSource> it;
+  PlainReading reading;
+  std::unique_ptr<DxgiSource> source;
 };
 
 }  // namespace
 
-TEST_CASE("adapters are who they are, software is left out") {
-  Machine m;
-  m.source_of();
-  const auto all = m.list();
+TEST_CASE("adapters are listed with their identity, and software adapters are not") {
+  Machine machine;
+  machine.make_source();
+  const auto all = machine.list();
   REQUIRE(all.size() == 2);
   CHECK(all[0].name.view() == "NVIDIA GeForce RTX 4070");
   CHECK(all[0].os_id == 0x103D8U);
@@ -119,56 +121,57 @@ TEST_CASE("adapters are who they are, software is left out") {
   CHECK(all[1].form == DeviceForm::integrated);
   CHECK(all[1].memory_kind == MemoryKind::unified);
   CHECK(all[1].driver_version.empty());
-  CHECK(m.r.diagnostics.empty());
+  CHECK(machine.reading.diagnostics.empty());
 }
 
-TEST_CASE("an adapter that fails is skipped and told, the rest is kept") {
-  Machine m;
-  SUBCASE("is not given") {
-    FakeDxgi::now().adapters[0].gives = device_removed;
+TEST_CASE("an adapter that fails is skipped with a diagnostic, and the others are kept") {
+  Machine machine;
+  SUBCASE("the adapter is not returned") {
+    FakeDxgi::instance().adapters[0].enumerate_code = device_removed;
   }
-  SUBCASE("is not described") {
-    FakeDxgi::now().adapters[0].describes = device_removed;
+  SUBCASE("the adapter is not described") {
+    FakeDxgi::instance().adapters[0].describe_code = device_removed;
   }
-  m.source_of();
-  const auto all = m.list();
+  machine.make_source();
+  const auto all = machine.list();
   REQUIRE(all.size() == 1);
   CHECK(all[0].vendor == vendor::intel);
-  REQUIRE(m.r.diagnostics.size() == 1);
-  CHECK(m.r.diagnostics[0].why.native.domain == NativeDomain::hresult);
-  CHECK(m.r.diagnostics[0].why.native.code == static_cast<std::int32_t>(device_removed));
+  REQUIRE(machine.reading.diagnostics.size() == 1);
+  CHECK(machine.reading.diagnostics[0].failure.native.domain == NativeDomain::hresult);
+  CHECK(machine.reading.diagnostics[0].failure.native.code ==
+        static_cast<std::int32_t>(device_removed));
 }
 
-TEST_CASE("a success of the kernel that fills nothing in is no address") {
-  Machine m;
-  FakeDxgi::now().adapters[0].address.reset();
-  FakeDxgi::now().adapters[1].address = AdapterAddress{300, 0, 0};
-  m.source_of();
-  for (const Device& d : m.list()) CHECK(d.pci_bus_id.empty());
-  CHECK(FakeDxgi::now().kernel_open == 0);
+TEST_CASE("no address is reported if the kernel succeeds without writing one") {
+  Machine machine;
+  FakeDxgi::instance().adapters[0].address.reset();
+  FakeDxgi::instance().adapters[1].address = AdapterAddress{300, 0, 0};
+  machine.make_source();
+  for (const Device& device : machine.list()) CHECK(device.pci_bus_id.empty());
+  CHECK(FakeDxgi::instance().kernel_open == 0);
 }
 
-TEST_CASE("no list where the system has no graphics") {
-  Machine m;
-  m.source_of();
-  FakeDxgi::now().creates = unsupported;
-  const auto refused = m.it->prepare(m.r);
+TEST_CASE("without DXGI the source is absent, and another error is a failure") {
+  Machine machine;
+  machine.make_source();
+  FakeDxgi::instance().create_code = unsupported;
+  const auto refused = machine.source->prepare(machine.reading);
   REQUIRE(!refused);
-  CHECK(refused.why().code == Status::no_source);
-  CHECK(m.it->describe(Source::dxgi).state == State::absent);
-  FakeDxgi::now().creates = 0x887A0022;
-  const auto failed = m.it->prepare(m.r);
+  CHECK(refused.failure().code == Status::no_source);
+  CHECK(machine.source->describe(Source::dxgi).state == State::absent);
+  FakeDxgi::instance().create_code = 0x887A0022;
+  const auto failed = machine.source->prepare(machine.reading);
   REQUIRE(!failed);
-  CHECK(failed.why().code == Status::backend);
-  CHECK(failed.why().native.code == static_cast<std::int32_t>(0x887A0022));
+  CHECK(failed.failure().code == Status::backend);
+  CHECK(failed.failure().native.code == static_cast<std::int32_t>(0x887A0022));
 }
 
-TEST_CASE("a card has memory of its own and a part of the host's") {
-  Machine m;
-  m.count_all();
-  m.source_of();
-  m.list();
-  const Pools all = m.pools_of(0);
+TEST_CASE("a card has VRAM and a host pool") {
+  Machine machine;
+  machine.append_counters();
+  machine.make_source();
+  machine.list();
+  const PoolList all = machine.read_pools(0);
   REQUIRE(all.all().size() == 2);
   const Pool* vram = all.find(PoolKind::vram);
   const Pool* host = all.find(PoolKind::host);
@@ -184,102 +187,103 @@ TEST_CASE("a card has memory of its own and a part of the host's") {
   CHECK(host->total == 16 * gib);
   CHECK(host->used == 120 * mib);
   CHECK(host->budget == 15 * gib);
-  CHECK(m.r.diagnostics.empty());
+  CHECK(machine.reading.diagnostics.empty());
 }
 
-TEST_CASE("processor graphics has one pool") {
-  Machine m;
-  m.count_all();
-  m.source_of();
-  m.list();
-  const Pools all = m.pools_of(1);
+TEST_CASE("integrated graphics has one unified pool") {
+  Machine machine;
+  machine.append_counters();
+  machine.make_source();
+  machine.list();
+  const PoolList all = machine.read_pools(1);
   REQUIRE(all.all().size() == 1);
-  const Pool& p = all.all()[0];
-  CHECK(p.kind == PoolKind::unified);
-  CHECK(p.is_main);
-  CHECK(p.total == 16 * gib + 128 * mib);
-  CHECK(p.used == 576 * mib);
-  CHECK(p.budget == 15 * gib);
-  CHECK(p.apart_free == 64 * mib);  // what firmware set aside is none of the host's
+  const Pool& pool = all.all()[0];
+  CHECK(pool.kind == PoolKind::unified);
+  CHECK(pool.is_main);
+  CHECK(pool.total == 16 * gib + 128 * mib);
+  CHECK(pool.used == 576 * mib);
+  CHECK(pool.budget == 15 * gib);
+  CHECK(pool.carveout_free == 64 * mib);  // memory set aside by firmware is not the host's
 }
 
-TEST_CASE("what is in use is absent without counters, and told why") {
-  Machine m;
-  SUBCASE("left out") {
-    m.source_of(false);
-    m.list();
-    const Pools all = m.pools_of(0);
+TEST_CASE("without counters the used value is absent, with a reason") {
+  Machine machine;
+  SUBCASE("counters are switched off") {
+    machine.make_source(false);
+    machine.list();
+    const PoolList all = machine.read_pools(0);
     CHECK(all.find(PoolKind::vram)->total == 12 * gib);
     CHECK(!all.find(PoolKind::vram)->used);
     CHECK(!all.find(PoolKind::vram)->free);
-    REQUIRE(m.r.diagnostics.size() == 1);
-    CHECK(m.r.diagnostics[0].field == (pool_field::used | pool_field::free));
-    CHECK(m.it->describe(Source::pdh).state == State::off);
+    REQUIRE(machine.reading.diagnostics.size() == 1);
+    CHECK(machine.reading.diagnostics[0].field == (pool_field::used | pool_field::free));
+    CHECK(machine.source->describe(Source::pdh).state == State::off);
   }
-  SUBCASE("not in this Windows") {
-    m.source_of();
-    m.list();
-    CHECK(!m.pools_of(0).find(PoolKind::host)->used);
-    REQUIRE(m.r.diagnostics.size() == 1);
-    CHECK(m.r.diagnostics[0].why.code == Status::no_source);
-    CHECK(m.it->describe(Source::pdh).state == State::absent);
+  SUBCASE("counters do not exist on this Windows") {
+    machine.make_source();
+    machine.list();
+    CHECK(!machine.read_pools(0).find(PoolKind::host)->used);
+    REQUIRE(machine.reading.diagnostics.size() == 1);
+    CHECK(machine.reading.diagnostics[0].failure.code == Status::no_source);
+    CHECK(machine.source->describe(Source::pdh).state == State::absent);
   }
-  SUBCASE("none of this adapter") {
-    count(in_use, u"luid_0x00000000_0x0001A2B3_phys_0", 1);
-    count(in_host, u"luid_0x00000000_0x0001A2B3_phys_0", 1);
-    m.source_of();
-    m.list();
-    CHECK(!m.pools_of(0).find(PoolKind::vram)->used);
-    REQUIRE(m.r.diagnostics.size() == 1);
-    CHECK(m.r.diagnostics[0].why.code == Status::unsupported);
+  SUBCASE("counters have no row of this adapter") {
+    append_counter(in_use, u"luid_0x00000000_0x0001A2B3_phys_0", 1);
+    append_counter(in_host, u"luid_0x00000000_0x0001A2B3_phys_0", 1);
+    machine.make_source();
+    machine.list();
+    CHECK(!machine.read_pools(0).find(PoolKind::vram)->used);
+    REQUIRE(machine.reading.diagnostics.size() == 1);
+    CHECK(machine.reading.diagnostics[0].failure.code == Status::unsupported);
   }
 }
 
-TEST_CASE("the budget is absent without the newer interface, and told why") {
-  Machine m;
-  m.count_all();
-  FakeDxgi::now().adapters[0].adapter3 = no_interface;
-  m.source_of();
-  m.list();
-  const Pools all = m.pools_of(0);
+TEST_CASE("without the newer interface the budget is absent, with a reason") {
+  Machine machine;
+  machine.append_counters();
+  FakeDxgi::instance().adapters[0].adapter3_code = no_interface;
+  machine.make_source();
+  machine.list();
+  const PoolList all = machine.read_pools(0);
   CHECK(all.find(PoolKind::vram)->used == 900 * mib);
   CHECK(!all.find(PoolKind::vram)->budget);
-  REQUIRE(m.r.diagnostics.size() == 1);
-  CHECK(m.r.diagnostics[0].why.code == Status::unsupported);
-  CHECK(m.r.diagnostics[0].why.native.code == static_cast<std::int32_t>(no_interface));
-  SUBCASE("what the caller uses is then as the counters tell it") {
+  REQUIRE(machine.reading.diagnostics.size() == 1);
+  CHECK(machine.reading.diagnostics[0].failure.code == Status::unsupported);
+  CHECK(machine.reading.diagnostics[0].failure.native.code ==
+        static_cast<std::int32_t>(no_interface));
+  SUBCASE("own use then comes from the counters") {
     Usage own;
-    REQUIRE(m.it->process(0, 4321, true, own, m.r));
+    REQUIRE(machine.source->process(0, 4321, true, own, machine.reading));
     CHECK(own.from == Source::pdh);
     CHECK(own.used == 750 * mib);
   }
 }
 
-TEST_CASE("the caller's own use") {
-  Machine m;
-  m.source_of(false);
-  m.list();
+TEST_CASE("own use is read from DXGI") {
+  Machine machine;
+  machine.make_source(false);
+  machine.list();
   Usage own;
-  REQUIRE(m.it->process(0, 77, true, own, m.r));
+  REQUIRE(machine.source->process(0, 77, true, own, machine.reading));
   CHECK(own.from == Source::dxgi);
   CHECK(own.used == 700 * mib);
   CHECK(own.accounting == Accounting::resident);
   CHECK(own.host_pool == 30 * mib);
   CHECK(own.budget == 11 * gib);
-  FakeDxgi::now().adapters[0].queries = device_removed;
-  const auto gone = m.it->process(0, 77, true, own, m.r);
-  REQUIRE(!gone);
-  CHECK(gone.why().code == Status::device_lost);
+  FakeDxgi::instance().adapters[0].query_code = device_removed;
+  const auto result = machine.source->process(0, 77, true, own, machine.reading);
+  REQUIRE(!result);
+  CHECK(result.failure().code == Status::device_lost);
 }
 
-TEST_CASE("each process has what was promised and what is resident, told apart") {
-  Machine m;
-  m.count_all();
-  count(committed, u"pid_9_luid_0x00000000_0x000103D8_phys_0", 77 * mib);
-  m.source_of();
-  m.list();
+TEST_CASE("processes have both committed and resident memory") {
+  Machine machine;
+  machine.append_counters();
+  append_counter(committed, u"pid_9_luid_0x00000000_0x000103D8_phys_0", 77 * mib);
+  machine.make_source();
+  machine.list();
   std::vector<Usage> rows;
-  REQUIRE(m.it->processes(0, rows, m.r));
+  REQUIRE(machine.source->processes(0, rows, machine.reading));
   REQUIRE(rows.size() == 2);
   CHECK(rows[1].pid == 4321);
   CHECK(rows[1].committed == 800 * mib);
@@ -293,141 +297,142 @@ TEST_CASE("each process has what was promised and what is resident, told apart")
   CHECK(rows[0].accounting == Accounting::committed);
   CHECK(!rows[0].resident);
   rows.clear();
-  REQUIRE(m.it->processes(1, rows, m.r));
+  REQUIRE(machine.source->processes(1, rows, machine.reading));
   CHECK(rows.empty());
 }
 
-TEST_CASE(
-    "a process of processor graphics uses its one pool, as the adapter's processes together do") {
-  Machine m;
-  m.count_all();
-  count(committed, u"pid_7_luid_0x00000000_0x0001A2B3_phys_0", 64 * mib);
-  count(committed_in_host, u"pid_7_luid_0x00000000_0x0001A2B3_phys_0", 512 * mib);
-  FakeDxgi::now().adapters[1].local.used = 40 * mib;
-  FakeDxgi::now().adapters[1].kernel_used[0] = 5 * mib;
-  FakeDxgi::now().adapters[1].kernel_used[1] = mib;
-  m.source_of();
-  m.list();
+TEST_CASE("a process on integrated graphics uses the unified pool, like the adapter's total") {
+  Machine machine;
+  machine.append_counters();
+  append_counter(committed, u"pid_7_luid_0x00000000_0x0001A2B3_phys_0", 64 * mib);
+  append_counter(committed_in_host, u"pid_7_luid_0x00000000_0x0001A2B3_phys_0", 512 * mib);
+  FakeDxgi::instance().adapters[1].local.used = 40 * mib;
+  FakeDxgi::instance().adapters[1].kernel_used[0] = 5 * mib;
+  FakeDxgi::instance().adapters[1].kernel_used[1] = mib;
+  machine.make_source();
+  machine.list();
   std::vector<Usage> rows;
-  REQUIRE(m.it->processes(1, rows, m.r));
+  REQUIRE(machine.source->processes(1, rows, machine.reading));
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == 576 * mib);
-  CHECK(rows[0].used == m.pools_of(1).find(PoolKind::unified)->used);
+  CHECK(rows[0].used == machine.read_pools(1).find(PoolKind::unified)->used);
   CHECK(rows[0].committed == 576 * mib);
   CHECK(!rows[0].host_pool);
   Usage own;
-  REQUIRE(m.it->process(1, 77, true, own, m.r));
+  REQUIRE(machine.source->process(1, 77, true, own, machine.reading));
   CHECK(own.used == 40 * mib);
   CHECK(!own.host_pool);
-  m.source_of(false);
-  m.list();
+  machine.make_source(false);
+  machine.list();
   Usage other;
-  REQUIRE(m.it->process(1, 4321, false, other, m.r));
+  REQUIRE(machine.source->process(1, 4321, false, other, machine.reading));
   CHECK(other.used == 6 * mib);
   CHECK(!other.host_pool);
 }
 
-TEST_CASE("load comes with the second reading") {
-  Machine m;
-  m.count_all();
-  m.source_of();
-  m.list();
+TEST_CASE("load is available from the second reading on") {
+  Machine machine;
+  machine.append_counters();
+  machine.make_source();
+  machine.list();
   Telemetry first;
-  const auto early = m.it->telemetry(0, telemetry_field::gpu_busy_percent, first, m.r);
+  const auto early =
+      machine.source->telemetry(0, telemetry_field::gpu_busy_percent, first, machine.reading);
   REQUIRE(!early);
-  CHECK(early.why().code == Status::empty);
-  m.list();
-  Telemetry t;
-  REQUIRE(m.it->telemetry(0, telemetry_field::gpu_busy_percent, t, m.r));
-  CHECK(t.gpu_busy_percent == 42.0);
-  CHECK(t.decoder_busy_percent == 5.0);
-  CHECK(!t.encoder_busy_percent);
-  CHECK(t.window_ns);
-  CHECK(t.sources == bit_of(Source::pdh));
+  CHECK(early.failure().code == Status::empty);
+  machine.list();
+  Telemetry telemetry;
+  REQUIRE(
+      machine.source->telemetry(0, telemetry_field::gpu_busy_percent, telemetry, machine.reading));
+  CHECK(telemetry.gpu_busy_percent == 42.0);
+  CHECK(telemetry.decoder_busy_percent == 5.0);
+  CHECK(!telemetry.encoder_busy_percent);
+  CHECK(telemetry.window_ns);
+  CHECK(telemetry.sources == source_bit(Source::pdh));
   std::vector<Metric> metrics;
-  REQUIRE(m.it->metrics(0, false, metrics, m.r));
+  REQUIRE(machine.source->metrics(0, false, metrics, machine.reading));
   REQUIRE(metrics.size() == 2);
   CHECK(metrics[0].id == MetricId::engine_percent);
   CHECK(metrics[0].instance == which::engine::graphics);
   CHECK(metrics[0].value == 42.0);
   std::vector<Usage> rows;
-  REQUIRE(m.it->processes(0, rows, m.r));
+  REQUIRE(machine.source->processes(0, rows, machine.reading));
   CHECK(rows[0].busy_percent == 30.0);
-  // Each object once for all devices.
-  const int collected = FakePdh::now().collected;
-  CHECK(m.it->processes(1, rows, m.r));
-  CHECK(FakePdh::now().collected == collected);
+  // Each object is collected once for all devices.
+  const int collected = FakePdh::instance().collected;
+  CHECK(machine.source->processes(1, rows, machine.reading));
+  CHECK(FakePdh::instance().collected == collected);
 }
 
-TEST_CASE("a process that the counters do not tell of is asked for in the kernel") {
-  Machine m;
-  FakeDxgi::now().adapters[0].kernel_used[0] = 5 * mib;
-  FakeDxgi::now().adapters[0].kernel_used[1] = mib;
-  m.source_of(false);
-  m.list();
-  Usage u;
-  REQUIRE(m.it->process(0, 4321, false, u, m.r));
-  CHECK(u.used == 5 * mib);
-  CHECK(u.host_pool == mib);
-  CHECK(u.from == Source::dxgi);
-  SUBCASE("of another's process it tells nothing") {
-    CHECK(!m.it->process(0, 5, false, u, m.r));
+TEST_CASE("a process without counters is read from the kernel") {
+  Machine machine;
+  FakeDxgi::instance().adapters[0].kernel_used[0] = 5 * mib;
+  FakeDxgi::instance().adapters[0].kernel_used[1] = mib;
+  machine.make_source(false);
+  machine.list();
+  Usage usage;
+  REQUIRE(machine.source->process(0, 4321, false, usage, machine.reading));
+  CHECK(usage.used == 5 * mib);
+  CHECK(usage.host_pool == mib);
+  CHECK(usage.from == Source::dxgi);
+  SUBCASE("another user's process is refused") {
+    CHECK(!machine.source->process(0, 5, false, usage, machine.reading));
   }
-  SUBCASE("a success that fills nothing in is not believed") {
-    FakeDxgi::now().adapters[0].kernel_fills = false;
-    CHECK(!m.it->process(0, 4321, false, u, m.r));
+  SUBCASE("a success without a written value is a failure") {
+    FakeDxgi::instance().adapters[0].kernel_fills = false;
+    CHECK(!machine.source->process(0, 4321, false, usage, machine.reading));
   }
-  CHECK(FakeDxgi::now().kernel_open == 0);
+  CHECK(FakeDxgi::instance().kernel_open == 0);
 }
 
-TEST_CASE("a process that is in no list uses none of the device") {
-  Machine m;
-  m.count_all();
-  m.source_of();
-  m.list();
-  Usage u;
-  const auto missing = m.it->process(0, 5, false, u, m.r);
-  REQUIRE(!missing);
-  CHECK(missing.why().code == Status::no_process);
+TEST_CASE("a process in no list is reported as no_process") {
+  Machine machine;
+  machine.append_counters();
+  machine.make_source();
+  machine.list();
+  Usage usage;
+  const auto result = machine.source->process(0, 5, false, usage, machine.reading);
+  REQUIRE(!result);
+  CHECK(result.failure().code == Status::no_process);
 }
 
-TEST_CASE("a changed set of adapters is listed anew, and the counters opened again") {
-  Machine m;
-  m.count_all();
-  m.source_of();
-  m.list();
-  m.pools_of(0);
-  m.list();
-  CHECK(FakeDxgi::now().made == 1);
-  const int opened = FakePdh::now().opened;
+TEST_CASE("a changed set of adapters is listed again, and the counters reopened") {
+  Machine machine;
+  machine.append_counters();
+  machine.make_source();
+  machine.list();
+  machine.read_pools(0);
+  machine.list();
+  CHECK(FakeDxgi::instance().factory_count == 1);
+  const int opened = FakePdh::instance().opened;
   // A reset gives the card another number.
-  FakeDxgi::now().adapters[0].luid = 0x777;
-  FakeDxgi::now().is_current = false;
-  const auto all = m.list();
-  CHECK(FakeDxgi::now().made == 2);
+  FakeDxgi::instance().adapters[0].luid = 0x777;
+  FakeDxgi::instance().is_current = false;
+  const auto all = machine.list();
+  CHECK(FakeDxgi::instance().factory_count == 2);
   REQUIRE(all.size() == 2);
   CHECK(all[0].os_id == 0x777U);
-  CHECK(all[0].number == 2);
-  CHECK(all[1].number == 1);
-  Pools out;
-  const auto gone = m.it->memory(0, out, m.r);
-  REQUIRE(!gone);
-  CHECK(gone.why().code == Status::device_lost);
-  m.pools_of(2);
-  CHECK(FakePdh::now().opened == opened + 1);
+  CHECK(all[0].slot == 2);
+  CHECK(all[1].slot == 1);
+  PoolList pools;
+  const auto result = machine.source->memory(0, pools, machine.reading);
+  REQUIRE(!result);
+  CHECK(result.failure().code == Status::device_lost);
+  machine.read_pools(2);
+  CHECK(FakePdh::instance().opened == opened + 1);
 }
 
-TEST_CASE("every reference is given back") {
-  Machine m;
-  m.count_all();
-  m.source_of();
-  m.list();
-  FakeDxgi::now().is_current = false;
-  m.list();
-  m.it->close();
-  CHECK(FakeDxgi::now().references == 0);
-  m.list();
-  m.it.reset();
-  CHECK(FakeDxgi::now().references == 0);
-  CHECK(FakePdh::now().opened == FakePdh::now().closed);
+TEST_CASE("every reference is released") {
+  Machine machine;
+  machine.append_counters();
+  machine.make_source();
+  machine.list();
+  FakeDxgi::instance().is_current = false;
+  machine.list();
+  machine.source->close();
+  CHECK(FakeDxgi::instance().references == 0);
+  machine.list();
+  machine.source.reset();
+  CHECK(FakeDxgi::instance().references == 0);
+  CHECK(FakePdh::instance().opened == FakePdh::instance().closed);
 }

@@ -13,176 +13,176 @@ namespace metal = hmn::metal;
 using metal::Cf;
 using metal::IoObject;
 
-Apple* now = nullptr;
+Apple* current = nullptr;
 
 // ---- the registry ----
 
 struct Entry {
-  enum class Is { list, gpu, card, pmgr } what;
+  enum class Type { list, gpu, card, pmgr } type;
   std::size_t index = 0;
-  std::vector<Entry> rest;  // of a list
+  std::vector<Entry> items;  // of a list
 };
 std::map<IoObject, Entry> entries;
 IoObject last_entry = 0;
 
-IoObject give(Entry e) {
-  entries[++last_entry] = std::move(e);
+IoObject add_entry(Entry entry) {
+  entries[++last_entry] = std::move(entry);
   return last_entry;
 }
 
-const MacGpu& gpu_of(const Entry& e) {
-  return now->gpus.at(e.index);
+const MacGpu& find_gpu(const Entry& entry) {
+  return current->gpus.at(entry.index);
 }
 
-// Takes the dictionary in any case.
+// Consumes the dictionary in any case.
 int find_services(unsigned, Cf matching, IoObject* out) {
-  const std::string of_class = as_object(matching)->text;
+  const std::string class_name = as_object(matching)->text;
   release(as_object(matching));
-  if (now->find_code != 0) return now->find_code;
-  Entry list{Entry::Is::list, 0, {}};
-  for (std::size_t i = 0; of_class == "IOAccelerator" && i < now->gpus.size(); ++i) {
-    list.rest.push_back({Entry::Is::gpu, i, {}});
+  if (current->find_code != 0) return current->find_code;
+  Entry list{Entry::Type::list, 0, {}};
+  for (std::size_t i = 0; class_name == "IOAccelerator" && i < current->gpus.size(); ++i) {
+    list.items.push_back({Entry::Type::gpu, i, {}});
   }
-  if (of_class == "AppleARMIODevice" && !now->clocks.empty()) {
-    list.rest.push_back({Entry::Is::pmgr, 0, {}});
+  if (class_name == "AppleARMIODevice" && !current->clocks.empty()) {
+    list.items.push_back({Entry::Type::pmgr, 0, {}});
   }
-  *out = give(std::move(list));
+  *out = add_entry(std::move(list));
   return 0;
 }
 
-IoObject next(IoObject of) {
-  Entry& list = entries.at(of);
-  if (list.rest.empty()) return 0;
-  const Entry first = list.rest.front();
-  list.rest.erase(list.rest.begin());
-  return give(first);
+IoObject next(IoObject iterator) {
+  Entry& list = entries.at(iterator);
+  if (list.items.empty()) return 0;
+  const Entry first = list.items.front();
+  list.items.erase(list.items.begin());
+  return add_entry(first);
 }
 
-int class_of(IoObject o, char* name) {
-  std::strcpy(name, gpu_of(entries.at(o)).of_class.c_str());
+int get_class(IoObject object, char* name) {
+  std::strcpy(name, find_gpu(entries.at(object)).class_name.c_str());
   return 0;
 }
 
-int name_of(IoObject, char* name) {
+int get_name(IoObject, char* name) {
   std::strcpy(name, "pmgr");
   return 0;
 }
 
-int id_of(IoObject o, std::uint64_t* id) {
-  *id = gpu_of(entries.at(o)).id;
+int get_id(IoObject object, std::uint64_t* id) {
+  *id = find_gpu(entries.at(object)).id;
   return 0;
 }
 
-int parent_of(IoObject o, const char* plane, IoObject* parent) {
-  const Entry e = entries.at(o);
-  if (std::strcmp(plane, "IOService") != 0 || !gpu_of(e).card) return -1;
-  *parent = give({Entry::Is::card, e.index, {}});
+int get_parent(IoObject object, const char* plane, IoObject* parent) {
+  const Entry entry = entries.at(object);
+  if (std::strcmp(plane, "IOService") != 0 || !find_gpu(entry).card) return -1;
+  *parent = add_entry({Entry::Type::card, entry.index, {}});
   return 0;
 }
 
-std::string bytes_of(std::uint32_t n) {
-  return {reinterpret_cast<const char*>(&n), sizeof n};
+std::string encode(std::uint32_t number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-Object* properties_of_gpu(const MacGpu& g) {
-  Object* const all = make(Kind::dictionary);
-  set(all, "CFBundleIdentifier", make_text("com.apple.AGX"));
-  if (g.vram_megabytes) set(all, "VRAM,totalMB", make_number(*g.vram_megabytes));
-  if (!g.has_statistics) return all;
+Object* make_gpu_properties(const MacGpu& gpu) {
+  Object* const properties = make(Kind::dictionary);
+  set(properties, "CFBundleIdentifier", make_text("com.apple.AGX"));
+  if (gpu.vram_megabytes) set(properties, "VRAM,totalMB", make_number(*gpu.vram_megabytes));
+  if (!gpu.has_statistics) return properties;
   Object* const table = make(Kind::dictionary);
-  for (const auto& [key, value] : g.statistics) set(table, key, make_number(value));
-  set(all, "PerformanceStatistics", table);
-  return all;
+  for (const auto& [key, value] : gpu.statistics) set(table, key, make_number(value));
+  set(properties, "PerformanceStatistics", table);
+  return properties;
 }
 
-Object* properties_of_card(const MacCard& c) {
-  Object* const all = make(Kind::dictionary);
-  set(all, "vendor-id", make_data(bytes_of(c.vendor)));
-  set(all, "device-id", make_data(bytes_of(c.device)));
-  set(all, "pcidebug", make_text(c.pcidebug));
-  set(all, "model", make_data(c.model + '\0'));
-  return all;
+Object* make_card_properties(const MacCard& card) {
+  Object* const properties = make(Kind::dictionary);
+  set(properties, "vendor-id", make_data(encode(card.vendor)));
+  set(properties, "device-id", make_data(encode(card.device)));
+  set(properties, "pcidebug", make_text(card.pcidebug));
+  set(properties, "model", make_data(card.model + '\0'));
+  return properties;
 }
 
-int properties_of(IoObject o, Cf* out, Cf, std::uint32_t) {
-  const Entry& e = entries.at(o);
-  if (e.what == Entry::Is::gpu) {
-    *out = properties_of_gpu(gpu_of(e));
-  } else if (e.what == Entry::Is::card) {
-    *out = properties_of_card(*gpu_of(e).card);
+int copy_properties(IoObject object, Cf* out, Cf, std::uint32_t) {
+  const Entry& entry = entries.at(object);
+  if (entry.type == Entry::Type::gpu) {
+    *out = make_gpu_properties(find_gpu(entry));
+  } else if (entry.type == Entry::Type::card) {
+    *out = make_card_properties(*find_gpu(entry).card);
   } else {
-    Object* const all = make(Kind::dictionary);
+    Object* const properties = make(Kind::dictionary);
     std::string bytes;
-    for (const std::uint32_t n : now->clocks) bytes += bytes_of(n);
-    set(all, "voltage-states9", make_data(bytes));
-    *out = all;
+    for (const std::uint32_t clock : current->clocks) bytes += encode(clock);
+    set(properties, "voltage-states9", make_data(bytes));
+    *out = properties;
   }
   return 0;
 }
 
 // ---- Metal ----
 
-const MacMetalDevice& device_of(Cf o) {
-  const std::size_t index = as_object(o)->index;
-  return index < now->devices.size() ? now->devices[index] : *now->default_device;
+const MacMetalDevice& find_device(Cf object) {
+  const std::size_t index = as_object(object)->index;
+  return index < current->devices.size() ? current->devices[index] : *current->default_device;
 }
 
 Object* make_device(std::size_t index) {
-  Object* const o = make(Kind::other);
-  o->index = index;
-  return o;
+  Object* const object = make(Kind::other);
+  object->index = index;
+  return object;
 }
 
 Cf copy_all_devices() {
   Object* const list = make(Kind::array);
-  for (std::size_t i = 0; i < now->devices.size(); ++i) list->items.push_back(make_device(i));
+  for (std::size_t i = 0; i < current->devices.size(); ++i) list->items.push_back(make_device(i));
   return list;
 }
 
 Cf make_default_device() {
-  ++now->defaults_made;
-  return now->default_device ? make_device(now->devices.size()) : nullptr;
+  ++current->default_device_count;
+  return current->default_device ? make_device(current->devices.size()) : nullptr;
 }
 
 void* selector(const char* name) {
-  static std::set<std::string> known;
-  return const_cast<char*>(known.insert(name).first->c_str());
+  static std::set<std::string> names;
+  return const_cast<char*>(names.insert(name).first->c_str());
 }
 
-// nil answers 0 to anything.
-std::uint64_t ask_number(Cf o, void* what) {
-  const std::string_view name(static_cast<const char*>(what));
-  if (o == nullptr) return 0;
-  if (name == "count") return as_object(o)->items.size();
-  if (name == "registryID") return device_of(o).id;
-  if (name == "recommendedMaxWorkingSetSize") return device_of(o).budget;
-  std::abort();  // as an object does that does not know the message
+// nil returns 0 for any message.
+std::uint64_t ask_number(Cf object, void* selector_name) {
+  const std::string_view name(static_cast<const char*>(selector_name));
+  if (object == nullptr) return 0;
+  if (name == "count") return as_object(object)->items.size();
+  if (name == "registryID") return find_device(object).id;
+  if (name == "recommendedMaxWorkingSetSize") return find_device(object).budget;
+  std::abort();  // as an object does for an unknown message
 }
 
-Cf ask_at(Cf o, void*, unsigned long index) {
-  return o != nullptr ? as_object(o)->items.at(index) : nullptr;
+Cf get_item(Cf object, void*, unsigned long index) {
+  return object != nullptr ? as_object(object)->items.at(index) : nullptr;
 }
 
-int pools = 0;
+int pool_count = 0;
 
 // ---- IOReport ----
 
 Cf copy_channels(Cf group, Cf subgroup, std::uint64_t, std::uint64_t, std::uint64_t) {
-  Object* const found = make(Kind::dictionary);
-  for (std::size_t i = 0; i < now->channels.size(); ++i) {
-    const MacChannel& c = now->channels[i];
-    const bool is_in = c.group == as_object(group)->text &&
-                       (subgroup == nullptr || c.subgroup == as_object(subgroup)->text);
-    if (is_in) found->items.push_back(make_device(i));
+  Object* const channels = make(Kind::dictionary);
+  for (std::size_t i = 0; i < current->channels.size(); ++i) {
+    const MacChannel& channel = current->channels[i];
+    const bool matches = channel.group == as_object(group)->text &&
+                         (subgroup == nullptr || channel.subgroup == as_object(subgroup)->text);
+    if (matches) channels->items.push_back(make_device(i));
   }
-  if (!found->items.empty()) return found;
-  release(found);
+  if (!channels->items.empty()) return channels;
+  release(channels);
   return nullptr;
 }
 
-void merge_channels(Cf into, Cf from, Cf) {
-  for (const Object* each : as_object(from)->items) {
-    as_object(into)->items.push_back(make_device(each->index));
+void merge_channels(Cf target, Cf source, Cf) {
+  for (const Object* channel : as_object(source)->items) {
+    as_object(target)->items.push_back(make_device(channel->index));
   }
 }
 
@@ -192,36 +192,36 @@ Cf subscribe(const void*, Cf channels, Cf* subscribed, std::uint64_t, Cf) {
   return make(Kind::other);
 }
 
-Object* make_sample_of(std::size_t index) {
-  const MacChannel& c = now->channels.at(index);
-  Object* const o = make(Kind::dictionary);
-  o->index = index;
-  set(o, "group", make_text(c.group));
-  set(o, "name", make_text(c.name));
-  set(o, "unit", make_text(c.unit));
-  for (const MacState& s : c.states) o->items.push_back(make_text(s.name));
-  return o;
+Object* make_channel_sample(std::size_t index) {
+  const MacChannel& channel = current->channels.at(index);
+  Object* const sample = make(Kind::dictionary);
+  sample->index = index;
+  set(sample, "group", make_text(channel.group));
+  set(sample, "name", make_text(channel.name));
+  set(sample, "unit", make_text(channel.unit));
+  for (const MacState& state : channel.states) sample->items.push_back(make_text(state.name));
+  return sample;
 }
 
 Cf sample(Cf, Cf subscribed, Cf) {
   Object* const list = make(Kind::array);
-  for (const Object* each : as_object(subscribed)->items) {
-    list->items.push_back(make_sample_of(each->index));
+  for (const Object* channel : as_object(subscribed)->items) {
+    list->items.push_back(make_channel_sample(channel->index));
   }
-  Object* const all = make(Kind::dictionary);
-  set(all, "IOReportChannels", list);
-  return all;
+  Object* const sample = make(Kind::dictionary);
+  set(sample, "IOReportChannels", list);
+  return sample;
 }
 
-Cf member(Cf o, const char* key) {
-  for (const auto& [name, value] : as_object(o)->members) {
+Cf member(Cf object, const char* key) {
+  for (const auto& [name, value] : as_object(object)->members) {
     if (name == key) return value;
   }
   return nullptr;
 }
 
-const MacChannel& channel_of(Cf o) {
-  return now->channels.at(as_object(o)->index);
+const MacChannel& find_channel(Cf object) {
+  return current->channels.at(as_object(object)->index);
 }
 
 // ---- sensors ----
@@ -235,7 +235,7 @@ int set_matching(Cf, Cf matching) {
 
 Cf copy_services(Cf) {
   Object* const list = make(Kind::array);
-  for (std::size_t i = 0; i < now->thermometers.size(); ++i) {
+  for (std::size_t i = 0; i < current->thermometers.size(); ++i) {
     list->items.push_back(make_device(i));
   }
   return list;
@@ -243,89 +243,89 @@ Cf copy_services(Cf) {
 
 Cf copy_property(Cf service, Cf key) {
   if (as_object(key)->text != "Product") return nullptr;
-  return make_text(now->thermometers.at(as_object(service)->index).name);
+  return make_text(current->thermometers.at(as_object(service)->index).name);
 }
 
 Cf copy_event(Cf service, std::int64_t type, std::int32_t, std::int64_t) {
   const std::size_t index = as_object(service)->index;
-  if (type != 15 || !now->thermometers.at(index).has_event) return nullptr;
+  if (type != 15 || !current->thermometers.at(index).has_event) return nullptr;
   return make_device(index);
 }
 
 }  // namespace
 
 Apple::Apple() {
-  now = this;
+  current = this;
 }
 
 Apple::~Apple() {
-  now = nullptr;
+  current = nullptr;
 }
 
-int Apple::live() {
-  return live_objects() + static_cast<int>(entries.size()) + pools;
+int Apple::count_references() {
+  return live_objects() + static_cast<int>(entries.size()) + pool_count;
 }
 
 hmn::Result<metal::Frameworks> Apple::load() {
-  ++now->loads;
-  if (!now->has_frameworks) {
+  ++current->loads;
+  if (!current->has_frameworks) {
     return hmn::Failure{hmn::Status::no_source, hmn::Source::metal, {}, "no CoreFoundation"};
   }
-  metal::Frameworks f{};
-  f.core = core_calls();
-  f.registry = {
-      .matching = [](const char* of_class) -> Cf { return make_text(of_class); },
+  metal::Frameworks frameworks{};
+  frameworks.core = core_calls();
+  frameworks.registry = {
+      .make_matching = [](const char* class_name) -> Cf { return make_text(class_name); },
       .find_services = find_services,
       .next = next,
-      .release = [](IoObject o) { return entries.erase(o) == 1 ? 0 : 1; },
-      .class_of = class_of,
-      .name_of = name_of,
-      .id_of = id_of,
-      .parent_of = parent_of,
-      .properties_of = properties_of,
+      .release = [](IoObject object) { return entries.erase(object) == 1 ? 0 : 1; },
+      .get_class = get_class,
+      .get_name = get_name,
+      .get_id = get_id,
+      .get_parent = get_parent,
+      .copy_properties = copy_properties,
   };
-  f.metal = {
+  frameworks.metal = {
       .copy_all_devices = copy_all_devices,
       .make_default_device = make_default_device,
-      .selector = selector,
-      .ask_number = ask_number,
-      .ask_at = ask_at,
-      .open_pool = []() -> void* { return ++pools, nullptr; },
-      .close_pool = [](void*) { --pools; },
+      .find_selector = selector,
+      .get_number = ask_number,
+      .get_item = get_item,
+      .open_pool = []() -> void* { return ++pool_count, nullptr; },
+      .close_pool = [](void*) { --pool_count; },
   };
-  f.report = {
+  frameworks.report = {
       .copy_channels = copy_channels,
       .merge_channels = merge_channels,
       .subscribe = subscribe,
       .sample = sample,
-      .group_of = [](Cf c) { return member(c, "group"); },
-      .name_of = [](Cf c) { return member(c, "name"); },
-      .unit_of = [](Cf c) { return member(c, "unit"); },
-      .value_of = [](Cf c, std::int32_t) { return channel_of(c).value; },
-      .state_count = [](Cf c) { return static_cast<std::int32_t>(channel_of(c).states.size()); },
+      .get_group = [](Cf c) { return member(c, "group"); },
+      .get_name = [](Cf c) { return member(c, "name"); },
+      .get_unit = [](Cf c) { return member(c, "unit"); },
+      .get_value = [](Cf c, std::int32_t) { return find_channel(c).value; },
+      .state_count = [](Cf c) { return static_cast<std::int32_t>(find_channel(c).states.size()); },
       .state_name = [](Cf c, std::int32_t i) -> Cf {
         return as_object(c)->items.at(static_cast<std::size_t>(i));
       },
       .state_time =
           [](Cf c, std::int32_t i) {
-            return channel_of(c).states.at(static_cast<std::size_t>(i)).ticks;
+            return find_channel(c).states.at(static_cast<std::size_t>(i)).ticks;
           },
   };
-  f.sensors = {
+  frameworks.sensors = {
       .make_client = [](Cf) -> Cf { return make(Kind::other); },
       .set_matching = set_matching,
       .copy_services = copy_services,
       .copy_property = copy_property,
       .copy_event = copy_event,
-      .value_of =
+      .get_value =
           [](Cf event, std::int32_t) {
-            return now->thermometers.at(as_object(event)->index).celsius;
+            return current->thermometers.at(as_object(event)->index).celsius;
           },
   };
-  f.has_metal = now->has_metal;
-  f.has_report = now->has_report;
-  f.has_sensors = now->has_sensors;
-  return f;
+  frameworks.has_metal = current->has_metal;
+  frameworks.has_report = current->has_report;
+  frameworks.has_sensors = current->has_sensors;
+  return frameworks;
 }
 
 }  // namespace hmn_fake

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Apple's frameworks, as far as they are called: a small CoreFoundation that counts references, a
+// Apple's frameworks as far as they are used: a small CoreFoundation that counts references, a
 // registry, Metal's devices, counters and sensors.
 #pragma once
 
@@ -23,7 +23,7 @@ struct MacCard {
 
 struct MacGpu {
   std::uint64_t id = 0x100000abc;
-  std::string of_class = "AGXAcceleratorG14X";
+  std::string class_name = "AGXAcceleratorG14X";
   bool has_statistics = true;
   std::map<std::string, std::int64_t> statistics;
   std::optional<std::int64_t> vram_megabytes;
@@ -55,17 +55,17 @@ struct MacSensor {
   bool has_event = true;
 };
 
-// One at a time.
+// One instance at a time.
 class Apple {
  public:
   Apple();
-  // Every reference and every right must have been given back by then: checked by the test.
+  // All references and rights must have been released by then; the test checks it.
   ~Apple();
   Apple(const Apple&) = delete;
   Apple& operator=(const Apple&) = delete;
 
   static hmn::Result<hmn::metal::Frameworks> load();
-  [[nodiscard]] static int live();  // references and rights that are held
+  [[nodiscard]] static int count_references();  // references and rights that are held
 
   std::vector<MacGpu> gpus;
   std::vector<std::uint32_t> clocks;  // of pmgr: pairs of clock and voltage
@@ -79,7 +79,7 @@ class Apple {
   bool has_sensors = true;
   int find_code = 0;
   int loads = 0;
-  int defaults_made = 0;
+  int default_device_count = 0;
 };
 
 }  // namespace hmn_fake

@@ -10,7 +10,7 @@ namespace {
 
 namespace metal = hmn::metal;
 using metal::Cf;
-int alive = 0;
+int live_count = 0;
 
 template <Kind K>
 metal::CfType type() {
@@ -24,16 +24,16 @@ metal::CfBoolean copy_string(Cf value, char* out, metal::CfIndex size, std::uint
   return 1;
 }
 
-metal::CfBoolean number_value(Cf value, metal::CfIndex as, void* out) {
-  if (as != metal::signed_64) return 0;
+metal::CfBoolean number_value(Cf value, metal::CfIndex number_type, void* out) {
+  if (number_type != metal::signed_64) return 0;
   std::memcpy(out, &as_object(value)->number, sizeof(std::int64_t));
   return 1;
 }
 
-Cf make_signed_32(Cf, metal::CfIndex as, const void* value) {
-  std::int32_t n = 0;
-  std::memcpy(&n, value, sizeof n);
-  return as == metal::signed_32 ? hmn_fake::make_number(n) : nullptr;
+Cf make_signed_32(Cf, metal::CfIndex number_type, const void* value) {
+  std::int32_t number = 0;
+  std::memcpy(&number, value, sizeof number);
+  return number_type == metal::signed_32 ? hmn_fake::make_number(number) : nullptr;
 }
 
 Cf find(Cf dictionary, Cf key) {
@@ -46,12 +46,12 @@ Cf find(Cf dictionary, Cf key) {
 Cf make_dictionary(Cf, const Cf* keys, const Cf* values, metal::CfIndex count,
                    const void* key_calls, const void* value_calls) {
   if (key_calls == nullptr || value_calls == nullptr) return nullptr;
-  Object* const o = make(Kind::dictionary);
+  Object* const object = make(Kind::dictionary);
   for (metal::CfIndex i = 0; i < count; ++i) {
     ++as_object(values[i])->references;
-    set(o, as_object(keys[i])->text, as_object(values[i]));
+    set(object, as_object(keys[i])->text, as_object(values[i]));
   }
-  return o;
+  return object;
 }
 
 }  // namespace
@@ -60,54 +60,54 @@ Object* as_object(Cf value) {
   return const_cast<Object*>(static_cast<const Object*>(value));
 }
 
-Object* make(Kind what) {
-  ++alive;
+Object* make(Kind kind) {
+  ++live_count;
   auto* const o = std::make_unique<Object>().release();
-  o->what = what;
+  o->kind = kind;
   return o;
 }
 
 Object* make_text(std::string text) {
-  Object* const o = make(Kind::text);
-  o->text = std::move(text);
-  return o;
+  Object* const object = make(Kind::text);
+  object->text = std::move(text);
+  return object;
 }
 
 Object* make_number(std::int64_t number) {
-  Object* const o = make(Kind::number);
-  o->number = number;
-  return o;
+  Object* const object = make(Kind::number);
+  object->number = number;
+  return object;
 }
 
 Object* make_data(std::string bytes) {
-  Object* const o = make_text(std::move(bytes));
-  o->what = Kind::data;
-  return o;
+  Object* const object = make_text(std::move(bytes));
+  object->kind = Kind::data;
+  return object;
 }
 
 void set(Object* dictionary, const std::string& key, Object* value) {
   dictionary->members.emplace_back(key, value);
 }
 
-// As CFRelease does, it ends a program that gives back nothing.
-void release(Object* o) {
-  if (o == nullptr || o->references <= 0) std::abort();
-  if (--o->references > 0) return;
-  for (const auto& [key, value] : o->members) release(value);
-  for (Object* each : o->items) release(each);
-  const std::unique_ptr<Object> freed(o);
-  --alive;
+// Like CFRelease, aborts the program for a null or released object.
+void release(Object* object) {
+  if (object == nullptr || object->references <= 0) std::abort();
+  if (--object->references > 0) return;
+  for (const auto& [key, value] : object->members) release(value);
+  for (Object* item : object->items) release(item);
+  const std::unique_ptr<Object> freed(object);
+  --live_count;
 }
 
 int live_objects() {
-  return alive;
+  return live_count;
 }
 
 metal::CoreFoundation core_calls() {
   static const int marker = 0;
   return {
       .release = [](Cf value) { release(as_object(value)); },
-      .type_of = [](Cf value) { return static_cast<metal::CfType>(as_object(value)->what); },
+      .get_type = [](Cf value) { return static_cast<metal::CfType>(as_object(value)->kind); },
       .string_type = type<Kind::text>,
       .number_type = type<Kind::number>,
       .dictionary_type = type<Kind::dictionary>,
@@ -120,7 +120,7 @@ metal::CoreFoundation core_calls() {
       .find = find,
       .make_dictionary = make_dictionary,
       .count = [](Cf array) { return static_cast<metal::CfIndex>(as_object(array)->items.size()); },
-      .at = [](Cf array, metal::CfIndex i) -> Cf {
+      .get_item = [](Cf array, metal::CfIndex i) -> Cf {
         return as_object(array)->items.at(static_cast<std::size_t>(i));
       },
       .data_length =

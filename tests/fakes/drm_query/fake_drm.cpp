@@ -18,7 +18,7 @@
 namespace fake_drm {
 namespace {
 
-struct Opened {
+struct OpenNode {
   std::string name;
   Session state;
 };
@@ -26,91 +26,93 @@ struct Opened {
 struct World {
   std::mutex lock;
   bool is_loaded = false;
-  Scenario now;
-  std::map<int, Opened> nodes;
-  std::string log, shown;
+  Scenario scenario;
+  std::map<int, OpenNode> nodes;
+  std::string log, last_log;
 };
 
 // Never destroyed: programs close descriptors until the very end.
-World& all() {
-  static World* const only = new World;
-  return *only;
+World& get_world() {
+  static World* const instance = new World;
+  return *instance;
 }
 
 template <class F>
-F next(const char* name) {
+F find_next(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-void write_log(World& w, const char* what, const std::string& name) {
-  const std::string line = std::string(what) + " " + name + "\n";
-  w.log += line;
+void write_log(World& world, const char* action, const std::string& name) {
+  const std::string line = std::string(action) + " " + name + "\n";
+  world.log += line;
   const char* const path = getenv("FAKE_DRM_LOG");
   if (path == nullptr) return;
   using OpenCall = int (*)(const char*, int, ...);
-  const int to = next<OpenCall>("open")(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (write(to, line.data(), line.size()) < 0) std::abort();
-  next<int (*)(int)>("close")(to);
+  const int fd = find_next<OpenCall>("open")(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (write(fd, line.data(), line.size()) < 0) std::abort();
+  find_next<int (*)(int)>("close")(fd);
 }
 
-void load(World& w) {
-  if (w.is_loaded) return;
-  w.is_loaded = true;
+void load(World& world) {
+  if (world.is_loaded) return;
+  world.is_loaded = true;
   const char* const path = getenv("FAKE_DRM_SCENARIO");
   if (path == nullptr) return;
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
-  w.now = parse(text.str());
+  world.scenario = parse(text.str());
 }
 
 // "renderD128" of ".../dri/renderD128"; empty: no node.
 std::string node_name(const char* path) {
-  const std::string whole = path == nullptr ? "" : path;
+  const std::string text = path == nullptr ? "" : path;
   for (const char* folder : {"/dri/", "/accel/"}) {
-    const std::size_t at = whole.rfind(folder);
-    if (at == std::string::npos) continue;
-    const std::string name = whole.substr(at + std::string(folder).size());
+    const std::size_t position = text.rfind(folder);
+    if (position == std::string::npos) continue;
+    const std::string name = text.substr(position + std::string(folder).size());
     if (name.find('/') == std::string::npos) return name;
   }
   return {};
 }
 
 // An O_PATH descriptor reaches no driver.
-int open_node(const char* path, int flags, int (*really)(const void*), const void* what) {
+int open_node(const char* path, int flags, int (*open_real)(const void*), const void* call_data) {
   const std::string name = (flags & O_PATH) != 0 ? std::string() : node_name(path);
-  if (name.empty()) return really(what);
-  World& w = all();
-  const std::lock_guard<std::mutex> held(w.lock);
-  load(w);
-  const auto known = w.now.nodes.find(name);
-  write_log(w, "open", name);
-  if (known != w.now.nodes.end() && known->second.rule("open") != 0) {
-    write_log(w, "close", name);
-    errno = static_cast<int>(known->second.rule("open"));
+  if (name.empty()) return open_real(call_data);
+  World& world = get_world();
+  const std::lock_guard<std::mutex> lock(world.lock);
+  load(world);
+  const auto node = world.scenario.nodes.find(name);
+  write_log(world, "open", name);
+  if (node != world.scenario.nodes.end() && node->second.rule("open") != 0) {
+    write_log(world, "close", name);
+    errno = static_cast<int>(node->second.rule("open"));
     return -1;
   }
-  const int to = really(what);
-  if (to >= 0) w.nodes[to] = {name, {}};
-  return to;
+  const int fd = open_real(call_data);
+  if (fd >= 0) world.nodes[fd] = {name, {}};
+  return fd;
 }
 
 struct Call {
   const char* symbol;
-  int at;
+  int folder_fd;
   const char* path;
   int flags;
   mode_t mode;
 };
 
-int open_at(const void* what) {
-  const Call& c = *static_cast<const Call*>(what);
-  return next<int (*)(int, const char*, int, ...)>(c.symbol)(c.at, c.path, c.flags, c.mode);
+int open_at(const void* call_data) {
+  const Call& request = *static_cast<const Call*>(call_data);
+  return find_next<int (*)(int, const char*, int, ...)>(request.symbol)(
+      request.folder_fd, request.path, request.flags, request.mode);
 }
 
-int open_here(const void* what) {
-  const Call& c = *static_cast<const Call*>(what);
-  return next<int (*)(const char*, int, ...)>(c.symbol)(c.path, c.flags, c.mode);
+int open_here(const void* call_data) {
+  const Call& request = *static_cast<const Call*>(call_data);
+  return find_next<int (*)(const char*, int, ...)>(request.symbol)(request.path, request.flags,
+                                                                   request.mode);
 }
 
 mode_t mode_of(int flags, va_list more) {
@@ -159,16 +161,16 @@ SHOWN int __openat_2(int at, const char* path, int flags) {
 }
 
 SHOWN int close(int number) {
-  World& w = all();
+  World& world = get_world();
   {
-    const std::lock_guard<std::mutex> held(w.lock);
-    const auto at = w.nodes.find(number);
-    if (at != w.nodes.end()) {
-      write_log(w, "close", at->second.name);
-      w.nodes.erase(at);
+    const std::lock_guard<std::mutex> lock(world.lock);
+    const auto open_node_it = world.nodes.find(number);
+    if (open_node_it != world.nodes.end()) {
+      write_log(world, "close", open_node_it->second.name);
+      world.nodes.erase(open_node_it);
     }
   }
-  return next<int (*)(int)>("close")(number);
+  return find_next<int (*)(int)>("close")(number);
 }
 
 SHOWN int ioctl(int number, unsigned long request, ...) noexcept {
@@ -176,42 +178,44 @@ SHOWN int ioctl(int number, unsigned long request, ...) noexcept {
   va_start(more, request);
   void* const argument = va_arg(more, void*);
   va_end(more);
-  World& w = all();
-  std::unique_lock<std::mutex> held(w.lock);
-  const auto at = w.nodes.find(number);
-  if (at == w.nodes.end()) {
-    held.unlock();
-    return next<int (*)(int, unsigned long, ...)>("ioctl")(number, request, argument);
+  World& world = get_world();
+  std::unique_lock<std::mutex> lock(world.lock);
+  const auto open_node_it = world.nodes.find(number);
+  if (open_node_it == world.nodes.end()) {
+    lock.unlock();
+    return find_next<int (*)(int, unsigned long, ...)>("ioctl")(number, request, argument);
   }
-  const auto known = w.now.nodes.find(at->second.name);
-  const int error = known == w.now.nodes.end()
-                        ? EINVAL
-                        : answer(w.now, known->second, at->second.state, request, argument);
-  write_log(w, at->second.state.is_data_pass ? "ask" : "measure", at->second.name);
+  const auto node = world.scenario.nodes.find(open_node_it->second.name);
+  const int error =
+      node == world.scenario.nodes.end()
+          ? EINVAL
+          : answer(world.scenario, node->second, open_node_it->second.state, request, argument);
+  write_log(world, open_node_it->second.state.is_data_pass ? "ask" : "measure",
+            open_node_it->second.name);
   errno = error;
   return error == 0 ? 0 : -1;
 }
 
 SHOWN void fake_drm_load(const char* scenario) {
-  World& w = all();
-  const std::lock_guard<std::mutex> held(w.lock);
-  w.is_loaded = true;
-  w.now = parse(scenario);
-  w.log.clear();
+  World& world = get_world();
+  const std::lock_guard<std::mutex> lock(world.lock);
+  world.is_loaded = true;
+  world.scenario = parse(scenario);
+  world.log.clear();
 }
 
 SHOWN const char* fake_drm_log(void) {
-  World& w = all();
-  const std::lock_guard<std::mutex> held(w.lock);
-  w.shown = std::move(w.log);
-  w.log.clear();
-  return w.shown.c_str();
+  World& world = get_world();
+  const std::lock_guard<std::mutex> lock(world.lock);
+  world.last_log = std::move(world.log);
+  world.log.clear();
+  return world.last_log.c_str();
 }
 
 SHOWN int fake_drm_open_nodes(void) {
-  World& w = all();
-  const std::lock_guard<std::mutex> held(w.lock);
-  return static_cast<int>(w.nodes.size());
+  World& world = get_world();
+  const std::lock_guard<std::mutex> lock(world.lock);
+  return static_cast<int>(world.nodes.size());
 }
 
 }  // extern "C"

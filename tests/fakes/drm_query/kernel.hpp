@@ -7,7 +7,7 @@
 
 namespace fake_drm {
 
-// What a node remembers between requests.
+// State of a node between requests.
 struct Session {
   unsigned interruptions = 0;
   unsigned data_passes = 0;
@@ -15,6 +15,7 @@ struct Session {
 };
 
 // 0 or errno.
-int answer(const Scenario& all, const Node& n, Session& s, unsigned long request, void* argument);
+int answer(const Scenario& scenario, const Node& node, Session& session, unsigned long request,
+           void* argument);
 
 }  // namespace fake_drm

@@ -15,13 +15,13 @@ namespace {
 void read_node(std::istringstream& words, const std::string& line, Scenario& out) {
   std::string name, word;
   words >> name;
-  Node& n = out.nodes[name];
-  words >> n.language;
-  if (n.language != "i915" && n.language != "xe") refuse(line);
+  Node& node = out.nodes[name];
+  words >> node.language;
+  if (node.language != "i915" && node.language != "xe") refuse(line);
   while (words >> word) {
-    const std::size_t is = word.find('=');
-    if (is == std::string::npos) refuse(line);
-    n.rules[word.substr(0, is)] = std::strtoull(word.c_str() + is + 1, nullptr, 0);
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) refuse(line);
+    node.rules[word.substr(0, equals)] = std::strtoull(word.c_str() + equals + 1, nullptr, 0);
   }
 }
 
@@ -39,10 +39,11 @@ Scenario parse(const std::string& text) {
     } else if (word == "node") {
       read_node(words, line, out);
     } else if (word == "region" && words >> word) {
-      Region r;
-      words >> r.memory_class >> r.instance >> r.size >> r.used >> r.visible >> r.visible_used;
+      Region region;
+      words >> region.memory_class >> region.instance >> region.size >> region.used >>
+          region.visible >> region.visible_used;
       if (!words) refuse(line);
-      out.nodes[word].regions.push_back(r);
+      out.nodes[word].regions.push_back(region);
     } else {
       refuse(line);
     }

@@ -19,8 +19,8 @@ struct Node {
   std::vector<Region> regions;
 
   std::uint64_t rule(const char* name) const {
-    const auto at = rules.find(name);
-    return at == rules.end() ? 0 : at->second;
+    const auto it = rules.find(name);
+    return it == rules.end() ? 0 : it->second;
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A kernel of macOS that answers as it is set up. Where it refuses, and with what, is taken from
+// A configurable kernel of macOS. Its refusals and their error codes are taken from
 // XNU's sources (bsd/kern/proc_info.c, kern_sysctl.c, sys_generic.c).
 #pragma once
 
@@ -30,7 +30,7 @@ struct MacProcess {
   std::map<std::string, std::int64_t> ledger;  // what is not in it has 0
 };
 
-// One at a time; its calls are those of `calls()`.
+// One instance at a time; its calls are in `calls()`.
 class Mac {
  public:
   Mac();
@@ -50,12 +50,12 @@ class Mac {
   unsigned long page_size = 16384;
   std::uint64_t peak_resident = 0;
   int task_info_code = 0;
-  unsigned task_info_most = 93;  // how many words this macOS has
+  unsigned max_task_info_words = 93;  // how many words this macOS has
   int host_statistics_code = 0;
-  int ledger_error = 0;           // of every ledger
-  std::set<int> gone_when_asked;  // listed, but no longer there
-  std::set<int> end_once_looked_at;
-  int host_rights = 0;      // got and not given back
+  int ledger_error = 0;          // returned by every ledger call
+  std::set<int> vanishing_pids;  // listed, but gone
+  std::set<int> ending_pids;
+  int host_rights = 0;      // obtained and not released
   int pid_list_growth = 0;  // processes that appear between two lists
 
   void set(const std::string& name, std::uint64_t value);

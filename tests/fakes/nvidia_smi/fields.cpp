@@ -5,7 +5,7 @@ namespace fake_smi {
 namespace {
 
 struct Alias {
-  std::string_view spelt, shown;
+  std::string_view spelling, canonical;
 };
 
 constexpr Alias gpu_aliases[] = {
@@ -47,24 +47,24 @@ constexpr UnitRule units[] = {
 };
 
 template <std::size_t N>
-std::string_view shown_as(const Alias (&aliases)[N], std::string_view name) {
-  for (const auto& one : aliases)
-    if (one.spelt == name) return one.shown;
+std::string_view find_canonical(const Alias (&aliases)[N], std::string_view name) {
+  for (const auto& alias : aliases)
+    if (alias.spelling == name) return alias.canonical;
   return name;
 }
 
 }  // namespace
 
 std::string_view canonical_gpu_field(std::string_view name) {
-  return shown_as(gpu_aliases, name);
+  return find_canonical(gpu_aliases, name);
 }
 std::string_view canonical_app_field(std::string_view name) {
-  return shown_as(app_aliases, name);
+  return find_canonical(app_aliases, name);
 }
 
-std::string_view unit_of(std::string_view field) {
-  for (const auto& one : units)
-    if (field.starts_with(one.prefix)) return one.unit;
+std::string_view column_unit(std::string_view field) {
+  for (const auto& rule : units)
+    if (field.starts_with(rule.prefix)) return rule.unit;
   return "";
 }
 

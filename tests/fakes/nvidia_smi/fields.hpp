@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What nvidia-smi calls its columns, and the unit that it prints after a number.
+// Names of nvidia-smi's columns, and the units that it prints after numbers.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace fake_smi {
 
-// The name that the header shows for a name that the caller may use.
+// Returns the name in the header for any accepted name.
 std::string_view canonical_gpu_field(std::string_view name);
 std::string_view canonical_app_field(std::string_view name);
 
-std::string_view unit_of(std::string_view field);
+std::string_view column_unit(std::string_view field);
 
-// Of a recent tool, as far as a monitor asks.
+// Columns of a recent tool that monitors query.
 const std::vector<std::string>& gpu_fields();
 const std::vector<std::string>& app_fields();
 

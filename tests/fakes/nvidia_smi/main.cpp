@@ -28,11 +28,11 @@ void wait_ms(unsigned ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
-[[noreturn]] void wait_for_ever() {
+[[noreturn]] void wait_forever() {
   for (;;) wait_ms(1000);
 }
 
-std::string folder_of_this_program() {
+std::string program_folder() {
   char path[PATH_MAX];
   const auto length = readlink("/proc/self/exe", path, sizeof path);
   const std::string text(path, length < 0 ? 0 : static_cast<std::size_t>(length));
@@ -42,10 +42,10 @@ std::string folder_of_this_program() {
 bool write_all(const std::string& text) {
   std::size_t done = 0;
   while (done < text.size()) {
-    const auto n = write(STDOUT_FILENO, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    done += static_cast<std::size_t>(n);
+    const auto length = write(STDOUT_FILENO, text.data() + done, text.size() - done);
+    if (length < 0 && errno == EINTR) continue;
+    if (length < 0) return false;
+    done += static_cast<std::size_t>(length);
   }
   return true;
 }
@@ -75,30 +75,30 @@ void leave_orphan(unsigned ms) {
   _exit(0);
 }
 
-void act_before(const Behaviour& acts) {
-  if (acts.ignore_sigterm) std::signal(SIGTERM, SIG_IGN);
-  if (acts.delay_ms) wait_ms(acts.delay_ms);
-  if (acts.hang) wait_for_ever();
-  if (acts.long_line_bytes) print_long_line(acts.long_line_bytes);
-  while (!acts.endless.empty())
-    if (!write_all(acts.endless)) _exit(1);
+void act_before(const Behaviour& behaviour) {
+  if (behaviour.ignore_sigterm) std::signal(SIGTERM, SIG_IGN);
+  if (behaviour.delay_ms) wait_ms(behaviour.delay_ms);
+  if (behaviour.hang) wait_forever();
+  if (behaviour.long_line_bytes) print_long_line(behaviour.long_line_bytes);
+  while (!behaviour.endless.empty())
+    if (!write_all(behaviour.endless)) _exit(1);
 }
 
-void act_after(const Behaviour& acts) {
-  if (acts.orphan_holds_stdout_ms) leave_orphan(acts.orphan_holds_stdout_ms);
-  if (acts.hang_after_output) wait_for_ever();
-  if (acts.close_stdout_and_hang) {
+void act_after(const Behaviour& behaviour) {
+  if (behaviour.orphan_holds_stdout_ms) leave_orphan(behaviour.orphan_holds_stdout_ms);
+  if (behaviour.hang_after_output) wait_forever();
+  if (behaviour.close_stdout_and_hang) {
     close(STDOUT_FILENO);
-    wait_for_ever();
+    wait_forever();
   }
-  if (acts.dies_by_signal) {
-    std::signal(acts.dies_by_signal, SIG_DFL);
-    raise(acts.dies_by_signal);
+  if (behaviour.dies_by_signal) {
+    std::signal(behaviour.dies_by_signal, SIG_DFL);
+    raise(behaviour.dies_by_signal);
   }
 }
 
 int run(const std::vector<std::string>& argv) {
-  const auto folder = folder_of_this_program();
+  const auto folder = program_folder();
   const auto earlier = log_spawn(folder + "/nvidia-smi.log", argv);
   std::ifstream file(folder + "/nvidia-smi.json");
   if (!file) {
@@ -107,15 +107,15 @@ int run(const std::vector<std::string>& argv) {
   }
   std::ostringstream text;
   text << file.rdbuf();
-  const auto scene = scenario_from(text.str(), folder, earlier);
-  act_before(scene.acts);
-  std::fputs(scene.to_stderr.c_str(), stderr);
-  const auto out = answer(scene, arguments_from({argv.begin() + 1, argv.end()}));
-  if (scene.fails && scene.fails->on_stderr)
+  const auto scene = parse_scenario(text.str(), folder, earlier);
+  act_before(scene.behaviour);
+  std::fputs(scene.stderr_text.c_str(), stderr);
+  const auto out = answer(scene, parse_arguments({argv.begin() + 1, argv.end()}));
+  if (scene.failure && scene.failure->uses_stderr)
     std::fputs(out.text.c_str(), stderr);
   else
-    print(out.text, scene.acts.drip_ms);
-  act_after(scene.acts);
+    print(out.text, scene.behaviour.drip_ms);
+  act_after(scene.behaviour);
   return scene.exit_code.value_or(out.exit_code);
 }
 

@@ -9,7 +9,7 @@
 namespace fake_smi {
 
 struct Arguments {
-  enum Query { none, gpus, apps } what = none;
+  enum Query { none, gpus, apps } query = none;
   std::vector<std::string> fields;
   std::vector<std::string> ids;
   bool csv = false, header = true, units = true;
@@ -17,13 +17,13 @@ struct Arguments {
   std::string refusal;  // not empty: the tool ends with this text
 };
 
-Arguments arguments_from(const std::vector<std::string>& words);
+Arguments parse_arguments(const std::vector<std::string>& words);
 
 struct Output {
   std::string text;
   int exit_code = 0;
 };
 
-Output answer(const Scenario& scene, const Arguments& asked);
+Output answer(const Scenario& scene, const Arguments& arguments);
 
 }  // namespace fake_smi

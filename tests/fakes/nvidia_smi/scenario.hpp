@@ -12,7 +12,7 @@ namespace fake_smi {
 
 using fakes::json;
 
-// A number is printed with its column's unit, a text as it stands.
+// A number is printed with its column's unit, a text unchanged.
 using Cells = std::map<std::string, json>;
 
 struct Gpu {
@@ -23,7 +23,7 @@ struct Gpu {
 struct Failure {
   std::string text;
   int exit_code = 255;
-  bool on_stderr = false;
+  bool uses_stderr = false;
 };
 
 struct Behaviour {
@@ -44,15 +44,15 @@ struct Scenario {
   std::vector<std::string> known_fields, known_app_fields;
   std::map<std::string, std::string> units;  // of columns that fields.cpp does not know
   std::string absent = "[N/A]";
-  std::optional<Failure> fails;
+  std::optional<Failure> failure;
   std::optional<std::string> raw_query_gpu, raw_query_compute_apps;
   std::map<std::string, std::string> raw;  // by the arguments joined with spaces
-  std::string to_stderr;
+  std::string stderr_text;
   std::optional<int> exit_code;
-  Behaviour acts;
+  Behaviour behaviour;
 };
 
 // `invocation` counts from 0 and picks from "sequence". Files are looked up in `folder`.
-Scenario scenario_from(const std::string& text, const std::string& folder, unsigned invocation);
+Scenario parse_scenario(const std::string& text, const std::string& folder, unsigned invocation);
 
 }  // namespace fake_smi

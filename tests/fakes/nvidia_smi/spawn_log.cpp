@@ -28,8 +28,8 @@ std::string link_target(const std::string& path) {
 
 json environment() {
   json out = json::object();
-  for (char** one = environ; *one; ++one) {
-    const std::string text = *one;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string text = *variable;
     const auto equals = text.find('=');
     out[text.substr(0, equals)] = equals == std::string::npos ? "" : text.substr(equals + 1);
   }
@@ -49,14 +49,14 @@ json descriptors() {
   return out;
 }
 
-std::string status_line(const std::string& key) {
+std::string read_status_line(const std::string& key) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(key + ":")) return line.substr(line.find_last_of('\t') + 1);
   return "";
 }
 
-json description(const std::vector<std::string>& argv) {
+json describe_process(const std::vector<std::string>& argv) {
   char folder[PATH_MAX] = "";
   if (!getcwd(folder, sizeof folder)) folder[0] = '\0';
   return {{"argv", argv},
@@ -67,11 +67,11 @@ json description(const std::vector<std::string>& argv) {
           {"ppid", getppid()},
           {"pgid", getpgid(0)},
           {"sid", getsid(0)},
-          {"signals_blocked", status_line("SigBlk")},
-          {"signals_ignored", status_line("SigIgn")}};
+          {"signals_blocked", read_status_line("SigBlk")},
+          {"signals_ignored", read_status_line("SigIgn")}};
 }
 
-unsigned lines_of(const std::string& path) {
+unsigned count_lines(const std::string& path) {
   std::ifstream file(path);
   return static_cast<unsigned>(
       std::count(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>(), '\n'));
@@ -80,12 +80,13 @@ unsigned lines_of(const std::string& path) {
 }  // namespace
 
 unsigned log_spawn(const std::string& path, const std::vector<std::string>& argv) {
-  const auto line = description(argv).dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
+  const auto line =
+      describe_process(argv).dump(-1, ' ', true, json::error_handler_t::replace) + "\n";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return 0;
   flock(fd, LOCK_EX);
-  const auto earlier = lines_of(path);
-  [[maybe_unused]] const auto written = write(fd, line.data(), line.size());
+  const auto earlier = count_lines(path);
+  [[maybe_unused]] const auto result = write(fd, line.data(), line.size());
   close(fd);
   return earlier;
 }

@@ -6,7 +6,7 @@
 
 namespace fake_smi {
 
-// Appends one JSON line on how this process was started; gives the number of earlier lines.
+// Appends one JSON line on how this process was started; returns the number of earlier lines.
 unsigned log_spawn(const std::string& path, const std::vector<std::string>& argv);
 
 }  // namespace fake_smi

@@ -14,19 +14,19 @@
 
 #include "../strict_json.hpp"
 
-// The driver outlives its unloading on purpose (see the_driver), which a leak checker dislikes.
+// The driver outlives its unloading on purpose (see the_driver), which leak checkers report.
 extern "C" __attribute__((weak)) void __lsan_disable();
 extern "C" __attribute__((weak)) void __lsan_enable();
 
 namespace fake_nvml {
 namespace {
 
-class LeaksAllowed {
+class LeakExemption {
  public:
-  LeaksAllowed() {
+  LeakExemption() {
     if (__lsan_disable) __lsan_disable();
   }
-  ~LeaksAllowed() {
+  ~LeakExemption() {
     if (__lsan_enable) __lsan_enable();
   }
 };
@@ -35,21 +35,21 @@ bool is_json(const std::string& text) {
   return !text.empty() && text.front() == '{';
 }
 
-std::string source_of(const Driver& d) {
-  if (!d.loaded.empty()) return d.loaded;
+std::string scenario_source(const Driver& driver) {
+  if (!driver.loaded.empty()) return driver.loaded;
   const char* path = std::getenv("FAKE_NVML_SCENARIO");
   return path ? path : "";
 }
 
-FileStamp stamp_of(const std::string& path) {
-  struct stat s {};
-  if (is_json(path) || stat(path.c_str(), &s) != 0) return {};
-  return {s.st_dev, s.st_ino, static_cast<unsigned long long>(s.st_size),
-          static_cast<unsigned long long>(s.st_mtim.tv_sec),
-          static_cast<unsigned long long>(s.st_mtim.tv_nsec)};
+FileStamp read_stamp(const std::string& path) {
+  struct stat info {};
+  if (is_json(path) || stat(path.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino, static_cast<unsigned long long>(info.st_size),
+          static_cast<unsigned long long>(info.st_mtim.tv_sec),
+          static_cast<unsigned long long>(info.st_mtim.tv_nsec)};
 }
 
-std::string text_of(const std::string& path) {
+std::string read_file(const std::string& path) {
   std::ifstream file(path);
   if (!file) fakes::refuse(path, "cannot be read");
   std::ostringstream text;
@@ -57,47 +57,48 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-std::unique_ptr<Scenario> scene_from(const std::string& source) {
+std::unique_ptr<Scenario> load_scenario(const std::string& source) {
   if (source.empty()) return absent_driver();
-  return parse_scenario(is_json(source) ? source : text_of(source));
+  return parse_scenario(is_json(source) ? source : read_file(source));
 }
 
-std::string key_of(const Device& one) {
-  if (one.uuid.result == success) return one.uuid.value;
-  return std::to_string(one.index) + (one.parent ? "/" + std::to_string(one.slot) : "");
+std::string identity_key(const Device& device) {
+  if (device.uuid.result == success) return device.uuid.value;
+  return std::to_string(device.index) + (device.parent ? "/" + std::to_string(device.slot) : "");
 }
 
-void identify(Driver& d, Scenario& scene, Device& one) {
-  auto key = key_of(one);
+void identify(Driver& driver, Scenario& scene, Device& device) {
+  auto key = identity_key(device);
   do {  // another card may claim the same uuid
-    const auto next = static_cast<unsigned>(d.identities.size());
-    one.identity = d.identities.try_emplace(key, next).first->second;
-    if (scene.by_identity.size() <= one.identity) scene.by_identity.resize(one.identity + 1);
+    const auto next = static_cast<unsigned>(driver.identities.size());
+    device.identity = driver.identities.try_emplace(key, next).first->second;
+    if (scene.devices_by_identity.size() <= device.identity)
+      scene.devices_by_identity.resize(device.identity + 1);
     key += "#";
-  } while (scene.by_identity[one.identity]);
-  scene.by_identity[one.identity] = &one;
-  for (const auto& instance : one.instances) identify(d, scene, *instance);
+  } while (scene.devices_by_identity[device.identity]);
+  scene.devices_by_identity[device.identity] = &device;
+  for (const auto& instance : device.instances) identify(driver, scene, *instance);
 }
 
-bool replace(Driver& d, const std::string& source) {
-  const LeaksAllowed scope;
+bool replace(Driver& driver, const std::string& source) {
+  const LeakExemption scope;
   try {
-    const auto stamp = stamp_of(source);
-    auto scene = scene_from(source);
-    for (const auto& one : scene->devices) identify(d, *scene, *one);
-    const Scenario* before = d.scene.load();
-    if (before && before->epoch != scene->epoch) end_sessions(d);
-    if (!scene->log.empty()) set_log(d, scene->log.c_str());
-    d.stamp = stamp;
-    d.reader = getpid();
-    d.scene.store(scene.get());
-    d.scenes.push_back(std::move(scene));
-    d.problem.clear();
-    d.broken.store(false);
+    const auto stamp = read_stamp(source);
+    auto scene = load_scenario(source);
+    for (const auto& device : scene->devices) identify(driver, *scene, *device);
+    const Scenario* before = driver.scene.load();
+    if (before && before->epoch != scene->epoch) end_sessions(driver);
+    if (!scene->log.empty()) set_log(driver, scene->log.c_str());
+    driver.stamp = stamp;
+    driver.reader = getpid();
+    driver.scene.store(scene.get());
+    driver.scenes.push_back(std::move(scene));
+    driver.problem.clear();
+    driver.broken.store(false);
     return true;
   } catch (const std::exception& failure) {
-    d.problem = failure.what();
-    d.broken.store(true);
+    driver.problem = failure.what();
+    driver.broken.store(true);
     std::fprintf(stderr, "fake nvml: %s\n", failure.what());
     return false;
   }
@@ -105,42 +106,42 @@ bool replace(Driver& d, const std::string& source) {
 
 }  // namespace
 
-Driver& the_driver() {
+Driver& get_driver() {
   alignas(Driver) static unsigned char storage[sizeof(Driver)];
-  static Driver* const only = new (storage) Driver;
-  return *only;
+  static Driver* const instance = new (storage) Driver;
+  return *instance;
 }
 
-bool load(Driver& d, const std::string& path_or_json) {
-  const std::scoped_lock lock(d.loading);
-  const LeaksAllowed scope;
-  if (!replace(d, path_or_json)) return false;
-  d.loaded = path_or_json;
+bool load(Driver& driver, const std::string& path_or_json) {
+  const std::scoped_lock lock(driver.loading);
+  const LeakExemption scope;
+  if (!replace(driver, path_or_json)) return false;
+  driver.loaded = path_or_json;
   return true;
 }
 
-bool refresh(Driver& d, bool always) {
-  const std::scoped_lock lock(d.loading);
-  const LeaksAllowed scope;
-  const auto source = source_of(d);
-  const bool same = stamp_of(source) == d.stamp && d.reader == getpid();
-  if (!always && d.scene.load() && same) return true;
-  return replace(d, source);
+bool refresh(Driver& driver, bool always) {
+  const std::scoped_lock lock(driver.loading);
+  const LeakExemption scope;
+  const auto source = scenario_source(driver);
+  const bool is_unchanged = read_stamp(source) == driver.stamp && driver.reader == getpid();
+  if (!always && driver.scene.load() && is_unchanged) return true;
+  return replace(driver, source);
 }
 
-void set_log(Driver& d, const char* path) {
+void set_log(Driver& driver, const char* path) {
   const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
-  const int before = d.log.exchange(fd);
+  const int before = driver.log.exchange(fd);
   if (before >= 0) close(before);
 }
 
-void end_sessions(Driver& d) {
+void end_sessions(Driver& driver) {
   {
-    const std::scoped_lock lock(d.events);
-    d.sets.clear();
+    const std::scoped_lock lock(driver.events);
+    driver.sets.clear();
   }
-  d.sessions.store(0);
-  d.generation.fetch_add(1);
+  driver.sessions.store(0);
+  driver.generation.fetch_add(1);
 }
 
 }  // namespace fake_nvml

@@ -22,8 +22,8 @@ struct FileStamp {
 inline constexpr unsigned counted_devices = 64;
 
 struct EventSet {
-  std::set<unsigned> registered;  // identities of the devices whose Xids it takes
-  std::deque<EventData> come;
+  std::set<unsigned> registered;  // identities of the devices whose Xids it receives
+  std::deque<EventData> pending;
 };
 
 struct Driver {
@@ -39,7 +39,7 @@ struct Driver {
   std::atomic<bool> broken{false};  // the scenario could not be read
   std::atomic<int> log{-1};
 
-  std::atomic<unsigned long long> calls_to_failure{0};  // 0: none is to fail
+  std::atomic<unsigned long long> calls_to_failure{0};  // 0: no failure
   std::atomic<Status> failure{success};
 
   std::atomic<unsigned long long> calls[call_count] = {};
@@ -47,7 +47,7 @@ struct Driver {
 
   std::mutex events;
   std::map<unsigned, EventSet> sets;
-  unsigned sets_made = 0;
+  unsigned set_count = 0;
   unsigned long long waited_ms = 0;
 
   std::mutex opening;
@@ -61,46 +61,47 @@ struct Driver {
 };
 
 // Never destroyed: at exit a thread of the library under test may still be inside a call.
-Driver& the_driver();
+Driver& get_driver();
 
-bool load(Driver& d, const std::string& path_or_json);
+bool load(Driver& driver, const std::string& path_or_json);
 // Reads the scenario again when its file has changed; with `always`, in any case.
-bool refresh(Driver& d, bool always);
-void set_log(Driver& d, const char* path);
-void end_sessions(Driver& d);
+bool refresh(Driver& driver, bool always);
+void set_log(Driver& driver, const char* path);
+void end_sessions(Driver& driver);
 // Signals the sets that have the device registered, no others.
-void raise_xid(Driver& d, const Device& target, unsigned long long xid);
+void raise_xid(Driver& driver, const Device& target, unsigned long long xid);
 
-DeviceHandle handle_of(const Driver& d, const Device& target);
-const Device* device_of(const Driver& d, const Scenario& scene, DeviceHandle handle, Status& why);
+DeviceHandle make_handle(const Driver& driver, const Device& target);
+const Device* find_device(const Driver& driver, const Scenario& scene, DeviceHandle handle,
+                          Status& error);
 
-// One call's way through the driver: counts it, then applies the scenario's rules.
+// Guards one call of the driver: counts it, then applies the scenario's rules.
 class Visit {
  public:
   enum Session { needed, not_needed };
 
-  explicit Visit(Call which, Session s = needed);
+  explicit Visit(Call function, Session session = needed);
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit();
 
   bool has_scene() const { return scene_ != nullptr; }
   const Scenario& scene() const { return *scene_; }
-  Driver& home() const { return driver_; }
+  Driver& driver() const { return driver_; }
 
-  // Takes up a scenario that was loaded since the visit began; false: there is none.
-  bool see_latest() { return (scene_ = driver_.scene.load()) && !driver_.broken.load(); }
+  // Switches to a scenario that was loaded meanwhile; false: there is none.
+  bool reload() { return (scene_ = driver_.scene.load()) && !driver_.broken.load(); }
 
   // False when the call ends here, with its return code in result().
-  bool admitted(const Device* target = nullptr);
-  bool admitted(DeviceHandle handle, const Device*& target);
+  bool admit(const Device* target = nullptr);
+  bool admit(DeviceHandle handle, const Device*& target);
 
   Status result() const { return result_; }
-  Status done(Status result) { return result_ = result; }
+  Status finish(Status result) { return result_ = result; }
 
  private:
-  bool obeys_rules(const Device* target);
-  bool refuse(Status why);
+  bool apply_rules(const Device* target);
+  bool refuse(Status error);
 
   Driver& driver_;
   const Scenario* scene_;
@@ -111,46 +112,47 @@ class Visit {
 };
 
 template <class Body>
-Status on_device(Call which, DeviceHandle handle, Body body) {
-  Visit v(which);
+Status with_device(Call function, DeviceHandle handle, Body body) {
+  Visit visit(function);
   const Device* target = nullptr;
-  if (!v.admitted(handle, target)) return v.result();
-  return v.done(body(*target, v));
+  if (!visit.admit(handle, target)) return visit.result();
+  return visit.finish(body(*target, visit));
 }
 
 // The lie of the call that this thread is in.
-struct LieOfCall {
-  Lie how = Lie::none;
-  unsigned long long call = 0;  // of the rule, counted from 1
+struct CallLie {
+  Lie lie = Lie::none;
+  unsigned long long call_number = 0;  // of the rule, counted from 1
 };
-inline thread_local LieOfCall present_lie;
+inline thread_local CallLie current_lie;
 
-void distort(void* to, std::size_t size);
+void distort(void* target, std::size_t size);
 
-// Writes an output, as honestly as the call is to be.
+// Writes an output, distorted by the lie of the call if there is one.
 template <class T>
-void put(T* to, const T& value) {
-  *to = value;
-  distort(to, sizeof *to);
+void write_value(T* target, const T& value) {
+  *target = value;
+  distort(target, sizeof *target);
   if constexpr (std::is_integral_v<T>) {
-    if (present_lie.how == Lie::growing) *to += static_cast<T>(present_lie.call);
+    if (current_lie.lie == Lie::growing) *target += static_cast<T>(current_lie.call_number);
   }
 }
 
 template <class T>
-Status give(const Answer<T>& from, T* to) {
-  if (!to) return error_invalid_argument;
-  if (from.result == success) put(to, from.value);
-  return from.result;
+Status write_answer(const Answer<T>& answer, T* target) {
+  if (!target) return error_invalid_argument;
+  if (answer.result == success) write_value(target, answer.value);
+  return answer.result;
 }
 
 template <class T>
-Status read(Call which, DeviceHandle handle, T* to, Answer<T> Device::*from) {
-  return on_device(which, handle,
-                   [&](const Device& target, Visit&) { return give(target.*from, to); });
+Status read_member(Call function, DeviceHandle handle, T* output, Answer<T> Device::*member) {
+  return with_device(function, handle, [&](const Device& target, Visit&) {
+    return write_answer(target.*member, output);
+  });
 }
 
-Status write_text(const std::string& text, char* to, unsigned length);
+Status write_text(const std::string& text, char* buffer, unsigned length);
 
 }  // namespace fake_nvml
 

@@ -4,17 +4,17 @@
 namespace fake_nvml {
 namespace {
 
-Status instance_id(Call which, DeviceHandle handle, unsigned* to, unsigned Device::*from) {
-  return on_device(which, handle, [&](const Device& target, Visit&) {
-    if (!to || !target.parent) return error_invalid_argument;
-    put(to, target.*from);
+Status instance_id(Call function, DeviceHandle handle, unsigned* id, unsigned Device::*member) {
+  return with_device(function, handle, [&](const Device& target, Visit&) {
+    if (!id || !target.parent) return error_invalid_argument;
+    write_value(id, target.*member);
     return success;
   });
 }
 
-const Device* instance_at(const Device& gpu, unsigned slot) {
-  for (const auto& one : gpu.instances)
-    if (one->slot == slot) return one.get();
+const Device* find_instance(const Device& gpu, unsigned slot) {
+  for (const auto& instance : gpu.instances)
+    if (instance->slot == slot) return instance.get();
   return nullptr;
 }
 
@@ -23,50 +23,51 @@ const Device* instance_at(const Device& gpu, unsigned slot) {
 
 using namespace fake_nvml;
 
-FAKE_NVML_EXPORT Status nvmlDeviceGetMaxMigDeviceCount(DeviceHandle h, unsigned* to) {
-  return on_device(Call::nvmlDeviceGetMaxMigDeviceCount, h, [&](const Device& target, Visit&) {
-    if (!to) return error_invalid_argument;
-    put(to, target.mig_max);
+FAKE_NVML_EXPORT Status nvmlDeviceGetMaxMigDeviceCount(DeviceHandle handle, unsigned* count) {
+  return with_device(Call::nvmlDeviceGetMaxMigDeviceCount, handle,
+                     [&](const Device& target, Visit&) {
+                       if (!count) return error_invalid_argument;
+                       write_value(count, target.mig_max);
+                       return success;
+                     });
+}
+
+FAKE_NVML_EXPORT Status nvmlDeviceGetMigDeviceHandleByIndex(DeviceHandle handle, unsigned slot,
+                                                            DeviceHandle* instance_handle) {
+  return with_device(Call::nvmlDeviceGetMigDeviceHandleByIndex, handle,
+                     [&](const Device& target, Visit& visit) {
+                       if (!instance_handle) return error_invalid_argument;
+                       if (target.mig_mode.result != success) return error_not_supported;
+                       if (slot >= target.mig_max) return error_invalid_argument;
+                       const auto* instance = find_instance(target, slot);
+                       if (!instance) return error_not_found;
+                       write_value(instance_handle, make_handle(visit.driver(), *instance));
+                       return success;
+                     });
+}
+
+FAKE_NVML_EXPORT Status nvmlDeviceGetGpuInstanceId(DeviceHandle handle, unsigned* id) {
+  return instance_id(Call::nvmlDeviceGetGpuInstanceId, handle, id, &Device::gpu_instance);
+}
+
+FAKE_NVML_EXPORT Status nvmlDeviceGetComputeInstanceId(DeviceHandle handle, unsigned* id) {
+  return instance_id(Call::nvmlDeviceGetComputeInstanceId, handle, id, &Device::compute_instance);
+}
+
+FAKE_NVML_EXPORT Status nvmlDeviceIsMigDeviceHandle(DeviceHandle handle, unsigned* is_instance) {
+  return with_device(Call::nvmlDeviceIsMigDeviceHandle, handle, [&](const Device& target, Visit&) {
+    if (!is_instance) return error_invalid_argument;
+    *is_instance = target.parent ? 1 : 0;
     return success;
   });
 }
 
-FAKE_NVML_EXPORT Status nvmlDeviceGetMigDeviceHandleByIndex(DeviceHandle h, unsigned slot,
-                                                            DeviceHandle* to) {
-  return on_device(Call::nvmlDeviceGetMigDeviceHandleByIndex, h,
-                   [&](const Device& target, Visit& v) {
-                     if (!to) return error_invalid_argument;
-                     if (target.mig_mode.result != success) return error_not_supported;
-                     if (slot >= target.mig_max) return error_invalid_argument;
-                     const auto* instance = instance_at(target, slot);
-                     if (!instance) return error_not_found;
-                     put(to, handle_of(v.home(), *instance));
-                     return success;
-                   });
-}
-
-FAKE_NVML_EXPORT Status nvmlDeviceGetGpuInstanceId(DeviceHandle h, unsigned* to) {
-  return instance_id(Call::nvmlDeviceGetGpuInstanceId, h, to, &Device::gpu_instance);
-}
-
-FAKE_NVML_EXPORT Status nvmlDeviceGetComputeInstanceId(DeviceHandle h, unsigned* to) {
-  return instance_id(Call::nvmlDeviceGetComputeInstanceId, h, to, &Device::compute_instance);
-}
-
-FAKE_NVML_EXPORT Status nvmlDeviceIsMigDeviceHandle(DeviceHandle h, unsigned* to) {
-  return on_device(Call::nvmlDeviceIsMigDeviceHandle, h, [&](const Device& target, Visit&) {
-    if (!to) return error_invalid_argument;
-    *to = target.parent ? 1 : 0;
-    return success;
-  });
-}
-
-FAKE_NVML_EXPORT Status nvmlDeviceGetDeviceHandleFromMigDeviceHandle(DeviceHandle h,
-                                                                     DeviceHandle* to) {
-  return on_device(Call::nvmlDeviceGetDeviceHandleFromMigDeviceHandle, h,
-                   [&](const Device& target, Visit& v) {
-                     if (!to || !target.parent) return error_invalid_argument;
-                     *to = handle_of(v.home(), *target.parent);
-                     return success;
-                   });
+FAKE_NVML_EXPORT Status nvmlDeviceGetDeviceHandleFromMigDeviceHandle(DeviceHandle handle,
+                                                                     DeviceHandle* parent_handle) {
+  return with_device(Call::nvmlDeviceGetDeviceHandleFromMigDeviceHandle, handle,
+                     [&](const Device& target, Visit& visit) {
+                       if (!parent_handle || !target.parent) return error_invalid_argument;
+                       *parent_handle = make_handle(visit.driver(), *target.parent);
+                       return success;
+                     });
 }

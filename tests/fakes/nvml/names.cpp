@@ -53,22 +53,22 @@ constexpr NamedStatus status_names[] = {
 
 }  // namespace
 
-std::string_view name_of(Call c) {
-  return call_names[static_cast<unsigned>(c)];
+std::string_view function_name(Call function) {
+  return call_names[static_cast<unsigned>(function)];
 }
 
-std::optional<Call> call_named(std::string_view name) {
+std::optional<Call> find_function(std::string_view name) {
   for (unsigned i = 0; i < call_count; ++i)
     if (call_names[i] == name) return static_cast<Call>(i);
   return std::nullopt;
 }
 
-std::optional<Status> status_named(std::string_view name) {
+std::optional<Status> find_status(std::string_view name) {
   constexpr std::string_view prefix = "NVML_ERROR_";
   if (name == "NVML_SUCCESS") return success;
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  for (const auto& known : status_names)
-    if (known.name == name) return known.code;
+  for (const auto& entry : status_names)
+    if (entry.name == name) return entry.code;
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The part of NVML's binary interface that the fake driver answers to, declared by hand.
+// The part of NVML's binary interface that the fake driver implements, declared by hand.
 #pragma once
 
 #include <cstddef>
@@ -190,7 +190,7 @@ enum FieldType : unsigned {
   field_signed_int = 5,
 };
 
-// 32-bit systems lay some out otherwise: src/backends/nvml/abi.hpp.
+// Layouts differ on 32-bit systems: src/backends/nvml/abi.hpp.
 #if UINTPTR_MAX == UINT64_MAX
 static_assert(sizeof(MemoryV1) == 24 && sizeof(MemoryV2) == 40 && sizeof(Bar1Memory) == 24);
 static_assert(offsetof(MemoryV2, total) == 8 && offsetof(MemoryV2, used) == 32);

@@ -7,32 +7,32 @@
 namespace fake_nvml {
 namespace {
 
-void spell(PciInfo& pci) {
+void format_addresses(PciInfo& pci) {
   std::snprintf(pci.bus_id_legacy, sizeof pci.bus_id_legacy, "%04X:%02X:%02X.0",
                 pci.domain & 0xFFFFU, pci.bus & 0xFFU, pci.device & 0xFFU);
   std::snprintf(pci.bus_id, sizeof pci.bus_id, "%08X:%02X:%02X.0", pci.domain, pci.bus & 0xFFU,
                 pci.device & 0xFFU);
 }
 
-void read_address(const std::string& text, const std::string& place, PciInfo& pci) {
+void read_address(const std::string& text, const std::string& location, PciInfo& pci) {
   char end = 0;
-  const int got =
+  const int count =
       std::sscanf(text.c_str(), "%x:%x:%x.0%c", &pci.domain, &pci.bus, &pci.device, &end);
-  if (got != 3) refuse(place, "not a PCI address such as 0000:01:00.0");
+  if (count != 3) refuse(location, "not a PCI address such as 0000:01:00.0");
 }
 
-PciInfo pci_from(const json& value, const std::string& place) {
+PciInfo parse_pci(const json& value, const std::string& location) {
   PciInfo pci{};
-  Object in(value, place);
-  if (const json* address = in.find("address"))
-    read_address(text_from(*address, in.at("address")), in.at("address"), pci);
-  pci.domain = small_or(in, "domain", pci.domain);
-  pci.bus = small_or(in, "bus", pci.bus);
-  pci.device = small_or(in, "device", pci.device);
-  pci.pci_device_id = small_or(in, "device_id", 0x268410DE);
-  pci.pci_subsystem_id = small_or(in, "subsystem_id", 0);
-  in.finish();
-  spell(pci);
+  Object object(value, location);
+  if (const json* address = object.find("address"))
+    read_address(parse_text(*address, object.locate("address")), object.locate("address"), pci);
+  pci.domain = read_unsigned_or(object, "domain", pci.domain);
+  pci.bus = read_unsigned_or(object, "bus", pci.bus);
+  pci.device = read_unsigned_or(object, "device", pci.device);
+  pci.pci_device_id = read_unsigned_or(object, "device_id", 0x268410DE);
+  pci.pci_subsystem_id = read_unsigned_or(object, "subsystem_id", 0);
+  object.finish();
+  format_addresses(pci);
   return pci;
 }
 
@@ -40,70 +40,71 @@ PciInfo default_pci(unsigned index) {
   PciInfo pci{};
   pci.bus = index + 1;
   pci.pci_device_id = 0x268410DE;
-  spell(pci);
+  format_addresses(pci);
   return pci;
 }
 
-MemoryV1 memory_v1_from(const json& value, const std::string& place) {
-  Object in(value, place);
-  const MemoryV1 out{number_or(in, "total", 0), number_or(in, "free", 0), number_or(in, "used", 0)};
-  in.finish();
+MemoryV1 parse_memory_v1(const json& value, const std::string& location) {
+  Object object(value, location);
+  const MemoryV1 out{read_number_or(object, "total", 0), read_number_or(object, "free", 0),
+                     read_number_or(object, "used", 0)};
+  object.finish();
   return out;
 }
 
-MemoryV2 memory_v2_from(const json& value, const std::string& place) {
-  Object in(value, place);
-  const MemoryV2 out{0, number_or(in, "total", 0), number_or(in, "reserved", 0),
-                     number_or(in, "free", 0), number_or(in, "used", 0)};
-  in.finish();
+MemoryV2 parse_memory_v2(const json& value, const std::string& location) {
+  Object object(value, location);
+  const MemoryV2 out{0, read_number_or(object, "total", 0), read_number_or(object, "reserved", 0),
+                     read_number_or(object, "free", 0), read_number_or(object, "used", 0)};
+  object.finish();
   return out;
 }
 
-Bar1Memory bar1_from(const json& value, const std::string& place) {
-  const auto same = memory_v1_from(value, place);
-  return {same.total, same.free, same.used};
+Bar1Memory parse_bar1(const json& value, const std::string& location) {
+  const auto memory = parse_memory_v1(value, location);
+  return {memory.total, memory.free, memory.used};
 }
 
-Attributes attributes_from(const json& value, const std::string& place) {
-  Object in(value, place);
+Attributes parse_attributes(const json& value, const std::string& location) {
+  Object object(value, location);
   Attributes out{};
-  out.multiprocessors = small_or(in, "multiprocessors", 0);
-  out.copy_engines = small_or(in, "copy_engines", 0);
-  out.decoders = small_or(in, "decoders", 0);
-  out.encoders = small_or(in, "encoders", 0);
-  out.jpegs = small_or(in, "jpegs", 0);
-  out.ofas = small_or(in, "ofas", 0);
-  out.gpu_slices = small_or(in, "gpu_slices", 0);
-  out.compute_slices = small_or(in, "compute_slices", 0);
-  out.memory_mib = number_or(in, "memory_mib", 0);
-  in.finish();
+  out.multiprocessors = read_unsigned_or(object, "multiprocessors", 0);
+  out.copy_engines = read_unsigned_or(object, "copy_engines", 0);
+  out.decoders = read_unsigned_or(object, "decoders", 0);
+  out.encoders = read_unsigned_or(object, "encoders", 0);
+  out.jpegs = read_unsigned_or(object, "jpegs", 0);
+  out.ofas = read_unsigned_or(object, "ofas", 0);
+  out.gpu_slices = read_unsigned_or(object, "gpu_slices", 0);
+  out.compute_slices = read_unsigned_or(object, "compute_slices", 0);
+  out.memory_mib = read_number_or(object, "memory_mib", 0);
+  object.finish();
   return out;
 }
 
-unsigned addressing_from(const json& value, const std::string& place) {
-  const auto text = text_from(value, place);
+unsigned parse_addressing(const json& value, const std::string& location) {
+  const auto text = parse_text(value, location);
   if (text == "none") return 0;
   if (text == "hmm") return 1;
   if (text == "ats") return 2;
-  refuse(place, "not none, hmm or ats");
+  refuse(location, "not none, hmm or ats");
 }
 
-void read_capability(Object& in, Device& out) {
-  const json* value = in.find("compute_capability");
+void read_capability(Object& object, Device& out) {
+  const json* value = object.find("compute_capability");
   if (!value) return;
-  const auto place = in.at("compute_capability");
-  if (const auto code = error_in(*value, place)) {
+  const auto location = object.locate("compute_capability");
+  if (const auto code = parse_error(*value, location)) {
     out.compute_major.result = *code;
     return;
   }
-  if (!value->is_array() || value->size() != 2) refuse(place, "not [major, minor]");
+  if (!value->is_array() || value->size() != 2) refuse(location, "not [major, minor]");
   out.compute_major = Answer<int>((*value)[0].get<int>());
   out.compute_minor = Answer<int>((*value)[1].get<int>());
 }
 
 }  // namespace
 
-void read_identity(Object& in, Device& out) {
+void read_identity(Object& object, Device& out) {
   char uuid[64];
   std::snprintf(uuid, sizeof uuid, "GPU-00000000-0000-0000-0000-%012u", out.index);
   if (!out.parent) {
@@ -112,71 +113,71 @@ void read_identity(Object& in, Device& out) {
     out.pci = Answer<PciInfo>(default_pci(out.index));
     out.minor = Answer<unsigned>(out.index);
   }
-  take(in, "name", out.name);
-  take(in, "uuid", out.uuid);
-  take(in, "serial", out.serial);
-  take(in, "vbios", out.vbios);
-  take(in, "pci", out.pci, pci_from);
-  take(in, "minor", out.minor);
-  take(in, "brand", out.brand);
-  take(in, "architecture", out.architecture);
-  take(in, "persistence", out.persistence);
-  take(in, "virtualization", out.virtualization);
-  read_capability(in, out);
+  read_answer(object, "name", out.name);
+  read_answer(object, "uuid", out.uuid);
+  read_answer(object, "serial", out.serial);
+  read_answer(object, "vbios", out.vbios);
+  read_answer(object, "pci", out.pci, parse_pci);
+  read_answer(object, "minor", out.minor);
+  read_answer(object, "brand", out.brand);
+  read_answer(object, "architecture", out.architecture);
+  read_answer(object, "persistence", out.persistence);
+  read_answer(object, "virtualization", out.virtualization);
+  read_capability(object, out);
 }
 
-void read_memory(Object& in, Device& out) {
-  take(in, "memory", out.memory, memory_v1_from);
-  take(in, "memory_v2", out.memory_v2, memory_v2_from);
-  take(in, "bar1", out.bar1, bar1_from);
-  take(in, "attributes", out.attribute, attributes_from);
-  take(in, "numa_node", out.numa_node);
-  take(in, "c2c", out.c2c, [](const json& value, const std::string& place) {
-    return truth_from(value, place) ? 1U : 0U;
+void read_memory(Object& object, Device& out) {
+  read_answer(object, "memory", out.memory, parse_memory_v1);
+  read_answer(object, "memory_v2", out.memory_v2, parse_memory_v2);
+  read_answer(object, "bar1", out.bar1, parse_bar1);
+  read_answer(object, "attributes", out.attribute, parse_attributes);
+  read_answer(object, "numa_node", out.numa_node);
+  read_answer(object, "c2c", out.c2c, [](const json& value, const std::string& location) {
+    return parse_bool(value, location) ? 1U : 0U;
   });
-  take(in, "addressing_mode", out.addressing, addressing_from);
+  read_answer(object, "addressing_mode", out.addressing, parse_addressing);
 }
 
-void read_results(Object& in, Device& out) {
-  const json* value = in.find("results");
+void read_results(Object& object, Device& out) {
+  const json* value = object.find("results");
   if (!value) return;
-  Object results(*value, in.at("results"));
+  Object results(*value, object.locate("results"));
   for (const auto& [pattern, code] : value->items()) {
     results.find(pattern);
-    const auto result = status_from(code, results.at(pattern));
-    for (const auto c : calls_from(pattern, results.at(pattern)))
-      out.results.emplace_back(c, result);
+    const auto result = parse_status(code, results.locate(pattern));
+    for (const auto function : parse_calls(pattern, results.locate(pattern)))
+      out.results.emplace_back(function, result);
   }
 }
 
-void read_mig(Object& in, Device& out) {
-  const json* value = in.find("mig");
+void read_mig(Object& object, Device& out) {
+  const json* value = object.find("mig");
   if (!value) return;
-  Object mig(*value, in.at("mig"));
-  const auto current = small_or(mig, "mode", 1);
-  out.mig_mode = Answer<EccMode>({current, small_or(mig, "pending", current)});
-  out.mig_max = small_or(mig, "max", current ? 7 : 0);
-  const bool as_gpu = truth_or(mig, "as_gpu", false);
+  Object mig(*value, object.locate("mig"));
+  const auto current = read_unsigned_or(mig, "mode", 1);
+  out.mig_mode = Answer<EccMode>({current, read_unsigned_or(mig, "pending", current)});
+  out.mig_max = read_unsigned_or(mig, "max", current ? 7 : 0);
+  const bool inherits_gpu = read_bool_or(mig, "as_gpu", false);
   const json* list = mig.find("instances");
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     auto child = std::make_unique<Device>();
     child->parent = &out;
     child->index = out.index;
-    if (as_gpu) {
-      read_memory(in, *child);
-      read_telemetry(in, *child);
-      read_processes(in, *child);
+    if (inherits_gpu) {
+      read_memory(object, *child);
+      read_telemetry(object, *child);
+      read_processes(object, *child);
     }
-    Object one((*list)[i], mig.at("instances[" + std::to_string(i) + "]"));
-    child->slot = small_or(one, "slot", static_cast<unsigned>(i));
-    child->gpu_instance = small_or(one, "gi", child->slot + 1);
-    child->compute_instance = small_or(one, "ci", 0);
-    read_identity(one, *child);
-    read_memory(one, *child);
-    read_telemetry(one, *child);
-    read_processes(one, *child);
-    read_results(one, *child);
-    one.finish();
+    Object fields((*list)[i], mig.locate("instances[" + std::to_string(i) + "]"));
+    child->slot = read_unsigned_or(fields, "slot", static_cast<unsigned>(i));
+    child->gpu_instance = read_unsigned_or(fields, "gi", child->slot + 1);
+    child->compute_instance = read_unsigned_or(fields, "ci", 0);
+    read_identity(fields, *child);
+    read_memory(fields, *child);
+    read_telemetry(fields, *child);
+    read_processes(fields, *child);
+    read_results(fields, *child);
+    fields.finish();
     out.instances.push_back(std::move(child));
   }
   mig.finish();

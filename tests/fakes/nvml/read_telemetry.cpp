@@ -4,169 +4,171 @@
 namespace fake_nvml {
 namespace {
 
-Utilization utilization_from(const json& value, const std::string& place) {
-  Object in(value, place);
-  const Utilization out{small_or(in, "gpu", 0), small_or(in, "memory", 0)};
-  in.finish();
+Utilization parse_utilization(const json& value, const std::string& location) {
+  Object object(value, location);
+  const Utilization out{read_unsigned_or(object, "gpu", 0), read_unsigned_or(object, "memory", 0)};
+  object.finish();
   return out;
 }
 
-EngineUse engine_from(const json& value, const std::string& place) {
-  if (!value.is_object()) return {small_from(value, place), 1000000};
-  Object in(value, place);
-  const EngineUse out{small_or(in, "percent", 0), small_or(in, "period_us", 1000000)};
-  in.finish();
+EngineUse parse_engine(const json& value, const std::string& location) {
+  if (!value.is_object()) return {parse_unsigned(value, location), 1000000};
+  Object object(value, location);
+  const EngineUse out{read_unsigned_or(object, "percent", 0),
+                      read_unsigned_or(object, "period_us", 1000000)};
+  object.finish();
   return out;
 }
 
-std::vector<unsigned> fans_from(const json& value, const std::string& place) {
-  if (!value.is_array()) return {small_from(value, place)};
+std::vector<unsigned> parse_fans(const json& value, const std::string& location) {
+  if (!value.is_array()) return {parse_unsigned(value, location)};
   std::vector<unsigned> out;
-  for (const auto& one : value) out.push_back(small_from(one, place));
+  for (const auto& fan : value) out.push_back(parse_unsigned(fan, location));
   return out;
 }
 
-EccMode mode_from(const json& value, const std::string& place) {
-  Object in(value, place);
-  const auto current = small_or(in, "current", 0);
-  const EccMode out{current, small_or(in, "pending", current)};
-  in.finish();
+EccMode parse_mode(const json& value, const std::string& location) {
+  Object object(value, location);
+  const auto current = read_unsigned_or(object, "current", 0);
+  const EccMode out{current, read_unsigned_or(object, "pending", current)};
+  object.finish();
   return out;
 }
 
-RemappedRows remapped_from(const json& value, const std::string& place) {
-  Object in(value, place);
-  const RemappedRows out{small_or(in, "corrected", 0), small_or(in, "uncorrected", 0),
-                         small_or(in, "pending", 0), small_or(in, "failed", 0)};
-  in.finish();
+RemappedRows parse_remapped(const json& value, const std::string& location) {
+  Object object(value, location);
+  const RemappedRows out{
+      read_unsigned_or(object, "corrected", 0), read_unsigned_or(object, "uncorrected", 0),
+      read_unsigned_or(object, "pending", 0), read_unsigned_or(object, "failed", 0)};
+  object.finish();
   return out;
 }
 
-PowerRange power_range_from(const json& value, const std::string& place) {
-  Object in(value, place);
-  const PowerRange out{small_or(in, "min", 0), small_or(in, "max", 0)};
-  in.finish();
+PowerRange parse_power_range(const json& value, const std::string& location) {
+  Object object(value, location);
+  const PowerRange out{read_unsigned_or(object, "min", 0), read_unsigned_or(object, "max", 0)};
+  object.finish();
   return out;
 }
 
-void read_clocks(Object& in, const std::string& key, Answer<unsigned> (&out)[4]) {
-  const json* value = in.find(key);
+void read_clocks(Object& object, const std::string& key, Answer<unsigned> (&out)[4]) {
+  const json* value = object.find(key);
   if (!value) return;
-  Object clocks(*value, in.at(key));
-  take(clocks, "graphics", out[0]);
-  take(clocks, "sm", out[1]);
-  take(clocks, "memory", out[2]);
-  take(clocks, "video", out[3]);
+  Object clocks(*value, object.locate(key));
+  read_answer(clocks, "graphics", out[0]);
+  read_answer(clocks, "sm", out[1]);
+  read_answer(clocks, "memory", out[2]);
+  read_answer(clocks, "video", out[3]);
   clocks.finish();
 }
 
-void read_pcie(Object& in, Device& out) {
-  const json* value = in.find("pcie");
+void read_pcie(Object& object, Device& out) {
+  const json* value = object.find("pcie");
   if (!value) return;
-  Object pcie(*value, in.at("pcie"));
-  take(pcie, "gen", out.pcie_gen);
-  take(pcie, "width", out.pcie_width);
-  take(pcie, "max_gen", out.max_pcie_gen);
-  take(pcie, "max_width", out.max_pcie_width);
-  take(pcie, "tx_kib_s", out.pcie_throughput[0]);
-  take(pcie, "rx_kib_s", out.pcie_throughput[1]);
-  take(pcie, "replays", out.pcie_replays);
+  Object pcie(*value, object.locate("pcie"));
+  read_answer(pcie, "gen", out.pcie_gen);
+  read_answer(pcie, "width", out.pcie_width);
+  read_answer(pcie, "max_gen", out.max_pcie_gen);
+  read_answer(pcie, "max_width", out.max_pcie_width);
+  read_answer(pcie, "tx_kib_s", out.pcie_throughput[0]);
+  read_answer(pcie, "rx_kib_s", out.pcie_throughput[1]);
+  read_answer(pcie, "replays", out.pcie_replays);
   pcie.finish();
 }
 
-void read_ecc_errors(Object& in, Device& out) {
-  const json* value = in.find("ecc_errors");
+void read_ecc_errors(Object& object, Device& out) {
+  const json* value = object.find("ecc_errors");
   if (!value) return;
-  Object errors(*value, in.at("ecc_errors"));
-  take(errors, "corrected_volatile", out.ecc_errors[0][0]);
-  take(errors, "corrected_aggregate", out.ecc_errors[0][1]);
-  take(errors, "uncorrected_volatile", out.ecc_errors[1][0]);
-  take(errors, "uncorrected_aggregate", out.ecc_errors[1][1]);
+  Object errors(*value, object.locate("ecc_errors"));
+  read_answer(errors, "corrected_volatile", out.ecc_errors[0][0]);
+  read_answer(errors, "corrected_aggregate", out.ecc_errors[0][1]);
+  read_answer(errors, "uncorrected_volatile", out.ecc_errors[1][0]);
+  read_answer(errors, "uncorrected_aggregate", out.ecc_errors[1][1]);
   errors.finish();
 }
 
-void read_thresholds(Object& in, Device& out) {
+void read_thresholds(Object& object, Device& out) {
   constexpr const char* names[8] = {"shutdown",         "slowdown",         "memory_max",
                                     "gpu_max",          "acoustic_minimum", "acoustic_now",
                                     "acoustic_maximum", "gps_now"};
-  const json* value = in.find("temperature_thresholds");
+  const json* value = object.find("temperature_thresholds");
   if (!value) return;
-  Object limits(*value, in.at("temperature_thresholds"));
-  for (unsigned i = 0; i < 8; ++i) take(limits, names[i], out.thresholds[i]);
+  Object limits(*value, object.locate("temperature_thresholds"));
+  for (unsigned i = 0; i < 8; ++i) read_answer(limits, names[i], out.thresholds[i]);
   limits.finish();
 }
 
-unsigned type_named(const std::string& name, const std::string& place) {
+unsigned find_type(const std::string& name, const std::string& location) {
   constexpr const char* names[] = {"double", "uint", "ulong", "ulonglong", "longlong", "int"};
   for (unsigned i = 0; i < std::size(names); ++i)
     if (name == names[i]) return i;
-  refuse(place, "not a field's type");
+  refuse(location, "not a field's type");
 }
 
-Field field_from(const json& value, const std::string& place) {
+Field parse_field(const json& value, const std::string& location) {
   Field out;
-  if (const auto code = error_in(value, place)) {
+  if (const auto code = parse_error(value, location)) {
     out.result = *code;
   } else if (value.is_object()) {
-    Object in(value, place);
-    out.type = type_named(text_or(in, "type", "uint"), in.at("type"));
-    const json* number = in.find("value");
-    if (!number || !number->is_number()) refuse(place, "a field without a value");
+    Object object(value, location);
+    out.type = find_type(read_text_or(object, "type", "uint"), object.locate("type"));
+    const json* number = object.find("value");
+    if (!number || !number->is_number()) refuse(location, "a field without a value");
     out.real = number->get<double>();
     if (number->is_number_unsigned())
       out.bits = number->get<unsigned long long>();
     else
       out.bits = static_cast<unsigned long long>(static_cast<long long>(out.real));
-    in.finish();
+    object.finish();
   } else {
-    out.bits = number_from(value, place);
+    out.bits = parse_number(value, location);
     out.type = out.bits > 0xFFFFFFFFULL ? field_unsigned_long_long : field_unsigned_int;
   }
   return out;
 }
 
-void read_xids(Object& in, Device& out) {
-  const json* value = in.find("xids");
+void read_xids(Object& object, Device& out) {
+  const json* value = object.find("xids");
   for (std::size_t i = 0; value && i < value->size(); ++i)
-    out.xids.push_back(number_from((*value)[i], in.at("xids")));
+    out.xids.push_back(parse_number((*value)[i], object.locate("xids")));
 }
 
-void read_fields(Object& in, Device& out) {
-  const json* value = in.find("fields");
+void read_fields(Object& object, Device& out) {
+  const json* value = object.find("fields");
   if (!value) return;
-  Object fields(*value, in.at("fields"));
-  for (const auto& [id, one] : value->items())
-    out.fields[small_from(id, fields.place())] = field_from(one, fields.at(id));
+  Object fields(*value, object.locate("fields"));
+  for (const auto& [id, field] : value->items())
+    out.fields[parse_unsigned(id, fields.location())] = parse_field(field, fields.locate(id));
 }
 
 }  // namespace
 
-void read_telemetry(Object& in, Device& out) {
-  take(in, "utilization", out.use, utilization_from);
-  take(in, "encoder", out.encoder, engine_from);
-  take(in, "decoder", out.decoder, engine_from);
-  take(in, "jpeg", out.jpeg, engine_from);
-  take(in, "ofa", out.ofa, engine_from);
-  take(in, "temperature", out.temperature);
-  take(in, "power_usage_mw", out.power_usage);
-  take(in, "power_limit_mw", out.power_limit);
-  take(in, "enforced_power_limit_mw", out.enforced_power_limit);
-  take(in, "default_power_limit_mw", out.default_power_limit);
-  take(in, "power_limits_mw", out.power_limits, power_range_from);
-  take(in, "energy_mj", out.energy);
-  take(in, "clocks_event_reasons", out.clocks_event_reasons);
-  take(in, "fans", out.fans, fans_from);
-  take(in, "pstate", out.pstate);
-  take(in, "ecc", out.ecc, mode_from);
-  take(in, "remapped_rows", out.remapped, remapped_from);
-  read_clocks(in, "clocks_mhz", out.clocks);
-  read_clocks(in, "max_clocks_mhz", out.max_clocks);
-  read_pcie(in, out);
-  read_ecc_errors(in, out);
-  read_thresholds(in, out);
-  read_fields(in, out);
-  take(in, "event_types", out.event_types);
-  read_xids(in, out);
+void read_telemetry(Object& object, Device& out) {
+  read_answer(object, "utilization", out.use, parse_utilization);
+  read_answer(object, "encoder", out.encoder, parse_engine);
+  read_answer(object, "decoder", out.decoder, parse_engine);
+  read_answer(object, "jpeg", out.jpeg, parse_engine);
+  read_answer(object, "ofa", out.ofa, parse_engine);
+  read_answer(object, "temperature", out.temperature);
+  read_answer(object, "power_usage_mw", out.power_usage);
+  read_answer(object, "power_limit_mw", out.power_limit);
+  read_answer(object, "enforced_power_limit_mw", out.enforced_power_limit);
+  read_answer(object, "default_power_limit_mw", out.default_power_limit);
+  read_answer(object, "power_limits_mw", out.power_limits, parse_power_range);
+  read_answer(object, "energy_mj", out.energy);
+  read_answer(object, "clocks_event_reasons", out.clocks_event_reasons);
+  read_answer(object, "fans", out.fans, parse_fans);
+  read_answer(object, "pstate", out.pstate);
+  read_answer(object, "ecc", out.ecc, parse_mode);
+  read_answer(object, "remapped_rows", out.remapped, parse_remapped);
+  read_clocks(object, "clocks_mhz", out.clocks);
+  read_clocks(object, "max_clocks_mhz", out.max_clocks);
+  read_pcie(object, out);
+  read_ecc_errors(object, out);
+  read_thresholds(object, out);
+  read_fields(object, out);
+  read_answer(object, "event_types", out.event_types);
+  read_xids(object, out);
 }
 
 }  // namespace fake_nvml

@@ -23,32 +23,32 @@ enum class Call : unsigned {
 
 inline constexpr unsigned call_count = static_cast<unsigned>(Call::count);
 
-std::string_view name_of(Call c);
-std::optional<Call> call_named(std::string_view name);
-std::optional<Status> status_named(std::string_view name);
+std::string_view function_name(Call function);
+std::optional<Call> find_function(std::string_view name);
+std::optional<Status> find_status(std::string_view name);
 
-// What a driver answers to one question: a return code and, on success, the value.
+// The answer of a driver to one query: a return code and, on success, the value.
 template <class T>
 struct Answer {
   Status result = error_not_supported;
   T value{};
 
   Answer() = default;
-  explicit Answer(T v) : result(success), value(std::move(v)) {}
+  explicit Answer(T initial_value) : result(success), value(std::move(initial_value)) {}
 };
 
 struct ProcessList {
   Status result = success;
   std::vector<ProcessDetail> rows;
   std::map<unsigned, std::string> names;
-  // Rows that the driver counts; those past the real ones are never written.
+  // Number of rows that the driver claims; rows beyond the real ones are not written.
   std::optional<unsigned> claim;
   bool always_insufficient = false;
   bool fill_when_insufficient = false;
   // Rows of `rows` that appear only after the list has been asked for, `grow_by` at a time.
   unsigned late_rows = 0;
   unsigned grow_by = 0;
-  mutable std::atomic<unsigned> asked{0};
+  mutable std::atomic<unsigned> request_count{0};
 };
 
 struct UtilizationSample {
@@ -58,7 +58,7 @@ struct UtilizationSample {
   unsigned sm = 0, memory = 0, encoder = 0, decoder = 0, jpeg = 0, ofa = 0;
 };
 
-// Of one process on one device, while the accounting mode was on.
+// Accounting of one process on one device, while the mode was on.
 struct Account {
   unsigned pid = 0;
   unsigned long long most_memory = 0;
@@ -87,7 +87,7 @@ struct RemappedRows {
 };
 
 struct PowerRange {
-  unsigned least = 0, most = 0;
+  unsigned min = 0, max = 0;
 };
 
 struct Device {
@@ -123,8 +123,8 @@ struct Device {
   Answer<RemappedRows> remapped;
   std::map<unsigned, Field> fields;
   Answer<unsigned long long> event_types;
-  std::vector<unsigned long long> xids;     // raised once the device's events are registered
-  mutable std::atomic<bool> raised{false};  // they were
+  std::vector<unsigned long long> xids;        // raised once the device's events are registered
+  mutable std::atomic<bool> is_raised{false};  // xids were raised
 
   std::unique_ptr<ProcessList> lists[3];
   Answer<std::vector<UtilizationSample>> samples;
@@ -141,14 +141,14 @@ struct Device {
 
 enum ListKind { compute_list = 0, graphics_list = 1, mps_list = 2 };
 
-// What a call does with its outputs, though it returns success.
+// How a call that returns success falsifies its outputs.
 enum class Lie {
   none,
   untouched,    // leaves them alone
   all_bits,     // sets all bits: -1, the largest number, text without an end
-  huge,         // the largest positive number of each size but some bits; text without an end
+  huge,         // 0x77 in all bytes: a huge positive number; text without an end
   growing,      // adds the number of this call, counted from 1
-  next_device,  // the handle of the device after the one that was asked for
+  next_device,  // returns the handle of the device after the requested one
 };
 
 struct Rule {
@@ -156,18 +156,18 @@ struct Rule {
   std::optional<unsigned> device;
   std::optional<unsigned> slot;
   std::optional<Status> result;
-  unsigned long long from = 1;
-  unsigned long long times = ~0ULL;
+  unsigned long long first_call = 1;
+  unsigned long long call_count_limit = ~0ULL;
   unsigned delay_ms = 0;
   bool hang = false;
   std::string hang_until;
   bool holds_lock = false;
   bool until_init = false;
   std::string prints;
-  void (*ends)() = nullptr;
+  void (*end_program)() = nullptr;
   fake_nvml::Lie lie = Lie::none;
-  mutable std::atomic<unsigned long long> matched{0};
-  mutable std::atomic<bool> ended{false};
+  mutable std::atomic<unsigned long long> match_count{0};
+  mutable std::atomic<bool> is_ended{false};
 };
 
 struct Scenario {
@@ -181,8 +181,8 @@ struct Scenario {
   std::vector<std::unique_ptr<Device>> devices;
   std::optional<unsigned> device_count;
   std::vector<std::unique_ptr<Rule>> rules;
-  std::vector<const Rule*> rules_of[call_count];
-  std::vector<const Device*> by_identity;
+  std::vector<const Rule*> rules_by_function[call_count];
+  std::vector<const Device*> devices_by_identity;
 };
 
 // Throws std::runtime_error with the place and the reason: a misspelt key is an error.

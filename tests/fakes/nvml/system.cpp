@@ -7,50 +7,53 @@ namespace {
 constexpr unsigned flag_no_gpus = 1;
 
 void end_rules_until_init(const Scenario& scene) {
-  for (const auto& r : scene.rules)
-    if (r->until_init && r->matched.load() >= r->from) r->ended.store(true);
+  for (const auto& rule : scene.rules)
+    if (rule->until_init && rule->match_count.load() >= rule->first_call)
+      rule->is_ended.store(true);
 }
 
-Status initialise(Call which, unsigned flags) {
-  Visit v(which, Visit::not_needed);
-  refresh(v.home(), false);
-  if (!v.see_latest()) return v.done(error_unknown);
-  if (!v.admitted()) return v.result();
-  if (v.scene().devices.empty() && !(flags & flag_no_gpus) && v.scene().without_gpus != success)
-    return v.done(v.scene().without_gpus);
-  const std::scoped_lock lock(v.home().opening);
-  end_rules_until_init(v.scene());
-  v.home().init_flags.store(flags);
-  if (v.home().sessions.load() == 0) v.home().generation.fetch_add(1);
-  v.home().sessions.fetch_add(1);
-  return v.done(success);
+Status initialise(Call function, unsigned flags) {
+  Visit visit(function, Visit::not_needed);
+  refresh(visit.driver(), false);
+  if (!visit.reload()) return visit.finish(error_unknown);
+  if (!visit.admit()) return visit.result();
+  if (visit.scene().devices.empty() && !(flags & flag_no_gpus) &&
+      visit.scene().without_gpus != success)
+    return visit.finish(visit.scene().without_gpus);
+  const std::scoped_lock lock(visit.driver().opening);
+  end_rules_until_init(visit.scene());
+  visit.driver().init_flags.store(flags);
+  if (visit.driver().sessions.load() == 0) visit.driver().generation.fetch_add(1);
+  visit.driver().sessions.fetch_add(1);
+  return visit.finish(success);
 }
 
 Status shut_down() {
-  Visit v(Call::nvmlShutdown);
-  if (!v.admitted()) return v.result();
-  const std::scoped_lock lock(v.home().opening);
-  if (v.home().sessions.load() > 0) v.home().sessions.fetch_sub(1);
-  return v.done(success);
+  Visit visit(Call::nvmlShutdown);
+  if (!visit.admit()) return visit.result();
+  const std::scoped_lock lock(visit.driver().opening);
+  if (visit.driver().sessions.load() > 0) visit.driver().sessions.fetch_sub(1);
+  return visit.finish(success);
 }
 
-Status text(Call which, const std::string Scenario::*from, char* to, unsigned length) {
-  Visit v(which, Visit::not_needed);
-  if (!v.admitted()) return v.result();
-  return v.done(write_text(v.scene().*from, to, length));
+Status read_version(Call function, const std::string Scenario::*member, char* buffer,
+                    unsigned length) {
+  Visit visit(function, Visit::not_needed);
+  if (!visit.admit()) return visit.result();
+  return visit.finish(write_text(visit.scene().*member, buffer, length));
 }
 
-Status cuda_version(Call which, int* version) {
-  Visit v(which, Visit::not_needed);
-  if (!v.admitted()) return v.result();
-  if (!version) return v.done(error_invalid_argument);
-  put(version, v.scene().cuda_version);
-  return v.done(success);
+Status read_cuda_version(Call function, int* version) {
+  Visit visit(function, Visit::not_needed);
+  if (!visit.admit()) return visit.result();
+  if (!version) return visit.finish(error_invalid_argument);
+  write_value(version, visit.scene().cuda_version);
+  return visit.finish(success);
 }
 
-const std::string* name_of_process(const Scenario& scene, unsigned pid) {
-  for (const auto& one : scene.devices)
-    for (const auto& list : one->lists) {
+const std::string* find_process_name(const Scenario& scene, unsigned pid) {
+  for (const auto& device : scene.devices)
+    for (const auto& list : device->lists) {
       if (!list) continue;
       const auto it = list->names.find(pid);
       if (it != list->names.end()) return &it->second;
@@ -76,34 +79,34 @@ FAKE_NVML_EXPORT Status nvmlShutdown() {
   return shut_down();
 }
 
-FAKE_NVML_EXPORT Status nvmlSystemGetDriverVersion(char* to, unsigned length) {
-  Visit v(Call::nvmlSystemGetDriverVersion);
-  if (!v.admitted()) return v.result();
-  return v.done(write_text(v.scene().driver_version, to, length));
+FAKE_NVML_EXPORT Status nvmlSystemGetDriverVersion(char* text, unsigned length) {
+  Visit visit(Call::nvmlSystemGetDriverVersion);
+  if (!visit.admit()) return visit.result();
+  return visit.finish(write_text(visit.scene().driver_version, text, length));
 }
 
-FAKE_NVML_EXPORT Status nvmlSystemGetNVMLVersion(char* to, unsigned length) {
-  return text(Call::nvmlSystemGetNVMLVersion, &Scenario::nvml_version, to, length);
+FAKE_NVML_EXPORT Status nvmlSystemGetNVMLVersion(char* text, unsigned length) {
+  return read_version(Call::nvmlSystemGetNVMLVersion, &Scenario::nvml_version, text, length);
 }
 
 FAKE_NVML_EXPORT Status nvmlSystemGetCudaDriverVersion(int* version) {
-  return cuda_version(Call::nvmlSystemGetCudaDriverVersion, version);
+  return read_cuda_version(Call::nvmlSystemGetCudaDriverVersion, version);
 }
 
 FAKE_NVML_EXPORT Status nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  return cuda_version(Call::nvmlSystemGetCudaDriverVersion_v2, version);
+  return read_cuda_version(Call::nvmlSystemGetCudaDriverVersion_v2, version);
 }
 
 FAKE_NVML_EXPORT Status nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
-  Visit v(Call::nvmlSystemGetProcessName);
-  if (!v.admitted()) return v.result();
-  const auto* found = name_of_process(v.scene(), pid);
-  if (!found) return v.done(error_not_found);
-  return v.done(write_text(*found, name, length));
+  Visit visit(Call::nvmlSystemGetProcessName);
+  if (!visit.admit()) return visit.result();
+  const auto* process_name = find_process_name(visit.scene(), pid);
+  if (!process_name) return visit.finish(error_not_found);
+  return visit.finish(write_text(*process_name, name, length));
 }
 
 FAKE_NVML_EXPORT const char* nvmlErrorString(Status code) {
-  const Visit v(Call::nvmlErrorString, Visit::not_needed);
+  const Visit visit(Call::nvmlErrorString, Visit::not_needed);
   switch (code) {
     case success:
       return "Success";

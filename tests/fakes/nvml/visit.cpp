@@ -11,7 +11,7 @@
 
 #include "driver.hpp"
 
-// Of a program that makes its own calls fail, to which those of the fake do not belong.
+// Hooks of programs that make their own calls fail; calls of the fake are exempt.
 extern "C" __attribute__((weak)) void fault_pause();
 extern "C" __attribute__((weak)) void fault_resume();
 
@@ -30,79 +30,84 @@ void nap() {
 }
 
 bool exists(const std::string& path) {
-  struct stat s {};
-  return stat(path.c_str(), &s) == 0;
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0;
 }
 
-void hang(Driver& d, const Rule& r) {
-  const auto released = d.releases.load();
-  ++d.hanging;
-  while (d.releases.load() == released && (r.hang_until.empty() || !exists(r.hang_until))) nap();
-  --d.hanging;
+void hang(Driver& driver, const Rule& rule) {
+  const auto released = driver.releases.load();
+  ++driver.hanging;
+  while (driver.releases.load() == released &&
+         (rule.hang_until.empty() || !exists(rule.hang_until)))
+    nap();
+  --driver.hanging;
 }
 
-// Once at once, and once when the C library writes what it keeps.
-void print(const std::string& text) {
-  [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
+// Prints immediately, and again when the C library flushes its buffer.
+void print_twice(const std::string& text) {
+  [[maybe_unused]] const auto written_bytes = write(STDOUT_FILENO, text.data(), text.size());
   std::fputs(text.c_str(), stdout);
 }
 
-void hold(Driver& d, const Rule& r) {
-  if (r.holds_lock) ++d.lock_holders;
-  if (r.delay_ms) std::this_thread::sleep_for(std::chrono::milliseconds(r.delay_ms));
-  if (r.hang) hang(d, r);
-  if (!r.prints.empty()) print(r.prints);
-  if (r.ends != nullptr) r.ends();
-  if (r.holds_lock) --d.lock_holders;
+void hold(Driver& driver, const Rule& rule) {
+  if (rule.holds_lock) ++driver.lock_holders;
+  if (rule.delay_ms) std::this_thread::sleep_for(std::chrono::milliseconds(rule.delay_ms));
+  if (rule.hang) hang(driver, rule);
+  if (!rule.prints.empty()) print_twice(rule.prints);
+  if (rule.end_program != nullptr) rule.end_program();
+  if (rule.holds_lock) --driver.lock_holders;
 }
 
-bool concerns(const Rule& r, const Device* target) {
-  if (!r.device) return true;
-  if (!target || target->index != *r.device) return false;
-  return !r.slot || (target->parent && target->slot == *r.slot);
+bool applies_to(const Rule& rule, const Device* target) {
+  if (!rule.device) return true;
+  if (!target || target->index != *rule.device) return false;
+  return !rule.slot || (target->parent && target->slot == *rule.slot);
 }
 
-bool fires(const Rule& r) {
-  if (r.ended.load()) return false;
-  const auto n = r.matched.fetch_add(1) + 1;
-  return n >= r.from && n - r.from < r.times;
+bool fires(const Rule& rule) {
+  if (rule.is_ended.load()) return false;
+  const auto match = rule.match_count.fetch_add(1) + 1;
+  return match >= rule.first_call && match - rule.first_call < rule.call_count_limit;
 }
 
-void write_log(int fd, Call which, unsigned device, Status result) {
+void write_log(int fd, Call function, unsigned device, Status result) {
   char line[128];
-  const auto name = name_of(which);
+  const auto name = function_name(function);
   const int length = device < counted_devices
                          ? std::snprintf(line, sizeof line, "%.*s %u %d\n",
                                          static_cast<int>(name.size()), name.data(), device, result)
                          : std::snprintf(line, sizeof line, "%.*s - %d\n",
                                          static_cast<int>(name.size()), name.data(), result);
-  [[maybe_unused]] const auto written = write(fd, line, static_cast<std::size_t>(length));
+  [[maybe_unused]] const auto written_bytes = write(fd, line, static_cast<std::size_t>(length));
 }
 
 }  // namespace
 
-DeviceHandle handle_of(const Driver& d, const Device& target) {
-  const auto generation = d.generation.load() & part_mask;
+DeviceHandle make_handle(const Driver& driver, const Device& target) {
+  const auto generation = driver.generation.load() & part_mask;
   const auto bits = (mark << part_bits | generation) << part_bits | target.identity;
   return reinterpret_cast<DeviceHandle>(bits);
 }
 
-// A handle of an earlier session is refused: a client that keeps one over a new init is wrong.
-const Device* device_of(const Driver& d, const Scenario& scene, DeviceHandle handle, Status& why) {
+// A handle of an earlier session is refused: a client must not keep one across a new init.
+const Device* find_device(const Driver& driver, const Scenario& scene, DeviceHandle handle,
+                          Status& error) {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
   const auto identity = bits & part_mask;
-  why = error_invalid_argument;
+  error = error_invalid_argument;
   if (bits >> 2 * part_bits != mark) return nullptr;
-  if ((bits >> part_bits & part_mask) != (d.generation.load() & part_mask)) return nullptr;
-  why = error_gpu_is_lost;
-  return identity < scene.by_identity.size() ? scene.by_identity[identity] : nullptr;
+  if ((bits >> part_bits & part_mask) != (driver.generation.load() & part_mask)) return nullptr;
+  error = error_gpu_is_lost;
+  return identity < scene.devices_by_identity.size() ? scene.devices_by_identity[identity]
+                                                     : nullptr;
 }
 
-Visit::Visit(Call which, Session s) : driver_(the_driver()), call_(which), session_(s) {
+Visit::Visit(Call function, Session session)
+    : driver_(get_driver()), call_(function), session_(session) {
   if (fault_pause) fault_pause();
-  present_lie = {};
+  current_lie = {};
   driver_.inside.fetch_add(1, std::memory_order_relaxed);
-  driver_.calls[static_cast<unsigned>(which)].fetch_add(1, std::memory_order_relaxed);
+  driver_.calls[static_cast<unsigned>(function)].fetch_add(1, std::memory_order_relaxed);
   while (driver_.lock_holders.load(std::memory_order_relaxed) > 0) nap();
   scene_ = driver_.scene.load(std::memory_order_acquire);
   if (!scene_ || scene_->reread_each_call) {
@@ -116,30 +121,31 @@ Visit::~Visit() {
     write_log(fd, call_, device_, result_);
   driver_.inside.fetch_sub(1, std::memory_order_relaxed);
   if (fault_resume) fault_resume();
-  errno = ENOTTY;  // as the real library leaves what its ioctls left
+  errno = ENOTTY;  // as the real library leaves the errno of its ioctls
 }
 
-bool Visit::refuse(Status why) {
-  result_ = why;
+bool Visit::refuse(Status error) {
+  result_ = error;
   return false;
 }
 
-bool Visit::obeys_rules(const Device* target) {
-  auto left = driver_.calls_to_failure.load(std::memory_order_relaxed);
-  while (left > 0 && !driver_.calls_to_failure.compare_exchange_weak(left, left - 1)) {
+bool Visit::apply_rules(const Device* target) {
+  auto calls_left = driver_.calls_to_failure.load(std::memory_order_relaxed);
+  while (calls_left > 0 &&
+         !driver_.calls_to_failure.compare_exchange_weak(calls_left, calls_left - 1)) {
   }
-  if (left == 1) return refuse(driver_.failure.load());
-  for (const auto* r : scene_->rules_of[static_cast<unsigned>(call_)]) {
-    if (!concerns(*r, target) || !fires(*r)) continue;
-    hold(driver_, *r);
-    present_lie = {r->lie, r->matched.load()};
-    if (r->lie == Lie::untouched) return refuse(success);
-    if (r->result) return *r->result == success || refuse(*r->result);
+  if (calls_left == 1) return refuse(driver_.failure.load());
+  for (const auto* rule : scene_->rules_by_function[static_cast<unsigned>(call_)]) {
+    if (!applies_to(*rule, target) || !fires(*rule)) continue;
+    hold(driver_, *rule);
+    current_lie = {rule->lie, rule->match_count.load()};
+    if (rule->lie == Lie::untouched) return refuse(success);
+    if (rule->result) return *rule->result == success || refuse(*rule->result);
   }
   return true;
 }
 
-bool Visit::admitted(const Device* target) {
+bool Visit::admit(const Device* target) {
   if (!scene_) return refuse(error_unknown);
   if (session_ == needed && driver_.sessions.load(std::memory_order_acquire) <= 0)
     return refuse(error_uninitialized);
@@ -148,30 +154,30 @@ bool Visit::admitted(const Device* target) {
     driver_.device_calls[device_][static_cast<unsigned>(call_)].fetch_add(
         1, std::memory_order_relaxed);
   }
-  if (!obeys_rules(target)) return false;
+  if (!apply_rules(target)) return false;
   if (target)
-    for (const auto& [which, code] : target->results)
-      if (which == call_) return code == success || refuse(code);
+    for (const auto& [function, code] : target->results)
+      if (function == call_) return code == success || refuse(code);
   return true;
 }
 
-bool Visit::admitted(DeviceHandle handle, const Device*& target) {
-  Status why = error_invalid_argument;
-  target = scene_ ? device_of(driver_, *scene_, handle, why) : nullptr;
-  if (!admitted(target)) return false;
-  return target || refuse(why);
+bool Visit::admit(DeviceHandle handle, const Device*& target) {
+  Status error = error_invalid_argument;
+  target = scene_ ? find_device(driver_, *scene_, handle, error) : nullptr;
+  if (!admit(target)) return false;
+  return target || refuse(error);
 }
 
-void distort(void* to, std::size_t size) {
-  if (present_lie.how == Lie::all_bits) std::memset(to, 0xFF, size);
-  if (present_lie.how == Lie::huge) std::memset(to, 0x77, size);
+void distort(void* target, std::size_t size) {
+  if (current_lie.lie == Lie::all_bits) std::memset(target, 0xFF, size);
+  if (current_lie.lie == Lie::huge) std::memset(target, 0x77, size);
 }
 
-Status write_text(const std::string& text, char* to, unsigned length) {
-  if (!to) return error_invalid_argument;
+Status write_text(const std::string& text, char* buffer, unsigned length) {
+  if (!buffer) return error_invalid_argument;
   if (length <= text.size()) return error_insufficient_size;
-  std::memcpy(to, text.c_str(), text.size() + 1);
-  distort(to, length);
+  std::memcpy(buffer, text.c_str(), text.size() + 1);
+  distort(buffer, length);
   return success;
 }
 

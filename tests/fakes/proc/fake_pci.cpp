@@ -6,37 +6,39 @@
 namespace hmn_fake {
 namespace {
 
-std::string hex(unsigned value, int digits) {
+std::string format_hex(unsigned value, int digits) {
   char text[16];
   std::snprintf(text, sizeof text, "0x%0*x\n", digits, value);
   return text;
 }
 
-void write_line(const Tree& to, const std::string& at, const std::optional<std::string>& text) {
-  if (text) to.write(at, *text + "\n");
+void write_line(const Tree& tree, const std::string& path, const std::optional<std::string>& text) {
+  if (text) tree.write(path, *text + "\n");
 }
 
-void write_ids(const Tree& to, const std::string& folder, const PciDevice& v) {
-  to.write(folder + "/vendor", hex(v.vendor, 4));
-  to.write(folder + "/device", hex(v.device, 4));
-  to.write(folder + "/class", hex(v.device_class, 6));
-  if (v.subsystem_vendor) to.write(folder + "/subsystem_vendor", hex(*v.subsystem_vendor, 4));
-  if (v.subsystem_device) to.write(folder + "/subsystem_device", hex(*v.subsystem_device, 4));
-  if (v.numa_node) to.write(folder + "/numa_node", std::to_string(*v.numa_node) + "\n");
+void write_ids(const Tree& tree, const std::string& folder, const PciDevice& values) {
+  tree.write(folder + "/vendor", format_hex(values.vendor, 4));
+  tree.write(folder + "/device", format_hex(values.device, 4));
+  tree.write(folder + "/class", format_hex(values.device_class, 6));
+  if (values.subsystem_vendor)
+    tree.write(folder + "/subsystem_vendor", format_hex(*values.subsystem_vendor, 4));
+  if (values.subsystem_device)
+    tree.write(folder + "/subsystem_device", format_hex(*values.subsystem_device, 4));
+  if (values.numa_node) tree.write(folder + "/numa_node", std::to_string(*values.numa_node) + "\n");
 }
 
-void write_power(const Tree& to, const std::string& folder, const PciDevice& v) {
-  write_line(to, folder + "/power/control", v.power_control);
-  write_line(to, folder + "/power/runtime_status", v.runtime_status);
-  write_line(to, folder + "/power_state", v.power_state);
+void write_power(const Tree& tree, const std::string& folder, const PciDevice& values) {
+  write_line(tree, folder + "/power/control", values.power_control);
+  write_line(tree, folder + "/power/runtime_status", values.runtime_status);
+  write_line(tree, folder + "/power_state", values.power_state);
 }
 
-void link_drm(const Tree& to, const std::string& folder, const std::string& device_path,
-              const PciDevice& v) {
-  for (const auto& node : v.drm_nodes) {
-    to.directory(folder + "/drm/" + node);
-    to.link(folder + "/drm/" + node + "/device", "../../../" + v.address);
-    to.link("sys/class/drm/" + node, "../../" + device_path + "/drm/" + node);
+void link_drm(const Tree& tree, const std::string& folder, const std::string& device_path,
+              const PciDevice& values) {
+  for (const auto& node : values.drm_nodes) {
+    tree.directory(folder + "/drm/" + node);
+    tree.link(folder + "/drm/" + node + "/device", "../../../" + values.address);
+    tree.link("sys/class/drm/" + node, "../../" + device_path + "/drm/" + node);
   }
 }
 
@@ -58,41 +60,43 @@ PciDevice amd_card(std::string_view address) {
   return card;
 }
 
-void add_pci_device(const Tree& to, const PciDevice& v) {
-  const auto device_path = pci_folder(v.address);
+void add_pci_device(const Tree& tree, const PciDevice& values) {
+  const auto device_path = pci_folder(values.address);
   const auto folder = "sys/" + device_path;
-  write_ids(to, folder, v);
-  write_power(to, folder, v);
-  link_drm(to, folder, device_path, v);
-  if (v.driver) {
-    to.directory("sys/bus/pci/drivers/" + *v.driver);
-    to.link(folder + "/driver", "../../../bus/pci/drivers/" + *v.driver);
+  write_ids(tree, folder, values);
+  write_power(tree, folder, values);
+  link_drm(tree, folder, device_path, values);
+  if (values.driver) {
+    tree.directory("sys/bus/pci/drivers/" + *values.driver);
+    tree.link(folder + "/driver", "../../../bus/pci/drivers/" + *values.driver);
   }
-  for (const auto& [name, text] : v.files) to.write(folder + "/" + name, text);
-  to.link(folder + "/subsystem", "../../../bus/pci");
-  to.link("sys/bus/pci/devices/" + v.address, "../../../" + device_path);
+  for (const auto& [name, text] : values.files) tree.write(folder + "/" + name, text);
+  tree.link(folder + "/subsystem", "../../../bus/pci");
+  tree.link("sys/bus/pci/devices/" + values.address, "../../../" + device_path);
 }
 
 // As kernel-open/nvidia/nv-procfs.c of the open driver prints it.
-void add_nvidia_information(const Tree& to, const NvidiaInformation& v) {
-  std::string text = "Model: \t\t " + v.model + "\nIRQ:   \t\t " + std::to_string(v.irq) + "\n";
-  if (!v.uuid.empty()) text += "GPU UUID: \t " + v.uuid + "\n";
-  text += "Video BIOS: \t " + v.video_bios + "\nBus Type: \t " + v.bus_type + "\n";
+void add_nvidia_information(const Tree& tree, const NvidiaInformation& values) {
+  std::string text =
+      "Model: \t\t " + values.model + "\nIRQ:   \t\t " + std::to_string(values.irq) + "\n";
+  if (!values.uuid.empty()) text += "GPU UUID: \t " + values.uuid + "\n";
+  text += "Video BIOS: \t " + values.video_bios + "\nBus Type: \t " + values.bus_type + "\n";
   text += "DMA Size: \t 47 bits\nDMA Mask: \t 0x7fffffffffff\n";
-  text += "Bus Location: \t " + v.address + "\nDevice Minor: \t " + std::to_string(v.minor) + "\n";
-  if (!v.firmware.empty()) text += "GPU Firmware: \t " + v.firmware + "\n";
-  text += std::string("GPU Excluded:\t ") + (v.excluded ? "Yes" : "No") + "\n";
-  to.write("proc/driver/nvidia/gpus/" + v.address + "/information", text);
+  text += "Bus Location: \t " + values.address + "\nDevice Minor: \t " +
+          std::to_string(values.minor) + "\n";
+  if (!values.firmware.empty()) text += "GPU Firmware: \t " + values.firmware + "\n";
+  text += std::string("GPU Excluded:\t ") + (values.excluded ? "Yes" : "No") + "\n";
+  tree.write("proc/driver/nvidia/gpus/" + values.address + "/information", text);
 }
 
-void set_nvidia_power(const Tree& to, std::string_view address, std::string_view text) {
-  to.write("proc/driver/nvidia/gpus/" + std::string(address) + "/power", text);
+void set_nvidia_power(const Tree& tree, std::string_view address, std::string_view text) {
+  tree.write("proc/driver/nvidia/gpus/" + std::string(address) + "/power", text);
 }
 
-void set_nvidia_version(const Tree& to, std::string_view version) {
-  to.write("proc/driver/nvidia/version",
-           "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + std::string(version) +
-               "  Thu Jan  1 00:00:00 UTC 1970\nGCC version:  gcc version 12.2.0\n");
+void set_nvidia_version(const Tree& tree, std::string_view version) {
+  tree.write("proc/driver/nvidia/version",
+             "NVRM version: NVIDIA UNIX x86_64 Kernel Module  " + std::string(version) +
+                 "  Thu Jan  1 00:00:00 UTC 1970\nGCC version:  gcc version 12.2.0\n");
 }
 
 }  // namespace hmn_fake

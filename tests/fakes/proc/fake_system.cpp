@@ -16,57 +16,59 @@ std::string meminfo_line(const char* name, const std::optional<std::uint64_t>& v
   return line;
 }
 
-void write_all(const Tree& to, const std::string& folder,
+void write_all(const Tree& tree, const std::string& folder,
                const std::map<std::string, std::string>& files) {
-  to.directory(folder);
-  for (const auto& [name, text] : files) to.write(folder + "/" + name, text);
+  tree.directory(folder);
+  for (const auto& [name, text] : files) tree.write(folder + "/" + name, text);
 }
 
 // "/a/b" and "a/b" name the same group, "/" the root.
-std::string below(std::string folder, std::string_view group) {
+std::string group_folder(std::string folder, std::string_view group) {
   while (group.starts_with('/')) group.remove_prefix(1);
   return group.empty() ? folder : folder.append("/").append(group);
 }
 
 }  // namespace
 
-void set_meminfo(const Tree& to, const Meminfo& v) {
-  to.write("proc/meminfo",
-           meminfo_line("MemTotal", v.total) + meminfo_line("MemFree", v.free) +
-               meminfo_line("MemAvailable", v.available) + meminfo_line("Buffers", v.buffers) +
-               meminfo_line("Cached", v.cached) + meminfo_line("SwapTotal", v.swap_total) +
-               meminfo_line("SwapFree", v.swap_free) + meminfo_line("Shmem", v.shmem) +
-               meminfo_line("HugePages_Total", v.huge_pages_total, "") +
-               meminfo_line("HugePages_Free", v.huge_pages_free, "") +
-               meminfo_line("Hugepagesize", v.huge_page_size));
+void set_meminfo(const Tree& tree, const Meminfo& values) {
+  tree.write("proc/meminfo",
+             meminfo_line("MemTotal", values.total) + meminfo_line("MemFree", values.free) +
+                 meminfo_line("MemAvailable", values.available) +
+                 meminfo_line("Buffers", values.buffers) + meminfo_line("Cached", values.cached) +
+                 meminfo_line("SwapTotal", values.swap_total) +
+                 meminfo_line("SwapFree", values.swap_free) + meminfo_line("Shmem", values.shmem) +
+                 meminfo_line("HugePages_Total", values.huge_pages_total, "") +
+                 meminfo_line("HugePages_Free", values.huge_pages_free, "") +
+                 meminfo_line("Hugepagesize", values.huge_page_size));
 }
 
-void set_boot_time(const Tree& to, std::uint64_t unix_seconds) {
-  to.write("proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime " +
-                            std::to_string(unix_seconds) +
-                            "\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n");
+void set_boot_time(const Tree& tree, std::uint64_t unix_seconds) {
+  tree.write("proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime " +
+                              std::to_string(unix_seconds) +
+                              "\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n");
 }
 
-void set_mountinfo(const Tree& to, std::string_view pid, const std::vector<Mount>& mounts) {
+void set_mountinfo(const Tree& tree, std::string_view pid, const std::vector<Mount>& mounts) {
   std::string text;
   int id = 20;
-  for (const auto& one : mounts) {
+  for (const auto& mount : mounts) {
     ++id;
-    text += std::to_string(id) + " 1 0:" + std::to_string(id) + " " + one.root + " " + one.point +
-            " rw,nosuid,nodev,noexec,relatime shared:" + std::to_string(id) + " - " + one.type +
-            " " + (one.source.empty() ? one.type : one.source) + " " + one.super_options + "\n";
+    text += std::to_string(id) + " 1 0:" + std::to_string(id) + " " + mount.root + " " +
+            mount.point + " rw,nosuid,nodev,noexec,relatime shared:" + std::to_string(id) + " - " +
+            mount.type + " " + (mount.source.empty() ? mount.type : mount.source) + " " +
+            mount.super_options + "\n";
   }
-  to.write("proc/" + std::string(pid) + "/mountinfo", text);
+  tree.write("proc/" + std::string(pid) + "/mountinfo", text);
 }
 
-void set_cgroup_v2(const Tree& to, std::string_view group,
+void set_cgroup_v2(const Tree& tree, std::string_view group,
                    const std::map<std::string, std::string>& files) {
-  write_all(to, below("sys/fs/cgroup", group), files);
+  write_all(tree, group_folder("sys/fs/cgroup", group), files);
 }
 
-void set_cgroup_v1(const Tree& to, std::string_view controller, std::string_view group,
+void set_cgroup_v1(const Tree& tree, std::string_view controller, std::string_view group,
                    const std::map<std::string, std::string>& files) {
-  write_all(to, below("sys/fs/cgroup/" + std::string(controller), group), files);
+  write_all(tree, group_folder("sys/fs/cgroup/" + std::string(controller), group), files);
 }
 
 }  // namespace hmn_fake

@@ -19,9 +19,9 @@ fs::path new_directory() {
   return pattern;
 }
 
-void make_way(const fs::path& at) {
-  fs::create_directories(at.parent_path());
-  if (fs::is_symlink(at) || fs::exists(at)) fs::remove(at);
+void prepare_path(const fs::path& path) {
+  fs::create_directories(path.parent_path());
+  if (fs::is_symlink(path) || fs::exists(path)) fs::remove(path);
 }
 
 }  // namespace
@@ -37,17 +37,17 @@ Tree::~Tree() {
 }
 
 void Tree::write(std::string_view relative, std::string_view text) const {
-  const auto at = root_ / relative;
-  make_way(at);
-  std::ofstream file(at, std::ios::binary);
+  const auto file_path = root_ / relative;
+  prepare_path(file_path);
+  std::ofstream file(file_path, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.flush()) throw std::system_error(EIO, std::generic_category(), at.string());
+  if (!file.flush()) throw std::system_error(EIO, std::generic_category(), file_path.string());
 }
 
 void Tree::link(std::string_view relative, const std::string& target) const {
-  const auto at = root_ / relative;
-  make_way(at);
-  fs::create_symlink(target, at);
+  const auto file_path = root_ / relative;
+  prepare_path(file_path);
+  fs::create_symlink(target, file_path);
 }
 
 void Tree::directory(std::string_view relative) const {

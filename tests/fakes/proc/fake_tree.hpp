@@ -71,13 +71,13 @@ struct SmapsRollupText {  // in KiB
                 swap_pss = 0;
 };
 
-std::string text_of(std::uint32_t pid, const StatLine& values);
-std::string text_of(const StatmLine& values);
-std::string text_of(const StatusText& values);
-std::string text_of(const SmapsRollupText& values);
+std::string format_text(std::uint32_t pid, const StatLine& values);
+std::string format_text(const StatmLine& values);
+std::string format_text(const StatusText& values);
+std::string format_text(const SmapsRollupText& values);
 
-// Each member that is given becomes a file of /proc/<pid>. Files held as text are written as they
-// stand, so that a test can give a recorded or a broken one.
+// Each member that is set becomes a file of /proc/<pid>. Texts are written unchanged,
+// so that a test can use a recorded or a malformed file.
 struct Process {
   std::uint32_t pid = 0;
   std::optional<std::string> comm, cmdline, stat, statm, status, smaps_rollup, cgroup, environ;
@@ -87,37 +87,37 @@ struct Process {
   std::optional<std::string> executable;
 };
 
-void add_process(const Tree& to, const Process& values);
+void add_process(const Tree& tree, const Process& values);
 
 // A plausible process from few values, in 4 KiB pages: comm, cmdline, stat, statm, status.
 Process simple_process(std::uint32_t pid, const std::string& comm, std::uint64_t start_ticks,
                        std::uint64_t resident_pages);
 
 // /proc/self, a link as in the real one.
-void set_self(const Tree& to, std::uint32_t pid);
+void set_self(const Tree& tree, std::uint32_t pid);
 
 struct Meminfo {  // in KiB; one that is left out has no line
   std::optional<std::uint64_t> total, free, available, buffers, cached, swap_total, swap_free,
       shmem, huge_page_size, huge_pages_total, huge_pages_free;
 };
 
-void set_meminfo(const Tree& to, const Meminfo& values);
-void set_boot_time(const Tree& to, std::uint64_t unix_seconds);
-void set_pid_namespace(const Tree& to, std::uint32_t pid, std::uint64_t inode);
+void set_meminfo(const Tree& tree, const Meminfo& values);
+void set_boot_time(const Tree& tree, std::uint64_t unix_seconds);
+void set_pid_namespace(const Tree& tree, std::uint32_t pid, std::uint64_t inode);
 
 // One line of /proc/<pid>/mountinfo each; `pid` may be "self" where no link was made.
 struct Mount {
   std::string root = "/", point, type, source, super_options = "rw";
 };
 
-// The caller is in the host's namespace of process ids.
-void set_host_namespace(const Tree& to);
-void set_mountinfo(const Tree& to, std::string_view pid, const std::vector<Mount>& mounts);
+// Puts the caller into the host's PID namespace.
+void set_host_namespace(const Tree& tree);
+void set_mountinfo(const Tree& tree, std::string_view pid, const std::vector<Mount>& mounts);
 
 // /proc/<pid>/cgroup is the caller's text. These write the controllers' files below sys/fs/cgroup.
-void set_cgroup_v2(const Tree& to, std::string_view group,
+void set_cgroup_v2(const Tree& tree, std::string_view group,
                    const std::map<std::string, std::string>& files);
-void set_cgroup_v1(const Tree& to, std::string_view controller, std::string_view group,
+void set_cgroup_v1(const Tree& tree, std::string_view controller, std::string_view group,
                    const std::map<std::string, std::string>& files);
 
 struct PciDevice {
@@ -135,10 +135,10 @@ struct PciDevice {
   std::map<std::string, std::string> files;  // any other, by name
 };
 
-// One of AMD's that is awake, under amdgpu.
+// An AMD card that is awake, bound to amdgpu.
 PciDevice amd_card(std::string_view address);
 // The real layout: sys/devices/pci…/<address>, with links from bus/pci/devices and class/drm.
-void add_pci_device(const Tree& to, const PciDevice& values);
+void add_pci_device(const Tree& tree, const PciDevice& values);
 std::string pci_folder(std::string_view address);
 
 struct NvidiaInformation {
@@ -149,9 +149,9 @@ struct NvidiaInformation {
 };
 
 // proc/driver/nvidia/gpus/<address>/information
-void add_nvidia_information(const Tree& to, const NvidiaInformation& values);
-void set_nvidia_power(const Tree& to, std::string_view address, std::string_view text);
+void add_nvidia_information(const Tree& tree, const NvidiaInformation& values);
+void set_nvidia_power(const Tree& tree, std::string_view address, std::string_view text);
 // proc/driver/nvidia/version
-void set_nvidia_version(const Tree& to, std::string_view version);
+void set_nvidia_version(const Tree& tree, std::string_view version);
 
 }  // namespace hmn_fake

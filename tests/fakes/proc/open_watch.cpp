@@ -12,26 +12,26 @@ namespace hmn_fake {
 
 OpenWatch::OpenWatch(const std::string& path) : fd_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
   if (fd_ >= 0 && inotify_add_watch(fd_, path.c_str(), IN_OPEN) >= 0) return;
-  const int why = errno;
+  const int error = errno;
   if (fd_ >= 0) close(fd_);
-  throw std::system_error(why, std::generic_category(), path);
+  throw std::system_error(error, std::generic_category(), path);
 }
 
 OpenWatch::~OpenWatch() {
   close(fd_);
 }
 
-std::vector<std::string> OpenWatch::opened() {
-  std::vector<std::string> out;
+std::vector<std::string> OpenWatch::opened_names() {
+  std::vector<std::string> names;
   char buffer[4096];
   for (;;) {
-    const auto got = read(fd_, buffer, sizeof buffer);
-    if (got <= 0) return out;
-    for (ssize_t at = 0; at < got;) {
+    const auto length = read(fd_, buffer, sizeof buffer);
+    if (length <= 0) return names;
+    for (ssize_t offset = 0; offset < length;) {
       inotify_event event;
-      std::memcpy(&event, buffer + at, sizeof event);
-      out.emplace_back(event.len ? buffer + at + sizeof event : "");
-      at += static_cast<ssize_t>(sizeof event + event.len);
+      std::memcpy(&event, buffer + offset, sizeof event);
+      names.emplace_back(event.len ? buffer + offset + sizeof event : "");
+      offset += static_cast<ssize_t>(sizeof event + event.len);
     }
   }
 }

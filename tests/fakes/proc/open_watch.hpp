@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which files of a folder were opened: shows that a reader left a file alone that would, on the
-// real machine, wake a sleeping device.
+// Records which files of a folder were opened, to show that a reader does not open a file that
+// would wake a sleeping device on a real machine.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class OpenWatch {
   OpenWatch& operator=(const OpenWatch&) = delete;
 
   // Names opened since the last asking, in order; an opening of `path` itself is "".
-  std::vector<std::string> opened();
+  std::vector<std::string> opened_names();
 
  private:
   int fd_;

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string text_in_tree(const std::string& path) {
+std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) FAIL("no file ", path);
   std::ostringstream text;
@@ -20,29 +20,29 @@ std::string text_in_tree(const std::string& path) {
   return text.str();
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> out;
-  for (std::string word; in >> word;) out.push_back(word);
-  return out;
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
 }
 
 }  // namespace
 
-TEST_CASE("fake_tree: it goes with its object") {
+TEST_CASE("fake_tree: a tree is removed with its object") {
   std::string path;
   {
     const hmn_fake::Tree tree;
     path = tree.root().string();
     tree.write("proc/a/b/c", "text");
-    CHECK(text_in_tree(tree.path("proc/a/b/c")) == "text");
+    CHECK(read_file(tree.path("proc/a/b/c")) == "text");
     tree.write("proc/a/b/c", "");
-    CHECK(text_in_tree(tree.path("proc/a/b/c")) == "");
+    CHECK(read_file(tree.path("proc/a/b/c")) == "");
   }
   CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE("fake_tree: a stat line has its 52 fields in proc(5)'s places") {
+TEST_CASE("fake_tree: a stat line has the 52 fields of proc(5) in their order") {
   hmn_fake::StatLine stat;
   stat.comm = "x";
   stat.state = 'R';
@@ -52,7 +52,7 @@ TEST_CASE("fake_tree: a stat line has its 52 fields in proc(5)'s places") {
   stat.start_ticks = 987;
   stat.virtual_bytes = 4096000;
   stat.resident_pages = 55;
-  const auto words = words_of(hmn_fake::text_of(42, stat));
+  const auto words = split_words(hmn_fake::format_text(42, stat));
   REQUIRE(words.size() == 52);
   CHECK(words[0] == "42");
   CHECK(words[1] == "(x)");
@@ -65,20 +65,19 @@ TEST_CASE("fake_tree: a stat line has its 52 fields in proc(5)'s places") {
   CHECK(words[23] == "55");
 }
 
-TEST_CASE("fake_tree: a process has the files that it was given") {
+TEST_CASE("fake_tree: a process has the files given for it") {
   const hmn_fake::Tree tree;
-  auto one = hmn_fake::simple_process(77, "trainer", 1234, 10);
-  one.descriptors = {{3, "/dev/nvidia-uvm"}};
-  one.fdinfo = {{3, "pos:\t0\n"}};
-  one.pid_namespace = 4026531836;
-  hmn_fake::add_process(tree, one);
+  auto process = hmn_fake::simple_process(77, "trainer", 1234, 10);
+  process.descriptors = {{3, "/dev/nvidia-uvm"}};
+  process.fdinfo = {{3, "pos:\t0\n"}};
+  process.pid_namespace = 4026531836;
+  hmn_fake::add_process(tree, process);
   hmn_fake::set_self(tree, 77);
-  CHECK(text_in_tree(tree.proc() + "/77/comm") == "trainer\n");
-  CHECK(words_of(text_in_tree(tree.proc() + "/self/statm"))[1] == "10");
-  CHECK(text_in_tree(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") !=
-        std::string::npos);
+  CHECK(read_file(tree.proc() + "/77/comm") == "trainer\n");
+  CHECK(split_words(read_file(tree.proc() + "/self/statm"))[1] == "10");
+  CHECK(read_file(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") != std::string::npos);
   CHECK(fs::read_symlink(tree.proc() + "/77/fd/3") == "/dev/nvidia-uvm");
-  CHECK(text_in_tree(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
+  CHECK(read_file(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
   CHECK(fs::read_symlink(tree.proc() + "/77/ns/pid") == "pid:[4026531836]");
   CHECK_FALSE(fs::exists(tree.proc() + "/77/smaps_rollup"));
 }
@@ -93,17 +92,17 @@ TEST_CASE("fake_tree: a PCI device is reached through every link") {
   gpu.driver = "nvidia";
   gpu.drm_nodes = {"card1", "renderD128"};
   hmn_fake::add_pci_device(tree, gpu);
-  const auto at = tree.sys() + "/bus/pci/devices/0000:01:00.0";
-  CHECK(text_in_tree(at + "/vendor") == "0x10de\n");
-  CHECK(text_in_tree(at + "/device") == "0x26b9\n");
-  CHECK(text_in_tree(at + "/class") == "0x030200\n");
-  CHECK(text_in_tree(at + "/power/runtime_status") == "suspended\n");
-  CHECK(fs::canonical(at + "/driver").filename() == "nvidia");
-  CHECK(text_in_tree(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
-  CHECK(fs::canonical(tree.sys() + "/class/drm/card1/device") == fs::canonical(at));
+  const auto path = tree.sys() + "/bus/pci/devices/0000:01:00.0";
+  CHECK(read_file(path + "/vendor") == "0x10de\n");
+  CHECK(read_file(path + "/device") == "0x26b9\n");
+  CHECK(read_file(path + "/class") == "0x030200\n");
+  CHECK(read_file(path + "/power/runtime_status") == "suspended\n");
+  CHECK(fs::canonical(path + "/driver").filename() == "nvidia");
+  CHECK(read_file(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
+  CHECK(fs::canonical(tree.sys() + "/class/drm/card1/device") == fs::canonical(path));
 }
 
-TEST_CASE("fake_tree: system files") {
+TEST_CASE("fake_tree: system files have the values given for them") {
   const hmn_fake::Tree tree;
   hmn_fake::Meminfo memory;
   memory.total = 131072;
@@ -113,24 +112,24 @@ TEST_CASE("fake_tree: system files") {
   hmn_fake::set_mountinfo(tree, "self", {{"/", "/sys/fs/cgroup", "cgroup2", "", "rw,nsdelegate"}});
   hmn_fake::set_cgroup_v2(tree, "/user.slice/a", {{"memory.max", "max\n"}});
   hmn_fake::set_cgroup_v1(tree, "memory", "docker/x", {{"memory.limit_in_bytes", "4096\n"}});
-  CHECK(text_in_tree(tree.proc() + "/meminfo") ==
+  CHECK(read_file(tree.proc() + "/meminfo") ==
         "MemTotal:         131072 kB\nHugePages_Total:        0\n");
-  CHECK(text_in_tree(tree.proc() + "/stat").find("\nbtime 1700000000\n") != std::string::npos);
-  CHECK(text_in_tree(tree.proc() + "/self/mountinfo").find(" - cgroup2 cgroup2 rw,nsdelegate\n") !=
+  CHECK(read_file(tree.proc() + "/stat").find("\nbtime 1700000000\n") != std::string::npos);
+  CHECK(read_file(tree.proc() + "/self/mountinfo").find(" - cgroup2 cgroup2 rw,nsdelegate\n") !=
         std::string::npos);
-  CHECK(text_in_tree(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
-  CHECK(text_in_tree(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") == "4096\n");
+  CHECK(read_file(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
+  CHECK(read_file(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") == "4096\n");
 }
 
-TEST_CASE("fake_tree: an opened file is noticed") {
+TEST_CASE("fake_tree: opening a file is noticed") {
   const hmn_fake::Tree tree;
   hmn_fake::NvidiaInformation gpu;
   gpu.address = "0000:01:00.0";
   hmn_fake::add_nvidia_information(tree, gpu);
   const auto folder = tree.proc() + "/driver/nvidia/gpus/0000:01:00.0";
   hmn_fake::OpenWatch watch(folder);
-  CHECK(watch.opened().empty());
-  CHECK(text_in_tree(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
-  CHECK(watch.opened() == std::vector<std::string>{"information"});
-  CHECK(watch.opened().empty());
+  CHECK(watch.opened_names().empty());
+  CHECK(read_file(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
+  CHECK(watch.opened_names() == std::vector<std::string>{"information"});
+  CHECK(watch.opened_names().empty());
 }

@@ -13,18 +13,18 @@ namespace selftest {
 
 using namespace fake_nvml;
 
-// The fake as a client meets it: through dlopen and dlsym.
+// The fake as a client uses it, through dlopen and dlsym.
 class LoadedNvml {
  public:
   explicit LoadedNvml(const std::string& variant = "nvml")
       : library_(dlopen((FAKES_DIR "/" + variant + "/libnvidia-ml.so.1").c_str(),
                         RTLD_NOW | RTLD_LOCAL)) {
     if (!library_) FAIL(dlerror());
-    call<void()>("fake_nvml_reset")();
+    find_function<void()>("fake_nvml_reset")();
   }
 
   ~LoadedNvml() {
-    call<void()>("fake_nvml_reset")();
+    find_function<void()>("fake_nvml_reset")();
     dlclose(library_);
   }
 
@@ -34,19 +34,19 @@ class LoadedNvml {
   bool has(const char* symbol) const { return dlsym(library_, symbol) != nullptr; }
 
   template <class Signature>
-  Signature* call(const char* symbol) const {
-    auto* found = reinterpret_cast<Signature*>(dlsym(library_, symbol));
-    if (!found) FAIL("no symbol ", symbol);
-    return found;
+  Signature* find_function(const char* symbol) const {
+    auto* function = reinterpret_cast<Signature*>(dlsym(library_, symbol));
+    if (!function) FAIL("no symbol ", symbol);
+    return function;
   }
 
   template <class... Args>
   Status operator()(const char* symbol, Args... args) const {
-    return call<Status(Args...)>(symbol)(args...);
+    return find_function<Status(Args...)>(symbol)(args...);
   }
 
   int load(const std::string& json) const {
-    return call<int(const char*)>("fake_nvml_load")(json.c_str());
+    return find_function<int(const char*)>("fake_nvml_load")(json.c_str());
   }
 
   void start(const std::string& json) const {
@@ -61,10 +61,10 @@ class LoadedNvml {
   }
 
   unsigned long long calls(const char* symbol) const {
-    return call<unsigned long long(const char*)>("fake_nvml_calls")(symbol);
+    return find_function<unsigned long long(const char*)>("fake_nvml_calls")(symbol);
   }
 
-  int sessions() const { return call<int()>("fake_nvml_initialized")(); }
+  int sessions() const { return find_function<int()>("fake_nvml_initialized")(); }
 
  private:
   void* library_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Recorded output of real tools, given to the fake as numbers and texts, comes back byte for byte.
+// Recorded output of real tools, given to the fake as numbers and texts, is printed byte for byte.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -20,41 +20,41 @@ constexpr const char* suite = "fakes.nvidia_smi_corpus";
 
 using Row = std::vector<std::string>;
 
-Row cells_of(const std::string& line) {
-  Row out;
-  for (std::size_t from = 0; from <= line.size();) {
-    const auto end = std::min(line.find(", ", from), line.size());
-    out.push_back(line.substr(from, end - from));
-    from = end + 2;
+Row split_cells(const std::string& line) {
+  Row cells;
+  for (std::size_t position = 0; position <= line.size();) {
+    const auto end = std::min(line.find(", ", position), line.size());
+    cells.push_back(line.substr(position, end - position));
+    position = end + 2;
   }
-  return out;
+  return cells;
 }
 
-std::string text_of(const fs::path& path) {
+std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
-std::vector<Row> rows_of(const std::string& text) {
-  std::vector<Row> out;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) out.push_back(cells_of(line));
-  return out;
+std::vector<Row> split_rows(const std::string& text) {
+  std::vector<Row> rows;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) rows.push_back(split_cells(line));
+  return rows;
 }
 
 struct Column {
   std::string name, unit;
 };
 
-Column column_of(const std::string& title) {
+Column parse_column(const std::string& title) {
   const auto bracket = title.find(" [");
   if (bracket == std::string::npos) return {title, ""};
   return {title.substr(0, bracket), title.substr(bracket + 2, title.size() - bracket - 3)};
 }
 
-json cell_of(const std::string& text, const std::string& unit) {
+json parse_cell(const std::string& text, const std::string& unit) {
   const auto suffix = " " + unit;
   if (unit.empty() || !text.ends_with(suffix)) return text;
   const auto number = text.substr(0, text.size() - suffix.size());
@@ -62,45 +62,46 @@ json cell_of(const std::string& text, const std::string& unit) {
   return std::stoll(number);
 }
 
-// Columns that no monitor asks for, and whose units the fake therefore does not know.
+// Columns that no monitor queries; the fake does not know their units.
 bool is_exotic(const std::string& name) {
   for (const char* prefix : {"power_smoothing.", "edpp_", "gpu.base.", "bbx."})
     if (name.starts_with(prefix)) return true;
   return false;
 }
 
-json scenario_from(const std::vector<Row>& table, bool apps) {
+json make_scenario(const std::vector<Row>& table, bool apps) {
   std::vector<Column> columns;
-  json known = json::array(), units = json::object();
+  json fields = json::array(), units = json::object();
   for (const auto& title : table.front()) {
-    columns.push_back(column_of(title));
-    known.push_back(columns.back().name);
+    columns.push_back(parse_column(title));
+    fields.push_back(columns.back().name);
     if (is_exotic(columns.back().name)) units[columns.back().name] = columns.back().unit;
   }
-  json gpus = json::array(), listed = json::array();
+  json gpus = json::array(), app_rows = json::array();
   for (std::size_t i = 1; i < table.size(); ++i) {
     REQUIRE(table[i].size() == columns.size());
     json cells;
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      cells[columns[k].name] = cell_of(table[i][k], columns[k].unit);
-    (apps ? listed : gpus).push_back(apps ? cells : json{{"fields", cells}});
+    for (std::size_t column = 0; column < columns.size(); ++column)
+      cells[columns[column].name] = parse_cell(table[i][column], columns[column].unit);
+    (apps ? app_rows : gpus).push_back(apps ? cells : json{{"fields", cells}});
   }
-  if (apps) gpus.push_back({{"compute_apps", listed}});
-  return {{"gpus", gpus}, {"known_fields", known}, {"known_app_fields", known}, {"units", units}};
+  if (apps) gpus.push_back({{"compute_apps", app_rows}});
+  return {{"gpus", gpus}, {"known_fields", fields}, {"known_app_fields", fields}, {"units", units}};
 }
 
-std::string query_for(const Row& titles, bool apps) {
+std::string make_query(const Row& titles, bool apps) {
   std::string out = apps ? "--query-compute-apps=" : "--query-gpu=";
-  for (const auto& title : titles) out += column_of(title).name + ",";
+  for (const auto& title : titles) out += parse_column(title).name + ",";
   out.pop_back();
   return out;
 }
 
-void check_same(const std::vector<Row>& got, const std::vector<Row>& expected) {
-  REQUIRE(got.size() == expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    REQUIRE(got[i].size() == expected[i].size());
-    for (std::size_t k = 0; k < got[i].size(); ++k) CHECK(got[i][k] == expected[i][k]);
+void check_same(const std::vector<Row>& actual, const std::vector<Row>& expected) {
+  REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    REQUIRE(actual[i].size() == expected[i].size());
+    for (std::size_t column = 0; column < actual[i].size(); ++column)
+      CHECK(actual[i][column] == expected[i][column]);
   }
 }
 
@@ -109,16 +110,16 @@ unsigned replay(const std::string& ending, bool apps) {
   for (const auto& entry : fs::directory_iterator(HMN_CORPUS_DIR "/nvidia-smi-csv")) {
     if (!entry.path().filename().string().ends_with(ending)) continue;
     CAPTURE(entry.path().filename().string());
-    const auto text = text_of(entry.path());
-    const auto table = rows_of(text);
+    const auto text = read_file(entry.path());
+    const auto table = split_rows(text);
     const hmn_fake::Tree tree;
     fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
-    tree.write("nvidia-smi.json", scenario_from(table, apps).dump());
-    const auto got =
-        selftest::run(tree.path("nvidia-smi"), {query_for(table.front(), apps), "--format=csv"});
-    CHECK(got.exit_code == 0);
-    check_same(rows_of(got.out), table);
-    CHECK((got.out == text));
+    tree.write("nvidia-smi.json", make_scenario(table, apps).dump());
+    const auto result =
+        selftest::run(tree.path("nvidia-smi"), {make_query(table.front(), apps), "--format=csv"});
+    CHECK(result.exit_code == 0);
+    check_same(split_rows(result.out), table);
+    CHECK((result.out == text));
     ++count;
   }
   return count;
@@ -126,21 +127,21 @@ unsigned replay(const std::string& ending, bool apps) {
 
 }  // namespace
 
-TEST_CASE("nvidia_smi_corpus: recorded answers come back as they were") {
+TEST_CASE("nvidia_smi_corpus: recorded answers are reproduced byte for byte") {
   if (selftest::is_absent(suite, HMN_CORPUS_DIR "/nvidia-smi-csv")) return;
   CHECK(replay("query-gpu.csv", false) >= 8);
   CHECK(replay("compute-apps.csv", true) >= 5);
 }
 
-TEST_CASE("nvidia_smi_corpus: the refusal of a field is worded as recorded") {
+TEST_CASE("nvidia_smi_corpus: an unknown field is rejected with the recorded message") {
   const char* path = HMN_CORPUS_DIR "/nvidia-smi-errors/field-not-valid.txt";
   if (selftest::is_absent(suite, path)) return;
-  const auto recorded = text_of(path);
+  const auto recorded = read_file(path);
   const hmn_fake::Tree tree;
   fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
   tree.write("nvidia-smi.json", R"({"gpus": [{}]})");
-  const auto got =
+  const auto result =
       selftest::run(tree.path("nvidia-smi"), {"--query-gpu=cuda_version", "--format=csv"});
   // The recording was trimmed to one newline; the tool prints two.
-  CHECK(got.out == recorded + "\n");
+  CHECK(result.out == recorded + "\n");
 }

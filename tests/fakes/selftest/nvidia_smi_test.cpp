@@ -29,8 +29,9 @@ class Tool {
     if (!scenario.empty()) tree_.write("nvidia-smi.json", scenario);
   }
 
-  selftest::Ran operator()(const std::vector<std::string>& arguments,
-                           std::chrono::milliseconds limit = 10s, bool keep = true) const {
+  selftest::ProcessResult operator()(const std::vector<std::string>& arguments,
+                                     std::chrono::milliseconds limit = 10s,
+                                     bool keep = true) const {
     return selftest::run(tree_.path("nvidia-smi"), arguments, limit, keep);
   }
 
@@ -49,21 +50,21 @@ class Tool {
 
 }  // namespace
 
-TEST_CASE("nvidia_smi: a query with header and units") {
+TEST_CASE("nvidia_smi: a query prints header and units") {
   const Tool smi(two_gpus);
-  const auto got =
+  const auto result =
       smi({"--query-gpu=index,gpu_name,memory.total,memory.used,power.draw,power.limit,"
            "fan.speed,temperature.gpu,mig.mode.current",
            "--format=csv"});
-  CHECK(got.exit_code == 0);
-  CHECK(got.out ==
+  CHECK(result.exit_code == 0);
+  CHECK(result.out ==
         "index, name, memory.total [MiB], memory.used [MiB], power.draw [W], power.limit [W], "
         "fan.speed [%], temperature.gpu, mig.mode.current\n"
         "0, NVIDIA L40S, 46068 MiB, 9123 MiB, 58.98 W, 300.00 W, [N/A], 45, [N/A]\n"
         "1, NVIDIA GB10, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]\n");
 }
 
-TEST_CASE("nvidia_smi: one GPU by position, uuid or bus id, without header and units") {
+TEST_CASE("nvidia_smi: a GPU is selected by index, UUID or bus id, without header and units") {
   const Tool smi(two_gpus);
   for (const std::vector<std::string>& id : {std::vector<std::string>{"--id=0"},
                                              {"-i", "0"},
@@ -79,25 +80,25 @@ TEST_CASE("nvidia_smi: one GPU by position, uuid or bus id, without header and u
   CHECK(none.exit_code == 6);
 }
 
-TEST_CASE("nvidia_smi: processes") {
+TEST_CASE("nvidia_smi: processes are printed with their GPU") {
   const Tool smi(two_gpus);
   CHECK(smi({"--query-compute-apps=pid,process_name,used_memory,gpu_uuid", "--format=csv"}).out ==
         "pid, process_name, used_gpu_memory [MiB], gpu_uuid\n10, a b, 538 MiB, GPU-a\n");
   CHECK(smi({"--query-compute-apps=pid", "--format=csv,noheader", "--id=1"}).out == "");
 }
 
-TEST_CASE("nvidia_smi: a column that the tool does not know fails the whole query on stdout") {
+TEST_CASE("nvidia_smi: an unknown column fails the whole query on stdout") {
   auto scenario = json::parse(two_gpus);
   scenario["known_fields"] = {"name", "memory.total"};
   const Tool smi(scenario.dump());
-  const auto got = smi({"--query-gpu=name,memory.reserved", "--format=csv"});
-  CHECK(got.out == "Field \"memory.reserved\" is not a valid field to query.\n\n");
-  CHECK(got.err == "");
-  CHECK(got.exit_code == 2);
+  const auto result = smi({"--query-gpu=name,memory.reserved", "--format=csv"});
+  CHECK(result.out == "Field \"memory.reserved\" is not a valid field to query.\n\n");
+  CHECK(result.err == "");
+  CHECK(result.exit_code == 2);
   CHECK(smi({"--query-gpu=name", "--format=csv,noheader", "-i", "0"}).out == "NVIDIA L40S\n");
 }
 
-TEST_CASE("nvidia_smi: refusals of arguments") {
+TEST_CASE("nvidia_smi: invalid arguments are rejected") {
   const Tool smi(two_gpus);
   CHECK(smi({"--frobnicate"}).out ==
         "ERROR: Option --frobnicate is not recognized. Please run 'nvidia-smi -h' for help.\n\n");
@@ -106,18 +107,18 @@ TEST_CASE("nvidia_smi: refusals of arguments") {
   CHECK(smi({"--format=csv"}).exit_code == 255);
 }
 
-TEST_CASE("nvidia_smi: failures are told on the stream and with the code that are asked for") {
+TEST_CASE("nvidia_smi: a failure uses the stream and exit code of the scenario") {
   const Tool broken(R"({"failure": {"text": "Failed to initialize NVML: Unknown Error\n"}})");
-  const auto got = broken({"--query-gpu=name", "--format=csv"});
-  CHECK(got.out == "Failed to initialize NVML: Unknown Error\n");
-  CHECK(got.exit_code == 255);
-  const Tool loud(R"({"failure": {"text": "x", "exit_code": 12, "stream": "stderr"}})");
-  CHECK(loud({"--query-gpu=name", "--format=csv"}).err == "x");
+  const auto result = broken({"--query-gpu=name", "--format=csv"});
+  CHECK(result.out == "Failed to initialize NVML: Unknown Error\n");
+  CHECK(result.exit_code == 255);
+  const Tool loud_tool(R"({"failure": {"text": "x", "exit_code": 12, "stream": "stderr"}})");
+  CHECK(loud_tool({"--query-gpu=name", "--format=csv"}).err == "x");
   const Tool absent("");
   CHECK(absent({}).exit_code == 9);
 }
 
-TEST_CASE("nvidia_smi: raw output, with bytes that JSON cannot hold") {
+TEST_CASE("nvidia_smi: raw output may contain bytes that JSON cannot") {
   const Tool smi(
       R"({"raw_query_gpu": "a\u0000b\n", "raw_query_compute_apps": {"hex": "ff c3 28 0a"},
                      "raw": {"-q -x": "<xml/>"}, "exit_code": 3})");
@@ -128,7 +129,7 @@ TEST_CASE("nvidia_smi: raw output, with bytes that JSON cannot hold") {
   CHECK(smi({"-q", "-x"}).out == "<xml/>");
 }
 
-TEST_CASE("nvidia_smi: a sequence of answers") {
+TEST_CASE("nvidia_smi: a sequence gives each start its own answer") {
   const Tool smi(R"({"raw_query_gpu": "base", "sequence": [{}, {"raw_query_gpu": "second"}]})");
   const std::vector<std::string> query = {"--query-gpu=name", "--format=csv"};
   CHECK(smi(query).out == "base");
@@ -150,7 +151,7 @@ TEST_CASE("nvidia_smi: each start is logged") {
   CHECK(log[0].at("signals_blocked").get<std::string>().size() == 16);
 }
 
-TEST_CASE("nvidia_smi: misbehaviour") {
+TEST_CASE("nvidia_smi: each kind of misbehaviour takes place") {
   const std::vector<std::string> query = {"--query-gpu=name", "--format=csv"};
   CHECK(Tool(R"({"behaviour": {"hang": true}})")(query, 200ms).signal == SIGKILL);
   const auto after =
@@ -169,8 +170,8 @@ TEST_CASE("nvidia_smi: misbehaviour") {
   CHECK(std::chrono::steady_clock::now() - start >= 300ms);
 }
 
-TEST_CASE("nvidia_smi: a mistake in the scenario is told") {
-  const auto got = Tool(R"({"gpuz": []})")({"-L"});
-  CHECK(got.exit_code == 70);
-  CHECK(got.err.find("gpuz") != std::string::npos);
+TEST_CASE("nvidia_smi: an error in the scenario is reported") {
+  const auto result = Tool(R"({"gpuz": []})")({"-L"});
+  CHECK(result.exit_code == 70);
+  CHECK(result.err.find("gpuz") != std::string::npos);
 }

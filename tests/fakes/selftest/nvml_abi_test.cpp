@@ -100,23 +100,23 @@ json reference() {
 
 }  // namespace
 
-TEST_CASE("nvml_abi: the structs are laid out as NVIDIA's header lays them out") {
+TEST_CASE("nvml_abi: struct layouts match NVIDIA's header") {
   if (has_no_reference()) return;
   const auto measured = reference();
-  for (const auto& ours : layouts()) {
-    CAPTURE(ours.name);
-    const auto& theirs = measured.at("structs").at(ours.name);
-    CHECK(theirs.at("size") == ours.size);
-    CHECK(theirs.at("align") == ours.align);
-    CHECK(theirs.at("offsets").size() == ours.members.size());
-    for (const auto& one : ours.members) {
-      CAPTURE(one.name);
-      CHECK(theirs.at("offsets").at(one.name) == json::array({one.offset, one.size}));
+  for (const auto& struct_layout : layouts()) {
+    CAPTURE(struct_layout.name);
+    const auto& expected = measured.at("structs").at(struct_layout.name);
+    CHECK(expected.at("size") == struct_layout.size);
+    CHECK(expected.at("align") == struct_layout.align);
+    CHECK(expected.at("offsets").size() == struct_layout.members.size());
+    for (const auto& field : struct_layout.members) {
+      CAPTURE(field.name);
+      CHECK(expected.at("offsets").at(field.name) == json::array({field.offset, field.size}));
     }
   }
 }
 
-TEST_CASE("nvml_abi: the constants and return codes are NVIDIA's") {
+TEST_CASE("nvml_abi: constants and return codes match NVIDIA's header") {
   if (has_no_reference()) return;
   const auto measured = reference();
   const auto& constants = measured.at("constants");
@@ -130,21 +130,21 @@ TEST_CASE("nvml_abi: the constants and return codes are NVIDIA's") {
   CHECK(codes.at("NVML_ERROR_ARGUMENT_VERSION_MISMATCH") == error_argument_version_mismatch);
 }
 
-TEST_CASE("nvml_abi: every exported name is one that a real driver exports") {
+TEST_CASE("nvml_abi: every exported name is exported by a real driver") {
   if (has_no_reference()) return;
   const auto measured = reference();
   // Added to the library after the measured 550 driver.
   const std::vector<std::string> newer = {"nvmlDeviceGetAddressingMode",
                                           "nvmlDeviceGetTemperatureV"};
   const auto& real = measured.at("exported_symbols_550_163_01");
-  for (const char* ours : {
+  for (const char* symbol : {
 #define FAKE_NVML_CALL(name) #name,
 #include "../nvml/calls.def"
 #undef FAKE_NVML_CALL
        }) {
-    CAPTURE(ours);
-    const bool known = std::find(real.begin(), real.end(), ours) != real.end() ||
-                       std::find(newer.begin(), newer.end(), ours) != newer.end();
-    CHECK(known);
+    CAPTURE(symbol);
+    const bool is_known = std::find(real.begin(), real.end(), symbol) != real.end() ||
+                          std::find(newer.begin(), newer.end(), symbol) != newer.end();
+    CHECK(is_known);
   }
 }

@@ -7,7 +7,7 @@
 using namespace fake_nvml;
 using selftest::LoadedNvml;
 
-TEST_CASE("nvml_device: before init every question is refused") {
+TEST_CASE("nvml_device: before init every call fails as uninitialized") {
   const LoadedNvml nvml;
   unsigned count = 7;
   char version[80];
@@ -18,7 +18,7 @@ TEST_CASE("nvml_device: before init every question is refused") {
   CHECK(count == 7);
 }
 
-TEST_CASE("nvml_device: sessions are counted and handles end with them") {
+TEST_CASE("nvml_device: sessions are counted, and handles end with the last one") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}]})");
   const auto old = nvml.gpu();
@@ -34,7 +34,7 @@ TEST_CASE("nvml_device: sessions are counted and handles end with them") {
   CHECK(nvml("nvmlDeviceGetMinorNumber", nvml.gpu(), &minor) == success);
 }
 
-TEST_CASE("nvml_device: identity") {
+TEST_CASE("nvml_device: identity is that of the scenario") {
   const LoadedNvml nvml;
   nvml.start(R"({"driver_version": "535.54.03", "devices": [
       {"name": "A", "uuid": "GPU-a", "minor": 3,
@@ -57,38 +57,38 @@ TEST_CASE("nvml_device: identity") {
   CHECK(pci.pci_subsystem_id == 5);
 }
 
-TEST_CASE("nvml_device: handles by uuid and bus id") {
+TEST_CASE("nvml_device: handles are found by UUID and bus id") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"uuid": "GPU-a"}, {"uuid": "GPU-b"}]})");
-  DeviceHandle found = nullptr;
-  CHECK(nvml("nvmlDeviceGetHandleByUUID", static_cast<const char*>("GPU-b"), &found) == success);
-  CHECK(found == nvml.gpu(1));
+  DeviceHandle handle = nullptr;
+  CHECK(nvml("nvmlDeviceGetHandleByUUID", static_cast<const char*>("GPU-b"), &handle) == success);
+  CHECK(handle == nvml.gpu(1));
   CHECK(nvml("nvmlDeviceGetHandleByPciBusId_v2", static_cast<const char*>("0000:01:00.0"),
-             &found) == success);
-  CHECK(found == nvml.gpu(0));
-  CHECK(nvml("nvmlDeviceGetHandleByUUID", static_cast<const char*>("GPU-c"), &found) ==
+             &handle) == success);
+  CHECK(handle == nvml.gpu(0));
+  CHECK(nvml("nvmlDeviceGetHandleByUUID", static_cast<const char*>("GPU-c"), &handle) ==
         error_not_found);
-  CHECK(nvml("nvmlDeviceGetHandleByIndex_v2", 2U, &found) == error_invalid_argument);
+  CHECK(nvml("nvmlDeviceGetHandleByIndex_v2", 2U, &handle) == error_invalid_argument);
 }
 
-TEST_CASE("nvml_device: the two memory structs may disagree") {
+TEST_CASE("nvml_device: the two memory structs may differ") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"memory": {"total": "8 GiB", "free": 1, "used": 2},
                               "memory_v2": {"total": 10, "reserved": 4, "free": 3, "used": 1}}]})");
-  MemoryV1 one{};
-  CHECK(nvml("nvmlDeviceGetMemoryInfo", nvml.gpu(), &one) == success);
-  CHECK(one.total == 8589934592ULL);
-  CHECK(one.free == 1);
-  CHECK(one.used == 2);
-  MemoryV2 two{};
-  two.version = 0x02000028;
-  CHECK(nvml("nvmlDeviceGetMemoryInfo_v2", nvml.gpu(), &two) == success);
-  CHECK(two.total == 10);
-  CHECK(two.reserved == 4);
-  CHECK(two.version == 0x02000028);
+  MemoryV1 first{};
+  CHECK(nvml("nvmlDeviceGetMemoryInfo", nvml.gpu(), &first) == success);
+  CHECK(first.total == 8589934592ULL);
+  CHECK(first.free == 1);
+  CHECK(first.used == 2);
+  MemoryV2 second{};
+  second.version = 0x02000028;
+  CHECK(nvml("nvmlDeviceGetMemoryInfo_v2", nvml.gpu(), &second) == success);
+  CHECK(second.total == 10);
+  CHECK(second.reserved == 4);
+  CHECK(second.version == 0x02000028);
 }
 
-TEST_CASE("nvml_device: a wrong version word is refused and nothing written") {
+TEST_CASE("nvml_device: a wrong version word is rejected and nothing is written") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"memory_v2": {"total": 10}, "addressing_mode": "ats"}]})");
   MemoryV2 memory{2, 99, 99, 99, 99};
@@ -101,7 +101,7 @@ TEST_CASE("nvml_device: a wrong version word is refused and nothing written") {
   CHECK(mode.value == 2);
 }
 
-TEST_CASE("nvml_device: what the scenario leaves out is not supported, what it errs on errs") {
+TEST_CASE("nvml_device: omitted values are unsupported, and given errors are returned") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"temperature": 45, "power_usage_mw": {"error": "NO_PERMISSION"},
                               "fans": null, "results": {"nvmlDeviceGetTemperature": 999}}]})");
@@ -113,7 +113,7 @@ TEST_CASE("nvml_device: what the scenario leaves out is not supported, what it e
   CHECK(value == 77);
 }
 
-TEST_CASE("nvml_device: telemetry") {
+TEST_CASE("nvml_device: telemetry is that of the scenario") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
       "temperature": 45, "power_usage_mw": 58980, "energy_mj": 12345678901, "pstate": 8,
@@ -122,22 +122,22 @@ TEST_CASE("nvml_device: telemetry") {
       "ecc_errors": {"uncorrected_volatile": 2},
       "fields": {"82": 61, "83": {"type": "ulonglong", "value": 5}, "185": {"error": 3}}}]})");
   const auto gpu = nvml.gpu();
-  unsigned a = 0, b = 0;
+  unsigned value = 0, period = 0;
   unsigned long long wide = 0;
   Utilization use{};
   CHECK(nvml("nvmlDeviceGetUtilizationRates", gpu, &use) == success);
   CHECK(use.gpu == 64);
-  CHECK(nvml("nvmlDeviceGetEncoderUtilization", gpu, &a, &b) == success);
-  CHECK(a == 7);
+  CHECK(nvml("nvmlDeviceGetEncoderUtilization", gpu, &value, &period) == success);
+  CHECK(value == 7);
   CHECK(nvml("nvmlDeviceGetTotalEnergyConsumption", gpu, &wide) == success);
   CHECK(wide == 12345678901ULL);
-  CHECK(nvml("nvmlDeviceGetClockInfo", gpu, 2U, &a) == success);
-  CHECK(a == 9001);
-  CHECK(nvml("nvmlDeviceGetClockInfo", gpu, 3U, &a) == error_not_supported);
-  CHECK(nvml("nvmlDeviceGetFanSpeed_v2", gpu, 1U, &a) == success);
-  CHECK(a == 40);
-  CHECK(nvml("nvmlDeviceGetPcieThroughput", gpu, 0U, &a) == success);
-  CHECK(a == 11);
+  CHECK(nvml("nvmlDeviceGetClockInfo", gpu, 2U, &value) == success);
+  CHECK(value == 9001);
+  CHECK(nvml("nvmlDeviceGetClockInfo", gpu, 3U, &value) == error_not_supported);
+  CHECK(nvml("nvmlDeviceGetFanSpeed_v2", gpu, 1U, &value) == success);
+  CHECK(value == 40);
+  CHECK(nvml("nvmlDeviceGetPcieThroughput", gpu, 0U, &value) == success);
+  CHECK(value == 11);
   for (const char* name :
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
     CHECK(nvml(name, gpu, &wide) == success);
@@ -156,7 +156,7 @@ TEST_CASE("nvml_device: telemetry") {
   CHECK(fields[3].result == error_not_supported);
 }
 
-TEST_CASE("nvml_device: MIG instances are devices of their own") {
+TEST_CASE("nvml_device: MIG instances are separate devices") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{"utilization": {"error": 3}, "mig": {"max": 7, "instances": [
       {"slot": 0, "gi": 1, "name": "MIG 1g.18gb", "uuid": "MIG-x", "memory": {"total": 5},
@@ -168,29 +168,29 @@ TEST_CASE("nvml_device: MIG instances are devices of their own") {
   CHECK(value == 1);
   CHECK(nvml("nvmlDeviceGetMaxMigDeviceCount", gpu, &value) == success);
   CHECK(value == 7);
-  DeviceHandle first = nullptr, other = nullptr, parent = nullptr;
+  DeviceHandle first = nullptr, second = nullptr, parent = nullptr;
   CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 1U, &first) == error_not_found);
   CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 7U, &first) == error_invalid_argument);
   CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 0U, &first) == success);
-  CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 3U, &other) == success);
+  CHECK(nvml("nvmlDeviceGetMigDeviceHandleByIndex", gpu, 3U, &second) == success);
   CHECK(nvml("nvmlDeviceIsMigDeviceHandle", first, &value) == success);
   CHECK(value == 1);
   CHECK(nvml("nvmlDeviceGetDeviceHandleFromMigDeviceHandle", first, &parent) == success);
   CHECK(parent == gpu);
-  CHECK(nvml("nvmlDeviceGetGpuInstanceId", other, &value) == success);
+  CHECK(nvml("nvmlDeviceGetGpuInstanceId", second, &value) == success);
   CHECK(value == 4);
-  CHECK(nvml("nvmlDeviceGetComputeInstanceId", other, &value) == success);
+  CHECK(nvml("nvmlDeviceGetComputeInstanceId", second, &value) == success);
   CHECK(value == 2);
   MemoryV1 memory{};
   CHECK(nvml("nvmlDeviceGetMemoryInfo", first, &memory) == success);
   CHECK(memory.total == 5);
-  CHECK(nvml("nvmlDeviceGetMemoryInfo", other, &memory) == error_not_supported);
+  CHECK(nvml("nvmlDeviceGetMemoryInfo", second, &memory) == error_not_supported);
   CHECK(nvml("nvmlDeviceGetMigMode", nvml.gpu(1), &value, &pending) == error_not_supported);
   CHECK(nvml("nvmlDeviceGetMaxMigDeviceCount", nvml.gpu(1), &value) == success);
   CHECK(value == 0);
 }
 
-TEST_CASE("nvml_device: every call leaves errno changed") {
+TEST_CASE("nvml_device: every call changes errno") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}]})");
   const auto gpu = nvml.gpu();
@@ -200,7 +200,7 @@ TEST_CASE("nvml_device: every call leaves errno changed") {
   CHECK(errno != 0);
 }
 
-TEST_CASE("nvml_device: no handle crashes") {
+TEST_CASE("nvml_device: an invalid handle does not crash") {
   const LoadedNvml nvml;
   nvml.start(R"({"devices": [{}]})");
   unsigned minor = 0;

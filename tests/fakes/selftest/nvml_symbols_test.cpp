@@ -11,20 +11,20 @@ constexpr const char* every_symbol[] = {
 #undef FAKE_NVML_CALL
 };
 
-unsigned symbols_in(const LoadedNvml& nvml) {
+unsigned count_symbols(const LoadedNvml& nvml) {
   unsigned count = 0;
-  for (const char* one : every_symbol) count += nvml.has(one);
+  for (const char* symbol : every_symbol) count += nvml.has(symbol);
   return count;
 }
 
 }  // namespace
 
-TEST_CASE("nvml_symbols: the full fake has them all") {
+TEST_CASE("nvml_symbols: the full fake exports every symbol") {
   const LoadedNvml nvml;
-  CHECK(symbols_in(nvml) == std::size(every_symbol));
+  CHECK(count_symbols(nvml) == std::size(every_symbol));
 }
 
-TEST_CASE("nvml_symbols: a removed one is not found by dlsym and the others are") {
+TEST_CASE("nvml_symbols: a removed symbol is not found by dlsym, and the others are") {
   const struct {
     const char* variant;
     const char* absent;
@@ -39,28 +39,28 @@ TEST_CASE("nvml_symbols: a removed one is not found by dlsym and the others are"
       {"nvml-only_v1", "nvmlDeviceGetComputeRunningProcesses_v2",
        "nvmlDeviceGetComputeRunningProcesses", 16},
   };
-  for (const auto& one : cases) {
-    CAPTURE(one.variant);
-    const LoadedNvml nvml(one.variant);
-    CHECK_FALSE(nvml.has(one.absent));
-    CHECK(nvml.has(one.present));
-    CHECK(symbols_in(nvml) == std::size(every_symbol) - one.removed);
+  for (const auto& row : cases) {
+    CAPTURE(row.variant);
+    const LoadedNvml nvml(row.variant);
+    CHECK_FALSE(nvml.has(row.absent));
+    CHECK(nvml.has(row.present));
+    CHECK(count_symbols(nvml) == std::size(every_symbol) - row.removed);
   }
 }
 
-TEST_CASE("nvml_symbols: init_only can enumerate and nothing more") {
+TEST_CASE("nvml_symbols: init_only can enumerate devices and nothing more") {
   const LoadedNvml nvml("nvml-init_only");
-  CHECK(symbols_in(nvml) == 8);
+  CHECK(count_symbols(nvml) == 8);
   nvml.start(R"({"devices": [{"name": "Old GPU"}]})");
   char name[64];
   CHECK(nvml("nvmlDeviceGetName", nvml.gpu(), &name[0], 64U) == fake_nvml::success);
   CHECK(std::string(name) == "Old GPU");
 }
 
-TEST_CASE("nvml_symbols: variants in one process have nothing in common") {
-  const LoadedNvml one, other("nvml-no_v2_memory");
-  one.start(R"({"devices": [{}]})");
-  CHECK(one.sessions() == 1);
-  CHECK(other.sessions() == 0);
-  CHECK(other("nvmlInit_v2") == fake_nvml::error_driver_not_loaded);
+TEST_CASE("nvml_symbols: variants in one process do not share state") {
+  const LoadedNvml first, second("nvml-no_v2_memory");
+  first.start(R"({"devices": [{}]})");
+  CHECK(first.sessions() == 1);
+  CHECK(second.sessions() == 0);
+  CHECK(second("nvmlInit_v2") == fake_nvml::error_driver_not_loaded);
 }

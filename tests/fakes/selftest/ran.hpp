@@ -7,14 +7,15 @@
 
 namespace selftest {
 
-struct Ran {
+struct ProcessResult {
   std::string out, err;
   int exit_code = -1;
   int signal = 0;
 };
 
 // Runs to the end of its output, or kills it when `limit` has passed.
-Ran run(const std::string& program, const std::vector<std::string>& arguments,
-        std::chrono::milliseconds limit = std::chrono::seconds(10), bool keep_output = true);
+ProcessResult run(const std::string& program, const std::vector<std::string>& arguments,
+                  std::chrono::milliseconds limit = std::chrono::seconds(10),
+                  bool keep_output = true);
 
 }  // namespace selftest

@@ -10,14 +10,14 @@
 namespace selftest {
 namespace {
 
-bool something_skipped = false;
+bool was_skipped = false;
 
 }  // namespace
 
 bool is_absent(const char* suite, const std::string& path) {
   if (std::filesystem::exists(path)) return false;
   std::printf("skipped: %s: no %s\n", suite, path.c_str());
-  something_skipped = true;
+  was_skipped = true;
   return true;
 }
 
@@ -25,5 +25,5 @@ bool is_absent(const char* suite, const std::string& path) {
 
 int main(int argc, char** argv) {
   const int result = doctest::Context(argc, argv).run();
-  return result == 0 && selftest::something_skipped ? 77 : result;
+  return result == 0 && selftest::was_skipped ? 77 : result;
 }

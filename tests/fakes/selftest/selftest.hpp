@@ -5,7 +5,7 @@
 
 namespace selftest {
 
-// Prints a line and makes the suite count as skipped when what a test compares with is not here.
+// If `path` does not exist, prints a line and marks the suite as skipped.
 bool is_absent(const char* suite, const std::string& path);
 
 }  // namespace selftest

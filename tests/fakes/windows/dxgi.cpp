@@ -22,17 +22,17 @@ namespace {
 constexpr HRESULT not_found = static_cast<HRESULT>(0x887A0002);
 constexpr HRESULT removed = static_cast<HRESULT>(0x887A0005);
 
-// What the call returns without writing anything.
-std::optional<HRESULT> lie_of(const char* call) {
+// Returns the result of a call that lies and writes nothing.
+std::optional<HRESULT> check_lie(const char* call) {
   if (fake::lies(call, "untouched")) return S_OK;
-  const unsigned long refused = fake::refusal(call);
-  return refused != 0 ? std::optional(static_cast<HRESULT>(refused)) : std::nullopt;
+  const unsigned long error = fake::refusal(call);
+  return error != 0 ? std::optional(static_cast<HRESULT>(error)) : std::nullopt;
 }
 
 template <class Interface>
-class Counted : public Interface {
+class RefCounted : public Interface {
  public:
-  virtual ~Counted() = default;
+  virtual ~RefCounted() = default;
   ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
   ULONG STDMETHODCALLTYPE Release() override {
     const ULONG left = --references_;
@@ -52,17 +52,18 @@ class Counted : public Interface {
   std::atomic<ULONG> references_{1};
 };
 
-class Adapter final : public Counted<IDXGIAdapter3> {
+class Adapter final : public RefCounted<IDXGIAdapter3> {
  public:
   explicit Adapter(fake::Cells row) : row_(std::move(row)) { row_.resize(13); }
 
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID id, void** out) override {
-    if (const auto says = lie_of("QueryInterface")) return *says;
+    if (const auto result = check_lie("QueryInterface")) return *result;
     *out = nullptr;
     const bool is_old = IsEqualGUID(id, __uuidof(IUnknown)) ||
                         IsEqualGUID(id, __uuidof(IDXGIAdapter)) ||
                         IsEqualGUID(id, __uuidof(IDXGIAdapter1));
-    const bool is_new = IsEqualGUID(id, __uuidof(IDXGIAdapter3)) && !has("no memory interface");
+    const bool is_new =
+        IsEqualGUID(id, __uuidof(IDXGIAdapter3)) && !has_trouble("no memory interface");
     if (!is_old && !is_new) return E_NOINTERFACE;
     AddRef();
     *out = this;
@@ -71,14 +72,14 @@ class Adapter final : public Counted<IDXGIAdapter3> {
   HRESULT STDMETHODCALLTYPE EnumOutputs(UINT, IDXGIOutput**) override { return not_found; }
   HRESULT STDMETHODCALLTYPE GetDesc(DXGI_ADAPTER_DESC*) override { return E_NOTIMPL; }
   HRESULT STDMETHODCALLTYPE CheckInterfaceSupport(REFGUID id, LARGE_INTEGER* version) override {
-    if (const auto says = lie_of("CheckInterfaceSupport")) return *says;
+    if (const auto result = check_lie("CheckInterfaceSupport")) return *result;
     if (!IsEqualGUID(id, __uuidof(IDXGIDevice))) return E_NOINTERFACE;
     version->QuadPart = (31LL << 48) | (0LL << 32) | (15LL << 16) | 3623;
     return S_OK;
   }
   HRESULT STDMETHODCALLTYPE GetDesc1(DXGI_ADAPTER_DESC1* out) override {
-    if (has("undescribed")) return removed;
-    if (const auto says = lie_of("GetDesc1")) return *says;
+    if (has_trouble("undescribed")) return removed;
+    if (const auto result = check_lie("GetDesc1")) return *result;
     *out = {};
     const std::wstring name = fake::wide(row_[11]);
     std::copy_n(name.begin(), std::min<size_t>(name.size(), 127), out->Description);
@@ -101,8 +102,8 @@ class Adapter final : public Counted<IDXGIAdapter3> {
   void STDMETHODCALLTYPE UnregisterHardwareContentProtectionTeardownStatus(DWORD) override {}
   HRESULT STDMETHODCALLTYPE QueryVideoMemoryInfo(UINT, DXGI_MEMORY_SEGMENT_GROUP group,
                                                  DXGI_QUERY_VIDEO_MEMORY_INFO* out) override {
-    if (has("no memory answer")) return removed;
-    if (const auto says = lie_of("QueryVideoMemoryInfo")) return *says;
+    if (has_trouble("no memory answer")) return removed;
+    if (const auto result = check_lie("QueryVideoMemoryInfo")) return *result;
     const bool is_local = group == DXGI_MEMORY_SEGMENT_GROUP_LOCAL;
     *out = {};
     out->Budget = fake::number(row_, is_local ? 7 : 9);
@@ -120,14 +121,14 @@ class Adapter final : public Counted<IDXGIAdapter3> {
   void STDMETHODCALLTYPE UnregisterVideoMemoryBudgetChangeNotification(DWORD) override {}
 
  private:
-  bool has(const char* trouble) const { return row_[12] == trouble; }
+  bool has_trouble(const char* trouble) const { return row_[12] == trouble; }
 
   fake::Cells row_;
 };
 
-class Factory final : public Counted<IDXGIFactory1> {
+class Factory final : public RefCounted<IDXGIFactory1> {
  public:
-  Factory() : rows_(fake::rows_of("HMN_FAKE_DXGI")) {}
+  Factory() : rows_(fake::read_rows("HMN_FAKE_DXGI")) {}
 
   HRESULT STDMETHODCALLTYPE QueryInterface(REFIID, void** out) override {
     *out = nullptr;
@@ -144,7 +145,7 @@ class Factory final : public Counted<IDXGIFactory1> {
     return E_NOTIMPL;
   }
   HRESULT STDMETHODCALLTYPE EnumAdapters1(UINT number, IDXGIAdapter1** out) override {
-    if (const auto says = lie_of("EnumAdapters1")) return *says;
+    if (const auto result = check_lie("EnumAdapters1")) return *result;
     *out = nullptr;
     const bool is_endless = fake::lies("EnumAdapters1", "endless");
     if (number >= rows_.size() && !is_endless) return not_found;
@@ -153,7 +154,7 @@ class Factory final : public Counted<IDXGIFactory1> {
   }
   BOOL STDMETHODCALLTYPE IsCurrent() override {
     if (fake::lies("IsCurrent", "never")) return FALSE;
-    return rows_ == fake::rows_of("HMN_FAKE_DXGI") ? TRUE : FALSE;
+    return rows_ == fake::read_rows("HMN_FAKE_DXGI") ? TRUE : FALSE;
   }
 
  private:
@@ -164,10 +165,10 @@ class Factory final : public Counted<IDXGIFactory1> {
 
 extern "C" __declspec(dllexport) HRESULT WINAPI CreateDXGIFactory1(REFIID id, void** out) {
   if (fake::setting("HMN_FAKE_DXGI_HANG") != 0) Sleep(INFINITE);
-  if (const auto says = lie_of("CreateDXGIFactory1")) return *says;
+  if (const auto result = check_lie("CreateDXGIFactory1")) return *result;
   *out = nullptr;
-  const auto refused = static_cast<HRESULT>(fake::setting("HMN_FAKE_DXGI_FACTORY"));
-  if (refused != 0) return refused;
+  const auto error = static_cast<HRESULT>(fake::setting("HMN_FAKE_DXGI_FACTORY"));
+  if (error != 0) return error;
   if (!IsEqualGUID(id, __uuidof(IDXGIFactory1))) return E_NOINTERFACE;
   *out = new Factory;
   return S_OK;

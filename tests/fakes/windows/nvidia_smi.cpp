@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // An nvidia-smi.exe with one card: answers the columns that it is asked for, and "[N/A]" to those
-// that it does not know. With a file nvidia-smi.exe.hang next to it, it never ends: it is started
-// with no environment of the caller's.
+// that it does not know. It hangs if a file nvidia-smi.exe.hang is next to it: it is started
+// without the caller's environment.
 #include <windows.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ struct Cell {
   const char* title;
   const char* value;
 };
-constexpr Cell known[] = {
+constexpr Cell cells[] = {
     {"index", "index", "0"},
     {"name", "name", "NVIDIA GeForce RTX 4070"},
     {"uuid", "uuid", "GPU-00000000-1111-2222-3333-444444444444"},
@@ -30,8 +30,8 @@ constexpr Cell known[] = {
 };
 
 const Cell* find(const std::string& field) {
-  for (const Cell& c : known) {
-    if (field == c.field) return &c;
+  for (const Cell& cell : cells) {
+    if (field == cell.field) return &cell;
   }
   return nullptr;
 }
@@ -42,14 +42,14 @@ void print_table(std::string fields) {
     const auto comma = fields.find(',');
     const std::string field = fields.substr(0, comma);
     fields = comma == fields.npos ? "" : fields.substr(comma + 1);
-    const Cell* const c = find(field);
-    titles += (titles.empty() ? "" : ", ") + (c != nullptr ? std::string(c->title) : field);
-    values += (values.empty() ? "" : ", ") + std::string(c != nullptr ? c->value : "[N/A]");
+    const Cell* const cell = find(field);
+    titles += (titles.empty() ? "" : ", ") + (cell != nullptr ? std::string(cell->title) : field);
+    values += (values.empty() ? "" : ", ") + std::string(cell != nullptr ? cell->value : "[N/A]");
   }
   std::printf("%s\n%s\n", titles.c_str(), values.c_str());
 }
 
-bool is_to_hang() {
+bool should_hang() {
   wchar_t path[MAX_PATH + 8] = {};
   GetModuleFileNameW(nullptr, path, MAX_PATH);
   return GetFileAttributesW(std::wstring(path).append(L".hang").c_str()) != INVALID_FILE_ATTRIBUTES;
@@ -58,7 +58,7 @@ bool is_to_hang() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (is_to_hang()) Sleep(INFINITE);
+  if (should_hang()) Sleep(INFINITE);
   constexpr char gpus[] = "--query-gpu=";
   constexpr char apps[] = "--query-compute-apps=";
   for (int i = 1; i < count; ++i) {

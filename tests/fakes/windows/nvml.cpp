@@ -34,12 +34,12 @@ bool is_tcc() {
   return fake::setting("HMN_FAKE_NVML_TCC") != 0;
 }
 
-void pass(const char* function) {
-  const char* const hung = std::getenv("HMN_FAKE_NVML_HANG");
-  if (hung != nullptr && std::strcmp(hung, function) == 0) Sleep(INFINITE);
+void hang_if_selected(const char* function) {
+  const char* const function_name = std::getenv("HMN_FAKE_NVML_HANG");
+  if (function_name != nullptr && std::strcmp(function_name, function) == 0) Sleep(INFINITE);
 }
 
-int write(char* out, unsigned capacity, const char* text) {
+int write_text(char* out, unsigned capacity, const char* text) {
   std::snprintf(out, capacity, "%s", text);
   return success;
 }
@@ -49,14 +49,14 @@ int write(char* out, unsigned capacity, const char* text) {
 #define NVML extern "C" __declspec(dllexport) int
 
 NVML nvmlInit_v2() {
-  pass(__func__);
+  hang_if_selected(__func__);
   return success;
 }
 NVML nvmlShutdown() {
   return success;
 }
 NVML nvmlSystemGetDriverVersion(char* out, unsigned capacity) {
-  return write(out, capacity, "536.23");
+  return write_text(out, capacity, "536.23");
 }
 NVML nvmlDeviceGetCount_v2(unsigned* out) {
   *out = 1;
@@ -68,10 +68,10 @@ NVML nvmlDeviceGetHandleByIndex_v2(unsigned, void** out) {
   return success;
 }
 NVML nvmlDeviceGetName(void*, char* out, unsigned capacity) {
-  return write(out, capacity, "NVIDIA GeForce RTX 4070");
+  return write_text(out, capacity, "NVIDIA GeForce RTX 4070");
 }
 NVML nvmlDeviceGetUUID(void*, char* out, unsigned capacity) {
-  return write(out, capacity, "GPU-00000000-1111-2222-3333-444444444444");
+  return write_text(out, capacity, "GPU-00000000-1111-2222-3333-444444444444");
 }
 NVML nvmlDeviceGetPciInfo_v3(void*, PciInfo* out) {
   std::memset(out, 0, sizeof *out);
@@ -83,12 +83,12 @@ NVML nvmlDeviceGetPciInfo_v3(void*, PciInfo* out) {
   return success;
 }
 NVML nvmlDeviceGetMemoryInfo(void*, MemoryV1* out) {
-  pass(__func__);
+  hang_if_selected(__func__);
   *out = {12 * gib, 11 * gib, gib};
   return success;
 }
 NVML nvmlDeviceGetTemperature(void*, unsigned, unsigned* out) {
-  pass(__func__);
+  hang_if_selected(__func__);
   *out = 47;
   return success;
 }
@@ -108,9 +108,9 @@ NVML nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned*, Process*) {
 }
 
 BOOL WINAPI DllMain(HINSTANCE, DWORD reason, void*) {
-  const char* const mark = std::getenv("HMN_FAKE_NVML_PLANTED");
-  if (reason == DLL_PROCESS_ATTACH && mark != nullptr) {
-    if (std::FILE* f = std::fopen(mark, "w")) std::fclose(f);
+  const char* const path = std::getenv("HMN_FAKE_NVML_PLANTED");
+  if (reason == DLL_PROCESS_ATTACH && path != nullptr) {
+    if (std::FILE* file = std::fopen(path, "w")) std::fclose(file);
   }
   return TRUE;
 }

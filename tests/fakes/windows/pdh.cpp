@@ -31,7 +31,7 @@ struct Query {
 };
 
 struct Counter {
-  Query* of;
+  Query* query;
   std::string object, name;
   unsigned long growths = fake::setting("HMN_FAKE_PDH_GROWS");
 };
@@ -40,19 +40,19 @@ constexpr const char* rows_call = "PdhGetFormattedCounterArrayW";
 
 std::vector<std::unique_ptr<Counter>> counters;
 
-// What the call returns without writing anything.
-std::optional<PDH_STATUS> lie_of(const char* call) {
+// Returns the result of a call that lies and writes nothing.
+std::optional<PDH_STATUS> check_lie(const char* call) {
   if (fake::lies(call, "untouched")) return ERROR_SUCCESS;
-  const unsigned long refused = fake::refusal(call);
-  return refused != 0 ? std::optional(static_cast<PDH_STATUS>(refused)) : std::nullopt;
+  const unsigned long error = fake::refusal(call);
+  return error != 0 ? std::optional(static_cast<PDH_STATUS>(error)) : std::nullopt;
 }
 
-std::vector<const fake::Cells*> rows_of(const Counter& c) {
-  std::vector<const fake::Cells*> all;
-  for (const fake::Cells& row : c.of->rows) {
-    if (row.size() >= 4 && row[0] == c.object && row[1] == c.name) all.push_back(&row);
+std::vector<const fake::Cells*> find_rows(const Counter& counter) {
+  std::vector<const fake::Cells*> rows;
+  for (const fake::Cells& row : counter.query->rows) {
+    if (row.size() >= 4 && row[0] == counter.object && row[1] == counter.name) rows.push_back(&row);
   }
-  return all;
+  return rows;
 }
 
 }  // namespace
@@ -60,81 +60,81 @@ std::vector<const fake::Cells*> rows_of(const Counter& c) {
 extern "C" {
 
 __declspec(dllexport) PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR, DWORD_PTR, PDH_HQUERY* out) {
-  if (const auto says = lie_of("PdhOpenQueryW")) return *says;
-  *out = new Query{fake::rows_of("HMN_FAKE_PDH")};
+  if (const auto result = check_lie("PdhOpenQueryW")) return *result;
+  *out = new Query{fake::read_rows("HMN_FAKE_PDH")};
   return ERROR_SUCCESS;
 }
 
 __declspec(dllexport) PDH_STATUS WINAPI
-    PdhAddEnglishCounterW(PDH_HQUERY of, LPCWSTR path, DWORD_PTR, PDH_HCOUNTER* out) {
-  if (const auto says = lie_of("PdhAddEnglishCounterW")) return *says;
+    PdhAddEnglishCounterW(PDH_HQUERY query_handle, LPCWSTR path, DWORD_PTR, PDH_HCOUNTER* out) {
+  if (const auto result = check_lie("PdhAddEnglishCounterW")) return *result;
   const std::wstring wide(path);
   const std::string text(wide.begin(), wide.end());
   const auto star = text.find("(*)\\");
   if (text.empty() || text[0] != '\\' || star == text.npos) return no_object;
-  auto c = std::make_unique<Counter>();
-  c->of = static_cast<Query*>(of);
-  c->object = text.substr(1, star - 1);
-  c->name = text.substr(star + 4);
-  if (rows_of(*c).empty()) return no_object;
-  *out = c.get();
-  counters.push_back(std::move(c));
+  auto counter = std::make_unique<Counter>();
+  counter->query = static_cast<Query*>(query_handle);
+  counter->object = text.substr(1, star - 1);
+  counter->name = text.substr(star + 4);
+  if (find_rows(*counter).empty()) return no_object;
+  *out = counter.get();
+  counters.push_back(std::move(counter));
   return ERROR_SUCCESS;
 }
 
-__declspec(dllexport) PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY of) {
-  if (const auto says = lie_of("PdhCollectQueryData")) return *says;
-  Query& q = *static_cast<Query*>(of);
-  const bool is_of_before = q.reset != fake::setting("HMN_FAKE_PDH_RESET");
-  if (is_of_before && fake::setting("HMN_FAKE_PDH_REFUSES") != 0) return invalid_handle;
-  if (!is_of_before) q.rows = fake::rows_of("HMN_FAKE_PDH");
-  ++q.collected;
+__declspec(dllexport) PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY query_handle) {
+  if (const auto result = check_lie("PdhCollectQueryData")) return *result;
+  Query& query = *static_cast<Query*>(query_handle);
+  const bool is_outdated = query.reset != fake::setting("HMN_FAKE_PDH_RESET");
+  if (is_outdated && fake::setting("HMN_FAKE_PDH_REFUSES") != 0) return invalid_handle;
+  if (!is_outdated) query.rows = fake::read_rows("HMN_FAKE_PDH");
+  ++query.collected;
   return ERROR_SUCCESS;
 }
 
 __declspec(dllexport) PDH_STATUS WINAPI
-    PdhGetFormattedCounterArrayW(PDH_HCOUNTER of, DWORD format, LPDWORD size, LPDWORD count,
-                                 PPDH_FMT_COUNTERVALUE_ITEM_W out) {
-  if (const auto says = lie_of(rows_call)) return *says;
-  Counter& c = *static_cast<Counter*>(of);
+    PdhGetFormattedCounterArrayW(PDH_HCOUNTER counter_handle, DWORD format, LPDWORD size,
+                                 LPDWORD count, PPDH_FMT_COUNTERVALUE_ITEM_W out) {
+  if (const auto result = check_lie(rows_call)) return *result;
+  Counter& counter = *static_cast<Counter*>(counter_handle);
   // A load is a difference.
-  if ((format & PDH_FMT_DOUBLE) != 0 && c.of->collected < 2) return no_history;
-  auto all = rows_of(c);
-  if (out != nullptr && c.growths > 0) {
-    --c.growths;
-    c.of->rows.push_back(
-        {c.object, c.name,
-         "pid_" + std::to_string(90000 + c.growths) + "_luid_0x00000000_0x000103D8_phys_0",
+  if ((format & PDH_FMT_DOUBLE) != 0 && counter.query->collected < 2) return no_history;
+  auto rows = find_rows(counter);
+  if (out != nullptr && counter.growths > 0) {
+    --counter.growths;
+    counter.query->rows.push_back(
+        {counter.object, counter.name,
+         "pid_" + std::to_string(90000 + counter.growths) + "_luid_0x00000000_0x000103D8_phys_0",
          "4096"});
-    all = rows_of(c);
+    rows = find_rows(counter);
   }
   size_t needed = 0;
-  for (const auto* row : all) {
+  for (const auto* row : rows) {
     needed += sizeof *out + ((*row)[2].size() + 1) * sizeof(wchar_t);
   }
   const bool is_endless = fake::lies(rows_call, "endless");
   const bool is_huge = fake::lies(rows_call, "huge size");
   if (*size < needed || is_endless || is_huge) {
     *size = is_huge ? MAXDWORD : static_cast<DWORD>(is_endless ? *size + needed : needed);
-    *count = static_cast<DWORD>(all.size());
+    *count = static_cast<DWORD>(rows.size());
     return more_data;
   }
-  auto* name = reinterpret_cast<wchar_t*>(out + all.size());
+  auto* name = reinterpret_cast<wchar_t*>(out + rows.size());
   const auto* const end = reinterpret_cast<const wchar_t*>(reinterpret_cast<char*>(out) + *size);
-  if (!fake::lies(rows_call, "uncounted")) *count = static_cast<DWORD>(all.size());
+  if (!fake::lies(rows_call, "uncounted")) *count = static_cast<DWORD>(rows.size());
   if (fake::lies(rows_call, "one more")) ++*count;
   if (fake::lies(rows_call, "huge count")) *count = MAXDWORD - 1;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const std::wstring wide = fake::wide((*all[i])[2]);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::wstring wide = fake::wide((*rows[i])[2]);
     std::memcpy(name, wide.c_str(), (wide.size() + 1) * sizeof(wchar_t));
     out[i].szName = name;
     name += wide.size() + 1;
     if (fake::lies(rows_call, "nameless")) out[i].szName = nullptr;
-    out[i].FmtValue.CStatus = static_cast<DWORD>(fake::number(*all[i], 4));
+    out[i].FmtValue.CStatus = static_cast<DWORD>(fake::number(*rows[i], 4));
     if ((format & PDH_FMT_DOUBLE) != 0) {
-      out[i].FmtValue.doubleValue = std::strtod((*all[i])[3].c_str(), nullptr);
+      out[i].FmtValue.doubleValue = std::strtod((*rows[i])[3].c_str(), nullptr);
     } else {
-      out[i].FmtValue.largeValue = std::strtoll((*all[i])[3].c_str(), nullptr, 0);
+      out[i].FmtValue.largeValue = std::strtoll((*rows[i])[3].c_str(), nullptr, 0);
     }
   }
   // From the end of the last name on.
@@ -142,9 +142,10 @@ __declspec(dllexport) PDH_STATUS WINAPI
   return ERROR_SUCCESS;
 }
 
-__declspec(dllexport) PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY of) {
-  std::erase_if(counters, [of](const auto& c) { return c->of == of; });
-  delete static_cast<Query*>(of);
+__declspec(dllexport) PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY query_handle) {
+  std::erase_if(counters,
+                [query_handle](const auto& counter) { return counter->query == query_handle; });
+  delete static_cast<Query*>(query_handle);
   return ERROR_SUCCESS;
 }
 

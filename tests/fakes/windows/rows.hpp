@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a fake answers: a text file named by an environment variable, one row a line, cells between
+// Answers of a fake: a text file named by an environment variable, one row per line, split at
 // ";". Without the file there is none.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace fake {
 
 using Cells = std::vector<std::string>;
 
-inline std::vector<Cells> rows_of(const char* variable) {
-  std::vector<Cells> all;
+inline std::vector<Cells> read_rows(const char* variable) {
+  std::vector<Cells> rows;
   const char* const path = std::getenv(variable);
   std::ifstream file(path != nullptr ? path : "");
   for (std::string line; std::getline(file, line);) {
@@ -27,14 +27,14 @@ inline std::vector<Cells> rows_of(const char* variable) {
         row.back() += c;
       }
     }
-    all.push_back(std::move(row));
+    rows.push_back(std::move(row));
   }
-  return all;
+  return rows;
 }
 
 // Numbers of base 10, or of 16 with "0x".
-inline unsigned long long number(const Cells& row, std::size_t at) {
-  return at < row.size() ? std::strtoull(row[at].c_str(), nullptr, 0) : 0;
+inline unsigned long long number(const Cells& row, std::size_t column) {
+  return column < row.size() ? std::strtoull(row[column].c_str(), nullptr, 0) : 0;
 }
 
 inline unsigned long setting(const char* variable) {
@@ -43,12 +43,12 @@ inline unsigned long setting(const char* variable) {
 }
 
 // HMN_FAKE_LIE: a call and what it does, such as "GetDesc1=untouched". A number is what it returns.
-inline bool lies(const std::string& call, const std::string& how) {
+inline bool lies(const std::string& call, const std::string& behaviour) {
   const char* const lie = std::getenv("HMN_FAKE_LIE");
-  return lie != nullptr && lie == call + "=" + how;
+  return lie != nullptr && lie == call + "=" + behaviour;
 }
 
-// 0: it does not fail.
+// Returns the error of the call; 0: none.
 inline unsigned long refusal(const std::string& call) {
   const std::string lie = std::getenv("HMN_FAKE_LIE") != nullptr ? std::getenv("HMN_FAKE_LIE") : "";
   if (lie.rfind(call + "=0x", 0) != 0) return 0;

@@ -8,34 +8,34 @@
 
 using namespace hmn;
 
-TEST_CASE("both change, or neither, and what they are is told") {
-  DoubleWord both({1, UINT64_MAX});
-  CHECK(both.guess() == TwoWords{1, UINT64_MAX});
-  for (const TwoWords wrong : {TwoWords{2, UINT64_MAX}, TwoWords{1, 0}, TwoWords{0, 0}}) {
-    TwoWords expected = wrong;
-    CHECK_FALSE(both.compare_exchange(expected, {7, 8}));
-    CHECK(expected == TwoWords{1, UINT64_MAX});
-    CHECK(both.guess() == expected);
+TEST_CASE("a compare-exchange changes both words or neither, and returns the current ones") {
+  DoubleWord words({1, UINT64_MAX});
+  CHECK(words.guess() == WordPair{1, UINT64_MAX});
+  for (const WordPair guess : {WordPair{2, UINT64_MAX}, WordPair{1, 0}, WordPair{0, 0}}) {
+    WordPair expected = guess;
+    CHECK_FALSE(words.compare_exchange(expected, {7, 8}));
+    CHECK(expected == WordPair{1, UINT64_MAX});
+    CHECK(words.guess() == expected);
   }
-  TwoWords expected{1, UINT64_MAX};
-  CHECK(both.compare_exchange(expected, {7, 8}));
-  CHECK(both.guess() == TwoWords{7, 8});
+  WordPair expected{1, UINT64_MAX};
+  CHECK(words.compare_exchange(expected, {7, 8}));
+  CHECK(words.guess() == WordPair{7, 8});
 }
 
-TEST_CASE("no change of several threads is lost, and the two never part") {
-  constexpr std::uint64_t turns = 20'000;
-  constexpr std::uint64_t apart = 1000;
-  DoubleWord both({0, apart});
+TEST_CASE("no concurrent change is lost, and the two words stay consistent") {
+  constexpr std::uint64_t rounds = 20'000;
+  constexpr std::uint64_t distance = 1000;
+  DoubleWord words({0, distance});
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
-      TwoWords seen = both.guess();
-      for (std::uint64_t i = 0; i < turns;) {
-        if (both.compare_exchange(seen, {seen.first + 1, seen.second + 1})) ++i;
-        if (seen.second - seen.first != apart) return;
+      WordPair expected = words.guess();
+      for (std::uint64_t i = 0; i < rounds;) {
+        if (words.compare_exchange(expected, {expected.first + 1, expected.second + 1})) ++i;
+        if (expected.second - expected.first != distance) return;
       }
     });
   }
-  for (std::thread& t : threads) t.join();
-  CHECK(both.guess() == TwoWords{3 * turns, 3 * turns + apart});
+  for (std::thread& thread : threads) thread.join();
+  CHECK(words.guess() == WordPair{3 * rounds, 3 * rounds + distance});
 }

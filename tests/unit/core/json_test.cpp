@@ -12,42 +12,42 @@
 #include "model/json_writer.hpp"
 #include "sample.hpp"
 
-using Tree = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::string written(const hmn::Snapshot& s) {
-  std::string out(hmn::write_json({}, s), '?');
-  REQUIRE(hmn::write_json(out, s) == out.size());
+std::string write_snapshot(const hmn::Snapshot& snapshot) {
+  std::string out(hmn::write_json({}, snapshot), '?');
+  REQUIRE(hmn::write_json(out, snapshot) == out.size());
   return out;
 }
 
-std::string json_text(std::string_view bytes) {
+std::string write_text(std::string_view bytes) {
   std::array<char, 256> out;
-  hmn::json::Writer w(out);
-  w.text(bytes);
-  return {out.data(), w.size()};
+  hmn::json::Writer writer(out);
+  writer.text(bytes);
+  return {out.data(), writer.size()};
 }
 
-std::string number(double n) {
+std::string write_number(double value) {
   std::array<char, 32> out;
-  hmn::json::Writer w(out);
-  w.number(n);
-  return {out.data(), w.size()};
+  hmn::json::Writer writer(out);
+  writer.number(value);
+  return {out.data(), writer.size()};
 }
 
 // Each key that has a value, with its path; in order.
-void flatten(const Tree& v, const std::string& path, std::string& out) {
-  if (v.is_object() || (v.is_array() && !v.empty() && v[0].is_object())) {
-    for (const auto& [key, inner] : v.items()) flatten(inner, path + "/" + key, out);
+void flatten(const Json& value, const std::string& path, std::string& out) {
+  if (value.is_object() || (value.is_array() && !value.empty() && value[0].is_object())) {
+    for (const auto& [key, inner] : value.items()) flatten(inner, path + "/" + key, out);
   } else {
-    out += path + "=" + v.dump() + "\n";
+    out += path + "=" + value.dump() + "\n";
   }
 }
 
-std::string flat(const Tree& v) {
+std::string flat_text(const Json& value) {
   std::string out;
-  flatten(v, "", out);
+  flatten(value, "", out);
   return out;
 }
 
@@ -61,8 +61,8 @@ constexpr const char* json_row =
 
 }  // namespace
 
-TEST_CASE("an empty snapshot is nulls and empty lists") {
-  CHECK(written({}) ==
+TEST_CASE("an empty snapshot has nulls and empty lists") {
+  CHECK(write_snapshot({}) ==
         R"({"schema":1,"unix_time_ns":0,"monotonic_ns":0,"duration_ns":0,"collect":[],"notes":[],)"
         R"("unreadable_process_count":0,"memory":null,"system":null,"devices":[],"pools":[],)"
         R"("usages":[],"groups":[],"diagnostics":[]})");
@@ -118,11 +118,12 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("metric":null,"metric_instance":null,"pool":null,"pool_instance":null,"device_index":703,"pid":701,)"
       R"("count":704,"native_domain":"nvml","native_code":-4,"duration_ns":702,)"
       R"("message":"run as root\n"}]})";
-  CHECK(flat(Tree::parse(written(sample::full()))) == flat(Tree::parse(expected)));
-  CHECK(written(sample::full()) == expected);
+  CHECK(flat_text(Json::parse(write_snapshot(sample::make_full_snapshot()))) ==
+        flat_text(Json::parse(expected)));
+  CHECK(write_snapshot(sample::make_full_snapshot()) == expected);
 }
 
-TEST_CASE("what is unknown is null, and has a key all the same") {
+TEST_CASE("an unknown value is null, and its key is still written") {
   hmn::Snapshot bare;
   bare.memory.emplace();
   bare.system.emplace();
@@ -131,77 +132,79 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   bare.devices[0].self.emplace();
   bare.pools.resize(1);
   bare.usages.resize(1);
-  bare.why.edit().diagnostics.resize(1);
-  const Tree of_bare = Tree::parse(written(bare));
-  const Tree of_full = Tree::parse(written(sample::full()));
-  const auto keys = [](const Tree& v) {
-    std::string all;
-    for (const auto& [key, inner] : v.items()) all += key + " ";
-    return all;
+  bare.explanations.edit().diagnostics.resize(1);
+  const Json bare_json = Json::parse(write_snapshot(bare));
+  const Json full_json = Json::parse(write_snapshot(sample::make_full_snapshot()));
+  const auto list_keys = [](const Json& value) {
+    std::string keys;
+    for (const auto& [key, inner] : value.items()) keys += key + " ";
+    return keys;
   };
-  CHECK(keys(of_bare) == keys(of_full));
-  for (const char* at : {"/memory", "/system", "/devices/0", "/devices/0/telemetry",
-                         "/devices/0/self", "/pools/0", "/usages/0", "/diagnostics/0"}) {
-    const Tree::json_pointer place(at);
-    CAPTURE(at);
-    CHECK(keys(of_bare[place]) == keys(of_full[place]));
+  CHECK(list_keys(bare_json) == list_keys(full_json));
+  for (const char* path : {"/memory", "/system", "/devices/0", "/devices/0/telemetry",
+                           "/devices/0/self", "/pools/0", "/usages/0", "/diagnostics/0"}) {
+    const Json::json_pointer pointer(path);
+    CAPTURE(path);
+    CHECK(list_keys(bare_json[pointer]) == list_keys(full_json[pointer]));
   }
-  CHECK(of_bare["memory"]["resident_bytes"].is_null());
-  CHECK(of_bare["devices"][0]["name"].is_null());
-  CHECK(of_bare["devices"][0]["vendor"] == "unknown");
-  CHECK(of_bare["devices"][0]["vendor_id"].is_null());
-  CHECK(of_bare["devices"][0]["telemetry"]["throttle"].is_null());
-  CHECK(of_bare["usages"][0]["window_ns"].is_null());
-  CHECK(of_bare["usages"][0]["kinds"].is_null());
-  CHECK(of_bare["diagnostics"][0]["native_code"].is_null());
-  CHECK(of_bare["diagnostics"][0]["message"] == "");
+  CHECK(bare_json["memory"]["resident_bytes"].is_null());
+  CHECK(bare_json["devices"][0]["name"].is_null());
+  CHECK(bare_json["devices"][0]["vendor"] == "unknown");
+  CHECK(bare_json["devices"][0]["vendor_id"].is_null());
+  CHECK(bare_json["devices"][0]["telemetry"]["throttle"].is_null());
+  CHECK(bare_json["usages"][0]["window_ns"].is_null());
+  CHECK(bare_json["usages"][0]["kinds"].is_null());
+  CHECK(bare_json["diagnostics"][0]["native_code"].is_null());
+  CHECK(bare_json["diagnostics"][0]["message"] == "");
 }
 
-TEST_CASE(
-    "metrics are listed with their device; null is not asked for, an empty list is no metric") {
-  hmn::Snapshot s;
-  s.devices = {sample::device(0, "a"), sample::device(1, "b")};
-  CHECK(Tree::parse(written(s))["devices"][0]["metrics"].is_null());
-  s.collect = hmn::subject::metrics;
-  s.metrics.push_back(hmn::counted(hmn::Source::os, hmn::MetricId::link_rx_bytes, 7, 9));
-  s.metrics[0].device_index = 1;
-  const Tree devices = Tree::parse(written(s))["devices"];
-  CHECK(devices[0]["metrics"] == Tree::array());
+TEST_CASE("metrics are listed with their device; null if not requested, empty if there are none") {
+  hmn::Snapshot snapshot;
+  snapshot.devices = {sample::make_device(0, "a"), sample::make_device(1, "b")};
+  CHECK(Json::parse(write_snapshot(snapshot))["devices"][0]["metrics"].is_null());
+  snapshot.collect = hmn::subject::metrics;
+  snapshot.metrics.push_back(
+      hmn::make_count_metric(hmn::Source::os, hmn::MetricId::link_rx_bytes, 7, 9));
+  snapshot.metrics[0].device_index = 1;
+  const Json devices = Json::parse(write_snapshot(snapshot))["devices"];
+  CHECK(devices[0]["metrics"] == Json::array());
   REQUIRE(devices[1]["metrics"].size() == 1);
   CHECK(devices[1]["metrics"][0]["instance"] == 7);
   CHECK(devices[1]["metrics"][0]["count"] == 9);
 }
 
-TEST_CASE("what is missing of the metrics is one, by its name") {
-  hmn::Snapshot s;
-  s.why.edit().diagnostics.resize(2);
-  for (hmn::SnapshotDiagnostic& d : s.why.edit().diagnostics) d.value.about = hmn::subject::metrics;
-  s.why.edit().diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::MetricId::last_fault);
-  const Tree all = Tree::parse(written(s))["diagnostics"];
-  CHECK(all[0]["subject"] == "metrics");
-  CHECK(all[0]["fields"] == Tree::array());
-  CHECK(all[0]["metric"] == "last_fault");
-  CHECK(all[1]["fields"] == Tree::array());
-  CHECK(all[1]["metric"].is_null());
+TEST_CASE("a diagnostic about a metric names that metric") {
+  hmn::Snapshot snapshot;
+  snapshot.explanations.edit().diagnostics.resize(2);
+  for (hmn::SnapshotDiagnostic& diagnostic : snapshot.explanations.edit().diagnostics)
+    diagnostic.value.subject = hmn::subject::metrics;
+  snapshot.explanations.edit().diagnostics[0].value.field =
+      static_cast<std::uint32_t>(hmn::MetricId::last_fault);
+  const Json diagnostics = Json::parse(write_snapshot(snapshot))["diagnostics"];
+  CHECK(diagnostics[0]["subject"] == "metrics");
+  CHECK(diagnostics[0]["fields"] == Json::array());
+  CHECK(diagnostics[0]["metric"] == "last_fault");
+  CHECK(diagnostics[1]["fields"] == Json::array());
+  CHECK(diagnostics[1]["metric"].is_null());
 }
 
-TEST_CASE("names are escaped, valid, and act on no terminal") {
-  CHECK(json_text("plain name") == "\"plain name\"");
-  CHECK(json_text("") == "\"\"");
-  CHECK(json_text("a\"b\\c") == R"("a\"b\\c")");
-  CHECK(json_text("a\nb\rc\td") == R"("a\nb\rc\td")");
-  CHECK(json_text("\x01\x1b[31m\x7f") == R"("\u0001\u001b[31m\u007f")");
-  CHECK(json_text("\xC2\x85 \xC2\x9B") == R"("\u0085 \u009b")");
-  CHECK(json_text("\xE2\x80\xAE\xE2\x81\xA6 \xE2\x80\xA8") == R"("\u202e\u2066 \u2028")");
-  CHECK(json_text("é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5") ==
+TEST_CASE("names are escaped, valid UTF-8 and harmless to a terminal") {
+  CHECK(write_text("plain name") == "\"plain name\"");
+  CHECK(write_text("") == "\"\"");
+  CHECK(write_text("a\"b\\c") == R"("a\"b\\c")");
+  CHECK(write_text("a\nb\rc\td") == R"("a\nb\rc\td")");
+  CHECK(write_text("\x01\x1b[31m\x7f") == R"("\u0001\u001b[31m\u007f")");
+  CHECK(write_text("\xC2\x85 \xC2\x9B") == R"("\u0085 \u009b")");
+  CHECK(write_text("\xE2\x80\xAE\xE2\x81\xA6 \xE2\x80\xA8") == R"("\u202e\u2066 \u2028")");
+  CHECK(write_text("é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5") ==
         "\"é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5\"");
-  CHECK(json_text("\xFF\xC3") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
-  CHECK(json_text(std::string_view("a\0b", 3)) == R"("a\u0000b")");
+  CHECK(write_text("\xFF\xC3") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  CHECK(write_text(std::string_view("a\0b", 3)) == R"("a\u0000b")");
 }
 
 namespace {
 
-// NUL is kept, and separates what may be UTF-8.
+// NUL is kept; the bytes between NULs become valid UTF-8.
 std::string valid_with_nuls(std::string_view bytes) {
   std::string valid;
   while (true) {
@@ -215,25 +218,25 @@ std::string valid_with_nuls(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("any bytes give a text that reads back as their UTF-8") {
+TEST_CASE("text from any bytes parses back to their valid UTF-8") {
   std::string bytes;
   for (int first = 0; first < 256; ++first) {
     for (const int second : {0x00, 0x22, 0x41, 0x80, 0x85, 0xA8, 0xC2, 0xE2, 0xFF}) {
       bytes = {static_cast<char>(first), static_cast<char>(second), '\x80', '\xAE'};
-      CHECK(nlohmann::json::parse(json_text(bytes)) == valid_with_nuls(bytes));
+      CHECK(nlohmann::json::parse(write_text(bytes)) == valid_with_nuls(bytes));
     }
   }
 }
 
-TEST_CASE("a byte is escaped or not wherever it is in a text") {
+TEST_CASE("whether a byte is escaped does not depend on its position") {
   for (int byte = 0; byte < 256; ++byte) {
-    for (std::size_t at = 0; at < 17; ++at) {
+    for (std::size_t position = 0; position < 17; ++position) {
       std::string bytes(17, '~');
-      bytes[at] = static_cast<char>(byte);
+      bytes[position] = static_cast<char>(byte);
       const std::string valid = valid_with_nuls(bytes);
-      const std::string text = json_text(bytes);
+      const std::string text = write_text(bytes);
       CAPTURE(byte);
-      CAPTURE(at);
+      CAPTURE(position);
       CHECK(nlohmann::json::parse(text) == valid);
       const bool is_plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
       CHECK((text == '"' + bytes + '"') == is_plain);
@@ -241,53 +244,55 @@ TEST_CASE("a byte is escaped or not wherever it is in a text") {
   }
 }
 
-TEST_CASE("doubles are the shortest that read back the same, or null") {
-  for (const double n : {0.0, -0.0, 0.1, 1.0 / 3, 371.42, 1e-300, 1.7976931348623157e308, 5e-324}) {
-    CHECK(nlohmann::json::parse(number(n)).get<double>() == n);
+TEST_CASE("doubles are written in the shortest exact form, or as null") {
+  for (const double value :
+       {0.0, -0.0, 0.1, 1.0 / 3, 371.42, 1e-300, 1.7976931348623157e308, 5e-324}) {
+    CHECK(nlohmann::json::parse(write_number(value)).get<double>() == value);
   }
-  CHECK(number(0.1) == "0.1");
-  CHECK(number(100) == "100");
-  CHECK(number(std::numeric_limits<double>::infinity()) == "null");
-  CHECK(number(std::nan("")) == "null");
+  CHECK(write_number(0.1) == "0.1");
+  CHECK(write_number(100) == "100");
+  CHECK(write_number(std::numeric_limits<double>::infinity()) == "null");
+  CHECK(write_number(std::nan("")) == "null");
 }
 
-TEST_CASE("numbers of a newer library are words all the same") {
-  hmn::Snapshot s;
-  s.devices.resize(1);
-  hmn::Device& d = s.devices[0].identity.edit();
-  d.form = static_cast<hmn::DeviceForm>(99);
-  d.state = static_cast<hmn::State>(99);
-  d.vendor = 0x1234;
-  d.from = static_cast<hmn::Source>(63);
-  s.why.edit().diagnostics.resize(1);
-  s.why.edit().diagnostics[0].value.why.code = static_cast<hmn::Status>(-999);
-  s.why.edit().diagnostics[0].value.about = 1U << 31;
-  s.why.edit().diagnostics[0].value.field = UINT32_MAX;
-  const Tree j = Tree::parse(written(s));
-  CHECK(j["devices"][0]["form"] == "unknown");
-  CHECK(j["devices"][0]["state"] == "unknown");
-  CHECK(j["devices"][0]["vendor"] == "unknown");
-  CHECK(j["devices"][0]["vendor_id"] == 0x1234);
-  CHECK(j["devices"][0]["backend"] == "unknown");
-  CHECK(j["diagnostics"][0]["status"] == "HMN_E_?");
-  CHECK(j["diagnostics"][0]["subject"] == "unknown");
-  CHECK(j["diagnostics"][0]["fields"].empty());
+TEST_CASE("numbers of a newer library are written as unknown") {
+  hmn::Snapshot snapshot;
+  snapshot.devices.resize(1);
+  hmn::Device& device = snapshot.devices[0].identity.edit();
+  device.form = static_cast<hmn::DeviceForm>(99);
+  device.state = static_cast<hmn::State>(99);
+  device.vendor = 0x1234;
+  device.from = static_cast<hmn::Source>(63);
+  snapshot.explanations.edit().diagnostics.resize(1);
+  snapshot.explanations.edit().diagnostics[0].value.failure.code = static_cast<hmn::Status>(-999);
+  snapshot.explanations.edit().diagnostics[0].value.subject = 1U << 31;
+  snapshot.explanations.edit().diagnostics[0].value.field = UINT32_MAX;
+  const Json json = Json::parse(write_snapshot(snapshot));
+  CHECK(json["devices"][0]["form"] == "unknown");
+  CHECK(json["devices"][0]["state"] == "unknown");
+  CHECK(json["devices"][0]["vendor"] == "unknown");
+  CHECK(json["devices"][0]["vendor_id"] == 0x1234);
+  CHECK(json["devices"][0]["backend"] == "unknown");
+  CHECK(json["diagnostics"][0]["status"] == "HMN_E_?");
+  CHECK(json["diagnostics"][0]["subject"] == "unknown");
+  CHECK(json["diagnostics"][0]["fields"].empty());
 }
 
-TEST_CASE("it is one line") {
-  const std::string out = written(sample::full());
+TEST_CASE("the JSON is one line") {
+  const std::string out = write_snapshot(sample::make_full_snapshot());
   CHECK(out.starts_with("{\"schema\":1,"));
   CHECK(out.find('\n') == std::string::npos);
   CHECK(out.back() == '}');
 }
 
-TEST_CASE("what does not fit is counted, and nothing is written behind the buffer") {
-  const std::string whole = written(sample::full());
-  std::string out(whole.size() + 64, '?');
-  for (std::size_t capacity = 0; capacity <= whole.size() + 1; ++capacity) {
+TEST_CASE("a short buffer is not overrun, and the full size is returned") {
+  const std::string expected = write_snapshot(sample::make_full_snapshot());
+  std::string out(expected.size() + 64, '?');
+  for (std::size_t capacity = 0; capacity <= expected.size() + 1; ++capacity) {
     out.assign(out.size(), '?');
-    REQUIRE(hmn::write_json({out.data(), capacity}, sample::full()) == whole.size());
+    REQUIRE(hmn::write_json({out.data(), capacity}, sample::make_full_snapshot()) ==
+            expected.size());
     REQUIRE(out.find_first_not_of('?', capacity) == std::string::npos);
-    REQUIRE((out.compare(0, whole.size(), whole) == 0) == (capacity >= whole.size()));
+    REQUIRE((out.compare(0, expected.size(), expected) == 0) == (capacity >= expected.size()));
   }
 }

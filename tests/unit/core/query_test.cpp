@@ -9,113 +9,114 @@ using namespace hmn;
 
 namespace {
 
-// Its device has no name, so that core has something to say about the list.
+// Its device has no name, so that core adds a diagnostic about the list.
 class UnnamedSource final : public DeviceSource {
  public:
-  UnnamedSource() : DeviceSource(Source::nvml, Calls::may_block) {}
+  UnnamedSource() : DeviceSource(Source::nvml, CallBehavior::may_block) {}
 
-  Result<void> devices(std::vector<Device>& out, Reading& r) override {
-    static_cast<void>(r.may_ask(0, 2));
-    out.emplace_back().name.assign("Device 10de:2204");
+  Result<void> devices(std::vector<Device>& devices, Reading& reading) override {
+    static_cast<void>(reading.begin_device_call(0, 2));
+    devices.emplace_back().name.assign("Device 10de:2204");
     return {};
   }
 };
 
 constexpr std::uint64_t card_unit = std::uint64_t{1} << 30;
 
-struct Card {
+struct FakeCard {
   Device identity;
   PoolKind kind = PoolKind::vram;
   std::uint64_t total = 0;
-  std::uint64_t used_by_process = 0;
-  std::uint64_t in_host = 0;  // a second pool
+  std::uint64_t process_bytes = 0;
+  std::uint64_t host_bytes = 0;  // a second pool
 };
 
-Card part_of(Slot gpu, Slot number, std::optional<std::uint32_t> instance, std::uint64_t size_gib) {
-  Card c;
-  c.identity.number = number;
-  c.identity.is_part = true;
-  c.identity.parent = gpu;
-  if (instance) c.identity.instance = MigInstance{*instance, 0};
-  c.total = size_gib * card_unit;
-  return c;
+FakeCard make_card_partition(Slot gpu, Slot number, std::optional<std::uint32_t> instance,
+                             std::uint64_t size_gib) {
+  FakeCard card;
+  card.identity.slot = number;
+  card.identity.is_partition = true;
+  card.identity.parent = gpu;
+  if (instance) card.identity.instance = MigInstance{*instance, 0};
+  card.total = size_gib * card_unit;
+  return card;
 }
 
 // Each card has one pool and one process.
 class CardSource final : public DeviceSource {
  public:
-  CardSource(Source id, std::vector<Card> all)
-      : DeviceSource(id, Calls::may_block), all_(std::move(all)) {
-    for (Card& c : all_) c.identity.from = id;
+  CardSource(Source id, std::vector<FakeCard> cards)
+      : DeviceSource(id, CallBehavior::may_block), cards_(std::move(cards)) {
+    for (FakeCard& card : cards_) card.identity.from = id;
   }
 
   Result<void> devices(std::vector<Device>& out, Reading&) override {
-    for (const Card& c : all_) out.push_back(c.identity);
+    for (const FakeCard& card : cards_) out.push_back(card.identity);
     return {};
   }
-  Result<void> memory(Slot number, Pools& out, Reading&) override {
-    Pool p;
-    p.kind = all_[number].kind;
-    p.is_main = true;
-    if (all_[number].total != 0) p.total = all_[number].total;
-    p.used = all_[number].used_by_process;
-    out.add(p);
-    if (all_[number].in_host == 0) return {};
+  Result<void> memory(Slot number, PoolList& out, Reading&) override {
+    Pool pool;
+    pool.kind = cards_[number].kind;
+    pool.is_main = true;
+    if (cards_[number].total != 0) pool.total = cards_[number].total;
+    pool.used = cards_[number].process_bytes;
+    out.add(pool);
+    if (cards_[number].host_bytes == 0) return {};
     Pool host;
     host.kind = PoolKind::host;
-    host.total = all_[number].in_host;
+    host.total = cards_[number].host_bytes;
     out.add(host);
     return {};
   }
   Result<void> processes(Slot number, std::vector<Usage>& out, Reading&) override {
     Usage& row = out.emplace_back();
     row.pid = 1;
-    row.used = all_[number].used_by_process;
+    row.used = cards_[number].process_bytes;
     return {};
   }
 
  private:
-  std::vector<Card> all_;
+  std::vector<FakeCard> cards_;
 };
 
-struct WatchedReading final : Reading {
+struct CheckedReading final : Reading {
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return 0; }
   [[nodiscard]] bool wants_trace() const noexcept override { return false; }
-  bool may_ask(std::uint32_t, std::size_t) noexcept override { return is_asking = true; }
-  void answered() noexcept override { is_asking = false; }
-  void diagnose(const Diagnostic& d) override {
-    ++diagnosed;
-    if (kept != nullptr) kept->push_back(d);
-    CHECK_FALSE(is_asking);
+  bool begin_device_call(std::uint32_t, std::size_t) noexcept override { return is_in_call = true; }
+  void end_device_call() noexcept override { is_in_call = false; }
+  void diagnose(const Diagnostic& diagnostic) override {
+    ++diagnostic_count;
+    if (diagnostics != nullptr) diagnostics->push_back(diagnostic);
+    CHECK_FALSE(is_in_call);
   }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
-  [[nodiscard]] std::optional<std::uint64_t> host_total() const override { return of_host; }
+  void begin_opening() noexcept override {}
+  void end_opening() noexcept override {}
+  [[nodiscard]] std::optional<std::uint64_t> host_total() const override { return host_bytes; }
 
-  std::optional<std::uint64_t> of_host;
-  bool is_asking = false;
-  int diagnosed = 0;
-  std::vector<Diagnostic>* kept = nullptr;
+  std::optional<std::uint64_t> host_bytes;
+  bool is_in_call = false;
+  int diagnostic_count = 0;
+  std::vector<Diagnostic>* diagnostics = nullptr;
 };
 
 // Lists an NPU with a partition, and a GPU, with a note about each.
 class MixedSource final : public DeviceSource {
  public:
-  MixedSource() : DeviceSource(Source::drm, Calls::may_block) {}
+  MixedSource() : DeviceSource(Source::drm, CallBehavior::may_block) {}
 
-  Result<void> devices(std::vector<Device>& out, Reading& r) override {
+  Result<void> devices(std::vector<Device>& out, Reading& reading) override {
     for (const Slot number : {0U, 1U, 2U}) {
-      Device& d = out.emplace_back();
-      d.number = number;
-      d.name.assign("Device");
-      if (number == 0) d.device_class = DeviceClass::npu;
-      if (number == 0) d.form = DeviceForm::integrated;
-      d.is_part = number == 1;
-      if (d.is_part) d.parent = 0;
-      Diagnostic note;
-      note.about = subject::devices;
-      note.device = number;
-      r.diagnose(note);
+      Device& device = out.emplace_back();
+      device.slot = number;
+      device.name.assign("Device");
+      if (number == 0) device.device_class = DeviceClass::npu;
+      if (number == 0) device.form = DeviceForm::integrated;
+      device.is_partition = number == 1;
+      if (device.is_partition) device.parent = 0;
+      Diagnostic diagnostic;
+      diagnostic.subject = subject::devices;
+      diagnostic.device = number;
+      reading.diagnose(diagnostic);
     }
     return {};
   }
@@ -123,131 +124,139 @@ class MixedSource final : public DeviceSource {
 
 }  // namespace
 
-TEST_CASE("what core does with a list of devices is not charged to the last one") {
-  UnnamedSource from;
-  WatchedReading r;
-  SourceCache out;
-  Plan p;
-  p.list = true;
-  static_cast<void>(query(from, p, out, r, [](DeviceCache*) {}));
-  CHECK(r.diagnosed == 1);
+TEST_CASE("a diagnostic about a device list is not charged to the last device") {
+  UnnamedSource source;
+  CheckedReading reading;
+  SourceCache cache;
+  Plan plan;
+  plan.list = true;
+  static_cast<void>(query(source, plan, cache, reading, [](DeviceCache*) {}));
+  CHECK(reading.diagnostic_count == 1);
 }
 
-TEST_CASE("a device of a class that was not asked for is not listed, nor what was noted about it") {
-  MixedSource from;
-  WatchedReading r;
-  SourceCache out;
-  r.kept = &out.diagnostics;
-  Plan p;
-  p.list = true;
-  static_cast<void>(query(from, p, out, r, [](DeviceCache*) {}));
-  REQUIRE(out.devices.size() == 1);
-  CHECK(out.devices[0].identity.number == 2);
-  REQUIRE(out.diagnostics.size() == 1);
-  CHECK(out.diagnostics[0].device == 2);
+TEST_CASE("a device of an unrequested class is not listed, and neither are its diagnostics") {
+  MixedSource source;
+  CheckedReading reading;
+  SourceCache cache;
+  reading.diagnostics = &cache.diagnostics;
+  Plan plan;
+  plan.list = true;
+  static_cast<void>(query(source, plan, cache, reading, [](DeviceCache*) {}));
+  REQUIRE(cache.devices.size() == 1);
+  CHECK(cache.devices[0].identity.slot == 2);
+  REQUIRE(cache.diagnostics.size() == 1);
+  CHECK(cache.diagnostics[0].device == 2);
 }
 
-TEST_CASE("a partition has the class and the form of its parent") {
-  MixedSource from;
-  WatchedReading r;
-  SourceCache out;
-  Plan p;
-  p.list = true;
-  p.device_classes = bit_of(DeviceClass::npu);
-  static_cast<void>(query(from, p, out, r, [](DeviceCache*) {}));
-  REQUIRE(out.devices.size() == 2);
-  CHECK(out.devices[1].identity.parent == 0);
-  CHECK(out.devices[1].identity.device_class == DeviceClass::npu);
-  CHECK(out.devices[1].identity.form == DeviceForm::integrated);
+TEST_CASE("a partition has the class and form of its parent") {
+  MixedSource source;
+  CheckedReading reading;
+  SourceCache cache;
+  Plan plan;
+  plan.list = true;
+  plan.device_classes = device_class_bit(DeviceClass::npu);
+  static_cast<void>(query(source, plan, cache, reading, [](DeviceCache*) {}));
+  REQUIRE(cache.devices.size() == 2);
+  CHECK(cache.devices[1].identity.parent == 0);
+  CHECK(cache.devices[1].identity.device_class == DeviceClass::npu);
+  CHECK(cache.devices[1].identity.form == DeviceForm::integrated);
 }
 
 namespace {
 
 // Reads a device with one process.
-SourceCache reading_of(const Card& c, WatchedReading& r) {
-  CardSource from(Source::xe, {c});
-  SourceCache out;
-  Plan p;
-  p.list = p.pools = p.processes = true;
-  static_cast<void>(query(from, p, out, r, [](DeviceCache*) {}));
-  return out;
+SourceCache read_card(const FakeCard& card, CheckedReading& reading) {
+  CardSource source(Source::xe, {card});
+  SourceCache cache;
+  Plan plan;
+  plan.list = plan.pools = plan.processes = true;
+  static_cast<void>(query(source, plan, cache, reading, [](DeviceCache*) {}));
+  return cache;
 }
 
 // Returns what the process is taken to use, in units; 0: implausible.
-std::uint64_t used_by_process(const Card& c) {
-  WatchedReading r;
-  const SourceCache out = reading_of(c, r);
-  return out.devices[0].processes.value[0].used.value_or(0) / card_unit;
+std::uint64_t read_process_usage(const FakeCard& card) {
+  CheckedReading reading;
+  const SourceCache cache = read_card(card, reading);
+  return cache.devices[0].processes.value[0].used.value_or(0) / card_unit;
 }
 
 }  // namespace
 
-TEST_CASE("no process uses more than the device's memory") {
+TEST_CASE("a process cannot use more than the device's memory") {
   for (const auto kind : {PoolKind::vram, PoolKind::unified}) {
-    CHECK(used_by_process({{}, kind, 100 * card_unit, 100 * card_unit}) == 100);
-    CHECK(used_by_process({{}, kind, 100 * card_unit, 200 * card_unit}) == 0);
+    CHECK(read_process_usage({{}, kind, 100 * card_unit, 100 * card_unit}) == 100);
+    CHECK(read_process_usage({{}, kind, 100 * card_unit, 200 * card_unit}) == 0);
   }
-  CHECK(used_by_process({{}, PoolKind::host, 100 * card_unit, 200 * card_unit}) == 200);
+  CHECK(read_process_usage({{}, PoolKind::host, 100 * card_unit, 200 * card_unit}) == 200);
 }
 
-TEST_CASE("a process may use all pools of a device that is in the host's RAM") {
-  Card apu;
+TEST_CASE("a process may use all pools of a device that uses host RAM") {
+  FakeCard apu;
   apu.identity.memory_kind = MemoryKind::unified;
   apu.total = 16 * card_unit;
-  apu.in_host = 15 * card_unit;
-  apu.used_by_process = 31 * card_unit;
-  CHECK(used_by_process(apu) == 31);
-  apu.used_by_process = 32 * card_unit;
-  CHECK(used_by_process(apu) == 0);
+  apu.host_bytes = 15 * card_unit;
+  apu.process_bytes = 31 * card_unit;
+  CHECK(read_process_usage(apu) == 31);
+  apu.process_bytes = 32 * card_unit;
+  CHECK(read_process_usage(apu) == 0);
   apu.identity.memory_kind = MemoryKind::dedicated;
-  apu.used_by_process = 17 * card_unit;
-  CHECK(used_by_process(apu) == 0);
+  apu.process_bytes = 17 * card_unit;
+  CHECK(read_process_usage(apu) == 0);
 }
 
-TEST_CASE("unified memory without a total of its own has the host's, and no more") {
+TEST_CASE("unified memory without a total has the host's total as its limit") {
   for (const std::uint64_t used : {100U, 101U}) {
-    WatchedReading r;
-    r.of_host = 100 * card_unit;
-    const SourceCache out = reading_of({{}, PoolKind::unified, 0, used * card_unit}, r);
-    const Pool& p = out.devices[0].pools.value.all()[0];
-    CHECK(p.total == 100 * card_unit);
-    CHECK((p.notes & note::mixed) != 0);
-    CHECK(p.used.has_value() == (used == 100));
-    CHECK(out.devices[0].processes.value[0].used.has_value() == (used == 100));
-    CHECK(r.diagnosed == (used == 100 ? 0 : 2));
+    CheckedReading reading;
+    reading.host_bytes = 100 * card_unit;
+    const SourceCache cache = read_card({{}, PoolKind::unified, 0, used * card_unit}, reading);
+    const Pool& pool = cache.devices[0].pools.value.all()[0];
+    CHECK(pool.total == 100 * card_unit);
+    CHECK((pool.notes & note::mixed) != 0);
+    CHECK(pool.used.has_value() == (used == 100));
+    CHECK(cache.devices[0].processes.value[0].used.has_value() == (used == 100));
+    CHECK(reading.diagnostic_count == (used == 100 ? 0 : 2));
   }
-  WatchedReading no_host;
-  CHECK(!reading_of({{}, PoolKind::unified, 0, 1}, no_host).devices[0].pools.value.all()[0].total);
+  CheckedReading no_host;
+  CHECK(!read_card({{}, PoolKind::unified, 0, 1}, no_host).devices[0].pools.value.all()[0].total);
 }
 
 namespace {
 
 // Returns the size in GiB of the last partition of a card of 100, read twice: the sizes of the
 // others are known by then. 0: implausible.
-std::uint64_t last_size(Source id, std::vector<Card> partitions) {
-  Card gpu;
+std::uint64_t read_last_size(Source id, std::vector<FakeCard> partitions) {
+  FakeCard gpu;
   gpu.total = 100 * card_unit;
   partitions.insert(partitions.begin(), gpu);
-  CardSource from(id, std::move(partitions));
-  WatchedReading r;
-  SourceCache out;
-  Plan p;
-  p.list = p.pools = true;
-  for (int i = 0; i < 2; ++i) static_cast<void>(query(from, p, out, r, [](DeviceCache*) {}));
-  const auto& pools = out.devices.back().pools;
-  return pools.why ? 0 : pools.value.all()[0].total.value_or(0) / card_unit;
+  CardSource source(id, std::move(partitions));
+  CheckedReading reading;
+  SourceCache cache;
+  Plan plan;
+  plan.list = plan.pools = true;
+  for (int i = 0; i < 2; ++i)
+    static_cast<void>(query(source, plan, cache, reading, [](DeviceCache*) {}));
+  const auto& pools = cache.devices.back().pools;
+  return pools.failure ? 0 : pools.value.all()[0].total.value_or(0) / card_unit;
 }
 
 }  // namespace
 
-TEST_CASE(
-    "an instance of a GPU has what the others leave; a partition of another kind may have all") {
-  CHECK(last_size(Source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, 2, 40)}) == 40);
-  CHECK(last_size(Source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, 2, 50)}) == 0);
-  CHECK(last_size(Source::nvml, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 40)}) == 40);
-  CHECK(last_size(Source::nvml, {part_of(0, 1, 1, 40), part_of(0, 2, 2, 100)}) == 0);
-  CHECK(last_size(Source::nvml, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 100)}) == 0);
-  CHECK(last_size(Source::nvml, {part_of(0, 1, 1, 60), part_of(0, 2, {}, 80)}) == 80);
-  CHECK(last_size(Source::amdgpu, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 100)}) == 100);
-  CHECK(last_size(Source::amdgpu, {part_of(0, 1, 1, 100), part_of(0, 2, 2, 101)}) == 0);
+TEST_CASE("GPU instances share the total; partitions of another kind may each have all of it") {
+  CHECK(read_last_size(Source::nvml,
+                       {make_card_partition(0, 1, 1, 60), make_card_partition(0, 2, 2, 40)}) == 40);
+  CHECK(read_last_size(Source::nvml,
+                       {make_card_partition(0, 1, 1, 60), make_card_partition(0, 2, 2, 50)}) == 0);
+  CHECK(read_last_size(Source::nvml, {make_card_partition(0, 1, 1, 100),
+                                      make_card_partition(0, 2, 2, 40)}) == 40);
+  CHECK(read_last_size(Source::nvml,
+                       {make_card_partition(0, 1, 1, 40), make_card_partition(0, 2, 2, 100)}) == 0);
+  CHECK(read_last_size(Source::nvml, {make_card_partition(0, 1, 1, 100),
+                                      make_card_partition(0, 2, 2, 100)}) == 0);
+  CHECK(read_last_size(Source::nvml, {make_card_partition(0, 1, 1, 60),
+                                      make_card_partition(0, 2, {}, 80)}) == 80);
+  CHECK(read_last_size(Source::amdgpu, {make_card_partition(0, 1, 1, 100),
+                                        make_card_partition(0, 2, 2, 100)}) == 100);
+  CHECK(read_last_size(Source::amdgpu, {make_card_partition(0, 1, 1, 100),
+                                        make_card_partition(0, 2, 2, 101)}) == 0);
 }

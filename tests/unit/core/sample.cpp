@@ -8,223 +8,224 @@ using hmn::note::estimated;
 using hmn::note::lower_bound;
 using hmn::note::stale;
 
-hmn::ProcessMemory memory() {
-  hmn::ProcessMemory m;
-  m.pid = 4711;
-  m.from = hmn::Source::os;
-  m.notes = stale;
-  m.resident = 101;
-  m.peak_resident = 102;
-  m.virtual_size = 103;
-  m.swap = 104;
-  m.proportional = 105;
-  m.private_set = 106;
-  m.committed = 107;
-  m.footprint = UINT64_MAX;
-  m.peak_footprint = 108;
-  m.peak_committed = 109;
-  m.process_key = 110;
-  return m;
+hmn::ProcessMemory make_memory() {
+  hmn::ProcessMemory memory;
+  memory.pid = 4711;
+  memory.from = hmn::Source::os;
+  memory.notes = stale;
+  memory.resident = 101;
+  memory.peak_resident = 102;
+  memory.virtual_size = 103;
+  memory.swap = 104;
+  memory.proportional = 105;
+  memory.private_set = 106;
+  memory.committed = 107;
+  memory.footprint = UINT64_MAX;
+  memory.peak_footprint = 108;
+  memory.peak_committed = 109;
+  memory.process_key = 110;
+  return memory;
 }
 
-hmn::SystemMemory system() {
-  hmn::SystemMemory m;
-  m.from = hmn::Source::os;
-  m.notes = estimated;
-  m.total = 201;
-  m.available = 202;
-  m.swap_total = 203;
-  m.swap_free = 204;
-  m.limit = 205;
-  m.limit_used = 206;
-  m.commit_limit = 207;
-  m.committed = 208;
-  m.pressure = hmn::MemoryPressure::warning;
-  m.stall_percent = 20.25;
-  m.usable = 209;
-  return m;
+hmn::SystemMemory make_system() {
+  hmn::SystemMemory memory;
+  memory.from = hmn::Source::os;
+  memory.notes = estimated;
+  memory.total = 201;
+  memory.available = 202;
+  memory.swap_total = 203;
+  memory.swap_free = 204;
+  memory.limit = 205;
+  memory.limit_used = 206;
+  memory.commit_limit = 207;
+  memory.committed = 208;
+  memory.pressure = hmn::MemoryPressure::warning;
+  memory.stall_percent = 20.25;
+  memory.usable = 209;
+  return memory;
 }
 
-hmn::Telemetry load() {
-  hmn::Telemetry t;
-  t.from = hmn::Source::nvml;
-  t.notes = hmn::note::mixed;
-  t.sources = 1U << 2 | 1U << 3;
-  t.gpu_busy_percent = 30.5;
-  t.memory_busy_percent = 31;
-  t.encoder_busy_percent = 32;
-  t.decoder_busy_percent = 33;
-  t.temperature_celsius = -34.25;
-  t.hotspot_celsius = 35;
-  t.memory_celsius = 36;
-  t.power_watts = 0.1;
-  t.power_limit_watts = 450;
-  t.energy_joules = 1e21;
-  t.core_clock_mhz = 301;
-  t.memory_clock_mhz = 302;
-  t.fan_percent = 303;
-  t.fan_rpm = 304;
-  t.pcie_generation = 305;
-  t.pcie_width = 306;
-  t.p_state = 307;
-  t.throttle = hmn::throttle::power | hmn::throttle::other;
-  t.pcie_rx_bytes = 308;
-  t.pcie_tx_bytes = 309;
-  t.window_ns = 310;
-  return t;
+hmn::Telemetry make_telemetry() {
+  hmn::Telemetry telemetry;
+  telemetry.from = hmn::Source::nvml;
+  telemetry.notes = hmn::note::mixed;
+  telemetry.sources = 1U << 2 | 1U << 3;
+  telemetry.gpu_busy_percent = 30.5;
+  telemetry.memory_busy_percent = 31;
+  telemetry.encoder_busy_percent = 32;
+  telemetry.decoder_busy_percent = 33;
+  telemetry.temperature_celsius = -34.25;
+  telemetry.hotspot_celsius = 35;
+  telemetry.memory_celsius = 36;
+  telemetry.power_watts = 0.1;
+  telemetry.power_limit_watts = 450;
+  telemetry.energy_joules = 1e21;
+  telemetry.core_clock_mhz = 301;
+  telemetry.memory_clock_mhz = 302;
+  telemetry.fan_percent = 303;
+  telemetry.fan_rpm = 304;
+  telemetry.pcie_generation = 305;
+  telemetry.pcie_width = 306;
+  telemetry.p_state = 307;
+  telemetry.throttle = hmn::throttle::power | hmn::throttle::other;
+  telemetry.pcie_rx_bytes = 308;
+  telemetry.pcie_tx_bytes = 309;
+  telemetry.window_ns = 310;
+  return telemetry;
 }
 
-hmn::Usage row(std::uint64_t age_ns) {
-  hmn::Usage u;
-  u.device_index = 601;
-  u.age_ns = age_ns;
-  u.pid = 4294967295;
-  u.from = hmn::Source::nvidia_smi;
-  u.notes = lower_bound;
-  u.accounting = hmn::Accounting::committed;
-  u.kinds = hmn::usage_kind::compute | hmn::usage_kind::media;
-  u.instance = {401, 402};
-  u.used = 403;
-  u.peak_used = 419;
-  u.resident = 404;
-  u.committed = 405;
-  u.allocated = 406;
-  u.shared = 407;
-  u.purgeable = 408;
-  u.evicted = 409;
-  u.host_pool = 410;
-  u.budget = 411;
-  u.busy_ns = 412;
-  u.busy_percent = 41.3;
-  u.window_ns = 414;
-  u.host_resident = 415;
-  u.start_unix_ns = 416;
-  u.process_key = 18446744073709551614U;
-  u.uid = 417;
-  u.name_state = hmn::NameState::resolved;
-  u.name = "na\"ïve";
-  u.container = "docker:0f";
-  return u;
+hmn::Usage make_usage(std::uint64_t age_ns) {
+  hmn::Usage usage;
+  usage.device_index = 601;
+  usage.age_ns = age_ns;
+  usage.pid = 4294967295;
+  usage.from = hmn::Source::nvidia_smi;
+  usage.notes = lower_bound;
+  usage.accounting = hmn::Accounting::committed;
+  usage.kinds = hmn::usage_kind::compute | hmn::usage_kind::media;
+  usage.instance = {401, 402};
+  usage.used = 403;
+  usage.peak_used = 419;
+  usage.resident = 404;
+  usage.committed = 405;
+  usage.allocated = 406;
+  usage.shared = 407;
+  usage.purgeable = 408;
+  usage.evicted = 409;
+  usage.host_pool = 410;
+  usage.budget = 411;
+  usage.busy_ns = 412;
+  usage.busy_percent = 41.3;
+  usage.window_ns = 414;
+  usage.host_resident = 415;
+  usage.start_unix_ns = 416;
+  usage.process_key = 18446744073709551614U;
+  usage.uid = 417;
+  usage.name_state = hmn::NameState::resolved;
+  usage.name = "na\"ïve";
+  usage.container = "docker:0f";
+  return usage;
 }
 
-hmn::Pool some_pool() {
-  hmn::Pool p;
-  p.kind = hmn::PoolKind::vram;
-  p.from = hmn::Source::simulated;
-  p.notes = hmn::note::truncated;
-  p.accounting = hmn::Accounting::allocated;
-  p.is_main = true;
-  p.total = 501;
-  p.free = 502;
-  p.used = 503;
-  p.reserved = 504;
-  p.usable = 505;
-  p.budget = 506;
-  p.unattributed = 507;
-  p.device_index = 601;
-  p.age_ns = 508;
-  return p;
+hmn::Pool make_pool() {
+  hmn::Pool pool;
+  pool.kind = hmn::PoolKind::vram;
+  pool.from = hmn::Source::simulated;
+  pool.notes = hmn::note::truncated;
+  pool.accounting = hmn::Accounting::allocated;
+  pool.is_main = true;
+  pool.total = 501;
+  pool.free = 502;
+  pool.used = 503;
+  pool.reserved = 504;
+  pool.usable = 505;
+  pool.budget = 506;
+  pool.unattributed = 507;
+  pool.device_index = 601;
+  pool.age_ns = 508;
+  return pool;
 }
 
-// A reading with every field, and a count with as few as may be.
-std::vector<hmn::Metric> some_metrics() {
-  hmn::Metric full = hmn::measured(hmn::Source::drm, hmn::MetricId::temperature,
-                                   hmn::which::sensor::hotspot, 80.125);
+// A reading with every field, and a count with as few as possible.
+std::vector<hmn::Metric> make_metrics() {
+  hmn::Metric full = hmn::make_value_metric(hmn::Source::drm, hmn::MetricId::temperature,
+                                            hmn::which::sensor::hotspot, 80.125);
   full.notes = hmn::note::estimated;
   full.window_ns = 802;
   full.device_index = 601;
   full.age_ns = 803;
-  hmn::Metric few = hmn::counted(hmn::Source::nvml, hmn::MetricId::pcie_replays, 0, ~0ULL);
-  few.device_index = 601;
-  few.age_ns = 804;
-  return {full, few};
+  hmn::Metric sparse =
+      hmn::make_count_metric(hmn::Source::nvml, hmn::MetricId::pcie_replays, 0, ~0ULL);
+  sparse.device_index = 601;
+  sparse.age_ns = 804;
+  return {full, sparse};
 }
 
-hmn::SnapshotDevice some_device() {
-  hmn::SnapshotDevice d = device(601, "NVIDIA Test GPU");
-  d.identity.edit().parent_index = 602;
-  hmn::Device& who = d.identity.edit();
-  who.from = hmn::Source::nvml;
-  who.notes = hmn::note::partial;
-  who.device_class = hmn::DeviceClass::npu;
-  who.form = hmn::DeviceForm::integrated;
-  who.state = hmn::State::ready;
-  who.vendor = hmn::vendor::nvidia;
-  who.memory_kind = hmn::MemoryKind::coherent;
-  who.driver_index = 603;
-  who.pci_device = 604;
-  who.pci_subsystem = 605;
-  who.render_minor = 606;
-  who.numa_node = 607;
-  who.cuda_version_major = 608;
-  who.cuda_version_minor = 615;
-  who.compute_capability_major = 613;
-  who.compute_capability_minor = 616;
-  who.architecture.assign("Testing");
-  who.instance = {609, 610};
-  who.os_id = 611;
-  who.uuid.assign("GPU-1");
-  who.pci_bus_id.assign("0000:01:00.0");
-  who.driver_version.assign("591.86");
-  d.age_ns = 614;
-  d.telemetry = load();
-  d.telemetry->device_index = 601;
-  d.telemetry->age_ns = 612;
-  d.self = row(613);
-  return d;
+hmn::SnapshotDevice make_full_device() {
+  hmn::SnapshotDevice full_device = make_device(601, "NVIDIA Test GPU");
+  full_device.identity.edit().parent_index = 602;
+  hmn::Device& identity = full_device.identity.edit();
+  identity.from = hmn::Source::nvml;
+  identity.notes = hmn::note::partial;
+  identity.device_class = hmn::DeviceClass::npu;
+  identity.form = hmn::DeviceForm::integrated;
+  identity.state = hmn::State::ready;
+  identity.vendor = hmn::vendor::nvidia;
+  identity.memory_kind = hmn::MemoryKind::coherent;
+  identity.driver_index = 603;
+  identity.pci_device = 604;
+  identity.pci_subsystem = 605;
+  identity.render_minor = 606;
+  identity.numa_node = 607;
+  identity.cuda_version_major = 608;
+  identity.cuda_version_minor = 615;
+  identity.compute_capability_major = 613;
+  identity.compute_capability_minor = 616;
+  identity.architecture.assign("Testing");
+  identity.instance = {609, 610};
+  identity.os_id = 611;
+  identity.uuid.assign("GPU-1");
+  identity.pci_bus_id.assign("0000:01:00.0");
+  identity.driver_version.assign("591.86");
+  full_device.age_ns = 614;
+  full_device.telemetry = make_telemetry();
+  full_device.telemetry->device_index = 601;
+  full_device.telemetry->age_ns = 612;
+  full_device.self = make_usage(613);
+  return full_device;
 }
 
-hmn::SnapshotDiagnostic some_diagnostic() {
-  hmn::SnapshotDiagnostic d;
-  d.value.why = {
+hmn::SnapshotDiagnostic make_diagnostic() {
+  hmn::SnapshotDiagnostic diagnostic;
+  diagnostic.value.failure = {
       hmn::Status::permission, hmn::Source::nvml, {hmn::NativeDomain::nvml, -4}, "run as root\n"};
-  d.value.notes = hmn::note::trace;
-  d.value.about = hmn::subject::telemetry;
-  d.value.field = hmn::telemetry_field::power_watts | hmn::telemetry_field::window_ns;
-  d.value.pid = 701;
-  d.value.duration_ns = 702;
-  d.device_index = 703;
-  d.count = 704;
-  return d;
+  diagnostic.value.notes = hmn::note::trace;
+  diagnostic.value.subject = hmn::subject::telemetry;
+  diagnostic.value.field = hmn::telemetry_field::power_watts | hmn::telemetry_field::window_ns;
+  diagnostic.value.pid = 701;
+  diagnostic.value.duration_ns = 702;
+  diagnostic.device_index = 703;
+  diagnostic.count = 704;
+  return diagnostic;
 }
 
 }  // namespace
 
-hmn::SnapshotDevice device(std::uint32_t index, std::string_view name) {
-  hmn::SnapshotDevice d;
-  d.identity.edit().index = index;
-  d.identity.edit().name.assign(name);
-  return d;
+hmn::SnapshotDevice make_device(std::uint32_t index, std::string_view name) {
+  hmn::SnapshotDevice device;
+  device.identity.edit().index = index;
+  device.identity.edit().name.assign(name);
+  return device;
 }
 
-hmn::Pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
-                    std::optional<std::uint64_t> used, std::optional<std::uint64_t> free) {
-  hmn::Pool p;
-  p.device_index = device_index;
-  p.is_main = true;
-  p.total = total;
-  p.used = used;
-  p.free = free;
-  return p;
+hmn::Pool make_main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
+                         std::optional<std::uint64_t> used, std::optional<std::uint64_t> free) {
+  hmn::Pool pool;
+  pool.device_index = device_index;
+  pool.is_main = true;
+  pool.total = total;
+  pool.used = used;
+  pool.free = free;
+  return pool;
 }
 
-hmn::Snapshot full() {
-  hmn::Snapshot s;
-  s.collect = hmn::subject::all;
-  s.notes = hmn::note::partial;
-  s.unreadable_processes = 1;
-  s.unix_time_ns = 1'760'000'000'123'456'789;
-  s.monotonic_ns = 2;
-  s.duration_ns = 3;
-  s.memory = memory();
-  s.system = system();
-  s.devices.push_back(some_device());
-  s.pools.push_back(some_pool());
-  s.usages.push_back(row(418));
-  s.metrics = some_metrics();
-  s.groups.push_back({601, "docker:0f", hmn::Source::dmem, hmn::note::stale, 901, 902, 903});
-  s.why.edit().diagnostics.push_back(some_diagnostic());
-  return s;
+hmn::Snapshot make_full_snapshot() {
+  hmn::Snapshot snapshot;
+  snapshot.collect = hmn::subject::all;
+  snapshot.notes = hmn::note::partial;
+  snapshot.unreadable_processes = 1;
+  snapshot.unix_time_ns = 1'760'000'000'123'456'789;
+  snapshot.monotonic_ns = 2;
+  snapshot.duration_ns = 3;
+  snapshot.memory = make_memory();
+  snapshot.system = make_system();
+  snapshot.devices.push_back(make_full_device());
+  snapshot.pools.push_back(make_pool());
+  snapshot.usages.push_back(make_usage(418));
+  snapshot.metrics = make_metrics();
+  snapshot.groups.push_back({601, "docker:0f", hmn::Source::dmem, hmn::note::stale, 901, 902, 903});
+  snapshot.explanations.edit().diagnostics.push_back(make_diagnostic());
+  return snapshot;
 }
 
 }  // namespace sample

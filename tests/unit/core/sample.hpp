@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Snapshots as tests want them.
+// Snapshots for tests.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace sample {
 inline constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-hmn::SnapshotDevice device(std::uint32_t index, std::string_view name);
+hmn::SnapshotDevice make_device(std::uint32_t index, std::string_view name);
 
-hmn::Pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
-                    std::optional<std::uint64_t> used, std::optional<std::uint64_t> free = {});
+hmn::Pool make_main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
+                         std::optional<std::uint64_t> used, std::optional<std::uint64_t> free = {});
 
-// Every field of every struct is there, and no two numbers are the same.
-hmn::Snapshot full();
+// Has every field of every struct, and no two equal numbers.
+hmn::Snapshot make_full_snapshot();
 
 }  // namespace sample

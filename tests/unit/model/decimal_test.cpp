@@ -21,12 +21,12 @@
 #include <cstdarg>
 #include <cstdio>
 
-// glibc has strtod_l, without a locale for NULL, and no snprintf_l: what macOS has.
+// macOS has snprintf_l, and a strtod_l that accepts NULL for the C locale; glibc has neither.
 namespace {
 
 locale_t c_locale() {
-  static const locale_t c = newlocale(LC_ALL_MASK, "C", nullptr);
-  return c;
+  static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
+  return locale;
 }
 
 [[gnu::format(printf, 4, 5)]] int snprintf_l(char* out, std::size_t size, std::nullptr_t,
@@ -52,37 +52,37 @@ namespace {
 
 namespace in_c = hmn::of_c_locale;
 
-std::string shortest(double value) {
+std::string shortest_text(double value) {
   std::array<char, 32> text;
   return {text.data(), in_c::write_shortest(text.data(), value)};
 }
 
-std::string fixed(double value, int decimals) {
+std::string fixed_text(double value, int decimals) {
   std::array<char, 384> text;
   return {text.data(), in_c::write_fixed(text.data(), text.data() + text.size(), value, decimals)};
 }
 
-std::string theirs(double value) {
+std::string runtime_text(double value) {
   std::array<char, 32> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-std::string theirs(double value, int decimals) {
+std::string runtime_text(double value, int decimals) {
   std::array<char, 384> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value,
                                      std::chars_format::fixed, decimals)
                            .ptr};
 }
 
-std::optional<double> read_by_them(std::string_view text) {
+std::optional<double> read_with_runtime(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return {};
   return value;
 }
 
-// Of every size, not of every value: what a random pattern of bits is.
-class AnyDouble {
+// Random bit patterns, which are doubles of every magnitude.
+class RandomDouble {
  public:
   double operator()() {
     for (;;) {
@@ -95,14 +95,14 @@ class AnyDouble {
   std::mt19937_64 bits_{20240607};
 };
 
-bool is_same(std::optional<double> a, std::optional<double> b) {
-  if (!a || !b) return !a && !b;
-  return std::bit_cast<std::uint64_t>(*a) == std::bit_cast<std::uint64_t>(*b);
+bool is_same(std::optional<double> first, std::optional<double> second) {
+  if (!first || !second) return !first && !second;
+  return std::bit_cast<std::uint64_t>(*first) == std::bit_cast<std::uint64_t>(*second);
 }
 
 }  // namespace
 
-TEST_CASE("a numeral is read to the double nearest to it, as the C++ runtime does") {
+TEST_CASE("a numeral is read as the nearest double, as the C++ runtime does") {
   for (const char* text : {"0",
                            "-0",
                            "1",
@@ -126,12 +126,12 @@ TEST_CASE("a numeral is read to the double nearest to it, as the C++ runtime doe
                            "0.0e9999999999",
                            "6.02214076e23"}) {
     CAPTURE(text);
-    CHECK(is_same(in_c::read_decimal(text), read_by_them(text)));
-    CHECK(is_same(hmn::read_decimal(text), read_by_them(text)));
+    CHECK(is_same(in_c::read_decimal(text), read_with_runtime(text)));
+    CHECK(is_same(hmn::read_decimal(text), read_with_runtime(text)));
   }
 }
 
-TEST_CASE("digits past any that a double has still decide between two doubles") {
+TEST_CASE("digits beyond the precision of a double still decide the rounding") {
   const std::string half = "9007199254740993";  // between two doubles, of which the lower is even
   const std::string zeros(2000, '0');
   CHECK(in_c::read_decimal(half + "." + zeros) == 9007199254740992.0);
@@ -140,7 +140,7 @@ TEST_CASE("digits past any that a double has still decide between two doubles") 
   CHECK(in_c::read_decimal("25" + zeros + "e-2002") == 0.25);
 }
 
-TEST_CASE("what no double can hold, and what is no numeral, is not read") {
+TEST_CASE("numerals out of range and invalid ones are refused") {
   for (const char* text :
        {"1e309", "-1.7976931348623159e308", "1e-400", "-2.4e-324", "", "-", ".", "e5", "1e", "1e+",
         "1x", "nan", "inf", " 1", "1 ", "+1", "0x1", "1,5", "--1"}) {
@@ -152,20 +152,20 @@ TEST_CASE("what no double can hold, and what is no numeral, is not read") {
   CHECK_FALSE(hmn::read_decimal("1.5x").has_value());
 }
 
-TEST_CASE("every numeral of 17 digits is read as the C++ runtime reads it") {
-  AnyDouble next;
+TEST_CASE("random numerals are read as the C++ runtime reads them") {
+  RandomDouble random;
   for (int i = 0; i < 5000; ++i) {
     std::array<char, 64> text;
-    const double value = next();
+    const double value = random();
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
                                    std::chars_format::scientific, i % 20);
     const std::string_view numeral(text.data(), end.ptr);
     CAPTURE(numeral);
-    REQUIRE(is_same(in_c::read_decimal(numeral), read_by_them(numeral)));
+    REQUIRE(is_same(in_c::read_decimal(numeral), read_with_runtime(numeral)));
   }
 }
 
-TEST_CASE("the shortest text is that of the C++ runtime") {
+TEST_CASE("the shortest text equals that of the C++ runtime") {
   for (const double value : {0.0,
                              -0.0,
                              1.0,
@@ -188,17 +188,17 @@ TEST_CASE("the shortest text is that of the C++ runtime") {
                              62.5,
                              1234.5678}) {
     CAPTURE(value);
-    CHECK(shortest(value) == theirs(value));
+    CHECK(shortest_text(value) == runtime_text(value));
   }
 }
 
 TEST_CASE("the shortest text reads back as the same value") {
-  AnyDouble next;
+  RandomDouble random;
   for (int i = 0; i < (HMN_TEST_SLOW != 0 ? 2000 : 20000); ++i) {
-    const double value = next();
+    const double value = random();
     CAPTURE(value);
-    REQUIRE(shortest(value) == theirs(value));
-    REQUIRE(is_same(in_c::read_decimal(shortest(value)), value));
+    REQUIRE(shortest_text(value) == runtime_text(value));
+    REQUIRE(is_same(in_c::read_decimal(shortest_text(value)), value));
   }
 }
 
@@ -208,20 +208,20 @@ TEST_CASE("a fixed number of decimals is rounded as the C++ runtime rounds it") 
     for (int decimals = 0; decimals < 4; ++decimals) {
       CAPTURE(value);
       CAPTURE(decimals);
-      CHECK(fixed(value, decimals) == theirs(value, decimals));
+      CHECK(fixed_text(value, decimals) == runtime_text(value, decimals));
     }
   }
 }
 
-TEST_CASE("no locale changes a numeral") {
-  const char* found = nullptr;
+TEST_CASE("the locale does not affect numerals") {
+  const char* locale = nullptr;
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ps_AF.UTF-8"}) {
-    if (found == nullptr) found = std::setlocale(LC_ALL, name);
+    if (locale == nullptr) locale = std::setlocale(LC_ALL, name);
   }
-  CHECK(shortest(-1.25) == "-1.25");
-  CHECK(shortest(1.5e-9) == "1.5e-09");
-  CHECK(fixed(1.25, 1) == "1.2");
+  CHECK(shortest_text(-1.25) == "-1.25");
+  CHECK(shortest_text(1.5e-9) == "1.5e-09");
+  CHECK(fixed_text(1.25, 1) == "1.2");
   CHECK(in_c::read_decimal("1.25") == 1.25);
   std::setlocale(LC_ALL, "C");
-  if (found == nullptr) MESSAGE("no locale with another point is on this machine");
+  if (locale == nullptr) MESSAGE("no locale with another point is on this machine");
 }

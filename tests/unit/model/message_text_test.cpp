@@ -7,14 +7,14 @@
 
 using namespace hmn;
 
-TEST_CASE("a sentence from texts and numbers") {
+TEST_CASE("a message is composed of texts and numbers") {
   CHECK(MessageText().view().empty());
   CHECK(MessageText("no memory").view() == "no memory");
   CHECK(MessageText({"pid ", 42, " of ", std::string("/proc")}).view() == "pid 42 of /proc");
   CHECK_FALSE(MessageText("no memory").was_cut());
 }
 
-TEST_CASE("255 bytes are whole, one more is cut") {
+TEST_CASE("a message holds 255 bytes, and a longer one is cut") {
   const std::string fits(255, 'a');
   CHECK(MessageText(fits).view() == fits);
   CHECK_FALSE(MessageText(fits).was_cut());
@@ -23,7 +23,7 @@ TEST_CASE("255 bytes are whole, one more is cut") {
   CHECK(MessageText({fits, "b", "c"}).view() == fits);
 }
 
-TEST_CASE("no code point is cut in two") {
+TEST_CASE("a cut never splits a code point") {
   const std::string start(253, 'a');
   CHECK(MessageText(start + "\xC3\xA4").view() == start + "\xC3\xA4");
   CHECK(MessageText(start + "\xE2\x82\xAC").view() == start);

@@ -5,9 +5,9 @@
 
 #include <string>
 
-TEST_CASE("positions by what is at them, and equal ones in the order in which they stood") {
+TEST_CASE("positions are sorted by their elements, and the sort is stable") {
   const std::vector<std::string> words = {"pear", "fig", "apple", "fig"};
   const auto is_before = [&](std::uint32_t a, std::uint32_t b) { return words[a] < words[b]; };
-  CHECK(hmn::sorted_positions(words.size(), is_before) == std::vector<std::uint32_t>{2, 1, 3, 0});
-  CHECK(hmn::sorted_positions(0, is_before).empty());
+  CHECK(hmn::sort_positions(words.size(), is_before) == std::vector<std::uint32_t>{2, 1, 3, 0});
+  CHECK(hmn::sort_positions(0, is_before).empty());
 }

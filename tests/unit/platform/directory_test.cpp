@@ -13,21 +13,21 @@ using namespace hmn::platform;
 
 namespace {
 
-std::set<std::string> entries_of(const std::string& path) {
-  std::set<std::string> found;
+std::set<std::string> list_entries(const std::string& path) {
+  std::set<std::string> names;
   const int error = for_each_entry(path.c_str(), [&](std::string_view name) {
     CHECK(name.data()[name.size()] == '\0');
-    return found.emplace(name).second;
+    return names.emplace(name).second;
   });
   CHECK(error == 0);
-  return found;
+  return names;
 }
 
 }  // namespace
 
-TEST_CASE("directory: each entry comes once, itself and its parent do not") {
+TEST_CASE("directory: each entry is listed once, without . and ..") {
   const test::ScratchFolder scratch;
-  CHECK(entries_of(scratch.path(".")).empty());
+  CHECK(list_entries(scratch.path(".")).empty());
   std::set<std::string> expected;
   for (int i = 0; i < 1000; ++i) {
     // Long names: the listing takes many system calls.
@@ -37,19 +37,19 @@ TEST_CASE("directory: each entry comes once, itself and its parent do not") {
   }
   scratch.write("...", "");
   expected.insert("...");
-  CHECK(entries_of(scratch.path(".")) == expected);
+  CHECK(list_entries(scratch.path(".")) == expected);
 }
 
-TEST_CASE("directory: a visitor stops the walk") {
+TEST_CASE("directory: a visitor can stop the listing") {
   const test::ScratchFolder scratch;
   for (const char* name : {"a", "b", "c"}) scratch.write(name, "");
-  int seen = 0;
-  CHECK(for_each_entry(scratch.path(".").c_str(), [&](std::string_view) { return ++seen < 2; }) ==
+  int count = 0;
+  CHECK(for_each_entry(scratch.path(".").c_str(), [&](std::string_view) { return ++count < 2; }) ==
         0);
-  CHECK(seen == 2);
+  CHECK(count == 2);
 }
 
-TEST_CASE("directory: a visitor that throws leaves no descriptor") {
+TEST_CASE("directory: a visitor that throws leaks no descriptor") {
   const test::ScratchFolder scratch;
   scratch.write("a", "");
   const auto before = test::open_descriptors();
@@ -58,16 +58,16 @@ TEST_CASE("directory: a visitor that throws leaves no descriptor") {
   CHECK(test::open_descriptors() == before);
 }
 
-TEST_CASE("directory: what is not a folder is an error") {
+TEST_CASE("directory: a path that is not a folder is an error") {
   const test::ScratchFolder scratch;
-  const auto never = [](std::string_view) -> bool { throw 1; };
-  CHECK(for_each_entry(scratch.write("plain", "").c_str(), never) == ENOTDIR);
-  CHECK(for_each_entry(scratch.path("absent").c_str(), never) == ENOENT);
+  const auto unexpected = [](std::string_view) -> bool { throw 1; };
+  CHECK(for_each_entry(scratch.write("plain", "").c_str(), unexpected) == ENOTDIR);
+  CHECK(for_each_entry(scratch.path("absent").c_str(), unexpected) == ENOENT);
   CHECK(Directory::open(scratch.path("plain").c_str()).error == ENOTDIR);
   CHECK(Directory::open(scratch.path("absent").c_str()).error == ENOENT);
 }
 
-TEST_CASE("directory: reads by name, and goes on after the folder is moved") {
+TEST_CASE("directory: files are read by name, even after the folder is moved") {
   const test::ScratchFolder scratch;
   REQUIRE(mkdir(scratch.path("card0").c_str(), 0700) == 0);
   scratch.write("card0/vendor", "0x10de\n");
@@ -82,16 +82,16 @@ TEST_CASE("directory: reads by name, and goes on after the folder is moved") {
   CHECK(std::string_view(buffer, vendor.value) == "0x10de\n");
   const auto driver = card.value.read_link("driver", buffer);
   CHECK(std::string_view(buffer, driver.value) == "../driver");
-  CHECK(card.value.status_of("node").value.is_character_device);
-  CHECK(card.value.status_of(".").value.is_directory);
+  CHECK(card.value.read_status("node").value.is_character_device);
+  CHECK(card.value.read_status(".").value.is_directory);
   CHECK(card.value.read_small("absent", buffer).error == ENOENT);
-  std::set<std::string> found;
+  std::set<std::string> names;
   CHECK(card.value.for_each_entry(
-            ".", [&](std::string_view name) { return found.emplace(name).second; }) == 0);
-  CHECK(found == std::set<std::string>{"driver", "node", "vendor"});
+            ".", [&](std::string_view name) { return names.emplace(name).second; }) == 0);
+  CHECK(names == std::set<std::string>{"driver", "node", "vendor"});
 }
 
-TEST_CASE("directory: moving hands the descriptor over, and the last owner closes it") {
+TEST_CASE("directory: moving transfers the descriptor, and the last owner closes it") {
   const test::ScratchFolder scratch;
   scratch.write("a", "1");
   const auto before = test::open_descriptors();

@@ -19,7 +19,7 @@ constexpr unsigned argument(unsigned index) {
   return static_cast<unsigned>(offsetof(seccomp_data, args)) + index * 8;  // its low half
 }
 
-bool install(long number, unsigned argument_offset, unsigned mask, unsigned wanted,
+bool install(long number, unsigned argument_offset, unsigned mask, unsigned value,
              unsigned action) {
   const auto call = static_cast<unsigned>(number);
   sock_filter code[] = {
@@ -27,7 +27,7 @@ bool install(long number, unsigned argument_offset, unsigned mask, unsigned want
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, argument_offset),
       BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, wanted, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, action),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -38,12 +38,12 @@ bool install(long number, unsigned argument_offset, unsigned mask, unsigned want
 
 }  // namespace
 
-bool refuse(long number, int error, unsigned mask, unsigned wanted) {
-  return install(number, argument(0), mask, wanted, failing(error));
+bool refuse(long number, int error, unsigned mask, unsigned value) {
+  return install(number, argument(0), mask, value, failing(error));
 }
 
-bool refuse_third(long number, int error, unsigned wanted) {
-  return install(number, argument(2), ~0U, wanted, failing(error));
+bool refuse_third(long number, int error, unsigned value) {
+  return install(number, argument(2), ~0U, value, failing(error));
 }
 
 bool trap(long number) {

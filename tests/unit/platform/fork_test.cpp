@@ -24,60 +24,61 @@ using namespace hmn::platform;
 namespace {
 
 int check_descendants(int depth, std::set<uint64_t> ancestors) {
-  const uint64_t mine = process_generation();
-  if (mine == 0 || mine != process_generation()) return 2;
-  if (!ancestors.insert(mine).second) return 3;
+  const uint64_t generation = process_generation();
+  if (generation == 0 || generation != process_generation()) return 2;
+  if (!ancestors.insert(generation).second) return 3;
   if (depth == 0) return 0;
   return test::in_child([&] { return check_descendants(depth - 1, ancestors); });
 }
 
 // First use by eight threads at once; 0 when they agree.
-int race(uint64_t ancestor) {
+int race_first_use(uint64_t ancestor) {
   std::atomic<bool> go{false};
-  std::array<uint64_t, 8> seen{};
+  std::array<uint64_t, 8> generations{};
   std::vector<std::thread> threads;
-  for (uint64_t& mine : seen) {
+  for (uint64_t& generation : generations) {
     threads.emplace_back([&] {
       while (!go) {
       }
-      mine = process_generation();
+      generation = process_generation();
     });
   }
   go = true;
   for (std::thread& thread : threads) thread.join();
-  const std::set<uint64_t> different(seen.begin(), seen.end());
-  return different.size() == 1 && !different.contains(0) && !different.contains(ancestor) ? 0 : 1;
+  const std::set<uint64_t> distinct(generations.begin(), generations.end());
+  return distinct.size() == 1 && !distinct.contains(0) && !distinct.contains(ancestor) ? 0 : 1;
 }
 
 bool has_wiped_pages() {
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   auto* word = static_cast<volatile int*>(page);
   *word = 1;
-  const bool is_taken = madvise(page, 4096, MADV_WIPEONFORK) == 0;
-  return is_taken && test::in_child([&] { return *word; }) == 0;
+  const bool is_supported = madvise(page, 4096, MADV_WIPEONFORK) == 0;
+  return is_supported && test::in_child([&] { return *word; }) == 0;
 }
 
 }  // namespace
 
-TEST_CASE("fork: a child, its child and its child's child all differ") {
+TEST_CASE("fork: a child, its child and its grandchild have different generations") {
   CHECK(check_descendants(3, {}) == 0);
-  const uint64_t mine = process_generation();
+  const uint64_t generation = process_generation();
   for (int i = 0; i < 10; ++i) {
-    CHECK(test::in_child([&] { return process_generation() != mine ? 0 : 1; }) == 0);
+    CHECK(test::in_child([&] { return process_generation() != generation ? 0 : 1; }) == 0);
   }
-  CHECK(process_generation() == mine);
+  CHECK(process_generation() == generation);
 }
 
-TEST_CASE("fork: threads of a child that race for its first use agree") {
-  const uint64_t mine = process_generation();
-  for (int i = 0; i < 20; ++i) CHECK(test::in_child([&] { return race(mine); }) == 0);
+TEST_CASE("fork: threads of a child that race for its first use get one generation") {
+  const uint64_t generation = process_generation();
+  for (int i = 0; i < 20; ++i)
+    CHECK(test::in_child([&] { return race_first_use(generation); }) == 0);
 }
 
 TEST_CASE("fork: threads that race for the first use of all agree" * doctest::skip()) {
-  CHECK(race(0) == 0);
+  CHECK(race_first_use(0) == 0);
 }
 
-TEST_CASE("fork: the first use of a fresh process may be a race") {
+TEST_CASE("fork: threads may race for the first use in a fresh process") {
   if (!test::can_run_itself()) return;
   for (int i = 0; i < 10; ++i) {
     CHECK(test::run_test_case("/proc/self/exe",
@@ -85,20 +86,20 @@ TEST_CASE("fork: the first use of a fresh process may be a race") {
   }
 }
 
-TEST_CASE("fork: a fork that no handler sees is seen") {
+TEST_CASE("fork: a fork that bypasses the handlers is detected") {
   // A sanitizer's runtime does not survive a fork behind its back.
   if (is_thread_sanitized || !has_wiped_pages()) return;
-  const uint64_t mine = process_generation();
+  const uint64_t generation = process_generation();
   const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
-  if (child == 0) _exit(process_generation() != mine ? 0 : 1);
+  if (child == 0) _exit(process_generation() != generation ? 0 : 1);
   CHECK(test::wait_for(child) == 0);
 }
 
-TEST_CASE("fork: no system call after the first use") {
-  const auto calls = test::system_calls_of([] { process_generation(); },
-                                           [] {
-                                             for (int i = 0; i < 100; ++i) process_generation();
-                                           });
+TEST_CASE("fork: no system call is made after the first use") {
+  const auto calls = test::trace_system_calls([] { process_generation(); },
+                                              [] {
+                                                for (int i = 0; i < 100; ++i) process_generation();
+                                              });
   if (!calls) {
     MESSAGE("skipped: unit.platform: tracing is refused here");
     return;
@@ -110,14 +111,14 @@ TEST_CASE("fork: seen without MADV_WIPEONFORK" * doctest::skip()) {
   REQUIRE(test::refuse_third(SYS_madvise, EINVAL, MADV_WIPEONFORK));
   void* page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(madvise(page, 4096, MADV_WIPEONFORK) == -1);
-  CHECK(race(0) == 0);
+  CHECK(race_first_use(0) == 0);
   CHECK(check_descendants(3, {}) == 0);
-  const uint64_t mine = process_generation();
-  CHECK(test::in_child([&] { return race(mine); }) == 0);
-  CHECK(process_generation() == mine);
+  const uint64_t generation = process_generation();
+  CHECK(test::in_child([&] { return race_first_use(generation); }) == 0);
+  CHECK(process_generation() == generation);
 }
 
-TEST_CASE("fork: an old kernel that cannot wipe a page") {
+TEST_CASE("fork: forks are detected on a kernel that cannot wipe a page") {
   if (test::in_child([] { return test::refuse(SYS_getpgid, EINVAL) ? 0 : 1; }) != 0) {
     MESSAGE("skipped: unit.platform: no system call filters here");
     return;

@@ -25,23 +25,23 @@ bool is_loaded() {
   return handle != nullptr;
 }
 
-using Probe = int (*)();
+using ProbeFunction = int (*)();
 
 }  // namespace
 
-TEST_CASE("library: a symbol is found in it alone") {
+TEST_CASE("library: a symbol is found in the library alone") {
   auto opened = Library::open(HMN_PROBE_LIBRARY);
   INFO(opened.error_text);
   REQUIRE(opened);
   CHECK(opened.error_text.empty());
   void* symbol = opened.value.symbol("hmn_platform_probe");
   REQUIRE(symbol != nullptr);
-  CHECK(reinterpret_cast<Probe>(symbol)() == 4711);
+  CHECK(reinterpret_cast<ProbeFunction>(symbol)() == 4711);
   CHECK(opened.value.symbol("hmn_platform_absent") == nullptr);
   CHECK(dlsym(RTLD_DEFAULT, "hmn_platform_probe") == nullptr);
 }
 
-TEST_CASE("library: a failure carries the loader's words") {
+TEST_CASE("library: a failure has the loader's message") {
   const auto absent = Library::open("libhmn-absent.so.7");
   CHECK_FALSE(absent);
   CHECK(absent.error_text.find("libhmn-absent.so.7") != std::string::npos);
@@ -56,13 +56,13 @@ TEST_CASE("library: a failure carries the loader's words") {
   CHECK(broken.value.symbol("hmn_platform_probe") == nullptr);
 }
 
-TEST_CASE("library: no name is no library, not the program itself") {
+TEST_CASE("library: an empty name opens neither a library nor the program itself") {
   CHECK_FALSE(Library::open(nullptr));
   CHECK_FALSE(Library::open("").error_text.empty());
   CHECK(Library().symbol("malloc") == nullptr);
 }
 
-TEST_CASE("library: the last owner unloads it") {
+TEST_CASE("library: the last owner unloads the library") {
   REQUIRE_FALSE(is_loaded());
   {
     Library first = std::move(Library::open(HMN_PROBE_LIBRARY).value);
@@ -79,7 +79,7 @@ TEST_CASE("library: the last owner unloads it") {
   CHECK_FALSE(is_loaded());
 }
 
-TEST_CASE("library: one that is left open stays") {
+TEST_CASE("library: a library that is left open stays loaded") {
   const int code = test::in_child([] {
     {
       auto opened = Library::open(HMN_PROBE_LIBRARY);
@@ -95,13 +95,13 @@ TEST_CASE("library: one that is left open stays") {
 TEST_CASE("library: the own folder is that of the file") {
   char file[PATH_MAX];
   REQUIRE(realpath("/proc/self/exe", file) != nullptr);
-  std::array<char, longest_path> buffer;
+  std::array<char, max_path_size> buffer;
   const std::string folder(own_folder(buffer));
   CHECK(folder == std::string(file).substr(0, std::string(file).rfind('/')));
 }
 
 // No run path of this program has $ORIGIN, without which the loader keeps no folder for it.
-TEST_CASE("library: whatever name the program is started by") {
+TEST_CASE("library: the own folder does not depend on the name that starts the program") {
   if (!test::can_run_itself()) return;
   for (const char* name : {"hmn", "./hmn", "/nowhere/hmn"}) {
     const int code = test::in_child([name] {

@@ -13,15 +13,15 @@
 namespace test {
 
 std::set<int> open_descriptors() {
-  std::set<int> found;
+  std::set<int> descriptors;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    found.insert(std::stoi(entry.path().filename().string()));
+    descriptors.insert(std::stoi(entry.path().filename().string()));
   }
-  std::erase_if(found, [](int number) { return fcntl(number, F_GETFD) < 0; });
-  return found;
+  std::erase_if(descriptors, [](int number) { return fcntl(number, F_GETFD) < 0; });
+  return descriptors;
 }
 
-int descriptor_of(const std::string& path) {
+int find_descriptor(const std::string& path) {
   std::error_code ignored;
   for (const int number : open_descriptors()) {
     const std::string link = "/proc/self/fd/" + std::to_string(number);

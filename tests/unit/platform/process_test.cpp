@@ -16,7 +16,7 @@
 
 using namespace hmn::platform;
 
-TEST_CASE("process: the pid is the real one, in a forked child too") {
+TEST_CASE("process: the pid is the real one, including in a forked child") {
   char target[32];
   const auto length = read_link("/proc/self", target);
   REQUIRE(length.error == 0);
@@ -28,8 +28,7 @@ TEST_CASE("process: the pid is the real one, in a forked child too") {
   CHECK(code == 0);
 }
 
-TEST_CASE(
-    "process: one that started later than a time has not started by then, but for the slack") {
+TEST_CASE("process: a process that started within the slack after a time has started by then") {
   constexpr uint64_t time = 1'700'000'000'000'000'000;
   CHECK(has_started_by(0, time));
   CHECK(has_started_by(time, time));
@@ -39,7 +38,7 @@ TEST_CASE(
   CHECK(has_started_by(UINT64_MAX, UINT64_MAX - 1));
 }
 
-TEST_CASE("process: sizes come from the system") {
+TEST_CASE("process: page size and clock ticks come from the system") {
   CHECK(page_size() == getauxval(AT_PAGESZ));
   CHECK(clock_ticks_per_second() == getauxval(AT_CLKTCK));
 }

@@ -29,34 +29,34 @@ bool refuse_supervisors(int error) {
          test::refuse(SYS_clone, error, CLONE_VM | CLONE_VFORK | CLONE_THREAD, CLONE_VM);
 }
 
-// One that does not end at once, after it was killed, is left to a later call.
+// A killed child that does not end at once is left to a later call.
 bool leaves_no_child() {
-  for (int tries = 0; tries < 1000; ++tries) {
-    siginfo_t left;
-    if (waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT) == -1) return errno == ECHILD;
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    siginfo_t info;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == -1) return errno == ECHILD;
     sleep_ns(10 * ns_per_ms);
     run_program("/bin/true");
   }
   return false;
 }
 
-int run_the_usual(int error) {
+int check_programs(int error) {
   if (!refuse_supervisors(error)) return 9;
   const auto plain = run_shell("echo x; exit 3");
-  if (plain.output != "x\n" || !plain.exit_known || plain.exit_code != 3) return 1;
+  if (plain.output != "x\n" || !plain.has_exit_status || plain.exit_code != 3) return 1;
   if (run_shell("kill -9 $$").signal != SIGKILL) return 2;
-  if (run_program("/absent").what != Kind::not_found) return 3;
+  if (run_program("/absent").kind != Kind::not_found) return 3;
   if (run_program("/etc/passwd").error != EACCES) return 4;
-  if (run_program("/bin/cat", {"/dev/zero"}).what != Kind::output_too_long) return 5;
+  if (run_program("/bin/cat", {"/dev/zero"}).kind != Kind::output_too_long) return 5;
   if (run_program("/bin/ls", {"/proc/self/fd"}).output != "0\n1\n2\n3\n") return 6;
   return leaves_no_child() ? 0 : 7;
 }
 
 }  // namespace
 
-TEST_CASE("spawned_child: takes over where a supervisor is refused") {
+TEST_CASE("spawned_child: programs run without a supervisor where one is refused") {
   for (const int error : {EINVAL, ENOSYS, EPERM}) {
-    CHECK(test::in_child([error] { return run_the_usual(error); }) == 0);
+    CHECK(test::in_child([error] { return check_programs(error); }) == 0);
   }
 }
 
@@ -65,7 +65,8 @@ TEST_CASE("spawned_child: an ignored SIGCHLD leaves the exit code unknown") {
     if (!refuse_supervisors(EINVAL)) return 9;
     signal(SIGCHLD, SIG_IGN);
     const auto result = run_shell("echo x; exit 3");
-    return result.what == Kind::finished && result.output == "x\n" && !result.exit_known ? 0 : 1;
+    return result.kind == Kind::finished && result.output == "x\n" && !result.has_exit_status ? 0
+                                                                                              : 1;
   });
   CHECK(code == 0);
 }
@@ -80,8 +81,8 @@ TEST_CASE("spawned_child: a host that waits for any child may take the exit code
     int wrong = 0;
     for (int i = 0; i < 10; ++i) {
       const auto result = run_shell("echo x; exit 3");
-      const bool is_right = result.what == Kind::finished && result.output == "x\n" &&
-                            (!result.exit_known || result.exit_code == 3);
+      const bool is_right = result.kind == Kind::finished && result.output == "x\n" &&
+                            (!result.has_exit_status || result.exit_code == 3);
       wrong += is_right ? 0 : 1;
     }
     is_over = true;
@@ -91,12 +92,12 @@ TEST_CASE("spawned_child: a host that waits for any child may take the exit code
   CHECK(code == 0);
 }
 
-TEST_CASE("spawned_child: the group dies at the deadline") {
+TEST_CASE("spawned_child: the process group is killed at the deadline") {
   const int code = test::in_child([] {
     if (!refuse_supervisors(EINVAL)) return 9;
     const uint64_t start = monotonic_ns();
     const auto result = run_hanging("trap '' TERM; sleep 1000 & echo $$ $!; sleep 1000");
-    if (result.what != Kind::timed_out || monotonic_ns() - start > 300 * second) return 1;
+    if (result.kind != Kind::timed_out || monotonic_ns() - start > 300 * second) return 1;
     pid_t shell = 0;
     pid_t sleeper = 0;
     std::istringstream(result.output) >> shell >> sleeper;

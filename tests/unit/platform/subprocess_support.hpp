@@ -27,7 +27,7 @@ inline hmn::platform::Outcome run_shell(std::string script, uint64_t limit_ns = 
   return run_program("/bin/sh", {"-c", std::move(script)}, limit_ns, cap);
 }
 
-// Of a script that prints a line and then hangs: until a deadline that came after the line.
+// Runs a script that prints a line and hangs, with a deadline that leaves time for the line.
 inline hmn::platform::Outcome run_hanging(const std::string& script) {
   hmn::platform::Outcome result;
   for (uint64_t limit = second / 2; limit < 100 * second; limit *= 4) {
@@ -37,7 +37,7 @@ inline hmn::platform::Outcome run_hanging(const std::string& script) {
   return result;
 }
 
-// Programs are grandchildren behind a supervisor here, and not plain children.
+// Returns whether programs run behind a supervisor here, not as plain children.
 bool has_supervisors();
 
 }  // namespace test

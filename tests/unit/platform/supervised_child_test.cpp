@@ -27,12 +27,12 @@ namespace {
 
 constexpr int any_kind = __WALL;
 
-HMN_UNINSTRUMENTED int nothing(void*) {
+HMN_UNINSTRUMENTED int return_zero(void*) {
   return 0;
 }
 
-// The one child of this thread that is a supervisor, 0 when there is none.
-pid_t supervisor_of(pid_t thread) {
+// Returns the supervisor among the children of this thread, 0 if there is none.
+pid_t find_supervisor(pid_t thread) {
   const std::string self = "/proc/self/task/" + std::to_string(thread) + "/children";
   std::ifstream children(self);
   for (pid_t child = 0; children >> child;) {
@@ -50,30 +50,30 @@ bool is_reading(pid_t process) {
   return file >> call && call == SYS_read;
 }
 
-// Sends number to the thread's supervisor once its program runs and it awaits the end of that.
-pid_t signal_supervisor_of(pid_t thread, int number, const std::string& mark) {
-  pid_t found = 0;
+// Sends a signal to the thread's supervisor once its program runs and the supervisor waits for it.
+pid_t signal_supervisor(pid_t thread, int number, const std::string& mark) {
+  pid_t supervisor = 0;
   for (int i = 0; i < 10000; ++i) {
     sleep_ns(ns_per_ms);
-    found = access(mark.c_str(), F_OK) == 0 ? supervisor_of(thread) : 0;
-    if (found > 0 && is_reading(found)) break;
+    supervisor = access(mark.c_str(), F_OK) == 0 ? find_supervisor(thread) : 0;
+    if (supervisor > 0 && is_reading(supervisor)) break;
   }
-  if (found > 0) kill(found, number);
-  return found;
+  if (supervisor > 0) kill(supervisor, number);
+  return supervisor;
 }
 
 bool lacks_supervisors() {
-  const bool lacks = !test::has_supervisors();
-  if (lacks) MESSAGE("skipped: unit.platform: no supervisor under this emulator or sanitizer");
-  return lacks;
+  const bool is_missing = !test::has_supervisors();
+  if (is_missing) MESSAGE("skipped: unit.platform: no supervisor under this emulator or sanitizer");
+  return is_missing;
 }
 
 // Later calls have waited for every supervisor; each may leave its own to the next.
-bool are_collected() {
+bool all_collected() {
   for (int i = 0; i < 3000; ++i) {
     siginfo_t info;
-    constexpr int looking = any_kind | WEXITED | WNOHANG | WNOWAIT;
-    if (waitid(P_ALL, 0, &info, looking) < 0 && errno == ECHILD) return true;
+    constexpr int flags = any_kind | WEXITED | WNOHANG | WNOWAIT;
+    if (waitid(P_ALL, 0, &info, flags) < 0 && errno == ECHILD) return true;
     sleep_ns(20 * ns_per_ms);
     run_program("/absent");
   }
@@ -85,26 +85,26 @@ bool are_collected() {
 bool test::has_supervisors() {
   if (is_thread_sanitized) return false;
   alignas(64) static char stack[65536];
-  const pid_t child = clone(nothing, stack + sizeof stack, CLONE_VM, nullptr);
+  const pid_t child = clone(return_zero, stack + sizeof stack, CLONE_VM, nullptr);
   if (child > 0) waitpid(child, nullptr, any_kind);
   return child > 0;
 }
 
 TEST_CASE("supervised_child: the host's SIGCHLD handler is not called") {
   if (lacks_supervisors()) return;
-  static std::atomic<int> seen{0};
+  static std::atomic<int> signals{0};
   struct sigaction counting {};
   struct sigaction previous {};
-  counting.sa_handler = [](int) { ++seen; };
+  counting.sa_handler = [](int) { ++signals; };
   sigaction(SIGCHLD, &counting, &previous);
   CHECK(run_shell("exit 3").exit_code == 3);
-  CHECK(run_shell("sleep 1000", second / 10).what == Kind::timed_out);
+  CHECK(run_shell("sleep 1000", second / 10).kind == Kind::timed_out);
   sleep_ns(50 * ns_per_ms);
   sigaction(SIGCHLD, &previous, nullptr);
-  CHECK(seen == 0);
+  CHECK(signals == 0);
 }
 
-TEST_CASE("supervised_child: an ignored SIGCHLD takes no exit code away") {
+TEST_CASE("supervised_child: an ignored SIGCHLD does not lose the exit code") {
   if (lacks_supervisors()) return;
   struct sigaction ignoring {};
   struct sigaction previous {};
@@ -113,14 +113,14 @@ TEST_CASE("supervised_child: an ignored SIGCHLD takes no exit code away") {
   const auto result = run_shell("echo x; exit 3");
   sigaction(SIGCHLD, &previous, nullptr);
   CHECK(result.output == "x\n");
-  CHECK(result.exit_known);
+  CHECK(result.has_exit_status);
   CHECK(result.exit_code == 3);
 }
 
-TEST_CASE("supervised_child: a host that waits for any child gets its own alone") {
+TEST_CASE("supervised_child: a host that waits for any child gets only its own") {
   if (lacks_supervisors()) return;
   std::atomic<bool> is_over{false};
-  std::atomic<int> others{0};
+  std::atomic<int> foreign{0};
   std::atomic<int> own{0};
   std::thread host([&] {
     while (!is_over) {
@@ -128,23 +128,23 @@ TEST_CASE("supervised_child: a host that waits for any child gets its own alone"
       if (child == 0) _exit(7);
       int status = 0;
       for (pid_t waited = 0; (waited = waitpid(-1, &status, 0)) > 0;) {
-        ++(waited == child && WEXITSTATUS(status) == 7 ? own : others);
+        ++(waited == child && WEXITSTATUS(status) == 7 ? own : foreign);
       }
     }
   });
-  int right = 0;
+  int successes = 0;
   for (int i = 0; i < 50; ++i) {
     const auto result = run_shell("exit 3");
-    right += result.exit_known && result.exit_code == 3 ? 1 : 0;
+    successes += result.has_exit_status && result.exit_code == 3 ? 1 : 0;
   }
   is_over = true;
   host.join();
-  CHECK(right == 50);
-  CHECK(others == 0);
+  CHECK(successes == 50);
+  CHECK(foreign == 0);
   CHECK(own > 0);
 }
 
-TEST_CASE("supervised_child: a host that waits for clones as well takes no exit code away") {
+TEST_CASE("supervised_child: a host that waits for clones too does not take the exit code") {
   if (lacks_supervisors()) return;
   std::atomic<bool> is_over{false};
   std::thread host([&] {
@@ -152,74 +152,74 @@ TEST_CASE("supervised_child: a host that waits for clones as well takes no exit 
   });
   for (int i = 0; i < 20; ++i) {
     const auto result = run_shell("exit 3");
-    CHECK(result.exit_known);
+    CHECK(result.has_exit_status);
     CHECK(result.exit_code == 3);
   }
   is_over = true;
   host.join();
 }
 
-TEST_CASE("supervised_child: none is left, not even a zombie") {
+TEST_CASE("supervised_child: no supervisor is left, not even a zombie") {
   if (lacks_supervisors()) return;
   run_shell("exit 0");
   run_program("/absent");
-  CHECK(run_shell("sleep 1000", second / 10).what == Kind::timed_out);
-  CHECK(are_collected());
+  CHECK(run_shell("sleep 1000", second / 10).kind == Kind::timed_out);
+  CHECK(all_collected());
 }
 
-TEST_CASE("supervised_child: one that does not end at once is left to a later call") {
+TEST_CASE("supervised_child: a supervisor that does not end at once is left to a later call") {
   if (lacks_supervisors()) return;
   const test::ScratchFolder scratch;
   const std::string mark = scratch.path("mark");
   const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t supervisor = 0;
-  std::thread freezer([&] { supervisor = signal_supervisor_of(caller, SIGSTOP, mark); });
+  std::thread freezer([&] { supervisor = signal_supervisor(caller, SIGSTOP, mark); });
   const uint64_t start = monotonic_ns();
   const auto result = run_shell("echo $$; : >" + mark + "; sleep 1000", 5 * second);
-  const uint64_t took = monotonic_ns() - start;
+  const uint64_t elapsed = monotonic_ns() - start;
   freezer.join();
   REQUIRE(supervisor > 0);
-  CHECK(result.what == Kind::timed_out);
-  CHECK(took < 300 * second);
-  CHECK(supervisor_of(caller) == supervisor);
+  CHECK(result.kind == Kind::timed_out);
+  CHECK(elapsed < 300 * second);
+  CHECK(find_supervisor(caller) == supervisor);
   CHECK(run_shell("exit 3").exit_code == 3);
 
   kill(supervisor, SIGCONT);
   CHECK(test::ends_within(std::stoi(result.output), 60000));
   CHECK(test::ends_within(supervisor, 60000));
-  CHECK(are_collected());
+  CHECK(all_collected());
 }
 
-TEST_CASE(
-    "supervised_child: with its supervisor the program ends, and the call says it knows no more") {
+TEST_CASE("supervised_child: a killed supervisor ends its program and leaves the exit unknown") {
   if (lacks_supervisors()) return;
   const test::ScratchFolder scratch;
   const std::string mark = scratch.path("mark");
   const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
-  std::thread killer([&] { signal_supervisor_of(caller, SIGKILL, mark); });
+  std::thread killer([&] { signal_supervisor(caller, SIGKILL, mark); });
   const uint64_t start = monotonic_ns();
   const auto result = run_shell(": >" + mark + "; exec sleep 1000", 60 * second);
   killer.join();
-  CHECK(result.what == Kind::finished);
-  CHECK_FALSE(result.exit_known);
+  CHECK(result.kind == Kind::finished);
+  CHECK_FALSE(result.has_exit_status);
   CHECK(monotonic_ns() - start < 59 * second);
-  CHECK(are_collected());
+  CHECK(all_collected());
 }
 
-TEST_CASE("supervised_child: nothing outlives a host that is killed") {
+TEST_CASE("supervised_child: nothing outlives a killed host") {
   if (lacks_supervisors()) return;
   const test::ScratchFolder scratch;
-  const std::string note = scratch.path("pid");
+  const std::string pid_file = scratch.path("pid");
   const pid_t host = fork();
   if (host == 0) {
-    run_shell("echo $$ >" + note + ".new; mv " + note + ".new " + note + "; exec sleep 1000",
-              600 * second);
+    run_shell(
+        "echo $$ >" + pid_file + ".new; mv " + pid_file + ".new " + pid_file + "; exec sleep 1000",
+        600 * second);
     _exit(0);
   }
   pid_t program = 0;
   for (int i = 0; i < 60000 && program == 0; ++i) {
     sleep_ns(ns_per_ms);
-    std::ifstream(note) >> program;
+    std::ifstream(pid_file) >> program;
   }
   REQUIRE(program > 0);
   CHECK(test::is_running(program));
@@ -228,18 +228,18 @@ TEST_CASE("supervised_child: nothing outlives a host that is killed") {
   CHECK(test::ends_within(program, 60000));
 }
 
-TEST_CASE("supervised_child: a deadline that falls into the start") {
+TEST_CASE("supervised_child: a deadline during the start ends the run cleanly") {
   if (lacks_supervisors()) return;
   for (uint64_t limit = 0; limit < 2 * ns_per_ms; limit += ns_per_ms / 50) {
     const auto result = run_program("/bin/echo", {"x"}, limit);
-    CHECK((result.what == Kind::timed_out || result.output == "x\n"));
+    CHECK((result.kind == Kind::timed_out || result.output == "x\n"));
   }
   const auto after = run_program("/bin/echo", {"x"});
   CHECK(after.output == "x\n");
-  CHECK(are_collected());
+  CHECK(all_collected());
 }
 
-TEST_CASE("supervised_child: a kernel without close_range") {
+TEST_CASE("supervised_child: descriptors are closed on a kernel without close_range") {
   if (lacks_supervisors()) return;
   const int code = test::in_child([] {
     if (!test::refuse(SYS_close_range, ENOSYS)) return 9;

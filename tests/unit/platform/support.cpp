@@ -12,9 +12,9 @@
 namespace test {
 
 ScratchFolder::ScratchFolder() {
-  std::string made = (std::filesystem::temp_directory_path() / "hmn-XXXXXX").string();
-  REQUIRE(mkdtemp(made.data()) != nullptr);
-  path_ = made;
+  std::string folder = (std::filesystem::temp_directory_path() / "hmn-XXXXXX").string();
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  path_ = folder;
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -34,11 +34,11 @@ int wait_for(pid_t child) {
 }
 
 int run_test_case(const std::string& program, const char* name) {
-  const std::string only = std::string("--test-case=") + name;
+  const std::string filter = std::string("--test-case=") + name;
   return in_child([&] {
     const int null_device = open("/dev/null", O_WRONLY);
     dup2(null_device, STDOUT_FILENO);
-    execl(program.c_str(), program.c_str(), only.c_str(), "--no-skip", nullptr);
+    execl(program.c_str(), program.c_str(), filter.c_str(), "--no-skip", nullptr);
     return 126;
   });
 }

@@ -20,7 +20,7 @@ class ScratchFolder {
   ~ScratchFolder();
 
   std::string path(std::string_view name) const { return path_ + "/" + std::string(name); }
-  // Writes in place; gives the path.
+  // Writes in place; returns the path.
   std::string write(std::string_view name, std::string_view text) const;
 
  private:
@@ -28,9 +28,9 @@ class ScratchFolder {
 };
 
 std::set<int> open_descriptors();
-int descriptor_of(const std::string& path);  // -1 when no open one leads there
+int find_descriptor(const std::string& path);  // -1 when no open one leads there
 
-// What body returns, as the exit status of a forked child; -1 when a signal ended it.
+// Returns the exit status of a child, or of a forked child that runs body; -1 if a signal ended it.
 int wait_for(pid_t child);
 template <class F>
 int in_child(F&& body) {
@@ -46,15 +46,15 @@ bool can_run_itself();
 // Runs one test case, which is decorated with skip(), in a new process of this program.
 int run_test_case(const std::string& program, const char* name);
 
-// From here on this process gets error for the system call, if its masked first argument has the
-// wanted value (mask 0: always). False where the system has no filters.
-bool refuse(long number, int error, unsigned mask = 0, unsigned wanted = 0);
-bool refuse_third(long number, int error, unsigned wanted);
+// From here on the system call fails with `error` in this process if its masked first argument has
+// the value (mask 0: always). False where the system has no filters.
+bool refuse(long number, int error, unsigned mask = 0, unsigned value = 0);
+bool refuse_third(long number, int error, unsigned value);
 
-// The system call is not done, and SIGSYS comes instead.
+// From here on the system call is not executed; SIGSYS is sent instead.
 bool trap(long number);
 
-bool is_running(pid_t process);  // and no zombie
+bool is_running(pid_t process);  // false for a zombie
 bool ends_within(pid_t process, unsigned milliseconds);
 
 }  // namespace test

@@ -13,7 +13,7 @@ namespace {
 // Marks the beginning and the end of the body.
 constexpr long marker = SYS_getppid;
 
-void traced(const std::function<void()>& prepare, const std::function<void()>& body) {
+void run_traced(const std::function<void()>& prepare, const std::function<void()>& body) {
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
   raise(SIGSTOP);
   prepare();
@@ -23,7 +23,7 @@ void traced(const std::function<void()>& prepare, const std::function<void()>& b
   _exit(0);
 }
 
-long entered_call(pid_t child) {
+long read_entered_call(pid_t child) {
   __ptrace_syscall_info info{};
   void* size = reinterpret_cast<void*>(sizeof info);
   if (ptrace(PTRACE_GET_SYSCALL_INFO, child, size, &info) <= 0) return -1;
@@ -32,10 +32,10 @@ long entered_call(pid_t child) {
 
 }  // namespace
 
-std::optional<std::vector<long>> system_calls_of(const std::function<void()>& prepare,
-                                                 const std::function<void()>& body) {
+std::optional<std::vector<long>> trace_system_calls(const std::function<void()>& prepare,
+                                                    const std::function<void()>& body) {
   const pid_t child = fork();
-  if (child == 0) traced(prepare, body);
+  if (child == 0) run_traced(prepare, body);
   std::vector<long> calls;
   int markers = 0;
   int status = 0;
@@ -44,7 +44,7 @@ std::optional<std::vector<long>> system_calls_of(const std::function<void()>& pr
   ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
   while (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) == 0 &&
          waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
-    const long call = entered_call(child);
+    const long call = read_entered_call(child);
     if (call == marker) ++markers;
     if (call >= 0 && call != marker && markers == 1) calls.push_back(call);
   }

@@ -18,7 +18,7 @@ using namespace hmn::platform;
 
 namespace {
 
-struct Report {
+struct ThreadReport {
   sigset_t blocked{};
   size_t stack_size = 0;
   int detach_state = -1;
@@ -28,69 +28,69 @@ struct Report {
   bool is_done = false;
 };
 
-void fill(void* given) {
-  Report& mine = *static_cast<Report*>(given);
-  pthread_sigmask(SIG_BLOCK, nullptr, &mine.blocked);
-  pthread_getname_np(pthread_self(), mine.name, sizeof mine.name);
+void fill_report(void* argument) {
+  ThreadReport& report = *static_cast<ThreadReport*>(argument);
+  pthread_sigmask(SIG_BLOCK, nullptr, &report.blocked);
+  pthread_getname_np(pthread_self(), report.name, sizeof report.name);
   pthread_attr_t attributes;
   pthread_getattr_np(pthread_self(), &attributes);
-  pthread_attr_getstacksize(&attributes, &mine.stack_size);
-  pthread_attr_getdetachstate(&attributes, &mine.detach_state);
+  pthread_attr_getstacksize(&attributes, &report.stack_size);
+  pthread_attr_getdetachstate(&attributes, &report.detach_state);
   pthread_attr_destroy(&attributes);
-  const std::lock_guard held(mine.guard);
-  mine.is_done = true;
-  mine.changed.notify_all();
+  const std::lock_guard lock(report.guard);
+  report.is_done = true;
+  report.changed.notify_all();
 }
 
-bool run_and_wait(Report& into, const char* name) {
-  if (start_detached(fill, &into, name) != 0) return false;
+bool run_and_wait(ThreadReport& report, const char* name) {
+  if (start_detached(fill_report, &report, name) != 0) return false;
   const std::uint64_t deadline = monotonic_ns() + 10 * ns_per_second;
-  std::unique_lock held(into.guard);
-  while (!into.is_done)
-    if (!into.changed.wait_until(held, deadline)) break;
-  return into.is_done;
+  std::unique_lock lock(report.guard);
+  while (!report.is_done)
+    if (!report.changed.wait_until(lock, deadline)) break;
+  return report.is_done;
 }
 
 }  // namespace
 
-TEST_CASE("thread: it is detached, named, with a stack of its own size") {
-  Report seen;
-  REQUIRE(run_and_wait(seen, "hmn-worker"));
-  CHECK(seen.detach_state == PTHREAD_CREATE_DETACHED);
-  CHECK(seen.stack_size >= size_t{512} << 10);
-  CHECK(std::string(seen.name) == "hmn-worker");
+TEST_CASE("thread: a started thread is detached and has its name and stack size") {
+  ThreadReport report;
+  REQUIRE(run_and_wait(report, "hmn-worker"));
+  CHECK(report.detach_state == PTHREAD_CREATE_DETACHED);
+  CHECK(report.stack_size >= size_t{512} << 10);
+  CHECK(std::string(report.name) == "hmn-worker");
 }
 
 TEST_CASE("thread: a long name is cut") {
-  Report seen;
-  REQUIRE(run_and_wait(seen, "hmn-worker-with-a-long-name"));
-  CHECK(std::string(seen.name) == "hmn-worker-with");
+  ThreadReport report;
+  REQUIRE(run_and_wait(report, "hmn-worker-with-a-long-name"));
+  CHECK(std::string(report.name) == "hmn-worker-with");
 }
 
-TEST_CASE("thread: every signal is blocked in it, and the caller's mask stays") {
+TEST_CASE("thread: every signal is blocked in the thread, and the caller's mask is unchanged") {
   sigset_t all;
   sigset_t before;
   sigset_t blockable;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  sigset_t mine;
-  sigemptyset(&mine);
-  sigaddset(&mine, SIGUSR2);
-  pthread_sigmask(SIG_SETMASK, &mine, &blockable);
-  Report seen;
-  const bool has_run = run_and_wait(seen, "hmn-worker");
+  sigset_t caller_mask;
+  sigemptyset(&caller_mask);
+  sigaddset(&caller_mask, SIGUSR2);
+  pthread_sigmask(SIG_SETMASK, &caller_mask, &blockable);
+  ThreadReport report;
+  const bool has_run = run_and_wait(report, "hmn-worker");
   sigset_t after;
   pthread_sigmask(SIG_SETMASK, &before, &after);
   REQUIRE(has_run);
   CHECK(sigismember(&blockable, SIGSEGV) == 1);
   for (int number = 1; number <= SIGRTMAX; ++number) {
     INFO("signal ", number);
-    CHECK(sigismember(&seen.blocked, number) == sigismember(&blockable, number));
+    CHECK(sigismember(&report.blocked, number) == sigismember(&blockable, number));
     CHECK(sigismember(&after, number) == (number == SIGUSR2 ? 1 : 0));
   }
 }
 
-TEST_CASE("thread: no_cancel brings errno back and keeps an outer state") {
+TEST_CASE("thread: no_cancel restores errno and keeps an outer state") {
   errno = EDOM;
   {
     const NoCancel outer;

@@ -10,21 +10,21 @@
 
 #include "platform/process.hpp"
 
-using hmn::procfs::why_foreign;
+using hmn::procfs::explain_foreign_tree;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-class ProcTree {
+class FakeProcTree {
  public:
-  ProcTree() {
+  FakeProcTree() {
     std::string name = (fs::temp_directory_path() / "hmn-own-XXXXXX").string();
     root_ = mkdtemp(name.data());
   }
-  ~ProcTree() { fs::remove_all(root_); }
+  ~FakeProcTree() { fs::remove_all(root_); }
 
-  // Adds the process that `self` is, with its pids from this tree's namespace inwards.
+  // Adds the process that `self` links to, with its pids from this tree's namespace inwards.
   void add_self(const std::string& pid, const std::string& pids) const {
     fs::create_directory(fs::path(root_) / pid);
     std::ofstream(fs::path(root_) / pid / "status") << "Name:\ta\nNSpid:\t" << pids << "\n";
@@ -42,45 +42,45 @@ std::string own_pid() {
 
 }  // namespace
 
-TEST_CASE("the proc tree of this system is ours") {
-  CHECK_FALSE(why_foreign("/proc"));
+TEST_CASE("the proc tree of this system is our own") {
+  CHECK_FALSE(explain_foreign_tree("/proc"));
 }
 
-TEST_CASE("a tree where self is this process is ours") {
-  const ProcTree tree;
+TEST_CASE("a tree whose self is this process is our own") {
+  const FakeProcTree tree;
   tree.add_self(own_pid(), own_pid());
-  CHECK_FALSE(why_foreign(tree.root()));
+  CHECK_FALSE(explain_foreign_tree(tree.root()));
 }
 
-TEST_CASE("a tree where self has another pid is foreign") {
-  const ProcTree tree;
+TEST_CASE("a tree whose self is another pid is foreign") {
+  const FakeProcTree tree;
   tree.add_self("4194305", "4194305\t" + own_pid());
-  CHECK(why_foreign(tree.root()) ==
+  CHECK(explain_foreign_tree(tree.root()) ==
         tree.root() +
             " is the tree of another PID namespace, where this process is 4194305; pids "
             "are those of that tree");
 }
 
 TEST_CASE("a tree of an outer namespace is foreign, even if the pids are equal") {
-  const ProcTree tree;
+  const FakeProcTree tree;
   tree.add_self(own_pid(), own_pid() + "\t" + own_pid());
-  CHECK(why_foreign(tree.root()));
+  CHECK(explain_foreign_tree(tree.root()));
 }
 
 TEST_CASE("a tree without this process is foreign") {
-  const ProcTree tree;
-  CHECK(why_foreign(tree.root()) == tree.root() + " is not a mounted proc file system");
+  const FakeProcTree tree;
+  CHECK(explain_foreign_tree(tree.root()) == tree.root() + " is not a mounted proc file system");
   std::ofstream(fs::path(tree.root()) / "stat") << "cpu 0\n";
-  const std::string why =
+  const std::string reason =
       tree.root() + " does not show this process: it is the tree of another PID namespace";
-  CHECK(why_foreign(tree.root()) == why);
+  CHECK(explain_foreign_tree(tree.root()) == reason);
   // The kernel's link remains, without a target.
   fs::create_symlink("4194305", fs::path(tree.root()) / "self");
-  CHECK(why_foreign(tree.root()));
+  CHECK(explain_foreign_tree(tree.root()));
 }
 
-TEST_CASE("copied files, with a folder in place of the link, are not known to be foreign") {
-  const ProcTree tree;
+TEST_CASE("copied files with a folder instead of the link are not reported as foreign") {
+  const FakeProcTree tree;
   fs::create_directory(fs::path(tree.root()) / "self");
-  CHECK_FALSE(why_foreign(tree.root()));
+  CHECK_FALSE(explain_foreign_tree(tree.root()));
 }

@@ -7,25 +7,25 @@
 
 using hmn::procfs::ProcPath;
 
-TEST_CASE("a file of a process, and others of the same") {
+TEST_CASE("a path names a file of a process and can switch to another file") {
   ProcPath path("/proc", "12", "stat");
   CHECK(std::string(path.c_str()) == "/proc/12/stat");
-  CHECK(std::string(path.to("cgroup")) == "/proc/12/cgroup");
-  CHECK(std::string(path.to("")) == "/proc/12");
-  CHECK(std::string(path.to("status")) == "/proc/12/status");
+  CHECK(std::string(path.set_file("cgroup")) == "/proc/12/cgroup");
+  CHECK(std::string(path.set_file("")) == "/proc/12");
+  CHECK(std::string(path.set_file("status")) == "/proc/12/status");
 }
 
-TEST_CASE("either part is empty, and a root has its own slash") {
+TEST_CASE("either part of a path may be empty, and a root may end in a slash") {
   CHECK(std::string(ProcPath("/proc", "", "meminfo").c_str()) == "/proc/meminfo");
   CHECK(std::string(ProcPath("/proc/", "self", "statm").c_str()) == "/proc/self/statm");
-  CHECK(std::string(ProcPath("/", "", "stat").to("uptime")) == "/uptime");
+  CHECK(std::string(ProcPath("/", "", "stat").set_file("uptime")) == "/uptime");
   CHECK(std::string(ProcPath("", "", "").c_str()).empty());
 }
 
-TEST_CASE("a path that is too long is empty, and stays so") {
+TEST_CASE("a path that is too long is empty and stays empty") {
   const std::string longest(4400, 'a');
   CHECK(std::string(ProcPath(longest, "12", "stat").c_str()).empty());
   ProcPath path("/proc", "12", longest);
   CHECK(std::string(path.c_str()).empty());
-  CHECK(std::string(path.to("stat")).empty());
+  CHECK(std::string(path.set_file("stat")).empty());
 }

@@ -5,20 +5,20 @@
 
 using hmn::procfs::parse_statm;
 
-TEST_CASE("statm gives size and resident pages") {
-  const auto m = parse_statm("4053 522 174 174 0 286 0\n");
-  REQUIRE(m);
-  CHECK(m->size == 4053);
-  CHECK(m->resident == 522);
+TEST_CASE("statm: size and resident pages are read") {
+  const auto statm = parse_statm("4053 522 174 174 0 286 0\n");
+  REQUIRE(statm);
+  CHECK(statm->size == 4053);
+  CHECK(statm->resident == 522);
 }
 
-TEST_CASE("zero is a number in statm") {
-  const auto m = parse_statm("0 0 0 0 0 0 0\n");
-  REQUIRE(m);
-  CHECK(m->resident == 0);
+TEST_CASE("statm: zero is a number") {
+  const auto statm = parse_statm("0 0 0 0 0 0 0\n");
+  REQUIRE(statm);
+  CHECK(statm->resident == 0);
 }
 
-TEST_CASE("statm that is cut short, signed or past 64 bits is refused") {
+TEST_CASE("statm: truncated, signed and too large numbers are refused") {
   CHECK_FALSE(parse_statm(""));
   CHECK_FALSE(parse_statm("4053"));
   CHECK_FALSE(parse_statm("4053 52"));

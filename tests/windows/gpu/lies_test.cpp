@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// DXGI and PDH lie: what a caller then sees of the card. Their files are this program's own.
+// What a caller sees of a card when DXGI and PDH lie. Their data files belong to this program.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 #include "backends/lies/observer.hpp"
 
-using lies_test::bit_of;
+using lies_test::backend_bit;
 using lies_test::Expectation;
 using lies_test::Observer;
 
@@ -28,12 +28,12 @@ struct Machine {
                                           {"used", "40000000"},     {"host budget", "1800000000"},
                                           {"host used", "5000000"}};
   std::vector<CounterRow> rows{
-      {"GPU Adapter Memory", "Dedicated Usage", of_card, "100000000"},
-      {"GPU Adapter Memory", "Shared Usage", of_card, "10000000"},
-      {"GPU Process Memory", "Dedicated Usage", "pid_4321_" + of_card, "50000000"},
-      {"GPU Process Memory", "Shared Usage", "pid_4321_" + of_card, "4000000"},
-      {"GPU Process Memory", "Local Usage", "pid_4321_" + of_card, "45000000"},
-      {"GPU Engine", "Utilization Percentage", "pid_4321_" + of_card + engine, "30"}};
+      {"GPU Adapter Memory", "Dedicated Usage", card_instance, "100000000"},
+      {"GPU Adapter Memory", "Shared Usage", card_instance, "10000000"},
+      {"GPU Process Memory", "Dedicated Usage", "pid_4321_" + card_instance, "50000000"},
+      {"GPU Process Memory", "Shared Usage", "pid_4321_" + card_instance, "4000000"},
+      {"GPU Process Memory", "Local Usage", "pid_4321_" + card_instance, "45000000"},
+      {"GPU Engine", "Utilization Percentage", "pid_4321_" + card_instance + engine_suffix, "30"}};
   std::string lie = "none";  // HMN_FAKE_LIE
 
   void write() const {
@@ -44,15 +44,15 @@ struct Machine {
     }
     dxgi << ";NVIDIA GeForce RTX 4070;\n";
     std::ofstream pdh(std::getenv("HMN_FAKE_PDH"));
-    for (const CounterRow& r : rows) {
-      pdh << r.object << ";" << r.counter << ";" << r.instance << ";" << r.value << ";" << r.status
-          << "\n";
+    for (const CounterRow& row : rows) {
+      pdh << row.object << ";" << row.counter << ";" << row.instance << ";" << row.value << ";"
+          << row.status << "\n";
     }
     _putenv(("HMN_FAKE_LIE=" + lie).c_str());
   }
 
-  static inline const std::string of_card = "luid_0x00000000_0x000103D8_phys_0";
-  static inline const std::string engine = "_eng_0_engtype_3D";
+  static inline const std::string card_instance = "luid_0x00000000_0x000103D8_phys_0";
+  static inline const std::string engine_suffix = "_eng_0_engtype_3D";
 };
 
 constexpr std::size_t in_use = 0, committed = 2, resident = 4, load = 5;
@@ -61,8 +61,8 @@ using Expectations = std::vector<Expectation>;
 
 struct Lie {
   std::string name;
-  void (*make)(Machine& m);
-  Expectations sees;  // where it differs from the honest machine
+  void (*modify)(Machine& machine);
+  Expectations differences;  // differences from the honest machine
 };
 
 const Expectations honest{{"total_bytes", "1000000000"},   {"used_bytes", "100000000"},
@@ -71,222 +71,228 @@ const Expectations honest{{"total_bytes", "1000000000"},   {"used_bytes", "10000
                           {"gpu_busy_percent", "30"},      {"processes", "listed"},
                           {"pid:4321", "45000000"}};
 
-Expectations with(const Expectations& differences) {
-  Expectations all = honest;
-  for (const Expectation& d : differences) {
-    for (Expectation& e : all) {
-      if (e.key == d.key) e.is = d.is;
+Expectations apply_differences(const Expectations& differences) {
+  Expectations expectations_for_card = honest;
+  for (const Expectation& difference : differences) {
+    for (Expectation& expectation : expectations_for_card) {
+      if (expectation.key == difference.key) expectation.value = difference.value;
     }
   }
-  return all;
+  return expectations_for_card;
 }
 
-// The second snapshot: a load needs two.
-void check(const Machine& m, const std::string& name, const Expectations& differences) {
+// Checks the second snapshot, since a load needs two.
+void check(const Machine& machine, const std::string& name, const Expectations& differences) {
   INFO(name);
-  m.write();
-  Observer o(bit_of(HMN_BACKEND_NVML) | bit_of(HMN_BACKEND_NVIDIA_SMI), 20'000);
-  o.take(HMN_COLLECT_SELF);
-  o.take(HMN_COLLECT_SELF);
-  o.check(with(differences));
+  machine.write();
+  Observer observer(backend_bit(HMN_BACKEND_NVML) | backend_bit(HMN_BACKEND_NVIDIA_SMI), 20'000);
+  observer.take_snapshot(HMN_COLLECT_SELF);
+  observer.take_snapshot(HMN_COLLECT_SELF);
+  observer.check(apply_differences(differences));
 }
 
-void check(const std::vector<Lie>& all) {
-  for (const Lie& l : all) {
-    Machine m;
-    l.make(m);
-    check(m, l.name, l.sees);
+void check(const std::vector<Lie>& lies) {
+  for (const Lie& lie : lies) {
+    Machine machine;
+    lie.modify(machine);
+    check(machine, lie.name, lie.differences);
   }
 }
 
 // What a call of that name returns or does, by HMN_FAKE_LIE.
 struct CallLie {
   const char* lie;
-  Expectations sees;
+  Expectations differences;
 };
 
-void check(const std::vector<CallLie>& all) {
-  for (const CallLie& l : all) {
-    Machine m;
-    m.lie = l.lie;
-    check(m, l.lie, l.sees);
+void check(const std::vector<CallLie>& lies) {
+  for (const CallLie& lie : lies) {
+    Machine machine;
+    machine.lie = lie.lie;
+    check(machine, lie.lie, lie.differences);
   }
 }
 
-Expectations every(const std::string& is) {
-  Expectations all;
-  for (const Expectation& e : honest) {
-    if (!e.key.starts_with("pid:")) all.push_back({e.key, is});
+Expectations expect_all(const std::string& value) {
+  Expectations expected;
+  for (const Expectation& expectation : honest) {
+    if (!expectation.key.starts_with("pid:")) expected.push_back({expectation.key, value});
   }
-  all.push_back({"pid:4321", "unlisted"});
-  return all;
+  expected.push_back({"pid:4321", "unlisted"});
+  return expected;
 }
 
-const Expectations no_card = every("none");
-Expectations no_budget(const std::string& why) {
-  // The counters, which have no row of the caller, are what is left of its use.
-  return {{"budget_bytes", why},
+const Expectations card_absent = expect_all("none");
+Expectations expect_no_budget(const std::string& reason) {
+  // Only the counters remain, and they have no row of the caller.
+  return {{"budget_bytes", reason},
           {"self.used_bytes", "not_present"},
           {"self.host_pool_bytes", "not_present"}};
 }
-Expectations lost() {
-  Expectations all = every("lost");
-  for (Expectation& e : all) {
-    if (e.key == "gpu_busy_percent") e.is = "30";
-    if (e.key == "processes") e.is = "listed";
-    if (e.key == "pid:4321") e.is = "45000000";
+Expectations expect_lost() {
+  Expectations expected = expect_all("lost");
+  for (Expectation& expectation : expected) {
+    if (expectation.key == "gpu_busy_percent") expectation.value = "30";
+    if (expectation.key == "processes") expectation.value = "listed";
+    if (expectation.key == "pid:4321") expectation.value = "45000000";
   }
-  return all;
+  return expected;
 }
-Expectations no_counters(const std::string& why) {
-  return {{"used_bytes", why},
-          {"free_bytes", why},
-          {"gpu_busy_percent", why},
-          {"processes", why},
+Expectations expect_no_counters(const std::string& reason) {
+  return {{"used_bytes", reason},
+          {"free_bytes", reason},
+          {"gpu_busy_percent", reason},
+          {"processes", reason},
           {"pid:4321", "unlisted"}};
 }
 
 }  // namespace
 
-TEST_CASE("honest") {
+TEST_CASE("an honest driver yields the expected values") {
   check(Machine(), "honest", {});
 }
 
-TEST_CASE("DXGI: each call of a factory and its adapters") {
-  check({{"CreateDXGIFactory1=0x80004005", no_card},
-         {"CreateDXGIFactory1=0x8007000E", no_card},
-         {"CreateDXGIFactory1=0x80070005", no_card},
-         {"CreateDXGIFactory1=0x887A0004", no_card},
-         {"CreateDXGIFactory1=untouched", no_card},
+TEST_CASE("DXGI: an incorrect answer of a factory or adapter call yields no false value") {
+  check({{"CreateDXGIFactory1=0x80004005", card_absent},
+         {"CreateDXGIFactory1=0x8007000E", card_absent},
+         {"CreateDXGIFactory1=0x80070005", card_absent},
+         {"CreateDXGIFactory1=0x887A0004", card_absent},
+         {"CreateDXGIFactory1=untouched", card_absent},
          {"IsCurrent=never", {{"gpu_busy_percent", "not_yet"}}},
-         {"EnumAdapters1=0x80070005", no_card},
-         {"EnumAdapters1=0x887A0001", no_card},
-         {"EnumAdapters1=untouched", no_card},
+         {"EnumAdapters1=0x80070005", card_absent},
+         {"EnumAdapters1=0x887A0001", card_absent},
+         {"EnumAdapters1=untouched", card_absent},
          {"EnumAdapters1=endless", {}},
-         {"GetDesc1=0x887A0005", no_card},
-         {"GetDesc1=0x80070057", no_card},
-         {"GetDesc1=untouched", no_card},
+         {"GetDesc1=0x887A0005", card_absent},
+         {"GetDesc1=0x80070057", card_absent},
+         {"GetDesc1=untouched", card_absent},
          {"GetDesc1=unterminated", {}},
          {"CheckInterfaceSupport=0x887A0004", {}},
          {"CheckInterfaceSupport=untouched", {}}});
 }
 
-TEST_CASE("DXGI: the call for the memory of a card") {
-  check({{"QueryInterface=0x80004002", no_budget("unsupported")},
-         {"QueryInterface=untouched", no_budget("unsupported")},
-         {"QueryVideoMemoryInfo=0x80070005", no_budget("failed")},
-         {"QueryVideoMemoryInfo=0x80070057", no_budget("failed")},
-         {"QueryVideoMemoryInfo=0x887A0005", lost()},
-         {"QueryVideoMemoryInfo=untouched", no_budget("failed")}});
+TEST_CASE("DXGI: an incorrect answer of a memory call yields no false value") {
+  check({{"QueryInterface=0x80004002", expect_no_budget("unsupported")},
+         {"QueryInterface=untouched", expect_no_budget("unsupported")},
+         {"QueryVideoMemoryInfo=0x80070005", expect_no_budget("failed")},
+         {"QueryVideoMemoryInfo=0x80070057", expect_no_budget("failed")},
+         {"QueryVideoMemoryInfo=0x887A0005", expect_lost()},
+         {"QueryVideoMemoryInfo=untouched", expect_no_budget("failed")}});
 }
 
-TEST_CASE("DXGI: the values of a card") {
+TEST_CASE("DXGI: an implausible value of a card is absent with a reason") {
   check({{"no memory",
-          [](Machine& m) { m.card["dedicated"] = "0"; },
+          [](Machine& machine) { machine.card["dedicated"] = "0"; },
           {{"total_bytes", "unsupported"}, {"free_bytes", "unsupported"}}},
          {"a huge total",
-          [](Machine& m) { m.card["dedicated"] = "0x1000000000000000"; },
+          [](Machine& machine) { machine.card["dedicated"] = "0x1000000000000000"; },
           {{"total_bytes", "implausible"},
            {"free_bytes", "implausible"},
            {"used_bytes", "implausible"}}},
          {"a total below 0",
-          [](Machine& m) { m.card["dedicated"] = "0xFFFFFFFFFFFFFFFF"; },
+          [](Machine& machine) { machine.card["dedicated"] = "0xFFFFFFFFFFFFFFFF"; },
           {{"total_bytes", "implausible"},
            {"free_bytes", "implausible"},
            {"used_bytes", "implausible"}}},
          {"a huge budget",
-          [](Machine& m) { m.card["budget"] = "0x1000000000000000"; },
+          [](Machine& machine) { machine.card["budget"] = "0x1000000000000000"; },
           {{"budget_bytes", "implausible"}}},
          {"a huge budget and none in the host",
-          [](Machine& m) {
-            m.card["budget"] = "0x1000000000000000";
-            m.card["host budget"] = "0";
+          [](Machine& machine) {
+            machine.card["budget"] = "0x1000000000000000";
+            machine.card["host budget"] = "0";
           },
           {{"budget_bytes", "implausible"}}},
          {"a budget of 0",
-          [](Machine& m) { m.card["budget"] = "0"; },
+          [](Machine& machine) { machine.card["budget"] = "0"; },
           {{"budget_bytes", "unsupported"}}},
          {"the caller uses more than there is",
-          [](Machine& m) { m.card["used"] = "1001000000"; },
+          [](Machine& machine) { machine.card["used"] = "1001000000"; },
           {{"self.used_bytes", "implausible"}}},
          {"the caller uses a huge amount",
-          [](Machine& m) { m.card["used"] = "0x8000000000000000"; },
+          [](Machine& machine) { machine.card["used"] = "0x8000000000000000"; },
           {{"self.used_bytes", "implausible"}}}});
 }
 
-TEST_CASE("PDH: each call") {
-  check({{"PdhOpenQueryW=0x800007D0", no_counters("failed")},
-         {"PdhOpenQueryW=untouched", no_counters("failed")},
-         {"PdhAddEnglishCounterW=0xC0000BB8", no_counters("not_present")},
-         {"PdhAddEnglishCounterW=0xC0000BB9", no_counters("not_present")},
-         {"PdhAddEnglishCounterW=0xC0000BDB", no_counters("failed")},
-         {"PdhAddEnglishCounterW=untouched", no_counters("failed")},
-         {"PdhCollectQueryData=0xC0000BBC", no_counters("failed")},
-         {"PdhCollectQueryData=0xC0000BDB", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=0xC0000BBC", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=0xC0000BBD", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=untouched", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=uncounted", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=one more", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=huge count", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=endless", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=huge size", no_counters("limit")},
-         {"PdhGetFormattedCounterArrayW=unterminated", no_counters("failed")},
-         {"PdhGetFormattedCounterArrayW=nameless", no_counters("failed")}});
+TEST_CASE("PDH: an incorrect answer of a call leaves the counters absent with a reason") {
+  check({{"PdhOpenQueryW=0x800007D0", expect_no_counters("failed")},
+         {"PdhOpenQueryW=untouched", expect_no_counters("failed")},
+         {"PdhAddEnglishCounterW=0xC0000BB8", expect_no_counters("not_present")},
+         {"PdhAddEnglishCounterW=0xC0000BB9", expect_no_counters("not_present")},
+         {"PdhAddEnglishCounterW=0xC0000BDB", expect_no_counters("failed")},
+         {"PdhAddEnglishCounterW=untouched", expect_no_counters("failed")},
+         {"PdhCollectQueryData=0xC0000BBC", expect_no_counters("failed")},
+         {"PdhCollectQueryData=0xC0000BDB", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=0xC0000BBC", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=0xC0000BBD", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=untouched", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=uncounted", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=one more", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=huge count", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=endless", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=huge size", expect_no_counters("limit")},
+         {"PdhGetFormattedCounterArrayW=unterminated", expect_no_counters("failed")},
+         {"PdhGetFormattedCounterArrayW=nameless", expect_no_counters("failed")}});
 }
 
-TEST_CASE("PDH: the values of a card") {
-  const auto none = [](const std::string& why) {
-    return Expectations{{"used_bytes", why}, {"free_bytes", why}};
+TEST_CASE("PDH: an incorrect value of a card is absent with a reason") {
+  const auto expect_none = [](const std::string& reason) {
+    return Expectations{{"used_bytes", reason}, {"free_bytes", reason}};
   };
-  check({{"below 0", [](Machine& m) { m.rows[in_use].value = "-1"; }, none("failed")},
-         {"huge", [](Machine& m) { m.rows[in_use].value = "0x7FFFFFFFFFFFFFFF"; },
-          none("implausible")},
-         {"more than there is", [](Machine& m) { m.rows[in_use].value = "1001000000"; },
-          none("implausible")},
-         {"a row that failed", [](Machine& m) { m.rows[in_use].status = "0xC0000BBA"; },
-          none("failed")},
-         {"twice", [](Machine& m) { m.rows.push_back(m.rows[in_use]); }, {}},
+  check({{"below 0", [](Machine& machine) { machine.rows[in_use].value = "-1"; },
+          expect_none("failed")},
+         {"huge", [](Machine& machine) { machine.rows[in_use].value = "0x7FFFFFFFFFFFFFFF"; },
+          expect_none("implausible")},
+         {"more than there is", [](Machine& machine) { machine.rows[in_use].value = "1001000000"; },
+          expect_none("implausible")},
+         {"a row that failed", [](Machine& machine) { machine.rows[in_use].status = "0xC0000BBA"; },
+          expect_none("failed")},
+         {"twice", [](Machine& machine) { machine.rows.push_back(machine.rows[in_use]); }, {}},
          {"twice, and differs",
-          [](Machine& m) {
-            m.rows.push_back(m.rows[in_use]);
-            m.rows.back().value = "99";
+          [](Machine& machine) {
+            machine.rows.push_back(machine.rows[in_use]);
+            machine.rows.back().value = "99";
           },
-          none("failed")},
+          expect_none("failed")},
          {"of another card",
-          [](Machine& m) { m.rows[in_use].instance = "luid_0x00000000_0x00000001_phys_0"; },
-          none("unsupported")},
-         {"of nothing", [](Machine& m) { m.rows[in_use].instance = "_Total"; },
-          none("unsupported")}});
+          [](Machine& machine) {
+            machine.rows[in_use].instance = "luid_0x00000000_0x00000001_phys_0";
+          },
+          expect_none("unsupported")},
+         {"of nothing", [](Machine& machine) { machine.rows[in_use].instance = "_Total"; },
+          expect_none("unsupported")}});
 }
 
-TEST_CASE("PDH: the values of a process, and the load") {
+TEST_CASE("PDH: an incorrect value of a process or load is absent with a reason") {
   check({{"below 0",
-          [](Machine& m) { m.rows[resident].value = m.rows[committed].value = "-1"; },
+          [](Machine& machine) {
+            machine.rows[resident].value = machine.rows[committed].value = "-1";
+          },
           {{"pid:4321", "failed"}}},
          {"more than there is",
-          [](Machine& m) { m.rows[resident].value = "1001000000"; },
+          [](Machine& machine) { machine.rows[resident].value = "1001000000"; },
           {{"pid:4321", "implausible"}}},
-         {"twice", [](Machine& m) { m.rows.push_back(m.rows[resident]); }, {}},
+         {"twice", [](Machine& machine) { machine.rows.push_back(machine.rows[resident]); }, {}},
          {"without a number",
-          [](Machine& m) {
-            m.rows[resident].instance = m.rows[committed].instance = "pid__" + Machine::of_card;
+          [](Machine& machine) {
+            machine.rows[resident].instance = machine.rows[committed].instance =
+                "pid__" + Machine::card_instance;
           },
           {{"pid:4321", "unsupported"}}},
-         {"a load twice", [](Machine& m) { m.rows.push_back(m.rows[load]); }, {}},
+         {"a load twice", [](Machine& machine) { machine.rows.push_back(machine.rows[load]); }, {}},
          {"a load of a little above 100 %",
-          [](Machine& m) { m.rows[load].value = "101.5"; },
+          [](Machine& machine) { machine.rows[load].value = "101.5"; },
           {{"gpu_busy_percent", "100"}}},
          {"a huge load",
-          [](Machine& m) { m.rows[load].value = "5000"; },
+          [](Machine& machine) { machine.rows[load].value = "5000"; },
           {{"gpu_busy_percent", "implausible"}}},
          {"an endless load",
-          [](Machine& m) { m.rows[load].value = "inf"; },
+          [](Machine& machine) { machine.rows[load].value = "inf"; },
           {{"gpu_busy_percent", "implausible"}}},
          {"a load that is no number",
-          [](Machine& m) { m.rows[load].value = "nan"; },
+          [](Machine& machine) { machine.rows[load].value = "nan"; },
           {{"gpu_busy_percent", "failed"}}},
          {"a load below 0",
-          [](Machine& m) { m.rows[load].value = "-5"; },
+          [](Machine& machine) { machine.rows[load].value = "-5"; },
           {{"gpu_busy_percent", "failed"}}}});
 }

@@ -31,38 +31,38 @@ class GroupLimits {
   MemoryLimit read();
 
  private:
-  struct Use {
+  struct GroupUsage {
     std::optional<std::uint64_t> charged;
-    std::uint64_t held = 0;  // less the file cache that the kernel gives back
+    std::uint64_t unreclaimable = 0;  // charged, less the file cache that the kernel gives back
   };
   struct Level {
     Level(std::string_view folder, bool is_v1);
-    platform::KeptFile limit;
-    platform::KeptFile usage;
-    platform::KeptFile stat;
+    platform::CachedFile limit;
+    platform::CachedFile usage;
+    platform::CachedFile stat;
   };
 
-  MemoryLimit find();
+  MemoryLimit find_limit();
   [[nodiscard]] bool has_no_groups() const;
-  bool open_levels(const procfs::CgroupMembership& own);
-  MemoryLimit look();
-  Use use_of(Level& at, MemoryLimit& found) const;
-  void look_above(MemoryLimit& found);
+  bool open_levels(const procfs::CgroupMembership& membership);
+  MemoryLimit read_levels();
+  GroupUsage read_usage(Level& level, MemoryLimit& result) const;
+  void read_limit_above(MemoryLimit& result);
 
   const std::string proc_root_;
   const std::string cgroup_root_;
   platform::Mutex mutex_;
-  platform::KeptFile membership_;
-  platform::KeptFile mounts_;
-  std::string known_;        // membership that the levels belong to
-  std::list<Level> levels_;  // innermost first
+  platform::CachedFile membership_;
+  platform::CachedFile mounts_;
+  std::string cached_membership_;  // membership that the levels belong to
+  std::list<Level> levels_;        // innermost first
   procfs::CgroupMembership::Version hierarchy_{};
-  bool is_all_ = false;        // no group is above the levels
-  bool is_malformed_ = false;  // the membership, whose other lines were used
+  bool reaches_root_ = false;  // no group is above the levels
+  bool is_malformed_ = false;  // the membership file; its other lines were used
 };
 
-// Folders of the caller's v2 groups, innermost first, up to the mount.
+// Appends the folders of the caller's v2 groups, innermost first, up to the mount.
 void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
-                     std::vector<std::string>& out);
+                     std::vector<std::string>& folders);
 
 }  // namespace hmn::os

@@ -27,7 +27,7 @@ using procfs::Stat;
 using procfs::Statm;
 using procfs::StatusMemory;
 
-std::string_view reason_of(int error) {
+std::string_view describe_error(int error) {
   switch (error) {
     case EACCES:
     case EPERM:
@@ -47,239 +47,255 @@ std::string_view reason_of(int error) {
   }
 }
 
-Life life_in(const Stat& s) {
-  if (s.is_kernel_thread()) return Life::kernel_thread;
-  if (s.is_headless()) return Life::headless;
-  return s.has_exited() ? Life::exited : Life::running;
+ProcessState classify_state(const Stat& stat) {
+  if (stat.is_kernel_thread()) return ProcessState::kernel_thread;
+  if (stat.is_headless()) return ProcessState::headless;
+  return stat.has_exited() ? ProcessState::exited : ProcessState::running;
 }
 
-constexpr FailureOf fail{Source::os};
+constexpr FailureFactory fail{Source::os};
 
-Failure no_process(std::string_view who, std::string_view rest) {
-  return fail(Status::no_process, {"process ", who, rest});
+Failure make_no_process_failure(std::string_view process, std::string_view detail) {
+  return fail(Status::no_process, {"process ", process, detail});
 }
 
-Failure no_tree(std::string_view root) {
+Failure make_no_tree_failure(std::string_view root) {
   return fail(Status::no_source,
               {"there is no proc tree at ", root, ": mount procfs there or name another root"},
               ENOENT);
 }
 
-Failure of_running(std::string_view who, const ProcPath& path, int error) {
-  if (error == ESRCH) return no_process(who, " ended while it was read");
-  if (error == 0) return nonsense(path, "a running process shows no memory there");
+Failure explain_running_process(std::string_view process, const ProcPath& path, int error) {
+  if (error == ESRCH) return make_no_process_failure(process, " ended while it was read");
+  if (error == 0) return make_malformed_failure(path, "a running process shows no memory there");
   return fail(Status::unsupported, {"this kernel has no ", path.c_str()});
 }
 
 namespace field = process_memory_field;
 
-struct SubjectFiles {
+struct ProcessFolder {
   std::string_view root;
-  std::string_view who;
+  std::string_view process;
 };
 
 struct Request {
-  SubjectFiles of;
+  ProcessFolder folder;
   std::size_t page_size;
-  procfs::BootId& id;
+  procfs::BootId& boot_id;
   FieldSet fields;
-  ProcessMemory& out;
+  ProcessMemory& memory;
 };
 
-Result<std::string_view> read_file(const SubjectFiles& of, const ProcPath& path,
+Result<std::string_view> read_file(const ProcessFolder& folder, const ProcPath& path,
                                    std::span<char> buffer) {
-  const auto got = platform::read_small(path.c_str(), buffer);
-  if (!got) return why_no_memory(of.root, of.who, path, got.error);
-  if (got.value == buffer.size()) return nonsense(path, "it is too long");
-  return std::string_view(buffer.data(), got.value);
+  const auto result = platform::read_small(path.c_str(), buffer);
+  if (!result) return explain_missing_memory(folder.root, folder.process, path, result.error);
+  if (result.value == buffer.size()) return make_malformed_failure(path, "it is too long");
+  return std::string_view(buffer.data(), result.value);
 }
 
-Result<void> read_statm(const Request& r) {
-  const ProcPath path(r.of.root, r.of.who, "statm");
+Result<void> read_statm(const Request& request) {
+  const ProcPath path(request.folder.root, request.folder.process, "statm");
   std::array<char, 256> buffer;
-  const auto text = read_file(r.of, path, buffer);
-  if (!text) return text.why();
-  const auto m = parse_statm(*text);
-  if (!m) return nonsense(path, "pages expected");
-  if (m->size == 0 && m->resident == 0) {
-    // 0 is true only if the process has unmapped everything.
-    if (life_of(r.of.root, r.of.who) != Life::running)
-      return why_no_memory(r.of.root, r.of.who, path, 0);
+  const auto text = read_file(request.folder, path, buffer);
+  if (!text) return text.failure();
+  const auto statm = parse_statm(*text);
+  if (!statm) return make_malformed_failure(path, "pages expected");
+  if (statm->size == 0 && statm->resident == 0) {
+    // 0 is correct only if the process has unmapped everything.
+    if (read_process_state(request.folder.root, request.folder.process) != ProcessState::running)
+      return explain_missing_memory(request.folder.root, request.folder.process, path, 0);
   }
   MemorySizes sizes;
-  if (!to_bytes(*m, r.page_size, sizes)) return nonsense(path, "a size is past 64 bits");
-  store(sizes, r.fields, r.out);
+  if (!convert_pages(*statm, request.page_size, sizes))
+    return make_malformed_failure(path, "a size is past 64 bits");
+  store_sizes(sizes, request.fields, request.memory);
   return {};
 }
 
-// Stores a wanted value, or returns why it is missing.
-Result<void> take(const SubjectFiles& of, const ProcPath& path, std::string_view key,
-                  const Amount& found, std::optional<std::uint64_t>& into) {
-  into = found.value();
-  if (into) return {};
-  if (found.what == Amount::Is::malformed) return nonsense(path, {key, " is no amount in kB"});
-  Failure why = why_no_memory(of.root, of.who, path, 0);
-  if (why.code != Status::backend) return why;
+// Stores a requested value, or returns why it is missing.
+Result<void> store_amount(const ProcessFolder& folder, const ProcPath& path, std::string_view key,
+                          const Amount& amount, std::optional<std::uint64_t>& target) {
+  target = amount.value();
+  if (target) return {};
+  if (amount.state == Amount::State::malformed)
+    return make_malformed_failure(path, {key, " is no amount in kB"});
+  Failure failure = explain_missing_memory(folder.root, folder.process, path, 0);
+  if (failure.code != Status::backend) return failure;
   return fail(Status::unsupported, {"this kernel's ", path.c_str(), " has no ", key});
 }
 
-struct WantedValue {
+struct ValueRequest {
   FieldSet field;
   const char* key;
-  Amount found;
-  std::optional<std::uint64_t>& into;
+  Amount amount;
+  std::optional<std::uint64_t>& target;
 };
 
-// Returns the first reason.
-Result<void> take_both(const SubjectFiles& of, const ProcPath& path, FieldSet fields,
-                       const WantedValue (&both)[2]) {
-  Result<void> first;
-  for (const WantedValue& w : both) {
-    if ((fields & w.field) == 0) continue;
-    Result<void> taken = take(of, path, w.key, w.found, w.into);
-    if (first) first = std::move(taken);
+// Returns the first failure.
+Result<void> store_both(const ProcessFolder& folder, const ProcPath& path, FieldSet fields,
+                        const ValueRequest (&requests)[2]) {
+  Result<void> outcome;
+  for (const ValueRequest& request : requests) {
+    if ((fields & request.field) == 0) continue;
+    Result<void> result = store_amount(folder, path, request.key, request.amount, request.target);
+    if (outcome) outcome = std::move(result);
   }
-  return first;
+  return outcome;
 }
 
-Result<void> read_status(const Request& r) {
-  const ProcPath path(r.of.root, r.of.who, "status");
+Result<void> read_status(const Request& request) {
+  const ProcPath path(request.folder.root, request.folder.process, "status");
   std::array<char, 16384> buffer;
-  const auto text = read_file(r.of, path, buffer);
-  if (!text) return text.why();
-  const StatusMemory m = parse_status(*text);
-  return take_both(r.of, path, r.fields,
-                   {{field::peak_resident, "VmHWM", m.vm_hwm, r.out.peak_resident},
-                    {field::swap, "VmSwap", m.vm_swap, r.out.swap}});
+  const auto text = read_file(request.folder, path, buffer);
+  if (!text) return text.failure();
+  const StatusMemory memory = parse_status(*text);
+  return store_both(request.folder, path, request.fields,
+                    {{field::peak_resident, "VmHWM", memory.vm_hwm, request.memory.peak_resident},
+                     {field::swap, "VmSwap", memory.vm_swap, request.memory.swap}});
 }
 
-Result<void> read_smaps_rollup(const Request& r) {
-  const ProcPath path(r.of.root, r.of.who, "smaps_rollup");
+Result<void> read_smaps_rollup(const Request& request) {
+  const ProcPath path(request.folder.root, request.folder.process, "smaps_rollup");
   std::array<char, 4096> buffer;
-  const auto text = read_file(r.of, path, buffer);
-  if (!text) return text.why();
-  const SmapsRollup m = parse_smaps_rollup(*text);
-  return take_both(
-      r.of, path, r.fields,
-      {{field::proportional, "Pss", m.pss, r.out.proportional},
-       {field::private_set, "Private_Clean and Private_Dirty", m.unique(), r.out.private_set}});
+  const auto text = read_file(request.folder, path, buffer);
+  if (!text) return text.failure();
+  const SmapsRollup rollup = parse_smaps_rollup(*text);
+  return store_both(request.folder, path, request.fields,
+                    {{field::proportional, "Pss", rollup.pss, request.memory.proportional},
+                     {field::private_set, "Private_Clean and Private_Dirty", rollup.unique(),
+                      request.memory.private_set}});
 }
 
-// The key is the process's, even if `who` is one of its threads.
-Result<void> read_key(const Request& r) {
-  const std::string_view who =
-      r.of.who == "thread-self" ? "self" : r.of.who.substr(0, r.of.who.find('/'));
-  const ProcPath path(r.of.root, who, "stat");
+// The key is that of the process, even if the folder is that of one of its threads.
+Result<void> read_process_key(const Request& request) {
+  const std::string_view process =
+      request.folder.process == "thread-self"
+          ? "self"
+          : request.folder.process.substr(0, request.folder.process.find('/'));
+  const ProcPath path(request.folder.root, process, "stat");
   std::array<char, 2048> buffer;
-  const auto text = read_file({r.of.root, who}, path, buffer);
-  if (!text) return text.why();
-  const auto s = parse_stat(*text);
-  if (!s) return nonsense(path, "it is no process");
-  r.out.process_key = r.id.key_of(r.of.root, *s);
-  if (r.out.process_key) return {};
+  const auto text = read_file({request.folder.root, process}, path, buffer);
+  if (!text) return text.failure();
+  const auto stat = parse_stat(*text);
+  if (!stat) return make_malformed_failure(path, "it is no process");
+  request.memory.process_key = request.boot_id.find_process_key(request.folder.root, *stat);
+  if (request.memory.process_key) return {};
   return fail(Status::unsupported,
               "the proc tree does not identify its boot (sys/kernel/random/boot_id)");
 }
 
-Result<void> not_of_this_system(const Request&) {
+Result<void> report_unsupported(const Request&) {
   return fail(Status::unsupported,
               "Linux counts no committed memory and no footprint of a process");
 }
 
-FieldSet present(const ProcessMemory& m) {
-  return (m.resident ? field::resident : 0) | (m.virtual_size ? field::virtual_size : 0) |
-         (m.peak_resident ? field::peak_resident : 0) | (m.swap ? field::swap : 0) |
-         (m.proportional ? field::proportional : 0) | (m.private_set ? field::private_set : 0) |
-         (m.process_key ? field::process_key : 0);
+FieldSet find_present_fields(const ProcessMemory& memory) {
+  return (memory.resident ? field::resident : 0) | (memory.virtual_size ? field::virtual_size : 0) |
+         (memory.peak_resident ? field::peak_resident : 0) | (memory.swap ? field::swap : 0) |
+         (memory.proportional ? field::proportional : 0) |
+         (memory.private_set ? field::private_set : 0) |
+         (memory.process_key ? field::process_key : 0);
 }
 
 }  // namespace
 
-Failure unreadable(int error, const procfs::ProcPath& path) {
-  return fail(status_of(error, Status::no_source),
-              {"cannot read ", path.c_str(), ": ", reason_of(error)}, error);
+Failure make_file_failure(int error, const procfs::ProcPath& path) {
+  return fail(translate_errno(error, Status::no_source),
+              {"cannot read ", path.c_str(), ": ", describe_error(error)}, error);
 }
 
-Failure nonsense(const procfs::ProcPath& path, const MessageText& what) {
-  return fail(Status::backend, {path.c_str(), " makes no sense: ", what.view()});
+Failure make_malformed_failure(const procfs::ProcPath& path, const MessageText& problem) {
+  return fail(Status::backend, {path.c_str(), " makes no sense: ", problem.view()});
 }
 
-Life life_of(std::string_view root, std::string_view who) {
+ProcessState read_process_state(std::string_view root, std::string_view process) {
   std::array<char, 2048> buffer;
-  const auto got = platform::read_small(ProcPath(root, who, "stat").c_str(), buffer);
-  if (got) {
-    const auto s = parse_stat({buffer.data(), got.value});
-    return s ? life_in(*s) : Life::unknown;
+  const auto result = platform::read_small(ProcPath(root, process, "stat").c_str(), buffer);
+  if (result) {
+    const auto stat = parse_stat({buffer.data(), result.value});
+    return stat ? classify_state(*stat) : ProcessState::unknown;
   }
-  if (got.error == ESRCH) return Life::gone;
-  if (got.error != ENOENT) return Life::unknown;
-  return platform::exists(ProcPath(root, "", "stat").c_str()) ? Life::gone : Life::no_tree;
+  if (result.error == ESRCH) return ProcessState::gone;
+  if (result.error != ENOENT) return ProcessState::unknown;
+  return platform::exists(ProcPath(root, "", "stat").c_str()) ? ProcessState::gone
+                                                              : ProcessState::no_tree;
 }
 
-Failure why_no_memory(std::string_view root, std::string_view who, const procfs::ProcPath& path,
-                      int error) {
-  if (error != 0 && !is_gone(error)) return unreadable(error, path);
-  switch (life_of(root, who)) {
-    case Life::running:
-      return of_running(who, path, error);
-    case Life::exited:
-      return no_process(who, " has exited and its parent has not waited for it (a zombie)");
-    case Life::headless:
-      return no_process(who, " has lost its first thread, and no other could be read");
-    case Life::kernel_thread:
+Failure explain_missing_memory(std::string_view root, std::string_view process,
+                               const procfs::ProcPath& path, int error) {
+  if (error != 0 && !is_gone(error)) return make_file_failure(error, path);
+  switch (read_process_state(root, process)) {
+    case ProcessState::running:
+      return explain_running_process(process, path, error);
+    case ProcessState::exited:
+      return make_no_process_failure(process,
+                                     " has exited and its parent has not waited for it (a zombie)");
+    case ProcessState::headless:
+      return make_no_process_failure(process,
+                                     " has lost its first thread, and no other could be read");
+    case ProcessState::kernel_thread:
       return fail(Status::unsupported,
-                  {"process ", who, " is a kernel thread, which has no memory of its own"});
-    case Life::gone:
-      return no_process(who, " does not exist, or the proc mount hides it (option hidepid)");
-    case Life::no_tree:
-      return no_tree(root);
-    case Life::unknown:
+                  {"process ", process, " is a kernel thread, which has no memory of its own"});
+    case ProcessState::gone:
+      return make_no_process_failure(
+          process, " does not exist, or the proc mount hides it (option hidepid)");
+    case ProcessState::no_tree:
+      return make_no_tree_failure(root);
+    case ProcessState::unknown:
       break;
   }
-  return error == 0 ? nonsense(path, "it shows no memory") : unreadable(error, path);
+  return error == 0 ? make_malformed_failure(path, "it shows no memory")
+                    : make_file_failure(error, path);
 }
 
-std::optional<std::string> living_thread(std::string_view root, std::string_view who) {
-  if (life_of(root, who) != Life::headless) return std::nullopt;
-  const std::string folder = compose({who, "/task"});
-  std::optional<std::string> found;
+std::optional<std::string> find_running_thread(std::string_view root, std::string_view process) {
+  if (read_process_state(root, process) != ProcessState::headless) return std::nullopt;
+  const std::string folder = compose({process, "/task"});
+  std::optional<std::string> match;
   (void)platform::for_each_entry(ProcPath(root, folder, "").c_str(), [&](std::string_view thread) {
     std::string candidate = compose({folder, "/", thread});
-    if (life_of(root, candidate) != Life::running) return true;
-    found = std::move(candidate);
+    if (read_process_state(root, candidate) != ProcessState::running) return true;
+    match = std::move(candidate);
     return false;
   });
-  return found;
+  return match;
 }
 
-bool to_bytes(const procfs::Statm& m, std::size_t page_size, MemorySizes& out) noexcept {
-  return !__builtin_mul_overflow(m.resident, page_size, &out.resident) &&
-         !__builtin_mul_overflow(m.size, page_size, &out.virtual_size);
+bool convert_pages(const procfs::Statm& statm, std::size_t page_size, MemorySizes& sizes) noexcept {
+  return !__builtin_mul_overflow(statm.resident, page_size, &sizes.resident) &&
+         !__builtin_mul_overflow(statm.size, page_size, &sizes.virtual_size);
 }
 
-void store(const MemorySizes& sizes, FieldSet fields, ProcessMemory& out) noexcept {
-  if ((fields & field::resident) != 0) out.resident = sizes.resident;
-  if ((fields & field::virtual_size) != 0) out.virtual_size = sizes.virtual_size;
+void store_sizes(const MemorySizes& sizes, FieldSet fields, ProcessMemory& memory) noexcept {
+  if ((fields & field::resident) != 0) memory.resident = sizes.resident;
+  if ((fields & field::virtual_size) != 0) memory.virtual_size = sizes.virtual_size;
 }
 
-Result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 procfs::BootId& id, FieldSet fields, ProcessMemory& out) {
-  const Request all{{root, who}, page_size, id, fields, out};
-  std::optional<Failure> first;
-  const auto ask = [&](std::uint32_t group, Result<void> (*read)(const Request&)) {
-    if ((fields & group) == 0 || (first && first->code == Status::no_process)) return;
-    Result<void> r = read(all);
-    if (!r && (!first || r.why().code == Status::no_process)) first = r.why();
+Result<void> read_process_memory(std::string_view root, std::string_view process,
+                                 std::size_t page_size, procfs::BootId& boot_id, FieldSet fields,
+                                 ProcessMemory& memory) {
+  const Request request{{root, process}, page_size, boot_id, fields, memory};
+  std::optional<Failure> first_failure;
+  const auto read_if_requested = [&](std::uint32_t bits, Result<void> (*reader)(const Request&)) {
+    if ((fields & bits) == 0 || (first_failure && first_failure->code == Status::no_process))
+      return;
+    Result<void> result = reader(request);
+    if (!result && (!first_failure || result.failure().code == Status::no_process))
+      first_failure = result.failure();
   };
-  ask(field::cheap, read_statm);
-  ask(field::peak_resident | field::swap, read_status);
-  ask(field::proportional | field::private_set, read_smaps_rollup);
-  ask(field::process_key, read_key);
-  ask(field::committed | field::footprint | field::peak_committed | field::peak_footprint,
-      not_of_this_system);
+  read_if_requested(field::cheap, read_statm);
+  read_if_requested(field::peak_resident | field::swap, read_status);
+  read_if_requested(field::proportional | field::private_set, read_smaps_rollup);
+  read_if_requested(field::process_key, read_process_key);
+  read_if_requested(
+      field::committed | field::footprint | field::peak_committed | field::peak_footprint,
+      report_unsupported);
 
-  if (first && (first->code == Status::no_process || (present(out) & fields) == 0)) return *first;
-  if (first) out.notes |= note::partial;
+  if (first_failure &&
+      (first_failure->code == Status::no_process || (find_present_fields(memory) & fields) == 0))
+    return *first_failure;
+  if (first_failure) memory.notes |= note::partial;
   return {};
 }
 

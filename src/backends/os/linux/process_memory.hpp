@@ -15,7 +15,7 @@
 
 namespace hmn::os {
 
-enum class Life {
+enum class ProcessState {
   running,
   exited,    // a zombie
   headless,  // first thread has ended, others are running
@@ -25,26 +25,28 @@ enum class Life {
   unknown,
 };
 
-Life life_of(std::string_view root, std::string_view who);
+ProcessState read_process_state(std::string_view root, std::string_view process);
 
-// Why a file of a proc tree could not be read, except for ENOENT and ESRCH.
-Failure unreadable(int error, const procfs::ProcPath& path);
-Failure nonsense(const procfs::ProcPath& path, const MessageText& what);
+// Makes the failure for a file of a proc tree that could not be read, for other errors than ENOENT
+// and ESRCH.
+Failure make_file_failure(int error, const procfs::ProcPath& path);
+Failure make_malformed_failure(const procfs::ProcPath& path, const MessageText& problem);
 
-// Why <root>/<who> has no memory values, or lacks a file. `error`: errno of reading `path`; 0 if it
-// was empty.
-Failure why_no_memory(std::string_view root, std::string_view who, const procfs::ProcPath& path,
-                      int error);
+// Explains why <root>/<process> has no memory values, or lacks a file. `error`: errno of reading
+// `path`; 0 if it was empty.
+Failure explain_missing_memory(std::string_view root, std::string_view process,
+                               const procfs::ProcPath& path, int error);
 
 // Returns "123/task/456": a running thread of a process whose first thread has ended.
-std::optional<std::string> living_thread(std::string_view root, std::string_view who);
+std::optional<std::string> find_running_thread(std::string_view root, std::string_view process);
 
-// Returns false if a value does not fit 64 bits.
-bool to_bytes(const procfs::Statm& m, std::size_t page_size, MemorySizes& out) noexcept;
-void store(const MemorySizes& sizes, FieldSet fields, ProcessMemory& out) noexcept;
+// Converts pages to bytes; returns false if a value does not fit in 64 bits.
+bool convert_pages(const procfs::Statm& statm, std::size_t page_size, MemorySizes& sizes) noexcept;
+void store_sizes(const MemorySizes& sizes, FieldSet fields, ProcessMemory& memory) noexcept;
 
-// Reads the memory of the process with the folder <root>/<who>.
-Result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
-                                 procfs::BootId& id, FieldSet fields, ProcessMemory& out);
+// Reads the memory of the process with the folder <root>/<process>.
+Result<void> read_process_memory(std::string_view root, std::string_view process,
+                                 std::size_t page_size, procfs::BootId& boot_id, FieldSet fields,
+                                 ProcessMemory& memory);
 
 }  // namespace hmn::os

@@ -8,7 +8,7 @@
 namespace hmn::macos {
 namespace {
 
-void start(std::uint32_t pid, ProcessMemory& out) noexcept {
+void initialize(std::uint32_t pid, ProcessMemory& out) noexcept {
   out = ProcessMemory();
   out.pid = pid;
   out.from = Source::os;
@@ -17,26 +17,26 @@ void start(std::uint32_t pid, ProcessMemory& out) noexcept {
 }  // namespace
 
 Result<void> MacosHost::own_memory(FieldSet fields, ProcessMemory& out) {
-  start(platform::current_pid(), out);
-  return read_own_memory(k_, fields, out);
+  initialize(platform::current_pid(), out);
+  return read_own_memory(kernel_, fields, out);
 }
 
 Result<void> MacosHost::memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) {
   if (pid == platform::current_pid()) return own_memory(fields, out);
-  start(pid, out);
-  return read_memory(k_, pid, fields, out);
+  initialize(pid, out);
+  return read_memory(kernel_, pid, fields, out);
 }
 
 Result<void> MacosHost::system(SystemMemory& out) {
-  return read_system_memory(k_, out);
+  return read_system_memory(kernel_, out);
 }
 
 void MacosHost::describe(Usage& row) {
-  macos::describe(k_, row);
+  macos::describe(kernel_, row);
 }
 
 void MacosHost::describe_texts(Usage& row) {
-  describe_command(k_, row);
+  describe_command(kernel_, row);
 }
 
 }  // namespace hmn::macos

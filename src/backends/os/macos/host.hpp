@@ -9,7 +9,7 @@ namespace hmn::macos {
 // Makes one kernel call for each value and caches nothing, so that a forked child may use it.
 class MacosHost final : public HostSource {
  public:
-  explicit MacosHost(const mach::Kernel& k) : k_(k) {}
+  explicit MacosHost(const mach::Kernel& kernel) : kernel_(kernel) {}
 
   Source id() const noexcept override { return Source::os; }
   Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override;
@@ -19,7 +19,7 @@ class MacosHost final : public HostSource {
   void describe_texts(Usage& row) override;
 
  private:
-  const mach::Kernel& k_;
+  const mach::Kernel& kernel_;
 };
 
 }  // namespace hmn::macos

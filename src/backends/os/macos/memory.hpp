@@ -10,10 +10,10 @@
 namespace hmn::macos {
 
 // `fields` are process_memory_field bits, never 0. Succeeds if at least one was read.
-Result<void> read_own_memory(const mach::Kernel& k, FieldSet fields, ProcessMemory& out);
-Result<void> read_memory(const mach::Kernel& k, std::uint32_t pid, FieldSet fields,
-                         ProcessMemory& out);
+Result<void> read_own_memory(const mach::Kernel& kernel, FieldSet fields, ProcessMemory& memory);
+Result<void> read_memory(const mach::Kernel& kernel, std::uint32_t pid, FieldSet fields,
+                         ProcessMemory& memory);
 
-Result<void> read_system_memory(const mach::Kernel& k, SystemMemory& out);
+Result<void> read_system_memory(const mach::Kernel& kernel, SystemMemory& memory);
 
 }  // namespace hmn::macos

@@ -14,10 +14,10 @@ namespace hmn::os {
 // Names of all processes, for rows whose process cannot be opened.
 class ProcessTable {
  public:
-  enum class Found { here, not_here, unknown };
+  enum class LookupResult { listed, not_listed, unknown };
 
-  // here: `name` is set, empty if the process has none. unknown: the list could not be read.
-  Found name_of(std::uint32_t pid, std::string& name);
+  // listed: `name` is set, empty if the process has none. unknown: the list could not be read.
+  LookupResult find_name(std::uint32_t pid, std::string& name);
 
  private:
   struct Entry {
@@ -25,19 +25,20 @@ class ProcessTable {
     std::string name;
   };
 
-  bool take();
+  bool refresh();
   [[nodiscard]] const Entry* find(std::uint32_t pid) const noexcept;
 
   platform::Mutex mutex_;
   std::vector<Entry> entries_;
-  std::uint64_t taken_ns_ = 0;
-  bool has_any_ = false;
+  std::uint64_t read_ns_ = 0;
+  bool has_entries_ = false;
 };
 
 // Returns the last part of a path such as "C:\Tools\name.exe" or "\Device\Volume\name.exe".
-std::string_view name_of_image(std::string_view path) noexcept;
+std::string_view extract_file_name(std::string_view path) noexcept;
 
-// Fills those still unknown of: name and its state, start, resident set. Opens the process once.
+// Fills name and its state, start and resident set where they are still unknown. Opens the process
+// once.
 void describe(ProcessTable& table, Usage& row);
 
 void describe_texts(Usage& row);

@@ -15,15 +15,15 @@ class WindowsHost final : public HostSource {
   Source id() const noexcept override { return Source::os; }
 
   Result<void> own_memory(FieldSet fields, ProcessMemory& out) override {
-    start(platform::current_pid(), out);
+    initialize(platform::current_pid(), out);
     return read_process_memory(GetCurrentProcess(), fields, out);
   }
 
   Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override {
-    start(pid, out);
-    const auto p = OpenedProcess::open(pid);
-    if (!p) return p.why();
-    return read_process_memory(p->get(), fields, out);
+    initialize(pid, out);
+    const auto process = ProcessHandle::open(pid);
+    if (!process) return process.failure();
+    return read_process_memory(process->get(), fields, out);
   }
 
   Result<void> system(SystemMemory& out) override { return read_system_memory(out); }
@@ -31,7 +31,7 @@ class WindowsHost final : public HostSource {
   void describe_texts(Usage& row) override { os::describe_texts(row); }
 
  private:
-  static void start(std::uint32_t pid, ProcessMemory& out) noexcept {
+  static void initialize(std::uint32_t pid, ProcessMemory& out) noexcept {
     out = ProcessMemory();
     out.pid = pid;
     out.from = Source::os;

@@ -16,21 +16,21 @@
 namespace hmn::os {
 namespace {
 
-using Function = LONG(WINAPI*)(HANDLE, ULONG, void*, ULONG, ULONG*);
+using QueryFunction = LONG(WINAPI*)(HANDLE, ULONG, void*, ULONG, ULONG*);
 
-Function find() noexcept {
+QueryFunction find_query_function() noexcept {
   const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
-  const auto found =
+  const auto address =
       ntdll != nullptr ? GetProcAddress(ntdll, "NtQueryInformationProcess") : nullptr;
-  return reinterpret_cast<Function>(reinterpret_cast<void*>(found));
+  return reinterpret_cast<QueryFunction>(reinterpret_cast<void*>(address));
 }
 
-Failure no_process(std::uint32_t pid, std::string_view rest) {
-  return {Status::no_process, Source::os, {}, {"process ", pid, rest}};
+Failure make_no_process_failure(std::uint32_t pid, std::string_view detail) {
+  return {Status::no_process, Source::os, {}, {"process ", pid, detail}};
 }
 
-Failure why_not_opened(std::uint32_t pid, DWORD error) {
-  if (error == ERROR_INVALID_PARAMETER) return no_process(pid, " does not exist");
+Failure make_open_failure(std::uint32_t pid, DWORD error) {
+  if (error == ERROR_INVALID_PARAMETER) return make_no_process_failure(pid, " does not exist");
   const NativeCode native{NativeDomain::win32, static_cast<std::int32_t>(error)};
   if (error == ERROR_ACCESS_DENIED) {
     return {Status::permission,
@@ -59,8 +59,8 @@ struct CountedString {
 };
 
 constexpr ULONG process_command_line = 60;  // since Windows 8.1
-constexpr ULONG most_bytes = 65536 + sizeof(CountedString);
-constexpr std::size_t longest = 4096;  // characters
+constexpr ULONG max_command_bytes = 65536 + sizeof(CountedString);
+constexpr std::size_t max_command_length = 4096;  // characters
 
 // PROCESS_MEMORY_COUNTERS_EX2, which older headers lack; older systems leave its end unchanged.
 struct CountersEx2 {
@@ -79,24 +79,24 @@ struct VmCounters {
 };
 static_assert(sizeof(VmCounters) == 88);
 constexpr ULONG process_vm_counters = 3;
-// A running process has no value of 0: that is unknown.
-std::optional<std::uint64_t> reported(std::uint64_t bytes) noexcept {
+// A running process has no value of 0, so 0 means unknown.
+std::optional<std::uint64_t> none_if_zero(std::uint64_t bytes) noexcept {
   return bytes != 0 ? std::optional(bytes) : std::nullopt;
 }
 
 namespace field = process_memory_field;
 
-constexpr std::uint32_t counted = field::resident | field::peak_resident | field::committed |
-                                  field::peak_committed | field::private_set;
+constexpr std::uint32_t counter_fields = field::resident | field::peak_resident | field::committed |
+                                         field::peak_committed | field::private_set;
 
-constexpr std::uint32_t uncounted =
+constexpr std::uint32_t unsupported_fields =
     field::swap | field::proportional | field::footprint | field::peak_footprint;
 
-Failure unsupported(const MessageText& message) {
+Failure make_unsupported_failure(const MessageText& message) {
   return {Status::unsupported, Source::os, {}, message};
 }
 
-Failure refused(DWORD error) {
+Failure make_counters_failure(DWORD error) {
   return {Status::backend,
           Source::os,
           {NativeDomain::win32, static_cast<std::int32_t>(error)},
@@ -106,124 +106,126 @@ Failure refused(DWORD error) {
 // Keeps the first of several failures.
 class FirstFailure {
  public:
-  void note(const Failure& why) {
-    if (!why_) why_ = why;
+  void add(const Failure& failure) {
+    if (!failure_) failure_ = failure;
   }
-  void wanted(bool is_wanted, bool is_there, std::string_view why) {
-    if (is_wanted && !is_there && !why_) why_ = unsupported(why);
+  void require(bool is_requested, bool is_present, std::string_view message) {
+    if (is_requested && !is_present && !failure_) failure_ = make_unsupported_failure(message);
   }
-  std::optional<Failure>& get() noexcept { return why_; }
+  std::optional<Failure>& get() noexcept { return failure_; }
 
  private:
-  std::optional<Failure> why_;
+  std::optional<Failure> failure_;
 };
 
 }  // namespace
 
-std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept {
+std::optional<std::uint64_t> read_start_unix_ns(HANDLE process) noexcept {
   FILETIME created;
   FILETIME exited;
   FILETIME kernel;
   FILETIME user;
   if (!GetProcessTimes(process, &created, &exited, &kernel, &user)) return std::nullopt;
-  return unix_ns(created);
+  return convert_file_time(created);
 }
 
-bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept {
-  static const Function query = find();
-  return query != nullptr && query(process, what, buffer, size, needed) >= 0;
+bool query_process(HANDLE process, ULONG information_class, void* buffer, ULONG size,
+                   ULONG* required_size) noexcept {
+  static const QueryFunction query = find_query_function();
+  return query != nullptr && query(process, information_class, buffer, size, required_size) >= 0;
 }
 
-Result<OpenedProcess> OpenedProcess::open(std::uint32_t pid) {
-  platform::Handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
-  if (!h) return why_not_opened(pid, GetLastError());
+Result<ProcessHandle> ProcessHandle::open(std::uint32_t pid) {
+  platform::Handle handle(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
+  if (!handle) return make_open_failure(pid, GetLastError());
   // Windows ignores the lowest two bits of a pid.
-  if (GetProcessId(h.get()) != pid) return no_process(pid, " does not exist");
-  if (has_exited(h.get())) return no_process(pid, " has exited");
-  return OpenedProcess(std::move(h));
+  if (GetProcessId(handle.get()) != pid) return make_no_process_failure(pid, " does not exist");
+  if (has_exited(handle.get())) return make_no_process_failure(pid, " has exited");
+  return ProcessHandle(std::move(handle));
 }
 
-std::string OpenedProcess::image_path() const {
+std::string ProcessHandle::image_path() const {
   std::array<wchar_t, 4096> path;
   auto length = static_cast<DWORD>(path.size());
   if (!QueryFullProcessImageNameW(handle_.get(), 0, path.data(), &length)) return {};
   return platform::to_utf8(std::wstring_view(path.data(), length));
 }
 
-std::string command_text(HANDLE process) {
-  ULONG needed = 0;
-  query_process(process, process_command_line, nullptr, 0, &needed);
-  if (needed < sizeof(CountedString) || needed > most_bytes) return {};
-  const auto buffer = std::make_unique<CountedString[]>(needed / sizeof(CountedString) + 1);
-  if (!query_process(process, process_command_line, buffer.get(), needed, nullptr)) return {};
-  const CountedString& found = buffer[0];
-  if (found.text == nullptr) return {};
-  const std::wstring_view text(found.text, found.bytes / sizeof(wchar_t));
-  return platform::to_utf8(text.substr(0, longest));
+std::string read_command_line(HANDLE process) {
+  ULONG size = 0;
+  query_process(process, process_command_line, nullptr, 0, &size);
+  if (size < sizeof(CountedString) || size > max_command_bytes) return {};
+  const auto buffer = std::make_unique<CountedString[]>(size / sizeof(CountedString) + 1);
+  if (!query_process(process, process_command_line, buffer.get(), size, nullptr)) return {};
+  const CountedString& command_line = buffer[0];
+  if (command_line.text == nullptr) return {};
+  const std::wstring_view text(command_line.text, command_line.bytes / sizeof(wchar_t));
+  return platform::to_utf8(text.substr(0, max_command_length));
 }
 
-bool read_counters(HANDLE process, ProcessCounters& out) noexcept {
-  CountersEx2 found{};
-  auto* const buffer = reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&found.ex);
-  if (!K32GetProcessMemoryInfo(process, buffer, sizeof found) &&
-      !K32GetProcessMemoryInfo(process, buffer, sizeof found.ex)) {
+bool read_counters(HANDLE process, ProcessCounters& counters) noexcept {
+  CountersEx2 native_counters{};
+  auto* const buffer = reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&native_counters.ex);
+  if (!K32GetProcessMemoryInfo(process, buffer, sizeof native_counters) &&
+      !K32GetProcessMemoryInfo(process, buffer, sizeof native_counters.ex)) {
     return false;
   }
-  out.working_set = found.ex.WorkingSetSize;
-  out.peak_working_set = found.ex.PeakWorkingSetSize;
-  out.private_usage = reported(found.ex.PrivateUsage);
-  out.peak_private_usage = reported(found.ex.PeakPagefileUsage);
-  out.private_working_set = reported(found.private_working_set);
+  counters.working_set = native_counters.ex.WorkingSetSize;
+  counters.peak_working_set = native_counters.ex.PeakWorkingSetSize;
+  counters.private_usage = none_if_zero(native_counters.ex.PrivateUsage);
+  counters.peak_private_usage = none_if_zero(native_counters.ex.PeakPagefileUsage);
+  counters.private_working_set = none_if_zero(native_counters.private_working_set);
   return true;
 }
 
 std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept {
-  VmCounters found{};
-  if (!query_process(process, process_vm_counters, &found, sizeof found, nullptr))
+  VmCounters counters{};
+  if (!query_process(process, process_vm_counters, &counters, sizeof counters, nullptr))
     return std::nullopt;
-  return reported(found.virtual_size);
+  return none_if_zero(counters.virtual_size);
 }
 
-Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory& out) {
-  FirstFailure missing;
-  FieldSet had = 0;
-  const auto take = [&](FieldSet bit, const std::optional<std::uint64_t>& value,
-                        std::optional<std::uint64_t>& into, std::string_view why) {
+Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory& memory) {
+  FirstFailure first_failure;
+  FieldSet present_fields = 0;
+  const auto store = [&](FieldSet bit, const std::optional<std::uint64_t>& value,
+                         std::optional<std::uint64_t>& target, std::string_view message) {
     if ((fields & bit) == 0) return;
-    missing.wanted(true, value.has_value(), why);
-    into = value;
-    had |= value ? bit : 0;
+    first_failure.require(true, value.has_value(), message);
+    target = value;
+    present_fields |= value ? bit : 0;
   };
-  ProcessCounters c;
-  if ((fields & counted) != 0) {
-    if (!read_counters(process, c)) {
-      missing.note(refused(GetLastError()));
+  ProcessCounters counters;
+  if ((fields & counter_fields) != 0) {
+    if (!read_counters(process, counters)) {
+      first_failure.add(make_counters_failure(GetLastError()));
     } else {
-      take(field::resident, c.working_set, out.resident, {});
-      take(field::peak_resident, c.peak_working_set, out.peak_resident, {});
-      take(field::committed, c.private_usage, out.committed,
-           "private bytes of a process are not reported by this system");
-      take(field::peak_committed, c.peak_private_usage, out.peak_committed,
-           "peak private bytes of a process are not reported by this system");
-      take(field::private_set, c.private_working_set, out.private_set,
-           "the private working set of a process is not reported by this Windows, but by 10 22H2");
+      store(field::resident, counters.working_set, memory.resident, {});
+      store(field::peak_resident, counters.peak_working_set, memory.peak_resident, {});
+      store(field::committed, counters.private_usage, memory.committed,
+            "private bytes of a process are not reported by this system");
+      store(field::peak_committed, counters.peak_private_usage, memory.peak_committed,
+            "peak private bytes of a process are not reported by this system");
+      store(field::private_set, counters.private_working_set, memory.private_set,
+            "the private working set of a process is not reported by this Windows, but by 10 22H2");
     }
   }
   if ((fields & field::virtual_size) != 0) {
-    take(field::virtual_size, read_virtual_size(process), out.virtual_size,
-         "the address space of a process is not reported by this system");
+    store(field::virtual_size, read_virtual_size(process), memory.virtual_size,
+          "the address space of a process is not reported by this system");
   }
   if ((fields & field::process_key) != 0) {
-    std::optional<std::uint64_t> key = start_unix_ns(process);
-    if (key) key = process_key(0, *key, GetProcessId(process));
-    take(field::process_key, key, out.process_key,
-         "the start time of this process is not reported by this system");
+    std::optional<std::uint64_t> key = read_start_unix_ns(process);
+    if (key) key = make_process_key(0, *key, GetProcessId(process));
+    store(field::process_key, key, memory.process_key,
+          "the start time of this process is not reported by this system");
   }
-  missing.wanted((fields & uncounted) != 0, false,
-                 "Windows counts of a process no swapped pages, no share of shared pages and no "
-                 "footprint");
-  if (had == 0) return *missing.get();
-  if (missing.get()) out.notes |= note::partial;
+  first_failure.require(
+      (fields & unsupported_fields) != 0, false,
+      "Windows counts of a process no swapped pages, no share of shared pages and no "
+      "footprint");
+  if (present_fields == 0) return *first_failure.get();
+  if (first_failure.get()) memory.notes |= note::partial;
   return {};
 }
 

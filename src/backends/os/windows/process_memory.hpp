@@ -13,40 +13,41 @@
 
 namespace hmn::os {
 
-// Nanoseconds since 1970; nothing for an earlier time.
-constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
+// Converts to nanoseconds since 1970; returns none for an earlier time.
+constexpr std::optional<std::uint64_t> convert_file_time(const FILETIME& time) noexcept {
   constexpr std::uint64_t epoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
-  const std::uint64_t units = std::uint64_t{t.dwHighDateTime} << 32 | t.dwLowDateTime;
+  const std::uint64_t units = std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
   if (units < epoch) return std::nullopt;
   return (units - epoch) * 100;
 }
 
-// Start time of a process; nothing if the system does not report it.
-std::optional<std::uint64_t> start_unix_ns(HANDLE process) noexcept;
+// Reads the start time of a process; returns none if the system does not report it.
+std::optional<std::uint64_t> read_start_unix_ns(HANDLE process) noexcept;
 
-// NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, even
-// if it did not fit.
-bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept;
+// Calls NtQueryInformationProcess, if the system has it. `required_size` (may be null): size of the
+// result, even if it did not fit.
+bool query_process(HANDLE process, ULONG information_class, void* buffer, ULONG size,
+                   ULONG* required_size) noexcept;
 
 // A handle that stays open, so that all values are of one process even if its pid is reused.
-class OpenedProcess {
+class ProcessHandle {
  public:
   // no_process: it does not exist, or has exited while others still hold a handle. permission: the
   // system refuses access.
-  static Result<OpenedProcess> open(std::uint32_t pid);
+  static Result<ProcessHandle> open(std::uint32_t pid);
 
   [[nodiscard]] HANDLE get() const noexcept { return handle_.get(); }
   // Returns a path such as "C:\Tools\name.exe"; empty if there is none.
   [[nodiscard]] std::string image_path() const;
 
  private:
-  explicit OpenedProcess(platform::Handle h) noexcept : handle_(std::move(h)) {}
+  explicit ProcessHandle(platform::Handle handle) noexcept : handle_(std::move(handle)) {}
 
   platform::Handle handle_;
 };
 
-// The process's original command line, cut if it is long; empty if unknown.
-std::string command_text(HANDLE process);
+// Reads the process's original command line, cut if it is long; empty if unknown.
+std::string read_command_line(HANDLE process);
 
 // Counters of one process, in bytes.
 struct ProcessCounters {
@@ -58,10 +59,10 @@ struct ProcessCounters {
 };
 
 // Returns false with GetLastError set.
-bool read_counters(HANDLE process, ProcessCounters& out) noexcept;
+bool read_counters(HANDLE process, ProcessCounters& counters) noexcept;
 
 std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept;
 
-Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory& out);
+Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory& memory);
 
 }  // namespace hmn::os

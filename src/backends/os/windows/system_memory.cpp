@@ -19,19 +19,20 @@ struct JobMemoryUsage {
 constexpr auto job_memory_usage_class = static_cast<JOBOBJECTINFOCLASS>(28);
 
 template <class T>
-bool ask_own_job(JOBOBJECTINFOCLASS what, T& out) noexcept {
-  return QueryInformationJobObject(nullptr, what, &out, sizeof out, nullptr) != 0;
+bool query_own_job(JOBOBJECTINFOCLASS information_class, T& information) noexcept {
+  return QueryInformationJobObject(nullptr, information_class, &information, sizeof information,
+                                   nullptr) != 0;
 }
 
-std::optional<std::uint64_t> used_by_job() noexcept {
+std::optional<std::uint64_t> read_job_usage() noexcept {
   JobMemoryUsage usage{};
-  if (!ask_own_job(job_memory_usage_class, usage) || usage.now == 0) return std::nullopt;
+  if (!query_own_job(job_memory_usage_class, usage) || usage.now == 0) return std::nullopt;
   return usage.now;
 }
 
-std::optional<std::uint64_t> used_by_process() noexcept {
-  ProcessCounters c;
-  return read_counters(GetCurrentProcess(), c) ? c.private_usage : std::nullopt;
+std::optional<std::uint64_t> read_process_usage() noexcept {
+  ProcessCounters counters;
+  return read_counters(GetCurrentProcess(), counters) ? counters.private_usage : std::nullopt;
 }
 
 struct PageFiles {
@@ -40,34 +41,35 @@ struct PageFiles {
 };
 
 extern "C" {
-static BOOL CALLBACK add_page_file(void* given, ENUM_PAGE_FILE_INFORMATION* one, const wchar_t*) {
-  auto& all = *static_cast<PageFiles*>(given);
-  all.total += one->TotalSize;
-  all.free += one->TotalSize - one->TotalInUse;
+static BOOL CALLBACK add_page_file(void* context, ENUM_PAGE_FILE_INFORMATION* file,
+                                   const wchar_t*) {
+  auto& page_files = *static_cast<PageFiles*>(context);
+  page_files.total += file->TotalSize;
+  page_files.free += file->TotalSize - file->TotalInUse;
   return TRUE;
 }
 }
 
-void read_commitment(SystemMemory& out) noexcept {
-  PERFORMANCE_INFORMATION p{};
-  if (!K32GetPerformanceInfo(&p, sizeof p) || p.CommitLimit == 0) {
-    out.notes |= note::partial;
+void read_commit_charge(SystemMemory& memory) noexcept {
+  PERFORMANCE_INFORMATION performance{};
+  if (!K32GetPerformanceInfo(&performance, sizeof performance) || performance.CommitLimit == 0) {
+    memory.notes |= note::partial;
     return;
   }
-  out.committed = scan::product(p.CommitTotal, p.PageSize);
-  out.commit_limit = scan::product(p.CommitLimit, p.PageSize);
+  memory.committed = scan::checked_multiply(performance.CommitTotal, performance.PageSize);
+  memory.commit_limit = scan::checked_multiply(performance.CommitLimit, performance.PageSize);
 }
 
-void read_page_files(SystemMemory& out) noexcept {
-  SYSTEM_INFO system;
-  GetSystemInfo(&system);
-  PageFiles all;
-  if (!K32EnumPageFilesW(add_page_file, &all)) {
-    out.notes |= note::partial;
+void read_page_files(SystemMemory& memory) noexcept {
+  SYSTEM_INFO system_info;
+  GetSystemInfo(&system_info);
+  PageFiles page_files;
+  if (!K32EnumPageFilesW(add_page_file, &page_files)) {
+    memory.notes |= note::partial;
     return;
   }
-  out.swap_total = scan::product(all.total, system.dwPageSize);
-  out.swap_free = scan::product(all.free, system.dwPageSize);
+  memory.swap_total = scan::checked_multiply(page_files.total, system_info.dwPageSize);
+  memory.swap_free = scan::checked_multiply(page_files.free, system_info.dwPageSize);
 }
 
 // All processes share one notification object of each kind: a new handle to it allocates nothing.
@@ -81,44 +83,44 @@ std::optional<MemoryPressure> read_pressure() noexcept {
 }  // namespace
 
 JobLimit read_job_limit() noexcept {
-  BOOL is_in_one = FALSE;
-  if (!IsProcessInJob(GetCurrentProcess(), nullptr, &is_in_one))
+  BOOL is_in_job = FALSE;
+  if (!IsProcessInJob(GetCurrentProcess(), nullptr, &is_in_job))
     return {std::nullopt, std::nullopt, true};
-  if (!is_in_one) return {};
+  if (!is_in_job) return {};
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
-  if (!ask_own_job(JobObjectExtendedLimitInformation, limits))
+  if (!query_own_job(JobObjectExtendedLimitInformation, limits))
     return {std::nullopt, std::nullopt, true};
-  const DWORD set = limits.BasicLimitInformation.LimitFlags;
-  const bool of_job = (set & JOB_OBJECT_LIMIT_JOB_MEMORY) != 0;
-  const bool of_process = (set & JOB_OBJECT_LIMIT_PROCESS_MEMORY) != 0;
-  // Of equal limits the job's counts, which is fuller.
-  if (of_job && (!of_process || limits.JobMemoryLimit <= limits.ProcessMemoryLimit))
-    return {limits.JobMemoryLimit, used_by_job(), false};
-  if (of_process) return {limits.ProcessMemoryLimit, used_by_process(), false};
+  const DWORD flags = limits.BasicLimitInformation.LimitFlags;
+  const bool has_job_limit = (flags & JOB_OBJECT_LIMIT_JOB_MEMORY) != 0;
+  const bool has_process_limit = (flags & JOB_OBJECT_LIMIT_PROCESS_MEMORY) != 0;
+  // Among equal limits, the job's is the tighter one: more of it is in use.
+  if (has_job_limit && (!has_process_limit || limits.JobMemoryLimit <= limits.ProcessMemoryLimit))
+    return {limits.JobMemoryLimit, read_job_usage(), false};
+  if (has_process_limit) return {limits.ProcessMemoryLimit, read_process_usage(), false};
   return {};
 }
 
-Result<void> read_system_memory(SystemMemory& out) {
-  MEMORYSTATUSEX m{};
-  m.dwLength = sizeof m;
-  if (!GlobalMemoryStatusEx(&m)) {
+Result<void> read_system_memory(SystemMemory& memory) {
+  MEMORYSTATUSEX memory_status{};
+  memory_status.dwLength = sizeof memory_status;
+  if (!GlobalMemoryStatusEx(&memory_status)) {
     const DWORD error = GetLastError();
     return Failure{Status::backend,
                    Source::os,
                    {NativeDomain::win32, static_cast<std::int32_t>(error)},
                    {"GlobalMemoryStatusEx fails with error ", std::uint64_t{error}}};
   }
-  out = SystemMemory();
-  out.from = Source::os;
-  out.total = m.ullTotalPhys;
-  out.available = m.ullAvailPhys;
-  read_commitment(out);
-  read_page_files(out);
-  out.pressure = read_pressure();
+  memory = SystemMemory();
+  memory.from = Source::os;
+  memory.total = memory_status.ullTotalPhys;
+  memory.available = memory_status.ullAvailPhys;
+  read_commit_charge(memory);
+  read_page_files(memory);
+  memory.pressure = read_pressure();
   const JobLimit limit = read_job_limit();
-  out.limit = limit.bytes;
-  out.limit_used = limit.used;
-  if (limit.is_partial || !out.pressure) out.notes |= note::partial;
+  memory.limit = limit.bytes;
+  memory.limit_used = limit.used;
+  if (limit.is_partial || !memory.pressure) memory.notes |= note::partial;
   return {};
 }
 

@@ -18,6 +18,6 @@ struct JobLimit {
 
 JobLimit read_job_limit() noexcept;
 
-Result<void> read_system_memory(SystemMemory& out);
+Result<void> read_system_memory(SystemMemory& memory);
 
 }  // namespace hmn::os

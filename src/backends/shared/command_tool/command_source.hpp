@@ -21,107 +21,112 @@
 
 namespace hmn::command_tool {
 
-// What differs between the vendors' management commands, including words of error messages.
-struct Description {
-  FailureOf fail;
+// Properties of one vendor's management command, including words of error messages.
+struct ToolDescription {
+  FailureFactory fail;
   std::string_view name;  // "nvidia-smi"
   std::string_view gpu;   // "an NVIDIA GPU"
   std::uint32_t vendor;
   std::string_view driver;                    // the kernel's
   std::span<const std::string_view> folders;  // searched for the program; each ends with a slash
-  std::string_view absent;                    // error if it is in none of them
-  std::string_view when_late = {};            // advice if it does not answer
+  std::string_view absent_message;            // error if it is in none of them
+  std::string_view timeout_advice = {};       // advice if it does not answer
   std::string_view file = {};                 // of the program, if it is not its name
   bool may_have_no_driver = false;            // a card without a driver may still be the tool's
-  bool is_known_by_place = false;             // the address is compared before the uuid
+  bool is_matched_by_address = false;         // the address is compared before the uuid
 };
 
 // The command's program on this machine.
 class Program {
  public:
-  // Without a wanted path, the default folders are searched. Never PATH: whoever sets that would
+  // Without a requested path, the default folders are searched. Never PATH: whoever sets that would
   // choose the program.
-  Program(const Description& d, std::string wanted_path)
-      : d_(d), wanted_path_(std::move(wanted_path)) {}
+  Program(const ToolDescription& description, std::string requested_path)
+      : description_(description), requested_path_(std::move(requested_path)) {}
 
   // Checks for a program to run.
   Result<void> find();
   // Returns true once after the program's file has been replaced.
   bool was_replaced();
   // Runs it until it exits, the deadline passes or the output limit is reached.
-  platform::Outcome run(std::vector<std::string> arguments, bool with_errors, Reading& r) const;
+  platform::Outcome run(std::vector<std::string> arguments, bool include_stderr,
+                        Reading& reading) const;
 
-  [[nodiscard]] const Description& what() const noexcept { return d_; }
+  [[nodiscard]] const ToolDescription& description() const noexcept { return description_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  const Description& d_;
-  std::string wanted_path_;
+  const ToolDescription& description_;
+  std::string requested_path_;
   std::string path_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
 };
 
-// What a run's exit and output mean: for the whole, and for fields that it left out.
+// Failures that follow from a run's exit and output, for the whole run or for missing fields.
 
 // A message that a tool prints next to its output or in place of it.
-struct Sentence {
-  enum class About { tool, field, device, nothing, warning };
+struct ToolMessage {
+  enum class Subject { tool, field, device, nothing, warning };
 
   std::string_view
-      part;  // of the line, by which it is recognized: the rest differs between versions
-  About what = About::tool;
+      pattern;  // of the line, by which it is recognized: the rest differs between versions
+  Subject subject = Subject::tool;
   Status code = Status::backend;
   const char* advice;  // to the user
 };
 
-// Returns the first match; null if the line is no known sentence.
-const Sentence* find_sentence(std::span<const Sentence> known, std::string_view line) noexcept;
+// Returns the first match; null if the line has no known message.
+const ToolMessage* find_message(std::span<const ToolMessage> messages,
+                                std::string_view line) noexcept;
 
 // HMN_NATIVE_EXIT
-NativeCode exit_of(const platform::Outcome& o) noexcept;
+NativeCode make_exit_code(const platform::Outcome& outcome) noexcept;
 
 // Fields without a value, grouped by reason so that each is one diagnostic.
-struct Missing {
+struct MissingFields {
   FieldSet fields = 0;
   Status code = Status::unsupported;
   MessageText message;
-  Reason stated = Reason::unknown;
+  Reason reason = Reason::unknown;
 };
 
-void add_missing(std::vector<Missing>& to, FieldSet fields, Status code, const MessageText& message,
-                 Reason stated = Reason::unknown);
+void add_missing(std::vector<MissingFields>& groups, FieldSet fields, Status code,
+                 const MessageText& message, Reason reason = Reason::unknown);
 
-class Verdict {
+class RunFailures {
  public:
-  Verdict(const Description& d, const platform::Outcome& o) : d_(d), o_(o) {}
+  RunFailures(const ToolDescription& description, const platform::Outcome& outcome)
+      : description_(description), outcome_(outcome) {}
 
   // Returns nothing if the program ran, with or without output.
-  [[nodiscard]] std::optional<Failure> why_not_run(std::string_view path) const;
-  [[nodiscard]] Failure of_sentence(const Sentence& s, std::string_view line) const;
-  // Formats "<name> <what> and exited with 7: <said>".
-  [[nodiscard]] Failure of_exit(std::string_view what, std::string_view said = {}) const;
+  [[nodiscard]] std::optional<Failure> find_start_failure(std::string_view path) const;
+  [[nodiscard]] Failure make_message_failure(const ToolMessage& message,
+                                             std::string_view line) const;
+  // Formats "<name> <problem> and exited with 7: <output>".
+  [[nodiscard]] Failure make_exit_failure(std::string_view problem,
+                                          std::string_view output = {}) const;
 
  private:
-  const Description& d_;
-  const platform::Outcome& o_;
+  const ToolDescription& description_;
+  const platform::Outcome& outcome_;
 };
 
-// The last outcome of a query, which readings that accept an older answer share.
+// Last outcome of a query, shared by the readings that accept an older answer.
 class QueryOutcome {
  public:
-  const Result<void>& get(FunctionRef<Result<void>()> run);
+  const Result<void>& get_or_run(FunctionRef<Result<void>()> run);
   // Drops an outcome that is too old for a reading, so that the query runs at most once in that
-  // time, and for at most half of it; a program that was killed at its deadline, for at most a
-  // fifth. 0: drops any.
+  // time and takes at most half of it, or a fifth if the program was killed at its deadline. 0:
+  // drops any.
   void drop_older_than(std::uint64_t max_age_ns) noexcept;
-  [[nodiscard]] std::uint64_t ended_ns() const noexcept { return ended_ns_; }
+  [[nodiscard]] std::uint64_t end_ns() const noexcept { return end_ns_; }
 
  private:
   std::optional<Result<void>> outcome_;
-  std::uint64_t begun_ns_ = 0;
-  std::uint64_t ended_ns_ = 0;
-  std::uint64_t took_ns_ = 0;
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t end_ns_ = 0;
+  std::uint64_t duration_ns_ = 0;
 };
 
 // A source backed by a command. It runs once per reading for the values of all GPUs, and never
@@ -129,73 +134,74 @@ class QueryOutcome {
 class ToolSource : public DeviceSource {
  public:
   Result<void> probe() override { return program_.find(); }
-  Result<void> prepare(Reading& r) override;
-  Result<void> devices(std::vector<Device>& out, Reading& r) override;
-  void close() noexcept override { forget(0); }
+  Result<void> prepare(Reading& reading) override;
+  Result<void> devices(std::vector<Device>& devices, Reading& reading) override;
+  void close() noexcept override { expire(0); }
 
  protected:
-  // A GPU seen before; its index in `known_` is its slot.
+  // GPU that was listed before; its index in `known_gpus_` is its slot.
   struct KnownGpu {
-    Device who;
+    Device identity;
     std::optional<std::size_t> row;  // in this reading
     std::optional<std::uint64_t> total;
     bool has_instances = false;  // each process is listed once per instance
   };
 
-  ToolSource(const Description& d, const Settings& s, const std::string& path);
+  ToolSource(const ToolDescription& description, const Settings& settings, const std::string& path);
 
-  // Queries the values, and calls adopt() for the GPU of each row.
-  virtual Result<void> ask(Reading& r) = 0;
+  // Queries the values, and calls find_or_add() for the GPU of each row.
+  virtual Result<void> query(Reading& reading) = 0;
   // Drops processes that are older than `max_age_ns`.
-  virtual void forget_processes(std::uint64_t max_age_ns) noexcept = 0;
+  virtual void expire_processes(std::uint64_t max_age_ns) noexcept = 0;
 
   // Queries unless this reading already did, or accepts an older answer.
-  Result<void> load(Reading& r);
+  Result<void> load(Reading& reading);
   // Time at which the values were read.
-  [[nodiscard]] std::uint64_t loaded_ns() const noexcept { return loaded_.ended_ns(); }
-  [[nodiscard]] std::optional<Slot> find(const Device& who) const;
-  // Returns the GPU, which gets a new slot if it is new; null if it already has a row. Keeps what a
-  // later answer leaves out.
-  KnownGpu* adopt(const Device& who, std::optional<std::size_t> row);
+  [[nodiscard]] std::uint64_t load_end_ns() const noexcept { return query_outcome_.end_ns(); }
+  [[nodiscard]] std::optional<Slot> find(const Device& device) const;
+  // Returns the GPU, with a new slot if it is new; null if it already has a row. Keeps values that
+  // a later answer lacks.
+  KnownGpu* find_or_add(const Device& device, std::optional<std::size_t> row);
   // Finds the row of a GPU in this reading.
-  Result<std::size_t> row_of(Slot number, Reading& r);
+  Result<std::size_t> find_row(Slot slot, Reading& reading);
   // Elsewhere the tool's pids may belong to other processes.
   [[nodiscard]] bool is_in_initial_pid_namespace() const {
     return procfs::is_in_initial_pid_namespace(proc_root_);
   }
   [[nodiscard]] bool is_running(std::uint32_t pid) const;
 
-  [[nodiscard]] bool is_asleep() const noexcept { return !asleep_.empty(); }
-  [[nodiscard]] Failure why_asleep() const;
-  [[nodiscard]] Failure never_listed() const;
-  static void diagnose(const Failure& why, std::uint32_t about, FieldSet fields,
-                       std::optional<Slot> number, Reading& r);
-  void diagnose(const std::vector<Missing>& gone, std::uint32_t about, Slot number,
-                Reading& r) const;
-  // Failure of a subject of which everything is missing. If the reasons differ, each is also
+  [[nodiscard]] bool is_asleep() const noexcept { return !sleeping_gpus_.empty(); }
+  [[nodiscard]] Failure make_asleep_failure() const;
+  [[nodiscard]] Failure make_not_listed_failure() const;
+  static void diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields,
+                       std::optional<Slot> slot, Reading& reading);
+  void diagnose(const std::vector<MissingFields>& groups, std::uint32_t subject, Slot slot,
+                Reading& reading) const;
+  // Returns the failure of a subject without any value. If the reasons differ, each is also
   // diagnosed by field.
-  Failure why_nothing(const std::vector<Missing>& gone, std::uint32_t about, Slot number,
-                      Reading& r) const;
-  static void diagnose_use(const Failure& why, std::uint32_t pid, Slot number, Reading& r);
+  Failure make_missing_failure(const std::vector<MissingFields>& groups, std::uint32_t subject,
+                               Slot slot, Reading& reading) const;
+  static void diagnose_usage(const Failure& failure, std::uint32_t pid, Slot slot,
+                             Reading& reading);
 
-  const FailureOf& fail;
+  const FailureFactory& fail;
   const std::string proc_root_;
   const std::string sys_root_;
-  const std::shared_ptr<pci::KnownVendors> on_bus_;
+  const std::shared_ptr<pci::VendorCache> bus_vendors_;
   Program program_;
-  std::vector<KnownGpu> known_;
+  std::vector<KnownGpu> known_gpus_;
 
  private:
-  void forget(std::uint64_t max_age_ns) noexcept;
-  void list_asleep(std::vector<Device>& out);
-  [[nodiscard]] bool is_same(const Device& a, const Device& b) const;
+  void expire(std::uint64_t max_age_ns) noexcept;
+  void list_asleep(std::vector<Device>& devices);
+  [[nodiscard]] bool is_same(const Device& left, const Device& right) const;
 
-  const Description& d_;
+  const ToolDescription& description_;
   const bool may_wake_;
 
-  std::vector<pci::Gpu> asleep_;  // all on the bus, if one of them is suspended
-  std::uint64_t looked_ns_ = 0;   // when the bus was searched for them
-  QueryOutcome loaded_;
+  std::vector<pci::Gpu> sleeping_gpus_;  // all on the bus, if one of them is suspended
+  std::uint64_t bus_scan_ns_ = 0;        // when the bus was searched for them
+  QueryOutcome query_outcome_;
 };
 
 }  // namespace hmn::command_tool

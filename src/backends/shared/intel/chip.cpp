@@ -21,7 +21,7 @@ using drm::Unit;
 struct Kind {
   std::string_view prefix;
   std::string_view suffix;
-  Unit in;
+  Unit unit;
   FieldSet fields;
 };
 constexpr Kind kinds[] = {
@@ -34,11 +34,11 @@ constexpr Kind kinds[] = {
     {"power", "_cap", Unit::watts, power_limit_watts},
 };
 
-const Kind& of(Quantity what) noexcept {
-  return kinds[static_cast<std::size_t>(what)];
+const Kind& find_kind(Quantity quantity) noexcept {
+  return kinds[static_cast<std::size_t>(quantity)];
 }
 
-// Whether the card or driver lacks the file.
+// Returns whether the card or driver does not have the file.
 bool is_missing(int error) noexcept {
   return error == ENOENT || error == EOPNOTSUPP || error == ENODATA;
 }
@@ -47,11 +47,11 @@ bool is_missing(int error) noexcept {
 
 std::optional<ChipFile> parse_chip_file(std::string_view name) noexcept {
   for (std::size_t i = 0; i < std::size(kinds); ++i) {
-    const auto& [prefix, suffix, in, fields] = kinds[i];
+    const auto& [prefix, suffix, unit, fields] = kinds[i];
     if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
     if (name.size() <= prefix.size() + suffix.size()) continue;
     const auto digits = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-    const auto number = scan::decimal(digits);
+    const auto number = scan::parse_decimal(digits);
     if (number && *number < 1000) {
       return ChipFile{static_cast<Quantity>(i), static_cast<std::uint32_t>(*number)};
     }
@@ -59,111 +59,120 @@ std::optional<ChipFile> parse_chip_file(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-Place parse_label(Quantity what, std::string_view label) noexcept {
-  if (label.empty()) return what == Quantity::temperature ? Place::package : Place::card;
-  if (label == "card") return Place::card;
-  if (label == "pkg") return Place::package;
-  return label.starts_with("vram") ? Place::memory : Place::other;
+SensorLocation parse_label(Quantity quantity, std::string_view label) noexcept {
+  if (label.empty())
+    return quantity == Quantity::temperature ? SensorLocation::package : SensorLocation::card;
+  if (label == "card") return SensorLocation::card;
+  if (label == "pkg") return SensorLocation::package;
+  return label.starts_with("vram") ? SensorLocation::memory : SensorLocation::other;
 }
 
-double value_of(const ReadingOfChip& r) noexcept {
-  return drm::in_unit(of(r.what).in, r.value);
+double convert_value(const ChipReading& reading) noexcept {
+  return drm::scale_value(find_kind(reading.quantity).unit, reading.value);
 }
 
-FieldSet fields_of(Quantity what) noexcept {
-  return of(what).fields;
+FieldSet quantity_fields(Quantity quantity) noexcept {
+  return find_kind(quantity).fields;
 }
 
-Chip::Chip(const std::string& folder, FieldSet fields, Refusal refuse) {
+Chip::Chip(const std::string& folder, FieldSet fields, ErrorHandler report_error) {
   if (folder.empty()) return;
-  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+  const int list_error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     const auto file = parse_chip_file(name);
     if (!file) return true;
-    const Kind& k = of(file->what);
+    const Kind& kind = find_kind(file->quantity);
     // Power limits depend on where energy is counted.
-    const auto needed = k.fields | (file->what == Quantity::energy ? power_limit_watts : 0U);
-    if (fields != everything && (fields & needed) == 0) return true;
+    const auto dependent_fields =
+        kind.fields | (file->quantity == Quantity::energy ? power_limit_watts : 0U);
+    if (fields != everything && (fields & dependent_fields) == 0) return true;
     const auto value = sysfs::read_signed(folder, name);
-    if (!value) refuse(file->what, value.error, name);
+    if (!value) report_error(file->quantity, value.error, name);
     if (is_missing(value.error)) return true;
     std::array<char, 64> buffer;
-    const std::string label_file = compose({k.prefix, file->number, "_label"});
+    const std::string label_file = compose({kind.prefix, file->number, "_label"});
     const auto label = sysfs::read_line(folder, label_file, buffer);
-    const bool is_placed = label || is_missing(label.error);
-    if (!is_placed) refuse(file->what, label.error, label_file);
-    const Place where = is_placed ? parse_label(file->what, label.value) : Place::unknown;
-    all_.push_back({file->what, where, file->number, value.value, !value});
+    const bool has_location = label || is_missing(label.error);
+    if (!has_location) report_error(file->quantity, label.error, label_file);
+    const SensorLocation location =
+        has_location ? parse_label(file->quantity, label.value) : SensorLocation::unknown;
+    all_.push_back({file->quantity, location, file->number, value.value, !value});
     return true;
   });
-  for (std::size_t i = 0; listed != 0 && i < std::size(kinds); ++i) {
-    refuse(static_cast<Quantity>(i), listed, ".");
+  for (std::size_t i = 0; list_error != 0 && i < std::size(kinds); ++i) {
+    report_error(static_cast<Quantity>(i), list_error, ".");
   }
   std::ranges::stable_sort(all_, [](const auto& a, const auto& b) {
-    return a.what != b.what ? a.what < b.what : a.number < b.number;
+    return a.quantity != b.quantity ? a.quantity < b.quantity : a.number < b.number;
   });
 }
 
-bool Chip::is_whole(Quantity what, Place where) const noexcept {
-  return std::ranges::none_of(all_, [=](const ReadingOfChip& r) {
-    return r.what == what && (r.where == Place::unknown || (r.where == where && r.has_failed));
+bool Chip::is_complete(Quantity quantity, SensorLocation location) const noexcept {
+  return std::ranges::none_of(all_, [=](const ChipReading& reading) {
+    return reading.quantity == quantity && (reading.location == SensorLocation::unknown ||
+                                            (reading.location == location && reading.has_failed));
   });
 }
 
-std::optional<double> Chip::highest(Quantity what, Place where) const noexcept {
-  if (!is_whole(what, where)) return std::nullopt;
-  std::optional<double> most;
-  for (const ReadingOfChip& r : all_) {
-    if (r.what != what || r.where != where) continue;
-    most = std::max(most.value_or(-1e9), value_of(r));
+std::optional<double> Chip::highest(Quantity quantity, SensorLocation location) const noexcept {
+  if (!is_complete(quantity, location)) return std::nullopt;
+  std::optional<double> max;
+  for (const ChipReading& reading : all_) {
+    if (reading.quantity != quantity || reading.location != location) continue;
+    max = std::max(max.value_or(-1e9), convert_value(reading));
   }
-  return most;
+  return max;
 }
 
-const ReadingOfChip* Chip::energy() const noexcept {
-  if (!is_whole(Quantity::energy, Place::card)) return nullptr;
-  const ReadingOfChip* found = nullptr;
-  for (const ReadingOfChip& r : all_) {
-    if (r.what != Quantity::energy || r.where > Place::package || r.value <= 0) continue;
-    if (found == nullptr || r.where < found->where) found = &r;
+const ChipReading* Chip::energy() const noexcept {
+  if (!is_complete(Quantity::energy, SensorLocation::card)) return nullptr;
+  const ChipReading* best = nullptr;
+  for (const ChipReading& reading : all_) {
+    if (reading.quantity != Quantity::energy || reading.location > SensorLocation::package ||
+        reading.value <= 0)
+      continue;
+    if (best == nullptr || reading.location < best->location) best = &reading;
   }
-  return found;
+  return best;
 }
 
-std::optional<double> Chip::limit(Quantity which) const noexcept {
-  const ReadingOfChip* const counted = energy();
-  const ReadingOfChip* found = nullptr;
+std::optional<double> Chip::limit(Quantity quantity) const noexcept {
+  const ChipReading* const energy_reading = energy();
+  const ChipReading* best = nullptr;
   bool has_several = false;
-  for (const ReadingOfChip& r : all_) {
-    if (r.what != which) continue;
-    if (r.has_failed || r.where == Place::unknown) return std::nullopt;
-    if (r.value <= 0) continue;
-    has_several = has_several || (found != nullptr && found->where != r.where);
-    const bool is_better = counted != nullptr && r.where == counted->where;
-    if (found == nullptr || is_better) found = &r;
+  for (const ChipReading& reading : all_) {
+    if (reading.quantity != quantity) continue;
+    if (reading.has_failed || reading.location == SensorLocation::unknown) return std::nullopt;
+    if (reading.value <= 0) continue;
+    has_several = has_several || (best != nullptr && best->location != reading.location);
+    const bool is_better =
+        energy_reading != nullptr && reading.location == energy_reading->location;
+    if (best == nullptr || is_better) best = &reading;
   }
-  if (found == nullptr || (has_several && !counts_surely())) return std::nullopt;
-  return value_of(*found);
+  if (best == nullptr || (has_several && !is_energy_complete())) return std::nullopt;
+  return convert_value(*best);
 }
 
-std::string_view Chip::why_no_limit() const noexcept {
-  std::string_view why;
-  for (const ReadingOfChip& r : all_) {
-    if (r.has_failed) continue;
-    if (r.what == Quantity::limit) return r.value <= 0 ? "the power limit is switched off" : "";
-    if (r.what == Quantity::burst_limit) {
-      why = "the driver reports the limit of bursts only (PL2), and no sustained one (PL1)";
+std::string_view Chip::explain_missing_limit() const noexcept {
+  std::string_view reason;
+  for (const ChipReading& reading : all_) {
+    if (reading.has_failed) continue;
+    if (reading.quantity == Quantity::limit)
+      return reading.value <= 0 ? "the power limit is switched off" : "";
+    if (reading.quantity == Quantity::burst_limit) {
+      reason = "the driver reports the limit of bursts only (PL2), and no sustained one (PL1)";
     }
   }
-  return why;
+  return reason;
 }
 
-bool Chip::counts_surely() const noexcept {
-  return is_whole(Quantity::energy, Place::card) && is_whole(Quantity::energy, Place::package);
+bool Chip::is_energy_complete() const noexcept {
+  return is_complete(Quantity::energy, SensorLocation::card) &&
+         is_complete(Quantity::energy, SensorLocation::package);
 }
 
-bool Chip::does_not_count() const noexcept {
-  const auto is_energy = [](const ReadingOfChip& r) { return r.what == Quantity::energy; };
-  return std::ranges::any_of(all_, is_energy) && counts_surely() && energy() == nullptr;
+bool Chip::has_only_zero_energy() const noexcept {
+  const auto is_energy = [](const ChipReading& r) { return r.quantity == Quantity::energy; };
+  return std::ranges::any_of(all_, is_energy) && is_energy_complete() && energy() == nullptr;
 }
 
 }  // namespace hmn::intel

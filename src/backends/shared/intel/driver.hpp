@@ -16,7 +16,7 @@
 
 namespace hmn::intel {
 
-// What differs between Intel's two kernel drivers; they share the rest of this folder.
+// Properties in which Intel's two kernel drivers differ; they share the rest of this folder.
 
 // File names of one GT (part of the chip with its own engines and clock).
 struct GtFiles {
@@ -34,10 +34,10 @@ struct Gt {
   bool is_media = false;
 };
 
-struct Dialect {
-  Source from;
+struct DriverTraits {
+  Source source;
   std::string_view name;  // name of the kernel driver and its sensor chip
-  platform::DeviceQuestion regions;
+  platform::DeviceQuery regions_query;
   std::optional<MemoryRegions> (*parse)(std::span<const std::byte>) noexcept;
   // Whether the query reports all usage of RAM: xe counts it, i915 reports only the size.
   bool counts_system;
@@ -47,8 +47,8 @@ struct Dialect {
 
 // Visits the numbers of a folder's entries "gt0", "gt1" in order: `prefix` and digits, below 64.
 // Returns 0, or errno of a folder that could not be listed.
-int each_number(const std::string& folder, std::string_view prefix,
-                FunctionRef<void(std::uint32_t)> visit);
+int for_each_number(const std::string& folder, std::string_view prefix,
+                    FunctionRef<void(std::uint32_t)> visit);
 
 struct AveragePower {
   double watts = 0;
@@ -60,13 +60,13 @@ class EnergyMeter {
  public:
   // Returns nothing if there is no earlier reading, if it is too recent or too old, if the counter
   // went back, or if the machine was suspended since: platform::suspended_ns().
-  std::optional<AveragePower> read(std::uint64_t microjoules, std::uint64_t at_ns,
+  std::optional<AveragePower> read(std::uint64_t microjoules, std::uint64_t time_ns,
                                    std::uint64_t suspended_ns) noexcept;
 
  private:
   struct Sample {
     std::uint64_t microjoules = 0;
-    std::uint64_t at_ns = 0;  // 0: none
+    std::uint64_t time_ns = 0;  // 0: none
     std::uint64_t suspended_ns = 0;
   };
   Sample before_, last_;
@@ -75,23 +75,23 @@ class EnergyMeter {
 // Folder of the PCI function at the slot. Arc cards have a switch, inside which links read 2.5 GT/s
 // x1: the folder is then the switch's upstream port, two levels up, or nothing if that is not
 // visible (in a virtual machine with only the card passed through).
-std::string link_folder(std::string_view device_folder);
+std::string find_link_folder(std::string_view device_folder);
 
 // Pure. Returns the throttle bit of a kernel reason, "pl1", "thermal".
 std::uint32_t throttle_bit(std::string_view reason) noexcept;
 
 // Current throttle reasons of one GT.
-platform::ErrnoOr<std::uint32_t> read_throttle(const Gt& g);
+platform::ErrnoOr<std::uint32_t> read_throttle(const Gt& gt);
 
 class Chip;
-struct ReadingOfChip;
+struct ChipReading;
 
-// What is remembered of a card.
-struct KnownCard {
-  Slot number = 0;
+// State that is kept for a card.
+struct CardState {
+  Slot slot = 0;
   bool is_integrated = false;
-  int doubt = 0;          // errno, if that could not be determined
-  bool is_asked = false;  // the kernel has reported its regions, so that is_integrated is certain
+  int form_error = 0;         // errno, if that could not be determined
+  bool has_sizes = false;     // the kernel has reported its regions: is_integrated is certain
   bool reports_used = false;  // including usage, which needs privileges
   MemoryRegions sizes;        // as reported; without usage
   EnergyMeter card_energy, package_energy;
@@ -99,49 +99,50 @@ struct KnownCard {
 
 class IntelDriver final : public drm::Driver {
  public:
-  explicit IntelDriver(const Dialect& d) : d_(d) {}
+  explicit IntelDriver(const DriverTraits& traits) : traits_(traits) {}
 
-  Source from() const noexcept override { return d_.from; }
-  bool serves(const drm::Card& c) const noexcept override {
-    return c.driver_name.view() == d_.name;
+  Source source() const noexcept override { return traits_.source; }
+  bool supports(const drm::Card& card) const noexcept override {
+    return card.driver_name.view() == traits_.name;
   }
 
-  void identify(drm::Visit& v, Device& who) override;
-  Result<void> memory(drm::Visit& v, Pools& out) override;
-  Result<void> telemetry(drm::Visit& v, FieldSet fields, hmn::Telemetry& out) override;
-  void metrics(drm::Visit& v, bool slow, std::vector<Metric>& out) override;
+  void identify(drm::Visit& visit, Device& device) override;
+  Result<void> memory(drm::Visit& visit, PoolList& pools) override;
+  Result<void> telemetry(drm::Visit& visit, FieldSet fields, hmn::Telemetry& telemetry) override;
+  void metrics(drm::Visit& visit, bool slow, std::vector<Metric>& metrics) override;
 
-  drm::RegionRole role_of(const drm::Card& c, std::string_view region) const noexcept override;
+  drm::RegionRole classify_region(const drm::Card& card,
+                                  std::string_view region) const noexcept override;
   // xe's show_fdinfo takes a runtime power reference, and i915's may read the card's memory.
   bool fdinfo_wakes(const drm::Card&) const noexcept override { return true; }
   // xe's queries, like all of its calls, take a runtime power reference.
-  bool keeps_awake(drm::AwakeBy) const noexcept override { return true; }
-  std::string_view why_no_use() const noexcept override {
+  bool keeps_awake(drm::QueryKind) const noexcept override { return true; }
+  std::string_view missing_use_message() const noexcept override {
     return "memory of clients is not reported by this kernel's driver";
   }
 
  private:
-  KnownCard& of(const drm::Card& c);
+  CardState& find_or_add_state(const drm::Card& card);
   // Current regions, or cached ones if the kernel reports no more.
-  Result<MemoryRegions> regions(drm::Visit& v, KnownCard& k) const;
-  [[nodiscard]] Result<MemoryRegions> ask(drm::Visit& v) const;
-  Result<void> own_memory(drm::Visit& v, const Result<MemoryRegions>& reported,
-                          const MemoryRegions& sizes, Pools& out) const;
-  Result<void> unified_memory(drm::Visit& v, const Result<MemoryRegions>& reported,
-                              Pools& out) const;
-  void add_clients(drm::Visit& v, Pool& p) const;
-  [[nodiscard]] Failure why_not_all(const Result<MemoryRegions>& reported) const;
-  Result<AveragePower> power_of(const drm::Card& c, const ReadingOfChip& energy);
+  Result<MemoryRegions> read_regions(drm::Visit& visit, CardState& state) const;
+  [[nodiscard]] Result<MemoryRegions> query_regions(drm::Visit& visit) const;
+  Result<void> read_own_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
+                               const MemoryRegions& sizes, PoolList& pools) const;
+  Result<void> read_unified_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
+                                   PoolList& pools) const;
+  void add_clients(drm::Visit& visit, Pool& pool) const;
+  [[nodiscard]] Failure make_incomplete_failure(const Result<MemoryRegions>& regions) const;
+  Result<AveragePower> measure_power(const drm::Card& card, const ChipReading& energy);
   [[nodiscard]] Failure fail(Status code, const MessageText& message, int error = 0) const {
-    return FailureOf{d_.from}(code, message, error);
+    return FailureFactory{traits_.source}(code, message, error);
   }
 
-  const Dialect& d_;
-  std::vector<KnownCard> known_;
+  const DriverTraits& traits_;
+  std::vector<CardState> card_states_;
 };
 
-// Whether the card is probably integrated: it is on the first bus, the CPU's own, except in a
-// virtual machine; and only cards have a sensor chip.
-bool looks_integrated(const drm::Card& c, std::string_view chip_name, int& error);
+// Returns whether the card is probably integrated: it is on the first bus, the CPU's own, except in
+// a virtual machine; and only cards have a sensor chip.
+bool looks_integrated(const drm::Card& card, std::string_view chip_name, int& error);
 
 }  // namespace hmn::intel

@@ -15,11 +15,11 @@ namespace {
 
 using Amount = std::optional<std::uint64_t>;
 
-Amount sum(Amount a, Amount b) noexcept {
-  return a && b ? scan::sum(*a, *b) : std::nullopt;
+Amount add_amounts(Amount a, Amount b) noexcept {
+  return a && b ? scan::checked_add(*a, *b) : std::nullopt;
 }
 
-std::string_view reason_of(int error) noexcept {
+std::string_view describe_error(int error) noexcept {
   switch (error) {
     case EACCES:
     case EPERM:
@@ -37,180 +37,188 @@ std::string_view reason_of(int error) noexcept {
 
 }  // namespace
 
-void forget_used(MemoryRegions& m) noexcept {
-  for (Heap* const h : {&m.system, &m.device}) h->used = h->visible_used = std::nullopt;
-  for (Heap& tile : m.tiles) tile.used = tile.visible_used = std::nullopt;
+void clear_used(MemoryRegions& regions) noexcept {
+  for (Heap* const heap : {&regions.system, &regions.device})
+    heap->used = heap->visible_used = std::nullopt;
+  for (Heap& tile : regions.tiles) tile.used = tile.visible_used = std::nullopt;
 }
 
 namespace {
 
-void set_free(Pool& p) noexcept {
-  if (p.total && p.used && *p.used <= *p.total) p.free = *p.total - *p.used;
+void set_free(Pool& pool) noexcept {
+  if (pool.total && pool.used && *pool.used <= *pool.total) pool.free = *pool.total - *pool.used;
 }
 
-std::uint32_t missing_of(const Pool& p) noexcept {
-  return (p.total ? 0U : pool_field::total) | (p.used ? 0U : pool_field::used) |
-         (p.free ? 0U : pool_field::free);
+std::uint32_t find_missing_fields(const Pool& pool) noexcept {
+  return (pool.total ? 0U : pool_field::total) | (pool.used ? 0U : pool_field::used) |
+         (pool.free ? 0U : pool_field::free);
 }
 
-Pool pool_of(Source from, PoolKind kind, const Heap& h) noexcept {
-  Pool p;
-  p.kind = kind;
-  p.from = from;
-  p.total = h.total;
-  p.used = h.used;
-  if (p.used) p.accounting = Accounting::resident;
-  set_free(p);
-  return p;
+Pool make_pool(Source source, PoolKind kind, const Heap& heap) noexcept {
+  Pool pool;
+  pool.kind = kind;
+  pool.from = source;
+  pool.total = heap.total;
+  pool.used = heap.used;
+  if (pool.used) pool.accounting = Accounting::resident;
+  set_free(pool);
+  return pool;
 }
 
 }  // namespace
 
-void Heap::add(const Heap& one) noexcept {
-  if (regions++ == 0) {
-    total = one.total;
-    used = one.used;
-    visible = one.visible;
-    visible_used = one.visible_used;
+void Heap::add(const Heap& heap) noexcept {
+  if (region_count++ == 0) {
+    total = heap.total;
+    used = heap.used;
+    visible = heap.visible;
+    visible_used = heap.visible_used;
     return;
   }
-  total = sum(total, one.total);
-  used = sum(used, one.used);
-  visible = sum(visible, one.visible);
-  visible_used = sum(visible_used, one.visible_used);
+  total = add_amounts(total, heap.total);
+  used = add_amounts(used, heap.used);
+  visible = add_amounts(visible, heap.visible);
+  visible_used = add_amounts(visible_used, heap.visible_used);
 }
 
-std::optional<MemoryRegions> sum_regions(std::span<const std::byte> answer, std::size_t header,
-                                         Heap (*read)(const RawRegion&)) noexcept {
+std::optional<MemoryRegions> sum_regions(std::span<const std::byte> answer, std::size_t header_size,
+                                         Heap (*make_heap)(const RawRegion&)) noexcept {
   std::uint32_t count = 0;
-  if (answer.size() < header) return std::nullopt;
+  if (answer.size() < header_size) return std::nullopt;
   std::memcpy(&count, answer.data(), sizeof count);
-  answer = answer.subspan(header);
+  answer = answer.subspan(header_size);
   if (count == 0 || count > answer.size() / sizeof(RawRegion)) return std::nullopt;
-  MemoryRegions all;
+  MemoryRegions regions;
   for (; count != 0; --count, answer = answer.subspan(sizeof(RawRegion))) {
-    RawRegion r;
-    std::memcpy(&r, answer.data(), sizeof r);
-    if (r.memory_class == 0) all.system.add(read(r));
-    if (r.memory_class != 1) continue;
-    const Heap tile = read(r);
-    if (all.device.regions < all.tiles.size()) all.tiles[all.device.regions] = tile;
-    all.device.add(tile);
+    RawRegion region;
+    std::memcpy(&region, answer.data(), sizeof region);
+    if (region.memory_class == 0) regions.system.add(make_heap(region));
+    if (region.memory_class != 1) continue;
+    const Heap tile = make_heap(region);
+    if (regions.device.region_count < regions.tiles.size())
+      regions.tiles[regions.device.region_count] = tile;
+    regions.device.add(tile);
   }
-  return all;
+  return regions;
 }
 
-Result<MemoryRegions> IntelDriver::ask(drm::Visit& v) const {
-  const std::string path = v.node_path(drm::Node::Kind::render);
+Result<MemoryRegions> IntelDriver::query_regions(drm::Visit& visit) const {
+  const std::string path = visit.node_path(drm::Node::Kind::render);
   if (path.empty()) {
     return fail(Status::unsupported,
                 "there is no render node in /dev to ask for the device's memory regions");
   }
   std::array<std::byte, 4096> buffer;
-  const auto got = platform::ask_device(path.c_str(), d_.regions, buffer);
-  if (!got) {
-    return fail(status_of(got.error, Status::device_lost), {path, reason_of(got.error)}, got.error);
+  const auto result = platform::query_device(path.c_str(), traits_.regions_query, buffer);
+  if (!result) {
+    return fail(translate_errno(result.error, Status::device_lost),
+                {path, describe_error(result.error)}, result.error);
   }
-  const auto reported = d_.parse(std::span(buffer).first(got.value));
-  if (!reported) {
+  const auto regions = traits_.parse(std::span(buffer).first(result.value));
+  if (!regions) {
     return with_reason(Reason::not_understood,
                        fail(Status::backend, {path, " answers without a memory region"}));
   }
-  return *reported;
+  return *regions;
 }
 
-Result<MemoryRegions> IntelDriver::regions(drm::Visit& v, KnownCard& k) const {
-  if (v.is_asleep()) {
+Result<MemoryRegions> IntelDriver::read_regions(drm::Visit& visit, CardState& state) const {
+  if (visit.is_asleep()) {
     return fail(Status::asleep, "the device is suspended, and asking for its memory would wake it");
   }
   // Sizes are constant, and opening the node would delay the device's suspension.
-  const bool reports_no_more = k.is_asked && !k.reports_used;
-  if (reports_no_more) return k.sizes;
-  Result<MemoryRegions> reported = ask(v);
-  if (!reported) return reported;
-  k.is_asked = true;
-  k.is_integrated = reported->device.regions == 0;
-  k.doubt = 0;
-  k.reports_used = (k.is_integrated ? reported->system : reported->device).used.has_value();
-  k.sizes = *reported;
-  forget_used(k.sizes);
-  return reported;
+  const bool has_sizes_only = state.has_sizes && !state.reports_used;
+  if (has_sizes_only) return state.sizes;
+  Result<MemoryRegions> regions = query_regions(visit);
+  if (!regions) return regions;
+  state.has_sizes = true;
+  state.is_integrated = regions->device.region_count == 0;
+  state.form_error = 0;
+  state.reports_used = (state.is_integrated ? regions->system : regions->device).used.has_value();
+  state.sizes = *regions;
+  clear_used(state.sizes);
+  return regions;
 }
 
 // Adds up the clients' usage if the driver does not report the total.
-void IntelDriver::add_clients(drm::Visit& v, Pool& p) const {
-  if (p.used || v.is_asleep()) return;
-  Result<drm::CardUse> all = v.clients();
-  if (!all) return v.diagnose(all.why(), subject::pools, pool_field::used);
-  const bool is_host = p.kind == PoolKind::host;
-  p.used = is_host ? all->sum.host_pool : all->sum.used();
-  if (!p.used) return;
-  p.accounting = all->sum.resident || is_host ? Accounting::resident : Accounting::committed;
-  p.notes |= note::lower_bound;
+void IntelDriver::add_clients(drm::Visit& visit, Pool& pool) const {
+  if (pool.used || visit.is_asleep()) return;
+  Result<drm::CardUse> card_use = visit.clients();
+  if (!card_use) return visit.diagnose(card_use.failure(), subject::pools, pool_field::used);
+  const bool is_host = pool.kind == PoolKind::host;
+  pool.used = is_host ? card_use->sum.host_pool : card_use->sum.used();
+  if (!pool.used) return;
+  pool.accounting =
+      card_use->sum.resident || is_host ? Accounting::resident : Accounting::committed;
+  pool.notes |= note::lower_bound;
 }
 
-Failure IntelDriver::why_not_all(const Result<MemoryRegions>& reported) const {
-  if (!reported) return reported.why();
+Failure IntelDriver::make_incomplete_failure(const Result<MemoryRegions>& regions) const {
+  if (!regions) return regions.failure();
   return fail(Status::permission,
               "the device's memory in use is readable with CAP_PERFMON only; what clients are seen "
               "to use is a lower bound");
 }
 
-Result<void> IntelDriver::own_memory(drm::Visit& v, const Result<MemoryRegions>& reported,
-                                     const MemoryRegions& m, Pools& out) const {
-  Pool own = pool_of(d_.from, PoolKind::vram, m.device);
-  own.is_main = true;
-  add_clients(v, own);
-  if (!own.total && !own.used) return why_not_all(reported);
-  if (!own.free) v.diagnose(why_not_all(reported), subject::pools, missing_of(own));
-  out.add(own);
-  if (m.device.visible) {
+Result<void> IntelDriver::read_own_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
+                                          const MemoryRegions& sizes, PoolList& pools) const {
+  Pool pool = make_pool(traits_.source, PoolKind::vram, sizes.device);
+  pool.is_main = true;
+  add_clients(visit, pool);
+  if (!pool.total && !pool.used) return make_incomplete_failure(regions);
+  if (!pool.free)
+    visit.diagnose(make_incomplete_failure(regions), subject::pools, find_missing_fields(pool));
+  pools.add(pool);
+  if (sizes.device.visible) {
     Heap visible;
-    visible.total = m.device.visible;
-    visible.used = m.device.visible_used;
-    out.add(pool_of(d_.from, PoolKind::vram_visible, visible));
+    visible.total = sizes.device.visible;
+    visible.used = sizes.device.visible_used;
+    pools.add(make_pool(traits_.source, PoolKind::vram_visible, visible));
   }
-  const std::size_t tiles = m.device.regions;
-  for (std::size_t i = 0; tiles > 1 && tiles <= m.tiles.size() && i < tiles; ++i) {
-    Pool part = pool_of(d_.from, PoolKind::vram, m.tiles[i]);
-    part.instance = static_cast<std::uint32_t>(i + 1);
-    out.add(part);
+  const std::size_t tiles = sizes.device.region_count;
+  for (std::size_t i = 0; tiles > 1 && tiles <= sizes.tiles.size() && i < tiles; ++i) {
+    Pool tile = make_pool(traits_.source, PoolKind::vram, sizes.tiles[i]);
+    tile.instance = static_cast<std::uint32_t>(i + 1);
+    pools.add(tile);
   }
-  if (!d_.counts_system || !m.system.total) return {};
-  Pool host = pool_of(d_.from, PoolKind::host, m.system);
-  add_clients(v, host);
-  out.add(host);
+  if (!traits_.counts_system || !sizes.system.total) return {};
+  Pool host = make_pool(traits_.source, PoolKind::host, sizes.system);
+  add_clients(visit, host);
+  pools.add(host);
   return {};
 }
 
 // The total is the host's: the system region is RAM, not the device's memory.
-Result<void> IntelDriver::unified_memory(drm::Visit& v, const Result<MemoryRegions>& reported,
-                                         Pools& out) const {
-  Pool p;
-  p.kind = PoolKind::unified;
-  p.from = d_.from;
-  p.is_main = true;
-  if (reported && d_.counts_system) p.used = reported->system.used;
-  if (p.used) p.accounting = Accounting::resident;
-  const bool is_whole = p.used.has_value();
-  add_clients(v, p);
-  if (!is_whole && (d_.counts_system || v.is_asleep())) {
-    v.diagnose(why_not_all(reported), subject::pools, missing_of(p));
-  } else if (!p.used) {
-    v.diagnose(fail(Status::unsupported, "no client of the device reports its memory"),
-               subject::pools, missing_of(p));
+Result<void> IntelDriver::read_unified_memory(drm::Visit& visit,
+                                              const Result<MemoryRegions>& regions,
+                                              PoolList& pools) const {
+  Pool pool;
+  pool.kind = PoolKind::unified;
+  pool.from = traits_.source;
+  pool.is_main = true;
+  if (regions && traits_.counts_system) pool.used = regions->system.used;
+  if (pool.used) pool.accounting = Accounting::resident;
+  const bool is_complete = pool.used.has_value();
+  add_clients(visit, pool);
+  if (!is_complete && (traits_.counts_system || visit.is_asleep())) {
+    visit.diagnose(make_incomplete_failure(regions), subject::pools, find_missing_fields(pool));
+  } else if (!pool.used) {
+    visit.diagnose(fail(Status::unsupported, "no client of the device reports its memory"),
+                   subject::pools, find_missing_fields(pool));
   }
-  out.add(p);
+  pools.add(pool);
   return {};
 }
 
-Result<void> IntelDriver::memory(drm::Visit& v, Pools& out) {
-  KnownCard& k = of(v.of());
+Result<void> IntelDriver::memory(drm::Visit& visit, PoolList& pools) {
+  CardState& state = find_or_add_state(visit.card());
   // i915 reports only the size of RAM.
-  const bool asks = !k.is_asked || !k.is_integrated || d_.counts_system || v.is_asleep();
-  const Result<MemoryRegions> reported = asks ? regions(v, k) : Result<MemoryRegions>(k.sizes);
-  if (k.is_integrated) return unified_memory(v, reported, out);
-  return own_memory(v, reported, reported ? *reported : k.sizes, out);
+  const bool must_query =
+      !state.has_sizes || !state.is_integrated || traits_.counts_system || visit.is_asleep();
+  const Result<MemoryRegions> regions =
+      must_query ? read_regions(visit, state) : Result<MemoryRegions>(state.sizes);
+  if (state.is_integrated) return read_unified_memory(visit, regions, pools);
+  return read_own_memory(visit, regions, regions ? *regions : state.sizes, pools);
 }
 
 }  // namespace hmn::intel

@@ -13,20 +13,20 @@ namespace hmn::intel {
 
 // Total bytes of all regions of one class; a value that one of them lacks is absent.
 struct Heap {
-  std::uint32_t regions = 0;
+  std::uint32_t region_count = 0;
   std::optional<std::uint64_t> total;
   std::optional<std::uint64_t> used;     // absent also if the kernel hides it from this caller
   std::optional<std::uint64_t> visible;  // host-visible part
   std::optional<std::uint64_t> visible_used;
 
-  void add(const Heap& one) noexcept;
+  void add(const Heap& heap) noexcept;
 };
 
 struct MemoryRegions {
   Heap system;
   Heap device;  // all tiles
-  static constexpr std::size_t most_tiles = 4;
-  std::array<Heap, most_tiles> tiles;
+  static constexpr std::size_t max_tiles = 4;
+  std::array<Heap, max_tiles> tiles;
 };
 
 // A region in the layout of both drivers; `amount` has two meanings.
@@ -44,12 +44,12 @@ static_assert(sizeof(RawRegion) == 88 && offsetof(RawRegion, size) == 8 &&
               offsetof(RawRegion, amount) == 16 && offsetof(RawRegion, visible_size) == 24 &&
               offsetof(RawRegion, visible_amount) == 32);
 
-// Parses a 32-bit count, and regions after `header` bytes. Returns nothing if the count is 0 or
-// regions are missing.
-std::optional<MemoryRegions> sum_regions(std::span<const std::byte> answer, std::size_t header,
-                                         Heap (*read)(const RawRegion&)) noexcept;
+// Parses a 32-bit count, and regions after `header_size` bytes. Returns nothing if the count is 0
+// or regions are missing.
+std::optional<MemoryRegions> sum_regions(std::span<const std::byte> answer, std::size_t header_size,
+                                         Heap (*make_heap)(const RawRegion&)) noexcept;
 
-// Forgets how much memory is in use, and keeps its size.
-void forget_used(MemoryRegions& m) noexcept;
+// Clears how much memory is in use, and keeps the sizes.
+void clear_used(MemoryRegions& regions) noexcept;
 
 }  // namespace hmn::intel

@@ -12,21 +12,21 @@ namespace hmn::mach {
 using KernReturn = int;     // kern_return_t
 using Port = unsigned int;  // mach_port_t
 
-inline constexpr KernReturn success = 0;           // KERN_SUCCESS
-inline constexpr unsigned vm_info_flavor = 22;     // TASK_VM_INFO
-inline constexpr int vm_statistics_flavor = 4;     // HOST_VM_INFO64
-inline constexpr int rusage_flavor = 4;            // RUSAGE_INFO_V4
-inline constexpr int task_info_flavor = 4;         // PROC_PIDTASKINFO
-inline constexpr unsigned all_pids = 1;            // PROC_ALL_PIDS
-inline constexpr int ctl_kern = 1;                 // CTL_KERN
-inline constexpr int kern_process = 14;            // KERN_PROC
-inline constexpr int kern_process_by_pid = 1;      // KERN_PROC_PID
-inline constexpr int kern_arguments = 49;          // KERN_PROCARGS2
-inline constexpr int zombie = 5;                   // SZOMB
-inline constexpr unsigned forked_only = 1;         // AFORK: no exec since the fork
-inline constexpr int ledger_entry_info = 1;        // LEDGER_ENTRY_INFO
-inline constexpr int ledger_template_info = 2;     // LEDGER_TEMPLATE_INFO
-inline constexpr std::size_t longest_path = 4096;  // PROC_PIDPATHINFO_MAXSIZE
+inline constexpr KernReturn success = 0;            // KERN_SUCCESS
+inline constexpr unsigned vm_info_flavor = 22;      // TASK_VM_INFO
+inline constexpr int vm_statistics_flavor = 4;      // HOST_VM_INFO64
+inline constexpr int rusage_flavor = 4;             // RUSAGE_INFO_V4
+inline constexpr int task_info_flavor = 4;          // PROC_PIDTASKINFO
+inline constexpr unsigned all_pids = 1;             // PROC_ALL_PIDS
+inline constexpr int ctl_kern = 1;                  // CTL_KERN
+inline constexpr int kern_process = 14;             // KERN_PROC
+inline constexpr int kern_process_by_pid = 1;       // KERN_PROC_PID
+inline constexpr int kern_arguments = 49;           // KERN_PROCARGS2
+inline constexpr int zombie = 5;                    // SZOMB
+inline constexpr unsigned forked_only = 1;          // AFORK: no exec since the fork
+inline constexpr int ledger_entry_info = 1;         // LEDGER_ENTRY_INFO
+inline constexpr int ledger_template_info = 2;      // LEDGER_TEMPLATE_INFO
+inline constexpr std::size_t max_path_size = 4096;  // PROC_PIDPATHINFO_MAXSIZE
 
 // First fields of task_vm_info, unchanged since OS X 10.9.
 struct VmInfo {

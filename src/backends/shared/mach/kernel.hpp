@@ -17,10 +17,10 @@ struct Kernel {
   KernReturn (*host_statistics)(Port host, int flavor, int* out, unsigned* count);
   KernReturn (*host_page_size)(Port host, unsigned long* out);
   KernReturn (*deallocate)(Port task, Port name);
-  int (*sysctl)(int* name, unsigned length, void* out, std::size_t* size, void* in,
-                std::size_t in_size);
-  int (*sysctl_by_name)(const char* name, void* out, std::size_t* size, void* in,
-                        std::size_t in_size);
+  int (*sysctl)(int* name, unsigned length, void* out, std::size_t* size, void* input,
+                std::size_t input_size);
+  int (*sysctl_by_name)(const char* name, void* out, std::size_t* size, void* input,
+                        std::size_t input_size);
   int (*pid_rusage)(int pid, int flavor, void** out);
   int (*pid_info)(int pid, int flavor, std::uint64_t argument, void* out, int size);
   int (*pid_path)(int pid, void* out, std::uint32_t size);

@@ -11,12 +11,12 @@
 namespace hmn::nvidia {
 
 // Returns the `throttle` bits for nvmlClocksEventReasons; a reason that is not known is `other`.
-// Nothing if all known ones hold at once: a GPU that is idle is not slowed down.
+// Returns none if all known reasons are set at once: an idle GPU is not slowed down.
 inline std::optional<std::uint32_t> throttle_bits(std::uint64_t reasons) noexcept {
   constexpr struct {
     std::uint64_t reason;
-    std::uint32_t means;
-  } known[] = {
+    std::uint32_t bits;
+  } table[] = {
       {0x001, throttle::idle},
       {0x002, throttle::setting},   // applications' clocks
       {0x004, throttle::power},     // software power cap
@@ -27,12 +27,12 @@ inline std::optional<std::uint32_t> throttle_bits(std::uint64_t reasons) noexcep
       {0x080, throttle::power | throttle::hardware},  // power brake
       {0x100, throttle::setting},                     // display clocks
   };
-  constexpr std::uint64_t all_known = 0x1ff;
-  if ((reasons & all_known) == all_known) return std::nullopt;
+  constexpr std::uint64_t all_known_reasons = 0x1ff;
+  if ((reasons & all_known_reasons) == all_known_reasons) return std::nullopt;
   std::uint32_t bits = 0;
-  for (const auto& each : known) {
-    if ((reasons & each.reason) != 0) bits |= each.means;
-    reasons &= ~each.reason;
+  for (const auto& row : table) {
+    if ((reasons & row.reason) != 0) bits |= row.bits;
+    reasons &= ~row.reason;
   }
   return reasons == 0 ? bits : bits | throttle::other;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using LineBuffer = std::array<char, 128>;
 
-std::string_view reason_of(int error) noexcept {
+std::string_view describe_error(int error) noexcept {
   switch (error) {
     case no_number:
       return " holds no number";
@@ -36,29 +36,29 @@ std::string_view reason_of(int error) noexcept {
 
 PathText::PathText(std::initializer_list<Piece> parts) noexcept {
   std::size_t length = 0;
-  for (const Piece& p : parts) length += PieceText(p).view().size();
-  if (length < bytes_.size()) length_ = compose_in(bytes_, parts).size();
+  for (const Piece& part : parts) length += PieceText(part).view().size();
+  if (length < bytes_.size()) length_ = compose_into(bytes_, parts).size();
   bytes_[length_] = '\0';
 }
 
 platform::ErrnoOr<std::string_view> read_text(std::string_view folder, std::string_view name,
                                               std::span<char> buffer) noexcept {
   const PathText path{folder, "/", name};
-  const auto got = platform::read_small(path.c_str(), buffer);
-  return {{buffer.data(), got ? got.value : 0}, got.error};
+  const auto result = platform::read_small(path.c_str(), buffer);
+  return {{buffer.data(), result ? result.value : 0}, result.error};
 }
 
 platform::ErrnoOr<std::string_view> read_line(std::string_view folder, std::string_view name,
                                               std::span<char> buffer) noexcept {
-  const auto [whole, error] = read_text(folder, name, buffer);
-  return {scan::trim(whole.substr(0, whole.find_first_of(std::string_view("\r\n\0", 3)))), error};
+  const auto [text, error] = read_text(folder, name, buffer);
+  return {scan::trim(text.substr(0, text.find_first_of(std::string_view("\r\n\0", 3)))), error};
 }
 
 platform::ErrnoOr<std::uint64_t> read_number(std::string_view folder,
                                              std::string_view name) noexcept {
   const auto value = read_signed(folder, name);
-  const bool is_below_0 = value && value.value < 0;
-  return {static_cast<std::uint64_t>(value.value), is_below_0 ? no_number : value.error};
+  const bool is_negative = value && value.value < 0;
+  return {static_cast<std::uint64_t>(value.value), is_negative ? no_number : value.error};
 }
 
 platform::ErrnoOr<std::int64_t> read_signed(std::string_view folder,
@@ -66,7 +66,7 @@ platform::ErrnoOr<std::int64_t> read_signed(std::string_view folder,
   LineBuffer buffer;
   const auto line = read_line(folder, name, buffer);
   if (!line) return {0, line.error};
-  const auto value = scan::number<std::int64_t>(line.value);
+  const auto value = scan::parse_number<std::int64_t>(line.value);
   return {value.value_or(0), value ? 0 : no_number};
 }
 
@@ -74,21 +74,22 @@ platform::ErrnoOr<std::uint64_t> read_hex(std::string_view folder, std::string_v
   LineBuffer buffer;
   const auto line = read_line(folder, name, buffer);
   if (!line) return {0, line.error};
-  const auto value = scan::number(line.value.starts_with("0x") ? line.value.substr(2) : "", 16);
+  const auto value =
+      scan::parse_number(line.value.starts_with("0x") ? line.value.substr(2) : "", 16);
   return {value.value_or(0), value ? 0 : no_number};
 }
 
 Text<64> read_link_name(std::string_view folder, std::string_view name, int* error) noexcept {
   const PathText path{folder, "/", name};
   std::array<char, 512> target;
-  const auto got = platform::read_link(path.c_str(), target);
-  if (error != nullptr) *error = got.error;
-  const std::string_view whole(target.data(), got.value);
-  return Text<64>(whole.substr(whole.rfind('/') + 1));
+  const auto result = platform::read_link(path.c_str(), target);
+  if (error != nullptr) *error = result.error;
+  const std::string_view path_target(target.data(), result.value);
+  return Text<64>(path_target.substr(path_target.rfind('/') + 1));
 }
 
 // A reading would resume a device that is "suspending".
-bool says_asleep(std::string_view runtime_status) noexcept {
+bool is_asleep_status(std::string_view runtime_status) noexcept {
   return runtime_status == "suspended" || runtime_status == "suspending";
 }
 
@@ -98,16 +99,17 @@ platform::ErrnoOr<bool> is_asleep(std::string_view device_folder) noexcept {
   if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
   if (!line) return {false, line.error};
   // Files of sysfs are never empty: that is a failed read.
-  return {says_asleep(line.value), line.value.empty() ? EIO : 0};
+  return {is_asleep_status(line.value), line.value.empty() ? EIO : 0};
 }
 
-Failure unreadable(Source from, int error, std::string_view folder, std::string_view name) {
+Failure make_file_failure(Source source, int error, std::string_view folder,
+                          std::string_view name) {
   NativeCode native;
   if (error != no_number) native = {NativeDomain::error_number, error};
-  return {error == no_number ? Status::backend : status_of(error, Status::unsupported),
-          from,
+  return {error == no_number ? Status::backend : translate_errno(error, Status::unsupported),
+          source,
           native,
-          {folder, "/", name, reason_of(error)},
+          {folder, "/", name, describe_error(error)},
           error == no_number ? Reason::not_understood : Reason::unknown};
 }
 

@@ -53,11 +53,11 @@ Text<64> read_link_name(std::string_view folder, std::string_view name,
                         int* error = nullptr) noexcept;
 
 // Parses power/runtime_status. Pure.
-bool says_asleep(std::string_view runtime_status) noexcept;
+bool is_asleep_status(std::string_view runtime_status) noexcept;
 // Reads the file; a device without it never sleeps.
 platform::ErrnoOr<bool> is_asleep(std::string_view device_folder) noexcept;
 
-// Why <folder>/<name> has no value.
-Failure unreadable(Source from, int error, std::string_view folder, std::string_view name);
+// Returns the failure for a file <folder>/<name> without a value.
+Failure make_file_failure(Source source, int error, std::string_view folder, std::string_view name);
 
 }  // namespace hmn::sysfs

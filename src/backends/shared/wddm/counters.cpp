@@ -7,16 +7,16 @@ namespace hmn::wddm {
 
 void SegmentSum::add(std::optional<std::uint64_t> part) noexcept {
   if (!part) {
-    lacks_ = true;
+    is_incomplete_ = true;
     return;
   }
   std::uint64_t sum = 0;
   const bool fits = !__builtin_add_overflow(bytes_.value_or(0), *part, &sum);
   if (fits) bytes_ = sum;
-  lacks_ = lacks_ || !fits;
+  is_incomplete_ = is_incomplete_ || !fits;
 }
 
-std::optional<double> AdapterLoad::busiest() const noexcept {
+std::optional<double> AdapterLoad::busiest_percent() const noexcept {
   return *std::max_element(percent.begin(), percent.end());
 }
 

@@ -28,13 +28,13 @@ class SegmentSum {
   // Without a value, the part was unreadable.
   void add(std::optional<std::uint64_t> part) noexcept;
 
-  // Nothing if no part was readable.
+  // Returns none if no part was readable.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept { return bytes_; }
-  [[nodiscard]] bool lacks_a_part() const noexcept { return lacks_; }
+  [[nodiscard]] bool is_incomplete() const noexcept { return is_incomplete_; }
 
  private:
   std::optional<std::uint64_t> bytes_;
-  bool lacks_ = false;
+  bool is_incomplete_ = false;
 };
 
 // Current usage by all processes and the system.
@@ -58,7 +58,7 @@ inline constexpr std::size_t engine_kinds = 9;  // which::engine
 struct AdapterLoad {
   std::array<std::optional<double>, engine_kinds> percent;
 
-  [[nodiscard]] std::optional<double> busiest() const noexcept;
+  [[nodiscard]] std::optional<double> busiest_percent() const noexcept;
 };
 
 struct ProcessLoad {
@@ -66,11 +66,11 @@ struct ProcessLoad {
   double percent = 0;  // of its busiest engine
 };
 
-struct Loads {
+struct LoadReading {
   AdapterLoad adapter;
   std::vector<ProcessLoad> processes;
   std::uint64_t window_ns = 0;
-  bool lacks_a_value = false;  // one is negative, or no number
+  bool is_incomplete = false;  // a value is negative or not a number
 };
 
 class Counters {
@@ -81,9 +81,9 @@ class Counters {
   virtual void begin() noexcept = 0;
   virtual Result<AdapterMemory> memory(Luid adapter) = 0;
   // Appends rows. The list is complete: a process that is not in it uses nothing.
-  virtual Result<void> processes(Luid adapter, std::vector<ProcessMemory>& out) = 0;
+  virtual Result<void> processes(Luid adapter, std::vector<ProcessMemory>& rows) = 0;
   // Load since the previous call; fails with `empty` if there was none.
-  virtual Result<void> load(Luid adapter, Loads& out) = 0;
+  virtual Result<void> load(Luid adapter, LoadReading& loads) = 0;
   // Call it when the system's adapters have changed.
   virtual void close() noexcept = 0;
   [[nodiscard]] virtual SourceState describe() const = 0;

@@ -10,11 +10,11 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t most_waiting = 32;
+constexpr std::size_t max_queue_size = 32;
 // Of an unknown password: an unknown user takes as long to refuse as a known one.
-constexpr const char* nobody = "$2y$10$......................ABCDEFGHIJKLMNOPQRSTUVWXYZabcde";
+constexpr const char* dummy_hash = "$2y$10$......................ABCDEFGHIJKLMNOPQRSTUVWXYZabcde";
 
-std::string hash_of(const std::string& password, const std::string& setting) {
+std::string hash_password(const std::string& password, const std::string& setting) {
   const auto data = std::make_unique<crypt_data>();
   const char* hash = crypt_r(password.c_str(), setting.c_str(), data.get());
   return hash == nullptr ? std::string("*") : std::string(hash);
@@ -30,81 +30,83 @@ bool is_same(const std::string& a, const std::string& b) {
 }
 
 bool matches(const std::string& password, const std::string& hash) {
-  return !hash.empty() && hash.front() != '*' && is_same(hash_of(password, hash), hash);
+  return !hash.empty() && hash.front() != '*' && is_same(hash_password(password, hash), hash);
 }
 
 // A hash with a random salt and the fewest rounds: below 2 ms.
-std::string quick_hash(const std::string& password) {
+std::string make_quick_hash(const std::string& password) {
   std::array<char, CRYPT_GENSALT_OUTPUT_SIZE> salt{};
   if (crypt_gensalt_rn("$5$", 1000, nullptr, 0, salt.data(), static_cast<int>(salt.size())) ==
       nullptr)
     return {};
-  return hash_of(password, salt.data());
+  return hash_password(password, salt.data());
 }
 
 }  // namespace
 
-Passwords::Passwords(std::map<std::string, std::string> users) : users_(std::move(users)) {
+PasswordChecker::PasswordChecker(std::map<std::string, std::string> users)
+    : users_(std::move(users)) {
   if (!users_.empty()) worker_ = std::thread([this] { work(); });
 }
 
-Passwords::~Passwords() {
+PasswordChecker::~PasswordChecker() {
   stop();
 }
 
-Passwords::Answer Passwords::known(const std::string& user, const std::string& password) {
+PasswordChecker::Answer PasswordChecker::check_cached(const std::string& user,
+                                                      const std::string& password) {
   std::string hash;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = quick_.find(user);
-    if (found == quick_.end()) return Answer::unknown;
-    hash = found->second;
+    const auto it = quick_hashes_.find(user);
+    if (it == quick_hashes_.end()) return Answer::unknown;
+    hash = it->second;
   }
   return matches(password, hash) ? Answer::right : Answer::unknown;
 }
 
-bool Passwords::check(std::string user, std::string password, Callback then) {
+bool PasswordChecker::check(std::string user, std::string password, Callback callback) {
   const std::lock_guard lock(mutex_);
-  if (stopped_ || waiting_.size() >= most_waiting) return false;
-  waiting_.push_back({std::move(user), std::move(password), std::move(then)});
+  if (stopped_ || queue_.size() >= max_queue_size) return false;
+  queue_.push_back({std::move(user), std::move(password), std::move(callback)});
   changed_.notify_one();
   return true;
 }
 
-void Passwords::stop() {
-  std::deque<Question> left;
+void PasswordChecker::stop() {
+  std::deque<LoginAttempt> left;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    left.swap(waiting_);
+    left.swap(queue_);
     changed_.notify_one();
   }
-  for (const auto& each : left) each.then(false);
+  for (const auto& attempt : left) attempt.callback(false);
   if (worker_.joinable()) worker_.join();
 }
 
-void Passwords::work() {
+void PasswordChecker::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopped_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    const auto one = std::move(waiting_.front());
-    waiting_.pop_front();
+    changed_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    const auto attempt = std::move(queue_.front());
+    queue_.pop_front();
     lock.unlock();
-    one.then(is_right(one));
+    attempt.callback(is_right(attempt));
   }
 }
 
-bool Passwords::is_right(const Question& of) {
+bool PasswordChecker::is_right(const LoginAttempt& attempt) {
   // Asked again by a client that waited for the first answer.
-  if (known(of.user, of.password) == Answer::right) return true;
-  const auto found = users_.find(of.user);
-  const bool is_user = found != users_.end();
-  const bool is_right = matches(of.password, is_user ? found->second : nobody);
+  if (check_cached(attempt.user, attempt.password) == Answer::right) return true;
+  const auto it = users_.find(attempt.user);
+  const bool is_user = it != users_.end();
+  const bool is_right = matches(attempt.password, is_user ? it->second : dummy_hash);
   if (!is_user || !is_right) return false;
-  auto quick = quick_hash(of.password);
+  auto hash = make_quick_hash(attempt.password);
   const std::lock_guard lock(mutex_);
-  if (!quick.empty() && quick.front() != '*') quick_[of.user] = std::move(quick);
+  if (!hash.empty() && hash.front() != '*') quick_hashes_[attempt.user] = std::move(hash);
   return true;
 }
 

@@ -22,31 +22,31 @@ class Connections {
   struct Entry {
     int socket;
     Clock::time_point deadline;
-    bool is_answered = false;  // now: a request of it is being answered
+    bool is_answering = false;  // one of its requests is being answered now
   };
   using Handle = std::list<Entry>::iterator;
 
   // A client may take this long to send a request, and to wait between two.
-  static constexpr std::chrono::seconds longest_request{75};
+  static constexpr std::chrono::seconds request_timeout{75};
   // It may take this long to read an answer.
-  static constexpr std::chrono::seconds longest_answer{40};
+  static constexpr std::chrono::seconds answer_timeout{40};
 
   // As more are open, the one that is silent for longest ends for each new one: clients that only
   // hold connections, from however many addresses, leave some to others.
-  static constexpr std::size_t most_open = 192;
+  static constexpr std::size_t max_open = 192;
 
   Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
   ~Connections();
 
-  Handle opened(int socket);
-  void requested(Handle which) { set(which, longest_answer, true); }
-  void answered(Handle which) { set(which, longest_request, false); }
-  void closed(Handle which);
+  Handle add(int socket);
+  void begin_answer(Handle handle) { set_deadline(handle, answer_timeout, true); }
+  void end_answer(Handle handle) { set_deadline(handle, request_timeout, false); }
+  void remove(Handle handle);
 
  private:
-  void set(Handle which, std::chrono::seconds longest, bool is_answered);
+  void set_deadline(Handle handle, std::chrono::seconds timeout, bool is_answering);
   void end_most_silent();
   void watch();
 
@@ -54,7 +54,7 @@ class Connections {
   std::condition_variable changed_;
   std::list<Entry> all_;
   bool stopped_ = false;
-  std::thread watch_;
+  std::thread watcher_;
 };
 
 // A listening socket, and the address that it has.
@@ -65,6 +65,6 @@ struct Listener {
 
 // `address` is numeric; "": every address, of IPv6 and IPv4. Port 0 is any free port. The caller
 // closes the socket.
-Expected<Listener> listen_at(const std::string& address, std::uint16_t port);
+Expected<Listener> open_listener(const std::string& address, std::uint16_t port);
 
 }  // namespace hmn::cli

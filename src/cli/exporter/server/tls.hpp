@@ -18,9 +18,9 @@ struct TlsMaterial {
 };
 
 // Fails where a file cannot be read, or key and certificate do not belong together.
-Expected<TlsMaterial> load_tls(const TlsSettings& from);
+Expected<TlsMaterial> load_tls(const TlsSettings& settings);
 
-// Returns whether the client's certificate is as the settings want it.
-bool is_client_allowed(MHD_Connection* connection, ClientCertificate wanted);
+// Returns whether the client's certificate satisfies the policy.
+bool is_client_allowed(MHD_Connection* connection, ClientCertificate policy);
 
 }  // namespace hmn::cli

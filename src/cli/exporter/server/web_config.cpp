@@ -27,13 +27,13 @@ struct Mistake {
   throw Mistake{message};
 }
 
-std::string text_of(const std::string& key, const Node& value) {
+std::string read_scalar(const std::string& key, const Node& value) {
   if (!value.IsScalar()) refuse(key + ": expected a text");
   return value.Scalar();
 }
 
-bool truth_of(const std::string& key, const Node& value) {
-  const auto text = text_of(key, value);
+bool read_bool(const std::string& key, const Node& value) {
+  const auto text = read_scalar(key, value);
   if (text == "true") return true;
   if (text == "false") return false;
   refuse(key + " \"" + text + "\": expected true or false");
@@ -47,45 +47,46 @@ struct Setting {
 
 struct Entry {
   std::string key;
-  std::string whole;  // with the keys above
+  std::string path;  // with the keys above
   Node value;
 };
 
 // Returns the entries of a map. A key that is there twice is refused: YAML does not define which
 // counts.
-std::vector<Entry> entries_of(const std::string& where, const Node& map) {
+std::vector<Entry> list_entries(const std::string& section, const Node& map) {
   std::vector<Entry> all;
   if (map.IsNull()) return all;
-  if (!map.IsMap()) refuse((where.empty() ? "the file" : where) + ": expected keys and values");
-  for (const auto& each : map) {
-    const auto key = text_of(where.empty() ? "a key" : where, each.first);
-    const auto whole = where.empty() ? key : where + "." + key;
-    if (std::any_of(all.begin(), all.end(), [&](const Entry& one) { return one.key == key; }))
-      refuse(whole + ": is there twice");
-    all.push_back({key, whole, each.second});
+  if (!map.IsMap()) refuse((section.empty() ? "the file" : section) + ": expected keys and values");
+  for (const auto& item : map) {
+    const auto key = read_scalar(section.empty() ? "a key" : section, item.first);
+    const auto path = section.empty() ? key : section + "." + key;
+    if (std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return entry.key == key; }))
+      refuse(path + ": is there twice");
+    all.push_back({key, path, item.second});
   }
   return all;
 }
 
 // Reads a map, each key of which must be one of the settings.
-void read_map(const std::string& where, const Node& map, std::initializer_list<Setting> all) {
-  for (const auto& each : entries_of(where, map)) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Setting& one) { return one.name == each.key; });
-    if (found == all.end()) refuse(each.whole + ": this setting is not supported");
-    found->read(each.whole, each.value);
+void read_map(const std::string& section, const Node& map,
+              std::initializer_list<Setting> settings) {
+  for (const auto& entry : list_entries(section, map)) {
+    const auto it = std::find_if(settings.begin(), settings.end(),
+                                 [&](const Setting& setting) { return setting.name == entry.key; });
+    if (it == settings.end()) refuse(entry.path + ": this setting is not supported");
+    it->read(entry.path, entry.value);
   }
 }
 
-int version_of(const std::string& key, const Node& value) {
-  const auto text = text_of(key, value);
-  for (const int each : {10, 11, 12, 13})
-    if (text == "TLS" + std::to_string(each)) return each;
+int read_version(const std::string& key, const Node& value) {
+  const auto text = read_scalar(key, value);
+  for (const int version : {10, 11, 12, 13})
+    if (text == "TLS" + std::to_string(version)) return version;
   refuse(key + " \"" + text + "\": expected TLS10, TLS11, TLS12 or TLS13");
 }
 
-ClientCertificate clients_of(const std::string& key, const Node& value) {
-  const auto text = text_of(key, value);
+ClientCertificate read_client_policy(const std::string& key, const Node& value) {
+  const auto text = read_scalar(key, value);
   if (text == "NoClientCert") return ClientCertificate::none;
   if (text == "VerifyClientCertIfGiven") return ClientCertificate::verified_if_given;
   if (text == "RequireAndVerifyClientCert") return ClientCertificate::required;
@@ -93,43 +94,46 @@ ClientCertificate clients_of(const std::string& key, const Node& value) {
          "\": expected NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
 }
 
-Reader into(std::string& to) {
-  return [&to](const std::string& key, const Node& value) { to = text_of(key, value); };
+Reader make_text_reader(std::string& target) {
+  return [&target](const std::string& key, const Node& value) { target = read_scalar(key, value); };
 }
 
-void check(const std::string& where, const TlsSettings& tls) {
-  if (tls.certificate_file.empty()) refuse(where + ".cert_file: is required");
-  if (tls.key_file.empty()) refuse(where + ".key_file: is required");
+void check_tls(const std::string& section, const TlsSettings& tls) {
+  if (tls.certificate_file.empty()) refuse(section + ".cert_file: is required");
+  if (tls.key_file.empty()) refuse(section + ".key_file: is required");
   if (tls.min_version > tls.max_version)
-    refuse(where + ".min_version: is above " + where + ".max_version");
+    refuse(section + ".min_version: is above " + section + ".max_version");
   const bool has_authority = !tls.client_authority_file.empty();
-  const bool is_wanted = tls.clients != ClientCertificate::none;
-  if (is_wanted && !has_authority)
-    refuse(where + ".client_auth_type: needs " + where + ".client_ca_file");
-  if (has_authority && !is_wanted)
-    refuse(where + ".client_ca_file: needs " + where + ".client_auth_type");
+  const bool checks_clients = tls.clients != ClientCertificate::none;
+  if (checks_clients && !has_authority)
+    refuse(section + ".client_auth_type: needs " + section + ".client_ca_file");
+  if (has_authority && !checks_clients)
+    refuse(section + ".client_ca_file: needs " + section + ".client_auth_type");
 }
 
-std::string below(const std::string& folder, const std::string& path) {
+std::string resolve_path(const std::string& folder, const std::string& path) {
   return path.empty() || path.front() == '/' ? path : folder + "/" + path;
 }
 
-TlsSettings read_tls(const std::string& where, const Node& from, const std::string& folder) {
+TlsSettings read_tls(const std::string& section, const Node& node, const std::string& folder) {
   TlsSettings tls;
-  const auto version = [](int& to) {
-    return [&to](const std::string& key, const Node& value) { to = version_of(key, value); };
+  const auto make_version_reader = [](int& target) {
+    return
+        [&target](const std::string& key, const Node& value) { target = read_version(key, value); };
   };
-  read_map(where, from,
-           {{"cert_file", into(tls.certificate_file)},
-            {"key_file", into(tls.key_file)},
-            {"client_ca_file", into(tls.client_authority_file)},
-            {"client_auth_type", [&](const std::string& key,
-                                     const Node& value) { tls.clients = clients_of(key, value); }},
-            {"min_version", version(tls.min_version)},
-            {"max_version", version(tls.max_version)}});
-  check(where, tls);
-  for (auto* each : {&tls.certificate_file, &tls.key_file, &tls.client_authority_file})
-    *each = below(folder, *each);
+  read_map(section, node,
+           {{"cert_file", make_text_reader(tls.certificate_file)},
+            {"key_file", make_text_reader(tls.key_file)},
+            {"client_ca_file", make_text_reader(tls.client_authority_file)},
+            {"client_auth_type",
+             [&](const std::string& key, const Node& value) {
+               tls.clients = read_client_policy(key, value);
+             }},
+            {"min_version", make_version_reader(tls.min_version)},
+            {"max_version", make_version_reader(tls.max_version)}});
+  check_tls(section, tls);
+  for (auto* path : {&tls.certificate_file, &tls.key_file, &tls.client_authority_file})
+    *path = resolve_path(folder, *path);
   return tls;
 }
 
@@ -140,27 +144,28 @@ bool is_header_text(std::string_view text) {
   });
 }
 
-void read_headers(const std::string& where, const Node& from, WebConfig& to) {
-  constexpr std::string_view known[] = {"Content-Security-Policy", "X-Frame-Options",
-                                        "X-Content-Type-Options", "X-XSS-Protection",
-                                        "Strict-Transport-Security"};
-  for (const auto& each : entries_of(where, from)) {
-    if (std::find(std::begin(known), std::end(known), each.key) == std::end(known))
-      refuse(each.whole + ": this header is not supported");
-    const auto value = text_of(each.whole, each.value);
-    if (!is_header_text(value)) refuse(each.whole + ": a header cannot have control characters");
-    if (!value.empty()) to.headers.emplace_back(each.key, value);
+void read_headers(const std::string& section, const Node& node, WebConfig& config) {
+  constexpr std::string_view supported[] = {"Content-Security-Policy", "X-Frame-Options",
+                                            "X-Content-Type-Options", "X-XSS-Protection",
+                                            "Strict-Transport-Security"};
+  for (const auto& entry : list_entries(section, node)) {
+    if (std::find(std::begin(supported), std::end(supported), entry.key) == std::end(supported))
+      refuse(entry.path + ": this header is not supported");
+    const auto value = read_scalar(entry.path, entry.value);
+    if (!is_header_text(value)) refuse(entry.path + ": a header cannot have control characters");
+    if (!value.empty()) config.headers.emplace_back(entry.key, value);
   }
 }
 
-void read_http(const std::string& where, const Node& from, WebConfig& to) {
-  read_map(where, from,
+void read_http(const std::string& section, const Node& node, WebConfig& config) {
+  read_map(section, node,
            {{"http2",
              [](const std::string& key, const Node& value) {
-               if (truth_of(key, value)) refuse(key + ": HTTP/2 is not supported");
+               if (read_bool(key, value)) refuse(key + ": HTTP/2 is not supported");
              }},
-            {"headers",
-             [&](const std::string& key, const Node& value) { read_headers(key, value, to); }}});
+            {"headers", [&](const std::string& key, const Node& value) {
+               read_headers(key, value, config);
+             }}});
 }
 
 // "$2y$10$" and 53 characters.
@@ -174,31 +179,31 @@ bool is_bcrypt(std::string_view hash) {
          hash.substr(7).find_first_not_of(letters) == std::string_view::npos;
 }
 
-void read_users(const std::string& where, const Node& from, WebConfig& to) {
-  for (const auto& each : entries_of(where, from)) {
-    if (each.key.empty() || each.key.find(':') != std::string::npos)
-      refuse(each.whole + ": expected a name without a colon");
-    const auto hash = text_of(each.whole, each.value);
+void read_users(const std::string& section, const Node& node, WebConfig& config) {
+  for (const auto& entry : list_entries(section, node)) {
+    if (entry.key.empty() || entry.key.find(':') != std::string::npos)
+      refuse(entry.path + ": expected a name without a colon");
+    const auto hash = read_scalar(entry.path, entry.value);
     if (!is_bcrypt(hash))
-      refuse(each.whole + ": expected a bcrypt hash, as htpasswd -nB prints it");
-    to.users[each.key] = hash;
+      refuse(entry.path + ": expected a bcrypt hash, as htpasswd -nB prints it");
+    config.users[entry.key] = hash;
   }
 }
 
 WebConfig read_all(const std::string& text, const std::string& folder) {
-  WebConfig to;
+  WebConfig config;
   const auto documents = YAML::LoadAll(text);
   if (documents.size() > 1) refuse("it has a second document, after ---");
   read_map("", documents.empty() ? Node() : documents.front(),
            {{"tls_server_config",
              [&](const std::string& key, const Node& value) {
-               if (!value.IsNull()) to.tls = read_tls(key, value, folder);
+               if (!value.IsNull()) config.tls = read_tls(key, value, folder);
              }},
             {"http_server_config",
-             [&](const std::string& key, const Node& value) { read_http(key, value, to); }},
+             [&](const std::string& key, const Node& value) { read_http(key, value, config); }},
             {"basic_auth_users",
-             [&](const std::string& key, const Node& value) { read_users(key, value, to); }}});
-  return to;
+             [&](const std::string& key, const Node& value) { read_users(key, value, config); }}});
+  return config;
 }
 
 }  // namespace
@@ -206,30 +211,31 @@ WebConfig read_all(const std::string& text, const std::string& folder) {
 Expected<WebConfig> parse_web_config(const std::string& text, const std::string& folder) {
   try {
     return read_all(text, folder);
-  } catch (const Mistake& why) {
-    return misused(why.message);
-  } catch (const YAML::Exception& why) {
-    return misused("line " + std::to_string(why.mark.line + 1) + ": " + why.msg);
+  } catch (const Mistake& mistake) {
+    return make_usage_error(mistake.message);
+  } catch (const YAML::Exception& exception) {
+    return make_usage_error("line " + std::to_string(exception.mark.line + 1) + ": " +
+                            exception.msg);
   }
 }
 
-Expected<std::string> read_named(const std::string& path) {
+Expected<std::string> read_config_file(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   // An empty file fails, too, without an error.
   if (!file || (!(text << file.rdbuf()) && errno != 0))
-    return failed_at(path, std::strerror(errno != 0 ? errno : EIO));
+    return make_file_failure(path, std::strerror(errno != 0 ? errno : EIO));
   return text.str();
 }
 
 Expected<WebConfig> read_web_config(const std::string& path) {
-  const auto text = read_named(path);
-  if (!text) return text.why();
+  const auto text = read_config_file(path);
+  if (!text) return text.error();
   const auto slash = path.rfind('/');
   auto parsed = parse_web_config(
       *text, slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1)));
-  if (!parsed) return misused("\"" + path + "\": " + parsed.why().message);
+  if (!parsed) return make_usage_error("\"" + path + "\": " + parsed.error().message);
   return parsed;
 }
 

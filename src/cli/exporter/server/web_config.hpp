@@ -33,6 +33,6 @@ struct WebConfig {
 Expected<WebConfig> parse_web_config(const std::string& text, const std::string& folder);
 Expected<WebConfig> read_web_config(const std::string& path);
 // Reads a file that is the configuration, or that it names.
-Expected<std::string> read_named(const std::string& path);
+Expected<std::string> read_config_file(const std::string& path);
 
 }  // namespace hmn::cli

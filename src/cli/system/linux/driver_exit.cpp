@@ -11,41 +11,41 @@
 namespace hmn::cli {
 namespace {
 
-// Drivers are asked on other threads than the first one, as which a child that a driver forks
-// begins.
-bool is_of_driver() noexcept {
+// Drivers are called on threads other than the first one. A child that a driver forks begins
+// as the first.
+bool is_driver_thread() noexcept {
   return syscall(SYS_gettid) != syscall(SYS_getpid);
 }
 
-void hold_driver() {
-  static std::atomic<bool> was_named{false};
+void block_driver_thread() {
+  static std::atomic<bool> was_reported{false};
   constexpr std::string_view notice =
       "hmn: a driver's library called exit(): that call is left unanswered\n";
-  if (!is_of_driver()) return;
-  if (!was_named.exchange(true)) {
+  if (!is_driver_thread()) return;
+  if (!was_reported.exchange(true)) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, notice.data(), notice.size());
   }
-  outlive_driver_exits();  // a handler is called once, and another thread may be next
+  block_driver_exits();  // a handler is called once, and another thread may be next
   for (;;) pause();
 }
 
 }  // namespace
 
-void outlive_driver_exits() noexcept {
-  std::atexit(hold_driver);
-  std::at_quick_exit(hold_driver);
+void block_driver_exits() noexcept {
+  std::atexit(block_driver_thread);
+  std::at_quick_exit(block_driver_thread);
 }
 
-void end_now(int code) noexcept {
+void exit_now(int code) noexcept {
   for (;;) syscall(SYS_exit_group, code);
 }
 
 }  // namespace hmn::cli
 
-// The C library's, which call no handler, are found after these by the libraries that drivers load.
+// These precede the C library's, which call no handler, for the libraries that drivers load.
 extern "C" [[gnu::visibility("default")]] void _exit(int code) {
-  hmn::cli::hold_driver();
-  hmn::cli::end_now(code);
+  hmn::cli::block_driver_thread();
+  hmn::cli::exit_now(code);
 }
 
 extern "C" [[gnu::visibility("default")]] void _Exit(int code) noexcept {

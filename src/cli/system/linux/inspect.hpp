@@ -20,26 +20,27 @@ struct Adapter {
   std::string driver;          // kernel driver; empty: none is bound
   std::string runtime_status;  // "active", "suspended", …; empty: unknown
 };
-std::vector<Adapter> find_adapters(const Roots& in);
+std::vector<Adapter> find_adapters(const Roots& roots);
 // Returns "0000:01:00.0 NVIDIA [10de:2684]".
-std::string describe(const Adapter& of);
+std::string describe(const Adapter& adapter);
 
 std::optional<std::string> read_link_target(const std::string& path);
-// Returns the kernel driver of the device with that folder; empty: none is bound.
-std::string driver_in(const std::string& folder);
+// Returns the kernel driver of the device in a folder of sysfs; empty: none is bound.
+std::string read_driver(const std::string& folder);
 
-// Returns whether the caller may read and write it.
-bool usable(const std::string& path);
+// Returns whether the caller may read and write the file.
+bool is_accessible(const std::string& path);
 // Returns findings that limit NVIDIA's measurements.
-Section inspect_nvidia(const Roots& in, const std::vector<Adapter>& adapters,
-                       const NvidiaBackends& backends, Site at);
+Section inspect_nvidia(const Roots& roots, const std::vector<Adapter>& adapters,
+                       const NvidiaBackends& backends, Site site);
 // Returns findings for a vendor whose GPUs are measured by kernel DRM drivers.
 Section inspect_vendor(std::uint32_t vendor, const std::vector<Adapter>& adapters,
-                       const std::vector<hypomnesis::device>& measured, Site at);
-Section inspect_container(const Roots& in, const std::optional<hypomnesis::system_memory>& memory);
-Section inspect_permissions(const Roots& in, const std::vector<Adapter>& adapters,
-                            const MachineEvidence& seen);
+                       const std::vector<hypomnesis::device>& devices, Site site);
+Section inspect_container(const Roots& roots,
+                          const std::optional<hypomnesis::system_memory>& memory);
+Section inspect_permissions(const Roots& roots, const std::vector<Adapter>& adapters,
+                            const MachineEvidence& evidence);
 // Returns whether this process is in a container.
-Site site_in(const Roots& in);
+Site find_site(const Roots& roots);
 
 }  // namespace hmn::cli

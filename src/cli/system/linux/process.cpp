@@ -52,8 +52,8 @@ class ProcessDescriptor {
 
   bool is_open() const { return file_ >= 0; }
   bool has_ended() const {
-    pollfd one{file_, POLLIN, 0};
-    return poll(&one, 1, 0) != 0;
+    pollfd poll_entry{file_, POLLIN, 0};
+    return poll(&poll_entry, 1, 0) != 0;
   }
   bool send(int number) const {
     return syscall(SYS_pidfd_send_signal, file_, number, nullptr, 0) == 0;
@@ -63,7 +63,7 @@ class ProcessDescriptor {
   int file_;
 };
 
-std::string text_of_error(int error) {
+std::string describe_error(int error) {
   if (error == ESRCH) return "the process has ended";
   if (error == ENOSYS) return "needs Linux 5.3";
   return std::strerror(error);
@@ -71,39 +71,39 @@ std::string text_of_error(int error) {
 
 }  // namespace
 
-std::optional<std::uint32_t> namespace_pid(std::uint32_t pid) {
-  const auto text = read_text_file(fmt::format("{}/{}/status", roots_from_environment().proc, pid));
+std::optional<std::uint32_t> find_namespace_pid(std::uint32_t pid) {
+  const auto text = read_text_file(fmt::format("{}/{}/status", read_roots().proc, pid));
   const auto pids = procfs::parse_namespace_pids(text.value_or(""));
   return pids.empty() ? std::nullopt : std::optional(pids.back());
 }
 
-std::optional<std::uint64_t> process_cpu_ns(const Roots& in, std::uint32_t pid) {
+std::optional<std::uint64_t> read_process_cpu_ns(const Roots& roots, std::uint32_t pid) {
   std::array<char, 4096> buffer;
-  const auto path = fmt::format("{}/{}/stat", in.proc, pid);
-  const auto got = platform::read_small(path.c_str(), buffer);
-  if (!got) return std::nullopt;
-  const auto ticks = procfs::parse_processor_ticks({buffer.data(), got.value});
+  const auto path = fmt::format("{}/{}/stat", roots.proc, pid);
+  const auto length = platform::read_small(path.c_str(), buffer);
+  if (!length) return std::nullopt;
+  const auto ticks = procfs::parse_processor_ticks({buffer.data(), length.value});
   if (!ticks) return std::nullopt;
   return *ticks * (std::uint64_t{1'000'000'000} / platform::clock_ticks_per_second());
 }
 
-std::span<const SignalChoice> signal_choices() {
+std::span<const SignalChoice> list_signal_choices() {
   return choices;
 }
 
 std::optional<std::string> send_signal(std::uint32_t pid, int number,
                                        const std::function<bool()>& is_same) {
   const ProcessDescriptor process(pid);
-  if (!process.is_open()) return text_of_error(errno);
+  if (!process.is_open()) return describe_error(errno);
   if (!is_same()) return "the process has ended, and its pid is another one's now";
-  // The pid was that of the descriptor's process all the time unless that has ended by now.
-  if (process.has_ended()) return text_of_error(ESRCH);
-  if (!process.send(number)) return text_of_error(errno);
+  // The pid still belonged to the descriptor's process, unless that has ended by now.
+  if (process.has_ended()) return describe_error(ESRCH);
+  if (!process.send(number)) return describe_error(errno);
   return std::nullopt;
 }
 
-std::optional<procfs::Workload> process_workload(std::uint32_t pid) {
-  const auto text = read_text_file(fmt::format("{}/{}/cgroup", roots_from_environment().proc, pid));
+std::optional<procfs::Workload> read_process_workload(std::uint32_t pid) {
+  const auto text = read_text_file(fmt::format("{}/{}/cgroup", read_roots().proc, pid));
   const bool is_read =
       text && !text->empty() && !procfs::parse_cgroup_membership(*text).is_malformed;
   return is_read ? std::optional(procfs::parse_workload(*text)) : std::nullopt;

@@ -21,21 +21,21 @@ namespace hmn::cli {
 namespace {
 
 // Those that would end hmn while the command runs.
-constexpr int taken[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,   SIGHUP,
-                         SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF};
-constexpr int signal_count = std::size(taken);
+constexpr int handled_signals[] = {SIGCHLD, SIGINT,  SIGQUIT, SIGTERM,   SIGHUP,
+                                   SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF};
+constexpr int signal_count = std::size(handled_signals);
 
-int arrivals = -1;
+int signal_fd = -1;
 
-void take(int signal) {
+void handle_signal(int signal) {
   const int error = errno;
-  [[maybe_unused]] const auto written = write(arrivals, &signal, sizeof signal);
+  [[maybe_unused]] const auto written = write(signal_fd, &signal, sizeof signal);
   errno = error;
 }
 
 // Recognizes signals of the terminal. The kernel reports the terminal's program as the sender of
 // Ctrl+C (psignal_internal), which reaches the whole foreground group.
-bool is_of_terminal(int signal) {
+bool is_from_terminal(int signal) {
   if (signal != SIGINT && signal != SIGQUIT) return false;
   const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return false;
@@ -46,88 +46,89 @@ bool is_of_terminal(int signal) {
 
 }  // namespace
 
-struct Child::Running {
-  Running() = default;
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-  ~Running();
-  void take_signals_over();
+struct Child::State {
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+  void install_handlers();
   InheritedSignals inherited() const { return {mask, before[0].sa_handler == SIG_IGN}; }
-  void pass_signals_on() const;
+  void forward_signals() const;
 
   SignalPipe signals;
   struct sigaction before[signal_count] {};
   sigset_t mask{};
-  bool has_signals = false;
+  bool has_handlers = false;
   pid_t pid = -1;
   std::optional<ProcessEnd> end;
 };
 
-Child::Running::~Running() {
-  if (has_signals) {
-    for (int i = 0; i < signal_count; ++i) sigaction(taken[i], &before[i], nullptr);
+Child::State::~State() {
+  if (has_handlers) {
+    for (int i = 0; i < signal_count; ++i) sigaction(handled_signals[i], &before[i], nullptr);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
-  arrivals = -1;
+  signal_fd = -1;
 }
 
-void Child::Running::take_signals_over() {
-  arrivals = signals.write_end();
-  struct sigaction how {};
-  how.sa_handler = take;
-  how.sa_flags = SA_RESTART;
+void Child::State::install_handlers() {
+  signal_fd = signals.write_end();
+  struct sigaction action {};
+  action.sa_handler = handle_signal;
+  action.sa_flags = SA_RESTART;
   sigset_t set;
   sigemptyset(&set);
   for (int i = 0; i < signal_count; ++i) {
-    sigaction(taken[i], nullptr, &before[i]);
+    sigaction(handled_signals[i], nullptr, &before[i]);
     // nohup; an ignored SIGCHLD (the first) would discard the exit status
-    if (taken[i] == SIGCHLD || before[i].sa_handler != SIG_IGN) sigaction(taken[i], &how, nullptr);
-    sigaddset(&set, taken[i]);
+    if (handled_signals[i] == SIGCHLD || before[i].sa_handler != SIG_IGN)
+      sigaction(handled_signals[i], &action, nullptr);
+    sigaddset(&set, handled_signals[i]);
   }
   pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // the caller may have blocked them
-  has_signals = true;
+  has_handlers = true;
 }
 
-void Child::Running::pass_signals_on() const {
+void Child::State::forward_signals() const {
   int signal = 0;
   while (read(signals.read_end(), &signal, sizeof signal) == sizeof signal)
-    if (signal != SIGCHLD && !is_of_terminal(signal)) kill(pid, signal);
+    if (signal != SIGCHLD && !is_from_terminal(signal)) kill(pid, signal);
 }
 
 bool adopt_orphans() noexcept {
   return false;
 }
 
-Child::Child(std::unique_ptr<Running> started) : running_(std::move(started)) {}
+Child::Child(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Child::Child(Child&& other) noexcept = default;
 Child::~Child() {
-  outlast();
+  wait_for_end();
 }
 
 Expected<Child> Child::start(const std::vector<std::string>& command) {
-  std::unique_ptr<Running> made;
+  std::unique_ptr<State> state;
   try {
-    made = std::make_unique<Running>();
-  } catch (const std::system_error& why) {
-    return Failure{ExitCode::wrapper_failed,
-                   fmt::format("cannot watch for signals: {}", std::strerror(why.code().value()))};
+    state = std::make_unique<State>();
+  } catch (const std::system_error& error) {
+    return Failure{ExitCode::wrapper_failed, fmt::format("cannot watch for signals: {}",
+                                                         std::strerror(error.code().value()))};
   }
-  made->take_signals_over();
-  if (const int error = spawn(command, made->inherited(), made->pid))
-    return refusal(command.front(), error);
-  return Child(std::move(made));
+  state->install_handlers();
+  if (const int error = spawn(command, state->inherited(), state->pid))
+    return start_error(command.front(), error);
+  return Child(std::move(state));
 }
 
 bool Child::wait_until(Clock::time_point time) {
-  auto& in = *running_;
-  while (!in.end) {
-    pollfd waiting{in.signals.read_end(), POLLIN, 0};
+  auto& state = *state_;
+  while (!state.end) {
+    pollfd poll_entry{state.signals.read_end(), POLLIN, 0};
     // So that an end whose SIGCHLD is lost is noticed.
     const auto soon = std::min(time, Clock::now() + std::chrono::milliseconds(500));
-    if (poll(&waiting, 1, milliseconds_until(soon)) < 0 && errno != EINTR) usleep(10'000);
-    in.pass_signals_on();
-    in.end = end_of(in.pid, 1);  // ru_maxrss is in bytes here, not in KiB
-    if (!in.end && Clock::now() >= time) return false;
+    if (poll(&poll_entry, 1, milliseconds_until(soon)) < 0 && errno != EINTR) usleep(10'000);
+    state.forward_signals();
+    state.end = reap_child(state.pid, 1);  // ru_maxrss is in bytes here, not in KiB
+    if (!state.end && Clock::now() >= time) return false;
   }
   return true;
 }
@@ -136,24 +137,24 @@ bool Child::has_orphans() {
   return false;
 }
 std::uint32_t Child::pid() const {
-  return static_cast<std::uint32_t>(running_->pid);
+  return static_cast<std::uint32_t>(state_->pid);
 }
 const ProcessEnd& Child::end() const {
-  return *running_->end;
+  return *state_->end;
 }
 
 struct CommandGroup::State {};
 
-const CommandGroup::Kind& CommandGroup::what() {
-  static constexpr Kind is{"control group", "control_group", "", false};
-  return is;
+const CommandGroup::Kind& CommandGroup::description() {
+  static constexpr Kind description{"control group", "control_group", "", false};
+  return description;
 }
 
 Expected<CommandGroup> CommandGroup::make(const Roots&) {
-  return failed("macOS does not count the memory of several processes together");
+  return make_failure("macOS does not count the memory of several processes together");
 }
 
-CommandGroup::CommandGroup(std::unique_ptr<State> made) : state_(std::move(made)) {}
+CommandGroup::CommandGroup(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CommandGroup::CommandGroup(CommandGroup&& other) noexcept = default;
 CommandGroup::~CommandGroup() = default;
 

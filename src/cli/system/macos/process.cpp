@@ -4,11 +4,11 @@
 namespace hmn::cli {
 
 // Returns none: macOS has no PID namespaces.
-std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
+std::optional<std::uint32_t> find_namespace_pid(std::uint32_t) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> process_cpu_ns(const Roots&, std::uint32_t) {
+std::optional<std::uint64_t> read_process_cpu_ns(const Roots&, std::uint32_t) {
   return std::nullopt;
 }
 

@@ -11,34 +11,34 @@ namespace hmn::cli {
 namespace {
 
 constexpr std::uint32_t zombie = 5;  // SZOMB of sys/proc.h
-constexpr std::size_t most_children = 1 << 16;
+constexpr std::size_t max_children = 1 << 16;
 
 // Returns the start time in microseconds; none for a process that has ended or is not accessible.
-std::optional<std::uint64_t> start_of(std::uint32_t pid) {
-  proc_bsdinfo about{};
-  const int got = proc_pidinfo(static_cast<int>(pid), PROC_PIDTBSDINFO, 0, &about, sizeof about);
-  if (got != static_cast<int>(sizeof about) || about.pbi_status == zombie) return std::nullopt;
-  return about.pbi_start_tvsec * 1'000'000 + about.pbi_start_tvusec;
+std::optional<std::uint64_t> read_start(std::uint32_t pid) {
+  proc_bsdinfo info{};
+  const int size = proc_pidinfo(static_cast<int>(pid), PROC_PIDTBSDINFO, 0, &info, sizeof info);
+  if (size != static_cast<int>(sizeof info) || info.pbi_status == zombie) return std::nullopt;
+  return info.pbi_start_tvsec * 1'000'000 + info.pbi_start_tvusec;
 }
 
-std::vector<pid_t> children_of(std::uint32_t pid) {
-  for (std::size_t capacity = 64; capacity <= most_children; capacity *= 4) {
-    std::vector<pid_t> all(capacity);
-    const int count = proc_listchildpids(static_cast<pid_t>(pid), all.data(),
+std::vector<pid_t> list_children(std::uint32_t pid) {
+  for (std::size_t capacity = 64; capacity <= max_children; capacity *= 4) {
+    std::vector<pid_t> pids(capacity);
+    const int count = proc_listchildpids(static_cast<pid_t>(pid), pids.data(),
                                          static_cast<int>(capacity * sizeof(pid_t)));
     if (count < 0) return {};
-    const auto found = static_cast<std::size_t>(count);
-    if (found >= capacity) continue;
-    all.resize(found);
-    return all;
+    const auto pid_count = static_cast<std::size_t>(count);
+    if (pid_count >= capacity) continue;
+    pids.resize(pid_count);
+    return pids;
   }
   return {};
 }
 
 }  // namespace
 
-std::optional<std::uint64_t> process_start(const Roots&, std::uint32_t pid) {
-  return start_of(pid);
+std::optional<std::uint64_t> read_process_start(const Roots&, std::uint32_t pid) {
+  return read_start(pid);
 }
 
 struct ProcessTree::State {
@@ -48,10 +48,10 @@ struct ProcessTree::State {
 };
 
 void ProcessTree::State::add(std::uint32_t pid) {
-  const bool is_in = std::any_of(members.begin(), members.end(),
-                                 [pid](const Member& each) { return each.pid == pid; });
-  if (is_in) return;
-  if (const auto start = start_of(pid)) members.push_back({pid, *start});
+  const bool is_known = std::any_of(members.begin(), members.end(),
+                                    [pid](const Member& member) { return member.pid == pid; });
+  if (is_known) return;
+  if (const auto start = read_start(pid)) members.push_back({pid, *start});
 }
 
 ProcessTree::ProcessTree(const Roots&, std::uint32_t root_pid, bool)
@@ -61,12 +61,13 @@ ProcessTree::ProcessTree(const Roots&, std::uint32_t root_pid, bool)
 
 ProcessTree::~ProcessTree() = default;
 
-void ProcessTree::refresh(const std::vector<std::uint32_t>& also) {
+void ProcessTree::refresh(const std::vector<std::uint32_t>& extra_pids) {
   auto& members = state_->members;
-  std::erase_if(members, [](const Member& each) { return start_of(each.pid) != each.start; });
-  for (const auto pid : also) state_->add(pid);
+  std::erase_if(members,
+                [](const Member& member) { return read_start(member.pid) != member.start; });
+  for (const auto pid : extra_pids) state_->add(pid);
   for (std::size_t i = 0; i < members.size(); ++i)
-    for (const auto child : children_of(members[i].pid))
+    for (const auto child : list_children(members[i].pid))
       if (child > 0) state_->add(static_cast<std::uint32_t>(child));
 }
 
@@ -74,7 +75,7 @@ const std::vector<ProcessTree::Member>& ProcessTree::members() const {
   return state_->members;
 }
 
-const std::string& ProcessTree::why_not() const {
+const std::string& ProcessTree::error() const {
   static const std::string none;
   return none;
 }

@@ -5,10 +5,10 @@
 #include "cli/system/waiting.hpp"
 #include "platform/sanitizer.hpp"
 
-// Ends without the ends of the loader and of the libraries: a driver's may wait for a lock that a
-// call that hangs holds. Nothing is buffered. Sanitizers report at those.
+// Skips the exit handlers of the loader and of libraries: a driver's may wait for a lock that a
+// hung call holds. Nothing is buffered. Sanitizers report in these handlers.
 int main(int argc, char** argv) {
   const int code = hmn::cli::run_program(argc, argv);
   if (hmn::platform::is_address_sanitized || hmn::platform::is_thread_sanitized) return code;
-  hmn::cli::end_now(code);
+  hmn::cli::exit_now(code);
 }

@@ -12,15 +12,15 @@
 namespace hmn::cli {
 namespace {
 
-std::string locale_name() {
+std::string find_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (auto value = environment_value(name); value && !value->empty()) return *std::move(value);
+    if (auto value = get_environment(name); value && !value->empty()) return *std::move(value);
   return {};
 }
 
 }  // namespace
 
-std::optional<std::string> environment_value(const char* name) {
+std::optional<std::string> get_environment(const char* name) {
   const bool is_ours = std::string_view(name).starts_with("HMN_");
   const char* value = is_ours ? platform::environment(name) : std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
@@ -39,18 +39,18 @@ void unset_environment(const char* name) {
   unsetenv(name);
 }
 
-Surroundings standard_output_surroundings() {
-  Surroundings around;
-  around.is_terminal = isatty(output_descriptor()) == 1;
+Environment detect_output_environment() {
+  Environment environment;
+  environment.is_terminal = isatty(output_descriptor()) == 1;
   winsize size{};
-  if (around.is_terminal && ioctl(output_descriptor(), TIOCGWINSZ, &size) == 0) {
-    around.columns = size.ws_col;
-    around.lines = size.ws_row;
+  if (environment.is_terminal && ioctl(output_descriptor(), TIOCGWINSZ, &size) == 0) {
+    environment.columns = size.ws_col;
+    environment.lines = size.ws_row;
   }
-  around.term = environment_value("TERM").value_or("");
-  around.no_color = environment_value("NO_COLOR").value_or("");
-  around.locale = locale_name();
-  return around;
+  environment.term = get_environment("TERM").value_or("");
+  environment.no_color = get_environment("NO_COLOR").value_or("");
+  environment.locale = find_locale();
+  return environment;
 }
 
 }  // namespace hmn::cli

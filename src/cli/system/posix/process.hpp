@@ -7,6 +7,6 @@
 namespace hmn::cli {
 
 // Looks up a user of this system; returns the number for one without a name.
-std::string user_name(std::uint32_t uid);
+std::string find_user_name(std::uint32_t uid);
 
 }  // namespace hmn::cli

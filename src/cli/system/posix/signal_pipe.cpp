@@ -28,8 +28,8 @@ SignalPipe::~SignalPipe() {
 }
 
 void SignalPipe::close_ends() {
-  for (const int each : ends_)
-    if (each >= 0) close(each);
+  for (const int end : ends_)
+    if (end >= 0) close(end);
 }
 
 }  // namespace hmn::cli

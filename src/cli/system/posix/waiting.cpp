@@ -17,24 +17,24 @@
 namespace hmn::cli {
 namespace {
 
-constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-sigset_t interrupting() noexcept {
+sigset_t make_interrupt_set() noexcept {
   sigset_t set;
   sigemptyset(&set);
-  for (const int each : ending) sigaddset(&set, each);
-  struct sigaction now {};
-  sigaction(SIGHUP, nullptr, &now);
-  if (now.sa_handler == SIG_IGN) sigdelset(&set, SIGHUP);  // nohup
+  for (const int signal : stop_signals) sigaddset(&set, signal);
+  struct sigaction action {};
+  sigaction(SIGHUP, nullptr, &action);
+  if (action.sa_handler == SIG_IGN) sigdelset(&set, SIGHUP);  // nohup
   return set;
 }
 
-int requested = -1;
+int request_fd = -1;
 
-void request(int) {
+void write_request(int) {
   const int error = errno;
-  const char one = 1;
-  [[maybe_unused]] const auto written = write(requested, &one, sizeof one);
+  const char byte = 1;
+  [[maybe_unused]] const auto written = write(request_fd, &byte, sizeof byte);
   errno = error;
 }
 
@@ -45,53 +45,53 @@ volatile std::sig_atomic_t was_printed = 0;
 void print_notice(int) {
   if (was_printed != 0) return;
   was_printed = 1;
-  const int kept = errno;
-  for (const std::string_view each : {still_waiting, advice_in_notice, end_of_notice}) {
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, each.data(), each.size());
+  const int saved_errno = errno;
+  for (const std::string_view part : {notice_start, notice_advice, notice_end}) {
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, part.data(), part.size());
   }
-  errno = kept;
+  errno = saved_errno;
 }
 
 struct sigaction before;  // the same for all instances
 
 void set_timer(time_t seconds) noexcept {
-  const itimerval once{{0, 0}, {seconds, 0}};
-  setitimer(ITIMER_REAL, &once, nullptr);
+  const itimerval timer{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 }  // namespace
 
-struct Interruption::State {
+struct InterruptHandler::State {
   void wait() noexcept;
 
   std::function<void()> stop;
   sigset_t before{};
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   std::thread waiter;
 };
 
-Interruption::Interruption(std::function<void()> stop) : state_(std::make_unique<State>()) {
+InterruptHandler::InterruptHandler(std::function<void()> stop) : state_(std::make_unique<State>()) {
   state_->stop = std::move(stop);
-  const auto set = interrupting();
+  const auto set = make_interrupt_set();
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
   state_->waiter = start_thread([to = state_.get()] { to->wait(); });
 }
 
-Interruption::~Interruption() {
-  state_->over = true;
+InterruptHandler::~InterruptHandler() {
+  state_->is_over = true;
   pthread_kill(state_->waiter.native_handle(), SIGTERM);
   state_->waiter.join();
   pthread_sigmask(SIG_SETMASK, &state_->before, nullptr);
 }
 
-void Interruption::State::wait() noexcept {
-  const auto set = interrupting();
+void InterruptHandler::State::wait() noexcept {
+  const auto set = make_interrupt_set();
   for (bool is_first = true;; is_first = false) {
     int signal = 0;
     if (sigwait(&set, &signal) != 0) continue;
-    if (over) return;
+    if (is_over) return;
     // Exit at once: a write may be blocked.
-    if (!is_first) end_now(128 + signal);
+    if (!is_first) exit_now(128 + signal);
     stop();
   }
 }
@@ -102,25 +102,26 @@ struct StopRequest::State {
 };
 
 StopRequest::StopRequest() : state_(std::make_unique<State>()) {
-  requested = state_->requests.write_end();
-  struct sigaction how {};
-  how.sa_handler = request;
-  how.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  request_fd = state_->requests.write_end();
+  struct sigaction action {};
+  action.sa_handler = write_request;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
   for (int i = 0; i < 3; ++i) {
-    sigaction(ending[i], nullptr, &state_->before[i]);
-    if (state_->before[i].sa_handler != SIG_IGN) sigaction(ending[i], &how, nullptr);  // nohup
+    sigaction(stop_signals[i], nullptr, &state_->before[i]);
+    if (state_->before[i].sa_handler != SIG_IGN)
+      sigaction(stop_signals[i], &action, nullptr);  // nohup
   }
 }
 
 StopRequest::~StopRequest() {
-  for (int i = 0; i < 3; ++i) sigaction(ending[i], &state_->before[i], nullptr);
-  requested = -1;
+  for (int i = 0; i < 3; ++i) sigaction(stop_signals[i], &state_->before[i], nullptr);
+  request_fd = -1;
 }
 
 bool StopRequest::wait_until(Clock::time_point time) {
   for (;;) {
-    pollfd waiting{state_->requests.read_end(), POLLIN, 0};
-    const int ready = poll(&waiting, 1, milliseconds_until(time));
+    pollfd poll_entry{state_->requests.read_end(), POLLIN, 0};
+    const int ready = poll(&poll_entry, 1, milliseconds_until(time));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return true;
     if (ready == 0 && Clock::now() >= time) return false;
@@ -131,9 +132,9 @@ WaitingNotice::WaitingNotice() noexcept {
   struct sigaction action {};
   action.sa_handler = print_notice;
   action.sa_flags = SA_RESTART;
-  struct sigaction found {};
-  sigaction(SIGALRM, &action, &found);
-  if (found.sa_handler != print_notice) before = found;
+  struct sigaction previous {};
+  sigaction(SIGALRM, &action, &previous);
+  if (previous.sa_handler != print_notice) before = previous;
   set_timer(1);
 }
 

@@ -22,12 +22,12 @@
 
 namespace hmn::cli {
 
-struct Child::Running {
+struct Child::State {
   // Ignores the terminal's Ctrl+C, which reaches the command directly.
   ControlEvents events{[](ControlEvent) {}};
   platform::Handle process;
   std::uint32_t pid = 0;
-  std::optional<std::uint64_t> seen_bytes;  // last sampled peak
+  std::optional<std::uint64_t> sampled_peak_bytes;  // last sampled peak
   std::optional<ProcessEnd> end;
 };
 
@@ -60,50 +60,52 @@ bool is_absolute(std::string_view folder) {
   return folder.size() >= 2 && is_slash(folder[0]) && is_slash(folder[1]);
 }
 
-Failure refusal(ExitCode code, const std::string& program, const std::string& why) {
-  return {code, fmt::format("cannot run \"{}\": {}", program, why)};
+Failure start_error(ExitCode code, const std::string& program, const std::string& reason) {
+  return {code, fmt::format("cannot run \"{}\": {}", program, reason)};
 }
 
-std::string folder_by(UINT (*ask)(LPWSTR, UINT)) {
+std::string read_folder(UINT (*query)(LPWSTR, UINT)) {
   std::wstring folder(MAX_PATH + 1, L'\0');
-  const auto length = ask(folder.data(), static_cast<UINT>(folder.size()));
+  const auto length = query(folder.data(), static_cast<UINT>(folder.size()));
   return length < folder.size() ? platform::to_utf8({folder.data(), length}) : std::string();
 }
 
-UINT system_folder(LPWSTR to, UINT capacity) {
-  return GetSystemDirectoryW(to, capacity);
+UINT get_system_folder(LPWSTR buffer, UINT capacity) {
+  return GetSystemDirectoryW(buffer, capacity);
 }
-UINT windows_folder(LPWSTR to, UINT capacity) {
-  return GetSystemWindowsDirectoryW(to, capacity);
-}
-
-std::vector<std::string> searched_folders() {
-  std::vector<std::string> all{folder_by(system_folder), folder_by(windows_folder)};
-  std::erase_if(all, [](const std::string& each) { return each.empty(); });
-  for (auto& each : folders_of_path(environment_value("PATH").value_or("")))
-    all.push_back(std::move(each));
-  return all;
+UINT get_windows_folder(LPWSTR buffer, UINT capacity) {
+  return GetSystemWindowsDirectoryW(buffer, capacity);
 }
 
-Expected<std::string> program_of(const std::string& word) {
-  const auto is_file = [](const std::string& path) { return is_there(path) && !is_folder(path); };
-  const auto found = find_program(word, searched_folders(), is_file);
-  if (!found && is_folder(word)) return refusal(ExitCode::not_runnable, word, "is a folder");
-  if (!found) return refusal(ExitCode::not_found, word, error_text(ERROR_FILE_NOT_FOUND));
-  if (found->is_batch)
-    return refusal(ExitCode::not_runnable, word,
-                   fmt::format("\"{}\" is a batch file; give it to its interpreter: cmd /c {}",
-                               found->path, word));
-  return found->path;
+std::vector<std::string> list_search_folders() {
+  std::vector<std::string> folders{read_folder(get_system_folder), read_folder(get_windows_folder)};
+  std::erase_if(folders, [](const std::string& folder) { return folder.empty(); });
+  for (auto& folder : list_path_folders(get_environment("PATH").value_or("")))
+    folders.push_back(std::move(folder));
+  return folders;
 }
 
-std::uint64_t ns_of(const FILETIME& time) {
+Expected<std::string> resolve_program(const std::string& word) {
+  const auto is_file = [](const std::string& path) {
+    return path_exists(path) && !is_folder(path);
+  };
+  const auto program = find_program(word, list_search_folders(), is_file);
+  if (!program && is_folder(word)) return start_error(ExitCode::not_runnable, word, "is a folder");
+  if (!program) return start_error(ExitCode::not_found, word, error_text(ERROR_FILE_NOT_FOUND));
+  if (program->is_batch)
+    return start_error(ExitCode::not_runnable, word,
+                       fmt::format("\"{}\" is a batch file; give it to its interpreter: cmd /c {}",
+                                   program->path, word));
+  return program->path;
+}
+
+std::uint64_t count_ns(const FILETIME& time) {
   return ((std::uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime) * 100;
 }
 
 // Returns none for 0, which Wine reports for a process that has ended: every process has a working
 // set.
-std::optional<std::uint64_t> peak_of(HANDLE process) {
+std::optional<std::uint64_t> read_peak(HANDLE process) {
   PROCESS_MEMORY_COUNTERS memory{};
   if (GetProcessMemoryInfo(process, &memory, sizeof memory) == 0 || memory.PeakWorkingSetSize == 0)
     return std::nullopt;
@@ -111,88 +113,90 @@ std::optional<std::uint64_t> peak_of(HANDLE process) {
 }
 
 // Reads the use of a process that has ended, through an open handle.
-ResourceUse use_of(HANDLE process) {
+ResourceUse read_resource_use(HANDLE process) {
   ResourceUse use;
-  use.counted = "of the command's first process";
-  FILETIME created{}, ended{}, kernel{}, user{};
-  if (GetProcessTimes(process, &created, &ended, &kernel, &user) != 0) {
-    use.user_ns = ns_of(user);
-    use.system_ns = ns_of(kernel);
+  use.scope = "of the command's first process";
+  FILETIME start{}, end{}, kernel{}, user{};
+  if (GetProcessTimes(process, &start, &end, &kernel, &user) != 0) {
+    use.user_ns = count_ns(user);
+    use.system_ns = count_ns(kernel);
   }
-  use.largest_bytes = peak_of(process);
+  use.largest_bytes = read_peak(process);
   return use;
 }
 
-ProcessEnd end_of(const Child::Running& of) {
-  ProcessEnd out;
+ProcessEnd make_end(const Child::State& state) {
+  ProcessEnd end;
   DWORD code = 0;
-  if (GetExitCodeProcess(of.process.get(), &code) != 0)
-    out.status = static_cast<ExitCode>(static_cast<int>(code));
+  if (GetExitCodeProcess(state.process.get(), &code) != 0)
+    end.status = static_cast<ExitCode>(static_cast<int>(code));
   else
-    out.why_lost = "how the command ended is not known: " + last_error_text();
-  out.use = use_of(of.process.get());
-  out.use.is_sampled = !out.use.largest_bytes && of.seen_bytes;
-  if (out.use.is_sampled) out.use.largest_bytes = of.seen_bytes;
-  return out;
+    end.lost_reason = "how the command ended is not known: " + last_error_text();
+  end.use = read_resource_use(state.process.get());
+  end.use.is_sampled = !end.use.largest_bytes && state.sampled_peak_bytes;
+  if (end.use.is_sampled) end.use.largest_bytes = state.sampled_peak_bytes;
+  return end;
 }
 
-STARTUPINFOW our_streams() {
-  STARTUPINFOW how{};
-  how.cb = sizeof how;
-  how.dwFlags = STARTF_USESTDHANDLES;
-  how.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
-  how.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
-  how.hStdError = GetStdHandle(STD_ERROR_HANDLE);
-  return how;
+STARTUPINFOW make_startup_info() {
+  STARTUPINFOW startup_info{};
+  startup_info.cb = sizeof startup_info;
+  startup_info.dwFlags = STARTF_USESTDHANDLES;
+  startup_info.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+  startup_info.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+  startup_info.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+  return startup_info;
 }
 
-constexpr std::size_t most_processes = 1 << 16;
+constexpr std::size_t max_processes = 1 << 16;
 
 // Starts in the job object, if any; suspended, so that no instruction runs outside it.
 // `why_outside` is the reason for a start outside.
 Expected<Child> start_process(const std::vector<std::string>& command, HANDLE job,
-                              std::string& why_outside) {
-  const auto program = program_of(command.front());
-  if (!program) return program.why();
-  auto made = std::make_unique<Child::Running>();
-  auto line =
-      platform::command_line(platform::to_wide(command.front()), std::span(command).subspan(1));
-  auto how = our_streams();
-  PROCESS_INFORMATION started{};
+                              std::string& outside_reason) {
+  const auto program = resolve_program(command.front());
+  if (!program) return program.error();
+  auto state = std::make_unique<Child::State>();
+  auto line = platform::join_command_line(platform::to_wide(command.front()),
+                                          std::span(command).subspan(1));
+  auto startup_info = make_startup_info();
+  PROCESS_INFORMATION process_info{};
   if (CreateProcessW(platform::to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
-                     job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &how, &started) == 0)
-    return refusal(ExitCode::not_runnable, command.front(), last_error_text());
-  made->process = platform::Handle(started.hProcess);
-  made->pid = started.dwProcessId;
-  const platform::Handle thread(started.hThread);
+                     job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &startup_info,
+                     &process_info) == 0)
+    return start_error(ExitCode::not_runnable, command.front(), last_error_text());
+  state->process = platform::Handle(process_info.hProcess);
+  state->pid = process_info.dwProcessId;
+  const platform::Handle thread(process_info.hThread);
   if (job != nullptr) {
-    if (AssignProcessToJobObject(job, started.hProcess) == 0) why_outside = last_error_text();
+    if (AssignProcessToJobObject(job, process_info.hProcess) == 0)
+      outside_reason = last_error_text();
     ResumeThread(thread.get());
   }
-  return Child(std::move(made));
+  return Child(std::move(state));
 }
 
 }  // namespace
 
-std::optional<FoundProgram> find_program(const std::string& word,
-                                         const std::vector<std::string>& folders,
-                                         const std::function<bool(const std::string&)>& is_file) {
+std::optional<ProgramFile> find_program(const std::string& word,
+                                        const std::vector<std::string>& folders,
+                                        const std::function<bool(const std::string&)>& is_file) {
   std::vector<std::string> names;
   if (has_extension(word)) names.push_back(word);
   for (const char* ending : {".exe", ".com", ".bat", ".cmd"}) names.push_back(word + ending);
-  std::vector<std::string> places{""};
+  std::vector<std::string> prefixes{""};
   if (word.find_first_of("/\\:") == std::string::npos) {
-    places.clear();
-    for (const auto& each : folders)
-      places.push_back(each.ends_with('\\') || each.ends_with('/') ? each : each + '\\');
+    prefixes.clear();
+    for (const auto& folder : folders)
+      prefixes.push_back(folder.ends_with('\\') || folder.ends_with('/') ? folder : folder + '\\');
   }
-  for (const auto& place : places)
+  for (const auto& prefix : prefixes)
     for (const auto& name : names)
-      if (is_file(place + name)) return FoundProgram{place + name, is_batch(name)};
+      if (is_file(prefix + name)) return ProgramFile{prefix + name, is_batch(name)};
   return std::nullopt;
 }
 
-std::vector<std::string> folders_of_path(std::string_view path) {
+std::vector<std::string> list_path_folders(std::string_view path) {
   std::vector<std::string> folders;
   while (!path.empty()) {
     const auto end = std::min(path.find(';'), path.size());
@@ -210,15 +214,15 @@ bool adopt_orphans() noexcept {
   return false;
 }
 
-Child::Child(std::unique_ptr<Running> started) : running_(std::move(started)) {}
+Child::Child(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Child::Child(Child&& other) noexcept = default;
 Child::~Child() {
-  outlast();
+  wait_for_end();
 }
 
-std::optional<Failure> Child::why_not_found(const std::string& program) {
-  const auto found = program_of(program);
-  return found ? std::nullopt : std::optional(found.why());
+std::optional<Failure> Child::check_program(const std::string& program) {
+  const auto path = resolve_program(program);
+  return path ? std::nullopt : std::optional(path.error());
 }
 
 Expected<Child> Child::start(const std::vector<std::string>& command) {
@@ -227,61 +231,62 @@ Expected<Child> Child::start(const std::vector<std::string>& command) {
 }
 
 // Waits for the command, as Windows cannot replace the program of a process.
-Expected<ExitCode> Child::run_in_our_place(const std::vector<std::string>& command) {
-  auto started = start(command);
-  if (!started) return started.why();
-  started->wait();
-  const auto& end = started->end();
-  if (!end.why_lost.empty()) return Failure{end.status, end.why_lost};
+Expected<ExitCode> Child::exec_command(const std::vector<std::string>& command) {
+  auto child = start(command);
+  if (!child) return child.error();
+  child->wait();
+  const auto& end = child->end();
+  if (!end.lost_reason.empty()) return Failure{end.status, end.lost_reason};
   return end.status;
 }
 
 bool Child::wait_until(Clock::time_point time) {
-  if (running_->end) return true;
-  if (const auto peak = peak_of(running_->process.get())) running_->seen_bytes = peak;
-  if (wait_for(running_->process.get(), time)) running_->end = end_of(*running_);
-  return running_->end.has_value();
+  if (state_->end) return true;
+  if (const auto peak = read_peak(state_->process.get())) state_->sampled_peak_bytes = peak;
+  if (wait_for(state_->process.get(), time)) state_->end = make_end(*state_);
+  return state_->end.has_value();
 }
 
 bool Child::has_orphans() {
   return false;
 }
 std::uint32_t Child::pid() const {
-  return running_->pid;
+  return state_->pid;
 }
 const ProcessEnd& Child::end() const {
-  return *running_->end;
+  return *state_->end;
 }
 
 struct CommandGroup::State {
   platform::Handle job;
 };
 
-const CommandGroup::Kind& CommandGroup::what() {
-  static constexpr Kind is{"job object", "job_object", "committed memory of all its processes",
-                           true};
-  return is;
+const CommandGroup::Kind& CommandGroup::description() {
+  static constexpr Kind description{"job object", "job_object",
+                                    "committed memory of all its processes", true};
+  return description;
 }
 
 // Makes a job without limits that ends no process when closed. A process that requests to break
 // away may do so, as it could without hmn.
 Expected<CommandGroup> CommandGroup::make(const Roots&) {
   platform::Handle job(CreateJobObjectW(nullptr, nullptr));
-  if (!job) return failed(last_error_text());
-  JOBOBJECT_EXTENDED_LIMIT_INFORMATION how{};
-  how.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_BREAKAWAY_OK;
-  if (SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &how, sizeof how) == 0)
-    return failed(last_error_text());
+  if (!job) return make_failure(last_error_text());
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_BREAKAWAY_OK;
+  if (SetInformationJobObject(job.get(), JobObjectExtendedLimitInformation, &limits,
+                              sizeof limits) == 0)
+    return make_failure(last_error_text());
   return CommandGroup(std::make_unique<State>(State{std::move(job)}));
 }
 
-CommandGroup::CommandGroup(std::unique_ptr<State> made) : state_(std::move(made)) {}
+CommandGroup::CommandGroup(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CommandGroup::CommandGroup(CommandGroup&& other) noexcept = default;
 CommandGroup::~CommandGroup() = default;
 
 Expected<Child> CommandGroup::start(const std::vector<std::string>& command,
-                                    std::string& why_outside) const {
-  return start_process(command, state_->job.get(), why_outside);
+                                    std::string& outside_reason) const {
+  return start_process(command, state_->job.get(), outside_reason);
 }
 
 void CommandGroup::compare(const std::vector<ProcessTree::Member>&) {}
@@ -307,7 +312,7 @@ std::optional<std::uint64_t> CommandGroup::current_bytes() const {
 
 std::vector<std::uint32_t> CommandGroup::processes() const {
   std::vector<std::uint32_t> pids;
-  for (std::size_t capacity = 64; capacity <= most_processes; capacity *= 4) {
+  for (std::size_t capacity = 64; capacity <= max_processes; capacity *= 4) {
     std::vector<ULONG_PTR> words(capacity + 1);  // the list begins with two DWORDs
     const auto size = static_cast<DWORD>(words.size() * sizeof(ULONG_PTR));
     const bool fits = QueryInformationJobObject(state_->job.get(), JobObjectBasicProcessIdList,

@@ -9,7 +9,7 @@
 
 namespace hmn::cli {
 
-struct FoundProgram {
+struct ProgramFile {
   std::string path;
   // Run by cmd.exe, whose quoting makes no argument safe.
   bool is_batch = false;
@@ -17,10 +17,10 @@ struct FoundProgram {
 
 // Searches the system's folders, then the absolute ones of PATH. Excludes the current folder and
 // that of hmn, where any user may have put a program. Uses a name with a folder unchanged.
-std::optional<FoundProgram> find_program(const std::string& word,
-                                         const std::vector<std::string>& folders,
-                                         const std::function<bool(const std::string&)>& is_file);
+std::optional<ProgramFile> find_program(const std::string& word,
+                                        const std::vector<std::string>& folders,
+                                        const std::function<bool(const std::string&)>& is_file);
 // Returns the absolute folders of a PATH, without enclosing quotes.
-std::vector<std::string> folders_of_path(std::string_view path);
+std::vector<std::string> list_path_folders(std::string_view path);
 
 }  // namespace hmn::cli

@@ -10,7 +10,7 @@
 
 namespace hmn::cli {
 
-std::optional<std::string> environment_value(const char* name) {
+std::optional<std::string> get_environment(const char* name) {
   for (const std::string_view tree : {"HMN_PROC", "HMN_SYS", "HMN_CGROUP", "HMN_DEV"})
     if (tree == name) return std::nullopt;
   const auto wide = platform::to_wide(name);
@@ -36,23 +36,22 @@ void unset_environment(const char* name) {
   SetEnvironmentVariableW(platform::to_wide(name).c_str(), nullptr);
 }
 
-Surroundings standard_output_surroundings() {
-  Surroundings around;
+Environment detect_output_environment() {
+  Environment environment;
   const auto output = GetStdHandle(STD_OUTPUT_HANDLE);
   DWORD mode = 0;
-  around.is_terminal = GetConsoleMode(output, &mode) != 0;
-  around.no_color = environment_value("NO_COLOR").value_or("");
-  around.locale = "C.UTF-8";
-  if (!around.is_terminal) return around;
-  CONSOLE_SCREEN_BUFFER_INFO about{};
-  if (GetConsoleScreenBufferInfo(output, &about) != 0 &&
-      about.srWindow.Right >= about.srWindow.Left) {
-    around.columns = static_cast<unsigned>(about.srWindow.Right - about.srWindow.Left + 1);
-    around.lines = static_cast<unsigned>(about.srWindow.Bottom - about.srWindow.Top + 1);
+  environment.is_terminal = GetConsoleMode(output, &mode) != 0;
+  environment.no_color = get_environment("NO_COLOR").value_or("");
+  environment.locale = "C.UTF-8";
+  if (!environment.is_terminal) return environment;
+  CONSOLE_SCREEN_BUFFER_INFO info{};
+  if (GetConsoleScreenBufferInfo(output, &info) != 0 && info.srWindow.Right >= info.srWindow.Left) {
+    environment.columns = static_cast<unsigned>(info.srWindow.Right - info.srWindow.Left + 1);
+    environment.lines = static_cast<unsigned>(info.srWindow.Bottom - info.srWindow.Top + 1);
   }
   // A console without sequences would show them as text; it is written to in UTF-16.
-  around.term = takes_sequences(output, mode) ? "console" : "dumb";
-  return around;
+  environment.term = enable_sequences(output, mode) ? "console" : "dumb";
+  return environment;
 }
 
 }  // namespace hmn::cli

@@ -15,11 +15,11 @@
 namespace hmn::cli {
 namespace {
 
-DWORD attributes_of(const std::string& path) {
+DWORD read_attributes(const std::string& path) {
   return GetFileAttributesW(platform::to_wide(path).c_str());
 }
 
-std::optional<BY_HANDLE_FILE_INFORMATION> identity_of(const std::string& path) {
+std::optional<BY_HANDLE_FILE_INFORMATION> read_identity(const std::string& path) {
   const platform::Handle file(CreateFileW(
       platform::to_wide(path).c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
       nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
@@ -30,39 +30,40 @@ std::optional<BY_HANDLE_FILE_INFORMATION> identity_of(const std::string& path) {
 
 struct CloseSearch {
   using pointer = HANDLE;
-  void operator()(HANDLE open) const noexcept {
-    if (open != INVALID_HANDLE_VALUE) FindClose(open);
+  void operator()(HANDLE search) const noexcept {
+    if (search != INVALID_HANDLE_VALUE) FindClose(search);
   }
 };
 
-constexpr std::uint64_t most_read = 1 << 26;  // ReadFile counts in 32 bits
+constexpr std::uint64_t max_read_bytes = 1 << 26;  // ReadFile counts in 32 bits
 
-Failure unreadable(const std::string& path, const std::string& why) {
-  return failed(fmt::format("\"{}\": {}", path, why));
+Failure read_failure(const std::string& path, const std::string& reason) {
+  return make_failure(fmt::format("\"{}\": {}", path, reason));
 }
 
 HANDLE input_handle(std::intptr_t file) {
   return reinterpret_cast<HANDLE>(file);
 }
 
-constexpr unsigned most_names = 100;
+constexpr unsigned max_names = 100;
 
 // Temporary file in the same folder as the result; removed on failure.
-class Draft {
+class TempFile {
  public:
-  Draft(const std::wstring& path, Readers allowed) {
-    const OwnerOnly mine;
-    for (unsigned i = 0; i < most_names && !is_open(); ++i) {
+  TempFile(const std::wstring& path, Readers readers) {
+    const OwnerOnlySecurity owner_security;
+    for (unsigned i = 0; i < max_names && !is_open(); ++i) {
       name_ = path + platform::to_wide(fmt::format(".{}-{}", GetCurrentProcessId(), i));
-      file_ = platform::Handle(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0,
-                                           allowed == Readers::owner ? mine.attributes() : nullptr,
-                                           CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
+      file_ = platform::Handle(
+          CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0,
+                      readers == Readers::owner ? owner_security.attributes() : nullptr, CREATE_NEW,
+                      FILE_ATTRIBUTE_NORMAL, nullptr));
       if (!is_open() && GetLastError() != ERROR_FILE_EXISTS) return;
     }
   }
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  ~Draft() {
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  ~TempFile() {
     if (!is_open()) return;
     file_.close();
     DeleteFileW(name_.c_str());
@@ -80,7 +81,7 @@ class Draft {
     return FlushFileBuffers(file_.get()) != 0;
   }
 
-  bool become(const std::wstring& path, bool may_replace) {
+  bool move_into_place(const std::wstring& path, bool may_replace) {
     file_.close();
     // Keeps the security descriptor of the file that it replaces.
     if (may_replace && ReplaceFileW(path.c_str(), name_.c_str(), nullptr, 0, nullptr, nullptr) != 0)
@@ -99,36 +100,37 @@ class Draft {
   platform::Handle file_;
 };
 
-Failure not_written(const FileToWrite& to, DWORD error) {
+Failure write_failure(const OutputTarget& target, DWORD error) {
   if (error == ERROR_FILE_EXISTS || error == ERROR_ALREADY_EXISTS)
-    return is_there_already(to, to.path);
-  return failed_at(to.path, error_text(error));
+    return already_exists_error(target, target.path);
+  return make_file_failure(target.path, error_text(error));
 }
 
-// Returns whether it is no file on a disk, as NUL and a named pipe are not.
+// Returns whether the path is a device, such as NUL or a named pipe, and no file on a disk.
 bool is_device(const std::wstring& path) {
   const platform::Handle file(CreateFileW(path.c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE,
                                           nullptr, OPEN_EXISTING, 0, nullptr));
   return file && GetFileType(file.get()) != FILE_TYPE_DISK;
 }
 
-// Returns whether a folder, or its file system, lets no other file take the place of one.
-bool keeps_file(DWORD error) {
-  constexpr DWORD all[] = {ERROR_ACCESS_DENIED, ERROR_NOT_SUPPORTED,
-                           ERROR_UNABLE_TO_REMOVE_REPLACED, ERROR_UNABLE_TO_MOVE_REPLACEMENT};
-  return std::find(std::begin(all), std::end(all), error) != std::end(all);
+// Returns whether a folder, or its file system, does not allow to replace a file.
+bool is_replacement_refused(DWORD error) {
+  constexpr DWORD errors[] = {ERROR_ACCESS_DENIED, ERROR_NOT_SUPPORTED,
+                              ERROR_UNABLE_TO_REMOVE_REPLACED, ERROR_UNABLE_TO_MOVE_REPLACEMENT};
+  return std::find(std::begin(errors), std::end(errors), error) != std::end(errors);
 }
 
-// Writes a file itself, and so all that is no file on a disk.
-std::optional<Failure> write_in_place(const FileToWrite& to, std::string_view text) {
-  OutputFile file(to.path);
+// Writes without a temporary file, as everything that is no file on a disk requires.
+std::optional<Failure> write_in_place(const OutputTarget& target, std::string_view text) {
+  OutputFile file(target.path);
   file.write(text);
-  return file.is_good() ? std::nullopt : std::optional(failed_at(to.path, file.why()));
+  return file.is_good() ? std::nullopt
+                        : std::optional(make_file_failure(target.path, file.error()));
 }
 
-constexpr std::size_t most_written = 1 << 26;  // WriteFile counts in 32 bits
+constexpr std::size_t max_write_bytes = 1 << 26;  // WriteFile counts in 32 bits
 
-HANDLE handle_of(std::intptr_t file) {
+HANDLE output_handle(std::intptr_t file) {
   return reinterpret_cast<HANDLE>(file);
 }
 
@@ -151,16 +153,16 @@ std::string last_error_text() {
 // Includes the colon after a drive: "C:model.gguf" is in the drive's current folder.
 constinit const std::string_view path_separators = "/\\:";
 
-bool is_there(const std::string& path) {
-  return attributes_of(path) != INVALID_FILE_ATTRIBUTES;
+bool path_exists(const std::string& path) {
+  return read_attributes(path) != INVALID_FILE_ATTRIBUTES;
 }
 
 bool is_folder(const std::string& path) {
-  const auto found = attributes_of(path);
-  return found != INVALID_FILE_ATTRIBUTES && (found & FILE_ATTRIBUTE_DIRECTORY) != 0;
+  const auto attributes = read_attributes(path);
+  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
 }
 
-std::optional<std::string> why_unreadable(const std::string& path) {
+std::optional<std::string> read_error(const std::string& path) {
   const platform::Handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
                                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
                                           nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS,
@@ -182,11 +184,12 @@ std::string absolute_path(const std::string& path) {
 }
 
 bool is_same_file(const std::string& path, const std::string& other) {
-  const auto a = identity_of(path);
-  const auto b = identity_of(other);
-  if (a && b)
-    return a->dwVolumeSerialNumber == b->dwVolumeSerialNumber &&
-           a->nFileIndexHigh == b->nFileIndexHigh && a->nFileIndexLow == b->nFileIndexLow;
+  const auto identity = read_identity(path);
+  const auto other_identity = read_identity(other);
+  if (identity && other_identity)
+    return identity->dwVolumeSerialNumber == other_identity->dwVolumeSerialNumber &&
+           identity->nFileIndexHigh == other_identity->nFileIndexHigh &&
+           identity->nFileIndexLow == other_identity->nFileIndexLow;
   const auto wide = platform::to_wide(absolute_path(path));
   const auto wide_other = platform::to_wide(absolute_path(other));
   return CompareStringOrdinal(wide.c_str(), -1, wide_other.c_str(), -1, TRUE) == CSTR_EQUAL;
@@ -209,11 +212,11 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   platform::Handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
                                     FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                                     FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (!file) return unreadable(path, last_error_text());
+  if (!file) return read_failure(path, last_error_text());
   LARGE_INTEGER size{};
   // Reject pipes and devices (CON, NUL), which are not FILE_TYPE_DISK.
   if (GetFileType(file.get()) != FILE_TYPE_DISK || GetFileSizeEx(file.get(), &size) == 0)
-    return unreadable(path, "is no regular file");
+    return read_failure(path, "is no regular file");
   return InputFile(path, reinterpret_cast<std::intptr_t>(file.release()),
                    static_cast<std::uint64_t>(size.QuadPart));
 }
@@ -222,55 +225,60 @@ InputFile::~InputFile() {
   if (file_ != closed) CloseHandle(input_handle(file_));
 }
 
-Expected<std::string> InputFile::beginning(std::uint64_t most) const {
-  std::string bytes(static_cast<std::size_t>(std::min(most, size_)), '\0');
+Expected<std::string> InputFile::beginning(std::uint64_t max_bytes) const {
+  std::string bytes(static_cast<std::size_t>(std::min(max_bytes, size_)), '\0');
   std::uint64_t done = 0;
   while (done < bytes.size()) {
-    OVERLAPPED at{};
-    at.Offset = static_cast<DWORD>(done);
-    at.OffsetHigh = static_cast<DWORD>(done >> 32);
-    const auto wanted = static_cast<DWORD>(std::min(bytes.size() - done, most_read));
-    DWORD got = 0;
-    if (ReadFile(input_handle(file_), bytes.data() + done, wanted, &got, &at) == 0 &&
+    OVERLAPPED overlapped{};
+    overlapped.Offset = static_cast<DWORD>(done);
+    overlapped.OffsetHigh = static_cast<DWORD>(done >> 32);
+    const auto count = static_cast<DWORD>(std::min(bytes.size() - done, max_read_bytes));
+    DWORD read_count = 0;
+    if (ReadFile(input_handle(file_), bytes.data() + done, count, &read_count, &overlapped) == 0 &&
         GetLastError() != ERROR_HANDLE_EOF)
-      return unreadable(path_, last_error_text());
-    if (got == 0) return unreadable(path_, "became shorter while it was read");
-    done += got;
+      return read_failure(path_, last_error_text());
+    if (read_count == 0) return read_failure(path_, "became shorter while it was read");
+    done += read_count;
   }
   return bytes;
 }
 
-std::optional<Failure> why_not_writable(const FileToWrite& to) {
-  if (to.path == "-") return std::nullopt;
-  const auto path = platform::to_wide(to.path);
-  const DWORD found = GetFileAttributesW(path.c_str());
+std::optional<Failure> check_writable(const OutputTarget& target) {
+  if (target.path == "-") return std::nullopt;
+  const auto path = platform::to_wide(target.path);
+  const DWORD attributes = GetFileAttributesW(path.c_str());
   const DWORD error = GetLastError();
   if (is_device(path)) return std::nullopt;
-  if (found == INVALID_FILE_ATTRIBUTES)
-    return error == ERROR_FILE_NOT_FOUND ? why_wrong_name(to, to.path)
-                                         : std::optional(not_written(to, error));
-  if ((found & FILE_ATTRIBUTE_DIRECTORY) != 0) return failed_at(to.path, "is a folder");
-  if ((found & FILE_ATTRIBUTE_REPARSE_POINT) != 0) return failed_at(to.path, "is a link");
-  if (!to.may_replace(to.path)) return is_there_already(to, to.path);
-  if ((found & FILE_ATTRIBUTE_READONLY) != 0 && !to.force)
-    return not_written(to, ERROR_ACCESS_DENIED);
+  if (attributes == INVALID_FILE_ATTRIBUTES)
+    return error == ERROR_FILE_NOT_FOUND ? check_new_name(target, target.path)
+                                         : std::optional(write_failure(target, error));
+  if ((attributes & FILE_ATTRIBUTE_DIRECTORY) != 0)
+    return make_file_failure(target.path, "is a folder");
+  if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0)
+    return make_file_failure(target.path, "is a link");
+  if (!target.may_replace(target.path)) return already_exists_error(target, target.path);
+  if ((attributes & FILE_ATTRIBUTE_READONLY) != 0 && !target.force)
+    return write_failure(target, ERROR_ACCESS_DENIED);
   return std::nullopt;
 }
 
-std::optional<Failure> write_file(const FileToWrite& to, std::string_view text, Readers allowed) {
-  if (auto refused = why_not_writable(to)) return refused;
-  if (to.path == "-") return write_to_stream(Stream::output, text);
-  const auto path = platform::to_wide(to.path);
-  if (is_device(path)) return write_in_place(to, text);
+std::optional<Failure> write_file(const OutputTarget& target, std::string_view text,
+                                  Readers readers) {
+  if (auto failure = check_writable(target)) return failure;
+  if (target.path == "-") return write_to_stream(Stream::output, text);
+  const auto path = platform::to_wide(target.path);
+  if (is_device(path)) return write_in_place(target, text);
   DWORD error = 0;
   {
-    Draft made(path, allowed);
-    if (made.is_open() && made.write(text) && made.become(path, to.may_replace(to.path)))
+    TempFile file(path, readers);
+    if (file.is_open() && file.write(text) &&
+        file.move_into_place(path, target.may_replace(target.path)))
       return std::nullopt;
     error = GetLastError();
   }
-  if (to.may_replace(to.path) && keeps_file(error)) return write_in_place(to, text);
-  return not_written(to, error);
+  if (target.may_replace(target.path) && is_replacement_refused(error))
+    return write_in_place(target, text);
+  return write_failure(target, error);
 }
 
 // Opens without inheritance by the command.
@@ -278,33 +286,33 @@ OutputFile::OutputFile(const std::string& path)
     : file_(reinterpret_cast<std::intptr_t>(CreateFileW(
           platform::to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
           nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
-  if (handle_of(file_) == INVALID_HANDLE_VALUE) why_ = last_error_text();
+  if (output_handle(file_) == INVALID_HANDLE_VALUE) error_ = last_error_text();
 }
 
 OutputFile::~OutputFile() {
-  if (handle_of(file_) != INVALID_HANDLE_VALUE) CloseHandle(handle_of(file_));
+  if (output_handle(file_) != INVALID_HANDLE_VALUE) CloseHandle(output_handle(file_));
 }
 
 void OutputFile::write(std::string_view text) {
-  // Fails for what is no regular file, which has no length.
-  if (is_good() && !is_begun_) SetEndOfFile(handle_of(file_));
-  is_begun_ = true;
-  const auto whole = text.size();
+  // Fails for anything but a regular file, as nothing else has a length.
+  if (is_good() && !has_written_) SetEndOfFile(output_handle(file_));
+  has_written_ = true;
+  const auto text_size = text.size();
   while (is_good() && !text.empty()) {
     DWORD written = 0;
-    const auto length = static_cast<DWORD>(std::min(text.size(), most_written));
-    if (WriteFile(handle_of(file_), text.data(), length, &written, nullptr) == 0)
-      why_ = last_error_text();
+    const auto length = static_cast<DWORD>(std::min(text.size(), max_write_bytes));
+    if (WriteFile(output_handle(file_), text.data(), length, &written, nullptr) == 0)
+      error_ = last_error_text();
     text.remove_prefix(written);
   }
   if (is_good()) {
-    length_ += whole;
+    length_ += text_size;
     return;
   }
   LARGE_INTEGER end;
   end.QuadPart = static_cast<LONGLONG>(length_);
-  if (SetFilePointerEx(handle_of(file_), end, nullptr, FILE_BEGIN) != 0)
-    SetEndOfFile(handle_of(file_));
+  if (SetFilePointerEx(output_handle(file_), end, nullptr, FILE_BEGIN) != 0)
+    SetEndOfFile(output_handle(file_));
 }
 
 }  // namespace hmn::cli

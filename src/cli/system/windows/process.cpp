@@ -20,41 +20,40 @@ struct Entry {
   std::uint32_t parent = 0;
 };
 
-std::vector<Entry> all_processes(std::string& why_not) {
-  std::vector<Entry> all;
-  why_not.clear();
+std::vector<Entry> list_processes(std::string& error) {
+  std::vector<Entry> entries;
+  error.clear();
   const platform::Handle list(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
-  if (!list) return why_not = "cannot list the processes: " + last_error_text(), all;
-  PROCESSENTRY32W each{};
-  each.dwSize = sizeof each;
-  for (BOOL found = Process32FirstW(list.get(), &each); found != 0;
-       found = Process32NextW(list.get(), &each))
-    all.push_back({each.th32ProcessID, each.th32ParentProcessID});
-  return all;
+  if (!list) return error = "cannot list the processes: " + last_error_text(), entries;
+  PROCESSENTRY32W entry{};
+  entry.dwSize = sizeof entry;
+  for (BOOL has_entry = Process32FirstW(list.get(), &entry); has_entry != 0;
+       has_entry = Process32NextW(list.get(), &entry))
+    entries.push_back({entry.th32ProcessID, entry.th32ParentProcessID});
+  return entries;
 }
 
 // Returns the creation time in 100 ns; none for a process that has ended or is not accessible.
-std::optional<std::uint64_t> start_of(std::uint32_t pid) {
+std::optional<std::uint64_t> read_start(std::uint32_t pid) {
   const platform::Handle process(
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid));
-  FILETIME created{}, ended{}, kernel{}, user{};
+  FILETIME start{}, end{}, kernel{}, user{};
   if (!process || WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0 ||
-      GetProcessTimes(process.get(), &created, &ended, &kernel, &user) == 0)
+      GetProcessTimes(process.get(), &start, &end, &kernel, &user) == 0)
     return std::nullopt;
-  return (std::uint64_t{created.dwHighDateTime} << 32) | created.dwLowDateTime;
+  return (std::uint64_t{start.dwHighDateTime} << 32) | start.dwLowDateTime;
 }
 
 }  // namespace
 
 UserToken::UserToken(HANDLE process) {
-  HANDLE opened = nullptr;
-  if (OpenProcessToken(process, TOKEN_QUERY, &opened) == 0) return;
-  const platform::Handle token(opened);
-  DWORD needed = 0;
-  GetTokenInformation(token.get(), TokenUser, nullptr, 0, &needed);
-  bytes_.resize(needed);
-  if (GetTokenInformation(token.get(), TokenUser, bytes_.data(), needed, &needed) == 0)
-    bytes_.clear();
+  HANDLE token_handle = nullptr;
+  if (OpenProcessToken(process, TOKEN_QUERY, &token_handle) == 0) return;
+  const platform::Handle token(token_handle);
+  DWORD size = 0;
+  GetTokenInformation(token.get(), TokenUser, nullptr, 0, &size);
+  bytes_.resize(size);
+  if (GetTokenInformation(token.get(), TokenUser, bytes_.data(), size, &size) == 0) bytes_.clear();
 }
 
 PSID UserToken::sid() const {
@@ -62,10 +61,10 @@ PSID UserToken::sid() const {
   return reinterpret_cast<const TOKEN_USER*>(bytes_.data())->User.Sid;
 }
 
-OwnerOnly::OwnerOnly() {
+OwnerOnlySecurity::OwnerOnlySecurity() {
   const UserToken self(GetCurrentProcess());
-  const DWORD of_sid = self.sid() == nullptr ? 0 : GetLengthSid(self.sid());
-  list_.resize(sizeof(ACL) + sizeof(ACCESS_ALLOWED_ACE) + of_sid);
+  const DWORD sid_length = self.sid() == nullptr ? 0 : GetLengthSid(self.sid());
+  list_.resize(sizeof(ACL) + sizeof(ACCESS_ALLOWED_ACE) + sid_length);
   auto* list = reinterpret_cast<ACL*>(list_.data());
   InitializeAcl(list, static_cast<DWORD>(list_.size()), ACL_REVISION);
   if (self.sid() != nullptr) AddAccessAllowedAce(list, ACL_REVISION, GENERIC_ALL, self.sid());
@@ -76,34 +75,35 @@ OwnerOnly::OwnerOnly() {
   attributes_ = {sizeof attributes_, &descriptor_, FALSE};
 }
 
-UserSearch find_uid(const std::string&) {
+UserLookup find_uid(const std::string&) {
   return {};
 }
 
-std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t>) {
+std::optional<std::string> find_process_user(std::uint32_t pid, std::optional<std::uint32_t>) {
   const platform::Handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!process) return std::nullopt;
-  const UserToken of(process.get());
-  if (of.sid() == nullptr) return std::nullopt;
+  const UserToken token_user(process.get());
+  if (token_user.sid() == nullptr) return std::nullopt;
   wchar_t name[256], domain[256];
   DWORD name_length = 256, domain_length = 256;
   SID_NAME_USE kind{};
-  if (LookupAccountSidW(nullptr, of.sid(), name, &name_length, domain, &domain_length, &kind) == 0)
+  if (LookupAccountSidW(nullptr, token_user.sid(), name, &name_length, domain, &domain_length,
+                        &kind) == 0)
     return std::nullopt;
   return platform::to_utf8({name, name_length});
 }
 
 // Returns none: Windows has no PID namespaces.
-std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
+std::optional<std::uint32_t> find_namespace_pid(std::uint32_t) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> process_cpu_ns(const Roots&, std::uint32_t) {
+std::optional<std::uint64_t> read_process_cpu_ns(const Roots&, std::uint32_t) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> process_start(const Roots&, std::uint32_t pid) {
-  return start_of(pid);
+std::optional<std::uint64_t> read_process_start(const Roots&, std::uint32_t pid) {
+  return read_start(pid);
 }
 
 struct ProcessTree::State {
@@ -112,32 +112,32 @@ struct ProcessTree::State {
   void add_descendants();
 
   std::vector<Member> members;
-  std::string why_not;
+  std::string error;
 };
 
 const ProcessTree::Member* ProcessTree::State::find(std::uint32_t pid) const {
-  const auto found = std::find_if(members.begin(), members.end(),
-                                  [pid](const Member& each) { return each.pid == pid; });
-  return found == members.end() ? nullptr : &*found;
+  const auto it = std::find_if(members.begin(), members.end(),
+                               [pid](const Member& member) { return member.pid == pid; });
+  return it == members.end() ? nullptr : &*it;
 }
 
 void ProcessTree::State::add(std::uint32_t pid) {
   if (find(pid) != nullptr) return;
-  if (const auto start = start_of(pid)) members.push_back({pid, *start});
+  if (const auto start = read_start(pid)) members.push_back({pid, *start});
 }
 
 // Adds children that are no older than their parent: a process keeps the number of a parent that
 // has ended, which may have been reused.
 void ProcessTree::State::add_descendants() {
-  const auto all = all_processes(why_not);
+  const auto entries = list_processes(error);
   for (bool grew = true; grew;) {
     grew = false;
-    for (const auto& each : all) {
-      const auto* parent = find(each.parent);
-      if (parent == nullptr || find(each.pid) != nullptr) continue;
-      const auto start = start_of(each.pid);
+    for (const auto& entry : entries) {
+      const auto* parent = find(entry.parent);
+      if (parent == nullptr || find(entry.pid) != nullptr) continue;
+      const auto start = read_start(entry.pid);
       if (!start || *start < parent->start) continue;
-      members.push_back({each.pid, *start});
+      members.push_back({entry.pid, *start});
       grew = true;
     }
   }
@@ -150,10 +150,10 @@ ProcessTree::ProcessTree(const Roots&, std::uint32_t root_pid, bool)
 
 ProcessTree::~ProcessTree() = default;
 
-void ProcessTree::refresh(const std::vector<std::uint32_t>& also) {
+void ProcessTree::refresh(const std::vector<std::uint32_t>& extra_pids) {
   std::erase_if(state_->members,
-                [](const Member& each) { return start_of(each.pid) != each.start; });
-  for (const auto pid : also) state_->add(pid);
+                [](const Member& member) { return read_start(member.pid) != member.start; });
+  for (const auto pid : extra_pids) state_->add(pid);
   state_->add_descendants();
 }
 
@@ -161,8 +161,8 @@ const std::vector<ProcessTree::Member>& ProcessTree::members() const {
   return state_->members;
 }
 
-const std::string& ProcessTree::why_not() const {
-  return state_->why_not;
+const std::string& ProcessTree::error() const {
+  return state_->error;
 }
 
 }  // namespace hmn::cli

@@ -20,11 +20,11 @@ class UserToken {
 };
 
 // Security descriptor that allows access to this user only, or to no user if unknown.
-class OwnerOnly {
+class OwnerOnlySecurity {
  public:
-  OwnerOnly();
-  OwnerOnly(const OwnerOnly&) = delete;
-  OwnerOnly& operator=(const OwnerOnly&) = delete;
+  OwnerOnlySecurity();
+  OwnerOnlySecurity(const OwnerOnlySecurity&) = delete;
+  OwnerOnlySecurity& operator=(const OwnerOnlySecurity&) = delete;
 
   SECURITY_ATTRIBUTES* attributes() const { return &attributes_; }
 

@@ -14,33 +14,33 @@ namespace hmn::cli {
 namespace {
 
 constexpr DWORD sequences = 0x0004;  // ENABLE_VIRTUAL_TERMINAL_PROCESSING
-std::atomic<HANDLE> changed{nullptr};
+std::atomic<HANDLE> changed_console{nullptr};
 
 constexpr UINT control_c_exit = 0xC000013A;
 
-std::mutex gate;
-std::function<void(ControlEvent)> called;
+std::mutex handler_mutex;
+std::function<void(ControlEvent)> handler;
 
 // Handles an event. Windows ends the program when the handler of a close event returns; if it does
 // not return, other threads have the system's grace period (5 s for a console).
-BOOL WINAPI take(DWORD event) {
-  const bool interrupts = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+BOOL WINAPI handle_event(DWORD event) {
+  const bool is_interrupt = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
   {
-    const std::lock_guard<std::mutex> held(gate);
-    if (!called) return FALSE;
-    called(interrupts ? ControlEvent::interrupt : ControlEvent::close);
+    const std::lock_guard<std::mutex> lock(handler_mutex);
+    if (!handler) return FALSE;
+    handler(is_interrupt ? ControlEvent::interrupt : ControlEvent::close);
   }
-  if (!interrupts) Sleep(INFINITE);
+  if (!is_interrupt) Sleep(INFINITE);
   return TRUE;
 }
 
 // Registers permanently: removal would wait for a close handler, which never returns.
-void listen() {
-  static const BOOL is_heard = SetConsoleCtrlHandler(take, TRUE);
-  static_cast<void>(is_heard);
+void register_handler() {
+  static const BOOL is_registered = SetConsoleCtrlHandler(handle_event, TRUE);
+  static_cast<void>(is_registered);
 }
 
-constexpr DWORD patience_ms = 1000;
+constexpr DWORD notice_delay_ms = 1000;
 
 // Set after the only notice, regardless of the number of waits; one wait at a time.
 std::atomic<bool> was_printed{false};
@@ -48,47 +48,47 @@ std::atomic<HANDLE> timer{nullptr};
 
 void CALLBACK print_notice(void*, BOOLEAN) {
   if (was_printed.exchange(true)) return;
-  write_stream(Stream::error, still_waiting);
-  write_stream(Stream::error, advice_in_notice);
-  write_stream(Stream::error, end_of_notice);
+  write_stream(Stream::error, notice_start);
+  write_stream(Stream::error, notice_advice);
+  write_stream(Stream::error, notice_end);
 }
 
 }  // namespace
 
-bool takes_sequences(HANDLE console, DWORD mode) noexcept {
+bool enable_sequences(HANDLE console, DWORD mode) noexcept {
   if ((mode & sequences) != 0) return true;
   if (SetConsoleMode(console, mode | sequences) == 0) return false;
-  changed = console;
+  changed_console = console;
   return true;
 }
 
-void KeptConsoleMode::restore() noexcept {
-  const auto console = changed.exchange(nullptr);
+void ConsoleModeGuard::restore() noexcept {
+  const auto console = changed_console.exchange(nullptr);
   DWORD mode = 0;
   if (console != nullptr && GetConsoleMode(console, &mode) != 0)
     SetConsoleMode(console, mode & ~sequences);
 }
 
-ControlEvents::ControlEvents(std::function<void(ControlEvent)> on) {
+ControlEvents::ControlEvents(std::function<void(ControlEvent)> callback) {
   {
-    const std::lock_guard<std::mutex> held(gate);
-    called = std::move(on);
+    const std::lock_guard<std::mutex> lock(handler_mutex);
+    handler = std::move(callback);
   }
-  listen();
+  register_handler();
 }
 
 ControlEvents::~ControlEvents() {
-  const std::lock_guard<std::mutex> held(gate);
-  called = nullptr;
+  const std::lock_guard<std::mutex> lock(handler_mutex);
+  handler = nullptr;
 }
 
 void end_interrupted() {
-  KeptConsoleMode::restore();
+  ConsoleModeGuard::restore();
   TerminateProcess(GetCurrentProcess(), control_c_exit);
   for (;;) Sleep(INFINITE);
 }
 
-struct Interruption::State {
+struct InterruptHandler::State {
   explicit State(std::function<void()> stop)
       : events([stop = std::move(stop), is_first = true](ControlEvent) mutable {
           // Exit at once: a write may be blocked.
@@ -100,21 +100,21 @@ struct Interruption::State {
   ControlEvents events;
 };
 
-Interruption::Interruption(std::function<void()> stop)
+InterruptHandler::InterruptHandler(std::function<void()> stop)
     : state_(std::make_unique<State>(std::move(stop))) {}
 
-Interruption::~Interruption() = default;
+InterruptHandler::~InterruptHandler() = default;
 
 struct StopRequest::State {
   State()
-      : requested(CreateEventW(nullptr, TRUE, FALSE, nullptr)),
+      : stop_event(CreateEventW(nullptr, TRUE, FALSE, nullptr)),
         events([this, is_first = true](ControlEvent) mutable {
           if (!is_first) end_interrupted();
           is_first = false;
-          SetEvent(requested.get());
+          SetEvent(stop_event.get());
         }) {}
 
-  platform::Handle requested;
+  platform::Handle stop_event;
   ControlEvents events;
 };
 
@@ -122,19 +122,19 @@ StopRequest::StopRequest() : state_(std::make_unique<State>()) {}
 StopRequest::~StopRequest() = default;
 
 bool StopRequest::wait_until(Clock::time_point time) {
-  return wait_for(state_->requested.get(), time);
+  return wait_for(state_->stop_event.get(), time);
 }
 
 WaitingNotice::WaitingNotice() noexcept {
-  HANDLE made = nullptr;
-  if (CreateTimerQueueTimer(&made, nullptr, print_notice, nullptr, patience_ms, 0,
+  HANDLE new_timer = nullptr;
+  if (CreateTimerQueueTimer(&new_timer, nullptr, print_notice, nullptr, notice_delay_ms, 0,
                             WT_EXECUTEONLYONCE) != 0)
-    timer = made;
+    timer = new_timer;
 }
 
 WaitingNotice::~WaitingNotice() {
-  if (const auto made = timer.exchange(nullptr); made != nullptr)
-    DeleteTimerQueueTimer(nullptr, made, INVALID_HANDLE_VALUE);
+  if (const auto pending_timer = timer.exchange(nullptr); pending_timer != nullptr)
+    DeleteTimerQueueTimer(nullptr, pending_timer, INVALID_HANDLE_VALUE);
 }
 
 }  // namespace hmn::cli

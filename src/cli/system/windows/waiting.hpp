@@ -11,15 +11,15 @@
 namespace hmn::cli {
 
 // Enables control sequences (Windows 10) and records the change; returns false if unsupported.
-bool takes_sequences(HANDLE console, DWORD mode) noexcept;
+bool enable_sequences(HANDLE console, DWORD mode) noexcept;
 
 // Restores the console mode at its end.
-class KeptConsoleMode {
+class ConsoleModeGuard {
  public:
-  KeptConsoleMode() = default;
-  KeptConsoleMode(const KeptConsoleMode&) = delete;
-  KeptConsoleMode& operator=(const KeptConsoleMode&) = delete;
-  ~KeptConsoleMode() { restore(); }
+  ConsoleModeGuard() = default;
+  ConsoleModeGuard(const ConsoleModeGuard&) = delete;
+  ConsoleModeGuard& operator=(const ConsoleModeGuard&) = delete;
+  ~ConsoleModeGuard() { restore(); }
 
   static void restore() noexcept;
 };
@@ -29,11 +29,11 @@ enum class ControlEvent {
   close       // console closed, session ended, shutdown
 };
 
-// Handler for its lifetime: an event calls `on`, in a thread of the system, instead of ending the
-// program. Only one may exist at a time.
+// Handler for its lifetime: an event calls `callback`, in a thread of the system, instead of ending
+// the program. Only one may exist at a time.
 class ControlEvents {
  public:
-  explicit ControlEvents(std::function<void(ControlEvent)> on);
+  explicit ControlEvents(std::function<void(ControlEvent)> callback);
   ~ControlEvents();
   ControlEvents(const ControlEvents&) = delete;
   ControlEvents& operator=(const ControlEvents&) = delete;
@@ -49,11 +49,11 @@ inline DWORD milliseconds_until(std::chrono::steady_clock::time_point time) {
   return static_cast<DWORD>(std::clamp<decltype(left)>(left, 0, 60'000));
 }
 
-// Returns true once the object is signalled, false at that time.
+// Returns true once the object is signalled, false at the given time.
 inline bool wait_for(HANDLE object, std::chrono::steady_clock::time_point time) {
   for (;;) {
-    const auto how = WaitForSingleObject(object, milliseconds_until(time));
-    if (how != WAIT_TIMEOUT) return true;
+    const auto result = WaitForSingleObject(object, milliseconds_until(time));
+    if (result != WAIT_TIMEOUT) return true;
     if (std::chrono::steady_clock::now() >= time) return false;
   }
 }

@@ -30,25 +30,25 @@ struct ScreenSize {
   int height = 24;
 };
 
-ScreenSize size_of_terminal(int output) {
+ScreenSize read_terminal_size(int output) {
   winsize size{};
   if (ioctl(output, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
   return {size.ws_col, size.ws_row};
 }
 
-std::string capability(const char* name) {
-  const char* const found = tigetstr(const_cast<char*>(name));
-  return found != nullptr && found != reinterpret_cast<const char*>(-1) ? found : "";
+std::string find_capability(const char* name) {
+  const char* const value = tigetstr(const_cast<char*>(name));
+  return value != nullptr && value != reinterpret_cast<const char*>(-1) ? value : "";
 }
 
-// Returns what ends colours, the invisible cursor, the keypad and the second screen.
-std::string restoring_sequence() {
-  std::string all;
-  for (const char* name : {"sgr0", "cnorm", "rmkx", "rmcup"}) all += capability(name);
-  return all;
+// Returns the sequence that resets colours, cursor and keypad and leaves the alternate screen.
+std::string make_restore_sequence() {
+  std::string sequence;
+  for (const char* name : {"sgr0", "cnorm", "rmkx", "rmcup"}) sequence += find_capability(name);
+  return sequence;
 }
 
-std::optional<Key> special_key(wint_t code) {
+std::optional<Key> translate_special_key(wint_t code) {
   switch (code) {
     case KEY_UP:
       return Key::up;
@@ -79,7 +79,7 @@ std::optional<Key> special_key(wint_t code) {
   }
 }
 
-std::optional<KeyPress> plain_key(wint_t code) {
+std::optional<KeyPress> translate_plain_key(wint_t code) {
   switch (code) {
     case '\n':
     case '\r':
@@ -99,201 +99,205 @@ std::optional<KeyPress> plain_key(wint_t code) {
   return KeyPress{Key::character, static_cast<char32_t>(code)};
 }
 
-// Silences standard error where it is a terminal: what drivers' libraries print would be in the
+// Silences standard error where it is a terminal: messages of drivers' libraries would disturb the
 // screen.
-class Silence {
+class StderrGuard {
  public:
-  Silence() {
+  StderrGuard() {
     if (isatty(STDERR_FILENO) != 1) return;
-    before_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (before_ >= 0 && nowhere >= 0) to(nowhere);
-    if (nowhere >= 0) close(nowhere);
+    stderr_copy_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int null_device = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (stderr_copy_ >= 0 && null_device >= 0) redirect(null_device);
+    if (null_device >= 0) close(null_device);
   }
-  Silence(const Silence&) = delete;
-  Silence& operator=(const Silence&) = delete;
-  ~Silence() {
-    if (before_ < 0) return;
-    to(before_);
-    close(before_);
+  StderrGuard(const StderrGuard&) = delete;
+  StderrGuard& operator=(const StderrGuard&) = delete;
+  ~StderrGuard() {
+    if (stderr_copy_ < 0) return;
+    redirect(stderr_copy_);
+    close(stderr_copy_);
   }
 
  private:
-  static void to(int descriptor) {
-    for (const int each : {STDOUT_FILENO, STDERR_FILENO}) dup2(descriptor, each);
+  static void redirect(int descriptor) {
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) dup2(descriptor, stream);
   }
 
-  int before_ = -1;
+  int stderr_copy_ = -1;
 };
 
-struct ScreenEnd {
-  void operator()(SCREEN* of) const {
+struct ScreenDeleter {
+  void operator()(SCREEN* screen) const {
     curs_set(1);
     endwin();
-    delscreen(of);
+    delscreen(screen);
   }
 };
-using ScreenHandle = std::unique_ptr<SCREEN, ScreenEnd>;
+using ScreenPointer = std::unique_ptr<SCREEN, ScreenDeleter>;
 
 class CursesTerminal : public Terminal {
  public:
-  CursesTerminal(int output, ScreenHandle screen, bool has_colour);
+  CursesTerminal(int output, ScreenPointer screen, bool has_colour);
 
   int width() const override { return COLS; }
   int height() const override { return LINES; }
-  void show(const Frame& what) override;
+  void show(const Frame& frame) override;
   void redraw() override;
   Events wait() override;
-  void wake() override { restoring_.wake(); }
+  void wake() override { restorer_.wake(); }
 
  private:
-  void make_colours(bool has_colour);
-  void put(int x, int y, const Cell& what);
-  void read_signals(Events& to);
-  void read_keys(Events& to);
+  void init_colours(bool has_colour);
+  void put(int x, int y, const Cell& cell);
+  void read_signals(Events& events);
+  void read_keys(Events& events);
   void suspend();
-  void take_size();
+  void update_size();
 
   int output_;
-  Silence silence_;
-  Restoring restoring_;
-  ScreenHandle screen_;  // ends first
-  std::array<attr_t, ink_count> attributes_{};
-  std::array<short, ink_count> pairs_{};
-  std::optional<Frame> shown_;
+  StderrGuard stderr_guard_;
+  TerminalRestorer restorer_;
+  ScreenPointer screen_;  // destroyed first
+  std::array<attr_t, style_count> attributes_{};
+  std::array<short, style_count> pairs_{};
+  std::optional<Frame> last_frame_;
 };
 
-CursesTerminal::CursesTerminal(int output, ScreenHandle screen, bool has_colour)
-    : output_(output), restoring_(restoring_sequence()), screen_(std::move(screen)) {
+CursesTerminal::CursesTerminal(int output, ScreenPointer screen, bool has_colour)
+    : output_(output), restorer_(make_restore_sequence()), screen_(std::move(screen)) {
   cbreak();
   noecho();
   nonl();
   intrflush(stdscr, FALSE);
   keypad(stdscr, TRUE);
   nodelay(stdscr, TRUE);
-  typeahead(-1);  // or each line that is written asks for keys
+  typeahead(-1);  // otherwise each written line polls for keys
   set_escdelay(escape_delay_ms);
   curs_set(0);
-  make_colours(has_colour);
-  take_size();
+  init_colours(has_colour);
+  update_size();
 }
 
-void CursesTerminal::make_colours(bool has_colour) {
+void CursesTerminal::init_colours(bool has_colour) {
   const bool is_coloured = has_colour && has_colors() && start_color() == OK;
   if (is_coloured) use_default_colors();
-  for (unsigned i = 0; i < ink_count; ++i) {
-    const auto look = look_of(static_cast<Ink>(i));
-    const short colour = COLORS >= 256 ? look.colour : look.basic_colour;
-    if (look.is_bold) attributes_[i] |= A_BOLD;
-    if (look.is_dim && (!is_coloured || colour < 0)) attributes_[i] |= A_DIM;
+  for (unsigned i = 0; i < style_count; ++i) {
+    const auto attributes = find_attributes(static_cast<CellStyle>(i));
+    const short colour = COLORS >= 256 ? attributes.colour : attributes.basic_colour;
+    if (attributes.is_bold) attributes_[i] |= A_BOLD;
+    if (attributes.is_dim && (!is_coloured || colour < 0)) attributes_[i] |= A_DIM;
     if (!is_coloured || colour < 0) continue;
     const auto pair = static_cast<short>(i + 1);
     if (init_pair(pair, colour, -1) == OK) pairs_[i] = pair;
   }
 }
 
-void CursesTerminal::put(int x, int y, const Cell& what) {
+void CursesTerminal::put(int x, int y, const Cell& cell) {
   std::array<wchar_t, 4> text{};
-  for (std::size_t i = 0; i < what.text.size(); ++i) text[i] = static_cast<wchar_t>(what.text[i]);
-  // A character of which the C library has another width would shift the line.
-  if (wcwidth(text[0]) != static_cast<int>(width_of(what.text[0]))) text = {L'?', 0, 0, 0};
-  const auto with = static_cast<std::size_t>(what.with);
-  auto attributes = attributes_[with];
-  if (what.is_selected) attributes |= A_REVERSE;
-  cchar_t made{};
-  setcchar(&made, text.data(), attributes, pairs_[with], nullptr);
-  mvadd_wch(y, x, &made);
+  for (std::size_t i = 0; i < cell.text.size(); ++i) text[i] = static_cast<wchar_t>(cell.text[i]);
+  // A character to which the C library assigns another width would shift the line.
+  if (wcwidth(text[0]) != static_cast<int>(code_point_width(cell.text[0]))) text = {L'?', 0, 0, 0};
+  const auto style = static_cast<std::size_t>(cell.style);
+  auto attributes = attributes_[style];
+  if (cell.is_selected) attributes |= A_REVERSE;
+  cchar_t character{};
+  setcchar(&character, text.data(), attributes, pairs_[style], nullptr);
+  mvadd_wch(y, x, &character);
 }
 
-void CursesTerminal::show(const Frame& what) {
-  const bool is_same_size =
-      shown_ && shown_->width() == what.width() && shown_->height() == what.height();
+void CursesTerminal::show(const Frame& frame) {
+  const bool is_same_size = last_frame_ && last_frame_->width() == frame.width() &&
+                            last_frame_->height() == frame.height();
   if (!is_same_size) erase();
-  for (int y = 0; y < what.height(); ++y)
-    for (int x = 0; x < what.width(); ++x) {
-      const auto& now = what.at(x, y);
-      if (now.is_tail || (is_same_size && shown_->at(x, y) == now)) continue;
-      put(x, y, now);
+  for (int y = 0; y < frame.height(); ++y)
+    for (int x = 0; x < frame.width(); ++x) {
+      const auto& cell = frame.at(x, y);
+      if (cell.is_tail || (is_same_size && last_frame_->at(x, y) == cell)) continue;
+      put(x, y, cell);
     }
-  shown_ = what;
+  last_frame_ = frame;
   refresh();
 }
 
 void CursesTerminal::redraw() {
-  shown_.reset();
+  last_frame_.reset();
   clearok(stdscr, TRUE);
 }
 
-void CursesTerminal::take_size() {
-  const auto size = size_of_terminal(output_);
+void CursesTerminal::update_size() {
+  const auto size = read_terminal_size(output_);
   if (size.width != COLS || size.height != LINES) resizeterm(size.height, size.width);
 }
 
 void CursesTerminal::suspend() {
   endwin();
-  restoring_.stop();
+  restorer_.stop_program();
   reset_prog_mode();
   redraw();
-  take_size();
+  update_size();
 }
 
-void CursesTerminal::read_signals(Events& to) {
+void CursesTerminal::read_signals(Events& events) {
   std::array<char, 64> bytes;
   for (;;) {
-    const auto got = read(restoring_.pipe_end(), bytes.data(), bytes.size());
-    if (got <= 0) return;
-    for (ssize_t i = 0; i < got; ++i) {
+    const auto count = read(restorer_.signal_descriptor(), bytes.data(), bytes.size());
+    if (count <= 0) return;
+    for (ssize_t i = 0; i < count; ++i) {
       const int number = bytes[static_cast<std::size_t>(i)];
-      to.is_woken = to.is_woken || number == 0;
-      to.is_changed = to.is_changed || number != 0;
+      events.is_woken = events.is_woken || number == 0;
+      events.is_changed = events.is_changed || number != 0;
       if (number == SIGTSTP) suspend();
       if (number == SIGCONT) redraw();
-      if (number == SIGWINCH) take_size();
-      to.is_ended = to.is_ended || number == SIGINT || number == SIGTERM || number == SIGHUP;
+      if (number == SIGWINCH) update_size();
+      events.is_ended =
+          events.is_ended || number == SIGINT || number == SIGTERM || number == SIGHUP;
     }
   }
 }
 
-void CursesTerminal::read_keys(Events& to) {
+void CursesTerminal::read_keys(Events& events) {
   for (wint_t code = 0;;) {
     const int kind = get_wch(&code);
     if (kind == ERR) return;
     if (kind == KEY_CODE_YES) {
-      if (const auto found = special_key(code)) to.keys.push_back({*found});
-    } else if (const auto found = plain_key(code)) {
-      to.keys.push_back(*found);
+      if (const auto key = translate_special_key(code)) events.keys.push_back({*key});
+    } else if (const auto press = translate_plain_key(code)) {
+      events.keys.push_back(*press);
     }
   }
 }
 
 Terminal::Events CursesTerminal::wait() {
-  Events out;
-  pollfd both[] = {{STDIN_FILENO, POLLIN, 0}, {restoring_.pipe_end(), POLLIN, 0}};
-  if (poll(both, 2, -1) <= 0) return out;
-  if (both[1].revents != 0) read_signals(out);
-  if ((both[0].revents & POLLIN) != 0) read_keys(out);
-  if ((both[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) out.is_ended = true;
-  return out;
+  Events events;
+  pollfd inputs[] = {{STDIN_FILENO, POLLIN, 0}, {restorer_.signal_descriptor(), POLLIN, 0}};
+  if (poll(inputs, 2, -1) <= 0) return events;
+  if (inputs[1].revents != 0) read_signals(events);
+  if ((inputs[0].revents & POLLIN) != 0) read_keys(events);
+  if ((inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) events.is_ended = true;
+  return events;
 }
 
-// Lets curses write UTF-8 also where the locale's own files are not installed.
+// Lets curses write UTF-8 even where the locale's own files are not installed.
 void set_character_set() {
   if (std::setlocale(LC_CTYPE, "") == nullptr) std::setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 }  // namespace
 
-Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& kind,
+Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& terminal_type,
                                                   bool has_colour) {
   if (isatty(STDIN_FILENO) != 1)
-    return failed("standard input is no terminal: expected one for the keys, or --once");
+    return make_failure("standard input is no terminal: expected one for the keys, or --once");
   set_character_set();
-  keep_terminal(output);
+  save_terminal(output);
   // Not closed: the screen writes to it until the end.
-  ScreenHandle screen(newterm(kind.c_str(), fdopen(output, "w"), stdin));
-  const auto refused = [&](const char* why) { return failed("TERM \"" + kind + "\": " + why); };
-  if (!screen) return refused("the system does not know this terminal");
-  if (capability("cup").empty()) return refused("the cursor of this terminal cannot be moved");
+  ScreenPointer screen(newterm(terminal_type.c_str(), fdopen(output, "w"), stdin));
+  const auto make_terminal_failure = [&](const char* reason) {
+    return make_failure("TERM \"" + terminal_type + "\": " + reason);
+  };
+  if (!screen) return make_terminal_failure("the system does not know this terminal");
+  if (find_capability("cup").empty())
+    return make_terminal_failure("the cursor of this terminal cannot be moved");
   return std::unique_ptr<Terminal>(
       std::make_unique<CursesTerminal>(output, std::move(screen), has_colour));
 }

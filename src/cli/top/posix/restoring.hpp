@@ -6,27 +6,27 @@
 
 namespace hmn::cli::top {
 
-// Signal handlers for their lifetime: those that end the program restore the terminal first, the
-// others are bytes in a pipe. Only one may exist at a time.
-class Restoring {
+// Handles signals while it exists: those that end the program restore the terminal first, the
+// others become bytes in a pipe. Only one may exist at a time.
+class TerminalRestorer {
  public:
-  // `sequence` is what the terminal is sent to be as before; its modes are those at this call.
-  explicit Restoring(const std::string& sequence);
-  Restoring(const Restoring&) = delete;
-  Restoring& operator=(const Restoring&) = delete;
-  ~Restoring();
+  // `sequence` resets the terminal; its modes are those saved by save_terminal().
+  explicit TerminalRestorer(const std::string& sequence);
+  TerminalRestorer(const TerminalRestorer&) = delete;
+  TerminalRestorer& operator=(const TerminalRestorer&) = delete;
+  ~TerminalRestorer();
 
   // Returns the end of the pipe to read from: a byte for each signal, 0 for wake().
-  int pipe_end() const { return pipe_.read_end(); }
+  int signal_descriptor() const { return pipe_.read_end(); }
   void wake() const;
   // Stops the program as the terminal's stop key does.
-  void stop() const;
+  void stop_program() const;
 
  private:
   SignalPipe pipe_;
 };
 
-// Keeps the terminal's descriptor, and its modes before anything changes them.
-void keep_terminal(int output);
+// Saves the terminal's descriptor, and its modes before anything changes them.
+void save_terminal(int output);
 
 }  // namespace hmn::cli::top

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* own_name = "hmn_os_test.exe";
 constexpr std::uint32_t absent_pid = 0xFFFFFFF0;
 
-Usage described(std::uint32_t pid) {
+Usage describe_process(std::uint32_t pid) {
   os::ProcessTable table;
   Usage row;
   row.pid = pid;
@@ -25,58 +25,58 @@ Usage described(std::uint32_t pid) {
   return row;
 }
 
-// A program that no user may open, as those that Windows protects. It waits for its input to end.
+// A program that no user may open, like protected processes. It waits for the end of its input.
 class ClosedProgram {
  public:
   ClosedProgram() {
-    ACL nothing{};
-    SECURITY_DESCRIPTOR guard{};
-    REQUIRE(InitializeAcl(&nothing, sizeof nothing, ACL_REVISION));
-    REQUIRE(InitializeSecurityDescriptor(&guard, SECURITY_DESCRIPTOR_REVISION));
-    REQUIRE(SetSecurityDescriptorDacl(&guard, TRUE, &nothing, FALSE));
-    SECURITY_ATTRIBUTES of_process{sizeof of_process, &guard, FALSE};
-    SECURITY_ATTRIBUTES of_pipe{sizeof of_pipe, nullptr, TRUE};
+    ACL empty_acl{};
+    SECURITY_DESCRIPTOR descriptor{};
+    REQUIRE(InitializeAcl(&empty_acl, sizeof empty_acl, ACL_REVISION));
+    REQUIRE(InitializeSecurityDescriptor(&descriptor, SECURITY_DESCRIPTOR_REVISION));
+    REQUIRE(SetSecurityDescriptorDacl(&descriptor, TRUE, &empty_acl, FALSE));
+    SECURITY_ATTRIBUTES process_attributes{sizeof process_attributes, &descriptor, FALSE};
+    SECURITY_ATTRIBUTES pipe_attributes{sizeof pipe_attributes, nullptr, TRUE};
     HANDLE input = nullptr;
-    REQUIRE(CreatePipe(&input, &end_, &of_pipe, 0));
-    SetHandleInformation(end_, HANDLE_FLAG_INHERIT, 0);
-    STARTUPINFOW how{};
-    how.cb = sizeof how;
-    how.dwFlags = STARTF_USESTDHANDLES;
-    how.hStdInput = input;
-    wchar_t line[] = L"cmd.exe";
-    REQUIRE(CreateProcessW(nullptr, line, &of_process, nullptr, TRUE, 0, nullptr, nullptr, &how,
-                           &started_));
+    REQUIRE(CreatePipe(&input, &write_end_, &pipe_attributes, 0));
+    SetHandleInformation(write_end_, HANDLE_FLAG_INHERIT, 0);
+    STARTUPINFOW startup{};
+    startup.cb = sizeof startup;
+    startup.dwFlags = STARTF_USESTDHANDLES;
+    startup.hStdInput = input;
+    wchar_t command[] = L"cmd.exe";
+    REQUIRE(CreateProcessW(nullptr, command, &process_attributes, nullptr, TRUE, 0, nullptr,
+                           nullptr, &startup, &process_));
     CloseHandle(input);
   }
   ClosedProgram(const ClosedProgram&) = delete;
   ClosedProgram& operator=(const ClosedProgram&) = delete;
   ~ClosedProgram() {
-    TerminateProcess(started_.hProcess, 0);
-    CloseHandle(started_.hThread);
-    CloseHandle(started_.hProcess);
-    CloseHandle(end_);
+    TerminateProcess(process_.hProcess, 0);
+    CloseHandle(process_.hThread);
+    CloseHandle(process_.hProcess);
+    CloseHandle(write_end_);
   }
 
-  std::uint32_t pid() const { return started_.dwProcessId; }
+  std::uint32_t pid() const { return process_.dwProcessId; }
 
  private:
-  HANDLE end_ = nullptr;
-  PROCESS_INFORMATION started_{};
+  HANDLE write_end_ = nullptr;
+  PROCESS_INFORMATION process_{};
 };
 
 }  // namespace
 
-TEST_CASE("describe: the last part of an image's path") {
-  CHECK(os::name_of_image("C:\\Program Files\\a\\b.exe") == "b.exe");
-  CHECK(os::name_of_image("\\Device\\HarddiskVolume2\\b.exe") == "b.exe");
-  CHECK(os::name_of_image("C:/a/b.exe") == "b.exe");
-  CHECK(os::name_of_image("b.exe") == "b.exe");
-  CHECK(os::name_of_image("C:\\a\\").empty());
-  CHECK(os::name_of_image("").empty());
+TEST_CASE("describe: the name is the last part of the image path") {
+  CHECK(os::extract_file_name("C:\\Program Files\\a\\b.exe") == "b.exe");
+  CHECK(os::extract_file_name("\\Device\\HarddiskVolume2\\b.exe") == "b.exe");
+  CHECK(os::extract_file_name("C:/a/b.exe") == "b.exe");
+  CHECK(os::extract_file_name("b.exe") == "b.exe");
+  CHECK(os::extract_file_name("C:\\a\\").empty());
+  CHECK(os::extract_file_name("").empty());
 }
 
-TEST_CASE("describe: this process by name, start and resident set") {
-  const Usage row = described(GetCurrentProcessId());
+TEST_CASE("describe: this process has name, start and resident set") {
+  const Usage row = describe_process(GetCurrentProcessId());
   CHECK(row.name_state == NameState::resolved);
   CHECK(row.name == own_name);
   CHECK(row.host_resident.value_or(0) > 0);
@@ -87,7 +87,7 @@ TEST_CASE("describe: this process by name, start and resident set") {
   CHECK_FALSE(row.uid);
 }
 
-TEST_CASE("describe: what a source already knew stays") {
+TEST_CASE("describe: values known by the source are kept") {
   os::ProcessTable table;
   Usage row;
   row.pid = GetCurrentProcessId();
@@ -100,52 +100,52 @@ TEST_CASE("describe: what a source already knew stays") {
   CHECK(row.start_unix_ns);
 }
 
-TEST_CASE("describe: process 4 is the kernel, one that is gone has exited") {
-  const Usage kernel = described(4);
+TEST_CASE("describe: process 4 is the kernel, and a missing process has exited") {
+  const Usage kernel = describe_process(4);
   CHECK(kernel.name_state == NameState::kernel);
   CHECK(kernel.name.empty());
-  const Usage gone = described(absent_pid);
-  CHECK(gone.name_state == NameState::exited);
-  CHECK(gone.name.empty());
-  CHECK_FALSE(gone.start_unix_ns);
-  CHECK_FALSE(gone.host_resident);
+  const Usage missing = describe_process(absent_pid);
+  CHECK(missing.name_state == NameState::exited);
+  CHECK(missing.name.empty());
+  CHECK_FALSE(missing.start_unix_ns);
+  CHECK_FALSE(missing.host_resident);
 }
 
-TEST_CASE("describe: one that may not be opened has the name of the system's list, and no more") {
-  const ClosedProgram other;
-  const auto opened = os::OpenedProcess::open(other.pid());
-  REQUIRE_FALSE(opened);
-  CHECK(opened.why().code == Status::permission);
-  const Usage row = described(other.pid());
+TEST_CASE("describe: a process that may not be opened has only its name, from the process list") {
+  const ClosedProgram program;
+  const auto result = os::ProcessHandle::open(program.pid());
+  REQUIRE_FALSE(result);
+  CHECK(result.failure().code == Status::permission);
+  const Usage row = describe_process(program.pid());
   CHECK(row.name_state == NameState::resolved);
   CHECK(row.name == "cmd.exe");
   CHECK_FALSE(row.start_unix_ns);
   CHECK_FALSE(row.host_resident);
 }
 
-TEST_CASE("describe: the command line, as it was given") {
+TEST_CASE("describe: the command line is read") {
   Usage row;
   row.pid = GetCurrentProcessId();
   os::describe_texts(row);
   // Not reported by Wine 8.
   if (!row.command.empty()) CHECK(row.command.find("hmn_os_test") != std::string::npos);
-  Usage gone;
-  gone.pid = absent_pid;
-  os::describe_texts(gone);
-  CHECK(gone.command.empty());
+  Usage missing;
+  missing.pid = absent_pid;
+  os::describe_texts(missing);
+  CHECK(missing.command.empty());
 }
 
-TEST_CASE("process_table: names in one picture, taken anew for one that is not in it") {
+TEST_CASE("process_table: names come from one snapshot, which is taken again for a missing PID") {
   os::ProcessTable table;
   std::string name;
-  CHECK(table.name_of(GetCurrentProcessId(), name) == os::ProcessTable::Found::here);
+  CHECK(table.find_name(GetCurrentProcessId(), name) == os::ProcessTable::LookupResult::listed);
   CHECK(name == own_name);
   name.clear();
-  CHECK(table.name_of(absent_pid, name) == os::ProcessTable::Found::not_here);
+  CHECK(table.find_name(absent_pid, name) == os::ProcessTable::LookupResult::not_listed);
   CHECK(name.empty());
 }
 
-TEST_CASE("job_limit: a job without a limit gives none") {
+TEST_CASE("job_limit: a job without a limit yields none") {
   const os::JobLimit before = os::read_job_limit();
   if (before.bytes) return;  // this machine runs its tests in a limited job
   CHECK_FALSE(before.used);

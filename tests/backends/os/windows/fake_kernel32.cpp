@@ -9,7 +9,7 @@ BOOL refuse(DWORD error) {
 }
 
 template <class T>
-BOOL give(const T& value, void* out, DWORD size) {
+BOOL copy_out(const T& value, void* out, DWORD size) {
   if (size != sizeof value) return refuse(ERROR_BAD_LENGTH);
   CopyMemory(out, &value, sizeof value);
   return TRUE;
@@ -20,14 +20,16 @@ BOOL WINAPI is_in_job(HANDLE, HANDLE, BOOL* out) {
   return TRUE;
 }
 
-BOOL WINAPI query_job(HANDLE job, JOBOBJECTINFOCLASS what, void* out, DWORD size, DWORD*) {
-  const fake::Kernel32& s = fake::system();
+BOOL WINAPI query_job(HANDLE job, JOBOBJECTINFOCLASS information_class, void* out, DWORD size,
+                      DWORD*) {
+  const fake::Kernel32& system = fake::system();
   constexpr int memory_usage = 28;  // JobObjectMemoryUsageInformation
   if (job != nullptr) return refuse(ERROR_INVALID_HANDLE);
-  if (what == JobObjectExtendedLimitInformation && s.limits) return give(*s.limits, out, size);
-  if (what == memory_usage && s.used_by_job) {
-    const ULONG64 now_and_peak[] = {*s.used_by_job, *s.used_by_job};
-    return give(now_and_peak, out, size);
+  if (information_class == JobObjectExtendedLimitInformation && system.limits)
+    return copy_out(*system.limits, out, size);
+  if (information_class == memory_usage && system.used_by_job) {
+    const ULONG64 now_and_peak[] = {*system.used_by_job, *system.used_by_job};
+    return copy_out(now_and_peak, out, size);
   }
   return refuse(ERROR_ACCESS_DENIED);
 }
@@ -35,18 +37,18 @@ BOOL WINAPI query_job(HANDLE job, JOBOBJECTINFOCLASS what, void* out, DWORD size
 }  // namespace
 
 fake::Kernel32& fake::system() {
-  static Kernel32 one;
-  return one;
+  static Kernel32 instance;
+  return instance;
 }
 
 extern "C" {
 
 // Declared by the toolchain without an import of its own.
 BOOL WINAPI K32GetProcessMemoryInfo(HANDLE, PROCESS_MEMORY_COUNTERS* out, DWORD size) {
-  const fake::Kernel32& s = fake::system();
-  if (s.refuses_process != 0) return refuse(s.refuses_process);
-  if (size == sizeof s.process && s.has_ex2) return give(s.process, out, size);
-  return give(s.process.ex, out, size);
+  const fake::Kernel32& system = fake::system();
+  if (system.refuses_process != 0) return refuse(system.refuses_process);
+  if (size == sizeof system.process && system.has_ex2) return copy_out(system.process, out, size);
+  return copy_out(system.process.ex, out, size);
 }
 
 extern void* const __imp_IsProcessInJob;

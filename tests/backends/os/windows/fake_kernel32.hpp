@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Calls of kernel32.dll that Wine has no values for, in the system's place: a program that defines
-// what its import table points to gets these.
+// Replaces calls of kernel32.dll that Wine has no values for: a program that defines the pointers
+// of its import table gets these.
 #pragma once
 
 #include <windows.h>
@@ -28,7 +28,7 @@ struct Kernel32 {
   std::optional<ULONG64> used_by_job;
 };
 
-// What the calls answer from; reset for each test case.
+// Values that the calls return; reset for each test case.
 Kernel32& system();
 
 }  // namespace fake

@@ -10,13 +10,13 @@ using namespace hmn;
 namespace {
 
 constexpr std::uint64_t gib = 1 << 30;
-constexpr DWORD of_job = JOB_OBJECT_LIMIT_JOB_MEMORY;
-constexpr DWORD of_process = JOB_OBJECT_LIMIT_PROCESS_MEMORY;
+constexpr DWORD job_flag = JOB_OBJECT_LIMIT_JOB_MEMORY;
+constexpr DWORD process_flag = JOB_OBJECT_LIMIT_PROCESS_MEMORY;
 
-os::JobLimit limit(DWORD set, std::uint64_t job, std::uint64_t process) {
+os::JobLimit read_limit(DWORD flags, std::uint64_t job, std::uint64_t process) {
   fake::system() = {};
   fake::system().limits.emplace();
-  fake::system().limits->BasicLimitInformation.LimitFlags = set;
+  fake::system().limits->BasicLimitInformation.LimitFlags = flags;
   fake::system().limits->JobMemoryLimit = job;
   fake::system().limits->ProcessMemoryLimit = process;
   fake::system().used_by_job = gib;
@@ -26,34 +26,34 @@ os::JobLimit limit(DWORD set, std::uint64_t job, std::uint64_t process) {
 
 }  // namespace
 
-TEST_CASE("job_limit: the whole job's, with what the job uses") {
-  const os::JobLimit l = limit(of_job, 2 * gib, gib);
-  CHECK(l.bytes == 2 * gib);
-  CHECK(l.used == gib);
-  CHECK_FALSE(l.is_partial);
+TEST_CASE("job_limit: a limit of the job is reported with the use of the job") {
+  const os::JobLimit limit = read_limit(job_flag, 2 * gib, gib);
+  CHECK(limit.bytes == 2 * gib);
+  CHECK(limit.used == gib);
+  CHECK_FALSE(limit.is_partial);
 }
 
-TEST_CASE("job_limit: that of each process, with what this one uses") {
-  const os::JobLimit l = limit(of_process, gib, 2 * gib);
-  CHECK(l.bytes == 2 * gib);
-  CHECK(l.used == gib / 4);
+TEST_CASE("job_limit: a limit per process is reported with the use of this process") {
+  const os::JobLimit limit = read_limit(process_flag, gib, 2 * gib);
+  CHECK(limit.bytes == 2 * gib);
+  CHECK(limit.used == gib / 4);
 }
 
-TEST_CASE("job_limit: the tighter of both, of equal ones the job's") {
-  CHECK(limit(of_job | of_process, 3 * gib, 2 * gib).used == gib / 4);
-  CHECK(limit(of_job | of_process, 2 * gib, 3 * gib).used == gib);
-  CHECK(limit(of_job | of_process, 2 * gib, 2 * gib).used == gib);
+TEST_CASE("job_limit: the tighter limit applies, and of equal ones that of the job") {
+  CHECK(read_limit(job_flag | process_flag, 3 * gib, 2 * gib).used == gib / 4);
+  CHECK(read_limit(job_flag | process_flag, 2 * gib, 3 * gib).used == gib);
+  CHECK(read_limit(job_flag | process_flag, 2 * gib, 2 * gib).used == gib);
 }
 
-TEST_CASE("job_limit: a figure without its flag is no limit") {
-  const os::JobLimit l = limit(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, gib, gib);
-  CHECK_FALSE(l.bytes);
-  CHECK_FALSE(l.used);
-  CHECK_FALSE(l.is_partial);
+TEST_CASE("job_limit: a value without its flag is ignored") {
+  const os::JobLimit limit = read_limit(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE, gib, gib);
+  CHECK_FALSE(limit.bytes);
+  CHECK_FALSE(limit.used);
+  CHECK_FALSE(limit.is_partial);
 }
 
-TEST_CASE("job_limit: a use that is not told is unknown") {
-  limit(of_job, 2 * gib, 0);
+TEST_CASE("job_limit: a use that is not reported is unknown") {
+  read_limit(job_flag, 2 * gib, 0);
   fake::system().used_by_job.reset();
   CHECK(os::read_job_limit().bytes == 2 * gib);
   CHECK_FALSE(os::read_job_limit().used);
@@ -61,8 +61,8 @@ TEST_CASE("job_limit: a use that is not told is unknown") {
   CHECK_FALSE(os::read_job_limit().used);
 }
 
-TEST_CASE("job_limit: outside of a job there is none, in one that does not tell it is unknown") {
-  limit(of_job, 2 * gib, 0);
+TEST_CASE("job_limit: outside a job there is no limit; without an answer it is unknown") {
+  read_limit(job_flag, 2 * gib, 0);
   fake::system().limits.reset();
   CHECK_FALSE(os::read_job_limit().bytes);
   CHECK(os::read_job_limit().is_partial);

@@ -9,52 +9,52 @@ namespace {
 
 using hypomnesis::usage_kind;
 
-ProcessRow sample_row() {
+ProcessRow make_sample_row() {
   ProcessRow row;
-  row.on = std::make_shared<const Gpu>();
+  row.gpu = std::make_shared<const Gpu>();
   row.usage.pid = 7;
   return row;
 }
 
-std::string line_of(const ProcessRow& row, const char* columns) {
-  const auto text = process_table({row}, *parse_columns(columns), {});
+std::string format_row_line(const ProcessRow& row, const char* columns) {
+  const auto text = format_process_table({row}, *parse_columns(columns), {});
   const auto start = text.find('\n') + 1;
   return text.substr(start, text.size() - start - 1);
 }
 
 }  // namespace
 
-TEST_CASE("columns are known by name and alias, and not twice") {
+TEST_CASE("columns are found by name or alias, and a repeated column is refused") {
   CHECK(parse_columns("pid,used")->size() == 2);
   CHECK(has_column(*parse_columns("used"), "vram"));
   CHECK_FALSE(has_column(*parse_columns("pid"), "device"));
   CHECK_FALSE(parse_columns("pid,pid"));
-  CHECK(parse_columns("pids").why().code == ExitCode::usage);
+  CHECK(parse_columns("pids").error().code == ExitCode::usage);
 }
 
-TEST_CASE("types are joined; one that has run nothing has none") {
-  auto row = sample_row();
-  CHECK(line_of(row, "type") == "?");
+TEST_CASE("usage kinds are joined by +, and a process that ran nothing has none") {
+  auto row = make_sample_row();
+  CHECK(format_row_line(row, "type") == "?");
   row.usage.kinds = usage_kind{};
-  CHECK(line_of(row, "type") == "none");
+  CHECK(format_row_line(row, "type") == "none");
   row.usage.kinds = usage_kind::compute | usage_kind::media;
-  CHECK(line_of(row, "type") == "compute+media");
+  CHECK(format_row_line(row, "type") == "compute+media");
 }
 
-TEST_CASE("of an id twelve digits, of a name all") {
-  auto row = sample_row();
+TEST_CASE("container ids are cut to twelve digits, container names are not") {
+  auto row = make_sample_row();
   row.usage.process_container = "docker:" + std::string(64, 'a');
-  CHECK(line_of(row, "container") == "docker:" + std::string(12, 'a'));
+  CHECK(format_row_line(row, "container") == "docker:" + std::string(12, 'a'));
   row.usage.process_container = "lxc:a-name-that-is-long";
-  CHECK(line_of(row, "container") == "lxc:a-name-that-is-long");
+  CHECK(format_row_line(row, "container") == "lxc:a-name-that-is-long");
   row.usage.process_container.reset();
-  CHECK(line_of(row, "container") == "-");
+  CHECK(format_row_line(row, "container") == "-");
 }
 
-TEST_CASE("what no process uses is a row without a pid") {
-  auto row = sample_row();
+TEST_CASE("unattributed memory is a row without a PID") {
+  auto row = make_sample_row();
   row.is_unattributed = true;
-  CHECK(line_of(row, "pid,name,type") == "  -  (unattributed)");
-  CHECK(process_json({row}, *parse_columns("pid,name")) ==
+  CHECK(format_row_line(row, "pid,name,type") == "  -  (unattributed)");
+  CHECK(format_process_json({row}, *parse_columns("pid,name")) ==
         "[{\"pid\":null,\"name\":null,\"name_state\":\"unattributed\"}]\n");
 }

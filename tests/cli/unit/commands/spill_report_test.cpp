@@ -10,7 +10,7 @@ using hypomnesis::spill_state;
 constexpr std::uint64_t spilled_gib = std::uint64_t{1} << 30U;
 constexpr std::uint64_t spilled_mib = std::uint64_t{1} << 20U;
 
-hypomnesis::spill_info observed() {
+hypomnesis::spill_info make_spill_info() {
   hypomnesis::spill_info info;
   info.state = spill_state::measurable;
   info.limit_bytes = info.peak_dedicated_bytes = 16 * spilled_gib;
@@ -21,39 +21,39 @@ hypomnesis::spill_info observed() {
 
 }  // namespace
 
-TEST_CASE("the report of a run") {
-  auto info = observed();
+TEST_CASE("the text report lists peaks, baseline and episodes") {
+  auto info = make_spill_info();
   info.episode_count = 2;
   info.total_ns = 9'800'000'000;
   info.longest_ns = 6'700'000'000;
   info.first_label = "+12.4s";
-  CHECK(hmn::cli::spill_text("hmn spill", info, false) ==
+  CHECK(hmn::cli::format_spill("hmn spill", info, false) ==
         "hmn spill: peak dedicated 16.0 GiB / 16.0 GiB\n"
         "           peak shared    4.2 GiB (baseline 300 MiB)\n"
         "           episodes       2 \u2014 total 9.8s, longest 6.7s, first +12.4s into run\n");
   info.episode_count = 0;
   info.limit_bytes.reset();
-  CHECK(hmn::cli::spill_text("hmn watch", info, true) ==
+  CHECK(hmn::cli::format_spill("hmn watch", info, true) ==
         "hmn watch: peak dedicated 16.0 GiB\n"
         "           peak shared    4.2 GiB (baseline 300 MiB)\n"
         "           episodes       0 - no spill observed\n");
 }
 
-TEST_CASE("no spill in what is visible is not said of the whole") {
-  auto info = observed();
+TEST_CASE("with partial visibility the report denies a spill only for the visible part") {
+  auto info = make_spill_info();
   info.notes = hypomnesis::note::lower_bound;
   info.limit_bytes.reset();
-  CHECK(hmn::cli::spill_text("hmn spill", info, true) ==
+  CHECK(hmn::cli::format_spill("hmn spill", info, true) ==
         "hmn spill: peak dedicated >=16.0 GiB\n"
         "           peak shared    >=4.2 GiB (baseline 300 MiB)\n"
         "           episodes       0 - no spill observed in the part that is visible\n");
-  hmn::cli::JsonObject out;
-  hmn::cli::add_spill_json(info, {}, out);
-  CHECK(out.text().find(R"("notes":["lower_bound"])") != std::string::npos);
+  hmn::cli::JsonObject json;
+  hmn::cli::add_spill_json(info, {}, json);
+  CHECK(json.text().find(R"("notes":["lower_bound"])") != std::string::npos);
 }
 
-TEST_CASE("the report as JSON, old keys first") {
-  auto info = observed();
+TEST_CASE("the JSON report begins with the keys of older versions") {
+  auto info = make_spill_info();
   info.state = spill_state::measurable | spill_state::ever;
   info.observation_count = 200;
   info.episode_count = 2;
@@ -71,9 +71,9 @@ TEST_CASE("the report as JSON, old keys first") {
   second.peak_shared_bytes = 4 * spilled_gib;
   second.observation_count = 67;
   second.duration_ns = 6'700'000'000;
-  hmn::cli::JsonObject out;
-  hmn::cli::add_spill_json(info, {first, second}, out);
-  CHECK(out.text() ==
+  hmn::cli::JsonObject json;
+  hmn::cli::add_spill_json(info, {first, second}, json);
+  CHECK(json.text() ==
         R"({"measurable":true,"spilled":true,"observations":200,)"
         R"("baseline_shared_bytes":314572800,"peak_shared_bytes":4504682496,)"
         R"("peak_dedicated_bytes":17179869184,"dedicated_limit_bytes":17179869184,)"
@@ -86,21 +86,21 @@ TEST_CASE("the report as JSON, old keys first") {
         R"("baseline_evicted_bytes":null,"peak_evicted_bytes":null,"notes":[],"reason":null})");
 }
 
-TEST_CASE("a moment as text") {
-  CHECK(hmn::cli::moment_text(3800, 100) == "+3.8s");
-  CHECK(hmn::cli::moment_text(0, 1000) == "+0.0s");
-  CHECK(hmn::cli::moment_text(3850, 50) == "+3.85s");
-  CHECK(hmn::cli::moment_text(3851, 1) == "+3.851s");
+TEST_CASE("a time offset has as many decimals as its interval needs") {
+  CHECK(hmn::cli::format_sample_time(3800, 100) == "+3.8s");
+  CHECK(hmn::cli::format_sample_time(0, 1000) == "+0.0s");
+  CHECK(hmn::cli::format_sample_time(3850, 50) == "+3.85s");
+  CHECK(hmn::cli::format_sample_time(3851, 1) == "+3.851s");
 }
 
-TEST_CASE("what was not measured is said, and is no zero") {
+TEST_CASE("an unmeasurable spill is reported with its reason, not as zero") {
   hypomnesis::spill_info info;
   info.message = "the reason";
-  CHECK(hmn::cli::spill_text("hmn watch", info, false) ==
+  CHECK(hmn::cli::format_spill("hmn watch", info, false) ==
         "hmn watch: spill not measurable: the reason\n");
-  hmn::cli::JsonObject out;
-  hmn::cli::add_spill_json(info, {}, out);
+  hmn::cli::JsonObject json;
+  hmn::cli::add_spill_json(info, {}, json);
   CHECK(
-      out.text().starts_with("{\"measurable\":false,\"spilled\":null,\"observations\":0,"
-                             "\"baseline_shared_bytes\":null,"));
+      json.text().starts_with("{\"measurable\":false,\"spilled\":null,\"observations\":0,"
+                              "\"baseline_shared_bytes\":null,"));
 }

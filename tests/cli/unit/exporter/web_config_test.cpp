@@ -11,11 +11,11 @@ namespace {
 
 const std::string bcrypt_hash = "$2y$10$" + std::string(53, 'a');
 
-std::string web_refusal(const std::string& text) {
-  const auto parsed = parse_web_config(text, "/etc/x");
-  REQUIRE_MESSAGE(!parsed, text);
-  CHECK(parsed.why().code == ExitCode::usage);
-  return parsed.why().message;
+std::string web_config_error(const std::string& text) {
+  const auto config = parse_web_config(text, "/etc/x");
+  REQUIRE_MESSAGE(!config, text);
+  CHECK(config.error().code == ExitCode::usage);
+  return config.error().message;
 }
 
 bool has_words(const std::string& message, const std::string& part) {
@@ -26,16 +26,16 @@ bool has_words(const std::string& message, const std::string& part) {
 
 TEST_CASE("web_config: an empty file configures nothing") {
   for (const char* text : {"", "# nothing\n", "{}", "tls_server_config:\n"}) {
-    const auto parsed = parse_web_config(text, "/etc/x");
-    REQUIRE_MESSAGE(parsed, text);
-    CHECK(!parsed->tls);
-    CHECK(parsed->users.empty());
-    CHECK(parsed->headers.empty());
+    const auto config = parse_web_config(text, "/etc/x");
+    REQUIRE_MESSAGE(config, text);
+    CHECK(!config->tls);
+    CHECK(config->users.empty());
+    CHECK(config->headers.empty());
   }
 }
 
 TEST_CASE("web_config: every supported setting is read") {
-  const auto parsed = parse_web_config(
+  const auto config = parse_web_config(
       "tls_server_config:\n"
       "  cert_file: a.crt\n"
       "  key_file: /keys/a.key\n"
@@ -52,64 +52,64 @@ TEST_CASE("web_config: every supported setting is read") {
       "  alice: " +
           bcrypt_hash + "\n",
       "/etc/x");
-  REQUIRE(parsed);
-  REQUIRE(parsed->tls);
-  CHECK(parsed->tls->certificate_file == "/etc/x/a.crt");
-  CHECK(parsed->tls->key_file == "/keys/a.key");
-  CHECK(parsed->tls->client_authority_file == "/etc/x/ca.crt");
-  CHECK(parsed->tls->clients == ClientCertificate::required);
-  CHECK(parsed->tls->min_version == 11);
-  CHECK(parsed->tls->max_version == 12);
-  CHECK(parsed->headers.size() == 2);
-  CHECK(parsed->users.at("alice") == bcrypt_hash);
+  REQUIRE(config);
+  REQUIRE(config->tls);
+  CHECK(config->tls->certificate_file == "/etc/x/a.crt");
+  CHECK(config->tls->key_file == "/keys/a.key");
+  CHECK(config->tls->client_authority_file == "/etc/x/ca.crt");
+  CHECK(config->tls->clients == ClientCertificate::required);
+  CHECK(config->tls->min_version == 11);
+  CHECK(config->tls->max_version == 12);
+  CHECK(config->headers.size() == 2);
+  CHECK(config->users.at("alice") == bcrypt_hash);
 }
 
-TEST_CASE("web_config: the lowest version of TLS is 1.2 unless the file has another") {
-  const auto parsed = parse_web_config("tls_server_config: {cert_file: c, key_file: k}", ".");
-  REQUIRE(parsed);
-  CHECK(parsed->tls->min_version == 12);
-  CHECK(parsed->tls->max_version == 13);
-  CHECK(parsed->tls->clients == ClientCertificate::none);
+TEST_CASE("web_config: the minimum TLS version defaults to 1.2") {
+  const auto config = parse_web_config("tls_server_config: {cert_file: c, key_file: k}", ".");
+  REQUIRE(config);
+  CHECK(config->tls->min_version == 12);
+  CHECK(config->tls->max_version == 13);
+  CHECK(config->tls->clients == ClientCertificate::none);
 }
 
-TEST_CASE("web_config: a setting that is not supported is refused by name") {
+TEST_CASE("web_config: an unsupported setting is refused by name") {
   const std::string tls = "tls_server_config: {cert_file: c, key_file: k, ";
   for (const char* setting : {"cipher_suites", "curve_preferences", "prefer_server_cipher_suites",
                               "client_allowed_sans", "cert", "key", "client_ca", "typo"})
-    CHECK(has_words(web_refusal(tls + setting + ": []}"),
+    CHECK(has_words(web_config_error(tls + setting + ": []}"),
                     std::string("tls_server_config.") + setting));
-  CHECK(has_words(web_refusal("rate_limit: {}"), "rate_limit"));
-  CHECK(has_words(web_refusal("http_server_config: {compression: true}"),
+  CHECK(has_words(web_config_error("rate_limit: {}"), "rate_limit"));
+  CHECK(has_words(web_config_error("http_server_config: {compression: true}"),
                   "http_server_config.compression"));
-  CHECK(has_words(web_refusal("http_server_config: {http2: true}"), "http2"));
-  CHECK(has_words(web_refusal("http_server_config: {headers: {X-Mine: 1}}"), "X-Mine"));
-  CHECK(has_words(web_refusal(tls + "client_auth_type: RequireAnyClientCert}"),
+  CHECK(has_words(web_config_error("http_server_config: {http2: true}"), "http2"));
+  CHECK(has_words(web_config_error("http_server_config: {headers: {X-Mine: 1}}"), "X-Mine"));
+  CHECK(has_words(web_config_error(tls + "client_auth_type: RequireAnyClientCert}"),
                   "RequireAnyClientCert"));
 }
 
-TEST_CASE("web_config: malformed values are refused with what was expected") {
+TEST_CASE("web_config: malformed values are refused with the expected form") {
   const std::string tls = "tls_server_config: {cert_file: c, key_file: k, ";
-  CHECK(has_words(web_refusal("tls_server_config: {key_file: k}"), "cert_file: is required"));
-  CHECK(has_words(web_refusal("tls_server_config: {cert_file: c}"), "key_file: is required"));
-  CHECK(has_words(web_refusal(tls + "min_version: TLS14}"), "\"TLS14\": expected TLS10"));
-  CHECK(has_words(web_refusal(tls + "min_version: TLS13, max_version: TLS12}"), "is above"));
-  CHECK(has_words(web_refusal(tls + "client_auth_type: RequireAndVerifyClientCert}"),
+  CHECK(has_words(web_config_error("tls_server_config: {key_file: k}"), "cert_file: is required"));
+  CHECK(has_words(web_config_error("tls_server_config: {cert_file: c}"), "key_file: is required"));
+  CHECK(has_words(web_config_error(tls + "min_version: TLS14}"), "\"TLS14\": expected TLS10"));
+  CHECK(has_words(web_config_error(tls + "min_version: TLS13, max_version: TLS12}"), "is above"));
+  CHECK(has_words(web_config_error(tls + "client_auth_type: RequireAndVerifyClientCert}"),
                   "client_ca_file"));
-  CHECK(has_words(web_refusal(tls + "client_ca_file: ca}"), "client_auth_type"));
-  CHECK(has_words(web_refusal("tls_server_config: 7"), "tls_server_config: expected keys"));
-  CHECK(has_words(web_refusal("basic_auth_users: {alice: secret}"),
+  CHECK(has_words(web_config_error(tls + "client_ca_file: ca}"), "client_auth_type"));
+  CHECK(has_words(web_config_error("tls_server_config: 7"), "tls_server_config: expected keys"));
+  CHECK(has_words(web_config_error("basic_auth_users: {alice: secret}"),
                   "basic_auth_users.alice: expected a bcrypt"));
-  CHECK(has_words(web_refusal("basic_auth_users: {\"a:b\": " + bcrypt_hash + "}"), "a:b"));
-  CHECK(has_words(web_refusal("http_server_config: {headers: {X-Frame-Options: \"a\\nb\"}}"),
+  CHECK(has_words(web_config_error("basic_auth_users: {\"a:b\": " + bcrypt_hash + "}"), "a:b"));
+  CHECK(has_words(web_config_error("http_server_config: {headers: {X-Frame-Options: \"a\\nb\"}}"),
                   "control"));
-  CHECK(has_words(web_refusal("[1, 2]"), "expected keys"));
-  CHECK(
-      has_words(web_refusal(tls + "cert_file: d}"), "tls_server_config.cert_file: is there twice"));
+  CHECK(has_words(web_config_error("[1, 2]"), "expected keys"));
+  CHECK(has_words(web_config_error(tls + "cert_file: d}"),
+                  "tls_server_config.cert_file: is there twice"));
   CHECK(has_words(
-      web_refusal("basic_auth_users: {bob: " + bcrypt_hash + ", bob: " + bcrypt_hash + "}"),
+      web_config_error("basic_auth_users: {bob: " + bcrypt_hash + ", bob: " + bcrypt_hash + "}"),
       "basic_auth_users.bob: is there twice"));
-  CHECK(has_words(web_refusal("http_server_config: {headers: {X-Frame-Options: deny, "
-                              "X-Frame-Options: sameorigin}}"),
+  CHECK(has_words(web_config_error("http_server_config: {headers: {X-Frame-Options: deny, "
+                                   "X-Frame-Options: sameorigin}}"),
                   "X-Frame-Options: is there twice"));
-  CHECK(has_words(web_refusal("a: [1"), "line "));
+  CHECK(has_words(web_config_error("a: [1"), "line "));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each key that is read matters: without it, under another name, cut short or doubled, the answer
-// is another one, or a line says what is missing. The keys are those of published files, of
+// Each key that is read matters: if it is removed, renamed, shortened or doubled, the answer
+// changes, or a line reports what is missing. The keys are those of published files, with values
 // smaller models.
 #include <doctest/doctest.h>
 
@@ -16,26 +16,26 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-struct Key {
+struct FileKey {
   std::string name;
-  std::vector<std::uint32_t> values;  // one: a number, unless it is a list
+  std::vector<std::uint32_t> values;  // a single one is a number unless is_list
   bool is_list = false;
 };
-using Keys = std::vector<Key>;
+using KeyList = std::vector<FileKey>;
 
-Key list(std::string name, std::vector<std::uint32_t> values) {
+FileKey list_key(std::string name, std::vector<std::uint32_t> values) {
   return {std::move(name), std::move(values), true};
 }
 
-struct FileKeys {
+struct ModelKeys {
   const char* type;
-  Keys of;
+  KeyList keys;
 };
 
 const std::vector<std::uint32_t> alternating = {1, 0, 1, 0, 1, 0, 1, 0};
 
 // 8 layers; without the keys that change numbers only.
-const FileKeys gguf_files[] = {
+const ModelKeys gguf_files[] = {
     {"llama4",
      {{"block_count", {8}},
       {"context_length", {4096}},
@@ -64,13 +64,13 @@ const FileKeys gguf_files[] = {
       {"embedding_length", {96}},
       {"feed_forward_length", {256}},
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {2, 1, 2, 1, 2, 1, 2, 1}),
+      list_key("attention.head_count_kv", {2, 1, 2, 1, 2, 1, 2, 1}),
       {"attention.key_length", {64}},
       {"attention.value_length", {64}},
       {"attention.key_length_swa", {32}},
       {"attention.value_length_swa", {32}},
       {"attention.sliding_window", {512}},
-      list("attention.sliding_window_pattern", alternating),
+      list_key("attention.sliding_window_pattern", alternating),
       {"attention.shared_kv_layers", {2}}}},
     {"qwen35moe",
      {{"block_count", {8}},
@@ -119,7 +119,7 @@ const FileKeys gguf_files[] = {
       {"attention.value_length", {32}},
       {"attention.sliding_window", {128}},
       {"attention.indexer.key_length", {16}},
-      list("attention.compress_ratios", {0, 0, 4, 128, 4, 128, 4, 128}),
+      list_key("attention.compress_ratios", {0, 0, 4, 128, 4, 128, 4, 128}),
       {"expert_count", {16}},
       {"expert_used_count", {4}},
       {"expert_feed_forward_length", {64}},
@@ -138,7 +138,7 @@ const FileKeys gguf_files[] = {
       {"attention.kv_lora_rank", {32}},
       {"rope.dimension_count", {8}},
       {"attention.indexer.key_length", {16}},
-      list("attention.indexer.types", {1, 1, 1, 0, 0, 0, 1}),
+      list_key("attention.indexer.types", {1, 1, 1, 0, 0, 0, 1}),
       {"expert_count", {16}},
       {"expert_used_count", {4}},
       {"expert_feed_forward_length", {64}},
@@ -150,7 +150,7 @@ const FileKeys gguf_files[] = {
       {"embedding_length", {96}},
       {"feed_forward_length", {256}},
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {0, 0, 0, 1, 0, 0, 0, 1}),
+      list_key("attention.head_count_kv", {0, 0, 0, 1, 0, 0, 0, 1}),
       {"attention.key_length", {40}},
       {"attention.value_length", {32}},
       {"attention.key_length_mla", {24}},
@@ -167,9 +167,9 @@ const FileKeys gguf_files[] = {
      {{"block_count", {8}},
       {"context_length", {4096}},
       {"embedding_length", {96}},
-      list("feed_forward_length", {0, 48, 0, 0, 48, 0, 48, 0}),
+      list_key("feed_forward_length", {0, 48, 0, 0, 48, 0, 48, 0}),
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {0, 0, 0, 2, 0, 0, 0, 2}),
+      list_key("attention.head_count_kv", {0, 0, 0, 2, 0, 0, 0, 2}),
       {"attention.key_length", {32}},
       {"attention.value_length", {32}},
       {"ssm.conv_kernel", {4}},
@@ -198,7 +198,7 @@ const FileKeys gguf_files[] = {
       {"embedding_length", {96}},
       {"feed_forward_length", {64}},
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {0, 0, 0, 2, 0, 0, 0, 2}),
+      list_key("attention.head_count_kv", {0, 0, 0, 2, 0, 0, 0, 2}),
       {"attention.key_length", {32}},
       {"attention.value_length", {32}},
       {"ssm.conv_kernel", {4}},
@@ -215,7 +215,7 @@ const FileKeys gguf_files[] = {
       {"embedding_length", {96}},
       {"feed_forward_length", {256}},
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {0, 0, 2, 0, 0, 2, 0, 2}),
+      list_key("attention.head_count_kv", {0, 0, 2, 0, 0, 2, 0, 2}),
       {"shortconv.l_cache", {3}}}},
     {"mimo2",
      {{"block_count", {8}},
@@ -223,11 +223,11 @@ const FileKeys gguf_files[] = {
       {"embedding_length", {96}},
       {"feed_forward_length", {256}},
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {1, 2, 2, 2, 2, 1, 2, 1}),
+      list_key("attention.head_count_kv", {1, 2, 2, 2, 2, 1, 2, 1}),
       {"attention.key_length", {48}},
       {"attention.value_length", {32}},
       {"attention.sliding_window", {128}},
-      list("attention.sliding_window_pattern", {0, 1, 1, 1, 1, 0, 1, 0}),
+      list_key("attention.sliding_window_pattern", {0, 1, 1, 1, 1, 0, 1, 0}),
       {"expert_count", {16}},
       {"expert_used_count", {4}},
       {"expert_feed_forward_length", {64}}}},
@@ -237,7 +237,7 @@ const FileKeys gguf_files[] = {
       {"embedding_length", {96}},
       {"feed_forward_length", {256}},
       {"attention.head_count", {4}},
-      list("attention.head_count_kv", {0, 0, 0, 2, 0, 0, 0, 2}),
+      list_key("attention.head_count_kv", {0, 0, 0, 2, 0, 0, 0, 2}),
       {"ssm.conv_kernel", {4}},
       {"ssm.state_size", {16}},
       {"ssm.inner_size", {192}},
@@ -246,63 +246,63 @@ const FileKeys gguf_files[] = {
       {"expert_feed_forward_length", {256}}}},
 };
 
-// What an answer is made of, and its lines.
-std::string answer_for(Architecture shape, std::uint64_t weight_bytes) {
-  Model of;
-  of.of.layers.resize(shape.layers.size());
-  of.of.outside = weight_bytes;
-  const auto length = shape.context_length.value_or(0);
-  of.shape = std::move(shape);
-  const auto needs = demand_of(of, {});
-  if (!needs) return needs.why().message;
-  auto text = fmt::format("{} {} {} {} {}", weight_bytes, *needs->cache, *needs->working,
-                          needs->layer_caches.size(), length);
-  for (const auto& each : needs->assumptions) text += "\n" + each;
+// Formats the numbers of an answer and its assumptions.
+std::string format_answer(Architecture shape, std::uint64_t weight_bytes) {
+  Model model;
+  model.weights.layers.resize(shape.layers.size());
+  model.weights.outside = weight_bytes;
+  const auto context_length = shape.context_length.value_or(0);
+  model.architecture = std::move(shape);
+  const auto demand = estimate_demand(model, {});
+  if (!demand) return demand.error().message;
+  auto text = fmt::format("{} {} {} {} {}", weight_bytes, *demand->cache, *demand->working,
+                          demand->layer_caches.size(), context_length);
+  for (const auto& assumption : demand->assumptions) text += "\n" + assumption;
   return text;
 }
 
-std::string answer_of_gguf(const char* type, const Keys& of) {
-  GgufFile made;
-  made.text("general.architecture", type);
-  for (const auto& each : of) {
-    const auto name = std::string(type) + "." + each.name;
-    each.is_list ? made.whole_list(name, each.values) : made.whole(name, each.values.front());
+std::string answer_gguf(const char* type, const KeyList& keys) {
+  GgufFile file;
+  file.add_text("general.architecture", type);
+  for (const auto& key : keys) {
+    const auto name = std::string(type) + "." + key.name;
+    key.is_list ? file.add_numbers(name, key.values) : file.add_number(name, key.values.front());
   }
-  made.tensor("token_embd.weight", {96, 100}, 0, 96 * 100 * 4);
-  const auto bytes = made.bytes();
+  file.add_tensor("token_embd.weight", {96, 100}, 0, 96 * 100 * 4);
+  const auto bytes = file.bytes();
   bool needs_more = false;
-  const auto parsed = parse_gguf(bytes, bytes.size(), needs_more);
-  if (!parsed) return parsed.why().message;
-  auto shape = architecture_of(*parsed);
-  return shape ? answer_for(*std::move(shape), 0) : shape.why().message;
+  const auto gguf = parse_gguf(bytes, bytes.size(), needs_more);
+  if (!gguf) return gguf.error().message;
+  auto shape = read_architecture(*gguf);
+  return shape ? format_answer(*std::move(shape), 0) : shape.error().message;
 }
 
-// Changes one key in each way that there is.
+// Changes each key in every way and checks that the answer changes.
 template <class Answer>
-void check_each(const Keys& of, const Answer& answer) {
-  const auto before = answer(of);
+void check_key_changes(const KeyList& keys, const Answer& answer) {
+  const auto before = answer(keys);
   INFO(before);
-  for (std::size_t i = 0; i < of.size(); ++i) {
-    INFO(of[i].name);
-    auto other = of;
-    other.erase(other.begin() + static_cast<std::ptrdiff_t>(i));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    INFO(keys[i].name);
+    auto changed = keys;
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(i));
     INFO("removed");
-    CHECK(answer(other) != before);
-    other = of;
-    other[i].name += "_2";
-    CHECK_MESSAGE(answer(other) != before, "renamed");
-    other = of;
-    for (auto& value : other[i].values) value *= 2;
-    CHECK_MESSAGE(answer(other) != before, "doubled");
-    if (!of[i].is_list) continue;
-    other = of;
-    other[i].values.pop_back();
-    CHECK_MESSAGE(answer(other) != before, "shortened");
+    CHECK(answer(changed) != before);
+    changed = keys;
+    changed[i].name += "_2";
+    CHECK_MESSAGE(answer(changed) != before, "renamed");
+    changed = keys;
+    for (auto& value : changed[i].values) value *= 2;
+    CHECK_MESSAGE(answer(changed) != before, "doubled");
+    if (!keys[i].is_list) continue;
+    changed = keys;
+    changed[i].values.pop_back();
+    CHECK_MESSAGE(answer(changed) != before, "shortened");
   }
 }
 
-// 8 layers of configurations as transformers writes them; a list of 0 and 1 stands for words.
-const FileKeys configurations[] = {
+// Configurations of 8 layers as transformers writes them; lists of 0 and 1 replace words.
+const ModelKeys configurations[] = {
     {"llama4_text",
      {{"num_hidden_layers", {8}},
       {"hidden_size", {96}},
@@ -314,7 +314,7 @@ const FileKeys configurations[] = {
       {"vocab_size", {100}},
       {"max_position_embeddings", {4096}},
       {"attention_chunk_size", {512}},
-      list("no_rope_layers", {1, 1, 1, 0, 1, 1, 1, 0}),
+      list_key("no_rope_layers", {1, 1, 1, 0, 1, 1, 1, 0}),
       {"num_local_experts", {16}},
       {"num_experts_per_tok", {1}},
       {"interleave_moe_layer_step", {2}}}},
@@ -415,8 +415,8 @@ const FileKeys configurations[] = {
       {"vocab_size", {100}},
       {"max_position_embeddings", {4096}},
       {"sliding_window", {512}},
-      list("hybrid_layer_pattern", {0, 1, 1, 1, 1, 0, 1, 0}),
-      list("moe_layer_freq", {0, 1, 1, 1, 1, 1, 1, 1}),
+      list_key("hybrid_layer_pattern", {0, 1, 1, 1, 1, 0, 1, 0}),
+      list_key("moe_layer_freq", {0, 1, 1, 1, 1, 1, 1, 1}),
       {"n_routed_experts", {16}},
       {"num_experts_per_tok", {4}},
       {"moe_intermediate_size", {64}}}},
@@ -429,7 +429,7 @@ const FileKeys configurations[] = {
       {"head_dim", {32}},
       {"vocab_size", {100}},
       {"max_position_embeddings", {4096}},
-      list("attn_layer_indices", {3, 6}),
+      list_key("attn_layer_indices", {3, 6}),
       {"mamba_n_heads", {8}},
       {"mamba_d_head", {16}},
       {"mamba_d_state", {24}},
@@ -478,7 +478,7 @@ const FileKeys configurations[] = {
       {"num_key_value_heads", {2}},
       {"vocab_size", {100}},
       {"max_position_embeddings", {4096}},
-      list("full_attn_idxs", {2, 4, 6}),
+      list_key("full_attn_idxs", {2, 4, 6}),
       {"conv_L_cache", {5}}}},
     {"minimax_m2",
      {{"num_hidden_layers", {8}},
@@ -494,52 +494,56 @@ const FileKeys configurations[] = {
       {"num_mtp_modules", {1}}}},
 };
 
-std::string answer_of_config(const char* type, const Keys& of) {
+std::string answer_config(const char* type, const KeyList& keys) {
   auto text = fmt::format(R"({{"model_type":"{}","torch_dtype":"bfloat16")", type);
-  for (const auto& each : of) {
+  for (const auto& key : keys) {
     std::string values;
-    for (const auto value : each.values)
+    for (const auto value : key.values)
       values += fmt::format("{}{}", values.empty() ? "" : ",", value);
-    text += fmt::format(R"(,"{}":{}{}{})", each.name, each.is_list ? "[" : "", values,
-                        each.is_list ? "]" : "");
+    text += fmt::format(R"(,"{}":{}{}{})", key.name, key.is_list ? "[" : "", values,
+                        key.is_list ? "]" : "");
   }
-  auto parsed = parse_config(text + "}");
-  if (!parsed) return parsed.why().message;
-  const auto counted = weights_of(*parsed);
-  if (!counted) return counted.why().message;
-  return answer_for(std::move(parsed->shape), counted->total());
+  auto config = parse_config(text + "}");
+  if (!config) return config.error().message;
+  const auto weights = estimate_weights(*config);
+  if (!weights) return weights.error().message;
+  return format_answer(std::move(config->architecture), weights->total());
 }
 
 }  // namespace
 
-TEST_CASE("each key of a configuration matters, or is missed") {
-  for (const auto& each : configurations) {
-    INFO(each.type);
-    CHECK(answer_of_config(each.type, each.of).find("not understood") == std::string::npos);
-    check_each(each.of, [&each](const Keys& of) { return answer_of_config(each.type, of); });
+TEST_CASE("each key of a configuration changes the answer or is reported as missing") {
+  for (const auto& configuration : configurations) {
+    INFO(configuration.type);
+    CHECK(answer_config(configuration.type, configuration.keys).find("not understood") ==
+          std::string::npos);
+    check_key_changes(configuration.keys, [&configuration](const KeyList& keys) {
+      return answer_config(configuration.type, keys);
+    });
   }
 }
 
-TEST_CASE("each key of a GGUF file matters, or is missed") {
-  for (const auto& each : gguf_files) {
-    INFO(each.type);
-    CHECK(answer_of_gguf(each.type, each.of).find("not understood") == std::string::npos);
-    check_each(each.of, [&each](const Keys& of) { return answer_of_gguf(each.type, of); });
+TEST_CASE("each key of a GGUF file changes the answer or is reported as missing") {
+  for (const auto& file : gguf_files) {
+    INFO(file.type);
+    CHECK(answer_gguf(file.type, file.keys).find("not understood") == std::string::npos);
+    check_key_changes(file.keys,
+                      [&file](const KeyList& keys) { return answer_gguf(file.type, keys); });
   }
 }
 
-TEST_CASE("a key that nothing understands makes the answer uncertain") {
+TEST_CASE("an unknown key that may affect the size is reported, a harmless one is not") {
   for (const auto* name : {"attention.new_window", "ssm.new", "expert_new_size", "new_cache"}) {
-    auto of = gguf_files[0].of;
-    of.push_back({name, {1}});
-    CHECK(answer_of_gguf("llama4", of)
+    auto keys = gguf_files[0].keys;
+    keys.push_back({name, {1}});
+    CHECK(answer_gguf("llama4", keys)
               .find(std::string("\"llama4.") + name + "\" is not understood") != std::string::npos);
   }
   for (const auto* name : {"attention.layer_norm_rms_epsilon", "rope.freq_base", "logit_scale",
                            "expert_weights_norm", "attention.q_lora_rank"}) {
-    auto of = gguf_files[0].of;
-    const auto before = answer_of_gguf("llama4", of);
-    of.push_back({name, {1}});
-    CHECK(answer_of_gguf("llama4", of) == before);
+    auto keys = gguf_files[0].keys;
+    const auto before = answer_gguf("llama4", keys);
+    keys.push_back({name, {1}});
+    CHECK(answer_gguf("llama4", keys) == before);
   }
 }

@@ -13,7 +13,7 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-struct Published {
+struct PublishedModel {
   const char* name;
   const char* config;
   std::uint64_t bytes;
@@ -21,7 +21,7 @@ struct Published {
   std::uint64_t cache_bytes;  // as f16
 };
 
-const Published models[] = {
+const PublishedModel models[] = {
     {"meta-llama/Llama-2-7b-hf",
      R"({"model_type":"llama","hidden_size":4096,"intermediate_size":11008,
          "max_position_embeddings":4096,"num_attention_heads":32,"num_hidden_layers":32,
@@ -141,60 +141,60 @@ const Published models[] = {
      2 * 51'600'000'000, 8192, 4ull * 2 * 8 * 128 * 2 * 8192 + 28ull * 8192 * 19 * 4},
 };
 
-Demand demand_for(const Published& of, const Folder& in) {
-  const auto read = read_model(in.add("config.json", of.config));
-  INFO(of.name);
-  if (!read) FAIL(read.why().message);
-  hmn::cli::FitOptions asked;
-  asked.context = of.context;
-  const auto needs = demand_of(*read, asked);
-  if (!needs) FAIL(needs.why().message);
-  return *needs;
+Demand estimate_published(const PublishedModel& published, const TempFolder& folder) {
+  const auto model = read_model(folder.add("config.json", published.config));
+  INFO(published.name);
+  if (!model) FAIL(model.error().message);
+  hmn::cli::FitOptions options;
+  options.context = published.context;
+  const auto demand = estimate_demand(*model, options);
+  if (!demand) FAIL(demand.error().message);
+  return *demand;
 }
 
 }  // namespace
 
-TEST_CASE("weights of published models are within a percent, their caches exact") {
-  const Folder in;
-  for (const auto& each : models) {
-    INFO(each.name);
-    const auto needs = demand_for(each, in);
-    const auto off =
-        needs.weights > each.bytes ? needs.weights - each.bytes : each.bytes - needs.weights;
-    INFO(needs.weights);
-    CHECK(off * 100 <= each.bytes);
-    REQUIRE(needs.cache);
-    CHECK(*needs.cache == each.cache_bytes);
-    CHECK(needs.warnings.empty());
+TEST_CASE("weights of published models are within one percent, and their caches are exact") {
+  const TempFolder folder;
+  for (const auto& published : models) {
+    INFO(published.name);
+    const auto demand = estimate_published(published, folder);
+    const auto difference = demand.weights > published.bytes ? demand.weights - published.bytes
+                                                             : published.bytes - demand.weights;
+    INFO(demand.weights);
+    CHECK(difference * 100 <= published.bytes);
+    REQUIRE(demand.cache);
+    CHECK(*demand.cache == published.cache_bytes);
+    CHECK(demand.warnings.empty());
   }
 }
 
 TEST_CASE("a published model's architecture leaves nothing to assume") {
-  for (const auto& each : models) {
-    INFO(each.name);
-    const auto parsed = parse_config(each.config);
-    REQUIRE(parsed);
-    CHECK(parsed->shape.noted.is == Precision::counted);
-    CHECK(parsed->stored.noted.lines.empty());
+  for (const auto& published : models) {
+    INFO(published.name);
+    const auto config = parse_config(published.config);
+    REQUIRE(config);
+    CHECK(config->architecture.notes.precision == Precision::counted);
+    CHECK(config->storage.notes.lines.empty());
   }
 }
 
-// The index alone, as it is on the Hub: its sum counts, not what the architecture makes.
-TEST_CASE("an index without its files") {
-  const Folder in;
-  in.add("config.json", models[1].config);
+// The index alone, as on the Hub: its total counts, not the size computed from the architecture.
+TEST_CASE("an index without its files is counted by its total size") {
+  const TempFolder folder;
+  folder.add("config.json", models[1].config);
   const auto index =
-      in.add("model.safetensors.index.json",
-             R"({"metadata":{"total_size":16060522496},)"
-             R"("weight_map":{"lm_head.weight":"model-00004-of-00004.safetensors"}})");
-  for (const auto& path : {index, in.path()}) {
-    const auto read = read_model(path);
-    REQUIRE(read);
-    CHECK(read->of.total() == 16'060'522'496);
-    REQUIRE(read->of.layers.size() == 32);
+      folder.add("model.safetensors.index.json",
+                 R"({"metadata":{"total_size":16060522496},)"
+                 R"("weight_map":{"lm_head.weight":"model-00004-of-00004.safetensors"}})");
+  for (const auto& path : {index, folder.path()}) {
+    const auto model = read_model(path);
+    REQUIRE(model);
+    CHECK(model->weights.total() == 16'060'522'496);
+    REQUIRE(model->weights.layers.size() == 32);
     // 2 * 4096^2 + 2 * 4096 * 1024 of attention, 3 * 4096 * 14336, 2 norms; 2 bytes each
     const auto layer = 2ull * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096);
-    CHECK(read->of.layers[7] >= layer - 32);
-    CHECK(read->of.layers[7] <= layer);
+    CHECK(model->weights.layers[7] >= layer - 32);
+    CHECK(model->weights.layers[7] <= layer);
   }
 }

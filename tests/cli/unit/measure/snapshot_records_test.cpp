@@ -16,8 +16,8 @@ TEST_CASE("a record is fresh unless the library marks it as stale") {
   CHECK_FALSE(is_fresh(pool));
 }
 
-TEST_CASE("the age of a stale value is printed, that of a fresh one is not") {
-  CHECK(staleness(note::stale | note::mixed, 3'249'000'000) == ", stale: 3.2 s old");
-  CHECK(staleness(note::mixed, 3'249'000'000).empty());
-  CHECK(stale_text(60'000'000) == "stale: 0.1 s old");
+TEST_CASE("only stale values are printed with their age") {
+  CHECK(format_stale_suffix(note::stale | note::mixed, 3'249'000'000) == ", stale: 3.2 s old");
+  CHECK(format_stale_suffix(note::mixed, 3'249'000'000).empty());
+  CHECK(format_stale_age(60'000'000) == "stale: 0.1 s old");
 }

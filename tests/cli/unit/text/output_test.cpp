@@ -7,91 +7,91 @@ using namespace hmn::cli;
 
 namespace {
 
-Surroundings terminal() {
-  Surroundings around;
-  around.is_terminal = true;
-  around.columns = 120;
-  around.term = "xterm-256color";
-  around.locale = "de_DE.UTF-8";
-  return around;
+Environment make_terminal_environment() {
+  Environment environment;
+  environment.is_terminal = true;
+  environment.columns = 120;
+  environment.term = "xterm-256color";
+  environment.locale = "de_DE.UTF-8";
+  return environment;
 }
 
-Style automatic(const Surroundings& around) {
-  return choose_style(around, ColourChoice::automatic);
+Style choose_automatic_style(const Environment& environment) {
+  return choose_style(environment, ColourChoice::automatic);
 }
 
 }  // namespace
 
-TEST_CASE("a terminal gets colour, bars and its own width") {
-  const auto as = automatic(terminal());
-  CHECK(as.terminal);
-  CHECK(as.colour);
-  CHECK(as.unicode);
-  CHECK_FALSE(as.ascii_only);
-  CHECK(as.width == 120);
+TEST_CASE("a terminal gets colour, Unicode and its own width") {
+  const auto style = choose_automatic_style(make_terminal_environment());
+  CHECK(style.terminal);
+  CHECK(style.colour);
+  CHECK(style.unicode);
+  CHECK_FALSE(style.ascii_only);
+  CHECK(style.width == 120);
 }
 
-TEST_CASE("a pipe gets plain text without limits") {
-  auto around = terminal();
-  around.is_terminal = false;
-  const auto as = automatic(around);
-  CHECK_FALSE(as.terminal);
-  CHECK_FALSE(as.colour);
-  CHECK_FALSE(as.unicode);
-  CHECK_FALSE(as.ascii_only);
-  CHECK(as.width == 0);
+TEST_CASE("a pipe gets plain text of unlimited width") {
+  auto environment = make_terminal_environment();
+  environment.is_terminal = false;
+  const auto style = choose_automatic_style(environment);
+  CHECK_FALSE(style.terminal);
+  CHECK_FALSE(style.colour);
+  CHECK_FALSE(style.unicode);
+  CHECK_FALSE(style.ascii_only);
+  CHECK(style.width == 0);
 }
 
-TEST_CASE("NO_COLOR, a dumb terminal and --color never take the colour, not the bars") {
-  auto around = terminal();
-  around.no_color = "1";
-  CHECK_FALSE(automatic(around).colour);
-  CHECK(automatic(around).terminal);
-  around = terminal();
-  around.term = "dumb";
-  CHECK_FALSE(automatic(around).colour);
-  CHECK_FALSE(automatic(around).unicode);
-  around.term = "";
-  CHECK_FALSE(automatic(around).colour);
-  CHECK_FALSE(choose_style(terminal(), ColourChoice::never).colour);
-  CHECK(choose_style(terminal(), ColourChoice::never).terminal);
+TEST_CASE("NO_COLOR, a dumb terminal and --color never disable colour, not the layout") {
+  auto environment = make_terminal_environment();
+  environment.no_color = "1";
+  CHECK_FALSE(choose_automatic_style(environment).colour);
+  CHECK(choose_automatic_style(environment).terminal);
+  environment = make_terminal_environment();
+  environment.term = "dumb";
+  CHECK_FALSE(choose_automatic_style(environment).colour);
+  CHECK_FALSE(choose_automatic_style(environment).unicode);
+  environment.term = "";
+  CHECK_FALSE(choose_automatic_style(environment).colour);
+  CHECK_FALSE(choose_style(make_terminal_environment(), ColourChoice::never).colour);
+  CHECK(choose_style(make_terminal_environment(), ColourChoice::never).terminal);
 }
 
-TEST_CASE("--color always makes a pipe look like a terminal without an edge, NO_COLOR or not") {
-  auto around = terminal();
-  around.is_terminal = false;
-  around.columns = 0;
-  around.no_color = "1";
-  const auto as = choose_style(around, ColourChoice::always);
-  CHECK(as.colour);
-  CHECK(as.terminal);
-  CHECK(as.width == 0);
+TEST_CASE("--color always styles a pipe as a terminal of unlimited width, even with NO_COLOR") {
+  auto environment = make_terminal_environment();
+  environment.is_terminal = false;
+  environment.columns = 0;
+  environment.no_color = "1";
+  const auto style = choose_style(environment, ColourChoice::always);
+  CHECK(style.colour);
+  CHECK(style.terminal);
+  CHECK(style.width == 0);
 }
 
-TEST_CASE("the locale's codeset decides on Unicode") {
-  auto around = terminal();
+TEST_CASE("the locale's codeset decides whether Unicode is used") {
+  auto environment = make_terminal_environment();
   for (const char* name : {"C.UTF-8", "en_US.utf8", "ja_JP.UTF-8@x", "de_DE.Utf-8"}) {
-    around.locale = name;
-    CHECK(automatic(around).unicode);
-    CHECK_FALSE(automatic(around).ascii_only);
+    environment.locale = name;
+    CHECK(choose_automatic_style(environment).unicode);
+    CHECK_FALSE(choose_automatic_style(environment).ascii_only);
   }
   for (const char* name :
        {"", "C", "POSIX", "de_DE", "de_DE.ISO-8859-1", "ja_JP.eucJP", "x@UTF-8"}) {
-    around.locale = name;
-    CHECK_FALSE(automatic(around).unicode);
-    CHECK(automatic(around).ascii_only);
+    environment.locale = name;
+    CHECK_FALSE(choose_automatic_style(environment).unicode);
+    CHECK(choose_automatic_style(environment).ascii_only);
   }
 }
 
-TEST_CASE("paint adds codes only where it is on") {
+TEST_CASE("paint adds colour codes only if colour is on") {
   CHECK(paint("x", Tone::bad, true) == "\x1b[31mx\x1b[0m");
   CHECK(paint("x", Tone::bad, false) == "x");
   CHECK(paint("x", Tone::plain, true) == "x");
   CHECK(paint("", Tone::bad, true).empty());
 }
 
-TEST_CASE("usage has three tones") {
-  CHECK(tone_of_usage(0.69) == Tone::good);
-  CHECK(tone_of_usage(0.7) == Tone::warning);
-  CHECK(tone_of_usage(0.9) == Tone::bad);
+TEST_CASE("usage is good below 70 %, a warning below 90 % and bad above") {
+  CHECK(choose_usage_tone(0.69) == Tone::good);
+  CHECK(choose_usage_tone(0.7) == Tone::warning);
+  CHECK(choose_usage_tone(0.9) == Tone::bad);
 }

@@ -14,96 +14,97 @@ namespace {
 
 constexpr std::uint64_t ms = 1'000'000;
 
-double lowest(const Curve& of) {
-  double low = of.points().front().low;
-  for (const auto& each : of.points()) low = std::min(low, each.low);
+double lowest_value(const Curve& curve) {
+  double low = curve.points().front().low;
+  for (const auto& point : curve.points()) low = std::min(low, point.low);
   return low;
 }
 
-double highest(const Curve& of) {
+double highest_value(const Curve& curve) {
   double high = 0;
-  for (const auto& each : of.points()) high = std::max(high, each.high);
+  for (const auto& point : curve.points()) high = std::max(high, point.high);
   return high;
 }
 
 }  // namespace
 
-TEST_CASE("a curve keeps what it is given while there is room") {
+TEST_CASE("a curve keeps every value while its capacity lasts") {
   Curve line(8);
   CHECK(line.is_empty());
   line.add(0, 5);
   line.add(100 * ms, 7);
   REQUIRE(line.points().size() == 2);
-  CHECK(line.points()[1].at_ns == 100 * ms);
+  CHECK(line.points()[1].time_ns == 100 * ms);
   CHECK(line.points()[1].low == 7);
   CHECK(line.highest() == 7);
-  CHECK(line.highest_at_ns() == 100 * ms);
+  CHECK(line.highest_time_ns() == 100 * ms);
 }
 
-TEST_CASE("the highest is when it was seen first") {
+TEST_CASE("the time of the highest value is that of its first occurrence") {
   Curve line;
   line.add(1 * ms, 3);
   line.add(2 * ms, 9);
   line.add(3 * ms, 9);
-  CHECK(line.highest_at_ns() == 2 * ms);
+  CHECK(line.highest_time_ns() == 2 * ms);
 }
 
-TEST_CASE("a day at ten samples a second stays bounded and loses no extreme") {
+TEST_CASE("a day at ten samples per second stays bounded and keeps its extremes") {
   Curve line(600);
   constexpr std::uint64_t samples = 24 * 3600 * 10;
-  std::size_t most = 0;
+  std::size_t max_points = 0;
   for (std::uint64_t i = 0; i < samples; ++i) {
     const double value = i == 123'457 ? 900 : i == 654'321 ? 1 : 100;
     line.add(i * 100 * ms, value);
-    most = std::max(most, line.points().size());
+    max_points = std::max(max_points, line.points().size());
   }
-  CHECK(most <= 601);
+  CHECK(max_points <= 601);
   CHECK(line.points().size() > 200);
-  CHECK(highest(line) == 900);
-  CHECK(lowest(line) == 1);
-  CHECK(line.highest_at_ns() == 123'457 * 100 * ms);
-  CHECK(line.points().back().at_ns == (samples - 1) * 100 * ms);
+  CHECK(highest_value(line) == 900);
+  CHECK(lowest_value(line) == 1);
+  CHECK(line.highest_time_ns() == 123'457 * 100 * ms);
+  CHECK(line.points().back().time_ns == (samples - 1) * 100 * ms);
   CHECK(std::is_sorted(line.points().begin(), line.points().end(),
-                       [](const auto& a, const auto& b) { return a.at_ns < b.at_ns; }));
+                       [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; }));
 }
 
-TEST_CASE("a gap is kept until it is narrower than a point") {
+TEST_CASE("a gap is marked at the first point after it") {
   Curve line(600);
   line.add(0, 1);
   line.add_gap();
   line.add(100 * ms, 2);
   line.add(200 * ms, 3);
   REQUIRE(line.points().size() == 3);
-  CHECK_FALSE(line.points()[0].after_gap);
-  CHECK(line.points()[1].after_gap);
-  CHECK_FALSE(line.points()[2].after_gap);
+  CHECK_FALSE(line.points()[0].follows_gap);
+  CHECK(line.points()[1].follows_gap);
+  CHECK_FALSE(line.points()[2].follows_gap);
 }
 
 namespace {
 
-constexpr std::uint64_t s = 1'000'000'000;
+constexpr std::uint64_t plot_second = 1'000'000'000;
 constexpr double plot_gib = 1024.0 * 1024 * 1024;
 
 bool plot_contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-std::size_t count(const std::string& text, std::string_view part) {
-  std::size_t number = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
-    ++number;
-  return number;
+std::size_t count_parts(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t position = 0; (position = text.find(part, position)) != std::string::npos;
+       position += part.size())
+    ++count;
+  return count;
 }
 
-Plot plot_of(const Curve& line, std::optional<double> limit = std::nullopt) {
-  PlotPanel panel{"GPU 0 [Card]", "of 16 GiB", {{"the command", Ink::first, &line, true}},
+Plot make_plot(const Curve& line, std::optional<double> limit = std::nullopt) {
+  PlotPanel panel{"GPU 0 [Card]", "of 16 GiB", {{"the command", SeriesColour::first, &line, true}},
                   limit,          "all of it", "nobody told"};
-  return {"a title", "a subtitle", 10 * s, {panel}};
+  return {"a title", "a subtitle", 10 * plot_second, {panel}};
 }
 
 }  // namespace
 
-TEST_CASE("text of any bytes becomes XML") {
+TEST_CASE("text of any bytes becomes valid XML") {
   CHECK(escape_for_xml("a<b>&\"'") == "a&lt;b&gt;&amp;&quot;&#39;");
   CHECK(escape_for_xml("a\x1b[2J\n\tb") == "a\xEF\xBF\xBD[2J  b");
   CHECK(escape_for_xml("\xff") == "\xEF\xBF\xBD");
@@ -111,12 +112,12 @@ TEST_CASE("text of any bytes becomes XML") {
   CHECK(escape_for_xml("größe") == "größe");
 }
 
-TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
+TEST_CASE("a plot has a title, axes with units, a legend and the peak") {
   Curve line;
   line.add(0, 0);
-  line.add(4 * s, 8 * plot_gib);
-  line.add(10 * s, 2 * plot_gib);
-  const auto svg = svg_of(plot_of(line));
+  line.add(4 * plot_second, 8 * plot_gib);
+  line.add(10 * plot_second, 2 * plot_gib);
+  const auto svg = draw_svg(make_plot(line));
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
   for (const char* part :
@@ -125,17 +126,17 @@ TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
     CHECK_MESSAGE(plot_contains(svg, part), part);
 }
 
-TEST_CASE("what is higher stands higher, and later stands further to the right") {
+TEST_CASE("higher values are drawn higher and later ones further right") {
   Curve line;
   line.add(0, 0);
-  line.add(10 * s, 8 * plot_gib);
-  const auto svg = svg_of(plot_of(line));
+  line.add(10 * plot_second, 8 * plot_gib);
+  const auto svg = draw_svg(make_plot(line));
   // From the lower left corner of a panel of 92..932 by 132..302, which ends at 10 GiB: five steps
   // of 2.
   CHECK(plot_contains(svg, "M92.0 302.0L932.0 166.0"));
 }
 
-TEST_CASE("axes end at a step of 1, 2 or 5, but for a total") {
+TEST_CASE("an axis without a limit ends at a whole step of 1, 2 or 5") {
   const double mib = plot_gib / 1024;
   const std::pair<double, double> tops[] = {{1.77 * mib, 2 * mib},
                                             {6.39 * mib, 8 * mib},
@@ -145,147 +146,148 @@ TEST_CASE("axes end at a step of 1, 2 or 5, but for a total") {
   for (const auto& [highest, top] : tops) {
     Curve line;
     line.add(0, highest);
-    CHECK(tops_of(plot_of(line)).front() == doctest::Approx(top));
+    CHECK(find_panel_tops(make_plot(line)).front() == doctest::Approx(top));
   }
 }
 
-TEST_CASE("a value in steps holds until the next one") {
+TEST_CASE("a stepped value is drawn level until the next one") {
   Curve line;
   line.add(0, plot_gib);
-  line.add(5 * s, 2 * plot_gib);
-  auto drawn = plot_of(line);
-  CHECK(plot_contains(svg_of(drawn), "M92.0 234.0L512.0 166.0"));
-  drawn.panels.front().series.front().is_stepped = true;
-  CHECK(plot_contains(svg_of(drawn), "M92.0 234.0H512.0L512.0 166.0"));
+  line.add(5 * plot_second, 2 * plot_gib);
+  auto plot = make_plot(line);
+  CHECK(plot_contains(draw_svg(plot), "M92.0 234.0L512.0 166.0"));
+  plot.panels.front().series.front().is_stepped = true;
+  CHECK(plot_contains(draw_svg(plot), "M92.0 234.0H512.0L512.0 166.0"));
 }
 
-TEST_CASE("a gap breaks the line, and the area below it") {
+TEST_CASE("a gap breaks the line and the area below it") {
   Curve line;
   line.add(0, plot_gib);
-  line.add(1 * s, plot_gib);
+  line.add(1 * plot_second, plot_gib);
   line.add_gap();
-  line.add(5 * s, plot_gib);
-  line.add(6 * s, plot_gib);
-  const auto svg = svg_of(plot_of(line));
-  CHECK(count(svg, "Z\" fill=\"#0072b2\"") == 1);
-  CHECK(count(svg, "ZM") == 1);
+  line.add(5 * plot_second, plot_gib);
+  line.add(6 * plot_second, plot_gib);
+  const auto svg = draw_svg(make_plot(line));
+  CHECK(count_parts(svg, "Z\" fill=\"#0072b2\"") == 1);
+  CHECK(count_parts(svg, "ZM") == 1);
 }
 
-TEST_CASE("what is not known is told") {
-  const Curve nothing;
+TEST_CASE("a series without values is reported as not known") {
+  const Curve empty;
   Curve line;
   line.add(0, plot_gib);
-  auto plot = plot_of(nothing);
-  CHECK(plot_contains(svg_of(plot), "not known: nobody told"));
-  CHECK_FALSE(plot_contains(svg_of(plot), "circle"));
-  plot.panels[0].series.push_back({"whole device", Ink::third, &line, false});
-  CHECK(plot_contains(svg_of(plot), "the command: not known"));
-  CHECK_FALSE(plot_contains(svg_of(plot), "nobody told"));
+  auto plot = make_plot(empty);
+  CHECK(plot_contains(draw_svg(plot), "not known: nobody told"));
+  CHECK_FALSE(plot_contains(draw_svg(plot), "circle"));
+  plot.panels[0].series.push_back({"whole device", SeriesColour::third, &line, false});
+  CHECK(plot_contains(draw_svg(plot), "the command: not known"));
+  CHECK_FALSE(plot_contains(draw_svg(plot), "nobody told"));
 }
 
-TEST_CASE("a limit is drawn where it is near") {
+TEST_CASE("a limit is drawn only if it is near the values") {
   Curve line;
-  line.add(1 * s, 8 * plot_gib);
-  CHECK(plot_contains(svg_of(plot_of(line, 16 * plot_gib)), "all of it"));
-  CHECK_FALSE(plot_contains(svg_of(plot_of(line, 80 * plot_gib)), "all of it"));
+  line.add(1 * plot_second, 8 * plot_gib);
+  CHECK(plot_contains(draw_svg(make_plot(line, 16 * plot_gib)), "all of it"));
+  CHECK_FALSE(plot_contains(draw_svg(make_plot(line, 80 * plot_gib)), "all of it"));
 }
 
-TEST_CASE("no axis ends above the total of a card") {
+TEST_CASE("no axis ends above the total memory of a card") {
   for (const double total : {1.0 * plot_gib, 8 * plot_gib, 25'757'220'864.0, 85'520'809'984.0})
     for (int percent = 1; percent <= 100; ++percent) {
       Curve line;
       line.add(0, total * percent / 100);
-      const auto top = tops_of(plot_of(line, total))[0];
+      const auto top = find_panel_tops(make_plot(line, total))[0];
       CHECK(top >= line.highest());
       CHECK_MESSAGE(top <= total, percent, " % of ", total);
     }
 }
 
-TEST_CASE("no text is over a curve or another text") {
+TEST_CASE("texts overlap neither curves nor other texts") {
   Curve line;
-  line.add(5 * s, 15 * plot_gib);
-  auto plot = plot_of(line, 16 * plot_gib);
+  line.add(5 * plot_second, 15 * plot_gib);
+  auto plot = make_plot(line, 16 * plot_gib);
   plot.panels[0].title = std::string(200, 'W');
-  const auto svg = svg_of(plot);
-  // Of 840 pixels 73 are the note's; a bold W is some 14 wide.
-  const auto begin = svg.find("class=\"panel\"");
-  const auto shown = svg.substr(begin, svg.find("</tspan>", begin) - begin);
-  CHECK(count(shown, "W") <= 80);
-  CHECK(count(shown, "W") >= 40);
+  const auto svg = draw_svg(plot);
+  // The note takes 73 of 840 pixels; a bold W is about 14 wide.
+  const auto start = svg.find("class=\"panel\"");
+  const auto title = svg.substr(start, svg.find("</tspan>", start) - start);
+  CHECK(count_parts(title, "W") <= 80);
+  CHECK(count_parts(title, "W") >= 40);
   // Texts of the panel are above its area, left of it, or below it.
-  const auto number_behind = [&](const char* word, std::size_t from) {
-    return std::stod(svg.substr(svg.find(word, from) + std::string_view(word).size()));
+  const auto number_after = [&](const char* word, std::size_t offset) {
+    return std::stod(svg.substr(svg.find(word, offset) + std::string_view(word).size()));
   };
-  for (auto at = svg.find("<text"); at != std::string::npos; at = svg.find("<text", at + 1)) {
-    const auto x = number_behind(" x=\"", at);
-    const auto y = number_behind(" y=\"", at);
+  for (auto position = svg.find("<text"); position != std::string::npos;
+       position = svg.find("<text", position + 1)) {
+    const auto x = number_after(" x=\"", position);
+    const auto y = number_after(" y=\"", position);
     CHECK((y < 132 || y > 302 || x <= 92));
   }
 }
 
-TEST_CASE("panels of one scale have the same highest value") {
+TEST_CASE("panels with the same scale have the same highest value") {
   Curve low, high;
   low.add(0, plot_gib);
   high.add(0, 8 * plot_gib);
-  auto plot = plot_of(low);
-  plot.panels.push_back(plot_of(high).panels[0]);
-  CHECK(tops_of(plot)[0] < tops_of(plot)[1]);
+  auto plot = make_plot(low);
+  plot.panels.push_back(make_plot(high).panels[0]);
+  CHECK(find_panel_tops(plot)[0] < find_panel_tops(plot)[1]);
   plot.panels[0].scale = plot.panels[1].scale = "Card memory";
-  CHECK(tops_of(plot)[0] == tops_of(plot)[1]);
-  CHECK(count(svg_of(plot), ">8 GiB<") == 2);
+  CHECK(find_panel_tops(plot)[0] == find_panel_tops(plot)[1]);
+  CHECK(count_parts(draw_svg(plot), ">8 GiB<") == 2);
 }
 
-TEST_CASE("load and power have their own units") {
+TEST_CASE("load and power axes have their own units") {
   Curve line;
   line.add(0, 40);
-  auto plot = plot_of(line);
+  auto plot = make_plot(line);
   plot.panels[0].unit = PlotUnit::percent;
-  CHECK(plot_contains(svg_of(plot), ">100 %<"));
-  CHECK(plot_contains(svg_of(plot), "peak 40 % at 0.0 s") == false);
-  CHECK(plot_contains(svg_of(plot), "peak 40 % at 0 s"));
+  CHECK(plot_contains(draw_svg(plot), ">100 %<"));
+  CHECK(plot_contains(draw_svg(plot), "peak 40 % at 0.0 s") == false);
+  CHECK(plot_contains(draw_svg(plot), "peak 40 % at 0 s"));
   plot.panels[0].unit = PlotUnit::watts;
-  CHECK(plot_contains(svg_of(plot), ">40 W<"));
+  CHECK(plot_contains(draw_svg(plot), ">40 W<"));
 }
 
-TEST_CASE("a hostile title stays text, and a long one is cut") {
+TEST_CASE("a hostile title is escaped, and a long one is cut") {
   Curve line;
-  auto plot = plot_of(line);
+  auto plot = make_plot(line);
   plot.title = "</title><script>alert(1)</script>" + std::string(500, 'x');
-  const auto svg = svg_of(plot);
+  const auto svg = draw_svg(plot);
   CHECK_FALSE(plot_contains(svg, "<script"));
   CHECK(plot_contains(svg, "…</text>"));
 }
 
 namespace {
 
-constexpr std::uint64_t text_s = 1'000'000'000;
+constexpr std::uint64_t text_second = 1'000'000'000;
 
-Plot text_plot_of(const Curve& line, PlotUnit unit = PlotUnit::percent) {
+Plot make_text_plot(const Curve& line, PlotUnit unit = PlotUnit::percent) {
   PlotPanel panel;
   panel.title = "GPU 0: load";
   panel.unit = unit;
-  panel.why_empty = "not reported";
-  panel.series.push_back({"load", Ink::first, &line, true});
-  return {"", "", 10 * text_s, {panel}, "not shown: GPU 1"};
+  panel.empty_reason = "not reported";
+  panel.series.push_back({"load", SeriesColour::first, &line, true});
+  return {"", "", 10 * text_second, {panel}, "not shown: GPU 1"};
 }
 
-Style text_plot_style(unsigned width, bool unicode) {
-  Style as;
-  as.width = width;
-  as.unicode = unicode;
-  as.ascii_only = !unicode;
-  return as;
+Style make_text_style(unsigned width, bool unicode) {
+  Style style;
+  style.width = width;
+  style.unicode = unicode;
+  style.ascii_only = !unicode;
+  return style;
 }
 
 }  // namespace
 
-TEST_CASE("a plot of characters has the values, the time and the peak") {
+TEST_CASE("a text plot shows values, time and peak") {
   Curve line;
   line.add(0, 0);
-  line.add(5 * text_s, 100);
-  line.add(10 * text_s, 50);
+  line.add(5 * text_second, 100);
+  line.add(10 * text_second, 50);
   // A value holds until the next one.
-  CHECK(text_of(text_plot_of(line), text_plot_style(40, false)) ==
+  CHECK(draw_text_plot(make_text_plot(line), make_text_style(40, false)) ==
         "GPU 0: load\n"
         "   100 % |               ||||||||||||||\n"
         "         |               |||||||||||||||\n"
@@ -295,20 +297,21 @@ TEST_CASE("a plot of characters has the values, the time and the peak") {
         "not shown: GPU 1\n");
 }
 
-TEST_CASE("a plot is as wide as its terminal, in Braille where it is known") {
+TEST_CASE("a text plot fits its width and uses Braille only with Unicode") {
   Curve line;
-  for (unsigned i = 0; i <= 100; ++i) line.add(i * text_s / 10, i % 37);
+  for (unsigned i = 0; i <= 100; ++i) line.add(i * text_second / 10, i % 37);
   for (const unsigned width : {40U, 60U, 80U, 120U, 200U})
     for (const bool unicode : {false, true}) {
-      const auto text = text_of(text_plot_of(line), text_plot_style(width, unicode));
-      for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
-        CHECK(display_width(text.substr(at, text.find('\n', at) - at)) <= width);
+      const auto text = draw_text_plot(make_text_plot(line), make_text_style(width, unicode));
+      for (std::size_t position = 0; position < text.size();
+           position = text.find('\n', position) + 1)
+        CHECK(display_width(text.substr(position, text.find('\n', position) - position)) <= width);
       CHECK((text.find("\u28ff") != std::string::npos) == unicode);
     }
 }
 
-TEST_CASE("a plot without values reports why") {
-  const Curve nothing;
-  CHECK(text_of(text_plot_of(nothing), text_plot_style(80, true)).find("not known: not reported") !=
-        std::string::npos);
+TEST_CASE("a text plot without values gives the reason") {
+  const Curve empty;
+  CHECK(draw_text_plot(make_text_plot(empty), make_text_style(80, true))
+            .find("not known: not reported") != std::string::npos);
 }

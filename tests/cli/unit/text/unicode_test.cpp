@@ -14,44 +14,45 @@ TEST_CASE("every scalar value survives a round trip") {
     if (value == 0xD800) value = 0xE000;
     std::string text;
     append_utf8(text, value);
-    const auto read = first_code_point(text);
-    if (read.value != value || read.length != text.size()) FAIL(static_cast<unsigned>(value));
+    const auto code_point = first_code_point(text);
+    if (code_point.value != value || code_point.length != text.size())
+      FAIL(static_cast<unsigned>(value));
   }
 }
 
-TEST_CASE("what is no UTF-8 is U+FFFD, one byte long") {
+TEST_CASE("invalid UTF-8 is read as U+FFFD, one byte at a time") {
   for (const char* text :
        {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80",
         "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xe6\xa8", "\xe6", "\xc3("}) {
-    const auto read = first_code_point(text);
-    CHECK(read.value == 0xFFFD);
-    CHECK(read.length == 1);
+    const auto code_point = first_code_point(text);
+    CHECK(code_point.value == 0xFFFD);
+    CHECK(code_point.length == 1);
   }
 }
 
-TEST_CASE("the end has no length") {
+TEST_CASE("the code point of an empty text has length 0") {
   CHECK(first_code_point("").length == 0);
 }
 
-TEST_CASE("widths of characters") {
-  CHECK(width_of('a') == 1);
-  CHECK(width_of(U'é') == 1);
-  CHECK(width_of(U'Ж') == 1);
-  CHECK(width_of(U'模') == 2);
-  CHECK(width_of(U'ｱ') == 1);
-  CHECK(width_of(U'Ａ') == 2);
-  CHECK(width_of(U'한') == 2);
-  CHECK(width_of(U'😀') == 2);
-  CHECK(width_of(U'⚡') == 2);
-  CHECK(width_of(U'→') == 1);
-  CHECK(width_of(U'█') == 1);
-  CHECK(width_of(0x0301) == 0);
-  CHECK(width_of(0x200D) == 0);
-  CHECK(width_of(0xFE0F) == 0);
-  CHECK(width_of(0xAD) == 1);
+TEST_CASE("characters are 0, 1 or 2 columns wide") {
+  CHECK(code_point_width('a') == 1);
+  CHECK(code_point_width(U'é') == 1);
+  CHECK(code_point_width(U'Ж') == 1);
+  CHECK(code_point_width(U'模') == 2);
+  CHECK(code_point_width(U'ｱ') == 1);
+  CHECK(code_point_width(U'Ａ') == 2);
+  CHECK(code_point_width(U'한') == 2);
+  CHECK(code_point_width(U'😀') == 2);
+  CHECK(code_point_width(U'⚡') == 2);
+  CHECK(code_point_width(U'→') == 1);
+  CHECK(code_point_width(U'█') == 1);
+  CHECK(code_point_width(0x0301) == 0);
+  CHECK(code_point_width(0x200D) == 0);
+  CHECK(code_point_width(0xFE0F) == 0);
+  CHECK(code_point_width(0xAD) == 1);
 }
 
-TEST_CASE("widths of text") {
+TEST_CASE("the width of a text is the sum of its characters") {
   CHECK(display_width("") == 0);
   CHECK(display_width("python") == 6);
   CHECK(display_width("模型") == 4);
@@ -68,8 +69,8 @@ TEST_CASE("cutting keeps whole characters and stays within the width") {
   CHECK(cut_to_width("python", 0, "…").empty());
 }
 
-TEST_CASE("the tables are in order, without overlap") {
-  const auto in_order = [](const auto& ranges) {
+TEST_CASE("the width tables are sorted and do not overlap") {
+  const auto check_order = [](const auto& ranges) {
     char32_t last = 0;
     for (const auto& range : ranges) {
       CHECK(range.first > last);
@@ -77,8 +78,8 @@ TEST_CASE("the tables are in order, without overlap") {
       last = range.last;
     }
   };
-  in_order(hmn::cli::zero_width);
-  in_order(hmn::cli::double_width);
+  check_order(hmn::cli::zero_width);
+  check_order(hmn::cli::double_width);
 }
 
 TEST_CASE("a cut in the middle keeps both ends") {
@@ -91,7 +92,7 @@ TEST_CASE("a cut in the middle keeps both ends") {
   CHECK(cut_middle("abcdef", 0, "…").empty());
 }
 
-TEST_CASE("lines are broken at spaces") {
+TEST_CASE("lines are wrapped at spaces") {
   CHECK(wrap("one two three", 0, 2) == "one two three");
   CHECK(wrap("one two three", 8, 2) == "one two\n  three");
   CHECK(wrap("one two three", 6, 2) == "one\n  two\n  three");
@@ -99,12 +100,12 @@ TEST_CASE("lines are broken at spaces") {
   CHECK(wrap("", 4, 2).empty());
 }
 
-TEST_CASE("plain text, also past ASCII, stays as it is") {
+TEST_CASE("plain text, including non-ASCII, is not escaped") {
   CHECK(escape_for_text("python3.11") == "python3.11");
   CHECK(escape_for_text("模型 é") == "模型 é");
 }
 
-TEST_CASE("control characters become visible in text") {
+TEST_CASE("control characters are escaped in text") {
   CHECK(escape_for_text("a\nb") == "a\\nb");
   CHECK(escape_for_text("a\r\tb") == "a\\r\\tb");
   CHECK(escape_for_text("\x1b[31mred") == "\\x1b[31mred");
@@ -114,22 +115,22 @@ TEST_CASE("control characters become visible in text") {
   CHECK(escape_for_text(std::string_view("a\0b", 3)) == "a\\x00b");
 }
 
-TEST_CASE("what reorders or breaks a line becomes visible in text") {
+TEST_CASE("characters that reorder or break a line are escaped in text") {
   CHECK(escape_for_text("a\u202eb") == "a\\u{202e}b");
   CHECK(escape_for_text("\u2066x\u2069") == "\\u{2066}x\\u{2069}");
   CHECK(escape_for_text("\u200f\u061c") == "\\u{200f}\\u{61c}");
   CHECK(escape_for_text("a\u2028b") == "a\\u{2028}b");
 }
 
-TEST_CASE("a backslash cannot pretend to be an escape") {
+TEST_CASE("a backslash is escaped, so that it cannot imitate an escape") {
   CHECK(escape_for_text("a\\nb") == "a\\\\nb");
 }
 
-TEST_CASE("a terminal without UTF-8 gets ASCII alone") {
+TEST_CASE("non-ASCII text is escaped for a terminal without UTF-8") {
   CHECK(escape_for_text("é模😀", true) == "\\xe9\\u{6a21}\\u{1f600}");
 }
 
-TEST_CASE("bytes that are no UTF-8 become U+FFFD") {
+TEST_CASE("invalid UTF-8 becomes U+FFFD") {
   CHECK(escape_for_text("a\xff"
                         "b") == "a\uFFFDb");
   CHECK(escape_for_text("\xe6\xa8") == "\uFFFD\uFFFD");

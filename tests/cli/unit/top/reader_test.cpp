@@ -5,7 +5,7 @@
 
 using hmn::cli::top::CounterRate;
 
-TEST_CASE("a rate is of two counts, and of their time") {
+TEST_CASE("a rate is computed from two counts and their times") {
   constexpr std::uint64_t ms = 1'000'000;
   CounterRate rate;
   CHECK_FALSE(rate.add(1000, 1000 * ms));
@@ -14,7 +14,7 @@ TEST_CASE("a rate is of two counts, and of their time") {
   CHECK(rate.add(1500, 2500 * ms) == 0);
 }
 
-TEST_CASE("a counter that began again, or was not read, has no rate") {
+TEST_CASE("a counter that restarted or was not read has no rate") {
   CounterRate rate;
   rate.add(1000, 1);
   CHECK_FALSE(rate.add(10, 2));

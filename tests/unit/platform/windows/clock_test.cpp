@@ -14,13 +14,13 @@ TEST_CASE("clock: the unix clock counts from 1970") {
   CHECK(seconds <= static_cast<uint64_t>(std::time(nullptr)) + 1);
 }
 
-TEST_CASE("clock: the two clocks go alike while the machine is awake") {
+TEST_CASE("clock: the two clocks advance alike while the machine is awake") {
   const uint64_t suspended = suspended_ns();
   sleep_ns(60 * ns_per_ms);
   CHECK_FALSE(was_suspended(suspended, suspended_ns()));
 }
 
-TEST_CASE("clock: a sleep is whole, and the monotonic clock goes along with the other") {
+TEST_CASE("clock: a sleep is not shortened, and both clocks advance with it") {
   const uint64_t start = monotonic_ns();
   const uint64_t wall = unix_ns();
   sleep_ns(60 * ns_per_ms + 1);

@@ -14,26 +14,26 @@ using namespace hmn::platform;
 
 namespace {
 
-using Words = std::vector<std::string>;
+using CommandWords = std::vector<std::string>;
 
-std::wstring line_of(const Words& all) {
-  return command_line(to_wide(all.front()), std::span(all).subspan(1));
+std::wstring build_line(const CommandWords& words) {
+  return join_command_line(to_wide(words.front()), std::span(words).subspan(1));
 }
 
-Words taken_apart(const std::wstring& line) {
+CommandWords split_line(const std::wstring& line) {
   int count = 0;
-  wchar_t** const all = CommandLineToArgvW(line.c_str(), &count);
-  REQUIRE(all != nullptr);
-  Words found;
-  for (int i = 0; i < count; ++i) found.push_back(to_utf8(std::wstring_view(all[i])));
-  LocalFree(all);
-  return found;
+  wchar_t** const arguments = CommandLineToArgvW(line.c_str(), &count);
+  REQUIRE(arguments != nullptr);
+  CommandWords words;
+  for (int i = 0; i < count; ++i) words.push_back(to_utf8(std::wstring_view(arguments[i])));
+  LocalFree(arguments);
+  return words;
 }
 
 }  // namespace
 
-TEST_CASE("command_line: Windows takes the line apart into the same words") {
-  const Words many[] = {
+TEST_CASE("command_line: Windows splits the line into the same words") {
+  const CommandWords cases[] = {
       {"C:\\tool.exe"},
       {"C:\\Program Files\\a\\tool.exe", "plain", "two words", ""},
       {"tool", "a\\b\\", "a b\\", "a b\\\\", "\\", "\\\\server\\share\\"},
@@ -41,23 +41,23 @@ TEST_CASE("command_line: Windows takes the line apart into the same words") {
       {"tool", "tab\tin it", "line\nin it", "%PATH%", "a&b|c>d", "^", "*.txt", "'single quotes'"},
       {"tool", "größer", "名前", "😀 a b"},
   };
-  for (const Words& each : many) CHECK(taken_apart(line_of(each)) == each);
+  for (const CommandWords& words : cases) CHECK(split_line(build_line(words)) == words);
 }
 
-TEST_CASE("command_line: words that need no quotes have none") {
-  CHECK(line_of({"tool", "a\\b", "c"}) == L"tool a\\b c");
+TEST_CASE("command_line: words that need no quotes are not quoted") {
+  CHECK(build_line({"tool", "a\\b", "c"}) == L"tool a\\b c");
 }
 
-TEST_CASE("command_line: quotes and the backslashes in front of them are escaped") {
+TEST_CASE("command_line: quotes and the backslashes before them are escaped") {
   const std::vector<std::string> arguments{"plain",  "two words", "say \"x\"",
                                            "ends\\", "\\\\\"",    ""};
-  CHECK(command_line(L"C:\\a b.exe", arguments) ==
+  CHECK(join_command_line(L"C:\\a b.exe", arguments) ==
         L"\"C:\\a b.exe\" plain \"two words\" \"say \\\"x\\\"\" ends\\ \"\\\\\\\\\\\"\" "
         L"\"\"");
 }
 
-TEST_CASE("command_line: the environment is a block of sorted names that two zeros end") {
-  const std::wstring block = fixed_environment();
+TEST_CASE("command_line: the environment is a sorted block that ends with two zeros") {
+  const std::wstring block = make_environment();
   REQUIRE(block.size() > 2);
   CHECK(block.substr(block.size() - 2) == std::wstring(2, L'\0'));
   CHECK(block.starts_with(L"Path=C:\\"));

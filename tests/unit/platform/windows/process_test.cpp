@@ -12,18 +12,18 @@ namespace {
 
 bool is_elevated() {
   HANDLE token = nullptr;
-  TOKEN_ELEVATION reported{};
+  TOKEN_ELEVATION elevation{};
   DWORD length = 0;
   REQUIRE(OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token));
   const bool is_reported =
-      GetTokenInformation(token, TokenElevation, &reported, sizeof reported, &length) != 0;
+      GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &length) != 0;
   CloseHandle(token);
-  return is_reported && reported.TokenIsElevated != 0;
+  return is_reported && elevation.TokenIsElevated != 0;
 }
 
 }  // namespace
 
-TEST_CASE("process: its number, the page size and the host's name") {
+TEST_CASE("process: pid, page size and host name come from the system") {
   CHECK(current_pid() == GetCurrentProcessId());
   CHECK(page_size() == 4096);
   CHECK_FALSE(host_name().empty());
@@ -31,7 +31,7 @@ TEST_CASE("process: its number, the page size and the host's name") {
   CHECK_FALSE(is_privileged_start());
 }
 
-TEST_CASE("process: a value of the environment is UTF-8") {
+TEST_CASE("process: environment values are UTF-8") {
   CHECK(environment("HMN_TEST_ABSENT") == nullptr);
   SetEnvironmentVariableW(L"HMN_TEST", L"\u00E9\U0001F4BB");
   CHECK(std::string(environment("HMN_TEST")) == "\xC3\xA9\xF0\x9F\x92\xBB");
@@ -41,8 +41,8 @@ TEST_CASE("process: a value of the environment is UTF-8") {
   CHECK(environment("HMN_TEST") == nullptr);
 }
 
-// All processes of Wine are.
-TEST_CASE("process: an elevated one reads its environment") {
+// All processes of Wine are elevated.
+TEST_CASE("process: an elevated process reads its environment") {
   if (!is_elevated()) return;
   SetEnvironmentVariableW(L"HMN_TEST", L"here");
   CHECK_FALSE(is_privileged_start());

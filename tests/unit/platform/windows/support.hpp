@@ -8,9 +8,9 @@
 
 namespace test {
 
-// Of a file in this program's folder.
-inline std::string beside(const char* name) {
-  std::array<char, hmn::platform::longest_path> buffer;
+// Returns the path of a file in this program's folder.
+inline std::string path_in_own_folder(const char* name) {
+  std::array<char, hmn::platform::max_path_size> buffer;
   return std::string(hmn::platform::own_folder(buffer)) + "\\" + name;
 }
 

@@ -13,30 +13,30 @@ using namespace hmn::platform;
 
 namespace {
 
-struct Report {
+struct ThreadReport {
   DWORD thread = 0;
   std::atomic<bool> is_done{false};
 };
 
-void fill(void* given) {
-  Report& mine = *static_cast<Report*>(given);
-  mine.thread = GetCurrentThreadId();
-  mine.is_done = true;
+void fill_report(void* argument) {
+  ThreadReport& report = *static_cast<ThreadReport*>(argument);
+  report.thread = GetCurrentThreadId();
+  report.is_done = true;
 }
 
 }  // namespace
 
-TEST_CASE("thread: it runs beside its starter") {
-  Report seen;
-  REQUIRE(start_detached(fill, &seen, "hmn-worker") == 0);
-  const uint64_t limit = monotonic_ns() + 60 * ns_per_second;
-  while (!seen.is_done && monotonic_ns() < limit) sleep_ns(ns_per_ms);
-  REQUIRE(seen.is_done);
-  CHECK(seen.thread != 0);
-  CHECK(seen.thread != GetCurrentThreadId());
+TEST_CASE("thread: a started thread runs concurrently with the caller") {
+  ThreadReport report;
+  REQUIRE(start_detached(fill_report, &report, "hmn-worker") == 0);
+  const uint64_t deadline = monotonic_ns() + 60 * ns_per_second;
+  while (!report.is_done && monotonic_ns() < deadline) sleep_ns(ns_per_ms);
+  REQUIRE(report.is_done);
+  CHECK(report.thread != 0);
+  CHECK(report.thread != GetCurrentThreadId());
 }
 
-TEST_CASE("thread: errno and the last error come back") {
+TEST_CASE("thread: no_cancel restores errno and the last error") {
   errno = EDOM;
   SetLastError(4711);
   {

@@ -9,11 +9,11 @@ using namespace hmn::cli;
 
 namespace {
 
-using Names = std::vector<std::string>;
+using Paths = std::vector<std::string>;
 
-// Where the word is found among these files; "" where nowhere.
-std::string found(const std::string& word, const std::set<std::string>& files,
-                  const Names& folders = {"C:\\windows\\system32", "D:/tools/"}) {
+// Returns the path of the word among these files, "" if there is none.
+std::string find_path(const std::string& word, const std::set<std::string>& files,
+                      const Paths& folders = {"C:\\windows\\system32", "D:/tools/"}) {
   const auto program =
       find_program(word, folders, [&](const std::string& path) { return files.contains(path); });
   return program ? program->path : "";
@@ -28,40 +28,40 @@ bool is_batch(const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("program_search: the first folder that has it, with each ending in turn") {
-  CHECK(found("tool", {"D:/tools/tool.exe"}) == "D:/tools/tool.exe");
-  CHECK(found("tool", {"D:/tools/tool.exe", "C:\\windows\\system32\\tool.cmd"}) ==
+TEST_CASE("program_search: the first folder wins, and endings are tried in order") {
+  CHECK(find_path("tool", {"D:/tools/tool.exe"}) == "D:/tools/tool.exe");
+  CHECK(find_path("tool", {"D:/tools/tool.exe", "C:\\windows\\system32\\tool.cmd"}) ==
         "C:\\windows\\system32\\tool.cmd");
-  CHECK(found("tool", {"D:/tools/tool.com", "D:/tools/tool.exe"}) == "D:/tools/tool.exe");
-  CHECK(found("tool.py", {"D:/tools/tool.py", "D:/tools/tool.py.exe"}) == "D:/tools/tool.py");
-  CHECK(found("tool.py", {"D:/tools/tool.py.exe"}) == "D:/tools/tool.py.exe");
+  CHECK(find_path("tool", {"D:/tools/tool.com", "D:/tools/tool.exe"}) == "D:/tools/tool.exe");
+  CHECK(find_path("tool.py", {"D:/tools/tool.py", "D:/tools/tool.py.exe"}) == "D:/tools/tool.py");
+  CHECK(find_path("tool.py", {"D:/tools/tool.py.exe"}) == "D:/tools/tool.py.exe");
 }
 
-TEST_CASE("program_search: never the current folder, unless the word names a folder") {
-  CHECK(found("tool", {"tool.exe", "tool"}) == "");
-  CHECK(found(".\\tool", {".\\tool.exe"}) == ".\\tool.exe");
-  CHECK(found("sub/tool.exe", {"sub/tool.exe", "D:/tools/sub/tool.exe"}) == "sub/tool.exe");
-  CHECK(found("C:tool.exe", {"C:tool.exe"}) == "C:tool.exe");
-  CHECK(found(".\\tool", {"D:/tools/tool.exe"}) == "");
+TEST_CASE("program_search: the current folder is searched only if the word names a folder") {
+  CHECK(find_path("tool", {"tool.exe", "tool"}) == "");
+  CHECK(find_path(".\\tool", {".\\tool.exe"}) == ".\\tool.exe");
+  CHECK(find_path("sub/tool.exe", {"sub/tool.exe", "D:/tools/sub/tool.exe"}) == "sub/tool.exe");
+  CHECK(find_path("C:tool.exe", {"C:tool.exe"}) == "C:tool.exe");
+  CHECK(find_path(".\\tool", {"D:/tools/tool.exe"}) == "");
 }
 
-TEST_CASE("program_search: a name without an ending is no program") {
-  CHECK(found("tool", {"D:/tools/tool"}) == "");
+TEST_CASE("program_search: a file without an ending is not a program") {
+  CHECK(find_path("tool", {"D:/tools/tool"}) == "");
 }
 
-TEST_CASE("program_search: what cmd.exe would read is told, however its name is written") {
+TEST_CASE("program_search: batch files are recognised, however their name is written") {
   for (const char* word : {"C:\\a.bat", "C:\\a.cmd", "C:\\A.BAT", "C:\\a.Cmd"})
     CHECK(is_batch(word));
-  // Windows takes dots and spaces at the end of a name away.
+  // Windows removes dots and spaces at the end of a name.
   for (const char* word : {"C:\\a.bat.", "C:\\a.bat ", "C:\\a.cmd. . "}) CHECK(is_batch(word));
   for (const char* word : {"C:\\a.exe", "C:\\a.bat\\b.exe", "C:\\abat.x", "C:\\a.bat.exe"})
     CHECK_FALSE(is_batch(word));
 }
 
-TEST_CASE("program_search: of PATH what is absolute, without its quotes") {
-  CHECK(
-      folders_of_path("C:\\a;;b;.;\"D:\\with space\";\\\\server\\share;\\rooted;C:relative;E:/x") ==
-      Names{"C:\\a", "D:\\with space", "\\\\server\\share", "E:/x"});
-  CHECK(folders_of_path("") == Names{});
-  CHECK(folders_of_path(";") == Names{});
+TEST_CASE("program_search: only absolute folders of PATH are used, without their quotes") {
+  CHECK(list_path_folders(
+            "C:\\a;;b;.;\"D:\\with space\";\\\\server\\share;\\rooted;C:relative;E:/x") ==
+        Paths{"C:\\a", "D:\\with space", "\\\\server\\share", "E:/x"});
+  CHECK(list_path_folders("") == Paths{});
+  CHECK(list_path_folders(";") == Paths{});
 }

@@ -14,7 +14,7 @@ static hmn_context* context_of(void** state) {
 
 static hmn_pool pool_at(hmn_context* context, uint32_t device, uint32_t kind) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context, device, kind, 0, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_pool_read(context, device, kind, 0, 0, &pool, &error), HMN_OK);
   assert_int_equal(pool.device_index, device);
   return pool;
 }
@@ -65,10 +65,10 @@ static void a_pool_that_the_device_lacks_is_unsupported(void** state) {
   NEW(hmn_pool, pool);
   const uint32_t lacking[] = {HMN_POOL_VRAM_VISIBLE, HMN_POOL_UNIFIED, HMN_POOL_STOLEN};
   for (size_t i = 0; i < 3; ++i) {
-    assert_answers(hmn_pool_read(context_of(state), 0, lacking[i], 0, 0, &pool, &error),
+    assert_returns(hmn_pool_read(context_of(state), 0, lacking[i], 0, 0, &pool, &error),
                    HMN_E_UNSUPPORTED);
   }
-  assert_answers(hmn_pool_read(context_of(state), UNIFIED, HMN_POOL_VRAM, 0, 0, &pool, &error),
+  assert_returns(hmn_pool_read(context_of(state), UNIFIED, HMN_POOL_VRAM, 0, 0, &pool, &error),
                  HMN_E_UNSUPPORTED);
 }
 
@@ -76,20 +76,20 @@ static void a_kind_that_no_number_names_is_out_of_range(void** state) {
   const uint32_t kinds[] = {6, 7, 64, INT32_MAX, UINT32_MAX};
   for (size_t i = 0; i < 5; ++i) {
     NEW(hmn_pool, pool);
-    assert_answers(hmn_pool_read(context_of(state), 0, kinds[i], 0, 0, &pool, &error), HMN_E_RANGE);
+    assert_returns(hmn_pool_read(context_of(state), 0, kinds[i], 0, 0, &pool, &error), HMN_E_RANGE);
   }
 }
 
 static void fields_are_selected(void** state) {
   NEW(hmn_pool, pool);
-  assert_answers(
+  assert_returns(
       hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, 0, HMN_POOL_HAS_FREE, &pool, &error),
       HMN_OK);
   assert_true((pool.present & HMN_POOL_HAS_FREE) != 0);
   assert_int_equal(pool.notes, 0);
   const hmn_fields unknown[] = {HMN_POOL_HAS_UNATTRIBUTED, 1U << 31};
   for (size_t i = 0; i < 2; ++i) {
-    assert_answers(hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, 0, unknown[i], &pool, &error),
+    assert_returns(hmn_pool_read(context_of(state), 0, HMN_POOL_MAIN, 0, unknown[i], &pool, &error),
                    HMN_E_UNKNOWN_FLAG);
   }
 }
@@ -102,31 +102,31 @@ static void a_missing_field_is_noted(void** state) {
       NULL);
   NEW(hmn_pool, pool);
   const hmn_fields wanted = HMN_POOL_HAS_USED | HMN_POOL_HAS_TOTAL;
-  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, wanted, &pool, &error), HMN_OK);
+  assert_returns(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, wanted, &pool, &error), HMN_OK);
   assert_int_equal(pool.present & wanted, HMN_POOL_HAS_USED);
   assert_int_equal(pool.notes, HMN_NOTE_PARTIAL);
-  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
   assert_int_equal(pool.notes, 0);
   machine_end(&m);
 }
 
 static void an_index_that_was_never_given_is_no_device(void** state) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context_of(state), 6, HMN_POOL_MAIN, 0, 0, &pool, &error),
+  assert_returns(hmn_pool_read(context_of(state), 6, HMN_POOL_MAIN, 0, 0, &pool, &error),
                  HMN_E_NO_DEVICE);
-  assert_answers(hmn_pool_read(context_of(state), UINT32_MAX, HMN_POOL_MAIN, 0, 0, &pool, &error),
+  assert_returns(hmn_pool_read(context_of(state), UINT32_MAX, HMN_POOL_MAIN, 0, 0, &pool, &error),
                  HMN_E_NO_DEVICE);
 }
 
 static void a_lost_device_is_device_lost(void** state) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context_of(state), LOST, HMN_POOL_MAIN, 0, 0, &pool, &error),
+  assert_returns(hmn_pool_read(context_of(state), LOST, HMN_POOL_MAIN, 0, 0, &pool, &error),
                  HMN_E_DEVICE_LOST);
 }
 
 static void a_sleeping_device_is_asleep(void** state) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context_of(state), ASLEEP, HMN_POOL_MAIN, 0, 0, &pool, &error),
+  assert_returns(hmn_pool_read(context_of(state), ASLEEP, HMN_POOL_MAIN, 0, 0, &pool, &error),
                  HMN_E_ASLEEP);
 }
 
@@ -150,7 +150,7 @@ static void what_the_driver_says_is_passed_on(void** state) {
     machine m;
     machine_make(&m, failures[i].json, NULL);
     NEW(hmn_pool, pool);
-    assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
+    assert_returns(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error),
                    failures[i].status);
     machine_end(&m);
   }

@@ -28,13 +28,13 @@ static int teardown(void** state) {
 static hmn_context* context_of(const tree* proc) {
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, proc->path, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(context, HMN_PATH_PROC, proc->path, &error), HMN_OK);
   return context;
 }
 
 static void the_values_of_one_process_fit_together(void** state) {
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, 63, &memory, &error), HMN_OK);
+  assert_returns(hmn_process_memory_read_self(*state, 63, &memory, &error), HMN_OK);
   assert_int_equal(memory.present, 63);
   assert_in_range(memory.private_bytes, 1, memory.proportional_bytes);
   assert_in_range(memory.proportional_bytes, memory.private_bytes, memory.resident_bytes + mib);
@@ -53,15 +53,15 @@ static void the_proc_tree_in_use_is_the_one_that_was_set(void** state) {
              "Name:\ttrainer\nState:\tS (sleeping)\nVmHWM:\t   2000 kB\nVmSwap:\t      12 kB\n");
   hmn_context* context = context_of(&proc);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_OK);
   const uint64_t page = page_bytes();
   assert_int_equal(memory.virtual_bytes, 1000 * page);
   assert_int_equal(memory.resident_bytes, 300 * page);
   const hmn_fields more = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP;
-  assert_answers(hmn_process_memory_read(context, 4242, more, &memory, &error), HMN_OK);
+  assert_returns(hmn_process_memory_read(context, 4242, more, &memory, &error), HMN_OK);
   assert_int_equal(memory.peak_resident_bytes, 2000 * 1024);
   assert_int_equal(memory.swap_bytes, 12 * 1024);
-  assert_answers(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_PROCESS);
+  assert_returns(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_PROCESS);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
@@ -72,7 +72,7 @@ static void a_folder_that_is_no_proc_tree_is_no_source(void** state) {
   assert_int_equal(tree_make(&proc), 0);
   hmn_context* context = context_of(&proc);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_SOURCE);
+  assert_returns(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_SOURCE);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
@@ -88,7 +88,7 @@ static void a_kernel_thread_has_no_memory_of_its_own(void** state) {
   tree_write(&proc, "2/status", "Name:\tkthreadd\nState:\tS (sleeping)\nKthread:\t1\n");
   hmn_context* context = context_of(&proc);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 2, 0, &memory, &error), HMN_E_UNSUPPORTED);
+  assert_returns(hmn_process_memory_read(context, 2, 0, &memory, &error), HMN_E_UNSUPPORTED);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
@@ -106,7 +106,7 @@ static void text_that_makes_no_sense_is_the_backends_error(void** state) {
     hmn_context* context = context_of(&proc);
     NEW(hmn_process_memory, memory);
     print_message("  %s", statms[i]);
-    assert_answers(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_E_BACKEND);
+    assert_returns(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_E_BACKEND);
     assert_true(memory.resident_bytes == 0 && memory.virtual_bytes == 0);
     hmn_context_destroy(context);
     tree_remove(&proc);
@@ -153,16 +153,16 @@ static void what_the_system_refuses_is_a_permission_error(void** state) {
 /* "Read now": a variable that changes later changes nothing. */
 static void a_variable_names_the_proc_tree(void** state) {
   (void)state;
-  const hmn_context_options options = patient(HMN_CONTEXT_ENVIRONMENT);
+  const hmn_context_options options = patient_options(HMN_CONTEXT_ENVIRONMENT);
   hmn_context *there = NULL, *nowhere = NULL;
   NEW(hmn_process_memory, memory);
   environment_set("HMN_PROC", "/nowhere");
-  assert_answers(hmn_context_create(&options, &nowhere, &error), HMN_OK);
-  assert_answers(hmn_context_create(&options, &there, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &nowhere, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &there, &error), HMN_OK);
   environment_set("HMN_PROC", NULL);
-  assert_answers(hmn_context_set_path(there, HMN_PATH_PROC, "/proc", &error), HMN_OK);
-  assert_answers(hmn_process_memory_read_self(nowhere, 0, &memory, &error), HMN_E_NO_SOURCE);
-  assert_answers(hmn_process_memory_read_self(there, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(there, HMN_PATH_PROC, "/proc", &error), HMN_OK);
+  assert_returns(hmn_process_memory_read_self(nowhere, 0, &memory, &error), HMN_E_NO_SOURCE);
+  assert_returns(hmn_process_memory_read_self(there, 0, &memory, &error), HMN_OK);
   hmn_context_destroy(nowhere);
   hmn_context_destroy(there);
 }
@@ -173,7 +173,7 @@ static void without_meminfo_there_is_no_source(void** state) {
   assert_int_equal(tree_make(&proc), 0);
   hmn_context* context = context_of(&proc);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_E_NO_SOURCE);
+  assert_returns(hmn_system_memory_read(context, 0, &memory, &error), HMN_E_NO_SOURCE);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
@@ -190,7 +190,7 @@ static void meminfo_without_available_is_estimated(void** state) {
       "kB\nSwapFree:  3000 kB\n");
   hmn_context* context = context_of(&proc);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
   assert_int_equal(memory.total_bytes, 8000000ull * 1024);
   assert_int_equal(memory.swap_total_bytes, 4000 * 1024);
   assert_int_equal(memory.swap_free_bytes, 3000 * 1024);

@@ -16,7 +16,7 @@ static hmn_snapshot* all_of(const machine* m, hmn_flags collect) {
   NEW(hmn_snapshot_options, options);
   options.collect = collect;
   hmn_snapshot* s = NULL;
-  assert_answers(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
   return s;
 }
 

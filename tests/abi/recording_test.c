@@ -31,7 +31,7 @@ static void make_files(const tree* t) {
 }
 
 static hmn_context* open_files(const tree* t) {
-  const hmn_context_options options = patient(RECORDED);
+  const hmn_context_options options = patient_options(RECORDED);
   hmn_context* context = NULL;
   char proc[128];
   char sys[128];
@@ -98,8 +98,8 @@ static void recordings_are_whole_or_refused(void** state) {
   assert_non_null(strstr(r.whole, "renderD128"));
   long refused = 1;
   for (long skip = 0; refused != 0; ++skip) {
-    assert_in_range(skip, 0, MOST);
-    refused = run_without_loss(record, &r, skip, ONCE);
+    assert_in_range(skip, 0, MAX_ALLOCATIONS);
+    refused = run_without_leak(record, &r, skip, ONCE);
   }
   tree_remove(&r.files);
   free(r.whole);
@@ -117,14 +117,14 @@ static void texts_of_recordings_without_memory(void** state) {
   assert_status(take(context), HMN_OK);
   long refused = 1;
   for (long skip = 0; refused != 0; ++skip) {
-    assert_in_range(skip, 0, MOST);
+    assert_in_range(skip, 0, MAX_ALLOCATIONS);
     const long before = allocator_live();
     allocator_refuse(skip, ONCE);
     const hmn_status status = hmn_context_recording(context, 0, text, TEXT, &needed, NULL);
     refused = allocator_allow();
     assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
     if (refused != 0) assert_int_equal(needed, 0);
-    assert_settled(before);
+    assert_no_leak(before);
   }
   assert_int_equal(tree_write(&t, "machine.json", text), 0);
   hmn_context_destroy(context);
@@ -136,9 +136,9 @@ static void texts_of_recordings_without_memory(void** state) {
   for (size_t p = 0; p < 2; ++p) {
     refused = 1;
     for (long skip = 0; refused != 0; ++skip) {
-      assert_in_range(skip, 0, MOST);
+      assert_in_range(skip, 0, MAX_ALLOCATIONS);
       const long before = allocator_live();
-      const hmn_context_options options = patient(HMN_CONTEXT_NO_THREADS);
+      const hmn_context_options options = patient_options(HMN_CONTEXT_NO_THREADS);
       assert_status(hmn_context_create(&options, &context, NULL), HMN_OK);
       assert_status(hmn_context_set_path(context, HMN_PATH_SIMULATION, path, NULL), HMN_OK);
       allocator_refuse(skip, patterns[p]);
@@ -147,7 +147,7 @@ static void texts_of_recordings_without_memory(void** state) {
       if (status != HMN_OK) assert_exhausted(status);
       assert_status(take(context), HMN_OK);
       hmn_context_destroy(context);
-      assert_settled(before);
+      assert_no_leak(before);
     }
   }
   tree_remove(&t);

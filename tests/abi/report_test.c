@@ -37,7 +37,7 @@ static hmn_snapshot* take(hmn_context* context) {
   options.collect =
       HMN_COLLECT_MEMORY | HMN_COLLECT_POOLS | HMN_COLLECT_SELF | HMN_COLLECT_TELEMETRY;
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
   return snapshot;
 }
 

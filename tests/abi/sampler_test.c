@@ -37,7 +37,7 @@ static hmn_sampler* make(hmn_context* context, const hmn_sampler_options* option
   NEW(hmn_snapshot_options, what);
   what.collect = collect;
   hmn_sampler* sampler = NULL;
-  assert_answers(
+  assert_returns(
       hmn_sampler_create(context, options, collect == 0 ? NULL : &what, &sampler, &error), HMN_OK);
   assert_non_null(sampler);
   return sampler;
@@ -46,7 +46,7 @@ static hmn_sampler* make(hmn_context* context, const hmn_sampler_options* option
 static hmn_sampler* make_running(hmn_context* context, const hmn_sampler_options* options,
                                  hmn_flags collect) {
   hmn_sampler* sampler = make(context, options, collect);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
   return sampler;
 }
 
@@ -58,7 +58,7 @@ static hmn_sampler_info info_of(hmn_sampler* sampler) {
 
 static hmn_snapshot* pull(hmn_sampler* sampler) {
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, &error),
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &snapshot, &error),
                  HMN_OK);
   assert_non_null(snapshot);
   return snapshot;
@@ -87,23 +87,23 @@ static void a_life_has_one_way(void** state) {
   hmn_snapshot* none = NULL;
   assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_IDLE);
   assert_int_equal(info_of(sampler).present, 0);
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
                  HMN_E_STATE);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_E_STATE);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_E_STATE);
   NEW(hmn_pool, pool);
   assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_E_EMPTY);
 
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_E_STATE);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_E_STATE);
   assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_RUNNING);
   wait_until(info_of(sampler).pending == 1);
 
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_E_STATE);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_E_STATE);
   assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_STOPPED);
   hmn_snapshot_destroy(pull(sampler));
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
                  HMN_E_STATE);
   assert_null(none);
   assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
@@ -181,7 +181,7 @@ static void the_oldest_is_dropped_and_counted(void** state) {
   options.capacity = 3;
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   wait_until(info_of(sampler).taken_count >= 10);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
   const hmn_sampler_info info = info_of(sampler);
   assert_int_equal(info.pending, 3);
   assert_int_equal(info.dropped_count, info.taken_count - 3);
@@ -206,7 +206,7 @@ static void after_stop_nothing_is_added(void** state) {
   const hmn_sampler_options options = every(1);
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   wait_until(info_of(sampler).taken_count >= 3);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
   const hmn_sampler_info before = info_of(sampler);
   sleep_ms(30);
   const hmn_sampler_info after = info_of(sampler);
@@ -223,9 +223,9 @@ static void next_waits_no_longer_than_it_may(void** state) {
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   hmn_snapshot_destroy(pull(sampler));
   hmn_snapshot* none = NULL;
-  assert_answers(hmn_sampler_next(sampler, 0, &none, &error), HMN_E_EMPTY);
+  assert_returns(hmn_sampler_next(sampler, 0, &none, &error), HMN_E_EMPTY);
   const int64_t begun = now_ms();
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(50), &none, &error), HMN_E_EMPTY);
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(50), &none, &error), HMN_E_EMPTY);
   assert_true(now_ms() - begun >= 49);
   assert_null(none);
   hmn_sampler_destroy(sampler);
@@ -259,7 +259,7 @@ static void stop_wakes_all_that_wait(void** state) {
   }
   sleep_ms(20);
   assert_before_any_deadline({
-    assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+    assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
     for (int i = 0; i < 4; ++i) thread_join(threads[i]);
   });
   for (int i = 0; i < 4; ++i) assert_status(waiters[i].status, HMN_E_STATE);
@@ -276,7 +276,7 @@ static void stop_and_destroy_wait_for_no_driver(void** state) {
   thread* waiting = thread_start(wait_for_next, &w);
   sleep_ms(50);
   assert_before_any_deadline({
-    assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+    assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
     thread_join(waiting);
   });
   assert_status(w.status, HMN_E_STATE);
@@ -302,7 +302,7 @@ static int shows_pool(hmn_sampler* sampler, hmn_flags note) {
 static void a_driver_that_hangs_leaves_the_schedule_running(void** state) {
   (void)state;
   machine m;
-  hmn_context_options short_ones = patient(0);
+  hmn_context_options short_ones = patient_options(0);
   short_ones.deadline_ns = HMN_MILLISECONDS(30);
   short_ones.stale_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, waits_to_go, &short_ones);
@@ -329,7 +329,7 @@ static void the_latest_values_age_and_give_way(void** state) {
   const hmn_sampler_options options = every(20);
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   wait_until(info_of(sampler).taken_count >= 4);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
   assert_status(hmn_sampler_latest_pool(sampler, 0, &pool, NULL), HMN_OK);
@@ -389,7 +389,7 @@ static void a_peak_stays_when_the_value_falls(void** state) {
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   wait_until(info_of(sampler).taken_count >= 4);
   hmn_snapshot* none = NULL;
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &none, &error),
                  HMN_E_STATE);
   assert_int_equal(info_of(sampler).pending, 0);
   assert_int_equal(info_of(sampler).dropped_count, 0);
@@ -495,8 +495,8 @@ static void a_sampler_of_no_device_fails_and_says_so(void** state) {
   what.device_index = 7;
   const hmn_sampler_options options = every(1);
   hmn_sampler* sampler = NULL;
-  assert_answers(hmn_sampler_create(m.context, &options, &what, &sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_create(m.context, &options, &what, &sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
   wait_until(info_of(sampler).failed_count >= 2);
   const hmn_sampler_info info = info_of(sampler);
   assert_int_equal(info.taken_count, 0);
@@ -511,10 +511,10 @@ static void what_a_snapshot_refuses_a_sampler_refuses(void** state) {
   NEW(hmn_snapshot_options, what);
   hmn_sampler* sampler = NULL;
   what.collect = 1u << 31;
-  assert_answers(hmn_sampler_create(f->context, NULL, &what, &sampler, &error), HMN_E_UNKNOWN_FLAG);
+  assert_returns(hmn_sampler_create(f->context, NULL, &what, &sampler, &error), HMN_E_UNKNOWN_FLAG);
   what.collect = 0;
   what.pid = 1;
-  assert_answers(hmn_sampler_create(f->context, NULL, &what, &sampler, &error), HMN_E_ARGUMENT);
+  assert_returns(hmn_sampler_create(f->context, NULL, &what, &sampler, &error), HMN_E_ARGUMENT);
   assert_null(sampler);
 }
 
@@ -523,7 +523,7 @@ static void without_threads_there_is_no_sampling(void** state) {
   hmn_context* context = NULL;
   assert_status(open_machine("everything.json", HMN_CONTEXT_NO_THREADS, &context), HMN_OK);
   hmn_sampler* sampler = make(context, NULL, 0);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_E_UNSUPPORTED);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_E_UNSUPPORTED);
   assert_int_equal(info_of(sampler).state, HMN_SAMPLER_STATE_IDLE);
   hmn_sampler_destroy(sampler);
   hmn_context_destroy(context);
@@ -543,14 +543,14 @@ static void behind_nvml_that_hangs_stop_and_destroy_wait_for_nobody(void** state
   assert_int_equal(tree_write(&folder, "nvml.json", hung_nvml), 0);
   snprintf(path, sizeof path, "%s/nvml.json", folder.path);
   environment_set("FAKE_NVML_SCENARIO", path);
-  const hmn_context_options options = patient(HMN_CONTEXT_NO_SUBPROCESS);
+  const hmn_context_options options = patient_options(HMN_CONTEXT_NO_SUBPROCESS);
   hmn_context* context = NULL;
-  assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_NVML, HMN_TEST_NVML, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &context, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(context, HMN_PATH_NVML, HMN_TEST_NVML, &error), HMN_OK);
   hmn_sampler* sampler = make_running(context, NULL, 0);
   sleep_ms(50);
   assert_before_any_deadline({
-    assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+    assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
     hmn_sampler_destroy(sampler);
     hmn_context_destroy(context);
   });

@@ -296,7 +296,7 @@ static hmn_snapshot* take(hmn_context* context) {
   NEW(hmn_snapshot_options, options);
   hmn_snapshot* snapshot = NULL;
   options.collect = EVERYTHING;
-  assert_answers(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
   return snapshot;
 }
 
@@ -321,7 +321,7 @@ static void memory_is_in_bytes(const hmn_snapshot* s) {
 
 static void more_memory_is_in_bytes(hmn_context* context) {
   NEW(hmn_process_memory, process_memory);
-  assert_answers(hmn_process_memory_read_self(context, (1 << 10) - 1, &process_memory, &error),
+  assert_returns(hmn_process_memory_read_self(context, (1 << 10) - 1, &process_memory, &error),
                  HMN_OK);
   UNIT(process_memory, peak_resident_bytes, MIB(302));
   UNIT(process_memory, swap_bytes, MIB(304));
@@ -442,7 +442,7 @@ static void a_snapshot_is_timed_in_nanoseconds(void** state) {
 static void an_age_is_in_nanoseconds_and_grows(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HMN_NS_UNLIMITED;
   machine_make(&m, all_values, &options);
   const uint64_t began = now_ns();
@@ -477,7 +477,7 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
 static void a_traced_call_is_timed_in_nanoseconds(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(HMN_CONTEXT_TRACE);
+  hmn_context_options options = patient_options(HMN_CONTEXT_TRACE);
   machine_make(&m, all_values, &options);
   const uint64_t began = now_ns();
   hmn_snapshot* s = take(m.context);
@@ -505,26 +505,26 @@ static void a_sampler_is_timed_in_nanoseconds(void** state) {
   hmn_sampler* sampler = NULL;
   hmn_snapshot* first = NULL;
   what.collect = EVERYTHING;
-  assert_answers(hmn_sampler_create(m.context, NULL, &what, &sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_create(m.context, NULL, &what, &sampler, &error), HMN_OK);
   const uint64_t began = now_ns();
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &first, &error), HMN_OK);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &first, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
   const uint64_t ended = now_ns();
   hmn_snapshot_destroy(first);
   NEW(hmn_sampler_info, sampler_info);
   NEW(hmn_peak, peak);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_sampler_read(sampler, &sampler_info, &error), HMN_OK);
+  assert_returns(hmn_sampler_read(sampler, &sampler_info, &error), HMN_OK);
   BETWEEN(sampler_info, last_monotonic_ns, began, ended);
-  assert_answers(hmn_sampler_peak(sampler, 0, 4242, &peak, &error), HMN_OK);
+  assert_returns(hmn_sampler_peak(sampler, 0, 4242, &peak, &error), HMN_OK);
   UNIT(peak, used_bytes, MIB(201));
   UNIT(peak, host_pool_bytes, MIB(32));
   UNIT(peak, host_resident_bytes, MIB(210));
   BETWEEN(peak, used_monotonic_ns, began, ended);
   sleep_ms(50);
   const uint64_t later = now_ns();
-  assert_answers(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
   BETWEEN(pool, age_ns, later - ended, now_ns() - began);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
@@ -533,7 +533,7 @@ static void a_sampler_is_timed_in_nanoseconds(void** state) {
 static void a_spill_is_counted_in_bytes_and_nanoseconds(void** state) {
   (void)state;
   hmn_spill* spill = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   static const uint64_t evicted[] = {0, 1000, 2000, 0};
   for (uint64_t i = 0; i < 4; ++i) {
     NEW(hmn_spill_sample, sample);
@@ -543,11 +543,11 @@ static void a_spill_is_counted_in_bytes_and_nanoseconds(void** state) {
     sample.dedicated_bytes = MIB(100 + i);
     sample.shared_bytes = MIB(10 + i);
     sample.evicted_bytes = MIB(1 + evicted[i]);
-    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+    assert_returns(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
   }
   NEW(hmn_spill_info, spill_info);
   NEW(hmn_episode, episode);
-  assert_answers(hmn_spill_read(spill, &spill_info, &error), HMN_OK);
+  assert_returns(hmn_spill_read(spill, &spill_info, &error), HMN_OK);
   UNIT(spill_info, limit_bytes, MIB(10000));
   UNIT(spill_info, dedicated_bytes, MIB(103));
   UNIT(spill_info, shared_bytes, MIB(13));
@@ -559,7 +559,7 @@ static void a_spill_is_counted_in_bytes_and_nanoseconds(void** state) {
   UNIT(spill_info, baseline_evicted_bytes, MIB(1));
   UNIT(spill_info, total_ns, MS(1000));
   UNIT(spill_info, longest_ns, MS(1000));
-  assert_answers(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
+  assert_returns(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
   UNIT(episode, start_monotonic_ns, MS(1000) + 5);
   UNIT(episode, end_monotonic_ns, MS(3000) + 5);
   UNIT(episode, duration_ns, MS(1000));
@@ -577,10 +577,10 @@ static void a_tracker_counts_bytes(void** state) {
   uint32_t number = 0;
   options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = 1000;
-  assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
-  assert_answers(hmn_tracker_tag(tracker, "weights", &number, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(tracker, number, 700, &error), HMN_OK);
-  assert_answers(hmn_tracker_release_tagged(tracker, number, 100, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
+  assert_returns(hmn_tracker_tag(tracker, "weights", &number, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(tracker, number, 700, &error), HMN_OK);
+  assert_returns(hmn_tracker_release_tagged(tracker, number, 100, &error), HMN_OK);
   assert_status(hmn_tracker_read(tracker, &tracker_info, NULL), HMN_OK);
   UNIT(tracker_info, limit_bytes, 1000);
   UNIT(tracker_info, allocated_bytes, 600);

@@ -162,9 +162,9 @@ static int has_thread_with_all_signals_blocked(void) {
 static void the_thread_of_a_sampler_blocks_all_signals(void** state) {
   if (HMN_TEST_EMULATED) skip();
   hmn_sampler* sampler = NULL;
-  assert_answers(hmn_sampler_create(((fixture*)*state)->context, NULL, NULL, &sampler, &error),
+  assert_returns(hmn_sampler_create(((fixture*)*state)->context, NULL, NULL, &sampler, &error),
                  HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
   wait_until(has_thread_with_all_signals_blocked());
   hmn_sampler_destroy(sampler);
 }

@@ -29,7 +29,7 @@ static hmn_snapshot* take(hmn_context* context, hmn_flags collect, hmn_flags fla
   options.device_index = device;
   options.pid = pid;
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
   return snapshot;
 }
 
@@ -102,7 +102,7 @@ static void values_of_a_device_are_never_those_of_another(void** state) {
   options.device_index = 1;
   options.collect = EVERYTHING;
   hmn_snapshot* s = NULL;
-  assert_answers(hmn_snapshot_take(f->context, &options, &s, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(f->context, &options, &s, &error), HMN_OK);
   NEW(hmn_device, device);
   assert_status(hmn_snapshot_device_at(s, 0, &device, NULL), HMN_OK);
   assert_int_equal(device.index, 1);
@@ -539,7 +539,7 @@ static void a_traced_call_is_a_diagnostic_with_its_duration(void** state) {
 static void a_trace_alone_is_not_partial(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = patient(HMN_CONTEXT_TRACE);
+  const hmn_context_options options = patient_options(HMN_CONTEXT_TRACE);
   machine_make(&m, "{\"host\": \"real\", \"devices\": [{" GPU "}]}", &options);
   hmn_snapshot* s = take(m.context, 0, 0, 0, 0);
   assert_true(info_of(s).diagnostic_count > 0);

@@ -94,7 +94,7 @@ static void take_a_snapshot(hmn_context* context, int round) {
 }
 
 static hmn_context* open_context(hmn_flags flags) {
-  const hmn_context_options options = patient(flags);
+  const hmn_context_options options = patient_options(flags);
   hmn_context* context = NULL;
   assert_status(hmn_context_create(&options, &context, NULL), HMN_OK);
   assert_status(machine_use(context, 0), HMN_OK);

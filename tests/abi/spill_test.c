@@ -20,7 +20,7 @@ static const uint64_t spilled = 140533760 + 768 * MIB;
 
 static hmn_spill* make(const hmn_spill_options* options) {
   hmn_spill* made = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, options, &made, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, options, &made, &error), HMN_OK);
   assert_non_null(made);
   return made;
 }
@@ -35,7 +35,7 @@ static hmn_spill_sample sample(uint64_t dedicated, uint64_t shared) {
 }
 
 static void feed(hmn_spill* to, const hmn_spill_sample* s, const char* label) {
-  assert_answers(hmn_spill_feed(to, s, label, &error), HMN_OK);
+  assert_returns(hmn_spill_feed(to, s, label, &error), HMN_OK);
 }
 
 /* R: relaxed, S: saturated and spilled; a second apart, labels t0, t1 … */
@@ -232,7 +232,7 @@ static void hv96_without_values_nothing_is_observed(void** state) {
   (void)state;
   hmn_spill* s = make(NULL);
   assert_int_equal(info_of(s).status, HMN_E_EMPTY);
-  assert_answers(hmn_spill_observe(s, "x", &error), HMN_E_NO_SOURCE);
+  assert_returns(hmn_spill_observe(s, "x", &error), HMN_E_NO_SOURCE);
   const hmn_spill_info info = info_of(s);
   assert_int_equal(info.observation_count, 0);
   assert_int_equal(info.state, 0);
@@ -320,28 +320,28 @@ static void inputs_are_checked(void** state) {
   NEW(hmn_spill_options, options);
   hmn_spill* s = NULL;
   options.episode_capacity = 65537;
-  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_RANGE);
+  assert_returns(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_RANGE);
   options.episode_capacity = 65536;
   options.flags = 1;
-  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_UNKNOWN_FLAG);
+  assert_returns(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_UNKNOWN_FLAG);
   options.flags = 0;
   options.reserved0 = 1;
-  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_UNKNOWN_FLAG);
+  assert_returns(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_UNKNOWN_FLAG);
   options.struct_size = HMN_SPILL_OPTIONS_SIZE_V1 - 8;
-  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_STRUCT_SIZE);
+  assert_returns(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_STRUCT_SIZE);
   assert_null(s);
   s = make(NULL);
   NEW(hmn_spill_sample, one);
   one.limit_bytes = 1;
-  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_ARGUMENT);
+  assert_returns(hmn_spill_feed(s, &one, NULL, &error), HMN_E_ARGUMENT);
   one.limit_bytes = 0;
   one.evicted_bytes = 1;
-  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_ARGUMENT);
+  assert_returns(hmn_spill_feed(s, &one, NULL, &error), HMN_E_ARGUMENT);
   one.evicted_bytes = 0;
   one.flags = 1u << 31;
-  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_UNKNOWN_FLAG);
+  assert_returns(hmn_spill_feed(s, &one, NULL, &error), HMN_E_UNKNOWN_FLAG);
   one.struct_size = HMN_SPILL_SAMPLE_SIZE_V1 - 8;
-  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_STRUCT_SIZE);
+  assert_returns(hmn_spill_feed(s, &one, NULL, &error), HMN_E_STRUCT_SIZE);
   assert_int_equal(ended(s).observation_count, 0);
 }
 
@@ -422,10 +422,10 @@ static void a_device_with_host_memory_is_observed(void** state) {
   machine m;
   machine_make(&m, fills_and_spills, NULL);
   hmn_spill* s = NULL;
-  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  assert_returns(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
   const hmn_flags expected[] = {0, 0, HMN_SPILL_BY_SHARED, 0};
   for (size_t i = 0; i < 4; ++i) {
-    assert_answers(hmn_spill_observe(s, "step", &error), HMN_OK);
+    assert_returns(hmn_spill_observe(s, "step", &error), HMN_OK);
     assert_int_equal(info_of(s).rules, expected[i]);
   }
   machine_end(&m); /* the detector keeps what it needs */
@@ -438,7 +438,7 @@ static void a_device_with_host_memory_is_observed(void** state) {
   assert_int_equal(info.present & (HMN_SPILL_INFO_HAS_EVICTED | HMN_SPILL_INFO_HAS_PEAK_EVICTED),
                    0);
   assert_int_equal(info.episode_count, 1);
-  assert_answers(hmn_spill_observe(s, "later", &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "later", &error), HMN_OK);
   assert_int_equal(ended(s).observation_count, 5);
 }
 
@@ -457,14 +457,14 @@ static void evicted_memory_of_processes_is_added_up(void** state) {
   machine m;
   machine_make(&m, evicts, NULL);
   hmn_spill* s = NULL;
-  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_returns(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_OK);
   assert_int_equal(info_of(s).present & HMN_SPILL_INFO_HAS_EVICTED, 0);
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_OK);
   assert_int_equal(info_of(s).evicted_bytes, 200 * MIB);
   assert_int_equal(info_of(s).rules, 0);
   assert_int_equal(info_of(s).notes & HMN_NOTE_LOWER_BOUND, 0);
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_OK);
   const hmn_spill_info info = ended(s);
   assert_int_equal(info.evicted_bytes, 256 * MIB);
   assert_int_equal(info.baseline_evicted_bytes, 0);
@@ -493,14 +493,14 @@ static void host_memory_of_processes_stands_in_for_a_pool(void** state) {
   machine m;
   machine_make(&m, reports_by_process, NULL);
   hmn_spill* s = NULL;
-  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  assert_returns(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
   const uint64_t shared[] = {64 * MIB, 192 * MIB, 320 * MIB};
   for (size_t i = 0; i < 3; ++i) {
-    assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+    assert_returns(hmn_spill_observe(s, "", &error), HMN_OK);
     assert_int_equal(info_of(s).shared_bytes, shared[i]);
     assert_int_equal(info_of(s).rules, i == 2 ? HMN_SPILL_BY_SHARED : 0);
   }
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_E_EMPTY);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_E_EMPTY);
   assert_int_equal(ended(s).skipped_count, 1);
   machine_end(&m);
 }
@@ -529,9 +529,9 @@ static void what_cannot_be_measured_is_said(void** state) {
     machine m;
     machine_make(&m, rows[i].json, NULL);
     hmn_spill* s = NULL;
-    assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
-    assert_answers(hmn_spill_observe(s, "", &error), rows[i].status);
-    assert_answers(hmn_spill_observe(s, "", &error), rows[i].status);
+    assert_returns(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+    assert_returns(hmn_spill_observe(s, "", &error), rows[i].status);
+    assert_returns(hmn_spill_observe(s, "", &error), rows[i].status);
     hmn_spill_info info = info_of(s);
     assert_status(info.status, rows[i].status);
     assert_non_null(strstr(info.message, rows[i].says));
@@ -556,9 +556,9 @@ static void a_device_that_is_back_is_observed_again(void** state) {
   machine m;
   machine_make(&m, is_reset, NULL);
   hmn_spill* s = NULL;
-  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_E_DEVICE_LOST);
+  assert_returns(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_E_DEVICE_LOST);
   hmn_status status = HMN_E_DEVICE_LOST;
   for (int i = 0; i < 50 && status != HMN_OK; ++i) {
     status = hmn_spill_observe(s, "back", NULL);
@@ -578,8 +578,8 @@ static void a_device_that_never_was_is_reported(void** state) {
   machine m;
   machine_make(&m, nvidia, NULL);
   hmn_spill* s = NULL;
-  assert_answers(hmn_spill_create(m.context, 3, NULL, &s, &error), HMN_OK);
-  assert_answers(hmn_spill_observe(s, "", &error), HMN_E_NO_DEVICE);
+  assert_returns(hmn_spill_create(m.context, 3, NULL, &s, &error), HMN_OK);
+  assert_returns(hmn_spill_observe(s, "", &error), HMN_E_NO_DEVICE);
   hmn_spill_destroy(s);
   machine_end(&m);
 }
@@ -593,15 +593,15 @@ static void a_snapshot_is_observed_without_a_context(void** state) {
   for (int i = 0; i < 4; ++i) {
     hmn_snapshot* taken = NULL;
     what.collect = HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
-    assert_answers(hmn_snapshot_take(m.context, &what, &taken, &error), HMN_OK);
-    assert_answers(hmn_spill_observe_snapshot(s, taken, "", &error), HMN_OK);
+    assert_returns(hmn_snapshot_take(m.context, &what, &taken, &error), HMN_OK);
+    assert_returns(hmn_spill_observe_snapshot(s, taken, "", &error), HMN_OK);
     hmn_snapshot_destroy(taken);
   }
   assert_int_equal(info_of(s).rules, HMN_SPILL_BY_SHARED);
   hmn_snapshot* poor = NULL;
   what.collect = HMN_COLLECT_DEVICES;
-  assert_answers(hmn_snapshot_take(m.context, &what, &poor, &error), HMN_OK);
-  assert_answers(hmn_spill_observe_snapshot(s, poor, "", &error), HMN_E_EMPTY);
+  assert_returns(hmn_snapshot_take(m.context, &what, &poor, &error), HMN_OK);
+  assert_returns(hmn_spill_observe_snapshot(s, poor, "", &error), HMN_E_EMPTY);
   hmn_snapshot_destroy(poor);
   assert_int_equal(ended(s).observation_count, 4);
   machine_end(&m);
@@ -632,36 +632,36 @@ static void threads_share_a_detector(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hv83_flicker_is_three_episodes),
-      cmocka_unit_test(hv84_full_memory_alone_is_none),
-      cmocka_unit_test(hv85_relaxed_is_none),
-      cmocka_unit_test(hv86_an_open_episode_has_no_end),
-      cmocka_unit_test(hv87_latched_survives_recovery),
-      cmocka_unit_test(hv88_the_first_observation_is_the_baseline),
-      cmocka_unit_test(hv89_growth_is_inclusive),
-      cmocka_unit_test(hv90_a_limit_below_100_bytes_has_no_threshold),
-      cmocka_unit_test(hv91_the_threshold_can_be_given),
-      cmocka_unit_test(hv92_one_observation_lasts_no_time),
-      cmocka_unit_test(hv93_durations_add_up),
-      cmocka_unit_test(hv94_the_longest_is_reported),
-      cmocka_unit_test(hv95_without_an_episode_there_is_no_first),
-      cmocka_unit_test(hv96_without_values_nothing_is_observed),
-      cmocka_unit_test(evicted_memory_spills_by_itself),
-      cmocka_unit_test(the_oldest_episodes_are_dropped_and_still_counted),
-      cmocka_unit_test(a_long_label_is_cut_with_a_note),
-      cmocka_unit_test(time_that_runs_backwards_counts_nothing),
-      cmocka_unit_test(inputs_are_checked),
+    cmocka_unit_test(hv83_flicker_is_three_episodes),
+    cmocka_unit_test(hv84_full_memory_alone_is_none),
+    cmocka_unit_test(hv85_relaxed_is_none),
+    cmocka_unit_test(hv86_an_open_episode_has_no_end),
+    cmocka_unit_test(hv87_latched_survives_recovery),
+    cmocka_unit_test(hv88_the_first_observation_is_the_baseline),
+    cmocka_unit_test(hv89_growth_is_inclusive),
+    cmocka_unit_test(hv90_a_limit_below_100_bytes_has_no_threshold),
+    cmocka_unit_test(hv91_the_threshold_can_be_given),
+    cmocka_unit_test(hv92_one_observation_lasts_no_time),
+    cmocka_unit_test(hv93_durations_add_up),
+    cmocka_unit_test(hv94_the_longest_is_reported),
+    cmocka_unit_test(hv95_without_an_episode_there_is_no_first),
+    cmocka_unit_test(hv96_without_values_nothing_is_observed),
+    cmocka_unit_test(evicted_memory_spills_by_itself),
+    cmocka_unit_test(the_oldest_episodes_are_dropped_and_still_counted),
+    cmocka_unit_test(a_long_label_is_cut_with_a_note),
+    cmocka_unit_test(time_that_runs_backwards_counts_nothing),
+    cmocka_unit_test(inputs_are_checked),
 #if defined(__linux__)
     cmocka_unit_test(a_real_time_reader_sleeps_while_another_thread_writes),
 #endif
-      cmocka_unit_test(a_device_with_host_memory_is_observed),
-      cmocka_unit_test(evicted_memory_of_processes_is_added_up),
-      cmocka_unit_test(host_memory_of_processes_stands_in_for_a_pool),
-      cmocka_unit_test(what_cannot_be_measured_is_said),
-      cmocka_unit_test(a_device_that_is_back_is_observed_again),
-      cmocka_unit_test(a_device_that_never_was_is_reported),
-      cmocka_unit_test(a_snapshot_is_observed_without_a_context),
-      cmocka_unit_test(threads_share_a_detector),
+    cmocka_unit_test(a_device_with_host_memory_is_observed),
+    cmocka_unit_test(evicted_memory_of_processes_is_added_up),
+    cmocka_unit_test(host_memory_of_processes_stands_in_for_a_pool),
+    cmocka_unit_test(what_cannot_be_measured_is_said),
+    cmocka_unit_test(a_device_that_is_back_is_observed_again),
+    cmocka_unit_test(a_device_that_never_was_is_reported),
+    cmocka_unit_test(a_snapshot_is_observed_without_a_context),
+    cmocka_unit_test(threads_share_a_detector),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

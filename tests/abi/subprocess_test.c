@@ -49,10 +49,10 @@ static void make(tool* t, const char* scenario, hmn_flags flags) {
   snprintf(t->path, sizeof t->path, "%s/nvidia-smi", t->folder.path);
   copy_file(HMN_TEST_NVIDIA_SMI, t->path);
   tree_write(&t->folder, "nvidia-smi.json", scenario);
-  assert_answers(hmn_context_create(&options, &t->context, &error), HMN_OK);
-  assert_answers(hmn_context_set_path(t->context, HMN_PATH_NVIDIA_SMI, t->path, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &t->context, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(t->context, HMN_PATH_NVIDIA_SMI, t->path, &error), HMN_OK);
   if (HMN_WITH_NVML) {
-    assert_answers(
+    assert_returns(
         hmn_context_set_path(t->context, HMN_PATH_NVML, "/nowhere/libnvidia-ml.so.1", &error),
         HMN_OK);
   }
@@ -71,7 +71,7 @@ static int was_run(const tool* t) {
 
 static void assert_serves(tool* t) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
   assert_int_equal(pool.total_bytes, UINT64_C(46068) << 20);
   assert_int_equal(pool.backend, HMN_BACKEND_NVIDIA_SMI);
   assert_true(was_run(t));
@@ -190,10 +190,10 @@ static void without_subprocesses_the_tool_is_not_run(void** state) {
   tool t;
   make(&t, answers, HMN_CONTEXT_NO_SUBPROCESS);
   uint32_t count = 7;
-  assert_answers(hmn_device_scan(t.context, &count, NULL, &error), HMN_OK);
+  assert_returns(hmn_device_scan(t.context, &count, NULL, &error), HMN_OK);
   assert_int_equal(count, 0);
   NEW(hmn_backend_info, info);
-  assert_answers(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);
+  assert_returns(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);
   assert_int_equal(info.state, HMN_RUN_STATE_OFF);
   assert_false(was_run(&t));
   end(&t);

@@ -70,7 +70,7 @@ static void the_clock_of_snapshots_stops(void** state) {
 static void an_age_includes_it(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HMN_NS_UNLIMITED;
   machine_make(&m, steady, &options);
   hmn_pool pool;
@@ -99,7 +99,7 @@ static void an_age_includes_it(void** state) {
 static void a_shared_answer_is_too_old_after_it(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HOURS / 2;
   machine_make(&m, steady, &options);
   hmn_pool pool;
@@ -162,21 +162,21 @@ static void the_latest_value_of_a_sampler_grows_old_and_its_interval_does_not_pa
   hmn_snapshot* snapshot = NULL;
   how.interval_ns = HOURS / 4;
   machine_make(&m, steady, NULL);
-  assert_answers(hmn_sampler_create(m.context, &how, NULL, &sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_sampler_create(m.context, &how, NULL, &sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   suspend();
   const int64_t begun = now_ms();
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(200), &snapshot, &error), HMN_E_EMPTY);
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(200), &snapshot, &error), HMN_E_EMPTY);
   assert_true(now_ms() - begun >= 190);
   NEW(hmn_sampler_info, info);
-  assert_answers(hmn_sampler_read(sampler, &info, &error), HMN_OK);
+  assert_returns(hmn_sampler_read(sampler, &info, &error), HMN_OK);
   assert_int_equal(info.taken_count, 1);
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
-  assert_answers(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
-  assert_answers(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, &error), HMN_OK);
+  assert_returns(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, &error), HMN_OK);
   assert_true(pool.age_ns >= HOURS && pool.age_ns < HOURS * 3 / 2);
   assert_true(telemetry.age_ns >= HOURS && telemetry.age_ns < HOURS * 3 / 2);
   hmn_sampler_destroy(sampler);
@@ -188,14 +188,14 @@ enum { CLIENT = 4242 }; /* of drivers_set_client */
 
 static hmn_context* with_drivers(const hmn_context_options* options) {
   hmn_context* context = NULL;
-  assert_answers(hmn_context_create(options, &context, &error), HMN_OK);
+  assert_returns(hmn_context_create(options, &context, &error), HMN_OK);
   assert_status(drivers_use(context), HMN_OK);
   return context;
 }
 
 static void a_library_is_not_shut_down_by_it(void** state) {
   (void)state;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.idle_close_ns = HOURS / 2;
   hmn_context* context = with_drivers(&options);
   hmn_pool pool;
@@ -212,18 +212,18 @@ static void a_library_is_not_shut_down_by_it(void** state) {
 static int has_load(hmn_context* context, uint32_t device_index) {
   NEW(hmn_usage, usage);
   sleep_ms(150);
-  assert_answers(hmn_usage_read(context, device_index, CLIENT, 0, &usage, &error), HMN_OK);
+  assert_returns(hmn_usage_read(context, device_index, CLIENT, 0, &usage, &error), HMN_OK);
   return (usage.present & HMN_USAGE_HAS_BUSY_PERCENT) != 0;
 }
 
 static void a_load_across_it_is_absent(void** state) {
   (void)state;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
   hmn_context* context = with_drivers(&options);
   uint32_t index = 0;
   drivers_set_client(1);
-  assert_answers(hmn_device_find(context, "pci:0000:03:00.0", &index, &error), HMN_OK);
+  assert_returns(hmn_device_find(context, "pci:0000:03:00.0", &index, &error), HMN_OK);
   assert_false(has_load(context, index));
   assert_true(has_load(context, index));
   suspend();

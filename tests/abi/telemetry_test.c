@@ -14,7 +14,7 @@ static hmn_context* context_of(void** state) {
 
 static void every_value_of_the_device_is_there(void** state) {
   NEW(hmn_telemetry, t);
-  assert_answers(hmn_telemetry_read(context_of(state), 0, ALL, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(context_of(state), 0, ALL, &t, &error), HMN_OK);
   assert_int_equal(t.present, ALL & ~HMN_TELEMETRY_HAS_FAN_RPM);
   assert_int_equal(t.device_index, 0);
   assert_int_equal(t.backend, HMN_BACKEND_SIMULATED);
@@ -39,11 +39,11 @@ static void every_value_of_the_device_is_there(void** state) {
 static void a_value_that_is_missing_is_partial(void** state) {
   NEW(hmn_telemetry, t);
   const hmn_fields fields = HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_POWER;
-  assert_answers(hmn_telemetry_read(context_of(state), 0, fields, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(context_of(state), 0, fields, &t, &error), HMN_OK);
   assert_int_equal(t.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
   assert_int_equal(t.present & fields, HMN_TELEMETRY_HAS_POWER);
   NEW(hmn_telemetry, whole);
-  assert_answers(hmn_telemetry_read(context_of(state), 0, HMN_TELEMETRY_HAS_POWER, &whole, &error),
+  assert_returns(hmn_telemetry_read(context_of(state), 0, HMN_TELEMETRY_HAS_POWER, &whole, &error),
                  HMN_OK);
   assert_int_equal(whole.notes & HMN_NOTE_PARTIAL, 0);
 }
@@ -54,14 +54,14 @@ static void each_value_can_be_asked_for_alone(void** state) {
     if ((ALL & field) == 0) continue;
     const hmn_status expected = field == HMN_TELEMETRY_HAS_FAN_RPM ? HMN_E_UNSUPPORTED : HMN_OK;
     NEW(hmn_telemetry, t);
-    assert_answers(hmn_telemetry_read(context_of(state), 0, field, &t, &error), expected);
+    assert_returns(hmn_telemetry_read(context_of(state), 0, field, &t, &error), expected);
     assert_int_equal(t.present & field, expected == HMN_OK ? field : 0);
   }
 }
 
 static void zero_asks_for_what_is_cheap(void** state) {
   NEW(hmn_telemetry, t);
-  assert_answers(hmn_telemetry_read(context_of(state), 0, 0, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(context_of(state), 0, 0, &t, &error), HMN_OK);
   const hmn_fields least =
       HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_TEMPERATURE | HMN_TELEMETRY_HAS_POWER;
   assert_int_equal(t.present & least, least);
@@ -71,17 +71,17 @@ static void zero_asks_for_what_is_cheap(void** state) {
 static void none_of_the_values_is_unsupported(void** state) {
   NEW(hmn_telemetry, t);
   hmn_context* context = context_of(state);
-  assert_answers(hmn_telemetry_read(context, UNIFIED, HMN_TELEMETRY_HAS_ENERGY, &t, &error),
+  assert_returns(hmn_telemetry_read(context, UNIFIED, HMN_TELEMETRY_HAS_ENERGY, &t, &error),
                  HMN_E_UNSUPPORTED);
-  assert_answers(hmn_telemetry_read(context, WITH_INSTANCE, 0, &t, &error), HMN_E_UNSUPPORTED);
+  assert_returns(hmn_telemetry_read(context, WITH_INSTANCE, 0, &t, &error), HMN_E_UNSUPPORTED);
 }
 
 static void as_hmn_pool_read_otherwise(void** state) {
   NEW(hmn_telemetry, t);
   hmn_context* context = context_of(state);
-  assert_answers(hmn_telemetry_read(context, 6, 0, &t, &error), HMN_E_NO_DEVICE);
-  assert_answers(hmn_telemetry_read(context, ASLEEP, 0, &t, &error), HMN_E_ASLEEP);
-  assert_answers(hmn_telemetry_read(context, LOST, 0, &t, &error), HMN_E_DEVICE_LOST);
+  assert_returns(hmn_telemetry_read(context, 6, 0, &t, &error), HMN_E_NO_DEVICE);
+  assert_returns(hmn_telemetry_read(context, ASLEEP, 0, &t, &error), HMN_E_ASLEEP);
+  assert_returns(hmn_telemetry_read(context, LOST, 0, &t, &error), HMN_E_DEVICE_LOST);
 }
 
 /* 0 is a value: its bit is set. */
@@ -93,7 +93,7 @@ static void zero_is_reported_from_unknown(void** state) {
                "\"power_watts\": 0}}]}",
                NULL);
   NEW(hmn_telemetry, t);
-  assert_answers(hmn_telemetry_read(m.context, 0, ALL, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(m.context, 0, ALL, &t, &error), HMN_OK);
   assert_int_equal(t.present, HMN_TELEMETRY_HAS_FAN_PERCENT | HMN_TELEMETRY_HAS_POWER);
   assert_true(t.power_watts == 0);
   machine_end(&m);

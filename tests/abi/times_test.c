@@ -216,7 +216,7 @@ static void a_driver_call_is_shared_for_as_long_as_asked(void** state) {
     uint64_t used;
   } rows[] = {{0, 5}, {HMN_NS_IMMEDIATE, 5}, {HMN_NS_UNLIMITED, 3}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-    hmn_context_options options = patient(0);
+    hmn_context_options options = patient_options(0);
     machine m;
     hmn_pool pool;
     options.max_age_ns = rows[i].max_age_ns;

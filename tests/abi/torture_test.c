@@ -12,10 +12,10 @@ static const long patterns[] = {ONCE, FROM_THEN_ON};
 /* Else the suite would pass without having looked. */
 static void the_library_allocates_from_this_program(void** state) {
   (void)state;
-  const long before = allocator_made();
+  const long before = allocator_total();
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_true(allocator_made() > before);
+  assert_true(allocator_total() > before);
   hmn_context_destroy(context);
 }
 
@@ -24,7 +24,7 @@ static void create_without_memory(void** state) {
   for (size_t p = 0; p < 2; ++p) {
     long refused = 1;
     for (long skip = 0; refused != 0; ++skip) {
-      assert_in_range(skip, 0, MOST);
+      assert_in_range(skip, 0, MAX_ALLOCATIONS);
       NEW(hmn_error, error);
       hmn_context* context = (hmn_context*)&error;
       const long before = allocator_live();
@@ -37,7 +37,7 @@ static void create_without_memory(void** state) {
         assert_null(context);
       }
       hmn_context_destroy(context);
-      assert_settled(before);
+      assert_no_leak(before);
     }
   }
 }
@@ -95,7 +95,7 @@ static void the_first_simulation_without_memory(void** state) {
   (void)state;
   for (size_t p = 0; p < 2; ++p) {
     long times = patterns[p];
-    assert_apart(simulate_in_a_child, &times, sizeof times);
+    assert_child_with_copy(simulate_in_a_child, &times, sizeof times);
   }
   hmn_context* context = NULL;
   assert_status(open_machine(MACHINE_FILE, 0, &context), HMN_OK);
@@ -155,14 +155,14 @@ static void first_readings_without_memory(void** state) {
   (void)state;
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
+    if (!calls[i].takes_context) continue;
     for (size_t p = 0; p < 2; ++p) {
       long refused = 1;
       for (long skip = 0; refused != 0; skip += STEP) {
-        assert_in_range(skip, 0, MOST);
+        assert_in_range(skip, 0, MAX_ALLOCATIONS);
         const long before = allocator_live();
         refused = first_reading(&calls[i], skip, patterns[p], HMN_CONTEXT_NO_THREADS, g);
-        assert_settled(before);
+        assert_no_leak(before);
       }
     }
   }
@@ -173,10 +173,10 @@ static void first_readings_with_workers_without_memory(void** state) {
   (void)state;
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
-    for (size_t p = 0; p < WORKERS_BEAR; ++p) {
+    if (!calls[i].takes_context) continue;
+    for (size_t p = 0; p < WORKER_PATTERNS; ++p) {
       for (long skip = 0; first_reading(&calls[i], skip, patterns[p], 0, g) != 0; skip += STEP) {
-        assert_in_range(skip, 0, MOST);
+        assert_in_range(skip, 0, MAX_ALLOCATIONS);
       }
     }
   }
@@ -187,20 +187,20 @@ static void later_readings_without_memory(void** state) {
   (void)state;
   const long before = allocator_live();
   fixture f;
-  assert_int_equal(fixture_open_on(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
+  assert_int_equal(fixture_open_machine(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (is_of_sampler_thread(&calls[i])) continue;
+    if (reads_sampler_results(&calls[i])) continue;
     for (size_t p = 0; p < 2; ++p) {
       for (long skip = 0;
            refused_call(&calls[i], &f, HMN_CONTEXT_NO_THREADS, skip, patterns[p], g) != 0; ++skip) {
-        assert_in_range(skip, 0, MOST);
+        assert_in_range(skip, 0, MAX_ALLOCATIONS);
       }
     }
   }
   free(g);
   fixture_close(&f);
-  assert_settled(before);
+  assert_no_leak(before);
 }
 
 typedef struct counts {
@@ -249,16 +249,16 @@ static long taken(const counts* whole, hmn_flags flags, int is_warm, long skip, 
 static void snapshots_without_memory(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open_on(&f, MACHINE_FILE, 0), 0);
+  assert_int_equal(fixture_open_machine(&f, MACHINE_FILE, 0), 0);
   const counts whole = count(f.after);
   fixture_close(&f);
   const hmn_flags flags[] = {0, HMN_CONTEXT_NO_THREADS};
   for (size_t i = 0; i < 8; ++i) {
-    if (flags[i >> 1 & 1] == 0 && (i & 1) >= WORKERS_BEAR) continue;
+    if (flags[i >> 1 & 1] == 0 && (i & 1) >= WORKER_PATTERNS) continue;
     const long times = patterns[i & 1];
     long skip = 0;
     while (taken(&whole, flags[i >> 1 & 1], i >> 2 & 1, skip, times) != 0) {
-      assert_in_range(++skip, 0, MOST);
+      assert_in_range(++skip, 0, MAX_ALLOCATIONS);
     }
   }
 }
@@ -272,7 +272,7 @@ static long text(const text_call* c, const fixture* f, long skip) {
   const hmn_status status = c->run(f, buffer, sizeof buffer, &needed, &error);
   const long refused = allocator_allow();
   assert_reported(&error, status);
-  assert_settled(before);
+  assert_no_leak(before);
   assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
   if (refused != 0) assert_int_equal(needed, 0);
   return refused;
@@ -281,10 +281,11 @@ static long text(const text_call* c, const fixture* f, long skip) {
 static void texts_without_memory(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open_on(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
+  assert_int_equal(fixture_open_machine(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
   for (size_t i = 0; i < text_call_count; ++i) {
     text_calls[i].run(&f, NULL, 0, NULL, NULL); /* what a thread's first one makes may be kept */
-    for (long skip = 0; text(&text_calls[i], &f, skip) != 0; ++skip) assert_in_range(skip, 0, MOST);
+    for (long skip = 0; text(&text_calls[i], &f, skip) != 0; ++skip)
+      assert_in_range(skip, 0, MAX_ALLOCATIONS);
   }
   fixture_close(&f);
 }
@@ -302,5 +303,5 @@ int main(int count, char** words) {
       cmocka_unit_test(snapshots_without_memory),
       cmocka_unit_test(texts_without_memory),
   };
-  return cmocka_run_group_tests(tests, refuse_first, NULL);
+  return cmocka_run_group_tests(tests, throw_first_exception, NULL);
 }

@@ -12,7 +12,7 @@ static hmn_tracker* make(uint64_t limit_bytes) {
   options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = limit_bytes;
   hmn_tracker* tracker = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
   assert_non_null(tracker);
   return tracker;
 }
@@ -30,11 +30,11 @@ static void assert_values(hmn_tracker* tracker, uint64_t allocated, uint64_t pea
 }
 
 #define allocate(tracker, bytes, expected) \
-  assert_answers(hmn_tracker_allocate(tracker, bytes, &error), expected)
+  assert_returns(hmn_tracker_allocate(tracker, bytes, &error), expected)
 #define release(tracker, bytes, expected) \
-  assert_answers(hmn_tracker_release(tracker, bytes, &error), expected)
+  assert_returns(hmn_tracker_release(tracker, bytes, &error), expected)
 #define would_fit(tracker, bytes, expected) \
-  assert_answers(hmn_tracker_would_fit(tracker, bytes, &error), expected)
+  assert_returns(hmn_tracker_would_fit(tracker, bytes, &error), expected)
 
 static void what_would_exceed_the_limit_is_refused(void** state) {
   (void)state;
@@ -124,7 +124,7 @@ static void without_a_limit_everything_fits(void** state) {
   assert_values(t, 0, UINT64_MAX);
   hmn_tracker_destroy(t);
   hmn_tracker* usual = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, NULL, &usual, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, NULL, &usual, &error), HMN_OK);
   would_fit(usual, UINT64_MAX, HMN_OK);
   hmn_tracker_destroy(usual);
 }
@@ -159,11 +159,11 @@ static void reset_forgets_what_is_allocated(void** state) {
   (void)state;
   hmn_tracker* t = make(4000);
   uint32_t tag = 0;
-  assert_answers(hmn_tracker_tag(t, "weights", &tag, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(t, tag, 3000, &error), HMN_OK);
+  assert_returns(hmn_tracker_tag(t, "weights", &tag, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, tag, 3000, &error), HMN_OK);
   allocate(t, 3000, HMN_E_LIMIT);
   assert_values(t, 3000, 3000);
-  assert_answers(hmn_tracker_reset(t, &error), HMN_OK);
+  assert_returns(hmn_tracker_reset(t, &error), HMN_OK);
   assert_values(t, 0, 0);
   assert_int_equal(info_of(t).refused_count, 0);
   assert_int_equal(info_of(t).limit_bytes, 4000);
@@ -180,19 +180,19 @@ static void the_limit_can_change(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
   allocate(t, 600, HMN_OK);
-  assert_answers(hmn_tracker_set_limit(t, 599, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_set_limit(t, 599, &error), HMN_E_LIMIT);
   assert_int_equal(info_of(t).limit_bytes, 1000);
-  assert_answers(hmn_tracker_set_limit(t, 600, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 600, &error), HMN_OK);
   allocate(t, 1, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
   allocate(t, 1400, HMN_OK);
   allocate(t, 1, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, UINT64_MAX, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 0, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_set_limit(t, UINT64_MAX, &error), HMN_OK);
   assert_int_equal(info_of(t).present, 0);
   would_fit(t, UINT64_MAX - 2000, HMN_OK);
   would_fit(t, UINT64_MAX - 1999, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
   assert_int_equal(info_of(t).limit_bytes, 2000);
   allocate(t, 1, HMN_E_LIMIT);
   hmn_tracker_destroy(t);
@@ -212,7 +212,7 @@ static void a_limit_of_zero_allows_nothing(void** state) {
   (void)state;
   assert_allows_nothing(make(0));
   hmn_tracker* t = make(1000);
-  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
   assert_allows_nothing(t);
 }
 
@@ -225,7 +225,7 @@ static hmn_tag read_tag(hmn_tracker* t, uint32_t tag) {
 
 static uint32_t tag_of(hmn_tracker* t, const char* name) {
   uint32_t tag = 99;
-  assert_answers(hmn_tracker_tag(t, name, &tag, &error), HMN_OK);
+  assert_returns(hmn_tracker_tag(t, name, &tag, &error), HMN_OK);
   return tag;
 }
 
@@ -237,13 +237,13 @@ static void a_tag_has_an_account_of_its_own(void** state) {
   assert_int_equal(cache, 2);
   assert_int_equal(tag_of(t, "weights"), weights);
   assert_int_equal(info_of(t).tag_count, 2);
-  assert_answers(hmn_tracker_allocate_tagged(t, weights, 600, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(t, cache, 300, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(t, cache, 101, &error), HMN_E_LIMIT);
-  assert_answers(hmn_tracker_allocate_tagged(t, 0, 100, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, weights, 600, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, cache, 300, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, cache, 101, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_allocate_tagged(t, 0, 100, &error), HMN_OK);
   assert_values(t, 1000, 1000);
-  assert_answers(hmn_tracker_release_tagged(t, cache, 200, &error), HMN_OK);
-  assert_answers(hmn_tracker_release_tagged(t, cache, 101, &error), HMN_E_RANGE);
+  assert_returns(hmn_tracker_release_tagged(t, cache, 200, &error), HMN_OK);
+  assert_returns(hmn_tracker_release_tagged(t, cache, 101, &error), HMN_E_RANGE);
   assert_int_equal(read_tag(t, weights).allocated_bytes, 600);
   assert_int_equal(read_tag(t, cache).allocated_bytes, 100);
   assert_int_equal(read_tag(t, cache).peak_bytes, 300);
@@ -257,9 +257,9 @@ static void what_was_given_back_without_its_tag_is_not_given_back_again(void** s
   (void)state;
   hmn_tracker* t = make(1000);
   const uint32_t tag = tag_of(t, "a");
-  assert_answers(hmn_tracker_allocate_tagged(t, tag, 500, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, tag, 500, &error), HMN_OK);
   release(t, 500, HMN_OK);
-  assert_answers(hmn_tracker_release_tagged(t, tag, 500, &error), HMN_E_RANGE);
+  assert_returns(hmn_tracker_release_tagged(t, tag, 500, &error), HMN_E_RANGE);
   assert_values(t, 0, 500);
   assert_int_equal(read_tag(t, tag).allocated_bytes, 500);
   hmn_tracker_destroy(t);
@@ -271,8 +271,8 @@ static void a_tag_that_is_none_is_refused(void** state) {
   const uint32_t none[] = {1, 2, 64, 65, UINT32_MAX};
   for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
     NEW(hmn_tag, of);
-    assert_answers(hmn_tracker_allocate_tagged(t, none[i], 1, &error), HMN_E_RANGE);
-    assert_answers(hmn_tracker_release_tagged(t, none[i], 0, &error), HMN_E_RANGE);
+    assert_returns(hmn_tracker_allocate_tagged(t, none[i], 1, &error), HMN_E_RANGE);
+    assert_returns(hmn_tracker_release_tagged(t, none[i], 0, &error), HMN_E_RANGE);
     assert_status(hmn_tracker_read_tag(t, none[i], &of, NULL), HMN_E_RANGE);
   }
   NEW(hmn_tag, untagged);
@@ -292,7 +292,7 @@ static void names_of_tags_are_checked(void** state) {
   const char* wrong[] = {"", name, "\xff", "a\xc3"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     uint32_t tag = 99;
-    assert_answers(hmn_tracker_tag(t, wrong[i], &tag, &error), HMN_E_ARGUMENT);
+    assert_returns(hmn_tracker_tag(t, wrong[i], &tag, &error), HMN_E_ARGUMENT);
     assert_int_equal(tag, 0);
   }
   assert_int_equal(tag_of(t, "\xc3\xa9"), 2);
@@ -304,10 +304,10 @@ static void there_are_as_many_tags_as_asked_for(void** state) {
   NEW(hmn_tracker_options, options);
   options.tag_capacity = 2;
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, &options, &t, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &options, &t, &error), HMN_OK);
   tag_of(t, "a"), tag_of(t, "b");
   uint32_t tag = 99;
-  assert_answers(hmn_tracker_tag(t, "c", &tag, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_tag(t, "c", &tag, &error), HMN_E_LIMIT);
   assert_int_equal(tag, 0);
   assert_int_equal(tag_of(t, "b"), 2);
   hmn_tracker_destroy(t);
@@ -317,13 +317,13 @@ static void there_are_as_many_tags_as_asked_for(void** state) {
     snprintf(name, sizeof name, "%d", i);
     assert_int_equal(tag_of(usual, name), i + 1);
   }
-  assert_answers(hmn_tracker_tag(usual, "one more", &tag, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_tag(usual, "one more", &tag, &error), HMN_E_LIMIT);
   hmn_tracker_destroy(usual);
 }
 
 static hmn_tracker* make_linked(hmn_context* context, uint32_t device_index) {
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(context, device_index, NULL, &t, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(context, device_index, NULL, &t, &error), HMN_OK);
   return t;
 }
 
@@ -337,7 +337,7 @@ static void a_linked_tracker_asks_the_card(void** state) {
   would_fit(t, usable, HMN_OK);
   would_fit(t, usable + 1, HMN_E_LIMIT);
   allocate(t, usable + 1, HMN_OK); /* bookkeeping asks no driver */
-  assert_answers(hmn_tracker_set_limit(t, 19 * GIB, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 19 * GIB, &error), HMN_OK);
   would_fit(t, 8 * GIB, HMN_E_LIMIT);
   hmn_tracker_destroy(t);
 }
@@ -409,7 +409,7 @@ static void it_outlives_its_context(void** state) {
 static void a_device_needs_a_context(void** state) {
   (void)state;
   hmn_tracker* t = (hmn_tracker*)&t;
-  assert_answers(hmn_tracker_create(NULL, 1, NULL, &t, &error), HMN_E_ARGUMENT);
+  assert_returns(hmn_tracker_create(NULL, 1, NULL, &t, &error), HMN_E_ARGUMENT);
   assert_null(t);
 }
 
@@ -430,13 +430,13 @@ static void options_are_checked(void** state) {
                             HMN_E_STRUCT_SIZE,  HMN_E_STRUCT_SIZE,  HMN_E_ARGUMENT};
   for (size_t i = 0; i < 6; ++i) {
     hmn_tracker* t = (hmn_tracker*)&wrong;
-    assert_answers(hmn_tracker_create(NULL, 0, &wrong[i], &t, &error), why[i]);
+    assert_returns(hmn_tracker_create(NULL, 0, &wrong[i], &t, &error), why[i]);
     assert_null(t);
   }
   NEW(hmn_tracker_options, most);
   most.tag_capacity = 65536;
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, &most, &t, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &most, &t, &error), HMN_OK);
   hmn_tracker_destroy(t);
 }
 

@@ -16,11 +16,11 @@ static const uint64_t gib = UINT64_C(1) << 30;
 /* The value of a direct reading, of a snapshot and of a linked tracker; UINT64_MAX: none. */
 static uint64_t usable_on(const machine* m, uint32_t device) {
   NEW(hmn_pool, read);
-  assert_answers(hmn_pool_read(m->context, device, HMN_POOL_MAIN, 0, 0, &read, &error), HMN_OK);
+  assert_returns(hmn_pool_read(m->context, device, HMN_POOL_MAIN, 0, 0, &read, &error), HMN_OK);
   hmn_snapshot* s = NULL;
   NEW(hmn_snapshot_options, options);
   options.collect = HMN_COLLECT_POOLS;
-  assert_answers(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
   NEW(hmn_pool, listed);
   for (uint32_t i = 0; hmn_snapshot_pool_at(s, i, &listed, NULL) == HMN_OK; ++i) {
     if (listed.device_index == device && listed.is_main) break;
@@ -31,7 +31,7 @@ static uint64_t usable_on(const machine* m, uint32_t device) {
   assert_int_equal(read.usable_bytes, listed.usable_bytes);
 
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(m->context, device, NULL, &t, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(m->context, device, NULL, &t, &error), HMN_OK);
   const bool is_known = (read.present & HMN_POOL_HAS_USABLE) != 0;
   assert_status(hmn_tracker_would_fit(t, read.usable_bytes, NULL),
                 is_known ? HMN_OK : HMN_E_UNSUPPORTED);
@@ -146,7 +146,7 @@ static void the_host_has_what_is_available_within_its_limit(void** state) {
     machine m;
     machine_make(&m, hosts[i].json, NULL);
     NEW(hmn_system_memory, memory);
-    assert_answers(hmn_system_memory_read(m.context, 0, &memory, &error), HMN_OK);
+    assert_returns(hmn_system_memory_read(m.context, 0, &memory, &error), HMN_OK);
     assert_true((memory.present & HMN_SYSTEM_MEMORY_HAS_USABLE) != 0);
     assert_int_equal(memory.usable_bytes, hosts[i].usable * gib);
     machine_end(&m);
@@ -154,7 +154,7 @@ static void the_host_has_what_is_available_within_its_limit(void** state) {
   machine m;
   machine_make(&m, HOST("\"total\": \"64GiB\", \"limit\": \"8GiB\"") "]}", NULL);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(m.context, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_system_memory_read(m.context, 0, &memory, &error), HMN_OK);
   assert_int_equal(memory.present & HMN_SYSTEM_MEMORY_HAS_USABLE, 0);
   machine_end(&m);
 }

@@ -16,12 +16,12 @@ static hmn_context* context_of(void** state) {
 
 static void a_process_has_values_of_its_own(void** state) {
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read(context_of(state), 0, 4242, 0, &u, &error), HMN_OK);
+  assert_returns(hmn_usage_read(context_of(state), 0, 4242, 0, &u, &error), HMN_OK);
   const hmn_fields known = HMN_USAGE_HAS_USED | HMN_USAGE_HAS_RESIDENT | HMN_USAGE_HAS_SHARED |
-                          HMN_USAGE_HAS_HOST_POOL | HMN_USAGE_HAS_BUSY_NS |
-                          HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS |
-                          HMN_USAGE_HAS_START_TIME | HMN_USAGE_HAS_UID |
-                          HMN_USAGE_HAS_HOST_RESIDENT | HMN_USAGE_HAS_PEAK_USED;
+                           HMN_USAGE_HAS_HOST_POOL | HMN_USAGE_HAS_BUSY_NS |
+                           HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS |
+                           HMN_USAGE_HAS_START_TIME | HMN_USAGE_HAS_UID |
+                           HMN_USAGE_HAS_HOST_RESIDENT | HMN_USAGE_HAS_PEAK_USED;
   assert_int_equal(u.present, known);
   assert_int_equal(u.pid, 4242);
   assert_int_equal(u.device_index, 0);
@@ -46,38 +46,38 @@ static void a_process_has_values_of_its_own(void** state) {
 
 static void pid_0_is_out_of_range(void** state) {
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read(context_of(state), 0, 0, 0, &u, &error), HMN_E_RANGE);
+  assert_returns(hmn_usage_read(context_of(state), 0, 0, 0, &u, &error), HMN_E_RANGE);
 }
 
 static void a_process_that_the_driver_does_not_list_is_no_process(void** state) {
   const uint32_t pids[] = {1, 4243, UINT32_MAX};
   for (size_t i = 0; i < 3; ++i) {
     NEW(hmn_usage, u);
-    assert_answers(hmn_usage_read(context_of(state), 0, pids[i], 0, &u, &error), HMN_E_NO_PROCESS);
+    assert_returns(hmn_usage_read(context_of(state), 0, pids[i], 0, &u, &error), HMN_E_NO_PROCESS);
     assert_int_equal(u.pid, 0);
   }
 }
 
 static void a_value_that_the_driver_hides_fails_with_its_reason(void** state) {
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read(context_of(state), 0, 4250, 0, &u, &error), HMN_E_PERMISSION);
+  assert_returns(hmn_usage_read(context_of(state), 0, 4250, 0, &u, &error), HMN_E_PERMISSION);
 }
 
 static void the_caller_is_found_by_itself(void** state) {
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read_self(context_of(state), 0, 0, &u, &error), HMN_OK);
+  assert_returns(hmn_usage_read_self(context_of(state), 0, 0, &u, &error), HMN_OK);
   assert_int_equal(u.pid, own_pid());
   assert_int_equal(u.used_bytes, 512 * mib);
   assert_int_equal(u.kinds, HMN_USAGE_KIND_COMPUTE | HMN_USAGE_KIND_GRAPHICS);
   NEW(hmn_usage, by_pid);
-  assert_answers(hmn_usage_read(context_of(state), 0, own_pid(), 0, &by_pid, &error), HMN_OK);
+  assert_returns(hmn_usage_read(context_of(state), 0, own_pid(), 0, &by_pid, &error), HMN_OK);
   assert_int_equal(by_pid.used_bytes, u.used_bytes);
 }
 
 /* 0 bytes is reported only where the driver's list can be trusted to hold the caller. */
 static void a_caller_that_a_trusted_list_lacks_uses_0_bytes(void** state) {
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read_self(context_of(state), WITH_INSTANCE, 0, &u, &error), HMN_OK);
+  assert_returns(hmn_usage_read_self(context_of(state), WITH_INSTANCE, 0, &u, &error), HMN_OK);
   assert_int_equal(u.present & HMN_USAGE_HAS_USED, HMN_USAGE_HAS_USED);
   assert_int_equal(u.used_bytes, 0);
 }
@@ -92,7 +92,7 @@ static void in_a_foreign_pid_namespace_0_bytes_are_never_said(void** state) {
   machine m;
   machine_make(&m, in_a_container, NULL);
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read_self(m.context, 0, 0, &u, &error), HMN_E_UNSUPPORTED);
+  assert_returns(hmn_usage_read_self(m.context, 0, 0, &u, &error), HMN_E_UNSUPPORTED);
   assert_int_equal(u.present, 0);
   machine_end(&m);
 }
@@ -102,7 +102,7 @@ static void a_pid_of_another_namespace_is_reported_so(void** state) {
   machine m;
   machine_make(&m, in_a_container, NULL);
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read(m.context, 0, 4242, 0, &u, &error), HMN_OK);
+  assert_returns(hmn_usage_read(m.context, 0, 4242, 0, &u, &error), HMN_OK);
   assert_int_equal(u.notes & HMN_NOTE_FOREIGN_PID, HMN_NOTE_FOREIGN_PID);
   assert_int_equal(u.present & (HMN_USAGE_HAS_HOST_RESIDENT | HMN_USAGE_HAS_UID), 0);
   assert_int_equal(u.name_state, HMN_NAME_STATE_UNKNOWN);
@@ -112,22 +112,22 @@ static void a_pid_of_another_namespace_is_reported_so(void** state) {
 /* With MIG on a process stands under each instance it uses, the parent lists none. */
 static void a_process_stands_under_the_instance_that_it_uses(void** state) {
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read(context_of(state), INSTANCE, 4242, 0, &u, &error), HMN_OK);
+  assert_returns(hmn_usage_read(context_of(state), INSTANCE, 4242, 0, &u, &error), HMN_OK);
   assert_int_equal(u.present & HMN_USAGE_HAS_INSTANCE, HMN_USAGE_HAS_INSTANCE);
   assert_int_equal(u.gpu_instance, 7);
   assert_int_equal(u.used_bytes, 1024 * mib);
-  assert_answers(hmn_usage_read(context_of(state), WITH_INSTANCE, 4242, 0, &u, &error),
+  assert_returns(hmn_usage_read(context_of(state), WITH_INSTANCE, 4242, 0, &u, &error),
                  HMN_E_NO_PROCESS);
 }
 
 static void as_hmn_pool_read_otherwise(void** state) {
   hmn_context* context = context_of(state);
   NEW(hmn_usage, u);
-  assert_answers(hmn_usage_read(context, 6, 1, 0, &u, &error), HMN_E_NO_DEVICE);
-  assert_answers(hmn_usage_read_self(context, 6, 0, &u, &error), HMN_E_NO_DEVICE);
-  assert_answers(hmn_usage_read(context, ASLEEP, 1, 0, &u, &error), HMN_E_ASLEEP);
-  assert_answers(hmn_usage_read_self(context, ASLEEP, 0, &u, &error), HMN_E_ASLEEP);
-  assert_answers(hmn_usage_read_self(context, LOST, 0, &u, &error), HMN_E_DEVICE_LOST);
+  assert_returns(hmn_usage_read(context, 6, 1, 0, &u, &error), HMN_E_NO_DEVICE);
+  assert_returns(hmn_usage_read_self(context, 6, 0, &u, &error), HMN_E_NO_DEVICE);
+  assert_returns(hmn_usage_read(context, ASLEEP, 1, 0, &u, &error), HMN_E_ASLEEP);
+  assert_returns(hmn_usage_read_self(context, ASLEEP, 0, &u, &error), HMN_E_ASLEEP);
+  assert_returns(hmn_usage_read_self(context, LOST, 0, &u, &error), HMN_E_DEVICE_LOST);
 }
 
 int main(void) {

@@ -9,7 +9,7 @@
 static void test_no_device(void** state) {
   hmn_context* const context = *state;
   uint32_t count = 1;
-  assert_answers(hmn_device_scan(context, &count, NULL, &error), HMN_OK);
+  assert_returns(hmn_device_scan(context, &count, NULL, &error), HMN_OK);
   assert_int_equal(count, 0);
 }
 
@@ -18,14 +18,14 @@ static void test_each_source(void** state) {
                                      HMN_BACKEND_PDH};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; ++i) {
     NEW(hmn_backend_info, info);
-    assert_answers(hmn_context_backend(*state, sources[i], &info, &error), HMN_OK);
+    assert_returns(hmn_context_backend(*state, sources[i], &info, &error), HMN_OK);
     if (info.state == HMN_RUN_STATE_READY) fail_msg("source %u is ready", sources[i]);
     assert_true(info.status < 0);
     assert_true(strlen(info.message) > 8);
     assert_text(info.message, sizeof info.message);
   }
   NEW(hmn_backend_info, host);
-  assert_answers(hmn_context_backend(*state, HMN_BACKEND_OS, &host, &error), HMN_OK);
+  assert_returns(hmn_context_backend(*state, HMN_BACKEND_OS, &host, &error), HMN_OK);
   assert_int_equal(host.state, HMN_RUN_STATE_READY);
 }
 
@@ -33,14 +33,14 @@ static void test_snapshot(void** state) {
   NEW(hmn_snapshot_options, options);
   options.collect = (HMN_COLLECT_METRICS << 1) - 1;
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_snapshot_take(*state, &options, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(*state, &options, &snapshot, &error), HMN_OK);
   assert_non_null(snapshot);
   hmn_snapshot_destroy(snapshot);
 }
 
 static int open_context(void** state) {
   hmn_context* context = NULL;
-  const hmn_context_options options = patient(0);
+  const hmn_context_options options = patient_options(0);
   const hmn_status opened = hmn_context_create(&options, &context, NULL);
   *state = context;
   return opened;

@@ -83,7 +83,7 @@ static void enters_a_job(void* argument) {
 
 static void a_program_in_a_job_has_its_limit(void** state) {
   (void)state;
-  assert_apart(enters_a_job, NULL, 0);
+  assert_child_with_copy(enters_a_job, NULL, 0);
 }
 
 int main(int count, char** words) {

@@ -13,10 +13,10 @@ static const size_t block_bytes = (size_t)64 << 20;
 static void a_number_beside_one_is_nobodys(void** state) {
   hmn_context* context = NULL;
   (void)state;
-  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
+  assert_returns(hmn_context_create(NULL, &context, &error), HMN_OK);
   for (uint32_t beside = 1; beside < 4; ++beside) {
     NEW(hmn_process_memory, memory);
-    assert_answers(hmn_process_memory_read(context, own_pid() + beside, 0, &memory, &error),
+    assert_returns(hmn_process_memory_read(context, own_pid() + beside, 0, &memory, &error),
                    HMN_E_NO_PROCESS);
   }
   hmn_context_destroy(context);
@@ -24,14 +24,14 @@ static void a_number_beside_one_is_nobodys(void** state) {
 
 static void holds_a_block(void* argument) {
   (void)argument;
-  memory_take(block_bytes);
+  memory_allocate(block_bytes);
   child_ready();
   for (;;) sleep_ms(PATIENT_MS);
 }
 
 static uint64_t peak_committed(hmn_context* context, uint32_t pid) {
   NEW(hmn_process_memory, memory);
-  assert_answers(
+  assert_returns(
       hmn_process_memory_read(context, pid, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, &memory, &error),
       HMN_OK);
   assert_int_equal(memory.present, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED);
@@ -41,7 +41,7 @@ static uint64_t peak_committed(hmn_context* context, uint32_t pid) {
 static void what_a_process_commits_raises_its_peak_alone(void** state) {
   hmn_context* context = NULL;
   (void)state;
-  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
+  assert_returns(hmn_context_create(NULL, &context, &error), HMN_OK);
   const uint64_t own = peak_committed(context, own_pid());
   child* holder = child_start(holds_a_block);
   const uint64_t others = peak_committed(context, child_pid(holder));
@@ -49,7 +49,7 @@ static void what_a_process_commits_raises_its_peak_alone(void** state) {
   assert_in_range(peak_committed(context, own_pid()), 1, block_bytes - 1);
   assert_in_range(others, block_bytes, 2 * block_bytes);
   child_kill(holder);
-  child_let_go(holder);
+  child_reap(holder);
   hmn_context_destroy(context);
 }
 
@@ -57,8 +57,8 @@ static void pressure_is_a_word_and_no_stall(void** state) {
   hmn_context* context = NULL;
   NEW(hmn_system_memory, memory);
   (void)state;
-  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
-  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_context_create(NULL, &context, &error), HMN_OK);
+  assert_returns(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
   assert_true((memory.present & HMN_SYSTEM_MEMORY_HAS_PRESSURE) != 0);
   assert_true(memory.pressure == HMN_PRESSURE_NORMAL || memory.pressure == HMN_PRESSURE_WARNING);
   assert_int_equal(memory.present & HMN_SYSTEM_MEMORY_HAS_STALL, 0);

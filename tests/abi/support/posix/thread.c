@@ -13,7 +13,7 @@ struct thread {
   void* argument;
 };
 
-static void* run_it(void* argument) {
+static void* run_thread(void* argument) {
   const thread* t = argument;
   t->run(t->argument);
   return NULL;
@@ -24,7 +24,7 @@ thread* thread_start(void (*run)(void* argument), void* argument) {
   assert_non_null(t);
   t->run = run;
   t->argument = argument;
-  assert_int_equal(pthread_create(&t->id, NULL, run_it, t), 0);
+  assert_int_equal(pthread_create(&t->id, NULL, run_thread, t), 0);
   return t;
 }
 

@@ -133,11 +133,11 @@ static void a_null_buffer_returns_the_size(void** state) {
   assert_int_equal(fixture_open(&f, 0), 0);
   for (size_t i = 0; i < text_call_count; ++i) {
     static char text[65536];
-    uint32_t needed = 0, again = 0;
+    uint32_t needed = 0, second = 0;
     assert_status(text_calls[i].run(&f, NULL, 0, &needed, NULL), HMN_OK);
     assert_in_range(needed, 2, sizeof text);
-    assert_status(text_calls[i].run(&f, text, needed, &again, NULL), HMN_OK);
-    assert_int_equal(again, needed);
+    assert_status(text_calls[i].run(&f, text, needed, &second, NULL), HMN_OK);
+    assert_int_equal(second, needed);
     assert_int_equal(strlen(text) + 1, needed);
     assert_text(text, needed);
     assert_status(text_calls[i].run(&f, NULL, 0, NULL, NULL), HMN_OK);

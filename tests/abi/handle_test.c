@@ -47,10 +47,10 @@ static hmn_status pull(const sampling* s) {
 static void a_sampler_always_returns_the_same_handle(void** state) {
   (void)state;
   sampling s;
-  int64_t again = -1;
+  int64_t second = -1;
   sample(&s, PATIENT_MS, 0);
-  assert_status(hmn_sampler_handle(s.sampler, &again, NULL), HMN_OK);
-  assert_int_equal(again, s.handle);
+  assert_status(hmn_sampler_handle(s.sampler, &second, NULL), HMN_OK);
+  assert_int_equal(second, s.handle);
   end(&s);
 }
 

@@ -100,11 +100,11 @@ static void the_known_metrics_can_be_listed(void** state) {
     assert_int_not_equal(hmn_metric_kind(id), HMN_NUMBER_KIND_UNKNOWN);
   }
   assert_int_equal(last, HMN_METRIC_LINK_TX_BYTES);
-  uint32_t named = 0;
+  uint32_t name_count = 0;
   for (uint32_t id = 1; id < 1000; ++id) {
-    if (strcmp(hmn_metric_name(id), "unknown") != 0) ++named;
+    if (strcmp(hmn_metric_name(id), "unknown") != 0) ++name_count;
   }
-  assert_int_equal(count, named);
+  assert_int_equal(count, name_count);
   assert_int_equal(hmn_metric_next(UINT32_MAX), 0);
 }
 

@@ -109,16 +109,16 @@ static void a_snapshot_never_changes(void** state) {
   NEW(hmn_snapshot_info, first);
   NEW(hmn_snapshot_info, second);
   NEW(hmn_pool, pool);
-  NEW(hmn_pool, again);
+  NEW(hmn_pool, second_pool);
   assert_status(hmn_snapshot_read(f.before, &first, NULL), HMN_OK);
   assert_status(hmn_snapshot_pool_at(f.before, 0, &pool, NULL), HMN_OK);
   for (int i = 0; i < 3; ++i) hmn_snapshot_destroy(take_everything(f.context));
   hmn_context_destroy(f.context);
   f.context = NULL;
   assert_status(hmn_snapshot_read(f.before, &second, NULL), HMN_OK);
-  assert_status(hmn_snapshot_pool_at(f.before, 0, &again, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(f.before, 0, &second_pool, NULL), HMN_OK);
   assert_memory_equal(&first, &second, sizeof first);
-  assert_memory_equal(&pool, &again, sizeof pool);
+  assert_memory_equal(&pool, &second_pool, sizeof pool);
   fixture_close(&f);
 }
 

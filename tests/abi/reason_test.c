@@ -189,13 +189,13 @@ static void a_metric_has_its_own_reason(void** state) {
   const char* const json =
       "{\"devices\": [{\"name\": \"GPU\", \"metrics\": [{\"metric\": \"fan_rpm\", \"missing\": "
       "{\"status\": \"permission\", \"message\": \"only root\"}}]}]}";
-  const hmn_diagnostic failed = find_reason(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_FAN_RPM);
-  assert_string_equal(failed.message, "only root");
-  assert_int_equal(failed.reason, HMN_REASON_NOT_PERMITTED);
-  assert_int_equal(failed.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
-                                       HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
-  assert_int_equal(failed.metric, HMN_METRIC_FAN_RPM);
-  assert_int_equal(failed.field, 0);
+  const hmn_diagnostic missing = find_reason(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_FAN_RPM);
+  assert_string_equal(missing.message, "only root");
+  assert_int_equal(missing.reason, HMN_REASON_NOT_PERMITTED);
+  assert_int_equal(missing.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
+                                        HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
+  assert_int_equal(missing.metric, HMN_METRIC_FAN_RPM);
+  assert_int_equal(missing.field, 0);
   const hmn_diagnostic other = find_reason(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_CLOCK_MHZ);
   assert_int_equal(other.reason, HMN_REASON_UNSUPPORTED);
   assert_int_equal(other.metric, HMN_METRIC_CLOCK_MHZ);

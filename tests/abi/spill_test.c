@@ -380,16 +380,16 @@ static int64_t read_now_and_then(hmn_spill* detector) {
 /* A real-time reader that spins would keep the processor from the writer, which holds the lock. */
 static void a_real_time_reader_sleeps_while_another_thread_writes(void** state) {
   (void)state;
-  cpu_set_t before, one;
+  cpu_set_t before, own_cpu;
   const struct sched_param lowest = {.sched_priority = 1}, normal = {0};
   if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0) {
     print_message("  real-time scheduling is not permitted\n");
     skip();
   }
   assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  CPU_SET((size_t)sched_getcpu(), &one);
-  assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+  CPU_ZERO(&own_cpu);
+  CPU_SET((size_t)sched_getcpu(), &own_cpu);
+  assert_int_equal(sched_setaffinity(0, sizeof own_cpu, &own_cpu), 0);
   writer w = {make(NULL), 0};
   const int64_t alone_us = read_now_and_then(w.detector);
   thread* writer_thread = thread_start(feed_until_done, &w);

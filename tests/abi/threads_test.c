@@ -14,13 +14,13 @@ typedef struct team {
   fixture* f;
   int has_workers;
   atomic_int failures;
-  atomic_int started;
+  atomic_int start_count;
 } team;
 
 static void make_calls(void* argument) {
   team* t = argument;
   guarded* g = malloc(sizeof *g);
-  const size_t first = (size_t)atomic_fetch_add(&t->started, 1);
+  const size_t first = (size_t)atomic_fetch_add(&t->start_count, 1);
   for (size_t round = 0; round < ROUNDS; ++round) {
     const call* c = &calls[(first + round) % call_count];
     NEW(hmn_error, error);

@@ -20,11 +20,11 @@
 #define ARGUMENTS a, b, c, d, e, f, g
 typedef long (*any_function)(PARAMETERS);
 
-static atomic_long opened;
+static atomic_long open_count;
 static _Atomic(const char*) inherited;
 
 long openings_count(void) {
-  return atomic_load(&opened);
+  return atomic_load(&open_count);
 }
 
 const char* openings_inherited(void) {
@@ -42,7 +42,7 @@ static any_function real(const char* name, _Atomic(any_function)* cached) {
 static void record_opening(const char* name, const void* caller, int closes_on_exec) {
   Dl_info object;
   if (dladdr(caller, &object) == 0 || strstr(object.dli_fname, "libhypomnesis") == NULL) return;
-  atomic_fetch_add(&opened, 1);
+  atomic_fetch_add(&open_count, 1);
   if (!closes_on_exec) atomic_store(&inherited, name);
 }
 

@@ -42,10 +42,10 @@ static void committed_memory_raises_only_the_peak_of_its_process(void** state) {
   hmn_context* context = NULL;
   (void)state;
   assert_returns(hmn_context_create(NULL, &context, &error), HMN_OK);
-  const uint64_t own = read_peak_committed(context, own_pid());
+  const uint64_t self = read_peak_committed(context, own_pid());
   child* holder = child_start(hold_block);
   const uint64_t other = read_peak_committed(context, child_pid(holder));
-  assert_in_range(own, 1, block_bytes - 1);
+  assert_in_range(self, 1, block_bytes - 1);
   assert_in_range(read_peak_committed(context, own_pid()), 1, block_bytes - 1);
   assert_in_range(other, block_bytes, 2 * block_bytes);
   child_kill(holder);

@@ -28,9 +28,9 @@ thread* thread_start(void (*run)(void* argument), void* argument) {
   return t;
 }
 
-void thread_join(thread* started) {
-  pthread_join(started->id, NULL);
-  free(started);
+void thread_join(thread* t) {
+  pthread_join(t->id, NULL);
+  free(t);
 }
 
 static int entry_count(const char* path) {

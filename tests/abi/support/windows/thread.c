@@ -29,10 +29,10 @@ thread* thread_start(void (*run)(void* argument), void* argument) {
   return t;
 }
 
-void thread_join(thread* started) {
-  WaitForSingleObject(started->handle, INFINITE);
-  CloseHandle(started->handle);
-  free(started);
+void thread_join(thread* t) {
+  WaitForSingleObject(t->handle, INFINITE);
+  CloseHandle(t->handle);
+  free(t);
 }
 
 int thread_count(void) {

@@ -151,8 +151,8 @@ static void a_snapshot_waits_for_one_deadline_and_reports_missing_values(void** 
 static void a_snapshot_may_have_its_own_deadline(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options patient = patient_options(0);
-  make_stuck(&m, &patient);
+  const hmn_context_options long_deadlines = patient_options(0);
+  make_stuck(&m, &long_deadlines);
   NEW(hmn_snapshot_options, options);
   options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
   hmn_snapshot* snapshot = NULL;

@@ -274,7 +274,7 @@ static void assert_present(const struct field* fields, const void* record, const
   if (fields->bit != 0 && (present & fields->bit) == 0) fail_msg("%s has no presence bit", name);
 }
 
-/* The record has the name of its type. */
+/* The variable `type` is a record of that type. */
 #define UNIT(type, member, expected)                                                           \
   do {                                                                                         \
     assert_present(type##_fields, &(type), #member);                                           \

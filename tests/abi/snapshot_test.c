@@ -380,7 +380,7 @@ static void a_process_has_its_name(void** state) {
   assert_int_equal(needed, sizeof "trainer");
 }
 
-/* A process has its texts from the machine's list of processes. */
+/* The command line and the container come from the machine's list of processes. */
 static void a_process_has_its_command_line_and_container_if_known(void** state) {
   (void)state;
   machine m;

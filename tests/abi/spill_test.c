@@ -174,7 +174,7 @@ static void hv90_a_limit_below_100_bytes_has_no_threshold(void** state) {
   }
 }
 
-/* 16 GiB / 100 * 85, divided first: 171798691 * 85 = 14602888735, of which 12 GiB are less. */
+/* 16 GiB / 100 * 85, divided first: 171798691 * 85 = 14602888735, which is above 12 GiB. */
 static void hv91_the_threshold_can_be_set(void** state) {
   (void)state;
   const uint64_t thresholds[] = {0, 12 * GIB, 0, 0};

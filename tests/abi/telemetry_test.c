@@ -68,7 +68,7 @@ static void fields_of_0_select_the_cheap_values(void** state) {
   assert_int_equal(t.present & cheap, cheap);
 }
 
-/* HMN_E_UNSUPPORTED: the device has none of them. */
+/* HMN_E_UNSUPPORTED: the device has none of the values. */
 static void a_request_for_missing_values_alone_is_unsupported(void** state) {
   NEW(hmn_telemetry, t);
   hmn_context* context = fixture_context(state);

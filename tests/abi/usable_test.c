@@ -89,7 +89,7 @@ static void available_host_memory_and_its_limit_bound_shared_pools(void** state)
   }
 }
 
-/* An APU: 64 GiB reserved by firmware, while the host has 60 GiB available, and its group 2. */
+/* An APU: 64 GiB reserved by firmware, while the host has 60 GiB available, and the group 2 GiB. */
 static void memory_reserved_by_firmware_is_not_bound_by_the_host(void** state) {
   (void)state;
   assert_usable(HOST("\"total\": \"64GiB\", \"available\": \"60GiB\", \"limit\": \"8GiB\", "

@@ -7,7 +7,7 @@
 
 #include "suite.h"
 
-/* A machine on which every call has an answer: machines/everything.json by default. */
+/* Objects of a machine on which every call succeeds: machines/everything.json by default. */
 typedef struct fixture {
   hmn_context* context;
   hmn_snapshot* before;

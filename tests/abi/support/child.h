@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A check that runs in a process of its own. CHECK leaves with the line that failed.
+ * Checks that run in a child process. CHECK prints the line that failed and ends the child.
  */
 #ifndef HMN_TESTS_ABI_CHILD_H
 #define HMN_TESTS_ABI_CHILD_H

@@ -22,11 +22,11 @@ enum { SKIPPED = 77 };
 
 #define NEW(type, name) type name = {.struct_size = (uint32_t)sizeof(type)}
 
-/* The failure message has the names of the statuses. */
+/* Compares statuses by name, for the failure message. */
 #define assert_status(actual, expected) \
   assert_string_equal(hmn_status_name(actual), hmn_status_name(expected))
 
-/* The hmn_error of a call has the status that it returned, and a message unless it is HMN_OK. */
+/* The call returns the status, and its hmn_error has it too, with a message unless it is HMN_OK. */
 void assert_reported(const hmn_error* error, hmn_status expected);
 #define assert_returns(call, expected) \
   do {                                 \

@@ -16,7 +16,7 @@ void memory_free(void* block, size_t bytes) {
   VirtualFree(block, 0, MEM_RELEASE);
 }
 
-/* Wine has no private bytes, and returns the committed bytes of now as their peak. */
+/* Wine reports no private bytes, and returns the current committed bytes as their peak. */
 hmn_flags reported_memory_fields(void) {
   return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
          HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;

@@ -5,7 +5,7 @@
 #include "support/child.h"
 #include "support/machine.h"
 
-/* Later than at once, and earlier than the deadline; and no deadline at all. */
+/* Milliseconds: AT_ONCE is well below the deadline, SLACK allows for a busy machine. */
 enum { AT_ONCE = 600, DEADLINE = 1000, SLACK = 20000 };
 
 #define POOLS "\"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"3GiB\"}]"
@@ -16,7 +16,7 @@ static const char waits_to_go[] =
 static const char opens_slowly[] =
     ONE_GPU(", \"delays\": [{\"call\": \"open\", \"hang_until\": \"%s\"}]");
 
-static hmn_context_options quick(void) {
+static hmn_context_options quick_options(void) {
   NEW(hmn_context_options, options);
   options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
   options.open_deadline_ns = HMN_MILLISECONDS(DEADLINE);
@@ -35,15 +35,15 @@ static int reads_fresh_pool(const machine* m) {
   return read_pool(m, &pool) == HMN_OK && (pool.notes & HMN_NOTE_STALE) == 0;
 }
 
-#define assert_within(from, to, call, expected) \
-  do {                                          \
-    const int64_t begun = now_ms();             \
-    assert_status(call, expected);              \
-    const int64_t spent = now_ms() - begun;     \
-    assert_in_range(spent, from, to);           \
+#define assert_within(min_ms, max_ms, call, expected) \
+  do {                                                \
+    const int64_t start = now_ms();                   \
+    assert_status(call, expected);                    \
+    const int64_t spent = now_ms() - start;           \
+    assert_in_range(spent, min_ms, max_ms);           \
   } while (0)
 
-/* The device is known and read, however late: what is read from now on waits. */
+/* Reads the device once; later readings hang. */
 static void make_stuck(machine* m, const hmn_context_options* options) {
   machine_make(m, waits_to_go, options);
   machine_go(m);
@@ -54,7 +54,7 @@ static void make_stuck(machine* m, const hmn_context_options* options) {
 static void a_late_answer_gives_the_last_value_marked_stale(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_within(DEADLINE - 20, DEADLINE + SLACK, read_pool(&m, &pool), HMN_OK);
@@ -65,11 +65,11 @@ static void a_late_answer_gives_the_last_value_marked_stale(void** state) {
   machine_end(&m);
 }
 
-/* Oldest value given instead of HMN_E_TIMEOUT: stale_ns. */
+/* stale_ns: the oldest value that is returned instead of HMN_E_TIMEOUT. */
 static void a_value_older_than_stale_ns_is_a_timeout(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = quick();
+  hmn_context_options options = quick_options();
   options.stale_ns = HMN_MILLISECONDS(1);
   make_stuck(&m, &options);
   hmn_pool pool;
@@ -79,10 +79,10 @@ static void a_value_older_than_stale_ns_is_a_timeout(void** state) {
   machine_end(&m);
 }
 
-static void while_a_call_is_stuck_later_ones_answer_at_once(void** state) {
+static void later_calls_return_at_once_while_a_call_hangs(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
@@ -92,10 +92,10 @@ static void while_a_call_is_stuck_later_ones_answer_at_once(void** state) {
   machine_end(&m);
 }
 
-static void when_the_driver_answers_again_the_values_are_fresh(void** state) {
+static void values_are_fresh_when_the_driver_answers_again(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
@@ -104,10 +104,10 @@ static void when_the_driver_answers_again_the_values_are_fresh(void** state) {
   machine_end(&m);
 }
 
-static void a_hung_driver_blocks_no_other_source(void** state) {
+static void a_hung_driver_does_not_block_other_sources(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   make_stuck(&m, &options);
   hmn_pool pool;
   read_pool(&m, &pool);
@@ -121,10 +121,10 @@ static void a_hung_driver_blocks_no_other_source(void** state) {
   machine_end(&m);
 }
 
-static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** state) {
+static void a_snapshot_waits_for_one_deadline_and_reports_missing_values(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = quick();
+  hmn_context_options options = quick_options();
   options.stale_ns = HMN_MILLISECONDS(1);
   make_stuck(&m, &options);
   sleep_ms(5);
@@ -148,11 +148,11 @@ static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** 
 }
 
 /* hmn_snapshot_options.deadline_ns: 0 = the context's. */
-static void a_snapshot_may_have_a_deadline_of_its_own(void** state) {
+static void a_snapshot_may_have_its_own_deadline(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options slow = patient(0);
-  make_stuck(&m, &slow);
+  const hmn_context_options long_deadlines = patient_options(0);
+  make_stuck(&m, &long_deadlines);
   NEW(hmn_snapshot_options, options);
   options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
   hmn_snapshot* snapshot = NULL;
@@ -163,11 +163,11 @@ static void a_snapshot_may_have_a_deadline_of_its_own(void** state) {
   machine_end(&m);
 }
 
-/* Opening has its own deadline; an opening that goes on is picked up by later calls. */
-static void a_late_opening_is_picked_up_by_a_later_call(void** state) {
+/* Opening has its own deadline; later calls use an opening that finishes after it. */
+static void a_later_call_uses_an_opening_that_finished_late(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   machine_make(&m, opens_slowly, &options);
   uint32_t count = 7;
   assert_within(0, DEADLINE + SLACK, hmn_device_scan(m.context, &count, NULL, NULL), HMN_E_TIMEOUT);
@@ -179,38 +179,38 @@ static void a_late_opening_is_picked_up_by_a_later_call(void** state) {
   machine_end(&m);
 }
 
-static int opens_for_longer_and_is_read(void) {
+static int reads_after_slow_opening(void) {
   machine m;
   NEW(hmn_context_options, options);
   options.deadline_ns = HMN_MILLISECONDS(DEADLINE);
   options.open_deadline_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"open\", \"ms\": 2000}]"), &options);
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   const int is_read = reads_fresh_pool(&m);
-  assert_true(now_ms() - begun >= 1950);
+  assert_true(now_ms() - start >= 1950);
   machine_end(&m);
   return is_read;
 }
 
-/* One that the machine holds up after the opening shows nothing. */
+/* Tried again if a busy machine delays the reading after the opening. */
 static void opening_may_take_longer_than_a_reading(void** state) {
   (void)state;
   int is_read = 0;
-  for (int tries = 0; tries < 10 && !is_read; ++tries) is_read = opens_for_longer_and_is_read();
+  for (int tries = 0; tries < 10 && !is_read; ++tries) is_read = reads_after_slow_opening();
   assert_true(is_read);
 }
 
 /* destroy never waits for a driver: a call that hangs is left behind. */
 static int64_t destroy_while_a_call_hangs(void) {
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   hmn_context_destroy(m.context);
-  const int64_t spent = now_ms() - begun;
-  /* The call returns after its context is gone: what it needs is still there. */
+  const int64_t spent = now_ms() - start;
+  /* The call returns after its context is destroyed: the objects that it uses still exist. */
   machine_go(&m);
   sleep_ms(100);
   tree_remove(&m.folder);
@@ -224,10 +224,10 @@ static void destroy_does_not_wait_for_a_call_that_hangs(void** state) {
   assert_in_range(spent, 0, AT_ONCE);
 }
 
-static void a_call_that_never_returns_holds_nobody(void** state) {
+static void a_call_that_never_returns_blocks_no_other_call(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"hang\": \"forever\"}]"),
                &options);
   hmn_pool pool;
@@ -244,10 +244,10 @@ static void a_call_that_never_returns_holds_nobody(void** state) {
   hmn_snapshot_destroy(snapshot);
 }
 
-static void leaves_amid_a_call(void* argument) {
+static void exit_during_call(void* argument) {
   (void)argument;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"hang\": \"forever\"}]"),
                &options);
   hmn_pool pool;
@@ -256,15 +256,15 @@ static void leaves_amid_a_call(void* argument) {
   exit(0);
 }
 
-static void a_program_may_exit_amid_a_call(void** state) {
+static void a_program_may_exit_during_a_call(void** state) {
   (void)state;
-  assert_apart(leaves_amid_a_call, NULL, 0);
+  assert_child_with_copy(exit_during_call, NULL, 0);
 }
 
-static void a_device_whose_driver_hangs_is_reported_so(void** state) {
+static void a_device_with_a_hung_driver_is_reported_as_hung(void** state) {
   (void)state;
   machine m;
-  const hmn_context_options options = quick();
+  const hmn_context_options options = quick_options();
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
@@ -276,7 +276,7 @@ static void a_device_whose_driver_hangs_is_reported_so(void** state) {
   machine_end(&m);
 }
 
-/* Readings this young share one driver call. */
+/* max_age_ns: readings that are not older share one driver call. */
 static void readings_within_max_age_share_one_driver_call(void** state) {
   (void)state;
   static const char changes[] = ONE_GPU(
@@ -284,7 +284,7 @@ static void readings_within_max_age_share_one_driver_call(void** state) {
       "[{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"5GiB\"}]}]}]");
   machine m;
   hmn_pool pool;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HMN_MILLISECONDS(PATIENT_MS);
   machine_make(&m, changes, &options);
   for (int i = 0; i < 10; ++i) assert_status(read_pool(&m, &pool), HMN_OK);
@@ -301,17 +301,17 @@ int main(int count, char** words) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_late_answer_gives_the_last_value_marked_stale),
       cmocka_unit_test(a_value_older_than_stale_ns_is_a_timeout),
-      cmocka_unit_test(while_a_call_is_stuck_later_ones_answer_at_once),
-      cmocka_unit_test(when_the_driver_answers_again_the_values_are_fresh),
-      cmocka_unit_test(a_hung_driver_blocks_no_other_source),
-      cmocka_unit_test(a_snapshot_spends_its_deadline_once_and_says_what_is_missing),
-      cmocka_unit_test(a_snapshot_may_have_a_deadline_of_its_own),
-      cmocka_unit_test(a_late_opening_is_picked_up_by_a_later_call),
+      cmocka_unit_test(later_calls_return_at_once_while_a_call_hangs),
+      cmocka_unit_test(values_are_fresh_when_the_driver_answers_again),
+      cmocka_unit_test(a_hung_driver_does_not_block_other_sources),
+      cmocka_unit_test(a_snapshot_waits_for_one_deadline_and_reports_missing_values),
+      cmocka_unit_test(a_snapshot_may_have_its_own_deadline),
+      cmocka_unit_test(a_later_call_uses_an_opening_that_finished_late),
       cmocka_unit_test(opening_may_take_longer_than_a_reading),
       cmocka_unit_test(destroy_does_not_wait_for_a_call_that_hangs),
-      cmocka_unit_test(a_call_that_never_returns_holds_nobody),
-      cmocka_unit_test(a_program_may_exit_amid_a_call),
-      cmocka_unit_test(a_device_whose_driver_hangs_is_reported_so),
+      cmocka_unit_test(a_call_that_never_returns_blocks_no_other_call),
+      cmocka_unit_test(a_program_may_exit_during_a_call),
+      cmocka_unit_test(a_device_with_a_hung_driver_is_reported_as_hung),
       cmocka_unit_test(readings_within_max_age_share_one_driver_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

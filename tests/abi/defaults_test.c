@@ -26,7 +26,8 @@ static hmn_status read_pool(hmn_context* context) {
   return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL);
 }
 
-static hmn_snapshot_info take_with(hmn_context* context, const hmn_snapshot_options* options) {
+static hmn_snapshot_info take_snapshot_info(hmn_context* context,
+                                            const hmn_snapshot_options* options) {
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
   assert_status(hmn_snapshot_take(context, options, &snapshot, NULL), HMN_OK);
@@ -35,32 +36,32 @@ static hmn_snapshot_info take_with(hmn_context* context, const hmn_snapshot_opti
   return info;
 }
 
-/* Reads the pool once, however late, at read_at, and has what comes later wait for the driver. */
-static int64_t read_at;
+/* Reads the pool once, at last_read_ms, and makes later readings hang. */
+static int64_t last_read_ms;
 static void make_stuck(machine* m, const hmn_context_options* options) {
-  NEW(hmn_snapshot_options, patiently);
+  NEW(hmn_snapshot_options, snapshot_options);
   machine_make(m, stuck_pools, options);
   machine_go(m);
-  patiently.collect = HMN_COLLECT_POOLS;
-  patiently.deadline_ns = HMN_NS_UNLIMITED;
-  assert_int_equal(take_with(m->context, &patiently).pool_count, 1);
-  read_at = now_ms();
+  snapshot_options.collect = HMN_COLLECT_POOLS;
+  snapshot_options.deadline_ns = HMN_NS_UNLIMITED;
+  assert_int_equal(take_snapshot_info(m->context, &snapshot_options).pool_count, 1);
+  last_read_ms = now_ms();
   machine_stop(m);
 }
 
-/* ---- waits, all at once; each takes as long as its default ---- */
+/* ---- waits, all at the same time; each takes as long as its default ---- */
 
 typedef struct wait {
   machine m;
   hmn_status status;
-  int64_t begun, spent;
+  int64_t start, spent;
 } wait;
 
 static void read_once(void* argument) {
   wait* w = argument;
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   w->status = read_pool(w->m.context);
-  w->spent = now_ms() - begun;
+  w->spent = now_ms() - start;
 }
 
 static void read_until_timeout(void* argument) {
@@ -68,16 +69,16 @@ static void read_until_timeout(void* argument) {
   do {
     sleep_ms(5);
     w->status = read_pool(w->m.context);
-    w->spent = now_ms() - w->begun;
+    w->spent = now_ms() - w->start;
   } while (w->status == HMN_OK && w->spent < PATIENT_MS);
 }
 
 static void count_once(void* argument) {
   wait* w = argument;
   uint32_t count = 0;
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   w->status = hmn_device_scan(w->m.context, &count, NULL, NULL);
-  w->spent = now_ms() - begun;
+  w->spent = now_ms() - start;
 }
 
 static void snapshot_once(void* argument) {
@@ -85,20 +86,20 @@ static void snapshot_once(void* argument) {
   NEW(hmn_snapshot_options, options);
   hmn_snapshot* snapshot = NULL;
   options.collect = HMN_COLLECT_POOLS;
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   w->status = hmn_snapshot_take(w->m.context, &options, &snapshot, NULL);
-  w->spent = now_ms() - begun;
+  w->spent = now_ms() - start;
   hmn_snapshot_destroy(snapshot);
 }
 
-#define assert_waited(w, status_, from, to)        \
-  do {                                             \
-    print_message("  %d ms\n", (int)(w).spent);    \
-    assert_status((w).status, status_);            \
-    assert_in_range((w).spent, (from)-20, (to)-1); \
+#define assert_waited(w, status_, min_ms, max_ms)        \
+  do {                                                   \
+    print_message("  %d ms\n", (int)(w).spent);          \
+    assert_status((w).status, status_);                  \
+    assert_in_range((w).spent, (min_ms)-20, (max_ms)-1); \
   } while (0)
 
-/* What the machine holds up is so now and then: the shortest of a few. */
+/* The shortest of a few: a busy machine delays some. */
 static void a_call_waits_a_second(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
@@ -124,7 +125,7 @@ static void a_call_waits_as_long_as_documented(void** state) {
   NEW(hmn_context_options, options);
   options.deadline_ns = HMN_NS_IMMEDIATE;
   make_stuck(&waits[STALE].m, &options);
-  waits[STALE].begun = read_at;
+  waits[STALE].start = last_read_ms;
   options.deadline_ns = HMN_MILLISECONDS(2000); /* for the driver's thread to start within */
   machine_make(&waits[OPENING].m, stuck_opening, &options);
   options.open_deadline_ns = HMN_MILLISECONDS(3000);
@@ -150,18 +151,18 @@ static void a_call_waits_as_long_as_documented(void** state) {
 
 static hmn_sampler* start(hmn_context* context, const hmn_sampler_options* options,
                           hmn_flags collect) {
-  NEW(hmn_snapshot_options, what);
+  NEW(hmn_snapshot_options, snapshot_options);
   hmn_sampler* sampler = NULL;
-  what.collect = collect;
-  assert_answers(hmn_sampler_create(context, options, &what, &sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
+  snapshot_options.collect = collect;
+  assert_returns(hmn_sampler_create(context, options, &snapshot_options, &sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
   return sampler;
 }
 
 static hmn_snapshot_info pull(hmn_sampler* sampler) {
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
   assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return info;
@@ -173,7 +174,7 @@ static int64_t ms_between(const hmn_snapshot_info* before, const hmn_snapshot_in
 
 /* Each snapshot starts a whole number of intervals after the first; on a busy machine some are
  * late. */
-static void a_sampler_takes_one_each_second(void** state) {
+static void a_sampler_takes_a_snapshot_each_second(void** state) {
   (void)state;
   machine m;
   machine_make(&m, steady, NULL);
@@ -182,8 +183,8 @@ static void a_sampler_takes_one_each_second(void** state) {
   hmn_snapshot_info before = pull(sampler);
   for (int i = 0; i < 8 && shortest > 1500; ++i) {
     const hmn_snapshot_info after = pull(sampler);
-    const int64_t apart = ms_between(&before, &after);
-    if (apart < shortest) shortest = apart;
+    const int64_t interval_ms = ms_between(&before, &after);
+    if (interval_ms < shortest) shortest = interval_ms;
     before = after;
   }
   DEFAULT(hmn_sampler_options, interval_ns, "1 s");
@@ -203,12 +204,12 @@ static void a_sampler_scans_processes_each_second(void** state) {
   hmn_snapshot_info before = pull(sampler);
   int64_t shortest = PATIENT_MS;
   assert_true((before.collect & HMN_COLLECT_PROCESSES) != 0);
-  for (int found = 0; found < 8 && shortest > 1500;) {
+  for (int scans = 0; scans < 8 && shortest > 1500;) {
     const hmn_snapshot_info after = pull(sampler);
     if ((after.collect & HMN_COLLECT_PROCESSES) == 0) continue;
     if (ms_between(&before, &after) < shortest) shortest = ms_between(&before, &after);
     before = after;
-    ++found;
+    ++scans;
   }
   DEFAULT(hmn_sampler_options, process_interval_ns, "1 s");
   assert_in_range(shortest, 900, 1500);
@@ -216,7 +217,7 @@ static void a_sampler_scans_processes_each_second(void** state) {
   machine_end(&m);
 }
 
-static void a_sampler_keeps_64(void** state) {
+static void a_sampler_keeps_64_snapshots(void** state) {
   (void)state;
   machine m;
   machine_make(&m, steady, NULL);
@@ -225,17 +226,17 @@ static void a_sampler_keeps_64(void** state) {
   options.interval_ns = HMN_MILLISECONDS(1);
   hmn_sampler* sampler = start(m.context, &options, HMN_COLLECT_POOLS);
   wait_until(hmn_sampler_read(sampler, &info, NULL) == HMN_OK && info.dropped_count > 0);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_read(sampler, &info, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_read(sampler, &info, &error), HMN_OK);
   DEFAULT(hmn_sampler_options, capacity, "64");
   assert_int_equal(info.pending, 64);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
 }
 
-/* ---- what is collected ---- */
+/* ---- devices and subjects ---- */
 
-static uint32_t devices_of(uint32_t classes) {
+static uint32_t count_devices(uint32_t classes) {
   machine m;
   NEW(hmn_context_options, options);
   options.device_classes = classes;
@@ -249,19 +250,19 @@ static uint32_t devices_of(uint32_t classes) {
   return count;
 }
 
-static void only_gpus_are_listed(void** state) {
+static void only_gpus_are_listed_by_default(void** state) {
   (void)state;
   DEFAULT(hmn_context_options, device_classes, "GPUs");
-  assert_int_equal(devices_of(0), 1);
-  assert_int_equal(devices_of(1u << HMN_DEVICE_CLASS_GPU | 1u << HMN_DEVICE_CLASS_NPU), 2);
+  assert_int_equal(count_devices(0), 1);
+  assert_int_equal(count_devices(1u << HMN_DEVICE_CLASS_GPU | 1u << HMN_DEVICE_CLASS_NPU), 2);
 }
 
-static void a_snapshot_collects_what_is_documented(void** state) {
+static void a_snapshot_collects_the_documented_subjects(void** state) {
   (void)state;
   machine m;
   machine_make(&m, steady, NULL);
   DEFAULT(hmn_snapshot_options, collect, "memory, devices, pools, self");
-  assert_int_equal(take_with(m.context, NULL).collect,
+  assert_int_equal(take_snapshot_info(m.context, NULL).collect,
                    HMN_COLLECT_MEMORY | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_SELF);
   hmn_sampler* sampler = start(m.context, NULL, 0);
   assert_int_equal(pull(sampler).collect,
@@ -273,90 +274,91 @@ static void a_snapshot_collects_what_is_documented(void** state) {
 /* ---- a vendor library that is shut down, and scans of all processes ---- */
 
 #ifdef HMN_TEST_NVML
-static hmn_context* with_drivers(const hmn_context_options* options) {
+static hmn_context* make_context_with_drivers(const hmn_context_options* options) {
   hmn_context* context = NULL;
-  assert_answers(hmn_context_create(options, &context, &error), HMN_OK);
+  assert_returns(hmn_context_create(options, &context, &error), HMN_OK);
   assert_status(drivers_use(context), HMN_OK);
   return context;
 }
 
-/* From the last reading on. */
-static int64_t shut_down_after(uint32_t idle_close_ms) {
+/* From the last reading to the shutdown. */
+static int64_t measure_idle_close_ms(uint32_t idle_close_ms) {
   NEW(hmn_context_options, options);
   options.deadline_ns = HMN_NS_UNLIMITED;
   options.idle_close_ns = HMN_MILLISECONDS(idle_close_ms);
-  hmn_context* context = with_drivers(&options);
+  hmn_context* context = make_context_with_drivers(&options);
   assert_status(read_pool(context), HMN_OK);
-  const int64_t read = now_ms();
+  const int64_t start_ms = now_ms();
   assert_int_equal(drivers_sessions(), 1);
   wait_until(drivers_sessions() == 0);
-  const int64_t closed = now_ms();
+  const int64_t end_ms = now_ms();
   hmn_context_destroy(context);
-  return closed - read;
+  return end_ms - start_ms;
 }
 
 static void a_library_is_shut_down_when_idle(void** state) {
   (void)state;
   DEFAULT(hmn_context_options, idle_close_ns, "2 s");
-  assert_in_range(shut_down_after(0), 1950, 3900);
-  assert_in_range(shut_down_after(500), 450, 1900);
+  assert_in_range(measure_idle_close_ms(0), 1950, 3900);
+  assert_in_range(measure_idle_close_ms(500), 450, 1900);
 }
 
 static int has_client(hmn_context* context) {
   NEW(hmn_snapshot_options, options);
   options.collect = HMN_COLLECT_PROCESSES;
-  return take_with(context, &options).usage_count > 0;
+  return take_snapshot_info(context, &options).usage_count > 0;
 }
 
-static int64_t found_after(uint32_t rescan_ms) {
+static int64_t measure_rescan_ms(uint32_t rescan_ms) {
   NEW(hmn_context_options, options);
   options.deadline_ns = HMN_NS_UNLIMITED;
   options.rescan_ns = HMN_MILLISECONDS(rescan_ms);
   options.rescan_percent = 100;
   options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
   drivers_set_client(0);
-  hmn_context* context = with_drivers(&options);
+  hmn_context* context = make_context_with_drivers(&options);
   assert_false(has_client(context));
-  const int64_t scanned = now_ms();
+  const int64_t start_ms = now_ms();
   drivers_set_client(1);
   wait_until(has_client(context));
-  const int64_t found = now_ms();
+  const int64_t end_ms = now_ms();
   hmn_context_destroy(context);
-  return found - scanned;
+  return end_ms - start_ms;
 }
 
-static void processes_are_scanned_again(void** state) {
+static void processes_are_scanned_again_after_rescan_ns(void** state) {
   (void)state;
   DEFAULT(hmn_context_options, rescan_ns, "2 s");
-  assert_in_range(found_after(0), 1800, 3900);
-  assert_in_range(found_after(500), 300, 1700);
+  assert_in_range(measure_rescan_ms(0), 1800, 3900);
+  assert_in_range(measure_rescan_ms(500), 300, 1700);
 }
 
-/* Whether scans in quick succession leave out processes, with that reason. */
+/* Whether scans in quick succession skip processes because of rescan_percent. */
 static int is_limited(uint32_t rescan_percent) {
   NEW(hmn_context_options, options);
-  NEW(hmn_snapshot_options, what);
+  NEW(hmn_snapshot_options, snapshot_options);
   options.deadline_ns = HMN_NS_UNLIMITED;
   options.rescan_ns = HMN_MILLISECONDS(1);
   options.rescan_percent = rescan_percent;
   options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
-  what.collect = HMN_COLLECT_PROCESSES;
-  hmn_context* context = with_drivers(&options);
-  int is_found = 0;
+  snapshot_options.collect = HMN_COLLECT_PROCESSES;
+  hmn_context* context = make_context_with_drivers(&options);
+  int is_reported = 0;
   for (int i = 0; i < 30; ++i) {
     hmn_snapshot* snapshot = NULL;
-    assert_status(hmn_snapshot_take(context, &what, &snapshot, NULL), HMN_OK);
-    NEW(hmn_diagnostic, why);
-    for (uint32_t n = 0; hmn_snapshot_diagnostic_at(snapshot, n, &why, NULL) == HMN_OK; ++n) {
-      is_found |= strstr(why.message, "(rescan_percent)") != NULL;
+    assert_status(hmn_snapshot_take(context, &snapshot_options, &snapshot, NULL), HMN_OK);
+    NEW(hmn_diagnostic, diagnostic);
+    for (uint32_t n = 0; hmn_snapshot_diagnostic_at(snapshot, n, &diagnostic, NULL) == HMN_OK;
+         ++n) {
+      is_reported |= strstr(diagnostic.message, "(rescan_percent)") != NULL;
     }
     hmn_snapshot_destroy(snapshot);
   }
   hmn_context_destroy(context);
-  return is_found;
+  return is_reported;
 }
 
-static void scans_take_as_much_of_a_core_as_they_may(void** state) {
+static void scans_take_no_more_of_a_core_than_rescan_percent(void** state) {
   (void)state;
   drivers_add_processes(1500);
   assert_true(is_limited(1));
@@ -370,24 +372,24 @@ static void a_tracker_has_no_limit_and_64_tags(void** state) {
   (void)state;
   hmn_tracker* tracker = NULL;
   uint32_t tag = 0;
-  assert_answers(hmn_tracker_create(NULL, 0, NULL, &tracker, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, NULL, &tracker, &error), HMN_OK);
   NEW(hmn_tracker_info, info);
-  assert_answers(hmn_tracker_allocate(tracker, UINT64_MAX, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate(tracker, UINT64_MAX, &error), HMN_OK);
   assert_status(hmn_tracker_read(tracker, &info, NULL), HMN_OK);
   assert_int_equal(info.present & HMN_TRACKER_INFO_HAS_LIMIT, 0);
   DEFAULT(hmn_tracker_options, tag_capacity, "64");
   for (int i = 0; i < 64; ++i) {
     char name[8];
     snprintf(name, sizeof name, "%d", i);
-    assert_answers(hmn_tracker_tag(tracker, name, &tag, &error), HMN_OK);
+    assert_returns(hmn_tracker_tag(tracker, name, &tag, &error), HMN_OK);
   }
-  assert_answers(hmn_tracker_tag(tracker, "more", &tag, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_tag(tracker, "more", &tag, &error), HMN_E_LIMIT);
   hmn_tracker_destroy(tracker);
 }
 
 static int spills(uint64_t limit, uint64_t dedicated, uint64_t shared) {
   hmn_spill* spill = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   for (uint64_t i = 0; i < 2; ++i) {
     NEW(hmn_spill_sample, sample);
     sample.flags = HMN_SPILL_SAMPLE_HAS_LIMIT;
@@ -395,15 +397,15 @@ static int spills(uint64_t limit, uint64_t dedicated, uint64_t shared) {
     sample.limit_bytes = limit;
     sample.dedicated_bytes = dedicated;
     sample.shared_bytes = i * shared;
-    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+    assert_returns(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
   }
   NEW(hmn_spill_info, info);
-  assert_answers(hmn_spill_read(spill, &info, &error), HMN_OK);
+  assert_returns(hmn_spill_read(spill, &info, &error), HMN_OK);
   hmn_spill_destroy(spill);
   return (info.state & HMN_SPILL_STATE_EVER) != 0;
 }
 
-static void a_spill_begins_where_it_is_documented(void** state) {
+static void a_spill_begins_at_the_documented_thresholds(void** state) {
   (void)state;
   const uint64_t growth = UINT64_C(256) << 20;
   DEFAULT(hmn_spill_options, dedicated_threshold_bytes, "limit / 100 * 85, whole bytes");
@@ -417,48 +419,48 @@ static void a_spill_begins_where_it_is_documented(void** state) {
 static void a_detector_keeps_1024_episodes(void** state) {
   (void)state;
   hmn_spill* spill = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   for (uint64_t i = 0; i <= 2 * 1025; ++i) { /* calm, and an episode, and calm again … */
     NEW(hmn_spill_sample, sample);
     sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
     sample.monotonic_ns = 1 + i;
     sample.evicted_bytes = i % 2 << 40;
-    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+    assert_returns(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
   }
   NEW(hmn_spill_info, info);
-  assert_answers(hmn_spill_read(spill, &info, &error), HMN_OK);
+  assert_returns(hmn_spill_read(spill, &info, &error), HMN_OK);
   DEFAULT(hmn_spill_options, episode_capacity, "1024");
   assert_int_equal(info.episode_count, 1025);
   assert_int_equal(info.first_episode, 1);
   hmn_spill_destroy(spill);
 }
 
-static void a_sample_without_a_time_is_of_now(void** state) {
+static void a_sample_without_a_time_has_the_current_time(void** state) {
   (void)state;
   hmn_spill* spill = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   const uint64_t before = now_ns();
   for (uint64_t i = 0; i < 2; ++i) {
     NEW(hmn_spill_sample, sample);
     sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
     sample.evicted_bytes = i << 40;
-    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+    assert_returns(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
   }
   NEW(hmn_episode, episode);
-  assert_answers(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
+  assert_returns(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
   DEFAULT(hmn_spill_sample, monotonic_ns, "now");
   assert_true(episode.start_monotonic_ns >= before && episode.start_monotonic_ns <= now_ns());
   hmn_spill_destroy(spill);
 }
 
-static void an_estimate_has_its_defaults(void** state) {
+static void an_estimate_uses_the_documented_defaults(void** state) {
   (void)state;
   uint64_t bytes = 0;
   const uint64_t shape[] = {3, 5};
   NEW(hmn_packing, packing);
   packing.dtype = HMN_DTYPE_I4;
   DEFAULT(hmn_packing, group_size, "no groups");
-  assert_answers(hmn_estimate_packed(shape, 2, &packing, &bytes, &error), HMN_OK);
+  assert_returns(hmn_estimate_packed(shape, 2, &packing, &bytes, &error), HMN_OK);
   assert_int_equal(bytes, 8); /* 15 elements of 4 bits */
 
   NEW(hmn_attention, attention);
@@ -468,7 +470,7 @@ static void an_estimate_has_its_defaults(void** state) {
   attention.head_dim = 8;
   DEFAULT(hmn_attention, batch, "1");
   DEFAULT(hmn_attention, kv_heads, "heads");
-  assert_answers(hmn_estimate_attention(&attention, &bytes, &error), HMN_OK);
+  assert_returns(hmn_estimate_attention(&attention, &bytes, &error), HMN_OK);
   assert_int_equal(bytes, 2 * (2 * 4 * 10 * 8 + 2 * 4 * 10 * 8 + 4 * 10 * 10));
 
   NEW(hmn_cache, cache);
@@ -476,11 +478,11 @@ static void an_estimate_has_its_defaults(void** state) {
   cache.layers = 3;
   cache.kv_heads = 2;
   cache.row_dim = 16;
-  assert_answers(hmn_estimate_cache(&cache, 10, 1, &bytes, &error), HMN_OK);
+  assert_returns(hmn_estimate_cache(&cache, 10, 1, &bytes, &error), HMN_OK);
   assert_int_equal(bytes, 2 * 3 * 2 * 16 * 10);
 
   /* A per_thousand of 0 means 1100. */
-  assert_answers(hmn_estimate_overhead(10000, 0, &bytes, &error), HMN_OK);
+  assert_returns(hmn_estimate_overhead(10000, 0, &bytes, &error), HMN_OK);
   assert_int_equal(bytes, 11000);
 }
 
@@ -489,21 +491,21 @@ int main(int count, char** words) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_call_waits_a_second),
       cmocka_unit_test(a_call_waits_as_long_as_documented),
-      cmocka_unit_test(a_sampler_takes_one_each_second),
+      cmocka_unit_test(a_sampler_takes_a_snapshot_each_second),
       cmocka_unit_test(a_sampler_scans_processes_each_second),
-      cmocka_unit_test(a_sampler_keeps_64),
-      cmocka_unit_test(a_snapshot_collects_what_is_documented),
+      cmocka_unit_test(a_sampler_keeps_64_snapshots),
+      cmocka_unit_test(a_snapshot_collects_the_documented_subjects),
 #ifdef HMN_TEST_NVML
       cmocka_unit_test(a_library_is_shut_down_when_idle),
-      cmocka_unit_test(processes_are_scanned_again),
-      cmocka_unit_test(scans_take_as_much_of_a_core_as_they_may),
+      cmocka_unit_test(processes_are_scanned_again_after_rescan_ns),
+      cmocka_unit_test(scans_take_no_more_of_a_core_than_rescan_percent),
 #endif
-      cmocka_unit_test(only_gpus_are_listed),
+      cmocka_unit_test(only_gpus_are_listed_by_default),
       cmocka_unit_test(a_tracker_has_no_limit_and_64_tags),
-      cmocka_unit_test(a_spill_begins_where_it_is_documented),
+      cmocka_unit_test(a_spill_begins_at_the_documented_thresholds),
       cmocka_unit_test(a_detector_keeps_1024_episodes),
-      cmocka_unit_test(a_sample_without_a_time_is_of_now),
-      cmocka_unit_test(an_estimate_has_its_defaults),
+      cmocka_unit_test(a_sample_without_a_time_has_the_current_time),
+      cmocka_unit_test(an_estimate_uses_the_documented_defaults),
   };
   if (count > 1) cmocka_set_test_filter(words[1]);
 #ifdef HMN_TEST_NVML

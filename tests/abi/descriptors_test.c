@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What POSIX alone has of what the process keeps as it was: file descriptors, the mask of new
- * files.
+ * State of the process that the library leaves as it is, and that only POSIX systems have: file
+ * descriptors, the working directory and the umask.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "support/child.h"
 #include "support/thread.h"
 
-static void no_descriptor_is_left_behind(void** state) {
+static void no_descriptor_is_left_open(void** state) {
   (void)state;
   fixture f;
   assert_int_equal(fixture_open(&f, HMN_CONTEXT_NO_THREADS), 0);
@@ -26,7 +26,7 @@ static void no_descriptor_is_left_behind(void** state) {
   assert_int_equal(descriptor_count(), before);
 }
 
-static void readings_open_no_more_descriptors(void** state) {
+static void later_readings_open_no_descriptors(void** state) {
   const fixture* f = *state;
   run_everything(f);
   const int before = descriptor_count();
@@ -60,7 +60,7 @@ static void every_descriptor_closes_on_exec(void** state) {
   hmn_context_destroy(context);
 }
 
-static void runs_without_standard_descriptors(void* argument) {
+static void run_without_standard_descriptors(void* argument) {
   (void)argument;
   for (int fd = 0; fd < 3; ++fd) close(fd);
   fixture f;
@@ -71,7 +71,7 @@ static void runs_without_standard_descriptors(void* argument) {
 
 static void closed_standard_descriptors_do_no_harm(void** state) {
   (void)state;
-  assert_child(runs_without_standard_descriptors, NULL);
+  assert_child(run_without_standard_descriptors, NULL);
 }
 
 static uint64_t own_resident(hmn_context* context) {
@@ -80,7 +80,7 @@ static uint64_t own_resident(hmn_context* context) {
   return memory.resident_bytes;
 }
 
-static void reads_after_closefrom(void* argument) {
+static void read_after_closefrom(void* argument) {
   (void)argument;
   hmn_context* context = NULL;
   CHECK_STATUS(hmn_context_create(NULL, &context, NULL), HMN_OK);
@@ -94,12 +94,12 @@ static void reads_after_closefrom(void* argument) {
 
 static void closing_every_descriptor_does_no_harm(void** state) {
   (void)state;
-  assert_child(reads_after_closefrom, NULL);
+  assert_child(read_after_closefrom, NULL);
 }
 
-/* A kept descriptor is checked before each use and before close: when it is no longer ours it is
- * forgotten. */
-static void reads_after_its_numbers_were_taken(void* argument) {
+/* The library checks its descriptors before each use and before close, and drops one whose number
+ * the program has reused. */
+static void read_after_descriptors_are_reused(void* argument) {
   (void)argument;
   hmn_context* context = NULL;
   CHECK_STATUS(hmn_context_create(NULL, &context, NULL), HMN_OK);
@@ -115,12 +115,12 @@ static void reads_after_its_numbers_were_taken(void* argument) {
   for (int fd = 3; fd < 64; ++fd) CHECK(fcntl(fd, F_GETFD) != -1);
 }
 
-static void a_number_that_is_now_the_programs_is_neither_read_nor_closed(void** state) {
+static void a_descriptor_the_program_reuses_is_neither_read_nor_closed(void** state) {
   (void)state;
-  assert_child(reads_after_its_numbers_were_taken, NULL);
+  assert_child(read_after_descriptors_are_reused, NULL);
 }
 
-static void the_folder_and_the_umask_stay(void** state) {
+static void the_working_directory_and_the_umask_are_unchanged(void** state) {
   const fixture* f = *state;
   char before[1024], after[1024];
   umask(027);
@@ -133,13 +133,13 @@ static void the_folder_and_the_umask_stay(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_descriptor_is_left_behind),
-      cmocka_unit_test(readings_open_no_more_descriptors),
+      cmocka_unit_test(no_descriptor_is_left_open),
+      cmocka_unit_test(later_readings_open_no_descriptors),
       cmocka_unit_test(every_descriptor_closes_on_exec),
       cmocka_unit_test(closed_standard_descriptors_do_no_harm),
       cmocka_unit_test(closing_every_descriptor_does_no_harm),
-      cmocka_unit_test(a_number_that_is_now_the_programs_is_neither_read_nor_closed),
-      cmocka_unit_test(the_folder_and_the_umask_stay),
+      cmocka_unit_test(a_descriptor_the_program_reuses_is_neither_read_nor_closed),
+      cmocka_unit_test(the_working_directory_and_the_umask_are_unchanged),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The library as a plugin loads it: not linked, opened and closed again and again.
+ * The library loaded as by a plugin: not linked, opened and closed many times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -10,12 +10,13 @@
 #include "support/suite.h"
 #include "support/tree.h"
 
-typedef hmn_status (*create)(const hmn_context_options*, hmn_context**, hmn_error*);
-typedef hmn_status (*read_self)(hmn_context*, hmn_flags, hmn_process_memory*, hmn_error*);
-typedef hmn_status (*take)(hmn_context*, const hmn_snapshot_options*, hmn_snapshot**, hmn_error*);
-typedef hmn_status (*read_snapshot)(const hmn_snapshot*, hmn_snapshot_info*, hmn_error*);
-typedef void (*end_context)(hmn_context*);
-typedef void (*end_snapshot)(hmn_snapshot*);
+typedef hmn_status (*create_context_fn)(const hmn_context_options*, hmn_context**, hmn_error*);
+typedef hmn_status (*read_self_fn)(hmn_context*, hmn_flags, hmn_process_memory*, hmn_error*);
+typedef hmn_status (*take_snapshot_fn)(hmn_context*, const hmn_snapshot_options*, hmn_snapshot**,
+                                       hmn_error*);
+typedef hmn_status (*read_snapshot_fn)(const hmn_snapshot*, hmn_snapshot_info*, hmn_error*);
+typedef void (*destroy_context_fn)(hmn_context*);
+typedef void (*destroy_snapshot_fn)(hmn_snapshot*);
 
 /* ISO C has no cast from an object pointer to a function pointer. */
 #define LOOK_UP(library, name, variable)           \
@@ -25,7 +26,7 @@ typedef void (*end_snapshot)(hmn_snapshot*);
     memcpy(&(variable), &address, sizeof address); \
   } while (0)
 
-static int entries(const char* path) {
+static int count_entries(const char* path) {
   DIR* folder = opendir(path);
   int count = 0;
   if (folder == NULL) return -1;
@@ -35,30 +36,30 @@ static int entries(const char* path) {
 }
 
 static void use_once(void* library) {
-  create make;
-  read_self read;
-  take taken;
-  read_snapshot look;
-  end_context end;
-  end_snapshot forget;
-  LOOK_UP(library, "hmn_context_create", make);
-  LOOK_UP(library, "hmn_process_memory_read_self", read);
-  LOOK_UP(library, "hmn_snapshot_take", taken);
-  LOOK_UP(library, "hmn_snapshot_read", look);
-  LOOK_UP(library, "hmn_context_destroy", end);
-  LOOK_UP(library, "hmn_snapshot_destroy", forget);
+  create_context_fn create_context;
+  read_self_fn read_self;
+  take_snapshot_fn take_snapshot;
+  read_snapshot_fn read_snapshot;
+  destroy_context_fn destroy_context;
+  destroy_snapshot_fn destroy_snapshot;
+  LOOK_UP(library, "hmn_context_create", create_context);
+  LOOK_UP(library, "hmn_process_memory_read_self", read_self);
+  LOOK_UP(library, "hmn_snapshot_take", take_snapshot);
+  LOOK_UP(library, "hmn_snapshot_read", read_snapshot);
+  LOOK_UP(library, "hmn_context_destroy", destroy_context);
+  LOOK_UP(library, "hmn_snapshot_destroy", destroy_snapshot);
   hmn_context* context = NULL;
   hmn_snapshot* snapshot = NULL;
   NEW(hmn_process_memory, memory);
   NEW(hmn_snapshot_info, info);
   NEW(hmn_context_options, options);
   options.flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_NO_THREADS;
-  assert_int_equal(make(&options, &context, NULL), HMN_OK);
-  assert_int_equal(read(context, 0, &memory, NULL), HMN_OK);
-  assert_int_equal(taken(context, NULL, &snapshot, NULL), HMN_OK);
-  end(context);
-  assert_int_equal(look(snapshot, &info, NULL), HMN_OK);
-  forget(snapshot);
+  assert_int_equal(create_context(&options, &context, NULL), HMN_OK);
+  assert_int_equal(read_self(context, 0, &memory, NULL), HMN_OK);
+  assert_int_equal(take_snapshot(context, NULL, &snapshot, NULL), HMN_OK);
+  destroy_context(context);
+  assert_int_equal(read_snapshot(snapshot, &info, NULL), HMN_OK);
+  destroy_snapshot(snapshot);
 }
 
 static void* open_library(void) {
@@ -67,23 +68,24 @@ static void* open_library(void) {
   return library;
 }
 
-static void it_can_be_opened_and_closed_100_times(void** state) {
+static void the_library_can_be_opened_and_closed_100_times(void** state) {
   (void)state;
   void* library = open_library();
   use_once(library);
   dlclose(library);
-  const int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+  const int descriptors = count_entries("/proc/self/fd"),
+            threads = count_entries("/proc/self/task");
   for (int i = 0; i < 100; ++i) {
     library = open_library();
     use_once(library);
     assert_int_equal(dlclose(library), 0);
   }
-  assert_int_equal(entries("/proc/self/fd"), descriptors);
-  assert_int_equal(entries("/proc/self/task"), threads);
+  assert_int_equal(count_entries("/proc/self/fd"), descriptors);
+  assert_int_equal(count_entries("/proc/self/task"), threads);
 }
 
-/* A driver call may still run in a worker, so the code is never pulled away: -z nodelete. */
-static void its_code_stays_mapped_after_the_last_close(void** state) {
+/* A driver call may still run in a worker, so the code is never unmapped: -z nodelete. */
+static void the_library_stays_mapped_after_the_last_close(void** state) {
   (void)state;
   void* library = open_library();
   uint32_t (*version)(void);
@@ -95,17 +97,17 @@ static void its_code_stays_mapped_after_the_last_close(void** state) {
   dlclose(resident);
 }
 
-typedef hmn_status (*set_path)(hmn_context*, uint32_t, const char*, hmn_error*);
-typedef hmn_status (*read_pool)(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields, hmn_pool*,
-                                hmn_error*);
+typedef hmn_status (*set_path_fn)(hmn_context*, uint32_t, const char*, hmn_error*);
+typedef hmn_status (*read_pool_fn)(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields,
+                                   hmn_pool*, hmn_error*);
 
-static hmn_context* machine_with(void* library, const hmn_context_options* options,
-                                 const tree* folder) {
-  create make;
-  set_path set;
+static hmn_context* make_hanging_machine(void* library, const hmn_context_options* options,
+                                         const tree* folder) {
+  create_context_fn create_context;
+  set_path_fn set_path;
   char path[128], json[512];
-  LOOK_UP(library, "hmn_context_create", make);
-  LOOK_UP(library, "hmn_context_set_path", set);
+  LOOK_UP(library, "hmn_context_create", create_context);
+  LOOK_UP(library, "hmn_context_set_path", set_path);
   snprintf(json, sizeof json,
            "{\"devices\": [{\"name\": \"GPU\"}], \"delays\": [{\"call\": \"pools\", "
            "\"hang_until\": \"%s/go\"}]}",
@@ -113,40 +115,40 @@ static hmn_context* machine_with(void* library, const hmn_context_options* optio
   tree_write(folder, "machine.json", json);
   snprintf(path, sizeof path, "%s/machine.json", folder->path);
   hmn_context* context = NULL;
-  assert_int_equal(make(options, &context, NULL), HMN_OK);
-  assert_int_equal(set(context, HMN_PATH_SIMULATION, path, NULL), HMN_OK);
+  assert_int_equal(create_context(options, &context, NULL), HMN_OK);
+  assert_int_equal(set_path(context, HMN_PATH_SIMULATION, path, NULL), HMN_OK);
   return context;
 }
 
-static void a_moment(void) {
+static void sleep_100_ms(void) {
   nanosleep(&(struct timespec){0, 100 * 1000 * 1000}, NULL);
 }
 
 /* A driver call that does not return, then destroy, then dlclose, then the call returns. */
-static void a_call_that_returns_after_dlclose_crashes_nothing(void** state) {
+static void a_call_that_returns_after_dlclose_does_not_crash(void** state) {
   (void)state;
   if (!HMN_WITH_SIMULATED) skip();
   tree folder;
   assert_int_equal(tree_make(&folder), 0);
   void* library = open_library();
-  read_pool read;
-  end_context end;
-  LOOK_UP(library, "hmn_pool_read", read);
-  LOOK_UP(library, "hmn_context_destroy", end);
+  read_pool_fn read_pool;
+  destroy_context_fn destroy_context;
+  LOOK_UP(library, "hmn_pool_read", read_pool);
+  LOOK_UP(library, "hmn_context_destroy", destroy_context);
   NEW(hmn_context_options, options);
   NEW(hmn_pool, pool);
   options.deadline_ns = HMN_MILLISECONDS(50);
-  hmn_context* context = machine_with(library, &options, &folder);
-  assert_int_equal(read(context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_E_TIMEOUT);
-  end(context);
+  hmn_context* context = make_hanging_machine(library, &options, &folder);
+  assert_int_equal(read_pool(context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_E_TIMEOUT);
+  destroy_context(context);
   assert_int_equal(dlclose(library), 0);
-  a_moment();
+  sleep_100_ms();
   tree_write(&folder, "go", "");
-  a_moment();
+  sleep_100_ms();
   tree_remove(&folder);
 }
 
-static void its_symbols_carry_their_version(void** state) {
+static void symbols_have_their_version(void** state) {
   (void)state;
   void* library = open_library();
   assert_non_null(dlvsym(library, "hmn_version_number", "HMN_0.1"));
@@ -156,10 +158,10 @@ static void its_symbols_carry_their_version(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_can_be_opened_and_closed_100_times),
-      cmocka_unit_test(its_code_stays_mapped_after_the_last_close),
-      cmocka_unit_test(a_call_that_returns_after_dlclose_crashes_nothing),
-      cmocka_unit_test(its_symbols_carry_their_version),
+      cmocka_unit_test(the_library_can_be_opened_and_closed_100_times),
+      cmocka_unit_test(the_library_stays_mapped_after_the_last_close),
+      cmocka_unit_test(a_call_that_returns_after_dlclose_does_not_crash),
+      cmocka_unit_test(symbols_have_their_version),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

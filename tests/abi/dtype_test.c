@@ -23,22 +23,22 @@ static void each_dtype_has_bits_and_a_name(void** state) {
     assert_int_equal(all[i].dtype, i + 1);
     assert_int_equal(hmn_dtype_bits(all[i].dtype), all[i].bits);
     assert_string_equal(hmn_dtype_name(all[i].dtype), all[i].name);
-    uint32_t found = 99;
-    assert_answers(hmn_dtype_from_name(all[i].name, &found, &error), HMN_OK);
-    assert_int_equal(found, all[i].dtype);
+    uint32_t number = 99;
+    assert_returns(hmn_dtype_from_name(all[i].name, &number, &error), HMN_OK);
+    assert_int_equal(number, all[i].dtype);
   }
 }
 
-static void a_number_that_is_none_has_no_bits(void** state) {
+static void an_unknown_dtype_has_no_bits(void** state) {
   (void)state;
-  const uint32_t none[] = {HMN_DTYPE_UNKNOWN, HMN_DTYPE_BOOL + 1, UINT32_MAX};
-  for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
-    assert_int_equal(hmn_dtype_bits(none[i]), 0);
-    assert_string_equal(hmn_dtype_name(none[i]), "unknown");
+  const uint32_t unknown[] = {HMN_DTYPE_UNKNOWN, HMN_DTYPE_BOOL + 1, UINT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+    assert_int_equal(hmn_dtype_bits(unknown[i]), 0);
+    assert_string_equal(hmn_dtype_name(unknown[i]), "unknown");
   }
 }
 
-static void others_spellings_are_known(void** state) {
+static void spellings_of_other_libraries_are_accepted(void** state) {
   (void)state;
   static const struct {
     const char* name;
@@ -82,34 +82,34 @@ static void others_spellings_are_known(void** state) {
       {"uint4", HMN_DTYPE_U4},
   };
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
-    uint32_t found = 99;
+    uint32_t number = 99;
     print_message("  %s\n", all[i].name);
-    assert_answers(hmn_dtype_from_name(all[i].name, &found, &error), HMN_OK);
-    assert_int_equal(found, all[i].dtype);
+    assert_returns(hmn_dtype_from_name(all[i].name, &number, &error), HMN_OK);
+    assert_int_equal(number, all[i].dtype);
   }
 }
 
-static void what_is_no_name_is_refused_by_name(void** state) {
+static void an_unknown_name_is_refused_with_a_message_that_quotes_it(void** state) {
   (void)state;
-  const char* none[] = {"",       "_",     "unknown",         "invalid", "f33",      "f3",  "f322",
-                        "torch.", "torch", "torch.torch.f32", "f32 ",    "\xc3\xa9", "q4_0"};
-  for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
-    uint32_t found = 99;
+  const char* names[] = {"",       "_",     "unknown",         "invalid", "f33",      "f3",  "f322",
+                         "torch.", "torch", "torch.torch.f32", "f32 ",    "\xc3\xa9", "q4_0"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    uint32_t number = 99;
     NEW(hmn_error, error);
-    print_message("  \"%s\"\n", none[i]);
-    assert_status(hmn_dtype_from_name(none[i], &found, &error), HMN_E_ARGUMENT);
+    print_message("  \"%s\"\n", names[i]);
+    assert_status(hmn_dtype_from_name(names[i], &number, &error), HMN_E_ARGUMENT);
     assert_reported(&error, HMN_E_ARGUMENT);
-    assert_non_null(strstr(error.message, none[i]));
-    assert_int_equal(found, 0);
+    assert_non_null(strstr(error.message, names[i]));
+    assert_int_equal(number, 0);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_dtype_has_bits_and_a_name),
-      cmocka_unit_test(a_number_that_is_none_has_no_bits),
-      cmocka_unit_test(others_spellings_are_known),
-      cmocka_unit_test(what_is_no_name_is_refused_by_name),
+      cmocka_unit_test(an_unknown_dtype_has_no_bits),
+      cmocka_unit_test(spellings_of_other_libraries_are_accepted),
+      cmocka_unit_test(an_unknown_name_is_refused_with_a_message_that_quotes_it),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

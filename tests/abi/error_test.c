@@ -3,7 +3,7 @@
 #include "support/keys.h"
 #include "support/machine.h"
 
-static hmn_context* context_of(void** state) {
+static hmn_context* fixture_context(void** state) {
   return ((fixture*)*state)->context;
 }
 
@@ -12,8 +12,8 @@ static void dirty(hmn_error* error) {
   error->struct_size = sizeof *error;
 }
 
-/* Every call writes it, also on HMN_OK (status 0, empty message). */
-static void every_call_writes_it_also_on_success(void** state) {
+/* Every call writes the error, even on HMN_OK (status 0, empty message). */
+static void every_call_writes_the_error_even_on_success(void** state) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
     hmn_error error;
@@ -40,107 +40,111 @@ static void every_call_writes_it_also_on_success(void** state) {
   hmn_context_destroy(context);
 }
 
-static void it_is_the_callers_and_nothing_is_kept(void** state) {
+static void a_later_call_does_not_change_an_error(void** state) {
   hmn_error first, second;
   dirty(&first);
   dirty(&second);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(context_of(state), 999, 0, 0, 0, &pool, &first), HMN_E_NO_DEVICE);
+  assert_status(hmn_pool_read(fixture_context(state), 999, 0, 0, 0, &pool, &first),
+                HMN_E_NO_DEVICE);
   const hmn_error copy = first;
-  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, 0, &pool, &second), HMN_E_RANGE);
+  assert_status(hmn_pool_read(fixture_context(state), 0, 999, 0, 0, &pool, &second), HMN_E_RANGE);
   assert_memory_equal(&first, &copy, sizeof first);
   assert_string_not_equal(first.message, second.message);
 }
 
-/* backend 0: this library refused. */
-static void a_refusal_of_the_library_names_no_backend(void** state) {
+/* backend 0: this library refused the call. */
+static void a_refusal_of_the_library_has_no_backend(void** state) {
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, 0, &pool, &error), HMN_E_RANGE);
+  assert_status(hmn_pool_read(fixture_context(state), 0, 999, 0, 0, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.backend, HMN_BACKEND_NONE);
   assert_int_equal(error.native_domain, HMN_NATIVE_NONE);
   assert_int_equal(error.native_code, 0);
 }
 
-/* A sentence that names the value. */
-static void the_sentence_names_the_value(void** state) {
+static void the_message_contains_the_refused_value(void** state) {
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  hmn_pool_read(context_of(state), 4711, 0, 0, 0, &pool, &error);
+  hmn_pool_read(fixture_context(state), 4711, 0, 0, 0, &pool, &error);
   assert_non_null(strstr(error.message, "4711"));
-  hmn_pool_read(context_of(state), 0, 4712, 0, 0, &pool, &error);
+  hmn_pool_read(fixture_context(state), 0, 4712, 0, 0, &pool, &error);
   assert_non_null(strstr(error.message, "4712"));
-  hmn_context_set_path(context_of(state), 4713, "/proc", &error);
+  hmn_context_set_path(fixture_context(state), 4713, "/proc", &error);
   assert_non_null(strstr(error.message, "4713"));
   NEW(hmn_backend_info, info);
-  hmn_context_backend(context_of(state), 4714, &info, &error);
+  hmn_context_backend(fixture_context(state), 4714, &info, &error);
   assert_non_null(strstr(error.message, "4714"));
   uint32_t index = 0;
-  hmn_device_find(context_of(state), "uuid:GPU-4715", &index, &error);
+  hmn_device_find(fixture_context(state), "uuid:GPU-4715", &index, &error);
   assert_non_null(strstr(error.message, "GPU-4715"));
   NEW(hmn_process_memory, memory);
-  hmn_process_memory_read(context_of(state), 471600, 0, &memory, &error);
+  hmn_process_memory_read(fixture_context(state), 471600, 0, &memory, &error);
   assert_non_null(strstr(error.message, "471600"));
   NEW(hmn_usage, usage);
-  hmn_usage_read(context_of(state), 0, 471700, 0, &usage, &error);
+  hmn_usage_read(fixture_context(state), 0, 471700, 0, &usage, &error);
   assert_non_null(strstr(error.message, "471700"));
 }
 
 #define assert_message(call, status, text)    \
   do {                                        \
     NEW(hmn_error, error);                    \
-    const hmn_status got = (call);            \
-    assert_status(got, status);               \
+    const hmn_status actual = (call);         \
+    assert_status(actual, status);            \
     assert_reported(&error, status);          \
     assert_string_equal(error.message, text); \
   } while (0)
 
-/* The message of each wrong option names the field alone, its value, and what was expected. */
-static void a_wrong_option_is_named_by_its_field(void** state) {
-  hmn_context* context = context_of(state);
-  hmn_context* made = NULL;
+/* The message has the field's name alone, its value, and the expected values. */
+static void the_message_for_an_invalid_option_names_its_field(void** state) {
+  hmn_context* context = fixture_context(state);
+  hmn_context* new_context = NULL;
   hmn_context_options options = {.struct_size = sizeof options, .flags = 1u << 31};
-  assert_message(hmn_context_create(&options, &made, &error), HMN_E_UNKNOWN_FLAG,
+  assert_message(hmn_context_create(&options, &new_context, &error), HMN_E_UNKNOWN_FLAG,
                  "flags: unknown bits 0x80000000");
   options.flags = 0;
   options.device_classes = 1u << 31;
-  assert_message(hmn_context_create(&options, &made, &error), HMN_E_UNKNOWN_FLAG,
+  assert_message(hmn_context_create(&options, &new_context, &error), HMN_E_UNKNOWN_FLAG,
                  "device_classes: unknown bits 0x80000000");
   options.struct_size = 12;
-  assert_message(hmn_context_create(&options, &made, &error), HMN_E_STRUCT_SIZE,
+  assert_message(hmn_context_create(&options, &new_context, &error), HMN_E_STRUCT_SIZE,
                  "struct_size: 12, expected a multiple of 8 from 72 to 65536");
 
   hmn_snapshot* snapshot = NULL;
-  hmn_snapshot_options what = {.struct_size = sizeof what, .collect = 1u << 31};
-  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_UNKNOWN_FLAG,
-                 "collect: unknown bits 0x80000000");
-  what.collect = 0;
-  what.device_index = 7;
-  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_ARGUMENT,
+  hmn_snapshot_options snapshot_options = {.struct_size = sizeof snapshot_options,
+                                           .collect = 1u << 31};
+  assert_message(hmn_snapshot_take(context, &snapshot_options, &snapshot, &error),
+                 HMN_E_UNKNOWN_FLAG, "collect: unknown bits 0x80000000");
+  snapshot_options.collect = 0;
+  snapshot_options.device_index = 7;
+  assert_message(hmn_snapshot_take(context, &snapshot_options, &snapshot, &error), HMN_E_ARGUMENT,
                  "device_index: 7 is set without the flag for one device");
-  what.device_index = 0;
-  what.pid = 8;
-  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_ARGUMENT,
+  snapshot_options.device_index = 0;
+  snapshot_options.pid = 8;
+  assert_message(hmn_snapshot_take(context, &snapshot_options, &snapshot, &error), HMN_E_ARGUMENT,
                  "pid: 8 is set without the flag for one process");
-  what.flags = HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
-  assert_message(hmn_snapshot_take(context, &what, &snapshot, &error), HMN_E_ARGUMENT,
+  snapshot_options.flags = HMN_SNAPSHOT_SLOW | HMN_SNAPSHOT_QUICK;
+  assert_message(hmn_snapshot_take(context, &snapshot_options, &snapshot, &error), HMN_E_ARGUMENT,
                  "flags: a snapshot is either slow or quick");
 
   hmn_sampler* sampler = NULL;
-  const hmn_sampler_options often = {.struct_size = sizeof often, .capacity = 100000};
-  assert_message(hmn_sampler_create(context, &often, NULL, &sampler, &error), HMN_E_RANGE,
+  const hmn_sampler_options sampler_options = {.struct_size = sizeof sampler_options,
+                                               .capacity = 100000};
+  assert_message(hmn_sampler_create(context, &sampler_options, NULL, &sampler, &error), HMN_E_RANGE,
                  "capacity: 100000 is above 65536");
   hmn_tracker* tracker = NULL;
-  const hmn_tracker_options many = {.struct_size = sizeof many, .tag_capacity = 70000};
-  assert_message(hmn_tracker_create(NULL, 0, &many, &tracker, &error), HMN_E_RANGE,
+  const hmn_tracker_options tracker_options = {.struct_size = sizeof tracker_options,
+                                               .tag_capacity = 70000};
+  assert_message(hmn_tracker_create(NULL, 0, &tracker_options, &tracker, &error), HMN_E_RANGE,
                  "tag_capacity: 70000 is above 65536");
   assert_message(hmn_tracker_create(NULL, 3, NULL, &tracker, &error), HMN_E_ARGUMENT,
                  "device_index: 3 is set without a context");
   hmn_spill* spill = NULL;
-  const hmn_spill_options long_ago = {.struct_size = sizeof long_ago, .episode_capacity = 70000};
-  assert_message(hmn_spill_create(NULL, 0, &long_ago, &spill, &error), HMN_E_RANGE,
+  const hmn_spill_options spill_options = {.struct_size = sizeof spill_options,
+                                           .episode_capacity = 70000};
+  assert_message(hmn_spill_create(NULL, 0, &spill_options, &spill, &error), HMN_E_RANGE,
                  "episode_capacity: 70000 is above 65536");
   assert_status(hmn_spill_create(NULL, 0, NULL, &spill, NULL), HMN_OK);
   const hmn_spill_sample sample = {.struct_size = sizeof sample, .limit_bytes = 5};
@@ -149,8 +153,8 @@ static void a_wrong_option_is_named_by_its_field(void** state) {
   hmn_spill_destroy(spill);
 }
 
-/* Numbers that are passed by themselves. */
-static void a_wrong_argument_is_named(void** state) {
+/* Numbers that are arguments, not fields of a struct. */
+static void the_message_for_an_invalid_argument_names_the_argument(void** state) {
   const fixture* f = *state;
   NEW(hmn_pool, pool);
   NEW(hmn_metric, metric);
@@ -221,7 +225,7 @@ static void a_wrong_argument_is_named(void** state) {
 }
 
 /* HMN_NOTE_TRUNCATED: the message was cut. */
-static void a_message_that_is_too_long_is_cut_at_a_code_point_and_reported(void** state) {
+static void a_long_message_is_cut_at_a_code_point_and_marked_as_truncated(void** state) {
   (void)state;
   char json[4096] =
       "{\"devices\": [{\"name\": \"GPU\", \"failures\": [{\"call\": \"pools\", \"status\": "
@@ -243,13 +247,13 @@ static void a_message_that_is_too_long_is_cut_at_a_code_point_and_reported(void*
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_call_writes_it_also_on_success),
-      cmocka_unit_test(it_is_the_callers_and_nothing_is_kept),
-      cmocka_unit_test(a_refusal_of_the_library_names_no_backend),
-      cmocka_unit_test(the_sentence_names_the_value),
-      cmocka_unit_test(a_wrong_option_is_named_by_its_field),
-      cmocka_unit_test(a_wrong_argument_is_named),
-      cmocka_unit_test(a_message_that_is_too_long_is_cut_at_a_code_point_and_reported),
+      cmocka_unit_test(every_call_writes_the_error_even_on_success),
+      cmocka_unit_test(a_later_call_does_not_change_an_error),
+      cmocka_unit_test(a_refusal_of_the_library_has_no_backend),
+      cmocka_unit_test(the_message_contains_the_refused_value),
+      cmocka_unit_test(the_message_for_an_invalid_option_names_its_field),
+      cmocka_unit_test(the_message_for_an_invalid_argument_names_the_argument),
+      cmocka_unit_test(a_long_message_is_cut_at_a_code_point_and_marked_as_truncated),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

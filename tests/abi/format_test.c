@@ -32,8 +32,8 @@ static int teardown(void** state) {
   return 0;
 }
 
-static void assert_line_of(const fixture* f, uint32_t i, uint32_t format, hmn_flags flags,
-                           const char* expected) {
+static void assert_line_with_flags(const fixture* f, uint32_t i, uint32_t format, hmn_flags flags,
+                                   const char* expected) {
   char text[256];
   uint32_t needed = 0;
   assert_status(hmn_format_device(f->after, i, format, flags, text, sizeof text, &needed, NULL),
@@ -42,15 +42,15 @@ static void assert_line_of(const fixture* f, uint32_t i, uint32_t format, hmn_fl
   assert_int_equal(needed, strlen(expected) + 1);
 }
 
-static void a_line_names_the_unit_it_counts_in(void** state) {
-  assert_line_of(*state, 0, HMN_FORMAT_FREE, 0,
-                 "  GPU 0: free 13284 MiB / 16384 MiB [NVIDIA Test GPU]\n");
-  assert_line_of(*state, 1, HMN_FORMAT_TOTAL, 0, "  GPU 1: total 8192 MiB\n");
+static void a_line_has_the_unit_of_its_values(void** state) {
+  assert_line_with_flags(*state, 0, HMN_FORMAT_FREE, 0,
+                         "  GPU 0: free 13284 MiB / 16384 MiB [NVIDIA Test GPU]\n");
+  assert_line_with_flags(*state, 1, HMN_FORMAT_TOTAL, 0, "  GPU 1: total 8192 MiB\n");
 }
 
 /* The predecessor's line. */
 static void assert_line(const fixture* f, uint32_t i, uint32_t format, const char* expected) {
-  assert_line_of(f, i, format, HMN_LINE_MB, expected);
+  assert_line_with_flags(f, i, format, HMN_LINE_MB, expected);
 }
 
 static void a_device_is_one_line(void** state) {
@@ -71,8 +71,8 @@ static void nothing_free_and_nothing_used_are_0_mb(void** state) {
   assert_line(*state, 3, HMN_FORMAT_USED, "  GPU 3: used 0 MB [Idle GPU]\n");
 }
 
-/* HMN_E_EMPTY: a value is not known. */
-static void a_value_that_is_not_known_is_empty(void** state) {
+/* HMN_E_EMPTY: a value is unknown. */
+static void a_line_with_an_unknown_value_is_empty(void** state) {
   const fixture* f = *state;
   char text[64];
   for (uint32_t format = HMN_FORMAT_FREE; format <= HMN_FORMAT_USED; ++format) {
@@ -126,18 +126,18 @@ static void a_size_is_whole_mib_below_1_gib_and_one_decimal_above(void** state) 
   }
 }
 
-/* NULL with capacity 0 asks for the size and gives HMN_OK; the size counts the terminator. */
-static void asking_for_the_size_gives_the_size(void** state) {
+/* NULL with capacity 0 returns HMN_OK and the size, which includes the terminator. */
+static void a_null_buffer_returns_the_size(void** state) {
   static fixture f;
   (void)state;
   assert_int_equal(fixture_open(&f, 0), 0);
   for (size_t i = 0; i < text_call_count; ++i) {
     static char text[65536];
-    uint32_t needed = 0, again = 0;
+    uint32_t needed = 0, second = 0;
     assert_status(text_calls[i].run(&f, NULL, 0, &needed, NULL), HMN_OK);
     assert_in_range(needed, 2, sizeof text);
-    assert_status(text_calls[i].run(&f, text, needed, &again, NULL), HMN_OK);
-    assert_int_equal(again, needed);
+    assert_status(text_calls[i].run(&f, text, needed, &second, NULL), HMN_OK);
+    assert_int_equal(second, needed);
     assert_int_equal(strlen(text) + 1, needed);
     assert_text(text, needed);
     assert_status(text_calls[i].run(&f, NULL, 0, NULL, NULL), HMN_OK);
@@ -146,8 +146,8 @@ static void asking_for_the_size_gives_the_size(void** state) {
   fixture_close(&f);
 }
 
-/* A buffer too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed. */
-static void a_buffer_that_is_too_small_is_reported_how_large_it_must_be(void** state) {
+/* A buffer that is too small: HMN_E_BUFFER, buffer[0] = 0 and the size in *needed. */
+static void a_small_buffer_is_refused_with_the_needed_size(void** state) {
   static fixture f;
   (void)state;
   assert_int_equal(fixture_open(&f, 0), 0);
@@ -169,7 +169,7 @@ static void a_buffer_that_is_too_small_is_reported_how_large_it_must_be(void** s
   fixture_close(&f);
 }
 
-static void no_byte_behind_the_text_is_written(void** state) {
+static void no_byte_after_the_text_is_written(void** state) {
   static fixture f;
   (void)state;
   assert_int_equal(fixture_open(&f, 0), 0);
@@ -186,7 +186,7 @@ static void no_byte_behind_the_text_is_written(void** state) {
   fixture_close(&f);
 }
 
-static void a_buffer_of_no_bytes_is_too_small(void** state) {
+static void a_buffer_with_capacity_0_is_too_small(void** state) {
   static fixture f;
   (void)state;
   assert_int_equal(fixture_open(&f, 0), 0);
@@ -212,8 +212,8 @@ static void json_is_one_object_on_one_line(void** state) {
   assert_null(memchr(text, '\n', (size_t)(end - text)));
 }
 
-/* Numbers are numbers, what is unknown is null. */
-static void json_reports_zero_from_unknown(void** state) {
+/* Numbers are numbers, unknown values are null. */
+static void json_distinguishes_zero_from_unknown(void** state) {
   const fixture* f = *state;
   static char text[65536];
   assert_status(hmn_format_json(f->after, 0, text, sizeof text, NULL, NULL), HMN_OK);
@@ -222,7 +222,7 @@ static void json_reports_zero_from_unknown(void** state) {
   assert_non_null(strstr(text, "\"total_bytes\":17179869184"));
 }
 
-static void json_escapes_what_it_must(void** state) {
+static void json_escapes_quotes_and_control_characters(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
@@ -236,7 +236,7 @@ static void json_escapes_what_it_must(void** state) {
   machine_end(&m);
 }
 
-static void a_snapshot_has_one_rendering(void** state) {
+static void a_snapshot_always_has_the_same_json(void** state) {
   const fixture* f = *state;
   static char first[65536], second[65536];
   assert_status(hmn_format_json(f->after, 0, first, sizeof first, NULL, NULL), HMN_OK);
@@ -247,20 +247,20 @@ static void a_snapshot_has_one_rendering(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_device_is_one_line),
-      cmocka_unit_test(a_line_names_the_unit_it_counts_in),
+      cmocka_unit_test(a_line_has_the_unit_of_its_values),
       cmocka_unit_test(a_device_without_a_name_has_no_brackets),
       cmocka_unit_test(nothing_free_and_nothing_used_are_0_mb),
-      cmocka_unit_test(a_value_that_is_not_known_is_empty),
+      cmocka_unit_test(a_line_with_an_unknown_value_is_empty),
       cmocka_unit_test(an_unknown_device_format_or_flag_is_refused),
       cmocka_unit_test(a_size_is_whole_mib_below_1_gib_and_one_decimal_above),
-      cmocka_unit_test(asking_for_the_size_gives_the_size),
-      cmocka_unit_test(a_buffer_that_is_too_small_is_reported_how_large_it_must_be),
-      cmocka_unit_test(no_byte_behind_the_text_is_written),
-      cmocka_unit_test(a_buffer_of_no_bytes_is_too_small),
+      cmocka_unit_test(a_null_buffer_returns_the_size),
+      cmocka_unit_test(a_small_buffer_is_refused_with_the_needed_size),
+      cmocka_unit_test(no_byte_after_the_text_is_written),
+      cmocka_unit_test(a_buffer_with_capacity_0_is_too_small),
       cmocka_unit_test(json_is_one_object_on_one_line),
-      cmocka_unit_test(json_reports_zero_from_unknown),
-      cmocka_unit_test(json_escapes_what_it_must),
-      cmocka_unit_test(a_snapshot_has_one_rendering),
+      cmocka_unit_test(json_distinguishes_zero_from_unknown),
+      cmocka_unit_test(json_escapes_quotes_and_control_characters),
+      cmocka_unit_test(a_snapshot_always_has_the_same_json),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

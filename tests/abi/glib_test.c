@@ -10,7 +10,7 @@
 typedef struct watch {
   hmn_sampler* sampler;
   GMainLoop* loop;
-  int pulled;
+  int snapshot_count;
 } watch;
 
 static gboolean pull(gint fd, GIOCondition condition, gpointer argument) {
@@ -20,7 +20,7 @@ static gboolean pull(gint fd, GIOCondition condition, gpointer argument) {
   assert_int_equal(condition, G_IO_IN);
   const hmn_status status = hmn_sampler_next(w->sampler, 0, &snapshot, NULL);
   hmn_snapshot_destroy(snapshot);
-  if (status == HMN_OK && ++w->pulled == 3) {
+  if (status == HMN_OK && ++w->snapshot_count == 3) {
     assert_status(hmn_sampler_stop(w->sampler, NULL), HMN_OK);
   }
   if (status != HMN_E_STATE) return G_SOURCE_CONTINUE;
@@ -35,7 +35,7 @@ static void run(watch* w, int handle) {
   g_main_loop_unref(w->loop);
 }
 
-static void it_pulls_three_snapshots_and_sees_the_end(void** state) {
+static void a_glib_loop_pulls_snapshots_until_the_sampler_stops(void** state) {
   (void)state;
   NEW(hmn_sampler_options, options);
   machine m;
@@ -47,14 +47,14 @@ static void it_pulls_three_snapshots_and_sees_the_end(void** state) {
   assert_status(hmn_sampler_handle(w.sampler, &handle, NULL), HMN_OK);
   assert_status(hmn_sampler_start(w.sampler, NULL), HMN_OK);
   run(&w, (int)handle);
-  assert_true(w.pulled >= 3);
+  assert_true(w.snapshot_count >= 3);
   hmn_sampler_destroy(w.sampler);
   machine_end(&m);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_pulls_three_snapshots_and_sees_the_end),
+      cmocka_unit_test(a_glib_loop_pulls_snapshots_until_the_sampler_stops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 #include "hypomnesis.h"
 
-#define SAME(condition, what) _Static_assert(condition, what ": that breaks clients of 0.1")
+#define SAME(condition, message) _Static_assert(condition, message ": that breaks clients of 0.1")
 #define SIZE(type, size) \
   SAME(sizeof(type) >= (size) && sizeof(type) % 8 == 0, #type " is smaller than it was")
 #define FIELD(type, field, offset, field_type)                        \

@@ -2,7 +2,7 @@
 #include "support/clock.h"
 #include "support/suite.h"
 
-static void the_version_is_that_of_the_header(void** state) {
+static void the_version_matches_the_header(void** state) {
   (void)state;
   char text[32];
   snprintf(text, sizeof text, "%d.%d.%d", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, HMN_VERSION_PATCH);
@@ -14,7 +14,7 @@ static void the_version_is_that_of_the_header(void** state) {
 
 #define NAMED(status) \
   { status, #status }
-static void each_status_is_called_as_in_the_header(void** state) {
+static void each_status_has_the_name_of_its_constant(void** state) {
   (void)state;
   const struct {
     hmn_status status;
@@ -55,25 +55,25 @@ static void an_unknown_status_has_a_name_too(void** state) {
   }
 }
 
-static void each_backend_has_a_name_of_its_own(void** state) {
+static void each_backend_has_a_distinct_name(void** state) {
   (void)state;
   assert_string_equal(hmn_backend_name(HMN_BACKEND_NONE), "none");
   assert_string_equal(hmn_backend_name(HMN_BACKEND_NVML), "nvml");
-  const uint32_t known[] = {HMN_BACKEND_NONE,       HMN_BACKEND_OS,        HMN_BACKEND_NVML,
-                            HMN_BACKEND_NVIDIA_SMI, HMN_BACKEND_AMDGPU,    HMN_BACKEND_KFD,
-                            HMN_BACKEND_ROCM_SMI,   HMN_BACKEND_I915,      HMN_BACKEND_XE,
-                            HMN_BACKEND_DRM,        HMN_BACKEND_DXGI,      HMN_BACKEND_PDH,
-                            HMN_BACKEND_METAL,      HMN_BACKEND_MACMON,    HMN_BACKEND_TEGRA,
-                            HMN_BACKEND_DMEM,       HMN_BACKEND_SIMULATED, HMN_BACKEND_AMD_SMI};
-  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
-    assert_string_not_equal(hmn_backend_name(known[i]), "unknown");
+  const uint32_t backends[] = {HMN_BACKEND_NONE,       HMN_BACKEND_OS,        HMN_BACKEND_NVML,
+                               HMN_BACKEND_NVIDIA_SMI, HMN_BACKEND_AMDGPU,    HMN_BACKEND_KFD,
+                               HMN_BACKEND_ROCM_SMI,   HMN_BACKEND_I915,      HMN_BACKEND_XE,
+                               HMN_BACKEND_DRM,        HMN_BACKEND_DXGI,      HMN_BACKEND_PDH,
+                               HMN_BACKEND_METAL,      HMN_BACKEND_MACMON,    HMN_BACKEND_TEGRA,
+                               HMN_BACKEND_DMEM,       HMN_BACKEND_SIMULATED, HMN_BACKEND_AMD_SMI};
+  for (size_t i = 0; i < sizeof backends / sizeof backends[0]; ++i) {
+    assert_string_not_equal(hmn_backend_name(backends[i]), "unknown");
     for (size_t j = 0; j < i; ++j) {
-      assert_string_not_equal(hmn_backend_name(known[i]), hmn_backend_name(known[j]));
+      assert_string_not_equal(hmn_backend_name(backends[i]), hmn_backend_name(backends[j]));
     }
   }
 }
 
-static void a_backend_that_it_does_not_know_is_unknown(void** state) {
+static void an_unknown_backend_is_named_unknown(void** state) {
   (void)state;
   const uint32_t unknown[] = {62, 63, 64, 1000, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
@@ -81,7 +81,7 @@ static void a_backend_that_it_does_not_know_is_unknown(void** state) {
   }
 }
 
-static void each_reason_has_a_name_of_its_own(void** state) {
+static void each_reason_has_a_distinct_name(void** state) {
   (void)state;
   assert_string_equal(hmn_reason_name(HMN_REASON_UNKNOWN), "unknown");
   assert_string_equal(hmn_reason_name(HMN_REASON_NOT_PERMITTED), "not_permitted");
@@ -101,7 +101,7 @@ static void names_are_static(void** state) {
   assert_ptr_equal(hmn_version_string(), hmn_version_string());
 }
 
-static void a_feature_is_yes_or_no(void** state) {
+static void features_match_the_build(void** state) {
   (void)state;
   assert_int_equal(hmn_backend_available(HMN_BACKEND_OS), 1);
   assert_int_equal(hmn_backend_available(HMN_BACKEND_NVML), HMN_WITH_NVML);
@@ -124,7 +124,7 @@ static void a_feature_is_yes_or_no(void** state) {
   assert_int_equal(hmn_feature(HMN_FEATURE_SUBPROCESS), HMN_WITH_SUBPROCESS);
 }
 
-static void a_feature_that_it_does_not_know_is_no(void** state) {
+static void an_unknown_feature_is_unavailable(void** state) {
   (void)state;
   const uint32_t unknown[] = {0, 3, 999, 1000, 1062, 1063, 1064, 1000000, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
@@ -132,11 +132,11 @@ static void a_feature_that_it_does_not_know_is_no(void** state) {
   }
 }
 
-static uint64_t end_of(const hmn_snapshot_info* info) {
+static uint64_t end_ns(const hmn_snapshot_info* info) {
   return info->monotonic_ns + info->duration_ns;
 }
 
-static void the_clock_is_that_of_snapshots(void** state) {
+static void snapshots_are_timed_by_the_same_clock(void** state) {
   (void)state;
   hmn_context* context = NULL;
   hmn_snapshot* snapshot = NULL;
@@ -148,13 +148,13 @@ static void the_clock_is_that_of_snapshots(void** state) {
   assert_int_equal(hmn_snapshot_take(context, &options, &snapshot, NULL), HMN_OK);
   const uint64_t after = hmn_monotonic_ns();
   assert_int_equal(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
-  assert_true(before > 0 && before <= info.monotonic_ns && end_of(&info) <= after);
+  assert_true(before > 0 && before <= info.monotonic_ns && end_ns(&info) <= after);
   hmn_snapshot_destroy(snapshot);
   hmn_context_destroy(context);
 }
 
-/* Between two readings of the same clock of the system. */
-static void the_clock_is_the_one_that_the_header_names(void** state) {
+/* Its time is between two readings of the same system clock. */
+static void the_clock_is_the_one_documented_in_the_header(void** state) {
   (void)state;
   const uint64_t before = now_ns();
   const uint64_t read = hmn_monotonic_ns();
@@ -163,17 +163,17 @@ static void the_clock_is_the_one_that_the_header_names(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_version_is_that_of_the_header),
-      cmocka_unit_test(each_status_is_called_as_in_the_header),
+      cmocka_unit_test(the_version_matches_the_header),
+      cmocka_unit_test(each_status_has_the_name_of_its_constant),
       cmocka_unit_test(an_unknown_status_has_a_name_too),
-      cmocka_unit_test(each_backend_has_a_name_of_its_own),
-      cmocka_unit_test(a_backend_that_it_does_not_know_is_unknown),
-      cmocka_unit_test(each_reason_has_a_name_of_its_own),
+      cmocka_unit_test(each_backend_has_a_distinct_name),
+      cmocka_unit_test(an_unknown_backend_is_named_unknown),
+      cmocka_unit_test(each_reason_has_a_distinct_name),
       cmocka_unit_test(names_are_static),
-      cmocka_unit_test(a_feature_is_yes_or_no),
-      cmocka_unit_test(a_feature_that_it_does_not_know_is_no),
-      cmocka_unit_test(the_clock_is_that_of_snapshots),
-      cmocka_unit_test(the_clock_is_the_one_that_the_header_names),
+      cmocka_unit_test(features_match_the_build),
+      cmocka_unit_test(an_unknown_feature_is_unavailable),
+      cmocka_unit_test(snapshots_are_timed_by_the_same_clock),
+      cmocka_unit_test(the_clock_is_the_one_documented_in_the_header),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

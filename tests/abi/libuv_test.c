@@ -9,7 +9,7 @@
 
 typedef struct watch {
   hmn_sampler* sampler;
-  int pulled;
+  int snapshot_count;
 } watch;
 
 static void pull(uv_poll_t* poll, int error, int events) {
@@ -19,7 +19,7 @@ static void pull(uv_poll_t* poll, int error, int events) {
   assert_int_equal(events, UV_READABLE);
   const hmn_status status = hmn_sampler_next(w->sampler, 0, &snapshot, NULL);
   hmn_snapshot_destroy(snapshot);
-  if (status == HMN_OK && ++w->pulled == 3) {
+  if (status == HMN_OK && ++w->snapshot_count == 3) {
     assert_status(hmn_sampler_stop(w->sampler, NULL), HMN_OK);
   }
   if (status == HMN_E_STATE) uv_close((uv_handle_t*)poll, NULL);
@@ -36,7 +36,7 @@ static void run(watch* w, int handle) {
   assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-static void it_pulls_three_snapshots_and_sees_the_end(void** state) {
+static void a_libuv_loop_pulls_snapshots_until_the_sampler_stops(void** state) {
   (void)state;
   NEW(hmn_sampler_options, options);
   machine m;
@@ -48,14 +48,14 @@ static void it_pulls_three_snapshots_and_sees_the_end(void** state) {
   assert_status(hmn_sampler_handle(w.sampler, &handle, NULL), HMN_OK);
   assert_status(hmn_sampler_start(w.sampler, NULL), HMN_OK);
   run(&w, (int)handle);
-  assert_true(w.pulled >= 3);
+  assert_true(w.snapshot_count >= 3);
   hmn_sampler_destroy(w.sampler);
   machine_end(&m);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_pulls_three_snapshots_and_sees_the_end),
+      cmocka_unit_test(a_libuv_loop_pulls_snapshots_until_the_sampler_stops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

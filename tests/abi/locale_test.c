@@ -9,7 +9,7 @@ static int setup(void** state) {
   return fixture_setup(state);
 }
 
-static void the_locale_at_hand_has_a_decimal_comma(void** state) {
+static void the_test_locale_has_a_decimal_comma(void** state) {
   (void)state;
   char text[16];
   snprintf(text, sizeof text, "%.1f", 1.5);
@@ -24,7 +24,7 @@ static void a_size_has_a_decimal_point(void** state) {
   assert_string_equal(text, "8.2 GiB");
 }
 
-/* A number in JSON holds no comma: between two digits there is none. */
+/* A number in JSON has no comma between its digits. */
 static void json_numbers_have_a_decimal_point(void** state) {
   const fixture* f = *state;
   uint32_t needed = 0;
@@ -36,10 +36,10 @@ static void json_numbers_have_a_decimal_point(void** state) {
 }
 
 /* The machine file of the fixture has 123.5 W. */
-static void a_number_read_from_text_is_read_with_a_decimal_point(void** state) {
+static void numbers_are_parsed_with_a_decimal_point(void** state) {
   const fixture* f = *state;
   NEW(hmn_telemetry, telemetry);
-  assert_answers(hmn_telemetry_read(f->context, 0, HMN_TELEMETRY_HAS_POWER, &telemetry, &error),
+  assert_returns(hmn_telemetry_read(f->context, 0, HMN_TELEMETRY_HAS_POWER, &telemetry, &error),
                  HMN_OK);
   assert_true(telemetry.power_watts == 123.5);
 }
@@ -59,10 +59,10 @@ int main(void) {
     return SKIPPED;
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_locale_at_hand_has_a_decimal_comma),
+      cmocka_unit_test(the_test_locale_has_a_decimal_comma),
       cmocka_unit_test(a_size_has_a_decimal_point),
       cmocka_unit_test(json_numbers_have_a_decimal_point),
-      cmocka_unit_test(a_number_read_from_text_is_read_with_a_decimal_point),
+      cmocka_unit_test(numbers_are_parsed_with_a_decimal_point),
       cmocka_unit_test(the_locale_is_not_changed),
   };
   return cmocka_run_group_tests(tests, setup, fixture_teardown);

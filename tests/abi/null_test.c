@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/calls.h"
 
-/* HMN_E_ARGUMENT: a pointer is NULL that must not be. */
-#define assert_refuses_null(call) assert_answers(call, HMN_E_ARGUMENT)
+/* HMN_E_ARGUMENT: a required pointer is NULL. */
+#define assert_refuses_null(call) assert_returns(call, HMN_E_ARGUMENT)
 
 static void destroy_accepts_null(void** state) {
   (void)state;
@@ -12,7 +12,7 @@ static void destroy_accepts_null(void** state) {
   hmn_tracker_destroy(NULL);
 }
 
-static void a_null_out_is_an_argument_error(void** state) {
+static void a_null_result_is_an_argument_error(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   assert_refuses_null(hmn_context_create(NULL, NULL, &error));
   assert_refuses_null(hmn_context_backend(context, HMN_BACKEND_OS, NULL, &error));
@@ -32,7 +32,7 @@ static void a_null_out_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_sampler_create(context, NULL, NULL, NULL, &error));
 }
 
-static void a_null_out_of_a_sampler_is_an_argument_error(void** state) {
+static void a_null_result_of_a_sampler_is_an_argument_error(void** state) {
   hmn_sampler* sampler = ((fixture*)*state)->sampler;
   assert_refuses_null(hmn_sampler_next(sampler, 0, NULL, &error));
   assert_refuses_null(hmn_sampler_handle(sampler, NULL, &error));
@@ -49,7 +49,7 @@ static void a_null_sampler_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_sampler_stop(NULL, &error));
 }
 
-static void a_null_of_a_spill_detector_is_an_argument_error(void** state) {
+static void a_null_argument_of_a_spill_is_an_argument_error(void** state) {
   (void)state;
   NEW(hmn_spill_sample, sample);
   assert_refuses_null(hmn_spill_create(NULL, 0, NULL, NULL, &error));
@@ -57,12 +57,12 @@ static void a_null_of_a_spill_detector_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_spill_observe_snapshot(NULL, NULL, "", &error));
   assert_refuses_null(hmn_spill_feed(NULL, &sample, "", &error));
   hmn_spill* spill = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   assert_refuses_null(hmn_spill_observe_snapshot(spill, NULL, "", &error));
   assert_refuses_null(hmn_spill_feed(spill, NULL, "", &error));
   assert_status(hmn_spill_read(spill, NULL, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_spill_episode(spill, 0, NULL, NULL), HMN_E_ARGUMENT);
-  assert_answers(hmn_spill_feed(spill, &sample, NULL, &error), HMN_OK);
+  assert_returns(hmn_spill_feed(spill, &sample, NULL, &error), HMN_OK);
   hmn_spill_destroy(spill);
   hmn_spill_destroy(NULL);
 }
@@ -86,7 +86,7 @@ static void a_null_tracker_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_tracker_create(f->context, 0, NULL, NULL, &error));
 }
 
-static void an_estimate_is_of_something_and_goes_somewhere(void** state) {
+static void a_null_argument_of_an_estimate_is_an_argument_error(void** state) {
   (void)state;
   const uint64_t one = 1;
   const hmn_packing packing = {.struct_size = sizeof packing, .dtype = HMN_DTYPE_U8};
@@ -151,7 +151,7 @@ static void a_null_handle_is_an_argument_error_and_leaves_a_zero_result(void** s
   free(g);
 }
 
-static void a_count_or_handle_that_was_not_had_is_zero(void** state) {
+static void a_failed_call_sets_counts_and_handles_to_zero(void** state) {
   const fixture* f = *state;
   uint32_t number = 7;
   uint64_t generation = 7;
@@ -190,11 +190,11 @@ static void a_null_value_means_the_default_path(void** state) {
   (void)state;
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, HMN_TEST_ROOT "/nowhere", &error),
+  assert_returns(hmn_context_set_path(context, HMN_PATH_PROC, HMN_TEST_ROOT "/nowhere", &error),
                  HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, NULL, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(context, HMN_PATH_PROC, NULL, &error), HMN_OK);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
   hmn_context_destroy(context);
 }
 
@@ -210,7 +210,7 @@ static void a_null_error_is_allowed_everywhere(void** state) {
                 HMN_E_STATE);
 }
 
-static void either_snapshot_of_a_report_must_be_there(void** state) {
+static void a_report_requires_both_snapshots(void** state) {
   const fixture* f = *state;
   const hmn_snapshot* sides[][2] = {{NULL, f->after}, {f->before, NULL}, {NULL, NULL}};
   for (size_t i = 0; i < 3; ++i) {
@@ -225,7 +225,7 @@ static void either_snapshot_of_a_report_must_be_there(void** state) {
   }
 }
 
-static void a_report_must_have_a_label(void** state) {
+static void a_report_requires_a_label(void** state) {
   const fixture* f = *state;
   char text[256];
   uint32_t needed = 0;
@@ -260,21 +260,21 @@ static void a_null_buffer_with_a_capacity_is_an_argument_error(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(destroy_accepts_null),
-      cmocka_unit_test(a_null_out_is_an_argument_error),
-      cmocka_unit_test(a_null_out_of_a_sampler_is_an_argument_error),
+      cmocka_unit_test(a_null_result_is_an_argument_error),
+      cmocka_unit_test(a_null_result_of_a_sampler_is_an_argument_error),
       cmocka_unit_test(a_null_sampler_is_an_argument_error),
-      cmocka_unit_test(a_null_of_a_spill_detector_is_an_argument_error),
+      cmocka_unit_test(a_null_argument_of_a_spill_is_an_argument_error),
       cmocka_unit_test(a_null_tracker_is_an_argument_error),
-      cmocka_unit_test(an_estimate_is_of_something_and_goes_somewhere),
+      cmocka_unit_test(a_null_argument_of_an_estimate_is_an_argument_error),
       cmocka_unit_test(a_null_struct_of_a_snapshot_is_an_argument_error),
       cmocka_unit_test(a_null_handle_is_an_argument_error_and_leaves_a_zero_result),
-      cmocka_unit_test(a_count_or_handle_that_was_not_had_is_zero),
+      cmocka_unit_test(a_failed_call_sets_counts_and_handles_to_zero),
       cmocka_unit_test(set_path_without_a_context_is_an_argument_error),
       cmocka_unit_test(cancel_without_a_context_is_an_argument_error),
       cmocka_unit_test(a_null_value_means_the_default_path),
       cmocka_unit_test(a_null_error_is_allowed_everywhere),
-      cmocka_unit_test(either_snapshot_of_a_report_must_be_there),
-      cmocka_unit_test(a_report_must_have_a_label),
+      cmocka_unit_test(a_report_requires_both_snapshots),
+      cmocka_unit_test(a_report_requires_a_label),
       cmocka_unit_test(text_of_a_null_snapshot_is_an_argument_error),
       cmocka_unit_test(a_null_buffer_with_a_capacity_is_an_argument_error),
   };

@@ -15,33 +15,33 @@ static void make(handles* h) {
     h->snapshots[i] = take_everything(h->contexts[i]);
     assert_non_null(h->snapshots[i]);
   }
-  assert_answers(hmn_sampler_create(h->contexts[0], NULL, NULL, &h->sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(h->sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_create(h->contexts[0], NULL, NULL, &h->sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(h->sampler, &error), HMN_OK);
   hmn_snapshot* first = NULL;
-  assert_answers(hmn_sampler_next(h->sampler, HMN_MILLISECONDS(PATIENT_MS), &first, &error),
+  assert_returns(hmn_sampler_next(h->sampler, HMN_MILLISECONDS(PATIENT_MS), &first, &error),
                  HMN_OK);
   hmn_snapshot_destroy(first);
 }
 
-static void end(handles* h, int which) {
-  if (which < 2) {
-    hmn_context_destroy(h->contexts[which]);
-    h->contexts[which] = NULL;
-  } else if (which < 4) {
-    hmn_snapshot_destroy(h->snapshots[which - 2]);
-    h->snapshots[which - 2] = NULL;
+static void end(handles* h, int index) {
+  if (index < 2) {
+    hmn_context_destroy(h->contexts[index]);
+    h->contexts[index] = NULL;
+  } else if (index < 4) {
+    hmn_snapshot_destroy(h->snapshots[index - 2]);
+    h->snapshots[index - 2] = NULL;
   } else {
     hmn_sampler_destroy(h->sampler);
     h->sampler = NULL;
   }
 }
 
-/* What is left answers as before. */
+/* The remaining handles still work. */
 static void use(const handles* h) {
   for (size_t i = 0; i < 2; ++i) {
     NEW(hmn_pool, pool);
     if (h->contexts[i] != NULL) {
-      assert_answers(hmn_pool_read(h->contexts[i], 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
+      assert_returns(hmn_pool_read(h->contexts[i], 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
     }
     if (h->snapshots[i] != NULL) {
       assert_status(hmn_snapshot_pool_at(h->snapshots[i], 0, &pool, NULL), HMN_OK);
@@ -53,20 +53,20 @@ static void use(const handles* h) {
   assert_status(hmn_sampler_latest_pool(h->sampler, 0, &latest, NULL), HMN_OK);
 }
 
-/* The next order by the alphabet; 0: that was the last. */
+/* Advances to the next permutation in lexicographic order; 0: there is none. */
 static int next_permutation(int* order) {
   int i = HANDLES - 2;
   while (i >= 0 && order[i] > order[i + 1]) --i;
   if (i < 0) return 0;
   int j = HANDLES - 1;
   while (order[j] < order[i]) --j;
-  int kept = order[i];
+  int swap = order[i];
   order[i] = order[j];
-  order[j] = kept;
+  order[j] = swap;
   for (int low = i + 1, high = HANDLES - 1; low < high; ++low, --high) {
-    kept = order[low];
+    swap = order[low];
     order[low] = order[high];
-    order[high] = kept;
+    order[high] = swap;
   }
   return 1;
 }
@@ -92,7 +92,7 @@ static void snapshot_and_sampler_outlive_their_context(void** state) {
   f.context = NULL;
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (calls[i].of_context) continue;
+    if (calls[i].takes_context) continue;
     assert_status(calls[i].run(&f, guard_arm(g, calls[i].size_v1), NULL), HMN_OK);
   }
   for (size_t i = 0; i < text_call_count; ++i) {
@@ -109,16 +109,16 @@ static void a_snapshot_never_changes(void** state) {
   NEW(hmn_snapshot_info, first);
   NEW(hmn_snapshot_info, second);
   NEW(hmn_pool, pool);
-  NEW(hmn_pool, again);
+  NEW(hmn_pool, second_pool);
   assert_status(hmn_snapshot_read(f.before, &first, NULL), HMN_OK);
   assert_status(hmn_snapshot_pool_at(f.before, 0, &pool, NULL), HMN_OK);
   for (int i = 0; i < 3; ++i) hmn_snapshot_destroy(take_everything(f.context));
   hmn_context_destroy(f.context);
   f.context = NULL;
   assert_status(hmn_snapshot_read(f.before, &second, NULL), HMN_OK);
-  assert_status(hmn_snapshot_pool_at(f.before, 0, &again, NULL), HMN_OK);
+  assert_status(hmn_snapshot_pool_at(f.before, 0, &second_pool, NULL), HMN_OK);
   assert_memory_equal(&first, &second, sizeof first);
-  assert_memory_equal(&pool, &again, sizeof pool);
+  assert_memory_equal(&pool, &second_pool, sizeof pool);
   fixture_close(&f);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The host's memory and that of processes, as Linux reports them in files.
+ * Memory of the host and of processes, as Linux reports it in files.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -25,23 +25,23 @@ static int teardown(void** state) {
   return 0;
 }
 
-static hmn_context* context_of(const tree* proc) {
+static hmn_context* make_context(const tree* proc) {
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, proc->path, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(context, HMN_PATH_PROC, proc->path, &error), HMN_OK);
   return context;
 }
 
-static void the_values_of_one_process_fit_together(void** state) {
+static void the_values_of_one_process_are_consistent(void** state) {
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, 63, &memory, &error), HMN_OK);
+  assert_returns(hmn_process_memory_read_self(*state, 63, &memory, &error), HMN_OK);
   assert_int_equal(memory.present, 63);
   assert_in_range(memory.private_bytes, 1, memory.proportional_bytes);
   assert_in_range(memory.proportional_bytes, memory.private_bytes, memory.resident_bytes + mib);
   assert_true(memory.peak_resident_bytes + mib >= memory.resident_bytes);
 }
 
-static void the_proc_tree_in_use_is_the_one_that_was_set(void** state) {
+static void memory_is_read_from_the_configured_proc_tree(void** state) {
   (void)state;
   tree proc;
   assert_int_equal(tree_make(&proc), 0);
@@ -51,28 +51,28 @@ static void the_proc_tree_in_use_is_the_one_that_was_set(void** state) {
              "4242 (trainer) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5 0 300\n");
   tree_write(&proc, "4242/status",
              "Name:\ttrainer\nState:\tS (sleeping)\nVmHWM:\t   2000 kB\nVmSwap:\t      12 kB\n");
-  hmn_context* context = context_of(&proc);
+  hmn_context* context = make_context(&proc);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_OK);
   const uint64_t page = page_bytes();
   assert_int_equal(memory.virtual_bytes, 1000 * page);
   assert_int_equal(memory.resident_bytes, 300 * page);
-  const hmn_fields more = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP;
-  assert_answers(hmn_process_memory_read(context, 4242, more, &memory, &error), HMN_OK);
+  const hmn_fields fields = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP;
+  assert_returns(hmn_process_memory_read(context, 4242, fields, &memory, &error), HMN_OK);
   assert_int_equal(memory.peak_resident_bytes, 2000 * 1024);
   assert_int_equal(memory.swap_bytes, 12 * 1024);
-  assert_answers(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_PROCESS);
+  assert_returns(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_PROCESS);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
 
-static void a_folder_that_is_no_proc_tree_is_no_source(void** state) {
+static void a_folder_without_proc_files_is_no_source(void** state) {
   (void)state;
   tree proc;
   assert_int_equal(tree_make(&proc), 0);
-  hmn_context* context = context_of(&proc);
+  hmn_context* context = make_context(&proc);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_SOURCE);
+  assert_returns(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_SOURCE);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
@@ -86,14 +86,14 @@ static void a_kernel_thread_has_no_memory_of_its_own(void** state) {
       &proc, "2/stat",
       "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 18446744073709551615 0\n");
   tree_write(&proc, "2/status", "Name:\tkthreadd\nState:\tS (sleeping)\nKthread:\t1\n");
-  hmn_context* context = context_of(&proc);
+  hmn_context* context = make_context(&proc);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 2, 0, &memory, &error), HMN_E_UNSUPPORTED);
+  assert_returns(hmn_process_memory_read(context, 2, 0, &memory, &error), HMN_E_UNSUPPORTED);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
 
-static void text_that_makes_no_sense_is_the_backends_error(void** state) {
+static void malformed_statm_is_a_backend_error(void** state) {
   (void)state;
   const char* statms[] = {"", "one two three\n", "12\n", "-5 -6 0 0 0 0 0\n",
                           "99999999999999999999 1 0 0 0 0 0\n"};
@@ -103,25 +103,26 @@ static void text_that_makes_no_sense_is_the_backends_error(void** state) {
     tree_write(&proc, "4242/statm", statms[i]);
     tree_write(&proc, "4242/stat",
                "4242 (trainer) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5 0 300\n");
-    hmn_context* context = context_of(&proc);
+    hmn_context* context = make_context(&proc);
     NEW(hmn_process_memory, memory);
     print_message("  %s", statms[i]);
-    assert_answers(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_E_BACKEND);
+    assert_returns(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_E_BACKEND);
     assert_true(memory.resident_bytes == 0 && memory.virtual_bytes == 0);
     hmn_context_destroy(context);
     tree_remove(&proc);
   }
 }
 
-/* Mounts /proc without the option hidepid, which hides other users' processes; for this process. */
-static int shows_all_processes(void) {
+/* Mounts /proc, for this process, without the option hidepid, which hides other users' processes.
+ */
+static int show_all_processes(void) {
   return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
          mount("proc", "/proc", "proc", 0, "hidepid=0") == 0;
 }
 
-/* In a child without privileges: 0, or the line of the check that failed. */
-static int reads_as_nobody(void) {
-  const int is_mounted = shows_all_processes();
+/* Runs in a child without privileges; returns 0, or the number of the check that failed. */
+static int read_as_nobody(void) {
+  const int is_mounted = show_all_processes();
   if (setgid(65534) != 0 || setuid(65534) != 0) return SKIPPED;
   if (!is_mounted && access("/proc/1/stat", R_OK) != 0) return SKIPPED;
   hmn_context* context = NULL;
@@ -138,11 +139,11 @@ static int reads_as_nobody(void) {
   return 0;
 }
 
-static void what_the_system_refuses_is_a_permission_error(void** state) {
+static void memory_that_the_system_hides_is_a_permission_error(void** state) {
   (void)state;
   if (getuid() != 0) skip();
   const pid_t child = fork();
-  if (child == 0) _exit(reads_as_nobody());
+  if (child == 0) _exit(read_as_nobody());
   int status = 0;
   waitpid(child, &status, 0);
   assert_true(WIFEXITED(status));
@@ -150,35 +151,36 @@ static void what_the_system_refuses_is_a_permission_error(void** state) {
   assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* "Read now": a variable that changes later changes nothing. */
-static void a_variable_names_the_proc_tree(void** state) {
+/* A variable that changes later has no effect. */
+static void the_proc_tree_is_set_by_a_variable(void** state) {
   (void)state;
-  const hmn_context_options options = patient(HMN_CONTEXT_ENVIRONMENT);
-  hmn_context *there = NULL, *nowhere = NULL;
+  const hmn_context_options options = patient_options(HMN_CONTEXT_ENVIRONMENT);
+  hmn_context *proc_context = NULL, *missing_context = NULL;
   NEW(hmn_process_memory, memory);
   environment_set("HMN_PROC", "/nowhere");
-  assert_answers(hmn_context_create(&options, &nowhere, &error), HMN_OK);
-  assert_answers(hmn_context_create(&options, &there, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &missing_context, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &proc_context, &error), HMN_OK);
   environment_set("HMN_PROC", NULL);
-  assert_answers(hmn_context_set_path(there, HMN_PATH_PROC, "/proc", &error), HMN_OK);
-  assert_answers(hmn_process_memory_read_self(nowhere, 0, &memory, &error), HMN_E_NO_SOURCE);
-  assert_answers(hmn_process_memory_read_self(there, 0, &memory, &error), HMN_OK);
-  hmn_context_destroy(nowhere);
-  hmn_context_destroy(there);
+  assert_returns(hmn_context_set_path(proc_context, HMN_PATH_PROC, "/proc", &error), HMN_OK);
+  assert_returns(hmn_process_memory_read_self(missing_context, 0, &memory, &error),
+                 HMN_E_NO_SOURCE);
+  assert_returns(hmn_process_memory_read_self(proc_context, 0, &memory, &error), HMN_OK);
+  hmn_context_destroy(missing_context);
+  hmn_context_destroy(proc_context);
 }
 
-static void without_meminfo_there_is_no_source(void** state) {
+static void a_missing_meminfo_is_no_source(void** state) {
   (void)state;
   tree proc;
   assert_int_equal(tree_make(&proc), 0);
-  hmn_context* context = context_of(&proc);
+  hmn_context* context = make_context(&proc);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_E_NO_SOURCE);
+  assert_returns(hmn_system_memory_read(context, 0, &memory, &error), HMN_E_NO_SOURCE);
   hmn_context_destroy(context);
   tree_remove(&proc);
 }
 
-static void meminfo_without_available_is_estimated(void** state) {
+static void available_memory_is_estimated_if_meminfo_lacks_it(void** state) {
   (void)state;
   tree proc;
   assert_int_equal(tree_make(&proc), 0);
@@ -188,9 +190,9 @@ static void meminfo_without_available_is_estimated(void** state) {
       "Cached:          2000000 kB\nActive(file):     900000 kB\nInactive(file):   800000 kB\n"
       "SReclaimable:     100000 kB\nShmem:             50000 kB\nSwapTotal:       4000 "
       "kB\nSwapFree:  3000 kB\n");
-  hmn_context* context = context_of(&proc);
+  hmn_context* context = make_context(&proc);
   NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
+  assert_returns(hmn_system_memory_read(context, 0, &memory, &error), HMN_OK);
   assert_int_equal(memory.total_bytes, 8000000ull * 1024);
   assert_int_equal(memory.swap_total_bytes, 4000 * 1024);
   assert_int_equal(memory.swap_free_bytes, 3000 * 1024);
@@ -204,15 +206,15 @@ static void meminfo_without_available_is_estimated(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_values_of_one_process_fit_together),
-      cmocka_unit_test(the_proc_tree_in_use_is_the_one_that_was_set),
-      cmocka_unit_test(a_folder_that_is_no_proc_tree_is_no_source),
+      cmocka_unit_test(the_values_of_one_process_are_consistent),
+      cmocka_unit_test(memory_is_read_from_the_configured_proc_tree),
+      cmocka_unit_test(a_folder_without_proc_files_is_no_source),
       cmocka_unit_test(a_kernel_thread_has_no_memory_of_its_own),
-      cmocka_unit_test(text_that_makes_no_sense_is_the_backends_error),
-      cmocka_unit_test(what_the_system_refuses_is_a_permission_error),
-      cmocka_unit_test(a_variable_names_the_proc_tree),
-      cmocka_unit_test(without_meminfo_there_is_no_source),
-      cmocka_unit_test(meminfo_without_available_is_estimated),
+      cmocka_unit_test(malformed_statm_is_a_backend_error),
+      cmocka_unit_test(memory_that_the_system_hides_is_a_permission_error),
+      cmocka_unit_test(the_proc_tree_is_set_by_a_variable),
+      cmocka_unit_test(a_missing_meminfo_is_no_source),
+      cmocka_unit_test(available_memory_is_estimated_if_meminfo_lacks_it),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Rule: a value that is missing has a reason, the most specific that is known.
+ * Rule: a missing value has a reason, the most specific one that is known.
  */
 #include "support/calls.h"
 #include "support/keys.h"
@@ -12,19 +12,19 @@
   "\", \"message\": \"as "                                        \
   "given\"}]"
 
-static hmn_snapshot* all_of(const machine* m, hmn_flags collect) {
+static hmn_snapshot* take_snapshot(const machine* m, hmn_flags collect) {
   NEW(hmn_snapshot_options, options);
   options.collect = collect;
   hmn_snapshot* s = NULL;
-  assert_answers(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
   return s;
 }
 
-static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_fields field,
-                                 uint32_t metric) {
+static hmn_diagnostic find_reason(const char* json, hmn_flags subject, hmn_fields field,
+                                  uint32_t metric) {
   machine m;
   machine_make(&m, json, NULL);
-  hmn_snapshot* s = all_of(
+  hmn_snapshot* s = take_snapshot(
       &m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS | HMN_COLLECT_SELF);
   NEW(hmn_diagnostic, reason);
   NEW(hmn_reason_key, key);
@@ -40,8 +40,8 @@ static hmn_diagnostic reason_for(const char* json, hmn_flags subject, hmn_fields
   return reason;
 }
 
-static hmn_diagnostic reason_of(const char* json, hmn_flags subject, hmn_fields field) {
-  return reason_for(json, subject, field, 0);
+static hmn_diagnostic read_field_reason(const char* json, hmn_flags subject, hmn_fields field) {
+  return find_reason(json, subject, field, 0);
 }
 
 static void the_reason_follows_from_the_status(void** state) {
@@ -67,7 +67,7 @@ static void the_reason_follows_from_the_status(void** state) {
                    ", \"failures\": [{\"call\": "
                    "\"telemetry\", \"status\": \"%s\", \"message\": \"as given\"}]}]}",
                    rows[i].status);
-    const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_TELEMETRY, 0);
+    const hmn_diagnostic reason = read_field_reason(json, HMN_COLLECT_TELEMETRY, 0);
     assert_string_equal(reason.message, "as given");
     assert_int_equal(reason.reason, rows[i].reason);
   }
@@ -81,7 +81,7 @@ static void assert_not_permitted(const hmn_error* error) {
   assert_string_equal(error->message, "as given");
 }
 
-static void an_error_has_the_reason_that_a_diagnostic_has(void** state) {
+static void an_error_has_the_same_reason_as_a_diagnostic(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
@@ -89,7 +89,7 @@ static void an_error_has_the_reason_that_a_diagnostic_has(void** state) {
                ", \"failures\": [{\"call\": \"telemetry\", \"status\": \"permission\", \"native\": "
                "{\"domain\": \"nvml\", \"code\": 4}, \"message\": \"as given\"}]}]}",
                NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
+  hmn_snapshot* s = take_snapshot(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_error, direct);
   NEW(hmn_error, later);
@@ -101,14 +101,14 @@ static void an_error_has_the_reason_that_a_diagnostic_has(void** state) {
   machine_end(&m);
 }
 
-/* No value is missing then. */
-static void a_wrong_call_has_no_reason(void** state) {
+/* No value is missing. */
+static void the_error_of_an_invalid_call_has_no_reason(void** state) {
   (void)state;
   const uint64_t sizes[] = {UINT64_MAX, 1};
   uint64_t bytes = 0;
   machine m;
   machine_make(&m, "{\"devices\": [{\"name\": \"GPU\", " POOL "}]}", NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS);
+  hmn_snapshot* s = take_snapshot(&m, HMN_COLLECT_POOLS);
   NEW(hmn_pool, pool);
   NEW(hmn_usage, usage);
   NEW(hmn_process_memory, memory);
@@ -129,23 +129,23 @@ static void a_wrong_call_has_no_reason(void** state) {
   machine_end(&m);
 }
 
-static void a_value_that_cannot_be_is_implausible(void** state) {
+static void an_impossible_value_is_implausible(void** state) {
   (void)state;
   const hmn_diagnostic reason =
-      reason_of("{\"devices\": [{\"name\": \"GPU\", " POOL
-                ", \"telemetry\": {\"temperature_celsius\": 512, \"power_watts\": 1}}]}",
-                HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);
+      read_field_reason("{\"devices\": [{\"name\": \"GPU\", " POOL
+                        ", \"telemetry\": {\"temperature_celsius\": 512, \"power_watts\": 1}}]}",
+                        HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_TEMPERATURE);
   assert_int_equal(reason.reason, HMN_REASON_IMPLAUSIBLE);
   assert_int_equal(reason.status, HMN_E_BACKEND);
-  const hmn_diagnostic of_own =
-      reason_of("{\"devices\": [{\"name\": \"GPU\", " POOL
-                ", \"processes\": [{\"pid\": \"self\", \"used\": \"300TiB\"}]}]}",
-                HMN_COLLECT_SELF, HMN_USAGE_HAS_USED);
-  assert_int_equal(of_own.reason, HMN_REASON_IMPLAUSIBLE);
+  const hmn_diagnostic self_reason =
+      read_field_reason("{\"devices\": [{\"name\": \"GPU\", " POOL
+                        ", \"processes\": [{\"pid\": \"self\", \"used\": \"300TiB\"}]}]}",
+                        HMN_COLLECT_SELF, HMN_USAGE_HAS_USED);
+  assert_int_equal(self_reason.reason, HMN_REASON_IMPLAUSIBLE);
 }
 
 /* Two processes of 600 MiB that share memory, on a device of which 1 GiB is used. */
-static void what_has_two_meanings_is_ambiguous(void** state) {
+static void unattributed_memory_is_ambiguous_if_processes_share(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
@@ -154,7 +154,7 @@ static void what_has_two_meanings_is_ambiguous(void** state) {
                "\"600MiB\", \"shared\": \"300MiB\"}, {\"pid\": 8, \"used\": \"600MiB\", "
                "\"shared\": \"300MiB\"}]}]}",
                NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  hmn_snapshot* s = take_snapshot(&m, HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
   NEW(hmn_diagnostic, reason);
   assert_status(read_reason(s, 0, HMN_COLLECT_POOLS, HMN_POOL_HAS_UNATTRIBUTED, &reason), HMN_OK);
   assert_int_equal(reason.reason, HMN_REASON_AMBIGUOUS);
@@ -168,39 +168,40 @@ static void a_failed_call_is_the_reason_for_its_subject(void** state) {
       "{\"devices\": [{\"name\": \"GPU\", " POOL ", " FAILS("pools", "permission") "}]}";
   const hmn_fields fields[] = {0, HMN_POOL_HAS_USED, HMN_POOL_HAS_BUDGET};
   for (size_t i = 0; i < 3; ++i) {
-    const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_POOLS, fields[i]);
+    const hmn_diagnostic reason = read_field_reason(json, HMN_COLLECT_POOLS, fields[i]);
     assert_int_equal(reason.status, HMN_E_PERMISSION);
     assert_string_equal(reason.message, "as given");
   }
 }
 
 /* Another field of the same subject has another reason. */
-static void a_failed_call_is_no_reason_for_another_subject(void** state) {
+static void a_failed_call_does_not_explain_another_subject(void** state) {
   (void)state;
   const char* const json =
       "{\"devices\": [{\"name\": \"GPU\", " POOL ", " FAILS("pools", "permission") "}]}";
-  const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_POWER);
+  const hmn_diagnostic reason =
+      read_field_reason(json, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_POWER);
   assert_int_equal(reason.status, HMN_E_UNSUPPORTED);
 }
 
-static void a_metric_has_its_own(void** state) {
+static void a_metric_has_its_own_reason(void** state) {
   (void)state;
   const char* const json =
       "{\"devices\": [{\"name\": \"GPU\", \"metrics\": [{\"metric\": \"fan_rpm\", \"missing\": "
       "{\"status\": \"permission\", \"message\": \"only root\"}}]}]}";
-  const hmn_diagnostic known = reason_for(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_FAN_RPM);
-  assert_string_equal(known.message, "only root");
-  assert_int_equal(known.reason, HMN_REASON_NOT_PERMITTED);
-  assert_int_equal(known.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
-                                      HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
-  assert_int_equal(known.metric, HMN_METRIC_FAN_RPM);
-  assert_int_equal(known.field, 0);
-  const hmn_diagnostic other = reason_for(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_CLOCK_MHZ);
+  const hmn_diagnostic missing = find_reason(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_FAN_RPM);
+  assert_string_equal(missing.message, "only root");
+  assert_int_equal(missing.reason, HMN_REASON_NOT_PERMITTED);
+  assert_int_equal(missing.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
+                                        HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
+  assert_int_equal(missing.metric, HMN_METRIC_FAN_RPM);
+  assert_int_equal(missing.field, 0);
+  const hmn_diagnostic other = find_reason(json, HMN_COLLECT_METRICS, 0, HMN_METRIC_CLOCK_MHZ);
   assert_int_equal(other.reason, HMN_REASON_UNSUPPORTED);
   assert_int_equal(other.metric, HMN_METRIC_CLOCK_MHZ);
 }
 
-static void a_device_that_cannot_be_read_is_the_reason_for_everything(void** state) {
+static void a_device_that_cannot_be_read_explains_all_its_values(void** state) {
   (void)state;
   const struct {
     const char* json;
@@ -216,33 +217,33 @@ static void a_device_that_cannot_be_read_is_the_reason_for_everything(void** sta
     const hmn_flags subjects[] = {HMN_COLLECT_POOLS, HMN_COLLECT_TELEMETRY, HMN_COLLECT_METRICS};
     for (size_t j = 0; j < 3; ++j) {
       const uint32_t is_metric = subjects[j] == HMN_COLLECT_METRICS;
-      const hmn_diagnostic found =
-          reason_for(states[i].json, subjects[j], 1 - is_metric, is_metric);
-      assert_int_equal(found.status, states[i].status);
-      assert_int_equal(found.reason, states[i].reason);
+      const hmn_diagnostic diagnostic =
+          find_reason(states[i].json, subjects[j], 1 - is_metric, is_metric);
+      assert_int_equal(diagnostic.status, states[i].status);
+      assert_int_equal(diagnostic.reason, states[i].reason);
     }
   }
 }
 
-static void memory_that_is_not_usable_has_its_own(void** state) {
+static void missing_usable_memory_has_its_own_reason(void** state) {
   (void)state;
-  const hmn_diagnostic reason = reason_of("{\"devices\": [{\"name\": \"GPU\", " POOL
-                                          ", \"partitions\": [{\"name\": \"MIG\"}]}]}",
-                                          HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE);
+  const hmn_diagnostic reason = read_field_reason("{\"devices\": [{\"name\": \"GPU\", " POOL
+                                                  ", \"partitions\": [{\"name\": \"MIG\"}]}]}",
+                                                  HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE);
   assert_int_equal(reason.status, HMN_E_UNSUPPORTED);
   assert_int_equal(reason.field, HMN_POOL_HAS_USABLE);
   assert_true(strstr(reason.message, "partitions") != NULL);
 }
 
-static void a_question_without_sense_is_refused(void** state) {
+static void an_invalid_reason_key_is_refused(void** state) {
   (void)state;
   machine m;
   machine_make(&m, "{\"devices\": [{\"name\": \"GPU\", " POOL "}]}", NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS);
+  hmn_snapshot* s = take_snapshot(&m, HMN_COLLECT_POOLS);
   NEW(hmn_diagnostic, reason);
-  const hmn_flags senseless[] = {0, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY, 1U << 31};
+  const hmn_flags subjects[] = {0, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY, 1U << 31};
   for (size_t i = 0; i < 3; ++i) {
-    assert_status(read_reason(s, 0, senseless[i], 0, &reason), HMN_E_RANGE);
+    assert_status(read_reason(s, 0, subjects[i], 0, &reason), HMN_E_RANGE);
   }
   assert_status(read_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, &reason), HMN_E_EMPTY);
   assert_status(read_reason(s, 1, HMN_COLLECT_POOLS, 0, &reason), HMN_E_NO_DEVICE);
@@ -264,8 +265,9 @@ static void a_question_without_sense_is_refused(void** state) {
   "\"permission\", \"message\": \"7: only root\"}}, {\"pid\": 8, \"missing\": {\"status\": "    \
   "\"backend\", \"message\": \"8: broken\"}}]}]}"
 
-static hmn_diagnostic reason_of_key(const machine* m, const hmn_reason_key* key) {
-  hmn_snapshot* s = all_of(m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES);
+static hmn_diagnostic find_reason_by_key(const machine* m, const hmn_reason_key* key) {
+  hmn_snapshot* s =
+      take_snapshot(m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_PROCESSES);
   NEW(hmn_diagnostic, reason);
   assert_status(hmn_snapshot_reason(s, key, &reason, NULL), HMN_OK);
   hmn_snapshot_destroy(s);
@@ -280,17 +282,17 @@ static void each_sensor_has_its_own_reason(void** state) {
   key.subject = HMN_COLLECT_METRICS;
   key.metric = HMN_METRIC_TEMPERATURE;
   key.metric_instance = HMN_SENSOR_MEMORY;
-  hmn_diagnostic reason = reason_of_key(&m, &key);
+  hmn_diagnostic reason = find_reason_by_key(&m, &key);
   assert_string_equal(reason.message, "memory: broken");
   assert_int_equal(reason.present, HMN_DIAGNOSTIC_HAS_DEVICE | HMN_DIAGNOSTIC_HAS_METRIC |
                                        HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE);
   assert_int_equal(reason.metric_instance, HMN_SENSOR_MEMORY);
   key.metric_instance = HMN_SENSOR_CORE;
-  reason = reason_of_key(&m, &key);
+  reason = find_reason_by_key(&m, &key);
   assert_string_equal(reason.message, "core: only root");
-  /* No source said anything of the hotspot. */
+  /* No source reported the hotspot. */
   key.metric_instance = HMN_SENSOR_HOTSPOT;
-  reason = reason_of_key(&m, &key);
+  reason = find_reason_by_key(&m, &key);
   assert_int_equal(reason.status, HMN_E_UNSUPPORTED);
   assert_int_equal(reason.metric_instance, HMN_SENSOR_HOTSPOT);
   machine_end(&m);
@@ -304,16 +306,16 @@ static void each_pool_has_its_own_reason(void** state) {
   key.subject = HMN_COLLECT_POOLS;
   key.pool = HMN_POOL_VRAM;
   key.field = HMN_POOL_HAS_USED;
-  hmn_diagnostic reason = reason_of_key(&m, &key);
+  hmn_diagnostic reason = find_reason_by_key(&m, &key);
   assert_int_equal(reason.reason, HMN_REASON_IMPLAUSIBLE);
   assert_true((reason.present & HMN_DIAGNOSTIC_HAS_POOL) != 0);
   assert_int_equal(reason.pool, HMN_POOL_VRAM);
   assert_int_equal(reason.pool_instance, 0);
   /* VRAM is the main pool. */
   key.pool = HMN_POOL_MAIN;
-  assert_int_equal(reason_of_key(&m, &key).reason, HMN_REASON_IMPLAUSIBLE);
+  assert_int_equal(find_reason_by_key(&m, &key).reason, HMN_REASON_IMPLAUSIBLE);
   key.pool = HMN_POOL_HOST;
-  assert_int_equal(reason_of_key(&m, &key).reason, HMN_REASON_UNSUPPORTED);
+  assert_int_equal(find_reason_by_key(&m, &key).reason, HMN_REASON_UNSUPPORTED);
   machine_end(&m);
 }
 
@@ -325,14 +327,14 @@ static void each_process_has_its_own_reason(void** state) {
   key.subject = HMN_COLLECT_PROCESSES;
   key.field = HMN_USAGE_HAS_USED;
   key.pid = 7;
-  assert_string_equal(reason_of_key(&m, &key).message, "7: only root");
+  assert_string_equal(find_reason_by_key(&m, &key).message, "7: only root");
   key.pid = 8;
-  const hmn_diagnostic reason = reason_of_key(&m, &key);
+  const hmn_diagnostic reason = find_reason_by_key(&m, &key);
   assert_string_equal(reason.message, "8: broken");
   assert_int_equal(reason.pid, 8);
-  /* Neither is a reason for a process of which nothing is known. */
+  /* Neither explains a process that is not listed. */
   key.pid = 9;
-  assert_int_equal(reason_of_key(&m, &key).reason, HMN_REASON_UNSUPPORTED);
+  assert_int_equal(find_reason_by_key(&m, &key).reason, HMN_REASON_UNSUPPORTED);
   machine_end(&m);
 }
 
@@ -340,7 +342,7 @@ static void the_host_has_reasons_without_a_device(void** state) {
   (void)state;
   machine m;
   machine_make(&m, "{\"system\": null, \"devices\": []}", NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_SYSTEM);
+  hmn_snapshot* s = take_snapshot(&m, HMN_COLLECT_SYSTEM);
   NEW(hmn_diagnostic, reason);
   NEW(hmn_reason_key, key);
   key.subject = HMN_COLLECT_SYSTEM;
@@ -352,12 +354,12 @@ static void the_host_has_reasons_without_a_device(void** state) {
   machine_end(&m);
 }
 
-/* Every member, with a subject that does not use it. */
-static void a_member_that_is_not_used_is_zero(void** state) {
+/* Every field, with a subject that does not use it. */
+static void a_key_field_that_the_subject_does_not_use_must_be_zero(void** state) {
   (void)state;
   machine m;
   machine_make(&m, THREE_REASONS, NULL);
-  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_SYSTEM);
+  hmn_snapshot* s = take_snapshot(&m, HMN_COLLECT_POOLS | HMN_COLLECT_METRICS | HMN_COLLECT_SYSTEM);
   const struct {
     hmn_reason_key key;
     hmn_status status;
@@ -410,21 +412,21 @@ static void a_member_that_is_not_used_is_zero(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_failed_call_is_the_reason_for_its_subject),
-      cmocka_unit_test(a_failed_call_is_no_reason_for_another_subject),
+      cmocka_unit_test(a_failed_call_does_not_explain_another_subject),
       cmocka_unit_test(the_reason_follows_from_the_status),
-      cmocka_unit_test(an_error_has_the_reason_that_a_diagnostic_has),
-      cmocka_unit_test(a_wrong_call_has_no_reason),
-      cmocka_unit_test(a_value_that_cannot_be_is_implausible),
-      cmocka_unit_test(what_has_two_meanings_is_ambiguous),
-      cmocka_unit_test(a_metric_has_its_own),
-      cmocka_unit_test(a_device_that_cannot_be_read_is_the_reason_for_everything),
-      cmocka_unit_test(memory_that_is_not_usable_has_its_own),
-      cmocka_unit_test(a_question_without_sense_is_refused),
+      cmocka_unit_test(an_error_has_the_same_reason_as_a_diagnostic),
+      cmocka_unit_test(the_error_of_an_invalid_call_has_no_reason),
+      cmocka_unit_test(an_impossible_value_is_implausible),
+      cmocka_unit_test(unattributed_memory_is_ambiguous_if_processes_share),
+      cmocka_unit_test(a_metric_has_its_own_reason),
+      cmocka_unit_test(a_device_that_cannot_be_read_explains_all_its_values),
+      cmocka_unit_test(missing_usable_memory_has_its_own_reason),
+      cmocka_unit_test(an_invalid_reason_key_is_refused),
       cmocka_unit_test(each_sensor_has_its_own_reason),
       cmocka_unit_test(each_pool_has_its_own_reason),
       cmocka_unit_test(each_process_has_its_own_reason),
       cmocka_unit_test(the_host_has_reasons_without_a_device),
-      cmocka_unit_test(a_member_that_is_not_used_is_zero),
+      cmocka_unit_test(a_key_field_that_the_subject_does_not_use_must_be_zero),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

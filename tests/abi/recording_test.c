@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A recording of Linux' files, with each allocation refused once, and from then on: one that lacks
- * something is refused, nothing leaks, and all of it goes on afterwards.
+ * Recording Linux's files while one allocation, or every allocation from one on, is refused: an
+ * incomplete recording is refused, nothing leaks, and the next call works.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 enum { RECORDED = HMN_CONTEXT_RECORD | HMN_CONTEXT_NO_THREADS };
 static const long patterns[] = {ONCE, FROM_THEN_ON};
 
-/* A small machine of files, and the fake driver where there is one. */
+/* A small machine of files, and the fake driver if it is built. */
 static void make_files(const tree* t) {
   assert_int_equal(tree_write(t, "proc/meminfo", "MemTotal: 65536 kB\nMemAvailable: 4096 kB\n"), 0);
   assert_int_equal(tree_write(t, "proc/self/statm", "100 50 10 1 0 20 0\n"), 0);
@@ -31,7 +31,7 @@ static void make_files(const tree* t) {
 }
 
 static hmn_context* open_files(const tree* t) {
-  const hmn_context_options options = patient(RECORDED);
+  const hmn_context_options options = patient_options(RECORDED);
   hmn_context* context = NULL;
   char proc[128];
   char sys[128];
@@ -57,24 +57,24 @@ static hmn_status take(hmn_context* context) {
 
 enum { TEXT = 1 << 20 };
 
-typedef struct recorded {
+typedef struct recording {
   tree files;
-  char* whole;
+  char* complete;
   char* text;
-} recorded;
+} recording;
 
-static long record(void* of, long skip, long times) {
-  const recorded* r = of;
+static long record(void* argument, long skip, long times) {
+  const recording* r = argument;
   uint32_t needed = 0;
   hmn_context* context = open_files(&r->files);
   allocator_refuse(skip, times);
-  const hmn_status taken = take(context);
+  const hmn_status take_status = take(context);
   const long refused = allocator_allow();
-  if (taken != HMN_OK) assert_exhausted(taken);
+  if (take_status != HMN_OK) assert_exhausted(take_status);
   if (refused != 0) assert_status(take(context), HMN_OK);
   const hmn_status status = hmn_context_recording(context, 0, r->text, TEXT, &needed, NULL);
   if (status == HMN_OK) {
-    assert_string_equal(r->text, r->whole);
+    assert_string_equal(r->text, r->complete);
   } else {
     assert_status(status, HMN_E_NO_MEMORY);
     assert_true(refused != 0);
@@ -84,29 +84,29 @@ static long record(void* of, long skip, long times) {
   return refused;
 }
 
-/* What is missing from it may not be reported as if it were all there is. */
-static void recordings_are_whole_or_refused(void** state) {
+/* An incomplete recording must not be returned as a complete one. */
+static void a_recording_is_complete_or_refused(void** state) {
   (void)state;
-  recorded r = {.whole = malloc(TEXT), .text = malloc(TEXT)};
+  recording r = {.complete = malloc(TEXT), .text = malloc(TEXT)};
   uint32_t needed = 0;
   assert_int_equal(tree_make(&r.files), 0);
   make_files(&r.files);
   hmn_context* context = open_files(&r.files);
   assert_status(take(context), HMN_OK);
-  assert_status(hmn_context_recording(context, 0, r.whole, TEXT, &needed, NULL), HMN_OK);
+  assert_status(hmn_context_recording(context, 0, r.complete, TEXT, &needed, NULL), HMN_OK);
   hmn_context_destroy(context);
-  assert_non_null(strstr(r.whole, "renderD128"));
+  assert_non_null(strstr(r.complete, "renderD128"));
   long refused = 1;
   for (long skip = 0; refused != 0; ++skip) {
-    assert_in_range(skip, 0, MOST);
-    refused = run_without_loss(record, &r, skip, ONCE);
+    assert_in_range(skip, 0, MAX_ALLOCATIONS);
+    refused = run_without_leak(record, &r, skip, ONCE);
   }
   tree_remove(&r.files);
-  free(r.whole);
+  free(r.complete);
   free(r.text);
 }
 
-static void texts_of_recordings_without_memory(void** state) {
+static void writing_and_replaying_a_recording_without_memory_fails_cleanly(void** state) {
   (void)state;
   tree t;
   char* text = malloc(TEXT);
@@ -117,28 +117,28 @@ static void texts_of_recordings_without_memory(void** state) {
   assert_status(take(context), HMN_OK);
   long refused = 1;
   for (long skip = 0; refused != 0; ++skip) {
-    assert_in_range(skip, 0, MOST);
+    assert_in_range(skip, 0, MAX_ALLOCATIONS);
     const long before = allocator_live();
     allocator_refuse(skip, ONCE);
     const hmn_status status = hmn_context_recording(context, 0, text, TEXT, &needed, NULL);
     refused = allocator_allow();
     assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
     if (refused != 0) assert_int_equal(needed, 0);
-    assert_settled(before);
+    assert_no_leak(before);
   }
   assert_int_equal(tree_write(&t, "machine.json", text), 0);
   hmn_context_destroy(context);
   free(text);
 
-  /* And what was recorded is replayed. */
+  /* The recording is replayed. */
   char path[128];
   snprintf(path, sizeof path, "%s/machine.json", t.path);
   for (size_t p = 0; p < 2; ++p) {
     refused = 1;
     for (long skip = 0; refused != 0; ++skip) {
-      assert_in_range(skip, 0, MOST);
+      assert_in_range(skip, 0, MAX_ALLOCATIONS);
       const long before = allocator_live();
-      const hmn_context_options options = patient(HMN_CONTEXT_NO_THREADS);
+      const hmn_context_options options = patient_options(HMN_CONTEXT_NO_THREADS);
       assert_status(hmn_context_create(&options, &context, NULL), HMN_OK);
       assert_status(hmn_context_set_path(context, HMN_PATH_SIMULATION, path, NULL), HMN_OK);
       allocator_refuse(skip, patterns[p]);
@@ -147,7 +147,7 @@ static void texts_of_recordings_without_memory(void** state) {
       if (status != HMN_OK) assert_exhausted(status);
       assert_status(take(context), HMN_OK);
       hmn_context_destroy(context);
-      assert_settled(before);
+      assert_no_leak(before);
     }
   }
   tree_remove(&t);
@@ -155,12 +155,12 @@ static void texts_of_recordings_without_memory(void** state) {
 
 int main(void) {
 #ifdef HMN_TEST_NVML
-  /* The fake driver loses what it holds each time that it is loaded again. */
+  /* The fake driver leaks its memory whenever it is loaded again. */
   if (dlopen(HMN_TEST_NVML, RTLD_NOW | RTLD_LOCAL) == NULL) return 1;
 #endif
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(recordings_are_whole_or_refused),
-      cmocka_unit_test(texts_of_recordings_without_memory),
+      cmocka_unit_test(a_recording_is_complete_or_refused),
+      cmocka_unit_test(writing_and_replaying_a_recording_without_memory_fails_cleanly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

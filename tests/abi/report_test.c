@@ -12,7 +12,7 @@ static const char own_use_grows[] =
     "{" OWN_USE("100MiB", "100.5", "500MiB") ", \"changes\": [{\"at_reading\": 2, " OWN_USE(
         "200MiB", "350.75", "1000MiB") "}]}";
 
-/* The caller's value is not to be had: the device's is taken. */
+/* The caller's own usage is not available, so the device's is used. */
 #define DEVICE_USE(resident, used)                                \
   RAM(resident)                                                   \
   ", \"devices\": [{\"name\": \"NVIDIA Test GPU\", \"pools\": [{" \
@@ -37,7 +37,7 @@ static hmn_snapshot* take(hmn_context* context) {
   options.collect =
       HMN_COLLECT_MEMORY | HMN_COLLECT_POOLS | HMN_COLLECT_SELF | HMN_COLLECT_TELEMETRY;
   hmn_snapshot* snapshot = NULL;
-  assert_answers(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
   return snapshot;
 }
 
@@ -65,7 +65,7 @@ static void assert_delta(const pair* p, const char* label, const char* expected)
   assert_int_equal(needed, strlen(expected) + 1);
 }
 
-static void assert_both(const pair* p, const char* label, const char* expected) {
+static void assert_before_after(const pair* p, const char* label, const char* expected) {
   char text[256];
   assert_status(hmn_report_before_after(p->before, p->after, 0, label, HMN_LINE_MB, text,
                                         sizeof text, NULL, NULL),
@@ -73,18 +73,19 @@ static void assert_both(const pair* p, const char* label, const char* expected) 
   assert_string_equal(text, expected);
 }
 
-static void the_change_of_the_callers_use_is_per_process(void** state) {
+static void a_change_of_own_usage_is_marked_as_per_process(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   assert_delta(&p, "alloc", "  alloc: RAM +100 MB  |  VRAM +500 MB [per-process]\n");
-  assert_both(&p, "model_load",
-              "  model_load: RAM 100 MB \xE2\x86\x92 200 MB (+100 MB)\n"
-              "  model_load: VRAM 500 MB \xE2\x86\x92 1000 MB (+500 MB / 16384 MB) [per-process] "
-              "[NVIDIA Test GPU]\n");
+  assert_before_after(
+      &p, "model_load",
+      "  model_load: RAM 100 MB \xE2\x86\x92 200 MB (+100 MB)\n"
+      "  model_load: VRAM 500 MB \xE2\x86\x92 1000 MB (+500 MB / 16384 MB) [per-process] "
+      "[NVIDIA Test GPU]\n");
   end(&p);
 }
 
-static void a_line_names_the_unit_it_counts_in(void** state) {
+static void a_line_has_the_unit_of_its_values(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   char text[256];
@@ -103,23 +104,23 @@ static void a_line_names_the_unit_it_counts_in(void** state) {
   end(&p);
 }
 
-static void the_change_of_the_devices_use_is_device_wide(void** state) {
+static void a_change_of_device_usage_is_marked_as_device_wide(void** state) {
   (void)state;
   pair p = make(device_use_grows);
   assert_delta(&p, "step", "  step: RAM +50 MB  |  VRAM +250 MB [device-wide]\n");
   end(&p);
 }
 
-/* Without the second part when a side does not know it. */
-static void without_vram_there_is_the_ram_alone(void** state) {
+/* The VRAM part is left out if a snapshot lacks it. */
+static void a_report_without_vram_has_ram_only(void** state) {
   (void)state;
   pair p = make(memory_alone);
   assert_delta(&p, "free", "  free: RAM -30 MB\n");
-  assert_both(&p, "cpu_only", "  cpu_only: RAM 80 MB \xE2\x86\x92 50 MB (-30 MB)\n");
+  assert_before_after(&p, "cpu_only", "  cpu_only: RAM 80 MB \xE2\x86\x92 50 MB (-30 MB)\n");
   end(&p);
 }
 
-static void the_numbers_of_a_change_are_after_minus_before(void** state) {
+static void a_delta_is_after_minus_before(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
@@ -139,7 +140,7 @@ static void the_numbers_of_a_change_are_after_minus_before(void** state) {
   end(&p);
 }
 
-static void a_fall_is_negative(void** state) {
+static void a_decrease_is_negative(void** state) {
   (void)state;
   pair p = make(memory_alone);
   NEW(hmn_delta, d);
@@ -160,7 +161,7 @@ static void snapshots_in_the_wrong_order_are_refused(void** state) {
 }
 
 /* HMN_E_NO_DEVICE: neither snapshot has the device. */
-static void a_device_that_neither_has_is_no_device(void** state) {
+static void a_device_in_neither_snapshot_is_reported_as_no_device(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
@@ -168,7 +169,7 @@ static void a_device_that_neither_has_is_no_device(void** state) {
   end(&p);
 }
 
-static pair without_a_device(const char* before, const char* after) {
+static pair make_without_device(const char* before, const char* after) {
   char json[512];
   snprintf(json, sizeof json,
            "{\"host\": {\"self\": {\"resident\": \"%s\"}}, \"devices\": [], \"changes\": "
@@ -177,19 +178,19 @@ static pair without_a_device(const char* before, const char* after) {
   return make(json);
 }
 
-/* On a machine without a GPU the line is about RAM. */
-static void without_the_device_the_line_has_the_ram_alone(void** state) {
+/* On a machine without a GPU the line has RAM only. */
+static void a_report_without_a_device_has_ram_only(void** state) {
   (void)state;
-  pair p = without_a_device("50MiB", "80MiB");
+  pair p = make_without_device("50MiB", "80MiB");
   assert_delta(&p, "cpu", "  cpu: RAM +30 MB\n");
   end(&p);
-  p = without_a_device("100MiB", "150MiB");
-  assert_both(&p, "cpu_only", "  cpu_only: RAM 100 MB \xE2\x86\x92 150 MB (+50 MB)\n");
+  p = make_without_device("100MiB", "150MiB");
+  assert_before_after(&p, "cpu_only", "  cpu_only: RAM 100 MB \xE2\x86\x92 150 MB (+50 MB)\n");
   end(&p);
 }
 
-/* HMN_E_EMPTY: host memory is missing on a side; the snapshots have nothing in common. */
-static void without_host_memory_there_is_no_line(void** state) {
+/* HMN_E_EMPTY: a snapshot lacks host memory; the snapshots have no value in common. */
+static void a_report_without_host_memory_is_empty(void** state) {
   (void)state;
   pair p = make(
       "{\"devices\": [{\"name\": \"GPU\"}], \"failures\": [{\"call\": \"self\", \"status\": "
@@ -205,7 +206,7 @@ static void without_host_memory_there_is_no_line(void** state) {
   end(&p);
 }
 
-static void a_change_that_does_not_fit_is_an_overflow(void** state) {
+static void a_change_above_63_bits_is_an_overflow(void** state) {
   (void)state;
   pair p = make(
       "{\"host\": {\"self\": {\"resident\": 0}}, \"devices\": [{\"name\": \"GPU\"}], \"changes\": "
@@ -215,7 +216,7 @@ static void a_change_that_does_not_fit_is_an_overflow(void** state) {
   end(&p);
 }
 
-static void a_snapshot_compared_with_itself_has_not_changed(void** state) {
+static void a_snapshot_compared_with_itself_has_no_change(void** state) {
   (void)state;
   pair p = make(own_use_grows);
   NEW(hmn_delta, d);
@@ -225,8 +226,8 @@ static void a_snapshot_compared_with_itself_has_not_changed(void** state) {
   end(&p);
 }
 
-/* Bytes that were not UTF-8 became U+FFFD. */
-static void a_label_of_any_bytes_gives_a_line_of_utf8(void** state) {
+/* Bytes that are not UTF-8 become U+FFFD. */
+static void a_label_that_is_not_utf8_gives_a_line_in_utf8(void** state) {
   (void)state;
   pair p = make(memory_alone);
   char text[256];
@@ -240,19 +241,19 @@ static void a_label_of_any_bytes_gives_a_line_of_utf8(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_change_of_the_callers_use_is_per_process),
-      cmocka_unit_test(a_line_names_the_unit_it_counts_in),
-      cmocka_unit_test(the_change_of_the_devices_use_is_device_wide),
-      cmocka_unit_test(without_vram_there_is_the_ram_alone),
-      cmocka_unit_test(the_numbers_of_a_change_are_after_minus_before),
-      cmocka_unit_test(a_fall_is_negative),
+      cmocka_unit_test(a_change_of_own_usage_is_marked_as_per_process),
+      cmocka_unit_test(a_line_has_the_unit_of_its_values),
+      cmocka_unit_test(a_change_of_device_usage_is_marked_as_device_wide),
+      cmocka_unit_test(a_report_without_vram_has_ram_only),
+      cmocka_unit_test(a_delta_is_after_minus_before),
+      cmocka_unit_test(a_decrease_is_negative),
       cmocka_unit_test(snapshots_in_the_wrong_order_are_refused),
-      cmocka_unit_test(a_device_that_neither_has_is_no_device),
-      cmocka_unit_test(without_the_device_the_line_has_the_ram_alone),
-      cmocka_unit_test(without_host_memory_there_is_no_line),
-      cmocka_unit_test(a_change_that_does_not_fit_is_an_overflow),
-      cmocka_unit_test(a_snapshot_compared_with_itself_has_not_changed),
-      cmocka_unit_test(a_label_of_any_bytes_gives_a_line_of_utf8),
+      cmocka_unit_test(a_device_in_neither_snapshot_is_reported_as_no_device),
+      cmocka_unit_test(a_report_without_a_device_has_ram_only),
+      cmocka_unit_test(a_report_without_host_memory_is_empty),
+      cmocka_unit_test(a_change_above_63_bits_is_an_overflow),
+      cmocka_unit_test(a_snapshot_compared_with_itself_has_no_change),
+      cmocka_unit_test(a_label_that_is_not_utf8_gives_a_line_in_utf8),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * HMN_CONTEXT_ENVIRONMENT: never when set-user-id.
+ * HMN_CONTEXT_ENVIRONMENT is ignored in set-user-id programs.
  */
 #define _GNU_SOURCE
 #include <sys/stat.h>
@@ -12,19 +12,20 @@
 
 enum { NOBODY = 65534 };
 
-static void copy_set_user_id(const char* to) {
+static void copy_set_user_id(const char* target) {
   static char block[65536];
-  FILE* in = fopen(HMN_TEST_SECURE_PROBE, "rb");
-  FILE* out = fopen(to, "wb");
-  assert_true(in != NULL && out != NULL);
-  for (size_t count; (count = fread(block, 1, sizeof block, in)) > 0;) fwrite(block, 1, count, out);
-  fclose(in);
-  fclose(out);
-  assert_int_equal(chown(to, NOBODY, NOBODY), 0);
-  assert_int_equal(chmod(to, 04755), 0);
+  FILE* source_file = fopen(HMN_TEST_SECURE_PROBE, "rb");
+  FILE* target_file = fopen(target, "wb");
+  assert_true(source_file != NULL && target_file != NULL);
+  for (size_t count; (count = fread(block, 1, sizeof block, source_file)) > 0;)
+    fwrite(block, 1, count, target_file);
+  fclose(source_file);
+  fclose(target_file);
+  assert_int_equal(chown(target, NOBODY, NOBODY), 0);
+  assert_int_equal(chmod(target, 04755), 0);
 }
 
-static int run_with(const char* path, const char* variable, const char* value) {
+static int run_with_variable(const char* path, const char* variable, const char* value) {
   const pid_t child = fork();
   if (child == 0) {
     setenv(variable, value, 1);
@@ -46,12 +47,12 @@ static void a_set_user_id_program_does_not_read_the_environment(void** state) {
   snprintf(machine, sizeof machine, "%s/machine.json", folder.path);
   tree_write(&folder, "machine.json", "{\"devices\": []}");
   copy_set_user_id(path);
-  const int with_a_machine = run_with(path, "HMN_SIMULATION", machine);
-  const int with_nonsense = run_with(path, "HMN_PROC", "not absolute");
+  const int machine_code = run_with_variable(path, "HMN_SIMULATION", machine);
+  const int path_code = run_with_variable(path, "HMN_PROC", "not absolute");
   tree_remove(&folder);
-  if (with_a_machine == SKIPPED) skip(); /* a mount without set-user-id, or an emulator */
-  assert_int_equal(with_a_machine, 0);
-  assert_int_equal(with_nonsense, 0);
+  if (machine_code == SKIPPED) skip(); /* a mount without set-user-id, or an emulator */
+  assert_int_equal(machine_code, 0);
+  assert_int_equal(path_code, 0);
 }
 
 int main(void) {

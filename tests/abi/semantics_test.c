@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What numbers and names mean: each unit, each name and each documented text, by the public
- * interface alone. A meaning is part of the ABI. abi.coverage compares the rows with the header:
- * each field with a unit has one, and each constant with a name.
+ * Meaning of numbers and names, which is part of the ABI: each unit, each name and each documented
+ * text, through the public interface alone. abi.coverage compares the rows with the header: each
+ * field with a unit, and each constant with a name, has one.
  */
 #include "../bindings/c/records.h"
 #include "support/calls.h"
@@ -13,12 +13,12 @@
 
 /* ---- names ---- */
 
-typedef const char* (*name_of)(uint32_t number);
+typedef const char* (*name_function)(uint32_t number);
 static const char* status_name(uint32_t number) {
   return hmn_status_name((hmn_status)number);
 }
 static const struct {
-  name_of of;
+  name_function function;
   uint32_t number;
   const char* name;
 } names[] = {
@@ -107,7 +107,7 @@ static const struct {
 static void each_number_has_its_name(void** state) {
   (void)state;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
-    assert_string_equal(names[i].of(names[i].number), names[i].name);
+    assert_string_equal(names[i].function(names[i].number), names[i].name);
   }
 }
 
@@ -274,7 +274,7 @@ static void assert_present(const struct field* fields, const void* record, const
   if (fields->bit != 0 && (present & fields->bit) == 0) fail_msg("%s has no presence bit", name);
 }
 
-/* The record has the name of its type. */
+/* The variable `type` is a record of that type. */
 #define UNIT(type, member, expected)                                                           \
   do {                                                                                         \
     assert_present(type##_fields, &(type), #member);                                           \
@@ -282,13 +282,13 @@ static void assert_present(const struct field* fields, const void* record, const
       fail_msg(#type "." #member " is %g, not %g", (double)(type).member, (double)(expected)); \
     }                                                                                          \
   } while (0)
-/* Between two numbers of nanoseconds that were measured here. */
-#define BETWEEN(type, member, from, to)                                              \
+/* Between two times in nanoseconds that were measured here. */
+#define BETWEEN(type, member, min, max)                                              \
   do {                                                                               \
     assert_present(type##_fields, &(type), #member);                                 \
-    if (!((type).member >= (from) && (type).member <= (to))) {                       \
+    if (!((type).member >= (min) && (type).member <= (max))) {                       \
       fail_msg(#type "." #member " is %g, not from %g to %g", (double)(type).member, \
-               (double)(from), (double)(to));                                        \
+               (double)(min), (double)(max));                                        \
     }                                                                                \
   } while (0)
 
@@ -296,11 +296,11 @@ static hmn_snapshot* take(hmn_context* context) {
   NEW(hmn_snapshot_options, options);
   hmn_snapshot* snapshot = NULL;
   options.collect = EVERYTHING;
-  assert_answers(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
   return snapshot;
 }
 
-static void memory_is_in_bytes(const hmn_snapshot* s) {
+static void check_memory_units(const hmn_snapshot* s) {
   NEW(hmn_process_memory, process_memory);
   NEW(hmn_system_memory, system_memory);
   assert_status(hmn_snapshot_memory(s, &process_memory, NULL), HMN_OK);
@@ -319,9 +319,9 @@ static void memory_is_in_bytes(const hmn_snapshot* s) {
   UNIT(system_memory, stall_percent, 12.25);
 }
 
-static void more_memory_is_in_bytes(hmn_context* context) {
+static void check_more_memory_units(hmn_context* context) {
   NEW(hmn_process_memory, process_memory);
-  assert_answers(hmn_process_memory_read_self(context, (1 << 10) - 1, &process_memory, &error),
+  assert_returns(hmn_process_memory_read_self(context, (1 << 10) - 1, &process_memory, &error),
                  HMN_OK);
   UNIT(process_memory, peak_resident_bytes, MIB(302));
   UNIT(process_memory, swap_bytes, MIB(304));
@@ -333,7 +333,7 @@ static void more_memory_is_in_bytes(hmn_context* context) {
   UNIT(process_memory, peak_committed_bytes, MIB(310));
 }
 
-static void a_device_has_its_units(const hmn_snapshot* s) {
+static void check_device_units(const hmn_snapshot* s) {
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_metric, metric);
@@ -372,7 +372,7 @@ static void a_device_has_its_units(const hmn_snapshot* s) {
   UNIT(group, limit_bytes, MIB(202));
 }
 
-static void a_process_has_its_units(const hmn_snapshot* s) {
+static void check_process_units(const hmn_snapshot* s) {
   NEW(hmn_snapshot_info, info);
   NEW(hmn_usage, usage);
   assert_status(hmn_snapshot_read(s, &info, NULL), HMN_OK);
@@ -402,10 +402,10 @@ static void every_value_has_its_unit(void** state) {
   machine m;
   machine_make(&m, all_values, NULL);
   hmn_snapshot* snapshot = take(m.context);
-  memory_is_in_bytes(snapshot);
-  more_memory_is_in_bytes(m.context);
-  a_device_has_its_units(snapshot);
-  a_process_has_its_units(snapshot);
+  check_memory_units(snapshot);
+  check_more_memory_units(m.context);
+  check_device_units(snapshot);
+  check_process_units(snapshot);
   hmn_snapshot_destroy(snapshot);
   machine_end(&m);
 }
@@ -415,21 +415,21 @@ static void a_snapshot_is_timed_in_nanoseconds(void** state) {
   (void)state;
   machine m;
   machine_make(&m, all_values, NULL);
-  const uint64_t began = now_ns();
-  const uint64_t unix_began = unix_now_ns();
+  const uint64_t start = now_ns();
+  const uint64_t unix_start = unix_now_ns();
   hmn_snapshot* before = take(m.context);
-  const uint64_t ended = now_ns();
-  const uint64_t unix_ended = unix_now_ns();
+  const uint64_t end = now_ns();
+  const uint64_t unix_end = unix_now_ns();
   NEW(hmn_snapshot_info, snapshot_info);
   assert_status(hmn_snapshot_read(before, &snapshot_info, NULL), HMN_OK);
-  BETWEEN(snapshot_info, duration_ns, MS(195), ended - began);
-  BETWEEN(snapshot_info, monotonic_ns, began, ended);
-  BETWEEN(snapshot_info, unix_time_ns, unix_began, unix_ended);
+  BETWEEN(snapshot_info, duration_ns, MS(195), end - start);
+  BETWEEN(snapshot_info, monotonic_ns, start, end);
+  BETWEEN(snapshot_info, unix_time_ns, unix_start, unix_end);
   hmn_snapshot* after = take(m.context);
-  const uint64_t over = now_ns();
+  const uint64_t delta_end = now_ns();
   NEW(hmn_delta, delta);
   assert_status(hmn_delta_read(before, after, 0, &delta, NULL), HMN_OK);
-  BETWEEN(delta, elapsed_ns, MS(195), over - began);
+  BETWEEN(delta, elapsed_ns, MS(195), delta_end - start);
   UNIT(delta, memory_bytes, 0);
   UNIT(delta, device_bytes, 0);
   UNIT(delta, energy_joules, 0);
@@ -438,20 +438,20 @@ static void a_snapshot_is_timed_in_nanoseconds(void** state) {
   machine_end(&m);
 }
 
-/* What is read once grows old: from the driver's answer to the end of each later reading. */
+/* A cached value ages from the driver's answer to the end of each later reading. */
 static void an_age_is_in_nanoseconds_and_grows(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HMN_NS_UNLIMITED;
   machine_make(&m, all_values, &options);
-  const uint64_t began = now_ns();
+  const uint64_t start = now_ns();
   hmn_snapshot_destroy(take(m.context));
-  const uint64_t read = now_ns();
+  const uint64_t read_end = now_ns();
   sleep_ms(300);
-  const uint64_t again = now_ns();
+  const uint64_t reread_start = now_ns();
   hmn_snapshot* s = take(m.context);
-  const uint64_t ended = now_ns();
+  const uint64_t end = now_ns();
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
   NEW(hmn_metric, metric);
@@ -464,12 +464,12 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
   assert_status(hmn_snapshot_usage_at(s, 0, &usage, NULL), HMN_OK);
   NEW(hmn_device, device);
   assert_status(hmn_snapshot_device_at(s, 0, &device, NULL), HMN_OK);
-  BETWEEN(device, age_ns, 1, ended - began);
-  BETWEEN(pool, age_ns, again - read, ended - began);
-  BETWEEN(telemetry, age_ns, again - read, ended - began);
-  BETWEEN(metric, age_ns, again - read, ended - began);
-  BETWEEN(group, age_ns, 1, ended - again); /* read each time */
-  BETWEEN(usage, age_ns, again - read, ended - began);
+  BETWEEN(device, age_ns, 1, end - start);
+  BETWEEN(pool, age_ns, reread_start - read_end, end - start);
+  BETWEEN(telemetry, age_ns, reread_start - read_end, end - start);
+  BETWEEN(metric, age_ns, reread_start - read_end, end - start);
+  BETWEEN(group, age_ns, 1, end - reread_start); /* read each time */
+  BETWEEN(usage, age_ns, reread_start - read_end, end - start);
   hmn_snapshot_destroy(s);
   machine_end(&m);
 }
@@ -477,11 +477,11 @@ static void an_age_is_in_nanoseconds_and_grows(void** state) {
 static void a_traced_call_is_timed_in_nanoseconds(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(HMN_CONTEXT_TRACE);
+  hmn_context_options options = patient_options(HMN_CONTEXT_TRACE);
   machine_make(&m, all_values, &options);
-  const uint64_t began = now_ns();
+  const uint64_t start = now_ns();
   hmn_snapshot* s = take(m.context);
-  const uint64_t ended = now_ns();
+  const uint64_t end = now_ns();
   NEW(hmn_snapshot_info, info);
   NEW(hmn_diagnostic, diagnostic);
   uint64_t longest = 0;
@@ -489,7 +489,7 @@ static void a_traced_call_is_timed_in_nanoseconds(void** state) {
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     assert_status(hmn_snapshot_diagnostic_at(s, i, &diagnostic, NULL), HMN_OK);
     if ((diagnostic.notes & HMN_NOTE_TRACE) == 0) continue;
-    BETWEEN(diagnostic, duration_ns, 1, ended - began);
+    BETWEEN(diagnostic, duration_ns, 1, end - start);
     if (diagnostic.duration_ns > longest) longest = diagnostic.duration_ns;
   }
   assert_true(longest >= MS(195));
@@ -501,31 +501,31 @@ static void a_sampler_is_timed_in_nanoseconds(void** state) {
   (void)state;
   machine m;
   machine_make(&m, all_values, NULL);
-  NEW(hmn_snapshot_options, what);
+  NEW(hmn_snapshot_options, options);
   hmn_sampler* sampler = NULL;
   hmn_snapshot* first = NULL;
-  what.collect = EVERYTHING;
-  assert_answers(hmn_sampler_create(m.context, NULL, &what, &sampler, &error), HMN_OK);
-  const uint64_t began = now_ns();
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &first, &error), HMN_OK);
-  assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
-  const uint64_t ended = now_ns();
+  options.collect = EVERYTHING;
+  assert_returns(hmn_sampler_create(m.context, NULL, &options, &sampler, &error), HMN_OK);
+  const uint64_t start = now_ns();
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &first, &error), HMN_OK);
+  assert_returns(hmn_sampler_stop(sampler, &error), HMN_OK);
+  const uint64_t end = now_ns();
   hmn_snapshot_destroy(first);
   NEW(hmn_sampler_info, sampler_info);
   NEW(hmn_peak, peak);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_sampler_read(sampler, &sampler_info, &error), HMN_OK);
-  BETWEEN(sampler_info, last_monotonic_ns, began, ended);
-  assert_answers(hmn_sampler_peak(sampler, 0, 4242, &peak, &error), HMN_OK);
+  assert_returns(hmn_sampler_read(sampler, &sampler_info, &error), HMN_OK);
+  BETWEEN(sampler_info, last_monotonic_ns, start, end);
+  assert_returns(hmn_sampler_peak(sampler, 0, 4242, &peak, &error), HMN_OK);
   UNIT(peak, used_bytes, MIB(201));
   UNIT(peak, host_pool_bytes, MIB(32));
   UNIT(peak, host_resident_bytes, MIB(210));
-  BETWEEN(peak, used_monotonic_ns, began, ended);
+  BETWEEN(peak, used_monotonic_ns, start, end);
   sleep_ms(50);
   const uint64_t later = now_ns();
-  assert_answers(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
-  BETWEEN(pool, age_ns, later - ended, now_ns() - began);
+  assert_returns(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
+  BETWEEN(pool, age_ns, later - end, now_ns() - start);
   hmn_sampler_destroy(sampler);
   machine_end(&m);
 }
@@ -533,7 +533,7 @@ static void a_sampler_is_timed_in_nanoseconds(void** state) {
 static void a_spill_is_counted_in_bytes_and_nanoseconds(void** state) {
   (void)state;
   hmn_spill* spill = NULL;
-  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_returns(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
   static const uint64_t evicted[] = {0, 1000, 2000, 0};
   for (uint64_t i = 0; i < 4; ++i) {
     NEW(hmn_spill_sample, sample);
@@ -543,11 +543,11 @@ static void a_spill_is_counted_in_bytes_and_nanoseconds(void** state) {
     sample.dedicated_bytes = MIB(100 + i);
     sample.shared_bytes = MIB(10 + i);
     sample.evicted_bytes = MIB(1 + evicted[i]);
-    assert_answers(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
+    assert_returns(hmn_spill_feed(spill, &sample, "", &error), HMN_OK);
   }
   NEW(hmn_spill_info, spill_info);
   NEW(hmn_episode, episode);
-  assert_answers(hmn_spill_read(spill, &spill_info, &error), HMN_OK);
+  assert_returns(hmn_spill_read(spill, &spill_info, &error), HMN_OK);
   UNIT(spill_info, limit_bytes, MIB(10000));
   UNIT(spill_info, dedicated_bytes, MIB(103));
   UNIT(spill_info, shared_bytes, MIB(13));
@@ -559,7 +559,7 @@ static void a_spill_is_counted_in_bytes_and_nanoseconds(void** state) {
   UNIT(spill_info, baseline_evicted_bytes, MIB(1));
   UNIT(spill_info, total_ns, MS(1000));
   UNIT(spill_info, longest_ns, MS(1000));
-  assert_answers(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
+  assert_returns(hmn_spill_episode(spill, 0, &episode, &error), HMN_OK);
   UNIT(episode, start_monotonic_ns, MS(1000) + 5);
   UNIT(episode, end_monotonic_ns, MS(3000) + 5);
   UNIT(episode, duration_ns, MS(1000));
@@ -577,10 +577,10 @@ static void a_tracker_counts_bytes(void** state) {
   uint32_t number = 0;
   options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = 1000;
-  assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
-  assert_answers(hmn_tracker_tag(tracker, "weights", &number, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(tracker, number, 700, &error), HMN_OK);
-  assert_answers(hmn_tracker_release_tagged(tracker, number, 100, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
+  assert_returns(hmn_tracker_tag(tracker, "weights", &number, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(tracker, number, 700, &error), HMN_OK);
+  assert_returns(hmn_tracker_release_tagged(tracker, number, 100, &error), HMN_OK);
   assert_status(hmn_tracker_read(tracker, &tracker_info, NULL), HMN_OK);
   UNIT(tracker_info, limit_bytes, 1000);
   UNIT(tracker_info, allocated_bytes, 600);
@@ -598,8 +598,8 @@ static int is_written(const struct field* f, const char* record) {
   return !is_zero(record + f->offset, sizes[f->kind]);
 }
 
-/* No value without its bit, in any record of a machine that has all of them and in one of each that
- * has few. */
+/* No value without its bit, in any record of a machine that has all of them, and in a record of
+ * each kind with few fields. */
 #define BITS(type, record, call)                                                                  \
   do {                                                                                            \
     NEW(hmn_##type, record);                                                                      \
@@ -644,7 +644,7 @@ static void a_value_without_its_bit_is_zero(void** state) {
   "\"name\": \"name\", \"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", " \
   "\"used\": \"3100MiB\"}], \"processes\": [{\"pid\": \"self\", \"used\": \"" used "\"}]}]"
 
-static void a_device_is_the_line_that_the_header_shows(void** state) {
+static void texts_match_the_examples_in_the_header(void** state) {
   (void)state;
   machine m;
   char text[128];
@@ -661,7 +661,7 @@ static void a_device_is_the_line_that_the_header_shows(void** state) {
   assert_int_equal(needed, strlen(text) + 1);
   NEW(hmn_usage, usage);
   assert_status(hmn_snapshot_find_self(after, 0, &usage, NULL), HMN_OK);
-  if (usage.used_bytes == 0) { /* the first call lists the devices, which is a reading more */
+  if (usage.used_bytes == 0) { /* the first call lists the devices, which is one more reading */
     hmn_snapshot_destroy(after);
     after = take(m.context);
   }
@@ -693,7 +693,7 @@ int main(void) {
       cmocka_unit_test(a_spill_is_counted_in_bytes_and_nanoseconds),
       cmocka_unit_test(a_tracker_counts_bytes),
       cmocka_unit_test(a_value_without_its_bit_is_zero),
-      cmocka_unit_test(a_device_is_the_line_that_the_header_shows),
+      cmocka_unit_test(texts_match_the_examples_in_the_header),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

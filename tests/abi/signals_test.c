@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The program's signals stay its own, and its threads may be cancelled.
+ * The library leaves the program's signals alone, and the program's threads may be cancelled.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -25,41 +25,41 @@ static void no_signal_handler_is_installed(void** state) {
   }
 }
 
-static void the_signal_mask_stays(void** state) {
+static void the_signal_mask_is_unchanged(void** state) {
   const fixture* f = *state;
-  sigset_t mine, after;
-  sigemptyset(&mine);
-  sigaddset(&mine, SIGUSR2);
-  sigprocmask(SIG_SETMASK, &mine, NULL);
+  sigset_t mask, after;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR2);
+  sigprocmask(SIG_SETMASK, &mask, NULL);
   run_everything(f);
   sigprocmask(SIG_SETMASK, NULL, &after);
   for (int number = 1; number < 65; ++number) {
-    assert_int_equal(sigismember(&after, number), sigismember(&mine, number));
+    assert_int_equal(sigismember(&after, number), sigismember(&mask, number));
   }
-  sigemptyset(&mine);
-  sigprocmask(SIG_SETMASK, &mine, NULL);
+  sigemptyset(&mask);
+  sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* The threads of the library start with the first reading and with a sampler. */
-static void the_signal_mask_stays_while_threads_start(void** state) {
+static void the_signal_mask_is_unchanged_after_threads_start(void** state) {
   (void)state;
-  sigset_t mine, after;
-  sigemptyset(&mine);
-  sigaddset(&mine, SIGUSR2);
-  sigprocmask(SIG_SETMASK, &mine, NULL);
+  sigset_t mask, after;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR2);
+  sigprocmask(SIG_SETMASK, &mask, NULL);
   fixture f;
   assert_int_equal(fixture_open(&f, 0), 0);
   sigprocmask(SIG_SETMASK, NULL, &after);
   for (int number = 1; number < 65; ++number) {
-    assert_int_equal(sigismember(&after, number), sigismember(&mine, number));
+    assert_int_equal(sigismember(&after, number), sigismember(&mask, number));
   }
   fixture_close(&f);
-  sigemptyset(&mine);
-  sigprocmask(SIG_SETMASK, &mine, NULL);
+  sigemptyset(&mask);
+  sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* Of a thread that is about to end the kernel reports no thread count and no signals any more. */
-static bool is_living(const char* task, uint64_t* blocked) {
+/* For a thread that is about to end the kernel reports neither a thread count nor signals. */
+static bool is_alive(const char* task, uint64_t* blocked) {
   char path[300], line[256];
   unsigned long threads = 0;
   snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
@@ -83,11 +83,11 @@ static void workers_block_every_signal(void** state) {
   int workers = 0;
   for (const struct dirent* entry; (entry = readdir(folder)) != NULL;) {
     if (entry->d_name[0] == '.' || atoi(entry->d_name) == getpid()) continue;
-    const uint64_t usual = (1u << (SIGINT - 1)) | (1u << (SIGTERM - 1)) | (1u << (SIGUSR1 - 1)) |
-                           (1u << (SIGCHLD - 1)) | (1u << (SIGALRM - 1)) | (1u << (SIGPROF - 1));
+    const uint64_t common = (1u << (SIGINT - 1)) | (1u << (SIGTERM - 1)) | (1u << (SIGUSR1 - 1)) |
+                            (1u << (SIGCHLD - 1)) | (1u << (SIGALRM - 1)) | (1u << (SIGPROF - 1));
     uint64_t blocked = 0;
-    if (!is_living(entry->d_name, &blocked)) continue;
-    assert_int_equal(blocked & usual, usual);
+    if (!is_alive(entry->d_name, &blocked)) continue;
+    assert_int_equal(blocked & common, common);
     ++workers;
   }
   closedir(folder);
@@ -95,14 +95,14 @@ static void workers_block_every_signal(void** state) {
   fixture_close(&f);
 }
 
-typedef struct cancelled {
+typedef struct cancellation {
   const fixture* f;
   hmn_status status[64];
   int returned;
-} cancelled;
+} cancellation;
 
-static void* cancelled_while_reading(void* argument) {
-  cancelled* c = argument;
+static void* read_while_cancelled(void* argument) {
+  cancellation* c = argument;
   guarded* g = malloc(sizeof *g);
   pthread_cleanup_push(free, g);
   pthread_cancel(pthread_self());
@@ -120,21 +120,21 @@ static void* cancelled_while_reading(void* argument) {
   return NULL;
 }
 
-/* No function is a point of thread cancellation. */
-static void a_pending_cancellation_waits_for_the_end_of_the_call(void** state) {
-  cancelled c = {*state, {0}, 0};
+/* No function is a cancellation point. */
+static void a_pending_cancellation_does_not_interrupt_a_call(void** state) {
+  cancellation c = {*state, {0}, 0};
   pthread_t thread;
   void* result = NULL;
-  assert_int_equal(pthread_create(&thread, NULL, cancelled_while_reading, &c), 0);
+  assert_int_equal(pthread_create(&thread, NULL, read_while_cancelled, &c), 0);
   pthread_join(thread, &result);
   assert_ptr_equal(result, PTHREAD_CANCELED);
   assert_int_equal(c.returned, 1);
   for (size_t i = 0; i < call_count; ++i) assert_status(c.status[i], HMN_OK);
 }
 
-/* The "SigBlk" line of each thread of this process that is named hmn-sampler. */
+/* Reads the "SigBlk" line of each thread of this process that is named hmn-sampler. */
 static int has_thread_with_all_signals_blocked(void) {
-  int found = 0;
+  int is_found = 0;
   DIR* tasks = opendir("/proc/self/task");
   assert_non_null(tasks);
   for (struct dirent* entry = readdir(tasks); entry != NULL; entry = readdir(tasks)) {
@@ -142,29 +142,29 @@ static int has_thread_with_all_signals_blocked(void) {
     char line[256];
     snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
     FILE* status = fopen(path, "r");
-    int is_ours = 0;
+    int is_sampler = 0;
     while (status != NULL && fgets(line, sizeof line, status) != NULL) {
       unsigned long long blocked = 0;
-      is_ours |= strcmp(line, "Name:\thmn-sampler\n") == 0;
-      if (!is_ours || sscanf(line, "SigBlk: %llx", &blocked) != 1) continue;
+      is_sampler |= strcmp(line, "Name:\thmn-sampler\n") == 0;
+      if (!is_sampler || sscanf(line, "SigBlk: %llx", &blocked) != 1) continue;
       /* SIGKILL and SIGSTOP cannot be; glibc keeps 32 and 33 to itself. */
-      const unsigned long long free_ones =
+      const unsigned long long unblockable =
           1ull << (9 - 1) | 1ull << (19 - 1) | 1ull << (32 - 1) | 1ull << (33 - 1);
-      assert_true((blocked | free_ones) == ~0ull);
-      found = 1;
+      assert_true((blocked | unblockable) == ~0ull);
+      is_found = 1;
     }
     if (status != NULL) fclose(status);
   }
   closedir(tasks);
-  return found;
+  return is_found;
 }
 
 static void the_thread_of_a_sampler_blocks_all_signals(void** state) {
   if (HMN_TEST_EMULATED) skip();
   hmn_sampler* sampler = NULL;
-  assert_answers(hmn_sampler_create(((fixture*)*state)->context, NULL, NULL, &sampler, &error),
+  assert_returns(hmn_sampler_create(((fixture*)*state)->context, NULL, NULL, &sampler, &error),
                  HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
   wait_until(has_thread_with_all_signals_blocked());
   hmn_sampler_destroy(sampler);
 }
@@ -174,10 +174,10 @@ static void the_thread_of_a_sampler_blocks_all_signals(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(workers_block_every_signal),
-      cmocka_unit_test(the_signal_mask_stays_while_threads_start),
+      cmocka_unit_test(the_signal_mask_is_unchanged_after_threads_start),
       WITH_FIXTURE(no_signal_handler_is_installed),
-      WITH_FIXTURE(the_signal_mask_stays),
-      WITH_FIXTURE(a_pending_cancellation_waits_for_the_end_of_the_call),
+      WITH_FIXTURE(the_signal_mask_is_unchanged),
+      WITH_FIXTURE(a_pending_cancellation_does_not_interrupt_a_call),
       WITH_FIXTURE(the_thread_of_a_sampler_blocks_all_signals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

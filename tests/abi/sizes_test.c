@@ -3,14 +3,14 @@
 
 static const uint32_t past_any_version = 65536;
 
-static const call* sized(size_t i) {
-  return calls[i].size_v1 == 0 ? NULL : &calls[i];
+static int has_size(size_t i) {
+  return calls[i].size_v1 != 0;
 }
 
-static void a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_written(void** state) {
+static void an_invalid_struct_size_is_refused_and_nothing_is_written(void** state) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (sized(i) == NULL) continue;
+    if (!has_size(i)) continue;
     const uint32_t v1 = calls[i].size_v1;
     const uint32_t refused[] = {
         0,      4,      8,      v1 - 8,      v1 - 1,      v1 + 1,      v1 + 4,      65535u,
@@ -28,10 +28,10 @@ static void a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_writte
   free(g);
 }
 
-static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** state) {
+static void every_byte_up_to_struct_size_is_written_and_none_after_it(void** state) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (sized(i) == NULL) continue;
+    if (!has_size(i)) continue;
     const uint32_t v1 = calls[i].size_v1;
     const uint32_t newest = calls[i].size;
     const uint32_t sizes[] = {v1, v1 + 8, newest, newest + 256, past_any_version};
@@ -40,8 +40,8 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
       assert_status(calls[i].run(*state, guard_arm(g, sizes[j]), NULL), HMN_OK);
       assert_untouched_from(g, sizes[j]);
       assert_memory_equal(g->bytes, &sizes[j], sizeof sizes[j]);
-      const uint32_t known = sizes[j] < newest ? sizes[j] : newest;
-      assert_true(is_zero((char*)g->bytes + known, sizes[j] - known));
+      const uint32_t known_size = sizes[j] < newest ? sizes[j] : newest;
+      assert_true(is_zero((char*)g->bytes + known_size, sizes[j] - known_size));
     }
   }
   free(g);
@@ -52,7 +52,7 @@ static void a_failed_call_leaves_zeros_up_to_struct_size(void** state) {
   const uint32_t sizes[] = {HMN_POOL_SIZE_V1, HMN_POOL_SIZE_V1 + 8, past_any_version};
   guarded* g = guard_new();
   for (size_t i = 0; i < 3; ++i) {
-    assert_answers(hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, 0, guard_arm(g, sizes[i]), &error),
+    assert_returns(hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, 0, guard_arm(g, sizes[i]), &error),
                    HMN_E_NO_DEVICE);
     assert_cleared(g, sizes[i]);
   }
@@ -61,7 +61,7 @@ static void a_failed_call_leaves_zeros_up_to_struct_size(void** state) {
   free(g);
 }
 
-static void a_wrong_error_size_refuses_the_whole_call_before_anything_is_done(void** state) {
+static void an_invalid_error_size_refuses_the_call_before_it_does_anything(void** state) {
   const uint32_t refused[] = {0,      8,          HMN_ERROR_SIZE_V1 - 8, HMN_ERROR_SIZE_V1 + 4,
                               65544u, 0xAAAAAAAAu};
   guarded* out = guard_new();
@@ -81,7 +81,7 @@ static void a_wrong_error_size_refuses_the_whole_call_before_anything_is_done(vo
   free(out);
 }
 
-static void create_and_set_path_look_at_the_error_size_too(void** state) {
+static void create_and_set_path_check_the_error_size_too(void** state) {
   (void)state;
   hmn_error error = {.struct_size = 12};
   hmn_context* context = NULL;
@@ -95,7 +95,7 @@ static void create_and_set_path_look_at_the_error_size_too(void** state) {
   hmn_context_destroy(context);
 }
 
-static void an_error_of_any_allowed_size_is_written_whole(void** state) {
+static void an_error_of_any_allowed_size_is_written_completely(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const uint32_t sizes[] = {HMN_ERROR_SIZE_V1, HMN_ERROR_SIZE_V1 + 8, past_any_version};
   guarded* g = guard_new();
@@ -132,12 +132,12 @@ static void a_struct_ends_with_its_newest_version(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_written),
-      cmocka_unit_test(every_byte_up_to_struct_size_is_written_and_none_past_it),
+      cmocka_unit_test(an_invalid_struct_size_is_refused_and_nothing_is_written),
+      cmocka_unit_test(every_byte_up_to_struct_size_is_written_and_none_after_it),
       cmocka_unit_test(a_failed_call_leaves_zeros_up_to_struct_size),
-      cmocka_unit_test(a_wrong_error_size_refuses_the_whole_call_before_anything_is_done),
-      cmocka_unit_test(create_and_set_path_look_at_the_error_size_too),
-      cmocka_unit_test(an_error_of_any_allowed_size_is_written_whole),
+      cmocka_unit_test(an_invalid_error_size_refuses_the_call_before_it_does_anything),
+      cmocka_unit_test(create_and_set_path_check_the_error_size_too),
+      cmocka_unit_test(an_error_of_any_allowed_size_is_written_completely),
       cmocka_unit_test(a_struct_ends_with_its_newest_version),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

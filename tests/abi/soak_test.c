@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * A program that runs for weeks: ten million readings, a million snapshots and a hundred thousand
- * contexts take no more memory, descriptors and threads than a tenth of them did.
- * HMN_SOAK_DIVISOR: for a shorter run.
+ * contexts use no more memory, descriptors and threads than a tenth of them did. HMN_SOAK_DIVISOR
+ * makes the run shorter.
  */
 #define _GNU_SOURCE
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "support/thread.h"
 
 enum { READINGS = 10000000, SNAPSHOTS = 1000000, CONTEXTS = 100000 };
-/* Of a lost block in each round, the smallest count above makes three times that. */
+/* A block that leaks in each round adds at least three times that, even with the smallest count. */
 enum { FLAT_BYTES = 1 << 20 };
 
 typedef struct load {
@@ -21,7 +21,7 @@ typedef struct load {
   int descriptors, threads;
 } load;
 
-static uint64_t resident_now(void) {
+static uint64_t read_resident(void) {
   unsigned long long size = 0;
   unsigned long long resident = 0;
   FILE* statm = fopen("/proc/self/statm", "r");
@@ -31,23 +31,23 @@ static uint64_t resident_now(void) {
   return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static load load_now(void) {
-  const load now = {resident_now(), descriptor_count(), thread_count()};
+static load read_load(void) {
+  const load now = {read_resident(), descriptor_count(), thread_count()};
   return now;
 }
 
 static void assert_flat(const load* before) {
-  load now = load_now();
-  for (const int64_t begun = now_ms();
-       now.threads > before->threads && now_ms() - begun < PATIENT_MS; sleep_ms(10)) {
-    now = load_now();
+  load now = read_load();
+  for (const int64_t start = now_ms();
+       now.threads > before->threads && now_ms() - start < PATIENT_MS; sleep_ms(10)) {
+    now = read_load();
   }
   assert_int_equal(now.descriptors, before->descriptors);
   assert_int_equal(now.threads, before->threads);
   assert_in_range(now.resident, 0, before->resident + FLAT_BYTES);
 }
 
-/* One round, on what has been opened for all of them. */
+/* One round, in a context that is opened once for all rounds. */
 typedef void (*work)(hmn_context* context, int round);
 
 static void repeat(work once, hmn_context* context, int rounds) {
@@ -55,13 +55,13 @@ static void repeat(work once, hmn_context* context, int rounds) {
   load before = {0};
   if (divisor != NULL) rounds /= atoi(divisor);
   for (int round = 0; round < rounds; ++round) {
-    if (round == rounds / 10) before = load_now();
+    if (round == rounds / 10) before = read_load();
     once(context, round);
   }
   assert_flat(&before);
 }
 
-static void read_something(hmn_context* context, int round) {
+static void read_a_value(hmn_context* context, int round) {
   NEW(hmn_process_memory, memory);
   NEW(hmn_pool, pool);
   NEW(hmn_usage, usage);
@@ -84,7 +84,7 @@ static void read_something(hmn_context* context, int round) {
   if (status != HMN_OK) fail_msg("round %d: %s", round, hmn_status_name(status));
 }
 
-static void take_a_snapshot(hmn_context* context, int round) {
+static void take_snapshot(hmn_context* context, int round) {
   NEW(hmn_snapshot_options, options);
   hmn_snapshot* snapshot = NULL;
   options.collect = round % 100 == 0 ? EVERYTHING : 0;
@@ -94,38 +94,38 @@ static void take_a_snapshot(hmn_context* context, int round) {
 }
 
 static hmn_context* open_context(hmn_flags flags) {
-  const hmn_context_options options = patient(flags);
+  const hmn_context_options options = patient_options(flags);
   hmn_context* context = NULL;
   assert_status(hmn_context_create(&options, &context, NULL), HMN_OK);
   assert_status(machine_use(context, 0), HMN_OK);
   return context;
 }
 
-/* Every tenth has a worker. */
-static void use_a_context(hmn_context* none, int round) {
-  (void)none;
+/* Every tenth context has a worker. */
+static void use_context(hmn_context* unused, int round) {
+  (void)unused;
   hmn_context* context = open_context(round % 10 == 0 ? 0 : HMN_CONTEXT_NO_THREADS);
-  read_something(context, round);
+  read_a_value(context, round);
   hmn_context_destroy(context);
 }
 
-static void readings_stay_flat(void** state) {
+static void readings_use_constant_resources(void** state) {
   (void)state;
   hmn_context* context = open_context(HMN_CONTEXT_NO_THREADS);
-  repeat(read_something, context, READINGS);
+  repeat(read_a_value, context, READINGS);
   hmn_context_destroy(context);
 }
 
-static void snapshots_stay_flat(void** state) {
+static void snapshots_use_constant_resources(void** state) {
   (void)state;
   hmn_context* context = open_context(HMN_CONTEXT_NO_THREADS);
-  repeat(take_a_snapshot, context, SNAPSHOTS);
+  repeat(take_snapshot, context, SNAPSHOTS);
   hmn_context_destroy(context);
 }
 
-static void contexts_stay_flat(void** state) {
+static void contexts_use_constant_resources(void** state) {
   (void)state;
-  repeat(use_a_context, NULL, CONTEXTS);
+  repeat(use_context, NULL, CONTEXTS);
 }
 
 static int setup(void** state) {
@@ -135,9 +135,9 @@ static int setup(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(readings_stay_flat),
-      cmocka_unit_test(snapshots_stay_flat),
-      cmocka_unit_test(contexts_stay_flat),
+      cmocka_unit_test(readings_use_constant_resources),
+      cmocka_unit_test(snapshots_use_constant_resources),
+      cmocka_unit_test(contexts_use_constant_resources),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What a program that the library runs leaves behind in the process that it is a guest of: nothing.
+ * A program that the library runs leaves nothing behind in the host program.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -29,15 +29,16 @@ typedef struct tool {
   hmn_context* context;
 } tool;
 
-static void copy_file(const char* from, const char* to) {
+static void copy_file(const char* source, const char* target) {
   static char block[65536];
-  FILE* in = fopen(from, "rb");
-  FILE* out = fopen(to, "wb");
-  assert_true(in != NULL && out != NULL);
-  for (size_t count; (count = fread(block, 1, sizeof block, in)) > 0;) fwrite(block, 1, count, out);
-  fclose(in);
-  fclose(out);
-  chmod(to, 0755);
+  FILE* source_file = fopen(source, "rb");
+  FILE* target_file = fopen(target, "wb");
+  assert_true(source_file != NULL && target_file != NULL);
+  for (size_t count; (count = fread(block, 1, sizeof block, source_file)) > 0;)
+    fwrite(block, 1, count, target_file);
+  fclose(source_file);
+  fclose(target_file);
+  chmod(target, 0755);
 }
 
 static void make(tool* t, const char* scenario, hmn_flags flags) {
@@ -49,10 +50,10 @@ static void make(tool* t, const char* scenario, hmn_flags flags) {
   snprintf(t->path, sizeof t->path, "%s/nvidia-smi", t->folder.path);
   copy_file(HMN_TEST_NVIDIA_SMI, t->path);
   tree_write(&t->folder, "nvidia-smi.json", scenario);
-  assert_answers(hmn_context_create(&options, &t->context, &error), HMN_OK);
-  assert_answers(hmn_context_set_path(t->context, HMN_PATH_NVIDIA_SMI, t->path, &error), HMN_OK);
+  assert_returns(hmn_context_create(&options, &t->context, &error), HMN_OK);
+  assert_returns(hmn_context_set_path(t->context, HMN_PATH_NVIDIA_SMI, t->path, &error), HMN_OK);
   if (HMN_WITH_NVML) {
-    assert_answers(
+    assert_returns(
         hmn_context_set_path(t->context, HMN_PATH_NVML, "/nowhere/libnvidia-ml.so.1", &error),
         HMN_OK);
   }
@@ -69,18 +70,18 @@ static int was_run(const tool* t) {
   return access(log, F_OK) == 0;
 }
 
-static void assert_serves(tool* t) {
+static void assert_reads_pool(tool* t) {
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, &error), HMN_OK);
   assert_int_equal(pool.total_bytes, UINT64_C(46068) << 20);
   assert_int_equal(pool.backend, HMN_BACKEND_NVIDIA_SMI);
   assert_true(was_run(t));
 }
 
-static atomic_int children_seen;
-static void see_child(int number) {
+static atomic_int child_count;
+static void count_child(int number) {
   (void)number;
-  atomic_fetch_add(&children_seen, 1);
+  atomic_fetch_add(&child_count, 1);
 }
 
 static void handle_children(void (*handler)(int)) {
@@ -90,7 +91,7 @@ static void handle_children(void (*handler)(int)) {
   sigaction(SIGCHLD, &action, NULL);
 }
 
-/* The thread sanitizer bears no clone(2): there the library starts its child in the common way. */
+/* The thread sanitizer does not support clone(2): with it the library starts its child as usual. */
 #ifdef __SANITIZE_THREAD__
 enum { CHILDREN_ARE_SEEN = 1 };
 #else
@@ -102,51 +103,51 @@ static void the_programs_sigchld_handler_sees_no_child(void** state) {
   if (CHILDREN_ARE_SEEN) skip();
   tool t;
   make(&t, answers, 0);
-  children_seen = 0;
-  handle_children(see_child);
-  assert_serves(&t);
+  child_count = 0;
+  handle_children(count_child);
+  assert_reads_pool(&t);
   sleep_ms(50);
   handle_children(SIG_DFL);
-  assert_int_equal(children_seen, 0);
+  assert_int_equal(child_count, 0);
   end(&t);
 }
 
-static void a_program_that_ignores_sigchld_is_served_all_the_same(void** state) {
+static void a_program_that_ignores_sigchld_gets_its_values(void** state) {
   (void)state;
   tool t;
   make(&t, answers, 0);
   handle_children(SIG_IGN);
-  assert_serves(&t);
+  assert_reads_pool(&t);
   handle_children(SIG_DFL);
   end(&t);
 }
 
-static atomic_int reaping, reaped;
+static atomic_int reaping, reaped_count;
 static void* reap_all(void* argument) {
   (void)argument;
   while (reaping) {
-    if (waitpid(-1, NULL, WNOHANG) > 0) ++reaped;
+    if (waitpid(-1, NULL, WNOHANG) > 0) ++reaped_count;
   }
   return NULL;
 }
 
-static void a_loop_that_waits_for_any_child_gets_none(void** state) {
+static void waitpid_for_any_child_never_reaps_the_tool(void** state) {
   (void)state;
   if (CHILDREN_ARE_SEEN) skip();
   tool t;
   pthread_t thread;
   make(&t, answers, 0);
   reaping = 1;
-  reaped = 0;
+  reaped_count = 0;
   assert_int_equal(pthread_create(&thread, NULL, reap_all, NULL), 0);
-  for (int i = 0; i < 5; ++i) assert_serves(&t);
+  for (int i = 0; i < 5; ++i) assert_reads_pool(&t);
   reaping = 0;
   pthread_join(thread, NULL);
-  assert_int_equal(reaped, 0);
+  assert_int_equal(reaped_count, 0);
   end(&t);
 }
 
-static int open_descriptors(void) {
+static int count_descriptors(void) {
   DIR* folder = opendir("/proc/self/fd");
   int count = 0;
   while (readdir(folder) != NULL) ++count;
@@ -154,46 +155,46 @@ static int open_descriptors(void) {
   return count;
 }
 
-static void no_child_and_no_descriptor_is_left(void** state) {
+static void no_child_and_no_descriptor_is_left_behind(void** state) {
   (void)state;
   tool t;
   make(&t, answers, HMN_CONTEXT_NO_THREADS);
-  assert_serves(&t);
-  const int before = open_descriptors();
-  for (int i = 0; i < 5; ++i) assert_serves(&t);
-  assert_int_equal(open_descriptors(), before);
+  assert_reads_pool(&t);
+  const int before = count_descriptors();
+  for (int i = 0; i < 5; ++i) assert_reads_pool(&t);
+  assert_int_equal(count_descriptors(), before);
   assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
   assert_int_equal(errno, ECHILD);
   end(&t);
 }
 
-static int is_left_and_was_run(const tool* t) {
+static int fails_after_running_the_tool(const tool* t) {
   NEW(hmn_pool, pool);
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   assert_int_not_equal(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL), HMN_OK);
-  assert_in_range(now_ms() - begun, 0, 20000);
+  assert_in_range(now_ms() - start, 0, 20000);
   return was_run(t);
 }
 
-/* A reading that the machine holds up past its deadline runs no tool. */
-static void a_tool_that_hangs_is_left_at_the_deadline(void** state) {
+/* On a busy machine a reading may reach its deadline before it runs the tool. */
+static void a_hung_tool_is_abandoned_at_the_deadline(void** state) {
   (void)state;
   tool t;
   make(&t, hangs, 0);
-  wait_until(is_left_and_was_run(&t));
+  wait_until(fails_after_running_the_tool(&t));
   end(&t);
 }
 
-/* Never run a helper program. */
-static void without_subprocesses_the_tool_is_not_run(void** state) {
+/* HMN_CONTEXT_NO_SUBPROCESS: never run a helper program. */
+static void the_tool_is_not_run_without_subprocesses(void** state) {
   (void)state;
   tool t;
   make(&t, answers, HMN_CONTEXT_NO_SUBPROCESS);
   uint32_t count = 7;
-  assert_answers(hmn_device_scan(t.context, &count, NULL, &error), HMN_OK);
+  assert_returns(hmn_device_scan(t.context, &count, NULL, &error), HMN_OK);
   assert_int_equal(count, 0);
   NEW(hmn_backend_info, info);
-  assert_answers(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);
+  assert_returns(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);
   assert_int_equal(info.state, HMN_RUN_STATE_OFF);
   assert_false(was_run(&t));
   end(&t);
@@ -202,11 +203,11 @@ static void without_subprocesses_the_tool_is_not_run(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_programs_sigchld_handler_sees_no_child),
-      cmocka_unit_test(a_program_that_ignores_sigchld_is_served_all_the_same),
-      cmocka_unit_test(a_loop_that_waits_for_any_child_gets_none),
-      cmocka_unit_test(no_child_and_no_descriptor_is_left),
-      cmocka_unit_test(a_tool_that_hangs_is_left_at_the_deadline),
-      cmocka_unit_test(without_subprocesses_the_tool_is_not_run),
+      cmocka_unit_test(a_program_that_ignores_sigchld_gets_its_values),
+      cmocka_unit_test(waitpid_for_any_child_never_reaps_the_tool),
+      cmocka_unit_test(no_child_and_no_descriptor_is_left_behind),
+      cmocka_unit_test(a_hung_tool_is_abandoned_at_the_deadline),
+      cmocka_unit_test(the_tool_is_not_run_without_subprocesses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

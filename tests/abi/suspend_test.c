@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A machine that is suspended: the clock that runs on is ahead of the one that stops by eight hours
- * more. Ages grow, and nothing that is waited for ends.
+ * A suspend of the machine: the clock that includes it gains eight hours over the one that stops.
+ * Ages grow, and no wait ends early.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,7 +18,7 @@
 
 #define HOURS (8 * UINT64_C(3600000000000))
 
-/* In place of the system's, for this program and the library in it. */
+/* Replaces the system's functions for this program and the library. */
 static atomic_long suspended_s;
 static atomic_int refuses_clocks;
 
@@ -60,17 +60,17 @@ static int reads_fresh_pool(const machine* m) {
   return read_pool(m->context, &pool) == HMN_OK && (pool.notes & HMN_NOTE_STALE) == 0;
 }
 
-static void the_clock_of_snapshots_stops(void** state) {
+static void the_clock_of_snapshots_stops_during_a_suspend(void** state) {
   (void)state;
   const uint64_t before = hmn_monotonic_ns();
   suspend();
   assert_true(hmn_monotonic_ns() - before < HOURS / 2);
 }
 
-static void an_age_includes_it(void** state) {
+static void an_age_includes_a_suspend(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HMN_NS_UNLIMITED;
   machine_make(&m, steady, &options);
   hmn_pool pool;
@@ -80,14 +80,14 @@ static void an_age_includes_it(void** state) {
   assert_status(read_pool(m.context, &pool), HMN_OK);
   assert_true(pool.age_ns >= HOURS && pool.age_ns < HOURS * 3 / 2);
 
-  NEW(hmn_snapshot_options, what);
+  NEW(hmn_snapshot_options, snapshot_options);
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
-  what.collect = HMN_COLLECT_POOLS;
-  assert_status(hmn_snapshot_take(m.context, &what, &snapshot, NULL), HMN_OK);
+  snapshot_options.collect = HMN_COLLECT_POOLS;
+  assert_status(hmn_snapshot_take(m.context, &snapshot_options, &snapshot, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   suspend();
-  assert_status(hmn_snapshot_take(m.context, &what, &snapshot, NULL), HMN_OK);
+  assert_status(hmn_snapshot_take(m.context, &snapshot_options, &snapshot, NULL), HMN_OK);
   assert_status(hmn_snapshot_pool_at(snapshot, 0, &pool, NULL), HMN_OK);
   assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   assert_true(pool.age_ns >= HOURS && pool.age_ns < HOURS * 3 / 2);
@@ -96,10 +96,10 @@ static void an_age_includes_it(void** state) {
   machine_end(&m);
 }
 
-static void a_shared_answer_is_too_old_after_it(void** state) {
+static void a_shared_answer_is_too_old_after_a_suspend(void** state) {
   (void)state;
   machine m;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.max_age_ns = HOURS / 2;
   machine_make(&m, steady, &options);
   hmn_pool pool;
@@ -110,7 +110,7 @@ static void a_shared_answer_is_too_old_after_it(void** state) {
   machine_end(&m);
 }
 
-/* Read once; what comes later waits for the driver. */
+/* Reads the pool once; later readings hang. */
 static void make_stuck(machine* m) {
   NEW(hmn_context_options, options);
   options.deadline_ns = options.open_deadline_ns = HMN_MILLISECONDS(1000);
@@ -121,7 +121,7 @@ static void make_stuck(machine* m) {
   machine_stop(m);
 }
 
-static void a_value_from_before_it_is_too_old_to_be_stale(void** state) {
+static void a_value_from_before_a_suspend_is_too_old_to_be_stale(void** state) {
   (void)state;
   machine m;
   hmn_pool pool;
@@ -140,43 +140,43 @@ static void suspend_soon(void* argument) {
   suspend();
 }
 
-static void a_deadline_goes_on_after_it(void** state) {
+static void a_deadline_continues_after_a_suspend(void** state) {
   (void)state;
   machine m;
   hmn_pool pool;
   make_stuck(&m);
-  thread* suspending = thread_start(suspend_soon, NULL);
-  const int64_t begun = now_ms();
+  thread* suspender = thread_start(suspend_soon, NULL);
+  const int64_t start = now_ms();
   assert_status(read_pool(m.context, &pool), HMN_E_TIMEOUT);
-  assert_true(now_ms() - begun >= 980);
-  thread_join(suspending);
+  assert_true(now_ms() - start >= 980);
+  thread_join(suspender);
   machine_go(&m);
   machine_end(&m);
 }
 
-static void the_latest_value_of_a_sampler_grows_old_and_its_interval_does_not_pass(void** state) {
+static void a_suspend_ages_the_latest_values_and_does_not_end_the_interval(void** state) {
   (void)state;
   machine m;
-  NEW(hmn_sampler_options, how);
+  NEW(hmn_sampler_options, options);
   hmn_sampler* sampler = NULL;
   hmn_snapshot* snapshot = NULL;
-  how.interval_ns = HOURS / 4;
+  options.interval_ns = HOURS / 4;
   machine_make(&m, steady, NULL);
-  assert_answers(hmn_sampler_create(m.context, &how, NULL, &sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_start(sampler, &error), HMN_OK);
-  assert_answers(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
+  assert_returns(hmn_sampler_create(m.context, &options, NULL, &sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_start(sampler, &error), HMN_OK);
+  assert_returns(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, &error), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   suspend();
-  const int64_t begun = now_ms();
-  assert_answers(hmn_sampler_next(sampler, HMN_MILLISECONDS(200), &snapshot, &error), HMN_E_EMPTY);
-  assert_true(now_ms() - begun >= 190);
+  const int64_t start = now_ms();
+  assert_returns(hmn_sampler_next(sampler, HMN_MILLISECONDS(200), &snapshot, &error), HMN_E_EMPTY);
+  assert_true(now_ms() - start >= 190);
   NEW(hmn_sampler_info, info);
-  assert_answers(hmn_sampler_read(sampler, &info, &error), HMN_OK);
+  assert_returns(hmn_sampler_read(sampler, &info, &error), HMN_OK);
   assert_int_equal(info.taken_count, 1);
   NEW(hmn_pool, pool);
   NEW(hmn_telemetry, telemetry);
-  assert_answers(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
-  assert_answers(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, &error), HMN_OK);
+  assert_returns(hmn_sampler_latest_pool(sampler, 0, &pool, &error), HMN_OK);
+  assert_returns(hmn_sampler_latest_telemetry(sampler, 0, &telemetry, &error), HMN_OK);
   assert_true(pool.age_ns >= HOURS && pool.age_ns < HOURS * 3 / 2);
   assert_true(telemetry.age_ns >= HOURS && telemetry.age_ns < HOURS * 3 / 2);
   hmn_sampler_destroy(sampler);
@@ -184,20 +184,20 @@ static void the_latest_value_of_a_sampler_grows_old_and_its_interval_does_not_pa
 }
 
 #ifdef HMN_TEST_NVML
-enum { CLIENT = 4242 }; /* of drivers_set_client */
+enum { CLIENT = 4242 }; /* the PID in drivers_set_client */
 
-static hmn_context* with_drivers(const hmn_context_options* options) {
+static hmn_context* make_context_with_drivers(const hmn_context_options* options) {
   hmn_context* context = NULL;
-  assert_answers(hmn_context_create(options, &context, &error), HMN_OK);
+  assert_returns(hmn_context_create(options, &context, &error), HMN_OK);
   assert_status(drivers_use(context), HMN_OK);
   return context;
 }
 
-static void a_library_is_not_shut_down_by_it(void** state) {
+static void a_suspend_does_not_shut_down_a_library(void** state) {
   (void)state;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.idle_close_ns = HOURS / 2;
-  hmn_context* context = with_drivers(&options);
+  hmn_context* context = make_context_with_drivers(&options);
   hmn_pool pool;
   assert_status(read_pool(context, &pool), HMN_OK);
   assert_int_equal(drivers_sessions(), 1);
@@ -208,22 +208,22 @@ static void a_library_is_not_shut_down_by_it(void** state) {
   wait_until(drivers_sessions() == 0);
 }
 
-/* Whether the client's load is known a while after the last reading. */
+/* Whether the client's load is known, a while after the last reading. */
 static int has_load(hmn_context* context, uint32_t device_index) {
   NEW(hmn_usage, usage);
   sleep_ms(150);
-  assert_answers(hmn_usage_read(context, device_index, CLIENT, 0, &usage, &error), HMN_OK);
+  assert_returns(hmn_usage_read(context, device_index, CLIENT, 0, &usage, &error), HMN_OK);
   return (usage.present & HMN_USAGE_HAS_BUSY_PERCENT) != 0;
 }
 
-static void a_load_across_it_is_absent(void** state) {
+static void a_load_across_a_suspend_is_absent(void** state) {
   (void)state;
-  hmn_context_options options = patient(0);
+  hmn_context_options options = patient_options(0);
   options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML;
-  hmn_context* context = with_drivers(&options);
+  hmn_context* context = make_context_with_drivers(&options);
   uint32_t index = 0;
   drivers_set_client(1);
-  assert_answers(hmn_device_find(context, "pci:0000:03:00.0", &index, &error), HMN_OK);
+  assert_returns(hmn_device_find(context, "pci:0000:03:00.0", &index, &error), HMN_OK);
   assert_false(has_load(context, index));
   assert_true(has_load(context, index));
   suspend();
@@ -233,8 +233,8 @@ static void a_load_across_it_is_absent(void** state) {
 }
 #endif
 
-/* A system whose condition variables know no clock but the wall's. */
-static void a_wait_without_a_clock_of_its_own_ends_at_its_time(void** state) {
+/* On a system whose condition variables support only the wall clock. */
+static void a_wait_by_the_wall_clock_ends_at_its_deadline(void** state) {
   (void)state;
   machine m;
   NEW(hmn_context_options, options);
@@ -242,9 +242,9 @@ static void a_wait_without_a_clock_of_its_own_ends_at_its_time(void** state) {
   atomic_store(&refuses_clocks, 1);
   machine_make(&m, stuck, &options);
   hmn_pool pool;
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   const hmn_status status = read_pool(m.context, &pool);
-  const int64_t spent = now_ms() - begun;
+  const int64_t spent = now_ms() - start;
   atomic_store(&refuses_clocks, 0);
   assert_status(status, HMN_E_TIMEOUT);
   assert_in_range(spent, 980, PATIENT_MS / 2);
@@ -257,17 +257,17 @@ int main(void) {
   if (drivers_begin() != 0) return 1;
 #endif
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_clock_of_snapshots_stops),
-      cmocka_unit_test(an_age_includes_it),
-      cmocka_unit_test(a_shared_answer_is_too_old_after_it),
-      cmocka_unit_test(a_value_from_before_it_is_too_old_to_be_stale),
-      cmocka_unit_test(a_deadline_goes_on_after_it),
-      cmocka_unit_test(the_latest_value_of_a_sampler_grows_old_and_its_interval_does_not_pass),
+      cmocka_unit_test(the_clock_of_snapshots_stops_during_a_suspend),
+      cmocka_unit_test(an_age_includes_a_suspend),
+      cmocka_unit_test(a_shared_answer_is_too_old_after_a_suspend),
+      cmocka_unit_test(a_value_from_before_a_suspend_is_too_old_to_be_stale),
+      cmocka_unit_test(a_deadline_continues_after_a_suspend),
+      cmocka_unit_test(a_suspend_ages_the_latest_values_and_does_not_end_the_interval),
 #ifdef HMN_TEST_NVML
-      cmocka_unit_test(a_library_is_not_shut_down_by_it),
-      cmocka_unit_test(a_load_across_it_is_absent),
+      cmocka_unit_test(a_suspend_does_not_shut_down_a_library),
+      cmocka_unit_test(a_load_across_a_suspend_is_absent),
 #endif
-      cmocka_unit_test(a_wait_without_a_clock_of_its_own_ends_at_its_time),
+      cmocka_unit_test(a_wait_by_the_wall_clock_ends_at_its_deadline),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

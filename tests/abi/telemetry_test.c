@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * On machines/everything.json: device 0 has every value but a fan's speed in RPM.
+ * On machines/everything.json: device 0 has every value except the fan speed in RPM.
  */
 #include "support/calls.h"
 #include "support/machine.h"
@@ -8,13 +8,13 @@
 static const hmn_fields ALL = HMN_PRESENCE(21) - 1;
 enum { UNIFIED = 1, WITH_INSTANCE = 2, ASLEEP = 3, LOST = 4 };
 
-static hmn_context* context_of(void** state) {
+static hmn_context* fixture_context(void** state) {
   return ((fixture*)*state)->context;
 }
 
-static void every_value_of_the_device_is_there(void** state) {
+static void every_value_of_the_device_is_reported(void** state) {
   NEW(hmn_telemetry, t);
-  assert_answers(hmn_telemetry_read(context_of(state), 0, ALL, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(fixture_context(state), 0, ALL, &t, &error), HMN_OK);
   assert_int_equal(t.present, ALL & ~HMN_TELEMETRY_HAS_FAN_RPM);
   assert_int_equal(t.device_index, 0);
   assert_int_equal(t.backend, HMN_BACKEND_SIMULATED);
@@ -35,57 +35,58 @@ static void every_value_of_the_device_is_there(void** state) {
   assert_int_equal(t.fan_rpm, 0);
 }
 
-/* A field that was asked for and is missing leaves HMN_NOTE_PARTIAL. */
-static void a_value_that_is_missing_is_partial(void** state) {
+/* HMN_NOTE_PARTIAL: a requested field is missing. */
+static void a_missing_value_makes_the_result_partial(void** state) {
   NEW(hmn_telemetry, t);
   const hmn_fields fields = HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_POWER;
-  assert_answers(hmn_telemetry_read(context_of(state), 0, fields, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(fixture_context(state), 0, fields, &t, &error), HMN_OK);
   assert_int_equal(t.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
   assert_int_equal(t.present & fields, HMN_TELEMETRY_HAS_POWER);
-  NEW(hmn_telemetry, whole);
-  assert_answers(hmn_telemetry_read(context_of(state), 0, HMN_TELEMETRY_HAS_POWER, &whole, &error),
-                 HMN_OK);
-  assert_int_equal(whole.notes & HMN_NOTE_PARTIAL, 0);
+  NEW(hmn_telemetry, complete);
+  assert_returns(
+      hmn_telemetry_read(fixture_context(state), 0, HMN_TELEMETRY_HAS_POWER, &complete, &error),
+      HMN_OK);
+  assert_int_equal(complete.notes & HMN_NOTE_PARTIAL, 0);
 }
 
-static void each_value_can_be_asked_for_alone(void** state) {
+static void each_value_can_be_requested_alone(void** state) {
   for (unsigned bit = 0; bit < 64; ++bit) {
     const hmn_fields field = HMN_PRESENCE(bit);
     if ((ALL & field) == 0) continue;
     const hmn_status expected = field == HMN_TELEMETRY_HAS_FAN_RPM ? HMN_E_UNSUPPORTED : HMN_OK;
     NEW(hmn_telemetry, t);
-    assert_answers(hmn_telemetry_read(context_of(state), 0, field, &t, &error), expected);
+    assert_returns(hmn_telemetry_read(fixture_context(state), 0, field, &t, &error), expected);
     assert_int_equal(t.present & field, expected == HMN_OK ? field : 0);
   }
 }
 
-static void zero_asks_for_what_is_cheap(void** state) {
+static void fields_of_0_select_the_cheap_values(void** state) {
   NEW(hmn_telemetry, t);
-  assert_answers(hmn_telemetry_read(context_of(state), 0, 0, &t, &error), HMN_OK);
-  const hmn_fields least =
+  assert_returns(hmn_telemetry_read(fixture_context(state), 0, 0, &t, &error), HMN_OK);
+  const hmn_fields cheap =
       HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_TEMPERATURE | HMN_TELEMETRY_HAS_POWER;
-  assert_int_equal(t.present & least, least);
+  assert_int_equal(t.present & cheap, cheap);
 }
 
-/* HMN_E_UNSUPPORTED: the device has none of them. */
-static void none_of_the_values_is_unsupported(void** state) {
+/* HMN_E_UNSUPPORTED: the device has none of the values. */
+static void a_request_for_missing_values_alone_is_unsupported(void** state) {
   NEW(hmn_telemetry, t);
-  hmn_context* context = context_of(state);
-  assert_answers(hmn_telemetry_read(context, UNIFIED, HMN_TELEMETRY_HAS_ENERGY, &t, &error),
+  hmn_context* context = fixture_context(state);
+  assert_returns(hmn_telemetry_read(context, UNIFIED, HMN_TELEMETRY_HAS_ENERGY, &t, &error),
                  HMN_E_UNSUPPORTED);
-  assert_answers(hmn_telemetry_read(context, WITH_INSTANCE, 0, &t, &error), HMN_E_UNSUPPORTED);
+  assert_returns(hmn_telemetry_read(context, WITH_INSTANCE, 0, &t, &error), HMN_E_UNSUPPORTED);
 }
 
-static void as_hmn_pool_read_otherwise(void** state) {
+static void a_device_that_cannot_be_read_is_an_error(void** state) {
   NEW(hmn_telemetry, t);
-  hmn_context* context = context_of(state);
-  assert_answers(hmn_telemetry_read(context, 6, 0, &t, &error), HMN_E_NO_DEVICE);
-  assert_answers(hmn_telemetry_read(context, ASLEEP, 0, &t, &error), HMN_E_ASLEEP);
-  assert_answers(hmn_telemetry_read(context, LOST, 0, &t, &error), HMN_E_DEVICE_LOST);
+  hmn_context* context = fixture_context(state);
+  assert_returns(hmn_telemetry_read(context, 6, 0, &t, &error), HMN_E_NO_DEVICE);
+  assert_returns(hmn_telemetry_read(context, ASLEEP, 0, &t, &error), HMN_E_ASLEEP);
+  assert_returns(hmn_telemetry_read(context, LOST, 0, &t, &error), HMN_E_DEVICE_LOST);
 }
 
-/* 0 is a value: its bit is set. */
-static void zero_is_reported_from_unknown(void** state) {
+/* 0 is a value, so its bit is set. */
+static void zero_is_distinguished_from_unknown(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
@@ -93,7 +94,7 @@ static void zero_is_reported_from_unknown(void** state) {
                "\"power_watts\": 0}}]}",
                NULL);
   NEW(hmn_telemetry, t);
-  assert_answers(hmn_telemetry_read(m.context, 0, ALL, &t, &error), HMN_OK);
+  assert_returns(hmn_telemetry_read(m.context, 0, ALL, &t, &error), HMN_OK);
   assert_int_equal(t.present, HMN_TELEMETRY_HAS_FAN_PERCENT | HMN_TELEMETRY_HAS_POWER);
   assert_true(t.power_watts == 0);
   machine_end(&m);
@@ -101,13 +102,13 @@ static void zero_is_reported_from_unknown(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_value_of_the_device_is_there),
-      cmocka_unit_test(a_value_that_is_missing_is_partial),
-      cmocka_unit_test(each_value_can_be_asked_for_alone),
-      cmocka_unit_test(zero_asks_for_what_is_cheap),
-      cmocka_unit_test(none_of_the_values_is_unsupported),
-      cmocka_unit_test(as_hmn_pool_read_otherwise),
-      cmocka_unit_test(zero_is_reported_from_unknown),
+      cmocka_unit_test(every_value_of_the_device_is_reported),
+      cmocka_unit_test(a_missing_value_makes_the_result_partial),
+      cmocka_unit_test(each_value_can_be_requested_alone),
+      cmocka_unit_test(fields_of_0_select_the_cheap_values),
+      cmocka_unit_test(a_request_for_missing_values_alone_is_unsupported),
+      cmocka_unit_test(a_device_that_cannot_be_read_is_an_error),
+      cmocka_unit_test(zero_is_distinguished_from_unknown),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

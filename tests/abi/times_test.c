@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Options that are a duration: each takes one of 0.1 ms or more, HMN_NS_UNLIMITED and
- * HMN_NS_IMMEDIATE, or refuses with a message what makes no sense.
+ * Options that are a duration: each accepts 0.1 ms or more, HMN_NS_UNLIMITED and HMN_NS_IMMEDIATE,
+ * or refuses a value that is invalid for it with a message.
  */
 #include "support/machine.h"
 
@@ -26,8 +26,8 @@ static hmn_status read_pool(hmn_context* context, hmn_pool* pool) {
   return hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, 0, pool, NULL);
 }
 
-/* A snapshot's deadline of its own leads to the values whatever the context's is. */
-static uint32_t pools_within(hmn_context* context, uint64_t deadline_ns) {
+/* Counts the pools of a snapshot with its own deadline, which overrides the context's. */
+static uint32_t count_pools_within(hmn_context* context, uint64_t deadline_ns) {
   NEW(hmn_snapshot_options, options);
   NEW(hmn_snapshot_info, info);
   hmn_snapshot* snapshot = NULL;
@@ -39,7 +39,7 @@ static uint32_t pools_within(hmn_context* context, uint64_t deadline_ns) {
   return info.pool_count;
 }
 
-static void every_time_of_a_context_takes_every_value(void** state) {
+static void every_duration_of_a_context_accepts_every_value(void** state) {
   (void)state;
   const size_t offsets[] = {
       offsetof(hmn_context_options, deadline_ns),      offsetof(hmn_context_options, stale_ns),
@@ -59,7 +59,7 @@ static void every_time_of_a_context_takes_every_value(void** state) {
   }
 }
 
-/* Most likely a number of another unit. */
+/* Most likely a number in another unit. */
 static void a_duration_below_a_tenth_of_a_millisecond_is_refused(void** state) {
   (void)state;
   const uint64_t too_short[] = {2, 500, 99999};
@@ -78,45 +78,48 @@ static void a_duration_below_a_tenth_of_a_millisecond_is_refused(void** state) {
   for (size_t i = 0; i < sizeof too_short / sizeof too_short[0]; ++i) {
     for (size_t j = 0; j < sizeof rows / sizeof rows[0]; ++j) {
       NEW(hmn_context_options, options);
-      NEW(hmn_error, refused);
+      NEW(hmn_error, error);
       hmn_context* context = NULL;
       memcpy((char*)&options + rows[j].offset, &too_short[i], sizeof too_short[i]);
-      assert_status(hmn_context_create(&options, &context, &refused), HMN_E_RANGE);
+      assert_status(hmn_context_create(&options, &context, &error), HMN_E_RANGE);
       assert_null(context);
       snprintf(expected, sizeof expected, "%s: %u is less than 0.1 ms", rows[j].name,
                (unsigned)too_short[i]);
-      assert_string_equal(refused.message, expected);
+      assert_string_equal(error.message, expected);
     }
   }
   machine m;
   machine_make(&m, MACHINE(""), NULL);
   for (size_t i = 0; i < sizeof too_short / sizeof too_short[0]; ++i) {
-    NEW(hmn_snapshot_options, what);
-    NEW(hmn_sampler_options, how);
-    NEW(hmn_error, refused);
+    NEW(hmn_snapshot_options, snapshot_options);
+    NEW(hmn_sampler_options, sampler_options);
+    NEW(hmn_error, error);
     hmn_snapshot* snapshot = NULL;
     hmn_sampler* sampler = NULL;
-    what.deadline_ns = too_short[i];
-    assert_status(hmn_snapshot_take(m.context, &what, &snapshot, &refused), HMN_E_RANGE);
-    assert_status(hmn_sampler_create(m.context, NULL, &what, &sampler, &refused), HMN_E_RANGE);
-    assert_non_null(strstr(refused.message, "deadline_ns: "));
-    how.interval_ns = too_short[i];
-    assert_status(hmn_sampler_create(m.context, &how, NULL, &sampler, &refused), HMN_E_RANGE);
-    assert_memory_equal(refused.message, "interval_ns: ", 13);
-    how.interval_ns = 0;
-    how.process_interval_ns = too_short[i];
-    assert_status(hmn_sampler_create(m.context, &how, NULL, &sampler, &refused), HMN_E_RANGE);
-    assert_memory_equal(refused.message, "process_interval_ns: ", 21);
+    snapshot_options.deadline_ns = too_short[i];
+    assert_status(hmn_snapshot_take(m.context, &snapshot_options, &snapshot, &error), HMN_E_RANGE);
+    assert_status(hmn_sampler_create(m.context, NULL, &snapshot_options, &sampler, &error),
+                  HMN_E_RANGE);
+    assert_non_null(strstr(error.message, "deadline_ns: "));
+    sampler_options.interval_ns = too_short[i];
+    assert_status(hmn_sampler_create(m.context, &sampler_options, NULL, &sampler, &error),
+                  HMN_E_RANGE);
+    assert_memory_equal(error.message, "interval_ns: ", 13);
+    sampler_options.interval_ns = 0;
+    sampler_options.process_interval_ns = too_short[i];
+    assert_status(hmn_sampler_create(m.context, &sampler_options, NULL, &sampler, &error),
+                  HMN_E_RANGE);
+    assert_memory_equal(error.message, "process_interval_ns: ", 21);
   }
   machine_end(&m);
 }
 
-/* One reading of a device that was read before and whose driver now hangs. */
-static void a_deadline_and_the_age_of_what_replaces_a_value(void** state) {
+/* Reads a device that was read before and whose driver now hangs. */
+static void deadline_ns_and_stale_ns_accept_unlimited_and_immediate(void** state) {
   (void)state;
   const struct {
     uint64_t deadline_ns, stale_ns;
-    int64_t from, to;
+    int64_t min_ms, max_ms;
     hmn_status expected;
   } rows[] = {
       {HMN_NS_IMMEDIATE, HMN_NS_UNLIMITED, 0, AT_ONCE, HMN_OK},
@@ -132,12 +135,12 @@ static void a_deadline_and_the_age_of_what_replaces_a_value(void** state) {
     machine m;
     machine_make(&m, stuck_pools, &options);
     machine_go(&m);
-    assert_int_equal(pools_within(m.context, HMN_NS_UNLIMITED), 1);
+    assert_int_equal(count_pools_within(m.context, HMN_NS_UNLIMITED), 1);
     machine_stop(&m);
     hmn_pool pool;
-    const int64_t begun = now_ms();
+    const int64_t start = now_ms();
     assert_status(read_pool(m.context, &pool), rows[i].expected);
-    assert_in_range(now_ms() - begun, rows[i].from, rows[i].to);
+    assert_in_range(now_ms() - start, rows[i].min_ms, rows[i].max_ms);
     if (rows[i].expected == HMN_OK) {
       assert_int_equal(pool.notes & HMN_NOTE_STALE, HMN_NOTE_STALE);
       assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
@@ -148,35 +151,35 @@ static void a_deadline_and_the_age_of_what_replaces_a_value(void** state) {
 }
 
 /* Longer than the default deadline of a second. */
-static void without_a_limit_a_call_waits_for_a_slow_driver(void** state) {
+static void an_unlimited_deadline_waits_for_a_slow_driver(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   machine m;
   hmn_pool pool;
   options.deadline_ns = HMN_NS_UNLIMITED;
   machine_make(&m, slow_pools, &options);
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   assert_status(read_pool(m.context, &pool), HMN_OK);
-  assert_true(now_ms() - begun >= DELAY - 50);
+  assert_true(now_ms() - start >= DELAY - 50);
   assert_int_equal(pool.notes & HMN_NOTE_STALE, 0);
   machine_end(&m);
 }
 
-static void a_snapshot_has_both_as_well(void** state) {
+static void the_deadline_of_a_snapshot_may_be_immediate_or_unlimited(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   machine m;
   machine_make(&m, slow_pools, &options);
-  const int64_t begun = now_ms();
-  assert_int_equal(pools_within(m.context, HMN_NS_IMMEDIATE), 0);
-  assert_true(now_ms() - begun < AT_ONCE);
+  const int64_t start = now_ms();
+  assert_int_equal(count_pools_within(m.context, HMN_NS_IMMEDIATE), 0);
+  assert_true(now_ms() - start < AT_ONCE);
   machine_end(&m);
   machine_make(&m, slow_pools, &options);
-  assert_int_equal(pools_within(m.context, HMN_NS_UNLIMITED), 1);
+  assert_int_equal(count_pools_within(m.context, HMN_NS_UNLIMITED), 1);
   machine_end(&m);
 }
 
-static void what_is_started_immediately_is_there_later(void** state) {
+static void an_immediate_reading_starts_a_call_for_later_readings(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   machine m;
@@ -189,7 +192,7 @@ static void what_is_started_immediately_is_there_later(void** state) {
   machine_end(&m);
 }
 
-static void an_opening_is_waited_for_as_long_as_asked(void** state) {
+static void open_deadline_ns_may_be_immediate_or_unlimited(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   machine m;
@@ -197,9 +200,9 @@ static void an_opening_is_waited_for_as_long_as_asked(void** state) {
   options.deadline_ns = HMN_MILLISECONDS(PATIENT_MS);
   options.open_deadline_ns = HMN_NS_IMMEDIATE;
   machine_make(&m, slow_opening, &options);
-  const int64_t begun = now_ms();
+  const int64_t start = now_ms();
   assert_status(hmn_device_scan(m.context, &count, NULL, NULL), HMN_E_TIMEOUT);
-  assert_true(now_ms() - begun < AT_ONCE);
+  assert_true(now_ms() - start < AT_ONCE);
   machine_end(&m);
 
   options.open_deadline_ns = HMN_NS_UNLIMITED;
@@ -209,14 +212,14 @@ static void an_opening_is_waited_for_as_long_as_asked(void** state) {
   machine_end(&m);
 }
 
-static void a_driver_call_is_shared_for_as_long_as_asked(void** state) {
+static void max_age_ns_may_be_immediate_or_unlimited(void** state) {
   (void)state;
   const struct {
     uint64_t max_age_ns;
     uint64_t used;
   } rows[] = {{0, 5}, {HMN_NS_IMMEDIATE, 5}, {HMN_NS_UNLIMITED, 3}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-    hmn_context_options options = patient(0);
+    hmn_context_options options = patient_options(0);
     machine m;
     hmn_pool pool;
     options.max_age_ns = rows[i].max_age_ns;
@@ -227,7 +230,7 @@ static void a_driver_call_is_shared_for_as_long_as_asked(void** state) {
   }
 }
 
-static void a_sampler_refuses_what_is_no_interval(void** state) {
+static void a_sampler_refuses_an_invalid_interval(void** state) {
   (void)state;
   const struct {
     const char* name;
@@ -263,17 +266,17 @@ static void a_sampler_refuses_what_is_no_interval(void** state) {
   machine_end(&m);
 }
 
-static void processes_immediately_are_in_every_snapshot(void** state) {
+static void an_immediate_process_interval_scans_in_every_snapshot(void** state) {
   (void)state;
   NEW(hmn_sampler_options, options);
-  NEW(hmn_snapshot_options, what);
+  NEW(hmn_snapshot_options, snapshot_options);
   machine m;
   hmn_sampler* sampler = NULL;
   options.interval_ns = HMN_MILLISECONDS(20);
   options.process_interval_ns = HMN_NS_IMMEDIATE;
-  what.collect = HMN_COLLECT_PROCESSES;
+  snapshot_options.collect = HMN_COLLECT_PROCESSES;
   machine_make(&m, MACHINE(""), NULL);
-  assert_status(hmn_sampler_create(m.context, &options, &what, &sampler, NULL), HMN_OK);
+  assert_status(hmn_sampler_create(m.context, &options, &snapshot_options, &sampler, NULL), HMN_OK);
   assert_status(hmn_sampler_start(sampler, NULL), HMN_OK);
   for (int i = 0; i < 3; ++i) {
     hmn_snapshot* snapshot = NULL;
@@ -287,9 +290,9 @@ static void processes_immediately_are_in_every_snapshot(void** state) {
   machine_end(&m);
 }
 
-static void next_waits_for_as_long_as_asked(void** state) {
+static void the_timeout_of_next_may_be_immediate_or_unlimited(void** state) {
   (void)state;
-  const uint64_t not_at_all[] = {0, HMN_NS_IMMEDIATE};
+  const uint64_t timeouts[] = {0, HMN_NS_IMMEDIATE};
   NEW(hmn_sampler_options, options);
   machine m;
   hmn_sampler* sampler = NULL;
@@ -301,9 +304,9 @@ static void next_waits_for_as_long_as_asked(void** state) {
   assert_status(hmn_sampler_next(sampler, HMN_NS_UNLIMITED, &snapshot, NULL), HMN_OK);
   hmn_snapshot_destroy(snapshot);
   for (size_t i = 0; i < 2; ++i) {
-    const int64_t begun = now_ms();
-    assert_status(hmn_sampler_next(sampler, not_at_all[i], &snapshot, NULL), HMN_E_EMPTY);
-    assert_true(now_ms() - begun < AT_ONCE);
+    const int64_t start = now_ms();
+    assert_status(hmn_sampler_next(sampler, timeouts[i], &snapshot, NULL), HMN_E_EMPTY);
+    assert_true(now_ms() - start < AT_ONCE);
   }
   hmn_sampler_destroy(sampler);
   machine_end(&m);
@@ -311,17 +314,17 @@ static void next_waits_for_as_long_as_asked(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_time_of_a_context_takes_every_value),
+      cmocka_unit_test(every_duration_of_a_context_accepts_every_value),
       cmocka_unit_test(a_duration_below_a_tenth_of_a_millisecond_is_refused),
-      cmocka_unit_test(a_deadline_and_the_age_of_what_replaces_a_value),
-      cmocka_unit_test(without_a_limit_a_call_waits_for_a_slow_driver),
-      cmocka_unit_test(a_snapshot_has_both_as_well),
-      cmocka_unit_test(what_is_started_immediately_is_there_later),
-      cmocka_unit_test(an_opening_is_waited_for_as_long_as_asked),
-      cmocka_unit_test(a_driver_call_is_shared_for_as_long_as_asked),
-      cmocka_unit_test(a_sampler_refuses_what_is_no_interval),
-      cmocka_unit_test(processes_immediately_are_in_every_snapshot),
-      cmocka_unit_test(next_waits_for_as_long_as_asked),
+      cmocka_unit_test(deadline_ns_and_stale_ns_accept_unlimited_and_immediate),
+      cmocka_unit_test(an_unlimited_deadline_waits_for_a_slow_driver),
+      cmocka_unit_test(the_deadline_of_a_snapshot_may_be_immediate_or_unlimited),
+      cmocka_unit_test(an_immediate_reading_starts_a_call_for_later_readings),
+      cmocka_unit_test(open_deadline_ns_may_be_immediate_or_unlimited),
+      cmocka_unit_test(max_age_ns_may_be_immediate_or_unlimited),
+      cmocka_unit_test(a_sampler_refuses_an_invalid_interval),
+      cmocka_unit_test(an_immediate_process_interval_scans_in_every_snapshot),
+      cmocka_unit_test(the_timeout_of_next_may_be_immediate_or_unlimited),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

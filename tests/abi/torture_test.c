@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Every allocation of every call is refused once, and from then on: HMN_E_NO_MEMORY, the results
- * are zero, nothing leaks, and the same call works afterwards.
+ * Each allocation of every call is refused, alone or with all later ones: the call returns
+ * HMN_E_NO_MEMORY, its results are zero, nothing leaks, and the same call works afterwards.
  */
 #include "support/calls.h"
 #include "support/child.h"
@@ -9,22 +9,22 @@
 
 static const long patterns[] = {ONCE, FROM_THEN_ON};
 
-/* Else the suite would pass without having looked. */
-static void the_library_allocates_from_this_program(void** state) {
+/* Otherwise the suite would refuse nothing and pass. */
+static void the_library_uses_the_allocator_of_this_program(void** state) {
   (void)state;
-  const long before = allocator_made();
+  const long before = allocator_total();
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_true(allocator_made() > before);
+  assert_true(allocator_total() > before);
   hmn_context_destroy(context);
 }
 
-static void create_without_memory(void** state) {
+static void create_without_memory_fails_cleanly(void** state) {
   (void)state;
   for (size_t p = 0; p < 2; ++p) {
     long refused = 1;
     for (long skip = 0; refused != 0; ++skip) {
-      assert_in_range(skip, 0, MOST);
+      assert_in_range(skip, 0, MAX_ALLOCATIONS);
       NEW(hmn_error, error);
       hmn_context* context = (hmn_context*)&error;
       const long before = allocator_live();
@@ -37,12 +37,12 @@ static void create_without_memory(void** state) {
         assert_null(context);
       }
       hmn_context_destroy(context);
-      assert_settled(before);
+      assert_no_leak(before);
     }
   }
 }
 
-static void set_path_without_memory(void** state) {
+static void set_path_without_memory_fails_cleanly(void** state) {
   (void)state;
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
@@ -59,7 +59,7 @@ static void set_path_without_memory(void** state) {
   hmn_context_destroy(context);
 }
 
-static void simulate_at_last(long times) {
+static void simulate_without_memory(long times) {
   hmn_context* context = NULL;
   CHECK_STATUS(hmn_context_create(NULL, &context, NULL), HMN_OK);
   const char* path = HMN_TEST_ROOT "/no/machine/file/is/needed/to/say/where/one/may/be";
@@ -73,7 +73,7 @@ static void simulate_at_last(long times) {
     CHECK(status == error.status);
   }
   hmn_context_destroy(context);
-  /* What was loaded in the end is whole: exceptions pass through it. */
+  /* The library that was loaded in the end is intact: exceptions pass through it. */
   for (long skip = 0, refused = 1; refused != 0; ++skip) {
     hmn_context* fresh = NULL;
     uint32_t count = 0;
@@ -86,43 +86,43 @@ static void simulate_at_last(long times) {
   }
 }
 
-static void simulate_in_a_child(void* times) {
-  simulate_at_last(*(const long*)times);
+static void simulate_in_child(void* times) {
+  simulate_without_memory(*(const long*)times);
 }
 
-/* What the first simulation of a process loads stays, so that each look needs a process. */
-static void the_first_simulation_without_memory(void** state) {
+/* The first simulation of a process loads a library for good, so each pattern needs a process. */
+static void the_first_simulation_without_memory_fails_cleanly(void** state) {
   (void)state;
   for (size_t p = 0; p < 2; ++p) {
     long times = patterns[p];
-    assert_apart(simulate_in_a_child, &times, sizeof times);
+    assert_child_with_copy(simulate_in_child, &times, sizeof times);
   }
   hmn_context* context = NULL;
   assert_status(open_machine(MACHINE_FILE, 0, &context), HMN_OK);
   hmn_context_destroy(context);
 }
 
-static const call* taking(void) {
+static const call* find_snapshot_take(void) {
   for (size_t i = 0; i < call_count; ++i) {
     if (strcmp(calls[i].name, "hmn_snapshot_take") == 0) return &calls[i];
   }
   return NULL;
 }
 
-/* Refused once, a call may have tried again and be right after all; refused from then on, it
- * cannot. The diagnostics of a snapshot list what it lacks: below. */
+/* A call may try again and succeed if one allocation is refused, but not if all later ones are. A
+ * snapshot succeeds with diagnostics for the values that it lacks; see try_snapshot. */
 static int is_excused(const call* c, hmn_status status, long times) {
-  return status == HMN_OK && (times == ONCE || c == taking());
+  return status == HMN_OK && (times == ONCE || c == find_snapshot_take());
 }
 
-/* Without memory for a thread the system reports that a limit was reached. */
-static int is_of_memory(hmn_status status, hmn_flags flags) {
+/* Without memory for a thread the system reports HMN_E_LIMIT. */
+static int is_memory_failure(hmn_status status, hmn_flags flags) {
   return status == HMN_E_NO_MEMORY ||
          (status == HMN_E_LIMIT && (flags & HMN_CONTEXT_NO_THREADS) == 0);
 }
 
-static long refused_call(const call* c, const fixture* f, hmn_flags flags, long skip, long times,
-                         guarded* g) {
+static long call_without_memory(const call* c, const fixture* f, hmn_flags flags, long skip,
+                                long times, guarded* g) {
   NEW(hmn_error, error);
   void* out = guard_arm(g, c->size_v1);
   allocator_refuse(skip, times);
@@ -131,7 +131,7 @@ static long refused_call(const call* c, const fixture* f, hmn_flags flags, long 
   assert_reported(&error, status);
   if (refused == 0) assert_status(status, HMN_OK);
   if (refused == 0 || is_excused(c, status, times)) return refused;
-  if (!is_of_memory(status, flags)) {
+  if (!is_memory_failure(status, flags)) {
     fail_msg("%s without allocation %ld: %s, \"%s\"", c->name, skip, hmn_status_name(status),
              error.message);
   }
@@ -140,67 +140,71 @@ static long refused_call(const call* c, const fixture* f, hmn_flags flags, long 
 }
 
 /* The first reading of a fresh context opens its sources. */
-static long first_reading(const call* c, long skip, long times, hmn_flags flags, guarded* g) {
+static long read_first_without_memory(const call* c, long skip, long times, hmn_flags flags,
+                                      guarded* g) {
   fixture f = {NULL, NULL, NULL, NULL, NULL};
   assert_status(open_machine(MACHINE_FILE, flags, &f.context), HMN_OK);
-  const long refused = refused_call(c, &f, flags, skip, times, g);
+  const long refused = call_without_memory(c, &f, flags, skip, times, g);
   NEW(hmn_error, error);
-  const hmn_status again = c->run(&f, guard_arm(g, c->size_v1), &error);
-  if (again != HMN_OK) fail_msg("%s after allocation %ld: %s", c->name, skip, error.message);
+  const hmn_status second = c->run(&f, guard_arm(g, c->size_v1), &error);
+  if (second != HMN_OK) fail_msg("%s after allocation %ld: %s", c->name, skip, error.message);
   hmn_context_destroy(f.context);
   return refused;
 }
 
-static void first_readings_without_memory(void** state) {
+static void first_readings_without_memory_fail_cleanly(void** state) {
   (void)state;
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
+    if (!calls[i].takes_context) continue;
     for (size_t p = 0; p < 2; ++p) {
       long refused = 1;
       for (long skip = 0; refused != 0; skip += STEP) {
-        assert_in_range(skip, 0, MOST);
+        assert_in_range(skip, 0, MAX_ALLOCATIONS);
         const long before = allocator_live();
-        refused = first_reading(&calls[i], skip, patterns[p], HMN_CONTEXT_NO_THREADS, g);
-        assert_settled(before);
+        refused =
+            read_first_without_memory(&calls[i], skip, patterns[p], HMN_CONTEXT_NO_THREADS, g);
+        assert_no_leak(before);
       }
     }
   }
   free(g);
 }
 
-static void first_readings_with_workers_without_memory(void** state) {
+static void first_readings_by_workers_without_memory_fail_cleanly(void** state) {
   (void)state;
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
-    for (size_t p = 0; p < WORKERS_BEAR; ++p) {
-      for (long skip = 0; first_reading(&calls[i], skip, patterns[p], 0, g) != 0; skip += STEP) {
-        assert_in_range(skip, 0, MOST);
+    if (!calls[i].takes_context) continue;
+    for (size_t p = 0; p < WORKER_PATTERNS; ++p) {
+      for (long skip = 0; read_first_without_memory(&calls[i], skip, patterns[p], 0, g) != 0;
+           skip += STEP) {
+        assert_in_range(skip, 0, MAX_ALLOCATIONS);
       }
     }
   }
   free(g);
 }
 
-static void later_readings_without_memory(void** state) {
+static void later_readings_without_memory_fail_cleanly(void** state) {
   (void)state;
   const long before = allocator_live();
   fixture f;
-  assert_int_equal(fixture_open_on(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
+  assert_int_equal(fixture_open_machine(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
-    if (is_of_sampler_thread(&calls[i])) continue;
+    if (reads_sampler_results(&calls[i])) continue;
     for (size_t p = 0; p < 2; ++p) {
       for (long skip = 0;
-           refused_call(&calls[i], &f, HMN_CONTEXT_NO_THREADS, skip, patterns[p], g) != 0; ++skip) {
-        assert_in_range(skip, 0, MOST);
+           call_without_memory(&calls[i], &f, HMN_CONTEXT_NO_THREADS, skip, patterns[p], g) != 0;
+           ++skip) {
+        assert_in_range(skip, 0, MAX_ALLOCATIONS);
       }
     }
   }
   free(g);
   fixture_close(&f);
-  assert_settled(before);
+  assert_no_leak(before);
 }
 
 typedef struct counts {
@@ -208,21 +212,22 @@ typedef struct counts {
   int lacks_memory;
 } counts;
 
-static counts count(const hmn_snapshot* snapshot) {
+static counts count_rows(const hmn_snapshot* snapshot) {
   NEW(hmn_snapshot_info, info);
   assert_status(hmn_snapshot_read(snapshot, &info, NULL), HMN_OK);
   counts c = {info.device_count, info.pool_count, info.usage_count, info.diagnostic_count, 0};
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, diagnostic);
     assert_status(hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic, NULL), HMN_OK);
-    if (is_of_memory(diagnostic.status, 0)) c.lacks_memory = 1;
+    if (is_memory_failure(diagnostic.status, 0)) c.lacks_memory = 1;
   }
   if (c.lacks_memory) assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
   return c;
 }
 
-/* Whole, or with a diagnostic that has the reason, or not at all. */
-static long taken(const counts* whole, hmn_flags flags, int is_warm, long skip, long times) {
+/* The snapshot is complete, has a diagnostic with the reason, or is not taken. */
+static long try_snapshot(const counts* complete, hmn_flags flags, int is_warm, long skip,
+                         long times) {
   hmn_context* context = NULL;
   assert_status(open_machine(MACHINE_FILE, flags, &context), HMN_OK);
   if (is_warm) hmn_snapshot_destroy(take_everything(context));
@@ -235,10 +240,10 @@ static long taken(const counts* whole, hmn_flags flags, int is_warm, long skip, 
   const long refused = allocator_allow();
   assert_reported(&error, status);
   if (status == HMN_OK) {
-    const counts c = count(snapshot);
-    if (!c.lacks_memory) assert_memory_equal(&c, whole, sizeof c);
+    const counts c = count_rows(snapshot);
+    if (!c.lacks_memory) assert_memory_equal(&c, complete, sizeof c);
   } else {
-    assert_true(is_of_memory(status, flags));
+    assert_true(is_memory_failure(status, flags));
     assert_null(snapshot);
   }
   hmn_snapshot_destroy(snapshot);
@@ -246,24 +251,24 @@ static long taken(const counts* whole, hmn_flags flags, int is_warm, long skip, 
   return refused;
 }
 
-static void snapshots_without_memory(void** state) {
+static void snapshots_without_memory_have_diagnostics_or_fail(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open_on(&f, MACHINE_FILE, 0), 0);
-  const counts whole = count(f.after);
+  assert_int_equal(fixture_open_machine(&f, MACHINE_FILE, 0), 0);
+  const counts complete = count_rows(f.after);
   fixture_close(&f);
   const hmn_flags flags[] = {0, HMN_CONTEXT_NO_THREADS};
   for (size_t i = 0; i < 8; ++i) {
-    if (flags[i >> 1 & 1] == 0 && (i & 1) >= WORKERS_BEAR) continue;
+    if (flags[i >> 1 & 1] == 0 && (i & 1) >= WORKER_PATTERNS) continue;
     const long times = patterns[i & 1];
     long skip = 0;
-    while (taken(&whole, flags[i >> 1 & 1], i >> 2 & 1, skip, times) != 0) {
-      assert_in_range(++skip, 0, MOST);
+    while (try_snapshot(&complete, flags[i >> 1 & 1], i >> 2 & 1, skip, times) != 0) {
+      assert_in_range(++skip, 0, MAX_ALLOCATIONS);
     }
   }
 }
 
-static long text(const text_call* c, const fixture* f, long skip) {
+static long write_text_without_memory(const text_call* c, const fixture* f, long skip) {
   static char buffer[65536];
   uint32_t needed = 7;
   const long before = allocator_live();
@@ -272,19 +277,20 @@ static long text(const text_call* c, const fixture* f, long skip) {
   const hmn_status status = c->run(f, buffer, sizeof buffer, &needed, &error);
   const long refused = allocator_allow();
   assert_reported(&error, status);
-  assert_settled(before);
+  assert_no_leak(before);
   assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
   if (refused != 0) assert_int_equal(needed, 0);
   return refused;
 }
 
-static void texts_without_memory(void** state) {
+static void texts_without_memory_fail_cleanly(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open_on(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
+  assert_int_equal(fixture_open_machine(&f, MACHINE_FILE, HMN_CONTEXT_NO_THREADS), 0);
   for (size_t i = 0; i < text_call_count; ++i) {
-    text_calls[i].run(&f, NULL, 0, NULL, NULL); /* what a thread's first one makes may be kept */
-    for (long skip = 0; text(&text_calls[i], &f, skip) != 0; ++skip) assert_in_range(skip, 0, MOST);
+    text_calls[i].run(&f, NULL, 0, NULL, NULL); /* the first call of a thread may keep memory */
+    for (long skip = 0; write_text_without_memory(&text_calls[i], &f, skip) != 0; ++skip)
+      assert_in_range(skip, 0, MAX_ALLOCATIONS);
   }
   fixture_close(&f);
 }
@@ -292,15 +298,15 @@ static void texts_without_memory(void** state) {
 int main(int count, char** words) {
   child_main(count, words);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_library_allocates_from_this_program),
-      cmocka_unit_test(create_without_memory),
-      cmocka_unit_test(set_path_without_memory),
-      cmocka_unit_test(the_first_simulation_without_memory),
-      cmocka_unit_test(first_readings_without_memory),
-      cmocka_unit_test(first_readings_with_workers_without_memory),
-      cmocka_unit_test(later_readings_without_memory),
-      cmocka_unit_test(snapshots_without_memory),
-      cmocka_unit_test(texts_without_memory),
+      cmocka_unit_test(the_library_uses_the_allocator_of_this_program),
+      cmocka_unit_test(create_without_memory_fails_cleanly),
+      cmocka_unit_test(set_path_without_memory_fails_cleanly),
+      cmocka_unit_test(the_first_simulation_without_memory_fails_cleanly),
+      cmocka_unit_test(first_readings_without_memory_fail_cleanly),
+      cmocka_unit_test(first_readings_by_workers_without_memory_fail_cleanly),
+      cmocka_unit_test(later_readings_without_memory_fail_cleanly),
+      cmocka_unit_test(snapshots_without_memory_have_diagnostics_or_fail),
+      cmocka_unit_test(texts_without_memory_fail_cleanly),
   };
-  return cmocka_run_group_tests(tests, refuse_first, NULL);
+  return cmocka_run_group_tests(tests, throw_first_exception, NULL);
 }

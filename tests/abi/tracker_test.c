@@ -12,7 +12,7 @@ static hmn_tracker* make(uint64_t limit_bytes) {
   options.flags = HMN_TRACKER_LIMITED;
   options.limit_bytes = limit_bytes;
   hmn_tracker* tracker = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
   assert_non_null(tracker);
   return tracker;
 }
@@ -30,13 +30,13 @@ static void assert_values(hmn_tracker* tracker, uint64_t allocated, uint64_t pea
 }
 
 #define allocate(tracker, bytes, expected) \
-  assert_answers(hmn_tracker_allocate(tracker, bytes, &error), expected)
+  assert_returns(hmn_tracker_allocate(tracker, bytes, &error), expected)
 #define release(tracker, bytes, expected) \
-  assert_answers(hmn_tracker_release(tracker, bytes, &error), expected)
+  assert_returns(hmn_tracker_release(tracker, bytes, &error), expected)
 #define would_fit(tracker, bytes, expected) \
-  assert_answers(hmn_tracker_would_fit(tracker, bytes, &error), expected)
+  assert_returns(hmn_tracker_would_fit(tracker, bytes, &error), expected)
 
-static void what_would_exceed_the_limit_is_refused(void** state) {
+static void an_allocation_above_the_limit_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
   allocate(t, 500, HMN_OK);
@@ -53,7 +53,7 @@ static void what_would_exceed_the_limit_is_refused(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void a_refusal_names_its_numbers(void** state) {
+static void the_message_of_a_refusal_has_its_numbers(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
   allocate(t, 900, HMN_OK);
@@ -69,7 +69,7 @@ static void a_refusal_names_its_numbers(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void the_peak_is_the_highest(void** state) {
+static void the_peak_is_the_highest_value(void** state) {
   (void)state;
   hmn_tracker* t = make(UINT64_MAX);
   allocate(t, 100, HMN_OK);
@@ -84,7 +84,7 @@ static void the_peak_is_the_highest(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void a_budget_lives(void** state) {
+static void the_limit_applies_to_what_is_still_allocated(void** state) {
   (void)state;
   hmn_tracker* t = make(10000);
   allocate(t, 5000, HMN_OK);
@@ -100,7 +100,7 @@ static void a_budget_lives(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void whether_it_would_fit(void** state) {
+static void would_fit_compares_with_the_limit_and_allocates_nothing(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
   allocate(t, 500, HMN_OK);
@@ -112,7 +112,7 @@ static void whether_it_would_fit(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void without_a_limit_everything_fits(void** state) {
+static void everything_fits_without_a_limit(void** state) {
   (void)state;
   hmn_tracker* t = make(UINT64_MAX);
   assert_int_equal(info_of(t).present, 0);
@@ -123,13 +123,13 @@ static void without_a_limit_everything_fits(void** state) {
   release(t, UINT64_MAX, HMN_OK);
   assert_values(t, 0, UINT64_MAX);
   hmn_tracker_destroy(t);
-  hmn_tracker* usual = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, NULL, &usual, &error), HMN_OK);
-  would_fit(usual, UINT64_MAX, HMN_OK);
-  hmn_tracker_destroy(usual);
+  hmn_tracker* default_tracker = NULL;
+  assert_returns(hmn_tracker_create(NULL, 0, NULL, &default_tracker, &error), HMN_OK);
+  would_fit(default_tracker, UINT64_MAX, HMN_OK);
+  hmn_tracker_destroy(default_tracker);
 }
 
-static void a_large_limit_counts_small_steps(void** state) {
+static void small_allocations_are_counted_under_a_large_limit(void** state) {
   (void)state;
   hmn_tracker* t = make(GIB);
   allocate(t, 1024, HMN_OK);
@@ -141,7 +141,7 @@ static void a_large_limit_counts_small_steps(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void more_than_is_allocated_is_not_released(void** state) {
+static void releasing_more_than_is_allocated_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
   release(t, 1, HMN_E_RANGE);
@@ -155,22 +155,22 @@ static void more_than_is_allocated_is_not_released(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void reset_forgets_what_is_allocated(void** state) {
+static void reset_clears_allocations_and_peaks(void** state) {
   (void)state;
   hmn_tracker* t = make(4000);
   uint32_t tag = 0;
-  assert_answers(hmn_tracker_tag(t, "weights", &tag, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(t, tag, 3000, &error), HMN_OK);
+  assert_returns(hmn_tracker_tag(t, "weights", &tag, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, tag, 3000, &error), HMN_OK);
   allocate(t, 3000, HMN_E_LIMIT);
   assert_values(t, 3000, 3000);
-  assert_answers(hmn_tracker_reset(t, &error), HMN_OK);
+  assert_returns(hmn_tracker_reset(t, &error), HMN_OK);
   assert_values(t, 0, 0);
   assert_int_equal(info_of(t).refused_count, 0);
   assert_int_equal(info_of(t).limit_bytes, 4000);
-  NEW(hmn_tag, of);
-  assert_status(hmn_tracker_read_tag(t, tag, &of, NULL), HMN_OK);
-  assert_int_equal(of.allocated_bytes, 0);
-  assert_int_equal(of.peak_bytes, 0);
+  NEW(hmn_tag, info);
+  assert_status(hmn_tracker_read_tag(t, tag, &info, NULL), HMN_OK);
+  assert_int_equal(info.allocated_bytes, 0);
+  assert_int_equal(info.peak_bytes, 0);
   release(t, 1, HMN_E_RANGE);
   allocate(t, 4000, HMN_OK);
   hmn_tracker_destroy(t);
@@ -180,19 +180,19 @@ static void the_limit_can_change(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
   allocate(t, 600, HMN_OK);
-  assert_answers(hmn_tracker_set_limit(t, 599, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_set_limit(t, 599, &error), HMN_E_LIMIT);
   assert_int_equal(info_of(t).limit_bytes, 1000);
-  assert_answers(hmn_tracker_set_limit(t, 600, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 600, &error), HMN_OK);
   allocate(t, 1, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
   allocate(t, 1400, HMN_OK);
   allocate(t, 1, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, UINT64_MAX, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 0, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_set_limit(t, UINT64_MAX, &error), HMN_OK);
   assert_int_equal(info_of(t).present, 0);
   would_fit(t, UINT64_MAX - 2000, HMN_OK);
   would_fit(t, UINT64_MAX - 1999, HMN_E_LIMIT);
-  assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
   assert_int_equal(info_of(t).limit_bytes, 2000);
   allocate(t, 1, HMN_E_LIMIT);
   hmn_tracker_destroy(t);
@@ -212,38 +212,38 @@ static void a_limit_of_zero_allows_nothing(void** state) {
   (void)state;
   assert_allows_nothing(make(0));
   hmn_tracker* t = make(1000);
-  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
+  assert_returns(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
   assert_allows_nothing(t);
 }
 
 static hmn_tag read_tag(hmn_tracker* t, uint32_t tag) {
-  NEW(hmn_tag, of);
-  assert_status(hmn_tracker_read_tag(t, tag, &of, NULL), HMN_OK);
-  assert_int_equal(of.number, tag);
-  return of;
+  NEW(hmn_tag, info);
+  assert_status(hmn_tracker_read_tag(t, tag, &info, NULL), HMN_OK);
+  assert_int_equal(info.number, tag);
+  return info;
 }
 
-static uint32_t tag_of(hmn_tracker* t, const char* name) {
+static uint32_t make_tag(hmn_tracker* t, const char* name) {
   uint32_t tag = 99;
-  assert_answers(hmn_tracker_tag(t, name, &tag, &error), HMN_OK);
+  assert_returns(hmn_tracker_tag(t, name, &tag, &error), HMN_OK);
   return tag;
 }
 
-static void a_tag_has_an_account_of_its_own(void** state) {
+static void a_tag_has_its_own_account(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
-  const uint32_t weights = tag_of(t, "weights"), cache = tag_of(t, "cache");
+  const uint32_t weights = make_tag(t, "weights"), cache = make_tag(t, "cache");
   assert_int_equal(weights, 1);
   assert_int_equal(cache, 2);
-  assert_int_equal(tag_of(t, "weights"), weights);
+  assert_int_equal(make_tag(t, "weights"), weights);
   assert_int_equal(info_of(t).tag_count, 2);
-  assert_answers(hmn_tracker_allocate_tagged(t, weights, 600, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(t, cache, 300, &error), HMN_OK);
-  assert_answers(hmn_tracker_allocate_tagged(t, cache, 101, &error), HMN_E_LIMIT);
-  assert_answers(hmn_tracker_allocate_tagged(t, 0, 100, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, weights, 600, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, cache, 300, &error), HMN_OK);
+  assert_returns(hmn_tracker_allocate_tagged(t, cache, 101, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_allocate_tagged(t, 0, 100, &error), HMN_OK);
   assert_values(t, 1000, 1000);
-  assert_answers(hmn_tracker_release_tagged(t, cache, 200, &error), HMN_OK);
-  assert_answers(hmn_tracker_release_tagged(t, cache, 101, &error), HMN_E_RANGE);
+  assert_returns(hmn_tracker_release_tagged(t, cache, 200, &error), HMN_OK);
+  assert_returns(hmn_tracker_release_tagged(t, cache, 101, &error), HMN_E_RANGE);
   assert_int_equal(read_tag(t, weights).allocated_bytes, 600);
   assert_int_equal(read_tag(t, cache).allocated_bytes, 100);
   assert_int_equal(read_tag(t, cache).peak_bytes, 300);
@@ -253,27 +253,27 @@ static void a_tag_has_an_account_of_its_own(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void what_was_given_back_without_its_tag_is_not_given_back_again(void** state) {
+static void bytes_released_without_their_tag_cannot_be_released_again(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
-  const uint32_t tag = tag_of(t, "a");
-  assert_answers(hmn_tracker_allocate_tagged(t, tag, 500, &error), HMN_OK);
+  const uint32_t tag = make_tag(t, "a");
+  assert_returns(hmn_tracker_allocate_tagged(t, tag, 500, &error), HMN_OK);
   release(t, 500, HMN_OK);
-  assert_answers(hmn_tracker_release_tagged(t, tag, 500, &error), HMN_E_RANGE);
+  assert_returns(hmn_tracker_release_tagged(t, tag, 500, &error), HMN_E_RANGE);
   assert_values(t, 0, 500);
   assert_int_equal(read_tag(t, tag).allocated_bytes, 500);
   hmn_tracker_destroy(t);
 }
 
-static void a_tag_that_is_none_is_refused(void** state) {
+static void an_unknown_tag_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = make(UINT64_MAX);
-  const uint32_t none[] = {1, 2, 64, 65, UINT32_MAX};
-  for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
-    NEW(hmn_tag, of);
-    assert_answers(hmn_tracker_allocate_tagged(t, none[i], 1, &error), HMN_E_RANGE);
-    assert_answers(hmn_tracker_release_tagged(t, none[i], 0, &error), HMN_E_RANGE);
-    assert_status(hmn_tracker_read_tag(t, none[i], &of, NULL), HMN_E_RANGE);
+  const uint32_t tags[] = {1, 2, 64, 65, UINT32_MAX};
+  for (size_t i = 0; i < sizeof tags / sizeof tags[0]; ++i) {
+    NEW(hmn_tag, info);
+    assert_returns(hmn_tracker_allocate_tagged(t, tags[i], 1, &error), HMN_E_RANGE);
+    assert_returns(hmn_tracker_release_tagged(t, tags[i], 0, &error), HMN_E_RANGE);
+    assert_status(hmn_tracker_read_tag(t, tags[i], &info, NULL), HMN_E_RANGE);
   }
   NEW(hmn_tag, untagged);
   assert_status(hmn_tracker_read_tag(t, 0, &untagged, NULL), HMN_E_RANGE);
@@ -281,68 +281,68 @@ static void a_tag_that_is_none_is_refused(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void names_of_tags_are_checked(void** state) {
+static void an_invalid_tag_name_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = make(UINT64_MAX);
   char name[65] = "";
   memset(name, 'x', 63);
-  assert_int_equal(tag_of(t, name), 1);
+  assert_int_equal(make_tag(t, name), 1);
   assert_string_equal(read_tag(t, 1).name, name);
   name[63] = 'x';
   const char* wrong[] = {"", name, "\xff", "a\xc3"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     uint32_t tag = 99;
-    assert_answers(hmn_tracker_tag(t, wrong[i], &tag, &error), HMN_E_ARGUMENT);
+    assert_returns(hmn_tracker_tag(t, wrong[i], &tag, &error), HMN_E_ARGUMENT);
     assert_int_equal(tag, 0);
   }
-  assert_int_equal(tag_of(t, "\xc3\xa9"), 2);
+  assert_int_equal(make_tag(t, "\xc3\xa9"), 2);
   hmn_tracker_destroy(t);
 }
 
-static void there_are_as_many_tags_as_asked_for(void** state) {
+static void tag_capacity_limits_the_number_of_tags(void** state) {
   (void)state;
   NEW(hmn_tracker_options, options);
   options.tag_capacity = 2;
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, &options, &t, &error), HMN_OK);
-  tag_of(t, "a"), tag_of(t, "b");
+  assert_returns(hmn_tracker_create(NULL, 0, &options, &t, &error), HMN_OK);
+  make_tag(t, "a"), make_tag(t, "b");
   uint32_t tag = 99;
-  assert_answers(hmn_tracker_tag(t, "c", &tag, &error), HMN_E_LIMIT);
+  assert_returns(hmn_tracker_tag(t, "c", &tag, &error), HMN_E_LIMIT);
   assert_int_equal(tag, 0);
-  assert_int_equal(tag_of(t, "b"), 2);
+  assert_int_equal(make_tag(t, "b"), 2);
   hmn_tracker_destroy(t);
-  hmn_tracker* usual = make(UINT64_MAX);
+  hmn_tracker* default_tracker = make(UINT64_MAX);
   for (int i = 0; i < 64; ++i) {
     char name[8];
     snprintf(name, sizeof name, "%d", i);
-    assert_int_equal(tag_of(usual, name), i + 1);
+    assert_int_equal(make_tag(default_tracker, name), i + 1);
   }
-  assert_answers(hmn_tracker_tag(usual, "one more", &tag, &error), HMN_E_LIMIT);
-  hmn_tracker_destroy(usual);
+  assert_returns(hmn_tracker_tag(default_tracker, "one more", &tag, &error), HMN_E_LIMIT);
+  hmn_tracker_destroy(default_tracker);
 }
 
 static hmn_tracker* make_linked(hmn_context* context, uint32_t device_index) {
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(context, device_index, NULL, &t, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(context, device_index, NULL, &t, &error), HMN_OK);
   return t;
 }
 
 /* machines/everything.json: 12000 MiB of device 0 are usable; devices 3 and 4 are asleep and lost.
  */
-static void a_linked_tracker_asks_the_card(void** state) {
+static void a_linked_tracker_reads_the_usable_memory_of_its_device(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   hmn_tracker* t = make_linked(context, 0);
   assert_int_equal(info_of(t).present, HMN_TRACKER_INFO_HAS_DEVICE);
   const uint64_t usable = UINT64_C(12000) << 20;
   would_fit(t, usable, HMN_OK);
   would_fit(t, usable + 1, HMN_E_LIMIT);
-  allocate(t, usable + 1, HMN_OK); /* bookkeeping asks no driver */
-  assert_answers(hmn_tracker_set_limit(t, 19 * GIB, &error), HMN_OK);
+  allocate(t, usable + 1, HMN_OK); /* bookkeeping calls no driver */
+  assert_returns(hmn_tracker_set_limit(t, 19 * GIB, &error), HMN_OK);
   would_fit(t, 8 * GIB, HMN_E_LIMIT);
   hmn_tracker_destroy(t);
 }
 
-static void a_card_that_does_not_answer_is_reported_as_such(void** state) {
+static void a_linked_device_that_cannot_be_read_is_an_error(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const struct {
     uint32_t device_index;
@@ -359,7 +359,7 @@ static void a_card_that_does_not_answer_is_reported_as_such(void** state) {
 #define ONE_GPU(pool, more) \
   "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", \"pools\": [" pool "]}]" more "}"
 
-static void old_values_are_no_answer(void** state) {
+static void would_fit_does_not_use_stale_values(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   options.deadline_ns = options.open_deadline_ns = HMN_MILLISECONDS(500);
@@ -371,7 +371,7 @@ static void old_values_are_no_answer(void** state) {
                        "\"hang_until\": \"%s\"}]"),
                &options);
   NEW(hmn_pool, pool);
-  hmn_status status = HMN_E_TIMEOUT; /* on a machine that held the first one up */
+  hmn_status status = HMN_E_TIMEOUT; /* of the first reading, on a busy machine */
   for (int i = 0; i < 20 && status == HMN_E_TIMEOUT; ++i) {
     status = hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, 0, &pool, NULL);
   }
@@ -385,7 +385,7 @@ static void old_values_are_no_answer(void** state) {
   machine_end(&m);
 }
 
-static void a_card_that_reports_only_its_size_is_unsupported(void** state) {
+static void a_device_that_reports_only_its_total_is_unsupported(void** state) {
   (void)state;
   machine m;
   machine_make(&m, ONE_GPU("{\"kind\": \"vram\", \"total\": \"16GiB\"}", ""), NULL);
@@ -395,7 +395,7 @@ static void a_card_that_reports_only_its_size_is_unsupported(void** state) {
   machine_end(&m);
 }
 
-static void it_outlives_its_context(void** state) {
+static void a_tracker_outlives_its_context(void** state) {
   (void)state;
   hmn_context* context = NULL;
   assert_status(open_machine("everything.json", 0, &context), HMN_OK);
@@ -406,14 +406,14 @@ static void it_outlives_its_context(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void a_device_needs_a_context(void** state) {
+static void a_device_index_without_a_context_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = (hmn_tracker*)&t;
-  assert_answers(hmn_tracker_create(NULL, 1, NULL, &t, &error), HMN_E_ARGUMENT);
+  assert_returns(hmn_tracker_create(NULL, 1, NULL, &t, &error), HMN_E_ARGUMENT);
   assert_null(t);
 }
 
-static void options_are_checked(void** state) {
+static void invalid_options_are_refused(void** state) {
   (void)state;
   hmn_tracker_options wrong[6];
   for (size_t i = 0; i < 6; ++i) {
@@ -426,33 +426,33 @@ static void options_are_checked(void** state) {
   wrong[3].struct_size = HMN_TRACKER_OPTIONS_SIZE_V1 - 8;
   wrong[4].struct_size = HMN_TRACKER_OPTIONS_SIZE_V1 + 4;
   wrong[5].limit_bytes = 1;
-  const hmn_status why[] = {HMN_E_UNKNOWN_FLAG, HMN_E_UNKNOWN_FLAG, HMN_E_RANGE,
-                            HMN_E_STRUCT_SIZE,  HMN_E_STRUCT_SIZE,  HMN_E_ARGUMENT};
+  const hmn_status expected[] = {HMN_E_UNKNOWN_FLAG, HMN_E_UNKNOWN_FLAG, HMN_E_RANGE,
+                                 HMN_E_STRUCT_SIZE,  HMN_E_STRUCT_SIZE,  HMN_E_ARGUMENT};
   for (size_t i = 0; i < 6; ++i) {
     hmn_tracker* t = (hmn_tracker*)&wrong;
-    assert_answers(hmn_tracker_create(NULL, 0, &wrong[i], &t, &error), why[i]);
+    assert_returns(hmn_tracker_create(NULL, 0, &wrong[i], &t, &error), expected[i]);
     assert_null(t);
   }
-  NEW(hmn_tracker_options, most);
-  most.tag_capacity = 65536;
+  NEW(hmn_tracker_options, largest);
+  largest.tag_capacity = 65536;
   hmn_tracker* t = NULL;
-  assert_answers(hmn_tracker_create(NULL, 0, &most, &t, &error), HMN_OK);
+  assert_returns(hmn_tracker_create(NULL, 0, &largest, &t, &error), HMN_OK);
   hmn_tracker_destroy(t);
 }
 
 /* ---- many threads at once ---- */
 
-enum { TAKERS = 4, ROUNDS = 20000, LOWEST = 600, HIGHEST = 1000 };
+enum { ALLOCATORS = 4, ROUNDS = 20000, LOWEST = 600, HIGHEST = 1000 };
 
 typedef struct crowd {
   hmn_tracker* tracker;
-  atomic_int started;
-  atomic_int at_work;
-  atomic_uint wrong; /* what must never be seen or answered */
+  atomic_int start_count;
+  atomic_int running;
+  atomic_uint wrong; /* values or statuses that must never occur */
   atomic_ullong refused;
 } crowd;
 
-static uint32_t chance(uint32_t* seed) {
+static uint32_t random_number(uint32_t* seed) {
   *seed = *seed * 1664525u + 1013904223u;
   return *seed >> 16;
 }
@@ -461,9 +461,9 @@ static void expect(crowd* c, int condition) {
   if (!condition) atomic_fetch_add(&c->wrong, 1);
 }
 
-static void take_and_give_back(void* argument) {
+static void allocate_and_release(void* argument) {
   crowd* c = argument;
-  const uint32_t number = (uint32_t)atomic_fetch_add(&c->started, 1) + 1;
+  const uint32_t number = (uint32_t)atomic_fetch_add(&c->start_count, 1) + 1;
   uint32_t seed = number, tag = 0, shared = 0;
   char name[] = "own 0";
   name[4] = (char)('0' + number);
@@ -471,31 +471,31 @@ static void take_and_give_back(void* argument) {
   expect(c, hmn_tracker_tag(c->tracker, "shared", &shared, NULL) == HMN_OK);
   expect(c, (tag == shared) == (number % 2 != 0));
   for (int i = 0; i < ROUNDS; ++i) {
-    const uint64_t bytes = 1 + chance(&seed) % 400;
-    const uint32_t under = chance(&seed) % 2 == 0 ? tag : 0;
-    const hmn_status status = hmn_tracker_allocate_tagged(c->tracker, under, bytes, NULL);
+    const uint64_t bytes = 1 + random_number(&seed) % 400;
+    const uint32_t charged_tag = random_number(&seed) % 2 == 0 ? tag : 0;
+    const hmn_status status = hmn_tracker_allocate_tagged(c->tracker, charged_tag, bytes, NULL);
     expect(c, status == HMN_OK || status == HMN_E_LIMIT);
     if (status == HMN_E_LIMIT) atomic_fetch_add(&c->refused, 1);
     if (status != HMN_OK) continue;
-    expect(c, hmn_tracker_release_tagged(c->tracker, under, bytes, NULL) == HMN_OK);
+    expect(c, hmn_tracker_release_tagged(c->tracker, charged_tag, bytes, NULL) == HMN_OK);
   }
-  atomic_fetch_sub(&c->at_work, 1);
+  atomic_fetch_sub(&c->running, 1);
 }
 
 static void change_the_limit(void* argument) {
   crowd* c = argument;
   uint32_t seed = 7;
-  while (atomic_load(&c->at_work) > 0) {
-    const uint64_t to = LOWEST + chance(&seed) % (HIGHEST - LOWEST + 1);
-    const hmn_status status = hmn_tracker_set_limit(c->tracker, to, NULL);
+  while (atomic_load(&c->running) > 0) {
+    const uint64_t limit = LOWEST + random_number(&seed) % (HIGHEST - LOWEST + 1);
+    const hmn_status status = hmn_tracker_set_limit(c->tracker, limit, NULL);
     expect(c, status == HMN_OK || status == HMN_E_LIMIT);
   }
 }
 
-static void look(void* argument) {
+static void check_readings(void* argument) {
   crowd* c = argument;
   uint64_t peak = 0;
-  while (atomic_load(&c->at_work) > 0) {
+  while (atomic_load(&c->running) > 0) {
     NEW(hmn_tracker_info, info);
     expect(c, hmn_tracker_read(c->tracker, &info, NULL) == HMN_OK);
     expect(c, info.allocated_bytes <= info.limit_bytes);
@@ -504,23 +504,24 @@ static void look(void* argument) {
     expect(c, info.limit_bytes >= LOWEST && info.limit_bytes <= HIGHEST);
     peak = info.peak_bytes;
     for (uint32_t tag = 1; tag <= info.tag_count; ++tag) {
-      NEW(hmn_tag, of);
-      expect(c, hmn_tracker_read_tag(c->tracker, tag, &of, NULL) == HMN_OK);
-      expect(c, of.peak_bytes >= of.allocated_bytes && of.allocated_bytes <= HIGHEST);
+      NEW(hmn_tag, tag_info);
+      expect(c, hmn_tracker_read_tag(c->tracker, tag, &tag_info, NULL) == HMN_OK);
+      expect(c, tag_info.peak_bytes >= tag_info.allocated_bytes &&
+                    tag_info.allocated_bytes <= HIGHEST);
     }
   }
 }
 
 static void no_thread_ever_sees_more_than_the_limit(void** state) {
   (void)state;
-  crowd c = {.tracker = make(HIGHEST), .at_work = TAKERS};
-  thread* threads[TAKERS + 3];
-  void (*const others[])(void*) = {change_the_limit, change_the_limit, look};
-  for (size_t i = 0; i < TAKERS + 3; ++i) {
-    void (*const run)(void*) = i < TAKERS ? take_and_give_back : others[i - TAKERS];
+  crowd c = {.tracker = make(HIGHEST), .running = ALLOCATORS};
+  thread* threads[ALLOCATORS + 3];
+  void (*const others[])(void*) = {change_the_limit, change_the_limit, check_readings};
+  for (size_t i = 0; i < ALLOCATORS + 3; ++i) {
+    void (*const run)(void*) = i < ALLOCATORS ? allocate_and_release : others[i - ALLOCATORS];
     threads[i] = thread_start(run, &c);
   }
-  for (size_t i = 0; i < TAKERS + 3; ++i) thread_join(threads[i]);
+  for (size_t i = 0; i < ALLOCATORS + 3; ++i) thread_join(threads[i]);
   assert_int_equal(c.wrong, 0);
   const hmn_tracker_info info = info_of(c.tracker);
   assert_int_equal(info.allocated_bytes, 0);
@@ -529,7 +530,7 @@ static void no_thread_ever_sees_more_than_the_limit(void** state) {
   for (uint32_t tag = 1; tag <= 3; ++tag) {
     assert_int_equal(read_tag(c.tracker, tag).allocated_bytes, 0);
   }
-  /* All of it is free again. */
+  /* All memory is free again. */
   allocate(c.tracker, info.limit_bytes, HMN_OK);
   allocate(c.tracker, 1, HMN_E_LIMIT);
   hmn_tracker_destroy(c.tracker);
@@ -537,29 +538,29 @@ static void no_thread_ever_sees_more_than_the_limit(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_would_exceed_the_limit_is_refused),
-      cmocka_unit_test(a_refusal_names_its_numbers),
-      cmocka_unit_test(the_peak_is_the_highest),
-      cmocka_unit_test(a_budget_lives),
-      cmocka_unit_test(whether_it_would_fit),
-      cmocka_unit_test(without_a_limit_everything_fits),
-      cmocka_unit_test(a_large_limit_counts_small_steps),
-      cmocka_unit_test(more_than_is_allocated_is_not_released),
-      cmocka_unit_test(reset_forgets_what_is_allocated),
+      cmocka_unit_test(an_allocation_above_the_limit_is_refused),
+      cmocka_unit_test(the_message_of_a_refusal_has_its_numbers),
+      cmocka_unit_test(the_peak_is_the_highest_value),
+      cmocka_unit_test(the_limit_applies_to_what_is_still_allocated),
+      cmocka_unit_test(would_fit_compares_with_the_limit_and_allocates_nothing),
+      cmocka_unit_test(everything_fits_without_a_limit),
+      cmocka_unit_test(small_allocations_are_counted_under_a_large_limit),
+      cmocka_unit_test(releasing_more_than_is_allocated_is_refused),
+      cmocka_unit_test(reset_clears_allocations_and_peaks),
       cmocka_unit_test(the_limit_can_change),
       cmocka_unit_test(a_limit_of_zero_allows_nothing),
-      cmocka_unit_test(a_tag_has_an_account_of_its_own),
-      cmocka_unit_test(what_was_given_back_without_its_tag_is_not_given_back_again),
-      cmocka_unit_test(a_tag_that_is_none_is_refused),
-      cmocka_unit_test(names_of_tags_are_checked),
-      cmocka_unit_test(there_are_as_many_tags_as_asked_for),
-      cmocka_unit_test(a_linked_tracker_asks_the_card),
-      cmocka_unit_test(a_card_that_does_not_answer_is_reported_as_such),
-      cmocka_unit_test(old_values_are_no_answer),
-      cmocka_unit_test(a_card_that_reports_only_its_size_is_unsupported),
-      cmocka_unit_test(it_outlives_its_context),
-      cmocka_unit_test(a_device_needs_a_context),
-      cmocka_unit_test(options_are_checked),
+      cmocka_unit_test(a_tag_has_its_own_account),
+      cmocka_unit_test(bytes_released_without_their_tag_cannot_be_released_again),
+      cmocka_unit_test(an_unknown_tag_is_refused),
+      cmocka_unit_test(an_invalid_tag_name_is_refused),
+      cmocka_unit_test(tag_capacity_limits_the_number_of_tags),
+      cmocka_unit_test(a_linked_tracker_reads_the_usable_memory_of_its_device),
+      cmocka_unit_test(a_linked_device_that_cannot_be_read_is_an_error),
+      cmocka_unit_test(would_fit_does_not_use_stale_values),
+      cmocka_unit_test(a_device_that_reports_only_its_total_is_unsupported),
+      cmocka_unit_test(a_tracker_outlives_its_context),
+      cmocka_unit_test(a_device_index_without_a_context_is_refused),
+      cmocka_unit_test(invalid_options_are_refused),
       cmocka_unit_test(no_thread_ever_sees_more_than_the_limit),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

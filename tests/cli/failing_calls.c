@@ -2,7 +2,7 @@
  *
  * Preloaded into hmn: calls that fail. HMN_TEST_FAILING: names of calls that always fail, such as
  * "ppoll,wait4". HMN_TEST_FAILING_ALLOCATION: the number of the allocation that fails, counted from
- * the start of a command. What hmn starts is left alone. */
+ * the start of a command. Programs that hmn starts are left alone. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,13 +19,13 @@
 extern void* __libc_malloc(size_t size);
 
 static const char* failing = "";
-static long left;
+static long allocations_left;
 static int is_counting;
 
 __attribute__((constructor)) static void begin(void) {
   if (getenv("HMN_TEST_FAILING") != NULL) failing = strdup(getenv("HMN_TEST_FAILING"));
   if (getenv("HMN_TEST_FAILING_ALLOCATION") != NULL)
-    left = atol(getenv("HMN_TEST_FAILING_ALLOCATION"));
+    allocations_left = atol(getenv("HMN_TEST_FAILING_ALLOCATION"));
   unsetenv("LD_PRELOAD");
 }
 
@@ -36,7 +36,7 @@ static int fails(const char* name) {
 }
 
 void* malloc(size_t size) {
-  if (is_counting && __atomic_fetch_sub(&left, 1, __ATOMIC_RELAXED) == 1) {
+  if (is_counting && __atomic_fetch_sub(&allocations_left, 1, __ATOMIC_RELAXED) == 1) {
     errno = ENOMEM;
     return NULL;
   }
@@ -46,11 +46,13 @@ void* malloc(size_t size) {
 #define NEXT(type, name) ((type)dlsym(RTLD_NEXT, name))
 
 int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
-                 const posix_spawnattr_t* how, char* const arguments[], char* const variables[]) {
+                 const posix_spawnattr_t* attributes, char* const arguments[],
+                 char* const variables[]) {
   typedef int (*call)(pid_t*, const char*, const posix_spawn_file_actions_t*,
                       const posix_spawnattr_t*, char* const[], char* const[]);
-  const int error = NEXT(call, "posix_spawnp")(pid, file, actions, how, arguments, variables);
-  is_counting = left > 0;
+  const int error =
+      NEXT(call, "posix_spawnp")(pid, file, actions, attributes, arguments, variables);
+  is_counting = allocations_left > 0;
   return error;
 }
 
@@ -80,7 +82,7 @@ pid_t wait4(pid_t pid, int* status, int options, struct rusage* usage) {
   return fails("wait4") ? -1 : NEXT(call, "wait4")(pid, status, options, usage);
 }
 
-int waitid(idtype_t what, id_t id, siginfo_t* info, int options) {
+int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
   typedef int (*call)(idtype_t, id_t, siginfo_t*, int);
-  return fails("waitid") ? -1 : NEXT(call, "waitid")(what, id, info, options);
+  return fails("waitid") ? -1 : NEXT(call, "waitid")(type, id, info, options);
 }

@@ -2,7 +2,7 @@
  *
  * Preloaded: HMN_FAULT is a kind (FAULT_*) and a number n: the n-th allocation, or the n-th system
  * call, of the program's first thread fails, from `main` on, and the first byte of the file
- * HMN_FAULT_MARK becomes a '!'. Programs that it runs are left alone.
+ * HMN_FAULT_MARK becomes '!'. Programs that it starts are left alone.
  */
 #define _GNU_SOURCE
 #include "fault/faults.h"
@@ -17,7 +17,7 @@ typedef int (*program)(int count, char** words, char** environment);
 typedef int (*starter)(program main, int count, char** words, void (*first)(void),
                        void (*last)(void), void (*loader)(void), void* stack_end);
 
-static program the_main;
+static program real_main;
 static char* mark;
 
 void fault_fired(void) {
@@ -34,7 +34,7 @@ static int run_main(int count, char** words, char** environment) {
   close(file);
   unsetenv("LD_PRELOAD");
   fault_arm(kind, number);
-  const int code = the_main(count, words, environment);
+  const int code = real_main(count, words, environment);
   fault_disarm();
   return code;
 }
@@ -47,6 +47,6 @@ int __libc_start_main(program main, int count, char** words, void (*first)(void)
                       void (*last)(void), void (*loader)(void), void* stack_end) {
   starter real;
   *(void**)&real = dlsym(RTLD_NEXT, "__libc_start_main");
-  the_main = main;
+  real_main = main;
   return real(run_main, count, words, first, last, loader, stack_end);
 }

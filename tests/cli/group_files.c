@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Preloaded: a memory.peak of plain files that begins again when it is written to, as that of Linux
- * 6.12: with the group's memory.current. */
+ * Preloaded: a write to memory.peak in plain files resets it to the group's memory.current, as in
+ * Linux 6.12. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@ static int is_peak(int file, char* folder, size_t size) {
   return 1;
 }
 
-ssize_t pwrite64(int file, const void* text, size_t size, off64_t at) {
+ssize_t pwrite64(int file, const void* text, size_t size, off64_t offset) {
   ssize_t (*next)(int, const void*, size_t, off64_t) =
       (ssize_t(*)(int, const void*, size_t, off64_t))dlsym(RTLD_NEXT, "pwrite64");
   char folder[4096];
-  if (!is_peak(file, folder, sizeof folder)) return next(file, text, size, at);
+  if (!is_peak(file, folder, sizeof folder)) return next(file, text, size, offset);
   strcat(folder, "/memory.current");
   char now[64];
   const int current = open(folder, O_RDONLY | O_CLOEXEC);
@@ -36,6 +36,6 @@ ssize_t pwrite64(int file, const void* text, size_t size, off64_t at) {
   return next(file, now, (size_t)length, 0) == length ? (ssize_t)size : -1;
 }
 
-ssize_t pwrite(int file, const void* text, size_t size, off_t at) {
-  return pwrite64(file, text, size, at);
+ssize_t pwrite(int file, const void* text, size_t size, off_t offset) {
+  return pwrite64(file, text, size, offset);
 }

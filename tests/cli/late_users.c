@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Preloaded into hmn: a directory of users that takes HMN_TEST_USER_MS to answer. */
+ * Preloaded into hmn: a user database that takes HMN_TEST_USER_MS to answer. */
 #define _GNU_SOURCE
 #include <pwd.h>
 #include <stdio.h>
@@ -17,18 +17,18 @@ static void wait_for_answer(void) {
 }
 
 int getpwnam_r(const char* name, struct passwd* entry, char* buffer, size_t size,
-               struct passwd** found) {
+               struct passwd** result) {
   wait_for_answer();
   snprintf(buffer, size, "%s", name);
   *entry = (struct passwd){.pw_name = buffer, .pw_uid = getuid()};
-  *found = strcmp(name, "lateuser") == 0 ? entry : NULL;
+  *result = strcmp(name, "lateuser") == 0 ? entry : NULL;
   return 0;
 }
 
-int getpwuid_r(uid_t uid, struct passwd* entry, char* buffer, size_t size, struct passwd** found) {
+int getpwuid_r(uid_t uid, struct passwd* entry, char* buffer, size_t size, struct passwd** result) {
   wait_for_answer();
   snprintf(buffer, size, "lateuser");
   *entry = (struct passwd){.pw_name = buffer, .pw_uid = uid};
-  *found = entry;
+  *result = entry;
   return 0;
 }

@@ -8,8 +8,8 @@
 
 enum { ERROR = 1 };
 
-/* Halves the interval from what fits to what does not. */
-static uint64_t largest(hmn_tracker* tracker) {
+/* Bisects between a size that fits and one that does not. */
+static uint64_t find_largest(hmn_tracker* tracker) {
   uint64_t fits = 0;
   uint64_t fails = UINT64_MAX;
   while (fails - fits > 1) {
@@ -26,7 +26,7 @@ static int print_device(hmn_context* context, uint32_t index) {
   hmn_tracker* tracker = NULL;
   if (hmn_tracker_create(context, index, NULL, &tracker, NULL) != HMN_OK) return ERROR;
   if (hmn_tracker_would_fit(tracker, 0, NULL) == HMN_OK)
-    printf("%llu\n", (unsigned long long)largest(tracker));
+    printf("%llu\n", (unsigned long long)find_largest(tracker));
   else
     puts("-");
   hmn_tracker_destroy(tracker);
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   uint32_t count = 0;
   int code = 0;
   hmn_context_options options = HMN_INIT(hmn_context_options);
-  options.deadline_ns = HMN_MILLISECONDS(200); /* a device that hangs is asked once */
+  options.deadline_ns = HMN_MILLISECONDS(200); /* a hung device is read once */
   if (argc != 2 || hmn_context_create(&options, &context, NULL) != HMN_OK) return ERROR;
   if (hmn_context_set_path(context, HMN_PATH_SIMULATION, argv[1], NULL) != HMN_OK ||
       hmn_device_scan(context, &count, NULL, NULL) != HMN_OK)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * libcuda.so.1 of one GPU, for tests of the live tests. What it allocates, or that a program
- * failed, is written into the scenario of the fake NVML (FAKE_NVML_SCENARIO) from the template
+ * libcuda.so.1 of one GPU, for tests of the live tests. Its allocations, and whether a program
+ * failed, are written into the scenario of the fake NVML (FAKE_NVML_SCENARIO) from the template
  * FAKE_CUDA_NVML, and into that of the fake nvidia-smi (FAKE_CUDA_SMI_SCENARIO) from FAKE_CUDA_SMI:
- * @OWN@ is the process' memory, @MIB@ the same in MiB, @PID@ its pid, @USED@ and @FREE@ the GPU's,
- * @XIDS@ the events. */
+ * @OWN@ is the memory of the process, @MIB@ the same in MiB, @PID@ its pid, @USED@ and @FREE@ the
+ * memory of the GPU, @XIDS@ the events. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,40 +17,40 @@
 enum { OUT_OF_MEMORY = 2, FAILED = 700, ALLOCATIONS = 8192 };
 
 static const unsigned long long mib = 1ULL << 20;
-static const unsigned long long total = 45469; /* MiB, without what is reserved */
+static const unsigned long long total = 45469; /* MiB, without reserved memory */
 static const unsigned long long others = 9123;
 static unsigned long long sizes[ALLOCATIONS];
-static unsigned long long own;
+static unsigned long long own_mib;
 static int count;
 static int has_failed;
 
-static int put_word(const char* word, size_t length, FILE* to) {
+static int put_word(const char* word, size_t length, FILE* file) {
   static const char* const names[] = {"@OWN@", "@MIB@", "@PID@", "@USED@", "@FREE@", "@XIDS@"};
-  const unsigned long long values[] = {own * mib, own, (unsigned long long)getpid(),
-                                       (others + own) * mib, (total - others - own) * mib};
+  const unsigned long long values[] = {own_mib * mib, own_mib, (unsigned long long)getpid(),
+                                       (others + own_mib) * mib, (total - others - own_mib) * mib};
   for (int i = 0; i < 6; ++i) {
     if (strlen(names[i]) != length || strncmp(word, names[i], length) != 0) continue;
-    return i < 5 ? fprintf(to, "%llu", values[i]) : fprintf(to, "%s", has_failed ? "31" : "");
+    return i < 5 ? fprintf(file, "%llu", values[i]) : fprintf(file, "%s", has_failed ? "31" : "");
   }
   return -1;
 }
 
-static void write_one(const char* from, const char* target) {
+static void fill_template(const char* source, const char* target) {
   static char text[16384];
   char path[4096];
-  FILE* file = from != NULL ? fopen(from, "r") : NULL;
+  FILE* file = source != NULL ? fopen(source, "r") : NULL;
   if (file == NULL || target == NULL) abort();
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
   snprintf(path, sizeof path, "%s.%d", target, (int)getpid());
   file = fopen(path, "w");
   if (file == NULL) abort();
-  for (const char* at = text; *at != '\0';) {
-    const char* const end = *at == '@' ? strchr(at + 1, '@') : NULL;
-    if (end != NULL && put_word(at, (size_t)(end - at) + 1, file) >= 0) {
-      at = end + 1;
+  for (const char* position = text; *position != '\0';) {
+    const char* const end = *position == '@' ? strchr(position + 1, '@') : NULL;
+    if (end != NULL && put_word(position, (size_t)(end - position) + 1, file) >= 0) {
+      position = end + 1;
     } else {
-      fputc(*at++, file);
+      fputc(*position++, file);
     }
   }
   fclose(file);
@@ -58,8 +58,8 @@ static void write_one(const char* from, const char* target) {
 }
 
 static void write_scenario(void) {
-  write_one(getenv("FAKE_CUDA_NVML"), getenv("FAKE_NVML_SCENARIO"));
-  write_one(getenv("FAKE_CUDA_SMI"), getenv("FAKE_CUDA_SMI_SCENARIO"));
+  fill_template(getenv("FAKE_CUDA_NVML"), getenv("FAKE_NVML_SCENARIO"));
+  fill_template(getenv("FAKE_CUDA_SMI"), getenv("FAKE_CUDA_SMI_SCENARIO"));
 }
 
 #pragma GCC visibility push(default)
@@ -83,15 +83,15 @@ int cuCtxSetCurrent(void* context) {
   return context == NULL;
 }
 int cuMemAlloc_v2(unsigned long long* address, size_t bytes) {
-  if (count == ALLOCATIONS || others + own + bytes / mib > total) return OUT_OF_MEMORY;
+  if (count == ALLOCATIONS || others + own_mib + bytes / mib > total) return OUT_OF_MEMORY;
   sizes[count] = bytes / mib;
-  own += sizes[count++];
+  own_mib += sizes[count++];
   *address = (unsigned long long)count;
   write_scenario();
   return 0;
 }
 int cuMemFree_v2(unsigned long long address) {
-  own -= sizes[address - 1];
+  own_mib -= sizes[address - 1];
   sizes[address - 1] = 0;
   write_scenario();
   return 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A client as 0.1 built it: compiled with the header of that release, run on the library of today.
- * Never edited once 1.0 is released. Exits with 0, or 1: a wrong answer, 3: a byte behind a struct
- * was written.
+ * A client of 0.1: compiled with the header of that release, run with today's library. Never edited
+ * once 1.0 is released. Exit code 0, 1: a wrong result, or 3: a byte after a struct was written.
  */
 #include <hypomnesis.h>
 #include <stdio.h>
@@ -11,8 +10,8 @@
 
 enum { WRONG = 1, DAMAGED = 3, CANARY = 64, PATTERN = 0xA5 };
 
-static void leave(int code, const char* what) {
-  fprintf(stderr, "client of %d.%d: %s\n", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, what);
+static void fail(int code, const char* message) {
+  fprintf(stderr, "client of %d.%d: %s\n", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, message);
   exit(code);
 }
 
@@ -24,14 +23,14 @@ static void arm(void* bytes, size_t size, uint32_t struct_size) {
 static void check(const void* bytes, size_t size, size_t struct_size, const char* call) {
   const unsigned char* byte = bytes;
   for (size_t i = struct_size; i < size; ++i) {
-    if (byte[i] != PATTERN) leave(DAMAGED, call);
+    if (byte[i] != PATTERN) fail(DAMAGED, call);
   }
-  uint32_t kept = 0;
-  memcpy(&kept, bytes, sizeof kept);
-  if (kept != struct_size) leave(WRONG, call);
+  uint32_t size_field = 0;
+  memcpy(&size_field, bytes, sizeof size_field);
+  if (size_field != struct_size) fail(WRONG, call);
 }
 
-/* A struct with a canary behind it. */
+/* A struct followed by a canary. */
 #define RECORD(type, name)        \
   struct {                        \
     type it;                      \
@@ -40,22 +39,22 @@ static void check(const void* bytes, size_t size, size_t struct_size, const char
   arm(&name, sizeof name, sizeof(type))
 #define OK(name, call)                                \
   do {                                                \
-    if ((call) != HMN_OK) leave(WRONG, #call);        \
+    if ((call) != HMN_OK) fail(WRONG, #call);         \
     check(&name, sizeof name, sizeof name.it, #call); \
   } while (0)
 #define REFUSED(name, call, expected)                 \
   do {                                                \
-    if ((call) != (expected)) leave(WRONG, #call);    \
+    if ((call) != (expected)) fail(WRONG, #call);     \
     check(&name, sizeof name, sizeof name.it, #call); \
   } while (0)
-/* The client knows no bit beyond these. */
-#define KNOWN(name, bits)                                                                    \
-  do {                                                                                       \
-    if ((name.it.present & ~(hmn_flags)(bits)) != 0) leave(WRONG, #name ": an unknown bit"); \
+/* The client knows only these bits. */
+#define KNOWN(name, bits)                                                                   \
+  do {                                                                                      \
+    if ((name.it.present & ~(hmn_flags)(bits)) != 0) fail(WRONG, #name ": an unknown bit"); \
   } while (0)
-#define IS(condition)                           \
-  do {                                          \
-    if (!(condition)) leave(WRONG, #condition); \
+#define IS(condition)                          \
+  do {                                         \
+    if (!(condition)) fail(WRONG, #condition); \
   } while (0)
 
 static void read_host(hmn_context* context) {
@@ -102,7 +101,7 @@ static void read_devices(hmn_context* context) {
   REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, 0, &pool.it, NULL), HMN_E_NO_DEVICE);
 }
 
-static void look_around(hmn_context* context) {
+static void check_devices(hmn_context* context) {
   uint32_t count = 0;
   uint32_t index = 99;
   IS(hmn_device_scan(context, &count, NULL, NULL) == HMN_OK && count > 0);
@@ -183,7 +182,7 @@ static void sample(hmn_context* context) {
   hmn_sampler_destroy(sampler);
 }
 
-static void detect(hmn_context* context, const hmn_snapshot* taken) {
+static void detect(hmn_context* context, const hmn_snapshot* snapshot) {
   RECORD(hmn_spill_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
   RECORD(hmn_spill_sample, sample);
@@ -191,7 +190,7 @@ static void detect(hmn_context* context, const hmn_snapshot* taken) {
   hmn_spill* spill = NULL;
   OK(options, hmn_spill_create(context, 0, &options.it, &spill, NULL));
   IS(hmn_spill_observe(spill, "begin", NULL) != HMN_E_INTERNAL);
-  IS(hmn_spill_observe_snapshot(spill, taken, "begin", NULL) != HMN_E_INTERNAL);
+  IS(hmn_spill_observe_snapshot(spill, snapshot, "begin", NULL) != HMN_E_INTERNAL);
   sample.it.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
   OK(sample, hmn_spill_feed(spill, &sample.it, "calm", NULL));
   sample.it.evicted_bytes = UINT64_MAX;
@@ -233,7 +232,7 @@ static void estimate(void) {
   IS(hmn_estimate_sum(shape, 2, &bytes, NULL) == HMN_OK && bytes == 110);
 }
 
-static void keep_to_a_budget(hmn_context* context) {
+static void track_allocations(hmn_context* context) {
   RECORD(hmn_tracker_options, options);
   RECORD(hmn_tracker_info, info);
   RECORD(hmn_tag, tag);
@@ -278,7 +277,7 @@ static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
      HMN_E_INTERNAL);
 }
 
-static void ask_the_library(void) {
+static void check_library(void) {
   IS(hmn_version_number() >= HMN_VERSION_NUMBER);
   IS(hmn_version_string()[0] != 0);
   IS(hmn_monotonic_ns() != 0);
@@ -304,16 +303,16 @@ int main(int count, char** arguments) {
   hmn_snapshot* before = take(context);
   hmn_snapshot* after = take(context);
   read_snapshot(after);
-  look_around(context);
+  check_devices(context);
   sample(context);
   estimate();
-  keep_to_a_budget(context);
+  track_allocations(context);
   detect(context, after);
   compare(before, after);
   hmn_context_destroy(context);
   read_snapshot(before);
   hmn_snapshot_destroy(before);
   hmn_snapshot_destroy(after);
-  ask_the_library();
+  check_library();
   return 0;
 }

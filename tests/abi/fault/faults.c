@@ -8,18 +8,18 @@
 #include "support/allocator.h"
 
 static atomic_int armed;
-static atomic_int is_everywhere;
-static atomic_long until;
-static _Atomic(const char*) failed;
-static _Thread_local int is_here, paused, interrupted;
+static atomic_int all_threads;
+static atomic_long remaining;
+static _Atomic(const char*) failed_function;
+static _Thread_local int is_armed_here, pauses, interruptions;
 static atomic_long live;
 
-static void start(int kind, long number, int everywhere) {
-  atomic_store(&failed, NULL);
-  atomic_store(&until, number);
-  atomic_store(&is_everywhere, everywhere);
-  is_here = 1;
-  interrupted = 0;
+static void start(int kind, long number, int every_thread) {
+  atomic_store(&failed_function, NULL);
+  atomic_store(&remaining, number);
+  atomic_store(&all_threads, every_thread);
+  is_armed_here = 1;
+  interruptions = 0;
   atomic_store(&armed, kind);
 }
 
@@ -33,38 +33,38 @@ void fault_arm_everywhere(int kind, long number) {
 
 const char* fault_disarm(void) {
   atomic_store(&armed, FAULT_NONE);
-  is_here = 0;
-  return atomic_load(&failed);
+  is_armed_here = 0;
+  return atomic_load(&failed_function);
 }
 
 static int is_armed(int kind) {
-  return atomic_load(&armed) == kind && paused == 0 && (is_here || atomic_load(&is_everywhere));
+  return atomic_load(&armed) == kind && pauses == 0 && (is_armed_here || atomic_load(&all_threads));
 }
 
 int fault_fires(int kind, const char* name) {
-  if (!is_armed(kind) || atomic_fetch_sub(&until, 1) != 1) return 0;
-  atomic_store(&failed, name);
+  if (!is_armed(kind) || atomic_fetch_sub(&remaining, 1) != 1) return 0;
+  atomic_store(&failed_function, name);
   if (fault_fired) fault_fired();
   return 1;
 }
 
 int fault_interrupts(void) {
-  return is_armed(FAULT_SYSTEM_CALL) && interrupted++ == 0;
+  return is_armed(FAULT_SYSTEM_CALL) && interruptions++ == 0;
 }
 
 void fault_pause(void) {
-  ++paused;
+  ++pauses;
 }
 
 void fault_resume(void) {
-  --paused;
+  --pauses;
 }
 
 long fault_live_blocks(void) {
   return atomic_load(&live);
 }
 
-/* What support/posix/allocator.c asks. */
+/* Called by support/posix/allocator.c. */
 int allocator_refuses(void) {
   if (!fault_fires(FAULT_ALLOCATION, "malloc")) return 0;
   errno = ENOMEM;
@@ -76,7 +76,7 @@ void* allocator_count(void* block) {
   return block;
 }
 
-void allocator_count_moved(void) {}
+void allocator_count_move(void) {}
 
 void allocator_forget(const void* block) {
   if (block != NULL) atomic_fetch_sub(&live, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The functions that support/calls.c has no row for, and those that need another machine here. One
- * without a status is HMN_OK where it returns what it must.
+ * The functions that support/calls.c has no row for, and those that need another machine here. A
+ * function without a status counts as HMN_OK if it returns the expected value.
  */
 #include "machine.h"
 #include "world.h"
@@ -12,24 +12,24 @@
     (void)error;                                             \
     __VA_ARGS__                                              \
   }
-#define IS_SO(condition) return (condition) ? HMN_OK : HMN_E_INTERNAL;
+#define OK_IF(condition) return (condition) ? HMN_OK : HMN_E_INTERNAL;
 #define CALL(...) return hmn_##__VA_ARGS__;
 
-RUN(version_number, IS_SO(hmn_version_number() == HMN_VERSION_NUMBER))
-RUN(version_string, IS_SO(hmn_version_string()[0] != 0))
-RUN(feature, IS_SO(hmn_feature(0) == 0))
-RUN(backend_available, IS_SO(hmn_backend_available(HMN_BACKEND_OS) == 1))
-RUN(monotonic_ns, IS_SO(hmn_monotonic_ns() > 0))
-RUN(status_name, IS_SO(strcmp(hmn_status_name(HMN_OK), "HMN_OK") == 0))
-RUN(backend_name, IS_SO(strcmp(hmn_backend_name(0), "none") == 0))
-RUN(reason_name, IS_SO(strcmp(hmn_reason_name(0), "unknown") == 0))
-RUN(metric_name, IS_SO(strcmp(hmn_metric_name(HMN_METRIC_TEMPERATURE), "temperature") == 0))
-RUN(metric_unit, IS_SO(hmn_metric_unit(0)[0] == 0))
-RUN(metric_next, IS_SO(hmn_metric_next(0) == HMN_METRIC_ENGINE_BUSY_NS))
-RUN(metric_kind, IS_SO(hmn_metric_kind(0) == HMN_NUMBER_KIND_UNKNOWN))
-RUN(metric_instance_name, IS_SO(hmn_metric_instance_name(0, 0)[0] == 0))
-RUN(dtype_bits, IS_SO(hmn_dtype_bits(HMN_DTYPE_U8) == 8))
-RUN(dtype_name, IS_SO(strcmp(hmn_dtype_name(HMN_DTYPE_U8), "u8") == 0))
+RUN(version_number, OK_IF(hmn_version_number() == HMN_VERSION_NUMBER))
+RUN(version_string, OK_IF(hmn_version_string()[0] != 0))
+RUN(feature, OK_IF(hmn_feature(0) == 0))
+RUN(backend_available, OK_IF(hmn_backend_available(HMN_BACKEND_OS) == 1))
+RUN(monotonic_ns, OK_IF(hmn_monotonic_ns() > 0))
+RUN(status_name, OK_IF(strcmp(hmn_status_name(HMN_OK), "HMN_OK") == 0))
+RUN(backend_name, OK_IF(strcmp(hmn_backend_name(0), "none") == 0))
+RUN(reason_name, OK_IF(strcmp(hmn_reason_name(0), "unknown") == 0))
+RUN(metric_name, OK_IF(strcmp(hmn_metric_name(HMN_METRIC_TEMPERATURE), "temperature") == 0))
+RUN(metric_unit, OK_IF(hmn_metric_unit(0)[0] == 0))
+RUN(metric_next, OK_IF(hmn_metric_next(0) == HMN_METRIC_ENGINE_BUSY_NS))
+RUN(metric_kind, OK_IF(hmn_metric_kind(0) == HMN_NUMBER_KIND_UNKNOWN))
+RUN(metric_instance_name, OK_IF(hmn_metric_instance_name(0, 0)[0] == 0))
+RUN(dtype_bits, OK_IF(hmn_dtype_bits(HMN_DTYPE_U8) == 8))
+RUN(dtype_name, OK_IF(strcmp(hmn_dtype_name(HMN_DTYPE_U8), "u8") == 0))
 
 RUN(context_create, {
   hmn_context* context = NULL;
@@ -96,7 +96,7 @@ RUN(sampler_next, {
   hmn_snapshot_destroy(snapshot);
   return status;
 })
-/* That of a stopped sampler is always ready. */
+/* The handle of a stopped sampler is always ready. */
 RUN(sampler_handle, {
   int64_t handle = 0;
   hmn_sampler_stop(w->f.sampler, error);

@@ -13,14 +13,14 @@ extern "C" {
 
 enum { NVIDIA, AMD };
 
-/* Returns 0, or -1 where the machine cannot be made. It is removed when the process exits. */
+/* Makes the machine, which is removed when the process exits. Returns 0, or -1 on failure. */
 int machine_begin(void);
-/* The context reads it, and NVIDIA's GPU through NVML or through the tool. */
+/* Makes the context read the machine, and NVIDIA's GPU through NVML or nvidia-smi. */
 hmn_status machine_use(hmn_context* context, int with_tool);
 
-/* The driver's n-th call from now on returns the code, from 1; 0: none does. */
+/* Makes the driver's n-th call from now on, from 1, return the code; 0: none. */
 void machine_fail_driver(long number, int code);
-/* Calls of the driver since then. */
+/* Driver calls since machine_fail_driver. */
 long machine_driver_calls(void);
 
 #ifdef __cplusplus

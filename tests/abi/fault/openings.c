@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The C library's functions that open a descriptor, for those that libhypomnesis calls. What the
- * fake drivers and the test open is not seen.
+ * The C library's functions that open a descriptor, as far as libhypomnesis calls them. Descriptors
+ * that the fake drivers and the test open are not seen.
  */
 #define _GNU_SOURCE
 #include "openings.h"
@@ -20,38 +20,38 @@
 #define ARGUMENTS a, b, c, d, e, f, g
 typedef long (*any_function)(PARAMETERS);
 
-static atomic_long opened;
+static atomic_long open_count;
 static _Atomic(const char*) inherited;
 
 long openings_count(void) {
-  return atomic_load(&opened);
+  return atomic_load(&open_count);
 }
 
 const char* openings_inherited(void) {
   return atomic_load(&inherited);
 }
 
-static any_function real(const char* name, _Atomic(any_function)* known) {
-  any_function found = atomic_load(known);
-  if (found != NULL) return found;
-  *(void**)&found = dlsym(RTLD_NEXT, name);
-  atomic_store(known, found);
-  return found;
+static any_function real(const char* name, _Atomic(any_function)* cached) {
+  any_function function = atomic_load(cached);
+  if (function != NULL) return function;
+  *(void**)&function = dlsym(RTLD_NEXT, name);
+  atomic_store(cached, function);
+  return function;
 }
 
-static void note(const char* name, const void* caller, int closes) {
+static void record_opening(const char* name, const void* caller, int closes_on_exec) {
   Dl_info object;
   if (dladdr(caller, &object) == 0 || strstr(object.dli_fname, "libhypomnesis") == NULL) return;
-  atomic_fetch_add(&opened, 1);
-  if (!closes) atomic_store(&inherited, name);
+  atomic_fetch_add(&open_count, 1);
+  if (!closes_on_exec) atomic_store(&inherited, name);
 }
 
-#define OPENING(name, closes)                           \
-  INTERPOSED long name(PARAMETERS);                     \
-  long name(PARAMETERS) {                               \
-    static _Atomic(any_function) known;                 \
-    note(#name, __builtin_return_address(0), (closes)); \
-    return real(#name, &known)(ARGUMENTS);              \
+#define OPENING(name, closes_on_exec)                                     \
+  INTERPOSED long name(PARAMETERS);                                       \
+  long name(PARAMETERS) {                                                 \
+    static _Atomic(any_function) cached;                                  \
+    record_opening(#name, __builtin_return_address(0), (closes_on_exec)); \
+    return real(#name, &cached)(ARGUMENTS);                               \
   }
 
 OPENING(open, (b & O_CLOEXEC) != 0)
@@ -73,5 +73,5 @@ OPENING(dup, 0)
 OPENING(dup3, (c & O_CLOEXEC) != 0)
 OPENING(fcntl, b != F_DUPFD)
 OPENING(fcntl64, b != F_DUPFD)
-/* The child that becomes a tool gets its standard streams in this way. */
+/* The child gets its standard streams by dup3 before it executes a tool. */
 OPENING(syscall, a != SYS_dup3 || c <= 2 || (d & O_CLOEXEC) != 0)

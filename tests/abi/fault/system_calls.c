@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The C library's wrappers of system calls that libhypomnesis imports: by their names, by those for
- * 64-bit offsets, and by those that _FORTIFY_SOURCE gives them. Each fails as on a machine that has
- * run out of something. What the C library calls within itself is not seen.
+ * The C library's wrappers of system calls that libhypomnesis imports, under their plain names and
+ * those for 64-bit offsets and _FORTIFY_SOURCE. Each fails as on a machine that has run out of
+ * something. Calls within the C library are not seen.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,17 +22,17 @@
 #define ARGUMENTS a, b, c, d, e, f, g
 typedef long (*any_function)(PARAMETERS);
 
-static any_function real(const char* name, _Atomic(any_function)* known) {
-  any_function found = atomic_load(known);
-  if (found != NULL) return found;
+static any_function real(const char* name, _Atomic(any_function)* cached) {
+  any_function function = atomic_load(cached);
+  if (function != NULL) return function;
   fault_pause();
-  *(void**)&found = dlsym(RTLD_NEXT, name);
+  *(void**)&function = dlsym(RTLD_NEXT, name);
   fault_resume();
-  atomic_store(known, found);
-  return found;
+  atomic_store(cached, function);
+  return function;
 }
 
-static long fails(int error) {
+static long fail_with(int error) {
   errno = error;
   return -1;
 }
@@ -40,12 +40,12 @@ static long fails(int error) {
 #define WRAPPER(name, failure)                                 \
   INTERPOSED long name(PARAMETERS);                            \
   long name(PARAMETERS) {                                      \
-    static _Atomic(any_function) known;                        \
-    const any_function found = real(#name, &known);            \
+    static _Atomic(any_function) cached;                       \
+    const any_function function = real(#name, &cached);        \
     if (fault_fires(FAULT_SYSTEM_CALL, #name)) return failure; \
-    return found(ARGUMENTS);                                   \
+    return function(ARGUMENTS);                                \
   }
-#define FAILING(name, error) WRAPPER(name, fails(error))
+#define FAILING(name, error) WRAPPER(name, fail_with(error))
 #define RETURNING(name, error) WRAPPER(name, error)
 
 FAILING(open, EMFILE)
@@ -88,46 +88,47 @@ FAILING(uname, EFAULT)
 RETURNING(posix_spawn, EAGAIN)
 RETURNING(pthread_create, EAGAIN)
 
-/* The clock that a test sets forward, and the two waits that are until a time of it. */
-static atomic_long passed;
+/* The clock that a test sets forward, and the two functions that wait until a time of it. */
+static atomic_long advance_seconds;
 
-void fault_let_pass(long seconds) {
-  atomic_fetch_add(&passed, seconds);
+void fault_advance_clocks(long seconds) {
+  atomic_fetch_add(&advance_seconds, seconds);
 }
 
-static struct timespec earlier(const struct timespec* until) {
-  struct timespec by_the_system = *until;
-  by_the_system.tv_sec -= atomic_load(&passed);
-  return by_the_system;
+static struct timespec to_system_time(const struct timespec* time) {
+  struct timespec system_time = *time;
+  system_time.tv_sec -= atomic_load(&advance_seconds);
+  return system_time;
 }
 
 INTERPOSED int clock_gettime(clockid_t clock, struct timespec* out) {
-  static _Atomic(any_function) known;
-  const int status = (int)real("clock_gettime", &known)(clock, (long)out, 0, 0, 0, 0, 0);
-  out->tv_sec += atomic_load(&passed);
+  static _Atomic(any_function) cached;
+  const int status = (int)real("clock_gettime", &cached)(clock, (long)out, 0, 0, 0, 0, 0);
+  out->tv_sec += atomic_load(&advance_seconds);
   return status;
 }
 
 INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const struct timespec* time,
-                               struct timespec* left) {
-  static _Atomic(any_function) known;
-  const struct timespec until = (flags & TIMER_ABSTIME) != 0 ? earlier(time) : *time;
-  return (int)real("clock_nanosleep", &known)(clock, flags, (long)&until, (long)left, 0, 0, 0);
+                               struct timespec* remaining) {
+  static _Atomic(any_function) cached;
+  const struct timespec system_time = (flags & TIMER_ABSTIME) != 0 ? to_system_time(time) : *time;
+  return (int)real("clock_nanosleep", &cached)(clock, flags, (long)&system_time, (long)remaining, 0,
+                                               0, 0);
 }
 
 INTERPOSED int pthread_cond_timedwait(void*, void*, const struct timespec*);
 int pthread_cond_timedwait(void* condition, void* mutex, const struct timespec* time) {
-  static _Atomic(any_function) known;
-  const struct timespec until = earlier(time);
+  static _Atomic(any_function) cached;
+  const struct timespec system_time = to_system_time(time);
   if (fault_interrupts()) return 0; /* as if it had been woken */
-  return (int)real("pthread_cond_timedwait", &known)((long)condition, (long)mutex, (long)&until, 0,
-                                                     0, 0, 0);
+  return (int)real("pthread_cond_timedwait", &cached)((long)condition, (long)mutex,
+                                                      (long)&system_time, 0, 0, 0, 0);
 }
 
 INTERPOSED long syscall(PARAMETERS);
 long syscall(PARAMETERS) {
-  static _Atomic(any_function) known;
-  const any_function found = real("syscall", &known);
-  if (a != SYS_futex && fault_fires(FAULT_SYSTEM_CALL, "syscall")) return fails(EIO);
-  return found(ARGUMENTS);
+  static _Atomic(any_function) cached;
+  const any_function function = real("syscall", &cached);
+  if (a != SYS_futex && fault_fires(FAULT_SYSTEM_CALL, "syscall")) return fail_with(EIO);
+  return function(ARGUMENTS);
 }

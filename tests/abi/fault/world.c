@@ -3,21 +3,22 @@
 
 #include "machine.h"
 
-static hmn_flags flags_for(int mode, int needs) {
+static hmn_flags context_flags(int mode, int needs) {
   if (needs == SAMPLER || mode == BY_WORKERS) return 0;
   return HMN_CONTEXT_NO_THREADS | (needs == RECORDER ? HMN_CONTEXT_RECORD : 0);
 }
 
-/* It takes snapshots on until it is destroyed. */
+/* The sampler runs until it is destroyed. */
 static hmn_status start_sampler(world* w) {
   NEW(hmn_sampler_options, options);
-  NEW(hmn_snapshot_options, what);
+  NEW(hmn_snapshot_options, snapshot_options);
   hmn_snapshot* first = NULL;
   options.interval_ns = HMN_MILLISECONDS(1);
   options.process_interval_ns = HMN_NS_IMMEDIATE;
   options.capacity = 4;
-  what.collect = EVERYTHING;
-  hmn_status status = hmn_sampler_create(w->f.context, &options, &what, &w->f.sampler, NULL);
+  snapshot_options.collect = EVERYTHING;
+  hmn_status status =
+      hmn_sampler_create(w->f.context, &options, &snapshot_options, &w->f.sampler, NULL);
   if (status == HMN_OK) status = hmn_sampler_start(w->f.sampler, NULL);
   if (status == HMN_OK)
     status = hmn_sampler_next(w->f.sampler, HMN_MILLISECONDS(PATIENT_MS), &first, NULL);
@@ -34,7 +35,7 @@ static hmn_status start_tracker(world* w) {
 }
 
 hmn_status world_open(world* w, int needs) {
-  const hmn_context_options options = patient(flags_for(w->mode, needs));
+  const hmn_context_options options = patient_options(context_flags(w->mode, needs));
   memset(&w->f, 0, sizeof w->f);
   w->spill = NULL;
   if (needs == NOTHING) return HMN_OK;

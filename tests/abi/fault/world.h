@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What a public function is called on, and each of them as a row.
+ * The objects that a public function is called on, and the table of such functions.
  */
 #ifndef HMN_TESTS_ABI_FAULT_WORLD_H
 #define HMN_TESTS_ABI_FAULT_WORLD_H
 
 #include "support/calls.h"
 
-/* Where readings run, and of which machine. */
+/* Where readings run, or that they use nvidia-smi. */
 enum { BY_CALLER, BY_WORKERS, BY_TOOL };
 typedef struct world {
   int mode;
@@ -18,7 +18,7 @@ typedef struct world {
 } world;
 enum { TEXT = 1 << 20 };
 
-/* What a function needs; each brings what it needs itself. */
+/* The object that a function needs; the objects that it depends on are opened too. */
 enum { NOTHING, CONTEXT, RECORDER, SNAPSHOTS, SAMPLER, TRACKER, SPILL };
 
 typedef struct function {
@@ -29,7 +29,7 @@ typedef struct function {
 extern const function functions[];
 extern const size_t function_count;
 
-/* `mode`, `text` and `out` are the caller's. */
+/* The caller sets `mode`, `text` and `out`. */
 hmn_status world_open(world* w, int needs);
 void world_close(world* w);
 

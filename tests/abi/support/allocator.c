@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-static atomic_long live, made, refused;
-static atomic_long next = -1; /* allocations until the first that is refused; negative: none is */
+static atomic_long live, total, refused;
+static atomic_long next = -1; /* allocations before the first refused one; negative: none */
 static atomic_long remaining;
 
 int allocator_refuses(void) {
@@ -20,13 +20,13 @@ int allocator_refuses(void) {
 void* allocator_count(void* block) {
   if (block != NULL) {
     atomic_fetch_add(&live, 1);
-    atomic_fetch_add(&made, 1);
+    atomic_fetch_add(&total, 1);
   }
   return block;
 }
 
-void allocator_count_moved(void) {
-  atomic_fetch_add(&made, 1);
+void allocator_count_move(void) {
+  atomic_fetch_add(&total, 1);
 }
 
 void allocator_forget(const void* block) {
@@ -38,9 +38,9 @@ long allocator_live(void) {
   return atomic_load(&live);
 }
 
-long allocator_made(void) {
+long allocator_total(void) {
   allocator_begin();
-  return atomic_load(&made);
+  return atomic_load(&total);
 }
 
 void allocator_refuse(long skip, long times) {

@@ -3,8 +3,8 @@
 
 enum { NAMED_PID = 4242 }; /* a process of machines/everything.json on device 0 */
 
-hmn_status open_machine_with(const char* name, const hmn_context_options* options,
-                             hmn_context** out) {
+hmn_status open_machine_with_options(const char* name, const hmn_context_options* options,
+                                     hmn_context** out) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", HMN_TEST_MACHINES, name);
   hmn_status status = hmn_context_create(options, out, NULL);
@@ -18,8 +18,8 @@ hmn_status open_machine_with(const char* name, const hmn_context_options* option
 }
 
 hmn_status open_machine(const char* name, hmn_flags flags, hmn_context** out) {
-  const hmn_context_options options = patient(flags);
-  return open_machine_with(name, &options, out);
+  const hmn_context_options options = patient_options(flags);
+  return open_machine_with_options(name, &options, out);
 }
 
 hmn_snapshot* take_everything(hmn_context* context) {
@@ -31,16 +31,16 @@ hmn_snapshot* take_everything(hmn_context* context) {
 }
 
 int fixture_open(fixture* f, hmn_flags flags) {
-  return fixture_open_on(f, "everything.json", flags);
+  return fixture_open_machine(f, "everything.json", flags);
 }
 
-/* Stopped once it has taken one. */
+/* Stopped after its first snapshot. */
 static hmn_sampler* sample_everything(hmn_context* context) {
-  NEW(hmn_snapshot_options, what);
-  what.collect = EVERYTHING;
+  NEW(hmn_snapshot_options, options);
+  options.collect = EVERYTHING;
   hmn_sampler* sampler = NULL;
   hmn_snapshot* first = NULL;
-  if (hmn_sampler_create(context, NULL, &what, &sampler, NULL) != HMN_OK) return NULL;
+  if (hmn_sampler_create(context, NULL, &options, &sampler, NULL) != HMN_OK) return NULL;
   if (hmn_sampler_start(sampler, NULL) == HMN_OK) {
     hmn_sampler_next(sampler, HMN_MILLISECONDS(PATIENT_MS), &first, NULL);
     hmn_sampler_stop(sampler, NULL);
@@ -58,7 +58,7 @@ static hmn_tracker* track_device(hmn_context* context) {
   return NULL;
 }
 
-int fixture_open_on(fixture* f, const char* name, hmn_flags flags) {
+int fixture_open_machine(fixture* f, const char* name, hmn_flags flags) {
   memset(f, 0, sizeof *f);
   if (open_machine(name, flags, &f->context) != HMN_OK) return -1;
   f->before = take_everything(f->context);
@@ -161,43 +161,43 @@ static hmn_status run_snapshot_take(const fixture* f, void* out, hmn_error* erro
   return status;
 }
 
-/* A detector with an episode; none could be made: `out` as a failed call leaves it. */
-static hmn_spill* spilled(hmn_error* error, hmn_status* status) {
-  hmn_spill* made = NULL;
+/* A detector with an episode, or NULL with the status of the call that failed. */
+static hmn_spill* make_spilled(hmn_error* error, hmn_status* status) {
+  hmn_spill* spill = NULL;
   NEW(hmn_spill_sample, sample);
-  *status = hmn_spill_create(NULL, 0, NULL, &made, error);
+  *status = hmn_spill_create(NULL, 0, NULL, &spill, error);
   for (int i = 0; *status == HMN_OK && i < 2; ++i) {
     sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
     sample.evicted_bytes = (uint64_t)i << 30;
-    *status = hmn_spill_feed(made, &sample, "label", error);
+    *status = hmn_spill_feed(spill, &sample, "label", error);
   }
-  if (*status == HMN_OK) return made;
-  hmn_spill_destroy(made);
+  if (*status == HMN_OK) return spill;
+  hmn_spill_destroy(spill);
   return NULL;
 }
 
 static hmn_status run_spill_read(const fixture* f, void* out, hmn_error* error) {
   hmn_status status;
   if (f->after == NULL) return hmn_spill_read(NULL, out, error);
-  hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_read(s, out, status == HMN_OK ? error : NULL);
-  hmn_spill_destroy(s);
-  return status == HMN_OK ? said : status;
+  hmn_spill* spill = make_spilled(error, &status);
+  const hmn_status read_status = hmn_spill_read(spill, out, status == HMN_OK ? error : NULL);
+  hmn_spill_destroy(spill);
+  return status == HMN_OK ? read_status : status;
 }
 
 static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* error) {
   hmn_status status;
   if (f->after == NULL) return hmn_spill_episode(NULL, 0, out, error);
-  hmn_spill* s = spilled(error, &status);
-  const hmn_status said = hmn_spill_episode(s, 0, out, status == HMN_OK ? error : NULL);
-  hmn_spill_destroy(s);
-  return status == HMN_OK ? said : status;
+  hmn_spill* spill = make_spilled(error, &status);
+  const hmn_status read_status = hmn_spill_episode(spill, 0, out, status == HMN_OK ? error : NULL);
+  hmn_spill_destroy(spill);
+  return status == HMN_OK ? read_status : status;
 }
 
-#define ROW(name, size, of_context) \
-  { "hmn_" #name, size, size, of_context, 0, run_##name }
-#define SIZED_ROW(name, noun, type, of_context) \
-  { "hmn_" #name, HMN_##noun##_SIZE_V1, sizeof(type), of_context, 0, run_##name }
+#define ROW(name, size, takes_context) \
+  { "hmn_" #name, size, size, takes_context, 0, run_##name }
+#define SIZED_ROW(name, noun, type, takes_context) \
+  { "hmn_" #name, HMN_##noun##_SIZE_V1, sizeof(type), takes_context, 0, run_##name }
 #define SAMPLER_ROW(name, size, type) \
   { "hmn_" #name, size, sizeof(type), 0, 1, run_##name }
 const call calls[] = {
@@ -268,7 +268,7 @@ static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t
   if (status == HMN_OK) {
     status = hmn_context_recording(context, 0, buffer, capacity, needed, error);
   } else if (needed != NULL) {
-    *needed = 0; /* this client's own */
+    *needed = 0; /* no call has written it */
   }
   hmn_context_destroy(context);
   return status;
@@ -294,6 +294,6 @@ void run_everything(const fixture* f) {
   free(g);
 }
 
-int is_of_sampler_thread(const call* c) {
+int reads_sampler_results(const call* c) {
   return strncmp(c->name, "hmn_sampler_", 12) == 0 && strcmp(c->name, "hmn_sampler_read") != 0;
 }

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Of the clock that never jumps, and of the one that counts from 1970. */
+/* Times of the monotonic clock, and of the clock that counts from 1970. */
 uint64_t now_ns(void);
 uint64_t unix_now_ns(void);
-/* The first of them in milliseconds. */
+/* Time of the monotonic clock. */
 int64_t now_ms(void);
 void sleep_ms(int64_t ms);
 

@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/* Returns 0, or -1 where they cannot be made. They are removed when the process exits. */
+/* Makes the drivers, which are removed when the process exits. Returns 0, or -1 on failure. */
 int drivers_begin(void);
 hmn_status drivers_use(hmn_context* context);
-/* Sessions of NVML that are open. */
+/* Number of open NVML sessions. */
 int drivers_sessions(void);
-/* A process that was there before begins to use the AMD GPU, or ends to. */
+/* Makes an existing process start or stop using the AMD GPU. */
 void drivers_set_client(int is_there);
-/* As many processes more, from PID 10000 on, which do not use it. */
+/* Adds that many processes, from PID 10000 on, which do not use it. */
 void drivers_add_processes(uint32_t count);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 #ifndef HMN_TESTS_ABI_ENVIRONMENT_H
 #define HMN_TESTS_ABI_ENVIRONMENT_H
 
-/* Of this process; without a value the variable is taken away. */
+/* Sets a variable of this process; NULL removes it. */
 void environment_set(const char* name, const char* value);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Whether hmn_sampler_handle's result is ready, or becomes so within the time. */
-int becomes_ready(int64_t handle, int64_t within_ms);
+/* Whether the result of hmn_sampler_handle is ready, or becomes ready before the timeout. */
+int becomes_ready(int64_t handle, int64_t timeout_ms);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef HMN_TESTS_ABI_IMAGE_H
 #define HMN_TESTS_ABI_IMAGE_H
 
-/* Whether this process has loaded the library that lies at this path. */
+/* Whether this process has loaded the library at this path. */
 int image_is_loaded(const char* path);
 
 #endif

@@ -2,11 +2,11 @@
 #include "machine.h"
 
 static void fill_in(char* text, size_t capacity, const char* json, const char* path) {
-  const char* hole = strstr(json, "%s");
-  if (hole == NULL) {
+  const char* placeholder = strstr(json, "%s");
+  if (placeholder == NULL) {
     snprintf(text, capacity, "%s", json);
   } else {
-    snprintf(text, capacity, "%.*s%s/go%s", (int)(hole - json), json, path, hole + 2);
+    snprintf(text, capacity, "%.*s%s/go%s", (int)(placeholder - json), json, path, placeholder + 2);
   }
 }
 
@@ -17,10 +17,11 @@ void machine_make(machine* m, const char* json, const hmn_context_options* optio
   fill_in(text, sizeof text, json, m->folder.path);
   assert_int_equal(tree_write(&m->folder, "machine.json", text), 0);
   snprintf(path, sizeof path, "%s/machine.json", m->folder.path);
-  const hmn_context_options usual = patient(0);
-  assert_answers(hmn_context_create(options == NULL ? &usual : options, &m->context, &error),
-                 HMN_OK);
-  assert_answers(hmn_context_set_path(m->context, HMN_PATH_SIMULATION, path, &error), HMN_OK);
+  const hmn_context_options default_options = patient_options(0);
+  assert_returns(
+      hmn_context_create(options == NULL ? &default_options : options, &m->context, &error),
+      HMN_OK);
+  assert_returns(hmn_context_set_path(m->context, HMN_PATH_SIMULATION, path, &error), HMN_OK);
 }
 
 void machine_go(const machine* m) {

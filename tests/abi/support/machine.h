@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A machine that a test describes itself.
+ * A simulated machine that a test describes in JSON.
  */
 #ifndef HMN_TESTS_ABI_MACHINE_H
 #define HMN_TESTS_ABI_MACHINE_H
@@ -14,14 +14,15 @@ typedef struct machine {
   hmn_context* context;
 } machine;
 
-/* `json` may hold %s once: a path in the folder, "…/go". Without options: patient ones. */
+/* `json` may contain %s once, which becomes a path in the folder, "…/go". NULL: patient_options. */
 void machine_make(machine* m, const char* json, const hmn_context_options* options);
-/* Lets go what waits for that path, now and later; has what comes later wait for it again. */
+/* machine_go releases the calls that wait for that path, now and later; machine_stop makes later
+ * calls wait again. */
 void machine_go(const machine* m);
 void machine_stop(const machine* m);
 void machine_end(machine* m);
 
-/* For what happens in its own time. */
+/* For an event whose time is not known. */
 #define wait_until(condition)                             \
   do {                                                    \
     const int64_t start = now_ms();                       \
@@ -33,14 +34,14 @@ void machine_end(machine* m);
     assert_true(holds);                                   \
   } while (0)
 
-/* What waits for something else does so each time; what the machine holds up is so now and then. */
+/* The fastest of ten runs: a call that waits does so each time, a busy machine delays only some. */
 #define assert_at_once(limit_ms, call)                               \
   do {                                                               \
     int64_t spent = PATIENT_MS;                                      \
     for (int tries = 0; tries < 10 && spent > (limit_ms); ++tries) { \
-      const int64_t since = now_ms();                                \
+      const int64_t start = now_ms();                                \
       call;                                                          \
-      spent = now_ms() - since;                                      \
+      spent = now_ms() - start;                                      \
     }                                                                \
     assert_in_range(spent, 0, limit_ms);                             \
   } while (0)

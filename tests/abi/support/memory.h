@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /* Memory that is resident from the first byte to the last. */
-void* memory_take(size_t bytes);
-void memory_give_back(void* block, size_t bytes);
+void* memory_allocate(size_t bytes);
+void memory_free(void* block, size_t bytes);
 
-/* Fields of a process that this system always reports, and those that it never reports. */
-hmn_flags memory_reported(void);
-hmn_flags memory_never_reported(void);
+/* Fields of a process that this system always reports, and fields that it never reports. */
+hmn_flags reported_memory_fields(void);
+hmn_flags unreported_memory_fields(void);
 
-/* What the system reports of the machine. */
+/* Sizes that the system reports. */
 uint64_t page_bytes(void);
 uint64_t installed_bytes(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What the suites share that refuse allocations.
+ * Shared by the suites that refuse allocations.
  */
 #ifndef HMN_TESTS_ABI_REFUSAL_H
 #define HMN_TESTS_ABI_REFUSAL_H
@@ -9,31 +9,32 @@
 #include "suite.h"
 
 /* More than any call allocates. */
-enum { MOST = 20000 };
-/* Each allocation is a run of the whole call. */
+enum { MAX_ALLOCATIONS = 20000 };
+/* Small, since the whole call is run once for each of its allocations. */
 #define MACHINE_FILE "small.json"
 
-/* How many of the patterns ONCE and FROM_THEN_ON threads of the library bear: the C++ runtime of
- * mingw-w64 ends the program where the first exception of a thread finds no memory. And which of
- * the allocations of a first reading are refused: it takes Wine long. */
+/* WORKER_PATTERNS: how many of the patterns ONCE and FROM_THEN_ON are used with the library's
+ * threads. The C++ runtime of mingw-w64 ends the program if a thread's first exception finds no
+ * memory. STEP: the distance between the refused allocations of a first reading; Wine is slow. */
 #ifdef __MINGW32__
-enum { WORKERS_BEAR = 1, STEP = 3 };
+enum { WORKER_PATTERNS = 1, STEP = 3 };
 #else
-enum { WORKERS_BEAR = 2, STEP = 1 };
+enum { WORKER_PATTERNS = 2, STEP = 1 };
 #endif
 
-/* A group's setup: what the C++ runtime makes at its first exception, and keeps, is made here. */
-int refuse_first(void** state);
+/* Group setup: throws the first exception, whose allocations the C++ runtime keeps. */
+int throw_first_exception(void** state);
 
-/* Threads that are ending give back what they held in their own time. */
-void assert_settled(long before);
+/* Waits for the memory of threads that are still ending. */
+void assert_no_leak(long before);
 
-/* One turn of a loop. The C library keeps the stacks of threads that have ended, and a driver what
- * it made at its first call: what is made in each of several like turns is lost. */
-typedef long (*turn)(void* of, long skip, long times);
-long run_without_loss(turn run, void* of, long skip, long times);
+/* One run of a loop; returns the number of refused allocations. The C library keeps the stacks of
+ * ended threads, and a driver the allocations of its first call: only memory that each of several
+ * equal runs allocates and keeps is a leak. */
+typedef long (*attempt)(void* argument, long skip, long times);
+long run_without_leak(attempt run, void* argument, long skip, long times);
 
-/* Without memory for a thread the system reports that a limit was reached. */
+/* HMN_E_NO_MEMORY, or HMN_E_LIMIT, which the system reports if it has no memory for a thread. */
 void assert_exhausted(hmn_status status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Run set-user-id by secure_test.c. Exits with 0: the environment was not read, 1: it was, 2: it
- * was reported wrongly, 77: the system did not make this a privileged start.
+ * Run set-user-id by secure_test.c. Exit code 0: the environment was not read, 1: it was read, 2:
+ * the backend could not be queried, 77: the system did not start this as a privileged program.
  */
 #include <hypomnesis.h>
 #include <sys/auxv.h>

@@ -9,48 +9,49 @@ int is_zero(const void* bytes, size_t count) {
   return count == 0;
 }
 
-hmn_context_options patient(hmn_flags flags) {
+hmn_context_options patient_options(hmn_flags flags) {
   NEW(hmn_context_options, options);
   options.flags = flags;
   options.deadline_ns = options.open_deadline_ns = HMN_MILLISECONDS(PATIENT_MS);
   return options;
 }
 
-static size_t utf8_length(const unsigned char* at) {
+static size_t utf8_length(const unsigned char* bytes) {
   static const struct {
     unsigned char mask, lead;
-    uint32_t least;
+    uint32_t min;
   } forms[] = {{0x80, 0, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
-  for (size_t more = 0; more < 4; ++more) {
-    if ((at[0] & forms[more].mask) != forms[more].lead) continue;
-    uint32_t point = at[0] & (unsigned char)~forms[more].mask;
-    for (size_t i = 1; i <= more; ++i) {
-      if ((at[i] & 0xC0) != 0x80) return 0;
-      point = point << 6 | (at[i] & 0x3FU);
+  for (size_t trailing = 0; trailing < 4; ++trailing) {
+    if ((bytes[0] & forms[trailing].mask) != forms[trailing].lead) continue;
+    uint32_t code_point = bytes[0] & (unsigned char)~forms[trailing].mask;
+    for (size_t i = 1; i <= trailing; ++i) {
+      if ((bytes[i] & 0xC0) != 0x80) return 0;
+      code_point = code_point << 6 | (bytes[i] & 0x3FU);
     }
-    const int surrogate = point >= 0xD800 && point <= 0xDFFF;
-    return point >= forms[more].least && point <= 0x10FFFF && !surrogate ? more + 1 : 0;
+    const int surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
+    return code_point >= forms[trailing].min && code_point <= 0x10FFFF && !surrogate ? trailing + 1
+                                                                                     : 0;
   }
   return 0;
 }
 
 void assert_text(const char* text, size_t capacity) {
   assert_non_null(memchr(text, 0, capacity));
-  const unsigned char* at = (const unsigned char*)text;
-  while (*at != 0) {
-    const size_t length = utf8_length(at);
+  const unsigned char* position = (const unsigned char*)text;
+  while (*position != 0) {
+    const size_t length = utf8_length(position);
     if (length == 0)
-      fail_msg("no UTF-8 at byte %d of \"%s\"", (int)(at - (const unsigned char*)text), text);
-    at += length;
+      fail_msg("no UTF-8 at byte %d of \"%s\"", (int)(position - (const unsigned char*)text), text);
+    position += length;
   }
 }
 
-/* A message is shown in six languages: it names a field, not its path or a constant in C. An
- * environment variable is named first. */
-static void assert_names_no_c(const char* message) {
+/* Six languages show a message: it names a field, not its path or constant in C. An environment
+ * variable is the first word of a message. */
+static void assert_no_c_names(const char* message) {
   const char* name = strstr(message, "HMN_");
   if ((name != NULL && name != message) || strstr(message, "->") != NULL) {
-    fail_msg("\"%s\" names what only C has", message);
+    fail_msg("\"%s\" has a name that only C knows", message);
   }
 }
 
@@ -62,7 +63,7 @@ void assert_reported(const hmn_error* error, hmn_status expected) {
     assert_true(is_zero(&error->status, sizeof *error - offsetof(hmn_error, status)));
   } else {
     assert_true(strlen(error->message) > 8);
-    assert_names_no_c(error->message);
+    assert_no_c_names(error->message);
   }
 }
 

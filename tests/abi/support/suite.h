@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What every suite of the public interface starts from. Plain C, the public header only.
+ * Common to every suite of the public interface. Plain C, with the public header only.
  */
 #ifndef HMN_TESTS_ABI_SUITE_H
 #define HMN_TESTS_ABI_SUITE_H
@@ -22,29 +22,29 @@ enum { SKIPPED = 77 };
 
 #define NEW(type, name) type name = {.struct_size = (uint32_t)sizeof(type)}
 
-/* A status by name in the failure message. */
-#define assert_status(got, expected) \
-  assert_string_equal(hmn_status_name(got), hmn_status_name(expected))
+/* Compares statuses by name, for the failure message. */
+#define assert_status(actual, expected) \
+  assert_string_equal(hmn_status_name(actual), hmn_status_name(expected))
 
-/* A call with an hmn_error answers what it returned, with a sentence unless it is HMN_OK. */
+/* The call returns the status, and its hmn_error has it too, with a message unless it is HMN_OK. */
 void assert_reported(const hmn_error* error, hmn_status expected);
-#define assert_answers(call, expected) \
+#define assert_returns(call, expected) \
   do {                                 \
     NEW(hmn_error, error);             \
-    const hmn_status got = (call);     \
-    assert_status(got, expected);      \
-    assert_reported(&error, expected);     \
+    const hmn_status actual = (call);  \
+    assert_status(actual, expected);   \
+    assert_reported(&error, expected); \
   } while (0)
 
-/* Deadlines that a machine with much else to do keeps too. */
+/* Deadlines that a busy machine meets too. */
 enum { PATIENT_MS = 60000 };
-hmn_context_options patient(hmn_flags flags);
+hmn_context_options patient_options(hmn_flags flags);
 
 /* Well-formed UTF-8, terminated within its capacity. */
 void assert_text(const char* text, size_t capacity);
 
-/* A buffer filled with a pattern, larger than the largest struct, so that every byte that a call
- * writes can be recognized. */
+/* A buffer filled with a pattern, larger than the largest struct, to recognize every byte that a
+ * call writes. */
 enum { GUARD = 64, LARGEST = 65536 + 64 };
 typedef struct guarded {
   uint64_t front[GUARD / 8];
@@ -55,7 +55,7 @@ guarded* guard_new(void);
 /* Refills it with the pattern and sets struct_size. */
 void* guard_arm(guarded* g, uint32_t struct_size);
 void assert_untouched_from(const guarded* g, size_t offset);
-/* Zero from struct_size on to `size`, and nothing after it touched. */
+/* All zero up to `size` except struct_size, and not a byte written after it. */
 void assert_cleared(const guarded* g, uint32_t size);
 int is_zero(const void* bytes, size_t count);
 

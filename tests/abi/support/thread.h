@@ -4,11 +4,12 @@
 
 typedef struct thread thread;
 
-/* Fails the test where there can be no more. */
+/* Fails the test if the thread cannot be started. */
 thread* thread_start(void (*run)(void* argument), void* argument);
-/* Waits for its end. */
-void thread_join(thread* started);
-/* All that this process has, whoever started or opened them; descriptors on POSIX systems alone. */
+/* Waits until the thread has ended. */
+void thread_join(thread* t);
+/* All threads and descriptors of this process, whoever started or opened them; descriptors only on
+ * POSIX systems. */
 int thread_count(void);
 int descriptor_count(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A program that frees the library while a thread of it may still run: the library stays.
+ * A program frees the library while one of its threads may still run: the library stays loaded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,12 @@ typedef void(HMN_CALL* sampler_destroyer)(hmn_sampler*);
 typedef void (*any_function)(void);
 
 static any_function symbol(HMODULE library, const char* name) {
-  const FARPROC found = GetProcAddress(library, name);
-  assert_true(found != NULL);
-  return (any_function)found;
+  const FARPROC function = GetProcAddress(library, name);
+  assert_true(function != NULL);
+  return (any_function)function;
 }
 
-static void test_it_stays(void** state) {
+static void the_library_stays_loaded_once_it_has_started_a_thread(void** state) {
   (void)state;
   const HMODULE library = LoadLibraryA(HMN_TEST_DLL);
   assert_non_null(library);
@@ -37,27 +37,28 @@ static void test_it_stays(void** state) {
   assert_int_equal(create(NULL, &context, NULL), HMN_OK);
   destroy(context);
   assert_true(FreeLibrary(library));
-  /* No thread was started: it went. */
+  /* No thread was started, so the library was unloaded. */
   assert_null(GetModuleHandleA(HMN_TEST_DLL));
 
-  const HMODULE again = LoadLibraryA(HMN_TEST_DLL);
-  const sampler_creator make = (sampler_creator)symbol(again, "hmn_sampler_create");
-  const sampler_starter start = (sampler_starter)symbol(again, "hmn_sampler_start");
-  const sampler_destroyer stop = (sampler_destroyer)symbol(again, "hmn_sampler_destroy");
-  const creator create_again = (creator)symbol(again, "hmn_context_create");
-  const destroyer destroy_again = (destroyer)symbol(again, "hmn_context_destroy");
+  const HMODULE reloaded = LoadLibraryA(HMN_TEST_DLL);
+  const sampler_creator make = (sampler_creator)symbol(reloaded, "hmn_sampler_create");
+  const sampler_starter start = (sampler_starter)symbol(reloaded, "hmn_sampler_start");
+  const sampler_destroyer stop = (sampler_destroyer)symbol(reloaded, "hmn_sampler_destroy");
+  const creator create_again = (creator)symbol(reloaded, "hmn_context_create");
+  const destroyer destroy_again = (destroyer)symbol(reloaded, "hmn_context_destroy");
   assert_int_equal(create_again(NULL, &context, NULL), HMN_OK);
   hmn_sampler* sampler = NULL;
   assert_int_equal(make(context, NULL, NULL, &sampler, NULL), HMN_OK);
   assert_int_equal(start(sampler, NULL), HMN_OK);
   stop(sampler);
   destroy_again(context);
-  FreeLibrary(again);
-  FreeLibrary(again);
+  FreeLibrary(reloaded);
+  FreeLibrary(reloaded);
   assert_non_null(GetModuleHandleA(HMN_TEST_DLL));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_it_stays)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_library_stays_loaded_once_it_has_started_a_thread)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

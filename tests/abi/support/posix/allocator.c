@@ -38,7 +38,7 @@ void* realloc(void* block, size_t size) {
     return NULL;
   }
   if (allocator_refuses()) return NULL;
-  allocator_count_moved();
+  allocator_count_move();
   return __libc_realloc(block, size);
 }
 

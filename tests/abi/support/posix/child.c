@@ -11,15 +11,15 @@
 
 enum { FAILED = 99 };
 
-void child_failed(const char* file, int line, const char* what) {
-  dprintf(STDERR_FILENO, "%s:%d: in a child: %s\n", file, line, what);
+void child_failed(const char* file, int line, const char* condition) {
+  dprintf(STDERR_FILENO, "%s:%d: in a child: %s\n", file, line, condition);
   _exit(FAILED);
 }
 
-void child_status(const char* file, int line, const char* what, int got, int expected) {
-  if (got == expected) return;
-  dprintf(STDERR_FILENO, "%s:%d: in a child: %s is %s, not %s\n", file, line, what,
-          hmn_status_name(got), hmn_status_name(expected));
+void child_status(const char* file, int line, const char* call, int status, int expected) {
+  if (status == expected) return;
+  dprintf(STDERR_FILENO, "%s:%d: in a child: %s is %s, not %s\n", file, line, call,
+          hmn_status_name(status), hmn_status_name(expected));
   _exit(FAILED);
 }
 
@@ -33,7 +33,7 @@ uint32_t own_pid(void) {
 }
 
 static int wait_for(pid_t process, int* status) {
-  for (const int64_t begun = now_ms(); now_ms() - begun < PATIENT_MS; sleep_ms(10)) {
+  for (const int64_t start = now_ms(); now_ms() - start < PATIENT_MS; sleep_ms(10)) {
     if (waitpid(process, status, WNOHANG) == process) return 0;
   }
   kill(process, SIGKILL);
@@ -41,15 +41,15 @@ static int wait_for(pid_t process, int* status) {
   return -1;
 }
 
-/* What it prints goes to the file, where there is one. */
-static int outcome_of(void (*check)(void* argument), void* argument, FILE* printed) {
+/* Returns the exit status. Output goes to the file, if there is one. */
+static int run_check(void (*check)(void* argument), void* argument, FILE* output) {
   fflush(NULL);
   const pid_t process = fork();
   assert_int_not_equal(process, -1);
   if (process == 0) {
-    if (printed != NULL) {
-      dup2(fileno(printed), STDOUT_FILENO);
-      dup2(fileno(printed), STDERR_FILENO);
+    if (output != NULL) {
+      dup2(fileno(output), STDOUT_FILENO);
+      dup2(fileno(output), STDERR_FILENO);
     }
     check(argument);
     fflush(NULL);
@@ -62,69 +62,69 @@ static int outcome_of(void (*check)(void* argument), void* argument, FILE* print
 }
 
 void assert_child(void (*check)(void* argument), void* argument) {
-  assert_int_equal(outcome_of(check, argument, NULL), 0);
+  assert_int_equal(run_check(check, argument, NULL), 0);
 }
 
-void assert_apart(void (*check)(void* argument), void* argument, size_t size) {
+void assert_child_with_copy(void (*check)(void* argument), void* argument, size_t size) {
   (void)size;
   assert_child(check, argument);
 }
 
 void assert_silent(void (*check)(void* argument)) {
   char text[1024] = "";
-  FILE* printed = tmpfile();
-  assert_non_null(printed);
-  const int outcome = outcome_of(check, NULL, printed);
-  rewind(printed);
-  text[fread(text, 1, sizeof text - 1, printed)] = 0;
-  fclose(printed);
+  FILE* output = tmpfile();
+  assert_non_null(output);
+  const int outcome = run_check(check, NULL, output);
+  rewind(output);
+  text[fread(text, 1, sizeof text - 1, output)] = 0;
+  fclose(output);
   assert_string_equal(text, "");
   assert_int_equal(outcome, 0);
 }
 
 struct child {
   pid_t process;
-  int news;
+  int ready_read_end;
 };
 
-static int news_of_child = -1;
+static int ready_write_end = -1;
 
-child* child_start(void (*life)(void* argument)) {
-  int ends[2];
+child* child_start(void (*run)(void* argument)) {
+  int pipe_ends[2];
   char byte;
-  child* started = malloc(sizeof *started);
-  assert_non_null(started);
-  assert_int_equal(pipe(ends), 0);
+  child* process = malloc(sizeof *process);
+  assert_non_null(process);
+  assert_int_equal(pipe(pipe_ends), 0);
   fflush(NULL);
-  started->process = fork();
-  if (started->process == 0) {
-    close(ends[0]);
-    news_of_child = ends[1];
-    life(NULL);
+  process->process = fork();
+  if (process->process == 0) {
+    close(pipe_ends[0]);
+    ready_write_end = pipe_ends[1];
+    run(NULL);
     _exit(FAILED);
   }
-  close(ends[1]);
-  started->news = ends[0];
-  assert_int_equal(read(started->news, &byte, 1), 1);
-  return started;
+  close(pipe_ends[1]);
+  process->ready_read_end = pipe_ends[0];
+  assert_int_equal(read(process->ready_read_end, &byte, 1), 1);
+  return process;
 }
 
 void child_ready(void) {
-  CHECK(write(news_of_child, "!", 1) == 1);
+  CHECK(write(ready_write_end, "!", 1) == 1);
 }
 
-uint32_t child_pid(const child* started) {
-  return (uint32_t)started->process;
+uint32_t child_pid(const child* process) {
+  return (uint32_t)process->process;
 }
 
-void child_kill(child* started) {
+void child_kill(child* process) {
   siginfo_t info;
-  kill(started->process, SIGKILL);
-  assert_int_equal(waitid(P_PID, (id_t)started->process, &info, WEXITED | WNOWAIT), 0);
+  kill(process->process, SIGKILL);
+  assert_int_equal(waitid(P_PID, (id_t)process->process, &info, WEXITED | WNOWAIT), 0);
 }
 
-void child_let_go(child* started) {
-  waitpid(started->process, NULL, 0);
-  close(started->news);
-  free(started);
+void child_reap(child* process) {
+  waitpid(process->process, NULL, 0);
+  close(process->ready_read_end);
+  free(process);
 }

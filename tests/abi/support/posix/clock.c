@@ -4,18 +4,18 @@
 
 #include <time.h>
 
-static uint64_t nanoseconds_of(clockid_t clock) {
+static uint64_t read_clock_ns(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 uint64_t now_ns(void) {
-  return nanoseconds_of(CLOCK_MONOTONIC);
+  return read_clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t unix_now_ns(void) {
-  return nanoseconds_of(CLOCK_REALTIME);
+  return read_clock_ns(CLOCK_REALTIME);
 }
 
 int64_t now_ms(void) {

@@ -4,7 +4,7 @@
 
 #include <poll.h>
 
-int becomes_ready(int64_t handle, int64_t within_ms) {
+int becomes_ready(int64_t handle, int64_t timeout_ms) {
   struct pollfd one = {.fd = (int)handle, .events = POLLIN};
-  return poll(&one, 1, (int)within_ms) == 1 && one.revents == POLLIN;
+  return poll(&one, 1, (int)timeout_ms) == 1 && one.revents == POLLIN;
 }

@@ -7,7 +7,7 @@
 
 #include "support/suite.h"
 
-void* memory_take(size_t bytes) {
+void* memory_allocate(size_t bytes) {
   void* block =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   assert_ptr_not_equal(block, MAP_FAILED);
@@ -16,17 +16,17 @@ void* memory_take(size_t bytes) {
   return block;
 }
 
-void memory_give_back(void* block, size_t bytes) {
+void memory_free(void* block, size_t bytes) {
   munmap(block, bytes);
 }
 
-hmn_flags memory_reported(void) {
+hmn_flags reported_memory_fields(void) {
   return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
          HMN_PROCESS_MEMORY_HAS_VIRTUAL | HMN_PROCESS_MEMORY_HAS_SWAP |
          HMN_PROCESS_MEMORY_HAS_PROPORTIONAL | HMN_PROCESS_MEMORY_HAS_PRIVATE;
 }
 
-hmn_flags memory_never_reported(void) {
+hmn_flags unreported_memory_fields(void) {
   return HMN_PROCESS_MEMORY_HAS_COMMITTED | HMN_PROCESS_MEMORY_HAS_FOOTPRINT |
          HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
 }

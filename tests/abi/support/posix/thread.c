@@ -13,7 +13,7 @@ struct thread {
   void* argument;
 };
 
-static void* run_it(void* argument) {
+static void* run_thread(void* argument) {
   const thread* t = argument;
   t->run(t->argument);
   return NULL;
@@ -24,13 +24,13 @@ thread* thread_start(void (*run)(void* argument), void* argument) {
   assert_non_null(t);
   t->run = run;
   t->argument = argument;
-  assert_int_equal(pthread_create(&t->id, NULL, run_it, t), 0);
+  assert_int_equal(pthread_create(&t->id, NULL, run_thread, t), 0);
   return t;
 }
 
-void thread_join(thread* started) {
-  pthread_join(started->id, NULL);
-  free(started);
+void thread_join(thread* t) {
+  pthread_join(t->id, NULL);
+  free(t);
 }
 
 static int entry_count(const char* path) {

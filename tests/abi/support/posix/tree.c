@@ -28,10 +28,10 @@ int tree_write(const tree* t, const char* name, const char* text) {
   return fclose(file);
 }
 
-static int remove_one(const char* path, const struct stat* status, int kind, struct FTW* where) {
+static int remove_one(const char* path, const struct stat* status, int kind, struct FTW* position) {
   (void)status;
   (void)kind;
-  (void)where;
+  (void)position;
   return remove(path);
 }
 

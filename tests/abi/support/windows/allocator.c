@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The functions of the C runtime that the library imports, replaced where its image keeps their
- * addresses. What the runtime allocates for itself is not seen.
+ * Replaces the C runtime's functions in the library's import table. Allocations of the runtime
+ * itself are not seen.
  */
 #include "../allocator.h"
 
@@ -31,7 +31,7 @@ static void* counted_realloc(void* block, size_t size) {
     return NULL;
   }
   if (allocator_refuses()) return NULL;
-  allocator_count_moved();
+  allocator_count_move();
   return realloc(block, size);
 }
 
@@ -64,28 +64,29 @@ static void replace(const char* name, uintptr_t* slot) {
   }
 }
 
-static const void* at(const char* image, DWORD offset) {
+static const void* resolve(const char* image, DWORD offset) {
   return image + offset;
 }
 
 static void replace_imports(char* image) {
-  const IMAGE_DOS_HEADER* dos = at(image, 0);
-  const IMAGE_NT_HEADERS* header = at(image, (DWORD)dos->e_lfanew);
+  const IMAGE_DOS_HEADER* dos = resolve(image, 0);
+  const IMAGE_NT_HEADERS* header = resolve(image, (DWORD)dos->e_lfanew);
   const DWORD imports =
       header->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_IMPORT].VirtualAddress;
-  for (const IMAGE_IMPORT_DESCRIPTOR* of = at(image, imports); of->Name != 0; ++of) {
-    const IMAGE_THUNK_DATA* names = at(image, of->OriginalFirstThunk);
-    uintptr_t* slots = (uintptr_t*)(void*)(image + of->FirstThunk);
+  for (const IMAGE_IMPORT_DESCRIPTOR* descriptor = resolve(image, imports); descriptor->Name != 0;
+       ++descriptor) {
+    const IMAGE_THUNK_DATA* names = resolve(image, descriptor->OriginalFirstThunk);
+    uintptr_t* slots = (uintptr_t*)(void*)(image + descriptor->FirstThunk);
     for (size_t i = 0; names[i].u1.AddressOfData != 0; ++i) {
       if (IMAGE_SNAP_BY_ORDINAL(names[i].u1.Ordinal)) continue;
-      const IMAGE_IMPORT_BY_NAME* import = at(image, (DWORD)names[i].u1.AddressOfData);
+      const IMAGE_IMPORT_BY_NAME* import = resolve(image, (DWORD)names[i].u1.AddressOfData);
       replace((const char*)import->Name, &slots[i]);
     }
   }
 }
 
-/* Before the test's first call of the library that matters. */
+/* Runs before the first call of the library that the test counts. */
 void allocator_begin(void) {
-  static atomic_int begun;
-  if (atomic_exchange(&begun, 1) == 0) replace_imports((char*)GetModuleHandleA(HMN_TEST_DLL));
+  static atomic_int is_started;
+  if (atomic_exchange(&is_started, 1) == 0) replace_imports((char*)GetModuleHandleA(HMN_TEST_DLL));
 }

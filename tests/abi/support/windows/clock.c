@@ -4,12 +4,12 @@
 #include <string.h>
 #include <windows.h>
 
-/* Steps of 100 ns, without the time of a suspend. */
+/* Counted in steps of 100 ns, without the time spent suspended. */
 uint64_t now_ns(void) {
   typedef void(WINAPI * read_steps)(PULONGLONG);
   const HMODULE kernel = GetModuleHandleW(L"kernelbase.dll");
-  const FARPROC found = GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise");
-  if (found == NULL) { /* Wine 8 */
+  const FARPROC function = GetProcAddress(kernel, "QueryUnbiasedInterruptTimePrecise");
+  if (function == NULL) { /* Wine 8 */
     LARGE_INTEGER now, per_second;
     QueryPerformanceCounter(&now);
     QueryPerformanceFrequency(&per_second);
@@ -18,12 +18,12 @@ uint64_t now_ns(void) {
   }
   ULONGLONG steps = 0;
   read_steps precise;
-  memcpy(&precise, &found, sizeof precise);
+  memcpy(&precise, &function, sizeof precise);
   precise(&steps);
   return steps * 100;
 }
 
-/* Steps of 100 ns since 1601. */
+/* Counted in steps of 100 ns since 1601. */
 uint64_t unix_now_ns(void) {
   FILETIME now;
   GetSystemTimePreciseAsFileTime(&now);

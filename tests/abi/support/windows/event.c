@@ -3,6 +3,6 @@
 
 #include <windows.h>
 
-int becomes_ready(int64_t handle, int64_t within_ms) {
-  return WaitForSingleObject((HANDLE)(intptr_t)handle, (DWORD)within_ms) == WAIT_OBJECT_0;
+int becomes_ready(int64_t handle, int64_t timeout_ms) {
+  return WaitForSingleObject((HANDLE)(intptr_t)handle, (DWORD)timeout_ms) == WAIT_OBJECT_0;
 }

@@ -5,24 +5,24 @@
 
 #include "support/suite.h"
 
-void* memory_take(size_t bytes) {
+void* memory_allocate(size_t bytes) {
   void* block = VirtualAlloc(NULL, bytes, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
   assert_non_null(block);
   return memset(block, 1, bytes);
 }
 
-void memory_give_back(void* block, size_t bytes) {
+void memory_free(void* block, size_t bytes) {
   (void)bytes;
   VirtualFree(block, 0, MEM_RELEASE);
 }
 
-/* Wine has no private bytes. As the peak of what is committed it returns what is now. */
-hmn_flags memory_reported(void) {
+/* Wine reports no private bytes, and returns the current committed bytes as their peak. */
+hmn_flags reported_memory_fields(void) {
   return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
          HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
 }
 
-hmn_flags memory_never_reported(void) {
+hmn_flags unreported_memory_fields(void) {
   return HMN_PROCESS_MEMORY_HAS_SWAP | HMN_PROCESS_MEMORY_HAS_PROPORTIONAL |
          HMN_PROCESS_MEMORY_HAS_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT;
 }

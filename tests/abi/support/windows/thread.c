@@ -13,7 +13,7 @@ struct thread {
   void* argument;
 };
 
-static DWORD WINAPI run_it(void* argument) {
+static DWORD WINAPI run_thread(void* argument) {
   const thread* t = argument;
   t->run(t->argument);
   return 0;
@@ -24,15 +24,15 @@ thread* thread_start(void (*run)(void* argument), void* argument) {
   assert_non_null(t);
   t->run = run;
   t->argument = argument;
-  t->handle = CreateThread(NULL, 0, run_it, t, 0, NULL);
+  t->handle = CreateThread(NULL, 0, run_thread, t, 0, NULL);
   assert_non_null(t->handle);
   return t;
 }
 
-void thread_join(thread* started) {
-  WaitForSingleObject(started->handle, INFINITE);
-  CloseHandle(started->handle);
-  free(started);
+void thread_join(thread* t) {
+  WaitForSingleObject(t->handle, INFINITE);
+  CloseHandle(t->handle);
+  free(t);
 }
 
 int thread_count(void) {

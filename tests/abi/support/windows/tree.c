@@ -7,15 +7,15 @@
 
 /* With slashes: the path goes into JSON. */
 int tree_make(tree* t) {
-  static int made;
+  static int count;
   char folder[MAX_PATH + 1];
   const DWORD length = GetTempPathA(sizeof folder, folder);
   if (length == 0 || length >= sizeof folder) return -1;
   for (char* c = folder; *c != 0; ++c) *c = *c == '\\' ? '/' : *c;
-  /* One may be left behind by another process of that number. */
+  /* A folder may be left over from an earlier process with this PID. */
   do {
     const int size = snprintf(t->path, sizeof t->path, "%shmn-abi-%lu-%d", folder,
-                              GetCurrentProcessId(), made++);
+                              GetCurrentProcessId(), count++);
     if (size < 0 || (size_t)size >= sizeof t->path) return -1;
     if (CreateDirectoryA(t->path, NULL)) return 0;
   } while (GetLastError() == ERROR_ALREADY_EXISTS);
@@ -38,19 +38,19 @@ int tree_write(const tree* t, const char* name, const char* text) {
 
 static void remove_below(const char* folder) {
   char path[512];
-  WIN32_FIND_DATAA found;
+  WIN32_FIND_DATAA entry;
   snprintf(path, sizeof path, "%s/*", folder);
-  const HANDLE search = FindFirstFileA(path, &found);
+  const HANDLE search = FindFirstFileA(path, &entry);
   if (search == INVALID_HANDLE_VALUE) return;
   do {
-    if (strcmp(found.cFileName, ".") == 0 || strcmp(found.cFileName, "..") == 0) continue;
-    snprintf(path, sizeof path, "%s/%s", folder, found.cFileName);
-    if (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) {
+    if (strcmp(entry.cFileName, ".") == 0 || strcmp(entry.cFileName, "..") == 0) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, entry.cFileName);
+    if (entry.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) {
       remove_below(path);
     } else {
       DeleteFileA(path);
     }
-  } while (FindNextFileA(search, &found));
+  } while (FindNextFileA(search, &entry));
   FindClose(search);
   RemoveDirectoryA(folder);
 }

@@ -14,11 +14,11 @@ NODE = "/dev/null"  # has the numbers of the card's render node
 card, proc = map(pathlib.Path, sys.argv[1:3])
 
 
-def amount(name):
+def read_number(name):
     return int((card / name).read_text())
 
 
-def put(path, text):
+def replace_file(path, text):
     """A reader sees the old text or the new one."""
     new = path.with_name(path.name + ".new")
     new.write_text(f"{text}\n")
@@ -26,30 +26,30 @@ def put(path, text):
 
 
 def hold(bytes_):
-    resident = min(bytes_, total - others)
+    resident = min(bytes_, total_bytes - other_bytes)
     evicted = bytes_ - resident
     text = "drm-driver:\tamdgpu\ndrm-client-id:\t7\ndrm-pdev:\t0000:03:00.0\n"
     for key, value in {"total-vram": bytes_, "resident-vram": resident, "memory-vram": resident, "shared-vram": 0,
                        "total-gtt": evicted, "resident-gtt": evicted, "memory-gtt": evicted,
                        "shared-gtt": 0}.items():
         text += f"drm-{key}:\t{value >> 10} KiB\n"
-    put(own / "fdinfo/3", text + f"amd-evicted-vram:\t{evicted >> 10} KiB\namd-requested-vram:\t{bytes_ >> 10} KiB")
-    put(card / "mem_info_vram_used", others + resident)
-    put(card / "mem_info_gtt_used", mapped + evicted)
+    replace_file(process / "fdinfo/3", text + f"amd-evicted-vram:\t{evicted >> 10} KiB\namd-requested-vram:\t{bytes_ >> 10} KiB")
+    replace_file(card / "mem_info_vram_used", other_bytes + resident)
+    replace_file(card / "mem_info_gtt_used", mapped_bytes + evicted)
 
 
-total, others, mapped = map(amount, ("mem_info_vram_total", "mem_info_vram_used", "mem_info_gtt_used"))
+total_bytes, other_bytes, mapped_bytes = map(read_number, ("mem_info_vram_total", "mem_info_vram_used", "mem_info_gtt_used"))
 # A process is there with all of its files.
-own = proc / "new"
+process = proc / "new"
 for folder in ("fd", "fdinfo"):
-    (own / folder).mkdir(parents=True)
-(own / "fd/3").symlink_to(NODE)
-put(own / "comm", "train")
-put(own / "stat", f"{os.getpid()} (train) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0")
+    (process / folder).mkdir(parents=True)
+(process / "fd/3").symlink_to(NODE)
+replace_file(process / "comm", "train")
+replace_file(process / "stat", f"{os.getpid()} (train) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 9 0 0")
 hold(0)
-own = own.rename(proc / str(os.getpid()))
+process = process.rename(proc / str(os.getpid()))
 for gib in sys.argv[3:]:
     hold(int(gib) * GIB)
     time.sleep(0.5)
 hold(0)
-shutil.rmtree(own)
+shutil.rmtree(process)

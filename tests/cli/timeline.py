@@ -8,7 +8,7 @@ import threading
 from command import MIB
 
 
-def rows_of(path):
+def read_rows(path):
     """Of a timeline that may not be complete."""
     text = path.read_text() if path.exists() else ""
     lines = io.StringIO(text[:text.rfind("\n") + 1])
@@ -19,14 +19,14 @@ def any_row(_):
     return True
 
 
-def holds(mib, processes=1):
+def has_memory(mib, processes=1):
     """All processes together, and so many of them."""
     return lambda row: int(row["processes"] or 0) >= processes and int(row["resident_bytes"] or 0) >= mib * MIB
 
 
-def on_device(**values):
+def device_has(**values):
     """Where the devices were read: they may be dearer than the host's memory."""
-    return lambda row: any(values.items() <= each.items() for each in row["devices"][:1])
+    return lambda row: any(values.items() <= device.items() for device in row["devices"][:1])
 
 
 class Watcher(threading.Thread):
@@ -34,14 +34,14 @@ class Watcher(threading.Thread):
 
     def __init__(self, timeline, files, conditions):
         super().__init__(daemon=True)
-        self.timeline, self.left = timeline, list(zip(files, conditions))
-        self.over = threading.Event()
+        self.timeline, self.pending = timeline, list(zip(files, conditions))
+        self.stop = threading.Event()
 
     def run(self):
         reported = 0
-        while self.left and not self.over.wait(0.01):
-            rows = rows_of(self.timeline)
+        while self.pending and not self.stop.wait(0.01):
+            rows = read_rows(self.timeline)
             for row in rows[reported:]:
-                if self.left and self.left[0][1](row):
-                    self.left.pop(0)[0].touch()
+                if self.pending and self.pending[0][1](row):
+                    self.pending.pop(0)[0].touch()
             reported = len(rows)

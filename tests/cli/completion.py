@@ -32,7 +32,8 @@ class Fish(Machines):
 
     def test_words_of_the_command_to_run_are_completed(self):
         (self.folder / "my-script.sh").write_text("")
-        for prefix in ("run --", "spill --interval 50ms --", "wait --free 1GiB", "run --json", "spill --force --output out.json"):
+        for prefix in ("run --", "spill --interval 50ms --", "wait --free 1GiB", "run --json",
+                       "spill --force --output out.json"):
             self.assertIn("sha256sum", self.complete(f"hmn {prefix} sha256s"), prefix)
             self.assertIn("my-script.sh", self.complete(f"hmn {prefix} bash my-s"), prefix)
 

@@ -72,7 +72,8 @@ class Day(Machines):
 
     def test_watch_does_not_grow_over_a_day(self):
         with self.start("watch", "--json", "--follow-new", "--top", BATCH, "--interval", f"{INTERVAL}s",
-                        "--duration", "24h", "--machine", self.busy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+                        "--duration", "24h", "--machine", self.busy, stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL) as process:
             # The 4096 that are remembered are full after 12.8 hours.
             self.check_memory(process, process.stdout, lambda line: json.loads(line)["t_ms"] / 3.6e6, 15)
             summary = json.loads(process.stdout.read().splitlines()[-1])

@@ -46,7 +46,8 @@ class Options(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
     def test_a_documented_short_option_means_the_same_in_every_command(self):
-        options = {command: dict(re.findall(r"^  -(\w), --([a-z-]+)", read_help(command), re.M)) for command in COMMANDS}
+        options = {command: dict(re.findall(r"^  -(\w), --([a-z-]+)", read_help(command), re.M))
+                   for command in COMMANDS}
         promises = {}
         for path in (SOURCE / "CHANGELOG.md", SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md")):
             text = re.sub(r"\s+", " ", path.read_text())
@@ -137,7 +138,8 @@ class Texts(unittest.TestCase):
                       for noun in ("spill", "watch")}
         self.assertEqual(documented["spill"], set(schemas["spill"]["required"]) | set(episode["required"]))
         spill_keys = set(schemas["spill"]["required"]) - {"exit_status"}
-        self.assertEqual(documented["watch"] - {"exit_status", "least_free_bytes"}, set(sample["required"]) | set(process["required"]) |
+        self.assertEqual(documented["watch"] - {"exit_status", "least_free_bytes"},
+                         set(sample["required"]) | set(process["required"]) |
                          (set(summary_line["required"]) - spill_keys))
         for command, keys in (("", summary.KEYS), ("ps", ps.KEYS), ("log", log.KEYS),
                               ("metrics", metrics.KEYS)):

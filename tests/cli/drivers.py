@@ -105,18 +105,22 @@ class Nvml(Machines):
             scenario = {"devices": [card | {"processes": {"compute": [{"pid": pid} | used for pid in pids]}}]}
             with self.subTest(used=used):
                 result = self.run_with_nvml(scenario, "ps", "--columns", "pid,vram")
-                self.assertEqual(result.out.split(), ["PID", "VRAM", *(f"{word}" for pid in pids for word in (pid, "?"))])
+                self.assertEqual(result.out.split(),
+                                 ["PID", "VRAM", *(f"{word}" for pid in pids for word in (pid, "?"))])
                 self.assertEqual(len(re.findall("more like it", result.err)), 2 if message else 0, result.err)
                 self.assertRegex(result.err, message or "3 of unknown size")
                 frame = self.run_with_nvml(scenario, "top", "--once").out
                 for pid in pids:
                     self.assertRegex(frame, rf"{pid} .*C +\? +\? ")
-                found = [diagnostic for diagnostic in json.loads(self.run_with_nvml(scenario, "snapshot").out)["diagnostics"]
+                found = [diagnostic
+                         for diagnostic in json.loads(self.run_with_nvml(scenario, "snapshot").out)["diagnostics"]
                          if diagnostic["pid"] is not None and "used_bytes" in diagnostic["fields"]]
-                self.assertEqual([(diagnostic["pid"], diagnostic["count"]) for diagnostic in found], [(pid, 1) for pid in pids])
+                self.assertEqual([(diagnostic["pid"], diagnostic["count"]) for diagnostic in found],
+                                 [(pid, 1) for pid in pids])
                 text = self.run_with_nvml(scenario, "exporter", "--once").out
                 reason = "implausible" if message else "unsupported"
-                count = re.search(rf'reading_error{{device="GPU-1111",subject="processes",reason="{reason}"}} (\d+)', text)
+                count = re.search(rf'reading_error{{device="GPU-1111",subject="processes",reason="{reason}"}} (\d+)',
+                                  text)
                 self.assertGreaterEqual(int(count[1]), 6, text)  # used and allocated of each
 
     def test_an_integrated_gpu_reports_host_memory(self):
@@ -140,7 +144,8 @@ class Nvml(Machines):
         fallen = self.folder / "fallen.json"
         fallen.write_text(json.dumps({"reread": "call", "devices": [card | {"energy_mj": 5000}]}))
         result = self.run_with_nvml({"reread": "call", "devices": [card | {"energy_mj": 90000000}]}, "run", "--json",
-                                    "--output", self.folder / "run.json", "--", "mv", fallen, self.folder / "scenario.json")
+                                    "--output", self.folder / "run.json", "--", "mv", fallen,
+                                    self.folder / "scenario.json")
         self.assertEqual(result.code, 0, result.err)
         energy = json.loads((self.folder / "run.json").read_text())["devices"][0]["energy"]
         self.assertIsNone(energy["joules"])
@@ -196,7 +201,8 @@ class Nvml(Machines):
     def test_the_larger_of_two_processes_is_exact_and_the_sum_sampled(self):
         processes = {"compute": [{"pid": "PID", "used": "1 GiB"}, {"pid": "CHILD", "used": "2 GiB"}]}
         accounts = [{"pid": "PID", "most": "4 GiB"}, {"pid": "CHILD", "most": "6 GiB"}]
-        device, errors = self.run_with_accounts((processes, [account | {"running": True} for account in accounts]), ({}, accounts))
+        device, errors = self.run_with_accounts((processes, [account | {"running": True} for account in accounts]),
+                                                ({}, accounts))
         self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (3 << 30, "sampled"))
         self.assertEqual(device["largest_process"]["bytes"], 6 << 30)
         self.assertRegex(errors, r"largest process +6\.00 GiB  exact, from NVML accounting\n")
@@ -226,7 +232,8 @@ class Nvml(Machines):
                      "temperature core 45 C - nvml", "engine_percent encode 7 % 167 ms nvml"):
             self.assertIn(line, lines)
         failures = [line for line in lines if line.startswith("temperature_limit")]
-        self.assertEqual([line.split(":")[0] for line in failures], ["temperature_limit (core)", "temperature_limit (memory)"])
+        self.assertEqual([line.split(":")[0] for line in failures],
+                         ["temperature_limit (core)", "temperature_limit (memory)"])
         self.assertRegex(failures[0], r": unknown: .*NVML code 999\)")
 
     def test_65000_processes_are_listed(self):

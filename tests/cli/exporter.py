@@ -497,7 +497,8 @@ class Compatible(Machines):
         self.assertNotIn("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", families)
 
     def test_the_last_fault_has_its_number_as_a_label_in_dcgm_names(self):
-        families = self.scrape(self.write_machine(devices=[card(metrics=[{"metric": "last_fault", "count": 79}])]), "dcgm")
+        families = self.scrape(self.write_machine(devices=[card(metrics=[{"metric": "last_fault", "count": 79}])]),
+                               "dcgm")
         self.assertEqual(value(families, "DCGM_FI_DEV_XID_ERRORS", err_code="79"), 79)
 
     def test_partitions_have_the_labels_of_their_gpu_and_their_own(self):

@@ -41,13 +41,15 @@ class Lying(Nvml):
         self.assertEqual(value(families, "hypomnesis_memory_controller_utilization_ratio"), 0.12)
 
     def test_two_gpus_with_the_same_uuid_are_kept_apart(self):
-        twin = CARD | {"pci": {"address": "00000000:02:00.0"}, "memory": {"total": "45 GiB", "free": "44 GiB", "used": "1 GiB"}}
+        twin = CARD | {"pci": {"address": "00000000:02:00.0"},
+                       "memory": {"total": "45 GiB", "free": "44 GiB", "used": "1 GiB"}}
         families = self.scrape_once({"devices": [CARD, twin]}, "--per", "process")
         used = {dict(key)["hw_id"]: number for key, number in families["hw_gpu_memory_usage_bytes"].samples.items()}
         self.assertEqual(used, {"0000:01:00.0": 10 << 30, "0000:02:00.0": 1 << 30})
         for name in ("hw_status", "hypomnesis_pool_used_bytes", "hypomnesis_reading_error"):
             key = "device" if name == "hypomnesis_reading_error" else "hw_id"
-            self.assertLessEqual({"0000:01:00.0", "0000:02:00.0"}, {dict(labels).get(key) for labels in families[name].samples}, name)
+            self.assertLessEqual({"0000:01:00.0", "0000:02:00.0"},
+                                 {dict(labels).get(key) for labels in families[name].samples}, name)
 
     def test_a_failed_reading_is_absent_and_not_zero(self):
         families = self.scrape_once({"devices": [CARD | {"utilization": {"error": "GPU_IS_LOST"}}]})

@@ -223,7 +223,8 @@ class Engine(Machines):
     def test_this_machine_has_the_values_of_its_snapshot(self):
         snapshot = json.loads(run("snapshot").out)
         with Server(None) as server, Prometheus(self.folder, {"x": server}) as prometheus:
-            self.assertEqual(prometheus.query_number("hypomnesis_host_memory_size_bytes"), snapshot["system"]["total_bytes"])
+            self.assertEqual(prometheus.query_number("hypomnesis_host_memory_size_bytes"),
+                             snapshot["system"]["total_bytes"])
             self.assertEqual(prometheus.query_number("hypomnesis_devices"), len(snapshot["devices"]))
             sizes = {pool["total_bytes"] for pool in snapshot["pools"] if pool["is_main"] and pool["total_bytes"]}
             self.assertEqual({number for _, number in prometheus.query("hw_gpu_memory_limit_bytes")}, sizes)
@@ -253,7 +254,8 @@ class Engine(Machines):
         changes = [{"at_reading": 5 * (n + 1), "patch": [
             {"op": "replace", "path": "/devices/0/telemetry/energy_joules", "value": energy}]}
             for n, energy in enumerate(energies[1:])]
-        machine = self.write_machine(devices=[card(uuid="GPU-1", telemetry={"energy_joules": energies[0]})], changes=changes)
+        machine = self.write_machine(devices=[card(uuid="GPU-1", telemetry={"energy_joules": energies[0]})],
+                                     changes=changes)
         with Server(machine, "--max-age", "1ms") as server, Prometheus(self.folder, {"x": server}) as prometheus:
             prometheus.wait_for("hw_energy_joules_total == 150")
             self.assertEqual(prometheus.query_number("resets(hw_energy_joules_total[1m])"), 1)

@@ -109,7 +109,8 @@ class Dashboard(unittest.TestCase):
             occupied = set()
             for panel in json.loads(path.read_text())["panels"]:
                 position = panel["gridPos"]
-                cells = {(x, y) for x in range(position["x"], position["x"] + position["w"]) for y in range(position["y"], position["y"] + position["h"])}
+                cells = {(x, y) for x in range(position["x"], position["x"] + position["w"])
+                         for y in range(position["y"], position["y"] + position["h"])}
                 self.assertFalse(occupied & cells, panel["title"])
                 occupied |= cells
 

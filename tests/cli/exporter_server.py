@@ -259,7 +259,8 @@ class Sharing(Machines):
 
     def test_the_server_stops_while_clients_wait(self):
         with Server(self.make_slow_machine(60000)) as server:
-            thread = threading.Thread(target=lambda: contextlib.suppress(Exception).__enter__() or self.get_quietly(server))
+            thread = threading.Thread(target=lambda: contextlib.suppress(Exception).__enter__()
+                                      or self.get_quietly(server))
             thread.start()
             time.sleep(0.3)
             start = time.monotonic()
@@ -389,7 +390,8 @@ class WebConfig(Machines):
 
     def test_passwords_protect_every_path(self):
         hash_ = HASHES[5]
-        with Server(MACHINES / "workstation.json", *self.write_config(f"basic_auth_users: {{alice: {hash_}}}")) as server:
+        with Server(MACHINES / "workstation.json",
+                    *self.write_config(f"basic_auth_users: {{alice: {hash_}}}")) as server:
             for path in ("/", "/metrics", "/healthz", "/none"):
                 status, headers, _ = server.get(path)
                 self.assertEqual((status, headers["WWW-Authenticate"]), (401, "Basic"), path)
@@ -402,7 +404,8 @@ class WebConfig(Machines):
 
     def test_guessing_passwords_does_not_delay_a_valid_client(self):
         hash_ = HASHES[11]
-        with Server(MACHINES / "workstation.json", *self.write_config(f"basic_auth_users: {{alice: {hash_}}}")) as server:
+        with Server(MACHINES / "workstation.json",
+                    *self.write_config(f"basic_auth_users: {{alice: {hash_}}}")) as server:
             right = basic_auth("alice", "correct horse")
             self.assertEqual(server.get(headers=right)[0], 200)
             stop = threading.Event()

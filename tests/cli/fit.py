@@ -102,7 +102,8 @@ class Fit(Machines):
         self.assertEqual((report["verdict"], device["text"]), ("does_not_fit", "does not fit"))
         self.assertEqual([device[key] for key in ("gpu_layers", "gpu_bytes", "ram_bytes")], [None] * 3)
         device_in_ram = self.fit_llama("600MiB", "40GiB", 3)["devices"][0]
-        self.assertEqual((device_in_ram["gpu_layers"], device_in_ram["text"]), (0, "does not fit: in RAM alone it does"))
+        self.assertEqual((device_in_ram["gpu_layers"], device_in_ram["text"]),
+                         (0, "does not fit: in RAM alone it does"))
 
     def test_host_memory_is_not_counted_twice(self):
         unified = card(memory_kind="unified", pools=[{"kind": "unified"}])
@@ -273,7 +274,8 @@ class Fit(Machines):
         for name, content, message in (("a.gguf", b"GGUF", "ends in its header"),
                                        ("b.gguf", cut, 'tensor "blk.0.w": ends at byte'),
                                        ("c.safetensors", b"\xff" * 8, "a header of 18446744073709551615 bytes"),
-                                       ("d.json", b"{", "no JSON at line 1, byte 2"), ("e.json", b"{}", '"hidden_size"'),
+                                       ("d.json", b"{", "no JSON at line 1, byte 2"),
+                                       ("e.json", b"{}", '"hidden_size"'),
                                        ("f.txt", b"hello", "expected a GGUF file")):
             path = self.folder / name
             path.write_bytes(content)
@@ -363,10 +365,12 @@ class Fit(Machines):
             return report["assumptions"]
 
         check({}, "counted")
-        self.assertIn('"llama.attention.new_window" is not understood', check({"llama.attention.new_window": 1}, "about"))
+        self.assertIn('"llama.attention.new_window" is not understood',
+                      check({"llama.attention.new_window": 1}, "about"))
         self.assertIn("weights of 1 of the 2 layers are not there and not counted", check({}, "at_least", layers=1))
         (self.folder / "mmproj-model.gguf").write_bytes(bytes(3 * MIB))
-        self.assertIn('"mmproj-model.gguf" of 3 MiB is next to it and not counted: images need it', check({}, "at_least"))
+        self.assertIn('"mmproj-model.gguf" of 3 MiB is next to it and not counted: images need it',
+                      check({}, "at_least"))
 
     def test_ubatch_sets_the_tokens_processed_at_once(self):
         machine = {"host": host("60GiB"), "devices": []}
@@ -381,7 +385,8 @@ class Fit(Machines):
         self.assertEqual((result.code, result.out), (2, ""))
 
     def test_the_table_in_docs_is_up_to_date(self):
-        result = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "fit-table", "--check"], capture_output=True,
+        result = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "fit-table", "--check"],
+                                capture_output=True,
                                 text=True)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 

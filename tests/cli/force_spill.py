@@ -33,12 +33,14 @@ def hold(bytes_):
                        "total-gtt": evicted, "resident-gtt": evicted, "memory-gtt": evicted,
                        "shared-gtt": 0}.items():
         text += f"drm-{key}:\t{value >> 10} KiB\n"
-    replace_file(process / "fdinfo/3", text + f"amd-evicted-vram:\t{evicted >> 10} KiB\namd-requested-vram:\t{bytes_ >> 10} KiB")
+    replace_file(process / "fdinfo/3",
+                 text + f"amd-evicted-vram:\t{evicted >> 10} KiB\namd-requested-vram:\t{bytes_ >> 10} KiB")
     replace_file(card / "mem_info_vram_used", other_bytes + resident)
     replace_file(card / "mem_info_gtt_used", mapped_bytes + evicted)
 
 
-total_bytes, other_bytes, mapped_bytes = map(read_number, ("mem_info_vram_total", "mem_info_vram_used", "mem_info_gtt_used"))
+total_bytes, other_bytes, mapped_bytes = map(read_number,
+                                             ("mem_info_vram_total", "mem_info_vram_used", "mem_info_gtt_used"))
 # A process is there with all of its files.
 process = proc / "new"
 for folder in ("fd", "fdinfo"):

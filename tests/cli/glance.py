@@ -202,7 +202,8 @@ class Glance(Machines):
     def test_a_repeated_table_replaces_the_previous_one_if_it_fits(self):
         machine = self.write_machine({"devices": [gpu(), gpu(state="asleep")]})
         for rows, count in ((24, 1), (5, 3)):
-            lines = capture_frame("-i", "50ms", "-n", "3", "--machine", machine, columns=120, rows=rows, scrollback=rows == 5)
+            lines = capture_frame("-i", "50ms", "-n", "3", "--machine", machine, columns=120, rows=rows,
+                                  scrollback=rows == 5)
             for text in ("GPU  NAME", "  0  H100", "GPU 1: asleep: "):
                 self.assertEqual(sum(line.startswith(text) for line in lines), count, lines)
 
@@ -228,7 +229,8 @@ class Watch(Machines):
 
     def test_samples_replace_each_other(self):
         for columns in WIDTHS:
-            lines = capture_frame("watch", *self.FAST, "--machine", self.write_machine(self.MACHINE), columns=columns, rows=30,
+            lines = capture_frame("watch", *self.FAST, "--machine", self.write_machine(self.MACHINE), columns=columns,
+                                  rows=30,
                                   scrollback=True)
             cells = [line.split()[:3] for line in lines if line.startswith("+") or line.startswith("TIME")
                      or line.startswith(" TIME")]
@@ -242,7 +244,8 @@ class Watch(Machines):
             self.assertLess(text.index("entered"), text.index("TIME"))
 
     def test_samples_that_do_not_fit_are_appended(self):
-        lines = capture_frame("watch", *self.FAST, "--machine", self.write_machine(self.MACHINE), columns=80, rows=3, scrollback=True)
+        lines = capture_frame("watch", *self.FAST, "--machine", self.write_machine(self.MACHINE), columns=80, rows=3,
+                              scrollback=True)
         self.assertGreater(len([line for line in lines if re.match(r" *\+.* 7 work", line)]), 2)
 
 

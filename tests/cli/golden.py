@@ -104,7 +104,8 @@ def run_command(words, env):
     if output.startswith(("{", "[")) and "\n" not in output.strip():
         output = format_json(json.loads(output)) + "\n"
     errors = remove_notice(err.decode())
-    return mask_text(output) + (f"--- standard error\n{mask_text(errors)}" if errors else "") + f"--- exit {process.returncode}\n"
+    return mask_text(output) + (f"--- standard error\n{mask_text(errors)}"
+                                if errors else "") + f"--- exit {process.returncode}\n"
 
 
 class Golden(unittest.TestCase):
@@ -163,7 +164,8 @@ class Golden(unittest.TestCase):
             paths[name] = self.folder / f"{name}.json"
             paths[name].write_text(json.dumps(content))
         missing = str(self.folder / "none")
-        return paths, {"HMN_ROCM_SMI": missing, "HMN_AMD_SMI": missing, "HMN_PROC": str(proc), "HMN_SYS": str(empty), "HMN_DEV": str(empty), "HMN_CGROUP": str(empty)}
+        return paths, {"HMN_ROCM_SMI": missing, "HMN_AMD_SMI": missing, "HMN_PROC": str(proc), "HMN_SYS": str(empty),
+                       "HMN_DEV": str(empty), "HMN_CGROUP": str(empty)}
 
     def test_nvml(self):
         paths, roots = self.make_roots(scenario=SCENARIO)

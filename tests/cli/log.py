@@ -148,7 +148,8 @@ class Log(Machines):
 
     def test_a_persistent_reason_is_printed_once(self):
         failure = {"call": "any", "status": "device_lost", "message": "fallen off the bus"}
-        out = self.run_on({"devices": [card("A", state="lost", failures=[failure]), card("B", telemetry=TELEMETRY, failures=[
+        out = self.run_on({"devices": [card("A", state="lost", failures=[failure]),
+                                       card("B", telemetry=TELEMETRY, failures=[
             {"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": "root only"}])]},
                           "log", "--count", 3, *FAST).out
         lines = [line.partition("Z  ")[2] for line in out.splitlines()]
@@ -157,9 +158,11 @@ class Log(Machines):
                                  *["GPU 0 [A]: lost", values] * 2])
 
     def test_a_reason_that_returns_is_printed_again(self):
-        failures = [{"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": message, **period}
-                    for message, period in (("root only", {"readings": 3}), ("not yet", {"from_reading": 4, "readings": 2}),
-                                            ("root only", {"from_reading": 6}))]
+        failures = [{"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": message,
+                     **period}
+                    for message,
+                    period in (("root only", {"readings": 3}), ("not yet", {"from_reading": 4, "readings": 2}),
+                               ("root only", {"from_reading": 6}))]
         out = self.run_on({"devices": [card(telemetry=TELEMETRY, failures=failures)]}, "log", "--count", 12, *FAST).out
         reasons = re.findall(r"power unknown \((.*)\)", out)
         self.assertEqual(reasons, ["root only", "not yet", "root only"], out)

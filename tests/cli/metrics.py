@@ -102,7 +102,8 @@ class Metrics(Machines):
 
     def test_unsupported_metrics_are_listed_if_there_are_no_others(self):
         for arguments in ((), ("--unsupported",)):
-            self.assertEqual(self.read_lines([UNSUPPORTED], *arguments), ["ecc_corrected (lifetime): unknown: no error correction"])
+            self.assertEqual(self.read_lines([UNSUPPORTED], *arguments),
+                             ["ecc_corrected (lifetime): unknown: no error correction"])
 
     def test_metrics_that_fail_together_have_one_reason(self):
         failures = [{"call": "metrics", "status": "backend", "message": "the driver is confused"}]
@@ -184,7 +185,8 @@ class Metrics(Machines):
         count = 0
         for machine in sorted(MACHINES.glob("*.json")):
             snapshot = json.loads(self.run_on(machine, "snapshot").out)
-            snapshot_metrics = {device["index"]: [[metric[key] for key in keys.values()] for metric in device["metrics"]]
+            snapshot_metrics = {device["index"]: [[metric[key] for key in keys.values()]
+                                                  for metric in device["metrics"]]
                     for device in snapshot["devices"]}
             metrics = {index: [] for index in snapshot_metrics}
             for row in json.loads(self.run_on(machine, "metrics", "--json").out):

@@ -99,7 +99,8 @@ class Files(Machines):
         self.foreign = self.folder / "train.sh"
         self.foreign.write_text(KEPT)
         self.simulated = self.write_machine(devices=[card()])
-        self.empty_environment = environment(HMN_SYS=str(self.folder), HMN_PROC=str(self.folder), HMN_NVML="/nonexistent",
+        self.empty_environment = environment(HMN_SYS=str(self.folder), HMN_PROC=str(self.folder),
+                                             HMN_NVML="/nonexistent",
                                              HMN_NVIDIA_SMI="/nonexistent")
 
     def run_writer(self, words, path, arguments, *options, **keys):
@@ -223,7 +224,8 @@ class Files(Machines):
     def test_a_folder_is_refused_as_a_file(self):
         for words, arguments, own_name in WRITERS:
             with self.subTest(words, own_name=own_name):
-                for path in (self.link_if_needed(words, own_name, self.folder), self.folder / "no folder" / (own_name or "x")):
+                for path in (self.link_if_needed(words, own_name, self.folder),
+                             self.folder / "no folder" / (own_name or "x")):
                     result = self.run_writer(words, path, arguments, "--force")
                     self.assertEqual(result.code, 125 if arguments else 1)
                     self.assertIn(f'"{path}": ', result.err)
@@ -231,7 +233,8 @@ class Files(Machines):
     def test_devices_pipes_and_links_are_written_through(self):
         for words, arguments, own_name in WRITERS:
             with self.subTest(words, own_name=own_name):
-                self.assertEqual(self.run_writer(words, self.link_if_needed(words, own_name, "/dev/null"), arguments).code, 0)
+                self.assertEqual(self.run_writer(words, self.link_if_needed(words, own_name, "/dev/null"),
+                                                 arguments).code, 0)
                 pipe, contents = self.folder / f"pipe-{own_name or 'x'}", []
                 os.mkfifo(pipe)
                 reader = threading.Thread(target=lambda: contents.append(pipe.read_bytes()))
@@ -255,7 +258,8 @@ class Files(Machines):
                     target = self.folder / "streams.txt"
                     with open(target, "w") as file:
                         streams = {"stdout" if number == 1 else "stderr": file, "stderr" if number == 1 else "stdout": subprocess.DEVNULL}
-                        result = spawn(words[0], "--machine", str(self.simulated), words[1], name, "echo", "mine", **streams)
+                        result = spawn(words[0], "--machine", str(self.simulated), words[1], name, "echo", "mine",
+                                       **streams)
                     self.assertEqual(result.returncode, 0)
                     text = target.read_text()
                     self.assertTrue(text.startswith("mine\n" if number == 1 else "hmn"), text)
@@ -304,7 +308,8 @@ class Files(Machines):
             for word in (report, "-"):
                 result = run(command, *machine, "--json", word, "true")
                 self.assertEqual((result.code, result.out), (127, ""))
-                self.assertEqual(result.err, f'hmn: cannot run "{word}": No such file or directory; --json takes no file, --output FILE does\n')
+                self.assertEqual(result.err,
+                                 f'hmn: cannot run "{word}": No such file or directory; --json takes no file, --output FILE does\n')
             self.assertFalse(report.exists())
             result = run(command, *machine, "--json", "--output", report, "true")
             self.assertEqual((result.code, result.out), (0, report.read_text()))
@@ -380,7 +385,8 @@ class Names(Machines):
 
     def test_hostile_names_are_escaped_in_metrics(self):
         for options in ((), ("--openmetrics",)):
-            text = self.check_output("exporter", "--once", "--per", "process,container", "--compat", "dcgm,nvidia-smi", *options)
+            text = self.check_output("exporter", "--once", "--per", "process,container", "--compat", "dcgm,nvidia-smi",
+                                     *options)
             label_sets = [dict(key) for family in parse(text, bool(options)).values() for key in family.samples]
             for label in ("hw_name", "process_name"):
                 names = {labels[label] for labels in label_sets if label in labels}

@@ -278,8 +278,10 @@ class Groups(Machines):
     def test_pods_jobs_and_units_are_unknown_in_a_machine_file(self):
         for grouping in ("pod", "job", "unit"):
             self.assertEqual(self.run_on(self.MACHINE, "ps", "--by", grouping).out.splitlines()[1].split()[0], "?")
-            self.assertEqual(self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping, "--json"))[0] | {"used_bytes": 0}, {
-                grouping: None, "known": False, "processes": 2, "used_bytes": 0, "lower_bound": False, "unknown_size": 0,
+            self.assertEqual(self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping,
+                                                         "--json"))[0] | {"used_bytes": 0}, {
+                grouping: None, "known": False, "processes": 2, "used_bytes": 0, "lower_bound": False,
+                "unknown_size": 0,
                 "device_indexes": [0, 1]})
 
 
@@ -290,7 +292,8 @@ class Apu(Machines):
 
     def test_each_pool_is_shown_once(self):
         result = self.run_on(self.MACHINE, "ps", "--columns", "pid,vram,shared")
-        self.assertEqual(result.out, join_lines("PID     VRAM   SHARED", "  7  2.0 GiB  5.0 GiB", "  8  1.5 GiB  512 MiB"))
+        self.assertEqual(result.out,
+                         join_lines("PID     VRAM   SHARED", "  7  2.0 GiB  5.0 GiB", "  8  1.5 GiB  512 MiB"))
         self.assertIn("(3.5 GiB allocated total, 5.5 GiB of host RAM)", result.err)
 
     def test_each_pool_has_its_own_sum(self):
@@ -315,7 +318,8 @@ class SumAboveTotal(Machines):
         reason = "processes of GPU 0 add up to 23.0 GiB, more than can be in use (16.0 GiB)"
         self.assertIn(f"2 GPU processes found (total unknown: {reason}).", result.err)
         for grouping in ("user", "device"):
-            self.assertIsNone(self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping, "--json"))[0]["used_bytes"])
+            self.assertIsNone(self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping,
+                                                          "--json"))[0]["used_bytes"])
         summary = self.run_on(self.MACHINE)
         self.assertIn(reason, summary.out + summary.err)
 
@@ -400,7 +404,8 @@ class Widths(Machines):
     MACHINE = make_machine(process(7, "1GiB", "python3", uid=1000, command="python3 train.py --epochs 3"))
 
     def read_titles(self, columns):
-        output = run_in_terminal("ps", "--color", "never", "--machine", self.write_machine(self.MACHINE), columns=columns).out
+        output = run_in_terminal("ps", "--color", "never", "--machine", self.write_machine(self.MACHINE),
+                                 columns=columns).out
         return next(line for line in output.splitlines() if "PID" in line).split()
 
     def test_columns_that_do_not_fit_are_omitted(self):
@@ -429,7 +434,8 @@ class Csv(Machines):
         self.assertEqual(dict(zip(header, second))["used_bytes"], "")
 
     def test_columns_and_sums_are_printed_as_csv(self):
-        self.assertEqual(self.read_csv("--columns", "pid,user"), [["pid", "user", "uid"], ["7", "8", "8"], ["9", "", ""]])
+        self.assertEqual(self.read_csv("--columns", "pid,user"),
+                         [["pid", "user", "uid"], ["7", "8", "8"], ["9", "", ""]])
         self.assertEqual(self.read_csv("--by", "device")[0],
                          ["device_index", "device_name", "device_uuid", "pci_bus_id", "parent_index", "processes",
                           "used_bytes", "lower_bound", "unknown_size"])
@@ -537,7 +543,8 @@ class Order(Machines):
             self.assertEqual(self.list_pids("--sort", key), expected, key)
 
     def test_load_and_user_are_sort_keys(self):
-        machine = make_machine(process(1, 1, uid=8, busy_percent=5), process(2, 2), process(3, 3, uid=7, busy_percent=9))
+        machine = make_machine(process(1, 1, uid=8, busy_percent=5), process(2, 2),
+                               process(3, 3, uid=7, busy_percent=9))
         for key, expected in (("load", [3, 1, 2]), ("user", [3, 1, 2])):
             rows = self.parse_rows(self.run_on(machine, "ps", "--json", "--sort", key))
             self.assertEqual([row["pid"] for row in rows], expected, key)

@@ -25,7 +25,8 @@ def strip_volatile(snapshot):
     text = json.dumps(snapshot)
     return json.loads(text, object_hook=lambda record: {
         key: value for key, value in record.items()
-        if not key.endswith("age_ns") and key not in ("command", "container", "message", "pid" if "fields" in record else "")})
+        if not key.endswith("age_ns")
+        and key not in ("command", "container", "message", "pid" if "fields" in record else "")})
 
 
 def comparable_rows(result):
@@ -95,10 +96,12 @@ class Recording(KernelCard):
             file = self.make_recording()
             replay, = parse_json(run("ps", "--json", "--by", grouping, "--machine", file).out)
             self.assertTrue(original[grouping], original)
-            self.assertEqual((replay["used_bytes"], replay["processes"]), (original["used_bytes"], original["processes"]))
+            self.assertEqual((replay["used_bytes"], replay["processes"]),
+                             (original["used_bytes"], original["processes"]))
             self.assertRegex(replay[grouping], f"^{name}")
             text = run("exporter", "--once", "--by", grouping, "--machine", file).out
-            self.assertRegex(text, rf'hypomnesis_{grouping}_gpu_memory_usage_bytes{{.*="{replay[grouping].split(":")[-1]}"')
+            self.assertRegex(text,
+                             rf'hypomnesis_{grouping}_gpu_memory_usage_bytes{{.*="{replay[grouping].split(":")[-1]}"')
             file.unlink()
         rows = parse_json(run("ps", "--json", "--by", "pod", "--machine", self.folder).out)
         self.assertEqual(rows[0]["pod"], "3a7c1a52-0b9a-4f0e-9d0e-2b1f6a7c8d90")

@@ -47,7 +47,8 @@ class Run(Machines):
         watcher.start()
         arguments = [str(word).replace("until:", f"until:{self.folder}/seen-") for word in arguments]
         result = self.run_on({"devices": []} | HOST if machine is None else machine, "run", "--output",
-                             self.json, "--interval", "20ms", *options, "--", *arguments, timeout=120, prefix=self.prefix,
+                             self.json, "--interval", "20ms", *options, "--", *arguments, timeout=120,
+                             prefix=self.prefix,
                              **keys)
         watcher.stop.set()
         watcher.join()
@@ -81,7 +82,8 @@ class Run(Machines):
         self.assertIn("largest process &lt;=", plot.read_text())
 
     def test_the_peak_sum_of_all_processes_is_reported_with_its_time(self):
-        report = self.measure(HOLDER, "until:0", "fork", "fill:60", "until:1", "wait", conditions=(any_row, has_memory(120, 2)))
+        report = self.measure(HOLDER, "until:0", "fork", "fill:60", "until:1", "wait",
+                              conditions=(any_row, has_memory(120, 2)))
         total = report["all_processes"]
         self.assertGreaterEqual(total["bytes"], 120 * MIB)
         self.assertLess(total["bytes"], 120 * MIB + 3 * SLACK)
@@ -117,8 +119,10 @@ class Run(Machines):
         # Without a process left there was nothing to read.
         for value, key in ((report["all_processes"], lambda row: 0 if row["processes"] == 0 else row["resident_bytes"]),
                            (report["proportional"], lambda row: row["proportional_bytes"]),
-                           (report["devices"][0]["whole_device"], lambda row: row["devices"] and row["devices"][0]["used_bytes"])):
-            times = [0, *(row["offset_ns"] for row in rows if key(row) is not None and key(row) != []), report["elapsed_ns"]]
+                           (report["devices"][0]["whole_device"], lambda row: row["devices"]
+                            and row["devices"][0]["used_bytes"])):
+            times = [0, *(row["offset_ns"] for row in rows if key(row) is not None and key(row) != []),
+                     report["elapsed_ns"]]
             longest = max(after - before for before, after in zip(times, times[1:]))
             # A device's value is older than its row, by what other work on this machine takes.
             older = value["interval_ns"] - max(longest, 20_000_000)
@@ -164,7 +168,8 @@ class Run(Machines):
         plot = self.folder / "left.svg"
         machine = self.machine_with_children(GIB, peak_used=3 * GIB)
         start = time.monotonic()
-        report = self.measure("sh", "-c", f"{self.daemon_script('fill:80', 'sleep:3000')}; {HOLDER} until:0", machine=machine,
+        report = self.measure("sh", "-c", f"{self.daemon_script('fill:80', 'sleep:3000')}; {HOLDER} until:0",
+                              machine=machine,
                               options=("--plot", plot), conditions=(has_memory(80),))
         self.assertLess(time.monotonic() - start, 3)  # hmn ends when the command ends
         self.assertEqual(report["left_running"], 1)
@@ -185,7 +190,8 @@ class Run(Machines):
 
     def test_a_daemon_left_by_a_short_command_makes_sums_lower_bounds(self):
         report = self.measure("sh", "-c", f"nohup {HOLDER} fill:80 sleep:500 >/dev/null 2>&1 &")
-        self.assertEqual((report["largest_process"]["kind"], report["all_processes"]["lower_bound"]), ("lower_bound", True))
+        self.assertEqual((report["largest_process"]["kind"], report["all_processes"]["lower_bound"]),
+                         ("lower_bound", True))
 
     def test_sums_are_lower_bounds_if_orphans_cannot_be_adopted(self):
         env = environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING="prctl")
@@ -329,7 +335,8 @@ class Run(Machines):
         """Seconds that a signal takes to the command while a reading hangs."""
         stamps = self.folder / "stamps"
         script = f"trap 'date +%s.%N > {stamps}; exit 0' TERM; echo; while :; do sleep 0.01; done"
-        process = subprocess.Popen([*COMMAND, "run", "--interval", "20ms", "--machine", self.write_machine(machine), "--",
+        process = subprocess.Popen([*COMMAND, "run", "--interval", "20ms", "--machine", self.write_machine(machine),
+                                    "--",
                                     "sh", "-c", script], env=environment(), stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL)
         process.stdout.readline()
@@ -510,7 +517,8 @@ class Run(Machines):
 
     def test_the_peak_reported_by_the_driver_is_exact_for_one_process(self):
         machine = self.machine_with_children(GIB, peak_used=3 * GIB)
-        device = self.measure(HOLDER, "until:0", machine=machine, conditions=(device_has(command_bytes=GIB),))["devices"][0]
+        device = self.measure(HOLDER, "until:0", machine=machine,
+                              conditions=(device_has(command_bytes=GIB),))["devices"][0]
         exact = {"bytes": 3 * GIB, "at_ns": None, "kind": "exact", "reason": None}
         self.assertEqual(device["largest_process"], exact)
         self.assertEqual({key: device["command"][key] for key in exact}, exact)
@@ -583,7 +591,8 @@ class Run(Machines):
             "op": "add", "path": "/devices/0/delays",
             "value": [{"call": call, "hang": "forever"} for call in ("pools", "telemetry", "process")]}]}]
         nothing = dict.fromkeys(("command_bytes", "used_bytes", "power_watts", "energy_joules"))
-        device = self.measure(HOLDER, "until:0", "until:1", machine=machine, options=("--timeout", "300ms"), conditions=(
+        device = self.measure(HOLDER, "until:0", "until:1", machine=machine, options=("--timeout", "300ms"),
+                              conditions=(
             device_has(command_bytes=GIB, used_bytes=3 * GIB, power_watts=40), device_has(**nothing)))["devices"][0]
         after = next(row for row in read_rows(self.timeline) if device_has(**nothing)(row))
         self.assertRegex(after["devices"][0]["reason"], r"^stale: \d+\.\d s old$")
@@ -611,7 +620,8 @@ class Run(Machines):
         for timeline in ("late.jsonl", "late.csv"):
             path = self.folder / timeline
             condition = device_has(used_bytes=3 * GIB) if path.suffix == ".jsonl" else lambda row: row["gpu0_used_bytes"]
-            report = self.measure(HOLDER, "until:0", machine=machine, options=("--record", path), conditions=(condition,))
+            report = self.measure(HOLDER, "until:0", machine=machine, options=("--record", path),
+                                  conditions=(condition,))
             device, = report["devices"]
             self.assertIsNone(device["used_before_bytes"])
             self.assertEqual(device["total_bytes"], 16 * GIB)
@@ -665,13 +675,15 @@ class Run(Machines):
             self.skipTest("unshare is refused")
         path = self.folder / "foreign.jsonl"
         machine = self.write_machine(self.machine_with_children(GIB))
-        result = subprocess.run([*unshare, *COMMAND, "run", "--output", self.json, "--record", path, "--machine", machine,
+        result = subprocess.run([*unshare, *COMMAND, "run", "--output", self.json, "--record", path, "--machine",
+                                 machine,
                                  "--", "sleep", "0.3"], capture_output=True, env=environment(), timeout=60)
         self.assertEqual(result.returncode, 0, result.stderr)
         report = parse_json(self.json.read_text())
         jsonschema.validate(report, SCHEMA)
         reason = r"^/proc is the tree of another PID namespace, where this process is \d+; pids are those of that tree$"
-        for value in (report["all_processes"], report["proportional"], report["devices"][0]["command"], report["devices"][0]["largest_process"]):
+        for value in (report["all_processes"], report["proportional"], report["devices"][0]["command"],
+                      report["devices"][0]["largest_process"]):
             self.assertIsNone(value["bytes"])
             self.assertRegex(value["reason"], reason)
         self.assertEqual(report["devices"][0]["whole_device"]["bytes"], 3 * GIB)
@@ -743,7 +755,8 @@ class Run(Machines):
             codes = set()
             for number in (*range(1, 25), 40, 80):
                 mark = self.folder / f"{command}-{number}"
-                result = run(command, "--interval", "10ms", "--machine", machine, "--", "sh", "-c", f"sleep 0.05; echo > {mark}",
+                result = run(command, "--interval", "10ms", "--machine", machine, "--", "sh", "-c",
+                             f"sleep 0.05; echo > {mark}",
                              env=environment(LD_PRELOAD=FAILING_CALLS, HMN_TEST_FAILING_ALLOCATION=str(number)))
                 self.assertTrue(mark.exists(), (command, number, result))
                 self.assertIn(result.code, (0, 125), (command, number, result))
@@ -952,7 +965,8 @@ class Group(Machines):
         bytes_, kind, reason = self.measure_peak("sh", "-c", "sleep 5 >/dev/null 2>&1 &")
         self.assertEqual((bytes_, kind), (None, None))  # both bounds: none
         self.assertRegex(reason, "^a process may have left unseen, and the group had used that much before")
-        bytes_, kind, reason = self.measure_peak("sh", "-c", f"sleep 5 >/dev/null 2>&1 & echo {200 * MIB} >{self.home}/memory.peak")
+        bytes_, kind, reason = self.measure_peak("sh", "-c",
+                                                 f"sleep 5 >/dev/null 2>&1 & echo {200 * MIB} >{self.home}/memory.peak")
         self.assertEqual((bytes_, kind, reason), (200 * MIB, "lower_bound", None))
 
     def test_another_process_in_the_group_makes_the_peak_unknown_or_a_bound(self):

@@ -105,7 +105,8 @@ class Spill(Machines):
         report, errors = spill("4", "12", "2")
         self.assertEqual((report["measurable"], report["spilled"], report["episode_count"]), (True, True, 1), errors)
         self.assertEqual((report["peak_dedicated_bytes"], report["dedicated_limit_bytes"]), (16 * GIB, 16 * GIB))
-        self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]), (128 * MIB, 4 * GIB + 128 * MIB))
+        self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]),
+                         (128 * MIB, 4 * GIB + 128 * MIB))
         self.assertEqual(report["peak_evicted_bytes"], 4 * GIB)
         episode, = report["episodes"]
         self.assertEqual((sorted(episode["rules"]), episode["peak_shared_bytes"]), (["evicted", "shared"], 4 * GIB + 128 * MIB))

@@ -88,7 +88,8 @@ class Frames(Top):
             screen.close()
 
     def test_a_pipe_has_every_gpu_and_process(self):
-        machine = self.write_machine(devices=[busy_gpu(name=f"Card {i}", processes=[worker(100 * i + j) for j in range(1, 31)])
+        machine = self.write_machine(devices=[busy_gpu(name=f"Card {i}",
+                                                       processes=[worker(100 * i + j) for j in range(1, 31)])
                                               for i in range(20)])
         result = run("top", "--once", "--machine", machine)
         self.assertEqual(result.code, 0, result.err)
@@ -160,7 +161,8 @@ class Frames(Top):
             self.assertEqual(lines[2].index("core"), lines[3].index("core"))  # each GPU has one line
 
     def test_hidden_rows_are_counted(self):
-        machine = self.write_machine(devices=[busy_gpu(name=f"Card {i}", processes=[worker(100 + i)]) for i in range(20)])
+        machine = self.write_machine(devices=[busy_gpu(name=f"Card {i}", processes=[worker(100 + i)])
+                                              for i in range(20)])
         screen = self.open_screen(machine, size=(80, 24))
 
         def count_rows(text):
@@ -170,7 +172,8 @@ class Frames(Top):
             return [int(count) for count in re.findall(r"(?m)^(?: GPU NAME| +PID).*↓(\d+)$", text)]
 
         # A capture may have a part of a new frame.
-        frame = screen.wait_until(lambda now: "20 processes" in now and count_hidden(now) == [20 - n for n in count_rows(now)], "both counts")
+        frame = screen.wait_until(lambda now: "20 processes" in now
+                                  and count_hidden(now) == [20 - n for n in count_rows(now)], "both counts")
         gpus, processes = count_rows(frame)
         self.assertTrue(0 < gpus < 20 and 0 < processes < 20, frame)
         screen.press("Tab", "End")
@@ -284,7 +287,8 @@ class Frames(Top):
         evil = "\x1b]0;title\x07\x1b[2J\u202eevil\n"
         names = ["模型训练" * 30, evil, "e\u0301" * 40, "👩‍👩‍👧" * 20, "\u0000"[:0] + "a" * 4000, "\u200b" * 50 + "x"]
         machine = self.write_machine(devices=[busy_gpu(name="卡" * 40, processes=[
-            worker(i + 1, name=name, command=name, container=name) for i, name in enumerate(names)]), busy_gpu(name=evil)])
+            worker(i + 1, name=name, command=name, container=name) for i, name in enumerate(names)]),
+            busy_gpu(name=evil)])
         for size in SIZES:
             screen = self.open_screen(machine, size=size)
             frame = screen.wait_for("PID", "6 processes")
@@ -568,7 +572,8 @@ class Keys(Top):
 
 class Hangs(Top):
     def test_keys_work_while_a_driver_hangs(self):
-        machine = self.write_machine(devices=[busy_gpu(name="Stuck", uuid="GPU-0"), busy_gpu(name="Fine", uuid="GPU-1")],
+        machine = self.write_machine(devices=[busy_gpu(name="Stuck", uuid="GPU-0"),
+                                              busy_gpu(name="Fine", uuid="GPU-1")],
                                      delays=[{"call": "devices", "hang": "forever", "from_reading": 4}])
         screen = self.open_screen(machine)
         screen.wait_for("hung", "the driver did not answer")
@@ -588,7 +593,8 @@ class Hangs(Top):
 
     def test_a_lost_gpu_keeps_its_row(self):
         changes = [{"at_reading": 6, "patch": [{"op": "add", "path": "/devices/0/state", "value": "lost"}]}]
-        machine = {"devices": [busy_gpu(name="Goes", uuid="GPU-0"), busy_gpu(name="Stays", uuid="GPU-1")], "changes": changes}
+        machine = {"devices": [busy_gpu(name="Goes", uuid="GPU-0"), busy_gpu(name="Stays", uuid="GPU-1")],
+                   "changes": changes}
         screen = self.open_screen(machine, size=(120, 40))
         frame = screen.wait_until(lambda now: re.search(r"0 Goes +lost", now), "lost GPU")
         self.assertRegex(frame, r"1 Stays +█")

@@ -84,9 +84,11 @@ class Cost(Drivers):
             {"pid": pid, "used": "1 GiB"} for pid in pids[i::8]]}) for i in range(8)]}, "--interval", "1s", size=(120, 40))
         screen.wait_for("8 GPUs", "64 processes")
         time.sleep(2)
-        start, reads, bytes_written = time.monotonic(), self.read_counter(screen, "syscr"), self.read_counter(screen, "wchar")
+        start, reads, bytes_written = time.monotonic(), self.read_counter(screen, "syscr"), self.read_counter(screen,
+                                                                                                              "wchar")
         time.sleep(seconds)
-        reads, bytes_written = self.read_counter(screen, "syscr") - reads, self.read_counter(screen, "wchar") - bytes_written
+        reads, bytes_written = self.read_counter(screen, "syscr") - reads, self.read_counter(screen,
+                                                                                             "wchar") - bytes_written
         elapsed = int(time.monotonic() - start) + 1
         # Its stat each second; its command line and its cgroup every fifth; its stat for processor time every third.
         expected = count * (elapsed + 2 * (elapsed // 5 + 1) + elapsed // 3 + 1)
@@ -109,7 +111,8 @@ class Cost(Drivers):
 
 class Processes(Drivers):
     def open_with_processes(self, *pids, **keys):
-        return self.open_screen({"devices": [gpu(0, processes={"compute": [{"pid": pid, "used": "1 GiB"} for pid in pids]})]},
+        return self.open_screen({"devices": [gpu(0, processes={"compute": [{"pid": pid, "used": "1 GiB"}
+                                                                           for pid in pids]})]},
                                 **keys)
 
     def test_a_process_of_this_system_has_its_values(self):

@@ -155,7 +155,8 @@ class Wait(Machines):
         for devices in (("--device", "2,0"), ("-d", "2", "--device", "GPU-a"), ("-d", "2,0,2")):
             self.assertEqual(self.run_on(machine, "wait", "--free", "5GiB", *devices), (0, "2 GPU-c\n0 GPU-a\n", ""))
         self.assertEqual(self.run_on(machine, "wait", "--free", "5GiB", "--gpus", 1, "-d", "0,2").out, "2 GPU-c\n")
-        lines = [parse_json(line) for line in self.run_on(machine, "wait", "--free", "5GiB", "--gpus", 3, "--json").out.splitlines()]
+        lines = [parse_json(line)
+                 for line in self.run_on(machine, "wait", "--free", "5GiB", "--gpus", 3, "--json").out.splitlines()]
         for line in lines:
             jsonschema.validate(line, SCHEMA)
         self.assertEqual([line["index"] for line in lines], [0, 1, 2])
@@ -175,7 +176,8 @@ class Wait(Machines):
                    "changes": change_used((3, 1, "2GiB"), (5, 0, "2GiB"), trigger="at_reading")}
         result = self.run_on(machine, "wait", "--free", "10GiB", "--gpus", 2, *FAST)
         self.assertEqual(result, (0, "0 GPU-a\n1 GPU-b\n", ""))
-        result = self.run_on(machine | {"changes": []}, "wait", "--free", "10GiB", "--gpus", 2, *FAST, "--timeout", "2s")
+        result = self.run_on(machine | {"changes": []}, "wait", "--free", "10GiB", "--gpus", 2, *FAST, "--timeout",
+                             "2s")
         self.assertEqual((result.code, result.err.splitlines()[-1]),
                          (124, "hmn: timed out: 10.0 GiB were never free on 2 GPUs at once"))
 

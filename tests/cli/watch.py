@@ -105,9 +105,11 @@ class Watch(Machines):
     def test_a_stale_value_counts_neither_as_growth_nor_as_a_peak(self):
         stale = row(7, "3GiB", notes=["stale"])
         machine = {"devices": [card(row(7, "1GiB"), row(8, "512MiB"))], "changes": [
-            change_processes(3, stale, row(8, "512MiB", notes=["stale"])), change_processes(4, row(7, "1GiB"), row(8, "512MiB"))]}
+            change_processes(3, stale, row(8, "512MiB", notes=["stale"])),
+            change_processes(4, row(7, "1GiB"), row(8, "512MiB"))]}
         samples, summary, err = self.run_watch(machine, "--interval", "50ms", "--duration", "200ms")
-        values = [(sample["used_bytes"], sample["used_delta_bytes"], sample["state"]) for sample in samples if sample["pid"] == 7]
+        values = [(sample["used_bytes"], sample["used_delta_bytes"], sample["state"]) for sample in samples
+                  if sample["pid"] == 7]
         self.assertEqual(values[:3], [(1024 * MIB, 0, "uses"), (None, None, "uses"), (1024 * MIB, 0, "uses")])
         self.assertEqual({process["peak_used_bytes"] for process in summary["per_pid"]}, {1024 * MIB, 512 * MIB})
         self.assertRegex(err, r"hmn watch: values at \+\d\.\d+s are not counted: stale: \d+\.\d s old\n")
@@ -183,7 +185,8 @@ class Watch(Machines):
         self.assertEqual([process["pid"] for process in summary["per_pid"]], [7])
 
     def test_processes_of_a_partitioned_gpu_are_on_its_partitions(self):
-        partitions = [{"name": "Part", "uuid": f"MIG-{i}", "pools": [VRAM], "processes": [row(7, "1GiB")]} for i in range(2)]
+        partitions = [{"name": "Part", "uuid": f"MIG-{i}", "pools": [VRAM], "processes": [row(7, "1GiB")]}
+                      for i in range(2)]
         machine = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM], "partitions": partitions}]}
         for words in ((), ("--follow-new",)):
             result = self.run_on(machine, "watch", "--device", "0", *words)
@@ -202,9 +205,11 @@ class Watch(Machines):
         for record in (*samples, first, second, third):
             jsonschema.validate(record, SCHEMA)
         self.assertEqual({(sample["device_index"], sample["pid"]) for sample in samples}, {(0, 8), (1, 8)})
-        self.assertEqual([(summary["device_index"], [process["pid"] for process in summary["per_pid"]]) for summary in (first, second, third)],
+        self.assertEqual([(summary["device_index"], [process["pid"] for process in summary["per_pid"]])
+                          for summary in (first, second, third)],
                          [(0, [8]), (1, [8]), (2, [])])
-        self.assertIn("hmn watch: 3 devices, interval 0.05s, watching 2 processes (top 1 by VRAM of each)\n", result.err)
+        self.assertIn("hmn watch: 3 devices, interval 0.05s, watching 2 processes (top 1 by VRAM of each)\n",
+                      result.err)
         text = self.run_on(machine, "watch", "--device", "1,0", *FAST).out
         self.assertRegex(text, r"^ +TIME GPU +PID NAME.*\n +\+0\.00s   1 +8 b .*\n +\+0\.00s   1 +9 work .*\n +\+0\.00s   0 +8 b ")
 

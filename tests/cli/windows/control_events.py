@@ -36,7 +36,8 @@ class Events(unittest.TestCase):
 
     def test_log_ends_cleanly(self):
         for event in EVENTS:
-            code, out, err = self.run_with_event(event, "log", "--csv", "--interval", "1h", "--machine", self.write_machine(CARD))
+            code, out, err = self.run_with_event(event, "log", "--csv", "--interval", "1h", "--machine",
+                                                 self.write_machine(CARD))
             self.assertEqual((code, err), (0, ""), event)
             header, *rows = out.splitlines()
             # The event may be there before the first sample.
@@ -48,7 +49,8 @@ class Events(unittest.TestCase):
 
     def test_watch_ends_with_its_summary(self):
         for event in EVENTS:
-            code, out, err = self.run_with_event(event, "watch", "--json", "--interval", "1h", "--machine", self.write_machine(BUSY))
+            code, out, err = self.run_with_event(event, "watch", "--json", "--interval", "1h", "--machine",
+                                                 self.write_machine(BUSY))
             self.assertEqual(code, 0, (event, err))
             self.assertEqual([json.loads(line)["kind"] for line in out.splitlines()][-1], "summary")
 
@@ -60,13 +62,15 @@ class Events(unittest.TestCase):
 
     def test_run_prints_its_report_after_an_event(self):
         # Wine ends a program that takes no event with 0, Windows with STATUS_CONTROL_C_EXIT.
-        code, out, err = self.run_with_event(("--console", "ctrl-c"), "run", "--", windows_path(PARTNER), "pause", "60000")
+        code, out, err = self.run_with_event(("--console", "ctrl-c"), "run", "--", windows_path(PARTNER), "pause",
+                                             "60000")
         self.assertEqual(out, "here\n")
         self.assertIn(code, (0, INTERRUPTED))
         self.assertIn("all processes", err)
 
     def test_spill_prints_its_report_after_an_event(self):
-        code, out, err = self.run_with_event(("--console", "ctrl-c"), "spill", "--machine", self.write_machine(CARD), "--",
+        code, out, err = self.run_with_event(("--console", "ctrl-c"), "spill", "--machine", self.write_machine(CARD),
+                                             "--",
                                              windows_path(PARTNER), "pause", "60000")
         self.assertEqual(out, "here\n")
         self.assertIn(code, (0, INTERRUPTED))

@@ -27,7 +27,8 @@ def run(words, **options):
     """What it gives goes to files: Wine's desktop, which the first program of a while starts, would keep the
     ends of pipes for ten seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=100, check=False, **options)
+        process = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=100, check=False,
+                                 **options)
         out.seek(0)
         err.seek(0)
         return process.returncode, out.read(), err.read()

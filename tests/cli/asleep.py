@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""asleep.py: hmn on a machine whose GPUs all sleep, or may. Every file that it opens below the
-device's folder is held against one list of files that are known not to call a device back."""
+"""asleep.py: hmn on a machine whose GPUs sleep. Every file that it opens below a device's folder is compared with
+a list of files that are known not to wake a device."""
 import json
 import os
 import re
@@ -11,12 +11,12 @@ import unittest
 
 from command import COMMAND, SOURCE, Machines, environment, main
 
-# Identity and link targets come from the PCI core's memory and from the tables of sysfs, the state
-# from the runtime power management's own. No hwmon, no clocks, no load, no PCIe link (it is read from
-# the device's configuration space), no other file of power/.
+# Identity and link targets come from memory of the PCI core and from tables of sysfs, the state from runtime power
+# management. No hwmon, no clocks, no load, no PCIe link (it is read from the device's configuration space), no other
+# file of power/.
 ANY = {"uevent", "vendor", "device", "class", "revision", "subsystem_vendor", "subsystem_device",
        "numa_node", "power/runtime_status", "power/control", "drm/*/dev", "dev"}
-# What the driver, or the core of hwmon for it, keeps in memory and reports without taking a reference.
+# Files that a driver, or the core of hwmon, answers from memory without a reference to the device.
 DRIVERS = {
     "amdgpu": {"mem_info_vram_total", "mem_info_vis_vram_total", "mem_info_gtt_total",
                "mem_info_vram_vendor", "unique_id", "product_name", "product_number",
@@ -99,7 +99,7 @@ class Asleep(Machines):
         self.link(self.proc / "self", "10")
 
     def trace(self, *arguments):
-        """What hmn printed, and the paths of the trees that it opened, relative to the folder."""
+        """Returns the output of hmn and the paths that it opened, relative to the folder."""
         record = self.folder / "strace"
         env = environment(HMN_SYS=str(self.sys), HMN_PROC=str(self.proc), HMN_DEV=str(self.dev),
                           HMN_NVML="/nonexistent", HMN_NVIDIA_SMI="/nonexistent",
@@ -110,7 +110,7 @@ class Asleep(Machines):
         root = str(self.folder.resolve()) + "/"
         paths = set()
         for line in record.read_text(errors="replace").splitlines():
-            # Where it succeeded, -y prints the path behind the descriptor.
+            # If the call succeeded, -y prints the path behind the descriptor.
             match = re.search(r"= \d+<([^>]*)>", line) if "open" in line else None
             if match and match[1].startswith(root):
                 paths.add(match[1].removeprefix(root))
@@ -123,7 +123,7 @@ class Asleep(Machines):
         return ANY | DRIVERS[CARDS[number][0]]
 
     def find_strays(self, number, paths):
-        """The files of the card that may call it back."""
+        """Returns the opened files of the card that may wake it."""
         prefix = f"sys/devices/pci0000:00/0000:0{number + 1}:00.0/"
         files = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
         files |= {f"drm/{name}/dev" for path in paths
@@ -142,7 +142,7 @@ class Asleep(Machines):
                 self.assertIn("sys/devices/pci0000:00/0000:01:00.0/power/runtime_status", paths)
                 for number, card in enumerate(CARDS):
                     self.assertEqual(self.find_strays(number, paths), set(), card[0])
-                # amdgpu adds up what its clients use in memory.
+                # amdgpu sums the memory of its clients without waking the card.
                 self.assertLessEqual({path for path in paths if "/fdinfo/" in path},
                                      {"proc/10/fdinfo/3"})
                 self.assertEqual({path for path in paths if re.match("dev/dri/.", path)}, set())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs the built hmn as its users do. HMN_COMMAND: its words, one per line; HMN_SOURCE: the project."""
+"""Runs the built hmn as its users do. HMN_COMMAND: its words, one per line; HMN_SOURCE: the project's folder."""
 import collections
 import copy
 import fcntl
@@ -28,14 +28,14 @@ Result = collections.namedtuple("Result", "code out err")
 
 
 def environment(**changes):
-    """Nothing of the caller's, so that no test depends on it; what sanitizers need stays."""
+    """Excludes the caller's variables, so that no test depends on them, except the options of sanitizers."""
     inherited = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
     defaults = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm", "HMN_PCI_IDS": "/nonexistent"}
     return inherited | defaults | changes
 
 
 def remove_notice(text):
-    """That a reading takes long is reported on a busy machine now and then."""
+    """Removes the notice of a slow reading, which a busy machine may cause."""
     return "".join(line for line in text.splitlines(keepends=True) if NOTICE not in line)
 
 
@@ -47,15 +47,15 @@ def run(*arguments, env=None, timeout=60, keep_notice=False, prefix=(), **option
 
 
 def parse_table(text):
-    """The rows that `hmn` prints in a pipe, by the titles of their columns."""
+    """Returns the rows that `hmn` prints into a pipe, as dictionaries of title and text."""
     titles, *rows = (re.split("  +", line) for line in text.splitlines() if not line.startswith("GPU:"))
     assert all(len(row) == len(titles) for row in rows), text
     return [dict(zip(titles, row)) for row in rows]
 
 
 def shortest_time(call, limit_s, tries=5):
-    """The fewest seconds that `call` takes, in some tries unless one is within the limit: what waits for something
-    does so each time, what other work on the machine holds up is so now and then."""
+    """Returns the fewest seconds that `call` takes, and stops at a try within the limit. A wait in hmn delays every
+    try; other work on this machine delays only some."""
     best = float("inf")
     for _ in range(tries):
         start = time.monotonic()
@@ -67,7 +67,7 @@ def shortest_time(call, limit_s, tries=5):
 
 
 def run_in_terminal(*arguments, columns=100, **changes):
-    """What appears on a terminal of that width: standard output and error together."""
+    """Returns what appears on a terminal of that width: standard output and error together."""
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([*COMMAND, *map(str, arguments)], env=environment(**changes),
@@ -87,9 +87,8 @@ def run_in_terminal(*arguments, columns=100, **changes):
 
 
 def capture_frame(*arguments, columns=80, rows=24, text=None, seconds=60, scrollback=False, **changes):
-    """What tmux, a terminal, shows of hmn once it ended: the lines without their last blanks. With
-    `until`, a text, what it shows first that has it. With `keep`: also the lines that were scrolled
-    away."""
+    """Returns the lines that tmux, a terminal, shows when hmn has ended, without trailing blanks; with `text`, the
+    first frame that has that text; with `scrollback`, also the lines that were scrolled away."""
     with tempfile.TemporaryDirectory(prefix="hmn-tmux-") as folder:
         tmux = ["tmux", "-S", f"{folder}/socket", "-f", "/dev/null"]
         words = shlex.join([*COMMAND, *map(str, arguments)])
@@ -124,11 +123,12 @@ def edit(machine, operations):
                 container[last] = operation["value"]
         else:
             index = len(container) if last == "-" else int(last)
-            container[index:index + (operation["op"] != "add")] = [] if operation["op"] == "remove" else [operation["value"]]
+            values = [] if operation["op"] == "remove" else [operation["value"]]
+            container[index:index + (operation["op"] != "add")] = values
 
 
 def expand_changes(machine):
-    """The machine file that says the same: tests give a change as edits ("patch"), a file has what they leave whole."""
+    """Converts changes that are patches, as tests write them, to those of a machine file, which have whole values."""
     now, changes = machine, []
     for change in machine.get("changes") or ():
         before, now = now, copy.deepcopy(now)
@@ -139,7 +139,7 @@ def expand_changes(machine):
 
 
 class Machines(unittest.TestCase):
-    """Test cases with machine files of their own."""
+    """A test case that writes machine files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="hmn-cli-")
@@ -152,7 +152,7 @@ class Machines(unittest.TestCase):
         return path
 
     def run_on(self, content, *arguments, **options):
-        """Runs hmn on a machine that has the content as its file."""
+        """Runs hmn with a machine file: its path, or its content."""
         path = content if isinstance(content, pathlib.Path) else self.write_machine(content)
         words = list(arguments)
         end = words.index("--") if "--" in words else len(words)
@@ -170,10 +170,10 @@ def card(name="Card", **keys):
 
 
 def parse_json(text):
-    """Parses, and refuses what JSON has not: NaN, keys that stand twice."""
+    """Parses strictly: refuses NaN and duplicate keys, which JSON does not have."""
     def reject_duplicates(pairs):
         keys = [key for key, _ in pairs]
-        assert len(keys) == len(set(keys)), f"keys stand twice: {keys}"
+        assert len(keys) == len(set(keys)), f"duplicate keys: {keys}"
         return dict(pairs)
 
     def refuse(word):

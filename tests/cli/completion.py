@@ -21,7 +21,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
 class Fish(Machines):
-    """In fish, as it completes a line."""
+    """Lines that fish completes."""
 
     def complete(self, line):
         script = SOURCE / "src" / "cli" / "completions" / "hmn.fish"
@@ -49,13 +49,13 @@ class Fish(Machines):
 
 @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
 class Zsh(Machines):
-    """In zsh, at its prompt: what Tab makes of a line."""
+    """Lines that zsh completes at its prompt."""
 
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory(prefix="hmn-zsh-")
         cls.addClassCleanup(folder.cleanup)
-        cls.dump = f"{folder.name}/dump"  # of compinit, which is slow without
+        cls.dump = f"{folder.name}/dump"  # of compinit, which is slow without it
 
     def complete(self, line):
         (self.folder / ".zshrc").write_text(
@@ -70,7 +70,7 @@ class Zsh(Machines):
         while b"ready" not in output:
             output += os.read(terminal, 4096)
         os.write(terminal, line.encode() + b"\t\x18")
-        with contextlib.suppress(OSError):  # at its end
+        with contextlib.suppress(OSError):  # raised at the end of the output
             while os.read(terminal, 4096):
                 pass
         os.close(terminal)

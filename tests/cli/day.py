@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""day.py CLOCK: a day of hmn watch, hmn run and hmn log with a clock that jumps over the waits
-(fast_clock.c): what they keep does not grow with time."""
+"""day.py CLOCK: a day of hmn watch, hmn run and hmn log with a clock that skips waits (fast_clock.c): their memory
+does not grow with time."""
 import json
 import os
 import re
@@ -12,11 +12,11 @@ from command import COMMAND, GIB, MIB, Machines, environment, main
 
 CLOCK = sys.argv.pop(1)
 HOUR_NS = 3600 * 10**9
-# Of a process that has settled: what its allocator happens to do.
+# Growth that the allocator may cause in a settled process.
 SLACK = 1 * MIB
 INTERVAL = 5
 
-# As many as a machine file may have.
+# The most that a machine file may have.
 CHANGES = 960
 SECONDS = 24 * 3600 // CHANGES
 BATCH = 8
@@ -45,17 +45,17 @@ class Day(Machines):
                                 env=environment(LD_PRELOAD=CLOCK))
 
     def read_resident(self, process):
-        """What the process has written, which no shortage of memory takes away."""
+        """Returns the memory that the process has written, in RAM or swap."""
         with open(f"/proc/{process.pid}/status") as status:
             kib = dict(re.findall(r"(?m)^(RssAnon|VmSwap):\s*(\d+)", status.read()))
         return 1024 * sum(map(int, kib.values()))
 
     def elapsed(self):
-        """Time passes while hmn works or stands still, too: a slot that was missed took an interval of ours."""
+        """Returns the real time since the start: each missed slot took one interval of it."""
         return time.monotonic() - self.start_time
 
     def check_memory(self, process, lines, read_hour, settled_hour):
-        """Resident memory when that hour has come and at the end; lines are read as they come."""
+        """Compares resident memory at that hour and at the end of the day, while lines are read."""
         first = last = 0
         for line in lines:
             hour = read_hour(line)
@@ -74,7 +74,7 @@ class Day(Machines):
         with self.start("watch", "--json", "--follow-new", "--top", BATCH, "--interval", f"{INTERVAL}s",
                         "--duration", "24h", "--machine", self.busy, stdout=subprocess.PIPE,
                         stderr=subprocess.DEVNULL) as process:
-            # The 4096 that are remembered are full after 12.8 hours.
+            # The list of 4096 remembered processes is full after 12.8 hours.
             self.check_memory(process, process.stdout, lambda line: json.loads(line)["t_ms"] / 3.6e6, 15)
             summary = json.loads(process.stdout.read().splitlines()[-1])
         self.assertEqual(process.returncode, 1)
@@ -87,7 +87,7 @@ class Day(Machines):
         self.assertEqual((summary["peak_dedicated_bytes"], summary["peak_shared_bytes"]), (15 * GIB, GIB))
 
     def run_for_a_day(self, *arguments):
-        """A command that ends when the day has; its record has the time."""
+        """Runs `hmn run` on a command that lasts a day, and returns its report; the record has the time."""
         record = self.folder / "record.jsonl"
         os.mkfifo(record)
         process = self.start("run", "--machine", self.busy, "--interval", f"{INTERVAL}s", "--record", record,
@@ -113,7 +113,7 @@ class Day(Machines):
         slots = report["elapsed_ns"] // (INTERVAL * 10**9)
         self.assertGreaterEqual(whole_device["samples"], slots - int(self.elapsed() / INTERVAL))
         self.assertLess(abs(whole_device["at_ns"] / 10**9 - SECONDS), 2 * INTERVAL + self.elapsed())
-        longest = whole_device["interval_ns"] / 10**9  # a slot that was missed is a gap
+        longest = whole_device["interval_ns"] / 10**9  # a missed slot is a gap
         self.assertTrue(INTERVAL <= longest <= (2 + int(self.elapsed() / INTERVAL)) * INTERVAL, longest)
         self.assertRegex(text, f"sampled every ({whole_device['interval_ns'] // 10**6} ms|{int(longest)} s)")
         self.assertLess(plot.stat().st_size, 200_000)
@@ -137,7 +137,7 @@ class Day(Machines):
         match = re.search(r"hmn: (\d+) samples were skipped", said)
         missed = int(match[1]) if match else 0
         self.assertLessEqual(missed, int(self.elapsed() / seconds))
-        # Each begins in its slot.
+        # Each sample begins in its slot.
         for number, line in enumerate(lines):
             delay = (line["monotonic_ns"] - lines[0]["monotonic_ns"]) / 10**9 - number * seconds
             self.assertTrue(-seconds < delay < (1 + missed) * seconds, (number, delay))

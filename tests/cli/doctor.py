@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn doctor`, on simulated machines and on trees of our own."""
+"""`hmn doctor`, on simulated machines and on trees that the tests write."""
 import json
 import os
 import shutil
@@ -14,7 +14,7 @@ SCHEMA = json.loads((SOURCE / "docs" / "schema" / "doctor.schema.json").read_tex
 
 class Doctor(Machines):
     def make_tree(self, **cards):
-        """A sysfs with adapters: address = (vendor, driver)."""
+        """Writes a sysfs with adapters: address = (vendor, driver)."""
         bus = self.folder / "sys" / "bus" / "pci" / "devices"
         for address, (vendor, driver) in cards.items():
             folder = bus / address.replace("_", ":")
@@ -44,7 +44,7 @@ class Doctor(Machines):
             self.assertIn(f"note  no {vendor} GPU on the PCI bus", text)
 
     def make_card(self, has_node):
-        """A card of a kernel driver with a render node, and a /dev that has it or has not."""
+        """Writes a card of a kernel driver with a render node, and a /dev with or without that node."""
         variables = self.make_tree(**{"0000_03_00.0": ("0x1002", "newgpu")})
         device = self.folder / "sys" / "devices" / "pci0000:00" / "0000:03:00.0"
         (device / "drm" / "renderD128").mkdir(parents=True)
@@ -61,7 +61,7 @@ class Doctor(Machines):
         nodes.mkdir(parents=True)
         if has_node:  # major 1, minor 3, as in its file dev
             (nodes / "renderD128").symlink_to("/dev/null")
-        # AMD's tools, where they are installed, find no driver of theirs.
+        # AMD's tools may be installed, but would not find their driver.
         missing = str(self.folder / "none")
         return variables | {"HMN_DEV": str(self.folder / "dev"), "HMN_ROCM_SMI": missing, "HMN_AMD_SMI": missing}
 
@@ -142,7 +142,7 @@ class Doctor(Machines):
                 self.assertEqual("ok    no memory limit applies" in text, is_known, text)
                 self.assertEqual("note  memory limit: not known, " in text, not is_known, text)
         (proc / "self" / "mountinfo").write_text(mount)
-        (proc / "self" / "cgroup").write_text("0::/a")  # without the end of its line
+        (proc / "self" / "cgroup").write_text("0::/a")  # without a line end
         (group / "memory.max").write_text(f"{1 << 30}\n")
         self.assertIn("note  memory limit 1.0 GiB of 64.0 GiB", self.examine(**self.make_tree(), HMN_PROC=str(proc)))
         (proc / "meminfo").unlink()
@@ -250,7 +250,7 @@ class Doctor(Machines):
         self.assertEqual(result.code, 0)
 
     def list_failures(self, machine):
-        """The lines of what is broken, each followed by its remedy."""
+        """Returns the failures, each with its remedy."""
         result = self.run_on(machine, "doctor")
         lines = result.out.splitlines()
         failures = {line[8:]: next_line.strip() for line, next_line in zip(lines, lines[1:] + [""])

@@ -26,8 +26,8 @@ TWO_CARDS = {
          "memory": {"total": "24 GiB", "free": "24 GiB", "used": 0}}]}
 
 
-# Puts one scenario after the other in the driver's place. Each sample makes two calls for accounts,
-# and the first may not have found the child.
+# Gives the driver one scenario after another. Each sample makes two calls for accounts, and the first may miss the
+# child.
 COMMAND_WITH_ACCOUNTS = """
 import os, pathlib, subprocess, sys, time
 folder = pathlib.Path(sys.argv[1])
@@ -44,7 +44,7 @@ child.wait()
 
 
 def initial_namespace():
-    """Elsewhere the pids of NVML's accounts may be others."""
+    """In another namespace the PIDs of NVML's accounts may differ."""
     return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"
 
 
@@ -112,8 +112,8 @@ class Nvml(Machines):
                 frame = self.run_with_nvml(scenario, "top", "--once").out
                 for pid in pids:
                     self.assertRegex(frame, rf"{pid} .*C +\? +\? ")
-                found = [diagnostic
-                         for diagnostic in json.loads(self.run_with_nvml(scenario, "snapshot").out)["diagnostics"]
+                snapshot = json.loads(self.run_with_nvml(scenario, "snapshot").out)
+                found = [diagnostic for diagnostic in snapshot["diagnostics"]
                          if diagnostic["pid"] is not None and "used_bytes" in diagnostic["fields"]]
                 self.assertEqual([(diagnostic["pid"], diagnostic["count"]) for diagnostic in found],
                                  [(pid, 1) for pid in pids])
@@ -121,7 +121,7 @@ class Nvml(Machines):
                 reason = "implausible" if message else "unsupported"
                 count = re.search(rf'reading_error{{device="GPU-1111",subject="processes",reason="{reason}"}} (\d+)',
                                   text)
-                self.assertGreaterEqual(int(count[1]), 6, text)  # used and allocated of each
+                self.assertGreaterEqual(int(count[1]), 6, text)  # used and allocated memory of each process
 
     def test_an_integrated_gpu_reports_host_memory(self):
         (self.folder / "proc").mkdir()
@@ -167,8 +167,8 @@ class Nvml(Machines):
         self.assertIn("total unknown: processes of GPU 0 add up to 119 MiB, more than can be in use (0 MiB)", result.err)
 
     def run_with_accounts(self, *states):
-        """What `hmn run` prints of GPU 0. A moment: its processes and accounts, with PID and CHILD for
-        those of the command and of a child of it; each but the last goes on until it was seen."""
+        """Returns the report of `hmn run` on GPU 0, and its text. A state: the processes and accounts, with PID and
+        CHILD for the command and its child; each but the last state lasts until it was sampled."""
         card = TWO_CARDS["devices"][0]
         log = self.folder / "calls"
         log.write_text("")
@@ -254,7 +254,7 @@ class Nvml(Machines):
         self.assertIn("2 of unknown size", result.err)
 
     def watch_states(self, scenario, pid, end_process):
-        """The states that hmn watch prints of a process of this system, before and after it ends."""
+        """Returns the states that hmn watch prints for a process of this system, before and after it ends."""
         path = self.folder / "scenario.json"
         path.write_text(json.dumps(scenario))
         process = subprocess.Popen(
@@ -276,7 +276,7 @@ class Nvml(Machines):
         card = TWO_CARDS["devices"][0]
         child = subprocess.Popen(["sleep", "60"])
         try:
-            # Not waited for: a process that has ended, whose pid is still taken.
+            # The child is a zombie: it has ended, and its PID is still in use.
             self.assertEqual(self.watch_states({"devices": [card]}, child.pid, child.kill), ("idle", "exited"))
         finally:
             child.kill()
@@ -355,10 +355,10 @@ LLAMA = {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816, 
 
 
 class EveryCommand(Machines):
-    """No command hangs, ends in silence or prints what it does not mean to, whatever a driver's library does."""
+    """No command hangs, fails silently or prints the output of a driver, whatever the driver's library does."""
 
     def run_all(self, scenario, *limit, workers=2, patience="60s", **keys):
-        """What each command prints, and the seconds that it takes."""
+        """Returns each command with its result and its duration in seconds."""
         path = self.folder / "scenario.json"
         path.write_text(json.dumps(scenario))
         env = environment(**({"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(path),
@@ -382,7 +382,7 @@ class EveryCommand(Machines):
             return list(pool.map(run_command, commands))
 
     def check_failure(self, reason, *arguments, **keys):
-        # All at once, since they wait.
+        # All at once, because they wait.
         for command, result, seconds in self.run_all(*arguments, workers=32, patience="2s", **keys):
             if len(COMMAND) == 1:
                 self.assertLess(seconds, 20, command)  # of a minute
@@ -441,7 +441,7 @@ class EveryCommand(Machines):
 
 class Start(Machines):
     def measure_start(self, command, rule, *options):
-        """The seconds until a command is started."""
+        """Returns the seconds until the command is started."""
         scenario = self.folder / "scenario.json"
         scenario.write_text(json.dumps(TWO_CARDS | {"rules": [rule]}))
         start = time.time()
@@ -517,7 +517,7 @@ class NvidiaSmi(Machines):
 
 @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
 class ValuesFilledIn(Machines):
-    """NVML serves, but for the memory and what processes use, which nvidia-smi has."""
+    """NVML answers except for memory and processes, which come from nvidia-smi."""
 
     LLAMA_3_8B = SOURCE / "examples" / "models" / "llama-3-8b.json"
 
@@ -527,7 +527,7 @@ class ValuesFilledIn(Machines):
         scenario = self.folder / "scenario.json"
         scenario.write_text(json.dumps(TWO_CARDS | {"devices": [TWO_CARDS["devices"][0] | failures]}))
         tool = self.folder / "nvidia-smi"
-        if not tool.exists():  # one that a command before has left may still run
+        if not tool.exists():  # a previous command may have left it running
             shutil.copy(NVIDIA_SMI, tool)
         tool.with_suffix(".json").write_text(json.dumps(answer or {"gpus": [{
             "fields": {"uuid": "GPU-1111", "pci.bus_id": "00000000:01:00.0", "memory.total": 46080,

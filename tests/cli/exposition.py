@@ -18,7 +18,7 @@ def parse_labels(text):
         match = LABEL.match(text, position)
         assert match, f"malformed labels: {text!r}"
         name, value = match[1], re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], match[2])
-        assert name not in labels, f"label twice: {text!r}"
+        assert name not in labels, f"duplicate label: {text!r}"
         labels[name] = value
         position = match.end()
         assert position == len(text) or text[position] == ",", f"malformed labels: {text!r}"
@@ -32,14 +32,14 @@ def parse_number(text):
 
 
 def sample_names(name, kind, openmetrics):
-    """The names that samples of a family may have."""
+    """Returns the names that samples of a family may have."""
     if not openmetrics:
         return {name}
     return {"counter": {name + "_total", name + "_created"}, "info": {name + "_info"}}.get(kind, {name})
 
 
 def parse(text, openmetrics=False):
-    """name of HELP and TYPE -> Family; samples: frozenset of labels -> number."""
+    """Returns a Family for each name; its samples map a frozenset of labels to a number."""
     families, current = {}, None
     assert text.endswith("\n")
     lines = text[:-1].split("\n")
@@ -50,7 +50,7 @@ def parse(text, openmetrics=False):
             _, word, name, content = line.split(" ", 3)
             assert word in ("HELP", "TYPE"), line
             if word == "HELP":
-                assert name not in families, f"family in two places: {name}"
+                assert name not in families, f"duplicate family: {name}"
                 current = name
                 families[name] = Family(None, content, {})
             else:
@@ -62,7 +62,7 @@ def parse(text, openmetrics=False):
         family = families[current]
         assert match[1] in sample_names(current, family.kind, openmetrics), f"{match[1]} below {current}"
         key = frozenset(parse_labels(match[2]).items())
-        assert key not in family.samples, f"sample twice: {line!r}"
+        assert key not in family.samples, f"duplicate sample: {line!r}"
         number = parse_number(match[3])
         assert family.kind != "counter" or (number >= 0 and not math.isnan(number)), line
         family.samples[key] = number
@@ -70,7 +70,7 @@ def parse(text, openmetrics=False):
 
 
 def values(families, name, /, **labels):
-    """The numbers of the samples that have these labels, in the order of the text."""
+    """Returns the numbers of the samples that have these labels, in the order of the text."""
     pairs = set(labels.items())
     return [number for key, number in families[name].samples.items() if pairs <= key] if name in families else []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A card of a kernel driver in folders that stand for /sys, /proc and /dev."""
+"""A card of a kernel driver in folders that replace /sys, /proc and /dev."""
 import os
 import shutil
 import socket
@@ -78,13 +78,13 @@ class KernelCard(Machines):
         return file
 
     def remove_trees(self):
-        """What was recorded is no more."""
+        """Removes the trees that were recorded."""
         for name in ("sys", "proc", "dev"):
             shutil.rmtree(self.folder / name)
 
 
 class CardInGroups(KernelCard):
-    """What control groups hold of the card, by the controller dmem."""
+    """The card with control groups that use its memory, by the controller dmem."""
 
     def setUp(self):
         super().setUp()

@@ -25,7 +25,7 @@ def join_lines(*lines):
 
 
 class Table(Machines):
-    """The predecessor's table, in its new form."""
+    """The table of the predecessor, in its new form."""
 
     def test_an_empty_list_prints_the_header(self):
         self.assertEqual(self.run_on(make_machine(), "ps"),
@@ -109,7 +109,7 @@ class Table(Machines):
 
 
 class Json(Machines):
-    """Its JSON, in its new form."""
+    """The JSON of the predecessor, in its new form."""
 
     def test_an_empty_list_is_an_empty_array(self):
         self.assertEqual(self.run_on(make_machine(), "ps", "--json").out, "[]\n")
@@ -205,7 +205,7 @@ ID = "0123456789abcdef" * 4
 
 
 class Groups(Machines):
-    """`--by`: sums, which are lower bounds where something is not known."""
+    """`--by`: sums, which are lower bounds if a value is unknown."""
 
     MACHINE = {"devices": [
         card("A", processes=[process(1, "2GiB", uid=7, container="docker:" + "a" * 64),
@@ -258,7 +258,7 @@ class Groups(Machines):
         result = self.run_on(machine, "ps", "--by", "user")
         self.assertIn("at least 2.0 GiB", result.out)
         self.assertEqual(result.code, 1)
-        # The list of its own device is whole.
+        # The list of device 0 is complete.
         self.assertNotIn("at least", self.run_on(machine, "ps", "--by", "device").out)
 
     def test_a_process_on_a_gpu_and_its_partition_counts_once(self):
@@ -278,11 +278,10 @@ class Groups(Machines):
     def test_pods_jobs_and_units_are_unknown_in_a_machine_file(self):
         for grouping in ("pod", "job", "unit"):
             self.assertEqual(self.run_on(self.MACHINE, "ps", "--by", grouping).out.splitlines()[1].split()[0], "?")
-            self.assertEqual(self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping,
-                                                         "--json"))[0] | {"used_bytes": 0}, {
+            group = self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping, "--json"))[0]
+            self.assertEqual(group | {"used_bytes": 0}, {
                 grouping: None, "known": False, "processes": 2, "used_bytes": 0, "lower_bound": False,
-                "unknown_size": 0,
-                "device_indexes": [0, 1]})
+                "unknown_size": 0, "device_indexes": [0, 1]})
 
 
 class Apu(Machines):
@@ -318,8 +317,8 @@ class SumAboveTotal(Machines):
         reason = "processes of GPU 0 add up to 23.0 GiB, more than can be in use (16.0 GiB)"
         self.assertIn(f"2 GPU processes found (total unknown: {reason}).", result.err)
         for grouping in ("user", "device"):
-            self.assertIsNone(self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping,
-                                                          "--json"))[0]["used_bytes"])
+            group = self.parse_rows(self.run_on(self.MACHINE, "ps", "--by", grouping, "--json"))[0]
+            self.assertIsNone(group["used_bytes"])
         summary = self.run_on(self.MACHINE)
         self.assertIn(reason, summary.out + summary.err)
 
@@ -399,7 +398,7 @@ class Columns(Machines):
 
 
 class Widths(Machines):
-    """The default columns: the command and then the user are left out where they do not fit."""
+    """The default columns: first the command, then the user is omitted if it does not fit."""
 
     MACHINE = make_machine(process(7, "1GiB", "python3", uid=1000, command="python3 train.py --epochs 3"))
 
@@ -674,7 +673,7 @@ class Partitions(Machines):
 
 
 class Sentence(Machines):
-    """Its count of processes, in its new form."""
+    """The predecessor's count of processes, in its new form."""
 
     def read_sentence(self, machine, *arguments):
         err = self.run_on(machine, "ps", *arguments).err

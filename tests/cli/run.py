@@ -20,10 +20,10 @@ from timeline import Watcher, any_row, device_has, has_memory, read_rows
 HOLDER, GROUP_FILES, FAILING_CALLS = sys.argv[1:4]
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "run.schema.json").read_text())
 KEYS = list(SCHEMA["required"])
-# Of every process: the program itself, its libraries and stacks.
+# Memory of a process besides what it fills: the program, its libraries and stacks.
 SLACK = 12 * MIB
 HOST = {"host": {"otherwise": "real"}}
-# For the reading before the command, also where this machine is busy.
+# Waits for the reading before the command, even on a busy machine.
 WAITING = ("--timeout", "60s")
 
 
@@ -34,22 +34,21 @@ class Run(Machines):
         self.prefix = ()
 
     def measure(self, *arguments, machine=None, code=0, options=(), conditions=(), **keys):
-        """What hmn prints of a command of ours on a machine. The command's word until:N goes on when the N-th
-        condition of `seen` was true of a line of the timeline: what is looked for was there to be sampled."""
+        """Returns the report of `hmn run` on a command. Its word until:N waits until a row of the timeline has met
+        the N-th of the conditions, so that the expected state was sampled."""
         timelines = [path for path in options if isinstance(path, pathlib.Path) and path.suffix in (".csv", ".jsonl")]
-        self.timeline = timelines[0] if timelines else self.folder / "seen.jsonl"
+        self.timeline = timelines[0] if timelines else self.folder / "timeline.jsonl"
         self.timeline.unlink(missing_ok=True)
         options = (*options, *(() if timelines else ("--record", self.timeline)))
-        files = [self.folder / f"seen-{number}" for number in range(len(conditions))]
+        files = [self.folder / f"condition-{number}" for number in range(len(conditions))]
         for file in files:
             file.unlink(missing_ok=True)
         watcher = Watcher(self.timeline, files, conditions)
         watcher.start()
-        arguments = [str(word).replace("until:", f"until:{self.folder}/seen-") for word in arguments]
+        arguments = [str(word).replace("until:", f"until:{self.folder}/condition-") for word in arguments]
         result = self.run_on({"devices": []} | HOST if machine is None else machine, "run", "--output",
                              self.json, "--interval", "20ms", *options, "--", *arguments, timeout=120,
-                             prefix=self.prefix,
-                             **keys)
+                             prefix=self.prefix, **keys)
         watcher.stop.set()
         watcher.join()
         self.assertEqual(result.code, code, result.err)
@@ -102,7 +101,7 @@ class Run(Machines):
                               conditions=(lambda row: row["proportional_bytes"] and has_memory(200, 2)(row),))
         self.assertGreaterEqual(report["all_processes"]["bytes"], 200 * MIB)
         self.assertGreaterEqual(report["proportional"]["bytes"], 100 * MIB)
-        # When both ran: later one may end between the readings of the two, and the other has its part.
+        # The first value, while both ran: later one may end between the two readings, and the other gets its share.
         shared = next(row["proportional_bytes"] for row in read_rows(self.timeline) if row["proportional_bytes"])
         self.assertGreaterEqual(shared, 100 * MIB)
         self.assertLess(shared, 130 * MIB)
@@ -116,15 +115,15 @@ class Run(Machines):
     def test_the_longest_gap_is_the_interval_and_decides_if_a_peak_is_a_bound(self):
         report = self.measure(HOLDER, "fork", "fill:300", "sleep:1500", "wait", machine={"devices": [card()]} | HOST)
         rows = read_rows(self.timeline)
-        # Without a process left there was nothing to read.
+        # A row without processes counts: there was nothing to read.
         for value, key in ((report["all_processes"], lambda row: 0 if row["processes"] == 0 else row["resident_bytes"]),
                            (report["proportional"], lambda row: row["proportional_bytes"]),
-                           (report["devices"][0]["whole_device"], lambda row: row["devices"]
-                            and row["devices"][0]["used_bytes"])):
+                           (report["devices"][0]["whole_device"],
+                            lambda row: row["devices"] and row["devices"][0]["used_bytes"])):
             times = [0, *(row["offset_ns"] for row in rows if key(row) is not None and key(row) != []),
                      report["elapsed_ns"]]
             longest = max(after - before for before, after in zip(times, times[1:]))
-            # A device's value is older than its row, by what other work on this machine takes.
+            # A value of a device is older than its row if other work delays this machine.
             older = value["interval_ns"] - max(longest, 20_000_000)
             self.assertGreaterEqual(older, -1_000_000)
             self.assertLess(older, 1e9 if value is report["devices"][0]["whole_device"] else 1_000_000)
@@ -145,7 +144,7 @@ class Run(Machines):
         self.assertGreaterEqual(report["all_processes"]["bytes"], 90 * MIB)
 
     def daemon_script(self, *words):
-        """Of a process that loses its parent at once and goes on in a session of its own."""
+        """Returns shell code for a process that loses its parent at once and continues in its own session."""
         return f"setsid sh -c '{HOLDER} fork child {' '.join(map(str, words))} >/dev/null 2>&1 &'"
 
     def test_a_daemon_that_ends_before_the_command_is_measured(self):
@@ -169,8 +168,7 @@ class Run(Machines):
         machine = self.machine_with_children(GIB, peak_used=3 * GIB)
         start = time.monotonic()
         report = self.measure("sh", "-c", f"{self.daemon_script('fill:80', 'sleep:3000')}; {HOLDER} until:0",
-                              machine=machine,
-                              options=("--plot", plot), conditions=(has_memory(80),))
+                              machine=machine, options=("--plot", plot), conditions=(has_memory(80),))
         self.assertLess(time.monotonic() - start, 3)  # hmn ends when the command ends
         self.assertEqual(report["left_running"], 1)
         self.assertEqual(report["largest_process"]["kind"], "lower_bound")
@@ -249,7 +247,7 @@ class Run(Machines):
             self.measure(HOLDER, f"kill:{int(number)}", code=code, options=("--plot", plot))
             self.assertIn(f"kill:{int(number)}: ended by {name} (exit code {code}) after ", self.err)
             self.assertIn(f"ended by {name} (exit code {code})", plot.read_text())
-        # Of a command that returns the same code by itself no signal is reported.
+        # A command that returns the same code itself has no signal to report.
         self.measure("sh", "-c", f"{HOLDER} kill:9; exit $?", code=137)
         self.assertRegex(self.err, r"exit \$\?: exit code 137 after ")
         self.assertEqual(run("run", "--", "/nonexistent/x").code, 127)
@@ -321,7 +319,7 @@ class Run(Machines):
         delays = [{"call": call, "hang": "forever", "from_reading": 4} for call in ("pools", "process", "processes")]
         machine = {"devices": [card(delays=delays)]} | HOST
         best = float("inf")
-        for _ in range(5):  # a hang delays each of them, other work on the machine not
+        for _ in range(5):  # a hang delays every run, other work on this machine only some
             report = self.measure("sleep", "0.3", machine=machine)
             best = min(best, report["elapsed_ns"])
             if best < 0.7e9:
@@ -332,12 +330,11 @@ class Run(Machines):
         self.assertLess(min(self.signal_delay(machine) for _ in range(3)), 0.3)
 
     def signal_delay(self, machine):
-        """Seconds that a signal takes to the command while a reading hangs."""
+        """Returns the seconds until a signal reaches the command while a reading hangs."""
         stamps = self.folder / "stamps"
         script = f"trap 'date +%s.%N > {stamps}; exit 0' TERM; echo; while :; do sleep 0.01; done"
         process = subprocess.Popen([*COMMAND, "run", "--interval", "20ms", "--machine", self.write_machine(machine),
-                                    "--",
-                                    "sh", "-c", script], env=environment(), stdout=subprocess.PIPE,
+                                    "--", "sh", "-c", script], env=environment(), stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL)
         process.stdout.readline()
         time.sleep(0.3)  # by then a reading hangs, for up to a second
@@ -389,7 +386,7 @@ class Run(Machines):
             self.assertIn(b"all processes", err)
 
     def test_ctrl_c_reaches_the_command_once_and_the_report_is_printed(self):
-        # The terminal's signal is for all of its foreground group, hmn and the command alike.
+        # The terminal signals its whole foreground group: hmn and the command.
         lead = ("import fcntl, os, sys, termios\n"
                 "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
                 "os.execv(sys.argv[1], sys.argv[1:])")
@@ -483,8 +480,8 @@ class Run(Machines):
         self.assertRegex(self.err, r"energy +42[23] J  counted by the device")
 
     def machine_with_children(self, bytes_, **keys):
-        """Whatever pid a child may get: one of the first in a namespace of its own, or without that one of the next
-        on this machine, of which others may take thousands in a second."""
+        """Returns a machine whose device lists every PID that a child may get: the first ones of a new namespace or,
+        without one, the next ones on this machine, of which other programs may take thousands in a second."""
         first, count = 0, 1000
         self.prefix = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
         if subprocess.run([*self.prefix, "true"], capture_output=True, env=environment(), timeout=60).returncode != 0:
@@ -604,7 +601,7 @@ class Run(Machines):
     def test_a_hung_device_does_not_delay_the_start_of_the_command(self):
         for call in ("pools", "telemetry", "self", "any"):
             machine = {"devices": [card(delays=[{"call": call, "hang": "forever"}])]} | HOST
-            for _ in range(5):  # one of them: this machine may be busy for a second
+            for _ in range(5):  # one try suffices: this machine may be busy for a second
                 start_ns = time.time_ns()
                 report = self.measure(HOLDER, "until:0", machine=machine, conditions=(any_row,))
                 if report["started_unix_ns"] - start_ns < 0.35e9:
@@ -619,7 +616,8 @@ class Run(Machines):
         machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "delays": [{"call": "open", "ms": 1000}]} | HOST
         for timeline in ("late.jsonl", "late.csv"):
             path = self.folder / timeline
-            condition = device_has(used_bytes=3 * GIB) if path.suffix == ".jsonl" else lambda row: row["gpu0_used_bytes"]
+            condition = (device_has(used_bytes=3 * GIB) if path.suffix == ".jsonl" else
+                         lambda row: row["gpu0_used_bytes"])
             report = self.measure(HOLDER, "until:0", machine=machine, options=("--record", path),
                                   conditions=(condition,))
             device, = report["devices"]
@@ -657,7 +655,7 @@ class Run(Machines):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["stale"]}
         machine = self.machine_with_children(GIB, notes=["stale"])
         machine["devices"][0] |= {"pools": [pool], "telemetry": {"energy_joules": 7, "notes": ["stale"]}}
-        for forks in (0, 3):  # process by process, and from the list
+        for forks in (0, 3):  # read process by process, and from the list
             device = self.measure(HOLDER, *["fork"] * forks, "until:0", "wait", machine=machine, conditions=(
                 device_has(command_bytes=None, used_bytes=None, energy_joules=None),))["devices"][0]
             self.assertIsNone(device["used_before_bytes"])
@@ -676,8 +674,7 @@ class Run(Machines):
         path = self.folder / "foreign.jsonl"
         machine = self.write_machine(self.machine_with_children(GIB))
         result = subprocess.run([*unshare, *COMMAND, "run", "--output", self.json, "--record", path, "--machine",
-                                 machine,
-                                 "--", "sleep", "0.3"], capture_output=True, env=environment(), timeout=60)
+                                 machine, "--", "sleep", "0.3"], capture_output=True, env=environment(), timeout=60)
         self.assertEqual(result.returncode, 0, result.stderr)
         report = parse_json(self.json.read_text())
         jsonschema.validate(report, SCHEMA)
@@ -745,7 +742,7 @@ class Run(Machines):
                 self.assertIn(f'"{options[-1]}": File too large', result.err)
                 self.assertTrue(mark.exists())
                 mark.unlink()
-        # The command has the signal as hmn found it.
+        # The command inherits the disposition of the signal.
         self.assertEqual(run("run", "--", "sh", "-c", f"exec head -c 4096 /dev/zero > {mark}", preexec_fn=limit).code,
                          128 + signal.SIGXFSZ)
 
@@ -771,7 +768,7 @@ class Run(Machines):
         if refused.returncode != 0:
             print(f"skipped: no proc tree: {refused.stderr.decode().strip()}")
             self.skipTest("unshare or mount is refused")
-        # The loader finds a library next to the program by way of /proc.
+        # The loader needs /proc to find a library next to the program.
         env = environment(LD_LIBRARY_PATH=str(pathlib.Path(COMMAND[0]).parent))
         result = subprocess.run([*unshare, *hide, *COMMAND, "run", "--output", self.json, "--", "sleep", "0.3"],
                                 capture_output=True, env=env, timeout=60)
@@ -791,7 +788,7 @@ class Run(Machines):
                 self.assertEqual(value["reason"], "it ended before it could be read")
 
     def test_the_command_inherits_the_signal_dispositions(self):
-        # SigIgn counts from signal 1 at its right end: ALRM is 14, in the fourth digit.
+        # SigIgn has signal 1 at its right end: ALRM is 14, in the fourth digit.
         for trap, digits in (("trap '' ALRM;", "2367abef"), ("", "014589cd")):
             words = [*COMMAND, "run", "--", "grep", "-q", f"^SigIgn:.*[{digits}]...$", "/proc/self/status"]
             result = subprocess.run(["sh", "-c", f"{trap} exec \"$@\"", "sh", *words], env=environment(),
@@ -919,7 +916,7 @@ class Run(Machines):
 
 
 class Group(Machines):
-    """The control group that hmn is in: plain files."""
+    """The control group of hmn, as plain files."""
 
     def setUp(self):
         super().setUp()
@@ -937,7 +934,7 @@ class Group(Machines):
             (self.home / name.replace("_", ".", 1)).write_text(value if value == "" else f"{value}\n")
 
     def measure_peak(self, *command, pids="", **keys):
-        """What is reported of the group that hmn itself has entered, with other processes."""
+        """Runs hmn in the group, with other processes, and returns (bytes, kind, reason) of the group's peak."""
         enter = ["sh", "-c", f'printf "%s\\n" $$ {pids} >{self.home}/cgroup.procs; exec "$@"', "sh", *COMMAND]
         result = subprocess.run([*enter, "run", "--trace", "--output", self.json, "--", *map(str, command)], timeout=60,
                                 capture_output=True, env=environment(HMN_PROC=str(self.folder / "proc"),
@@ -963,7 +960,7 @@ class Group(Machines):
 
     def test_a_process_left_running_makes_the_group_peak_a_lower_bound(self):
         bytes_, kind, reason = self.measure_peak("sh", "-c", "sleep 5 >/dev/null 2>&1 &")
-        self.assertEqual((bytes_, kind), (None, None))  # both bounds: none
+        self.assertEqual((bytes_, kind), (None, None))  # both an upper and a lower bound: no value
         self.assertRegex(reason, "^a process may have left unseen, and the group had used that much before")
         bytes_, kind, reason = self.measure_peak("sh", "-c",
                                                  f"sleep 5 >/dev/null 2>&1 & echo {200 * MIB} >{self.home}/memory.peak")
@@ -992,7 +989,7 @@ class Group(Machines):
 
 class Cost(Machines):
     def measure_cost(self, seconds):
-        """By hmn and the command: processor time, and how long it was."""
+        """Returns the processor time of hmn and the command, and the duration."""
         start = time.monotonic()
         process = subprocess.Popen([*COMMAND, "run", "--", "sleep", str(seconds)],
                                    env=environment(), stderr=subprocess.DEVNULL)
@@ -1002,7 +999,7 @@ class Cost(Machines):
         return use.ru_utime + use.ru_stime, time.monotonic() - start
 
     def measure_share(self):
-        """Of a core, without what a start costs. Other work does not count, but for what it does to caches."""
+        """Returns the share of a core, without the cost of a start. Other work counts only by its effect on caches."""
         short, long = self.measure_cost(1), self.measure_cost(9)
         return (long[0] - short[0]) / (long[1] - short[1])
 

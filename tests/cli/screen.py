@@ -58,8 +58,8 @@ class Screen:
         return self.tmux("display-message", "-p", f"#{{{variable}}}").strip()
 
     def wait_until(self, condition, description="a frame"):
-        """Waits for a frame that meets the condition, and does so still when it is captured again: a capture may have a
-        part of a frame, in which the condition may also not find what it looks for."""
+        """Waits for two captures in a row that meet the condition: a single one may be a partly drawn frame, on which
+        the condition may also raise an error."""
         deadline, matches = time.monotonic() + PATIENCE, 0
         while time.monotonic() < deadline:
             frame = self.capture()
@@ -90,7 +90,7 @@ class Screen:
         raise AssertionError(f"still running, with\n{self.capture()}")
 
     def pid(self):
-        """Of hmn itself."""
+        """Returns the PID of hmn itself, not of the shell around it."""
         parent = self.format("pane_pid")
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:

@@ -37,7 +37,7 @@ class Snapshot(Machines):
             gpus = parse_json(self.run_on(machine, "--json").out)
             rows = parse_json(self.run_on(machine, "ps", "--json").out)
             for gpu, device in zip(gpus, snapshot["devices"], strict=True):
-                if gpu["state"] == "lost":  # since a reading that the snapshot did not make
+                if gpu["state"] == "lost":  # lost at a reading that the snapshot does not make
                     continue
                 for key in ("index", "name", "uuid", "pci_bus_id", "driver_version", "cuda_version_major", "cuda_version_minor",
                             "vendor", "device_class", "form", "memory_kind", "parent_index", "state"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The timeline of `hmn run`, as it is written: a command of a test goes on once it was sampled."""
+"""Reads the timeline of `hmn run` while it is written, so that a test's command continues after it was sampled."""
 import csv
 import io
 import json
@@ -9,7 +9,7 @@ from command import MIB
 
 
 def read_rows(path):
-    """Of a timeline that may not be complete."""
+    """Returns the complete rows of a timeline that may still be written."""
     text = path.read_text() if path.exists() else ""
     lines = io.StringIO(text[:text.rfind("\n") + 1])
     return list(csv.DictReader(lines, strict=True)) if path.suffix == ".csv" else [json.loads(line) for line in lines]
@@ -20,17 +20,17 @@ def any_row(_):
 
 
 def has_memory(mib, processes=1):
-    """All processes together, and so many of them."""
+    """Matches a row with at least that much memory of all processes, and at least that many of them."""
     return lambda row: int(row["processes"] or 0) >= processes and int(row["resident_bytes"] or 0) >= mib * MIB
 
 
 def device_has(**values):
-    """Where the devices were read: they may be dearer than the host's memory."""
+    """Matches a row whose first device has these values; a row may lack devices, which are read less often."""
     return lambda row: any(values.items() <= device.items() for device in row["devices"][:1])
 
 
 class Watcher(threading.Thread):
-    """Makes one file after the other, each when a line of the timeline is as it has to be."""
+    """Creates one file after another, each when a row of the timeline meets the next condition."""
 
     def __init__(self, timeline, files, conditions):
         super().__init__(daemon=True)

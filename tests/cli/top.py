@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn top`: frames as a terminal of tmux shows them, its keys, and how it leaves the terminal."""
+"""`hmn top`: its frames in a terminal of tmux, its keys, and the state in which it leaves the terminal."""
 import os
 import re
 import signal
@@ -32,7 +32,7 @@ def busy_gpu(load=50, **keys):
 
 
 def parse_processes(frame):
-    """pid -> line of the process table."""
+    """Returns the lines of the process table by PID."""
     return {int(match[1]): match[0] for match in re.finditer(r"(?m)^ +(\d+) .*$", frame[frame.index("COMMAND"):])}
 
 
@@ -80,7 +80,7 @@ class Frames(Top):
         for size in SIZES:
             output = self.print_once(still, "--interval", "1s", size=size)
             screen = self.open_screen(still, "--interval", "1s", size=size)
-            # Curves have another beginning, and rates begin with the second reading.
+            # Curves begin elsewhere, and rates with the second reading.
             def plain(text):
                 return [re.sub(r"[\u2800-\u28ff]", " ", line).replace("1000 ms", "1 s").rstrip()
                         for line in text.rstrip("\n").split("\n")]
@@ -171,7 +171,7 @@ class Frames(Top):
         def count_hidden(text):
             return [int(count) for count in re.findall(r"(?m)^(?: GPU NAME| +PID).*↓(\d+)$", text)]
 
-        # A capture may have a part of a new frame.
+        # A capture may be a partly drawn frame.
         frame = screen.wait_until(lambda now: "20 processes" in now
                                   and count_hidden(now) == [20 - n for n in count_rows(now)], "both counts")
         gpus, processes = count_rows(frame)
@@ -232,7 +232,7 @@ class Frames(Top):
         screen = self.open_screen({"devices": [card(processes=[worker(7, used=None, missing={
             "status": "permission", "message": "only root may read it"})])]}, size=(100, 60))
         frame = screen.wait_for("worker-7")
-        # The driver has no such values; that of the process could not be read.
+        # The driver does not support these values; the memory of the process could not be read.
         self.assertRegex(frame.splitlines()[2], r"Card +· +- .* 3\.0/16\.0 +- +-$")
         self.assertRegex(frame.splitlines()[3], r"^ +core -  mem -  fan -  PCIe ↓- ↑-$")
         self.assertRegex(parse_processes(frame)[7], r"7 +1000 +0 +\S+ +\? +\? ")
@@ -301,7 +301,7 @@ class Frames(Top):
             screen.close()
 
     def test_joined_characters_leave_no_remains(self):
-        """Terminals disagree about their width: what is drawn over them would be shifted."""
+        """Terminals disagree about their width, which would shift what is drawn over them."""
         name = "👩‍👩‍👧 ❤️ 👍🏽 x " * 12
         machine = self.write_machine(devices=[busy_gpu(processes=[worker(7, name=name, command=name), worker(8)])])
         screen = self.open_screen(machine, "--interval", "1s", size=(80, 24))
@@ -396,7 +396,7 @@ class Keys(Top):
             screen.press("BSpace")
         screen.type("1001")
         self.check_order(screen, [102])
-        screen.press("Enter", "r")  # keys are keys again
+        screen.press("Enter", "r")  # keys are commands again
         screen.wait_for("filter: 1001")
         screen.press("Escape")
         self.check_order(screen, [101, 102, 103])
@@ -527,7 +527,7 @@ class Keys(Top):
         screen.wait_for("\n q ")
 
     def wait_until_still(self, screen):
-        """A frame that is completely on the screen: the one before it was the same."""
+        """Returns a completely drawn frame: one that equals the previous capture."""
         captures = []
 
         def is_same(now):
@@ -543,7 +543,7 @@ class Keys(Top):
         screen.press("Space")
         screen.wait_for("held")
         frame = self.wait_until_still(screen)
-        for _ in range(10):  # in that time there are twenty readings
+        for _ in range(10):  # one second: twenty readings
             time.sleep(0.1)
             self.assertEqual(screen.capture(), frame)
         screen.press("Space")
@@ -601,7 +601,7 @@ class Hangs(Top):
 
 
 class Endings(Top):
-    """However it ends, the terminal is as it was before."""
+    """Every way to end restores the terminal."""
 
     def open_in_shell(self, *arguments, **keys):
         screen = Screen("top", "--machine", MACHINES / "workstation.json", *(arguments or FAST), shell=True, **keys)

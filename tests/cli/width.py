@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The width table is what its script makes of the Unicode tables."""
+"""The width table matches the output of its script."""
 import re
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Help, manual pages and completions name the same options and commands, and no others."""
+"""Help, manual pages and completions list the same options and commands."""
 import json
 import re
 import shutil
@@ -61,7 +61,7 @@ class Options(unittest.TestCase):
             for command in COMMANDS:
                 if f"--{name}" in help_options(command):
                     self.assertIn(letter, options[command], (command, name))
-        # Those that list no devices: all of them are recorded, or served.
+        # All commands but these two, which record or export all devices.
         lists = set(COMMANDS) - {"record-machine", "exporter"}
         self.assertEqual({command for command in COMMANDS if "d" in options[command]}, lists)
 
@@ -82,7 +82,7 @@ class Options(unittest.TestCase):
 
 
 class Published(unittest.TestCase):
-    # What fetches a package from a registry. A file, a folder or a source of its own is none.
+    # Commands that fetch a package from a registry, not from a file, a folder or a given source.
     FETCHES = re.compile(r"(dotnet add package \S+(?!.*--source)|pip install (?![-./*\w]*(?:[/*]|\.whl))\S*hypomnesis|npm install \S*hypomnesis|"
                          r"luarocks install \S*hypomnesis|cargo (?:add|install) hypomnesis|apt(?:-get)? install \S*hypomnesis).*$", re.M)
 

@@ -16,11 +16,11 @@ DEFINED = {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, l
     r'X\(\w+, "([^"]+)", (\w+), "[^"]*", "([^"]*)"', DEFINITION)}
 COMPATIBLE = re.findall(r'X\(\w+, "([^"]+)"', (SOURCE / "src/cli/exporter/compat.def").read_text())
 
-# A GPU with something in each value, and a machine with the rest.
 def metric(name, instance=None, **number):
     return {"metric": name} | number | ({} if instance is None else {"instance": instance})
 
 
+# A GPU with every value; HOST has the values of the machine.
 FULL = card(
     "NVIDIA L40S", uuid="GPU-1", pci_bus_id="0000:01:00.0", vendor="nvidia", driver_index=0, driver_version="550.1",
     pools=[{"kind": "vram", "total": "16GiB", "used": "3GiB", "free": "12GiB", "reserved": "1GiB", "budget": "8GiB"}],
@@ -48,7 +48,7 @@ FULL = card(
                 "busy_percent": 50.5, "container": "docker:" + "1" * 64}])
 HOST = {"system": {"total": "32GiB", "available": "20GiB", "swap_total": "8GiB", "swap_free": "7GiB", "limit": "16GiB",
                    "limit_used": "4GiB", "stall_percent": 12.25}}
-# Each family: labels and number. None: any number.
+# Labels and number of each family. None: any number.
 EXPECTED = {
     "hw_gpu_memory_usage_bytes": ({"hw_id": "GPU-1", "hw_type": "gpu", "hw_vendor": "NVIDIA"}, 3 * GIB),
     "hw_gpu_memory_limit_bytes": ({"hw_name": "NVIDIA L40S"}, 16 * GIB),

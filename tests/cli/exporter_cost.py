@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn exporter` keeps nothing of a scrape, and does nothing between two of them."""
+"""`hmn exporter` leaks no memory in a scrape, and is idle between two scrapes."""
 import pathlib
 import re
 import time
@@ -7,8 +7,8 @@ import time
 from command import MACHINES, Machines, main, run, skip_all
 from exporter_server import Server
 
-GROWTH_KIB = 512  # a leak in each scrape is more
-IDLE = 0.01  # of a core: whatever wakes it without a scrape is more
+GROWTH_KIB = 512  # a leak in each scrape would exceed it
+IDLE = 0.01  # of a core: a wakeup without a scrape would exceed it
 
 
 def read_resident_kib(pid):
@@ -16,7 +16,7 @@ def read_resident_kib(pid):
 
 
 def read_processor_time(pid):
-    """Seconds, of all threads."""
+    """Returns the seconds of all threads."""
     return sum(int(file.read_text().split()[0]) for file in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""As many scrapes as a day has, one each 15 s: memory, descriptors and threads of `hmn exporter` stay as they are."""
+"""The scrapes of a day, one each 15 s: memory, descriptors and threads of `hmn exporter` do not grow."""
 import http.client
 import os
 import pathlib

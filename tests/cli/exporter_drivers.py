@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""exporter_drivers.py NVML: `hmn exporter` with a fake NVML: one that lies, one that hangs, processes in pods and
-jobs."""
+"""exporter_drivers.py NVML: `hmn exporter` with a fake NVML that reports implausible values or hangs, and with
+processes in pods and jobs."""
 import json
 import sys
 
@@ -66,7 +66,7 @@ class Lying(Nvml):
 
 
 class Partitions(Nvml):
-    """A driver that answers for an instance with the values of its GPU."""
+    """A driver that reports the values of the GPU for each of its instances."""
     OWN = {"hypomnesis_device_info", "hw_status", "hypomnesis_device_state", "hypomnesis_reading_age_seconds",
            "hypomnesis_reading_stale", "hypomnesis_processes", "hypomnesis_process_gpu_memory_usage_bytes",
            "hypomnesis_workloads_left_out", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE"}
@@ -128,7 +128,7 @@ class Workloads(Nvml):
             descriptors = proc / str(pid) / "fd"
             if not descriptors.exists():
                 descriptors.mkdir(parents=True)
-                (descriptors / "3").symlink_to("/dev/nvidia0")  # shows that the pids are of this tree
+                (descriptors / "3").symlink_to("/dev/nvidia0")  # shows that the PIDs belong to this tree
             (proc / str(pid) / "cgroup").write_text(f"0::{path}\n")
         processes = [{"pid": pid, "used": f"{pid} MiB"} for pid in self.GROUPS]
         families = self.scrape_once({"devices": [CARD | {"processes": {"compute": processes}}]}, "--per", kind,

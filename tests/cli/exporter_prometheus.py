@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""exporter_prometheus.py NVML: Prometheus itself scrapes `hmn exporter`, and is asked with PromQL."""
+"""exporter_prometheus.py NVML: Prometheus scrapes `hmn exporter`, and is queried with PromQL."""
 import contextlib
 import http.server
 import json
@@ -20,7 +20,7 @@ from exposition import parse
 
 NVML = sys.argv.pop(1)
 
-# Expressions of the public dashboard of dcgm-exporter (12239), but for that on the tensor pipe.
+# Expressions of the public dashboard of dcgm-exporter (12239), except the one on the tensor pipe.
 DCGM_EXPRESSIONS = [
     'DCGM_FI_DEV_GPU_TEMP{instance=~"$instance", gpu=~"$gpu"}',
     'avg(DCGM_FI_DEV_GPU_TEMP{instance=~"$instance", gpu=~"$gpu"})',
@@ -31,7 +31,7 @@ DCGM_EXPRESSIONS = [
     'DCGM_FI_DEV_FB_USED{instance=~"$instance", gpu=~"$gpu"}']
 
 
-# A GPU with something in each value, and the calls that read them.
+# A GPU with every value, and the calls that read them.
 HONEST = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
           "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
           "memory_v2": {"total": "45 GiB", "reserved": "1 GiB", "free": "34 GiB", "used": "10 GiB"},
@@ -49,8 +49,8 @@ HONEST = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:0
           "processes": {"compute": [{"pid": 7, "used": "3 GiB"}]}}
 CALLS = ["Memory", "Util", "Temp", "Power", "Clock", "Fan", "Total", "Pcie", "Field", "Enc", "Dec", "Curr", "Perf",
          "MaxClock", "Remapped", "Enforced", "Compute", "Graphics", "Process"]
-# What a number cannot show to be a lie: -1 degree, a counter of replays, all reasons to throttle at once. And the rows
-# of a list whose count alone is wrong.
+# Implausible values that cannot be detected: -1 degree, a counter of replays, all reasons to throttle at once, and the
+# rows of a list of which only the count is wrong.
 BELIEVED = {"all_bits": {("hw_temperature_celsius", -1)},
             "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
                      ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0), ("hypomnesis_lower_bound", 1)}}
@@ -62,7 +62,7 @@ def free_port():
 
 
 class Prometheus(contextlib.AbstractContextManager):
-    """Debian's Prometheus, which scrapes the exporters each second."""
+    """Prometheus, as packaged by Debian, which scrapes the exporters each second."""
 
     def __init__(self, folder, jobs, rules=()):
         self.port = free_port()
@@ -88,11 +88,11 @@ class Prometheus(contextlib.AbstractContextManager):
             return json.load(answer)["data"]["result"]
 
     def query(self, expression):
-        """The samples of a vector: labels and number."""
+        """Returns the samples of a vector: labels and number."""
         return [(result["metric"], float(result["value"][1])) for result in self.fetch_results(expression)]
 
     def query_history(self, series):
-        """All samples of the last minute: name and number."""
+        """Returns all samples of the last minute: name and number."""
         return {(result["metric"]["__name__"], float(number)) for result in self.fetch_results(f"{series}[1m]")
                 for _, number in result["values"]}
 
@@ -155,7 +155,8 @@ class Dashboard(Machines):
                         prometheus.wait_for(expression)
             [(pod, number)] = prometheus.wait_for("hypomnesis:pod_container_gpu_memory_usage_bytes")
             self.assertEqual((pod["pod"], pod["namespace"], number), ("p", "train", 1 << 30))
-            self.assertEqual(prometheus.query("instance:hypomnesis_gpus:count unless instance:hypomnesis_gpus:count > 0"), [])
+            self.assertEqual(
+                prometheus.query("instance:hypomnesis_gpus:count unless instance:hypomnesis_gpus:count > 0"), [])
             prometheus.wait_for("instance:hypomnesis_power_watts:sum")
             self.check_federation(prometheus)
             with urllib.request.urlopen(f"http://127.0.0.1:{prometheus.port}/api/v1/rules", timeout=20) as answer:
@@ -164,7 +165,7 @@ class Dashboard(Machines):
 
 
     def check_federation(self, prometheus):
-        """What docs/fleets.md federates: sums of each node."""
+        """Checks the selectors in docs/fleets.md, which federate the sums of each node."""
         page = (SOURCE / "docs/fleets.md").read_text()
         [selectors] = re.findall(r'"match\[\]": \[(.*)\]\}', page)
         words = urllib.parse.urlencode([("match[]", selector) for selector in re.findall("'([^']*)'", selectors)])
@@ -311,7 +312,7 @@ class Engine(Machines):
                 self.assertEqual(prometheus.query_history(self.select_series(lie)) - believable - believed, set(), lie)
 
     def select_series(self, job, exceptions=()):
-        """The values of the GPU itself, not what is known of their readings."""
+        """Returns a selector for the values of the GPU itself, not for the states of its readings."""
         excluded = "|".join(["hypomnesis_(device_.*|reading_.*)", "hw_status", *(name for name, _ in exceptions)])
         return f'{{job="{job}",hw_id=~"GPU-1.*",__name__!~"{excluded}"}}'
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""contrib/: rules and their cases as promtool runs them, and the dashboard, whose metrics exist and whose expressions
-Prometheus can parse."""
+"""contrib/: promtool runs the rules and their tests; the metrics of the dashboard exist, and Prometheus can parse its
+expressions."""
 import json
 import pathlib
 import re
@@ -30,7 +30,7 @@ def recorded_names():
 
 
 def panel_expressions(board):
-    """Those of the panels, with Grafana's variables filled in."""
+    """Yields the expressions of the panels, with Grafana's variables replaced."""
     for panel in board["panels"]:
         for target in panel.get("targets", []):
             yield re.sub(r"\$\w+", ".*", target["expr"])
@@ -66,7 +66,7 @@ class Rules(unittest.TestCase):
 
 
 class Pages(unittest.TestCase):
-    """Configurations of the pages, as promtool reads them."""
+    """Configurations in docs, checked by promtool."""
 
     def check(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -116,7 +116,7 @@ class Dashboard(unittest.TestCase):
 
 
 class Unit(unittest.TestCase):
-    """The unit of systemd, with a command that is here and without a manual page, which is not installed."""
+    """The systemd unit, with a command that exists and without the manual page, which is not installed."""
 
     def setUp(self):
         if not shutil.which("systemd-analyze"):

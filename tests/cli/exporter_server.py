@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The server of `hmn exporter`: paths, formats, TLS, passwords, and clients that misbehave."""
+"""The server of `hmn exporter`: paths, formats, TLS, passwords, and misbehaving clients."""
 import base64
 import concurrent.futures
 import contextlib
@@ -20,7 +20,7 @@ from exposition import parse, value, values
 
 PLAIN = "text/plain; version=0.0.4; charset=utf-8"
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-# Of "correct horse", by the cost of a check.
+# Hashes of "correct horse", by the cost of a check.
 HASHES = {5: "$2b$05$qjHSw4mOus1nY/fY36gf6eG450pTYRqqFmbkbz1j0VO5fDvVqCeQu",
           11: "$2b$11$TCjGJ8zZ1GcZhimG7VngHusf0U./j8B5rHdV0E.N3bofuHK75qZNC"}
 
@@ -158,7 +158,7 @@ class Paths(Machines):
         result = subprocess.run([folder / "hmn", "exporter"], capture_output=True, text=True, env=env, timeout=60)
         self.assertEqual(result.returncode, 1)
         self.assertTrue(re.match(message, result.stderr)[1].startswith(f"{folder}/"), result.stderr)
-        # Without /proc the own folder is not known: it is sought where it was to be installed.
+        # Without /proc hmn does not know its own folder, and searches the configured one.
         unshare = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork"]
         hide = ["sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
         if subprocess.run([*unshare, *hide, "true"], capture_output=True, timeout=60).returncode != 0:
@@ -189,7 +189,7 @@ class Rates(Machines):
     SENT, LINKS = "DCGM_FI_PROF_PCIE_TX_BYTES", "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"
 
     def make_machine(self, *counts):
-        """A machine whose counters have other values at each reading."""
+        """Returns a machine file whose counters have the next value at each reading."""
         metrics = [{"metric": "pcie_tx_bytes", "count": counts[0]}] + [
             {"metric": f"link_{direction}_bytes", "instance": 1, "count": counts[0]} for direction in ("rx", "tx")]
         changes = [{"at_reading": n + 1, "patch": [
@@ -275,7 +275,7 @@ class Sharing(Machines):
 
 
 class Clients(Machines):
-    """Clients that misbehave come from 127.0.0.2, and the one that is served from 127.0.0.1."""
+    """Misbehaving clients connect from 127.0.0.2, the well-behaved one from 127.0.0.1."""
 
     def check_response_time(self, server):
         start = time.monotonic()
@@ -326,7 +326,7 @@ class Clients(Machines):
                 self.assertLess(len(os.listdir(f"/proc/{server.process.pid}/fd")), 230)
                 patient.settimeout(20)
                 with contextlib.suppress(ConnectionError):
-                    self.assertEqual(patient.recv(1), b"")  # the first of all, and silent since
+                    self.assertEqual(patient.recv(1), b"")  # the oldest connection, silent since
 
     def test_clients_that_disconnect_while_waiting_are_dropped(self):
         machine = self.write_machine(devices=[card(delays=[{"call": "telemetry", "ms": 500}])])

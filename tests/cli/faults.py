@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""faults.py PRELOADED: each command of hmn, with its n-th allocation and its n-th system call failing, for
-n = 1, 2, ... until none fails: it ends by itself, with a code of docs/exit-codes.md, and prints why unless it is
-done; a command that it runs has ended as well. HMN_FAULT_STEP: only every so manieth allocation; HMN_FAULT_ONLY:
-one command; HMN_FAULT_REPORT: a file for each command's allocations, how many of them failed, and system calls."""
+"""faults.py PRELOADED: each command of hmn with its n-th allocation or its n-th system call failing, for n = 1, 2, ...
+until none fails: it ends by itself with a code of docs/exit-codes.md and prints a reason unless it succeeded; a command
+that it runs has ended as well. HMN_FAULT_STEP=N: only every N-th allocation; HMN_FAULT_ONLY: one command;
+HMN_FAULT_REPORT: a file for each command's number of allocations, of failed ones, and of system calls."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ STEPS = {"allocation": int(os.environ.get("HMN_FAULT_STEP", "1")), "system call"
 MACHINE = ("--machine", MACHINES / "workstation.json")
 CHILD = ("sh", "-c", "echo $$ >PID; sleep 0.1; exit 7")
 
-# Command line, and the codes besides 1 that are its own; the doctor's 1 is explained by its report.
+# Command line, and its own codes besides 1; the report of doctor explains its 1.
 COMMANDS = {
     "hmn": ((), {0}),
     "hmn --json": (("--json",), {0}),
@@ -40,7 +40,7 @@ COMMANDS = {
 TRUTHFUL = {0, 3, 4, 7}
 
 
-# Of a model, as transformers writes it.
+# The configuration of a model, as transformers writes it.
 MODEL = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
          "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100,
          "max_position_embeddings": 512, "torch_dtype": "float16"}
@@ -54,7 +54,7 @@ class Faults(Machines):
         self.files["MODEL"].write_text(json.dumps(MODEL))
 
     def run_with_fault(self, arguments, kind, number):
-        """(code, stderr, whether the fault was met)"""
+        """Returns (code, stderr, whether the fault was injected)."""
         mark = self.folder / "mark"
         mark.write_text("-")
         env = environment(LD_PRELOAD=PRELOADED, HMN_FAULT=f"{KINDS[kind]} {number}", HMN_FAULT_MARK=str(mark))
@@ -90,7 +90,7 @@ class Faults(Machines):
         return was_injected
 
     def search(self, name, kind):
-        """How many points there are at which it can fail, and at how many of them it did."""
+        """Returns the number of points at which the command can fail, and at how many of them it was made to fail."""
         attempts, low, high = 0, 0, 1
         while self.check(name, kind, high):
             attempts, low, high = attempts + 1, high, high + STEPS[kind]

@@ -12,7 +12,7 @@ from command import GIB, MACHINES, MIB, SOURCE, Machines, card, main, parse_json
 LLAMA_3_8B = SOURCE / "examples" / "models" / "llama-3-8b.json"
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "fit.schema.json").read_text())
 RESERVE = 512 * MIB
-# 4 layers of 12 * 256^2 in 32 bits; 1024 words, in and out.
+# 4 layers of 12 * 256^2 numbers of 32 bits; 1024 words for input and output.
 SMALL = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 682, "num_hidden_layers": 4,
          "num_attention_heads": 4, "vocab_size": 1024, "torch_dtype": "float32", "max_position_embeddings": 2048}
 
@@ -22,7 +22,8 @@ def pack_text(words):
 
 
 def make_gguf(keys, tensors):
-    """keys: name to a text or a whole number; tensors: (name, elements), in 16 bits."""
+    """Returns the header and the size of the data. keys: name to text or whole number; tensors: (name, elements) of
+    16 bits."""
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys))
     for name, value in keys.items():
         is_text = isinstance(value, str)
@@ -70,7 +71,7 @@ class Fit(Machines):
         self.assertEqual((report["verdict"], report["ram_verdict"]), ("fits", "does_not_fit"))
         self.assertEqual(report["weights_bytes"], 16_060_522_496)
         self.assertEqual(report["kv_cache_bytes"], 2 * 32 * 8 * 128 * 2 * 8192)
-        # f32 of 2048 tokens: twice 4096 of hidden state, 32 + 8 heads of 128 twice, and 14336 twice; a tenth more.
+        # f32 for 2048 tokens: twice the hidden state of 4096, twice 32 + 8 heads of 128, twice 14336; plus a tenth.
         row = 4 * (2 * 4096 + 2 * 40 * 128 + 2 * 14336)
         self.assertEqual(report["working_bytes"], -(-row * 2048 * 11 // 10))
         self.assertEqual(report["total_bytes"], sum(report[key] for key in (
@@ -110,13 +111,13 @@ class Fit(Machines):
         for available, code in (("17GiB", 0), ("16GiB", 4)):
             report = self.run_fit({"host": host(available), "devices": [unified]}, LLAMA_3_8B, code=code)
             self.assertTrue(report["devices"][0]["shares_ram"])
-        # GTT: a device may have 10 of 17 GiB, the rest is next to it, in the same memory.
+        # GTT: a device may use 10 of 17 GiB; the rest is in the same memory.
         gtt = card(pools=[{"kind": "host", "total": "10GiB", "free": "10GiB", "main": True}])
         self.run_fit({"host": host("17GiB"), "devices": [gtt]}, LLAMA_3_8B, code=3)
         self.run_fit({"host": host("16GiB"), "devices": [gtt]}, LLAMA_3_8B, code=4)
 
     def test_vram_set_aside_by_firmware_does_not_count_as_ram(self):
-        """Llama-3-8B takes 16745 MiB, a layer of it 448 MiB."""
+        """Llama-3-8B takes 16745 MiB, each layer 448 MiB."""
         def apu(vram):
             return card(name="APU", memory_kind="unified", form="integrated", pools=[
                 {"kind": "vram", "total": vram, "used": 0, "main": True}, {"kind": "host", "total": "1GiB", "used": 0}])
@@ -129,7 +130,7 @@ class Fit(Machines):
         self.assertEqual([part["device_index"] for part in report["together"]["parts"]], [0, 1])
 
     def test_the_memory_of_a_gpu_that_is_a_numa_node_is_not_ram(self):
-        """Of 18 GiB available 10 are the GPU's: 8 are left for what is not on it, or 3 of a limit of 3."""
+        """Of 18 GiB available 10 belong to the GPU: 8 are left for RAM, or 3 with a limit of 3."""
         node = gpu("10GiB", memory_kind="coherent", numa_node=1)
         self.run_fit({"host": host("18GiB"), "devices": [node]}, LLAMA_3_8B, code=3)
         self.run_fit({"host": host("16GiB"), "devices": [node]}, LLAMA_3_8B, code=4)
@@ -149,7 +150,7 @@ class Fit(Machines):
                 self.run_fit(machine, LLAMA_3_8B, "--device", "all", code=code)
             output = self.run_on(machine, "fit", LLAMA_3_8B, "--device", "all").out
             self.assertRegex(output, r"(?m)^GPUs 0, 1 together +\? +16\.4 GiB  does not fit$")
-        # A card beside them takes what RAM has no room for, wherever RAM is reached from.
+        # A card in addition to them takes the layers that do not fit in RAM, in any order of devices.
         machine = {"host": host("12GiB"), "devices": [unified, gpu("10GiB"), unified]}
         report = self.run_fit(machine, LLAMA_3_8B, *(f"--device={i}" for i in range(3)))
         ram_bytes = sum(report["together"]["parts"][i]["gpu_bytes"] for i in (0, 2))
@@ -200,11 +201,11 @@ class Fit(Machines):
         self.assertEqual((together["gpu_bytes"], together["ram_bytes"]),
                          (report["total_bytes"] + report["working_bytes"], 0))
         self.assertEqual(sum(part["gpu_bytes"] for part in together["parts"]), together["gpu_bytes"])
-        # Those that are named, in that order, each once.
+        # The named devices in that order, each once.
         machine["devices"] = [gpu("6GiB", name="A"), gpu("20GiB", name="B"), gpu("4GiB", name="C")]
         machine["host"] = host("40GiB")
         parts, together, report = fit_layers(arguments=("--device", "2,0", "--device", "2"), code=3)
-        # A layer is 448 MiB, 512 are the reserve, 293.2 at work: 3290.8 of 4 GiB, 5338.8 of 6.
+        # A layer is 448 MiB, the reserve 512, working memory 293.2: 3290.8 MiB of 4 GiB are left, 5338.8 of 6.
         self.assertEqual(parts, [(2, 7), (0, 11)])
         self.assertEqual([device["device_index"] for device in report["devices"]], [2, 0])
         self.assertEqual(together["text"], "fits with 7 + 11 of 32 layers on the GPUs")
@@ -241,7 +242,7 @@ class Fit(Machines):
 
     def test_context_batch_and_kv_type_set_the_kv_cache(self):
         machine = {"host": host("60GiB"), "devices": []}
-        row = 2 * 4 * 64 * 4  # keys and values of 4 heads of 64 in 4 layers, in numbers
+        row = 2 * 4 * 64 * 4  # numbers: keys and values of 4 heads of 64 in 4 layers
         for arguments, context, batch, block_bytes in (
                 ((), 2048, 1, 64), (("--context", "1K"), 1024, 1, 64), (("--batch", "3"), 2048, 3, 64),
                 (("--kv-type", "q8_0"), 2048, 1, 34), (("--kv-type", "q4_0"), 2048, 1, 18),
@@ -294,7 +295,7 @@ class Fit(Machines):
         os.truncate(path, len(head) + data)
         report = self.run_fit({"host": host("60GiB"), "devices": [gpu("20GiB")]}, path, "--context", "1", code=3)
         self.assertEqual(report["weights_bytes"], 34 * GIB)
-        self.assertEqual(report["kv_cache_bytes"], 2 * 2 * 32 * 128 * 2 * 256)  # llama.cpp's least
+        self.assertEqual(report["kv_cache_bytes"], 2 * 2 * 32 * 128 * 2 * 256)  # the minimum of llama.cpp
         self.assertEqual(report["devices"][0]["gpu_layers"], 1)
         self.assertEqual((report["model"]["name"], report["model"]["parameters"]), ("Hole", 17 << 30))
 
@@ -386,8 +387,7 @@ class Fit(Machines):
 
     def test_the_table_in_docs_is_up_to_date(self):
         result = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "fit-table", "--check"],
-                                capture_output=True,
-                                text=True)
+                                capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_names_in_a_model_file_cannot_control_the_terminal(self):

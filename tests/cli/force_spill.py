@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""force_spill.py CARD PROC GIB...: a forced spill: a process that holds so many GiB of an AMD card, one after
-the other, and the kernel's part in it: what exceeds the card's memory is moved to the host's. CARD is the card's
-folder in a tree of /sys, PROC a tree of /proc."""
+"""force_spill.py CARD PROC GIB...: forces a spill: a process allocates each of the sizes on an AMD card, and plays the
+kernel's part: memory that exceeds the card's is moved to the host. CARD is the card's folder in a tree of /sys, PROC a
+tree of /proc."""
 import os
 import pathlib
 import shutil
@@ -19,7 +19,7 @@ def read_number(name):
 
 
 def replace_file(path, text):
-    """A reader sees the old text or the new one."""
+    """Replaces the file at once: a reader sees the old text or the new one."""
     new = path.with_name(path.name + ".new")
     new.write_text(f"{text}\n")
     new.replace(path)
@@ -39,9 +39,10 @@ def hold(bytes_):
     replace_file(card / "mem_info_gtt_used", mapped_bytes + evicted)
 
 
-total_bytes, other_bytes, mapped_bytes = map(read_number,
-                                             ("mem_info_vram_total", "mem_info_vram_used", "mem_info_gtt_used"))
-# A process is there with all of its files.
+total_bytes = read_number("mem_info_vram_total")
+other_bytes = read_number("mem_info_vram_used")
+mapped_bytes = read_number("mem_info_gtt_used")
+# A process must appear with all of its files.
 process = proc / "new"
 for folder in ("fd", "fdinfo"):
     (process / folder).mkdir(parents=True)

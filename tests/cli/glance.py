@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn` and `hmn watch` on a terminal, as tmux shows them."""
+"""`hmn` and `hmn watch` on a terminal of tmux."""
 import importlib.machinery
 import importlib.util
 import re
@@ -32,7 +32,7 @@ def load_draw_screens():
 
 
 def compact_values(line):
-    """Without blanks, and the units that the title has in a narrow table."""
+    """Removes blanks, and units, which a narrow table has in its titles."""
     return re.sub(r"\s|GiB|°C|[%W]", "", line)
 
 
@@ -43,7 +43,7 @@ class Glance(Machines):
         return capture_frame("--machine", machine, columns=columns, rows=rows, **keys)
 
     def capture_rows(self, machine, columns, count, **keys):
-        """The lines of the GPUs, by index: one line each, in their order."""
+        """Returns the lines of the GPUs, one for each in the order of the indexes, and all lines."""
         lines = self.capture(machine, columns, **keys)
         first = next(i for i, line in enumerate(lines) if line.startswith("GPU"))
         begin = next(i for i in range(first, len(lines)) if re.match(r" *0 ", lines[i]))
@@ -56,7 +56,7 @@ class Glance(Machines):
         name, words, rows, _, keys = draw.SCREENS[0]
         command = [*COMMAND, *words, "--machine", str(self.write_machine(draw.machine()))]
         expected = (SOURCE / "docs/images" / f"{name}.svg").read_text()
-        for seconds in (1, 5, 20):  # on a busy machine it takes longer
+        for seconds in (1, 5, 20):  # a busy machine takes longer
             svg = draw.drawing(draw.frame(command, rows, seconds, keys))
             if svg == expected:
                 break
@@ -230,15 +230,14 @@ class Watch(Machines):
     def test_samples_replace_each_other(self):
         for columns in WIDTHS:
             lines = capture_frame("watch", *self.FAST, "--machine", self.write_machine(self.MACHINE), columns=columns,
-                                  rows=30,
-                                  scrollback=True)
+                                  rows=30, scrollback=True)
             cells = [line.split()[:3] for line in lines if line.startswith("+") or line.startswith("TIME")
                      or line.startswith(" TIME")]
             self.assertEqual([row[1:] for row in cells], [["GPU", "PID"], ["0", "9"], ["0", "7"], ["0", "8"]], lines)
             self.assertEqual(len({row[0] for row in cells[1:]}), 1)  # one time
             rows = [line for line in lines if re.match(r"\+.* 7 ", line)]
             self.assertIn("3.0 GiB", rows[0])
-            # What happened stays above.
+            # Events stay above the samples.
             text = "".join(lines)
             self.assertIn("entered pid=9 (new)", text)
             self.assertLess(text.index("entered"), text.index("TIME"))

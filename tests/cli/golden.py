@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""golden.py NVML NVIDIA_SMI [--record]: what each command prints, as text and as JSON, with its exit status, of each
-machine of examples/machines and of fake drivers, compared with tests/cli/golden. With --record these are written anew:
+"""golden.py NVML NVIDIA_SMI [--record]: the output of each command, as text and as JSON, with its exit status, on each
+machine of examples/machines and with fake drivers, compared with tests/cli/golden. --record writes these files again:
 read the difference before you commit it."""
 import difflib
 import json
@@ -47,7 +47,7 @@ run --timeout 60s --interval 20ms sleep 0.1
 record-machine -
 """
 
-# What differs from one run to the next.
+# Values that differ from run to run.
 MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r'("(?:\w*_)?(?:age|duration|elapsed|waited|monotonic|unix|unix_time|time|t|interval|gap)_(?:ns|ms)":) ?\d+', r"\1N"),
     (r'("(?:monotonic|unix|age|elapsed)\w*":) ?\d+', r"\1N"),
@@ -56,8 +56,8 @@ MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r"(?m)^(hypomnesis_(?:snapshot|reading|source|process)\w*_seconds(?:\{[^}]*\})?) \S+$", r"\1 N"),
     (r"(?m)^(TIME(?:,[^,\n]*){13}),\d+,", r"\1,N,"),  # age_ns of hmn log --csv
     (r'hostname="[^"]*"', 'hostname="HOST"'),
-    (r"(?<=\? )(\d+d\d\dh|\d+:\d\d:\d\d)\b", "AGE"),  # of a process: it grows
-    (r"[\u2801-\u28ff]", "\u28ff"),  # curves begin anywhere
+    (r"(?<=\? )(\d+d\d\dh|\d+:\d\d:\d\d)\b", "AGE"),  # the age of a process, which grows
+    (r"[\u2801-\u28ff]", "\u28ff"),  # the dots of curves
     (r"\d+(?:\.\d+)?(?: ?)(?:s|ms|us|µs)\b", "SECONDS"),
     (r"\d+ (?:of \d+ )?(samples|times|observations)", r"N \1"))]
 
@@ -85,7 +85,7 @@ def mask_text(text):
 
 
 def format_json(value, margin=""):
-    """JSON with a line for each object or list that has no other inside."""
+    """Formats JSON with a line for each object or list without another inside."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if not any(isinstance(item, (dict, list)) and item for item in inner):
         return json.dumps(value, ensure_ascii=False)
@@ -104,15 +104,18 @@ def run_command(words, env):
     if output.startswith(("{", "[")) and "\n" not in output.strip():
         output = format_json(json.loads(output)) + "\n"
     errors = remove_notice(err.decode())
-    return mask_text(output) + (f"--- standard error\n{mask_text(errors)}"
-                                if errors else "") + f"--- exit {process.returncode}\n"
+    text = mask_text(output)
+    if errors:
+        text += f"--- standard error\n{mask_text(errors)}"
+    return text + f"--- exit {process.returncode}\n"
 
 
 class Golden(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-", suffix="_")  # no name that ends like "3s"
+        # Without the suffix a name that ends like "3s" would be masked.
+        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-", suffix="_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
@@ -122,13 +125,13 @@ class Golden(unittest.TestCase):
         for line in ["", *COMMANDS.strip().splitlines()]:
             words = line.split()
             if words and words[0] in ("record-machine", "doctor") and not arguments:
-                continue  # they are about this machine, too
+                continue  # they also report this machine
             if arguments and words[-2:] not in (["sleep", "0.1"],):
                 words = [*words, *arguments]
             elif arguments:
                 words = [*words[:-2], *arguments, *words[-2:]]
             output = run_command(words, env).replace(str(self.folder), "/machine").replace(NVML, "/machine/nvml")
-            if words[:1] == ["run"]:  # a real command's use of the host
+            if words[:1] == ["run"]:  # the use of a real command
                 output = re.sub(r"\d+(?:\.\d+)?", "N", output)
             text += f"$ hmn {' '.join(words)}\n{output}\n"
         return text
@@ -140,11 +143,11 @@ class Golden(unittest.TestCase):
             path.write_text(text)
             return
         expected = path.read_text()
-        if text != expected:  # on a busy machine a command may read once more, when a GPU has been lost
+        if text != expected:  # a busy machine may read once more, after a GPU was lost
             text = self.run_commands(arguments, variables)
         if text != expected:
             self.fail(f"{name} differs from {path.name}:\n" + "".join(difflib.unified_diff(
-                expected.splitlines(True), text.splitlines(True), "kept", "now", n=4)))
+                expected.splitlines(True), text.splitlines(True), "expected", "actual", n=4)))
 
     def test_machines(self):
         for path in sorted(MACHINES.glob("*.json")):
@@ -152,7 +155,7 @@ class Golden(unittest.TestCase):
                 self.compare(path.stem, ["--machine", str(path.relative_to(SOURCE))])
 
     def make_roots(self, **files):
-        """The environment of a machine that has these drivers, and the host of a made tree."""
+        """Writes files of drivers and a tree of the host; returns the files' paths and hmn's environment."""
         proc = self.folder / "proc"
         (proc / "self").mkdir(parents=True)
         (proc / "self/statm").write_text("4096 2816 1024 1 0 512 0\n")

@@ -10,7 +10,7 @@ from command import GIB, MIB, Machines, environment, main, run
 
 FAKE_DRM = sys.argv.pop(1)
 
-# Making device nodes takes root: sysfs lists these numbers as a card's.
+# Only root can make device nodes: sysfs lists the numbers of these as those of a card.
 NODES = {"card0": "/dev/zero", "renderD128": "/dev/null",
          "card1": "/dev/random", "renderD129": "/dev/full"}
 I915, XE = "0000:03:00.0", "0000:04:00.0"
@@ -80,7 +80,7 @@ class Intel(Machines):
             f"region renderD129 1 2 {8 * GIB} {100 * MIB} {8 * GIB} {100 * MIB}\n")
 
     def run_hmn(self, *arguments, **keys):
-        """The result, and the log of device nodes."""
+        """Returns the result, and the log of device nodes."""
         self.log.unlink(missing_ok=True)
         missing = str(self.folder / "none")
         names = {"HMN_SYS": "sys", "HMN_DEV": "dev", "HMN_PROC": "proc"}
@@ -154,7 +154,7 @@ class Intel(Machines):
         for arguments in COMMANDS:
             result, log = self.run_hmn(*arguments)
             self.assertEqual(log, [], arguments)
-            # The tree lacks what the doctor looks for in it.
+            # The tree lacks files that doctor requires.
             self.assertEqual(result.code, 1 if arguments == ("doctor",) else 0, (arguments, result.err))
             self.assertNotIn("FAIL  GPU", result.out)
 
@@ -165,7 +165,7 @@ class Intel(Machines):
             self.check_closed(self.run_hmn(*arguments)[1])
 
     def run_spill(self, pid, text):
-        """The report of a command that leaves `text` in a process' fdinfo."""
+        """Runs `hmn spill` on a command that writes `text` to the fdinfo of a process; returns report and stderr."""
         (self.folder / "after").write_text(text)
         copy = ("cp", str(self.folder / "after"), str(self.folder / f"proc/{pid}/fdinfo/3"))
         report = self.folder / "report.json"
@@ -181,7 +181,7 @@ class Intel(Machines):
             return (client("i915", I915, "system0", f"{system} KiB") +
                     f"drm-total-local0:\t{total} KiB\ndrm-resident-local0:\t{resident} KiB\n")
 
-        # Of 4 GiB 85 % is 3565158 KiB and some bytes. 1024 KiB are the host's, 0 and then 262144 evicted.
+        # 85 % of 4 GiB is 3565158 KiB and some bytes. 1024 KiB are in host memory; first 0, then 262144 are evicted.
         self.add_process(10, "renderD128", memory(3670016, 3670016, 1024))
         report, errors = self.run_spill(10, memory(3932160, 3670016, 1024))
         self.assertEqual((report["measurable"], report["spilled"]), (True, True), errors)
@@ -243,7 +243,7 @@ class Intel(Machines):
         self.assertIn("would wake it", result.err)
 
     def check_closed(self, log):
-        """Each opening is closed before the next, and nothing is open at the end."""
+        """Checks that each node is closed before the next is opened, and none is open at the end."""
         open_node = None
         for action, node in (line.split() for line in log):
             if action == "open":

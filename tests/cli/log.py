@@ -18,12 +18,12 @@ memory_clock_mhz fan_percent age_ns notes reasons""".split()
 VALUES = KEYS[KEYS.index("total_bytes"):KEYS.index("age_ns")]
 TELEMETRY = {"gpu_busy_percent": 64.25, "temperature_celsius": 45, "power_watts": 123.5}
 FAST = ("--interval", "20ms")
-# What a busy machine makes of a short interval.
+# Printed on a busy machine if the interval is short.
 LOST = re.compile(r"^hmn: (\d+) samples were (?:skipped|dropped): .*\n", re.M)
 
 
 def other_notices(text):
-    """Next to those of samples that came too late."""
+    """Returns the diagnostics without those of late samples."""
     return LOST.sub("", remove_notice(text))
 
 
@@ -65,7 +65,7 @@ class Log(Machines):
         start = time.monotonic()
         lines = self.run_log({"devices": [card()]}, "--duration", "200ms", "--interval", "50ms")
         self.assertGreaterEqual(time.monotonic() - start, 0.2)
-        self.assertIn(len(lines), (1, 2, 3, 4))  # at 0, 50, 100 and 150 ms, some perhaps left out
+        self.assertIn(len(lines), (1, 2, 3, 4))  # at 0, 50, 100 and 150 ms; some may be skipped
         span_ns = lines[-1]["monotonic_ns"] - lines[0]["monotonic_ns"]
         self.assertLess(span_ns, 200e6)
 
@@ -79,7 +79,7 @@ class Log(Machines):
                    for reading in range(2, 15)]
         used = [line["used_bytes"] // GIB for line in
                 self.run_log({"devices": [card()], "changes": changes}, "--count", 4)]
-        # One reading for each sample, also for those that were dropped.
+        # One reading per sample, including dropped ones.
         self.assertEqual(used, sorted(set(used)))
         self.assertLessEqual(used[-1] - used[0], 3 + self.lost)
 
@@ -158,11 +158,10 @@ class Log(Machines):
                                  *["GPU 0 [A]: lost", values] * 2])
 
     def test_a_reason_that_returns_is_printed_again(self):
+        periods = (("root only", {"readings": 3}), ("not yet", {"from_reading": 4, "readings": 2}),
+                   ("root only", {"from_reading": 6}))
         failures = [{"call": "telemetry", "fields": ["power_watts"], "status": "permission", "message": message,
-                     **period}
-                    for message,
-                    period in (("root only", {"readings": 3}), ("not yet", {"from_reading": 4, "readings": 2}),
-                               ("root only", {"from_reading": 6}))]
+                     **period} for message, period in periods]
         out = self.run_on({"devices": [card(telemetry=TELEMETRY, failures=failures)]}, "log", "--count", 12, *FAST).out
         reasons = re.findall(r"power unknown \((.*)\)", out)
         self.assertEqual(reasons, ["root only", "not yet", "root only"], out)
@@ -216,10 +215,10 @@ class Log(Machines):
         machine = self.write_machine(devices=[card(f"card {i}") for i in range(60)])
         process = subprocess.Popen([*COMMAND, "log", "--json", "--interval", "1ms", "--machine", machine],
                                    env=environment(), stdin=subprocess.DEVNULL, stdout=writer)
-        # What filled it is still being written: a sample's lines are no divisor of a pipe's size.
+        # Lines do not fill a pipe exactly: the last write may be blocked in the middle of one.
         while select.select([], [writer], [], 0)[1]:
             time.sleep(0.01)
-        # Two that come too fast are one.
+        # Two signals in quick succession count as one.
         while process.poll() is None:
             process.send_signal(signal.SIGINT)
             time.sleep(0.3)

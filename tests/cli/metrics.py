@@ -19,7 +19,7 @@ def split_cells(line):
 
 class Metrics(Machines):
     def read_lines(self, metrics, *arguments, **keys):
-        """Below the line of the device."""
+        """Returns the lines below that of the device."""
         result = self.run_on({"devices": [card(metrics=metrics, **keys)]}, "metrics", *arguments)
         self.assertEqual((result.code, result.err), (0, ""))
         first, *lines = result.out.splitlines()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hmn on GPUs that nothing has a product name for: their kernel driver's name is shown, and none in JSON."""
+"""hmn on GPUs without a known product name: text shows the name of the kernel driver, JSON has null."""
 import os
 
 from command import Machines, environment, main, parse_table, run
 
-# Making device nodes takes root: sysfs lists these numbers as a card's.
+# Only root can make device nodes: sysfs lists the numbers of these as those of a card.
 NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random")
 
 

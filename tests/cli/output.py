@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Where the output goes: closed pipes, full disks, missing descriptors, files that are there already. What is in it: names
-of devices, processes and containers cannot act on a terminal or break a format."""
+"""The targets of output: closed pipes, full disks, missing descriptors, existing files. Its content: names of devices,
+processes and containers cannot control a terminal or break a format."""
 import csv
 import io
 import json
@@ -79,20 +79,20 @@ class Output(unittest.TestCase):
         self.assertTrue(all(line.startswith(b"hmn: ") for line in result.stderr.splitlines()))
 
 
-# Every option that writes a file: the command with it in front of the file, what follows, and the option's own name.
+# Every option that writes a file: the words in front of the file, those after it, and a name of the expected kind.
 WRITERS = ((("run", "--record"), ("sleep", "0.05"), "own.csv"), (("run", "--record"), ("sleep", "0.05"), "own.jsonl"),
            (("run", "--plot"), ("true",), "own.svg"), (("run", "--output"), ("true",), "own.json"),
            (("spill", "--output"), ("true",), "own.json"), (("exporter", "--textfile"), (), "own.prom"),
            (("record-machine",), (), None))
 READERS = {("exporter", "--web-config")} | {(command, "--machine") for command in (
     "top", "ps", "snapshot", "log", "metrics", "fit", "record-machine", "run", "wait", "spill", "watch", "exporter", "doctor")}
-# The name has to be that of a timeline or of a plot: what is there already is then behind a link.
+# These options accept only names of a timeline or of a plot, so that an existing file of another kind is behind a link.
 NAMED = ("--record", "--plot")
 KEPT = "#!/bin/sh\necho mine\n"
 
 
 class Files(Machines):
-    """No file is lost: not to a wrong line, to a command that is not there, or to a name that is not the option's."""
+    """No file is lost to a wrong command line, a missing command, or a name of another kind."""
 
     def setUp(self):
         super().setUp()
@@ -100,8 +100,7 @@ class Files(Machines):
         self.foreign.write_text(KEPT)
         self.simulated = self.write_machine(devices=[card()])
         self.empty_environment = environment(HMN_SYS=str(self.folder), HMN_PROC=str(self.folder),
-                                             HMN_NVML="/nonexistent",
-                                             HMN_NVIDIA_SMI="/nonexistent")
+                                             HMN_NVML="/nonexistent", HMN_NVIDIA_SMI="/nonexistent")
 
     def run_writer(self, words, path, arguments, *options, **keys):
         # A simulated machine is not recorded.
@@ -111,7 +110,7 @@ class Files(Machines):
                    env=self.empty_environment if records else None, **keys)
 
     def link_if_needed(self, words, own_name, target=None):
-        """A name of that file, as the option takes it."""
+        """Returns a name of the target that the option accepts."""
         target = target or self.foreign
         if words[-1] not in NAMED:
             return target
@@ -233,8 +232,8 @@ class Files(Machines):
     def test_devices_pipes_and_links_are_written_through(self):
         for words, arguments, own_name in WRITERS:
             with self.subTest(words, own_name=own_name):
-                self.assertEqual(self.run_writer(words, self.link_if_needed(words, own_name, "/dev/null"),
-                                                 arguments).code, 0)
+                path = self.link_if_needed(words, own_name, "/dev/null")
+                self.assertEqual(self.run_writer(words, path, arguments).code, 0)
                 pipe, contents = self.folder / f"pipe-{own_name or 'x'}", []
                 os.mkfifo(pipe)
                 reader = threading.Thread(target=lambda: contents.append(pipe.read_bytes()))
@@ -244,7 +243,7 @@ class Files(Machines):
                 self.assertTrue(contents and contents[0])
                 self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
                 pipe.unlink()
-                pipe.symlink_to("new")  # to a file that is not there yet
+                pipe.symlink_to("new")  # to a file that does not exist yet
                 self.assertEqual(self.run_writer(words, pipe, arguments).code, 0)
                 self.assertTrue(pipe.is_symlink())
                 self.assertGreater((self.folder / "new").stat().st_size, 0)
@@ -308,8 +307,8 @@ class Files(Machines):
             for word in (report, "-"):
                 result = run(command, *machine, "--json", word, "true")
                 self.assertEqual((result.code, result.out), (127, ""))
-                self.assertEqual(result.err,
-                                 f'hmn: cannot run "{word}": No such file or directory; --json takes no file, --output FILE does\n')
+                self.assertEqual(result.err, f'hmn: cannot run "{word}": No such file or directory; '
+                                 "--json takes no file, --output FILE does\n")
             self.assertFalse(report.exists())
             result = run(command, *machine, "--json", "--output", report, "true")
             self.assertEqual((result.code, result.out), (0, report.read_text()))
@@ -317,10 +316,13 @@ class Files(Machines):
             result = run(command, *machine, "--output", report, "true")
             self.assertEqual((result.code, result.out), (0, ""))
             self.assertTrue(result.err.startswith("hmn"))
-# Control characters of both blocks, an escape sequence, changes of direction, line separators, what formats escape.
+
+
+# Control characters of both blocks, an escape sequence, changes of direction, line separators, and characters that
+# formats escape.
 HOSTILE = "A\x1b[31m\x07b\n\r\tc\x7f\u009b2Jd\u202ee\u2066f\u200fg\u061ch\u2028i\u0085\"<&>,;\\'j\ufffek"
 MODEL = str(SOURCE / "examples" / "models" / "llama-3-8b.json")
-# What must be escaped in each output, but for the line feeds and tabs of its own.
+# Characters that must be escaped in each output; its own line feeds and tabs are allowed.
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 

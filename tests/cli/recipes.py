@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The commands of docs/recipes.md and the README run, on every example machine and on this one; those of docs/tutorial.md
-print what is shown."""
+"""The commands of docs/recipes.md and the README run on every example machine and on this one; those of
+docs/tutorial.md print the output shown there."""
 import json
 import os
 import pathlib
@@ -39,7 +39,7 @@ class Recipes(Machines):
         self.path = f"{tools}:/usr/bin:/bin"
 
     def run_shell(self, line, machine=None, interrupt=False):
-        """interrupted: as by Ctrl-C, after a while."""
+        """Runs the line in bash; interrupt: sends SIGINT after 1.5 s."""
         keys = {"PATH": self.path}
         if machine:
             keys["HMN_SIMULATION"] = str(machine)
@@ -165,7 +165,7 @@ class Recipes(Machines):
         machine = self.write_machine(devices=cards)
         for line in lines:
             result = self.run_shell(line, machine, interrupt=is_endless(line))
-            # A shell ends of the interrupt as what it started does.
+            # A shell ends by the interrupt if its command does.
             self.assertIn(result.returncode, (0, 130, -signal.SIGINT) if "|" in line else (0,), (line, result.stderr))
 
     def test_a_recording_replays_as_shown_in_the_help(self):
@@ -188,7 +188,7 @@ class Recipes(Machines):
                     self.assertEqual(result.returncode, 0, (line, result.stderr))
 
     def test_the_tutorial_shows_the_actual_output(self):
-        """On a terminal of 100 columns. What `hmn run` measures differs each time: its words are compared."""
+        """On a terminal of 100 columns. Of `hmn run`, whose values differ each time, only words are compared."""
         (self.folder / "examples").symlink_to(SOURCE / "examples")
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)

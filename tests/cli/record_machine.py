@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""record_machine.py NVML NVIDIA_SMI: hmn record-machine, and what its file is elsewhere."""
+"""record_machine.py NVML NVIDIA_SMI: hmn record-machine, and hmn on its file without the recorded machine."""
 import json
 import os
 import shutil
@@ -16,7 +16,7 @@ UUID = "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6"
 
 
 def strip_volatile(snapshot):
-    """Without what is of one moment or of the process that looks."""
+    """Removes times, and values of the process that takes the snapshot."""
     for key in ("unix_time_ns", "monotonic_ns", "duration_ns", "memory"):
         del snapshot[key]
     for device in snapshot["devices"]:
@@ -30,7 +30,7 @@ def strip_volatile(snapshot):
 
 
 def comparable_rows(result):
-    """Rows without what is of one moment, and what stand-ins took the place of."""
+    """Returns the rows without times and without values that the recording anonymizes."""
     ignored = ("age_ns", "command", "container", "uuid", "device_uuid", "backend")
     return [{key: value for key, value in row.items() if key not in ignored}
             for row in json.loads(result.out)]

@@ -24,7 +24,7 @@ FILLS = {"devices": [{"name": "Card", "vendor": "amd", "pools": [VRAM, GTT]}],
          "changes": [{"at_reading": 3, "patch": [set_used(0, "15GiB"), set_used(1, "384MiB")]}]}
 NVIDIA = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM]}]}
 CALM = {"devices": FILLS["devices"]}
-# For the observation before the command, also where this machine is busy.
+# Waits for the observation before the command, even on a busy machine.
 WAITING = ("--timeout", "60s")
 
 
@@ -53,7 +53,7 @@ class Spill(Machines):
                          r"           episodes       1 \u2014 total \d+\.\ds, longest \d+\.\ds, first \+\d+\.\d+s into run\n")
 
     def amd_card(self, vram_used, gtt_used):
-        """An AMD card whose memory is two files, and hmn's environment on it."""
+        """Writes an AMD card whose used memory is in two files; returns its folder and the environment of hmn."""
         root, nodes = self.folder / "sys", self.folder / "dev"
         card = root / "devices/pci0000:00/0000:03:00.0"
         node = card / "drm/renderD128"
@@ -84,7 +84,7 @@ class Spill(Machines):
         self.assertEqual(result.code, 0, result.err)
         report = parse_json(target.read_text())
         self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
-        # Once before and once after it, however short it was.
+        # One observation before the command and one after it, even if it is short.
         self.assertEqual((report["observations"], report["spilled"]), (2, True))
 
     def test_a_process_that_outgrows_the_card_spills_until_it_shrinks(self):
@@ -101,7 +101,7 @@ class Spill(Machines):
             self.assertEqual(result.code, 0, result.err)
             return json.loads(target.read_text()), result.err
 
-        # 8 GiB are of others: of 12 more, 4 do not fit.
+        # Others use 8 GiB: of 12 more, 4 do not fit.
         report, errors = spill("4", "12", "2")
         self.assertEqual((report["measurable"], report["spilled"], report["episode_count"]), (True, True, 1), errors)
         self.assertEqual((report["peak_dedicated_bytes"], report["dedicated_limit_bytes"]), (16 * GIB, 16 * GIB))
@@ -111,7 +111,7 @@ class Spill(Machines):
         episode, = report["episodes"]
         self.assertEqual((sorted(episode["rules"]), episode["peak_shared_bytes"]), (["evicted", "shared"], 4 * GIB + 128 * MIB))
         self.assertIsNotNone(episode["end_label"])
-        # What just fits does not spill.
+        # Memory that exactly fits does not spill.
         report, errors = spill("4", "8", "2")
         self.assertEqual((report["spilled"], report["peak_dedicated_bytes"], report["peak_evicted_bytes"]),
                          (False, 16 * GIB, 0), errors)

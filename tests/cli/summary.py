@@ -163,7 +163,7 @@ RAM  -      -  12.0/32.0  -      -        -              -  -       -
         for end_action in (lambda process: process.send_signal(signal.SIGINT), lambda process: process.stdout.close()):
             process = subprocess.Popen([*COMMAND, "-i", "100ms", "--machine", self.write_machine(devices=[card()])],
                                        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            while process.stdout.readline() != b"\n":  # the second one has begun
+            while process.stdout.readline() != b"\n":  # the second table has begun
                 pass
             end_action(process)
             errors = process.stderr.read().decode()

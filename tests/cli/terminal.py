@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What appears on a terminal, and what in a pipe."""
+"""Output on a terminal compared with output in a pipe."""
 import re
 import unicodedata
 
@@ -14,7 +14,7 @@ def display_width(text):
 
 
 def plain_words(text):
-    """Without colours, bars, and the blanks that columns need."""
+    """Returns the words without colours, bars and blanks."""
     return re.sub(r" *\[[█▏▎▍▌▋▊▉ #-]+\] *", " ", CODES.sub("", text)).replace(":", "").split()
 
 

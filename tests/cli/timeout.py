@@ -34,7 +34,7 @@ class Timeout(Machines):
         machine = {"devices": [card("First"), card("Stuck", delays=delays)]}
         for arguments in ((), ("ps",), ("doctor",)):
             result, seconds = self.run_timed(*arguments, **machine)
-            self.assertLess(seconds, 10, arguments)  # and not a minute
+            self.assertLess(seconds, 10, arguments)  # far less than the minute of the default timeout
             self.assertRegex(result.err + result.out, "GPU 1: (hung: )?a driver call for this device has not returned")
         self.assertEqual(parse_table(self.run_on(machine).out)[1]["GiB"], "3.0/16.0")
         start = time.monotonic()
@@ -64,7 +64,7 @@ class Timeout(Machines):
                 self.assertEqual(result.code, code, (arguments, result.err))
                 self.assertGreater(seconds, 1.9, arguments)
 
-            self.assertLess(shortest_time(run_once, 3.3), 3.3, arguments)  # the two delays, or more of them
+            self.assertLess(shortest_time(run_once, 3.3), 3.3, arguments)  # less than the two delays
 
     def test_a_hung_search_for_devices_ends_wait_with_124(self):
         machine = {"devices": [card()], "delays": [{"call": "devices", "hang": "forever"}]}
@@ -81,7 +81,7 @@ class Timeout(Machines):
             start = time.monotonic()
             result = run(*arguments[:1], "--machine", self.write_machine(machine), "--timeout", "30s", *arguments[1:])
             self.assertEqual(result.code, code, (arguments, result.err))
-            self.assertLess(time.monotonic() - start, 7.4, arguments)  # three times
+            self.assertLess(time.monotonic() - start, 7.4, arguments)  # less than three listings
 
     def test_hmn_waits_for_a_slow_driver_and_explains_the_wait(self):
         result, seconds = self.run_timed("--json", devices=[card()],
@@ -101,7 +101,7 @@ class Timeout(Machines):
 
     def test_a_fast_driver_causes_no_notice(self):
         for arguments in ((), ("ps",), ("snapshot",), ("doctor",)):
-            # One of several: this machine may be busy for a second.
+            # One try suffices: this machine may be busy for a second.
             for _ in range(10):
                 result, _ = self.run_timed(*arguments, devices=[card()], delays=[{"call": "open", "ms": 100}])
                 if NOTICE not in result.err:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""top_drivers.py NVML: `hmn top` with NVML's fake: a GPU that hangs, and processes of this system."""
+"""top_drivers.py NVML: `hmn top` with a fake NVML: a GPU that hangs, and processes of this system."""
 import json
 import os
 import pathlib
@@ -71,7 +71,7 @@ class Hangs(Drivers):
 
 
 class Cost(Drivers):
-    """Counts that no other work on this machine raises."""
+    """Counters that other work on this machine does not increase."""
 
     def read_counter(self, screen, name, file_name="io"):
         with open(f"/proc/{screen.pid()}/{file_name}", encoding="utf-8") as file:
@@ -84,13 +84,13 @@ class Cost(Drivers):
             {"pid": pid, "used": "1 GiB"} for pid in pids[i::8]]}) for i in range(8)]}, "--interval", "1s", size=(120, 40))
         screen.wait_for("8 GPUs", "64 processes")
         time.sleep(2)
-        start, reads, bytes_written = time.monotonic(), self.read_counter(screen, "syscr"), self.read_counter(screen,
-                                                                                                              "wchar")
+        start = time.monotonic()
+        reads, bytes_written = self.read_counter(screen, "syscr"), self.read_counter(screen, "wchar")
         time.sleep(seconds)
-        reads, bytes_written = self.read_counter(screen, "syscr") - reads, self.read_counter(screen,
-                                                                                             "wchar") - bytes_written
+        reads = self.read_counter(screen, "syscr") - reads
+        bytes_written = self.read_counter(screen, "wchar") - bytes_written
         elapsed = int(time.monotonic() - start) + 1
-        # Its stat each second; its command line and its cgroup every fifth; its stat for processor time every third.
+        # Each second its stat, each third one its stat for processor time, each fifth one its command line and cgroup.
         expected = count * (elapsed + 2 * (elapsed // 5 + 1) + elapsed // 3 + 1)
         self.assertGreater(reads, count * 2)
         self.assertLess(reads, expected * 5 // 4)
@@ -111,9 +111,8 @@ class Cost(Drivers):
 
 class Processes(Drivers):
     def open_with_processes(self, *pids, **keys):
-        return self.open_screen({"devices": [gpu(0, processes={"compute": [{"pid": pid, "used": "1 GiB"}
-                                                                           for pid in pids]})]},
-                                **keys)
+        processes = {"compute": [{"pid": pid, "used": "1 GiB"} for pid in pids]}
+        return self.open_screen({"devices": [gpu(0, processes=processes)]}, **keys)
 
     def test_a_process_of_this_system_has_its_values(self):
         worker = self.start_sleeper(sys.executable, "-c", "while True: pass")
@@ -130,7 +129,7 @@ class Processes(Drivers):
         self.addCleanup(target.stdin.close)
         screen = self.open_with_processes(target.pid, size=(160, 30))
         screen.wait_for("original")
-        for text in ("renamed", "sleep 600"):  # of the same name, and of another
+        for text in ("renamed", "sleep 600"):  # first with the same process name, then with another
             target.stdin.write(b"\n")
             target.stdin.flush()
             screen.wait_until(lambda now, text=text: re.search(rf"{target.pid} .*{text}$", now, re.M), text)
@@ -173,7 +172,7 @@ class Processes(Drivers):
         screen.wait_for(f"TERM to {target.pid} was not sent: the process has ended")
 
     def test_a_reused_pid_receives_no_signal(self):
-        """The pid is given to another process while its confirmation is awaited."""
+        """Another process gets the PID while top waits for the confirmation."""
         target = self.start_sleeper()
         screen = self.open_with_processes(target.pid)
         screen.wait_for(str(target.pid))
@@ -193,7 +192,7 @@ class Processes(Drivers):
         os.waitpid(successor, 0)
 
     def fork_with_pid(self, pid):
-        """A process with that pid; only root may choose the next one."""
+        """Forks a process with that PID; only root may choose the next PID."""
         try:
             with open("/proc/sys/kernel/ns_last_pid", "w", encoding="utf-8") as file:
                 file.write(str(pid - 1))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""top_hours.py CLOCK: hours of `hmn top` with a clock that jumps over the waits (fast_clock.c): curves of all
-spans, and memory that does not grow with time."""
+"""top_hours.py CLOCK: hours of `hmn top` with a clock that skips waits (fast_clock.c): curves of all spans, and
+memory that does not grow with time."""
 import math
 import re
 import sys
@@ -59,7 +59,7 @@ class Hours(Machines):
             frame = screen.wait_for(f" {name} ")
             wait_for_change(hours * 3600 // STEP)
             frame = screen.capture()
-            # The curve of the hour is whole; that of the day has a quarter.
+            # The curve of the hour is full, that of the day has a quarter.
             dots = len(re.findall("[⣀-⣿]", frame))
             self.assertGreater(dots, 40, frame)
         wait_for_change(CHANGES - 2)
@@ -68,7 +68,7 @@ class Hours(Machines):
         upper = next(line for line in frame.splitlines() if line.startswith("╰") and " 24 h " in line)
         self.assertIn("max 100%", upper)
         bottom = frame.splitlines()[frame.splitlines().index(upper) - 1]
-        # From the first hour to the last there is no gap.
+        # The curve has no gap from the first hour to the last.
         curve = bottom[1:bottom.index("│", 1)]
         self.assertNotIn(" ", curve.strip())
         self.assertGreater(len(curve.strip()), len(curve) * 9 // 10)

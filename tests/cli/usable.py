@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""usable.py WOULD_FIT: `hmn wait`, `hmn fit` and hmn_tracker_would_fit() know the same of what can be allocated."""
+"""usable.py WOULD_FIT: `hmn wait`, `hmn fit` and hmn_tracker_would_fit() agree on the memory that can be allocated."""
 import subprocess
 import sys
 
@@ -8,7 +8,7 @@ from kernel_card import CARD, CONTAINER, USER, CardInGroups
 
 WOULD_FIT = sys.argv.pop()
 MODEL = SOURCE / "examples" / "models" / "llama-3-8b.json"
-RESERVE = 512 * MIB  # what `hmn fit` leaves to the runtime
+RESERVE = 512 * MIB  # left to the runtime by `hmn fit`
 
 
 def pool(kind="vram", total="16GiB", **keys):
@@ -20,7 +20,7 @@ def host(available="60GiB", **limits):
 
 
 def apu(vram, gtt, **keys):
-    """A processor's GPU; its memory is that of the larger pool."""
+    """Returns an integrated GPU; the larger pool is its main one."""
     sizes = (("vram", vram), ("host", gtt))
     return card(memory_kind="unified", form="integrated", pools=[
         {"kind": kind, "total": size, "used": 0, "main": size == max(vram, gtt)} for kind, size in sizes]) | keys
@@ -32,7 +32,7 @@ class Usable(CardInGroups):
                            limit, "--json")
 
     def check(self, machine, *expected):
-        """One size for each device; None: nothing is known to be usable."""
+        """Compares the usable memory of each device with the expected size; None: unknown."""
         path = machine if not isinstance(machine, dict) else self.write_machine(machine)
         process = subprocess.run([WOULD_FIT, path], env=environment(), capture_output=True, text=True, timeout=60)
         self.assertEqual(process.returncode, 0, process.stderr)
@@ -75,7 +75,7 @@ class Usable(CardInGroups):
             self.write(f"{CARD}/hwmon/hwmon4/{name}", f"{text}\n")
         for name, size in (("vram_total", GIB), ("vram_used", 0), ("gtt_total", 6 * GIB), ("gtt_used", 0)):
             self.write(f"{CARD}/mem_info_{name}", f"{size}\n")
-        self.check(self.record("--force")[0], 4 * GIB)  # what the host has available
+        self.check(self.record("--force")[0], 4 * GIB)  # the available host memory
         outer = f"user.slice/{USER}.scope"
         self.limit_memory(f"{outer}/docker-{CONTAINER}.scope", 3 * GIB, 5 * GIB // 2)
         self.check(self.record("--force")[0], GIB // 2)
@@ -86,7 +86,7 @@ class Usable(CardInGroups):
         self.assertEqual([row["GiB"] for row in parse_table(run(env=environment(**self.env)).out)[:2]],
                          ["4.0/8.0", "1.0/3.0"])
         self.assertIn('"limit_used_bytes":2684354560', run("snapshot", env=environment(**self.env)).out)
-        # A group further out has the higher limit, and less left of it.
+        # An outer group has a higher limit, but less memory left.
         self.limit_memory(outer, 8 * GIB, 15 * GIB // 2, inactive_file=GIB)
         self.check(self.record("--force")[0], 3 * GIB // 2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""users.py NVML LATE: names of users from a directory that answers late, or never."""
+"""users.py NVML LATE: names of users from a directory service that answers late or never."""
 import json
 import os
 import subprocess
@@ -29,7 +29,7 @@ class Users(Machines):
                       "HMN_NVIDIA_SMI": str(self.folder / "none")}
 
     def capture(self, ms, *arguments):
-        """What is printed, and in how many seconds, where a name takes `ms`."""
+        """Returns the output and the seconds that it took, if the lookup of a name takes `ms`."""
         start = time.monotonic()
         keys = self.env | {"HMN_TEST_USER_MS": str(ms)}
         if arguments:

@@ -18,7 +18,7 @@ def gpu(name="Card", used="3GiB", total="16GiB", **keys):
 
 
 def change_used(*steps, trigger="after_ms"):
-    """(ms or reading, device, used)"""
+    """Returns changes of used memory; steps: (ms or reading, device, used)."""
     return [{trigger: start, "patch": [{"op": "replace", "path": f"/devices/{device}/pools/0/used",
                                         "value": used}]} for start, device, used in steps]
 
@@ -79,7 +79,7 @@ class Wait(Machines):
         self.assertEqual(list(report), SCHEMA["required"])
         self.assertEqual((report["index"], report["uuid"], report["free_bytes"], report["total_bytes"]),
                          (1, "GPU-b", 14 * GIB, 16 * GIB))
-        # The machine's clock began later than ours.
+        # The clock of the machine file started later.
         self.assertGreaterEqual(seconds, 1.5)
         self.assertLess(report["waited_ns"], seconds * 1e9)
 
@@ -88,7 +88,7 @@ class Wait(Machines):
                    "changes": change_used((2, 1, "7GiB"), (4, 1, "12GiB"), trigger="at_reading")}
         result = self.run_on(machine, "wait", "--free", "10GiB", *FAST, "--timeout", "2500ms")
         self.assertEqual(result.code, 124)
-        self.assertEqual(result.err.splitlines()[-1],  # a busy machine may read late, and says so before
+        self.assertEqual(result.err.splitlines()[-1],  # a busy machine may read late, and reports that first
                          "hmn: timed out: 10.0 GiB were never free (at most 9.0 GiB were, on GPU 1 [Other])")
 
     def test_a_timeout_between_two_readings_is_kept(self):
@@ -176,8 +176,8 @@ class Wait(Machines):
                    "changes": change_used((3, 1, "2GiB"), (5, 0, "2GiB"), trigger="at_reading")}
         result = self.run_on(machine, "wait", "--free", "10GiB", "--gpus", 2, *FAST)
         self.assertEqual(result, (0, "0 GPU-a\n1 GPU-b\n", ""))
-        result = self.run_on(machine | {"changes": []}, "wait", "--free", "10GiB", "--gpus", 2, *FAST, "--timeout",
-                             "2s")
+        result = self.run_on(machine | {"changes": []}, "wait", "--free", "10GiB", "--gpus", 2, *FAST,
+                             "--timeout", "2s")
         self.assertEqual((result.code, result.err.splitlines()[-1]),
                          (124, "hmn: timed out: 10.0 GiB were never free on 2 GPUs at once"))
 
@@ -195,7 +195,7 @@ class Wait(Machines):
             self.assertEqual((result.code, result.out), (1, ""))
             self.assertIn("no 2 GPUs of one vendor have 32.0 GiB each", result.err)
         self.assertEqual(self.run_on(machine, "wait", "--free", "30GiB").code, 0)
-        # One of them and a card of its own memory need not share.
+        # An APU and a card with its own memory do not share.
         card = gpu("Card", total="40GiB", used="8GiB", uuid="GPU-c", vendor="amd")
         machine_with_card = machine | {"devices": [*machine["devices"], card]}
         result = self.run_on(machine_with_card, "wait", "--free", "20GiB", "--gpus", 2)

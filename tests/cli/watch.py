@@ -170,7 +170,7 @@ class Watch(Machines):
         reported = [line.partition("followed set changed: ")[2] for line in err.splitlines() if "set changed" in line]
         self.assertEqual(reported, ["entered pid=2", "entered pid=3 (new); left pid=1 (gone)",
                                 "entered pid=1 (gone); left pid=3 (new), pid=2"])
-        # In the order first seen, with the history of before.
+        # In the order of appearance, with their history.
         self.assertEqual([(process["pid"], process["baseline_used_bytes"], process["peak_used_bytes"])
                           for process in summary["per_pid"]],
                          [(1, 3072 * MIB, 4096 * MIB), (2, 1024 * MIB, 1024 * MIB), (3, 2048 * MIB, 2048 * MIB)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hmn.exe under Wine and the events of a console: Ctrl+C, Ctrl+Break, its closing. HMN_COMMAND: hmn's words."""
+"""hmn.exe under Wine and the events of a console: Ctrl+C, Ctrl+Break, closing. HMN_COMMAND: the words of hmn."""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ from hmn_exe import run, windows_path
 
 *EMULATOR, COMMAND = os.environ["HMN_COMMAND"].split("\n")
 PARTNER, CONTROLLER = sys.argv[1:3]
-# STATUS_CONTROL_C_EXIT, 0xC000013A, of which Linux has 8 bits.
+# The low 8 bits of STATUS_CONTROL_C_EXIT, 0xC000013A, which Linux reports.
 INTERRUPTED = 0x3A
 EVENTS = (("ctrl-c",), ("ctrl-break",), ("close",), ("--console", "ctrl-c"))
 CARD = {"name": "Card", "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"}]}
@@ -30,7 +30,7 @@ class Events(unittest.TestCase):
         return windows_path(path)
 
     def run_with_event(self, event, *words):
-        """(exit code, output, errors) of hmn, which gets the event after its first line."""
+        """Returns (exit code, output, errors) of hmn, which gets the event after its first line."""
         code, out, err = run([*EMULATOR, CONTROLLER, *event, windows_path(COMMAND), *words])
         return code, out.decode(), err.decode()
 
@@ -40,7 +40,7 @@ class Events(unittest.TestCase):
                                                  self.write_machine(CARD))
             self.assertEqual((code, err), (0, ""), event)
             header, *rows = out.splitlines()
-            # The event may be there before the first sample.
+            # The event may arrive before the first sample.
             self.assertIn("used_bytes", header)
             self.assertLessEqual(len(rows), 1)
             self.assertTrue(out.endswith("\n"))
@@ -61,7 +61,7 @@ class Events(unittest.TestCase):
             self.assertEqual(code, INTERRUPTED, events)
 
     def test_run_prints_its_report_after_an_event(self):
-        # Wine ends a program that takes no event with 0, Windows with STATUS_CONTROL_C_EXIT.
+        # Wine ends a program that handles no event with 0, Windows with STATUS_CONTROL_C_EXIT.
         code, out, err = self.run_with_event(("--console", "ctrl-c"), "run", "--", windows_path(PARTNER), "pause",
                                              "60000")
         self.assertEqual(out, "here\n")
@@ -70,8 +70,7 @@ class Events(unittest.TestCase):
 
     def test_spill_prints_its_report_after_an_event(self):
         code, out, err = self.run_with_event(("--console", "ctrl-c"), "spill", "--machine", self.write_machine(CARD),
-                                             "--",
-                                             windows_path(PARTNER), "pause", "60000")
+                                             "--", windows_path(PARTNER), "pause", "60000")
         self.assertEqual(out, "here\n")
         self.assertIn(code, (0, INTERRUPTED))
         self.assertIn("spill", err)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hmn.exe under Wine, as a user of Windows has it; what no driver needs. HMN_COMMAND: its words."""
+"""hmn.exe under Wine: features that need no driver. HMN_COMMAND: the words of hmn."""
 import json
 import os
 import pathlib
@@ -19,13 +19,12 @@ MIB = 1 << 20
 
 
 def windows_path(path):
-    """Wine has the root of this system as its drive Z."""
+    """Wine maps the root of this system to its drive Z."""
     return "Z:" + str(path).replace("/", "\\")
 
 
 def run(words, **options):
-    """What it gives goes to files: Wine's desktop, which the first program of a while starts, would keep the
-    ends of pipes for ten seconds."""
+    """Output goes to files: Wine's desktop, which the first program starts, would keep pipes open for ten seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=100, check=False,
                                  **options)
@@ -45,8 +44,8 @@ class Hmn(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def hmn(self, *arguments, code=0, cwd=None, **environment):
-        """Once more where Wine's server has killed it: that does not wait longer than half a second for the end of a
-        program that has ended, whatever else the machine does."""
+        """Tries again if Wine's server has killed hmn: on a busy machine it does not wait longer than half a second
+        for a program that is ending."""
         for _ in range(2):
             exit_code, out, err = run([*COMMAND, *map(str, arguments)], cwd=cwd, env=dict(os.environ) | environment)
             if exit_code != -signal.SIGKILL:
@@ -117,11 +116,11 @@ class Looks(Hmn):
         machine = SOURCE / "examples" / "machines" / "workstation.json"
         report = json.loads(self.hmn("fit", "--json", "--machine", windows_path(machine),
                                      windows_path(model), code=3))
-        # 8 030 261 248 parameters, as its makers count them, of 16 bits.
+        # 8 030 261 248 parameters, as published, of 16 bits.
         self.assertEqual(report["weights_bytes"], 2 * 8_030_261_248)
 
 
-# A reading is slow under Wine: with these the memory is held before hmn has used up its share of a core.
+# A reading is slow under Wine: with this interval the memory is allocated before hmn has used up its share of a core.
 SELDOM = ("--interval", "300ms")
 
 
@@ -154,7 +153,7 @@ class Commands(Hmn):
         self.assertGreaterEqual(report["largest_process"]["bytes"], 96 * MIB)
         self.assertLess(report["largest_process"]["bytes"], 160 * MIB)
         self.assertFalse(report["largest_process"]["upper_bound"])
-        # Wine keeps no peak of a process that has ended, Windows does.
+        # Windows keeps the peak of a process that has ended, Wine does not.
         self.assertIn(report["largest_process"]["kind"], ("exact", "sampled"))
 
     def test_children_of_the_command_are_measured(self):

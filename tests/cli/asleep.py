@@ -14,10 +14,10 @@ from command import COMMAND, SOURCE, Machines, environment, main
 # Identity and link targets come from memory of the PCI core and from tables of sysfs, the state from runtime power
 # management. No hwmon, no clocks, no load, no PCIe link (it is read from the device's configuration space), no other
 # file of power/.
-ANY = {"uevent", "vendor", "device", "class", "revision", "subsystem_vendor", "subsystem_device",
-       "numa_node", "power/runtime_status", "power/control", "drm/*/dev", "dev"}
+SAFE_FILES = {"uevent", "vendor", "device", "class", "revision", "subsystem_vendor", "subsystem_device",
+              "numa_node", "power/runtime_status", "power/control", "drm/*/dev", "dev"}
 # Files that a driver, or the core of hwmon, answers from memory without a reference to the device.
-DRIVERS = {
+SAFE_DRIVER_FILES = {
     "amdgpu": {"mem_info_vram_total", "mem_info_vis_vram_total", "mem_info_gtt_total",
                "mem_info_vram_vendor", "unique_id", "product_name", "product_number",
                "serial_number", "vbios_version", "current_compute_partition",
@@ -31,7 +31,7 @@ CARDS = [("amdgpu", "0x1002", "0x73bf", "/dev/zero", "/dev/null"),
          ("i915", "0x8086", "0x56a0", "/dev/random", "/dev/full"),
          ("xe", "0x8086", "0xe20b", None, "/dev/urandom"),
          ("radeon", "0x1002", "0x6779", None, "/dev/tty")]
-TEMPTING = {
+CARD_FILES = {
     "gpu_busy_percent": "7\n", "mem_busy_percent": "7\n", "mem_info_vram_total": f"{16 << 30}\n",
     "mem_info_vram_used": "4096\n", "mem_info_gtt_total": f"{8 << 30}\n",
     "mem_info_gtt_used": "4096\n", "pp_dpm_sclk": "0: 500Mhz *\n", "gpu_metrics": "x",
@@ -71,7 +71,7 @@ class Asleep(Machines):
     def add_card(self, number, status):
         driver, vendor, device, card, render = CARDS[number]
         folder = self.sys / f"devices/pci0000:00/0000:0{number + 1}:00.0"
-        for name, text in TEMPTING.items():
+        for name, text in CARD_FILES.items():
             self.write(folder / name, text)
         for name, text in (("vendor", vendor), ("device", device), ("class", "0x030000"),
                            ("subsystem_vendor", "0x1da2"), ("subsystem_device", "0x440e"),
@@ -120,7 +120,7 @@ class Asleep(Machines):
         return result.stdout.decode(), paths
 
     def allowed_files(self, number):
-        return ANY | DRIVERS[CARDS[number][0]]
+        return SAFE_FILES | SAFE_DRIVER_FILES[CARDS[number][0]]
 
     def find_strays(self, number, paths):
         """Returns the opened files of the card that may wake it."""

@@ -179,8 +179,8 @@ class Bash(Machines):
         self.assertEqual(self.complete("--machine", "work"), {"workstation"})
         for script in ("hmn.bash", "_hmn", "hmn.fish"):
             text = (SOURCE / "src/cli/completions" / script).read_text()
-            listed = re.search(r"apu [-a-z0-9 ]*", text).group().split()
-            self.assertEqual(listed, sorted(names), script)
+            words = re.search(r"apu [-a-z0-9 ]*", text).group().split()
+            self.assertEqual(words, sorted(names), script)
 
     def test_model_files_are_completed(self):
         (self.folder / "my-machine.json").write_text("{}")

@@ -131,10 +131,10 @@ class Day(Machines):
                 return (lines[-1]["monotonic_ns"] - lines[0]["monotonic_ns"]) / HOUR_NS
             self.check_memory(process, process.stdout, read_hour, 2)
             lines += [json.loads(line) for line in process.stdout]
-            said = process.stderr.read()
+            errors = process.stderr.read()
         self.assertEqual(process.returncode, 0)
         self.assertEqual(len(lines), count)
-        match = re.search(r"hmn: (\d+) samples were skipped", said)
+        match = re.search(r"hmn: (\d+) samples were skipped", errors)
         missed = int(match[1]) if match else 0
         self.assertLessEqual(missed, int(self.elapsed() / seconds))
         # Each sample begins in its slot.

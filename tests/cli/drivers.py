@@ -113,9 +113,9 @@ class Nvml(Machines):
                 for pid in pids:
                     self.assertRegex(frame, rf"{pid} .*C +\? +\? ")
                 snapshot = json.loads(self.run_with_nvml(scenario, "snapshot").out)
-                found = [diagnostic for diagnostic in snapshot["diagnostics"]
-                         if diagnostic["pid"] is not None and "used_bytes" in diagnostic["fields"]]
-                self.assertEqual([(diagnostic["pid"], diagnostic["count"]) for diagnostic in found],
+                diagnostics = [diagnostic for diagnostic in snapshot["diagnostics"]
+                               if diagnostic["pid"] is not None and "used_bytes" in diagnostic["fields"]]
+                self.assertEqual([(diagnostic["pid"], diagnostic["count"]) for diagnostic in diagnostics],
                                  [(pid, 1) for pid in pids])
                 text = self.run_with_nvml(scenario, "exporter", "--once").out
                 reason = "implausible" if message else "unsupported"

@@ -29,7 +29,7 @@ class Nvml(Machines):
         return parse(result.out)
 
 
-class Lying(Nvml):
+class ImplausibleValues(Nvml):
     def test_implausible_values_are_absent_with_the_reason(self):
         families = self.scrape_once({"devices": [CARD | {"temperature": 4000, "power_usage_mw": 99999999,
                                                          "utilization": {"gpu": 400, "memory": 12}}]})
@@ -96,7 +96,7 @@ class Partitions(Nvml):
                          self.OWN)
 
 
-class Hanging(Nvml):
+class HungDevices(Nvml):
     def test_a_hung_gpu_does_not_delay_the_others(self):
         other = CARD | {"uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"}}
         rule = {"call": "nvmlDeviceGetMemoryInfo*", "device": 1, "hang": True, "from": 3}

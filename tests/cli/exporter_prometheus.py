@@ -32,28 +32,29 @@ DCGM_EXPRESSIONS = [
 
 
 # A GPU with every value, and the calls that read them.
-HONEST = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
-          "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
-          "memory_v2": {"total": "45 GiB", "reserved": "1 GiB", "free": "34 GiB", "used": "10 GiB"},
-          "utilization": {"gpu": 64, "memory": 12}, "encoder": 31, "decoder": 32, "temperature": 45,
-          "temperature_thresholds": {"shutdown": 95, "slowdown": 92}, "power_usage_mw": 58980,
-          "power_limit_mw": 300000, "enforced_power_limit_mw": 300000, "default_power_limit_mw": 300000,
-          "power_limits_mw": {"min": 100000, "max": 350000}, "energy_mj": 123456, "fans": [40], "pstate": 2,
-          "clocks_mhz": {"graphics": 2100, "sm": 2100, "memory": 9001, "video": 1800},
-          "max_clocks_mhz": {"graphics": 2520, "sm": 2520, "memory": 9001, "video": 1950},
-          "pcie": {"gen": 4, "width": 16, "max_gen": 4, "max_width": 16, "tx_kib_s": 9, "rx_kib_s": 8, "replays": 3},
-          "clocks_event_reasons": 4, "ecc": {"current": 1, "pending": 1},
-          "ecc_errors": {"corrected_volatile": 5, "corrected_aggregate": 6, "uncorrected_volatile": 7,
-                         "uncorrected_aggregate": 8},
-          "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 0, "failed": 0},
-          "processes": {"compute": [{"pid": 7, "used": "3 GiB"}]}}
+GPU = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
+       "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+       "memory_v2": {"total": "45 GiB", "reserved": "1 GiB", "free": "34 GiB", "used": "10 GiB"},
+       "utilization": {"gpu": 64, "memory": 12}, "encoder": 31, "decoder": 32, "temperature": 45,
+       "temperature_thresholds": {"shutdown": 95, "slowdown": 92}, "power_usage_mw": 58980,
+       "power_limit_mw": 300000, "enforced_power_limit_mw": 300000, "default_power_limit_mw": 300000,
+       "power_limits_mw": {"min": 100000, "max": 350000}, "energy_mj": 123456, "fans": [40], "pstate": 2,
+       "clocks_mhz": {"graphics": 2100, "sm": 2100, "memory": 9001, "video": 1800},
+       "max_clocks_mhz": {"graphics": 2520, "sm": 2520, "memory": 9001, "video": 1950},
+       "pcie": {"gen": 4, "width": 16, "max_gen": 4, "max_width": 16, "tx_kib_s": 9, "rx_kib_s": 8, "replays": 3},
+       "clocks_event_reasons": 4, "ecc": {"current": 1, "pending": 1},
+       "ecc_errors": {"corrected_volatile": 5, "corrected_aggregate": 6, "uncorrected_volatile": 7,
+                      "uncorrected_aggregate": 8},
+       "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 0, "failed": 0},
+       "processes": {"compute": [{"pid": 7, "used": "3 GiB"}]}}
 CALLS = ["Memory", "Util", "Temp", "Power", "Clock", "Fan", "Total", "Pcie", "Field", "Enc", "Dec", "Curr", "Perf",
          "MaxClock", "Remapped", "Enforced", "Compute", "Graphics", "Process"]
 # Implausible values that cannot be detected: -1 degree, a counter of replays, all reasons to throttle at once, and the
-# rows of a list of which only the count is wrong.
-BELIEVED = {"all_bits": {("hw_temperature_celsius", -1)},
-            "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
-                     ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0), ("hypomnesis_lower_bound", 1)}}
+# rows of a list with a wrong count.
+UNDETECTED = {"all_bits": {("hw_temperature_celsius", -1)},
+              "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
+                       ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0),
+                       ("hypomnesis_lower_bound", 1)}}
 
 
 def free_port():
@@ -296,20 +297,21 @@ class Engine(Machines):
         lies = ("untouched", "all_bits", "huge")
         with contextlib.ExitStack() as stack:
             jobs = {"none": stack.enter_context(Server(
-                None, "--max-age", "1ms", "--per", "process", env=self.make_environment("none", devices=[HONEST])))}
+                None, "--max-age", "1ms", "--per", "process", env=self.make_environment("none", devices=[GPU])))}
             for lie in lies:
                 rules = [{"call": f"nvmlDeviceGet{call}*", "lie": lie, "from": 6} for call in CALLS]
-                env = self.make_environment(lie, devices=[HONEST], rules=rules)
+                env = self.make_environment(lie, devices=[GPU], rules=rules)
                 jobs[lie] = stack.enter_context(Server(None, "--max-age", "1ms", "--per", "process", env=env))
             prometheus = stack.enter_context(Prometheus(self.folder, jobs))
             for lie in lies:
                 prometheus.wait_for(f'last_over_time(hw_gpu_memory_usage_bytes{{job="{lie}"}}[1m]) == 10 * 2^30')
-                prometheus.wait_for(f"absent({self.select_series(lie, BELIEVED.get(lie, set()))})")
+                prometheus.wait_for(f"absent({self.select_series(lie, UNDETECTED.get(lie, set()))})")
             believable = prometheus.query_history(self.select_series("none"))
             self.assertGreater(len(believable), 30)
             for lie in lies:
-                believed = BELIEVED.get(lie, set())
-                self.assertEqual(prometheus.query_history(self.select_series(lie)) - believable - believed, set(), lie)
+                undetected = UNDETECTED.get(lie, set())
+                self.assertEqual(prometheus.query_history(self.select_series(lie)) - believable - undetected, set(),
+                                 lie)
 
     def select_series(self, job, exceptions=()):
         """Returns a selector for the values of the GPU itself, not for the states of its readings."""

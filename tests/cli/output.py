@@ -87,8 +87,8 @@ WRITERS = ((("run", "--record"), ("sleep", "0.05"), "own.csv"), (("run", "--reco
 READERS = {("exporter", "--web-config")} | {(command, "--machine") for command in (
     "top", "ps", "snapshot", "log", "metrics", "fit", "record-machine", "run", "wait", "spill", "watch", "exporter", "doctor")}
 # These options accept only names of a timeline or of a plot, so that an existing file of another kind is behind a link.
-NAMED = ("--record", "--plot")
-KEPT = "#!/bin/sh\necho mine\n"
+SUFFIX_OPTIONS = ("--record", "--plot")
+ORIGINAL = "#!/bin/sh\necho mine\n"
 
 
 class Files(Machines):
@@ -97,7 +97,7 @@ class Files(Machines):
     def setUp(self):
         super().setUp()
         self.foreign = self.folder / "train.sh"
-        self.foreign.write_text(KEPT)
+        self.foreign.write_text(ORIGINAL)
         self.simulated = self.write_machine(devices=[card()])
         self.empty_environment = environment(HMN_SYS=str(self.folder), HMN_PROC=str(self.folder),
                                              HMN_NVML="/nonexistent", HMN_NVIDIA_SMI="/nonexistent")
@@ -112,7 +112,7 @@ class Files(Machines):
     def link_if_needed(self, words, own_name, target=None):
         """Returns a name of the target that the option accepts."""
         target = target or self.foreign
-        if words[-1] not in NAMED:
+        if words[-1] not in SUFFIX_OPTIONS:
             return target
         link = self.folder / f"link-{own_name}"
         link.unlink(missing_ok=True)
@@ -123,7 +123,7 @@ class Files(Machines):
         for words, arguments, own_name in WRITERS:
             with self.subTest(words, own_name=own_name):
                 yield words, arguments, own_name, self.link_if_needed(words, own_name)
-                self.assertEqual(self.foreign.read_text(), KEPT)
+                self.assertEqual(self.foreign.read_text(), ORIGINAL)
 
     def test_every_option_that_takes_a_file_is_covered(self):
         options = set()
@@ -173,11 +173,11 @@ class Files(Machines):
             self.assertRegex(result.err, rf'^hmn: {words[-1] if len(words) > 1 else "FILE"} "{path}".* is there already.*; --force replaces it\n$')
         for words, arguments, own_name in WRITERS:
             with self.subTest(words, own_name=own_name):
-                self.foreign.write_text(KEPT)
+                self.foreign.write_text(ORIGINAL)
                 self.foreign.chmod(0o755)
                 result = self.run_writer(words, self.link_if_needed(words, own_name), arguments, "--force")
                 self.assertEqual(result.code, 0, result.err)
-                self.assertNotEqual(self.foreign.read_text(), KEPT)
+                self.assertNotEqual(self.foreign.read_text(), ORIGINAL)
                 self.assertEqual(stat.S_IMODE(self.foreign.stat().st_mode), 0o755)
 
     def test_a_file_of_the_same_kind_is_replaced(self):
@@ -186,7 +186,7 @@ class Files(Machines):
                 continue
             with self.subTest(words, own_name=own_name):
                 path = self.folder / own_name
-                path.write_text(KEPT * 1000)
+                path.write_text(ORIGINAL * 1000)
                 self.assertEqual(self.run_writer(words, path, arguments).code, 0)
                 self.assertNotIn("mine", path.read_text())
                 path.unlink()
@@ -214,7 +214,7 @@ class Files(Machines):
                     self.assertEqual(path.read_text(), content)
         self.foreign.chmod(0o755)
         result = run("run", "--force", "--output", self.foreign, self.foreign)
-        self.assertEqual((result.code, self.foreign.read_text()), (2, KEPT))
+        self.assertEqual((result.code, self.foreign.read_text()), (2, ORIGINAL))
         web = self.folder / "web.yml"
         web.write_text("")
         result = run("exporter", "--textfile", web, "--web-config", web)
@@ -271,18 +271,18 @@ class Files(Machines):
                 continue  # grows while the command runs
             with self.subTest(words, own_name=own_name):
                 path = self.folder / (own_name or "own.json")
-                path.write_text(KEPT)
+                path.write_text(ORIGINAL)
                 entries = sorted(os.listdir(self.folder))
                 result = self.run_writer(words, path, arguments, "--force", preexec_fn=limit)
                 self.assertEqual(result.code, 125 if arguments else 1)
                 self.assertIn("File too large", result.err)
-                self.assertEqual((path.read_text(), sorted(os.listdir(self.folder))), (KEPT, entries))
+                self.assertEqual((path.read_text(), sorted(os.listdir(self.folder))), (ORIGINAL, entries))
 
     def test_a_file_in_a_read_only_folder_is_written_in_place(self):
         folder = self.folder / "closed"
         folder.mkdir()
         path = folder / "own.json"
-        path.write_text(KEPT)
+        path.write_text(ORIGINAL)
         path.chmod(0o666)
         folder.chmod(0o555)
         self.folder.chmod(0o755)
@@ -301,7 +301,7 @@ class Files(Machines):
         for command in ("run", "spill"):
             machine = ("--machine", self.simulated)
             result = run(command, *machine, "--json", self.foreign, "data.txt")
-            self.assertEqual((result.code, self.foreign.read_text()), (0, KEPT))
+            self.assertEqual((result.code, self.foreign.read_text()), (0, ORIGINAL))
             parse_json(result.out.removeprefix("mine\n"))
             report = self.folder / f"report-{command}.json"
             for word in (report, "-"):
@@ -323,7 +323,7 @@ class Files(Machines):
 HOSTILE = "A\x1b[31m\x07b\n\r\tc\x7f\u009b2Jd\u202ee\u2066f\u200fg\u061ch\u2028i\u0085\"<&>,;\\'j\ufffek"
 MODEL = str(SOURCE / "examples" / "models" / "llama-3-8b.json")
 # Characters that must be escaped in each output; its own line feeds and tabs are allowed.
-ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class Names(Machines):
@@ -349,7 +349,7 @@ class Names(Machines):
             self.assertIn(result.returncode, codes, errors)
             self.assertTrue(output or errors)
             for text in (output, errors):
-                self.assertEqual(ACTING.findall(text), [], text)
+                self.assertEqual(UNSAFE.findall(text), [], text)
         return output
 
     def test_hostile_names_are_escaped_in_text(self):
@@ -364,7 +364,7 @@ class Names(Machines):
         for arguments in ((), ("ps",), ("top", "--once"), ("metrics",)):
             output = run_in_terminal(*arguments, "--machine", self.path).out
             plain = re.sub("\x1b\\[[0-9;]*[mK]", "", output)
-            self.assertEqual(ACTING.findall(plain), [], plain)
+            self.assertEqual(UNSAFE.findall(plain), [], plain)
             self.assertNotIn("\x1b[31m\\x07", output)
 
     def test_hostile_names_are_escaped_in_json(self):
@@ -400,7 +400,7 @@ class Names(Machines):
         self.check_output("run", "--plot", str(plot), "--record", str(record), "--", *sleeping)
         self.check_output("run", "--record", str(lines), "--", *sleeping)
         for file in (plot, record, lines):
-            self.assertEqual(ACTING.findall(file.read_text()), [])
+            self.assertEqual(UNSAFE.findall(file.read_text()), [])
         xml.etree.ElementTree.parse(plot)
         rows = list(csv.reader(io.StringIO(record.read_text()), strict=True))
         self.assertEqual({len(row) for row in rows}, {len(rows[0])})

@@ -24,7 +24,7 @@ KEYS = list(SCHEMA["required"])
 SLACK = 12 * MIB
 HOST = {"host": {"otherwise": "real"}}
 # Waits for the reading before the command, even on a busy machine.
-WAITING = ("--timeout", "60s")
+LONG_TIMEOUT = ("--timeout", "60s")
 
 
 class Run(Machines):
@@ -211,8 +211,8 @@ class Run(Machines):
             return {"devices": [card(uuid=f"GPU-{i}", telemetry={"gpu_busy_percent": 9, "power_watts": 70},
                                      processes=rows if i in users else []) for i in range(8)]} | HOST
         plot = self.folder / "many.svg"
-        for users, listed in (((), []), ((2,), ["2"])):
-            for options, expected in (((), listed), (("--all",), list("01234567"))):
+        for users, indexes in (((), []), ((2,), ["2"])):
+            for options, expected in (((), indexes), (("--all",), list("01234567"))):
                 self.measure(HOLDER, "until:0", machine=machine(users), options=("--plot", plot, *options), conditions=(
                     lambda row, n=users: len(row["devices"]) == 8 and all(
                         device["command_bytes"] == (GIB if device["index"] in n else 0) for device in row["devices"]),))
@@ -467,7 +467,7 @@ class Run(Machines):
             {"at_reading": reading, "patch": [{"op": "replace", "path": f"/devices/0/{path}", "value": value}]}
             for reading, path, value in ((20, "pools/0/used", "9GiB"), (30, "telemetry/energy_joules", 1423),
                                          (40, "pools/0/used", "2GiB"))]} | HOST
-        device = self.measure(HOLDER, "until:0", machine=machine, options=WAITING,
+        device = self.measure(HOLDER, "until:0", machine=machine, options=LONG_TIMEOUT,
                               conditions=(device_has(used_bytes=2 * GIB),))["devices"][0]
         self.assertEqual(device["used_before_bytes"], 3 * GIB)
         self.assertEqual(device["whole_device"]["bytes"], 9 * GIB)
@@ -591,8 +591,8 @@ class Run(Machines):
         device = self.measure(HOLDER, "until:0", "until:1", machine=machine, options=("--timeout", "300ms"),
                               conditions=(
             device_has(command_bytes=GIB, used_bytes=3 * GIB, power_watts=40), device_has(**nothing)))["devices"][0]
-        after = next(row for row in read_rows(self.timeline) if device_has(**nothing)(row))
-        self.assertRegex(after["devices"][0]["reason"], r"^stale: \d+\.\d s old$")
+        stale_row = next(row for row in read_rows(self.timeline) if device_has(**nothing)(row))
+        self.assertRegex(stale_row["devices"][0]["reason"], r"^stale: \d+\.\d s old$")
         self.assertEqual((device["command"]["bytes"], device["whole_device"]["bytes"]), (GIB, 3 * GIB))
         self.assertIsNone(device["energy"]["joules"])
         self.assertRegex(device["energy"]["reason"], r"^stale: \d+\.\d s old$")
@@ -635,7 +635,7 @@ class Run(Machines):
             else:
                 self.assertEqual(rows[0]["gpu0_used_bytes"], "")
             self.assertTrue(rows[0]["resident_bytes"])
-        report = self.measure("true", machine=machine, options=WAITING)
+        report = self.measure("true", machine=machine, options=LONG_TIMEOUT)
         self.assertEqual(report["devices"][0]["used_before_bytes"], 3 * GIB)
 
     def test_energy_is_unknown_if_the_counter_did_not_advance(self):
@@ -643,7 +643,7 @@ class Run(Machines):
             machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [
                 {"at_reading": 30, "patch": [{"op": "replace", "path": "/devices/0/telemetry/energy_joules",
                                               "value": counter}]}]} | HOST
-            device = self.measure(HOLDER, "until:0", machine=machine, options=WAITING,
+            device = self.measure(HOLDER, "until:0", machine=machine, options=LONG_TIMEOUT,
                                   conditions=(device_has(energy_joules=counter),))["devices"][0]
             self.assertEqual(device["energy"], {
                 "joules": joules, "kind": joules and "counted",

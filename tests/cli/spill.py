@@ -25,13 +25,13 @@ FILLS = {"devices": [{"name": "Card", "vendor": "amd", "pools": [VRAM, GTT]}],
 NVIDIA = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM]}]}
 CALM = {"devices": FILLS["devices"]}
 # Waits for the observation before the command, even on a busy machine.
-WAITING = ("--timeout", "60s")
+LONG_TIMEOUT = ("--timeout", "60s")
 
 
 class Spill(Machines):
     def run_spill(self, machine, *command, code=0, options=()):
         target = self.folder / "spill.json"
-        result = self.run_on(machine, "spill", *WAITING, "--output", target, *options, "--", *command)
+        result = self.run_on(machine, "spill", *LONG_TIMEOUT, "--output", target, *options, "--", *command)
         self.assertEqual(result.code, code, result.err)
         report = parse_json(target.read_text())
         jsonschema.validate(report, SCHEMA)
@@ -80,7 +80,7 @@ class Spill(Machines):
             self.skipTest("built without amdgpu")
         target = self.folder / "spill.json"
         script = f"echo {15 * GIB} > {card}/mem_info_vram_used; echo {384 * MIB} > {card}/mem_info_gtt_used"
-        result = run("spill", *WAITING, "--output", target, "--interval", "1h", "--", "sh", "-c", script, env=env)
+        result = run("spill", *LONG_TIMEOUT, "--output", target, "--interval", "1h", "--", "sh", "-c", script, env=env)
         self.assertEqual(result.code, 0, result.err)
         report = parse_json(target.read_text())
         self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
@@ -96,7 +96,7 @@ class Spill(Machines):
         process = (sys.executable, "-B", SOURCE / "tests/cli/force_spill.py", card, proc)
 
         def spill(*gib):
-            result = run("spill", *WAITING, "--output", target, "--interval", "10ms", "--", *process, *gib,
+            result = run("spill", *LONG_TIMEOUT, "--output", target, "--interval", "10ms", "--", *process, *gib,
                          env=env | {"HMN_PROC": str(proc)})
             self.assertEqual(result.code, 0, result.err)
             return json.loads(target.read_text()), result.err

@@ -38,10 +38,10 @@ class Watcher(threading.Thread):
         self.stop = threading.Event()
 
     def run(self):
-        reported = 0
+        row_count = 0
         while self.pending and not self.stop.wait(0.01):
             rows = read_rows(self.timeline)
-            for row in rows[reported:]:
+            for row in rows[row_count:]:
                 if self.pending and self.pending[0][1](row):
                     self.pending.pop(0)[0].touch()
-            reported = len(rows)
+            row_count = len(rows)

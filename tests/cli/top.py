@@ -570,7 +570,7 @@ class Keys(Top):
         screen.wait_for("COMMAND")
 
 
-class Hangs(Top):
+class HungDrivers(Top):
     def test_keys_work_while_a_driver_hangs(self):
         machine = self.write_machine(devices=[busy_gpu(name="Stuck", uuid="GPU-0"),
                                               busy_gpu(name="Fine", uuid="GPU-1")],

@@ -39,7 +39,7 @@ class Drivers(Machines):
         return process
 
 
-class Hangs(Drivers):
+class HungDrivers(Drivers):
     def test_a_hung_gpu_stops_only_its_own_row(self):
         screen = self.open_screen({"devices": [gpu(0), gpu(1)], "rules": [
             {"call": "nvmlDeviceGetUtilizationRates", "device": 0, "hang": True, "from": 4}]})

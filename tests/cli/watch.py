@@ -167,8 +167,9 @@ class Watch(Machines):
             summary = json.loads(process.stdout.read().splitlines()[-1])
             notices.seek(0)
             err = notices.read()
-        reported = [line.partition("followed set changed: ")[2] for line in err.splitlines() if "set changed" in line]
-        self.assertEqual(reported, ["entered pid=2", "entered pid=3 (new); left pid=1 (gone)",
+        set_changes = [line.partition("followed set changed: ")[2] for line in err.splitlines()
+                       if "set changed" in line]
+        self.assertEqual(set_changes, ["entered pid=2", "entered pid=3 (new); left pid=1 (gone)",
                                 "entered pid=1 (gone); left pid=3 (new), pid=2"])
         # In the order of appearance, with their history.
         self.assertEqual([(process["pid"], process["baseline_used_bytes"], process["peak_used_bytes"])

@@ -63,7 +63,7 @@ class Hmn(unittest.TestCase):
         return [windows_path(PARTNER), *words]
 
 
-class Looks(Hmn):
+class Queries(Hmn):
     def test_version_and_help_are_printed(self):
         self.assertRegex(self.hmn("--version"), r"^hmn \d+\.\d+\.\d+")
         self.assertIn("doctor", self.hmn("--help"))
@@ -71,8 +71,8 @@ class Looks(Hmn):
     def test_the_summary_has_the_memory_of_the_machine(self):
         text = self.hmn()
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (MIB << 10)
-        reported = float(re.search(r"^RAM .*/(\S+)", text, re.M).group(1))
-        self.assertAlmostEqual(reported, total, delta=total / 20)
+        summary_total = float(re.search(r"^RAM .*/(\S+)", text, re.M).group(1))
+        self.assertAlmostEqual(summary_total, total, delta=total / 20)
 
     def test_the_snapshot_has_the_memory_of_this_process(self):
         snapshot = json.loads(self.hmn("snapshot"))

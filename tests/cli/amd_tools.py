@@ -23,51 +23,51 @@ class AmdTools(Machines):
         for name, text in (("vendor", "0x1002"), ("class", "0x030000"), ("device", "0x740f")):
             (card / name).write_text(text + "\n")
 
-    def keys(self, amd, rocm):
-        none = str(self.folder / "none")
+    def install_tools(self, amd, rocm):
+        missing = str(self.folder / "none")
         for name, body in (("amd-smi", amd), ("rocm-smi", rocm)):
             script = self.folder / name
             script.write_text("#!/bin/sh\n" + body)
             script.chmod(0o755)
-        return environment(HMN_SYS=str(self.folder / "sys"), HMN_NVML=none, HMN_NVIDIA_SMI=none,
+        return environment(HMN_SYS=str(self.folder / "sys"), HMN_NVML=missing, HMN_NVIDIA_SMI=missing,
                            HMN_AMD_SMI=str(self.folder / "amd-smi"),
                            HMN_ROCM_SMI=str(self.folder / "rocm-smi"))
 
-    def answering(self):
+    def install_amd_smi(self):
         for question, answer in (("static", STATIC), ("metric", METRIC), ("process", PROCESS)):
             (self.folder / f"amd-smi.{question}").write_text(json.dumps(answer))
-        return self.keys('exec cat "$0.$1"', "exit 1")
+        return self.install_tools('exec cat "$0.$1"', "exit 1")
 
-    def test_amd_smi_serves(self):
-        gpus = self.rows(run("--json", env=self.answering()))
+    def test_amd_smi_reports_gpus_and_processes(self):
+        gpus = self.parse_rows(run("--json", env=self.install_amd_smi()))
         self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
                          [("AMD Instinct MI210", 65520 << 20, "amd-smi")])
-        rows = self.rows(run("ps", "--json", env=self.answering()))
+        rows = self.parse_rows(run("ps", "--json", env=self.install_amd_smi()))
         self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 8192, "amd-smi")])
 
-    def test_rocm_smi_stands_in(self):
+    def test_rocm_smi_is_used_if_amd_smi_fails(self):
         (self.folder / "rocm-smi.out").write_text("WARNING: a\n" + json.dumps(ROCM))
-        keys = self.keys("exit 1", 'exec cat "$0.out"')
-        gpus = self.rows(run("--json", env=keys))
+        env = self.install_tools("exit 1", 'exec cat "$0.out"')
+        gpus = self.parse_rows(run("--json", env=env))
         self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
                          [("Radeon", 4194304, "rocm-smi")])
 
-    def test_the_doctor_reports_a_command_that_was_not_needed_from_one_that_is_not_there(self):
-        keys = self.answering()
-        self.assertIn("note  rocm-smi: not needed\n", run("doctor", env=keys).out)
+    def test_doctor_distinguishes_an_unneeded_tool_from_a_missing_one(self):
+        env = self.install_amd_smi()
+        self.assertIn("note  rocm-smi: not needed\n", run("doctor", env=env).out)
         (self.folder / "rocm-smi.out").write_text(json.dumps(ROCM))
-        keys = self.keys("", 'exec cat "$0.out"')
+        env = self.install_tools("", 'exec cat "$0.out"')
         (self.folder / "amd-smi").chmod(0o644)
-        out = run("doctor", env=keys).out
+        out = run("doctor", env=env).out
         self.assertIn("amd-smi: absent, ", out)
         self.assertIn("is no program that can be run", out)
         self.assertIn("rocm-smi: ready", out)
 
-    def test_the_doctor_names_the_card_and_what_went_wrong(self):
+    def test_doctor_names_the_card_and_the_error_of_the_tool(self):
         words = "ERROR:root:Driver not initialized (amdgpu not found in modules)"
-        keys = self.keys(f"echo '{words}' >&2", f"echo '{words}' >&2")
-        out = run("doctor", env=keys).out
+        env = self.install_tools(f"echo '{words}' >&2", f"echo '{words}' >&2")
+        out = run("doctor", env=env).out
         self.assertIn(ADDRESS, out)
         self.assertIn("HMN_ROCM_SMI=", out)
         self.assertIn("amdgpu not found in modules", out)

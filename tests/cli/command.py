@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs the built hmn as its users do. HMN_COMMAND: its words, one per line; HMN_SOURCE: the project."""
+"""Runs the built hmn as its users do. HMN_COMMAND: its words, one per line; HMN_SOURCE: the project's folder."""
 import collections
 import copy
 import fcntl
@@ -28,68 +28,67 @@ Result = collections.namedtuple("Result", "code out err")
 
 
 def environment(**changes):
-    """Nothing of the caller's, so that no test depends on it; what sanitizers need stays."""
-    kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
-    usual = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm", "HMN_PCI_IDS": "/nonexistent"}
-    return kept | usual | changes
+    """Excludes the caller's variables, so that no test depends on them, except the options of sanitizers."""
+    inherited = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    defaults = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm", "HMN_PCI_IDS": "/nonexistent"}
+    return inherited | defaults | changes
 
 
-def without_notice(said):
-    """That a reading takes long is reported on a busy machine now and then."""
-    return "".join(line for line in said.splitlines(keepends=True) if NOTICE not in line)
+def remove_notice(text):
+    """Removes the notice of a slow reading, which a busy machine may cause."""
+    return "".join(line for line in text.splitlines(keepends=True) if NOTICE not in line)
 
 
-def run(*arguments, env=None, timeout=60, with_notice=False, before=(), **options):
-    done = subprocess.run([*before, *COMMAND, *map(str, arguments)], env=env or environment(),
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **options)
-    said = done.stderr.decode()
-    return Result(done.returncode, done.stdout.decode(), said if with_notice else without_notice(said))
+def run(*arguments, env=None, timeout=60, keep_notice=False, prefix=(), **options):
+    process = subprocess.run([*prefix, *COMMAND, *map(str, arguments)], env=env or environment(),
+                             stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **options)
+    errors = process.stderr.decode()
+    return Result(process.returncode, process.stdout.decode(), errors if keep_notice else remove_notice(errors))
 
 
-def table_of(text):
-    """The rows that `hmn` prints in a pipe, by the titles of their columns."""
+def parse_table(text):
+    """Returns the rows that `hmn` prints into a pipe, as dictionaries of title and text."""
     titles, *rows = (re.split("  +", line) for line in text.splitlines() if not line.startswith("GPU:"))
     assert all(len(row) == len(titles) for row in rows), text
     return [dict(zip(titles, row)) for row in rows]
 
 
-def quickest(call, limit_s, tries=5):
-    """The fewest seconds that `call` takes, in some tries unless one is within the limit: what waits for something
-    does so each time, what other work on the machine holds up is so now and then."""
+def shortest_time(call, limit_s, tries=5):
+    """Returns the fewest seconds that `call` takes, and stops at a try within the limit. A wait in hmn delays every
+    try; other work on this machine delays only some."""
     best = float("inf")
     for _ in range(tries):
-        begun = time.monotonic()
+        start = time.monotonic()
         call()
-        best = min(best, time.monotonic() - begun)
+        best = min(best, time.monotonic() - start)
         if best < limit_s:
             break
     return best
 
 
 def run_in_terminal(*arguments, columns=100, **changes):
-    """What appears on a terminal of that width: standard output and error together."""
+    """Returns what appears on a terminal of that width: standard output and error together."""
     parent, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([*COMMAND, *map(str, arguments)], env=environment(**changes),
                                stdin=child, stdout=child, stderr=child)
     os.close(child)
-    shown = b""
+    output = b""
     while True:
         try:
-            part = os.read(parent, 65536)
+            chunk = os.read(parent, 65536)
         except OSError:  # EIO: the last writer is gone
             break
-        if not part:
+        if not chunk:
             break
-        shown += part
+        output += chunk
     os.close(parent)
-    return Result(process.wait(), without_notice(shown.decode().replace("\r\n", "\n")), "")
+    return Result(process.wait(), remove_notice(output.decode().replace("\r\n", "\n")), "")
 
 
-def frame(*arguments, columns=80, rows=24, until=None, seconds=60, keep=False, **changes):
-    """What tmux, a terminal, shows of hmn once it ended: the lines without their last blanks. With
-    `until`, a text, what it shows first that has it. With `keep`: also the lines that were scrolled
-    away."""
+def capture_frame(*arguments, columns=80, rows=24, text=None, seconds=60, scrollback=False, **changes):
+    """Returns the lines that tmux, a terminal, shows when hmn has ended, without trailing blanks; with `text`, the
+    first frame that has that text; with `scrollback`, also the lines that were scrolled away."""
     with tempfile.TemporaryDirectory(prefix="hmn-tmux-") as folder:
         tmux = ["tmux", "-S", f"{folder}/socket", "-f", "/dev/null"]
         words = shlex.join([*COMMAND, *map(str, arguments)])
@@ -97,38 +96,39 @@ def frame(*arguments, columns=80, rows=24, until=None, seconds=60, keep=False, *
         subprocess.run([*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows),
                         f"{words}; echo; echo end of frame; exec cat"], env=keys, check=True, timeout=60)
         try:
-            ended = time.monotonic() + seconds
-            while time.monotonic() < ended:
-                part = ["-S", "-"] if keep else []
-                shown = subprocess.run([*tmux, "capture-pane", "-p", *part], env=keys, check=True,
-                                       capture_output=True, timeout=60).stdout.decode()
-                if (until or "end of frame\n") in shown:
+            deadline = time.monotonic() + seconds
+            while time.monotonic() < deadline:
+                history = ["-S", "-"] if scrollback else []
+                output = subprocess.run([*tmux, "capture-pane", "-p", *history], env=keys, check=True,
+                                        capture_output=True, timeout=60).stdout.decode()
+                if (text or "end of frame\n") in output:
                     break
                 time.sleep(0.05)
             else:
-                raise AssertionError(f"not shown within {seconds} s:\n{shown}")
+                raise AssertionError(f"not shown within {seconds} s:\n{output}")
         finally:
             subprocess.run([*tmux, "kill-server"], env=keys, timeout=60, check=False)
-    return shown.split("end of frame")[0].rstrip("\n").split("\n")
+    return output.split("end of frame")[0].rstrip("\n").split("\n")
 
 
 def edit(machine, operations):
     for operation in operations:
-        place = machine
-        *way, last = operation["path"].split("/")[1:]
-        for part in way:
-            place = place[int(part) if isinstance(place, list) else part]
-        if isinstance(place, dict):
-            place.pop(last, None)
+        container = machine
+        *parents, last = operation["path"].split("/")[1:]
+        for key in parents:
+            container = container[int(key) if isinstance(container, list) else key]
+        if isinstance(container, dict):
+            container.pop(last, None)
             if operation["op"] != "remove":
-                place[last] = operation["value"]
+                container[last] = operation["value"]
         else:
-            at = len(place) if last == "-" else int(last)
-            place[at:at + (operation["op"] != "add")] = [] if operation["op"] == "remove" else [operation["value"]]
+            index = len(container) if last == "-" else int(last)
+            values = [] if operation["op"] == "remove" else [operation["value"]]
+            container[index:index + (operation["op"] != "add")] = values
 
 
-def with_whole_changes(machine):
-    """The machine file that says the same: tests give a change as edits ("patch"), a file has what they leave whole."""
+def expand_changes(machine):
+    """Converts changes that are patches, as tests write them, to those of a machine file, which have whole values."""
     now, changes = machine, []
     for change in machine.get("changes") or ():
         before, now = now, copy.deepcopy(now)
@@ -139,26 +139,26 @@ def with_whole_changes(machine):
 
 
 class Machines(unittest.TestCase):
-    """Test cases with machine files of their own."""
+    """A test case that writes machine files."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="hmn-cli-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def machine(self, content=None, **keys):
+    def write_machine(self, content=None, **keys):
         path = self.folder / f"machine-{len(list(self.folder.iterdir()))}.json"
-        path.write_text(json.dumps(with_whole_changes(keys if content is None else content)))
+        path.write_text(json.dumps(expand_changes(keys if content is None else content)))
         return path
 
-    def on(self, content, *arguments, **options):
-        """Runs hmn on a machine that has the content as its file."""
-        path = content if isinstance(content, pathlib.Path) else self.machine(content)
-        behind = list(arguments)
-        own = behind.index("--") if "--" in behind else len(behind)
-        return run(*behind[:own], "--machine", path, *behind[own:], **options)
+    def run_on(self, content, *arguments, **options):
+        """Runs hmn with a machine file: its path, or its content."""
+        path = content if isinstance(content, pathlib.Path) else self.write_machine(content)
+        words = list(arguments)
+        end = words.index("--") if "--" in words else len(words)
+        return run(*words[:end], "--machine", path, *words[end:], **options)
 
-    def rows(self, result):
+    def parse_rows(self, result):
         self.assertEqual(result.code, 0, result.err)
         self.assertTrue(result.out.endswith("\n"))
         self.assertEqual(result.out.count("\n"), 1)
@@ -169,16 +169,16 @@ def card(name="Card", **keys):
     return {"name": name, "pools": [{"kind": "vram", "total": "16GiB", "used": "3GiB"}]} | keys
 
 
-def strict_json(text):
-    """Parses, and refuses what JSON has not: NaN, keys that stand twice."""
-    def unique(pairs):
+def parse_json(text):
+    """Parses strictly: refuses NaN and duplicate keys, which JSON does not have."""
+    def reject_duplicates(pairs):
         keys = [key for key, _ in pairs]
-        assert len(keys) == len(set(keys)), f"keys stand twice: {keys}"
+        assert len(keys) == len(set(keys)), f"duplicate keys: {keys}"
         return dict(pairs)
 
     def refuse(word):
         raise ValueError(word)
-    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+    return json.loads(text, object_pairs_hook=reject_duplicates, parse_constant=refuse)
 
 
 def skip_all(suite, reason):

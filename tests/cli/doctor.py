@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn doctor`, on simulated machines and on trees of our own."""
+"""`hmn doctor`, on simulated machines and on trees that the tests write."""
 import json
 import os
 import shutil
@@ -7,14 +7,14 @@ import subprocess
 
 import jsonschema
 
-from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, strict_json
+from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, parse_json, run
 
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "doctor.schema.json").read_text())
 
 
 class Doctor(Machines):
-    def tree(self, **cards):
-        """A sysfs with adapters: address = (vendor, driver)."""
+    def make_tree(self, **cards):
+        """Writes a sysfs with adapters: address = (vendor, driver)."""
         bus = self.folder / "sys" / "bus" / "pci" / "devices"
         for address, (vendor, driver) in cards.items():
             folder = bus / address.replace("_", ":")
@@ -32,20 +32,20 @@ class Doctor(Machines):
         self.assertEqual(code, 1 if "  FAIL  " in result.out else 0)
         return result.out
 
-    def test_each_section_stands_on_this_machine(self):
+    def test_each_section_is_printed_for_this_machine(self):
         text = self.examine()
         for title in ("Version", "NVIDIA", "AMD", "Intel", "Sources", "Container", "Permissions", "GPUs",
                       "Readings"):
             self.assertIn(f"\n{title}\n", "\n" + text)
 
-    def test_no_adapter(self):
-        text = self.examine(**self.tree())
+    def test_a_machine_without_adapters_has_a_note_per_vendor(self):
+        text = self.examine(**self.make_tree())
         for vendor in ("NVIDIA", "AMD", "Intel"):
             self.assertIn(f"note  no {vendor} GPU on the PCI bus", text)
 
-    def card_in_sysfs(self, with_node):
-        """A card of a kernel driver with a render node, and a /dev that has it or has not."""
-        tree = self.tree(**{"0000_03_00.0": ("0x1002", "newgpu")})
+    def make_card(self, has_node):
+        """Writes a card of a kernel driver with a render node, and a /dev with or without that node."""
+        variables = self.make_tree(**{"0000_03_00.0": ("0x1002", "newgpu")})
         device = self.folder / "sys" / "devices" / "pci0000:00" / "0000:03:00.0"
         (device / "drm" / "renderD128").mkdir(parents=True)
         (device / "drm" / "renderD128" / "dev").write_text("1:3\n")
@@ -59,22 +59,22 @@ class Doctor(Machines):
             "../../devices/pci0000:00/0000:03:00.0/drm/renderD128")
         nodes = self.folder / "dev" / "dri"
         nodes.mkdir(parents=True)
-        if with_node:  # major 1, minor 3, as in its file dev
+        if has_node:  # major 1, minor 3, as in its file dev
             (nodes / "renderD128").symlink_to("/dev/null")
-        # AMD's tools, where they are installed, find no driver of theirs.
-        none = str(self.folder / "none")
-        return tree | {"HMN_DEV": str(self.folder / "dev"), "HMN_ROCM_SMI": none, "HMN_AMD_SMI": none}
+        # AMD's tools may be installed, but would not find their driver.
+        missing = str(self.folder / "none")
+        return variables | {"HMN_DEV": str(self.folder / "dev"), "HMN_ROCM_SMI": missing, "HMN_AMD_SMI": missing}
 
     def test_each_source_has_a_row(self):
-        text = self.examine(**self.tree())
+        text = self.examine(**self.make_tree())
         rows = text.split("\nSources\n")[1].split("\n\n")[0]
         for name in ("os: ready", "drm: absent", "amdgpu: ", "i915: ", "xe: ", "tegra: absent",
                      "dmem: "):
             self.assertEqual(rows.count(f" {name}"), 1, rows)
         self.assertNotIn("FAIL", rows)
 
-    def test_a_card_that_was_not_given_to_the_container(self):
-        changes = self.card_in_sysfs(with_node=False)
+    def test_a_card_without_a_node_in_dev_is_explained(self):
+        changes = self.make_card(has_node=False)
         text = self.examine(**changes)
         self.assertIn("note  0000:03:00.0 AMD [1002:2684], driver newgpu: not measured, see below",
                       text)
@@ -84,23 +84,23 @@ class Doctor(Machines):
         self.assertIn("GPU: none found: 0000:03:00.0 (driver newgpu) is in this machine, and no node",
                       result.out)
         self.assertEqual((result.code, result.err), (0, ""))
-        reported = json.loads(run("snapshot", env=environment(**changes)).out)
-        self.assertEqual(reported["devices"], [])
-        self.assertEqual([(each["status"], each["subject"]) for each in reported["diagnostics"]
-                          if "newgpu" in each["message"]], [("HMN_E_NO_DEVICE", "devices")])
+        snapshot = json.loads(run("snapshot", env=environment(**changes)).out)
+        self.assertEqual(snapshot["devices"], [])
+        self.assertEqual([(diagnostic["status"], diagnostic["subject"]) for diagnostic in snapshot["diagnostics"]
+                          if "newgpu" in diagnostic["message"]], [("HMN_E_NO_DEVICE", "devices")])
 
-    def test_a_card_that_was(self):
-        text = self.examine(**self.card_in_sysfs(with_node=True))
+    def test_a_card_with_a_node_in_dev_is_ready(self):
+        text = self.examine(**self.make_card(has_node=True))
         self.assertIn("ok    0000:03:00.0 AMD [1002:2684], driver newgpu", text)
         self.assertIn("GPU 0 [AMD 1002:2684]: ready, by drm", text)
 
-    def test_adapters_that_no_driver_reports_of(self):
-        tree = self.tree(**{"0000_03_00.0": ("0x1002", None), "0000_04_00.0": ("0x10de", "vfio-pci"),
-                            "0000_00_02.0": ("0x8086", "i915")})
-        text = self.examine(code=1, **tree)
+    def test_adapters_without_a_usable_driver_are_explained(self):
+        variables = self.make_tree(**{"0000_03_00.0": ("0x1002", None), "0000_04_00.0": ("0x10de", "vfio-pci"),
+                                      "0000_00_02.0": ("0x8086", "i915")})
+        text = self.examine(code=1, **variables)
         self.assertIn("FAIL  0000:03:00.0 AMD [1002:2684]: no kernel driver is bound to it", text)
         self.assertIn("0000:00:02.0 Intel [8086:2684], driver i915: not measured", text)
-        result = run(env=environment(**tree))
+        result = run(env=environment(**variables))
         self.assertIn("GPU: none found: the driver i915 shows no GPU for 0000:00:02.0 Intel "
                       "[8086:2684]; 0000:03:00.0 AMD [1002:2684] has no kernel driver; 0000:04:00.0 "
                       "NVIDIA [10de:2684] is handed over to a virtual machine (vfio-pci); "
@@ -108,7 +108,7 @@ class Doctor(Machines):
                       result.out)
         self.assertEqual((result.code, result.err), (0, ""))
 
-    def test_a_large_cache_of_zfs_is_named(self):
+    def test_a_large_zfs_cache_is_reported(self):
         stats = self.folder / "proc" / "spl" / "kstat" / "zfs" / "arcstats"
         stats.parent.mkdir(parents=True)
         (self.folder / "proc" / "self").mkdir()
@@ -116,11 +116,11 @@ class Doctor(Machines):
         (self.folder / "proc" / "meminfo").write_text("MemTotal: 67108864 kB\nMemAvailable: 8388608 kB\n")
         for size, is_named in ((48, True), (8, False)):
             stats.write_text(f"9 1 0x01 147 39984 5312 1842\nname type data\nc_min 4 {2 << 30}\nsize 4 {size << 30}\n")
-            text = self.examine(**self.tree(), HMN_PROC=str(self.folder / "proc"))
+            text = self.examine(**self.make_tree(), HMN_PROC=str(self.folder / "proc"))
             self.assertEqual("ZFS' cache (ARC) has 46.0 GiB that it gives back" in text, is_named, text)
             self.assertEqual("zfs_arc_max" in text, is_named, text)
 
-    def test_a_limit_that_was_not_read_is_not_known(self):
+    def test_a_memory_limit_that_cannot_be_read_is_unknown(self):
         proc, group = self.folder / "proc", self.folder / "groups" / "a"
         for folder in (proc / "self", group):
             folder.mkdir(parents=True)
@@ -138,189 +138,189 @@ class Doctor(Machines):
             (proc / "self" / "mountinfo").write_text(mounts)
             (group / "memory.max").write_text(limit + "\n")
             with self.subTest(membership=membership, limit=limit):
-                text = self.examine(**self.tree(), HMN_PROC=str(proc))
+                text = self.examine(**self.make_tree(), HMN_PROC=str(proc))
                 self.assertEqual("ok    no memory limit applies" in text, is_known, text)
                 self.assertEqual("note  memory limit: not known, " in text, not is_known, text)
         (proc / "self" / "mountinfo").write_text(mount)
-        (proc / "self" / "cgroup").write_text("0::/a")  # without the end of its line
+        (proc / "self" / "cgroup").write_text("0::/a")  # without a line end
         (group / "memory.max").write_text(f"{1 << 30}\n")
-        self.assertIn("note  memory limit 1.0 GiB of 64.0 GiB", self.examine(**self.tree(), HMN_PROC=str(proc)))
+        self.assertIn("note  memory limit 1.0 GiB of 64.0 GiB", self.examine(**self.make_tree(), HMN_PROC=str(proc)))
         (proc / "meminfo").unlink()
         self.assertIn("note  memory limit: not known, host memory cannot be read",
-                      self.examine(code=1, **self.tree(), HMN_PROC=str(proc)))
+                      self.examine(code=1, **self.make_tree(), HMN_PROC=str(proc)))
 
-    def test_a_wrong_kernel_driver_comes_with_advice(self):
-        text = self.examine(code=1, **self.tree(**{"0000_01_00.0": ("0x10de", "nouveau")}))
+    def test_a_wrong_kernel_driver_has_a_remedy(self):
+        text = self.examine(code=1, **self.make_tree(**{"0000_01_00.0": ("0x10de", "nouveau")}))
         self.assertIn("FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau", text)
         self.assertIn("        do: install NVIDIA's own driver", text)
 
-    def test_a_card_given_to_a_virtual_machine_is_no_fault(self):
-        text = self.examine(**self.tree(**{"0000_04_00.0": ("0x10de", "vfio-pci")}))
+    def test_a_card_passed_to_a_virtual_machine_is_not_a_failure(self):
+        text = self.examine(**self.make_tree(**{"0000_04_00.0": ("0x10de", "vfio-pci")}))
         self.assertIn("note  0000:04:00.0 NVIDIA [10de:2684]: handed over to a virtual machine", text)
         self.assertNotIn("NVIDIA_DRIVER_CAPABILITIES", text)
 
     def test_a_card_without_a_driver_has_one_remedy(self):
-        text = self.examine(code=1, **self.tree(**{"0000_04_00.0": ("0x10de", None)}))
+        text = self.examine(code=1, **self.make_tree(**{"0000_04_00.0": ("0x10de", None)}))
         self.assertEqual(text.count("  FAIL  "), 1, text)
         self.assertIn("do: install NVIDIA's driver", text)
         self.assertNotIn("NVIDIA_DRIVER_CAPABILITIES", text)
 
     def test_a_variable_that_names_no_library_is_the_remedy(self):
         advice = "        do: correct HMN_NVML, or unset it: what it names cannot be used\n"
-        none = {"HMN_NVML": str(self.folder / "none")}
-        text = self.examine(**self.tree(), **none)
+        missing = {"HMN_NVML": str(self.folder / "none")}
+        text = self.examine(**self.make_tree(), **missing)
         self.assertIn(advice, text.split("  note  NVML: ")[1].split("\n", 1)[1][:100])
         self.assertNotIn("NVIDIA_DRIVER_CAPABILITIES", text)
-        text = self.examine(code=1, **self.tree(**{"0000_04_00.0": ("0x10de", "nvidia")}), **none)
+        text = self.examine(code=1, **self.make_tree(**{"0000_04_00.0": ("0x10de", "nvidia")}), **missing)
         self.assertIn(advice, text.split("  FAIL  NVML: ")[1].split("\n", 1)[1][:100])
         (self.folder / "none").write_text("no library")
-        text = self.examine(code=1, **{"HMN_SYS": str(self.folder / "sys")}, **none)
+        text = self.examine(code=1, **{"HMN_SYS": str(self.folder / "sys")}, **missing)
         self.assertEqual(text.count(advice), 2, text)
 
-    def test_variables_in_force_are_reported(self):
-        self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.tree()))
+    def test_environment_variables_in_use_are_reported(self):
+        self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.make_tree()))
         self.assertNotIn("Environment", self.examine(HMN_SIMULATION="", HMN_PROC="", HMN_PCI_IDS=""))
-        machine = self.machine(devices=[])
-        ignored = environment(HMN_SYS="/x", HMN_NVML="/y", HMN_SIMULATION=str(machine))
-        self.assertNotIn("Environment", run("doctor", "--machine", machine, env=ignored).out)
-        shown = run("doctor", env=ignored).out
-        self.assertIn(f"HMN_SIMULATION={machine}", shown)
-        self.assertNotIn("HMN_SYS", shown)
+        machine = self.write_machine(devices=[])
+        env = environment(HMN_SYS="/x", HMN_NVML="/y", HMN_SIMULATION=str(machine))
+        self.assertNotIn("Environment", run("doctor", "--machine", machine, env=env).out)
+        output = run("doctor", env=env).out
+        self.assertIn(f"HMN_SIMULATION={machine}", output)
+        self.assertNotIn("HMN_SYS", output)
 
-    def test_a_set_group_id_program_uses_no_variable_and_lists_none(self):
+    def test_a_set_group_id_program_ignores_environment_variables(self):
         if os.getuid() != 0 or len(COMMAND) != 1:
             self.skipTest("only root can make a set-group-id program of another group")
         program = self.folder / "hmn"
         shutil.copy(COMMAND[0], program)
         os.chown(program, 0, 65534)
         program.chmod(0o2755)
-        done = subprocess.run([program, "doctor"], capture_output=True, text=True, timeout=60,
-                              env=environment(HMN_PROC="not absolute", HMN_SIMULATION="/nonexistent"))
+        result = subprocess.run([program, "doctor"], capture_output=True, text=True, timeout=60,
+                                env=environment(HMN_PROC="not absolute", HMN_SIMULATION="/nonexistent"))
         if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
             self.skipTest("this file system has no set-group-id programs")
-        if "loading shared libraries" in done.stderr:
+        if "loading shared libraries" in result.stderr:
             self.skipTest("the library is found by a path that such a program does not use")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertNotIn("HMN_", done.stdout)
-        self.assertNotIn("Simulation", done.stdout)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertNotIn("HMN_", result.stdout)
+        self.assertNotIn("Simulation", result.stdout)
 
     def test_json_has_the_findings_of_the_text(self):
-        broken = {"devices": [card(state="lost")]}
-        found = strict_json(self.on(broken, "doctor", "--json").out)
-        jsonschema.validate(found, SCHEMA)
-        self.assertEqual((list(found), found["simulated"]), (SCHEMA["required"], True))
-        text = self.on(broken, "doctor").out
+        machine = {"devices": [card(state="lost")]}
+        report = parse_json(self.run_on(machine, "doctor", "--json").out)
+        jsonschema.validate(report, SCHEMA)
+        self.assertEqual((list(report), report["simulated"]), (SCHEMA["required"], True))
+        text = self.run_on(machine, "doctor").out
         marks = {"ok": "ok   ", "note": "note ", "fail": "FAIL "}
-        for section in found["sections"]:
+        for section in report["sections"]:
             self.assertIn(section["title"] + "\n", text)
-            for each in section["findings"]:
-                if "machine-" not in each["text"]:
-                    self.assertIn(f"  {marks[each['result']]} {each['text']}\n", text)
-        self.assertIn("fail", [each["result"] for section in found["sections"] for each in section["findings"]])
-        here = strict_json(run("doctor", "--json", env=environment(**self.tree())).out)
-        jsonschema.validate(here, SCHEMA)
-        self.assertFalse(here["simulated"])
+            for finding in section["findings"]:
+                if "machine-" not in finding["text"]:
+                    self.assertIn(f"  {marks[finding['result']]} {finding['text']}\n", text)
+        self.assertIn("fail", [finding["result"] for section in report["sections"] for finding in section["findings"]])
+        own_report = parse_json(run("doctor", "--json", env=environment(**self.make_tree())).out)
+        jsonschema.validate(own_report, SCHEMA)
+        self.assertFalse(own_report["simulated"])
 
-    def test_a_simulated_machine_is_said_to_be_one(self):
-        result = self.on(MACHINES / "workstation.json", "doctor")
+    def test_a_simulated_machine_is_marked(self):
+        result = self.run_on(MACHINES / "workstation.json", "doctor")
         self.assertIn("nothing was measured", result.out)
         self.assertNotIn("PCI bus", result.out)
         self.assertIn("GPU 0 [NVIDIA GeForce RTX 4090]: ready, GPU-", result.out)
 
-    def test_a_name_is_escaped_once(self):
-        text = self.on({"devices": [card("a\x1b\\b")]}, "doctor").out
+    def test_a_device_name_is_escaped_once(self):
+        text = self.run_on({"devices": [card("a\x1b\\b")]}, "doctor").out
         self.assertIn("GPU 0 [a\\x1b\\\\b]: ready", text)
 
-    def test_readings_that_failed_are_reported_once(self):
-        failing = [{"call": "pools", "status": "permission", "message": "root only"},
-                   {"call": "telemetry", "status": "permission", "message": "root only"}]
-        text = self.on({"devices": [card(failures=failing)]}, "doctor").out
+    def test_failed_readings_are_reported_once(self):
+        rules = [{"call": "pools", "status": "permission", "message": "root only"},
+                 {"call": "telemetry", "status": "permission", "message": "root only"}]
+        text = self.run_on({"devices": [card(failures=rules)]}, "doctor").out
         self.assertEqual(text.count("FAIL  GPU 0: root only\n"), 1)
 
-    def test_what_is_not_reported_has_a_name(self):
+    def test_values_missing_from_the_machine_file_are_listed_by_name(self):
         machine = {"devices": [card(telemetry={"gpu_busy_percent": 3, "energy_joules": 7})]}
-        text = self.on(machine, "doctor").out
-        line = next(each for each in text.splitlines() if "gives no such value" in each)
+        text = self.run_on(machine, "doctor").out
+        line = next(line for line in text.splitlines() if "gives no such value" in line)
         self.assertRegex(line, r"note  GPU 0: .*encoder load, .*P-state: the machine file gives no such value$")
         self.assertNotIn("energy", line)
 
-    def test_a_sleeping_device_is_no_fault(self):
-        result = self.on({"devices": [card(state="asleep")]}, "doctor")
+    def test_a_sleeping_device_is_not_a_failure(self):
+        result = self.run_on({"devices": [card(state="asleep")]}, "doctor")
         self.assertIn("ok    GPU 0 [Card]: asleep", result.out)
         self.assertEqual(result.code, 0)
 
-    def broken(self, machine):
-        """The lines of what is broken, each followed by its remedy."""
-        result = self.on(machine, "doctor")
+    def list_failures(self, machine):
+        """Returns the failures, each with its remedy."""
+        result = self.run_on(machine, "doctor")
         lines = result.out.splitlines()
-        found = {line[8:]: after.strip() for line, after in zip(lines, lines[1:] + [""])
-                 if line.startswith("  FAIL  ")}
-        self.assertEqual(result.code, 1 if found else 0, result.out)
-        for line, remedy in found.items():
+        failures = {line[8:]: next_line.strip() for line, next_line in zip(lines, lines[1:] + [""])
+                    if line.startswith("  FAIL  ")}
+        self.assertEqual(result.code, 1 if failures else 0, result.out)
+        for line, remedy in failures.items():
             self.assertTrue(remedy.startswith("do: ") or remedy == "no remedy known", (line, remedy))
-        return found
+        return failures
 
-    def test_a_lost_device_is_one(self):
-        self.assertIn("GPU 0 [Card]: lost, by simulated", self.broken({"devices": [card(state="lost")]}))
+    def test_a_lost_device_is_a_failure(self):
+        self.assertIn("GPU 0 [Card]: lost, by simulated", self.list_failures({"devices": [card(state="lost")]}))
 
-    def test_a_failing_driver_is_broken(self):
-        broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch (18)"}]}
-        self.assertIn("mismatch (18)", self.broken(broken))
+    def test_a_failing_driver_is_a_failure(self):
+        machine = {"failures": [{"call": "open", "status": "backend", "message": "mismatch (18)"}]}
+        self.assertIn("mismatch (18)", self.list_failures(machine))
 
-    def test_a_machine_without_gpus_is_not_broken(self):
-        self.assertEqual(self.broken({"devices": []}), {})
+    def test_a_machine_without_gpus_is_not_a_failure(self):
+        self.assertEqual(self.list_failures({"devices": []}), {})
 
-    def test_each_failure_has_a_remedy_or_none_is_known(self):
+    def test_each_failure_has_a_remedy_or_states_that_none_is_known(self):
         for status in ("no_memory", "no_source", "permission", "timeout", "device_lost", "backend", "limit",
                        "overflow"):
-            failing = [{"call": "pools", "status": status, "message": "it failed"}]
+            rules = [{"call": "pools", "status": status, "message": "it failed"}]
             with self.subTest(status):
-                found = self.broken({"devices": [card(), card(failures=failing)]})
-                self.assertIn("GPU 1: it failed", found)
-                self.assertFalse(any("GPU 0" in line for line in found), found)
-        report = strict_json(self.on({"devices": [card(failures=failing)]}, "doctor", "--json").out)
+                failures = self.list_failures({"devices": [card(), card(failures=rules)]})
+                self.assertIn("GPU 1: it failed", failures)
+                self.assertFalse(any("GPU 0" in line for line in failures), failures)
+        report = parse_json(self.run_on({"devices": [card(failures=rules)]}, "doctor", "--json").out)
         for section in report["sections"]:
-            for each in section["findings"]:
-                self.assertEqual(bool(each["advice"]), each["result"] == "fail", each)
+            for finding in section["findings"]:
+                self.assertEqual(bool(finding["advice"]), finding["result"] == "fail", finding)
 
-    def test_what_a_device_or_a_right_lacks_is_not_broken(self):
+    def test_an_unsupported_or_unreadable_value_is_not_a_failure(self):
         for status, fields in (("unsupported", None), ("asleep", None), ("no_process", None),
                                ("permission", ["power_watts"])):
-            failing = {"call": "telemetry", "status": status} | ({"fields": fields} if fields else {})
+            failure = {"call": "telemetry", "status": status} | ({"fields": fields} if fields else {})
             with self.subTest(status):
-                device = card(telemetry={"power_watts": 5, "gpu_busy_percent": 1}, failures=[failing])
-                self.assertEqual(self.broken({"devices": [device]}), {})
+                device = card(telemetry={"power_watts": 5, "gpu_busy_percent": 1}, failures=[failure])
+                self.assertEqual(self.list_failures({"devices": [device]}), {})
 
-    def test_a_device_that_answers_once_is_not_ready(self):
+    def test_a_device_that_fails_the_second_reading_is_not_ready(self):
         lost = [{"op": "add", "path": "/devices/1/state", "value": "lost"}]
-        gone = [{"op": "remove", "path": "/devices/1"}]
-        for patch in (lost, gone):
+        removed = [{"op": "remove", "path": "/devices/1"}]
+        for patch in (lost, removed):
             machine = {"devices": [card("A", uuid="GPU-a"), card("B", uuid="GPU-b")],
                        "changes": [{"at_reading": 3, "patch": patch}]}
-            self.assertIn("GPU 1 [B]: lost at reading 2, GPU-b, by simulated", self.broken(machine))
-            self.assertIn("ok    GPU 0 [A]: ready", self.on(machine, "doctor").out)
+            self.assertIn("GPU 1 [B]: lost at reading 2, GPU-b, by simulated", self.list_failures(machine))
+            self.assertIn("ok    GPU 0 [A]: ready", self.run_on(machine, "doctor").out)
 
-    def test_a_device_that_was_lost_for_a_moment_is_not_ready(self):
+    def test_a_device_that_was_briefly_lost_is_not_ready(self):
         machine = {"devices": [card("A", uuid="GPU-a")], "changes": [
             {"at_reading": 3, "patch": [{"op": "add", "path": "/devices/0/state", "value": "lost"}]},
             {"at_reading": 4, "patch": [{"op": "remove", "path": "/devices/0/state"}]}]}
-        self.assertIn("GPU 0 [A]: lost at reading 2, GPU-a, by simulated", self.broken(machine))
+        self.assertIn("GPU 0 [A]: lost at reading 2, GPU-a, by simulated", self.list_failures(machine))
 
-    def test_a_reading_that_fails_later_is_found(self):
+    def test_a_reading_that_fails_later_is_reported(self):
         for status in ("backend", "timeout", "device_lost"):
-            later = {"call": "any", "status": status, "message": "no more", "from_reading": 3}
+            failure = {"call": "any", "status": status, "message": "no more", "from_reading": 3}
             with self.subTest(status):
-                found = self.broken({"devices": [card("A", failures=[later])]})
-                self.assertIn("GPU 0: no more", found)
+                failures = self.list_failures({"devices": [card("A", failures=[failure])]})
+                self.assertIn("GPU 0: no more", failures)
                 self.assertFalse(any(line.startswith("GPU 0 [A]: ready,") and "failed" not in line
-                                     for line in found), found)
-                self.assertTrue(any(line.startswith("GPU 0 [A]: ") for line in found), found)
+                                     for line in failures), failures)
+                self.assertTrue(any(line.startswith("GPU 0 [A]: ") for line in failures), failures)
 
-    def test_a_device_that_hangs_later_is_found(self):
-        hanging = {"call": "pools", "hang": "forever", "from_reading": 3}
-        found = self.broken({"devices": [card("A", delays=[hanging]), card("B")]})
-        self.assertTrue(any(line.startswith("GPU 0 [A]: ") for line in found), found)
-        self.assertFalse(any("GPU 1" in line for line in found), found)
+    def test_a_device_that_hangs_later_is_reported(self):
+        delay = {"call": "pools", "hang": "forever", "from_reading": 3}
+        failures = self.list_failures({"devices": [card("A", delays=[delay]), card("B")]})
+        self.assertTrue(any(line.startswith("GPU 0 [A]: ") for line in failures), failures)
+        self.assertFalse(any("GPU 1" in line for line in failures), failures)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Help, manual pages and completions name the same options and commands, and no others."""
+"""Help, manual pages and completions list the same options and commands."""
 import json
 import re
 import shutil
@@ -15,38 +15,39 @@ LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 COMPLETIONS = SOURCE / "src" / "cli" / "completions"
 
 
-def help_of(command):
+def read_help(command):
     result = run(*command.split(), "--help")
     assert result.code == 0 and result.err == "", result
     return result.out
 
 
-def helped(command):
-    options = re.search(r"^Options:\n(.*?)(?=^\S|\Z)", help_of(command), re.S | re.M).group(1)
+def help_options(command):
+    options = re.search(r"^Options:\n(.*?)(?=^\S|\Z)", read_help(command), re.S | re.M).group(1)
     return {option for line in options.splitlines() for option in LONG.findall(line[:28])}
 
 
-def page_of(command):
+def read_page(command):
     return (SOURCE / "docs" / "man" / f"hmn{'-' * bool(command)}{command}.1").read_text()
 
 
-def with_value(command):
-    return set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+) [A-Z]+", help_of(command), re.M))
+def options_with_value(command):
+    return set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+) [A-Z]+", read_help(command), re.M))
 
 
 class Options(unittest.TestCase):
-    def test_help_is_read_rightly(self):
-        self.assertEqual(helped(""), {"--help", "--version", "--json", "--timeout", "--machine",
-                                      "--color", "--trace", "--interval", "--count", "--device"})
-        self.assertEqual(with_value("snapshot"), {"--timeout", "--machine", "--color", "--device"})
+    def test_options_are_parsed_from_the_help(self):
+        self.assertEqual(help_options(""), {"--help", "--version", "--json", "--timeout", "--machine",
+                                            "--color", "--trace", "--interval", "--count", "--device"})
+        self.assertEqual(options_with_value("snapshot"), {"--timeout", "--machine", "--color", "--device"})
 
-    def test_manual_pages_and_completions_have_the_options_of_the_command(self):
-        done = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "write-options", "--check", *COMMAND],
-                              capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+    def test_manual_pages_and_completions_have_all_options(self):
+        result = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "write-options", "--check", *COMMAND],
+                                capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""))
 
-    def test_a_letter_is_one_option_in_every_command_that_the_pages_promise(self):
-        options = {command: dict(re.findall(r"^  -(\w), --([a-z-]+)", help_of(command), re.M)) for command in COMMANDS}
+    def test_a_documented_short_option_means_the_same_in_every_command(self):
+        options = {command: dict(re.findall(r"^  -(\w), --([a-z-]+)", read_help(command), re.M))
+                   for command in COMMANDS}
         promises = {}
         for path in (SOURCE / "CHANGELOG.md", SOURCE / "README.md", *(SOURCE / "docs").rglob("*.md")):
             text = re.sub(r"\s+", " ", path.read_text())
@@ -54,19 +55,19 @@ class Options(unittest.TestCase):
                 promises |= dict(re.findall(r"`-(\w)` ([a-zA-Z]+)", promise))
         self.assertIn("d", promises)
         for letter, word in promises.items():
-            of_letter = {options[command][letter] for command in COMMANDS if letter in options[command]}
-            self.assertEqual([name.startswith(word.lower()) for name in of_letter], [True], (letter, word, of_letter))
-            name, = of_letter
+            names = {options[command][letter] for command in COMMANDS if letter in options[command]}
+            self.assertEqual([name.startswith(word.lower()) for name in names], [True], (letter, word, names))
+            name, = names
             for command in COMMANDS:
-                if f"--{name}" in helped(command):
+                if f"--{name}" in help_options(command):
                     self.assertIn(letter, options[command], (command, name))
-        # Those that list no devices: all of them are recorded, or served.
+        # All commands but these two, which record or export all devices.
         lists = set(COMMANDS) - {"record-machine", "exporter"}
         self.assertEqual({command for command in COMMANDS if "d" in options[command]}, lists)
 
-    def test_each_option_does_what_its_help_says_it_takes(self):
+    def test_each_option_takes_a_value_if_its_help_shows_one(self):
         for command in COMMANDS:
-            for option in helped(command) - with_value(command) - {"--help", "--version"}:
+            for option in help_options(command) - options_with_value(command) - {"--help", "--version"}:
                 file = {"record-machine": ["/dev/null/other"], "fit": ["/dev/null/none"],
                         "run": ["--", "true"], "spill": ["--", "true"],
                         "wait": ["--free", "1GiB"],
@@ -74,18 +75,18 @@ class Options(unittest.TestCase):
                 result = run(*command.split(), option, "--machine", "/dev/null/none", *file)
                 self.assertNotIn("no such option", result.err, (command, option))
                 self.assertEqual(result.code, {"run": 125, "spill": 125, "watch": 2}.get(command, 1), (command, option))
-            for option in with_value(command):
+            for option in options_with_value(command):
                 result = run(*command.split(), option)
                 self.assertEqual(result.code, 2)
                 self.assertIn(option, result.err)
 
 
 class Published(unittest.TestCase):
-    # What fetches a package from a registry. A file, a folder or a source of its own is none.
+    # Commands that fetch a package from a registry, not from a file, a folder or a given source.
     FETCHES = re.compile(r"(dotnet add package \S+(?!.*--source)|pip install (?![-./*\w]*(?:[/*]|\.whl))\S*hypomnesis|npm install \S*hypomnesis|"
                          r"luarocks install \S*hypomnesis|cargo (?:add|install) hypomnesis|apt(?:-get)? install \S*hypomnesis).*$", re.M)
 
-    def test_pages_with_a_command_for_a_registry_say_that_nothing_is_published(self):
+    def test_pages_that_install_a_package_state_that_none_is_published(self):
         self.assertTrue(self.FETCHES.search("dotnet add package Hypomnesis"))
         self.assertTrue(self.FETCHES.search("pip install hypomnesis"))
         self.assertFalse(self.FETCHES.search("dotnet add package Hypomnesis --source x"))
@@ -94,32 +95,32 @@ class Published(unittest.TestCase):
                  *(SOURCE / "docs" / "man").glob("*.1"), *(SOURCE / "examples").rglob("*.md")]
         for page in pages:
             text = page.read_text()
-            found = self.FETCHES.search(text)
-            self.assertTrue(not found or "published" in text, (page, found))
+            match = self.FETCHES.search(text)
+            self.assertTrue(not match or "published" in text, (page, match))
 
 
 class Texts(unittest.TestCase):
-    def test_commands_stand_in_help_and_manual(self):
-        listed = re.search(r"^Commands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)
-        names = {line.split()[0] for line in listed.splitlines()}
+    def test_help_and_manual_list_all_commands(self):
+        text = re.search(r"^Commands:\n(.*?)\n\n", read_help(""), re.S | re.M).group(1)
+        names = {line.split()[0] for line in text.splitlines()}
         self.assertEqual(names, set(COMMANDS) - {""} | {"completion", "help", "version"})
-        self.assertEqual(set(re.findall(r"^\.It Cm ([\w-]+)$", page_of(""), re.M)), names)
+        self.assertEqual(set(re.findall(r"^\.It Cm ([\w-]+)$", read_page(""), re.M)), names)
 
     def test_help_has_examples_and_exit_codes(self):
         for command in (*COMMANDS, "completion", "help", "version"):
-            text = help_of(command)
+            text = read_help(command)
             self.assertRegex(text, r"\nExamples:\n  .*\bhmn")
             self.assertIn("\nExit status: 0 done", text)
             self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
 
-    def test_sort_keys_stand_everywhere(self):
+    def test_help_and_manual_list_all_sort_keys(self):
         keys = "vram shared total ram pid name".split()
         for command in ("ps", "watch"):
-            self.assertIn(", ".join(keys), help_of(command))
+            self.assertIn(", ".join(keys), read_help(command))
             for key in keys:
-                self.assertRegex(page_of(command), rf"Cm {key}\b")
+                self.assertRegex(read_page(command), rf"Cm {key}\b")
 
-    def test_json_keys_stand_in_the_manual(self):
+    def test_the_manual_lists_all_json_keys(self):
         import log
         import metrics
         import ps
@@ -127,31 +128,32 @@ class Texts(unittest.TestCase):
         schemas = {noun: json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
                    for noun in ("doctor", "run", "wait", "spill")}
         for noun, schema in schemas.items():
-            text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(noun), re.M))
+            text = " ".join(re.findall(r"^\.It Va (.*)$", read_page(noun), re.M))
             self.assertEqual(set(re.findall(r"\w+", text)), set(schema["required"]), noun)
         episode = schemas["spill"]["properties"]["episodes"]["items"]
-        watched = json.loads((SOURCE / "docs" / "schema" / "watch.schema.json").read_text())
-        sample, summary_line = watched["oneOf"]
+        watch_schema = json.loads((SOURCE / "docs" / "schema" / "watch.schema.json").read_text())
+        sample, summary_line = watch_schema["oneOf"]
         process = summary_line["properties"]["per_pid"]["items"]
-        named = {noun: set(re.findall(r"\w+", " ".join(re.findall(r"^\.(?:It )?Va (.*)$", page_of(noun), re.M))))
-                 for noun in ("spill", "watch")}
-        self.assertEqual(named["spill"], set(schemas["spill"]["required"]) | set(episode["required"]))
-        of_spill = set(schemas["spill"]["required"]) - {"exit_status"}
-        self.assertEqual(named["watch"] - {"exit_status", "least_free_bytes"}, set(sample["required"]) | set(process["required"]) |
-                         (set(summary_line["required"]) - of_spill))
+        documented = {noun: set(re.findall(r"\w+", " ".join(re.findall(r"^\.(?:It )?Va (.*)$", read_page(noun), re.M))))
+                      for noun in ("spill", "watch")}
+        self.assertEqual(documented["spill"], set(schemas["spill"]["required"]) | set(episode["required"]))
+        spill_keys = set(schemas["spill"]["required"]) - {"exit_status"}
+        self.assertEqual(documented["watch"] - {"exit_status", "least_free_bytes"},
+                         set(sample["required"]) | set(process["required"]) |
+                         (set(summary_line["required"]) - spill_keys))
         for command, keys in (("", summary.KEYS), ("ps", ps.KEYS), ("log", log.KEYS),
                               ("metrics", metrics.KEYS)):
-            text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(command), re.M))
+            text = " ".join(re.findall(r"^\.It Va (.*)$", read_page(command), re.M))
             self.assertEqual(set(re.findall(r"\w+", text)), set(keys), command)
 
-    def test_environment_variables_stand_in_the_manual(self):
+    def test_the_manual_lists_all_environment_variables(self):
         code = "".join(path.read_text() for path in (SOURCE / "src" / "cli").rglob("*.cpp"))
-        read = set(re.findall(r'"((?:HMN|LC|NO)_[A-Z_]+|LANG|TERM)"', code))
-        named = set(re.findall(r"\b([A-Z_]{4,})\b", " ".join(
-            re.findall(r"^\.It Ev (.*)$", page_of(""), re.M))))
-        self.assertEqual(read, named)
+        variables = set(re.findall(r'"((?:HMN|LC|NO)_[A-Z_]+|LANG|TERM)"', code))
+        documented = set(re.findall(r"\b([A-Z_]{4,})\b", " ".join(
+            re.findall(r"^\.It Ev (.*)$", read_page(""), re.M))))
+        self.assertEqual(variables, documented)
 
-    def test_shells_can_read_their_completions(self):
+    def test_shells_accept_their_completions(self):
         for shell, file, check in (("bash", "hmn.bash", "-n"), ("zsh", "_hmn", "-n"),
                                    ("fish", "hmn.fish", "--no-execute")):
             if shutil.which(shell):

@@ -16,11 +16,11 @@ DEFINED = {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, l
     r'X\(\w+, "([^"]+)", (\w+), "[^"]*", "([^"]*)"', DEFINITION)}
 COMPATIBLE = re.findall(r'X\(\w+, "([^"]+)"', (SOURCE / "src/cli/exporter/compat.def").read_text())
 
-# A GPU with something in each value, and a machine with the rest.
 def metric(name, instance=None, **number):
     return {"metric": name} | number | ({} if instance is None else {"instance": instance})
 
 
+# A GPU with every value; HOST has the values of the machine.
 FULL = card(
     "NVIDIA L40S", uuid="GPU-1", pci_bus_id="0000:01:00.0", vendor="nvidia", driver_index=0, driver_version="550.1",
     pools=[{"kind": "vram", "total": "16GiB", "used": "3GiB", "free": "12GiB", "reserved": "1GiB", "budget": "8GiB"}],
@@ -48,7 +48,7 @@ FULL = card(
                 "busy_percent": 50.5, "container": "docker:" + "1" * 64}])
 HOST = {"system": {"total": "32GiB", "available": "20GiB", "swap_total": "8GiB", "swap_free": "7GiB", "limit": "16GiB",
                    "limit_used": "4GiB", "stall_percent": 12.25}}
-# Each family: labels and number. None: any number.
+# Labels and number of each family. None: any number.
 EXPECTED = {
     "hw_gpu_memory_usage_bytes": ({"hw_id": "GPU-1", "hw_type": "gpu", "hw_vendor": "NVIDIA"}, 3 * GIB),
     "hw_gpu_memory_limit_bytes": ({"hw_name": "NVIDIA L40S"}, 16 * GIB),
@@ -131,46 +131,46 @@ NVIDIA_SMI = {"gpu_info": 1, "memory_total_bytes": 16 * GIB, "memory_used_bytes"
 
 class Once(Machines):
     def scrape(self, content, *arguments):
-        result = self.on(content, "exporter", "--once", *arguments)
+        result = self.run_on(content, "exporter", "--once", *arguments)
         self.assertEqual((result.code, result.err), (0, ""))
         return parse(result.out, "--openmetrics" in arguments)
 
     def snapshot(self, machine):
-        return json.loads(self.on(machine, "snapshot").out)
+        return json.loads(self.run_on(machine, "snapshot").out)
 
     def test_both_formats_have_the_same_values(self):
         for machine in sorted(MACHINES.glob("*.json")):
             plain, open_ = self.scrape(machine), self.scrape(machine, "--openmetrics")
-            varying = re.compile(r"snapshot|age")
-            shorter = {re.sub("_total$|_info$", "", name): family for name, family in plain.items()}
-            self.assertEqual(set(shorter), set(open_))
-            for name, family in shorter.items():
-                if not varying.search(name):
+            volatile = re.compile(r"snapshot|age")
+            renamed = {re.sub("_total$|_info$", "", name): family for name, family in plain.items()}
+            self.assertEqual(set(renamed), set(open_))
+            for name, family in renamed.items():
+                if not volatile.search(name):
                     self.assertEqual(family.samples, open_[name].samples, name)
 
-    def test_promtool_finds_no_fault(self):
+    def test_promtool_accepts_the_text(self):
         promtool = shutil.which("promtool")
         if not promtool:
             self.skipTest("promtool is not installed")
         for machine in sorted(MACHINES.glob("*.json")):
-            text = self.on(machine, "exporter", "--once").out
-            done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True)
-            self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""), machine)
+            text = self.run_on(machine, "exporter", "--once").out
+            result = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stdout + result.stderr), (0, ""), machine)
 
-    def test_each_family_is_one_of_the_table_with_its_type_and_labels(self):
+    def test_each_family_is_defined_with_its_type_and_labels(self):
         common = {"hw_id", "hw_name", "hw_type", "hw_parent", "hw_vendor"}
-        seen = set()
+        names = set()
         for machine in sorted(MACHINES.glob("*.json")):
             for name, family in self.scrape(machine).items():
                 kind, labels = DEFINED[name]
                 self.assertEqual(family.kind, "gauge" if kind == "info" else kind, name)
-                seen.add(name)
+                names.add(name)
                 for key in family.samples:
-                    own = {label for label, _ in key} - common
-                    self.assertLessEqual(own, labels, name)
-        self.assertGreater(len(seen), 35)
+                    extra = {label for label, _ in key} - common
+                    self.assertLessEqual(extra, labels, name)
+        self.assertGreater(len(names), 35)
 
-    def test_values_are_those_of_the_snapshot(self):
+    def test_values_agree_with_the_snapshot(self):
         machine = MACHINES / "workstation.json"
         families, snapshot = self.scrape(machine), self.snapshot(machine)
         pool, telemetry = snapshot["pools"][0], snapshot["devices"][0]["telemetry"]
@@ -211,14 +211,14 @@ class Once(Machines):
         self.assertEqual(value(families, "hw_voltage_volts", hw_id="GPU-1/voltage/core", hw_parent="GPU-1"), 0.9)
         self.assertEqual(values(families, "hw_fan_speed_rpm", hw_parent="GPU-1"), [900, 950])
 
-    def test_a_fan_keeps_its_id_when_the_list_of_fans_fails(self):
+    def test_a_fan_keeps_its_id_if_the_list_of_fans_fails(self):
         def fans(**keys):
             families = self.scrape({"devices": [card(uuid="GPU-1", telemetry={"fan_percent": 40}, **keys)]})
             return {dict(key)["hw_id"]: number for key, number in families["hw_fan_speed_ratio"].samples.items()}
-        listed = [{"metric": "fan_percent", "instance": n, "value": percent} for n, percent in ((1, 40), (2, 45))]
-        failing = [{"call": "metrics", "status": "backend", "message": "the driver is confused"}]
-        self.assertEqual(fans(metrics=listed), {"GPU-1/fan/1": 0.4, "GPU-1/fan/2": 0.45})
-        self.assertEqual(fans(metrics=listed, failures=failing), {"GPU-1/fan/1": 0.4})
+        metrics = [{"metric": "fan_percent", "instance": n, "value": percent} for n, percent in ((1, 40), (2, 45))]
+        failures = [{"call": "metrics", "status": "backend", "message": "the driver is confused"}]
+        self.assertEqual(fans(metrics=metrics), {"GPU-1/fan/1": 0.4, "GPU-1/fan/2": 0.45})
+        self.assertEqual(fans(metrics=metrics, failures=failures), {"GPU-1/fan/1": 0.4})
         self.assertEqual(fans(), {"GPU-1/fan/1": 0.4})
 
     def test_errors_are_counted_by_type_and_period(self):
@@ -237,7 +237,7 @@ class Once(Machines):
         self.assertEqual(value(families, "hw_status", hw_state="degraded"), 1)
         self.assertEqual(value(families, "hw_status", hw_state="ok"), 0)
 
-    def test_the_state_of_a_gpu_is_one_of_its_states(self):
+    def test_a_gpu_has_exactly_one_state(self):
         for state, word in (("ready", "ok"), ("asleep", "ok"), ("lost", "failed"), ("unreadable", "failed")):
             families = self.scrape({"devices": [card(state=state)]})
             self.assertEqual(sum(values(families, "hw_status")), 1, state)
@@ -256,7 +256,7 @@ class Once(Machines):
         self.assertEqual(value(families, "hypomnesis_reading_error", device="GPU-1", subject="pools",
                                reason="not_permitted"), 1)
 
-    def test_what_a_card_does_not_have_is_unsupported(self):
+    def test_unsupported_readings_are_counted_as_unsupported(self):
         families = self.scrape({"devices": [card(uuid="GPU-1", telemetry={"power_watts": 20})]})
         self.assertEqual(values(families, "hw_gpu_utilization_ratio"), [])
         self.assertGreater(value(families, "hypomnesis_reading_error", device="GPU-1", subject="telemetry",
@@ -265,45 +265,45 @@ class Once(Machines):
     def test_partitions_have_their_gpu_as_parent_and_are_counted_once(self):
         families = self.scrape(MACHINES / "mig-a100.json")
         used = families["hw_gpu_memory_usage_bytes"].samples
-        whole = [number for key, number in used.items() if "hw_parent" not in dict(key)]
-        self.assertEqual((len(whole), len(used)), (1, 4))
+        parents = [number for key, number in used.items() if "hw_parent" not in dict(key)]
+        self.assertEqual((len(parents), len(used)), (1, 4))
         info = families["hypomnesis_device_info"].samples
         self.assertEqual(sorted(dict(key).get("partition", "") for key in info), ["", "2:0", "3:0", "9:0"])
 
-    def test_no_gpu_is_zero_devices_and_a_failed_search_is_unknown(self):
+    def test_no_gpu_counts_0_devices_and_a_failed_search_none(self):
         self.assertEqual(value(self.scrape({"devices": []}), "hypomnesis_devices"), 0)
-        fault = {"call": "open", "status": "backend", "message": "out of order"}
-        broken = self.on({"devices": [], "failures": [fault]}, "exporter", "--once")
-        self.assertEqual((broken.code, broken.err), (1, "hmn: out of order\n"))
-        families = parse(broken.out)
+        failure = {"call": "open", "status": "backend", "message": "out of order"}
+        result = self.run_on({"devices": [], "failures": [failure]}, "exporter", "--once")
+        self.assertEqual((result.code, result.err), (1, "hmn: out of order\n"))
+        families = parse(result.out)
         self.assertNotIn("hypomnesis_devices", families)
         self.assertNotIn("hypomnesis_unreadable_processes", families)
         self.assertEqual(value(families, "hypomnesis_reading_error", subject="devices", reason="failed"), 1)
 
-    def test_metrics_are_chosen_by_name(self):
+    def test_metrics_can_be_selected_by_name(self):
         def names(*arguments):
-            result = self.on({"host": HOST, "devices": [FULL]}, "exporter", "--once", *arguments)
+            result = self.run_on({"host": HOST, "devices": [FULL]}, "exporter", "--once", *arguments)
             self.assertEqual((result.code, result.err), (0, ""))
             return set(re.findall(r"(?m)^# TYPE (\S+)", result.out))
-        every = names()
-        self.assertEqual(names("--metrics", "hw_*"), {name for name in every if name.startswith("hw_")})
+        all_names = names()
+        self.assertEqual(names("--metrics", "hw_*"), {name for name in all_names if name.startswith("hw_")})
         self.assertEqual(names("--metrics", "hw_fan_speed_rpm,hw_power*"), {"hw_fan_speed_rpm"} | {
-            name for name in every if name.startswith("hw_power")})
-        self.assertEqual(names("--no-metrics", "hw_*"), {name for name in every if not name.startswith("hw_")})
+            name for name in all_names if name.startswith("hw_power")})
+        self.assertEqual(names("--no-metrics", "hw_*"), {name for name in all_names if not name.startswith("hw_")})
         self.assertEqual(names("--metrics", "hw_*", "--no-metrics", "*_bytes"), {
-            name for name in every if name.startswith("hw_") and not name.endswith("_bytes")})
+            name for name in all_names if name.startswith("hw_") and not name.endswith("_bytes")})
         for option, name in (("--metrics", "hw_*"), ("--no-metrics", "hypomnesis_*")):
             self.assertEqual(names(option, name, option, "*_info"), names(option, name + ",*_info"))
         self.assertEqual(run("exporter", "--once", "--metrics", "a,,b").code, 2)
         for option in ("--metrics", "--no-metrics"):
-            wrong = run("exporter", "--once", option, "hw_*,hw_fan_sped_rpm")
-            self.assertEqual((wrong.code, wrong.out), (2, ""))
-            self.assertIn(f'{option} "hw_fan_sped_rpm": no metric has such a name', wrong.err)
-        for adding, pattern in (("--compat", "DCGM_*"), ("--by", "hypomnesis_process_gpu_memory_usage_bytes"),
+            result = run("exporter", "--once", option, "hw_*,hw_fan_sped_rpm")
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn(f'{option} "hw_fan_sped_rpm": no metric has such a name', result.err)
+        for option, pattern in (("--compat", "DCGM_*"), ("--by", "hypomnesis_process_gpu_memory_usage_bytes"),
                                 ("--by", "hypomnesis_workloads_left_out"), ("--by", "hypomnesis_group_*")):
-            wrong = run("exporter", "--once", "--metrics", pattern)
-            self.assertEqual((wrong.code, wrong.out), (2, ""))
-            self.assertIn(f'--metrics "{pattern}": {adding} adds', wrong.err)
+            result = run("exporter", "--once", "--metrics", pattern)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn(f'--metrics "{pattern}": {option} adds', result.err)
         self.assertEqual(run("exporter", "--once", "--by", "user", "--metrics", "hypomnesis_pod_gpu_*").code, 2)
         self.assertEqual(names("--by", "user", "--by", "pod", "--metrics", "hypomnesis_*_gpu_memory_usage_bytes"),
                          {f"hypomnesis_{kind}_gpu_memory_usage_bytes" for kind in ("user", "pod")})
@@ -311,22 +311,22 @@ class Once(Machines):
                          {"nvidia_smi_index", "DCGM_FI_DEV_SM_CLOCK"})
         self.assertEqual(names("--compat", "dcgm", "--metrics", "DCGM_FI_DEV_GPU_T*"), {"DCGM_FI_DEV_GPU_TEMP"})
 
-    def test_a_count_of_bytes_that_may_wrap_unseen_is_absent(self):
-        counts = [metric("pcie_tx_bytes", count=7, notes=["lower_bound"]), metric("pcie_rx_bytes", count=8),
-                  metric("link_rx_bytes", 1, count=9, notes=["lower_bound"]),
-                  metric("engine_busy_ns", "copy", count=10**9, notes=["lower_bound"])]
-        families = parse(self.on({"devices": [card(metrics=counts)]}, "exporter", "--once").out)
+    def test_a_byte_counter_that_may_wrap_is_absent(self):
+        metrics = [metric("pcie_tx_bytes", count=7, notes=["lower_bound"]), metric("pcie_rx_bytes", count=8),
+                   metric("link_rx_bytes", 1, count=9, notes=["lower_bound"]),
+                   metric("engine_busy_ns", "copy", count=10**9, notes=["lower_bound"])]
+        families = parse(self.run_on({"devices": [card(metrics=metrics)]}, "exporter", "--once").out)
         self.assertEqual(values(families, "hw_gpu_io_bytes_total"), [8])
         self.assertNotIn("hypomnesis_link_io_bytes_total", families)
         self.assertEqual(values(families, "hypomnesis_engine_busy_seconds_total"), [1])
 
-    def test_driver_calls_are_printed_if_traced(self):
-        result = self.on({"devices": [card()]}, "exporter", "--once", "--trace")
+    def test_trace_prints_driver_calls(self):
+        result = self.run_on({"devices": [card()]}, "exporter", "--once", "--trace")
         self.assertEqual(result.code, 0)
         self.assertIn("hmn: trace: GPU 0: simulated: simulated call: pools", result.err)
 
-    def test_no_command_line_is_written(self):
-        text = self.on({"devices": [card(processes=[
+    def test_command_lines_are_not_exported(self):
+        text = self.run_on({"devices": [card(processes=[
             {"pid": 7, "used": "1MiB", "name": "train", "command": "train --token hunter2"}])]},
             "exporter", "--once").out
         self.assertNotIn("hunter2", text)
@@ -351,10 +351,10 @@ class Once(Machines):
                 self.assertIn(word, result.err)
 
 
-class Each(Machines):
+class Families(Machines):
     def scrape(self, *arguments):
-        second = card(uuid="GPU-2", failures=[{"call": "telemetry", "status": "backend", "message": "confused"}])
-        result = self.on({"host": HOST, "devices": [FULL, second]}, "exporter", "--once", *arguments)
+        failing_card = card(uuid="GPU-2", failures=[{"call": "telemetry", "status": "backend", "message": "confused"}])
+        result = self.run_on({"host": HOST, "devices": [FULL, failing_card]}, "exporter", "--once", *arguments)
         self.assertEqual((result.code, result.err), (0, ""))
         return parse(result.out)
 
@@ -365,13 +365,13 @@ class Each(Machines):
             if expected is None:
                 continue
             labels, number = expected
-            own = {"hw_id": "GPU-1"} if any("hw_id" in dict(key) for key in families[name].samples) else {}
+            common = {"hw_id": "GPU-1"} if any("hw_id" in dict(key) for key in families[name].samples) else {}
             if "hw_parent" in labels or name.startswith(("hw_temperature", "hw_fan", "hw_voltage")):
-                own = {"hw_parent": "GPU-1"}
-            found = values(families, name, **(own | labels))
-            self.assertEqual(len(found), 1, (name, families[name].samples))
+                common = {"hw_parent": "GPU-1"}
+            numbers = values(families, name, **(common | labels))
+            self.assertEqual(len(numbers), 1, (name, families[name].samples))
             if number is not None:
-                self.assertEqual(found, [number], name)
+                self.assertEqual(numbers, [number], name)
 
     def test_each_compatible_name_has_its_value_in_its_unit(self):
         expected = {f"DCGM_FI_DEV_{name}": number for name, number in DCGM.items()}
@@ -385,16 +385,16 @@ class Each(Machines):
 
 class Workloads(Machines):
     def scrape(self, processes, *kinds, **keys):
-        result = self.on({"devices": [card(uuid="GPU-1", processes=processes, **keys)]}, "exporter", "--once",
-                         *(["--per", ",".join(kinds)] if kinds else []))
+        result = self.run_on({"devices": [card(uuid="GPU-1", processes=processes, **keys)]}, "exporter", "--once",
+                             *(["--per", ",".join(kinds)] if kinds else []))
         self.assertEqual((result.code, result.err), (0, ""))
         return parse(result.out)
 
-    def test_nothing_is_written_by_default(self):
+    def test_workloads_are_not_exported_by_default(self):
         families = self.scrape([{"pid": 7, "used": "1MiB"}])
         self.assertEqual([name for name in families if re.search("process_gpu|user|workloads", name)], [])
 
-    def test_load_that_is_not_known_of_each_process_is_no_sum(self):
+    def test_a_load_missing_for_one_process_leaves_no_sum(self):
         processes = [{"pid": 7, "used": "1MiB", "uid": 4000000, "busy_percent": 25},
                      {"pid": 8, "used": "2MiB", "uid": 4000000, "busy_percent": 50},
                      {"pid": 9, "used": "4MiB", "uid": 4000001, "busy_percent": 5},
@@ -405,7 +405,7 @@ class Workloads(Machines):
         self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes", user="4000001"), 8 * MIB)
         self.assertEqual(value(families, "hypomnesis_process_gpu_utilization_ratio", pid="9"), 0.05)
 
-    def test_memory_is_added_up_by_each_kind(self):
+    def test_memory_is_summed_by_each_kind_of_workload(self):
         processes = [{"pid": 7, "used": "1MiB", "name": "a", "uid": 4000000, "container": "docker:" + "1" * 64},
                      {"pid": 8, "used": "2MiB", "name": "b", "uid": 4000000, "container": "docker:" + "2" * 64},
                      {"pid": 9, "used": "4MiB", "name": "c", "uid": 4000001}]
@@ -415,54 +415,54 @@ class Workloads(Machines):
                                container_id="2" * 64), 2 * MIB)
         self.assertEqual(value(families, memory("user"), user="4000000"), 3 * MIB)
         self.assertEqual(value(families, memory("container"), container_id="1" * 64, runtime="docker"), MIB)
-        rest = [number for key, number in families[memory("container")].samples.items()
-                if "container_id" not in dict(key)]
-        self.assertEqual(rest, [4 * MIB])
+        unlabelled = [number for key, number in families[memory("container")].samples.items()
+                      if "container_id" not in dict(key)]
+        self.assertEqual(unlabelled, [4 * MIB])
         for kind in ("process", "user", "container"):
             self.assertEqual(sum(values(families, memory(kind))), 7 * MIB, kind)
             self.assertEqual(value(families, "hypomnesis_workloads_left_out", per=kind), 0)
 
-    def test_a_client_that_several_processes_hold_counts_once_in_totals(self):
-        held = {"used": "1MiB", "shared": "1MiB", "evicted": "512MiB", "host_pool": "256MiB"}
+    def test_a_client_shared_by_processes_counts_once_in_totals(self):
+        client = {"used": "1MiB", "shared": "1MiB", "evicted": "512MiB", "host_pool": "256MiB"}
         families = self.scrape([
-            held | {"pid": 7}, held | {"pid": 8},
+            client | {"pid": 7}, client | {"pid": 8},
             {"pid": 9, "used": "4MiB", "shared": "1MiB", "evicted": "64MiB", "host_pool": "8MiB"},
             {"pid": 10, "used": 0, "shared": 0, "evicted": "32MiB"},
             {"pid": 11, "used": 0, "shared": 0, "evicted": "16MiB"}], "process")
         self.assertEqual(value(families, "hypomnesis_evicted_bytes"), (512 + 64 + 32 + 16) * MIB)
         self.assertEqual(value(families, "hypomnesis_process_host_pool_bytes"), (256 + 8) * MIB)
 
-    def test_a_sum_that_is_a_minimum_is_marked(self):
-        held = {"uid": 4000000, "used": "3GiB", "shared": "1GiB"}
-        families = self.scrape([held | {"pid": 7}, held | {"pid": 8},
+    def test_a_sum_that_is_a_lower_bound_is_marked(self):
+        client = {"uid": 4000000, "used": "3GiB", "shared": "1GiB"}
+        families = self.scrape([client | {"pid": 7}, client | {"pid": 8},
                                 {"pid": 9, "uid": 4000001, "used": "1MiB"}], "user", "process")
         memory = "hypomnesis_user_gpu_memory_usage_bytes"
         self.assertEqual(value(families, memory, user="4000000"), 5 * GIB)
         self.assertEqual(value(families, "hypomnesis_lower_bound", series=memory, user="4000000"), 1)
         self.assertEqual(len(values(families, "hypomnesis_lower_bound")), 1)
 
-    def test_processes_of_more_than_is_in_use_have_no_sum(self):
+    def test_processes_that_exceed_the_memory_in_use_have_no_sum(self):
         families = self.scrape([{"pid": 7, "uid": 4000000, "used": "12GiB"}, {"pid": 8, "uid": 4000000, "used": "11GiB"}],
                                "user", "process", pools=[{"kind": "vram", "total": "16GiB", "used": "1741MiB"}])
         self.assertEqual(sorted(values(families, "hypomnesis_process_gpu_memory_usage_bytes")), [11 * GIB, 12 * GIB])
         self.assertNotIn("hypomnesis_user_gpu_memory_usage_bytes", families)
 
-    def test_an_apus_processes_use_the_pool_that_is_shown(self):
+    def test_processes_of_an_apu_use_the_pool_shown(self):
         apu = {"memory_kind": "unified", "pools": [{"kind": "host", "total": "13GiB", "used": "6GiB"},
                                                    {"kind": "vram", "total": "4GiB", "used": "3GiB"}]}
         families = self.scrape([{"pid": 7, "uid": 4000000, "used": "7GiB", "host_pool": "5GiB"}], "user", **apu)
         self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes"), 5 * GIB)
         self.assertEqual(value(families, "hw_gpu_memory_usage_bytes"), 6 * GIB)
 
-    def test_the_largest_are_written_and_the_others_counted(self):
+    def test_only_the_largest_processes_are_exported_and_the_others_counted(self):
         processes = [{"pid": n, "used": n * MIB} for n in range(1, 251)]
         families = self.scrape(processes, "process", "user", pools=[{"kind": "vram", "total": "64GiB", "used": "31GiB"}])
-        written = families["hypomnesis_process_gpu_memory_usage_bytes"].samples
-        self.assertEqual({int(dict(key)["pid"]) for key in written}, set(range(151, 251)))
+        samples = families["hypomnesis_process_gpu_memory_usage_bytes"].samples
+        self.assertEqual({int(dict(key)["pid"]) for key in samples}, set(range(151, 251)))
         self.assertEqual(value(families, "hypomnesis_workloads_left_out", per="process"), 150)
         self.assertEqual(value(families, "hypomnesis_user_gpu_memory_usage_bytes"), sum(range(1, 251)) * MIB)
 
-    def test_what_a_partition_and_its_gpu_list_counts_once(self):
+    def test_a_process_on_a_gpu_and_its_partition_counts_once(self):
         process = {"pid": 7, "used": "1MiB", "uid": 4000000}
         families = self.scrape([process, {"pid": 8, "used": "2MiB", "uid": 4000000}], "user", "process", partitions=[
             {"name": "Card MIG 1g", "uuid": "MIG-1", "pools": [{"kind": "vram", "total": "1GiB"}], "processes": [process]}])
@@ -470,7 +470,7 @@ class Workloads(Machines):
         self.assertEqual(value(families, "hypomnesis_process_gpu_memory_usage_bytes", pid="7", hw_id="MIG-1"), MIB)
         self.assertEqual(value(families, "hypomnesis_process_gpu_memory_usage_bytes", pid="8", hw_id="GPU-1"), 2 * MIB)
 
-    def test_an_unknown_kind_is_refused(self):
+    def test_an_unknown_kind_of_workload_is_refused(self):
         result = run("exporter", "--by", "pod,node")
         self.assertEqual(result.code, 2)
         self.assertIn('"node"', result.err)
@@ -479,11 +479,11 @@ class Workloads(Machines):
 
 class Compatible(Machines):
     def scrape(self, machine, names):
-        result = self.on(machine, "exporter", "--once", "--compat", names)
+        result = self.run_on(machine, "exporter", "--once", "--compat", names)
         self.assertEqual((result.code, result.err), (0, ""))
         return parse(result.out)
 
-    def test_names_units_and_labels_of_dcgm_exporter(self):
+    def test_dcgm_names_have_the_units_and_labels_of_dcgm_exporter(self):
         families = self.scrape(MACHINES / "workstation.json", "dcgm")
         gpu = {"gpu": "0", "UUID": "GPU-6d0a4b1e-93c2-4f57-8a1b-0c4e7d52f9a3", "pci_bus_id": "00000000:01:00.0",
                "device": "nvidia0", "modelName": "NVIDIA GeForce RTX 4090", "DCGM_FI_DRIVER_VERSION": "570.133.07"}
@@ -496,8 +496,9 @@ class Compatible(Machines):
         self.assertNotIn("DCGM_FI_DEV_MEMORY_TEMP", families)
         self.assertNotIn("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", families)
 
-    def test_the_last_fault_of_dcgm_exporter_has_its_number_as_a_label(self):
-        families = self.scrape(self.machine(devices=[card(metrics=[{"metric": "last_fault", "count": 79}])]), "dcgm")
+    def test_the_last_fault_has_its_number_as_a_label_in_dcgm_names(self):
+        families = self.scrape(self.write_machine(devices=[card(metrics=[{"metric": "last_fault", "count": 79}])]),
+                               "dcgm")
         self.assertEqual(value(families, "DCGM_FI_DEV_XID_ERRORS", err_code="79"), 79)
 
     def test_partitions_have_the_labels_of_their_gpu_and_their_own(self):
@@ -506,7 +507,7 @@ class Compatible(Machines):
                          19337838592 / MIB)
         self.assertEqual(value(families, "DCGM_FI_DEV_GPU_TEMP", gpu="0"), 47)
 
-    def test_names_units_and_labels_of_nvidia_gpu_exporter(self):
+    def test_nvidia_smi_names_have_the_units_of_nvidia_gpu_exporter(self):
         families = self.scrape(MACHINES / "workstation.json", "nvidia-smi,dcgm")
         uuid = "6d0a4b1e-93c2-4f57-8a1b-0c4e7d52f9a3"
         for name, number in (("memory_used_bytes", 14586740736), ("utilization_gpu_ratio", 0.97),
@@ -517,7 +518,7 @@ class Compatible(Machines):
                                name="NVIDIA GeForce RTX 4090", driver_version="570.133.07"), 1)
         self.assertIn("DCGM_FI_DEV_GPU_UTIL", families)
 
-    def test_nvidia_gpu_exporter_has_no_partitions_under_these_names(self):
+    def test_nvidia_smi_names_omit_partitions(self):
         families = self.scrape(MACHINES / "mig-a100.json", "nvidia-smi")
         for name, family in families.items():
             if name.startswith("nvidia_smi_"):
@@ -525,51 +526,51 @@ class Compatible(Machines):
                                  {"3b9f2c71-84e6-4a0d-bd25-f17c60a8e914"}, name)
 
     def test_a_failed_reading_is_absent_under_all_names(self):
-        families = self.scrape(self.machine(devices=[card(failures=[
+        families = self.scrape(self.write_machine(devices=[card(failures=[
             {"call": "telemetry", "status": "backend", "message": "confused"}])]), "dcgm,nvidia-smi")
         for name in families:
             self.assertNotRegex(name, "UTIL|TEMP|POWER|utilization_gpu|smi_temperature|smi_power")
         self.assertIn("DCGM_FI_DEV_FB_USED", families)
 
-    def test_unknown_names_are_refused(self):
+    def test_an_unknown_set_of_names_is_refused(self):
         result = run("exporter", "--compat", "rocm")
         self.assertEqual(result.code, 2)
         self.assertIn('"rocm": expected dcgm or nvidia-smi', result.err)
 
 
 class TextFile(Machines):
-    def test_the_file_is_whole_and_readable_by_all(self):
+    def test_the_text_file_is_complete_and_readable_by_all(self):
         path = self.folder / "hypomnesis.prom"
         for _ in range(2):
-            result = self.on(MACHINES / "workstation.json", "exporter", "--textfile", path)
+            result = self.run_on(MACHINES / "workstation.json", "exporter", "--textfile", path)
             self.assertEqual(result, (0, "", ""))
             self.assertEqual(value(parse(path.read_text()), "hypomnesis_devices"), 1)
             self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o644)
         self.assertEqual(os.listdir(self.folder), ["hypomnesis.prom"])
 
-    def test_an_unwritable_file_is_named(self):
-        result = self.on(MACHINES / "workstation.json", "exporter", "--textfile", self.folder / "none" / "x.prom")
+    def test_an_unwritable_text_file_is_reported(self):
+        result = self.run_on(MACHINES / "workstation.json", "exporter", "--textfile", self.folder / "none" / "x.prom")
         self.assertEqual(result.code, 1)
         self.assertIn("x.prom", result.err)
 
-    def test_it_is_written_again_until_interrupted(self):
+    def test_the_text_file_is_rewritten_until_interrupted(self):
         for name in ("x.prom", "x.txt"):
-            self.written_again(self.folder / name)
+            self.check_rewriting(self.folder / name)
 
-    def written_again(self, path):
+    def check_rewriting(self, path):
         process = subprocess.Popen([*COMMAND, "exporter", "--textfile", path, "--interval", "20ms", "--machine",
                                     MACHINES / "apu.json"], env=environment(), stderr=subprocess.PIPE)
         with process:
-            seen = set()
+            times = set()
             for _ in range(500):
                 if path.exists():
-                    seen.add(value(parse(path.read_text()), "hypomnesis_snapshot_timestamp_seconds"))
-                if len(seen) > 2:
+                    times.add(value(parse(path.read_text()), "hypomnesis_snapshot_timestamp_seconds"))
+                if len(times) > 2:
                     break
                 time.sleep(0.02)
             process.terminate()
             self.assertEqual((process.stderr.read(), process.wait()), (b"", 0))
-        self.assertGreater(len(seen), 2)
+        self.assertGreater(len(times), 2)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`hmn exporter` keeps nothing of a scrape, and does nothing between two of them."""
+"""`hmn exporter` leaks no memory in a scrape, and is idle between two scrapes."""
 import pathlib
 import re
 import time
@@ -7,17 +7,17 @@ import time
 from command import MACHINES, Machines, main, run, skip_all
 from exporter_server import Server
 
-GROWTH_KIB = 512  # a leak in each scrape is more
-IDLE = 0.01  # of a core: whatever wakes it without a scrape is more
+GROWTH_KIB = 512  # a leak in each scrape would exceed it
+IDLE = 0.01  # of a core: a wakeup without a scrape would exceed it
 
 
-def resident_kib(pid):
+def read_resident_kib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
 
 
-def processor_time(pid):
-    """Seconds, of all threads."""
-    return sum(int(each.read_text().split()[0]) for each in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+def read_processor_time(pid):
+    """Returns the seconds of all threads."""
+    return sum(int(file.read_text().split()[0]) for file in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
 class Cost(Machines):
@@ -26,18 +26,18 @@ class Cost(Machines):
             status, _, _ = server.get(headers={"Accept": "application/openmetrics-text" if number % 2 else "*/*"})
             self.assertEqual(status, 200)
 
-    def test_memory_does_not_grow_with_scrapes_and_nothing_runs_while_it_waits(self):
+    def test_scrapes_leave_no_memory_and_the_idle_server_no_load(self):
         with Server(MACHINES / "server-8gpu.json", "--max-age", "1ms", "--per", "process,user") as server:
             self.scrape(server, 200)
             pid = server.process.pid
-            before = resident_kib(pid)
+            before = read_resident_kib(pid)
             self.scrape(server, 400)
-            self.assertLess(resident_kib(pid) - before, GROWTH_KIB)
+            self.assertLess(read_resident_kib(pid) - before, GROWTH_KIB)
             time.sleep(1)
-            before, begun = processor_time(pid), time.monotonic()
+            before, start = read_processor_time(pid), time.monotonic()
             time.sleep(6)
-            spent = processor_time(pid) - before
-            self.assertLess(spent / (time.monotonic() - begun), IDLE)
+            busy_seconds = read_processor_time(pid) - before
+            self.assertLess(busy_seconds / (time.monotonic() - start), IDLE)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""As many scrapes as a day has, one each 15 s: memory, descriptors and threads of `hmn exporter` stay as they are."""
+"""The scrapes of a day, one each 15 s: memory, descriptors and threads of `hmn exporter` do not grow."""
 import http.client
 import os
 import pathlib
@@ -10,17 +10,17 @@ from command import MACHINES, Machines, main, run, skip_all
 from exporter_server import Server
 
 SCRAPES = 24 * 3600 // 15
-MOMENT = re.compile(rb"\nhypomnesis_snapshot_timestamp_seconds (\S+)")
+TIMESTAMP = re.compile(rb"\nhypomnesis_snapshot_timestamp_seconds (\S+)")
 
 
-def resident(pid):
+def read_resident(pid):
     return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Day(Machines):
-    def test_a_day_of_scrapes_takes_nothing(self):
+    def test_a_day_of_scrapes_leaks_no_memory_descriptors_or_threads(self):
         with Server(MACHINES / "server-8gpu.json", "--max-age", "1ms", "--per", "process,user") as server:
-            moments = set()
+            timestamps = set()
 
             def scrape(count):
                 connection = http.client.HTTPConnection(server.host, server.port, timeout=20)
@@ -31,19 +31,19 @@ class Day(Machines):
                                        if number % 2 else {})
                     answer = connection.getresponse()
                     self.assertEqual(answer.status, 200)
-                    moments.add(MOMENT.search(answer.read())[1])
+                    timestamps.add(TIMESTAMP.search(answer.read())[1])
                     time.sleep(0.002)  # longer than a reading is shared
                 connection.close()
 
-            def held():
+            def count_resources():
                 pid = server.process.pid
                 return len(os.listdir(f"/proc/{pid}/fd")), len(os.listdir(f"/proc/{pid}/task"))
             scrape(300)
-            before, memory = held(), resident(server.process.pid)
+            before, memory = count_resources(), read_resident(server.process.pid)
             scrape(SCRAPES)
-            self.assertEqual(len(moments), 300 + SCRAPES)
-            self.assertLessEqual(held(), (before[0] + 1, before[1]))
-            self.assertLess(resident(server.process.pid) - memory, 256 << 10)
+            self.assertEqual(len(timestamps), 300 + SCRAPES)
+            self.assertLessEqual(count_resources(), (before[0] + 1, before[1]))
+            self.assertLess(read_resident(server.process.pid) - memory, 256 << 10)
 
 
 if __name__ == "__main__":

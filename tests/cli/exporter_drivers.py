@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""exporter_drivers.py NVML: `hmn exporter` with a fake NVML: one that lies, one that hangs, processes in pods and
-jobs."""
+"""exporter_drivers.py NVML: `hmn exporter` with a fake NVML that reports implausible values or hangs, and with
+processes in pods and jobs."""
 import json
 import sys
 
-from command import MIB, Machines, environment, main, quickest, run, skip_all
+from command import MIB, Machines, environment, main, run, shortest_time, skip_all
 from exporter_server import Server
 from exposition import parse, value, values
 
@@ -17,22 +17,22 @@ CARD = {"name": "NVIDIA L40S", "uuid": "GPU-1111", "pci": {"address": "00000000:
 
 
 class Nvml(Machines):
-    def environment(self, scenario, **keys):
+    def make_environment(self, scenario, **keys):
         path = self.folder / "scenario.json"
         path.write_text(json.dumps({"driver_version": "550.163.01"} | scenario))
         return environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(path),
                            HMN_NVIDIA_SMI=str(self.folder / "none"), **keys)
 
-    def once(self, scenario, *arguments, **keys):
-        result = run("exporter", "--once", *arguments, env=self.environment(scenario, **keys))
+    def scrape_once(self, scenario, *arguments, **keys):
+        result = run("exporter", "--once", *arguments, env=self.make_environment(scenario, **keys))
         self.assertEqual(result.code, 0, result.err)
         return parse(result.out)
 
 
-class Lying(Nvml):
-    def test_values_that_cannot_be_are_absent_with_that_reason(self):
-        families = self.once({"devices": [CARD | {"temperature": 4000, "power_usage_mw": 99999999,
-                                                  "utilization": {"gpu": 400, "memory": 12}}]})
+class ImplausibleValues(Nvml):
+    def test_implausible_values_are_absent_with_the_reason(self):
+        families = self.scrape_once({"devices": [CARD | {"temperature": 4000, "power_usage_mw": 99999999,
+                                                         "utilization": {"gpu": 400, "memory": 12}}]})
         for name, labels in (("hw_temperature_celsius", {"hw_name": "core"}), ("hw_power_watts", {}),
                              ("hw_gpu_utilization_ratio", {"hw_gpu_task": "general"})):
             self.assertEqual(values(families, name, **labels), [], name)
@@ -40,22 +40,24 @@ class Lying(Nvml):
                                       reason="implausible", subject="telemetry"), 3)
         self.assertEqual(value(families, "hypomnesis_memory_controller_utilization_ratio"), 0.12)
 
-    def test_two_gpus_of_one_uuid_stay_two(self):
-        second = CARD | {"pci": {"address": "00000000:02:00.0"}, "memory": {"total": "45 GiB", "free": "44 GiB", "used": "1 GiB"}}
-        families = self.once({"devices": [CARD, second]}, "--per", "process")
+    def test_two_gpus_with_the_same_uuid_are_kept_apart(self):
+        twin = CARD | {"pci": {"address": "00000000:02:00.0"},
+                       "memory": {"total": "45 GiB", "free": "44 GiB", "used": "1 GiB"}}
+        families = self.scrape_once({"devices": [CARD, twin]}, "--per", "process")
         used = {dict(key)["hw_id"]: number for key, number in families["hw_gpu_memory_usage_bytes"].samples.items()}
         self.assertEqual(used, {"0000:01:00.0": 10 << 30, "0000:02:00.0": 1 << 30})
         for name in ("hw_status", "hypomnesis_pool_used_bytes", "hypomnesis_reading_error"):
             key = "device" if name == "hypomnesis_reading_error" else "hw_id"
-            self.assertLessEqual({"0000:01:00.0", "0000:02:00.0"}, {dict(each).get(key) for each in families[name].samples}, name)
+            self.assertLessEqual({"0000:01:00.0", "0000:02:00.0"},
+                                 {dict(labels).get(key) for labels in families[name].samples}, name)
 
-    def test_an_error_is_absent_and_not_zero(self):
-        families = self.once({"devices": [CARD | {"utilization": {"error": "GPU_IS_LOST"}}]})
+    def test_a_failed_reading_is_absent_and_not_zero(self):
+        families = self.scrape_once({"devices": [CARD | {"utilization": {"error": "GPU_IS_LOST"}}]})
         self.assertEqual(values(families, "hw_gpu_utilization_ratio", hw_gpu_task="general"), [])
         self.assertTrue(values(families, "hypomnesis_reading_error", device="GPU-1111"))
 
-    def test_a_driver_of_another_version_is_an_error_of_its_source(self):
-        result = run("exporter", "--once", env=self.environment(
+    def test_a_mismatched_driver_is_an_error_of_its_source(self):
+        result = run("exporter", "--once", env=self.make_environment(
             {"rules": [{"call": "nvmlInit*", "result": 18}], "devices": [CARD]}))
         families = parse(result.out)
         self.assertEqual(value(families, "hypomnesis_source_error", source="nvml", domain="nvml", code="18"), 1)
@@ -64,7 +66,7 @@ class Lying(Nvml):
 
 
 class Partitions(Nvml):
-    """A driver that answers for an instance with the values of its GPU."""
+    """A driver that reports the values of the GPU for each of its instances."""
     OWN = {"hypomnesis_device_info", "hw_status", "hypomnesis_device_state", "hypomnesis_reading_age_seconds",
            "hypomnesis_reading_stale", "hypomnesis_processes", "hypomnesis_process_gpu_memory_usage_bytes",
            "hypomnesis_workloads_left_out", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_FB_FREE"}
@@ -79,26 +81,26 @@ class Partitions(Nvml):
             {"name": f"NVIDIA L40S MIG 1g.{n}gb", "uuid": f"MIG-{n}",
              "memory": {"total": "10 GiB", "free": "9 GiB", "used": "1 GiB"}} for n in (1, 2)]}}
 
-    def test_instances_have_no_value_of_the_whole_gpu(self):
-        families = self.once({"devices": [self.GPU]}, "--per", "process", "--compat", "dcgm")
+    def test_partitions_have_no_values_of_the_whole_gpu(self):
+        families = self.scrape_once({"devices": [self.GPU]}, "--per", "process", "--compat", "dcgm")
         for name, expected in (("hw_power_watts", 250), ("hw_energy_joules_total", 5000),
                                ("DCGM_FI_DEV_POWER_USAGE", 250), ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", 5000000)):
             self.assertEqual(list(families[name].samples.values()), [expected], name)
-        found = set()
+        names = set()
         for name, family in families.items():
             for labels in map(dict, family.samples):
                 ids = labels.get("hw_id", ""), labels.get("hw_parent", ""), labels.get("GPU_I_ID", "")
-                if ids[2] or any(each.startswith("MIG-") for each in ids):
-                    found.add(name)
-        self.assertEqual({name for name in found if not name.startswith(("hypomnesis_pool_", "hw_gpu_memory_"))},
+                if ids[2] or any(identity.startswith("MIG-") for identity in ids):
+                    names.add(name)
+        self.assertEqual({name for name in names if not name.startswith(("hypomnesis_pool_", "hw_gpu_memory_"))},
                          self.OWN)
 
 
-class Hanging(Nvml):
-    def test_a_gpu_that_hangs_does_not_hold_up_the_others(self):
-        second = CARD | {"uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"}}
-        hung = {"call": "nvmlDeviceGetMemoryInfo*", "device": 1, "hang": True, "from": 3}
-        env = self.environment({"devices": [CARD, second], "rules": [hung]})
+class HungDevices(Nvml):
+    def test_a_hung_gpu_does_not_delay_the_others(self):
+        other = CARD | {"uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"}}
+        rule = {"call": "nvmlDeviceGetMemoryInfo*", "device": 1, "hang": True, "from": 3}
+        env = self.make_environment({"devices": [CARD, other], "rules": [rule]})
         with Server(None, "--max-age", "1ms", env=env) as server:
             def scrape():
                 return server.metrics(headers={"X-Prometheus-Scrape-Timeout-Seconds": "5"})
@@ -108,7 +110,7 @@ class Hanging(Nvml):
             self.assertEqual(value(families, "hw_gpu_memory_usage_bytes", hw_id="GPU-1111"), 10 << 30)
             self.assertEqual(value(families, "hw_status", hw_id="GPU-2222", hw_state="failed"), 1)
             self.assertEqual(value(families, "hypomnesis_device_state", hw_id="GPU-2222", state="hung"), 1)
-            self.assertLess(quickest(scrape, 1), 1)
+            self.assertLess(shortest_time(scrape, 1), 1)
 
 
 class Workloads(Nvml):
@@ -126,23 +128,23 @@ class Workloads(Nvml):
             descriptors = proc / str(pid) / "fd"
             if not descriptors.exists():
                 descriptors.mkdir(parents=True)
-                (descriptors / "3").symlink_to("/dev/nvidia0")  # shows that the pids are of this tree
+                (descriptors / "3").symlink_to("/dev/nvidia0")  # shows that the PIDs belong to this tree
             (proc / str(pid) / "cgroup").write_text(f"0::{path}\n")
         processes = [{"pid": pid, "used": f"{pid} MiB"} for pid in self.GROUPS]
-        families = self.once({"devices": [CARD | {"processes": {"compute": processes}}]}, "--per", kind,
-                             HMN_PROC=str(proc))
+        families = self.scrape_once({"devices": [CARD | {"processes": {"compute": processes}}]}, "--per", kind,
+                                    HMN_PROC=str(proc))
         samples = families[f"hypomnesis_{kind}_gpu_memory_usage_bytes"].samples
         return {frozenset(item for item in key if not item[0].startswith("hw_")): number / MIB
                 for key, number in samples.items()}
 
-    def by(self, kind, label):
+    def scrape_by_label(self, kind, label):
         return {dict(key).get(label, ""): number for key, number in self.scrape(kind).items()}
 
     def test_pods_jobs_and_units_are_read_from_control_groups(self):
-        self.assertEqual(self.by("pod", "pod_uid"), {UID: 15, "": 30})
-        self.assertEqual(self.by("job", "job_id"), {"4711": 9, "sACM8KB4J7V800": 10, "": 26})
-        self.assertEqual(self.by("container", "container_id"), {ID: 7, "f" * 64: 8, "": 30})
-        units = self.by("unit", "unit")
+        self.assertEqual(self.scrape_by_label("pod", "pod_uid"), {UID: 15, "": 30})
+        self.assertEqual(self.scrape_by_label("job", "job_id"), {"4711": 9, "sACM8KB4J7V800": 10, "": 26})
+        self.assertEqual(self.scrape_by_label("container", "container_id"), {ID: 7, "f" * 64: 8, "": 30})
+        units = self.scrape_by_label("unit", "unit")
         self.assertEqual((units["ollama.service"], units["slurmstepd.scope"]), (11, 19))
 
 

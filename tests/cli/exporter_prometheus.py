@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""exporter_prometheus.py NVML: Prometheus itself scrapes `hmn exporter`, and is asked with PromQL."""
+"""exporter_prometheus.py NVML: Prometheus scrapes `hmn exporter`, and is queried with PromQL."""
 import contextlib
 import http.server
 import json
@@ -20,7 +20,7 @@ from exposition import parse
 
 NVML = sys.argv.pop(1)
 
-# Expressions of the public dashboard of dcgm-exporter (12239), but for that on the tensor pipe.
+# Expressions of the public dashboard of dcgm-exporter (12239), except the one on the tensor pipe.
 DCGM_EXPRESSIONS = [
     'DCGM_FI_DEV_GPU_TEMP{instance=~"$instance", gpu=~"$gpu"}',
     'avg(DCGM_FI_DEV_GPU_TEMP{instance=~"$instance", gpu=~"$gpu"})',
@@ -31,38 +31,39 @@ DCGM_EXPRESSIONS = [
     'DCGM_FI_DEV_FB_USED{instance=~"$instance", gpu=~"$gpu"}']
 
 
-# A GPU with something in each value, and the calls that read them.
-HONEST = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
-          "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
-          "memory_v2": {"total": "45 GiB", "reserved": "1 GiB", "free": "34 GiB", "used": "10 GiB"},
-          "utilization": {"gpu": 64, "memory": 12}, "encoder": 31, "decoder": 32, "temperature": 45,
-          "temperature_thresholds": {"shutdown": 95, "slowdown": 92}, "power_usage_mw": 58980,
-          "power_limit_mw": 300000, "enforced_power_limit_mw": 300000, "default_power_limit_mw": 300000,
-          "power_limits_mw": {"min": 100000, "max": 350000}, "energy_mj": 123456, "fans": [40], "pstate": 2,
-          "clocks_mhz": {"graphics": 2100, "sm": 2100, "memory": 9001, "video": 1800},
-          "max_clocks_mhz": {"graphics": 2520, "sm": 2520, "memory": 9001, "video": 1950},
-          "pcie": {"gen": 4, "width": 16, "max_gen": 4, "max_width": 16, "tx_kib_s": 9, "rx_kib_s": 8, "replays": 3},
-          "clocks_event_reasons": 4, "ecc": {"current": 1, "pending": 1},
-          "ecc_errors": {"corrected_volatile": 5, "corrected_aggregate": 6, "uncorrected_volatile": 7,
-                         "uncorrected_aggregate": 8},
-          "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 0, "failed": 0},
-          "processes": {"compute": [{"pid": 7, "used": "3 GiB"}]}}
+# A GPU with every value, and the calls that read them.
+GPU = {"name": "NVIDIA L40S", "uuid": "GPU-1", "pci": {"address": "00000000:01:00.0"}, "minor": 0,
+       "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+       "memory_v2": {"total": "45 GiB", "reserved": "1 GiB", "free": "34 GiB", "used": "10 GiB"},
+       "utilization": {"gpu": 64, "memory": 12}, "encoder": 31, "decoder": 32, "temperature": 45,
+       "temperature_thresholds": {"shutdown": 95, "slowdown": 92}, "power_usage_mw": 58980,
+       "power_limit_mw": 300000, "enforced_power_limit_mw": 300000, "default_power_limit_mw": 300000,
+       "power_limits_mw": {"min": 100000, "max": 350000}, "energy_mj": 123456, "fans": [40], "pstate": 2,
+       "clocks_mhz": {"graphics": 2100, "sm": 2100, "memory": 9001, "video": 1800},
+       "max_clocks_mhz": {"graphics": 2520, "sm": 2520, "memory": 9001, "video": 1950},
+       "pcie": {"gen": 4, "width": 16, "max_gen": 4, "max_width": 16, "tx_kib_s": 9, "rx_kib_s": 8, "replays": 3},
+       "clocks_event_reasons": 4, "ecc": {"current": 1, "pending": 1},
+       "ecc_errors": {"corrected_volatile": 5, "corrected_aggregate": 6, "uncorrected_volatile": 7,
+                      "uncorrected_aggregate": 8},
+       "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 0, "failed": 0},
+       "processes": {"compute": [{"pid": 7, "used": "3 GiB"}]}}
 CALLS = ["Memory", "Util", "Temp", "Power", "Clock", "Fan", "Total", "Pcie", "Field", "Enc", "Dec", "Curr", "Perf",
          "MaxClock", "Remapped", "Enforced", "Compute", "Graphics", "Process"]
-# What a number cannot show to be a lie: -1 degree, a counter of replays, all reasons to throttle at once. And the rows
-# of a list whose count alone is wrong.
-BELIEVED = {"all_bits": {("hw_temperature_celsius", -1)},
-            "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
-                     ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0), ("hypomnesis_lower_bound", 1)}}
+# Implausible values that cannot be detected: -1 degree, a counter of replays, all reasons to throttle at once, and the
+# rows of a list with a wrong count.
+UNDETECTED = {"all_bits": {("hw_temperature_celsius", -1)},
+              "huge": {("hw_errors_total", 0x77777777), ("hypomnesis_throttle", 1),
+                       ("hypomnesis_process_gpu_memory_usage_bytes", 3 << 30), ("hypomnesis_workloads_left_out", 0),
+                       ("hypomnesis_lower_bound", 1)}}
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 class Prometheus(contextlib.AbstractContextManager):
-    """Debian's Prometheus, which scrapes the exporters each second."""
+    """Prometheus, as packaged by Debian, which scrapes the exporters each second."""
 
     def __init__(self, folder, jobs, rules=()):
         self.port = free_port()
@@ -82,35 +83,35 @@ class Prometheus(contextlib.AbstractContextManager):
         self.process.wait(30)
         self.log.close()
 
-    def results(self, expression):
+    def fetch_results(self, expression):
         words = urllib.parse.urlencode({"query": expression})
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/query?{words}", timeout=20) as answer:
             return json.load(answer)["data"]["result"]
 
-    def ask(self, expression):
-        """The samples of a vector: labels and number."""
-        return [(each["metric"], float(each["value"][1])) for each in self.results(expression)]
+    def query(self, expression):
+        """Returns the samples of a vector: labels and number."""
+        return [(result["metric"], float(result["value"][1])) for result in self.fetch_results(expression)]
 
-    def past(self, series):
-        """All samples of the last minute: name and number."""
-        return {(each["metric"]["__name__"], float(number)) for each in self.results(f"{series}[1m]")
-                for _, number in each["values"]}
+    def query_history(self, series):
+        """Returns all samples of the last minute: name and number."""
+        return {(result["metric"]["__name__"], float(number)) for result in self.fetch_results(f"{series}[1m]")
+                for _, number in result["values"]}
 
     def wait_for(self, expression, seconds=40):
-        ends = time.monotonic() + seconds
-        while time.monotonic() < ends:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             with contextlib.suppress(OSError):
-                if found := self.ask(expression):
-                    return found
+                if samples := self.query(expression):
+                    return samples
             time.sleep(0.2)
         raise AssertionError(f"{expression}: no answer")
 
-    def number(self, expression):
+    def query_number(self, expression):
         [(_, number)] = self.wait_for(expression)
         return number
 
 
-class Constant(contextlib.AbstractContextManager):
+class ConstantServer(contextlib.AbstractContextManager):
     """Serves a text of metrics, as kube-state-metrics does."""
 
     def __init__(self, text):
@@ -133,21 +134,21 @@ class Constant(contextlib.AbstractContextManager):
 
 
 class Dashboard(Machines):
-    def test_each_panel_shows_something(self):
+    def test_each_panel_has_data(self):
         id_ = "0123456789abcdef" * 4
-        spilling = self.machine(devices=[card(uuid="GPU-1", processes=[
+        machine = self.write_machine(devices=[card(uuid="GPU-1", processes=[
             {"pid": 7, "used": "1GiB", "evicted": "512MiB", "container": f"containerd:{id_}"}])])
         info = ('kube_pod_container_info{namespace="train",pod="p",container="main",uid="u",'
                 f'container_id="containerd://{id_}"}} 1\n')
         board = json.loads((SOURCE / "contrib/grafana/hypomnesis.json").read_text())
-        with contextlib.ExitStack() as open_:
-            machines = [spilling, *sorted(MACHINES.glob("*.json"))]
-            jobs = {str(number): open_.enter_context(
+        with contextlib.ExitStack() as stack:
+            machines = [machine, *sorted(MACHINES.glob("*.json"))]
+            jobs = {str(number): stack.enter_context(
                 Server(machine, "--per", "process,user,container,pod,job,unit"))
                 for number, machine in enumerate(machines)}
-            jobs["kube-state-metrics"] = open_.enter_context(Constant(info))
+            jobs["kube-state-metrics"] = stack.enter_context(ConstantServer(info))
             rules = sorted((SOURCE / "contrib/prometheus/rules").glob("*.yml"))
-            prometheus = open_.enter_context(Prometheus(self.folder, jobs, rules))
+            prometheus = stack.enter_context(Prometheus(self.folder, jobs, rules))
             for panel in board["panels"]:
                 for target in panel.get("targets", []):
                     expression = target["expr"].replace("$instance", ".*").replace("$gpu", ".*")
@@ -155,19 +156,20 @@ class Dashboard(Machines):
                         prometheus.wait_for(expression)
             [(pod, number)] = prometheus.wait_for("hypomnesis:pod_container_gpu_memory_usage_bytes")
             self.assertEqual((pod["pod"], pod["namespace"], number), ("p", "train", 1 << 30))
-            self.assertEqual(prometheus.ask("instance:hypomnesis_gpus:count unless instance:hypomnesis_gpus:count > 0"), [])
+            self.assertEqual(
+                prometheus.query("instance:hypomnesis_gpus:count unless instance:hypomnesis_gpus:count > 0"), [])
             prometheus.wait_for("instance:hypomnesis_power_watts:sum")
-            self.federate(prometheus)
+            self.check_federation(prometheus)
             with urllib.request.urlopen(f"http://127.0.0.1:{prometheus.port}/api/v1/rules", timeout=20) as answer:
                 for group in json.load(answer)["data"]["groups"]:
                     self.assertEqual([rule for rule in group["rules"] if rule["health"] == "err"], [])
 
 
-    def federate(self, prometheus):
-        """What docs/fleets.md federates: sums of each node."""
+    def check_federation(self, prometheus):
+        """Checks the selectors in docs/fleets.md, which federate the sums of each node."""
         page = (SOURCE / "docs/fleets.md").read_text()
         [selectors] = re.findall(r'"match\[\]": \[(.*)\]\}', page)
-        words = urllib.parse.urlencode([("match[]", each) for each in re.findall("'([^']*)'", selectors)])
+        words = urllib.parse.urlencode([("match[]", selector) for selector in re.findall("'([^']*)'", selectors)])
         with urllib.request.urlopen(f"http://127.0.0.1:{prometheus.port}/federate?{words}", timeout=20) as answer:
             names = {line.split("{")[0] for line in answer.read().decode().splitlines() if not line.startswith("#")}
         rules = (SOURCE / "contrib/prometheus/rules/hypomnesis-fleet.yml").read_text()
@@ -179,17 +181,17 @@ class Engine(Machines):
     def snapshot(self, machine):
         return json.loads(run("snapshot", "--machine", machine).out)
 
-    def test_answers_are_those_of_the_snapshot(self):
+    def test_prometheus_has_the_values_of_the_snapshot(self):
         machines = [MACHINES / name for name in ("server-8gpu.json", "apu.json", "mig-a100.json", "workstation.json")]
-        with contextlib.ExitStack() as open_:
-            jobs = {machine.stem: open_.enter_context(Server(machine, "--compat", "dcgm")) for machine in machines}
-            prometheus = open_.enter_context(Prometheus(self.folder, jobs))
+        with contextlib.ExitStack() as stack:
+            jobs = {machine.stem: stack.enter_context(Server(machine, "--compat", "dcgm")) for machine in machines}
+            prometheus = stack.enter_context(Prometheus(self.folder, jobs))
             for machine in machines:
                 self.compare(prometheus, machine, self.snapshot(machine))
             for expression in DCGM_EXPRESSIONS:
                 expression = expression.replace("$instance", f"127.0.0.1:{jobs['server-8gpu'].port}").replace("$gpu", "0|1")
-                self.assertTrue(prometheus.ask(expression), expression)
-            energy = prometheus.ask('DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{job="workstation"}')
+                self.assertTrue(prometheus.query(expression), expression)
+            energy = prometheus.query('DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{job="workstation"}')
             self.assertEqual([number for _, number in energy], [8413077500])
 
     def compare(self, prometheus, machine, snapshot):
@@ -198,35 +200,36 @@ class Engine(Machines):
         identities = {device["index"]: device["uuid"] or device["pci_bus_id"] for device in snapshot["devices"]}
         mains = {identities[pool["device_index"]]: pool for pool in snapshot["pools"] if pool["is_main"]}
         readings = {identities[device["index"]]: device["telemetry"] or {} for device in snapshot["devices"]}
-        for rows, name, labels, key, label, by in (
+        for rows, name, labels, key, label, divisor in (
                 (mains, "hw_gpu_memory_usage_bytes", "", "used_bytes", "hw_id", 1),
                 (mains, "hw_gpu_memory_limit_bytes", "", "total_bytes", "hw_id", 1),
                 (readings, "hw_power_watts", "", "power_watts", "hw_id", 1),
                 (readings, "hw_energy_joules_total", "", "energy_joules", "hw_id", 1),
                 (readings, "hw_gpu_utilization_ratio", ',hw_gpu_task="general"', "gpu_busy_percent", "hw_id", 100),
                 (readings, "hw_temperature_celsius", ',hw_name="core"', "temperature_celsius", "hw_parent", 1)):
-            found = {labels_[label]: number for labels_, number in prometheus.ask(f"{name}{{{job}{labels}}}")}
-            expected = {of: row[key] / by for of, row in rows.items() if row.get(key) is not None}
-            self.assertEqual(found, expected, (machine.stem, name))
+            numbers = {labels_[label]: number for labels_, number in prometheus.query(f"{name}{{{job}{labels}}}")}
+            expected = {identity: row[key] / divisor for identity, row in rows.items() if row.get(key) is not None}
+            self.assertEqual(numbers, expected, (machine.stem, name))
 
-    def test_a_machine_that_changes_is_seen_as_the_snapshot_sees_it(self):
+    def test_a_change_of_the_machine_reaches_prometheus(self):
         changes = [{"at_reading": 8, "patch": [
             {"op": "replace", "path": "/devices/0/telemetry/power_watts", "value": 58.98},
             {"op": "replace", "path": "/devices/0/telemetry/gpu_busy_percent", "value": 12.3}]}]
-        machine = self.machine(devices=[card(uuid="GPU-1", telemetry={"power_watts": 20, "gpu_busy_percent": 1})],
-                               changes=changes)
+        machine = self.write_machine(devices=[card(uuid="GPU-1", telemetry={"power_watts": 20, "gpu_busy_percent": 1})],
+                                     changes=changes)
         with Server(machine, "--max-age", "1ms") as server, Prometheus(self.folder, {"x": server}) as prometheus:
             prometheus.wait_for("hw_power_watts == 20")
             prometheus.wait_for("hw_power_watts == 58.98")
-            self.assertEqual(prometheus.number('hw_gpu_utilization_ratio{hw_gpu_task="general"}'), 0.123)
+            self.assertEqual(prometheus.query_number('hw_gpu_utilization_ratio{hw_gpu_task="general"}'), 0.123)
 
-    def test_the_real_machine_is_as_its_snapshot(self):
+    def test_this_machine_has_the_values_of_its_snapshot(self):
         snapshot = json.loads(run("snapshot").out)
         with Server(None) as server, Prometheus(self.folder, {"x": server}) as prometheus:
-            self.assertEqual(prometheus.number("hypomnesis_host_memory_size_bytes"), snapshot["system"]["total_bytes"])
-            self.assertEqual(prometheus.number("hypomnesis_devices"), len(snapshot["devices"]))
+            self.assertEqual(prometheus.query_number("hypomnesis_host_memory_size_bytes"),
+                             snapshot["system"]["total_bytes"])
+            self.assertEqual(prometheus.query_number("hypomnesis_devices"), len(snapshot["devices"]))
             sizes = {pool["total_bytes"] for pool in snapshot["pools"] if pool["is_main"] and pool["total_bytes"]}
-            self.assertEqual({number for _, number in prometheus.ask("hw_gpu_memory_limit_bytes")}, sizes)
+            self.assertEqual({number for _, number in prometheus.query("hw_gpu_memory_limit_bytes")}, sizes)
 
     def test_node_exporter_serves_the_text_file(self):
         if not shutil.which("prometheus-node-exporter"):
@@ -240,93 +243,95 @@ class Engine(Machines):
         with open(self.folder / "node_exporter.log", "w") as log, subprocess.Popen(words, stderr=log) as process:
             try:
                 with Prometheus(self.folder, {"x": types.SimpleNamespace(port=port)}) as prometheus:
-                    self.assertEqual(prometheus.number("node_textfile_scrape_error"), 0)
-                    self.assertEqual(prometheus.number("hw_gpu_memory_usage_bytes"), 14586740736)
-                    written = parse(path.read_text())
-                    for name in written:
-                        self.assertEqual(len(prometheus.ask(name)), len(written[name].samples), name)
+                    self.assertEqual(prometheus.query_number("node_textfile_scrape_error"), 0)
+                    self.assertEqual(prometheus.query_number("hw_gpu_memory_usage_bytes"), 14586740736)
+                    families = parse(path.read_text())
+                    for name in families:
+                        self.assertEqual(len(prometheus.query(name)), len(families[name].samples), name)
             finally:
                 process.terminate()
 
-    def test_counters_survive_a_reload_of_the_driver(self):
+    def test_counters_survive_a_driver_reload(self):
         energies = [100, 400, 50, 150]
         changes = [{"at_reading": 5 * (n + 1), "patch": [
             {"op": "replace", "path": "/devices/0/telemetry/energy_joules", "value": energy}]}
             for n, energy in enumerate(energies[1:])]
-        machine = self.machine(devices=[card(uuid="GPU-1", telemetry={"energy_joules": energies[0]})], changes=changes)
+        machine = self.write_machine(devices=[card(uuid="GPU-1", telemetry={"energy_joules": energies[0]})],
+                                     changes=changes)
         with Server(machine, "--max-age", "1ms") as server, Prometheus(self.folder, {"x": server}) as prometheus:
             prometheus.wait_for("hw_energy_joules_total == 150")
-            self.assertEqual(prometheus.number("resets(hw_energy_joules_total[1m])"), 1)
+            self.assertEqual(prometheus.query_number("resets(hw_energy_joules_total[1m])"), 1)
             # 300 before the reload, and 150 after it; the engine extrapolates to the ends.
-            self.assertGreater(prometheus.number("increase(hw_energy_joules_total[1m])"), 440)
-            self.assertLess(prometheus.number("increase(hw_energy_joules_total[1m])"), 900)
-            self.assertEqual(prometheus.ask("hw_energy_joules_total")[0][0]["hw_id"], "GPU-1")
+            self.assertGreater(prometheus.query_number("increase(hw_energy_joules_total[1m])"), 440)
+            self.assertLess(prometheus.query_number("increase(hw_energy_joules_total[1m])"), 900)
+            self.assertEqual(prometheus.query("hw_energy_joules_total")[0][0]["hw_id"], "GPU-1")
 
-    def test_a_device_that_goes_and_comes_back_leaves_no_value_behind(self):
-        gone = {"op": "add", "path": "/devices/1/state", "value": "lost"}
+    def test_a_lost_or_removed_device_leaves_no_stale_values(self):
+        lost = {"op": "add", "path": "/devices/1/state", "value": "lost"}
         back = [{"op": "add", "path": "/devices/1/state", "value": "ready"},
                 {"op": "replace", "path": "/devices/1/telemetry/energy_joules", "value": 5}]
-        changes = [{"at_reading": 5, "patch": [gone]}, {"at_reading": 10, "patch": back},
+        changes = [{"at_reading": 5, "patch": [lost]}, {"at_reading": 10, "patch": back},
                    {"at_reading": 15, "patch": [{"op": "remove", "path": "/devices/1"}]}]
         devices = [card(uuid=f"GPU-{n}", telemetry={"energy_joules": 1000, "power_watts": 50}) for n in (1, 2)]
-        machine = self.machine(devices=devices, changes=changes)
+        machine = self.write_machine(devices=devices, changes=changes)
         second = '{hw_id="GPU-2"}'
         with Server(machine, "--max-age", "1ms") as server, Prometheus(self.folder, {"x": server}) as prometheus:
             prometheus.wait_for(f"hw_energy_joules_total{second} == 1000")
             prometheus.wait_for('hypomnesis_device_state{hw_id="GPU-2",state="lost"} == 1')
             for name in ("hw_power_watts", "hw_gpu_memory_usage_bytes", "hw_energy_joules_total"):
-                self.assertEqual(len(prometheus.ask(name)), 1, name)
+                self.assertEqual(len(prometheus.query(name)), 1, name)
             prometheus.wait_for(f"hw_energy_joules_total{second} == 5")
-            self.assertEqual(prometheus.number(f"resets(hw_energy_joules_total{second}[1m])"), 1)
+            self.assertEqual(prometheus.query_number(f"resets(hw_energy_joules_total{second}[1m])"), 1)
             prometheus.wait_for(f"absent(hw_power_watts{second})")  # removed
-            self.assertEqual(len(prometheus.ask("hw_power_watts")), 1)
-            self.assertEqual(prometheus.number('hw_status{hw_id="GPU-2",hw_state="failed"}'), 1)
-            self.assertEqual(prometheus.past("hw_energy_joules_total"),
+            self.assertEqual(len(prometheus.query("hw_power_watts")), 1)
+            self.assertEqual(prometheus.query_number('hw_status{hw_id="GPU-2",hw_state="failed"}'), 1)
+            self.assertEqual(prometheus.query_history("hw_energy_joules_total"),
                              {("hw_energy_joules_total", 1000), ("hw_energy_joules_total", 5)})
 
-    def driver(self, name, **scenario):
+    def make_environment(self, name, **scenario):
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps({"driver_version": "550.1"} | scenario))
         return environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(path), HMN_NVIDIA_SMI=str(self.folder / "none"))
 
-    def test_nothing_of_what_a_driver_invents_arrives(self):
+    def test_implausible_driver_values_never_reach_prometheus(self):
         lies = ("untouched", "all_bits", "huge")
-        with contextlib.ExitStack() as open_:
-            jobs = {"none": open_.enter_context(Server(
-                None, "--max-age", "1ms", "--per", "process", env=self.driver("none", devices=[HONEST])))}
+        with contextlib.ExitStack() as stack:
+            jobs = {"none": stack.enter_context(Server(
+                None, "--max-age", "1ms", "--per", "process", env=self.make_environment("none", devices=[GPU])))}
             for lie in lies:
                 rules = [{"call": f"nvmlDeviceGet{call}*", "lie": lie, "from": 6} for call in CALLS]
-                env = self.driver(lie, devices=[HONEST], rules=rules)
-                jobs[lie] = open_.enter_context(Server(None, "--max-age", "1ms", "--per", "process", env=env))
-            prometheus = open_.enter_context(Prometheus(self.folder, jobs))
+                env = self.make_environment(lie, devices=[GPU], rules=rules)
+                jobs[lie] = stack.enter_context(Server(None, "--max-age", "1ms", "--per", "process", env=env))
+            prometheus = stack.enter_context(Prometheus(self.folder, jobs))
             for lie in lies:
                 prometheus.wait_for(f'last_over_time(hw_gpu_memory_usage_bytes{{job="{lie}"}}[1m]) == 10 * 2^30')
-                prometheus.wait_for(f"absent({self.series(lie, BELIEVED.get(lie, set()))})")
-            true = prometheus.past(self.series("none"))
-            self.assertGreater(len(true), 30)
+                prometheus.wait_for(f"absent({self.select_series(lie, UNDETECTED.get(lie, set()))})")
+            believable = prometheus.query_history(self.select_series("none"))
+            self.assertGreater(len(believable), 30)
             for lie in lies:
-                believed = BELIEVED.get(lie, set())
-                self.assertEqual(prometheus.past(self.series(lie)) - true - believed, set(), lie)
+                undetected = UNDETECTED.get(lie, set())
+                self.assertEqual(prometheus.query_history(self.select_series(lie)) - believable - undetected, set(),
+                                 lie)
 
-    def series(self, job, without=()):
-        """The values of the GPU itself, not what is known of their readings."""
-        about = "|".join(["hypomnesis_(device_.*|reading_.*)", "hw_status", *(name for name, _ in without)])
-        return f'{{job="{job}",hw_id=~"GPU-1.*",__name__!~"{about}"}}'
+    def select_series(self, job, exceptions=()):
+        """Returns a selector for the values of the GPU itself, not for the states of its readings."""
+        excluded = "|".join(["hypomnesis_(device_.*|reading_.*)", "hw_status", *(name for name, _ in exceptions)])
+        return f'{{job="{job}",hw_id=~"GPU-1.*",__name__!~"{excluded}"}}'
 
-    def test_a_driver_that_hangs_is_seen_and_does_not_blind(self):
+    def test_a_hung_gpu_is_reported_and_the_others_are_still_scraped(self):
         devices = [{"name": "L4", "uuid": f"GPU-{n}", "pci": {"address": f"00000000:0{n}:00.0"},
                     "memory": {"total": "24 GiB", "free": "20 GiB", "used": "4 GiB"}} for n in (1, 2)]
-        hung = {"call": "nvmlDeviceGetMemoryInfo*", "device": 1, "hang": True, "from": 6}
+        rule = {"call": "nvmlDeviceGetMemoryInfo*", "device": 1, "hang": True, "from": 6}
         path = self.folder / "scenario.json"
-        path.write_text(json.dumps({"driver_version": "550.1", "devices": devices, "rules": [hung]}))
+        path.write_text(json.dumps({"driver_version": "550.1", "devices": devices, "rules": [rule]}))
         env = environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(path), HMN_NVIDIA_SMI=str(self.folder / "none"))
         with Server(None, "--max-age", "1ms", env=env) as server, Prometheus(self.folder, {"x": server}) as prometheus:
             prometheus.wait_for('hw_status{hw_id="GPU-2", hw_state="failed"} == 1')
-            self.assertEqual(prometheus.number('hw_status{hw_id="GPU-1", hw_state="ok"}'), 1)
+            self.assertEqual(prometheus.query_number('hw_status{hw_id="GPU-1", hw_state="ok"}'), 1)
             time.sleep(3)
-            self.assertEqual(prometheus.number("min_over_time(up[3s])"), 1)
-            self.assertEqual(prometheus.number('hw_gpu_memory_usage_bytes{hw_id="GPU-1"}'), 4 << 30)
-            self.assertEqual(len(prometheus.ask('count by (hw_id) (last_over_time(hw_status[1m]))')), 2)
+            self.assertEqual(prometheus.query_number("min_over_time(up[3s])"), 1)
+            self.assertEqual(prometheus.query_number('hw_gpu_memory_usage_bytes{hw_id="GPU-1"}'), 4 << 30)
+            self.assertEqual(len(prometheus.query('count by (hw_id) (last_over_time(hw_status[1m]))')), 2)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""golden.py NVML NVIDIA_SMI [--record]: what each command prints, as text and as JSON, with its exit status, of each
-machine of examples/machines and of fake drivers, compared with tests/cli/golden. With --record these are written anew:
+"""golden.py NVML NVIDIA_SMI [--record]: the output of each command, as text and as JSON, with its exit status, on each
+machine of examples/machines and with fake drivers, compared with tests/cli/golden. --record writes these files again:
 read the difference before you commit it."""
 import difflib
 import json
@@ -12,11 +12,11 @@ import sys
 import tempfile
 import unittest
 
-from command import COMMAND, MACHINES, SOURCE, environment, main, without_notice
+from command import COMMAND, MACHINES, SOURCE, environment, main, remove_notice
 
 NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
 GOLDEN = pathlib.Path(__file__).with_name("golden")
-RECORDS = "--record" in sys.argv and not sys.argv.remove("--record")
+IS_RECORDING = "--record" in sys.argv and not sys.argv.remove("--record")
 
 COMMANDS = """
 --json
@@ -47,7 +47,7 @@ run --timeout 60s --interval 20ms sleep 0.1
 record-machine -
 """
 
-# What differs from one run to the next.
+# Values that differ from run to run.
 MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r'("(?:\w*_)?(?:age|duration|elapsed|waited|monotonic|unix|unix_time|time|t|interval|gap)_(?:ns|ms)":) ?\d+', r"\1N"),
     (r'("(?:monotonic|unix|age|elapsed)\w*":) ?\d+', r"\1N"),
@@ -56,8 +56,8 @@ MASKS = [(re.compile(pattern), text) for pattern, text in (
     (r"(?m)^(hypomnesis_(?:snapshot|reading|source|process)\w*_seconds(?:\{[^}]*\})?) \S+$", r"\1 N"),
     (r"(?m)^(TIME(?:,[^,\n]*){13}),\d+,", r"\1,N,"),  # age_ns of hmn log --csv
     (r'hostname="[^"]*"', 'hostname="HOST"'),
-    (r"(?<=\? )(\d+d\d\dh|\d+:\d\d:\d\d)\b", "AGE"),  # of a process: it grows
-    (r"[\u2801-\u28ff]", "\u28ff"),  # curves begin anywhere
+    (r"(?<=\? )(\d+d\d\dh|\d+:\d\d:\d\d)\b", "AGE"),  # the age of a process, which grows
+    (r"[\u2801-\u28ff]", "\u28ff"),  # the dots of curves
     (r"\d+(?:\.\d+)?(?: ?)(?:s|ms|us|µs)\b", "SECONDS"),
     (r"\d+ (?:of \d+ )?(samples|times|observations)", r"N \1"))]
 
@@ -78,80 +78,84 @@ SMI = {"gpus": [{"fields": {
 MEMINFO = {"MemTotal": 64 << 20, "MemFree": 8 << 20, "MemAvailable": 40 << 20, "SwapTotal": 4 << 20, "SwapFree": 4 << 20}
 
 
-def masked(text):
+def mask_text(text):
     for pattern, replacement in MASKS:
         text = pattern.sub(replacement, text)
     return text
 
 
-def pretty(value, margin=""):
-    """JSON with a line for each object or list that has no other inside."""
+def format_json(value, margin=""):
+    """Formats JSON with a line for each object or list without another inside."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if not any(isinstance(each, (dict, list)) and each for each in inner):
+    if not any(isinstance(item, (dict, list)) and item for item in inner):
         return json.dumps(value, ensure_ascii=False)
-    more = margin + " "
+    indent = margin + " "
     if isinstance(value, dict):
-        lines = [f"{more}{json.dumps(key)}: {pretty(each, more)}" for key, each in value.items()]
+        lines = [f"{indent}{json.dumps(key)}: {format_json(item, indent)}" for key, item in value.items()]
         return "{\n" + ",\n".join(lines) + f"\n{margin}}}"
-    return "[\n" + ",\n".join(more + pretty(each, more) for each in value) + f"\n{margin}]"
+    return "[\n" + ",\n".join(indent + format_json(item, indent) for item in value) + f"\n{margin}]"
 
 
-def outcome(words, env):
+def run_command(words, env):
     process = subprocess.Popen([*COMMAND, *words], cwd=SOURCE, env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate(timeout=120)
-    shown = re.sub(rf'("pid":){process.pid}\b', r"\1-1", out.decode())
-    if shown.startswith(("{", "[")) and "\n" not in shown.strip():
-        shown = pretty(json.loads(shown)) + "\n"
-    failed = without_notice(err.decode())
-    return masked(shown) + (f"--- standard error\n{masked(failed)}" if failed else "") + f"--- exit {process.returncode}\n"
+    output = re.sub(rf'("pid":){process.pid}\b', r"\1-1", out.decode())
+    if output.startswith(("{", "[")) and "\n" not in output.strip():
+        output = format_json(json.loads(output)) + "\n"
+    errors = remove_notice(err.decode())
+    text = mask_text(output)
+    if errors:
+        text += f"--- standard error\n{mask_text(errors)}"
+    return text + f"--- exit {process.returncode}\n"
 
 
 class Golden(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-", suffix="_")  # no name that ends like "3s"
+        # Without the suffix a name that ends like "3s" would be masked.
+        folder = tempfile.TemporaryDirectory(prefix="hmn-golden-", suffix="_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def outputs(self, arguments, variables):
+    def run_commands(self, arguments, variables):
         env = environment(COLUMNS="100", LINES="30", TZ="UTC", **variables)
         text = ""
         for line in ["", *COMMANDS.strip().splitlines()]:
             words = line.split()
             if words and words[0] in ("record-machine", "doctor") and not arguments:
-                continue  # they are about this machine, too
+                continue  # they also report this machine
             if arguments and words[-2:] not in (["sleep", "0.1"],):
                 words = [*words, *arguments]
             elif arguments:
                 words = [*words[:-2], *arguments, *words[-2:]]
-            shown = outcome(words, env).replace(str(self.folder), "/machine").replace(NVML, "/machine/nvml")
-            if words[:1] == ["run"]:  # a real command's use of the host
-                shown = re.sub(r"\d+(?:\.\d+)?", "N", shown)
-            text += f"$ hmn {' '.join(words)}\n{shown}\n"
+            output = run_command(words, env).replace(str(self.folder), "/machine").replace(NVML, "/machine/nvml")
+            if words[:1] == ["run"]:  # the use of a real command
+                output = re.sub(r"\d+(?:\.\d+)?", "N", output)
+            text += f"$ hmn {' '.join(words)}\n{output}\n"
         return text
 
     def compare(self, name, arguments, **variables):
         path = GOLDEN / f"{name}.txt"
-        text = self.outputs(arguments, variables)
-        if RECORDS:
+        text = self.run_commands(arguments, variables)
+        if IS_RECORDING:
             path.write_text(text)
             return
-        kept = path.read_text()
-        if text != kept:  # on a busy machine a command may read once more, when a GPU has been lost
-            text = self.outputs(arguments, variables)
-        if text != kept:
+        expected = path.read_text()
+        if text != expected:  # a busy machine may read once more, after a GPU was lost
+            text = self.run_commands(arguments, variables)
+        if text != expected:
             self.fail(f"{name} differs from {path.name}:\n" + "".join(difflib.unified_diff(
-                kept.splitlines(True), text.splitlines(True), "kept", "now", n=4)))
+                expected.splitlines(True), text.splitlines(True), "expected", "actual", n=4)))
 
     def test_machines(self):
         for path in sorted(MACHINES.glob("*.json")):
             with self.subTest(path.stem):
                 self.compare(path.stem, ["--machine", str(path.relative_to(SOURCE))])
 
-    def driver(self, **files):
-        """The environment of a machine that has these drivers, and the host of a made tree."""
+    def make_roots(self, **files):
+        """Writes files of drivers and a tree of the host; returns the files' paths and hmn's environment."""
         proc = self.folder / "proc"
         (proc / "self").mkdir(parents=True)
         (proc / "self/statm").write_text("4096 2816 1024 1 0 512 0\n")
@@ -162,16 +166,17 @@ class Golden(unittest.TestCase):
         for name, content in files.items():
             paths[name] = self.folder / f"{name}.json"
             paths[name].write_text(json.dumps(content))
-        none = str(self.folder / "none")
-        return paths, {"HMN_ROCM_SMI": none, "HMN_AMD_SMI": none, "HMN_PROC": str(proc), "HMN_SYS": str(empty), "HMN_DEV": str(empty), "HMN_CGROUP": str(empty)}
+        missing = str(self.folder / "none")
+        return paths, {"HMN_ROCM_SMI": missing, "HMN_AMD_SMI": missing, "HMN_PROC": str(proc), "HMN_SYS": str(empty),
+                       "HMN_DEV": str(empty), "HMN_CGROUP": str(empty)}
 
     def test_nvml(self):
-        paths, roots = self.driver(scenario=SCENARIO)
+        paths, roots = self.make_roots(scenario=SCENARIO)
         self.compare("nvml", [], HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(paths["scenario"]),
                      HMN_NVIDIA_SMI=str(self.folder / "none"), **roots)
 
     def test_nvidia_smi(self):
-        _, roots = self.driver()
+        _, roots = self.make_roots()
         program = self.folder / "nvidia-smi"
         shutil.copy(NVIDIA_SMI, program)
         (self.folder / "nvidia-smi.json").write_text(json.dumps(SMI))

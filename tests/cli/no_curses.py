@@ -12,17 +12,17 @@ from command import MACHINES, main, run, run_in_terminal  # noqa: E402
 class WithoutCurses(unittest.TestCase):
     MACHINE = ("--machine", MACHINES / "workstation.json")
 
-    def test_the_screen_reports_what_is_missing(self):
-        done = run_in_terminal("top", *self.MACHINE)
-        self.assertEqual(done.code, 1)
-        self.assertIn("built without curses", done.out)
+    def test_top_reports_that_curses_is_missing(self):
+        result = run_in_terminal("top", *self.MACHINE)
+        self.assertEqual(result.code, 1)
+        self.assertIn("built without curses", result.out)
 
-    def test_frames_and_all_else_work(self):
+    def test_frames_of_top_and_other_commands_work(self):
         for arguments, word in ((("top", "--once"), "4090"), (("top", "--count", "2", "--interval", "50ms"), "4090"),
                                 (("ps",), "firefox"), ((), "4090")):
-            done = run(*arguments, *self.MACHINE)
-            self.assertEqual(done.code, 0, done.err)
-            self.assertIn(word, done.out)
+            result = run(*arguments, *self.MACHINE)
+            self.assertEqual(result.code, 0, result.err)
+            self.assertIn(word, result.out)
         self.assertIn("NAME", run_in_terminal("top", "--once", *self.MACHINE).out)
 
 

@@ -28,20 +28,20 @@ class Screen:
                   "sh", *([] if shell else ["-c", command]))
         if shell:
             self.type(f"stty -echo; PS1='$ '; clear; {command}")
-            self.keys("Enter")
+            self.press("Enter")
 
     def tmux(self, *arguments):
-        done = subprocess.run([TMUX, "-S", self.socket, *map(str, arguments)], capture_output=True,
-                              env=environment(), timeout=60, check=False)
-        assert done.returncode == 0, (arguments, done.stderr)
-        return done.stdout.decode()
+        result = subprocess.run([TMUX, "-S", self.socket, *map(str, arguments)], capture_output=True,
+                                env=environment(), timeout=60, check=False)
+        assert result.returncode == 0, (arguments, result.stderr)
+        return result.stdout.decode()
 
     def close(self):
         with contextlib.suppress(AssertionError):
             self.tmux("kill-server")
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def keys(self, *names):
+    def press(self, *names):
         for name in names:
             self.tmux("send-keys", name)
 
@@ -51,52 +51,52 @@ class Screen:
     def resize(self, width, height):
         self.tmux("resize-window", "-x", width, "-y", height)
 
-    def shown(self, colours=False):
+    def capture(self, colours=False):
         return self.tmux("capture-pane", "-p", *(["-e"] if colours else []))
 
-    def format(self, what):
-        return self.tmux("display-message", "-p", f"#{{{what}}}").strip()
+    def format(self, variable):
+        return self.tmux("display-message", "-p", f"#{{{variable}}}").strip()
 
-    def until(self, condition, what="a frame"):
-        """Waits for a frame that meets the condition, and does so still when it is captured again: a capture may have a
-        part of a frame, in which the condition may also not find what it looks for."""
-        end, met = time.monotonic() + PATIENCE, 0
-        while time.monotonic() < end:
-            now = self.shown()
+    def wait_until(self, condition, description="a frame"):
+        """Waits for two captures in a row that meet the condition: a single one may be a partly drawn frame, on which
+        the condition may also raise an error."""
+        deadline, matches = time.monotonic() + PATIENCE, 0
+        while time.monotonic() < deadline:
+            frame = self.capture()
             try:
-                met = met + 1 if condition(now) else 0
+                matches = matches + 1 if condition(frame) else 0
             except (AssertionError, AttributeError, LookupError, TypeError, ValueError):
-                met = 0
-            if met == 2:
-                return now
+                matches = 0
+            if matches == 2:
+                return frame
             time.sleep(0.03)
-        raise AssertionError(f"no {what} within {PATIENCE} s, but\n{self.shown()}")
+        raise AssertionError(f"no {description} within {PATIENCE} s, but\n{self.capture()}")
 
-    def until_has(self, *texts):
-        return self.until(lambda now: all(text in now for text in texts), f"{texts}")
+    def wait_for(self, *texts):
+        return self.wait_until(lambda frame: all(text in frame for text in texts), f"{texts}")
 
-    def until_lacks(self, text):
-        return self.until(lambda now: text not in now, f"frame without {text}")
+    def wait_until_gone(self, text):
+        return self.wait_until(lambda frame: text not in frame, f"frame without {text}")
 
     def exit_status(self):
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
             if os.path.exists(self.status):
                 with open(self.status, encoding="utf-8") as file:
                     text = file.read()
                 if text:
                     return int(text)
             time.sleep(0.03)
-        raise AssertionError(f"still running, with\n{self.shown()}")
+        raise AssertionError(f"still running, with\n{self.capture()}")
 
     def pid(self):
-        """Of hmn itself."""
+        """Returns the PID of hmn itself, not of the shell around it."""
         parent = self.format("pane_pid")
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            found = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", parent], capture_output=True, text=True,
-                                   check=False).stdout.split()
-            if len(found) >= 2 and found[1] != "env":
-                return int(found[0])
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            fields = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", parent], capture_output=True, text=True,
+                                    check=False).stdout.split()
+            if len(fields) >= 2 and fields[1] != "env":
+                return int(fields[0])
             time.sleep(0.03)
         raise AssertionError("hmn does not run")

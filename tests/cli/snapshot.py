@@ -2,47 +2,47 @@
 """`hmn snapshot`."""
 import json
 
-from command import MACHINES, SOURCE, Machines, card, main, run, strict_json
+from command import MACHINES, SOURCE, Machines, card, main, parse_json, run
 
 
 class Snapshot(Machines):
-    def test_it_is_one_line_of_json(self):
+    def test_the_snapshot_is_one_line_of_json(self):
         for machine in sorted(MACHINES.glob("*.json")):
-            result = self.on(machine, "snapshot")
+            result = self.run_on(machine, "snapshot")
             self.assertEqual((result.code, result.err, result.out.count("\n")), (0, "", 1), machine)
-            self.assertIsInstance(strict_json(result.out), dict)
+            self.assertIsInstance(parse_json(result.out), dict)
 
-    def test_it_asks_for_everything(self):
-        whole = strict_json(run("snapshot").out)
-        self.assertEqual(whole["collect"], ["memory", "system", "devices", "pools", "self",
-                                            "processes", "telemetry", "metrics", "groups"])
-        self.assertGreater(whole["memory"]["resident_bytes"], 0)
-        self.assertGreater(whole["system"]["total_bytes"], 0)
+    def test_the_snapshot_collects_everything(self):
+        snapshot = parse_json(run("snapshot").out)
+        self.assertEqual(snapshot["collect"], ["memory", "system", "devices", "pools", "self",
+                                               "processes", "telemetry", "metrics", "groups"])
+        self.assertGreater(snapshot["memory"]["resident_bytes"], 0)
+        self.assertGreater(snapshot["system"]["total_bytes"], 0)
 
-    def test_it_has_what_the_machine_has(self):
+    def test_the_snapshot_has_the_values_of_the_machine(self):
         machine = {"devices": [card(processes=[{"pid": 7, "used": 5, "name": "x"}],
                                     telemetry={"temperature_celsius": 50},
                                     metrics=[{"metric": "fan_percent", "instance": 1, "value": 40},
                                              {"metric": "pcie_replays", "count": 9, "slow": True}])]}
-        whole = strict_json(self.on(machine, "snapshot").out)
-        self.assertEqual(whole["devices"][0]["telemetry"]["temperature_celsius"], 50)
+        snapshot = parse_json(self.run_on(machine, "snapshot").out)
+        self.assertEqual(snapshot["devices"][0]["telemetry"]["temperature_celsius"], 50)
         self.assertEqual([(m["name"], m["instance"], m["value"], m["unit"], m["backend"])
-                          for m in whole["devices"][0]["metrics"]], [("fan_percent", 1, 40, "%", "simulated")])
-        self.assertEqual(whole["pools"][0]["total_bytes"], 16 << 30)
-        self.assertEqual([(row["pid"], row["used_bytes"]) for row in whole["usages"]], [(7, 5)])
+                          for m in snapshot["devices"][0]["metrics"]], [("fan_percent", 1, 40, "%", "simulated")])
+        self.assertEqual(snapshot["pools"][0]["total_bytes"], 16 << 30)
+        self.assertEqual([(row["pid"], row["used_bytes"]) for row in snapshot["usages"]], [(7, 5)])
 
-    def test_it_agrees_with_the_other_commands(self):
+    def test_the_snapshot_agrees_with_the_other_commands(self):
         for machine in sorted(MACHINES.glob("*.json")):
-            whole = strict_json(self.on(machine, "snapshot").out)
-            gpus = strict_json(self.on(machine, "--json").out)
-            rows = strict_json(self.on(machine, "ps", "--json").out)
-            for gpu, device in zip(gpus, whole["devices"], strict=True):
-                if gpu["state"] == "lost":  # since a reading that the snapshot did not make
+            snapshot = parse_json(self.run_on(machine, "snapshot").out)
+            gpus = parse_json(self.run_on(machine, "--json").out)
+            rows = parse_json(self.run_on(machine, "ps", "--json").out)
+            for gpu, device in zip(gpus, snapshot["devices"], strict=True):
+                if gpu["state"] == "lost":  # lost at a reading that the snapshot does not make
                     continue
                 for key in ("index", "name", "uuid", "pci_bus_id", "driver_version", "cuda_version_major", "cuda_version_minor",
                             "vendor", "device_class", "form", "memory_kind", "parent_index", "state"):
                     self.assertEqual(gpu[key], device[key], (machine.name, key))
-            main_pools = {pool["device_index"]: pool for pool in whole["pools"] if pool["is_main"]}
+            main_pools = {pool["device_index"]: pool for pool in snapshot["pools"] if pool["is_main"]}
             for gpu in gpus:
                 if gpu["state"] == "lost":
                     self.assertIsNone(gpu["used_bytes"])
@@ -50,31 +50,31 @@ class Snapshot(Machines):
                 pool = main_pools.get(gpu["index"], {})
                 for key in ("total_bytes", "free_bytes", "used_bytes", "reserved_bytes"):
                     self.assertEqual(gpu[key], pool.get(key), (machine.name, key))
-            listed = {(row["pid"], row["device_index"]): row for row in whole["usages"]}
-            self.assertEqual(len(listed), len(rows))
+            usages = {(row["pid"], row["device_index"]): row for row in snapshot["usages"]}
+            self.assertEqual(len(usages), len(rows))
             for row in rows:
-                usage = listed[row["pid"], row["device_index"]]
-                device, used = whole["devices"][row["device_index"]], row["used_bytes"]
+                usage = usages[row["pid"], row["device_index"]]
+                device, used = snapshot["devices"][row["device_index"]], row["used_bytes"]
                 if device["memory_kind"] == "unified" and None not in (used, row["shared_used_bytes"]):
                     used += row["shared_used_bytes"]  # the library counts both pools of an APU as used
                 self.assertEqual(used, usage["used_bytes"], machine.name)
                 for key in ("name", "name_state", "host_resident_bytes", "uid", "kinds", "accounting"):
                     self.assertEqual(row[key], usage[key], (machine.name, key))
 
-    def test_a_value_that_is_missing_is_a_diagnostic_and_no_failure(self):
-        failing = [{"call": "pools", "status": "permission", "message": "root only"}]
-        result = self.on({"devices": [card(failures=failing)]}, "snapshot")
+    def test_a_missing_value_is_a_diagnostic_and_not_a_failure(self):
+        failures = [{"call": "pools", "status": "permission", "message": "root only"}]
+        result = self.run_on({"devices": [card(failures=failures)]}, "snapshot")
         self.assertEqual((result.code, result.err), (0, ""))
-        self.assertIn("root only", [each["message"] for each in strict_json(result.out)["diagnostics"]])
+        self.assertIn("root only", [diagnostic["message"] for diagnostic in parse_json(result.out)["diagnostics"]])
 
-    def test_a_driver_that_fails_is_a_diagnostic_and_a_failure(self):
+    def test_a_failing_driver_is_a_diagnostic_and_a_failure(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]}
-        result = self.on(broken, "snapshot")
+        result = self.run_on(broken, "snapshot")
         self.assertEqual((result.code, result.err), (1, "hmn: mismatch\n"))
-        messages = [each["message"] for each in strict_json(result.out)["diagnostics"]]
+        messages = [diagnostic["message"] for diagnostic in parse_json(result.out)["diagnostics"]]
         self.assertIn("mismatch", messages)
 
-    def test_it_fits_its_schema(self):
+    def test_the_snapshot_matches_its_schema(self):
         try:
             import jsonschema
         except ImportError:

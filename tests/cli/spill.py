@@ -8,52 +8,52 @@ import sys
 
 import jsonschema
 
-from command import COMMAND, GIB, MIB, SOURCE, Machines, environment, main, run, strict_json
+from command import COMMAND, GIB, MIB, SOURCE, Machines, environment, main, parse_json, run
 
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "spill.schema.json").read_text())
 VRAM = {"kind": "vram", "total": "16GiB", "used": "8GiB"}
 GTT = {"kind": "host", "total": "32GiB", "used": "128MiB"}
 
 
-def used(pool, size):
+def set_used(pool, size):
     return {"op": "replace", "path": f"/devices/0/pools/{pool}/used", "value": size}
 
 
 # The first reading lists the devices, the second is the baseline.
 FILLS = {"devices": [{"name": "Card", "vendor": "amd", "pools": [VRAM, GTT]}],
-         "changes": [{"at_reading": 3, "patch": [used(0, "15GiB"), used(1, "384MiB")]}]}
+         "changes": [{"at_reading": 3, "patch": [set_used(0, "15GiB"), set_used(1, "384MiB")]}]}
 NVIDIA = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM]}]}
 CALM = {"devices": FILLS["devices"]}
-# For the observation before the command, also where this machine is busy.
-WAITING = ("--timeout", "60s")
+# Waits for the observation before the command, even on a busy machine.
+LONG_TIMEOUT = ("--timeout", "60s")
 
 
 class Spill(Machines):
-    def report(self, machine, *command, code=0, options=()):
+    def run_spill(self, machine, *command, code=0, options=()):
         target = self.folder / "spill.json"
-        done = self.on(machine, "spill", *WAITING, "--output", target, *options, "--", *command)
-        self.assertEqual(done.code, code, done.err)
-        found = strict_json(target.read_text())
-        jsonschema.validate(found, SCHEMA)
-        return found, done
+        result = self.run_on(machine, "spill", *LONG_TIMEOUT, "--output", target, *options, "--", *command)
+        self.assertEqual(result.code, code, result.err)
+        report = parse_json(target.read_text())
+        jsonschema.validate(report, SCHEMA)
+        return report, result
 
-    def test_what_does_not_fit_is_reported_against_the_time_before_the_command(self):
-        found, done = self.report(FILLS, "true")
-        self.assertEqual(done.out, "")
-        self.assertEqual((found["measurable"], found["spilled"]), (True, True))
-        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]),
+    def test_a_spill_is_relative_to_the_time_before_the_command(self):
+        report, result = self.run_spill(FILLS, "true")
+        self.assertEqual(result.out, "")
+        self.assertEqual((report["measurable"], report["spilled"]), (True, True))
+        self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]),
                          (128 * MIB, 384 * MIB))
-        self.assertEqual((found["peak_dedicated_bytes"], found["dedicated_limit_bytes"]),
+        self.assertEqual((report["peak_dedicated_bytes"], report["dedicated_limit_bytes"]),
                          (15 * GIB, 16 * GIB))
-        self.assertEqual(found["episodes"][0]["rules"], ["shared"])
-        self.assertIsNone(found["episodes"][0]["end_label"])
-        self.assertIsNone(found["peak_evicted_bytes"])
-        self.assertRegex(done.err, r"^hmn spill: peak dedicated 15\.0 GiB / 16\.0 GiB\n"
+        self.assertEqual(report["episodes"][0]["rules"], ["shared"])
+        self.assertIsNone(report["episodes"][0]["end_label"])
+        self.assertIsNone(report["peak_evicted_bytes"])
+        self.assertRegex(result.err, r"^hmn spill: peak dedicated 15\.0 GiB / 16\.0 GiB\n"
                          r"           peak shared    384 MiB \(baseline 128 MiB\)\n"
                          r"           episodes       1 \u2014 total \d+\.\ds, longest \d+\.\ds, first \+\d+\.\d+s into run\n")
 
     def amd_card(self, vram_used, gtt_used):
-        """An AMD card whose memory is two files, and hmn's environment on it."""
+        """Writes an AMD card whose used memory is in two files; returns its folder and the environment of hmn."""
         root, nodes = self.folder / "sys", self.folder / "dev"
         card = root / "devices/pci0000:00/0000:03:00.0"
         node = card / "drm/renderD128"
@@ -74,18 +74,18 @@ class Spill(Machines):
                                  HMN_NVML="/nonexistent", HMN_NVIDIA_SMI="/nonexistent",
                                  HMN_ROCM_SMI="/nonexistent", HMN_AMD_SMI="/nonexistent")
 
-    def test_the_baseline_is_older_than_the_command(self):
+    def test_the_baseline_is_read_before_the_command_starts(self):
         card, env = self.amd_card(8 * GIB, 128 * MIB)
         if "amdgpu: ready" not in run("doctor", env=env).out:
             self.skipTest("built without amdgpu")
         target = self.folder / "spill.json"
-        fills = f"echo {15 * GIB} > {card}/mem_info_vram_used; echo {384 * MIB} > {card}/mem_info_gtt_used"
-        done = run("spill", *WAITING, "--output", target, "--interval", "1h", "--", "sh", "-c", fills, env=env)
-        self.assertEqual(done.code, 0, done.err)
-        found = strict_json(target.read_text())
-        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
-        # Once before and once after it, however short it was.
-        self.assertEqual((found["observations"], found["spilled"]), (2, True))
+        script = f"echo {15 * GIB} > {card}/mem_info_vram_used; echo {384 * MIB} > {card}/mem_info_gtt_used"
+        result = run("spill", *LONG_TIMEOUT, "--output", target, "--interval", "1h", "--", "sh", "-c", script, env=env)
+        self.assertEqual(result.code, 0, result.err)
+        report = parse_json(target.read_text())
+        self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
+        # One observation before the command and one after it, even if it is short.
+        self.assertEqual((report["observations"], report["spilled"]), (2, True))
 
     def test_a_process_that_outgrows_the_card_spills_until_it_shrinks(self):
         card, env = self.amd_card(8 * GIB, 128 * MIB)
@@ -95,87 +95,88 @@ class Spill(Machines):
         proc.mkdir()
         process = (sys.executable, "-B", SOURCE / "tests/cli/force_spill.py", card, proc)
 
-        def run_of(*gib):
-            done = run("spill", *WAITING, "--output", target, "--interval", "10ms", "--", *process, *gib,
-                       env=env | {"HMN_PROC": str(proc)})
-            self.assertEqual(done.code, 0, done.err)
-            return json.loads(target.read_text()), done.err
+        def spill(*gib):
+            result = run("spill", *LONG_TIMEOUT, "--output", target, "--interval", "10ms", "--", *process, *gib,
+                         env=env | {"HMN_PROC": str(proc)})
+            self.assertEqual(result.code, 0, result.err)
+            return json.loads(target.read_text()), result.err
 
-        # 8 GiB are of others: of 12 more, 4 do not fit.
-        found, said = run_of("4", "12", "2")
-        self.assertEqual((found["measurable"], found["spilled"], found["episode_count"]), (True, True, 1), said)
-        self.assertEqual((found["peak_dedicated_bytes"], found["dedicated_limit_bytes"]), (16 * GIB, 16 * GIB))
-        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 4 * GIB + 128 * MIB))
-        self.assertEqual(found["peak_evicted_bytes"], 4 * GIB)
-        episode, = found["episodes"]
+        # Others use 8 GiB: of 12 more, 4 do not fit.
+        report, errors = spill("4", "12", "2")
+        self.assertEqual((report["measurable"], report["spilled"], report["episode_count"]), (True, True, 1), errors)
+        self.assertEqual((report["peak_dedicated_bytes"], report["dedicated_limit_bytes"]), (16 * GIB, 16 * GIB))
+        self.assertEqual((report["baseline_shared_bytes"], report["peak_shared_bytes"]),
+                         (128 * MIB, 4 * GIB + 128 * MIB))
+        self.assertEqual(report["peak_evicted_bytes"], 4 * GIB)
+        episode, = report["episodes"]
         self.assertEqual((sorted(episode["rules"]), episode["peak_shared_bytes"]), (["evicted", "shared"], 4 * GIB + 128 * MIB))
         self.assertIsNotNone(episode["end_label"])
-        # What just fits does not spill.
-        found, said = run_of("4", "8", "2")
-        self.assertEqual((found["spilled"], found["peak_dedicated_bytes"], found["peak_evicted_bytes"]),
-                         (False, 16 * GIB, 0), said)
+        # Memory that exactly fits does not spill.
+        report, errors = spill("4", "8", "2")
+        self.assertEqual((report["spilled"], report["peak_dedicated_bytes"], report["peak_evicted_bytes"]),
+                         (False, 16 * GIB, 0), errors)
 
-    def test_a_calm_run_says_so(self):
-        done = self.on(CALM, "spill", "--", "true")
-        self.assertIn("           episodes       0 \u2014 no spill observed\n", done.err)
-        self.assertEqual((done.code, done.out), (0, ""))
+    def test_a_run_without_a_spill_is_reported(self):
+        result = self.run_on(CALM, "spill", "--", "true")
+        self.assertIn("           episodes       0 \u2014 no spill observed\n", result.err)
+        self.assertEqual((result.code, result.out), (0, ""))
 
-    def test_what_cannot_be_measured_is_no_zero(self):
+    def test_an_unmeasurable_spill_is_null_and_not_zero(self):
         for machine in (NVIDIA, {"devices": []}):
-            found, done = self.report(machine, "sh", "-c", "exit 7", code=7)
-            self.assertIn("hmn spill: spill not measurable: ", done.err)
-            self.assertEqual((found["measurable"], found["spilled"], found["observations"]),
+            report, result = self.run_spill(machine, "sh", "-c", "exit 7", code=7)
+            self.assertIn("hmn spill: spill not measurable: ", result.err)
+            self.assertEqual((report["measurable"], report["spilled"], report["observations"]),
                              (False, None, 0))
-            self.assertIsNone(found["peak_shared_bytes"])
-            self.assertTrue(found["reason"])
-            self.assertEqual(found["exit_status"], 7)
+            self.assertIsNone(report["peak_shared_bytes"])
+            self.assertTrue(report["reason"])
+            self.assertEqual(report["exit_status"], 7)
 
-    def test_what_is_known_where_it_cannot_be_measured(self):
-        machine = NVIDIA | {"changes": [{"at_reading": 4, "patch": [used(0, "15GiB")]},
-                                        {"at_reading": 6, "patch": [used(0, "2GiB")]}]}
-        found, done = self.report(machine, "sleep", "0.5", options=("--interval", "50ms"))
-        self.assertEqual((found["peak_used_bytes"], found["least_free_bytes"]), (15 * GIB, GIB))
-        self.assertIn("managed-memory migration is not reported\n", done.err)
-        self.assertRegex(done.err, r"\n           peak used      15\.0 GiB / 16\.0 GiB, sampled\n"
+    def test_an_unmeasurable_spill_reports_used_and_free_memory(self):
+        machine = NVIDIA | {"changes": [{"at_reading": 4, "patch": [set_used(0, "15GiB")]},
+                                        {"at_reading": 6, "patch": [set_used(0, "2GiB")]}]}
+        report, result = self.run_spill(machine, "sleep", "0.5", options=("--interval", "50ms"))
+        self.assertEqual((report["peak_used_bytes"], report["least_free_bytes"]), (15 * GIB, GIB))
+        self.assertIn("managed-memory migration is not reported\n", result.err)
+        self.assertRegex(result.err, r"\n           peak used      15\.0 GiB / 16\.0 GiB, sampled\n"
                          r"           least free     1\.0 GiB, \+\d+\.\d+s into run\n$")
-        found, done = self.report({"devices": []}, "true")
-        self.assertEqual((found["peak_used_bytes"], found["least_free_bytes"]), (None, None))
-        self.assertNotIn("peak used", done.err)
-        found, _ = self.report(CALM, "true")  # measured
-        self.assertEqual((found["peak_used_bytes"], found["least_free_bytes"]), (None, None))
+        report, result = self.run_spill({"devices": []}, "true")
+        self.assertEqual((report["peak_used_bytes"], report["least_free_bytes"]), (None, None))
+        self.assertNotIn("peak used", result.err)
+        report, _ = self.run_spill(CALM, "true")  # measured
+        self.assertEqual((report["peak_used_bytes"], report["least_free_bytes"]), (None, None))
 
-    def test_the_commands_end_is_seen_at_once(self):
-        self.assertEqual(self.on(CALM, "spill", "--interval", "1h", "--", "true").code, 0)
+    def test_the_end_of_the_command_is_noticed_at_once(self):
+        self.assertEqual(self.run_on(CALM, "spill", "--interval", "1h", "--", "true").code, 0)
 
-    def test_exit_codes(self):
-        self.assertEqual(self.on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)
-        killed = self.on(CALM, "spill", "--", "sh", "-c", "kill -KILL $$")
+    def test_exit_codes_are_those_of_the_command_or_of_hmn(self):
+        self.assertEqual(self.run_on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)
+        killed = self.run_on(CALM, "spill", "--", "sh", "-c", "kill -KILL $$")
         self.assertEqual(killed.code, 128 + signal.SIGKILL)
-        absent = self.on(CALM, "spill", "--", "no-such-command")
+        absent = self.run_on(CALM, "spill", "--", "no-such-command")
         self.assertEqual((absent.code, absent.out), (127, ""))
         self.assertEqual(absent.err, 'hmn: cannot run "no-such-command": No such file or directory\n')
-        self.assertEqual(self.on(CALM, "spill", "--device", "9", "--", "true").code, 125)
-        self.assertEqual(self.on(CALM, "spill", "--output", "/nonexistent/x", "--", "true").code, 125)
+        self.assertEqual(self.run_on(CALM, "spill", "--device", "9", "--", "true").code, 125)
+        self.assertEqual(self.run_on(CALM, "spill", "--output", "/nonexistent/x", "--", "true").code, 125)
         for words in (("--interval", "0.1x"), ("--interval", "0ms"), ()):
-            self.assertEqual(self.on(CALM, "spill", *words).code, 2)
+            self.assertEqual(self.run_on(CALM, "spill", *words).code, 2)
 
-    def test_standard_output_is_the_commands(self):
-        done = self.on(CALM, "spill", "--json", "--", "echo", "-n", "--json")
-        first, _, rest = done.out.partition("{")
-        self.assertEqual(first, "--json")
-        jsonschema.validate(strict_json("{" + rest), SCHEMA)
+    def test_json_is_printed_after_the_output_of_the_command(self):
+        result = self.run_on(CALM, "spill", "--json", "--", "echo", "-n", "--json")
+        prefix, _, document = result.out.partition("{")
+        self.assertEqual(prefix, "--json")
+        jsonschema.validate(parse_json("{" + document), SCHEMA)
 
-    def test_signals_are_passed_on_and_end_with_the_report(self):
+    def test_signals_are_passed_on_and_the_report_is_still_printed(self):
         machine = self.folder / "calm.json"
         machine.write_text(json.dumps(CALM))
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-            running = subprocess.Popen(
+            process = subprocess.Popen(
                 [*COMMAND, "spill", "--machine", machine, "--", "sh", "-c", "echo; exec sleep 60"],
                 env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            running.stdout.readline()
-            running.send_signal(number)
-            out, err = running.communicate(timeout=60)
-            self.assertEqual(running.returncode, 128 + number)
+            process.stdout.readline()
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 128 + number)
             self.assertIn(b"no spill observed", err)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The timeline of `hmn run`, as it is written: a command of a test goes on once it was sampled."""
+"""Reads the timeline of `hmn run` while it is written, so that a test's command continues after it was sampled."""
 import csv
 import io
 import json
@@ -8,8 +8,8 @@ import threading
 from command import MIB
 
 
-def rows_of(path):
-    """Of a timeline that may not be complete."""
+def read_rows(path):
+    """Returns the complete rows of a timeline that may still be written."""
     text = path.read_text() if path.exists() else ""
     lines = io.StringIO(text[:text.rfind("\n") + 1])
     return list(csv.DictReader(lines, strict=True)) if path.suffix == ".csv" else [json.loads(line) for line in lines]
@@ -19,29 +19,29 @@ def any_row(_):
     return True
 
 
-def holds(mib, processes=1):
-    """All processes together, and so many of them."""
+def has_memory(mib, processes=1):
+    """Matches a row with at least that much memory of all processes, and at least that many of them."""
     return lambda row: int(row["processes"] or 0) >= processes and int(row["resident_bytes"] or 0) >= mib * MIB
 
 
-def on_device(**values):
-    """Where the devices were read: they may be dearer than the host's memory."""
-    return lambda row: any(values.items() <= each.items() for each in row["devices"][:1])
+def device_has(**values):
+    """Matches a row whose first device has these values; a row may lack devices, which are read less often."""
+    return lambda row: any(values.items() <= device.items() for device in row["devices"][:1])
 
 
 class Watcher(threading.Thread):
-    """Makes one file after the other, each when a line of the timeline is as it has to be."""
+    """Creates one file after another, each when a row of the timeline meets the next condition."""
 
     def __init__(self, timeline, files, conditions):
         super().__init__(daemon=True)
-        self.timeline, self.left = timeline, list(zip(files, conditions))
-        self.over = threading.Event()
+        self.timeline, self.pending = timeline, list(zip(files, conditions))
+        self.stop = threading.Event()
 
     def run(self):
-        reported = 0
-        while self.left and not self.over.wait(0.01):
-            rows = rows_of(self.timeline)
-            for row in rows[reported:]:
-                if self.left and self.left[0][1](row):
-                    self.left.pop(0)[0].touch()
-            reported = len(rows)
+        row_count = 0
+        while self.pending and not self.stop.wait(0.01):
+            rows = read_rows(self.timeline)
+            for row in rows[row_count:]:
+                if self.pending and self.pending[0][1](row):
+                    self.pending.pop(0)[0].touch()
+            row_count = len(rows)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""top_hours.py CLOCK: hours of `hmn top` with a clock that jumps over the waits (fast_clock.c): curves of all
-spans, and memory that does not grow with time."""
+"""top_hours.py CLOCK: hours of `hmn top` with a clock that skips waits (fast_clock.c): curves of all spans, and
+memory that does not grow with time."""
 import math
 import re
 import sys
@@ -13,13 +13,13 @@ CLOCK = sys.argv.pop(1)
 INTERVAL = 5
 CHANGES = 900
 STEP = 96  # seconds between changes: 24 hours
-AT_ONCE = 8
+BATCH = 8
 SLACK = 2 * MIB
 
 
 def gpu(number):
-    rows = [{"pid": 10**6 + AT_ONCE * number + i, "used": "1GiB", "name": f"work-{number}-{i}", "busy_percent": 5}
-            for i in range(AT_ONCE)]
+    rows = [{"pid": 10**6 + BATCH * number + i, "used": "1GiB", "name": f"work-{number}-{i}", "busy_percent": 5}
+            for i in range(BATCH)]
     load = round(50 + 50 * math.sin(number / 6))
     return {"name": "Card", "vendor": "nvidia", "processes": rows,
             "telemetry": {"gpu_busy_percent": load, "power_watts": 100 + load, "power_limit_watts": 300},
@@ -27,52 +27,52 @@ def gpu(number):
 
 
 class Hours(Machines):
-    def test_a_day(self):
+    def test_curves_are_complete_and_memory_does_not_grow_over_a_day(self):
         changes = [{"after_ms": 1000 * STEP * number, "patch": [
             {"op": "replace", "path": "/devices/0", "value": gpu(number)}]} for number in range(1, CHANGES)]
-        machine = self.machine(devices=[gpu(0)], changes=changes)
+        machine = self.write_machine(devices=[gpu(0)], changes=changes)
         screen = Screen("top", "--machine", machine, "--interval", f"{INTERVAL}s", size=(120, 40), LD_PRELOAD=CLOCK)
         self.addCleanup(screen.close)
-        screen.until_has("GPU 0 load")
+        screen.wait_for("GPU 0 load")
         pid = screen.pid()
 
-        def latest():
-            found = re.search(r"work-(\d+)-", screen.shown())
-            return int(found[1]) if found else 0
+        def latest_change():
+            match = re.search(r"work-(\d+)-", screen.capture())
+            return int(match[1]) if match else 0
 
-        def resident():
+        def read_resident():
             with open(f"/proc/{pid}/status", encoding="utf-8") as status:
                 kib = dict(re.findall(r"(?m)^(RssAnon|VmSwap):\s*(\d+)", status.read()))
             return 1024 * sum(map(int, kib.values()))
 
-        def wait_for(number):
-            end = time.monotonic() + 600
-            while latest() < number:
-                self.assertLess(time.monotonic(), end, screen.shown())
+        def wait_for_change(number):
+            deadline = time.monotonic() + 600
+            while latest_change() < number:
+                self.assertLess(time.monotonic(), deadline, screen.capture())
                 time.sleep(0.2)
 
-        wait_for(4 * 3600 // STEP)
-        early = resident()
-        screen.keys("t")
+        wait_for_change(4 * 3600 // STEP)
+        baseline = read_resident()
+        screen.press("t")
         for name, hours in (("1 h", 5), ("24 h", 6)):
-            screen.keys("t")
-            frame = screen.until_has(f" {name} ")
-            wait_for(hours * 3600 // STEP)
-            frame = screen.shown()
-            # The curve of the hour is whole; that of the day has a quarter.
-            filled = len(re.findall("[⣀-⣿]", frame))
-            self.assertGreater(filled, 40, frame)
-        wait_for(CHANGES - 2)
-        self.assertLess(resident(), early + SLACK)
-        frame = screen.until_has(" 24 h ")
+            screen.press("t")
+            frame = screen.wait_for(f" {name} ")
+            wait_for_change(hours * 3600 // STEP)
+            frame = screen.capture()
+            # The curve of the hour is full, that of the day has a quarter.
+            dots = len(re.findall("[⣀-⣿]", frame))
+            self.assertGreater(dots, 40, frame)
+        wait_for_change(CHANGES - 2)
+        self.assertLess(read_resident(), baseline + SLACK)
+        frame = screen.wait_for(" 24 h ")
         upper = next(line for line in frame.splitlines() if line.startswith("╰") and " 24 h " in line)
         self.assertIn("max 100%", upper)
         bottom = frame.splitlines()[frame.splitlines().index(upper) - 1]
-        # From the first hour to the last there is no gap.
+        # The curve has no gap from the first hour to the last.
         curve = bottom[1:bottom.index("│", 1)]
         self.assertNotIn(" ", curve.strip())
         self.assertGreater(len(curve.strip()), len(curve) * 9 // 10)
-        screen.keys("q")
+        screen.press("q")
         self.assertEqual(screen.exit_status(), 0)
 
 

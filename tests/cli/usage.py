@@ -5,7 +5,7 @@ import re
 
 from command import MACHINES, SOURCE, Machines, card, environment, main, run
 
-WRONG = (
+WRONG_USAGE = (
     (("--bogus",), '"--bogus": no such option'),
     (("bogus",), '"bogus": no such command; there are top, ps, snapshot, log, metrics, fit, record-machine, run, wait, '
                  'spill, watch, exporter, doctor, completion, help and version'),
@@ -91,21 +91,21 @@ WRONG = (
 
 
 class Usage(Machines):
-    def test_wrong_usage_is_2_with_a_message_and_no_output(self):
-        for arguments, part in WRONG:
+    def test_wrong_usage_exits_with_2_and_a_message(self):
+        for arguments, message in WRONG_USAGE:
             result = run(*arguments)
             self.assertEqual((result.code, result.out), (2, ""), arguments)
             self.assertTrue(result.err.startswith("hmn: "), result.err)
             self.assertEqual(result.err.count("\n"), 1, result.err)
-            self.assertIn(part, result.err, arguments)
+            self.assertIn(message, result.err, arguments)
 
-    def test_messages_cannot_command_the_terminal(self):
+    def test_messages_cannot_control_the_terminal(self):
         for arguments in (("\x1b[2J\n",), ("ps", "--device", "\x1b]0;x\x07"), ("--machine", "\u202e")):
             err = run(*arguments).err
             self.assertEqual(err.count("\n"), 1)
             self.assertFalse({"\x1b", "\x07", "\u202e"} & set(err), err)
 
-    def test_help_and_version_are_0_on_standard_output(self):
+    def test_help_and_version_go_to_standard_output(self):
         for arguments in (("-h",), ("--help",), ("ps", "-h"), ("snapshot", "--help"), ("doctor", "-h")):
             result = run(*arguments)
             self.assertEqual((result.code, result.err), (0, ""), arguments)
@@ -126,76 +126,76 @@ class Usage(Machines):
             line = lines[lines.index("Arguments:") + 1]
             self.assertRegex(line, rf"^  {re.escape(name)} {{2,}}[A-Z]+[a-z]*[ ,]", command)
 
-    def test_help_of_help_is_about_itself(self):
+    def test_help_of_help_has_its_own_examples(self):
         examples = run("help", "help").out.split("Examples:\n")[1]
         self.assertIn("hmn help ps", examples)
         self.assertNotIn("--machine", examples)
 
-    def test_failures_are_1(self):
+    def test_failures_exit_with_1(self):
         machine = MACHINES / "workstation.json"
         for arguments in (("ps", "--device", "7", "--machine", machine),
                           ("ps", "--device", "GPU-none", "--machine", machine),
                           ("ps", "--pid", "4294967295", "--machine", machine),
                           ("--machine", "/nonexistent/machine.json"),
                           ("snapshot", "--machine", self.folder),
-                          ("--json", "--machine", self.machine({"no such key": 1}))):
+                          ("--json", "--machine", self.write_machine({"no such key": 1}))):
             result = run(*arguments)
             self.assertEqual(result.code, 1, arguments)
             self.assertTrue(result.err.startswith("hmn: "), result.err)
 
-    def test_a_machine_file_that_is_not_there_is_named(self):
+    def test_a_missing_machine_file_is_reported_by_name(self):
         result = run("--machine", "no/such.json")
         self.assertEqual(result, (1, "", 'hmn: --machine "no/such.json": No such file or directory\n'))
 
-    def test_an_example_machine_is_found_by_its_name(self):
+    def test_an_example_machine_is_selected_by_name(self):
         for path in MACHINES.glob("*.json"):
-            found = self.rows(run("--json", "--machine", path.stem, cwd=self.folder))
-            described = json.loads(path.read_text())["devices"]
-            self.assertEqual([gpu["name"] for gpu in found if gpu["parent_index"] is None],
-                             [gpu["name"] for gpu in described], path)
+            gpus = self.parse_rows(run("--json", "--machine", path.stem, cwd=self.folder))
+            devices = json.loads(path.read_text())["devices"]
+            self.assertEqual([gpu["name"] for gpu in gpus if gpu["parent_index"] is None],
+                             [gpu["name"] for gpu in devices], path)
         self.assertEqual(run("--machine", "apu.json", cwd=self.folder).code, 0)
         unknown = run("--machine", "no-such", cwd=self.folder)
         self.assertEqual(unknown.code, 1)
         self.assertRegex(unknown.err, r'^hmn: --machine "no-such": .* apu, failing, .*workstation\n$')
 
-    def test_the_variable_takes_what_the_option_takes(self):
+    def test_hmn_simulation_accepts_the_values_of_machine(self):
         for name in ("apu", str(MACHINES / "apu.json"), "here.json"):
             (self.folder / "here.json").write_bytes((MACHINES / "apu.json").read_bytes())
-            by_variable = run("--json", cwd=self.folder, env=environment(HMN_SIMULATION=name))
-            self.assertEqual(by_variable.code, 0, by_variable.err)
-            self.assertEqual([gpu["name"] for gpu in json.loads(by_variable.out)],
+            result = run("--json", cwd=self.folder, env=environment(HMN_SIMULATION=name))
+            self.assertEqual(result.code, 0, result.err)
+            self.assertEqual([gpu["name"] for gpu in json.loads(result.out)],
                              [gpu["name"] for gpu in json.loads(run("--json", "--machine", "apu").out)])
         unknown = run(env=environment(HMN_SIMULATION="no-such"))
         self.assertEqual(unknown.code, 1)
         self.assertRegex(unknown.err, r'^hmn: HMN_SIMULATION "no-such": .* apu, failing, .*workstation\n$')
 
-    def test_a_file_comes_before_an_example_machine_of_its_name(self):
+    def test_a_file_takes_precedence_over_an_example_machine(self):
         (self.folder / "apu").write_text('{"devices": []}')
         self.assertEqual(run("--json", "--machine", "apu", cwd=self.folder).out, "[]\n")
 
     def test_a_malformed_machine_file_is_refused_by_every_command(self):
-        machine, ran = self.machine({"devices": [{"nam": "x"}]}), self.folder / "ran"
+        machine, mark = self.write_machine({"devices": [{"nam": "x"}]}), self.folder / "ran"
         refusal = f'hmn: /devices/0: the key "nam" is not known; did you mean "name"? (machine file {machine})\n'
         for code, *arguments in ((1,), (1, "--json"), (1, "ps"), (1, "snapshot"), (1, "doctor"), (1, "log"),
                                  (2, "watch"), (1, "fit", "7B"), (125, "run"), (125, "spill")):
-            command = ("touch", ran) if code == 125 else ()
+            command = ("touch", mark) if code == 125 else ()
             result = run(*arguments, "--machine", machine, *command)
             self.assertEqual(result, (code, "", refusal), arguments)
-            self.assertFalse(ran.exists())
+            self.assertFalse(mark.exists())
 
-    def test_a_relative_machine_file_is_found(self):
+    def test_a_relative_machine_path_is_accepted(self):
         (self.folder / "here.json").write_text('{"devices": [{"name": "Here"}]}')
         result = run("--json", "--machine", "here.json", cwd=self.folder)
         self.assertIn('"name":"Here"', result.out)
 
-    def test_the_page_has_every_code_that_is_used(self):
+    def test_exit_codes_are_documented(self):
         page = (SOURCE / "docs" / "exit-codes.md").read_text()
         rows = re.findall(r"^\| ([^|]+?) \|", page, re.M)
         for code in ("0", "1", "2", "125", "124", "126, 127", "128 + N", "the child's", "0, 3, 4",
                      "0, 1, 2"):
             self.assertIn(code, rows)
-        used = re.findall(r"(\w+) = (\d+)", (SOURCE / "src" / "cli" / "expected.hpp").read_text())
-        self.assertEqual({number for _, number in used},
+        codes = re.findall(r"(\w+) = (\d+)", (SOURCE / "src" / "cli" / "expected.hpp").read_text())
+        self.assertEqual({number for _, number in codes},
                          {"0", "1", "2", "3", "4", "124", "125", "126", "127", "128"})
 
 

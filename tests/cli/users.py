@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""users.py NVML LATE: names of users from a directory that answers late, or never."""
+"""users.py NVML LATE: names of users from a directory service that answers late or never."""
 import json
 import os
 import subprocess
@@ -13,7 +13,7 @@ CARD = {"name": "NVIDIA L40S", "uuid": "GPU-1111", "pci": {"address": "00000000:
         "memory": {"total": "40 GiB", "free": "30 GiB", "used": "10 GiB"},
         "memory_v2": {"total": "40 GiB", "reserved": 0, "free": "30 GiB", "used": "10 GiB"}}
 NUMBER = str(os.getuid())
-EXPORTED = "hypomnesis_user_gpu_memory_usage_bytes"
+FAMILY = "hypomnesis_user_gpu_memory_usage_bytes"
 
 
 class Users(Machines):
@@ -23,37 +23,37 @@ class Users(Machines):
         self.addCleanup(worker.wait)
         self.addCleanup(worker.kill)
         scenario = self.folder / "scenario.json"
-        used = [{"pid": worker.pid, "used": "1 GiB"}]
-        scenario.write_text(json.dumps({"devices": [CARD | {"processes": {"compute": used}}]}))
-        self.keys = {"LD_PRELOAD": LATE, "HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(scenario),
-                     "HMN_NVIDIA_SMI": str(self.folder / "none")}
+        processes = [{"pid": worker.pid, "used": "1 GiB"}]
+        scenario.write_text(json.dumps({"devices": [CARD | {"processes": {"compute": processes}}]}))
+        self.env = {"LD_PRELOAD": LATE, "HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(scenario),
+                      "HMN_NVIDIA_SMI": str(self.folder / "none")}
 
-    def shown(self, ms, *arguments):
-        """What is printed, and in how many seconds, where a name takes `ms`."""
-        begun = time.monotonic()
-        keys = self.keys | {"HMN_TEST_USER_MS": str(ms)}
+    def capture(self, ms, *arguments):
+        """Returns the output and the seconds that it took, if the lookup of a name takes `ms`."""
+        start = time.monotonic()
+        keys = self.env | {"HMN_TEST_USER_MS": str(ms)}
         if arguments:
             result = run(*arguments, env=environment(**keys))
             self.assertEqual(result.code, 0, result.err)
             text = result.out
         else:
             text = run_in_terminal(**keys).out
-        return text, time.monotonic() - begun
+        return text, time.monotonic() - start
 
-    def test_each_command_waits_for_a_name_within_its_limits(self):
+    def test_each_command_waits_for_a_slow_user_name(self):
         for command in ((), ("ps", "--by", "user"), ("ps", "--columns", "pid,user"), ("exporter", "--once", "--per", "user"),
                         ("top", "--once"), ("top", "--once", "--user", "lateuser")):
             with self.subTest(command):
-                self.assertIn("lateuser", self.shown(100, *command)[0])
+                self.assertIn("lateuser", self.capture(100, *command)[0])
 
-    def test_a_name_that_never_comes_is_a_number_and_holds_nothing_up(self):
+    def test_a_name_that_never_arrives_is_a_number_and_delays_nothing(self):
         for command in ((), ("ps", "--by", "user"), ("ps", "--by", "user", "--timeout", "500ms"),
                         ("exporter", "--once", "--per", "user", "--timeout", "500ms"), ("top", "--once")):
             with self.subTest(command):
-                text, seconds = self.shown(60_000, *command)
+                text, seconds = self.capture(60_000, *command)
                 self.assertNotIn("lateuser", text)
-                wanted = f'user="{NUMBER}"' if "exporter" in command else NUMBER
-                self.assertIn(wanted, text)
+                expected = f'user="{NUMBER}"' if "exporter" in command else NUMBER
+                self.assertIn(expected, text)
                 self.assertLess(seconds, 30)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hmn.exe under Wine, as a user of Windows has it; what no driver needs. HMN_COMMAND: its words."""
+"""hmn.exe under Wine: features that need no driver. HMN_COMMAND: the words of hmn."""
 import json
 import os
 import pathlib
@@ -19,21 +19,21 @@ MIB = 1 << 20
 
 
 def windows_path(path):
-    """Wine has the root of this system as its drive Z."""
+    """Wine maps the root of this system to its drive Z."""
     return "Z:" + str(path).replace("/", "\\")
 
 
-def run(words, **how):
-    """What it gives goes to files: Wine's desktop, which the first program of a while starts, would keep the
-    ends of pipes for ten seconds."""
+def run(words, **options):
+    """Output goes to files: Wine's desktop, which the first program starts, would keep pipes open for ten seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=100, check=False, **how)
+        process = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=100, check=False,
+                                 **options)
         out.seek(0)
         err.seek(0)
-        return done.returncode, out.read(), err.read()
+        return process.returncode, out.read(), err.read()
 
 
-def schema(noun):
+def load_schema(noun):
     return json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
 
 
@@ -44,17 +44,17 @@ class Hmn(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def hmn(self, *arguments, code=0, cwd=None, **environment):
-        """Once more where Wine's server has killed it: that does not wait longer than half a second for the end of a
-        program that has ended, whatever else the machine does."""
+        """Tries again if Wine's server has killed hmn: on a busy machine it does not wait longer than half a second
+        for a program that is ending."""
         for _ in range(2):
-            done, out, err = run([*COMMAND, *map(str, arguments)], cwd=cwd, env=dict(os.environ) | environment)
-            if done != -signal.SIGKILL:
+            exit_code, out, err = run([*COMMAND, *map(str, arguments)], cwd=cwd, env=dict(os.environ) | environment)
+            if exit_code != -signal.SIGKILL:
                 break
-        self.assertEqual(done, code, err.decode(errors="replace"))
+        self.assertEqual(exit_code, code, err.decode(errors="replace"))
         self.err = err.decode()
         return out.decode()
 
-    def machine(self, **keys):
+    def write_machine(self, **keys):
         path = self.folder / "machine.json"
         path.write_text(json.dumps(keys))
         return windows_path(path)
@@ -63,42 +63,42 @@ class Hmn(unittest.TestCase):
         return [windows_path(PARTNER), *words]
 
 
-class Looks(Hmn):
-    def test_the_version_and_the_help(self):
+class Queries(Hmn):
+    def test_version_and_help_are_printed(self):
         self.assertRegex(self.hmn("--version"), r"^hmn \d+\.\d+\.\d+")
         self.assertIn("doctor", self.hmn("--help"))
 
     def test_the_summary_has_the_memory_of_the_machine(self):
         text = self.hmn()
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / (MIB << 10)
-        reported = float(re.search(r"^RAM .*/(\S+)", text, re.M).group(1))
-        self.assertAlmostEqual(reported, total, delta=total / 20)
+        summary_total = float(re.search(r"^RAM .*/(\S+)", text, re.M).group(1))
+        self.assertAlmostEqual(summary_total, total, delta=total / 20)
 
-    def test_the_snapshot_is_of_this_process(self):
-        said = json.loads(self.hmn("snapshot"))
-        jsonschema.validate(said, schema("snapshot"))
-        self.assertGreater(said["memory"]["resident_bytes"], MIB)
+    def test_the_snapshot_has_the_memory_of_this_process(self):
+        snapshot = json.loads(self.hmn("snapshot"))
+        jsonschema.validate(snapshot, load_schema("snapshot"))
+        self.assertGreater(snapshot["memory"]["resident_bytes"], MIB)
 
-    def test_ps_lists_nothing_where_no_driver_is(self):
+    def test_ps_lists_nothing_without_a_driver(self):
         self.assertEqual(json.loads(self.hmn("ps", "--json")), [])
         self.assertIn("0 GPU processes found", self.err)
 
-    def test_the_doctor_names_no_source_of_another_system(self):
+    def test_doctor_lists_no_sources_of_other_systems(self):
         text = self.hmn("doctor", code=1)  # Wine without a display has no graphics to list
         for title in ("Version", "NVIDIA", "Sources", "Job object", "Permissions", "GPUs", "Readings"):
             self.assertIn(f"\n{title}\n", "\n" + text)
         for name in ("amdgpu", "i915", "/proc", "/sys", "metal", "CAP_", "root"):
             self.assertNotIn(name, text)
 
-    def test_recorded_machines_replay(self):
+    def test_example_machines_replay(self):
         for path in sorted((SOURCE / "examples" / "machines").glob("*.json")):
             code, out, _ = run([*COMMAND, "--json", "--machine", windows_path(path)])
-            named = json.loads(path.read_text()).get("devices", [])
+            devices = json.loads(path.read_text()).get("devices", [])
             self.assertLessEqual(code, 1, path)
             if code == 0:
-                self.assertGreaterEqual(len(json.loads(out)), len(named), path)
+                self.assertGreaterEqual(len(json.loads(out)), len(devices), path)
 
-    def test_a_missing_machine_file_is_named(self):
+    def test_a_missing_machine_file_is_reported_by_name(self):
         self.hmn("--machine", r"Z:\nowhere\x.json", code=1)
         self.assertIn(r'hmn: --machine "Z:\nowhere\x.json": ', self.err)
 
@@ -111,62 +111,62 @@ class Looks(Hmn):
         self.hmn("--machine", r"Z:\nirgends-漢.json", code=1)
         self.assertIn("nirgends-漢.json", self.err)
 
-    def test_what_fits_is_reported_of_a_model_of_this_system_s_paths(self):
+    def test_fit_accepts_windows_paths(self):
         model = SOURCE / "examples" / "models" / "llama-3-8b.json"
         machine = SOURCE / "examples" / "machines" / "workstation.json"
-        said = json.loads(self.hmn("fit", "--json", "--machine", windows_path(machine),
-                                   windows_path(model), code=3))
-        # 8 030 261 248 parameters, as its makers count them, of 16 bits.
-        self.assertEqual(said["weights_bytes"], 2 * 8_030_261_248)
+        report = json.loads(self.hmn("fit", "--json", "--machine", windows_path(machine),
+                                     windows_path(model), code=3))
+        # 8 030 261 248 parameters, as published, of 16 bits.
+        self.assertEqual(report["weights_bytes"], 2 * 8_030_261_248)
 
 
-# A reading is slow under Wine: with these the memory is held before hmn has used up its share of a core.
+# A reading is slow under Wine: with this interval the memory is allocated before hmn has used up its share of a core.
 SELDOM = ("--interval", "300ms")
 
 
 class Commands(Hmn):
-    def measured(self, *words, code=0, options=()):
+    def measure(self, *words, code=0, options=()):
         target = self.folder / "run.json"
-        self.out = self.hmn("run", "--output", windows_path(target), "--interval", "20ms", *options,
-                            "--", *words, code=code)
-        said = json.loads(target.read_text())
-        jsonschema.validate(said, schema("run"))
-        return said
+        self.output = self.hmn("run", "--output", windows_path(target), "--interval", "20ms", *options,
+                               "--", *words, code=code)
+        report = json.loads(target.read_text())
+        jsonschema.validate(report, load_schema("run"))
+        return report
 
-    def test_exit_codes_pass_through(self):
+    def test_exit_codes_are_passed_through(self):
         for code in (0, 3, 255):
-            said = self.measured(*self.partner("exit", str(code)), code=code)
-            self.assertEqual(said["exit_code"], code)
+            report = self.measure(*self.partner("exit", str(code)), code=code)
+            self.assertEqual(report["exit_code"], code)
             self.assertIn(f"exit code {code} after", self.err)
 
-    def test_all_32_bits_of_a_code_are_reported(self):
-        said = self.measured(*self.partner("exit", "0xC0000005"), code=5)
-        self.assertEqual(said["exit_code"], 0xC0000005)
+    def test_all_32_bits_of_an_exit_code_are_reported(self):
+        report = self.measure(*self.partner("exit", "0xC0000005"), code=5)
+        self.assertEqual(report["exit_code"], 0xC0000005)
 
-    def test_words_arrive_as_they_were_given(self):
+    def test_arguments_are_passed_through_unchanged(self):
         words = ["", "a b", 'say "x"', "back\\", "a b\\", '\\"', "tab\there", "漢 ö", "*.*", "%PATH%"]
-        self.measured(*self.partner("words", *words))
-        self.assertEqual(self.out.splitlines(), [f"[{each}]" for each in words])
+        self.measure(*self.partner("words", *words))
+        self.assertEqual(self.output.splitlines(), [f"[{word}]" for word in words])
 
     def test_the_peak_of_the_working_set_is_exact(self):
-        said = self.measured(*self.partner("hold", "96"), options=SELDOM)
-        self.assertGreaterEqual(said["largest_process"]["bytes"], 96 * MIB)
-        self.assertLess(said["largest_process"]["bytes"], 160 * MIB)
-        self.assertFalse(said["largest_process"]["upper_bound"])
-        # Wine keeps no peak of a process that has ended, Windows does.
-        self.assertIn(said["largest_process"]["kind"], ("exact", "sampled"))
+        report = self.measure(*self.partner("hold", "96"), options=SELDOM)
+        self.assertGreaterEqual(report["largest_process"]["bytes"], 96 * MIB)
+        self.assertLess(report["largest_process"]["bytes"], 160 * MIB)
+        self.assertFalse(report["largest_process"]["upper_bound"])
+        # Windows keeps the peak of a process that has ended, Wine does not.
+        self.assertIn(report["largest_process"]["kind"], ("exact", "sampled"))
 
-    def test_children_of_the_command_are_seen(self):
-        said = self.measured(*self.partner("start", "hold", "64"), options=SELDOM)
-        self.assertGreaterEqual(said["all_processes"]["bytes"], 64 * MIB)
+    def test_children_of_the_command_are_measured(self):
+        report = self.measure(*self.partner("start", "hold", "64"), options=SELDOM)
+        self.assertGreaterEqual(report["all_processes"]["bytes"], 64 * MIB)
 
-    def test_a_job_without_a_value_has_none(self):
-        said = self.measured(*self.partner("exit", "0"))
-        self.assertIsNone(said["control_group"]["bytes"])
-        self.assertIn("reason", said["control_group"])
-        self.assertNotEqual(said["job_object"]["bytes"], 0)
+    def test_a_job_without_a_value_is_reported_as_missing(self):
+        report = self.measure(*self.partner("exit", "0"))
+        self.assertIsNone(report["control_group"]["bytes"])
+        self.assertIn("reason", report["control_group"])
+        self.assertNotEqual(report["job_object"]["bytes"], 0)
 
-    def test_what_is_not_found_or_cannot_be_started(self):
+    def test_a_command_that_cannot_be_started_sets_the_exit_code(self):
         self.hmn("run", "--", "no-such-program", code=127)
         self.assertIn('hmn: cannot run "no-such-program": ', self.err)
         text = self.folder / "notes.exe"
@@ -183,31 +183,31 @@ class Commands(Hmn):
         self.hmn("run", "--", r".\planted", "exit", "0", cwd=self.folder)
 
     def test_spill_reports_that_nothing_can_be_measured(self):
-        machine = self.machine(devices=[])
+        machine = self.write_machine(devices=[])
         target = self.folder / "spill.json"
         self.hmn("spill", "--machine", machine, "--output", windows_path(target), "--",
                  *self.partner("exit", "3"), code=3)
-        said = json.loads(target.read_text())
-        jsonschema.validate(said, schema("spill"))
-        self.assertEqual((said["measurable"], said["exit_status"]), (False, 3))
+        report = json.loads(target.read_text())
+        jsonschema.validate(report, load_schema("spill"))
+        self.assertEqual((report["measurable"], report["exit_status"]), (False, 3))
 
     def test_a_file_of_another_kind_is_replaced_with_force_only(self):
-        kept = self.folder / "train.bat"
-        kept.write_text("mine")
+        path = self.folder / "train.bat"
+        path.write_text("mine")
         for words in (("run", "--output"), ("spill", "--output"), ("exporter", "--textfile")):
             command = () if words[0] == "exporter" else self.partner("exit", "0")
-            self.hmn(*words, windows_path(kept), *command, code=125 if command else 1)
+            self.hmn(*words, windows_path(path), *command, code=125 if command else 1)
             self.assertIn("is there already", self.err)
             if command:
-                self.hmn(*words, windows_path(kept), "--force", "no-such-command", code=127)
-            self.assertEqual(kept.read_text(), "mine")
-        self.hmn("run", "--force", "--output", windows_path(kept), *self.partner("exit", "0"))
-        self.assertEqual(json.loads(kept.read_text())["exit_code"], 0)
+                self.hmn(*words, windows_path(path), "--force", "no-such-command", code=127)
+            self.assertEqual(path.read_text(), "mine")
+        self.hmn("run", "--force", "--output", windows_path(path), *self.partner("exit", "0"))
+        self.assertEqual(json.loads(path.read_text())["exit_code"], 0)
 
-    def test_wait_gives_up_in_time_or_starts_the_command(self):
-        free = {"name": "Card", "vendor": "nvidia", "uuid": "GPU-1",
+    def test_wait_times_out_or_starts_the_command(self):
+        card = {"name": "Card", "vendor": "nvidia", "uuid": "GPU-1",
                 "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"}]}
-        machine = self.machine(devices=[free])
+        machine = self.write_machine(devices=[card])
         self.hmn("wait", "--free", "12GiB", "--timeout", "200ms", "--interval", "50ms", "--machine", machine,
                  code=124)
         self.assertIn("timed out: ", self.err)
@@ -223,7 +223,7 @@ class Commands(Hmn):
         self.assertEqual(json.loads(target.read_text())["recording"]["page_size"], 4096)
         self.assertEqual(json.loads(self.hmn("--json", "--machine", windows_path(target))), [])
 
-    def test_record_machine_keeps_what_is_there(self):
+    def test_record_machine_refuses_an_existing_file(self):
         target = self.folder / "kept.json"
         target.write_text("mine")
         self.hmn("record-machine", windows_path(target), code=1)

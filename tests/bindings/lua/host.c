@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* host THREADS SCRIPT [ARGUMENT...]: runs a script in THREADS threads at once, each with its own Lua
- * state. The script gets the arguments as `...`, and a table `host`: thread (its number), fork(),
- * wait(pid), leave(status). */
+/* host THREADS SCRIPT [ARGUMENT...]: runs a script in THREADS threads at once, each with its own
+ * Lua state. The script gets the arguments as `...`, and a table `host`: thread (its number),
+ * fork(), wait(pid), leave(status). */
 #define _POSIX_C_SOURCE 200809L
 #include <lauxlib.h>
 #include <lua.h>

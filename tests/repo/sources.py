@@ -56,9 +56,9 @@ CLEAN = {
     "tests/fakes/fake.cpp": "",
     "tests/unit/model/CMakeLists.txt": "add_executable(model ../main.cpp)\n",
     "tests/unit/main.cpp": "",
-    "tests/fuzz/CMakeLists.txt": "foreach(noun csv proc)\n",
+    "tests/fuzz/CMakeLists.txt": "foreach(suite csv proc)\n",
     "tests/fuzz/csv.cpp": "",
-    "tests/abi/CMakeLists.txt": "file(GLOB layouts layout_v*.c)\nforeach(noun pool)\n",
+    "tests/abi/CMakeLists.txt": "file(GLOB layouts layout_v*.c)\nforeach(suite pool)\n",
     "tests/abi/layout_v0_1.c": "",
     "tests/abi/pool_test.c": "",
 }

@@ -7,15 +7,15 @@ set(CMAKE_C_COMPILER ${HMN_CROSS_TRIPLET}-gcc)
 set(CMAKE_CXX_COMPILER ${HMN_CROSS_TRIPLET}-g++)
 set(folder /usr/${HMN_CROSS_TRIPLET})
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "i686")
-  # Names the loader by path: where it belongs, a 64-bit machine may have none. The other path is also
-  # for what the library needs, as that of new dtags is not.
+  # Programs name the loader by its path, because a 64-bit machine may have none in the standard place. An old-style
+  # rpath also applies to the dependencies of libraries, which a new-style runpath does not.
   set(CMAKE_EXE_LINKER_FLAGS_INIT
     "-Wl,--dynamic-linker=${folder}/lib/ld-linux.so.2 -Wl,--disable-new-dtags,-rpath,${folder}/lib")
 else()
   set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR}-static -L ${folder})
 endif()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm")
-  # No code of an older gcc is linked.
+  # Silences notes about code of older gcc versions: none is linked.
   set(CMAKE_CXX_FLAGS_INIT -Wno-psabi)
 endif()
 # HMN_CROSS_ROOT: unpacked packages that are not part of the cross compiler (cmocka).

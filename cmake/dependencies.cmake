@@ -29,7 +29,7 @@ function(hmn_require target package)
 endfunction()
 
 hmn_find_headers(hmn_fmt fmt/format.h)
-# libfmt where it is built for the target, else its headers alone.
+# Links libfmt if it is installed for the target, else uses its headers only.
 if(TARGET hmn_fmt)
   find_library(HMN_fmt_LIBRARY NAMES fmt)
   mark_as_advanced(HMN_fmt_LIBRARY)
@@ -46,18 +46,18 @@ hmn_find_headers(hmn_doctest doctest/doctest.h)
 # The screen of `hmn top`; without curses the command prints frames only.
 if(HMN_BUILD_CLI AND HMN_CURSES AND UNIX)
   find_path(HMN_CURSES_INCLUDE_DIR curses.h PATH_SUFFIXES ncursesw)
-  # The archives for a command that is one file.
+  # A static command links the archives.
   set(hmn_curses_libraries "")
   foreach(name ncursesw tinfo)
     if(HMN_STATIC_CLI)
       find_library(HMN_${name}_ARCHIVE NAMES lib${name}.a ${name})
-      set(found ${HMN_${name}_ARCHIVE})
+      set(library ${HMN_${name}_ARCHIVE})
     else()
       find_library(HMN_${name}_LIBRARY ${name})
-      set(found ${HMN_${name}_LIBRARY})
+      set(library ${HMN_${name}_LIBRARY})
     endif()
-    if(found)
-      list(APPEND hmn_curses_libraries ${found})
+    if(library)
+      list(APPEND hmn_curses_libraries ${library})
     endif()
     mark_as_advanced(HMN_${name}_ARCHIVE HMN_${name}_LIBRARY)
   endforeach()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Where the project is found. CMake and pkg-config take it from here; scripts/set-home sets it here and writes it to every
-# other file that names it, and the suite repo.checks compares them. An empty address is left out of the packages. Go needs a
+# The addresses of the project. CMake and pkg-config read them from here; scripts/set-home sets them here and writes them
+# to every other file that names them, and the suite repo.checks compares the files. An empty address is left out of the packages. Go needs a
 # path for its module and Debian an address of its maintainer: a name below .invalid is reserved and never resolves.
 set(HMN_HOMEPAGE "")
 set(HMN_REPOSITORY "")

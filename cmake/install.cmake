@@ -11,12 +11,12 @@ install(TARGETS hypomnesis EXPORT hypomnesisTargets
   ARCHIVE COMPONENT Development)
 install(TARGETS hypomnesis_static EXPORT hypomnesisStaticTargets
   ARCHIVE COMPONENT Development)
-foreach(set hypomnesisTargets hypomnesisStaticTargets)
-  install(EXPORT ${set} NAMESPACE hypomnesis:: DESTINATION ${hmn_package_dir}
+foreach(export_set hypomnesisTargets hypomnesisStaticTargets)
+  install(EXPORT ${export_set} NAMESPACE hypomnesis:: DESTINATION ${hmn_package_dir}
     COMPONENT Development)
 endforeach()
 
-# Before 1.0 a minor version may change anything; from then on each runs what was built with an older one.
+# Before 1.0 a minor version may change anything; later versions run programs that were built with an older one.
 set(hmn_compatibility SameMajorVersion)
 if(PROJECT_VERSION_MAJOR EQUAL 0)
   set(hmn_compatibility SameMinorVersion)
@@ -59,8 +59,8 @@ install(FILES ${PROJECT_BINARY_DIR}/hypomnesis.pc DESTINATION ${CMAKE_INSTALL_LI
   COMPONENT Development)
 
 if(TARGET hmn)
-  # The same path in the build folder: where CMake changes it on installation, the built program's ends with a
-  # colon, and the loader takes an empty path for the current directory.
+  # The build folder uses the same path: if CMake changes it on installation, the path of the built program ends with a
+  # colon, and the loader reads an empty path as the current directory.
   if(NOT HMN_STATIC_CLI)
     set_target_properties(hmn PROPERTIES BUILD_WITH_INSTALL_RPATH ON
       INSTALL_RPATH "${HMN_SYSTEM_ORIGIN};${HMN_SYSTEM_ORIGIN}/${HMN_LIBRARY_FROM_BIN}")
@@ -109,7 +109,7 @@ if(HMN_BUILD_DOCS)
   file(GLOB pages CONFIGURE_DEPENDS docs/man/*.3)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT Development)
 
-  # Link each function to the page of its noun, for `man <function>`.
+  # Links each function to the page that describes it, for `man <function>`.
   foreach(page IN LISTS pages)
     cmake_path(GET page FILENAME page_name)
     file(STRINGS ${page} names REGEX "^\\.Nm hmn_")

@@ -11,7 +11,7 @@ foreach(part IN LISTS parts)
   list(APPEND hmn_objects $<TARGET_OBJECTS:${part}>)
 endforeach()
 
-# Lower layers only, for the command.
+# The lower layers, which the command uses directly.
 add_library(hmn_lower STATIC
   $<TARGET_OBJECTS:hmn_procfs> $<TARGET_OBJECTS:hmn_platform> $<TARGET_OBJECTS:hmn_model>)
 target_link_libraries(hmn_lower PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
@@ -22,7 +22,7 @@ add_library(hypomnesis_static STATIC ${hmn_objects})
 add_library(hypomnesis::hypomnesis ALIAS hypomnesis)
 add_library(hypomnesis::hypomnesis_static ALIAS hypomnesis_static)
 
-# Links libatomic where a processor may have no atomic numbers of 8 bytes.
+# Links libatomic for processors that may lack atomic numbers of 8 bytes.
 set(HMN_ATOMIC_LIBRARY "")
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64|ARM64)$")
   set(HMN_ATOMIC_LIBRARY atomic)
@@ -44,6 +44,6 @@ target_compile_definitions(hypomnesis_static INTERFACE HMN_STATIC)
 set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
 hmn_link_library(hypomnesis ${HMN_SYMBOL_MAP})
 
-# Same objects with the internal headers, for internal tests.
+# The same objects with the internal headers, for tests of internals.
 add_library(hmn_inside INTERFACE)
 target_link_libraries(hmn_inside INTERFACE hypomnesis_static hmn_internal)

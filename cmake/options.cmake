@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 option(HMN_BUILD_CLI "Build the hmn command" ON)
 option(HMN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(HMN_BUILD_BINDINGS "Build the language bindings whose tools are here" OFF)
+option(HMN_BUILD_BINDINGS "Build the language bindings whose tools are installed" OFF)
 option(HMN_BUILD_DOCS "Install the manual pages (mdoc; no tool is needed)" ON)
 option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(HMN_BUILD_FUZZ "Build the fuzz targets, which replay their seeds without clang's libFuzzer" OFF)
 option(HMN_CURSES "Build the screen of hmn top, where curses is installed" ON)
-option(HMN_EXPORTER "Build the server of hmn exporter where its libraries are here" ON)
+option(HMN_EXPORTER "Build the server of hmn exporter if its libraries are installed" ON)
 option(HMN_EXPORTER_INSIDE "Link the server of hmn exporter into hmn, from archives and without TLS" OFF)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libstdc++ into the shared library, and into an hmn that contains it" OFF)
@@ -14,12 +14,12 @@ option(HMN_WERROR "Treat warnings as errors" OFF)
 set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING
   "The folders of tests/ that are built and run, a list")
 set(HMN_TEST_COMPILE_OPTIONS "" CACHE STRING "Compile options of the tests alone, a list")
-option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
+option(HMN_TEST_FAKES "Also test the fakes that other tests use" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 
 option(HMN_BACKENDS "Default of each HMN_BACKEND_*" ON)
 # hmn_backend(<NAME> <description> [<system>...]): the switch of a source (src/source/sources.def). Without
-# a system it is there on all.
+# a system it is available on all.
 set(HMN_BACKEND_NAMES "")
 macro(hmn_backend name description)
   option(HMN_BACKEND_${name} ${description} ${HMN_BACKENDS})
@@ -65,7 +65,7 @@ if(NOT HMN_BACKEND_AMDGPU)
   set(HMN_BACKEND_KFD OFF)
 endif()
 
-# Dependency: the counters are of the adapters that DXGI lists.
+# Dependency: the counters belong to the adapters that DXGI lists.
 if(NOT HMN_BACKEND_DXGI)
   set(HMN_BACKEND_PDH OFF)
 endif()

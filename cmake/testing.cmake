@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# hmn_add_suite(<area>.<noun> COMMAND <command> [TIMEOUT <seconds>] [LABELS <label>...]
+# hmn_add_suite(<area>.<name> COMMAND <command> [TIMEOUT <seconds>] [LABELS <label>...]
 #               [ENVIRONMENT <name=value>...] [SERIAL])
-# One suite is one ctest test, labelled with its area. It exits with 77 to be counted as skipped and
-# then prints `skipped: <suite>: <reason>`. Its time limit is for hangs: several times what it takes beside others on
-# a busy machine. Labels: see tests/stages.
-# Runs under Wine with a prefix of the build's own, whose server is kept between suites.
+# One suite is one ctest test, labelled with its area. A skipped suite exits with 77 and prints
+# `skipped: <suite>: <reason>`. The time limit is for hangs: several times the duration on a busy machine. Labels: see
+# tests/stages.
+# Suites run under Wine with the build's own prefix, whose server keeps running between suites.
 set(HMN_WINE_ENVIRONMENT "")
 if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
   set(HMN_WINE_PREFIX ${PROJECT_BINARY_DIR}/wine)
   set(HMN_WINE_ENVIRONMENT "WINEPREFIX=${HMN_WINE_PREFIX};WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d")
 endif()
 
-# What tests are compiled with. HMN_TEST_EMULATED: 1 where they run in an emulator. HMN_TEST_SLOW: 1 where
-# they run ten times slower than in the optimised build, which tries all of what these try a part of.
+# Definitions for tests. HMN_TEST_EMULATED: 1 if they run in an emulator. HMN_TEST_SLOW: 1 if they run ten times slower
+# than in the optimised build; they then test only a part of the values.
 set(HMN_TEST_EMULATED 0)
 set(HMN_TEST_SLOW 0)
 if(CMAKE_CROSSCOMPILING_EMULATOR)
@@ -30,13 +30,13 @@ function(hmn_add_suite name)
   if(CMAKE_CROSSCOMPILING OR HMN_SANITIZE)
     math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")
   endif()
-  # The address sanitizer of gcc 12 guesses where the thread-local variables of a library that was
-  # loaded late are, and its search for leaks crashes where the guess is wrong.
+  # The address sanitizer of gcc 12 guesses the address of the thread-local variables of a library that was loaded late,
+  # and its leak check crashes if the guess is wrong.
   string(CONCAT sanitizers "ASAN_OPTIONS=intercept_tls_get_addr=0;UBSAN_OPTIONS=print_stacktrace=1;"
     "TSAN_OPTIONS=halt_on_error=1:die_after_fork=0")
   string(REGEX MATCH "^[a-z0-9_-]+" area ${name})
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  # By their cost, those that may take longest start first: no processor waits for the last of them.
+  # COST makes the longest suites start first, so that no processor waits for the last one.
   set_tests_properties(${name} PROPERTIES
     SKIP_RETURN_CODE 77
     SKIP_REGULAR_EXPRESSION "ModuleNotFoundError: No module named 'jsonschema'"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Sourced by run and test. need_packages PACKAGE[=COMMAND]... installs missing packages. An existing
-# COMMAND replaces its package. With ask=yes it asks first, if there is a terminal to ask on. What apt-get
-# prints goes to $root/build/packages.log.
+# Sourced by run and test. need_packages PACKAGE[=COMMAND]... installs missing packages. A package is
+# not needed if its COMMAND exists. With ask=yes it asks first, if there is a terminal. The output of apt-get
+# goes to $root/build/packages.log.
 
-missing_packages() {
-  for wanted; do
-    package=${wanted%%=*}
-    command=${wanted#"$package"}
+list_missing_packages() {
+  for requirement; do
+    package=${requirement%%=*}
+    command=${requirement#"$package"}
     if [ -n "$command" ] && command -v "${command#=}" >/dev/null; then
       continue
     fi
@@ -19,7 +19,7 @@ missing_packages() {
 }
 
 # Runs a command as root; returns 1 without a way to become root.
-as_root() {
+run_as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"
   elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
@@ -29,8 +29,8 @@ as_root() {
   fi
 }
 
-# Prints how the system installs what builds hmn, if it is none of Debian's.
-other_install() {
+# Prints the command that installs the build requirements of hmn on a system other than Debian.
+suggest_install() {
   if command -v dnf >/dev/null; then
     echo "dnf install gcc-c++ cmake ninja-build fmt-devel cli11-devel ncurses-devel" \
       "libmicrohttpd-devel gnutls-devel yaml-cpp-devel libxcrypt-devel zlib-devel"
@@ -45,7 +45,7 @@ other_install() {
 }
 
 # Asks whether to install; yes without a terminal, where nobody can answer.
-may_install() {
+confirm_install() {
   if [ "${ask:-no}" = no ] || ! [ -t 0 ] || ! [ -t 2 ]; then
     return 0
   fi
@@ -56,29 +56,29 @@ may_install() {
 
 need_packages() {
   if ! command -v dpkg-query >/dev/null; then
-    known=$(other_install)
-    echo "hypomnesis: not a Debian system; needed are ${known:-the contents of these packages: $*}" >&2
+    instructions=$(suggest_install)
+    echo "hypomnesis: not a Debian system; it needs ${instructions:-the contents of these packages: $*}" >&2
     return 0
   fi
-  missing=$(missing_packages "$@")
+  missing=$(list_missing_packages "$@")
   if [ -z "$missing" ]; then
     return 0
   fi
-  if ! may_install "$missing"; then
+  if ! confirm_install "$missing"; then
     echo "hypomnesis: not installed; as root run: apt-get install$missing" >&2
     return 1
   fi
   # shellcheck disable=SC2154 # of the script that sources this
-  installed=$root/build/packages.log
+  package_log=$root/build/packages.log
   mkdir -p "$root/build"
-  echo "hypomnesis: installing $(echo "$missing" | wc -w) packages; the log is $installed" >&2
+  echo "hypomnesis: installing $(echo "$missing" | wc -w) packages; the log is $package_log" >&2
   # shellcheck disable=SC2086
-  if as_root apt-get -q update >"$installed" 2>&1 &&
-    as_root env DEBIAN_FRONTEND=noninteractive \
-      apt-get -q install --yes --no-install-recommends $missing >>"$installed" 2>&1; then
+  if run_as_root apt-get -q update >"$package_log" 2>&1 &&
+    run_as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get -q install --yes --no-install-recommends $missing >>"$package_log" 2>&1; then
     return 0
   fi
-  tail -n 20 "$installed" >&2
+  tail -n 20 "$package_log" >&2
   echo "hypomnesis: cannot install; as root run: apt-get install$missing" >&2
   return 1
 }

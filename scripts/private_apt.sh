@@ -19,14 +19,14 @@ make_private_apt() {
 }
 
 private_apt() {
-  in_private_apt apt-get -qq "$@"
+  run_with_private_apt apt-get -qq "$@"
 }
 
 private_apt_cache() {
-  in_private_apt apt-cache "$@"
+  run_with_private_apt apt-cache "$@"
 }
 
-in_private_apt() {
+run_with_private_apt() {
   program=$1
   shift
   "$program" \

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Sourced by run and test. show_progress WORDS LOG writes the lines of ninja or of ctest to LOG, and shows on a terminal
-# how far they are, behind the words; with quiet=yes only the former.
+# Sourced by run and test. show_progress WORDS LOG writes the lines of ninja or of ctest to LOG, and shows their progress
+# after WORDS on a terminal, unless quiet=yes.
 
 show_progress() {
-  shown=
+  is_shown=
   while IFS= read -r line; do
     printf '%s\n' "$line"
     if [ "${quiet:-no}" = yes ] || ! [ -t 2 ]; then continue; fi
@@ -19,8 +19,8 @@ show_progress() {
         ;;
       *) continue ;;
     esac
-    shown=yes
+    is_shown=yes
     printf '\r%s %s\033[K' "$1" "$step" >&2
   done >"$2"
-  if [ -n "$shown" ]; then printf '\r\033[K' >&2; fi
+  if [ -n "$is_shown" ]; then printf '\r\033[K' >&2; fi
 }

@@ -24,16 +24,16 @@ function(hmn_link_library target map)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
 endfunction()
 
-# Links a list of symbols as the C++ runtime when cross-compiling.
+# A cross build links a list of symbols in place of the C++ runtime.
 if(CMAKE_CROSSCOMPILING)
-  # Set rpath flags: CMake detects the macOS version on the host and assumes one without rpath.
+  # CMake looks for the macOS version on the host and assumes one without rpath, so its flags are set here.
   foreach(kind SHARED_LIBRARY EXECUTABLE)
     set(CMAKE_${kind}_RUNTIME_C_FLAG "-Wl,-rpath,")
     set(CMAKE_${kind}_RUNTIME_CXX_FLAG "-Wl,-rpath,")
   endforeach()
-  set(list ${PROJECT_SOURCE_DIR}/abi/macos-libcxx.txt)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
-  file(STRINGS ${list} symbols REGEX "^_")
+  set(symbol_list ${PROJECT_SOURCE_DIR}/abi/macos-libcxx.txt)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${symbol_list})
+  file(STRINGS ${symbol_list} symbols REGEX "^_")
   list(JOIN symbols ", " symbols)
   set(stub ${PROJECT_BINARY_DIR}/libc++.tbd)
   file(CONFIGURE OUTPUT ${stub} CONTENT "--- !tapi-tbd

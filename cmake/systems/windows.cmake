@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Options for PE files (mingw-w64). No stack protector or fortified functions: they need libssp of GCC 12,
 # which loads a random number provider while the DLL is loaded.
-# gcc assumes that a call keeps the registers that its own copy of an inline function leaves alone, but
-# a PE linker may keep the copy of another file, which changes them: numbers were written past their
-# last digit, where std::to_chars returned through such a call.
+# -fno-ipa-ra: gcc assumes that a call preserves the registers that its own copy of an inline function does not
+# change, but a PE linker may keep the copy of another file, which changes them. std::to_chars wrote past the last
+# digit for this reason.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fno-ipa-ra>)
 # Omits the build time, which binutils writes by default.
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,--no-insert-timestamp -Wl,--dynamicbase

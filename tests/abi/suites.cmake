@@ -28,11 +28,11 @@ target_compile_definitions(hmn_abi_support PUBLIC
   ${hmn_switches}
   HMN_TEST_EMULATED=${HMN_TEST_EMULATED})
 
-# hmn_abi_suite(<noun> [<argument of hmn_add_suite>...]): <noun>_test.c becomes suite abi.<noun>.
-function(hmn_abi_suite noun)
-  add_executable(abi_${noun}_test ${noun}_test.c)
-  target_link_libraries(abi_${noun}_test PRIVATE hmn_abi_support ${CMAKE_DL_LIBS})
-  hmn_add_suite(abi.${noun} COMMAND abi_${noun}_test ${ARGN})
+# hmn_abi_suite(<suite> [<argument of hmn_add_suite>...]): <suite>_test.c becomes suite abi.<suite>.
+function(hmn_abi_suite suite)
+  add_executable(abi_${suite}_test ${suite}_test.c)
+  target_link_libraries(abi_${suite}_test PRIVATE hmn_abi_support ${CMAKE_DL_LIBS})
+  hmn_add_suite(abi.${suite} COMMAND abi_${suite}_test ${ARGN})
 endfunction()
 
 set(fake_nvml fake_nvml)
@@ -40,21 +40,21 @@ if(HMN_SYSTEM STREQUAL "windows")
   set(fake_nvml hmn_fake_nvml)
 endif()
 set(nvml_scenario ${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
-# hmn_abi_with_nvml(<noun>): HMN_TEST_NVML is the path of the fake library.
-function(hmn_abi_with_nvml noun)
+# hmn_abi_with_nvml(<suite>): HMN_TEST_NVML is the path of the fake library.
+function(hmn_abi_with_nvml suite)
   if(HMN_BACKEND_NVML)
-    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_NVML="${test_drive}$<TARGET_FILE:${fake_nvml}>")
-    add_dependencies(abi_${noun}_test ${fake_nvml})
+    target_compile_definitions(abi_${suite}_test PRIVATE HMN_TEST_NVML="${test_drive}$<TARGET_FILE:${fake_nvml}>")
+    add_dependencies(abi_${suite}_test ${fake_nvml})
   endif()
 endfunction()
 
-# hmn_abi_refusing_suite(<noun> [<argument of hmn_add_suite>...]): with an allocator that can refuse.
-function(hmn_abi_refusing_suite noun)
-  hmn_abi_suite(${noun} ${ARGN})
-  target_sources(abi_${noun}_test PRIVATE support/allocator.c ${support}/allocator.c support/refusal.c)
+# hmn_abi_refusing_suite(<suite> [<argument of hmn_add_suite>...]): with an allocator that can refuse.
+function(hmn_abi_refusing_suite suite)
+  hmn_abi_suite(${suite} ${ARGN})
+  target_sources(abi_${suite}_test PRIVATE support/allocator.c ${support}/allocator.c support/refusal.c)
 endfunction()
 
-# hmn_abi_refusing_suites(): but for a sanitizer, which brings an allocator of its own.
+# hmn_abi_refusing_suites(): not with a sanitizer, which has its own allocator.
 function(hmn_abi_refusing_suites)
   if(HMN_SANITIZE)
     return()
@@ -66,7 +66,7 @@ function(hmn_abi_refusing_suites)
   hmn_abi_refusing_suite(allocation ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
 endfunction()
 
-# hmn_abi_clients(): clients as released headers built them, on the library of today.
+# hmn_abi_clients(): clients built with released headers, run with the current library.
 function(hmn_abi_clients)
   if(NOT HMN_BACKEND_SIMULATED)
     return()
@@ -90,40 +90,40 @@ if(HMN_SYSTEM STREQUAL "windows")
   return()
 endif()
 
-foreach(noun library memory proc dlopen dtype estimate)
-  hmn_abi_suite(${noun})
+foreach(suite library memory proc dlopen dtype estimate)
+  hmn_abi_suite(${suite})
 endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process deadline times handle device pool telemetry metric usage
+  foreach(suite null sizes options order process deadline times handle device pool telemetry metric usage
       snapshot group report reason semantics format error spill threads tracker usable descriptors signals)
-    hmn_abi_suite(${noun})
+    hmn_abi_suite(${suite})
   endforeach()
   hmn_abi_suite(sampler)
   hmn_abi_with_nvml(sampler)
   hmn_abi_suite(context ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
   hmn_abi_with_nvml(context)
-  # hmn_abi_loop_suite(<noun> <module of pkg-config>): the loop of a library that may be missing.
-  function(hmn_abi_loop_suite noun module)
+  # hmn_abi_loop_suite(<suite> <module of pkg-config>): the loop of a library that may be missing.
+  function(hmn_abi_loop_suite suite module)
     find_package(PkgConfig QUIET)
     if(PKG_CONFIG_FOUND)
-      pkg_check_modules(HMN_LOOP_${noun} QUIET IMPORTED_TARGET ${module})
+      pkg_check_modules(HMN_LOOP_${suite} QUIET IMPORTED_TARGET ${module})
     endif()
-    if(NOT HMN_LOOP_${noun}_FOUND)
-      hmn_add_suite(abi.${noun}
-        COMMAND sh -c "echo 'skipped: abi.${noun}: pkg-config does not find ${module}'; exit 77")
+    if(NOT HMN_LOOP_${suite}_FOUND)
+      hmn_add_suite(abi.${suite}
+        COMMAND sh -c "echo 'skipped: abi.${suite}: pkg-config does not find ${module}'; exit 77")
       return()
     endif()
-    hmn_abi_suite(${noun})
-    target_link_libraries(abi_${noun}_test PRIVATE PkgConfig::HMN_LOOP_${noun})
+    hmn_abi_suite(${suite})
+    target_link_libraries(abi_${suite}_test PRIVATE PkgConfig::HMN_LOOP_${suite})
   endfunction()
   if(NOT CMAKE_CROSSCOMPILING)  # pkg-config finds the libraries of this machine
     hmn_abi_loop_suite(glib glib-2.0)
     hmn_abi_loop_suite(libuv libuv)
   endif()
   hmn_abi_suite(fork)
-  # The locale is made next to the build, never installed.
+  # The locale is made in the build folder, not installed.
   find_program(HMN_LOCALEDEF localedef)
   mark_as_advanced(HMN_LOCALEDEF)
   set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)
@@ -166,20 +166,20 @@ hmn_abi_refusing_suites()
 if(NOT HMN_SANITIZE)
   hmn_abi_with_nvml(allocation)
 endif()
-# hmn_abi_fault_machine(<noun>): the machine of fault/machine.h.
-function(hmn_abi_fault_machine noun)
-  hmn_abi_with_nvml(${noun})
-  target_sources(abi_${noun}_test PRIVATE fault/machine.cpp
+# hmn_abi_fault_machine(<suite>): the machine of fault/machine.h.
+function(hmn_abi_fault_machine suite)
+  hmn_abi_with_nvml(${suite})
+  target_sources(abi_${suite}_test PRIVATE fault/machine.cpp
     ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp)
-  target_include_directories(abi_${noun}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
+  target_include_directories(abi_${suite}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
     ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
-  target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_SCENARIO="${nvml_scenario}"
+  target_compile_definitions(abi_${suite}_test PRIVATE HMN_TEST_SCENARIO="${nvml_scenario}"
     HMN_TEST_NVIDIA_SMI="$<TARGET_FILE:fake_nvidia_smi>")
-  target_link_libraries(abi_${noun}_test PRIVATE hmn_fake_tree)
-  add_dependencies(abi_${noun}_test fake_nvidia_smi)
+  target_link_libraries(abi_${suite}_test PRIVATE hmn_fake_tree)
+  add_dependencies(abi_${suite}_test fake_nvidia_smi)
 endfunction()
 
-# The calls of an emulated program, and of a sanitizer, are not the library's alone.
+# An emulator and a sanitizer make system calls of their own.
 if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BACKEND_NVIDIA_SMI
    AND HMN_BACKEND_SIMULATED)
   hmn_abi_suite(soak TIMEOUT 1800 LABELS nightly)
@@ -194,10 +194,10 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
     DEPENDS fault/statuses.py ${fault_header} VERBATIM)
   hmn_abi_suite(output TIMEOUT 300)
   hmn_abi_fault_machine(output)
-  foreach(noun fault output)
-    target_sources(abi_${noun}_test PRIVATE fault/functions.c fault/subject.c fault/world.c ${fault_statuses})
-    target_include_directories(abi_${noun}_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
-    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
+  foreach(suite fault output)
+    target_sources(abi_${suite}_test PRIVATE fault/functions.c fault/subject.c fault/world.c ${fault_statuses})
+    target_include_directories(abi_${suite}_test PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+    target_compile_definitions(abi_${suite}_test PRIVATE HMN_TEST_EXPORTS="${PROJECT_SOURCE_DIR}/abi/exports.txt")
   endforeach()
   target_sources(abi_output_test PRIVATE fault/openings.c)
   target_sources(abi_fault_test PRIVATE fault/faults.c fault/system_calls.c support/posix/allocator.c)
@@ -205,24 +205,24 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND HMN_BACKEND_NVML AND HMN_BA
   set_target_properties(abi_fault_test PROPERTIES ENABLE_EXPORTS ON)
 endif()
 
-# hmn_abi_with_drivers(<noun>): the machine of support/drivers.h.
-function(hmn_abi_with_drivers noun)
+# hmn_abi_with_drivers(<suite>): the machine of support/drivers.h.
+function(hmn_abi_with_drivers suite)
   if(NOT HMN_BACKEND_NVML OR NOT HMN_BACKEND_AMDGPU)
     return()
   endif()
-  hmn_abi_with_nvml(${noun})
-  target_sources(abi_${noun}_test PRIVATE support/drivers.cpp
+  hmn_abi_with_nvml(${suite})
+  target_sources(abi_${suite}_test PRIVATE support/drivers.cpp
     ${PROJECT_SOURCE_DIR}/tests/backends/amdgpu/cards.cpp)
-  target_include_directories(abi_${noun}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
+  target_include_directories(abi_${suite}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests
     ${PROJECT_SOURCE_DIR}/tests/fakes/nvml)
-  target_link_libraries(abi_${noun}_test PRIVATE hmn_fake_tree)
+  target_link_libraries(abi_${suite}_test PRIVATE hmn_fake_tree)
 endfunction()
 
-# Defaults that are times are measured: not where all takes ten times longer.
+# The suite measures default times, which a build that is ten times slower would exceed.
 if(NOT HMN_TEST_SLOW AND HMN_BACKEND_SIMULATED)
   hmn_abi_suite(defaults)
   hmn_abi_with_drivers(defaults)
-  # A sanitizer has a clock_gettime of its own.
+  # A sanitizer has its own clock_gettime.
   if(HMN_SYSTEM STREQUAL "linux" AND NOT HMN_SANITIZE)
     hmn_abi_suite(suspend)
     hmn_abi_with_drivers(suspend)

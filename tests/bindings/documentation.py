@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py LIBRARY_FOLDER LANGUAGE COMPILER PAGE...: the code of the pages in LANGUAGE, c or cpp, compiles,
-runs and prints what is in them.
+runs and prints the output that the pages show.
 
-A block ```c or ```cpp with a main is a program and runs on each machine of examples/machines; any other stands inside a
-main that has a `context` on one of them. A block ```text behind it is what it prints on workstation.json.
+A block ```c or ```cpp with a main is a program and runs on each machine of examples/machines; any other is the body
+of a main with a `context` on one of them. A block ```text after it is its output on workstation.json.
 """
 import os
 import pathlib
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MACHINE = ROOT / "examples/machines/workstation.json"
 FLAGS = ["-D_GLIBCXX_ASSERTIONS", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
          f"-I{ROOT / 'include'}", f"-I{ROOT / 'bindings/cpp'}"]
-WRAPPED = {
+TEMPLATES = {
     "cpp": """#include <hypomnesis.hpp>
 #include <iostream>
 int main() {
@@ -46,13 +46,13 @@ int main(void) {
 STANDARD = {"cpp": "c++17", "c": "c11"}
 
 
-def blocks(text):
-    """(language, code, the text behind it or None, line)"""
-    # Every block is taken, so that none is read from the end of another.
-    found = list(re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S))
-    for match, following in zip(found, [*found[1:], None]):
-        reported = following and following[1] == "text" and not text[match.end():following.start()].strip()
-        yield match[1], match[2], following[2] if reported else None, text.count("\n", 0, match.start()) + 1
+def find_blocks(text):
+    """Yields (language, code, text block after it or None, line)."""
+    # Matches blocks of every language: otherwise the end of one could be read as the start of another.
+    matches = list(re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S))
+    for match, next_match in zip(matches, [*matches[1:], None]):
+        has_output = next_match and next_match[1] == "text" and not text[match.end():next_match.start()].strip()
+        yield match[1], match[2], next_match[2] if has_output else None, text.count("\n", 0, match.start()) + 1
 
 
 def is_program(code):
@@ -61,34 +61,34 @@ def is_program(code):
 
 def run(folder, library, compiler, language, code):
     source = folder / f"block.{language}"
-    source.write_text(code if is_program(code) else WRAPPED[language] % code)
-    built = subprocess.run([compiler, f"-std={STANDARD[language]}", *FLAGS, str(source), "-o", str(folder / "block"),
+    source.write_text(code if is_program(code) else TEMPLATES[language] % code)
+    build = subprocess.run([compiler, f"-std={STANDARD[language]}", *FLAGS, str(source), "-o", str(folder / "block"),
                             f"-L{library}", "-lhypomnesis", f"-Wl,-rpath,{library}"],
                            capture_output=True, text=True)
-    if built.returncode != 0:
-        return built.returncode, built.stderr
+    if build.returncode != 0:
+        return build.returncode, build.stderr
     environment = {**os.environ, "HMN_SIMULATION": str(MACHINE)}
-    done = subprocess.run([str(folder / "block")], env=environment, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout + done.stderr
+    result = subprocess.run([str(folder / "block")], env=environment, capture_output=True, text=True, timeout=60)
+    return result.returncode, result.stdout + result.stderr
 
 
-def problems(page, text, library, wanted, compiler):
+def find_problems(page, text, library, language, compiler):
     count = 0
     with tempfile.TemporaryDirectory() as name:
-        for language, code, expected, line in blocks(text):
-            if language != wanted:
+        for block_language, code, expected, line in find_blocks(text):
+            if block_language != language:
                 continue
             count += 1
-            status, reported = run(pathlib.Path(name), library, compiler, language, code)
+            status, output = run(pathlib.Path(name), library, compiler, language, code)
             if status != 0:
-                yield f"{page}:{line}: status {status}: {reported}"
-            elif expected is not None and reported != expected:
-                yield f"{page}:{line}: prints\n{reported}and not\n{expected}"
-            elif is_program(code) and (known := on_machines.program_of(code)):
-                for problem in on_machines.problems(known, [f"{name}/block"]):
+                yield f"{page}:{line}: status {status}: {output}"
+            elif expected is not None and output != expected:
+                yield f"{page}:{line}: prints\n{output}and not\n{expected}"
+            elif is_program(code) and (render := on_machines.find_program(code)):
+                for problem in on_machines.find_problems(render, [f"{name}/block"]):
                     yield f"{page}:{line}: {problem}"
             else:
-                for problem in on_machines.failures([f"{name}/block"]):
+                for problem in on_machines.find_failures([f"{name}/block"]):
                     yield f"{page}:{line}: {problem}"
     if count == 0:
         yield f"{page}: no block of code"
@@ -100,18 +100,18 @@ def self_test(library, language, compiler):
     failing = f"```{language}\nexit(3);\n```\n"
     silent = f"```{language}\nint main(void) {{ return 0; }}\n```\n"
     for text in ("no code", broken, wrong, failing, silent):
-        assert list(problems("planted", text, library, language, compiler)), text
+        assert list(find_problems("planted", text, library, language, compiler)), text
 
 
 def main():
     library, language, compiler, *pages = sys.argv[1:]
     self_test(library, language, compiler)
-    found = []
+    problems = []
     for page in pages:
         text = pathlib.Path(page).read_text(encoding="utf-8")
-        found += problems(page, text, library, language, compiler)
-    print(*found, sep="\n")
-    return 1 if found else 0
+        problems += find_problems(page, text, library, language, compiler)
+    print(*problems, sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """examples.py COMMAND...: the five example programs of a language print what they should.
 
-COMMAND starts a program of that language; `{}` in one of its words stands for memory,
+COMMAND starts a program of that language; `{}` in one of its words is replaced by memory,
 free_memory, before_after, fit or watch.
 """
 import os
@@ -48,7 +48,7 @@ CASES = [
      "weights: 15.0 GiB\ncache: 1.0 GiB\nwith a tenth more: 17.6 GiB\nGPU 0: does not fit\n"),
     ("fit", ["i4", "0"], MACHINES / "nothing.json", 1,
      "weights: 3.7 GiB\ncache: 0 MiB\nwith a tenth more: 4.1 GiB\n" + "".join(f"GPU {i}: not known\n" for i in range(5))),
-    # Device memory full from 13.6 GiB on, and 256 MiB more of the host's: the second sample spills.
+    # Device memory counts as full from 13.6 GiB; the second sample also uses 256 MiB more host memory, so it spills.
     ("watch", ["4000000100"], MACHINES / "watched.json", 0,
      "host 1.0 GiB, GPU 0 7.0 GiB\nhost 1.0 GiB, GPU 0 14.0 GiB\nGPU 0: spilled, first in sample 2\n"
      "GPU 1: not known whether it spilled\n"),
@@ -63,42 +63,44 @@ def run(command, program, arguments, machine):
 
 
 def watch_real(command):
-    """Status and output of watch for a process of this machine that ends after the first line."""
+    """Returns status and output of watch for a real process that ends after the first line."""
     words = [word.replace("{}", "watch") for word in command]
     environment = {**os.environ, "HMN_SIMULATION": ""}
-    with subprocess.Popen(["sleep", "60"]) as watched:
-        with subprocess.Popen([*words, str(watched.pid)], stdout=subprocess.PIPE, encoding="utf-8", env=environment) as program:
-            first = program.stdout.readline()
-            watched.kill()
-            said = first + program.stdout.read()
-    return program.returncode, said
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        with subprocess.Popen([*words, str(sleeper.pid)], stdout=subprocess.PIPE, encoding="utf-8",
+                              env=environment) as program:
+            first_line = program.stdout.readline()
+            sleeper.kill()
+            output = first_line + program.stdout.read()
+    return program.returncode, output
 
 
-def problems(command):
+def find_problems(command):
     for program, arguments, machine, status, lines in CASES:
-        done = run(command, program, arguments, machine)
-        reported = done.stdout.replace("\r\n", "\n")
-        if (done.returncode, reported) != (status, lines):
-            yield (f"{program} {' '.join(arguments)} on {machine.name}: status {done.returncode}, not {status}, and\n"
-                   f"{reported}instead of\n{lines}{done.stderr}")
-    def on(program, arguments, machine):
-        done = run(command, program, arguments, machine)
-        return done.returncode, done.stdout.replace("\r\n", "\n"), done.stderr
+        result = run(command, program, arguments, machine)
+        output = result.stdout.replace("\r\n", "\n")
+        if (result.returncode, output) != (status, lines):
+            yield (f"{program} {' '.join(arguments)} on {machine.name}: status {result.returncode}, not {status}, and\n"
+                   f"{output}instead of\n{lines}{result.stderr}")
 
-    yield from on_machines.problems_of_examples(on)
-    real = run(command, "memory", [], "")
+    def run_on_machine(program, arguments, machine):
+        result = run(command, program, arguments, machine)
+        return result.returncode, result.stdout.replace("\r\n", "\n"), result.stderr
+
+    yield from on_machines.find_example_problems(run_on_machine)
+    result = run(command, "memory", [], "")
     if not re.fullmatch(r"resident: \d{6,} bytes \(\d+ MiB\)\navailable: \d{6,} bytes \(\d.* [GM]iB\)\n",
-                        real.stdout.replace("\r\n", "\n")):
-        yield f"memory on the real machine: {real.stdout}{real.stderr}"
-    status, said = watch_real(command)
-    if status or not re.fullmatch(r"(host \d+ MiB\n)+(GPU \d+: .*spill.*\n)*", said.replace("\r\n", "\n")):
-        yield f"watch on the real machine: {status}, {said}"
+                        result.stdout.replace("\r\n", "\n")):
+        yield f"memory on the real machine: {result.stdout}{result.stderr}"
+    status, output = watch_real(command)
+    if status or not re.fullmatch(r"(host \d+ MiB\n)+(GPU \d+: .*spill.*\n)*", output.replace("\r\n", "\n")):
+        yield f"watch on the real machine: {status}, {output}"
 
 
 def main():
-    found = list(problems(sys.argv[1:]))
-    print(*found, sep="\n")
-    return 1 if found else 0
+    problems = list(find_problems(sys.argv[1:]))
+    print(*problems, sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

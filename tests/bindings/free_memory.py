@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What free_memory prints in every language where less can be allocated than a device reports as free."""
+"""The output of free_memory in every language on machines where less can be allocated than a device reports as free."""
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -9,12 +9,12 @@ A100 = "NVIDIA A100-PCIE-40GB"
 
 # Size, machine, exit status, lines.
 CASES = [
-    # The partitions of a divided GPU have its memory.
+    # The memory of a partitioned GPU belongs to its partitions.
     ("5GiB", EXAMPLES / "mig-a100.json", 0,
      f"GPU 0 [{A100}]: free memory is not known\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, does not fit\n"
      f"GPU 2 [{A100} MIG 2g.10gb]: 5.1 GiB free, fits\nGPU 3 [{A100} MIG 1g.5gb]: 4.7 GiB free, does not fit\n"
      "GPU 2 has most\n"),
-    # A GB10 has what its host has available: 78.25 GiB.
+    # A GB10 can use what its host has available: 78.25 GiB.
     (str(313 << 28), EXAMPLES / "unified-gb10.json", 0,
      "GPU 0 [NVIDIA GB10]: 78.2 GiB free, fits\nGPU 0 has most\n"),
     (str((313 << 28) + 1), EXAMPLES / "unified-gb10.json", 1,

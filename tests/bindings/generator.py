@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""generator.py ROOT: a field, a metric, an enumerator and a text of a snapshot reach every language from their lines
-in the header alone, what the generator cannot know stops it with a sentence, and comments name what exists."""
+"""generator.py ROOT: a new field, metric, enumerator or snapshot text in the header reaches every language without
+other edits, an unknown construct stops the generator with a message, and comments name only existing things."""
 import pathlib
 import re
 import sys
@@ -21,7 +21,7 @@ LAST_TEXT = "    HMN_TEXT_PROCESS_NAME = 1,"
 NEW_BIT = LAST_BIT + "#define HMN_POOL_HAS_PINNED HMN_PRESENCE(63)\n"
 
 
-def changed(*edits):
+def edit_header(*edits):
     text = HEADER
     for old, new in edits:
         assert text.count(old) == 1, f"{old!r} is in the header {text.count(old)} times"
@@ -29,8 +29,8 @@ def changed(*edits):
     return text
 
 
-def written(text):
-    """path -> what is written for a header"""
+def generate(text):
+    """Returns path -> generated text for a header."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "hypomnesis.h")
         path.write_text(text, encoding="utf-8")
@@ -39,7 +39,7 @@ def written(text):
                 for name, output in language.outputs(model)}
 
 
-REACHED = [
+ADDITIONS = [
     ("a field", [(LAST_BIT, NEW_BIT), (POOL, "    uint64_t pinned_bytes; /* cannot be moved */\n" + POOL)], {
         "cpp/hypomnesis.hpp": ["  std::optional<std::uint64_t> pinned_bytes;  // cannot be moved",
                                "v.pinned_bytes = f.get(HMN_POOL_HAS_PINNED, &hmn_pool::pinned_bytes);"],
@@ -77,7 +77,7 @@ REACHED = [
         "lua/hypomnesis/generated/records.lua": ['    {"user", 7},'],
         "swig/records_lua.i": ['{HMN_TEXT_PROCESS_USER, "user"},']}),
 ]
-STOPPED = [
+REFUSALS = [
     ([(POOL, "    hmn_flags traits; /* what it can do */\n" + POOL)], "hmn_pool.traits is a set of bits: begin its"),
     ([(POOL, "    float share;\n" + POOL)], "hmn_pool.share is float: give SIZES"),
     ([(POOL, "    uint32_t mood; /* HMN_MOOD_* */\n" + POOL)], "the comment of mood names HMN_MOOD_*"),
@@ -88,54 +88,54 @@ STOPPED = [
 ]
 
 
-def members_of(text, enumeration, member, joint):
-    """Type and member of each enumeration of a language."""
-    return {f"{one[1]}{joint}{name}" for one in re.finditer(enumeration, text, re.M | re.S)
-            for name in re.findall(member, one[2], re.M)}
+def find_members(text, enumeration, member, separator):
+    """Returns the qualified members of a language's enumerations."""
+    return {f"{match[1]}{separator}{name}" for match in re.finditer(enumeration, text, re.M | re.S)
+            for name in re.findall(member, match[2], re.M)}
 
 
-def misnamed(found):
-    """What comments name and the language does not have. C#'s compiler checks its own."""
-    constants, records = found["python/hypomnesis/_constants.py"], found["python/hypomnesis/_records.py"]
-    known = members_of(constants, r"^class (\w+)\((.*?)(?=^class |\Z)", r"^    (\w+) = raw\.", ".")
+def find_misnamed(outputs):
+    """Yields names in comments that the language does not have. The C# compiler checks its own comments."""
+    constants, records = outputs["python/hypomnesis/_constants.py"], outputs["python/hypomnesis/_records.py"]
+    members = find_members(constants, r"^class (\w+)\((.*?)(?=^class |\Z)", r"^    (\w+) = raw\.", ".")
     comments = "\n".join(re.findall(r'#.*|^ *""".*?"""', constants + records, re.M | re.S))
-    yield from set(re.findall(r"\b[A-Z]\w*\.[A-Z][A-Z\d_]*\b", comments)) - known
-    header = found["cpp/hypomnesis.hpp"]
-    known = members_of(header, r"^enum class (\w+) : [\w:]+ \{(.*?)^\};", r"^  (\w+) =", "::")
-    of_types = {name.split("::")[0] for name in known}
+    yield from set(re.findall(r"\b[A-Z]\w*\.[A-Z][A-Z\d_]*\b", comments)) - members
+    header = outputs["cpp/hypomnesis.hpp"]
+    members = find_members(header, r"^enum class (\w+) : [\w:]+ \{(.*?)^\};", r"^  (\w+) =", "::")
+    types = {name.split("::")[0] for name in members}
     yield from {name for line in re.findall(r"//.*", header) for name in re.findall(r"(?<!:)\b\w+::\w+\b", line)
-                if name.split("::")[0] in of_types} - known
-    known = re.findall(r"^  (\w+) =", found["lua/hypomnesis/generated/constants.lua"], re.M)
-    for name in set(re.findall(r"\b[A-Z]{2,}\w*_[A-Z\d_]*\*?", found["lua/hypomnesis/generated/types.lua"])):
-        if not any(one == name or name.endswith("*") and one.startswith(name[:-1]) for one in known):
+                if name.split("::")[0] in types} - members
+    lua_names = re.findall(r"^  (\w+) =", outputs["lua/hypomnesis/generated/constants.lua"], re.M)
+    for name in set(re.findall(r"\b[A-Z]{2,}\w*_[A-Z\d_]*\*?", outputs["lua/hypomnesis/generated/types.lua"])):
+        if not any(lua_name == name or name.endswith("*") and lua_name.startswith(name[:-1]) for lua_name in lua_names):
             yield name
-    for path, text in found.items():
-        for twice in re.finditer(r"\b(\w+)(\.|::)\1\2\w+|\b([A-Z][a-z]+)\3[A-Z]\w*|\b([A-Z]+_)\4\w+", text):
-            yield f"{twice[0]} in {path}"
+    for path, text in outputs.items():
+        for match in re.finditer(r"\b(\w+)(\.|::)\1\2\w+|\b([A-Z][a-z]+)\3[A-Z]\w*|\b([A-Z]+_)\4\w+", text):
+            yield f"{match[0]} in {path}"
 
 
-def problems():
-    for what, edits, expected in REACHED:
-        found = written(changed(*edits))
+def find_problems():
+    for label, edits, expected in ADDITIONS:
+        outputs = generate(edit_header(*edits))
         for path, lines in expected.items():
             for line in lines:
-                if line not in found[path]:
-                    yield f"{what} of the header is not in {path}: {line}"
-    for name in misnamed(written(HEADER)):
+                if line not in outputs[path]:
+                    yield f"{label} of the header is not in {path}: {line}"
+    for name in find_misnamed(generate(HEADER)):
         yield f"a comment names {name}"
-    for edits, expected in STOPPED:
+    for edits, expected in REFUSALS:
         try:
-            written(changed(*edits))
-            yield f"nothing stopped the generator that should be: {expected}"
+            generate(edit_header(*edits))
+            yield f"the generator was not stopped by: {expected}"
         except (SystemExit, ValueError) as reason:
             if not str(reason).removeprefix("generate: ").startswith(expected):
                 yield f"stopped by '{reason}', not by '{expected}'"
 
 
 def main():
-    found = list(problems())
-    print(*found, sep="\n")
-    return 1 if found else 0
+    problems = list(find_problems())
+    print(*problems, sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

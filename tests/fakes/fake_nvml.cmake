@@ -2,21 +2,21 @@
 # add_fake_nvml(<target> [DIRECTORY <dir>] [REMOVE <symbol>...] [KEEP <symbol>...])
 #
 # Links one libnvidia-ml.so.1 in ${CMAKE_BINARY_DIR}/fakes/<dir>, whose dynamic symbol table
-# lacks the REMOVEd NVML symbols, or has the KEPT ones alone. The fake_nvml_* controls stay.
+# lacks the REMOVEd NVML symbols, or contains only the KEEP symbols. The fake_nvml_* controls stay.
 set(FAKE_NVML_SOURCE_DIR ${CMAKE_CURRENT_LIST_DIR}/nvml)
 
 function(_fake_nvml_version_script file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "REMOVE;KEEP")
-  set(shown "nvml*")
+  set(exported "nvml*")
   if(arg_KEEP)
-    set(shown ${arg_KEEP})
+    set(exported ${arg_KEEP})
   endif()
-  list(JOIN shown ";\n    " shown)
+  list(JOIN exported ";\n    " exported)
   list(JOIN arg_REMOVE ";\n    " hidden)
   if(hidden)
     string(APPEND hidden ";\n    ")
   endif()
-  set(script "{\n  global:\n    fake_nvml_*;\n    ${shown};\n  local:\n    ${hidden}*;\n};\n")
+  set(script "{\n  global:\n    fake_nvml_*;\n    ${exported};\n  local:\n    ${hidden}*;\n};\n")
   file(CONFIGURE OUTPUT ${file} CONTENT "${script}" @ONLY)
 endfunction()
 

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# archive.sh: hmn of the portable archive works alone in an empty folder, with the server of its exporter.
+# archive.sh: hmn from the portable archive works in an empty folder, including its exporter's server.
 set -eu
 
-command -v apt-get >/dev/null || { echo "skipped: without apt-get there is no source of libmicrohttpd"; exit 77; }
+command -v apt-get >/dev/null || { echo "skipped: apt-get is missing, which fetches libmicrohttpd"; exit 77; }
 archive=$("$SOURCE/scripts/tarball" | tail -n 1)
 python3 -B "$SOURCE/tests/install/shipped.py" --compiled --limits "$SOURCE/abi/symbol-versions.txt" "$SOURCE/$archive"
 rm -rf "$SCRATCH"
 mkdir -p "$SCRATCH/alone"
 tar -xzf "$SOURCE/$archive" -C "$SCRATCH"
-# What is inside of hmn, by the names of Debian's source packages.
+# Libraries linked into hmn, by the names of Debian's source packages.
 for name in cli11 fmtlib gcc-12 libmicrohttpd libxcrypt ncurses yaml-cpp zlib; do
   if ! grep -q "^\* $name" "$SCRATCH"/hypomnesis-*/THIRD-PARTY-NOTICES; then
     echo "THIRD-PARTY-NOTICES does not name $name"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Exactly these files are installed, and none names the tree that it was built in.
+# Exactly these files are installed, and none contains the path of the build.
 set -eu
 
 rm -rf "$SCRATCH"
@@ -30,24 +30,24 @@ build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$BUILD/CMakeCache.txt" | t
   for page in "$SOURCE"/docs/man/*.[13]; do
     echo "share/man/man${page##*.}/$(basename "$page")"
   done
-  # Each function has a page of its own name.
+  # Each function has a page under its name.
   sed -n 's/.*\(hmn_[a-z0-9_]*\)@.*/share\/man\/man3\/\1.3/p' "$SOURCE/abi/exports.txt"
 } | sort -u >"$SCRATCH/expected"
 (cd "$MOVED" && find . -type f -o -type l) | sed 's|^\./||' | sort >"$SCRATCH/actual"
 diff -u "$SCRATCH/expected" "$SCRATCH/actual"
 
-if named=$(grep -rlF -e "$SOURCE" -e "$BUILD" "$MOVED"); then
-  echo "these name the folder that they were built in: $named"
+if files=$(grep -rlF -e "$SOURCE" -e "$BUILD" "$MOVED"); then
+  echo "these contain the path of the build: $files"
   exit 1
 fi
 
 # A path in the text files would pin the prefix.
-if named=$(grep -rlIF -e "\"$PREFIX/" -e "=$PREFIX/" "$MOVED"); then
-  echo "these name the prefix: $named"
+if files=$(grep -rlIF -e "\"$PREFIX/" -e "=$PREFIX/" "$MOVED"); then
+  echo "these contain the prefix: $files"
   exit 1
 fi
 
-# The loader takes an empty path for the current directory.
+# The loader treats an empty path as the current directory.
 for program in "$BUILD/hmn" "$MOVED/bin/hmn"; do
   path=$(readelf -dW "$program" | sed -n 's/.*(RUNPATH).*\[\(.*\)\]/\1/p')
   case ${path:+:$path:} in
@@ -55,13 +55,13 @@ for program in "$BUILD/hmn" "$MOVED/bin/hmn"; do
   esac
 done
 
-# The examples of the help work on what is installed.
+# The examples in the help work with the installed files.
 machine=$("$MOVED/bin/hmn" --help | sed -n 's/^  hmn --machine \([^ ]*\).*/\1/p')
 [ "$machine" = workstation ]
 (cd / && "$MOVED/bin/hmn" --machine "$machine" | grep -qF "RTX 4090")
 "$MOVED/bin/hmn" -V | grep -qF "$VERSION"
 
-# An editor finds the schema that a machine file names.
+# The schema that a machine file names exists, so that an editor finds it.
 for file in "$MOVED"/share/hypomnesis/machines/*.json; do
   schema=$(sed -n 's/.*schema": "\([^"]*\)".*/\1/p' "$file")
   case $schema in

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# A compiler and pkg-config are enough, in C and C++, shared and static.
+# A program builds with only a compiler and pkg-config, in C and C++, shared and static.
 set -eu
 
 rm -rf "$SCRATCH"
@@ -33,11 +33,11 @@ needs_library() {
 }
 
 flags=$(pkg-config --cflags --libs hypomnesis)
-case $flags in *HMN_STATIC* | *stdc++*) echo "not for shared users: $flags"; exit 1 ;; esac
+case $flags in *HMN_STATIC* | *stdc++*) echo "flags of the static library: $flags"; exit 1 ;; esac
 build_and_run "$flags"
 needs_library
 
-# The linker takes the archive where it finds nothing else; --static adds what it then needs.
+# The linker uses the archive if it finds no shared library; --static adds the archive's dependencies.
 flags=$(pkg-config --static --cflags --libs hypomnesis)
 case $flags in *HMN_STATIC*) ;; *) echo "HMN_STATIC is missing: $flags"; exit 1 ;; esac
 build_and_run "-L$SCRATCH/only-static $flags"
@@ -46,5 +46,5 @@ if needs_library; then
   exit 1
 fi
 
-# Everything static, the C library too.
+# Everything static, including the C library.
 build_and_run "-static $flags"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# The README's program and its compiler command work as they stand, on each machine of examples/machines, too.
+# The README's program and its compiler command work unchanged, also on each machine of examples/machines.
 set -eu
 
 rm -rf "$SCRATCH"

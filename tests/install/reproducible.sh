@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# reproducible.sh -D...: the same source in another folder gives the same bits.
+# reproducible.sh -D...: a build of the same source in another folder is bit-identical.
 set -eu
 
 rm -rf "$SCRATCH"
@@ -11,7 +11,7 @@ for part in CMakeLists.txt cmake include src abi pkgconfig docs tests; do
   cp -R "$SOURCE/$part" "$copy/"
 done
 
-# With the tests of the ABI, which ask for more debug information of the library; they are not built.
+# Configured with the tests of the ABI, which add debug information to the library; they are not built.
 "$CMAKE" -S "$copy" -B "$second" -G Ninja "$@" -DHMN_BUILD_CLI=OFF \
   -DHMN_BUILD_TESTS=ON -DHMN_TEST_FOLDERS=abi -DHMN_TEST_FAKES=OFF \
   -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" >/dev/null

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""shipped.py [--compiled] [--limits FILE] PATH...: how the programs and libraries that are shipped were linked, and with
---compiled how they were compiled; with --limits, the newest C library that they need. A PATH is an ELF file, or a wheel, a
-NuGet package, a Debian package or a .tar.gz with such files in it. Each check is first shown a file that it must refuse."""
+"""shipped.py [--compiled] [--limits FILE] PATH...: checks how the shipped programs and libraries were linked, with
+--compiled how they were compiled, and with --limits the newest C library that they need. A PATH is an ELF file, or a
+wheel, a NuGet package, a Debian package or a .tar.gz that contains such files. A self-test first shows that each check
+refuses an unsafe file."""
 import argparse
 import pathlib
 import re
@@ -22,18 +23,21 @@ int main(int count, char **words) {
   return puts(copy) < 0;
 }
 """
-SOUND = ("-O2", "-fPIE", "-pie", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2", "-Wl,-z,relro,-z,now,-z,noexecstack")
-# Has no buffer of a size that the compiler knows, which a fortified function would check.
-WITHOUT_BUFFERS = ("libhypomnesis_csharp.so",)
-# A sound program with one flag more, and what is then said of it.
-BROKEN = {"-no-pie": "is not position-independent", "-Wl,-z,norelro": "has no RELRO segment", "-Wl,-z,lazy": "is bound lazily",
-          "-Wl,-z,execstack": "has an executable stack", "-fno-stack-protector": "has no stack protector",
-          "-U_FORTIFY_SOURCE": "has no fortified function"}
+SAFE_FLAGS = ("-O2", "-fPIE", "-pie", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2",
+              "-Wl,-z,relro,-z,now,-z,noexecstack")
+# Has no buffer of a size known to the compiler, so no fortified function is called.
+UNFORTIFIED = ("libhypomnesis_csharp.so",)
+# One more flag for a safe program, and the expected problem.
+UNSAFE_FLAGS = {"-no-pie": "is not position-independent", "-Wl,-z,norelro": "has no RELRO segment",
+                "-Wl,-z,lazy": "is bound lazily", "-Wl,-z,execstack": "has an executable stack",
+                "-fno-stack-protector": "has no stack protector",
+                "-U_FORTIFY_SOURCE": "has no fortified function"}
 
 
 def read_elf(path, *options):
-    done = subprocess.run(["readelf", "-W", *options, path], capture_output=True, text=True, check=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
-    return done.stdout
+    result = subprocess.run(["readelf", "-W", *options, path], capture_output=True, text=True, check=True,
+                            env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
+    return result.stdout
 
 
 def is_elf(path):
@@ -41,11 +45,11 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
-def numbers(version):
+def parse_version(version):
     return tuple(int(part) for part in version.split("."))
 
 
-def problems(path, is_compiled, limit):
+def find_problems(path, is_compiled, limit):
     segments, dynamic, symbols = read_elf(path, "-hl"), read_elf(path, "-d"), read_elf(path, "--dyn-syms")
     imports = set(re.findall(r" UND (\w+)@", symbols))
     if "Type:                              DYN" not in segments:
@@ -62,16 +66,16 @@ def problems(path, is_compiled, limit):
         yield "has a segment that is writable and executable"
     if is_compiled and "__stack_chk_fail" not in imports:
         yield "has no stack protector"
-    if is_compiled and path.name not in WITHOUT_BUFFERS and not any(re.fullmatch(r"__\w+_chk", name) for name in imports):
+    if is_compiled and path.name not in UNFORTIFIED and not any(re.fullmatch(r"__\w+_chk", name) for name in imports):
         yield "has no fortified function"
-    newest = max((numbers(version) for version in re.findall(r"@GLIBC_(\d[\d.]*)", symbols)), default=(0,))
+    newest = max((parse_version(version) for version in re.findall(r"@GLIBC_(\d[\d.]*)", symbols)), default=(0,))
     if limit and newest > limit:
-        needing = re.findall(rf" (\S+@GLIBC_{re.escape('.'.join(map(str, newest)))})", symbols)
-        yield f"needs glibc {'.'.join(map(str, newest))}, for {', '.join(needing)}"
+        symbols_needed = re.findall(rf" (\S+@GLIBC_{re.escape('.'.join(map(str, newest)))})", symbols)
+        yield f"needs glibc {'.'.join(map(str, newest))}, for {', '.join(symbols_needed)}"
 
 
-def content(path, folder):
-    """The ELF files of a path, unpacked into a folder where it is an archive."""
+def find_elf_files(path, folder):
+    """Returns the ELF files of a path; an archive is unpacked into the folder."""
     if path.suffix in (".whl", ".nupkg"):
         with zipfile.ZipFile(path) as archive:
             archive.extractall(folder)
@@ -88,13 +92,13 @@ def content(path, folder):
 def self_test(compiler, folder):
     source, program = folder / "program.c", folder / "program"
     source.write_text(SOURCE)
-    for flag, expected in [(None, None), *BROKEN.items()]:
-        subprocess.run([compiler, *SOUND, *([flag] if flag else []), "-o", program, source], check=True)
-        found = list(problems(program, True, None))
-        if found != ([expected] if expected else []):
-            yield f"a program made with {flag or 'every flag'}: {found}, not {expected}"
-    subprocess.run([compiler, *SOUND, "-o", program, source], check=True)
-    if not any("needs glibc" in found for found in problems(program, True, (2, 1))):
+    for flag, expected in [(None, None), *UNSAFE_FLAGS.items()]:
+        subprocess.run([compiler, *SAFE_FLAGS, *([flag] if flag else []), "-o", program, source], check=True)
+        problems = list(find_problems(program, True, None))
+        if problems != ([expected] if expected else []):
+            yield f"a program made with {flag or 'every flag'}: {problems}, not {expected}"
+    subprocess.run([compiler, *SAFE_FLAGS, "-o", program, source], check=True)
+    if not any("needs glibc" in problems for problems in find_problems(program, True, (2, 1))):
         yield "a program that needs a newer C library passes"
 
 
@@ -105,21 +109,22 @@ def main():
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    limit = options.limits and numbers(re.search(r"^GLIBC (\S+)$", options.limits.read_text(), re.M)[1])
-    found, count = [], 0
+    limit = options.limits and parse_version(re.search(r"^GLIBC (\S+)$", options.limits.read_text(), re.M)[1])
+    problems, count = [], 0
     with tempfile.TemporaryDirectory() as scratch:
-        found += self_test(options.compiler, pathlib.Path(scratch))
+        problems += self_test(options.compiler, pathlib.Path(scratch))
     for path in options.paths:
         with tempfile.TemporaryDirectory() as scratch:
-            files = content(path, pathlib.Path(scratch))
+            files = find_elf_files(path, pathlib.Path(scratch))
             if not files:
-                found.append(f"{path} has no program and no library in it")
+                problems.append(f"{path} has no program and no library in it")
             for file in files:
                 count += 1
-                found += [f"{path.name}: {file.name} {problem}" for problem in problems(file, options.compiled, limit)]
+                problems += [f"{path.name}: {file.name} {problem}"
+                             for problem in find_problems(file, options.compiled, limit)]
     print(f"{count} files read")
-    print(*found, sep="\n", end="\n" if found else "")
-    return bool(found)
+    print(*problems, sep="\n", end="\n" if problems else "")
+    return bool(problems)
 
 
 if __name__ == "__main__":

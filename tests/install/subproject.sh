@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# A parent project may add the source tree: it gets the target, and nothing else.
+# A parent project that adds the source tree gets the target and nothing else.
 set -eu
 
 rm -rf "$SCRATCH"

@@ -17,7 +17,7 @@ def violations(found, wanted):
 
 def main():
     objdump, library, planted, root = sys.argv[1:]
-    wanted = {f"_{name}" for name in tree.functions_of_header(root)}
+    wanted = {f"_{name}" for name in tree.parse_functions(root)}
     seen = list(violations(macho.exported(objdump, planted), wanted))
     is_seen = "_stranger is exported, but not in the header" in seen and \
         "_hmn_version_number is not exported" in seen

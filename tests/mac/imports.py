@@ -29,7 +29,7 @@ def violations(objdump, path, name, expected):
 
 def main():
     objdump, library, command, shim, planted, root = sys.argv[1:]
-    name = f"@rpath/libhypomnesis.{tree.version_of_header(root).split('.')[0]}.dylib"
+    name = f"@rpath/libhypomnesis.{tree.read_version(root).split('.')[0]}.dylib"
     seen = list(violations(objdump, planted, name, SYSTEM))
     is_seen = any("Metal.framework" in line for line in seen) and any("the name of" in line for line in seen)
     found = list(violations(objdump, library, name, SYSTEM)) + \

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""docs/architecture.md names each folder of src, and no file or folder that is not there."""
+"""docs/architecture.md names each folder of src, and no missing file or folder."""
 import re
 
 import tree
 
 PAGE = "docs/architecture.md"
-# The sources, the other folders of src/backends, are in the diagram.
+# The other folders of src/backends, the sources, are in the diagram.
 PARENTS = ("src", "src/cli", "src/backends/shared")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*)`")
 
 
-def folders(root):
-    """Those that hold code."""
+def find_folders(root):
+    """Yields the folders that contain code."""
     for parent in PARENTS:
-        below = (path.relative_to(parent).parts for path in tree.files(root, ".cpp", ".hpp", under=parent))
-        yield from sorted({f"{parent}/{parts[0]}" for parts in below if len(parts) > 1})
+        parts_below = (path.relative_to(parent).parts for path in tree.files(root, ".cpp", ".hpp", under=parent))
+        yield from sorted({f"{parent}/{parts[0]}" for parts in parts_below if len(parts) > 1})
 
 
-def violations(root):
+def find_violations(root):
     page = tree.text(root, PAGE)
     for path in sorted(set(PATH.findall(page))):
         if not any(tree.exists(root, f"{top}{path}") for top in ("", "src/")):
             yield f"{PAGE}: {path} does not exist"
-    for folder in folders(root):
+    for folder in find_folders(root):
         if not re.search(rf"`{folder}/?`", page):
             yield f"{PAGE} does not name {folder}"
 

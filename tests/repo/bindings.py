@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Every function of the header is called by the raw layer of the bindings, and reached by the hand-written
-package of each language that is there: through a method of the raw layer, or by itself. What bindings/generate
-writes is marked in .gitattributes."""
+"""Every function of the header is called by the raw layer of the bindings, and used by the hand-written package of
+each language: through a method of the raw layer, or directly. Generated files are marked in .gitattributes."""
 import fnmatch
 import re
 
@@ -12,46 +11,46 @@ LAYER = "bindings/swig"
 FOLDERS = {"cpp": ("bindings/cpp", ".hpp"), "csharp": ("bindings/csharp", ".cs"),
            "go": ("bindings/go", ".go"), "lua": ("bindings/lua", ".lua"),
            "luajit": ("bindings/lua", "ffi.lua"), "python": ("bindings/python", ".py")}
-# These call the C functions; the others have the raw layer between.
+# These call the C functions directly; the others use the raw layer.
 DIRECT = ("cpp", "luajit")
-NOT_PACKAGE = {"go": "_test.go", "lua": "ffi.lua"}
+EXCLUDED = {"go": "_test.go", "lua": "ffi.lua"}
 
-# The layer's objects, as the packages call them: x in x.pool(1).
+# Names of the layer's objects in the packages: x in x.pool(1).
 OBJECT = re.compile(r"(?i)\w*(?:native|raw)\w*$|(?:before|after)$|\)$")
 
-# Their proxies end what they hold by themselves.
-COLLECTED = ("lua", "python")
+# Their proxies are destroyed by the garbage collector.
+GARBAGE_COLLECTED = ("lua", "python")
 
-STRIPPED = {
+NOISE = {
     "lua": r"--\[\[.*?\]\]|--[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'",
     "python": r"\"\"\".*?\"\"\"|#[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"}
-STRIPPED_OF_C = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`"
+C_NOISE = r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`"
 
 CALL = re.compile(r"\b(hmn_\w+)\s*\(")
 
 
-def flat(name):
-    """own_memory, OwnMemory and ownMemory are one name."""
+def normalize(name):
+    """Returns one form of own_memory, OwnMemory and ownMemory."""
     return name.replace("_", "").lower()
 
 
-def called(code, functions):
+def find_calls(code, functions):
     return set(CALL.findall(code)) & functions
 
 
-def language_of(path):
-    """"lua" of for_lua.i and copy_lua.i; "" of a file for all."""
+def find_language(path):
+    """Returns "lua" for for_lua.i and copy_lua.i; "" for a file of all languages."""
     word = path.stem.rpartition("_")[2]
     return word if word in FOLDERS else ""
 
 
-def layer(root, language):
+def read_layer(root, language):
     return "\n".join(tree.code(root, path) for path in tree.files(root, ".i", under=LAYER)
-                     if language_of(path) == language)
+                     if find_language(path) == language)
 
 
-def bodies(code):
-    """(class or "", name, body) of each method and inline function of the layer."""
+def find_bodies(code):
+    """Yields (class or "", name, body) of each method and inline function of the layer."""
     for kind, extended in re.findall(r"^%extend (\w+) \{\n(.*?)^\}", code, re.M | re.S):
         for name, body in re.findall(r"^  (?:[\w* ]*?[ *])?(~?\w+)\([^;{]*?\) \{(.*?)(?:\}$|^  \})",
                                      extended, re.M | re.S):
@@ -61,22 +60,22 @@ def bodies(code):
             yield "", name, body
 
 
-def names_of(kind, name):
-    """What a package calls a method of the layer."""
+def list_names(kind, name):
+    """Returns the names of a method of the layer in the packages."""
     if name == f"~{kind}":
-        return {flat(f"delete_{kind}")}
+        return {normalize(f"delete_{kind}")}
     if name == kind:
-        return {flat(f"{before}{kind}") for before in ("", "new_", "hypomnesis_")}
-    return {flat(name), flat(f"{kind}_{name}"), flat(f"hypomnesis_{kind}_{name}")}
+        return {normalize(f"{prefix}{kind}") for prefix in ("", "new_", "hypomnesis_")}
+    return {normalize(name), normalize(f"{kind}_{name}"), normalize(f"hypomnesis_{kind}_{name}")}
 
 
-def methods(code, functions):
-    """function -> the names by which a package reaches it"""
-    found = {name: {flat(new)} for new, name in re.findall(r"%rename\((\w+)\) (hmn_\w+);", code)}
-    for kind, name, body in bodies(code):
-        for function in called(body, functions):
-            found.setdefault(function, set()).update(names_of(kind, name))
-    return found
+def find_methods(code, functions):
+    """Returns function -> names under which a package calls it."""
+    names = {name: {normalize(new)} for new, name in re.findall(r"%rename\((\w+)\) (hmn_\w+);", code)}
+    for kind, name, body in find_bodies(code):
+        for function in find_calls(body, functions):
+            names.setdefault(function, set()).update(list_names(kind, name))
+    return names
 
 
 def is_generated(root, path):
@@ -87,8 +86,8 @@ def is_written_by_hand(root, path):
     return not any(part.lower().startswith("generated") for part in path.parts) and not is_generated(root, path)
 
 
-def unmarked(root):
-    """Generated files that .gitattributes does not name."""
+def find_unmarked(root):
+    """Yields generated files that .gitattributes does not name."""
     patterns = re.findall(r"^(\S+) .*\blinguist-generated\b", tree.text(root, ".gitattributes"), re.M)
     for folder in ("bindings", "tests/bindings"):
         for path in tree.files(root, under=folder):
@@ -97,54 +96,55 @@ def unmarked(root):
                 yield path
 
 
-def package(root, language):
-    """The code of a package without comments and texts."""
+def read_package(root, language):
+    """Returns the code of a package without comments and strings."""
     folder, suffix = FOLDERS[language]
-    noise = re.compile(STRIPPED.get(language.removesuffix("jit"), STRIPPED_OF_C), re.S)
-    other = NOT_PACKAGE.get(language)
+    noise = re.compile(NOISE.get(language.removesuffix("jit"), C_NOISE), re.S)
+    excluded = EXCLUDED.get(language)
     return "\n".join(noise.sub(" ", tree.text(root, path))
                      for path in tree.files(root, suffix, under=folder)
-                     if is_written_by_hand(root, path) and not (other and path.name.endswith(other)))
+                     if is_written_by_hand(root, path) and not (excluded and path.name.endswith(excluded)))
 
 
-def used_members(code, language):
-    """Names behind a dot or colon of the layer's objects, where they are called."""
+def find_used_members(code, language):
+    """Returns the members of the layer's objects that are called."""
     code = re.sub(r"\bfunction [\w.:]+", " ", code)
-    behind = "" if language == "lua" else r"\("  # its functions are also handed on
-    found = re.findall(rf"(\w+|\))[.:](\w+)\b{behind}", code)
-    return {flat(name) for before, name in found if OBJECT.match(before)}
+    suffix = "" if language == "lua" else r"\("  # in Lua functions are also passed as values
+    matches = re.findall(rf"(\w+|\))[.:](\w+)\b{suffix}", code)
+    return {normalize(name) for object, name in matches if OBJECT.match(object)}
 
 
-def called_by_own_layer(code, functions):
-    """What the layer of one language calls itself, macros and constructors included."""
-    found = set(re.findall(r"\bhmn_\w+", code)) & functions
-    return found | {f"hmn_{kind.lower()}_create" for kind in re.findall(r"\b_wrap_new_\w*?(Context)\(", code)}
+def find_own_calls(code, functions):
+    """Returns the functions that the layer of one language calls, including macros and constructors."""
+    functions_called = set(re.findall(r"\bhmn_\w+", code)) & functions
+    return functions_called | {f"hmn_{kind.lower()}_create"
+                               for kind in re.findall(r"\b_wrap_new_\w*?(Context)\(", code)}
 
 
-def unreached(root, language, functions, reached_by):
-    code = package(root, language)
+def find_unreached(root, language, functions, names_by_function):
+    code = read_package(root, language)
     if language in DIRECT:
         yield from sorted(functions - set(re.findall(r"\bhmn_\w+", code)))
         return
-    members = used_members(code, language)
-    for function in sorted(functions - called_by_own_layer(layer(root, language), functions)):
-        if language in COLLECTED and function.endswith("_destroy"):
+    members = find_used_members(code, language)
+    for function in sorted(functions - find_own_calls(read_layer(root, language), functions)):
+        if language in GARBAGE_COLLECTED and function.endswith("_destroy"):
             continue
-        if not reached_by.get(function, set()) & members:
+        if not names_by_function.get(function, set()) & members:
             yield function
 
 
-def violations(root):
-    for path in unmarked(root):
-        yield f"{path} is generated, and .gitattributes does not say so"
-    functions = set(tree.functions_of_header(root))
-    reached_by = methods(layer(root, ""), functions)
-    for function in sorted(functions - set(reached_by)):
+def find_violations(root):
+    for path in find_unmarked(root):
+        yield f"{path} is generated, but not marked in .gitattributes"
+    functions = set(tree.parse_functions(root))
+    names_by_function = find_methods(read_layer(root, ""), functions)
+    for function in sorted(functions - set(names_by_function)):
         yield f"{function} is in {HEADER} and in no method of {LAYER}/*.i"
     for language, (folder, _) in FOLDERS.items():
         if not tree.files(root, FOLDERS[language][1], under=folder):
             continue
-        for function in unreached(root, language, functions, reached_by):
+        for function in find_unreached(root, language, functions, names_by_function):
             yield f"{function} is not reached by the package in {folder} ({language})"
 
 
@@ -207,7 +207,7 @@ CLEAN = {
 NEW = CLEAN[HEADER] + "HMN_FN(void) hmn_new(void) HMN_NX;\n"
 PLANTED = [
     ({"tests/bindings/c/records.c": "// Written by bindings/generate from x.\n"},
-     "tests/bindings/c/records.c is generated, and .gitattributes does not say so"),
+     "tests/bindings/c/records.c is generated, but not marked in .gitattributes"),
     ({HEADER: NEW}, f"hmn_new is in {HEADER} and in no method"),
     ({HEADER: NEW}, "hmn_new is not reached by the package in bindings/cpp"),
     ({f"{LAYER}/layer.i": LAYER_CODE.replace("hmn_pool_read", "hmn_pool_red")}, "hmn_pool_read is in"),

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the library never does: print, run a shell, read the environment, depend on the locale, keep
-objects that a destructor ends at exit, ask which system it is on outside src/platform, load a
-vendor's library but NVML, or name /dev/kfd, whose opening makes a program one that computes."""
+"""Calls that the library must not make: it never prints, runs a shell, reads the environment, depends on the
+locale, keeps objects with destructors at exit, tests for the system outside src/platform, loads a vendor's library
+other than NVML, or names /dev/kfd, which makes a process a compute client when it is opened."""
 import re
 
 import tree
 
 CALL = r"(?<![\w.>:])(?:std::|::)?"
 
-# `type name(` declares a function of our own that happens to have the name.
+# `type name(` declares a function of ours with the same name.
 DECLARATION = re.compile(r"(?<!\breturn)(?<!\belse)(?<=[\w>*&])\s+$")
 
-# What starts children gives them plain signals and their own descriptors.
-CHILDREN = tuple(f"platform/{noun}.cpp" for noun in
+# Files that start children: they reset signals and set up descriptors.
+CHILDREN = tuple(f"platform/{name}.cpp" for name in
                  ("posix/subprocess", "linux/supervisor", "linux/child"))
 
-# macOS has no call that makes such a descriptor at once.
-IN_TWO_STEPS = ("platform/macos/child.cpp", "platform/macos/file.cpp", "platform/macos/thread.cpp")
+# macOS has no call that creates such a descriptor atomically.
+TWO_STEP_DESCRIPTORS = ("platform/macos/child.cpp", "platform/macos/file.cpp", "platform/macos/thread.cpp")
 
 CLI_SPAWN = ("cli/system/posix/spawn.cpp",)
 
-# (pattern, what, paths below src/ where it is allowed)
-ASKED = "the system, asked outside src/platform"
+# (pattern, label, paths below src/ where it is allowed)
+SYSTEM_TEST = "a test for the system outside src/platform"
 EVERYWHERE = [
     (CALL + r"(?:system|popen)\s*\(", "a shell", ()),
-    # What the user names on the command line is searched for as a shell does.
+    # A program named on the command line is searched in PATH, as a shell does.
     (CALL + r"(?:execlp|execvp|execvpe|posix_spawnp)\s*\(", "a search in PATH", CLI_SPAWN),
     (r"\b__(?:DATE|TIME|TIMESTAMP)__\b", "the time of the build", ()),
 ]
@@ -42,59 +42,59 @@ LIBRARY = EVERYWHERE + [
      CHILDREN),
     (CALL + r"(?:exit|abort|quick_exit|atexit|at_quick_exit|terminate)\s*\(", "ending the program", ()),
     (CALL + r"(?:fopen|fdopen|creat|tmpfile|opendir|pipe|dup|dup2|socket|accept)\s*\(",
-     "a descriptor without O_CLOEXEC", CHILDREN + IN_TWO_STEPS),
+     "a descriptor without O_CLOEXEC", CHILDREN + TWO_STEP_DESCRIPTORS),
     (CALL + r"(?:strerror|strtok|localtime|gmtime|ctime|getpwuid|readdir_r|inet_ntoa)\s*\(",
      "a call that is not thread-safe", ()),
     (r"(?<!\w)new\s+(?!\()[\w:<]", "a raw new", ()),
     (r"(?<!operator )(?<!= )\bdelete\b\s*(?:\[\])?\s*[\w*(]", "a raw delete", ()),
     (r"^\s*#\s*(?:el)?if.*\b(?:_WIN32|__linux__|__APPLE__|__ANDROID__|_MSC_VER)\b",
-     ASKED, ()),
+     SYSTEM_TEST, ()),
 ]
 
-# The system's own, and NVIDIA's, which tells what no file does. Those of AMD and Intel change their
-# ABI or end the program, and the kernel's files tell what they tell.
+# The system's libraries and NVIDIA's, which reports what no file does. The libraries of AMD and Intel change their
+# ABI or end the program, and report no more than the kernel's files.
 LIBRARIES = {
     "libnvidia-ml.so.1", "nvml.dll", "dxgi.dll", "gdi32.dll", "kernel32.dll", "kernelbase.dll", "ntdll.dll", "pdh.dll",
     "CoreFoundation", "IOKit", "Metal", "libobjc.A.dylib", "libIOReport.dylib",
 }
-A_LIBRARY = re.compile(r"\.(?:so|dll|dylib|framework)\b")
+LIBRARY_NAME = re.compile(r"\.(?:so|dll|dylib|framework)\b")
 
 OPEN = re.compile(CALL + r"open(?:at)?\s*\((?=[^;]*\bO_)[^;]*;")
 
 
-def literals(root, path):
+def find_literals(root, path):
     for match in tree.TOKEN.finditer(tree.text(root, path)):
         if match.group(0).startswith('"'):
             yield match.group(0)[1:-1]
 
 
-def named(root, path):
-    for literal in literals(root, path):
+def find_names(root, path):
+    for literal in find_literals(root, path):
         name = re.split(r"[/\\]+", literal)[-1]
-        if A_LIBRARY.search(literal) and " " not in name and name not in LIBRARIES:
-            yield f"{path}: a library that is not known: {literal}"
+        if LIBRARY_NAME.search(literal) and " " not in name and name not in LIBRARIES:
+            yield f"{path}: an unknown library: {literal}"
         if re.search(r"dev/kfd\b", literal):
-            yield f"{path}: a node whose opening is a use of the GPU: {literal}"
+            yield f"{path}: a node that counts as use of the GPU when opened: {literal}"
 
 
-def violations(root):
+def find_violations(root):
     for path in tree.files(root, ".cpp", ".hpp", ".h", ".c", under="src"):
-        inside = str(path.relative_to("src"))
-        rules = EVERYWHERE if inside.startswith("cli/") else LIBRARY
+        source = str(path.relative_to("src"))
+        rules = EVERYWHERE if source.startswith("cli/") else LIBRARY
         code = tree.code(root, path)
-        present = [rule for rule in rules if re.search(rule[0], code, re.M)]
-        for number, line in enumerate(code.splitlines() if present else (), 1):
-            for pattern, what, exceptions in present:
+        matching_rules = [rule for rule in rules if re.search(rule[0], code, re.M)]
+        for number, line in enumerate(code.splitlines() if matching_rules else (), 1):
+            for pattern, label, exceptions in matching_rules:
                 match = re.search(pattern, line)
-                declared = match and match.group(0).endswith("(") and \
+                is_declaration = match and match.group(0).endswith("(") and \
                     DECLARATION.search(line[:match.start()])
-                if match and not declared and inside not in exceptions \
-                        and not (what == ASKED and inside.startswith("platform/")):
-                    yield f"{path}:{number}: {what}: {line.strip()}"
+                if match and not is_declaration and source not in exceptions \
+                        and not (label == SYSTEM_TEST and source.startswith("platform/")):
+                    yield f"{path}:{number}: {label}: {line.strip()}"
         for match in OPEN.finditer(code):
-            if "O_CLOEXEC" not in match.group(0) and not inside.startswith("cli/"):
+            if "O_CLOEXEC" not in match.group(0) and not source.startswith("cli/"):
                 yield f"{path}: an open without O_CLOEXEC: {match.group(0)}"
-        yield from named(root, path)
+        yield from find_names(root, path)
 
 
 CLEAN = {
@@ -109,7 +109,7 @@ CLEAN = {
     "src/cli/system/posix/spawn.cpp": "return posix_spawnp(&pid, name);\n",
     "src/cli/commands/main.cpp": 'std::printf("x"); setlocale(0, ""); getenv("NO_COLOR");\n',
 }
-PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}") for line, what in (
+PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {label}") for line, label in (
     ('printf("x");', "printing"),
     ("#include <iostream>", "printing"),
     ("std::cerr << 1;", "printing"),
@@ -126,14 +126,14 @@ PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}"
     ("auto e = strerror(5);", "a call that is not thread-safe"),
     ("auto p = new thing(1);", "a raw new"),
     ("delete p;", "a raw delete"),
-    ("#ifdef __linux__", "the system"),
-    ("#if defined(_WIN32)", "the system"),
+    ("#ifdef __linux__", "a test for the system"),
+    ("#if defined(_WIN32)", "a test for the system"),
     ("auto d = __DATE__;", "the time of the build"),
 )] + [
     ({"src/cli/commands/main.cpp": "system(x);\n"}, "src/cli/commands/main.cpp:1: a shell"),
     ({"src/cli/commands/main.cpp": "execvp(a, b);\n"}, "src/cli/commands/main.cpp:1: a search in PATH"),
     ({"src/platform/posix/file.cpp": "int d = ::open(path, O_RDONLY);\n"}, "an open without"),
-    ({"src/backends/a/b.cpp": 'open("/opt/lib/librocm_smi64.so.7");\n'}, "a library that is not known"),
-    ({"src/backends/a/b.cpp": 'load("ze_loader.dll");\n'}, "a library that is not known"),
-    ({"src/backends/a/b.cpp": 'open("/dev/kfd");\n'}, "a node whose opening is a use"),
+    ({"src/backends/a/b.cpp": 'open("/opt/lib/librocm_smi64.so.7");\n'}, "an unknown library"),
+    ({"src/backends/a/b.cpp": 'load("ze_loader.dll");\n'}, "an unknown library"),
+    ({"src/backends/a/b.cpp": 'open("/dev/kfd");\n'}, "a node that counts as use"),
 ]

@@ -1,71 +1,71 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The header's functions, the symbol map, the export list and the manual name the same things. A function that returns
-a status ends with an error."""
+"""The header, the symbol map, the export list and the manual name the same functions. A function that returns a
+status has an error as its last parameter."""
 import re
 
 import tree
 
 
-def map_names(root):
+def read_map(root):
     text = re.sub(r"/\*.*?\*/|#[^\n]*", " ", tree.text(root, "abi/hypomnesis.map"), flags=re.S)
     return re.findall(r"\b(hmn_\w+)\s*;", text)
 
 
-def export_names(root):
+def read_exports(root):
     lines = tree.text(root, "abi/exports.txt").splitlines()
     return [line.split("@")[0].strip() for line in lines if line.strip() and line[0] != "#"]
 
 
-def synopses(page):
-    """function -> parameters, from .Fo/.Fa/.Fc and .Fn of an mdoc page's SYNOPSIS."""
+def parse_synopses(page):
+    """Returns function -> parameters, from .Fo/.Fa/.Fc and .Fn of an mdoc page's SYNOPSIS."""
     synopsis = re.search(r"^\.Sh SYNOPSIS$(.*?)^\.Sh ", page, re.M | re.S)
-    found, current = {}, None
+    functions, parameters = {}, None
     for line in (synopsis.group(1) if synopsis else "").splitlines():
         macro, _, rest = line.partition(" ")
         words = re.findall(r'"([^"]*)"|(\S+)', rest)
-        words = [quoted or bare for quoted, bare in words]
+        words = [quoted or unquoted for quoted, unquoted in words]
         if macro == ".Fo":
-            current = found.setdefault(words[0], [])
-        elif macro == ".Fa" and current is not None:
-            current += words
+            parameters = functions.setdefault(words[0], [])
+        elif macro == ".Fa" and parameters is not None:
+            parameters += words
         elif macro == ".Fn":
-            found[words[0]] = words[1:]
+            functions[words[0]] = words[1:]
     return {name: [] if parameters == ["void"] else parameters
-            for name, parameters in found.items()}
+            for name, parameters in functions.items()}
 
 
-def documented(root):
-    found = {}
+def read_manual(root):
+    functions = {}
     for path in tree.files(root, ".3", under="docs/man"):
-        for name, parameters in synopses(tree.text(root, path)).items():
-            found.setdefault(name, (path, parameters))
-    return found
+        for name, parameters in parse_synopses(tree.text(root, path)).items():
+            functions.setdefault(name, (path, parameters))
+    return functions
 
 
-def difference(declared, other, where):
-    for name in sorted(declared - other):
-        yield f"{name} is in include/hypomnesis.h and not in {where}"
-    for name in sorted(other - declared):
-        yield f"{name} is in {where} and not in include/hypomnesis.h"
+def find_differences(declared, listed, place):
+    for name in sorted(declared - listed):
+        yield f"{name} is in include/hypomnesis.h and not in {place}"
+    for name in sorted(listed - declared):
+        yield f"{name} is in {place} and not in include/hypomnesis.h"
 
 
-def without_error(root):
-    """Functions that return hmn_status and cannot report why."""
+def find_missing_errors(root):
+    """Yields functions that return hmn_status without an error parameter."""
     for name, parameters in re.findall(r"HMN_FN\(hmn_status\)\s*(\w+)\((.*?)\) HMN_NX;",
                                        tree.code(root, "include/hypomnesis.h"), re.S):
         if not re.search(r"(^|,)\s*hmn_error \*error$", parameters):
             yield f"{name} returns hmn_status and does not end with hmn_error *error"
 
 
-def violations(root):
-    yield from without_error(root)
-    header = tree.functions_of_header(root)
-    manual = documented(root)
-    for names, where in ((map_names(root), "abi/hypomnesis.map"),
-                         (export_names(root), "abi/exports.txt"), (list(manual), "docs/man/*.3")):
-        yield from difference(set(header), set(names), where)
+def find_violations(root):
+    yield from find_missing_errors(root)
+    header = tree.parse_functions(root)
+    manual = read_manual(root)
+    for names, place in ((read_map(root), "abi/hypomnesis.map"),
+                         (read_exports(root), "abi/exports.txt"), (list(manual), "docs/man/*.3")):
+        yield from find_differences(set(header), set(names), place)
         for name in sorted({name for name in names if names.count(name) > 1}):
-            yield f"{name} is in {where} twice"
+            yield f"{name} is in {place} twice"
     for name in sorted(set(header) & set(manual)):
         path, parameters = manual[name]
         if parameters != header[name]:

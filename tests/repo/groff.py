@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""groff.py ROOT: every manual page formats without a warning of groff, and to the same text as with mandoc."""
+"""groff.py ROOT: groff formats every manual page without a warning, and to the same text as mandoc."""
 import difflib
 import pathlib
 import re
@@ -13,31 +13,31 @@ FORMATTERS = {
     "mandoc": ["mandoc", "-Tutf8", "-Owidth=100"],
 }
 OVERSTRIKE = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;.*?\x1b\\|.\x08")
-SAME = str.maketrans("‘’“”‐−–—", "''\"\"----")
-NESTED = re.compile(r"‘[^’]*‘[^’]*’.{0,20}")
+REPLACEMENTS = str.maketrans("‘’“”‐−–—", "''\"\"----")
+NESTED_QUOTATION = re.compile(r"‘[^’]*‘[^’]*’.{0,20}")
 
 
-def formatted(formatter, page):
-    done = subprocess.run([*FORMATTERS[formatter], page], capture_output=True, text=True, check=True)
-    return OVERSTRIKE.sub("", done.stdout), done.stderr
+def format_page(formatter, page):
+    result = subprocess.run([*FORMATTERS[formatter], page], capture_output=True, text=True, check=True)
+    return OVERSTRIKE.sub("", result.stdout), result.stderr
 
 
-def words(text):
-    """The words between a page's header and footer, which differ; without hyphens inside of words."""
-    lines = "\n".join(text.strip().splitlines()[1:-1]).translate(SAME)
+def split_words(text):
+    """Returns the words between a page's header and footer, which differ; without hyphens inside words."""
+    lines = "\n".join(text.strip().splitlines()[1:-1]).translate(REPLACEMENTS)
     return re.sub(r"(?<=\w)-\s*(?=\w)", "", lines).replace(" -- ", " - ").split()
 
 
-def violations(page):
-    groff, warnings = formatted("groff", page)
-    mandoc, _ = formatted("mandoc", page)
+def find_violations(page):
+    groff, warnings = format_page("groff", page)
+    mandoc, _ = format_page("mandoc", page)
     for line in warnings.splitlines():
         yield f"{page.name}: {line}"
-    for nested in NESTED.findall(mandoc):
-        yield f"{page.name}: a quotation in a quotation: {' '.join(nested.split())}"
-    left, right = words(groff), words(mandoc)
+    for quotation in NESTED_QUOTATION.findall(mandoc):
+        yield f"{page.name}: a quotation in a quotation: {' '.join(quotation.split())}"
+    left, right = split_words(groff), split_words(mandoc)
     if not left:
-        yield f"{page.name}: is empty"
+        yield f"{page.name}: the page is empty"
     for kind, i, j, k, m in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if kind != "equal":
             yield (f"{page.name}: after '{' '.join(left[max(0, i - 4):i])}' groff has "
@@ -53,11 +53,11 @@ def self_test():
     with tempfile.TemporaryDirectory() as folder:
         page = pathlib.Path(folder) / "a.1"
         page.write_text(CLEAN)
-        found = list(violations(page))
-        assert not found, found
+        violations = list(find_violations(page))
+        assert not violations, violations
         for text in PLANTED:
             page.write_text(text)
-            assert list(violations(page)), text
+            assert list(find_violations(page)), text
 
 
 def main():
@@ -67,9 +67,9 @@ def main():
             return 77
     self_test()
     pages = sorted((pathlib.Path(sys.argv[1]) / "docs/man").glob("*.[13]"))
-    found = [line for page in pages for line in violations(page)]
-    print(*found, sep="\n")
-    return 1 if found or not pages else 0
+    violations = [line for page in pages for line in find_violations(page)]
+    print(*violations, sep="\n")
+    return 1 if violations or not pages else 0
 
 
 if __name__ == "__main__":

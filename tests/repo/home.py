@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Every package names the home page, repository and issues of cmake/home.cmake, and none that is empty there. Go's module
-and the maintainers' address are the same in every file."""
+"""Every package names the home page, repository and issues of cmake/home.cmake, and omits those that are empty there.
+Go's module and the maintainers' address are the same in every file."""
 import dataclasses
 import re
 
 import tree
 
 CONSTANTS = "cmake/home.cmake"
-# Not in one piece: no file has the name once a home is set.
+# Split, so that this file does not contain the name, which no file may contain once a home is set.
 RESERVED = "hypomnesis" + ".invalid"
 
 
 @dataclasses.dataclass
 class Place:
-    """A line of a file that has an address; with an empty one the line is not there."""
+    """A line of a file with an address; the line is omitted if the address is empty."""
     path: str
     name: str
     line: str
-    after: str  # how the line begins behind which it belongs
+    predecessor: str  # beginning of the line before it
 
     def pattern(self):
         return "^" + re.escape(self.line).replace(re.escape("{}"), "((?!man:).*)")
@@ -40,33 +40,34 @@ PLACES = [
 ]
 
 
-def files(root, place):
+def find_files(root, place):
     return [path for path in tree.files(root) if path.match(place.path)]
 
 
-def read(root):
+def read_home(root):
     return dict(re.findall(r'^set\(HMN_(\w+) "(.*)"\)$', tree.text(root, CONSTANTS), re.M))
 
 
-def module(root):
+def read_module(root):
     return re.search(r"^module (\S+)$", tree.text(root, "bindings/go/go.mod"), re.M)[1]
 
 
-def contact(root):
+def read_contact(root):
     return re.search(r"^Maintainer: .* <(\S+)>$", tree.text(root, "debian/control"), re.M)[1]
 
 
-def violations(root):
-    values = read(root)
+def find_violations(root):
+    values = read_home(root)
     for place in PLACES:
-        for path in files(root, place):
-            found = re.findall(place.pattern() + "$", tree.text(root, path), re.M)
-            if found != [values[place.name]] * bool(values[place.name]):
-                yield f"{path} has {found or 'no'} {place.name}, {CONSTANTS} {values[place.name]!r}: run scripts/set-home"
-    for what, found, name in (("bindings/go/go.mod", module(root), "GO_MODULE"),
-                              ("debian/control", contact(root), "CONTACT")):
-        if found != values[name]:
-            yield f"{what} is {found}, {CONSTANTS} {values[name]}"
+        for path in find_files(root, place):
+            values_found = re.findall(place.pattern() + "$", tree.text(root, path), re.M)
+            if values_found != [values[place.name]] * bool(values[place.name]):
+                yield (f"{path} has {values_found or 'no'} {place.name}, {CONSTANTS} {values[place.name]!r}: "
+                       f"run scripts/set-home")
+    for file, value, name in (("bindings/go/go.mod", read_module(root), "GO_MODULE"),
+                              ("debian/control", read_contact(root), "CONTACT")):
+        if value != values[name]:
+            yield f"{file} is {value}, {CONSTANTS} {values[name]}"
     if RESERVED not in values["GO_MODULE"]:
         for path in tree.files(root):
             if RESERVED in tree.text(root, path):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""imports.py NM LIBRARY...: the built library imports nothing that it must not call, whatever the
-source looks like."""
+"""imports.py NM LIBRARY...: the built library does not import forbidden functions."""
 import subprocess
 import sys
 
@@ -13,7 +12,7 @@ FORBIDDEN = {
 }
 
 
-def imported(nm, library):
+def read_imports(nm, library):
     output = subprocess.run([nm, "--dynamic", "--undefined-only", library], check=True,
                             capture_output=True, text=True).stdout
     return {line.split()[-1].split("@")[0] for line in output.splitlines() if line.strip()}
@@ -21,14 +20,14 @@ def imported(nm, library):
 
 def main():
     nm, *libraries = sys.argv[1:]
-    bad = False
+    failed = False
     for library in libraries:
-        names = imported(nm, library)
+        names = read_imports(nm, library)
         assert names & {"memcpy", "strlen", "memmove", "__memcpy_chk"}, f"{library}: nm sees nothing"
         for name in sorted(names & FORBIDDEN):
-            bad = True
+            failed = True
             print(f"{library} imports {name}")
-    return 1 if bad else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Dependencies point downwards only, and what differs by system stays in src/platform."""
+"""Dependencies point only downwards, and system-specific code stays in src/platform."""
 import os.path
 import pathlib
 import re
@@ -8,8 +8,8 @@ import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
-# The command names enumerators and fields by the words of the library's own tables, reads and writes JSON and numerals
-# as it does, and adds up what processes use by the library's rule.
+# The command shares the library's names of enumerators and fields, its JSON and numerals, and its rule to add up what
+# processes use.
 COMMAND_MODEL = {"model/character.hpp", "model/decimal.hpp", "model/json.hpp", "model/json_writer.hpp", "model/likely_word.hpp", "model/text.hpp", "model/words.hpp", "model/usage_sum.hpp"}
 BINDING = "hypomnesis.hpp"  # bindings/cpp
 
@@ -17,120 +17,121 @@ SYSTEM_HEADERS = re.compile(
     r"(sys|linux|asm|net|netinet|arpa)/|(unistd|dlfcn|fcntl|pthread|sched|poll|dirent|spawn|semaphore"
     r"|signal|termios|pwd|grp|windows)\.h$|csignal$")
 
-# A folder of a source for one system alone may speak that system's own language: Windows has no files
-# to be read in its place.
+# The folder of a source for Windows may include its headers: Windows has no files that could be read instead.
 SYSTEM_FOLDER = re.compile(r"(?:backends/\w+|cli/system)/(windows)/")
 
-REGISTRY = "source/registry.cpp"  # makes the sources
+REGISTRY = "source/registry.cpp"  # creates the sources
 COMPILED_IN = "source/registry.hpp"
 
-# Drivers of their own folders that stand in the room of the DRM drivers, and what they share.
+# DRM drivers with their own folders, and the folders that they may use.
 DRM_LIST = "backends/drm/driver.cpp"
-GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "intel"}, "xe": {"drm", "intel"}}
+DRM_DRIVERS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "intel"}, "xe": {"drm", "intel"}}
 
-# What sources of the same kind have in common: a room of its own, and who may look into it.
-ROOMS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
-         "sysfs": {"drm", "amdgpu", "kfd", "intel", "i915", "xe", "tegra", "pci", "nvml"},
-         "mach": {"os", "metal"}, "nvidia": {"nvml", "nvidia_smi"}, "wddm": {"dxgi", "pdh"}}
+# Shared folders of src/backends/shared, and the sources that may use them.
+SHARED_FOLDERS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"},
+                  "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
+                  "sysfs": {"drm", "amdgpu", "kfd", "intel", "i915", "xe", "tegra", "pci", "nvml"},
+                  "mach": {"os", "metal"}, "nvidia": {"nvml", "nvidia_smi"}, "wddm": {"dxgi", "pdh"}}
 
-# The command's folders, and what each may use; what is in none of them, all may use.
+# The command's folders, and the folders that each may use; files outside of them may be used by all.
 CLI_LAYERS = {"commands": {"exporter", "top", "measure", "fit", "text", "system"},
               "exporter": {"measure", "text", "system"}, "top": {"measure", "text", "system"}, "measure": {"text", "system"},
               "fit": {"measure", "text", "system"}, "text": {"system"}}
-# What doctor finds by system is words, and the way in by system starts the command.
+# System-specific files that may use a higher folder: those of doctor produce text, and the entry starts the command.
 CLI_BY_SYSTEM = {"inspect": "text", "inspect_permissions": "text", "hardware": "text", "entry": "commands"}
 
 
-def part_of(path):
+def find_part(path):
     return pathlib.PurePath(path).parts[0]
 
 
-def backend_of(path):
-    """"nvml" of backends/nvml/symbols.hpp, "pci" of backends/shared/pci/pci.hpp; None of cli/units.hpp."""
+def find_backend(path):
+    """Returns "nvml" for backends/nvml/symbols.hpp, "pci" for backends/shared/pci/pci.hpp, None for cli/units.hpp."""
     parts = [part for part in pathlib.PurePath(path).parts if part != "shared"]
     return parts[1] if len(parts) > 2 else None
 
 
-def allowed_in_command(source, target):
-    layer, other = backend_of(source), backend_of(target)
-    by_system = layer == "system" and CLI_BY_SYSTEM.get(pathlib.PurePath(source).stem) == other
-    return other in (None, layer) or by_system or other in CLI_LAYERS.get(layer, ())
+def is_allowed_in_command(source, target):
+    layer, target_layer = find_backend(source), find_backend(target)
+    is_allowed_by_system = layer == "system" and CLI_BY_SYSTEM.get(pathlib.PurePath(source).stem) == target_layer
+    return target_layer in (None, layer) or is_allowed_by_system or target_layer in CLI_LAYERS.get(layer, ())
 
 
-def allowed(source, target):
-    """Both relative to src/, or the public header."""
-    part, other = part_of(source), part_of(target)
+def is_allowed(source, target):
+    """Both paths are relative to src/, or the public header."""
+    part, target_part = find_part(source), find_part(target)
     if part == "cli":
-        if other == "cli":
-            return allowed_in_command(source, target)
-        return other in ("procfs", "platform") or target in (HEADER, BINDING) or target in COMMAND_MODEL
+        if target_part == "cli":
+            return is_allowed_in_command(source, target)
+        return target_part in ("procfs", "platform") or target in (HEADER, BINDING) or target in COMMAND_MODEL
     if part == "api":
-        return other in ("api", "core", "model", "platform") or target in (HEADER, COMPILED_IN)
+        return target_part in ("api", "core", "model", "platform") or target in (HEADER, COMPILED_IN)
     if part == "core":
-        return other in ("core", "source", "model", "platform")
+        return target_part in ("core", "source", "model", "platform")
     if part == "source":
-        return other in ("source", "model") or (source == REGISTRY and other == "backends")
+        return target_part in ("source", "model") or (source == REGISTRY and target_part == "backends")
     if part == "model":
-        # The tables of src/model are of the numbers and structs of the header, which needs nothing.
-        return other == "model" or target == HEADER
+        # The tables of src/model use numbers and structs of the header, which includes nothing.
+        return target_part == "model" or target == HEADER
     if part == "backends":
-        if other == "backends":
-            here, there = backend_of(source), backend_of(target)
-            own = here is not None and here == there
-            guest = there in GUESTS.get(here, ()) or (source == DRM_LIST and there in GUESTS)
-            return own or guest or here in ROOMS.get(there, ())
-        return other in ("source", "model", "platform", "procfs")
+        if target_part == "backends":
+            source_backend, target_backend = find_backend(source), find_backend(target)
+            is_own = source_backend is not None and source_backend == target_backend
+            is_guest = (target_backend in DRM_DRIVERS.get(source_backend, ())
+                        or (source == DRM_LIST and target_backend in DRM_DRIVERS))
+            return is_own or is_guest or source_backend in SHARED_FOLDERS.get(target_backend, ())
+        return target_part in ("source", "model", "platform", "procfs")
     if part == "procfs":
-        return other in ("model", "platform", "procfs")
-    return part == other
+        return target_part in ("model", "platform", "procfs")
+    return part == target_part
 
 
-def resolve(root, source, name):
-    """The project's file that an include names, relative to src/; None for any other."""
-    beside = os.path.normpath(pathlib.PurePath(source).parent / name)
-    for candidate in (beside, name):
+def resolve_include(root, source, name):
+    """Returns the project's file that an include names, relative to src/; None for any other."""
+    sibling = os.path.normpath(pathlib.PurePath(source).parent / name)
+    for candidate in (sibling, name):
         if tree.exists(root, f"src/{candidate}"):
             return candidate
     return name if name in (HEADER, BINDING) else None
 
 
-def violation(root, source, quote, name):
-    target = resolve(root, source, name)
+def find_violation(root, source, quote, name):
+    target = resolve_include(root, source, name)
     system = SYSTEM_FOLDER.match(source)
     if target is None:
         if quote == '"':
-            return f'"{name}" is no file of the project'
+            return f'"{name}" is not a file of the project'
         if system and name == f"{system[1]}.h":
             return None
-        if part_of(source) in ("api", "core", "source", "backends", "model", "procfs") and SYSTEM_HEADERS.match(name):
+        if find_part(source) in ("api", "core", "source", "backends", "model", "procfs") and SYSTEM_HEADERS.match(name):
             return f"<{name}> belongs in src/platform"
         return None
-    if not allowed(source, target):
-        return f"{part_of(source)} may not include {target}"
+    if not is_allowed(source, target):
+        return f"{find_part(source)} may not include {target}"
     if system and target.startswith(f"platform/{system[1]}/"):
         return None
-    if len(pathlib.PurePath(target).parts) > 2 and part_of(target) == "platform" != part_of(source):
+    if len(pathlib.PurePath(target).parts) > 2 and find_part(target) == "platform" != find_part(source):
         return f"{target} is private to src/platform"
     return None
 
 
 def lacks_own_header(root, path, text):
-    """A build that joins files does not notice."""
-    own = path.with_suffix(".hpp")
-    return path.suffix == ".cpp" and tree.exists(root, own) and f'"{own.relative_to("src")}"' not in text
+    """True if a source does not include its own header, which a unity build would not notice."""
+    header = path.with_suffix(".hpp")
+    return path.suffix == ".cpp" and tree.exists(root, header) and f'"{header.relative_to("src")}"' not in text
 
 
-def violations(root):
+def find_violations(root):
     for path in tree.files(root, ".cpp", ".hpp", ".h", ".c", under="src"):
         source = str(path.relative_to("src"))
         text = tree.text(root, path)
         for number, line in enumerate(text.splitlines(), 1):
             match = INCLUDE.match(line)
-            found = match and violation(root, source, *match.groups())
-            if found:
-                yield f"{path}:{number}: {found}"
+            violation = match and find_violation(root, source, *match.groups())
+            if violation:
+                yield f"{path}:{number}: {violation}"
         if lacks_own_header(root, path, text):
-            yield f"{path}:1: the header of its name is not included"
+            yield f"{path}:1: its own header is not included"
 
 
 CLEAN = {
@@ -199,6 +200,6 @@ PLANTED = [
     ({"src/model/x.cpp": '#include "platform/file.hpp"\n'}, "model may not include"),
     ({"src/model/x.cpp": "#include <sys/stat.h>\n"}, "<sys/stat.h> belongs in src/platform"),
     ({"src/platform/x.cpp": '#include "model/reading.hpp"\n'}, "platform may not include"),
-    ({"src/platform/x.cpp": '#include "missing.hpp"\n'}, "is no file of the project"),
-    ({"src/core/plain.cpp": "#include <cmath>\n"}, "header of its name"),
+    ({"src/platform/x.cpp": '#include "missing.hpp"\n'}, "is not a file of the project"),
+    ({"src/core/plain.cpp": "#include <cmath>\n"}, "its own header is not included"),
 ]

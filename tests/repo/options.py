@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each build option stands in docs/building.md with its default, and no other does."""
+"""docs/building.md lists each build option with its default, and no others."""
 import re
 
 import tree
 
 
-def declared(root):
+def read_options(root):
     text = re.sub(r"#[^\n]*", "", tree.text(root, "cmake/options.cmake"))
     options = dict(re.findall(r'option\((HMN_\w+) "[^"]*" (\S+)\)', text))
     options |= dict.fromkeys((f"HMN_BACKEND_{name}" for name in re.findall(r'^hmn_backend\((\w+) "', text, re.M)), "ON")
     return options | dict.fromkeys(re.findall(r'set\((HMN_\w+) "[^"]*" CACHE', text))
 
 
-def documented(root):
+def read_documentation(root):
     rows = re.findall(r"^\|\s*`(HMN_\w+)`\s*\|\s*([^|]*?)\s*\|", tree.text(root, "docs/building.md"), re.M)
     return dict(rows)
 
 
-def violations(root):
-    options, rows = declared(root), documented(root)
+def find_violations(root):
+    options, rows = read_options(root), read_documentation(root)
     for name in sorted(set(options) ^ set(rows)):
-        where = "docs/building.md" if name in rows else "cmake/options.cmake"
-        yield f"{name} is only in {where}"
+        place = "docs/building.md" if name in rows else "cmake/options.cmake"
+        yield f"{name} is only in {place}"
     for name in sorted(set(options) & set(rows)):
         if options[name] in ("ON", "OFF") and options[name] != rows[name]:
             yield f"{name} is {options[name]}, docs/building.md says {rows[name]}"

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""scripts/release has the steps of RELEASING.md, in their order, and no step sets a tag or uploads anything."""
+"""scripts/release has the steps of RELEASING.md in the same order, and no step creates a tag or uploads anything."""
 import re
 
 import tree
 
 
-def violations(root):
+def find_violations(root):
     script = tree.text(root, "scripts/release")
     steps = re.findall(r'"(\w+)": \w+', re.search(r"^STEPS = \{(.*?)\}", script, re.M | re.S)[1])
-    listed = re.findall(r"^\d+\. \*\*(\w+)\*\*", tree.text(root, "RELEASING.md"), re.M)
-    if steps != listed:
-        yield f"RELEASING.md lists {listed}, scripts/release has {steps}"
+    documented_steps = re.findall(r"^\d+\. \*\*(\w+)\*\*", tree.text(root, "RELEASING.md"), re.M)
+    if steps != documented_steps:
+        yield f"RELEASING.md lists {documented_steps}, scripts/release has {steps}"
     for command in re.findall(r'"git", "(tag|push)"|"(gh|curl)"', script):
         yield f"scripts/release calls {''.join(command)}"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Each file has a copyright and a licence whose text is here, as REUSE asks.
+# Each file has a copyright and a licence whose text is in the repository, as REUSE requires.
 set -eu
 
 cd "$1"
@@ -8,5 +8,5 @@ if ! command -v reuse >/dev/null; then
   echo "skipped: repo.reuse: reuse is not installed"
   exit 77
 fi
-# Words about licences inside of programs are reported on the error output, and fail nothing.
+# Words about licences in programs are reported on stderr and are not errors.
 reuse lint 2>/dev/null

@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 # shellcheck disable=SC2016
 printf '#!/bin/sh\necho $1\n[[ a == b ]]\n' >"$scratch/bad"
 if shellcheck "$scratch/bad" >/dev/null; then
-  echo "shellcheck sees nothing"
+  echo "shellcheck does not report a bad script"
   exit 1
 fi
 
@@ -28,7 +28,7 @@ find . \( -name 'build*' -o -name .git -o -name __pycache__ \) -prune -o -type f
   done >"$scratch/scripts"
 [ -s "$scratch/scripts" ]
 if grep -rlE '^#!.*\bbash' --include='*' scripts .ci tests; then
-  echo "these want bash"
+  echo "these need bash"
   exit 1
 fi
 xargs shellcheck -x <"$scratch/scripts"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""soname.py ROOT: in a copy of the tree whose version was raised, scripts/set-soname leaves no name with the old number."""
+"""soname.py ROOT: scripts/set-soname leaves no old number in a copy of the tree with a raised version."""
 import pathlib
 import re
 import shutil
@@ -15,25 +15,25 @@ ROOT = pathlib.Path(sys.argv[1]).resolve()
 HEADER = "include/hypomnesis.h"
 
 
-def copy(folder):
+def copy_tree(folder):
     for path in tree.files(ROOT):
-        if not str(path).startswith(versions.OLD):
+        if not str(path).startswith(versions.HISTORY):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, folder / path)
 
 
-def problems(version, soversion):
+def find_problems(version, soversion):
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
-        copy(folder)
+        copy_tree(folder)
         text = tree.text(folder, HEADER)
         for part, number in zip(("MAJOR", "MINOR", "PATCH"), version.split(".")):
             text = re.sub(rf"(#define HMN_VERSION_{part}) \d+", rf"\g<1> {number}", text)
         (folder / HEADER).write_text(text, encoding="utf-8")
-        if not list(versions.sonames(folder)):
-            yield f"{version}: no name has the number of the version before"
+        if not list(versions.find_old_sonames(folder)):
+            yield f"{version}: no name has the number of the previous version"
         subprocess.run([sys.executable, "-B", folder / "scripts/set-soname"], check=True)
-        yield from (f"{version}: {found}" for found in versions.sonames(folder))
+        yield from (f"{version}: {problem}" for problem in versions.find_old_sonames(folder))
         for path, word in (("abi/hypomnesis.map", f"HMN_{'.'.join(version.split('.')[:2])} {{"),
                            ("contrib/rpm/hypomnesis.spec", f"%global soversion {soversion}\n"),
                            ("debian/control", f"Package: libhypomnesis{soversion}\n"),
@@ -46,13 +46,13 @@ def problems(version, soversion):
 
 
 def main():
-    major, minor, _ = tree.version_of_header(ROOT).split(".")
+    major, minor, _ = tree.read_version(ROOT).split(".")
     if major == "0":
-        found = list(problems(f"0.{int(minor) + 1}.0", f"0.{int(minor) + 1}"))
+        problems = list(find_problems(f"0.{int(minor) + 1}.0", f"0.{int(minor) + 1}"))
     else:
-        found = list(problems(f"{int(major) + 1}.0.0", str(int(major) + 1)))
-    print(*found, sep="\n")
-    return bool(found)
+        problems = list(find_problems(f"{int(major) + 1}.0.0", str(int(major) + 1)))
+    print(*problems, sep="\n")
+    return bool(problems)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each source file is named by the CMake files of its folder, of one above, or as `../name` of one
-below: none is forgotten."""
+"""Each source file is named in a CMake file of its folder, of a folder above, or as `../name` of a folder below."""
 import fnmatch
 import re
 
 import tree
 
 
-def words_by_folder(root):
-    """folder -> the words of its CMake files"""
+def read_words(root):
+    """Returns folder -> words of its CMake files."""
     words = {}
     for path in tree.files(root, "CMakeLists.txt", ".cmake"):
         code = re.sub(r"#[^\n]*", "", tree.text(root, path))
@@ -16,32 +15,33 @@ def words_by_folder(root):
     return words
 
 
-def words_above(words, path):
-    """Words of the CMake files beside and above a file, without folders."""
+def find_words_above(words, path):
+    """Returns words of the CMake files in the folder of a file and above, without folders."""
     return {word.rsplit("/", 1)[-1] for folder in path.parents for word in words.get(folder, ())}
 
 
-def words_below(words, path):
-    return (word for folder, found in words.items() if path.parent in (folder, *folder.parents) for word in found)
+def find_words_below(words, path):
+    return (word for folder, folder_words in words.items() if path.parent in (folder, *folder.parents)
+            for word in folder_words)
 
 
-def names_of(path):
-    """What a CMake file may call it: its name, its stem, or the noun in front of `_test`."""
+def list_names(path):
+    """Returns the names in a CMake file: the name, its stem, or the stem without `_test`."""
     return {path.name, path.stem, re.sub(r"_test$", "", path.stem)}
 
 
 def is_listed(words, path):
-    above = words_above(words, path)
-    if names_of(path) & above:
+    above = find_words_above(words, path)
+    if list_names(path) & above:
         return True
     if any(fnmatch.fnmatch(path.name, word) for word in above if re.search(r"\w\*|\*\w", word)):
         return True
     return any(re.fullmatch(rf"(\.\./)+{re.escape(path.name)}", word)
-               for word in words_below(words, path))
+               for word in find_words_below(words, path))
 
 
-def violations(root):
-    words = words_by_folder(root)
+def find_violations(root):
+    words = read_words(root)
     for part in ("src", "tests"):
         for path in tree.files(root, ".cpp", ".c", under=part):
             if not is_listed(words, path):
@@ -56,9 +56,9 @@ CLEAN = {
     "tests/fakes/fake.cpp": "",
     "tests/unit/model/CMakeLists.txt": "add_executable(model ../main.cpp)\n",
     "tests/unit/main.cpp": "",
-    "tests/fuzz/CMakeLists.txt": "foreach(noun csv proc)\n",
+    "tests/fuzz/CMakeLists.txt": "foreach(suite csv proc)\n",
     "tests/fuzz/csv.cpp": "",
-    "tests/abi/CMakeLists.txt": "file(GLOB layouts layout_v*.c)\nforeach(noun pool)\n",
+    "tests/abi/CMakeLists.txt": "file(GLOB layouts layout_v*.c)\nforeach(suite pool)\n",
     "tests/abi/layout_v0_1.c": "",
     "tests/abi/pool_test.c": "",
 }

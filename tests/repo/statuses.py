@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each status of the header is registered under its number and documented, and no other is."""
+"""Each status of the header, and no other, is registered under its number and documented."""
 import re
 
 import tree
 
 
-def declared(root):
-    found = re.findall(r"\b(HMN_OK|HMN_E_\w+)\s*=\s*(-?\d+)", tree.code(root, "include/hypomnesis.h"))
-    return {name: int(number) for name, number in found}
+def parse_header(root):
+    matches = re.findall(r"\b(HMN_OK|HMN_E_\w+)\s*=\s*(-?\d+)", tree.code(root, "include/hypomnesis.h"))
+    return {name: int(number) for name, number in matches}
 
 
-def registered(root):
-    """name -> (number, release); a release of `reserved` is a number without a name in the header."""
-    found = re.findall(r"^\s*(-?\d+)\s+(HMN_\w+)\s+(\S+)", tree.text(root, "abi/status-codes"), re.M)
-    return {name: (int(number), since) for number, name, since in found}
+def parse_registry(root):
+    """Returns name -> (number, release); release `reserved` marks a number without a name in the header."""
+    matches = re.findall(r"^\s*(-?\d+)\s+(HMN_\w+)\s+(\S+)", tree.text(root, "abi/status-codes"), re.M)
+    return {name: (int(number), release) for number, name, release in matches}
 
 
-def documented(root):
-    """Rows of a table whose first cell is the name."""
+def parse_documentation(root):
+    """Returns name -> number from the rows of the table."""
     rows = re.findall(r"^\|\s*`(HMN_\w+)`\s*\|\s*(-?\d+)\s*\|", tree.text(root, "docs/errors.md"), re.M)
     return {name: int(number) for name, number in rows}
 
 
-def violations(root):
-    header, registry, page = declared(root), registered(root), documented(root)
+def find_violations(root):
+    header, registry, page = parse_header(root), parse_registry(root), parse_documentation(root)
     numbers = [number for number, _ in registry.values()]
     for number in sorted({number for number in numbers if numbers.count(number) > 1}):
         yield f"abi/status-codes: {number} is used twice"
@@ -32,7 +32,7 @@ def violations(root):
             yield f"{name} is {number} in the header and {registry.get(name)} in abi/status-codes"
         if page.get(name) != number:
             yield f"{name} is {number} in the header and {page.get(name)} in docs/errors.md"
-    current = {name for name, (_, since) in registry.items() if since not in ("reserved", "gone")}
+    current = {name for name, (_, release) in registry.items() if release not in ("reserved", "gone")}
     for name in sorted(current - set(header)):
         yield f"{name} is in abi/status-codes and not in the header"
     for name in sorted(set(page) - set(header)):

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The tables of src/model have each enumerator, metric and presence bit of the header once, and no other."""
+"""The tables of src/model list each enumerator, metric and presence bit of the header once, and no others."""
 import re
 
 import tree
 
-# Of these enumerations measurements use none: they are of calls, options and other results.
-ELSEWHERE = ("HMN_ATTENTION", "HMN_CACHE", "HMN_CONTEXT", "HMN_DELTA", "HMN_DIAGNOSTIC", "HMN_DTYPE", "HMN_EPISODE",
-             "HMN_FEATURE", "HMN_FORMAT", "HMN_LINE", "HMN_PATH", "HMN_PEAK", "HMN_SAMPLER", "HMN_SNAPSHOT",
-             "HMN_SPILL", "HMN_TEXT", "HMN_TRACKER", "HMN_BACKEND_INFO")
+# Enumerations of calls, options and other results, which measurements do not use.
+EXCLUDED_PREFIXES = ("HMN_ATTENTION", "HMN_CACHE", "HMN_CONTEXT", "HMN_DELTA", "HMN_DIAGNOSTIC", "HMN_DTYPE",
+                     "HMN_EPISODE", "HMN_FEATURE", "HMN_FORMAT", "HMN_LINE", "HMN_PATH", "HMN_PEAK",
+                     "HMN_SAMPLER", "HMN_SNAPSHOT",
+                     "HMN_SPILL", "HMN_TEXT", "HMN_TRACKER", "HMN_BACKEND_INFO")
 RECORDS = ("PROCESS_MEMORY", "SYSTEM_MEMORY", "DEVICE", "POOL", "TELEMETRY", "METRIC", "USAGE")
 PRESENCE = re.compile(r"HMN_(%s)_HAS_\w+$" % "|".join(RECORDS))
 
 
-def declared(root):
-    """The header's enumerators, without sizes of structs."""
+def parse_enumerators(root):
+    """Returns the header's enumerators without sizes of structs."""
     code = tree.code(root, "include/hypomnesis.h")
     names = re.findall(r"\b(HMN_[A-Z0-9_]+)\s*=|^#define (HMN_\w+_HAS_\w+) HMN_PRESENCE", code, re.M)
     names = [enumerator or bit for enumerator, bit in names]
-    return [name for name in names if "_SIZE_V" not in name and not name.startswith(ELSEWHERE)]
+    return [name for name in names if "_SIZE_V" not in name and not name.startswith(EXCLUDED_PREFIXES)]
 
 
-def listed(root):
-    """The header's names in the rows of the tables, with the file of each."""
+def list_rows(root):
+    """Yields the header's names in the rows of the tables, with their files."""
     for name in re.findall(r"^ *X\(\w+, (HMN_\w+),", tree.text(root, "src/model/enums.def"), re.M):
         yield name, "src/model/enums.def"
     for name in re.findall(r"^ *X\(\w+, (\w+),", tree.text(root, "src/model/metrics.def"), re.M):
@@ -31,9 +32,9 @@ def listed(root):
         yield name, "src/model/fields.def"
 
 
-def violations(root):
-    header = declared(root)
-    rows = list(listed(root))
+def find_violations(root):
+    header = parse_enumerators(root)
+    rows = list(list_rows(root))
     names = [name for name, _ in rows]
     for name in header:
         if name not in names and name != "HMN_METRIC_UNKNOWN":

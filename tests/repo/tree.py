@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Reading a source tree: its files, and C++ code without comments and literals."""
+"""Reads a source tree: its files, and C++ code without comments and literals."""
 import functools
 import importlib.machinery
 import importlib.util
@@ -29,14 +29,14 @@ class Tree:
 
     @functools.cached_property
     def names(self):
-        """All files and the folders that hold them, as text."""
+        """All files and their folders, as text."""
         return {str(name) for path in self.paths for name in (path, *path.parents)}
 
     def read(self, path):
         return (self.root / path).read_text(encoding="utf-8", errors="replace")
 
     def files(self, suffixes, under):
-        """Paths below root, relative to it, sorted."""
+        """Returns paths below root, relative to it, sorted."""
         parts = pathlib.PurePath(under).parts
         return [path for path in self.paths
                 if path.parts[:len(parts)] == parts and (not suffixes or path.name.endswith(suffixes))]
@@ -50,7 +50,7 @@ class Tree:
     def code(self, path):
         key = str(path)
         if key not in self.codes:
-            self.codes[key] = TOKEN.sub(_blank, self.text(path))
+            self.codes[key] = TOKEN.sub(blank_literal, self.text(path))
         return self.codes[key]
 
     def exists(self, path):
@@ -58,7 +58,7 @@ class Tree:
 
 
 class PlantedTree(Tree):
-    """A tree of texts that is nowhere on disk."""
+    """A tree of texts in memory."""
 
     def __init__(self, *layers):
         super().__init__("planted")
@@ -82,37 +82,37 @@ def walk(root):
             yield pathlib.Path(folder) / name
 
 
-def tree_at(root):
-    """root itself where it is a tree; else one that is read anew, as a folder that changes has to be."""
+def open_tree(root):
+    """Returns root if it is a Tree; otherwise a new one, as the files of a folder may have changed."""
     return root if isinstance(root, Tree) else Tree(root)
 
 
 def files(root, *suffixes, under="."):
-    """Paths below root, relative to it, sorted; suffixes may also be whole names."""
-    return tree_at(root).files(suffixes, under)
+    """Returns paths below root, relative to it, sorted; suffixes may also be whole names."""
+    return open_tree(root).files(suffixes, under)
 
 
 def text(root, path):
-    return tree_at(root).text(path)
+    return open_tree(root).text(path)
 
 
 def exists(root, path):
     return root.exists(path) if isinstance(root, Tree) else (pathlib.Path(root) / path).exists()
 
 
-def _blank(match):
-    found = match.group(0)
-    lines = re.sub(r"[^\n]", " ", found)
-    return lines if found.startswith("/") else '"' + lines[1:-1] + '"'
+def blank_literal(match):
+    literal = match.group(0)
+    lines = re.sub(r"[^\n]", " ", literal)
+    return lines if literal.startswith("/") else '"' + lines[1:-1] + '"'
 
 
 def code(root, path):
-    """The text of a C or C++ file, comments and literals blanked, lines kept."""
-    return tree_at(root).code(path)
+    """Returns the text of a C or C++ file with comments and literals blanked and lines kept."""
+    return open_tree(root).code(path)
 
 
-def script(name):
-    """The Python program of that name in scripts, as a module."""
+def load_script(name):
+    """Loads the Python program of that name in scripts as a module."""
     path = pathlib.Path(__file__).parents[2] / "scripts" / name
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), str(path))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -120,16 +120,16 @@ def script(name):
     return module
 
 
-def functions_of_header(root):
-    """name -> parameter list, as include/hypomnesis.h declares them."""
-    declared = re.findall(r"HMN_FN\([^)]*\)\s*(\w+)\((.*?)\) HMN_NX;",
-                          code(root, "include/hypomnesis.h"), re.S)
+def parse_functions(root):
+    """Returns name -> parameter list of the functions in include/hypomnesis.h."""
+    declarations = re.findall(r"HMN_FN\([^)]*\)\s*(\w+)\((.*?)\) HMN_NX;",
+                              code(root, "include/hypomnesis.h"), re.S)
     return {name: [] if parameters == "void" else
             [re.sub(r"\s+", " ", parameter).strip() for parameter in parameters.split(",")]
-            for name, parameters in declared}
+            for name, parameters in declarations}
 
 
-def version_of_header(root):
+def read_version(root):
     numbers = [re.search(rf"^#define HMN_VERSION_{part} +(\d+)", text(root, "include/hypomnesis.h"),
                          re.M).group(1) for part in ("MAJOR", "MINOR", "PATCH")]
     return ".".join(numbers)

@@ -1,56 +1,56 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The version stands in the header; what repeats it is in step."""
+"""The version in the header equals all copies of it."""
 import re
 
 import tree
 
-# A name with the number of a soname before 1.0. Numbers from 0.90 on are those of tests.
+# A name with the number of a soname before 1.0. Numbers from 0.90 on are used in tests.
 NAME = re.compile(r"((?:hypomnesis-?|hypomnesis\.so\.|hypomnesis\.|\bHMN_)(0(?:\.\d+)?))(?!\d|\.[\dN{])")
-# What was released, and what was changed when.
-OLD = ("abi/baselines/", "abi/headers/", "tests/abi/clients/bin/", "CHANGELOG.md")
+# Released files and the changelog.
+HISTORY = ("abi/baselines/", "abi/headers/", "tests/abi/clients/bin/", "CHANGELOG.md")
 
 
-def found_versions(root):
-    """Yields (place, version that it names)."""
+def find_versions(root):
+    """Yields (place, version in it)."""
     heading = re.search(r"^## \[(\d+\.\d+\.\d+)\]", tree.text(root, "CHANGELOG.md"), re.M)
     yield "CHANGELOG.md's newest heading", heading and heading.group(1)
     for place, pattern in (("debian/changelog", r"^hypomnesis \((\S+)-\S+\)"),
                            ("contrib/rpm/hypomnesis.spec", r"^Version: +(\S+)$")):
-        first = re.search(pattern, tree.text(root, place), re.M)
-        yield place, first and first.group(1)
+        match = re.search(pattern, tree.text(root, place), re.M)
+        yield place, match and match.group(1)
     for path in tree.files(root, ".1", ".3", under="docs/man"):
         footer = re.search(r"^\.Os hypomnesis (\S+)$", tree.text(root, path), re.M)
         yield f"{path}'s .Os line", footer and footer.group(1)
     for path in tree.files(root, ".md"):
-        for found in re.findall(r"find_package\(hypomnesis (\S+)", tree.text(root, path)):
-            yield f"{path}'s find_package", found
+        for version in re.findall(r"find_package\(hypomnesis (\S+)", tree.text(root, path)):
+            yield f"{path}'s find_package", version
 
 
-def sonames(root):
-    """Names with another number of a soname than the header's version has."""
-    version = tree.version_of_header(root)
+def find_old_sonames(root):
+    """Yields names whose soname number differs from the header's version."""
+    version = tree.read_version(root)
     soversion = re.match(r"0\.\d+|\d+", version)[0]
     for path in tree.files(root):
-        if not str(path).startswith(OLD):
+        if not str(path).startswith(HISTORY):
             for name, number in NAME.findall(f"{path}\n{tree.text(root, path)}"):
                 if number != soversion and not number.startswith("0.9"):
                     yield f"{path} has {name}, the soname's number is {soversion}: run scripts/set-soname"
 
 
-def violations(root):
-    version = tree.version_of_header(root)
+def find_violations(root):
+    version = tree.read_version(root)
     major, minor, patch = (int(part) for part in version.split("."))
     number = re.search(r"^#define HMN_VERSION_NUMBER +(\d+)u", tree.text(root, "include/hypomnesis.h"),
                        re.M)
     if not number or int(number.group(1)) != major * 1000000 + minor * 1000 + patch:
         yield f"include/hypomnesis.h: HMN_VERSION_NUMBER is not that of {version}"
-    for place, found in found_versions(root):
-        if found not in (version, f"{major}.{minor}"):
-            yield f"{place} says {found}, the header {version}"
+    for place, found_version in find_versions(root):
+        if found_version not in (version, f"{major}.{minor}"):
+            yield f"{place} says {found_version}, the header {version}"
     newest_node = re.findall(r"^(HMN_[\d.]+) \{", tree.text(root, "abi/hypomnesis.map"), re.M)[-1:]
     if newest_node != [f"HMN_{major}.{minor}"]:
         yield f"abi/hypomnesis.map's newest node is {newest_node}, the header says {version}"
-    yield from sonames(root)
+    yield from find_old_sonames(root)
 
 
 CLEAN = {

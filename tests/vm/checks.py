@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs every suite of the virtual machine, or those named; ends with `N passed, N failed, N skipped`."""
+"""Runs every suite of the virtual machine, or the named ones; ends with `N passed, N failed, N skipped`."""
 import os
 import sys
 import unittest
@@ -23,9 +23,9 @@ def main():
     os.umask(0o022)
     print(f"Linux {os.uname().release}", flush=True)
     runner = unittest.TextTestRunner(sys.stdout, verbosity=2, resultclass=Result)
-    done = runner.run(unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:] or SUITES))
-    failed = len(done.failures) + len(done.errors) + len(done.unexpectedSuccesses)
-    print(f"{done.passed} passed, {failed} failed, {len(done.skipped)} skipped", flush=True)
+    result = runner.run(unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:] or SUITES))
+    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped", flush=True)
 
 
 main()

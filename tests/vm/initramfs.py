@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""initramfs.py KERNEL BUSYBOX INIT OUT MODULE...: writes the first root of a virtual machine.
+"""initramfs.py KERNEL BUSYBOX INIT OUT MODULE...: writes the initial root of a virtual machine.
 
-KERNEL is a folder that a kernel's packages were unpacked in. The modules are in OUT as
-/modules/<name>.ko, plain, with those that they depend on; /modules/order has their order."""
+KERNEL is a folder with the unpacked packages of a kernel. OUT contains the modules and their dependencies as
+uncompressed /modules/<name>.ko; /modules/order lists them in loading order."""
 import lzma
 import pathlib
 import re
@@ -10,7 +10,7 @@ import sys
 
 
 class Archive:
-    """cpio, format newc: what Linux unpacks before it runs /init."""
+    """A cpio archive in the format newc, which Linux unpacks before it runs /init."""
 
     def __init__(self):
         self.parts = []
@@ -34,40 +34,40 @@ class Archive:
         return b"".join(self.parts)
 
 
-def plain_name(path):
-    """virtio_gpu of virtio-gpu.ko.xz, as the kernel names it."""
+def module_name(path):
+    """Returns the kernel's name of a module: virtio_gpu for virtio-gpu.ko.xz."""
     return path.name.split(".ko")[0].replace("-", "_")
 
 
-def contents(path):
+def read_module(path):
     data = path.read_bytes()
     return lzma.decompress(data) if path.suffix == ".xz" else data
 
 
-def with_dependencies(files, wanted, found):
-    """Fills found, a dict in the order of loading. What is built in or not there at all is left out."""
-    for name in wanted:
-        if name in found or name not in files:
+def add_with_dependencies(files, names, modules):
+    """Fills `modules`, a dict in loading order; skips modules that are built in or missing."""
+    for name in names:
+        if name in modules or name not in files:
             continue
-        data = contents(files[name])
+        data = read_module(files[name])
         depends = re.search(rb"\0depends=([^\0]*)\0", data)
-        with_dependencies(files, depends[1].decode().replace("-", "_").split(",") if depends else [], found)
-        found[name] = data
+        add_with_dependencies(files, depends[1].decode().replace("-", "_").split(",") if depends else [], modules)
+        modules[name] = data
 
 
 def main():
     kernel, busybox, init, out = map(pathlib.Path, sys.argv[1:5])
-    files = {plain_name(path): path for path in kernel.glob("**/kernel/**/*.ko*")}
-    found = {}
-    with_dependencies(files, sys.argv[5:], found)
+    files = {module_name(path): path for path in kernel.glob("**/kernel/**/*.ko*")}
+    modules = {}
+    add_with_dependencies(files, sys.argv[5:], modules)
     archive = Archive()
     for name in ("bin", "dev", "proc", "sys", "modules", "upper", "host", "root"):
         archive.folder(name)
     archive.program("bin/busybox", busybox.read_bytes())
     archive.program("init", init.read_bytes())
-    for name, data in found.items():
+    for name, data in modules.items():
         archive.add(f"modules/{name}.ko", 0o100644, data)
-    archive.add("modules/order", 0o100644, "".join(f"{name}\n" for name in found).encode())
+    archive.add("modules/order", 0o100644, "".join(f"{name}\n" for name in modules).encode())
     out.write_bytes(archive.finish())
 
 

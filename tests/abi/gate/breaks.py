@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""breaks.py ROOT BUILD CC CXX [PATTERN]: the table of what the suites of the public interface must notice. In a copy of the
-source in BUILD one row after the other is planted, the library is built, and the row's suite must fail.
-breaks.py ROOT: each row fits the source exactly once, its suite is there, and each status has a row. No build.
+"""breaks.py ROOT BUILD CC CXX [PATTERN]: a table of defects that the suites of the public interface must find. Each row is
+planted in a copy of the source in BUILD, the library is built, and the row's suite must fail.
+breaks.py ROOT: each row fits the source exactly once, its suite exists, and each status has a row. No build.
 
-What shows in the header, the map or the library's file alone is planted without a build: rehearsal.py and canaries.py."""
+Defects of the header, the map or the library's file are planted by rehearsal.py and canaries.py."""
 import concurrent.futures
 import fnmatch
 import os
@@ -19,7 +19,7 @@ import header as headers
 FOLDERS = ("CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "abi", "bindings", "cmake", "include", "pkgconfig", "scripts",
            "src", "tests")
 
-# (rule, default, unit, name or status; file; text; what replaces it; suite that must fail, and a pattern of its tests)
+# (rule, default, unit, name or status; file; text; replacement; suite that must fail, and a pattern of its tests)
 BREAKS = (
     ("default: deadline_ns", "src/core/limits.hpp", "deadline_ns = 1000 *", "deadline_ns = 2000 *", "defaults a_call_waits_a_second"),
     ("default: open_deadline_ns", "src/core/limits.hpp", "10'000 *", "5'000 *", "defaults a_call_waits_as*"),
@@ -161,28 +161,29 @@ BREAKS = (
     ("status: HMN_E_STATE", "src/core/sampler.cpp", "return failed(status::state, message);", "return failed(status::range, message);", "sampler"),
 )
 
-# Rules and statuses without a row, and why.
+# Rules and statuses without a row, and the reasons.
 GAPS = {
-    "HMN_E_PERMISSION": "given by sources: tests/backends plants it in their fakes",
-    "HMN_E_BACKEND": "given by sources: tests/backends plants it in their fakes",
+    "HMN_E_PERMISSION": "returned by sources: tests/backends plants it in their fakes",
+    "HMN_E_BACKEND": "returned by sources: tests/backends plants it in their fakes",
     "HMN_E_NO_MEMORY": "row 14: an exception is another status",
-    "HMN_E_INTERNAL": "no caller can bring it about",
-    "default: rescan_percent": "a share of a core is measured too roughly: whether it is ignored has a row",
+    "HMN_E_INTERNAL": "no caller can cause it",
+    "default: rescan_percent": "the share of a core cannot be measured precisely; a row plants that it is ignored",
     "11: a source of its own for each value": "backends and tests/unit/core compare them",
-    "16, 20: threads, a stuck worker": "tsan and abi.deadline; a race has no patch that fails each time",
+    "16, 20: threads, a stuck worker": "tsan and abi.deadline; no patch makes a race fail every time",
 }
 
 
 def check(root):
     suites = {path.stem.removesuffix("_test") for path in (root / "tests/abi").glob("*_test.c")}
     for rule, path, old, new, suite in BREAKS:
-        found = (root / path).read_text(encoding="utf-8").count(old)
-        if found != 1:
-            yield f"{rule}: \"{old}\" is in {path} {found} times, not once"
-        noun, *tests = suite.split()
-        if tests and not fnmatch.filter(re.findall(r"void (\w+)\(void\*\* state\)", (root / f"tests/abi/{noun}_test.c").read_text()), tests[0]):
-            yield f"{rule}: abi.{noun} has no test {tests[0]}"
-        if noun not in suites:
+        count = (root / path).read_text(encoding="utf-8").count(old)
+        if count != 1:
+            yield f"{rule}: \"{old}\" is in {path} {count} times, not once"
+        name, *tests = suite.split()
+        code = (root / f"tests/abi/{name}_test.c").read_text() if tests else ""
+        if tests and not fnmatch.filter(re.findall(r"void (\w+)\(void\*\* state\)", code), tests[0]):
+            yield f"{rule}: abi.{name} has no test {tests[0]}"
+        if name not in suites:
             yield f"{rule}: there is no suite abi.{suite}"
         if old == new:
             yield f"{rule}: nothing is changed"
@@ -193,9 +194,9 @@ def check(root):
 
 
 def run(*command, timeout=None):
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False, timeout=timeout)
-    return done.returncode, done.stdout
+    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True, check=False, timeout=timeout)
+    return result.returncode, result.stdout
 
 
 def build(out, *targets):
@@ -203,7 +204,7 @@ def build(out, *targets):
 
 
 def prepare(root, folder, compilers, suites):
-    """A copy of the source, built without unity files: a row compiles what it changes alone."""
+    """Copies the source and builds it without unity files, so that a row compiles only what it changes."""
     source, out = folder / "tree", folder / "out"
     shutil.rmtree(source, ignore_errors=True)
     for name in FOLDERS:
@@ -218,19 +219,20 @@ def prepare(root, folder, compilers, suites):
                    "-DCMAKE_CXX_FLAGS_DEBUG=-O0 -g1", "-DCMAKE_UNITY_BUILD=OFF", "-DHMN_TEST_FOLDERS=abi",
                    f"-DCMAKE_C_COMPILER={compilers[0]}", f"-DCMAKE_CXX_COMPILER={compilers[1]}", *launchers],
                   ["cmake", "--build", out, "--target", "hypomnesis", *(f"abi_{suite}_test" for suite in suites)]]):
-        code, said = run(*step)
+        code, output = run(*step)
         if code:
-            raise SystemExit(f"breaks: {step[0]} {step[1]} fails:\n{said[-4000:]}")
+            raise SystemExit(f"breaks: {step[0]} {step[1]} fails:\n{output[-4000:]}")
     return source, out
 
 
-def fails(out, suite):
-    noun, *tests = suite.split()
+def run_suite(out, suite):
+    name, *tests = suite.split()
     if tests:
-        code, said = run(out / f"tests/abi/abi_{noun}_test", *tests)
-        return code != 0, said
-    code, said = run("ctest", "--test-dir", out, "-R", rf"^abi\.{noun}$", "--no-tests=error", "--output-on-failure", "--timeout", "120")
-    return code != 0, said
+        code, output = run(out / f"tests/abi/abi_{name}_test", *tests)
+        return code != 0, output
+    code, output = run("ctest", "--test-dir", out, "-R", rf"^abi\.{name}$", "--no-tests=error", "--output-on-failure",
+                       "--timeout", "120")
+    return code != 0, output
 
 
 def plant(source, out, row):
@@ -239,11 +241,11 @@ def plant(source, out, row):
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace(old, new), encoding="utf-8")
     try:
-        code, said = build(out, "hypomnesis")
+        code, output = build(out, "hypomnesis")
         if code:
-            return f"{rule}: it does not compile:\n{said[-2000:]}"
-        failed, _ = fails(out, suite)
-        return None if failed else f"{rule}: abi.{suite} lets it pass"
+            return f"{rule}: the change does not compile:\n{output[-2000:]}"
+        failed, _ = run_suite(out, suite)
+        return None if failed else f"{rule}: abi.{suite} passes"
     finally:
         file.write_text(text, encoding="utf-8")
 
@@ -257,15 +259,15 @@ def main():
         suites = sorted({row[4].split()[0] for row in rows})
         source, out = prepare(root, folder, sys.argv[3:5], suites)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            for suite, (failed, said) in zip(suites, pool.map(lambda suite: fails(out, suite), suites)):
+            for suite, (failed, output) in zip(suites, pool.map(lambda suite: run_suite(out, suite), suites)):
                 if failed:
-                    problems.append(f"abi.{suite} fails without a break:\n{said[-2000:]}")
+                    problems.append(f"abi.{suite} fails without a break:\n{output[-2000:]}")
         for row in rows:
             problem = plant(source, out, row)
             print("passed:" if problem else "caught:", row[0], flush=True)
             problems += [problem] if problem else []
-    for what, why in GAPS.items():
-        print(f"gap: {what}: {why}")
+    for gap, reason in GAPS.items():
+        print(f"gap: {gap}: {reason}")
     for problem in problems:
         print(f"breaks: {problem}", file=sys.stderr)
     return bool(problems)

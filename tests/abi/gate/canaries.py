@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """canaries.py ROOT CC CXX CLANG CLANGXX: each check of the gate passes a sound library and fails on a
-broken one. A gate that lets one of these through is broken itself."""
+broken one. If one of these tests fails, the gate is broken."""
 import pathlib
 import re
 import subprocess
@@ -58,8 +58,8 @@ class Canary(unittest.TestCase):
 
 
 class Sound(Canary):
-    def test_the_untouched_copy_passes_everything(self):
-        self.tree.remember()
+    def test_an_untouched_copy_passes_every_check(self):
+        self.tree.save_baseline()
         for check in (self.compiles, self.layout, self.abidiff, self.exports, self.needed,
                       self.hardening, self.consistency):
             self.assertTrue(check(), check.__name__)
@@ -67,22 +67,22 @@ class Sound(Canary):
 
 
 class Header(Canary):
-    def test_swapped_fields(self):
-        self.tree.remember()
+    def test_swapped_fields_are_reported(self):
+        self.tree.save_baseline()
         self.tree.edit("include/hypomnesis.h", r"(uint64_t free_bytes;)(\s+)(uint64_t used_bytes;)", r"\3\2\1")
         self.tree.build()
         self.assertFalse(self.layout())
         self.assertFalse(self.abidiff())
 
-    def test_widened_parameter(self):
-        self.tree.remember()
+    def test_a_widened_parameter_is_reported(self):
+        self.tree.save_baseline()
         self.tree.edit("include/hypomnesis.h", r"(hmn_pool_read\([^;]*)uint32_t kind", r"\1uint64_t kind")
         self.tree.build()
         self.assertFalse(self.layout())
         self.assertFalse(self.abidiff())
 
-    def test_removed_function(self):
-        self.tree.remember()
+    def test_a_removed_function_is_reported(self):
+        self.tree.save_baseline()
         self.tree.edit("include/hypomnesis.h", r"HMN_FN\(uint32_t\) hmn_feature\(uint32_t feature\) HMN_NX;", "")
         self.assertFalse(self.layout())
         self.assertFalse(self.consistency())
@@ -91,54 +91,54 @@ class Header(Canary):
         self.assertFalse(self.exports())
         self.assertFalse(self.abidiff())
 
-    def test_function_without_a_line_in_the_map(self):
+    def test_a_function_missing_from_the_map_is_reported(self):
         self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "")
         self.tree.build()
         self.assertFalse(self.exports())
         self.assertFalse(self.consistency())
 
-    def test_renumbered_constant(self):
+    def test_a_renumbered_constant_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"HMN_E_RANGE = -4,", "HMN_E_RANGE = -40,")
         self.assertFalse(self.layout())
         self.assertFalse(self.consistency())
 
-    def test_appended_field_keeps_the_layout_and_asks_for_the_rest(self):
-        self.tree.remember()
+    def test_an_appended_field_keeps_the_layout_and_needs_a_size(self):
+        self.tree.save_baseline()
         self.tree.edit("include/hypomnesis.h", r"(uint64_t age_ns;[^;]*)\} hmn_pool;", r"\1 uint64_t more; } hmn_pool;")
         self.tree.build()
         self.assertTrue(self.layout())
         self.assertFalse(self.abidiff())
         self.assertFalse(self.consistency())
 
-    def test_padding(self):
+    def test_padding_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"    uint32_t reserved0; *\n    uint64_t os_id;", "    uint64_t os_id;")
         self.assertFalse(self.compiles())
         self.assertFalse(self.layout())
         self.assertFalse(self.consistency())
 
-    def test_a_type_that_c89_lacks(self):
+    def test_a_type_that_c89_lacks_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"hmn_feature\(uint32_t feature\)", "hmn_feature(bool feature)")
         self.assertFalse(self.compiles())
         self.assertFalse(self.consistency())
 
-    def test_a_comment_that_c89_lacks(self):
+    def test_a_comment_that_c89_lacks_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"(struct hmn_snapshot;\n|hmn_snapshot hmn_snapshot;\n)", r"\1// text\n")
         self.assertFalse(self.compiles())
 
-    def test_unregistered_status(self):
+    def test_an_unregistered_status_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"HMN_E_CANCELLED = -22", "HMN_E_CANCELLED = -22, HMN_E_NEW = -23")
         self.assertFalse(self.consistency())
 
-    def test_reused_number(self):
+    def test_a_reused_number_is_reported(self):
         self.tree.edit("abi/status-codes", r"\n-20  HMN_E_ASLEEP", "\n-19  HMN_E_ASLEEP")
         self.assertFalse(self.consistency())
 
-    def test_new_function_without_a_line_in_the_changelog(self):
+    def test_a_new_function_missing_from_the_changelog_is_reported(self):
         for path in ("include/hypomnesis.h", "abi/hypomnesis.map", "abi/exports.txt"):
             self.tree.edit(path, r"(?<=[ \n])hmn_feature(?=[(;@])", "hmn_capability")
         self.assertFalse(self.consistency())
 
-    def test_what_the_documentation_lacks(self):
+    def test_gaps_in_the_documentation_are_reported(self):
         for pattern, replacement in (
                 (r" @since 0\.1 \*/\nHMN_FN\(uint32_t\) hmn_feature", r" */\nHMN_FN(uint32_t) hmn_feature"),
                 (r"HMN_FN\(uint32_t\) hmn_feature", r'HMN_DEPRECATED("hmn_more") HMN_FN(uint32_t) hmn_feature'),
@@ -155,107 +155,107 @@ class Header(Canary):
                 self.assertFalse(self.consistency())
             self.tree.header.write_text(original)
 
-    def test_an_initial_value_that_warns(self):
+    def test_an_initializer_with_a_warning_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"\{\.struct_size = sizeof\(type\)\}", "{sizeof(type), 0}")
         self.assertFalse(self.compiles())
         self.assertFalse(self.users("msvc", CLANG))
 
-    def test_packed_structs(self):
+    def test_packed_structs_are_reported(self):
         self.tree.edit("include/hypomnesis.h", r'(#ifdef __cplusplus\nextern "C" \{\n#endif\n)', r"#pragma pack(1)\n\1")
         self.assertFalse(self.users("libclang", CLANG))
 
-    def test_a_macro_of_another_name(self):
+    def test_a_macro_without_the_prefix_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"(#define HMN_NS_UNLIMITED)", r"#define MS_NONE 0\n\1")
         self.assertFalse(self.users("macros", CC))
 
-    def test_what_a_warning_is_for(self):
+    def test_an_undefined_macro_is_reported(self):
         self.tree.edit("include/hypomnesis.h", r"(#define HMN_NS_UNLIMITED)", r"#if HMN_NOT_DEFINED\n#endif\n\1")
         self.assertFalse(self.users("everything", CLANG, CLANGXX))
 
 
 class Library(Canary):
-    def test_stripped(self):
-        self.tree.remember()
+    def test_a_stripped_library_is_reported(self):
+        self.tree.save_baseline()
         run("strip", "--strip-all", self.tree.library)
         self.assertFalse(self.abidiff())
 
-    def test_without_a_baseline(self):
-        self.tree.remember()
+    def test_a_missing_baseline_is_reported(self):
+        self.tree.save_baseline()
         self.tree.baseline.unlink()
         self.assertFalse(self.abidiff())
 
-    def test_a_suppression(self):
-        self.tree.remember()
+    def test_a_suppression_is_reported(self):
+        self.tree.save_baseline()
         self.tree.suppressions.write_text("[suppress_type]\n  name = hmn_pool\n")
         self.assertFalse(self.abidiff())
 
-    def test_extra_export(self):
+    def test_an_extra_export_is_reported(self):
         self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "    hmn_feature;\n    leaked;\n")
         self.tree.build(extra='__attribute__((visibility("default"))) void leaked(void) {}')
         self.assertFalse(self.exports())
 
-    def test_exported_data(self):
+    def test_exported_data_is_reported(self):
         self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "    hmn_feature;\n    leaked;\n")
         self.tree.edit("abi/exports.txt", r"hmn_feature(@@\S+\n)", r"hmn_feature\1leaked\1")
         self.tree.build(extra='__attribute__((visibility("default"))) int leaked;')
         self.assertFalse(self.exports())
 
-    def test_renamed_node(self):
+    def test_a_renamed_node_is_reported(self):
         self.tree.edit("abi/hypomnesis.map", r"HMN_[\d.]+ {", "HMN_9 {")
         self.tree.build()
         self.assertFalse(self.exports())
 
-    def test_linked_vendor_library(self):
+    def test_a_linked_vendor_library_is_reported(self):
         vendor = self.tree.folder / "libnvidia-ml.so.1"
         (self.tree.folder / "vendor.c").write_text("int nvmlInit_v2(void); int nvmlInit_v2(void) { return 0; }\n")
         run(CC, "-shared", "-fPIC", f"-Wl,-soname,{vendor.name}", "-o", vendor, self.tree.folder / "vendor.c")
         self.tree.build(flags=["-Wl,--no-as-needed", vendor])
         self.assertFalse(self.needed())
 
-    def test_runtime_that_should_be_inside(self):
+    def test_a_shared_runtime_is_reported_if_it_should_be_static(self):
         self.tree.build(flags=["-Wl,--no-as-needed", "-lstdc++"])
         self.assertTrue(self.needed())
         self.assertFalse(self.needed("static-runtime"))
 
-    def test_other_soname(self):
+    def test_another_soname_is_reported(self):
         self.tree.build(soname="libhypomnesis.so.9")
         self.assertFalse(self.needed())
 
-    def test_search_path(self):
+    def test_a_search_path_is_reported(self):
         self.tree.build(flags=["-Wl,-rpath,/opt/lib"])
         self.assertFalse(self.needed())
 
-    def test_lazy_binding(self):
+    def test_lazy_binding_is_reported(self):
         self.tree.build(link=["-Wl,-z,relro,-z,lazy,-z,nodelete"])
         self.assertFalse(self.hardening())
 
-    def test_without_relro(self):
+    def test_missing_relro_is_reported(self):
         self.tree.build(link=["-Wl,-z,norelro,-z,now,-z,nodelete"])
         self.assertFalse(self.hardening())
 
-    def test_unloadable(self):
+    def test_an_unloadable_library_is_reported(self):
         self.tree.build(link=["-Wl,-z,relro,-z,now"])
         self.assertFalse(self.hardening())
 
-    def test_executable_stack(self):
+    def test_an_executable_stack_is_reported(self):
         self.tree.build(flags=["-Wl,-z,execstack"])
         self.assertFalse(self.hardening())
 
-    def test_text_relocation(self):
+    def test_a_text_relocation_is_reported(self):
         self.tree.build(extra='__asm__(".text\\n.balign 8\\n.quad hmn_feature\\n");', flags=["-Wl,-z,notext"])
         self.assertFalse(self.hardening())
 
-    def test_destructor(self):
+    def test_a_destructor_is_reported(self):
         self.tree.build(extra="static volatile int ended;\n"
                               "__attribute__((destructor)) static void end(void) { ended = 1; }")
         self.assertFalse(self.hardening())
 
-    def test_exit_handler(self):
+    def test_an_exit_handler_is_reported(self):
         self.tree.build(extra="int __cxa_atexit(void (*)(void *), void *, void *);\n"
                               "__attribute__((constructor)) static void begin(void) { __cxa_atexit(0, 0, 0); }")
         self.assertFalse(self.hardening())
 
-    def test_new_runtime(self):
+    def test_a_newer_runtime_than_allowed_is_reported(self):
         self.tree.build(extra="int getentropy(void *, unsigned long); int used(void *);\n"
                               "int used(void *p) { return getentropy(p, 1); }")
         self.assertTrue(self.versions("GLIBC 2.34\n"))
@@ -264,7 +264,7 @@ class Library(Canary):
         self.assertTrue(self.versions("GLIBC 2.24\nGLIBC:static-runtime 2.34\n", "static-runtime"))
         self.assertFalse(self.versions("GLIBC 2.34\nGLIBC:static-runtime 2.24\n", "static-runtime"))
 
-    def test_mark_of_the_loader(self):
+    def test_relative_relocations_need_a_newer_loader(self):
         pointer = ("int rand(void); static int here; int *const used[] = {&here, &here, &here, &here};\n"
                    "int called(void); int called(void) { return rand(); }")
         self.tree.build(extra=pointer)
@@ -273,7 +273,7 @@ class Library(Canary):
         if b"DT_RELR" in self.tree.library.read_bytes():
             self.assertFalse(self.versions("GLIBC 2.34\n"))
 
-    def test_starts_programs(self):
+    def test_a_library_that_forks_is_reported(self):
         self.tree.build()
         self.assertTrue(passes("no_subprocess.sh", self.tree.library))
         self.tree.build(extra="int fork(void); int used(void);\nint used(void) { return fork(); }")
@@ -281,21 +281,21 @@ class Library(Canary):
 
 
 class Client(Canary):
-    """A client of an older header, on a library that answers OK to everything."""
+    """A client of an older header, with a library that returns OK from every call."""
 
     def run_client(self, extra=""):
-        newest = sorted((ROOT / "tests/abi/clients").glob("client_v*.c"))[-1]
+        source = sorted((ROOT / "tests/abi/clients").glob("client_v*.c"))[-1]
         self.tree.build(extra)
         client = self.tree.folder / "client"
-        run(CC, f"-I{self.tree.folder}/include", "-o", client, newest, self.tree.library)
-        done = subprocess.run([client, "/machine.json"], capture_output=True, check=False,
-                              env={"LD_LIBRARY_PATH": str(self.tree.folder)})
-        return done.returncode
+        run(CC, f"-I{self.tree.folder}/include", "-o", client, source, self.tree.library)
+        result = subprocess.run([client, "/machine.json"], capture_output=True, check=False,
+                                env={"LD_LIBRARY_PATH": str(self.tree.folder)})
+        return result.returncode
 
-    def test_a_library_that_reports_nothing(self):
+    def test_a_client_notices_a_library_that_does_nothing(self):
         self.assertEqual(self.run_client(), WRONG_ANSWER)
 
-    def test_a_library_that_writes_behind_a_struct(self):
+    def test_a_client_notices_a_write_past_a_struct(self):
         writes = ("memset((char *)out + 4, 0, sizeof *out - 4); "
                   "*((char *)out + sizeof *out) = 0;")
         stub.BODIES["hmn_process_memory_read_self"] = writes
@@ -306,21 +306,22 @@ class Client(Canary):
 
 
 class Archive(Canary):
-    def names(self, text):
+    def passes_names(self, text):
         source, archive = self.tree.folder / "part.cpp", self.tree.folder / "part.a"
         source.write_text(text)
         run(CXX, "-c", "-o", source.with_suffix(".o"), source)
         run("ar", "qcD", archive, source.with_suffix(".o"))
         return passes("static_names.sh", archive)
 
-    def test_names_of_its_own(self):
-        self.assertTrue(self.names('namespace hmn { struct a { void b() const; }; void a::b() const {} int c; } extern "C" void hmn_d() {}'))
+    def test_names_in_the_namespace_pass(self):
+        self.assertTrue(self.passes_names('namespace hmn { struct a { void b() const; }; void a::b() const {} int c; } '
+                                          'extern "C" void hmn_d() {}'))
 
-    def test_name_that_collides(self):
-        self.assertFalse(self.names("void parse() {}"))
+    def test_a_global_name_is_reported(self):
+        self.assertFalse(self.passes_names("void parse() {}"))
 
-    def test_static_object_with_a_destructor(self):
-        self.assertFalse(self.names("namespace hmn { struct a { ~a(); }; a::~a() {} a b; }"))
+    def test_a_static_object_with_a_destructor_is_reported(self):
+        self.assertFalse(self.passes_names("namespace hmn { struct a { ~a(); }; a::~a() {} a b; }"))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """consistency.py ROOT: the header, the map, the export list, the registries, the frozen layouts and
-the changelog agree, in both directions. Prints each disagreement and fails on any."""
+the changelog agree, in both directions. Prints each disagreement and fails if there is one."""
 import pathlib
 import re
 import sys
@@ -11,25 +11,25 @@ import header as headers
 REGISTRIES = {"status-codes": "HMN_OK|HMN_E_", "backends": "HMN_BACKEND_", "paths": "HMN_PATH_",
               "native-domains": "HMN_NATIVE_", "texts": "HMN_TEXT_",
               "metrics": "HMN_METRIC_", "dtypes": "HMN_DTYPE_"}
-# What a plain foreign function interface can express.
+# Types that a plain foreign function interface can express.
 PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_fields", "hmn_status", "const char *", "char *",
                    "uint32_t *", "uint64_t *", "int64_t *", "const uint64_t *", "hmn_error *"}
 RESULT_TYPES = {"hmn_status", "void", "uint32_t", "uint64_t", "const char *"}
 INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
           "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
           "hmn_cache", "hmn_metric_key", "hmn_reason_key"}
-# Fields that need no comment: those of every struct, and those whose name ends with the unit.
+# Fields that need no comment: those of every struct, and those whose names end with a unit.
 UNITS = ("^struct_size$|^reserved[0-9]$|"
          "_(bytes|ns|ms|mhz|percent|celsius|watts|joules|rpm|count|index)$")
-# Parameters that the rules at the header's top describe.
+# Parameters that are described at the top of the header.
 EXPLAINED = {"out", "error", "buffer", "capacity", "needed", "device_index", "position", "fields"}
 
 
-def both_ways(what, left, left_name, right, right_name):
+def find_differences(kind, left, left_name, right, right_name):
     for name in sorted(set(left) - set(right)):
-        yield f"{what} {name} is in {left_name} and not in {right_name}"
+        yield f"{kind} {name} is in {left_name} and not in {right_name}"
     for name in sorted(set(right) - set(left)):
-        yield f"{what} {name} is in {right_name} and not in {left_name}"
+        yield f"{kind} {name} is in {right_name} and not in {left_name}"
 
 
 def read_map(path):
@@ -46,16 +46,16 @@ def read_registry(path):
 
 def check_exports(header, abi):
     nodes = read_map(abi / "hypomnesis.map")
-    mapped = [name for names in nodes.values() for name in names]
-    yield from both_ways("function", header.functions, "the header", mapped, "hypomnesis.map")
-    for name in sorted({name for name in mapped if mapped.count(name) > 1}):
-        yield f"function {name} stands twice in hypomnesis.map"
+    map_names = [name for names in nodes.values() for name in names]
+    yield from find_differences("function", header.functions, "the header", map_names, "hypomnesis.map")
+    for name in sorted({name for name in map_names if map_names.count(name) > 1}):
+        yield f"function {name} is listed twice in hypomnesis.map"
     versioned = [f"{name}@@{node}" for node, names in nodes.items() for name in names]
-    listed = (abi / "exports.txt").read_text().split()
-    yield from both_ways("export", versioned, "hypomnesis.map", listed, "exports.txt")
+    exports = (abi / "exports.txt").read_text().split()
+    yield from find_differences("export", versioned, "hypomnesis.map", exports, "exports.txt")
     major, minor, _ = header.version.split(".")
     if major == "0" and list(nodes) != [f"HMN_0.{minor}"]:
-        yield f"the one node of {header.version} is HMN_0.{minor}, not {', '.join(nodes)}"
+        yield f"the only node of {header.version} must be HMN_0.{minor}, not {', '.join(nodes)}"
     elif major != "0":
         for node in nodes:
             if not re.fullmatch(rf"HMN_{major}\.\d+", node) or int(node.split(".")[1]) > int(minor):
@@ -67,14 +67,14 @@ def check_registry(header, path, pattern):
     declared = {name: value for name, value in header.constants.items()
                 if re.match(pattern, name) and not re.search("_SIZE_V|_HAS_", name)}
     registered = {name: number for number, name, since, _ in rows if since != "reserved"}
-    yield from both_ways("constant", declared, "the header", registered, path.name)
+    yield from find_differences("constant", declared, "the header", registered, path.name)
     for name in declared.keys() & registered.keys():
         if declared[name] != registered[name]:
             yield f"{name} is {declared[name]} in the header and {registered[name]} in {path.name}"
-    for column, what in ((0, "number"), (1, "name")):
+    for column, kind in ((0, "number"), (1, "name")):
         values = [row[column] for row in rows]
         for value in sorted({value for value in values if values.count(value) > 1}):
-            yield f"{path.name} uses the {what} {value} twice"
+            yield f"{path.name} uses the {kind} {value} twice"
     for _, name, _, meaning in rows:
         if name in declared and header.meanings.get(name, meaning) != meaning:
             yield f"{name} means '{header.meanings[name]}' in the header, '{meaning}' in {path.name}"
@@ -88,10 +88,10 @@ def check_structs(header):
             yield f"{struct.name} has {struct.size} bytes and no size constant of that value"
         for name, value in sizes.items():
             if value % 8 or value > 65536:
-                yield f"{name} is {value}: no multiple of 8, or above 64 KiB"
-        rest = ["flags"] if struct.name in INPUTS else ["notes", "present"]
+                yield f"{name} is {value}: not a multiple of 8, or above 64 KiB"
+        default_fields = ["flags"] if struct.name in INPUTS else ["notes", "present"]
         special = {"hmn_error": ["status"], "hmn_metric_key": ["id"], "hmn_reason_key": ["subject"]}
-        expected = ["struct_size", *special.get(struct.name, rest)]
+        expected = ["struct_size", *special.get(struct.name, default_fields)]
         first = [field.name for field in struct.fields[:len(expected)]]
         if first != expected:
             yield f"{struct.name} begins with {first}, not with {expected}"
@@ -102,7 +102,7 @@ def check_structs(header):
             end = field.offset + field.size
     for name, value in header.constants.items():
         if not -2**31 <= value < 2**31 and name not in header.presence:
-            yield f"{name} does not fit an int, which C89 asks of it"
+            yield f"{name} does not fit an int, as C89 requires"
 
 
 def check_signatures(header):
@@ -123,7 +123,7 @@ def check_signatures(header):
 
 
 def check_names(header):
-    """Two functions that take the same types are not called alike, and a handle that is const is a snapshot."""
+    """Checks that names follow from parameters, and that only snapshots are const."""
     for function in header.functions.values():
         parameters = [parameter.name for parameter in function.parameters]
         if ("position" in parameters) != function.name.endswith("_at"):
@@ -138,9 +138,9 @@ def check_names(header):
 
 
 def check_since(header):
-    described = {**{name: function.comment for name, function in header.functions.items()},
-                 **{name: struct.comment for name, struct in header.structs.items()}}
-    for name, comment in described.items():
+    comments = {**{name: function.comment for name, function in header.functions.items()},
+                **{name: struct.comment for name, struct in header.structs.items()}}
+    for name, comment in comments.items():
         since = re.search(r"@since (\d+)\.(\d+)$", comment)
         if not since:
             yield f"{name} has no @since"
@@ -168,24 +168,24 @@ def check_presence(header):
             continue
         struct = header.structs.get(bit[1].lower())
         if not struct:
-            yield f"{name} is a bit of no struct"
+            yield f"{name} belongs to no struct"
             continue
         names = [field.name for field in struct.fields]
         if not 0 < value < 1 << 64:
             yield f"{name} is not one of bits 0 to 63"
-        elif not header.meanings.get(name) and not any(each.startswith(bit[2].lower()) for each in names):
+        elif not header.meanings.get(name) and not any(field_name.startswith(bit[2].lower()) for field_name in names):
             yield f"{name} names no field and has no comment"
 
 
 def check_parameters(header):
     types = {f"{const}{name} *" for name in [*header.structs, *header.handles] for const in ("", "const ")}
     for name, function in header.functions.items():
-        pages = " ".join(header.functions[each].comment
-                         for each in [name, *re.findall(r"\bas (hmn_\w+)", function.comment)]
-                         if each in header.functions)
+        pages = " ".join(header.functions[function_name].comment
+                         for function_name in [name, *re.findall(r"\bas (hmn_\w+)", function.comment)]
+                         if function_name in header.functions)
         for parameter in function.parameters:
-            named = rf"\b{parameter.name}\b|\bHMN_{parameter.name.upper()}_\*"
-            if parameter.name not in EXPLAINED and parameter.type not in types and not re.search(named, pages):
+            pattern = rf"\b{parameter.name}\b|\bHMN_{parameter.name.upper()}_\*"
+            if parameter.name not in EXPLAINED and parameter.type not in types and not re.search(pattern, pages):
                 yield f"{name} does not describe {parameter.name}"
 
 
@@ -196,9 +196,10 @@ def check_macros(text):
     for name in re.findall(r"^\s*#\s*include\s+(\S+)", text, re.M):
         if name != "<stdint.h>":
             yield f"the header includes {name}"
-    for what in re.findall(r"#\s*pragma\s+(\w+)|_Pragma|__pragma|\b_?[Aa]lignas\b|\bpacked\b|\baligned\b",
-                           re.sub(r"/\*.*?\*/", "", text, flags=re.S)):
-        yield f"the header packs or aligns its structs ({what or 'an attribute'}): every compiler must lay them out alike"
+    for attribute in re.findall(r"#\s*pragma\s+(\w+)|_Pragma|__pragma|\b_?[Aa]lignas\b|\bpacked\b|\baligned\b",
+                                re.sub(r"/\*.*?\*/", "", text, flags=re.S)):
+        yield (f"the header packs or aligns its structs ({attribute or 'an attribute'}): "
+               f"every compiler must lay them out alike")
 
 
 def check_layouts(header, layouts):
@@ -207,39 +208,39 @@ def check_layouts(header, layouts):
                 for kind in ("SIZE", "NUMBER", "FUNCTION")}
     fields = {f"{struct}.{field}"
               for struct, field in re.findall(r"^\s*(?:FIELD|TEXT)\((\w+), (\w+),", text, re.M)}
-    yield from both_ways("struct", header.structs, "the header", asserted["SIZE"], "the layouts")
-    yield from both_ways("constant", header.constants, "the header", asserted["NUMBER"], "the layouts")
-    yield from both_ways("function", header.functions, "the header", asserted["FUNCTION"], "the layouts")
+    yield from find_differences("struct", header.structs, "the header", asserted["SIZE"], "the layouts")
+    yield from find_differences("constant", header.constants, "the header", asserted["NUMBER"], "the layouts")
+    yield from find_differences("function", header.functions, "the header", asserted["FUNCTION"], "the layouts")
     declared = {f"{struct.name}.{field.name}" for struct in header.structs.values() for field in struct.fields}
-    yield from both_ways("field", declared, "the header", fields, "the layouts")
+    yield from find_differences("field", declared, "the header", fields, "the layouts")
 
 
-def names_of(header):
+def list_names(header):
     return {*header.functions, *header.structs,
             *(name for name in header.constants if name.startswith("HMN_E_"))}
 
 
 def check_changelog(header, changelog, frozen):
     text = changelog.read_text()
-    reported = set(re.findall(r"\b(?:hmn|HMN_E)_\w+\b(?!\*)", text))
+    changelog_names = set(re.findall(r"\b(?:hmn|HMN_E)_\w+\b(?!\*)", text))
     major_minor = ".".join(header.version.split(".")[:2])
     if not re.search(rf"^## \[?(?:{re.escape(header.version)}|Unreleased)\]?", text, re.M):
         yield f"the changelog has no heading for {header.version}"
-    older = [headers.parse(path) for path in frozen]
-    known = set().union(*(names_of(old) for old in older))
-    for name in sorted(names_of(header) - known - reported):
+    old_headers = [headers.parse(path) for path in frozen]
+    old_names = set().union(*(list_names(old) for old in old_headers))
+    for name in sorted(list_names(header) - old_names - changelog_names):
         yield f"{name} is new in {major_minor} and not in the changelog"
-    newest = names_of(older[-1])
-    for name in sorted(newest - names_of(header)):
+    newest = list_names(old_headers[-1])
+    for name in sorted(newest - list_names(header)):
         if not header.version.startswith("0."):
-            yield f"{name} is gone: that breaks clients of {older[-1].version}"
-        elif name not in reported:
-            yield f"{name} is gone and the changelog does not say so"
-    for name in sorted(reported - known - names_of(header)):
-        yield f"the changelog speaks of {name}, which no header has"
+            yield f"{name} is gone: that breaks clients of {old_headers[-1].version}"
+        elif name not in changelog_names:
+            yield f"{name} is gone, and the changelog does not mention it"
+    for name in sorted(changelog_names - old_names - list_names(header)):
+        yield f"the changelog names {name}, which no header has"
 
 
-def check(root):
+def find_problems(root):
     path, abi = root / "include/hypomnesis.h", root / "abi"
     header = headers.parse(path)
     yield from check_exports(header, abi)
@@ -255,18 +256,18 @@ def check(root):
     yield from check_macros(path.read_text())
     yield from check_layouts(header, sorted((root / "tests/abi").glob("layout_v*.c")))
     frozen = sorted((abi / "headers").glob("*/hypomnesis.h"),
-                    key=lambda found: [int(part) for part in found.parent.name.split(".")])
+                    key=lambda path: [int(part) for part in path.parent.name.split(".")])
     if not frozen:
-        yield "abi/headers holds no released header"
+        yield "abi/headers contains no released header"
     else:
         yield from check_changelog(header, root / "CHANGELOG.md", frozen)
 
 
 def main():
-    complaints = list(check(pathlib.Path(sys.argv[1])))
-    for complaint in complaints:
-        print(f"consistency: {complaint}", file=sys.stderr)
-    return bool(complaints)
+    problems = list(find_problems(pathlib.Path(sys.argv[1])))
+    for problem in problems:
+        print(f"consistency: {problem}", file=sys.stderr)
+    return bool(problems)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""guide.py ROOT LIBRARY CC CXX: the program of docs/abi.md, built with this header and with one that has grown, runs with
-this library and with one whose structs have grown."""
+"""guide.py ROOT LIBRARY CC CXX: the program of docs/abi.md, built with this header and with a grown one, runs with this
+library and with one whose structs have grown."""
 import os
 import pathlib
 import re
@@ -17,9 +17,9 @@ from scratch import edit, run
 ROOT, LIBRARY, CC, CXX = (pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), *sys.argv[3:5])
 MACHINE = """{"devices": [{"pci_bus_id": "0000:01:00.0", "pools": [{"kind": "vram", "total": "16GiB", "used": "3GiB"}],
  "groups": [{"name": "/a", "used": "1GiB"}]}]}"""
-SAYS = "GPU 0 is ready\n13958643712 bytes free\n1073741824 bytes in its first control group\n"
-# A library whose pool and device have a field more, whose device is in a state that is new, and which writes its
-# results with the code of this one.
+EXPECTED = "GPU 0 is ready\n13958643712 bytes free\n1073741824 bytes in its first control group\n"
+# A library whose pool and device have one more field, whose device is in a new state, and which writes its results
+# with the code of this one.
 NEXT = """#include "api/sized.hpp"
 namespace {
 template <class T> hmn_status give(T* out, T full) {
@@ -35,25 +35,25 @@ GIVE(hmn_snapshot_find_pool, (const hmn_snapshot*, uint32_t, uint32_t, uint32_t,
      full.present = 255; full.free_bytes = 7; full.pinned_bytes = 8)
 GIVE(hmn_snapshot_group_at, (const hmn_snapshot*, uint32_t, hmn_group* out, hmn_error*), hmn_group, full.present = 1; full.used_bytes = 9)
 """
-NEXT_SAYS = "GPU 0 is in another state\n7 bytes free\n9 bytes in its first control group\n"
+NEXT_EXPECTED = "GPU 0 is in another state\n7 bytes free\n9 bytes in its first control group\n"
 
 
-def program(folder, name, include, text, library):
+def build_program(folder, name, include, text, library):
     (folder / f"{name}.c").write_text(text)
     run(CC, "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-o", folder / name, folder / f"{name}.c", library)
     return folder / name
 
 
-def says(path, library):
+def run_program(path, library):
     machine = path.parent / "machine.json"
     machine.write_text(MACHINE)
-    done = subprocess.run([path], capture_output=True, text=True, check=False, env={
+    result = subprocess.run([path], capture_output=True, text=True, check=False, env={
         **os.environ, "LD_LIBRARY_PATH": str(library.parent), "HMN_SIMULATION": str(machine)})
-    return done.stdout if done.returncode == 0 else f"exit code {done.returncode}: {done.stdout}{done.stderr}"
+    return result.stdout if result.returncode == 0 else f"exit code {result.returncode}: {result.stdout}{result.stderr}"
 
 
 def grow(folder):
-    """Include folder of the next version."""
+    """Creates the include folder of the next version."""
     include = folder / "include"
     shutil.copytree(ROOT / "include", include)
     header = include / "hypomnesis.h"
@@ -64,15 +64,15 @@ def grow(folder):
     return include
 
 
-def next_library(folder, include):
+def build_next_library(folder, include):
     header = headers.parse(include / "hypomnesis.h")
     shutil.copytree(ROOT / "src/model", folder / "src/model")
     shutil.copytree(ROOT / "src/api", folder / "src/api")
     edit(folder / "src/api/result_fields.def", r"(HMN_RESULT\(hmn_pool,\n)",
          r"\1  HMN_OPTIONAL_FIELD(hmn_pool, pinned_bytes, HMN_POOL_HAS_PINNED)\n")
     (folder / "next.cpp").write_text(NEXT)
-    own = re.findall(r"GIVE\((hmn_\w+)", NEXT)
-    for name in own:
+    overridden = re.findall(r"GIVE\((hmn_\w+)", NEXT)
+    for name in overridden:
         del header.functions[name]
     text = stub.source(header)
     (folder / "rest.c").write_text(text)
@@ -85,27 +85,29 @@ def next_library(folder, include):
     return library
 
 
-def check():
+def find_problems():
     text = re.search(r"```c\n(.*?)```", (ROOT / "docs/abi.md").read_text(encoding="utf-8"), re.S)[1]
-    # As a program that was written for the next version would ask.
-    newer = text.replace("HMN_COLLECT_POOLS | HMN_COLLECT_GROUPS", "HMN_COLLECT_POOLS | HMN_COLLECT_GROUPS | HMN_COLLECT_MORE").replace(
+    # As a program for the next version would be written.
+    groups = "HMN_COLLECT_POOLS | HMN_COLLECT_GROUPS"
+    next_text = text.replace(groups, f"{groups} | HMN_COLLECT_MORE").replace(
         "options.collect = HMN_COLLECT_POOLS;", "options.collect = HMN_COLLECT_POOLS | HMN_COLLECT_GROUPS;")
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         include = grow(folder)
-        library = next_library(folder, include)
-        of_this = program(folder, "of_this", ROOT / "include", text, LIBRARY)
-        of_next = program(folder, "of_next", include, newer, LIBRARY)
-        for what, path, runs_with, expected in (
-                ("the program with this library", of_this, LIBRARY, SAYS), ("the program with the next library", of_this, library, NEXT_SAYS),
-                ("the next program with this library", of_next, LIBRARY, SAYS),
-                ("the next program with the next library", of_next, library, NEXT_SAYS)):
-            if (said := says(path, runs_with)) != expected:
-                yield f"{what} prints {said!r}, not {expected!r}"
+        library = build_next_library(folder, include)
+        current_program = build_program(folder, "of_this", ROOT / "include", text, LIBRARY)
+        next_program = build_program(folder, "of_next", include, next_text, LIBRARY)
+        for label, path, runtime_library, expected in (
+                 ("the program with this library", current_program, LIBRARY, EXPECTED),
+                ("the program with the next library", current_program, library, NEXT_EXPECTED),
+                 ("the next program with this library", next_program, LIBRARY, EXPECTED),
+                 ("the next program with the next library", next_program, library, NEXT_EXPECTED)):
+            if (output := run_program(path, runtime_library)) != expected:
+                yield f"{label} prints {output!r}, not {expected!r}"
 
 
 def main():
-    problems = list(check())
+    problems = list(find_problems())
     for problem in problems:
         print(f"guide: {problem}", file=sys.stderr)
     return bool(problems)

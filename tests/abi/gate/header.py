@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What include/hypomnesis.h declares: functions, constants, structs."""
+"""Parses include/hypomnesis.h: functions, constants, structs."""
 import dataclasses
 import re
 
@@ -34,7 +34,7 @@ class Struct:
 @dataclasses.dataclass
 class Enumerator:
     name: str
-    value: str  # as it is written
+    value: str  # as written
     comment: str
 
 
@@ -101,8 +101,8 @@ def parse(path):
 
 
 def _macros(code):
-    """Each macro but the version, as "BODY if CONDITION and CONDITION", and " or " between several definitions."""
-    found, conditions = {}, []
+    """Returns the macros except the version as "BODY if CONDITION and CONDITION", with " or " between definitions."""
+    macros, conditions = {}, []
     for line in re.sub(r"\\\n", " ", code).splitlines():
         word, rest = re.match(r"\s*(?:#\s*(\w*))?(.*)", line).groups()
         rest = " ".join(rest.split())
@@ -118,10 +118,10 @@ def _macros(code):
         elif rest.startswith('extern "C"'):
             name = 'extern "C"'
         if name:
-            where = " and ".join(conditions[1:])  # the first is the guard of the header
-            body = f"{body.strip()} if {where}" if where else body.strip()
-            found[name] = f"{found[name]} or {body}" if name in found else body
-    return found
+            condition = " and ".join(conditions[1:])  # the first is the guard of the header
+            body = f"{body.strip()} if {condition}" if condition else body.strip()
+            macros[name] = f"{macros[name]} or {body}" if name in macros else body
+    return macros
 
 
 def _version(code):
@@ -147,7 +147,7 @@ def _number(text):
 
 
 def _meanings(text):
-    """The comment behind a constant, as one line."""
+    """Returns the comments after constants, each as one line."""
     return {member.name: member.comment for enumeration in _enumerations(text)
             for member in enumeration.members if member.comment}
 
@@ -156,40 +156,41 @@ def _one_line(comment):
     return re.sub(r"\s*\n\s*\*\s*|\s+", " ", comment or "").strip()
 
 
-# A comment in front of a declaration, and one behind an enumerator or a field on the same line.
-_BEFORE = r"(?:/\*\*((?:(?!\*/).)*)\*/\s*)?"
-_BEHIND = r"[ \t]*(?:/\*(.*?)\*/)?"
+# A comment before a declaration, and one after an enumerator or a field on the same line.
+_LEADING_COMMENT = r"(?:/\*\*((?:(?!\*/).)*)\*/\s*)?"
+_TRAILING_COMMENT = r"[ \t]*(?:/\*(.*?)\*/)?"
 
 
 def _enumerations(text):
-    found = []
-    for comment, body in re.findall(_BEFORE + r"\benum\s*\{(.*?)\};", text, re.S):
-        members = re.findall(r"(HMN_\w+)\s*=\s*([^,/\n]*[^,/\s]),?" + _BEHIND, body, re.S)
-        found.append(Enumeration(_one_line(comment),
-                                 [Enumerator(name, value, _one_line(words))
-                                  for name, value, words in members]))
-    return found + _presence(text)
+    enumerations = []
+    for comment, body in re.findall(_LEADING_COMMENT + r"\benum\s*\{(.*?)\};", text, re.S):
+        members = re.findall(r"(HMN_\w+)\s*=\s*([^,/\n]*[^,/\s]),?" + _TRAILING_COMMENT, body, re.S)
+        enumerations.append(Enumeration(_one_line(comment),
+                                        [Enumerator(name, value, _one_line(words))
+                                         for name, value, words in members]))
+    return enumerations + _presence(text)
 
 
-# A presence bit has 64 bits, which an enumerator of C89 has not: it is a macro.
+# A presence bit has 64 bits, which an enumerator of C89 cannot have: it is a macro.
 _PRESENCE = r"^#define (HMN_\w+_HAS_\w+) HMN_PRESENCE\((\d+)\)"
 
 
 def _presence(text):
-    """The presence bits of each struct as an enumeration."""
-    found = {}
-    for name, bit, words in re.findall(_PRESENCE + _BEHIND, text, re.M):
+    """Returns the presence bits of each struct as an enumeration."""
+    enumerations = {}
+    for name, bit, words in re.findall(_PRESENCE + _TRAILING_COMMENT, text, re.M):
         prefix = name[:name.index("_HAS_")]
-        found.setdefault(prefix, Enumeration("", [])).members.append(
+        enumerations.setdefault(prefix, Enumeration("", [])).members.append(
             Enumerator(name, f"1 << {bit}", _one_line(words)))
-    return list(found.values())
+    return list(enumerations.values())
 
 
 def _structs(text):
     structs = {}
-    for comment, name, body in re.findall(_BEFORE + r"typedef struct (\w+) \{(.*?)\} \2;", text, re.S):
+    for comment, name, body in re.findall(_LEADING_COMMENT + r"typedef struct (\w+) \{(.*?)\} \2;", text, re.S):
         fields, offset = [], 0
-        for type_, field, count, words in re.findall(r"(\w+)\s+(\w+)(?:\[(\d+)\])?\s*;" + _BEHIND, body, re.S):
+        pattern = r"(\w+)\s+(\w+)(?:\[(\d+)\])?\s*;" + _TRAILING_COMMENT
+        for type_, field, count, words in re.findall(pattern, body, re.S):
             if type_ not in SIZES:
                 raise ValueError(f"{name}.{field} is {type_}: give SIZES of tests/abi/gate/header.py its size")
             offset = -(-offset // SIZES[type_]) * SIZES[type_]
@@ -204,7 +205,8 @@ def _structs(text):
 def _functions(text):
     functions = {}
     for comment, deprecated, result, name, arguments in re.findall(
-            _BEFORE + r"(HMN_DEPRECATED\(\"[^\"]+\"\)\s*)?HMN_FN\(([^)]*)\)\s*(\w+)\((.*?)\) HMN_NX;", text, re.S):
+            _LEADING_COMMENT + r"(HMN_DEPRECATED\(\"[^\"]+\"\)\s*)?HMN_FN\(([^)]*)\)\s*(\w+)\((.*?)\) HMN_NX;",
+            text, re.S):
         parameters = []
         for argument in [] if arguments.strip() == "void" else arguments.split(","):
             type_, parameter = re.fullmatch(r"\s*(.*?[\s*])(\w+)\s*", argument, re.S).groups()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""header_users.py everything|macros|msvc|zig|libclang INCLUDE_DIR TOOL...: the header as those read it who do not compile
-it as C on Linux.
+"""header_users.py everything|macros|msvc|zig|libclang INCLUDE_DIR TOOL...: the header in tools other than a C compiler on
+Linux.
 
-everything  clang with every warning that it has, but for those listed here, in C and C++
-macros      what the preprocessor knows after the header and not after <stdint.h> begins with HMN_
-msvc        clang as MSVC's compiler, for Windows, in each standard that it names
+everything  clang with all warnings except those listed here, in C and C++
+macros      macros that the header adds to those of <stdint.h> begin with HMN_
+msvc        clang as MSVC's compiler, for Windows, in each of its standards
 zig         zig translate-c finds every function, struct and constant
-libclang    what libclang reads (jextract and bindgen are built on it) is what header.py reads, on three systems
+libclang    libclang, on which jextract and bindgen are built, reads the same as header.py, on three systems
 """
 import ctypes
 import glob
@@ -19,17 +19,17 @@ import tempfile
 
 import header as headers
 
-# Warnings that are left out.
-EVERYTHING = ("c++98-compat", "c++98-compat-pedantic")  # noexcept is used where it is known
+# Warnings that are disabled.
+EVERYTHING = ("c++98-compat", "c++98-compat-pedantic")  # noexcept is used where it is available
 TARGETS = ("x86_64-linux-gnu", "i386-linux-gnu", "x86_64-pc-windows-msvc")
 
 
 def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout, done.stderr
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout, result.stderr
 
 
-def source_of(folder, include, language):
+def write_source(folder, include, language):
     header = headers.parse(include / "hypomnesis.h")
     lines = ["#include <hypomnesis.h>", "uint32_t used(void);", "uint32_t used(void) {", "  uint32_t sum = 0;"]
     for name in header.structs:
@@ -39,33 +39,34 @@ def source_of(folder, include, language):
     return path
 
 
-def refused(what, command):
-    code, _, said = run(*command)
-    if code or said:
-        yield f"{what}: {said[:2000]}"
+def find_refusals(label, command):
+    code, _, errors = run(*command)
+    if code or errors:
+        yield f"{label}: {errors[:2000]}"
 
 
 def everything(folder, include, clang, clangxx):
-    quiet = [f"-Wno-{name}" for name in EVERYTHING]
+    disabled_warnings = [f"-Wno-{name}" for name in EVERYTHING]
     for compiler, language, standards in ((clang, "c", ("c99", "c11", "c17", "c23")), (clangxx, "cpp", ("c++11", "c++17", "c++20", "c++23"))):
-        path = source_of(folder, include, language)
+        path = write_source(folder, include, language)
         for standard in standards:
-            yield from refused(f"clang -Weverything -std={standard}",
-                               [compiler, f"-std={standard}", "-Weverything", *quiet, "-Werror", f"-I{include}", "-fsyntax-only", path])
+            yield from find_refusals(f"clang -Weverything -std={standard}",
+                                     [compiler, f"-std={standard}", "-Weverything", *disabled_warnings, "-Werror",
+                                      f"-I{include}", "-fsyntax-only", path])
 
 
 def macros(folder, include, compiler):
-    def known(text):
+    def list_macros(text):
         path = folder / "macros.c"
         path.write_text(text)
         return set(re.findall(r"^#define (\w+)", run(compiler, "-E", "-dM", f"-I{include}", path)[1], re.M))
 
-    before, after = known("#include <stdint.h>\n"), known("#include <hypomnesis.h>\n")
+    before, after = list_macros("#include <stdint.h>\n"), list_macros("#include <hypomnesis.h>\n")
     if not after:
         yield f"{compiler} does not print macros"
     for name in sorted(after - before):
         if not name.startswith("HMN_"):
-            yield f"the header leaves the macro {name}"
+            yield f"the header leaks the macro {name}"
 
 
 def msvc(folder, include, clang):
@@ -73,23 +74,25 @@ def msvc(folder, include, clang):
             "/clang:-nostdlibinc", f"/I{include}", "/Zs"]
     for mode in ((), ("/DHMN_STATIC",)):
         for language, flag, standards in (("c", "/TC", ("c11", "c17")), ("cpp", "/TP", ("c++14", "c++17", "c++20", "c++latest"))):
-            path = source_of(folder, include, language)
+            path = write_source(folder, include, language)
             for standard in standards:
-                yield from refused(f"clang-cl /std:{standard} {' '.join(mode)}", [*base, f"/std:{standard}", *mode, flag, path])
+                yield from find_refusals(f"clang-cl /std:{standard} {' '.join(mode)}",
+                                         [*base, f"/std:{standard}", *mode, flag, path])
 
 
 def zig(folder, include, program):
-    code, text, said = run(program, "translate-c", "-lc", f"-I{include}", include / "hypomnesis.h", "--global-cache-dir", folder / "cache")
+    code, text, errors = run(program, "translate-c", "-lc", f"-I{include}", include / "hypomnesis.h",
+                             "--global-cache-dir", folder / "cache")
     if code:
-        yield f"zig translate-c fails: {said[:2000]}"
+        yield f"zig translate-c fails: {errors[:2000]}"
         return
     header = headers.parse(include / "hypomnesis.h")
     for name in header.functions:
         if f"pub extern fn {name}(" not in text:
             yield f"zig translate-c finds no function {name}"
     for name in [*header.structs, *header.handles, *header.constants]:
-        found = re.search(rf"pub const {name}(:.*?)? = (.*?);", text)
-        if not found or "@compileError" in found[2]:
+        match = re.search(rf"pub const {name}(:.*?)? = (.*?);", text)
+        if not match or "@compileError" in match[2]:
             yield f"zig translate-c finds no {name}"
 
 
@@ -131,14 +134,14 @@ class Clang:
             setattr(self, name, function)
 
     def children(self, cursor):
-        found = []
+        children = []
 
         def visit(child, _parent, _data):
-            found.append(Cursor.from_buffer_copy(child))
+            children.append(Cursor.from_buffer_copy(child))
             return 1
 
         self.visitChildren(cursor, VISITOR(visit), None)
-        return found
+        return children
 
     def name(self, cursor):
         return self.getCString(self.getCursorSpelling(cursor)).decode()
@@ -159,12 +162,13 @@ class Clang:
                                  [(self.name(field), self.spelling(self.getCursorType(field)), self.Cursor_getOffsetOfField(field) // 8)
                                   for field in self.children(cursor) if field.kind == FIELD])
             elif cursor.kind == ENUM:
-                constants |= {self.name(one): self.getEnumConstantDeclValue(one) for one in self.children(cursor)
-                              if one.kind == ENUMERATOR and self.name(one).startswith("HMN_")}
+                constants |= {self.name(enumerator): self.getEnumConstantDeclValue(enumerator)
+                              for enumerator in self.children(cursor) if enumerator.kind == ENUMERATOR and self.name(enumerator).startswith("HMN_")}
             elif cursor.kind == FUNCTION and name.startswith("hmn_"):
                 arguments = [self.Cursor_getArgument(cursor, i) for i in range(self.Cursor_getNumArguments(cursor))]
                 functions[name] = [self.spelling(self.getCursorResultType(cursor)),
-                                   *((self.spelling(self.getCursorType(one)), self.name(one)) for one in arguments)]
+                                   *((self.spelling(self.getCursorType(argument)), self.name(argument))
+                                     for argument in arguments)]
         return structs, constants, functions
 
 
@@ -173,28 +177,31 @@ def libclang(_folder, include, clang):
     library = sorted(glob.glob(f"{resources}/../../libclang*.so*") + glob.glob(f"{resources}/../../libclang-*.so*"))
     library = [path for path in library if "cpp" not in path]
     header = headers.parse(include / "hypomnesis.h")
-    structs = {one.name: [(field.name, field.type + (f"[{field.count}]" if field.count else ""), field.offset) for field in one.fields]
-               for one in header.structs.values()}
+    structs = {struct.name: [(field.name, field.type + (f"[{field.count}]" if field.count else ""), field.offset)
+                             for field in struct.fields]
+               for struct in header.structs.values()}
     enumerators = {name: value for name, value in header.constants.items() if name not in header.presence}
-    functions = {one.name: [one.result, *((p.type, p.name) for p in one.parameters)] for one in header.functions.values()}
+    functions = {function.name: [function.result, *((p.type, p.name) for p in function.parameters)]
+                 for function in header.functions.values()}
     for target in TARGETS:
-        parsed = Clang(library[-1]).parse(include / "hypomnesis.h", [
+        results = Clang(library[-1]).parse(include / "hypomnesis.h", [
             "-x", "c", "-std=c11", f"--target={target}", "-ffreestanding", "-nostdlibinc", "-resource-dir", resources])
-        if parsed is None:
+        if results is None:
             yield f"libclang does not parse the header for {target}"
             continue
-        for name, (size, align, fields) in parsed[0].items():
-            eight = any(field.type in ("uint64_t", "int64_t", "double", "hmn_fields") for field in header.structs[name].fields)
-            natural = (4 if "i386" in target else 8) if eight else 4
+        for name, (size, align, fields) in results[0].items():
+            has_eight_bytes = any(field.type in ("uint64_t", "int64_t", "double", "hmn_fields")
+                                  for field in header.structs[name].fields)
+            natural_alignment = (4 if "i386" in target else 8) if has_eight_bytes else 4
             if (fields, size) != (structs.get(name), header.structs[name].size):
-                yield f"libclang lays {name} out otherwise for {target}: {fields}, {size} bytes"
-            if align != natural:
-                yield f"libclang aligns {name} to {align} for {target}, not to {natural}"
-        for what, found, expected in (("structs", parsed[0].keys(), structs.keys()), ("constants", parsed[1], enumerators),
-                                      ("functions", parsed[2], functions)):
-            if found != expected:
-                wrong = set(found) ^ set(expected) or {key for key in found if found[key] != expected[key]}
-                yield f"libclang reads other {what} for {target}: {', '.join(sorted(wrong))}"
+                yield f"libclang lays out {name} differently for {target}: {fields}, {size} bytes"
+            if align != natural_alignment:
+                yield f"libclang aligns {name} to {align} for {target}, not to {natural_alignment}"
+        for label, actual, expected in (("structs", results[0].keys(), structs.keys()),
+                                        ("constants", results[1], enumerators), ("functions", results[2], functions)):
+            if actual != expected:
+                names = set(actual) ^ set(expected) or {key for key in actual if actual[key] != expected[key]}
+                yield f"libclang reads other {label} for {target}: {', '.join(sorted(names))}"
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """rehearsal.py ROOT CC CXX CLANG [PATTERN]: releases 0.1 and 1.0 in a copy of the tree, and then 1.1 with each change of
-the tables below, everything refreshed as somebody would who does not look: generated files, registries, layouts and the
-hashes of layouts, export list, baseline, changelog. Only growth passes; each break fails with the sentence given here.
-1.1 grows every result and the key of a metric, and has links, profiling counters and peaks kept by the kernel. Then 1.2 makes a
-result grow again, and a client of 1.1 keeps what it had."""
+the tables below. Everything is refreshed without review: generated files, registries, layouts and their hashes, export
+list, baseline, changelog. Only growth passes; each break fails with the sentence given here.
+1.1 grows every result and the key of a metric, and has links, profiling counters and peaks kept by the kernel. Then 1.2
+grows a result again, and a client of 1.1 still works."""
 import concurrent.futures
 import dataclasses
 import os
@@ -18,7 +18,7 @@ import tempfile
 import consistency
 import header as headers
 import history
-from scratch import Failed, build, edit, output, run
+from scratch import Failed, build, edit, run_gate_check, run
 
 ROOT, CC, CXX, CLANG = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:5])
 FOLDERS = ("include", "abi", "bindings", "debian", "docs", "scripts", "src/api", "src/model", "tests/abi", "tests/bindings")
@@ -28,9 +28,9 @@ QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
 
 @dataclasses.dataclass
 class Change:
-    what: str
-    edits: tuple  # (path, pattern, replacement), in the order given
-    says: str = ""  # part of a sentence of the check; "": the change is growth, and passes
+    name: str
+    edits: tuple  # (path, pattern, replacement), in this order
+    expected: str = ""  # part of a sentence of the check; "": the change is growth, and passes
     check: str = "history"
 
 
@@ -69,7 +69,7 @@ GROWTH = (
 BREAKS = (
     Change("two fields swapped", (in_header(SWAPPED, r"\3\2\1"),), "hmn_pool.free_bytes moved from offset 48 in 1.0"),
     Change("two fields swapped, seen in the baselines", (in_header(SWAPPED, r"\3\2\1"),),
-           "the library's hmn_pool does not begin as the one of 1.0"),
+           "the library's hmn_pool does not begin like that of 1.0"),
     Change("a field grown in place", (
         in_header(r"char name\[256\];", "char name[320];"), in_header(r"HMN_DEVICE_SIZE_V1 = 624", "HMN_DEVICE_SIZE_V1 = 688")),
         r"hmn_device.name is char\[320\] and was char\[256\] in 1.0"),
@@ -154,9 +154,9 @@ BREAKS = (
            'the default of hmn_context_options.deadline_ns was "1 s" in 1.0'),
     Change("a released header edited with the newest", (
         in_header(SWAPPED, r"\3\2\1"), ("abi/headers/1.0/hypomnesis.h", SWAPPED, r"\3\2\1")),
-        "abi/headers/1.0/hypomnesis.h was released and is not what abi/released records"),
+        "abi/headers/1.0/hypomnesis.h was released and differs from abi/released"),
     Change("a released layout edited", (("tests/abi/layout_v0_1.c", r"SIZE\(hmn_pool, 104\)", "SIZE(hmn_pool, 96)"),),
-           "tests/abi/layout_v0_1.c was released and is not"),
+           "tests/abi/layout_v0_1.c was released and differs"),
     Change("a release forgotten", (("abi/released", r"[^\n]*abi/headers/1\.0/[^\n]*\n[^\n]*\n[^\n]*\n", ""),),
            "is not in abi/released, as the rest of 1.0 is|1.0 is older than 1.1 and not in abi/released"),
     Change("a parameter that few languages can pass", (in_header(r"hmn_feature\(uint32_t feature\)", "hmn_feature(long feature)"),),
@@ -184,22 +184,22 @@ BREAKS = (
 )
 
 
-def copy(source, to, folders=FOLDERS):
+def copy_tree(source, target, folders=FOLDERS):
     for folder in folders:
-        shutil.copytree(source / folder, to / folder,
+        shutil.copytree(source / folder, target / folder,
                         ignore=shutil.ignore_patterns("__pycache__", "build", "*_test.c", "images", "man"))
-    shutil.copy(source / "CHANGELOG.md", to)
+    shutil.copy(source / "CHANGELOG.md", target)
 
 
-def bash(tree, *command):
+def run_in_tree(tree, *command):
     run(*command, cwd=tree, env={**os.environ, "CC": CC, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
-def library_of(tree):
+def library_path(tree):
     return tree / "library.so"
 
 
-def version_of(tree):
+def read_version(tree):
     return ".".join(headers.parse(tree / HEADER).version.split(".")[:2])
 
 
@@ -227,75 +227,77 @@ def refresh_registries(tree, header):
 
 
 def refresh_layouts(tree, header):
-    """Drops what does not hold any more; bindings/generate writes it anew, into the newest layout."""
+    """Drops outdated lines; bindings/generate writes them again, into the newest layout."""
     places = {f"{struct.name}, {field.name}": f"{field.offset}, {field.count or field.type}"
               for struct in header.structs.values() for field in struct.fields}
-    functions = {name: ", ".join([one.result, *([p.type for p in one.parameters] or ["void"])])
-                 for name, one in header.functions.items()}
+    functions = {name: ", ".join([function.result, *([p.type for p in function.parameters] or ["void"])])
+                 for name, function in header.functions.items()}
 
-    def holds(kind, subject, rest):
+    def is_current(kind, subject, rest):
         if kind == "SIZE":
             return subject in header.structs and int(rest) <= header.structs[subject].size
         if kind == "NUMBER":
             return subject in header.constants and eval(rest.removesuffix("ull")) == header.constants[subject]  # pylint: disable=eval-used
         return {**places, **functions}.get(subject) == rest
 
-    def kept(match):
+    def keep_current(match):
         words = re.sub(r"\s+", " ", match[2])
         subject, rest = words.rsplit(", ", 2)[0:1] + [", ".join(words.rsplit(", ", 2)[1:])] if match[1] in (
             "FIELD", "TEXT") else words.split(", ", 1)
-        return match[0] if holds(match[1], subject, rest) else ""
+        return match[0] if is_current(match[1], subject, rest) else ""
 
     for path in (tree / "tests/abi").glob("layout_v*.c"):
-        path.write_text(re.sub(r"^(SIZE|FIELD|TEXT|NUMBER|FUNCTION)\(([^;]*)\);\n", kept, path.read_text(), flags=re.M))
+        path.write_text(re.sub(r"^(SIZE|FIELD|TEXT|NUMBER|FUNCTION)\(([^;]*)\);\n", keep_current, path.read_text(),
+                               flags=re.M))
 
 
 def refresh(tree):
-    """Brings all in line with the header and the map that scripts and a hurried hand can."""
+    """Updates everything that scripts and a careless developer would update to the header and the map."""
     header = headers.parse(tree / HEADER)
     nodes = consistency.read_map(tree / MAP)
     (tree / "abi/exports.txt").write_text("".join(sorted(f"{name}@@{node}\n" for node, names in nodes.items() for name in names)))
     refresh_registries(tree, header)
     refresh_layouts(tree, header)
     with (tree / "CHANGELOG.md").open("a") as log:
-        log.write("".join(f"`{name}`\n" for name in sorted(consistency.names_of(header))))
-    bash(tree, sys.executable, "-B", "bindings/generate")
-    build(tree, CC, library_of(tree))
-    bash(tree, "scripts/abi-baseline", library_of(tree))
+        log.write("".join(f"`{name}`\n" for name in sorted(consistency.list_names(header))))
+    run_in_tree(tree, sys.executable, "-B", "bindings/generate")
+    build(tree, CC, library_path(tree))
+    run_in_tree(tree, "scripts/abi-baseline", library_path(tree))
 
 
 def release(tree, version, client=None):
     word = version.replace(".", "_")
-    if version_of(tree) != version:
+    if read_version(tree) != version:
         raise_version(tree, version)
     path = tree / f"tests/abi/clients/client_v{word}.c"
     if not path.exists():
         path.write_text(client or next(path.parent.glob("client_v*.c")).read_text())
     if not (tree / f"tests/abi/layout_v{word}.c").exists():  # the next minor version became the next major one
-        newest = max((tree / "tests/abi").glob("layout_v*.c"), key=lambda path: history.number(path.stem[8:].replace("_", ".")))
+        newest = max((tree / "tests/abi").glob("layout_v*.c"),
+                     key=lambda path: history.parse_version(path.stem[8:].replace("_", ".")))
         newest.rename(tree / f"tests/abi/layout_v{word}.c")
     refresh(tree)
-    bash(tree, "scripts/abi-baseline", "--release")
+    run_in_tree(tree, "scripts/abi-baseline", "--release")
 
 
 # ---- the checks ----
 
 
 def check_client(tree):
-    """The client of 1.0, on the library that there is now: it starts, and finds that nothing is done."""
-    shutil.copy(library_of(tree), tree / "libhypomnesis.so.1")
-    done = subprocess.run([tree / "tests/abi/clients/bin/client_v1_0.x86_64.bin", "/machine.json"], check=False, **QUIET,
-                          env={"LD_LIBRARY_PATH": str(tree), "LD_BIND_NOW": "1"})
-    return (done.returncode != 1, done.stderr)
+    """Runs the client of 1.0 with the current library: it must start, and notice that the stub does nothing."""
+    shutil.copy(library_path(tree), tree / "libhypomnesis.so.1")
+    result = subprocess.run([tree / "tests/abi/clients/bin/client_v1_0.x86_64.bin", "/machine.json"], check=False,
+                            **QUIET, env={"LD_LIBRARY_PATH": str(tree), "LD_BIND_NOW": "1"})
+    return (result.returncode != 1, result.stderr)
 
 
-def results_of(header):
+def list_results(header):
     return [struct for struct in header.structs.values() if any(field.name == "present" for field in struct.fields)]
 
 
 def grow_results(tree):
-    """Appends a field with a bit to each result that has not grown yet."""
-    for struct in results_of(headers.parse(tree / HEADER)):
+    """Appends a field with a presence bit to each result that has not grown yet."""
+    for struct in list_results(headers.parse(tree / HEADER)):
         word = struct.name.upper()
         if f"{word}_SIZE_V2" in (tree / HEADER).read_text():
             continue
@@ -304,7 +306,7 @@ def grow_results(tree):
         edit(tree / HEADER, rf"(\n\}} {struct.name};)", r"\n    uint64_t later_bytes; /* of a later version. V2 */\1")
 
 
-GROWN = """#include "api/sized.hpp"
+GROWN_PROGRAM = """#include "api/sized.hpp"
 #include <cstdio>
 #include <cstring>
 static int problems;
@@ -331,83 +333,85 @@ int main() {{
 """
 
 
-def check_grown(tree):
-    """What the library's own code does wrong with the results that have grown."""
+def run_grown_program(tree):
+    """Returns the number of results and the mistakes of the library's code with grown results."""
     header = headers.parse(tree / HEADER)
-    calls = [(one.name, f"{one.name.upper()}_HAS_{'PINNED' if one.name == 'hmn_pool' else 'LATER'}") for one in results_of(header)]
-    (tree / "grown.cpp").write_text(GROWN.format(calls="\n".join(
+    calls = [(struct.name, f"{struct.name.upper()}_HAS_{'PINNED' if struct.name == 'hmn_pool' else 'LATER'}")
+             for struct in list_results(header)]
+    (tree / "grown.cpp").write_text(GROWN_PROGRAM.format(calls="\n".join(
         f'  check<{name}>("{name}", {name.upper()}_SIZE_V1, {bit});' for name, bit in calls)))
     run(CXX, "-std=c++20", "-O1", f"-I{tree}/include", f"-I{tree}/src", "-o", tree / "grown", tree / "grown.cpp", tree / SIZED,
         tree / "src/model/failure.cpp", tree / "src/model/message_text.cpp")
-    done = subprocess.run([tree / "grown"], check=False, stdout=subprocess.PIPE, text=True)
-    return len(calls), done.stdout.splitlines()
+    result = subprocess.run([tree / "grown"], check=False, stdout=subprocess.PIPE, text=True)
+    return len(calls), result.stdout.splitlines()
 
 
 def try_results(tree):
-    count, wrong = check_grown(tree)
-    yield from (f"a result that has grown: {line}" for line in wrong)
-    kept = (tree / SIZED).read_text()
+    count, mistakes = run_grown_program(tree)
+    yield from (f"a result that has grown: {line}" for line in mistakes)
+    original = (tree / SIZED).read_text()
     edit(tree / SIZED, r"present &= ~f\.bit;", "")
-    if len(check_grown(tree)[1]) != count:
-        yield f"a bit of a field that does not fit is not noticed in each of {count} results"
-    (tree / SIZED).write_text(kept)
+    if len(run_grown_program(tree)[1]) != count:
+        yield f"a bit of a field that does not fit is not found in each of {count} results"
+    (tree / SIZED).write_text(original)
 
 
-def check(tree, name):
+def run_check(tree, name):
     layouts = sorted((tree / "tests/abi").glob("layout_v*.c"))
-    version = version_of(tree)
-    return {"history": lambda: output("history.py", tree),
-            "consistency": lambda: output("consistency.py", tree),
-            "layout": lambda: output("layout.sh", tree / "include", CLANG, *layouts),
-            "exports": lambda: output("exports.sh", library_of(tree), tree / "abi/exports.txt"),
-            "needed": lambda: output("needed.sh", library_of(tree), "libhypomnesis.so.1"),
-            "abidiff": lambda: output("abidiff.sh", library_of(tree), tree / "include", tree / f"abi/baselines/{version}/x86_64.abi",
-                                      tree / f"abi/headers/{version}", tree / "abi/suppressions"),
+    version = read_version(tree)
+    return {"history": lambda: run_gate_check("history.py", tree),
+            "consistency": lambda: run_gate_check("consistency.py", tree),
+            "layout": lambda: run_gate_check("layout.sh", tree / "include", CLANG, *layouts),
+            "exports": lambda: run_gate_check("exports.sh", library_path(tree), tree / "abi/exports.txt"),
+            "needed": lambda: run_gate_check("needed.sh", library_path(tree), "libhypomnesis.so.1"),
+            "abidiff": lambda: run_gate_check("abidiff.sh", library_path(tree), tree / "include",
+                                              tree / f"abi/baselines/{version}/x86_64.abi",
+                                              tree / f"abi/headers/{version}", tree / "abi/suppressions"),
             "client": lambda: check_client(tree)}[name]()
 
 
-def change(tree, edits):
+def apply_edits(tree, edits):
     for path, pattern, replacement in edits:
         edit(tree / path, pattern, replacement)
 
 
-def try_break(base, one):
+def try_break(base, change):
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch)
-        copy(base, tree)
+        copy_tree(base, tree)
         try:
-            change(tree, one.edits)
+            apply_edits(tree, change.edits)
         except AssertionError as reason:
-            yield f"{one.what}: {reason}"
+            yield f"{change.name}: {reason}"
             return
         try:
             refresh(tree)
-            failed, said = check(tree, one.check)
+            failed, report = run_check(tree, change.check)
         except Failed as reason:
-            failed, said = check(tree, one.check)
-            said = f"{said}{reason}"
+            failed, report = run_check(tree, change.check)
+            report = f"{report}{reason}"
         if not failed:
-            yield f"{one.what}: abi.{one.check} lets it pass"
-        elif not re.search(one.says, said):
-            yield f"{one.what}: abi.{one.check} does not say \"{one.says}\": {said}"
+            yield f"{change.name}: abi.{change.check} passes"
+        elif not re.search(change.expected, report):
+            yield f"{change.name}: abi.{change.check} does not say \"{change.expected}\": {report}"
 
 
 def try_growth(tree):
-    """Adds all growth to the tree, in which every check passes then."""
-    for one in GROWTH:
-        change(tree, one.edits)
+    """Adds all growth to the tree; every check must pass."""
+    for change in GROWTH:
+        apply_edits(tree, change.edits)
     grow_results(tree)
     refresh(tree)
     for name in ("history", "consistency", "layout", "exports", "needed", "abidiff", "client"):
-        failed, said = check(tree, name)
+        failed, report = run_check(tree, name)
         if failed:
-            yield f"growth: abi.{name} refuses it: {said}"
+            yield f"growth: abi.{name} fails: {report}"
     yield from try_results(tree)
 
 
 # ---- a result that grows twice ----
 
-MIDDLE = """/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+MIDDLE_CLIENT = """/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <hypomnesis.h>
 #include <string.h>
 int main(void) {
@@ -422,7 +426,7 @@ int main(void) {
   return pool.behind[0] == 0xA5 && pool.behind[63] == 0xA5 ? 0 : 4;
 }
 """
-FILL = """#include "api/sized.hpp"
+FILL_LIBRARY = """#include "api/sized.hpp"
 extern "C" __attribute__((visibility("default")))
 hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields, hmn_pool* out, hmn_error*) noexcept {
   hmn_pool full{};
@@ -435,9 +439,9 @@ hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields,
   return HMN_OK;
 }
 """
-AGAIN = (in_header(r"HMN_POOL_SIZE_V2 = 112", "HMN_POOL_SIZE_V2 = 112, HMN_POOL_SIZE_V3 = 120"),
-         in_header(r"(#define HMN_POOL_HAS_PINNED HMN_PRESENCE\(63\))", r"\1\n#define HMN_POOL_HAS_MOVED HMN_PRESENCE(8)"),
-         in_header(r"(in memory\. V2 \*/)", r"\1\n    uint64_t moved_bytes; /* moved since the last reading. V3 */"))
+SECOND_GROWTH = (in_header(r"HMN_POOL_SIZE_V2 = 112", "HMN_POOL_SIZE_V2 = 112, HMN_POOL_SIZE_V3 = 120"),
+                 in_header(r"(#define HMN_POOL_HAS_PINNED HMN_PRESENCE\(63\))", r"\1\n#define HMN_POOL_HAS_MOVED HMN_PRESENCE(8)"),
+                 in_header(r"(in memory\. V2 \*/)", r"\1\n    uint64_t moved_bytes; /* moved since the last reading. V3 */"))
 SIZED = "src/api/sized.cpp"
 MIDDLE_BREAKS = (
     Change("a bit of a field that does not fit", ((SIZED, r"present &= ~f\.bit;", ""),), "3"),
@@ -448,59 +452,60 @@ MIDDLE_BREAKS = (
 
 
 def run_middle(tree):
-    """Exit code of the client of 1.1, on a library whose results are written by the library's own code."""
+    """Returns the exit code of the client of 1.1 with a library that writes results with the library's code."""
     library = tree / "libhypomnesis.so.1"
-    (tree / "fill.cpp").write_text(FILL)
+    (tree / "fill.cpp").write_text(FILL_LIBRARY)
     run(CXX, "-std=c++20", "-shared", "-fPIC", "-O1", "-fvisibility=hidden", f"-I{tree}/include", f"-I{tree}/src",
         f"-Wl,-soname,{library.name}", f"-Wl,--version-script={tree}/abi/hypomnesis.map", "-o", library,
         tree / "fill.cpp", tree / SIZED)
-    done = subprocess.run([tree / "tests/abi/clients/bin/client_v1_1.x86_64.bin"], check=False, **QUIET,
-                          env={"LD_LIBRARY_PATH": str(tree)})
-    return done.returncode
+    result = subprocess.run([tree / "tests/abi/clients/bin/client_v1_1.x86_64.bin"], check=False, **QUIET,
+                            env={"LD_LIBRARY_PATH": str(tree)})
+    return result.returncode
 
 
-def try_again(tree):
-    """In the tree of 1.0 with its growth."""
-    release(tree, "1.1", MIDDLE)
+def try_second_growth(tree):
+    """Lets a result grow again in the tree of 1.0 with its growth."""
+    release(tree, "1.1", MIDDLE_CLIENT)
     raise_version(tree, "1.2")
-    change(tree, AGAIN)
+    apply_edits(tree, SECOND_GROWTH)
     refresh(tree)
-    failed, said = check(tree, "history")
+    failed, report = run_check(tree, "history")
     if failed:
-        yield f"a second growth: abi.history refuses it: {said}"
+        yield f"a second growth: abi.history fails: {report}"
     if (code := run_middle(tree)) != 0:
         yield f"a second growth: the client of 1.1 ends with {code}"
-    for one in MIDDLE_BREAKS:
-        kept = {path: (tree / path).read_text() for path, _, _ in one.edits}
-        change(tree, one.edits)
-        if (code := run_middle(tree)) != int(one.says):
-            yield f"{one.what}: the client of 1.1 ends with {code}, not {one.says}"
-        for path, text in kept.items():
+    for change in MIDDLE_BREAKS:
+        originals = {path: (tree / path).read_text() for path, _, _ in change.edits}
+        apply_edits(tree, change.edits)
+        if (code := run_middle(tree)) != int(change.expected):
+            yield f"{change.name}: the client of 1.1 ends with {code}, not {change.expected}"
+        for path, text in originals.items():
             (tree / path).write_text(text)
     edit(tree / HEADER, r"(\n    uint64_t pinned_bytes;[^\n]*)(\n    uint64_t moved_bytes;[^\n]*)", r"\2\1")
     refresh(tree)
-    failed, said = check(tree, "history")
-    if not failed or "hmn_pool.pinned_bytes moved from offset 104 in 1.1" not in said:
-        yield f"a field put in front of one of 1.1: {said or 'abi.history lets it pass'}"
+    failed, report = run_check(tree, "history")
+    if not failed or "hmn_pool.pinned_bytes moved from offset 104 in 1.1" not in report:
+        yield f"a field inserted before one of 1.1: {report or 'abi.history passes'}"
 
 
 def main():
-    wanted = sys.argv[5] if len(sys.argv) > 5 else ""
+    pattern = sys.argv[5] if len(sys.argv) > 5 else ""
     with tempfile.TemporaryDirectory() as scratch:
-        base, grown = pathlib.Path(scratch) / "base", pathlib.Path(scratch) / "grown"
-        copy(ROOT, base)
+        base, grown_tree = pathlib.Path(scratch) / "base", pathlib.Path(scratch) / "grown"
+        copy_tree(ROOT, base)
         refresh(base)
-        release(base, version_of(base))
+        release(base, read_version(base))
         release(base, "1.0")
         raise_version(base, "1.1")
         refresh(base)
-        copy(base, grown)
-        tried = [one for one in BREAKS if re.search(wanted, one.what)]
+        copy_tree(base, grown_tree)
+        breaks = [change for change in BREAKS if re.search(pattern, change.name)]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            growth = pool.submit(lambda: [*try_growth(grown), *try_again(grown)])
-            problems = [problem for found in pool.map(lambda one: list(try_break(base, one)), tried) for problem in found]
+            growth = pool.submit(lambda: [*try_growth(grown_tree), *try_second_growth(grown_tree)])
+            results = pool.map(lambda change: list(try_break(base, change)), breaks)
+            problems = [problem for result in results for problem in result]
             problems += growth.result()
-    print(f"{len(tried)} breaks tried, and growth")
+    print(f"{len(breaks)} breaks tried, and growth")
     for problem in problems:
         print(f"rehearsal: {problem}", file=sys.stderr)
     return bool(problems)

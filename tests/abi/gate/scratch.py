@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A copy of what the gate reads, and a library made from its header, to break."""
+"""A copy of the files that the gate reads, and a stub library built from its header."""
 import os
 import pathlib
 import re
@@ -15,32 +15,32 @@ LINK = ["-Wl,-z,relro,-z,now,-z,nodelete,-z,defs,-z,noexecstack", "-Wl,--no-unde
 
 
 class Failed(Exception):
-    """A command did not end well."""
+    """A command failed."""
 
 
-def run(*command, **where):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **where)
-    if done.returncode:
-        raise Failed(f"{command[0]}: {done.stdout}{done.stderr}")
+def run(*command, **options):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)
+    if result.returncode:
+        raise Failed(f"{command[0]}: {result.stdout}{result.stderr}")
 
 
-def output(script, *arguments):
-    """What a check of the gate ends with: exit code, and what it prints."""
+def run_gate_check(script, *arguments):
+    """Runs a check of the gate; returns its exit code and output."""
     interpreter = sys.executable if script.endswith(".py") else "sh"
-    done = subprocess.run([interpreter, GATE / script, *map(str, arguments)], capture_output=True, text=True,
-                          check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
-    return done.returncode, done.stdout + done.stderr
+    result = subprocess.run([interpreter, GATE / script, *map(str, arguments)], capture_output=True, text=True,
+                            check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    return result.returncode, result.stdout + result.stderr
 
 
 def passes(script, *arguments):
-    return output(script, *arguments)[0] == 0
+    return run_gate_check(script, *arguments)[0] == 0
 
 
 def edit(path, pattern, replacement, count=1):
     text = path.read_text()
-    edited, done = re.subn(pattern, replacement, text, flags=re.S)
-    assert done == count, f"{pattern} is found {done} times in {path.name}"
-    path.write_text(edited)
+    new_text, replacements = re.subn(pattern, replacement, text, flags=re.S)
+    assert replacements == count, f"{pattern} occurs {replacements} times in {path.name}"
+    path.write_text(new_text)
 
 
 class Tree:
@@ -57,9 +57,9 @@ class Tree:
         self.suppressions = self.folder / "suppressions"
         self.suppressions.write_text("")
         version = headers.parse(self.header).version
-        frozen = self.folder / "abi/headers" / ".".join(version.split(".")[:2])
-        frozen.mkdir(parents=True, exist_ok=True)
-        shutil.copy(self.header, frozen)
+        released = self.folder / "abi/headers" / ".".join(version.split(".")[:2])
+        released.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.header, released)
         (self.folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{version}]\n")
 
     def edit(self, path, pattern, replacement, count=1):
@@ -68,14 +68,14 @@ class Tree:
     def build(self, extra="", flags=(), link=LINK, soname=None):
         build(self.folder, self.compiler, self.library, extra, flags, link, soname)
 
-    def remember(self):
+    def save_baseline(self):
         self.build()
         run("sh", GATE / "baseline.sh", self.library, self.folder / "include", self.baseline)
         shutil.copytree(self.folder / "include", self.folder / "before")
 
 
 def build(folder, compiler, library, extra="", flags=(), link=LINK, soname=None):
-    """Links a library that does nothing for the header and the map of a tree."""
+    """Links a stub library for the header and the map of a tree."""
     header = headers.parse(folder / "include/hypomnesis.h")
     source = folder / "stub.c"
     source.write_text(stub.source(header, extra))

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""stub.py HEADER: C text of a library that declares what the header declares and does nothing."""
+"""stub.py HEADER: prints the C source of a library with all functions of the header, which do nothing."""
 import pathlib
 import subprocess
 import sys
 
 import header as headers
 
-BODIES = {}  # function to statements that come first
+BODIES = {}  # function -> statements at its beginning
 
 
 def source(header, extra=""):
@@ -22,7 +22,7 @@ def source(header, extra=""):
 
 
 def symbol_map(exports):
-    """The linker's map of an export list: {function: node}."""
+    """Returns the linker's version script for an export list {function: node}."""
     return "".join(f"{node} {{ global: {' '.join(f'{name};' for name in exports if exports[name] == node)} }};\n"
                    for node in sorted(set(exports.values())))
 
@@ -32,7 +32,7 @@ def soname(header):
 
 
 def link(compiler, include, folder, exports):
-    """A library to link with, for a header and its export list; its path."""
+    """Builds a library to link with from a header and its export list; returns its path."""
     folder = pathlib.Path(folder)
     header = headers.parse(pathlib.Path(include) / "hypomnesis.h")
     (folder / "stub.c").write_text(source(header))

@@ -12,6 +12,6 @@ file(GLOB layouts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/layout_v*.c)
 hmn_add_suite(abi.layout COMMAND ${gate}/pe_layout.sh ${CMAKE_C_COMPILER}
   ${PROJECT_SOURCE_DIR}/include ${layouts})
 
-# And that each of them fails where it should.
+# The gates must also fail on planted errors.
 hmn_add_suite(abi.canaries COMMAND ${HMN_PYTHON} -B ${gate}/pe_canaries.py ${PROJECT_SOURCE_DIR}
   ${CMAKE_C_COMPILER} ${CMAKE_OBJDUMP})

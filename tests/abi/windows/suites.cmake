@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A program finds the DLL in its folder.
+# A program finds the DLL in its own folder.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
-# Without a meaning here: fork, descriptors and signals, which Windows has not; proc and recording, Linux' own files;
-# secure, for there is no set-user-id program; dlopen, as unload below.
-foreach(noun library memory dtype estimate)
-  hmn_abi_suite(${noun})
+# Not applicable here: fork, descriptors and signals, which Windows lacks; proc and recording, which use files of Linux;
+# secure, because there are no set-user-id programs; dlopen, which is unload below.
+foreach(suite library memory dtype estimate)
+  hmn_abi_suite(${suite})
 endforeach()
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process deadline times handle device pool telemetry metric usage
+  foreach(suite null sizes options order process deadline times handle device pool telemetry metric usage
       snapshot group report reason format error spill threads tracker usable sampler context)
-    hmn_abi_suite(${noun})
+    hmn_abi_suite(${suite})
   endforeach()
   hmn_abi_with_nvml(context)
 endif()
 hmn_abi_clients()
 hmn_abi_refusing_suites()
 
-# hmn_abi_windows_suite(<noun>): windows/<noun>_test.c becomes suite abi.<noun>.
-function(hmn_abi_windows_suite noun)
-  add_executable(abi_${noun}_test windows/${noun}_test.c)
-  target_link_libraries(abi_${noun}_test PRIVATE hmn_abi_support)
-  hmn_add_suite(abi.${noun} COMMAND abi_${noun}_test)
+# hmn_abi_windows_suite(<suite>): windows/<suite>_test.c becomes suite abi.<suite>.
+function(hmn_abi_windows_suite suite)
+  add_executable(abi_${suite}_test windows/${suite}_test.c)
+  target_link_libraries(abi_${suite}_test PRIVATE hmn_abi_support)
+  hmn_add_suite(abi.${suite} COMMAND abi_${suite}_test)
 endfunction()
 
 hmn_abi_windows_suite(bare)

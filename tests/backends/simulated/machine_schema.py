@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""docs/schema/machine.schema.json, the examples and the library agree on what a machine file is.
+"""docs/schema/machine.schema.json, the examples and the library agree on the format of machine files.
 
-machine_schema.py ROOT CHECKER...: the command CHECKER prints for each line of its input "ok", or what the library has
-against it as a machine file.
+machine_schema.py ROOT CHECKER...: the command CHECKER prints for each line of its input "ok", or why the library
+refuses it as a machine file.
 """
 import copy
 import json
@@ -24,22 +24,22 @@ validator = jsonschema.Draft202012Validator(schema)
 failures = []
 
 
-def expect(condition, what):
+def expect(condition, message):
     if not condition:
-        failures.append(what)
+        failures.append(message)
 
 
-def verdicts(documents):
-    """What the library reports of each document."""
+def check_documents(documents):
+    """Returns the library's verdict on each document."""
     lines = [document if isinstance(document, str) else json.dumps(document) for document in documents]
-    done = subprocess.run(checker, check=True, text=True, capture_output=True,
-                          input="".join(line.replace("\n", " ") + "\n" for line in lines))
-    reported = done.stdout.splitlines()
-    assert len(reported) == len(documents), (len(reported), len(documents))
-    return reported
+    result = subprocess.run(checker, check=True, text=True, capture_output=True,
+                            input="".join(line.replace("\n", " ") + "\n" for line in lines))
+    verdicts = result.stdout.splitlines()
+    assert len(verdicts) == len(documents), (len(verdicts), len(documents))
+    return verdicts
 
 
-# A file that has every object of the schema, and where in it each stands.
+# A file with every object of the schema, and the path and definition of each object.
 FULL = {
     "devices": [{
         "pools": [{"kind": "vram"}], "telemetry": {}, "instance": {}, "cuda_version": {}, "compute_capability": {},
@@ -56,7 +56,7 @@ FULL = {
                   "runs": [{"path": "/b"}], "answers": [{"node": "/c", "language": "xe"}]},
     "changes": [{"at_reading": 2, "version": "1"}],
 }
-PLACES = {
+DEFINITIONS = {
     "": schema,
     "/devices/0": "device", "/devices/0/pools/0": "pool", "/devices/0/telemetry": "telemetry",
     "/devices/0/instance": "instance",
@@ -72,7 +72,7 @@ PLACES = {
     "/recording/files/0/status": "recorded_status", "/recording/files/0/errors": "recorded_errors",
     "/recording/runs/0": "recorded_run", "/recording/answers/0": "recorded_answer",
 }
-# Values to try in each place: all that some key somewhere takes, and a few that none does.
+# Values to try for each key: every value that some key accepts, and a few that none does.
 VALUES = [
     None, True, False, 0, 1, 7, 100, 101, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**64 - 1,
     2**64, -1, -273, -300, 0.5, 10**15, 10**16, "", "GPU", "16GiB", "1.5 TiB", "16GB", "0x10de",
@@ -84,93 +84,94 @@ VALUES = [
 ]
 
 
-def definition(place):
-    return schema if place == "" else schema["$defs"][PLACES[place]]
+def find_definition(path):
+    return schema if path == "" else schema["$defs"][DEFINITIONS[path]]
 
 
-def at(document, place):
-    for token in place.split("/")[1:]:
+def resolve_path(document, path):
+    for token in path.split("/")[1:]:
         document = document[int(token)] if isinstance(document, list) else document[token]
     return document
 
 
-def with_member(place, key, value):
+def add_member(path, key, value):
     document = copy.deepcopy(FULL)
-    at(document, place)[key] = value
+    resolve_path(document, path)[key] = value
     return document
 
 
-def show(document):
+def shorten(document):
     return json.dumps(document)[:300]
 
 
 def check_examples():
-    paths = sorted((root / "examples/machines").glob("*.json"))
-    expect(len(paths) >= 7, "examples/machines has less than seven machines")
-    texts = [path.read_text() for path in paths]
-    for path, text, verdict in zip(paths, texts, verdicts(texts)):
-        expect(verdict == "ok", f"{path.name}: {verdict}")
+    files = sorted((root / "examples/machines").glob("*.json"))
+    expect(len(files) >= 7, "examples/machines has less than seven machines")
+    texts = [path.read_text() for path in files]
+    for file, text, verdict in zip(files, texts, check_documents(texts)):
+        expect(verdict == "ok", f"{file.name}: {verdict}")
         for error in validator.iter_errors(json.loads(text)):
-            failures.append(f"{path.name}: {error.json_path}: {error.message}")
+            failures.append(f"{file.name}: {error.json_path}: {error.message}")
 
 
 def check_keys():
-    """The keys that the library knows in each place are those of the schema."""
-    places = sorted(PLACES)
+    """The library and the schema have the same keys in each object."""
+    paths = sorted(DEFINITIONS)
     unknown = "no_key_is_ever_called_like_this"
-    reported = verdicts([with_member(place, unknown, 1) for place in places])
-    for place, verdict in zip(places, reported):
-        listed = re.fullmatch(rf"(.*): the key \"{unknown}\" is not known; known here: (.*)", verdict)
-        expect(listed and listed[1] == place, f"{place}: {verdict}")
-        if not listed:
+    verdicts = check_documents([add_member(path, unknown, 1) for path in paths])
+    for path, verdict in zip(paths, verdicts):
+        match = re.fullmatch(rf"(.*): the key \"{unknown}\" is not known; known here: (.*)", verdict)
+        expect(match and match[1] == path, f"{path}: {verdict}")
+        if not match:
             continue
-        known, described = set(listed[2].split()), set(definition(place)["properties"]) - {"comment"}
-        expect(known == described, f"{place}: library {known - described}, schema {described - known}")
+        library_keys, schema_keys = set(match[2].split()), set(find_definition(path)["properties"]) - {"comment"}
+        expect(library_keys == schema_keys,
+               f"{path}: library {library_keys - schema_keys}, schema {schema_keys - library_keys}")
 
 
 def check_values():
-    """Where the schema takes a value the library does, and the other way round."""
-    tried = []
-    for place in sorted(PLACES):
-        for key in definition(place)["properties"]:
+    """The schema and the library accept the same values."""
+    trials = []
+    for path in sorted(DEFINITIONS):
+        for key in find_definition(path)["properties"]:
             if key != "comment":
-                tried += [(place, key, value) for value in VALUES]
-    documents = [with_member(*one) for one in tried]
-    of_place = {place: jsonschema.Draft202012Validator({**definition(place), "$defs": schema["$defs"]})
-                for place in PLACES}
-    for (place, key, value), document, verdict in zip(tried, documents, verdicts(documents)):
-        fits = of_place[place].is_valid(at(document, place))
-        if fits == (verdict == "ok") or is_finer(verdict) or is_null_choice(key, value):
+                trials += [(path, key, value) for value in VALUES]
+    documents = [add_member(*trial) for trial in trials]
+    validators = {path: jsonschema.Draft202012Validator({**find_definition(path), "$defs": schema["$defs"]})
+                  for path in DEFINITIONS}
+    for (path, key, value), document, verdict in zip(trials, documents, check_documents(documents)):
+        is_valid = validators[path].is_valid(resolve_path(document, path))
+        if is_valid == (verdict == "ok") or is_finer(verdict) or is_null_choice(key, value):
             continue
-        failures.append(f"{place}/{key} = {show(value)}: schema {fits}, library: {verdict}")
+        failures.append(f"{path}/{key} = {shorten(value)}: schema {is_valid}, library: {verdict}")
 
 
 def is_finer(verdict):
-    """Rules between members, which a schema cannot or does not express."""
+    """True for rules between members, which the schema does not express."""
     return any(part in verdict for part in (
         "exceed \"total\"", "when, and only when", "cannot be missing", "not a size", "exactly one of", "or an instance of the metric", "is enough",
         "cannot have failed", "is given as well"))
 
 
 def is_null_choice(key, value):
-    """The schema wants one of several keys, the library takes null for left out."""
+    """True for null in one of several keys: the library treats it as absent, the schema does not."""
     return value is None and key in ("ms", "hang", "hang_until", "at_reading", "after_ms")
 
 
 def check_refusals():
-    """What the schema must refuse as well."""
+    """The schema and the library refuse these documents."""
     for document in ({"devices": [{"pools": [{}]}]}, {"devices": [{"processes": [{"used": 1}]}]},
                      {"devices": [{"delays": [{"call": "pools", "ms": 1, "hang": "forever"}]}]},
                      {"devices": [{"failures": [{"call": "any", "status": "limit", "fields": ["used"]}]}]},
                      {"changes": [{"at_reading": 1, "after_ms": 1, "devices": []}]},
                      {"changes": [{"at_reading": 1, "patch": []}]},
                      {"changes": [{"at_reading": 1, "devices": [{"state": "gone"}]}]}):
-        expect(not validator.is_valid(document), f"the schema takes {show(document)}")
-        expect(verdicts([document]) != ["ok"], f"the library takes {show(document)}")
+        expect(not validator.is_valid(document), f"the schema accepts {shorten(document)}")
+        expect(check_documents([document]) != ["ok"], f"the library accepts {shorten(document)}")
 
 
 expect(validator.is_valid(FULL), "the schema refuses the full file")
-expect(verdicts([FULL]) == ["ok"], f"the library refuses the full file: {verdicts([FULL])}")
+expect(check_documents([FULL]) == ["ok"], f"the library refuses the full file: {check_documents([FULL])}")
 check_examples()
 check_keys()
 check_values()

@@ -9,20 +9,20 @@
 
 #include "records.h"
 
-enum { MOST_WORDS = 9, MOST_SNAPSHOTS = 64, LONGEST_NAME = 32, LONGEST_LINE = 8192 };
+enum { MAX_WORDS = 9, MAX_SNAPSHOTS = 64, NAME_SIZE = 32, LINE_SIZE = 8192 };
 
-static char* words[MOST_WORDS];
+static char* words[MAX_WORDS];
 static hmn_context* context;
-static struct kept {
-  char name[LONGEST_NAME];
+static struct slot {
+  char name[NAME_SIZE];
   hmn_snapshot* snapshot;
-} snapshots[MOST_SNAPSHOTS];
+} snapshots[MAX_SNAPSHOTS];
 
 static uint32_t u32(int i) {
   return (uint32_t)strtoul(words[i], NULL, 10);
 }
 
-static void say_text(const char* key, const char* text) {
+static void write_text(const char* key, const char* text) {
   printf("%s\t\"", key);
   for (; *text; ++text) {
     switch (*text) {
@@ -45,133 +45,133 @@ static void say_text(const char* key, const char* text) {
   putchar('\n');
 }
 
-static void say_number(uint64_t value) {
+static void write_number(uint64_t value) {
   printf("value\t%" PRIu64 "\n", value);
 }
 
-static void say_nothing(void) {
+static void write_null(void) {
   puts("value\tnull");
 }
 
-static void say_closed(void) {
+static void write_closed(void) {
   puts("error\tclosed");
 }
 
-static void say_failure(hmn_status status, const char* message) {
+static void write_failure(hmn_status status, const char* message) {
   printf("error\t%s\n", hmn_status_name(status));
-  say_text("message", message);
+  write_text("message", message);
 }
 
-static void say_field(const struct field* field, const char* at) {
+static void write_field(const struct field* field, const char* bytes) {
   uint32_t u32_value;
   uint64_t u64_value;
   double f64_value;
   if (field->kind == TEXT) {
-    say_text(field->name, at);
+    write_text(field->name, bytes);
     return;
   }
   printf("%s\t", field->name);
-  memcpy(&u32_value, at, sizeof u32_value);
+  memcpy(&u32_value, bytes, sizeof u32_value);
   if (field->kind == U32) printf("%" PRIu32 "\n", u32_value);
   if (field->kind == I32) printf("%" PRId32 "\n", (int32_t)u32_value);
   if (field->kind == U32 || field->kind == I32) return;
-  memcpy(&u64_value, at, sizeof u64_value);
-  memcpy(&f64_value, at, sizeof f64_value);
+  memcpy(&u64_value, bytes, sizeof u64_value);
+  memcpy(&f64_value, bytes, sizeof f64_value);
   if (field->kind == U64) printf("%" PRIu64 "\n", u64_value);
   if (field->kind == I64) printf("%" PRId64 "\n", (int64_t)u64_value);
   if (field->kind == F64) printf("%.17g\n", f64_value);
 }
 
 /* Every result starts with struct_size, notes and present. */
-static void say_record(const struct field* fields, const void* record) {
+static void write_record(const struct field* fields, const void* record) {
   hmn_fields present;
   memcpy(&present, (const char*)record + 2 * sizeof(uint32_t), sizeof present);
   for (; fields->name; ++fields) {
     if (fields->bit && !(present & fields->bit))
       printf("%s\tnull\n", fields->name);
     else
-      say_field(fields, (const char*)record + fields->offset);
+      write_field(fields, (const char*)record + fields->offset);
   }
 }
 
 /* ---- readings of the context ---- */
 
-#define ASK(record, CALL)                       \
-  do {                                          \
-    hmn_##record out;                           \
-    hmn_error error;                            \
-    out.struct_size = sizeof out;               \
-    error.struct_size = sizeof error;           \
-    if (!context)                               \
-      say_closed();                             \
-    else if ((CALL) == HMN_OK)                  \
-      say_record(record##_fields, &out);        \
-    else                                        \
-      say_failure(error.status, error.message); \
+#define READ(record, CALL)                        \
+  do {                                            \
+    hmn_##record out;                             \
+    hmn_error error;                              \
+    out.struct_size = sizeof out;                 \
+    error.struct_size = sizeof error;             \
+    if (!context)                                 \
+      write_closed();                             \
+    else if ((CALL) == HMN_OK)                    \
+      write_record(record##_fields, &out);        \
+    else                                          \
+      write_failure(error.status, error.message); \
   } while (0)
 
 static void do_backend(void) {
-  ASK(backend_info, hmn_context_backend(context, u32(1), &out, &error));
+  READ(backend_info, hmn_context_backend(context, u32(1), &out, &error));
 }
 static void do_own_memory(void) {
-  ASK(process_memory, hmn_process_memory_read_self(context, u32(1), &out, &error));
+  READ(process_memory, hmn_process_memory_read_self(context, u32(1), &out, &error));
 }
 static void do_process_memory(void) {
-  ASK(process_memory, hmn_process_memory_read(context, u32(1), u32(2), &out, &error));
+  READ(process_memory, hmn_process_memory_read(context, u32(1), u32(2), &out, &error));
 }
 static void do_system_memory(void) {
-  ASK(system_memory, hmn_system_memory_read(context, 0, &out, &error));
+  READ(system_memory, hmn_system_memory_read(context, 0, &out, &error));
 }
 static void do_device(void) {
-  ASK(device, hmn_device_read(context, u32(1), 0, &out, &error));
+  READ(device, hmn_device_read(context, u32(1), 0, &out, &error));
 }
 static void do_pool(void) {
-  ASK(pool, hmn_pool_read(context, u32(1), u32(2), 0, 0, &out, &error));
+  READ(pool, hmn_pool_read(context, u32(1), u32(2), 0, 0, &out, &error));
 }
 static void do_telemetry(void) {
-  ASK(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));
+  READ(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));
 }
 static void do_metric(void) {
   hmn_metric_key key = HMN_INIT(hmn_metric_key);
   key.id = u32(2);
   key.instance = u32(3);
-  ASK(metric, hmn_metric_read(context, u32(1), &key, 0, &out, &error));
+  READ(metric, hmn_metric_read(context, u32(1), &key, 0, &out, &error));
 }
 static void do_usage(void) {
-  ASK(usage, hmn_usage_read(context, u32(1), u32(2), 0, &out, &error));
+  READ(usage, hmn_usage_read(context, u32(1), u32(2), 0, &out, &error));
 }
 static void do_own_usage(void) {
-  ASK(usage, hmn_usage_read_self(context, u32(1), 0, &out, &error));
+  READ(usage, hmn_usage_read_self(context, u32(1), 0, &out, &error));
 }
 
-static void say_count(hmn_status status, uint64_t count, const hmn_error* error) {
+static void write_count(hmn_status status, uint64_t count, const hmn_error* error) {
   if (!context)
-    say_closed();
+    write_closed();
   else if (status == HMN_OK)
-    say_number(count);
+    write_number(count);
   else
-    say_failure(status, error->message);
+    write_failure(status, error->message);
 }
 
 static void do_scan(void) {
   uint32_t count = 0;
   hmn_error error = {.struct_size = sizeof error};
   const hmn_status status = hmn_device_scan(context, &count, NULL, &error);
-  say_count(status, count, &error);
+  write_count(status, count, &error);
 }
 
 static void do_scan_generation(void) {
   uint64_t generation = 0;
   hmn_error error = {.struct_size = sizeof error};
   const hmn_status status = hmn_device_scan(context, NULL, &generation, &error);
-  say_count(status, generation, &error);
+  write_count(status, generation, &error);
 }
 
 static void do_find_device(void) {
   uint32_t index = 0;
   hmn_error error = {.struct_size = sizeof error};
   const hmn_status status = hmn_device_find(context, words[1], &index, &error);
-  say_count(status, index, &error);
+  write_count(status, index, &error);
 }
 
 /* ---- contexts ---- */
@@ -197,46 +197,46 @@ static void do_open(void) {
   if (status == HMN_OK && strcmp(words[4], "-") != 0) {
     status = set_path(HMN_PATH_SIMULATION, words[4], &error);
   }
-  if (status != HMN_OK) say_failure(status, error.message);
+  if (status != HMN_OK) write_failure(status, error.message);
 }
 
 static void do_set_path(void) {
   hmn_error error = {.struct_size = sizeof error};
   if (!context)
-    say_closed();
+    write_closed();
   else if (set_path(u32(1), words[2], &error) != HMN_OK)
-    say_failure(error.status, error.message);
+    write_failure(error.status, error.message);
 }
 
 /* ---- snapshots ---- */
 
-static struct kept* kept_as(const char* name) {
-  struct kept* found = NULL;
-  for (int i = MOST_SNAPSHOTS - 1; i >= 0; --i) {
-    struct kept* one = &snapshots[i];
-    if (strcmp(one->name, name) == 0) return one;
-    if (!one->snapshot) found = one;
+static struct slot* find_slot(const char* name) {
+  struct slot* free_slot = NULL;
+  for (int i = MAX_SNAPSHOTS - 1; i >= 0; --i) {
+    struct slot* slot = &snapshots[i];
+    if (strcmp(slot->name, name) == 0) return slot;
+    if (!slot->snapshot) free_slot = slot;
   }
-  if (!found) abort();
-  snprintf(found->name, sizeof found->name, "%s", name);
-  return found;
+  if (!free_slot) abort();
+  snprintf(free_slot->name, sizeof free_slot->name, "%s", name);
+  return free_slot;
 }
 
-static hmn_snapshot* taken(int word) {
-  return kept_as(words[word])->snapshot;
+static hmn_snapshot* find_snapshot(int word) {
+  return find_slot(words[word])->snapshot;
 }
 
 static void do_drop(void) {
-  struct kept* one = kept_as(words[1]);
-  hmn_snapshot_destroy(one->snapshot);
-  one->snapshot = NULL;
+  struct slot* slot = find_slot(words[1]);
+  hmn_snapshot_destroy(slot->snapshot);
+  slot->snapshot = NULL;
 }
 
 static void do_take(void) {
   hmn_snapshot_options options = {.struct_size = sizeof options};
   hmn_error error = {.struct_size = sizeof error};
   if (!context) {
-    say_closed();
+    write_closed();
     return;
   }
   options.flags = u32(2);
@@ -244,87 +244,87 @@ static void do_take(void) {
   options.device_index = u32(4);
   options.pid = u32(5);
   do_drop();
-  if (hmn_snapshot_take(context, &options, &kept_as(words[1])->snapshot, &error) != HMN_OK) {
-    say_failure(error.status, error.message);
+  if (hmn_snapshot_take(context, &options, &find_slot(words[1])->snapshot, &error) != HMN_OK) {
+    write_failure(error.status, error.message);
   }
 }
 
-static void say_refusal(const hmn_error* error) {
+static void write_refusal(const hmn_error* error) {
   if (error->status == HMN_E_EMPTY)
-    say_nothing();
+    write_null();
   else
-    say_failure(error->status, error->message);
+    write_failure(error->status, error->message);
 }
 
-#define LOOK(record, CALL)               \
-  do {                                   \
-    hmn_##record out;                    \
-    hmn_error error;                     \
-    hmn_snapshot* snapshot = taken(1);   \
-    if (!snapshot) {                     \
-      say_closed();                      \
-      break;                             \
-    }                                    \
-    out.struct_size = sizeof out;        \
-    error.struct_size = sizeof error;    \
-    if ((CALL) == HMN_OK)                \
-      say_record(record##_fields, &out); \
-    else                                 \
-      say_refusal(&error);               \
+#define READ_SNAPSHOT(record, CALL)            \
+  do {                                         \
+    hmn_##record out;                          \
+    hmn_error error;                           \
+    hmn_snapshot* snapshot = find_snapshot(1); \
+    if (!snapshot) {                           \
+      write_closed();                          \
+      break;                                   \
+    }                                          \
+    out.struct_size = sizeof out;              \
+    error.struct_size = sizeof error;          \
+    if ((CALL) == HMN_OK)                      \
+      write_record(record##_fields, &out);     \
+    else                                       \
+      write_refusal(&error);                   \
   } while (0)
 
 static void do_info(void) {
-  LOOK(snapshot_info, hmn_snapshot_read(snapshot, &out, &error));
+  READ_SNAPSHOT(snapshot_info, hmn_snapshot_read(snapshot, &out, &error));
 }
 static void do_memory(void) {
-  LOOK(process_memory, hmn_snapshot_memory(snapshot, &out, &error));
+  READ_SNAPSHOT(process_memory, hmn_snapshot_memory(snapshot, &out, &error));
 }
 static void do_system(void) {
-  LOOK(system_memory, hmn_snapshot_system(snapshot, &out, &error));
+  READ_SNAPSHOT(system_memory, hmn_snapshot_system(snapshot, &out, &error));
 }
 static void do_snapshot_device(void) {
-  LOOK(device, hmn_snapshot_device_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(device, hmn_snapshot_device_at(snapshot, u32(2), &out, &error));
 }
 /* Cases name the device of a snapshot by its position, as languages with lists do. */
-static hmn_status index_at(const hmn_snapshot* snapshot, uint32_t position, uint32_t* index,
-                           hmn_error* error) {
+static hmn_status read_index(const hmn_snapshot* snapshot, uint32_t position, uint32_t* index,
+                             hmn_error* error) {
   hmn_device device = {.struct_size = sizeof device};
   const hmn_status status = hmn_snapshot_device_at(snapshot, position, &device, error);
   *index = device.index;
   return status;
 }
-static hmn_status telemetry_at(const hmn_snapshot* snapshot, uint32_t position, hmn_telemetry* out,
-                               hmn_error* error) {
+static hmn_status read_telemetry(const hmn_snapshot* snapshot, uint32_t position,
+                                 hmn_telemetry* out, hmn_error* error) {
   uint32_t index = 0;
-  const hmn_status status = index_at(snapshot, position, &index, error);
+  const hmn_status status = read_index(snapshot, position, &index, error);
   return status == HMN_OK ? hmn_snapshot_find_telemetry(snapshot, index, out, error) : status;
 }
-static hmn_status self_at(const hmn_snapshot* snapshot, uint32_t position, hmn_usage* out,
-                          hmn_error* error) {
+static hmn_status read_self(const hmn_snapshot* snapshot, uint32_t position, hmn_usage* out,
+                            hmn_error* error) {
   uint32_t index = 0;
-  const hmn_status status = index_at(snapshot, position, &index, error);
+  const hmn_status status = read_index(snapshot, position, &index, error);
   return status == HMN_OK ? hmn_snapshot_find_self(snapshot, index, out, error) : status;
 }
 static void do_snapshot_telemetry(void) {
-  LOOK(telemetry, telemetry_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(telemetry, read_telemetry(snapshot, u32(2), &out, &error));
 }
 static void do_self(void) {
-  LOOK(usage, self_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(usage, read_self(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_pool(void) {
-  LOOK(pool, hmn_snapshot_pool_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(pool, hmn_snapshot_pool_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_usage(void) {
-  LOOK(usage, hmn_snapshot_usage_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(usage, hmn_snapshot_usage_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_metric(void) {
-  LOOK(metric, hmn_snapshot_metric_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(metric, hmn_snapshot_metric_at(snapshot, u32(2), &out, &error));
 }
 static void do_snapshot_group(void) {
-  LOOK(group, hmn_snapshot_group_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(group, hmn_snapshot_group_at(snapshot, u32(2), &out, &error));
 }
 static void do_diagnostic(void) {
-  LOOK(diagnostic, hmn_snapshot_diagnostic_at(snapshot, u32(2), &out, &error));
+  READ_SNAPSHOT(diagnostic, hmn_snapshot_diagnostic_at(snapshot, u32(2), &out, &error));
 }
 static void do_reason(void) {
   hmn_reason_key key = HMN_INIT(hmn_reason_key);
@@ -335,17 +335,17 @@ static void do_reason(void) {
   key.metric_instance = u32(6);
   key.pool = u32(7);
   key.pid = u32(8);
-  LOOK(diagnostic, hmn_snapshot_reason(snapshot, &key, &out, &error));
+  READ_SNAPSHOT(diagnostic, hmn_snapshot_reason(snapshot, &key, &out, &error));
 }
 static void do_delta(void) {
-  const hmn_snapshot* after = taken(2);
+  const hmn_snapshot* after = find_snapshot(2);
   if (!after)
-    say_closed();
+    write_closed();
   else
-    LOOK(delta, hmn_delta_read(snapshot, after, u32(3), &out, &error));
+    READ_SNAPSHOT(delta, hmn_delta_read(snapshot, after, u32(3), &out, &error));
 }
 
-/* ---- the sampler: one at a time ---- */
+/* ---- the sampler; at most one exists ---- */
 
 static hmn_sampler* sampler;
 
@@ -357,75 +357,75 @@ static void do_sample_drop(void) {
 static void do_sample(void) {
   const hmn_sampler_options options = {.struct_size = sizeof options,
                                        .interval_ns = HMN_MILLISECONDS(3600000)};
-  hmn_snapshot_options what = {.struct_size = sizeof what};
+  hmn_snapshot_options snapshot_options = {.struct_size = sizeof snapshot_options};
   hmn_error error = {.struct_size = sizeof error};
   if (!context) {
-    say_closed();
+    write_closed();
     return;
   }
-  what.collect = u32(2);
+  snapshot_options.collect = u32(2);
   do_sample_drop();
-  if (hmn_sampler_create(context, &options, &what, &sampler, &error) != HMN_OK ||
+  if (hmn_sampler_create(context, &options, &snapshot_options, &sampler, &error) != HMN_OK ||
       hmn_sampler_start(sampler, &error) != HMN_OK) {
-    say_failure(error.status, error.message);
+    write_failure(error.status, error.message);
   }
 }
 
 static void do_sample_next(void) {
   hmn_error error = {.struct_size = sizeof error};
-  hmn_snapshot* pulled = NULL;
+  hmn_snapshot* snapshot = NULL;
   if (!sampler) {
-    say_closed();
-  } else if (hmn_sampler_next(sampler, HMN_MILLISECONDS(60000), &pulled, &error) != HMN_OK) {
-    say_failure(error.status, error.message);
+    write_closed();
+  } else if (hmn_sampler_next(sampler, HMN_MILLISECONDS(60000), &snapshot, &error) != HMN_OK) {
+    write_failure(error.status, error.message);
   } else {
-    struct kept* one = kept_as(words[2]);
-    hmn_snapshot_destroy(one->snapshot);
-    one->snapshot = pulled;
+    struct slot* slot = find_slot(words[2]);
+    hmn_snapshot_destroy(slot->snapshot);
+    slot->snapshot = snapshot;
   }
 }
 
 static void do_sample_stop(void) {
   hmn_error error = {.struct_size = sizeof error};
   if (!sampler)
-    say_closed();
+    write_closed();
   else if (hmn_sampler_stop(sampler, &error) != HMN_OK)
-    say_failure(error.status, error.message);
+    write_failure(error.status, error.message);
 }
 
-#define WATCH(record, CALL)              \
-  do {                                   \
-    hmn_##record out;                    \
-    hmn_error error;                     \
-    if (!sampler) {                      \
-      say_closed();                      \
-      break;                             \
-    }                                    \
-    out.struct_size = sizeof out;        \
-    error.struct_size = sizeof error;    \
-    if ((CALL) == HMN_OK)                \
-      say_record(record##_fields, &out); \
-    else                                 \
-      say_refusal(&error);               \
+#define READ_SAMPLER(record, CALL)         \
+  do {                                     \
+    hmn_##record out;                      \
+    hmn_error error;                       \
+    if (!sampler) {                        \
+      write_closed();                      \
+      break;                               \
+    }                                      \
+    out.struct_size = sizeof out;          \
+    error.struct_size = sizeof error;      \
+    if ((CALL) == HMN_OK)                  \
+      write_record(record##_fields, &out); \
+    else                                   \
+      write_refusal(&error);               \
   } while (0)
 
 static void do_sample_info(void) {
-  WATCH(sampler_info, hmn_sampler_read(sampler, &out, &error));
+  READ_SAMPLER(sampler_info, hmn_sampler_read(sampler, &out, &error));
 }
 static void do_sample_pool(void) {
-  WATCH(pool, hmn_sampler_latest_pool(sampler, u32(2), &out, &error));
+  READ_SAMPLER(pool, hmn_sampler_latest_pool(sampler, u32(2), &out, &error));
 }
 static void do_sample_telemetry(void) {
-  WATCH(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out, &error));
+  READ_SAMPLER(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out, &error));
 }
 static void do_sample_peak(void) {
-  WATCH(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out, &error));
+  READ_SAMPLER(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out, &error));
 }
 static void do_sample_device_peak(void) {
-  WATCH(peak, hmn_sampler_peak_device(sampler, u32(2), &out, &error));
+  READ_SAMPLER(peak, hmn_sampler_peak_device(sampler, u32(2), &out, &error));
 }
 
-/* ---- estimates, and the tracker: one at a time ---- */
+/* ---- estimates, and the tracker; at most one exists ---- */
 
 static hmn_tracker* tracker;
 
@@ -433,23 +433,23 @@ static uint64_t u64(int i) {
   return strtoull(words[i], NULL, 10);
 }
 
-/* An estimate, or why there is none. */
-#define COUNT(CALL)                                  \
+/* Writes an estimate, or the failure. */
+#define ESTIMATE(CALL)                               \
   do {                                               \
     hmn_error error = {.struct_size = sizeof error}; \
     uint64_t out = 0;                                \
     if ((CALL) == HMN_OK)                            \
       printf("value\t%" PRIu64 "\n", out);           \
     else                                             \
-      say_failure(error.status, error.message);      \
+      write_failure(error.status, error.message);    \
   } while (0)
 
 static void do_estimate_tensor(void) {
   const uint64_t shape[] = {u64(1), u64(2)};
   uint32_t dtype = 0;
-  COUNT(hmn_dtype_from_name(words[3], &dtype, &error) == HMN_OK
-            ? hmn_estimate_tensor(shape, 2, dtype, &out, &error)
-            : error.status);
+  ESTIMATE(hmn_dtype_from_name(words[3], &dtype, &error) == HMN_OK
+               ? hmn_estimate_tensor(shape, 2, dtype, &out, &error)
+               : error.status);
 }
 static void do_estimate_cache(void) {
   const hmn_cache cache = {.struct_size = sizeof cache,
@@ -458,15 +458,15 @@ static void do_estimate_cache(void) {
                            .layers = u64(2),
                            .kv_heads = u64(3),
                            .row_dim = u64(4)};
-  COUNT(hmn_estimate_cache(&cache, u64(5), 1, &out, &error));
+  ESTIMATE(hmn_estimate_cache(&cache, u64(5), 1, &out, &error));
 }
 
 static void do_estimate_packed(void) {
   const uint64_t shape[] = {u64(1), u64(2)};
   hmn_packing packing = {.struct_size = sizeof packing, .group_size = u32(4), .group_bits = u32(5)};
-  COUNT(hmn_dtype_from_name(words[3], &packing.dtype, &error) == HMN_OK
-            ? hmn_estimate_packed(shape, 2, &packing, &out, &error)
-            : error.status);
+  ESTIMATE(hmn_dtype_from_name(words[3], &packing.dtype, &error) == HMN_OK
+               ? hmn_estimate_packed(shape, 2, &packing, &out, &error)
+               : error.status);
 }
 static void do_estimate_attention(void) {
   const hmn_attention layer = {.struct_size = sizeof layer,
@@ -476,82 +476,83 @@ static void do_estimate_attention(void) {
                                .kv_heads = u64(2),
                                .sequence = u64(3),
                                .head_dim = u64(4)};
-  COUNT(hmn_estimate_attention(&layer, &out, &error));
+  ESTIMATE(hmn_estimate_attention(&layer, &out, &error));
 }
 static void do_estimate_overhead(void) {
-  COUNT(hmn_estimate_overhead(u64(1), u32(2), &out, &error));
+  ESTIMATE(hmn_estimate_overhead(u64(1), u32(2), &out, &error));
 }
 static void do_estimate_sum(void) {
-  const uint64_t both[] = {u64(1), u64(2)};
-  COUNT(hmn_estimate_sum(both, 2, &out, &error));
+  const uint64_t values[] = {u64(1), u64(2)};
+  ESTIMATE(hmn_estimate_sum(values, 2, &out, &error));
 }
 static void do_dtype_bits(void) {
   uint32_t dtype = 0;
-  COUNT(hmn_dtype_from_name(words[1], &dtype, &error) == HMN_OK
-            ? (out = hmn_dtype_bits(dtype), HMN_OK)
-            : error.status);
+  ESTIMATE(hmn_dtype_from_name(words[1], &dtype, &error) == HMN_OK
+               ? (out = hmn_dtype_bits(dtype), HMN_OK)
+               : error.status);
 }
 
-#define TRACK(CALL)                                                 \
-  do {                                                              \
-    hmn_error error = {.struct_size = sizeof error};                \
-    if ((CALL) != HMN_OK) say_failure(error.status, error.message); \
+#define CHECK_CALL(CALL)                                              \
+  do {                                                                \
+    hmn_error error = {.struct_size = sizeof error};                  \
+    if ((CALL) != HMN_OK) write_failure(error.status, error.message); \
   } while (0)
 
 static void do_track(void) {
   const hmn_tracker_options options = {
       .struct_size = sizeof options, .flags = HMN_TRACKER_LIMITED, .limit_bytes = u64(1)};
   hmn_tracker_destroy(tracker);
-  TRACK(hmn_tracker_create(context, 0, &options, &tracker, &error));
+  CHECK_CALL(hmn_tracker_create(context, 0, &options, &tracker, &error));
 }
 static void do_track_tag(void) {
   uint32_t tag = 0;
-  TRACK(hmn_tracker_tag(tracker, words[1], &tag, &error));
-  if (tag != 0) say_number(tag);
+  CHECK_CALL(hmn_tracker_tag(tracker, words[1], &tag, &error));
+  if (tag != 0) write_number(tag);
 }
 static void do_track_allocate(void) {
-  TRACK(hmn_tracker_allocate_tagged(tracker, u32(2), u64(1), &error));
+  CHECK_CALL(hmn_tracker_allocate_tagged(tracker, u32(2), u64(1), &error));
 }
 static void do_track_release(void) {
-  TRACK(hmn_tracker_release_tagged(tracker, u32(2), u64(1), &error));
+  CHECK_CALL(hmn_tracker_release_tagged(tracker, u32(2), u64(1), &error));
 }
 static void do_track_limit(void) {
-  TRACK(hmn_tracker_set_limit(tracker, strcmp(words[1], "-") != 0 ? u64(1) : UINT64_MAX, &error));
+  CHECK_CALL(
+      hmn_tracker_set_limit(tracker, strcmp(words[1], "-") != 0 ? u64(1) : UINT64_MAX, &error));
 }
 static void do_track_reset(void) {
-  TRACK(hmn_tracker_reset(tracker, &error));
+  CHECK_CALL(hmn_tracker_reset(tracker, &error));
 }
 static void do_track_fits(void) {
-  say_number(hmn_tracker_would_fit(tracker, u64(1), NULL) == HMN_OK);
+  write_number(hmn_tracker_would_fit(tracker, u64(1), NULL) == HMN_OK);
 }
 static void do_track_info(void) {
   hmn_tracker_info out = {.struct_size = sizeof out};
   hmn_error error = {.struct_size = sizeof error};
   if (hmn_tracker_read(tracker, &out, &error) == HMN_OK)
-    say_record(tracker_info_fields, &out);
+    write_record(tracker_info_fields, &out);
   else
-    say_refusal(&error);
+    write_refusal(&error);
 }
 static void do_track_read_tag(void) {
   hmn_tag out = {.struct_size = sizeof out};
   hmn_error error = {.struct_size = sizeof error};
   if (hmn_tracker_read_tag(tracker, u32(1), &out, &error) == HMN_OK)
-    say_record(tag_fields, &out);
+    write_record(tag_fields, &out);
   else
-    say_refusal(&error);
+    write_refusal(&error);
 }
 
-/* ---- the spill detector: one at a time ---- */
+/* ---- the spill detector; at most one exists ---- */
 
 static hmn_spill* spill;
 
-static void make_spill(hmn_context* of, uint32_t device_index, int first) {
+static void make_spill(hmn_context* owner, uint32_t device_index, int first) {
   const hmn_spill_options options = {.struct_size = sizeof options,
                                      .episode_capacity = u32(first),
                                      .dedicated_threshold_bytes = u64(first + 1),
                                      .growth_bytes = u64(first + 2)};
   hmn_spill_destroy(spill);
-  TRACK(hmn_spill_create(of, device_index, &options, &spill, &error));
+  CHECK_CALL(hmn_spill_create(owner, device_index, &options, &spill, &error));
 }
 static void do_spill(void) {
   make_spill(context, u32(1), 2);
@@ -560,12 +561,12 @@ static void do_spill_fed(void) {
   make_spill(NULL, 0, 1);
 }
 static void do_spill_observe(void) {
-  TRACK(hmn_spill_observe(spill, words[1], &error));
+  CHECK_CALL(hmn_spill_observe(spill, words[1], &error));
 }
 static void do_spill_snapshot(void) {
-  TRACK(hmn_spill_observe_snapshot(spill, taken(1), words[2], &error));
+  CHECK_CALL(hmn_spill_observe_snapshot(spill, find_snapshot(1), words[2], &error));
 }
-/* When, dedicated, shared, then limit and evicted, of which `-` is not known; the label. */
+/* Words: time, dedicated, shared, limit, evicted, label; an unknown limit or evicted is `-`. */
 static void do_spill_feed(void) {
   const int has_limit = words[4][0] != '-', has_evicted = words[5][0] != '-';
   const hmn_spill_sample sample = {.struct_size = sizeof sample,
@@ -576,28 +577,28 @@ static void do_spill_feed(void) {
                                    .shared_bytes = u64(3),
                                    .limit_bytes = has_limit ? u64(4) : 0,
                                    .evicted_bytes = has_evicted ? u64(5) : 0};
-  TRACK(hmn_spill_feed(spill, &sample, words[6], &error));
+  CHECK_CALL(hmn_spill_feed(spill, &sample, words[6], &error));
 }
 static void do_spill_info(void) {
   hmn_spill_info out = {.struct_size = sizeof out};
   hmn_error error = {.struct_size = sizeof error};
   if (hmn_spill_read(spill, &out, &error) == HMN_OK)
-    say_record(spill_info_fields, &out);
+    write_record(spill_info_fields, &out);
   else
-    say_refusal(&error);
+    write_refusal(&error);
 }
 static void do_spill_episode(void) {
   hmn_episode out = {.struct_size = sizeof out};
   hmn_error error = {.struct_size = sizeof error};
   if (hmn_spill_episode(spill, u64(1), &out, &error) == HMN_OK)
-    say_record(episode_fields, &out);
+    write_record(episode_fields, &out);
   else
-    say_refusal(&error);
+    write_refusal(&error);
 }
 
 /* ---- texts ---- */
 
-#define REPORT(CALL)                   \
+#define WRITE_TEXT(CALL)               \
   do {                                 \
     uint32_t needed = 0, capacity = 0; \
     char* buffer = NULL;               \
@@ -611,92 +612,93 @@ static void do_spill_episode(void) {
       status = (CALL);                 \
     }                                  \
     if (status == HMN_OK)              \
-      say_text("value", buffer);       \
+      write_text("value", buffer);     \
     else                               \
-      say_refusal(&error);             \
+      write_refusal(&error);           \
     free(buffer);                      \
   } while (0)
 
-#define REPORT_OF(CALL)                \
-  do {                                 \
-    hmn_snapshot* snapshot = taken(1); \
-    if (!snapshot)                     \
-      say_closed();                    \
-    else                               \
-      REPORT(CALL);                    \
+#define WRITE_SNAPSHOT_TEXT(CALL)              \
+  do {                                         \
+    hmn_snapshot* snapshot = find_snapshot(1); \
+    if (!snapshot)                             \
+      write_closed();                          \
+    else                                       \
+      WRITE_TEXT(CALL);                        \
   } while (0)
 
-#define REPORT_BETWEEN(CALL)        \
-  do {                              \
-    hmn_snapshot* after = taken(2); \
-    if (!after)                     \
-      say_closed();                 \
-    else                            \
-      REPORT_OF(CALL);              \
+#define WRITE_DELTA_TEXT(CALL)              \
+  do {                                      \
+    hmn_snapshot* after = find_snapshot(2); \
+    if (!after)                             \
+      write_closed();                       \
+    else                                    \
+      WRITE_SNAPSHOT_TEXT(CALL);            \
   } while (0)
 
 static void do_process_name(void) {
-  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed,
-                                 &error));
+  WRITE_SNAPSHOT_TEXT(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer,
+                                           capacity, &needed, &error));
 }
 static void do_process_command(void) {
-  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity,
-                                 &needed, &error));
+  WRITE_SNAPSHOT_TEXT(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer,
+                                           capacity, &needed, &error));
 }
 static void do_process_container(void) {
-  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity,
-                                 &needed, &error));
+  WRITE_SNAPSHOT_TEXT(hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer,
+                                           capacity, &needed, &error));
 }
 static void do_group_name(void) {
-  REPORT_OF(hmn_snapshot_text_at(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity, &needed,
-                                 &error));
+  WRITE_SNAPSHOT_TEXT(hmn_snapshot_text_at(snapshot, HMN_TEXT_GROUP_NAME, u32(2), buffer, capacity,
+                                           &needed, &error));
 }
 static void do_json(void) {
-  REPORT_OF(hmn_format_json(snapshot, 0, buffer, capacity, &needed, &error));
+  WRITE_SNAPSHOT_TEXT(hmn_format_json(snapshot, 0, buffer, capacity, &needed, &error));
 }
 static void do_device_line(void) {
-  REPORT_OF(hmn_format_device(snapshot, u32(2), u32(3), 0, buffer, capacity, &needed, &error));
+  WRITE_SNAPSHOT_TEXT(
+      hmn_format_device(snapshot, u32(2), u32(3), 0, buffer, capacity, &needed, &error));
 }
 static void do_delta_line(void) {
-  REPORT_BETWEEN(
+  WRITE_DELTA_TEXT(
       hmn_report_delta(snapshot, after, u32(3), words[4], 0, buffer, capacity, &needed, &error));
 }
 static void do_before_after(void) {
-  REPORT_BETWEEN(hmn_report_before_after(snapshot, after, u32(3), words[4], 0, buffer, capacity,
-                                         &needed, &error));
+  WRITE_DELTA_TEXT(hmn_report_before_after(snapshot, after, u32(3), words[4], 0, buffer, capacity,
+                                           &needed, &error));
 }
 static void do_format_bytes(void) {
-  REPORT(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed, &error));
+  WRITE_TEXT(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed, &error));
 }
 
 /* ---- the library ---- */
 
 static void do_status_name(void) {
-  say_text("value", hmn_status_name((hmn_status)strtol(words[1], NULL, 10)));
+  write_text("value", hmn_status_name((hmn_status)strtol(words[1], NULL, 10)));
 }
 static void do_backend_name(void) {
-  say_text("value", hmn_backend_name(u32(1)));
+  write_text("value", hmn_backend_name(u32(1)));
 }
 static void do_reason_name(void) {
-  say_text("value", hmn_reason_name(u32(1)));
+  write_text("value", hmn_reason_name(u32(1)));
 }
 static void do_metric_name(void) {
-  say_text("value", hmn_metric_name(u32(1)));
+  write_text("value", hmn_metric_name(u32(1)));
 }
 static void do_metric_unit(void) {
-  say_text("value", hmn_metric_unit(u32(1)));
+  write_text("value", hmn_metric_unit(u32(1)));
 }
 static void do_metric_instance_name(void) {
-  say_text("value", hmn_metric_instance_name(u32(1), u32(2)));
+  write_text("value", hmn_metric_instance_name(u32(1), u32(2)));
 }
 static void do_backend_available(void) {
-  say_number(hmn_backend_available(u32(1)));
+  write_number(hmn_backend_available(u32(1)));
 }
 static void do_feature(void) {
-  say_number(hmn_feature(u32(1)));
+  write_number(hmn_feature(u32(1)));
 }
 static void do_version(void) {
-  say_text("value", hmn_version_string());
+  write_text("value", hmn_version_string());
   printf("number\t%" PRIu32 "\n", hmn_version_number());
 }
 
@@ -789,7 +791,7 @@ static const struct command {
 static int split(char* line) {
   int count = 0;
   line[strcspn(line, "\n")] = 0;
-  while (line && count < MOST_WORDS) {
+  while (line && count < MAX_WORDS) {
     words[count++] = line;
     line = strchr(line, '\t');
     if (line) *line++ = 0;
@@ -797,7 +799,7 @@ static int split(char* line) {
   return count;
 }
 
-static void answer(int count) {
+static void run_command(int count) {
   for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i) {
     if (strcmp(commands[i].name, words[0]) != 0) continue;
     if (commands[i].words == count - 1)
@@ -810,15 +812,15 @@ static void answer(int count) {
 }
 
 int main(void) {
-  char line[LONGEST_LINE];
+  char line[LINE_SIZE];
   while (fgets(line, sizeof line, stdin)) {
     const int count = split(line);
     if (strcmp(words[0], "quit") == 0) break;
-    answer(count);
+    run_command(count);
     putchar('\n');
     fflush(stdout);
   }
-  for (int i = 0; i < MOST_SNAPSHOTS; ++i) hmn_snapshot_destroy(snapshots[i].snapshot);
+  for (int i = 0; i < MAX_SNAPSHOTS; ++i) hmn_snapshot_destroy(snapshots[i].snapshot);
   do_sample_drop();
   do_close();
   return 0;

@@ -5,10 +5,10 @@ import pathlib
 import re
 import sys
 
-# Sizes are sizeof; two flags are switched on by an optional, and there is one text.
+# Struct sizes are sizeof in C++.
 UNNAMED_CONSTANTS = re.compile(r"HMN_\w+_SIZE_V\d+$")
-NEVER_FIELDS = ("struct_size", "present", "reserved0")
-OTHER_NAMES = {  # of an input's field in C++
+HIDDEN_FIELDS = ("struct_size", "present", "reserved0")
+CPP_NAMES = {  # names of input fields in C++
     "hmn_context_options": {"deadline_ns": "deadline", "stale_ns": "stale", "open_deadline_ns": "open_deadline",
                             "max_age_ns": "max_age", "idle_close_ns": "idle_close",
                             "rescan_ns": "rescan"},
@@ -21,32 +21,32 @@ TYPES = {"uint64_t": "std::uint64_t", "uint32_t": "std::uint32_t", "int64_t": "s
          "int32_t": "std::int32_t", "double": "double", "char": "std::string"}
 
 
-def structs_of(text):
-    """struct name -> field name -> type"""
-    found = {}
+def parse_structs(text):
+    """Returns struct name -> field name -> type."""
+    structs = {}
     for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", text, re.M | re.S):
         body = re.sub(r"//[^\n]*", "", body)
-        found[name] = {field: kind.strip() for kind, field in
-                       re.findall(r"^\s*([\w:<>]+(?:<[\w:]+>)?)\s+(\w+)(?: = \w+|\{\})?;", body, re.M)}
-    return found
+        fields = re.findall(r"^\s*([\w:<>]+(?:<[\w:]+>)?)\s+(\w+)(?: = \w+|\{\})?;", body, re.M)
+        structs[name] = {field: kind.strip() for kind, field in fields}
+    return structs
 
 
-def type_problem(what, field, kind):
+def find_type_problem(member, field, kind):
     is_optional = kind.startswith("std::optional<")
     if bool(field["present"]) != is_optional:
-        return f"{what} is {kind}"
+        return f"{member} is {kind}"
     inner = re.sub(r"^std::optional<(.*)>$", r"\1", kind)
     expected = TYPES.get(field["type"])
     # Numbers with names are enumerations.
     if inner.startswith(("std::", "double")) and expected and inner != expected:
-        return f"{what} is {kind}, and {field['type']} in C"
+        return f"{member} is {kind}, and {field['type']} in C"
     if field["type"] in ("uint64_t", "int64_t", "double") and inner != expected:
-        return f"{what} is {kind}, and {field['type']} in C"
+        return f"{member} is {kind}, and {field['type']} in C"
     return None
 
 
-def problems(text, abi):
-    structs = structs_of(text)
+def find_problems(text, abi):
+    structs = parse_structs(text)
     code = re.sub(r"//[^\n]*", "", text)
     for c_name, struct in abi["structs"].items():
         if c_name == "hmn_error":
@@ -54,13 +54,13 @@ def problems(text, abi):
         name = c_name.removeprefix("hmn_")
         fields = structs.get(name, {})
         for field in struct["fields"]:
-            wanted = OTHER_NAMES.get(c_name, {}).get(field["name"], field["name"])
-            if field["name"] in NEVER_FIELDS or wanted is None:
+            cpp_name = CPP_NAMES.get(c_name, {}).get(field["name"], field["name"])
+            if field["name"] in HIDDEN_FIELDS or cpp_name is None:
                 continue
-            if wanted not in fields:
-                yield f"{name} has no {wanted}"
-            elif c_name not in OTHER_NAMES:
-                problem = type_problem(f"{name}.{wanted}", field, fields[wanted])
+            if cpp_name not in fields:
+                yield f"{name} has no {cpp_name}"
+            elif c_name not in CPP_NAMES:
+                problem = find_type_problem(f"{name}.{cpp_name}", field, fields[cpp_name])
                 if problem:
                     yield problem
     for constant in abi["constants"]:
@@ -80,8 +80,8 @@ def self_test(text, abi):
             ("asleep = HMN_E_ASLEEP,", "", "HMN_E_ASLEEP is not used"),
             ("hmn_device_scan(", "hmn_device_scanned(", "hmn_device_scan is not called")):
         assert old in text, old
-        found = list(problems(text.replace(old, new), abi))
-        assert any(line.startswith(expected) for line in found), (expected, found)
+        problems = list(find_problems(text.replace(old, new), abi))
+        assert any(line.startswith(expected) for line in problems), (expected, problems)
 
 
 def main():
@@ -89,9 +89,9 @@ def main():
     text = (bindings / "cpp/hypomnesis.hpp").read_text()
     abi = json.loads((bindings / "abi.json").read_text())
     self_test(text, abi)
-    found = list(problems(text, abi))
-    print(*found, sep="\n")
-    return 1 if found else 0
+    problems = list(find_problems(text, abi))
+    print(*problems, sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

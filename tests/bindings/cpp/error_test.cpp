@@ -9,7 +9,7 @@ using hypomnesis::status_code;
 namespace {
 
 template <class Call>
-hypomnesis::error failure_of(Call call) {
+hypomnesis::error catch_error(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -21,9 +21,9 @@ hypomnesis::error failure_of(Call call) {
 
 }  // namespace
 
-TEST_CASE("an error tells status, backend, the driver's own code and a sentence") {
-  const hypomnesis::context c = machine("failures.json");
-  const auto e = failure_of([&] { c.telemetry(12, hypomnesis::telemetry_field::power); });
+TEST_CASE("an error has a status, a backend, a native code, a reason and a message") {
+  const hypomnesis::context context = open_machine("failures.json");
+  const auto e = catch_error([&] { context.telemetry(12, hypomnesis::telemetry_field::power); });
   CHECK(e.status() == status_code::permission);
   CHECK(std::string(e.status_name()) == "HMN_E_PERMISSION");
   CHECK(e.backend() == backend_id::simulated);
@@ -34,66 +34,68 @@ TEST_CASE("an error tells status, backend, the driver's own code and a sentence"
 }
 
 TEST_CASE("an error is a std::runtime_error, a closed handle a std::logic_error") {
-  hypomnesis::context c = machine("failures.json");
-  CHECK_THROWS_AS(c.pool(0), std::runtime_error);
-  c.close();
-  CHECK_THROWS_AS(c.pool(0), std::logic_error);
+  hypomnesis::context context = open_machine("failures.json");
+  CHECK_THROWS_AS(context.pool(0), std::runtime_error);
+  context.close();
+  CHECK_THROWS_AS(context.pool(0), std::logic_error);
 }
 
-TEST_CASE("each status of a driver arrives as itself") {
-  const hypomnesis::context c = machine("failures.json");
-  constexpr status_code in_order[] = {
+TEST_CASE("each failure of a driver has its own status") {
+  const hypomnesis::context context = open_machine("failures.json");
+  constexpr status_code statuses[] = {
       status_code::no_memory, status_code::unsupported, status_code::no_source,
       status_code::no_device, status_code::no_process,  status_code::permission,
       status_code::timeout,   status_code::device_lost, status_code::backend,
       status_code::limit,     status_code::overflow,    status_code::asleep};
   std::uint32_t index = 0;
-  for (const status_code status : in_order) {
-    CHECK(failure_of([&] { c.pool(index); }).status() == status);
+  for (const status_code status : statuses) {
+    CHECK(catch_error([&] { context.pool(index); }).status() == status);
     ++index;
   }
 }
 
-TEST_CASE("what the library refuses has no backend") {
-  hypomnesis::context c = machine("small.json");
-  const auto e = failure_of([&] { c.set_path(hypomnesis::path_kind::proc, "not/absolute"); });
+TEST_CASE("a refused argument has no backend and no native domain") {
+  hypomnesis::context context = open_machine("small.json");
+  const auto e =
+      catch_error([&] { context.set_path(hypomnesis::path_kind::proc, "not/absolute"); });
   CHECK(e.status() == status_code::argument);
   CHECK(e.backend() == backend_id::none);
   CHECK(e.reason() == hypomnesis::reason_id::unknown);
   CHECK(e.native_domain() == hypomnesis::domain::none);
-  CHECK(failure_of([&] { c.pool(0, static_cast<hypomnesis::pool_kind>(77)); }).status() ==
+  CHECK(catch_error([&] { context.pool(0, static_cast<hypomnesis::pool_kind>(77)); }).status() ==
         status_code::range);
   hypomnesis::context_options options;
   options.flags = static_cast<hypomnesis::context_flag>(1U << 31);
-  CHECK(failure_of([&] { hypomnesis::context broken(options); }).status() ==
+  CHECK(catch_error([&] { hypomnesis::context broken(options); }).status() ==
         status_code::unknown_flag);
 }
 
 TEST_CASE("a text with a zero byte is refused, not cut") {
-  hypomnesis::context c = machine("small.json");
+  hypomnesis::context context = open_machine("small.json");
   using namespace std::string_view_literals;
-  CHECK(failure_of([&] { c.set_path(hypomnesis::path_kind::proc, "/proc\0/x"sv); }).status() ==
+  CHECK(catch_error([&] {
+          context.set_path(hypomnesis::path_kind::proc, "/proc\0/x"sv);
+        }).status() == status_code::argument);
+  CHECK(catch_error([&] { context.find_device("driver:nvidia:0\0"sv); }).status() ==
         status_code::argument);
-  CHECK(failure_of([&] { c.find_device("driver:nvidia:0\0"sv); }).status() ==
-        status_code::argument);
-  const auto s = c.take();
-  CHECK(failure_of([&] { hypomnesis::delta_line(s, s, 0, "a\0b"sv); }).status() ==
+  const auto snapshot = context.take();
+  CHECK(catch_error([&] { hypomnesis::delta_line(snapshot, snapshot, 0, "a\0b"sv); }).status() ==
         status_code::argument);
 }
 
-TEST_CASE("a duration that is negative or below 0.1 ms is refused, by name") {
+TEST_CASE("a duration that is negative or below 0.1 ms is refused by name") {
   hypomnesis::context_options options;
   options.stale = std::chrono::milliseconds(-1);
-  CHECK(std::string(failure_of([&] { hypomnesis::context c(options); }).what()).find("stale: ") ==
-        0);
+  CHECK(std::string(catch_error([&] { hypomnesis::context context(options); }).what())
+            .find("stale: ") == 0);
   options.stale = std::chrono::nanoseconds(500);
-  const auto refused = failure_of([&] { hypomnesis::context c(options); });
-  CHECK(refused.status() == status_code::range);
-  CHECK(std::string(refused.what()) == "stale_ns: 500 is less than 0.1 ms");
-  for (const std::chrono::nanoseconds taken :
+  const auto error = catch_error([&] { hypomnesis::context context(options); });
+  CHECK(error.status() == status_code::range);
+  CHECK(std::string(error.what()) == "stale_ns: 500 is less than 0.1 ms");
+  for (const std::chrono::nanoseconds duration :
        {std::chrono::nanoseconds(std::chrono::hours(24 * 50)), hypomnesis::immediate,
         hypomnesis::unlimited, std::chrono::nanoseconds(100'000)}) {
-    options.stale = taken;
+    options.stale = duration;
     CHECK(hypomnesis::context(options).is_open());
   }
 }

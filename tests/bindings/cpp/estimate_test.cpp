@@ -9,7 +9,7 @@ using hypomnesis::status_code;
 namespace {
 
 template <class Call>
-status_code status_of(Call call) {
+status_code catch_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -24,10 +24,10 @@ TEST_CASE("dtypes have names and bits") {
   CHECK(hypomnesis::dtype_from_name("torch.bfloat16") == dtype_id::bf16);
   CHECK(hypomnesis::name(dtype_id::f8e4m3) == "f8e4m3");
   CHECK(hypomnesis::bits(dtype_id::i4) == 4);
-  CHECK(status_of([] { hypomnesis::dtype_from_name("invalid"); }) == status_code::argument);
+  CHECK(catch_status([] { hypomnesis::dtype_from_name("invalid"); }) == status_code::argument);
 }
 
-TEST_CASE("tensors, plain and packed") {
+TEST_CASE("tensor estimates, plain and packed, are exact and refuse overflow") {
   CHECK(hypomnesis::estimate_tensor({10, 100}, dtype_id::f32) == 4000);
   CHECK(hypomnesis::estimate_tensor({}, dtype_id::f32) == 4);
   hypomnesis::packing q4_0;
@@ -35,14 +35,14 @@ TEST_CASE("tensors, plain and packed") {
   q4_0.group_size = 32;
   q4_0.group_bits = 16;
   CHECK(hypomnesis::estimate_packed({2, 32}, q4_0) == 36);
-  CHECK(status_of([] {
+  CHECK(catch_status([] {
           hypomnesis::estimate_tensor({UINT64_MAX, 2}, dtype_id::u8);
         }) == status_code::overflow);
-  CHECK(status_of([] { hypomnesis::estimate_tensor({1}, dtype_id::unknown); }) ==
+  CHECK(catch_status([] { hypomnesis::estimate_tensor({1}, dtype_id::unknown); }) ==
         status_code::range);
 }
 
-TEST_CASE("attention, caches, overhead and sums") {
+TEST_CASE("estimates of attention, caches, overhead and sums are exact") {
   hypomnesis::attention layer;
   layer.dtype = dtype_id::f32;
   layer.heads = 1;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# header.sh ROOT CXX: hypomnesis.hpp stands alone, warns of nothing in any standard, and needs no RTTI.
+# header.sh ROOT CXX: hypomnesis.hpp is self-contained, compiles without warnings in any standard and needs no RTTI.
 set -eu
 
 root=$1
@@ -26,10 +26,10 @@ compile() {
 
 if echo '#include <hypomnesis.hpp>
 int f(int a) { int b; { int a = 1; b = a; } return b; }' | compile "$1" -std=c++17 2>/dev/null; then
-  echo "the compiler sees no shadow"
+  echo "the compiler does not warn about a shadowed variable"
   exit 1
 fi
-tried=0
+count=0
 for compiler in "$1" clang++-19; do
   command -v "$compiler" >/dev/null || continue
   echo "$compiler without RTTI"
@@ -37,7 +37,7 @@ for compiler in "$1" clang++-19; do
   for standard in 17 20 23; do
     echo "$compiler, C++$standard"
     echo "$program" | compile "$compiler" -std=c++$standard
-    tried=$((tried + 1))
+    count=$((count + 1))
   done
 done
-[ "$tried" -ge 3 ]
+[ "$count" -ge 3 ]

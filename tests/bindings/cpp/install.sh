@@ -8,7 +8,7 @@ rm -rf "$SCRATCH"
 "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/tree" --component Development >/dev/null
 "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/tree" --component Runtime >/dev/null
 if [ ! -f "$SCRATCH/tree/include/hypomnesis.hpp" ]; then
-  echo "the header is not installed beside hypomnesis.h"
+  echo "the header is not installed next to hypomnesis.h"
   exit 1
 fi
 "$CMAKE" -S "$here/consumer" -B "$SCRATCH/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \

@@ -3,13 +3,13 @@
 #define HMN_TESTS_BINDINGS_MACHINE_HPP
 #include <hypomnesis.hpp>
 
-// A context on a machine of tests/bindings/machines.
-inline hypomnesis::context machine(const std::string& file,
-                                   hypomnesis::context_options options = {}) {
+// Opens a context on a machine of tests/bindings/machines.
+inline hypomnesis::context open_machine(const std::string& file,
+                                        hypomnesis::context_options options = {}) {
   if (options.deadline.count() == 0) options.deadline = std::chrono::minutes(1);
-  hypomnesis::context made(options);
-  made.set_path(hypomnesis::path_kind::simulation, std::string(HMN_TEST_MACHINES) + "/" + file);
-  return made;
+  hypomnesis::context context(options);
+  context.set_path(hypomnesis::path_kind::simulation, std::string(HMN_TEST_MACHINES) + "/" + file);
+  return context;
 }
 
 inline constexpr auto everything = static_cast<hypomnesis::part>(127);

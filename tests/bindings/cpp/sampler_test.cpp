@@ -17,28 +17,29 @@ static_assert(std::is_nothrow_destructible_v<sampler>);
 namespace {
 
 template <class Call>
-status_code sampler_status(Call call) {
+status_code catch_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
     return e.status();
   } catch (const hypomnesis::closed&) {
-    return status_code::state;  // it came too late to be reported by the library
+    return status_code::state;  // closed before the call reached the library
   }
   return status_code::ok;
 }
 
-sampler running(const hypomnesis::context& c, const hypomnesis::sampler_options& options = {}) {
-  sampler s = c.sample(options);
+sampler start_sampler(const hypomnesis::context& context,
+                      const hypomnesis::sampler_options& options = {}) {
+  sampler s = context.sample(options);
   s.start();
   return s;
 }
 
 }  // namespace
 
-TEST_CASE("a sampler gives snapshots, latest figures and peaks") {
-  const hypomnesis::context c = machine("small.json");
-  sampler s = running(c);
+TEST_CASE("a sampler returns snapshots, latest values and peaks") {
+  const hypomnesis::context context = open_machine("small.json");
+  sampler s = start_sampler(context);
   const auto first = s.next(60s);
   REQUIRE(first);
   CHECK(first->info().collect ==
@@ -49,57 +50,57 @@ TEST_CASE("a sampler gives snapshots, latest figures and peaks") {
   CHECK(s.info().taken_count == 1);
   CHECK(s.info().last_status == status_code::ok);
   CHECK_FALSE(s.next(0s));
-  CHECK(sampler_status([&] { s.latest_pool(7); }) == status_code::no_device);
-  CHECK(sampler_status([&] { s.peak(0, 1); }) == status_code::no_process);
+  CHECK(catch_status([&] { s.latest_pool(7); }) == status_code::no_device);
+  CHECK(catch_status([&] { s.peak(0, 1); }) == status_code::no_process);
 }
 
-TEST_CASE("what has no snapshot yet is nothing, and the wrong moment is an error") {
-  const hypomnesis::context c = machine("small.json");
-  sampler s = c.sample();
+TEST_CASE("a sampler that was not started has no values, and calls in the wrong state fail") {
+  const hypomnesis::context context = open_machine("small.json");
+  sampler s = context.sample();
   CHECK(s.info().state == sampler_state::idle);
   CHECK_FALSE(s.info().last_status);
   CHECK_FALSE(s.latest_pool(0));
   CHECK_FALSE(s.latest_telemetry(0));
-  CHECK(sampler_status([&] { s.next(60s); }) == status_code::state);
-  CHECK(sampler_status([&] { s.stop(); }) == status_code::state);
+  CHECK(catch_status([&] { s.next(60s); }) == status_code::state);
+  CHECK(catch_status([&] { s.stop(); }) == status_code::state);
   s.start();
-  CHECK(sampler_status([&] { s.start(); }) == status_code::state);
+  CHECK(catch_status([&] { s.start(); }) == status_code::state);
 }
 
-TEST_CASE("options arrive") {
-  const hypomnesis::context c = machine("small.json");
+TEST_CASE("sampler options are applied") {
+  const hypomnesis::context context = open_machine("small.json");
   hypomnesis::sampler_options options;
   options.flags = hypomnesis::sampler_flag::peaks_only;
-  sampler peaks = running(c, options);
-  CHECK(sampler_status([&] { peaks.next(60s); }) == status_code::state);
+  sampler peaks = start_sampler(context, options);
+  CHECK(catch_status([&] { peaks.next(60s); }) == status_code::state);
   options.flags = {};
   options.capacity = 65537;
-  CHECK(sampler_status([&] { c.sample(options); }) == status_code::range);
+  CHECK(catch_status([&] { context.sample(options); }) == status_code::range);
   options.capacity = 2;
   options.interval = 1ms;
-  sampler small = running(c, options);
+  sampler small = start_sampler(context, options);
   while (small.info().taken_count < 5) std::this_thread::sleep_for(1ms);
   CHECK(small.info().pending == 2);
-  hypomnesis::snapshot_options what;
-  what.collect = hypomnesis::part::pools;
-  sampler pools = c.sample({}, what);
+  hypomnesis::snapshot_options snapshot_options;
+  snapshot_options.collect = hypomnesis::part::pools;
+  sampler pools = context.sample({}, snapshot_options);
   pools.start();
   CHECK(pools.next(60s)->info().collect == (hypomnesis::part::devices | hypomnesis::part::pools));
 }
 
-TEST_CASE("closing wakes one that waits, and outlives its context") {
-  hypomnesis::context c = machine("small.json");
+TEST_CASE("close wakes a waiting thread after the context is gone") {
+  hypomnesis::context context = open_machine("small.json");
   hypomnesis::sampler_options options;
   options.interval = 1h;
-  sampler s = running(c, options);
-  c.close();
+  sampler s = start_sampler(context, options);
+  context.close();
   CHECK(s.next(60s));
-  status_code reported = status_code::ok;
-  std::thread waiter([&] { reported = sampler_status([&] { s.next(60s); }); });
+  status_code status = status_code::ok;
+  std::thread waiter([&] { status = catch_status([&] { s.next(60s); }); });
   std::this_thread::sleep_for(20ms);
   s.close();
   s.close();
   waiter.join();
-  CHECK(reported == status_code::state);
+  CHECK(status == status_code::state);
   CHECK_THROWS_AS(s.info(), hypomnesis::closed);
 }

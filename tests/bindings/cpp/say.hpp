@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Values in the words of ../behaviour.py.
+// Writes values in the format of ../behaviour.py.
 #ifndef HMN_TESTS_BINDINGS_SAY_HPP
 #define HMN_TESTS_BINDINGS_SAY_HPP
 #include <hypomnesis.hpp>
@@ -7,7 +7,7 @@
 
 #include "records.hpp"
 
-inline void say_value(const std::string& text) {
+inline void write_value(const std::string& text) {
   std::cout << '"';
   for (const char c : text) {
     if (c == '\t')
@@ -24,7 +24,7 @@ inline void say_value(const std::string& text) {
 }
 
 template <class T>
-void say_value(T value) {
+void write_value(T value) {
   if constexpr (std::is_enum_v<T>)
     std::cout << hypomnesis::number(value);
   else
@@ -32,30 +32,31 @@ void say_value(T value) {
 }
 
 template <class T>
-void say_value(const std::optional<T>& value) {
+void write_value(const std::optional<T>& value) {
   if (value)
-    say_value(*value);
+    write_value(*value);
   else
     std::cout << "null";
 }
 
 template <class T>
-void say(const char* key, const T& value) {
+void write_field(const char* key, const T& value) {
   std::cout << key << '\t';
-  say_value(value);
+  write_value(value);
   std::cout << '\n';
 }
 
-// A record, one line for each field.
+// Writes a record, one line per field.
 template <class Record>
-auto say(const Record& record) -> decltype(each_field(record, [](const char*, const auto&) {})) {
-  each_field(record, [](const char* key, const auto& value) { say(key, value); });
+auto write_record(const Record& record)
+    -> decltype(each_field(record, [](const char*, const auto&) {})) {
+  each_field(record, [](const char* key, const auto& value) { write_field(key, value); });
 }
 
 template <class T>
-void say(const std::optional<T>& value) {
+void write_record(const std::optional<T>& value) {
   if (value)
-    say(*value);
+    write_record(*value);
   else
     std::cout << "value\tnull\n";
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 template <class Call>
-status_code spill_status(Call call) {
+status_code catch_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -27,9 +27,9 @@ status_code spill_status(Call call) {
 
 }  // namespace
 
-TEST_CASE("a device is observed, now and ever apart") {
-  const hypomnesis::context c = machine("spill.json");
-  spill s = c.detect_spill(0);
+TEST_CASE("a detector reports a spill of its device with a current and a latched state") {
+  const hypomnesis::context context = open_machine("spill.json");
+  spill s = context.detect_spill(0);
   s.observe("begin");
   CHECK(s.info().state == spill_state::measurable);
   s.observe("step 1");
@@ -42,16 +42,16 @@ TEST_CASE("a device is observed, now and ever apart") {
   CHECK(info.baseline_shared_bytes == 128 * mib);
   CHECK(info.peak_shared_bytes == 384 * mib);
   CHECK_FALSE(info.evicted_bytes);
-  const auto only = s.episode(0);
-  CHECK(only.end_label == "step 2");
-  CHECK(only.duration_ns == 0);
-  CHECK(spill_status([&] { s.episode(1); }) == status_code::range);
+  const auto episode = s.episode(0);
+  CHECK(episode.end_label == "step 2");
+  CHECK(episode.duration_ns == 0);
+  CHECK(catch_status([&] { s.episode(1); }) == status_code::range);
 }
 
-TEST_CASE("what cannot be measured says why, and can be fed") {
-  const hypomnesis::context c = machine("spill.json");
-  spill s = c.detect_spill(1);
-  CHECK(spill_status([&] { s.observe(""); }) == status_code::unsupported);
+TEST_CASE("a detector of an unmeasurable device reports why and accepts fed samples") {
+  const hypomnesis::context context = open_machine("spill.json");
+  spill s = context.detect_spill(1);
+  CHECK(catch_status([&] { s.observe(""); }) == status_code::unsupported);
   CHECK(s.info().status == status_code::unsupported);
   CHECK_FALSE(s.info().message.empty());
   CHECK_FALSE(s.info().dedicated_bytes);
@@ -64,14 +64,14 @@ TEST_CASE("what cannot be measured says why, and can be fed") {
   CHECK_FALSE(s.episode(0).end_label);
 }
 
-TEST_CASE("snapshots are observed without a context") {
-  const hypomnesis::context c = machine("spill.json");
+TEST_CASE("a detector without a context observes snapshots") {
+  const hypomnesis::context context = open_machine("spill.json");
   spill s = spill::fed();
   for (int i = 0; i < 3; ++i)
-    s.observe(c.take(hypomnesis::part::pools | hypomnesis::part::processes), "taken");
+    s.observe(context.take(hypomnesis::part::pools | hypomnesis::part::processes), "taken");
   CHECK(s.info().observation_count == 3);
   CHECK(s.info().episode_count == 1);
-  CHECK(spill_status([&] { s.observe(c.take(hypomnesis::part::devices), ""); }) ==
+  CHECK(catch_status([&] { s.observe(context.take(hypomnesis::part::devices), ""); }) ==
         status_code::empty);
   s.close();
   CHECK_THROWS_AS(s.info(), hypomnesis::closed);

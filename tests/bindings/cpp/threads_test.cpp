@@ -11,20 +11,20 @@
 namespace {
 
 template <class Work>
-void in_eight_threads(Work work) {
+void run_in_eight_threads(Work work) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back(work);
-  for (std::thread& t : threads) t.join();
+  for (std::thread& thread : threads) thread.join();
 }
 
-// How many of the children that are forked while threads run `work` come back from it.
+// Forks children while threads run `work`; returns how many children complete it.
 template <class Work>
-int returned_of(int children, Work work) {
-  std::atomic<bool> enough{false};
+int count_returned(int children, Work work) {
+  std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      while (!enough) work();
+      while (!stop) work();
     });
   }
   int returned = 0;
@@ -39,86 +39,86 @@ int returned_of(int children, Work work) {
     if (waitpid(child, &status, 0) == child && status == 0) ++returned;
     if (returned <= i) break;
   }
-  enough = true;
-  for (std::thread& t : threads) t.join();
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
   return returned;
 }
 
 }  // namespace
 
-TEST_CASE("cancel ends the wait of another thread, until resume") {
-  const hypomnesis::context c = machine("stuck.json");
-  REQUIRE(c.scan().count == 1);
+TEST_CASE("cancel() ends the wait of another thread and blocks readings until resume()") {
+  const hypomnesis::context context = open_machine("stuck.json");
+  REQUIRE(context.scan().count == 1);
   std::atomic<hypomnesis::status_code> status{hypomnesis::status_code::ok};
-  std::thread waiting([&] {
+  std::thread reader([&] {
     try {
-      c.pool(0);
+      context.pool(0);
     } catch (const hypomnesis::error& e) {
       status = e.status();
     }
   });
-  c.cancel();
-  waiting.join();
+  context.cancel();
+  reader.join();
   CHECK(status == hypomnesis::status_code::cancelled);
-  CHECK_THROWS_AS(c.scan(), hypomnesis::error);
-  CHECK(c.own_memory().resident_bytes);
-  hypomnesis::snapshot_options briefly;
-  briefly.deadline = std::chrono::milliseconds(1);
-  CHECK_THROWS_AS(c.take(briefly), hypomnesis::error);
-  c.resume();
-  CHECK(c.take(briefly).info().device_count == 1);
+  CHECK_THROWS_AS(context.scan(), hypomnesis::error);
+  CHECK(context.own_memory().resident_bytes);
+  hypomnesis::snapshot_options options;
+  options.deadline = std::chrono::milliseconds(1);
+  CHECK_THROWS_AS(context.take(options), hypomnesis::error);
+  context.resume();
+  CHECK(context.take(options).info().device_count == 1);
 }
 
 TEST_CASE("eight threads share a context and a snapshot") {
-  const hypomnesis::context c = machine("small.json");
-  const hypomnesis::snapshot s = c.take();
-  std::atomic<int> wrong{0};
-  in_eight_threads([&] {
+  const hypomnesis::context context = open_machine("small.json");
+  const hypomnesis::snapshot snapshot = context.take();
+  std::atomic<int> mismatches{0};
+  run_in_eight_threads([&] {
     for (int i = 0; i < 200; ++i) {
-      if (c.pool(0).free_bytes != 13421772800U) ++wrong;
-      if (c.take().device(0).name != "Small GPU") ++wrong;
-      if (s.pool(0).free_bytes != 13421772800U) ++wrong;
+      if (context.pool(0).free_bytes != 13421772800U) ++mismatches;
+      if (context.take().device(0).name != "Small GPU") ++mismatches;
+      if (snapshot.pool(0).free_bytes != 13421772800U) ++mismatches;
     }
   });
-  CHECK(wrong == 0);
+  CHECK(mismatches == 0);
 }
 
-TEST_CASE("a context and a snapshot are closed while eight threads use them") {
+TEST_CASE("closing a context and a snapshot stops the eight threads that use them") {
   for (int round = 0; round < 20; ++round) {
-    hypomnesis::context c = machine("small.json");
-    hypomnesis::snapshot s = c.take();
-    std::atomic<int> started{0}, refused{0}, wrong{0};
+    hypomnesis::context context = open_machine("small.json");
+    hypomnesis::snapshot snapshot = context.take();
+    std::atomic<int> ready{0}, refusals{0}, mismatches{0};
     std::thread closer([&] {
-      while (started < 8) std::this_thread::yield();
-      c.close();
-      s.close();
+      while (ready < 8) std::this_thread::yield();
+      context.close();
+      snapshot.close();
     });
-    in_eight_threads([&] {
-      ++started;
+    run_in_eight_threads([&] {
+      ++ready;
       try {
         for (;;) {
-          if (c.pool(0).free_bytes != 13421772800U) ++wrong;
-          if (s.json().empty()) ++wrong;
+          if (context.pool(0).free_bytes != 13421772800U) ++mismatches;
+          if (snapshot.json().empty()) ++mismatches;
         }
       } catch (const hypomnesis::closed&) {
-        ++refused;
+        ++refusals;
       }
     });
     closer.join();
-    CHECK(refused == 8);
-    CHECK(wrong == 0);
+    CHECK(refusals == 8);
+    CHECK(mismatches == 0);
   }
 }
 
-TEST_CASE("a child that is forked while other threads make calls makes them too") {
-  const hypomnesis::context c = machine("small.json");
-  const hypomnesis::snapshot s = c.take();
-  const hypomnesis::tracker t;
-  CHECK(returned_of(100, [&] { s.info(); }) == 100);
-  CHECK(returned_of(100, [&] { t.info(); }) == 100);
-  CHECK(returned_of(100, [&] {
+TEST_CASE("a child forked while other threads make calls can make them too") {
+  const hypomnesis::context context = open_machine("small.json");
+  const hypomnesis::snapshot snapshot = context.take();
+  const hypomnesis::tracker tracker;
+  CHECK(count_returned(100, [&] { snapshot.info(); }) == 100);
+  CHECK(count_returned(100, [&] { tracker.info(); }) == 100);
+  CHECK(count_returned(100, [&] {
           try {
-            c.own_memory();
+            context.own_memory();
           } catch (const hypomnesis::error&) {  // in the child: status forked
           }
         }) == 100);

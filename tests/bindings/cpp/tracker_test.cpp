@@ -15,7 +15,7 @@ static_assert(std::is_nothrow_destructible_v<tracker>);
 namespace {
 
 template <class Call>
-status_code tracker_status(Call call) {
+status_code catch_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -24,7 +24,7 @@ status_code tracker_status(Call call) {
   return status_code::ok;
 }
 
-tracker with_limit(std::uint64_t bytes) {
+tracker make_tracker(std::uint64_t bytes) {
   hypomnesis::tracker_options options;
   options.limit_bytes = bytes;
   return tracker(options);
@@ -32,21 +32,21 @@ tracker with_limit(std::uint64_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a tracker keeps to its limit") {
-  tracker t = with_limit(1000);
+TEST_CASE("a tracker enforces its limit") {
+  tracker t = make_tracker(1000);
   t.allocate(900);
-  CHECK(tracker_status([&] { t.allocate(200); }) == status_code::limit);
+  CHECK(catch_status([&] { t.allocate(200); }) == status_code::limit);
   CHECK(t.would_fit(100));
   CHECK_FALSE(t.would_fit(101));
   t.release(400);
-  CHECK(tracker_status([&] { t.release(501); }) == status_code::range);
+  CHECK(catch_status([&] { t.release(501); }) == status_code::range);
   const hypomnesis::tracker_info info = t.info();
   CHECK(info.limit_bytes == 1000);
   CHECK(info.allocated_bytes == 500);
   CHECK(info.peak_bytes == 900);
   CHECK(info.refused_count == 1);
   CHECK_FALSE(info.device_index.has_value());
-  CHECK(tracker_status([&] { t.set_limit(499); }) == status_code::limit);
+  CHECK(catch_status([&] { t.set_limit(499); }) == status_code::limit);
   t.set_limit(std::nullopt);
   CHECK_FALSE(t.info().limit_bytes.has_value());
   t.reset();
@@ -54,14 +54,14 @@ TEST_CASE("a tracker keeps to its limit") {
 }
 
 TEST_CASE("a limit of zero allows nothing") {
-  CHECK(tracker_status([] { with_limit(0).allocate(1); }) == status_code::limit);
+  CHECK(catch_status([] { make_tracker(0).allocate(1); }) == status_code::limit);
   tracker t;
   t.set_limit(0);
   CHECK(t.info().limit_bytes == 0);
-  CHECK(tracker_status([&] { t.allocate(1); }) == status_code::limit);
+  CHECK(catch_status([&] { t.allocate(1); }) == status_code::limit);
 }
 
-TEST_CASE("tags have accounts") {
+TEST_CASE("a tag counts its own bytes") {
   tracker t;
   const std::uint32_t weights = t.tag("weights");
   CHECK(t.tag("weights") == weights);
@@ -73,21 +73,21 @@ TEST_CASE("tags have accounts") {
   CHECK(tag.allocated_bytes == 200);
   CHECK(tag.peak_bytes == 300);
   CHECK(t.info().tag_count == 1);
-  CHECK(tracker_status([&] { t.allocate(1, 2); }) == status_code::range);
+  CHECK(catch_status([&] { t.allocate(1, 2); }) == status_code::range);
 }
 
-TEST_CASE("a linked tracker asks the device, and outlives its context") {
-  std::optional<hypomnesis::context> c(machine("small.json"));
-  tracker t = c->track(0);
-  const hypomnesis::pool main = c->pool(0);
-  c.reset();
+TEST_CASE("a linked tracker reads its device and outlives its context") {
+  std::optional<hypomnesis::context> context(open_machine("small.json"));
+  tracker t = context->track(0);
+  const hypomnesis::pool main = context->pool(0);
+  context.reset();
   const std::uint64_t usable = main.usable_bytes ? *main.usable_bytes : *main.free_bytes;
   CHECK(t.info().device_index == 0);
   CHECK(t.would_fit(usable));
   CHECK_FALSE(t.would_fit(usable + 1));
 }
 
-TEST_CASE("a tracker that is closed says so") {
+TEST_CASE("a closed tracker throws closed") {
   tracker t;
   t.close();
   t.close();

@@ -3,7 +3,7 @@
 """documentation.py PAGE PACKAGE SCRATCH MACHINE SOURCE...: the page's code compiles, runs and prints what is in it.
 
 A block with its own `using Hypomnesis;` is a program and runs on each machine of examples/machines; any other is in a
-method that has a `context` on MACHINE. A block ```text behind it is what it prints there.
+method with a `context` on MACHINE. A block ```text after it is its output there.
 """
 import pathlib
 import sys
@@ -37,8 +37,8 @@ def is_program(code):
     return "using Hypomnesis;" in code
 
 
-def source_of(code, line):
-    """A program becomes a method with its usings in front."""
+def make_source(code, line):
+    """Turns a program into a method with its usings in front."""
     if not is_program(code):
         return BLOCK.format(line=line, code=code)
     body = [text for text in code.splitlines() if not (text.startswith("using ") and text.endswith(";")
@@ -46,10 +46,10 @@ def source_of(code, line):
     return BLOCK.format(line=line, code="\n".join(body)).replace("Run(Context context)", "Run()")
 
 
-def write_project(project, found):
+def write_project(project, blocks):
     cases = []
-    for code, _, line in found:
-        project.write(f"app/Block{line}.cs", source_of(code, line))
+    for code, _, line in blocks:
+        project.write(f"app/Block{line}.cs", make_source(code, line))
         if is_program(code):
             cases.append(f'    case "{line}": Block{line}.Run(); break;')
         else:
@@ -58,33 +58,33 @@ def write_project(project, found):
     project.write("app/Program.cs", MAIN.format(cases="\n".join(cases)))
 
 
-def problems(project, found, machine):
-    write_project(project, found)
-    succeeded, said = project.dotnet("build", "-o", str(project.folder / "built"))
+def find_problems(project, blocks, machine):
+    write_project(project, blocks)
+    succeeded, output = project.dotnet("build", "-o", str(project.folder / "built"))
     if not succeeded:
-        yield said
+        yield output
         return
-    for code, expected, line in found:
+    for code, expected, line in blocks:
         command = ["dotnet", str(project.folder / "built/app.dll"), str(line)]
-        status, reported, failed = project.run(*command, HMN_SIMULATION=machine)
+        status, output, errors = project.run(*command, HMN_SIMULATION=machine)
         if status != 0:
-            yield f"line {line}: status {status}: {reported}{failed}"
-        elif expected is not None and reported != expected:
-            yield f"line {line} prints\n{reported}and not\n{expected}"
+            yield f"line {line}: status {status}: {output}{errors}"
+        elif expected is not None and output != expected:
+            yield f"line {line} prints\n{output}and not\n{expected}"
         elif is_program(code):
-            yield from on_machines.problems(on_machines.program_of(code), command)
+            yield from on_machines.find_problems(on_machines.find_program(code), command)
         else:
-            yield from on_machines.failures(command, r"Hypomnesis\.HypomnesisException: ")
+            yield from on_machines.find_failures(command, r"Hypomnesis\.HypomnesisException: ")
 
 
 def main():
     page, package, scratch, machine, *sources = sys.argv[1:]
-    found = list(fresh.blocks(pathlib.Path(page).read_text(encoding="utf-8")))
-    reported = list(problems(fresh.Project(scratch, package, sources), found, machine))
-    if sum(expected is not None for _, expected, _ in found) < 3:
-        reported.append(f"{page}: hardly any block says what it prints")
-    print(*reported, sep="\n")
-    return 1 if reported else 0
+    blocks = list(fresh.find_blocks(pathlib.Path(page).read_text(encoding="utf-8")))
+    problems = list(find_problems(fresh.Project(scratch, package, sources), blocks, machine))
+    if sum(expected is not None for _, expected, _ in blocks) < 3:
+        problems.append(f"{page}: hardly any block says what it prints")
+    print(*problems, sep="\n")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Project:
         self.version = re.search(r"Hypomnesis\.(\d[\w.-]*)\.nupkg$", str(package))[1]
         self.sources = [str(self.folder / "feed"), *(s for s in map(str, sources) if os.path.isdir(s))]
         self.write("app/app.csproj", PROJECT.format(version=self.version))
-        # No Directory.Build.props of a folder above is taken.
+        # Keeps MSBuild from finding a Directory.Build.props in a parent folder.
         self.write("app/Directory.Build.props", "<Project />")
 
     def write(self, name, text):
@@ -43,28 +43,29 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def environment(self, **more):
-        kept = {k: v for k, v in os.environ.items() if k not in ("HYPOMNESIS_LIBRARY", "LD_LIBRARY_PATH")}
-        return {**kept, "DOTNET_CLI_HOME": str(self.folder / "home"), "NUGET_PACKAGES": str(self.folder / "packages"),
-                "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "MSBUILDDISABLENODEREUSE": "1", **more}
+    def environment(self, **changes):
+        variables = {k: v for k, v in os.environ.items() if k not in ("HYPOMNESIS_LIBRARY", "LD_LIBRARY_PATH")}
+        return {**variables, "DOTNET_CLI_HOME": str(self.folder / "home"),
+                "NUGET_PACKAGES": str(self.folder / "packages"), "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+                "DOTNET_NOLOGO": "1", "MSBUILDDISABLENODEREUSE": "1", **changes}
 
     def dotnet(self, verb, *options):
-        """(succeeded, its output)"""
+        """Returns (succeeded, output)."""
         sources = [word for source in self.sources for word in ("--source", source)]
-        done = subprocess.run(
+        result = subprocess.run(
             ["dotnet", verb, "app.csproj", "--nologo", "-v", "quiet", "-c", "Release", "-maxcpucount:1",
              "-p:UseSharedCompilation=false", *sources, *options],
             cwd=self.folder / "app", env=self.environment(), capture_output=True, text=True, timeout=500)
-        return done.returncode == 0, done.stdout + done.stderr
+        return result.returncode == 0, result.stdout + result.stderr
 
     def run(self, *command, **environment):
-        done = subprocess.run(list(map(str, command)), env=self.environment(**environment), capture_output=True,
-                              encoding="utf-8", timeout=120, cwd=self.folder)
-        return done.returncode, done.stdout, done.stderr
+        result = subprocess.run(list(map(str, command)), env=self.environment(**environment), capture_output=True,
+                                encoding="utf-8", timeout=120, cwd=self.folder)
+        return result.returncode, result.stdout, result.stderr
 
 
-def blocks(text):
-    """(code, the text behind it or None, line)"""
+def find_blocks(text):
+    """Yields (code, text block after it or None, line)."""
     for match in re.finditer(r"^```csharp\n(.*?)^```\n(?:\s*^```text\n(.*?)^```$)?", text, re.M | re.S):
         yield match[1], match[2], text.count("\n", 0, match.start()) + 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""missing.py AGENT NATIVE SCRATCH CC: where the libraries are looked for, and the message when they are not there.
+"""missing.py AGENT NATIVE SCRATCH CC: where the libraries are searched, and the message when they are missing.
 
 AGENT is the agent's assembly, NATIVE a folder with libhypomnesis.so.0.1 and the shim.
 """
@@ -15,11 +15,11 @@ import fresh
 
 LIBRARY, SHIM = "libhypomnesis.so.0.1", "libhypomnesis_csharp.so"
 VARIABLE = "HYPOMNESIS_LIBRARY"
-OTHER = "unsigned CSharp_HypomnesisfInterop_size_of___(const char *name) { return name != 0 ? 8 : 0; }\n"
+OTHER_SHIM = "unsigned CSharp_HypomnesisfInterop_size_of___(const char *name) { return name != 0 ? 8 : 0; }\n"
 
 
 class Program:
-    """The agent in a folder of its own."""
+    """A copy of the agent in its own folder."""
 
     def __init__(self, assembly, folder):
         self.folder = folder
@@ -27,14 +27,14 @@ class Program:
         shutil.copytree(assembly.parent, folder)
         self.assembly = folder / assembly.name
 
-    def version(self, **environment):
-        kept = {k: v for k, v in os.environ.items() if k not in (VARIABLE, "LD_LIBRARY_PATH")}
-        done = subprocess.run(["dotnet", str(self.assembly)], input="version\nquit\n", capture_output=True,
-                              encoding="utf-8", env={**kept, **environment}, timeout=60)
-        return done.stdout + done.stderr
+    def read_version(self, **environment):
+        variables = {k: v for k, v in os.environ.items() if k not in (VARIABLE, "LD_LIBRARY_PATH")}
+        result = subprocess.run(["dotnet", str(self.assembly)], input="version\nquit\n", capture_output=True,
+                                encoding="utf-8", env={**variables, **environment}, timeout=60)
+        return result.stdout + result.stderr
 
 
-def copied(folder, native, *names):
+def copy_files(folder, native, *names):
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copy(native / name, folder)
@@ -49,47 +49,47 @@ def is_installed():
         return False
 
 
-def other_shim(folder, native, cc):
-    copied(folder, native, LIBRARY)
+def build_other_shim(folder, native, cc):
+    copy_files(folder, native, LIBRARY)
     source = folder / "other.c"
-    source.write_text(OTHER)
+    source.write_text(OTHER_SHIM)
     subprocess.run([cc, "-shared", "-fPIC", f"-Wl,-soname,{SHIM}", str(source), "-o", str(folder / SHIM)], check=True)
     return folder
 
 
-def cases(program, native, scratch, cc):
-    """(what, what the answer must have, what was answered)"""
-    alone = copied(scratch / "alone", native, LIBRARY)
-    yield "a path that is not absolute", [VARIABLE, "lib/here.so", "not an absolute path"], program.version(
+def run_cases(program, native, scratch, cc):
+    """Yields (label, words that the answer must contain, answer)."""
+    alone = copy_files(scratch / "alone", native, LIBRARY)
+    yield "a path that is not absolute", [VARIABLE, "lib/here.so", "not an absolute path"], program.read_version(
         **{VARIABLE: "lib/here.so"})
-    yield "a path with nothing", [VARIABLE, "/nowhere/lib.so", "cannot be loaded", LIBRARY], program.version(
+    yield "a path without a library", [VARIABLE, "/nowhere/lib.so", "cannot be loaded", LIBRARY], program.read_version(
         **{VARIABLE: "/nowhere/lib.so"})
-    yield "no shim", [SHIM, "was not found", str(program.folder), "NuGet package"], program.version(
+    yield "no shim", [SHIM, "was not found", str(program.folder), "NuGet package"], program.read_version(
         **{VARIABLE: str(alone / LIBRARY)})
     if not is_installed():
-        yield "nothing", [LIBRARY, "was not found", f"{VARIABLE} is not set", str(program.folder),
-                          f"set {VARIABLE} to the absolute path"], program.version()
-    other = other_shim(scratch / "other", native, cc)
-    yield "another shim", [SHIM, "another version", "8 bytes"], program.version(**{VARIABLE: str(other / LIBRARY)})
-    found = ["value\t\"0."]
-    yield "the variable", found, program.version(**{VARIABLE: str(native / LIBRARY)})
-    copied(program.folder, native, SHIM)
-    yield "the system", found, program.version(LD_LIBRARY_PATH=str(alone))
+        yield "no library anywhere", [LIBRARY, "was not found", f"{VARIABLE} is not set", str(program.folder),
+                          f"set {VARIABLE} to the absolute path"], program.read_version()
+    other = build_other_shim(scratch / "other", native, cc)
+    yield "another shim", [SHIM, "another version", "8 bytes"], program.read_version(**{VARIABLE: str(other / LIBRARY)})
+    version_line = ["value\t\"0."]
+    yield "the variable", version_line, program.read_version(**{VARIABLE: str(native / LIBRARY)})
+    copy_files(program.folder, native, SHIM)
+    yield "the system", version_line, program.read_version(LD_LIBRARY_PATH=str(alone))
     (program.folder / SHIM).unlink()
-    copied(program.folder / f"runtimes/{fresh.RID}/native", native, LIBRARY, SHIM)
-    yield "the package's folder", found, program.version()
+    copy_files(program.folder / f"runtimes/{fresh.RID}/native", native, LIBRARY, SHIM)
+    yield "the package's folder", version_line, program.read_version()
     shutil.rmtree(program.folder / "runtimes")
-    copied(program.folder, native, LIBRARY, SHIM)
-    yield "beside the program", found, program.version()
-    yield "the variable before it", ["cannot be loaded"], program.version(**{VARIABLE: "/nowhere/lib.so"})
+    copy_files(program.folder, native, LIBRARY, SHIM)
+    yield "next to the program", version_line, program.read_version()
+    yield "the variable goes first", ["cannot be loaded"], program.read_version(**{VARIABLE: "/nowhere/lib.so"})
 
 
 def main():
     agent, native, scratch = map(pathlib.Path, sys.argv[1:4])
     problems = []
     shutil.rmtree(scratch, ignore_errors=True)
-    for what, wanted, answer in cases(Program(agent, scratch / "program"), native, scratch, sys.argv[4]):
-        problems += [f"{what}: no {text!r} in {answer}" for text in wanted if text not in answer]
+    for label, words, answer in run_cases(Program(agent, scratch / "program"), native, scratch, sys.argv[4]):
+        problems += [f"{label}: no {text!r} in {answer}" for text in words if text not in answer]
     print(*problems, sep="\n")
     return 1 if problems else 0
 

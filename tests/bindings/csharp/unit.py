@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""unit.py ASSEMBLY CLASS...: runs the test classes; none that ran is a failure."""
+"""unit.py ASSEMBLY CLASS...: runs the test classes; fails if no test ran."""
 import re
 import subprocess
 import sys
@@ -8,15 +8,15 @@ import sys
 
 def main():
     assembly, *classes = sys.argv[1:]
-    chosen = "|".join(f"FullyQualifiedName~.{name}." for name in classes)
-    done = subprocess.run(["dotnet", "test", assembly, "--nologo", "--filter", chosen], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
-    passed = re.search(r"Passed: +(\d+)", done.stdout)
-    if done.returncode == 0 and passed and int(passed[1]) > 0:
+    test_filter = "|".join(f"FullyQualifiedName~.{name}." for name in classes)
+    result = subprocess.run(["dotnet", "test", assembly, "--nologo", "--filter", test_filter], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+    passed = re.search(r"Passed: +(\d+)", result.stdout)
+    if result.returncode == 0 and passed and int(passed[1]) > 0:
         print(f"{passed[1]} passed")
         return 0
-    print(done.stdout)
-    return done.returncode or 1
+    print(result.stdout)
+    return result.returncode or 1
 
 
 if __name__ == "__main__":

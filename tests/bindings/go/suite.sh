@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# suite.sh NOUN PYTHON FOLDER LIBDIR: runs a suite of the Go binding in place, against the library that is
-# installed in FOLDER/stage. Nothing is fetched.
-#   unit       gofmt, go vet and the tests, with the strictest checks of what is passed to C
-#   abi        the tests that hold constants and layouts against bindings/abi.json
+# suite.sh SUITE PYTHON FOLDER LIBDIR: runs a suite of the Go binding in place, against the library
+# installed in FOLDER/stage. Nothing is downloaded.
+#   unit       gofmt, go vet and the tests, with the strictest checks of pointers passed to C
+#   abi        the tests that compare constants and layouts with bindings/abi.json
 #   race       the tests under the race detector
-#   behaviour  the table of cases that every language answers
+#   behaviour  the cases that every language must pass
 #   examples   the programs of examples/go on machine files
 #   docs       the code blocks of docs/bindings/go.md
-#   bench      prints what a snapshot costs; no suite
+#   bench      prints the cost of a snapshot; not a test
 set -eu
 
-noun=$1 python=$2 folder=$3 libdir=$4
+suite=$1 python=$2 folder=$3 libdir=$4
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 modules="bindings/go tests/bindings/go examples/go"
 
 skip() {
-  echo "skipped: bindings.go.$noun: $1"
+  echo "skipped: bindings.go.$suite: $1"
   exit 77
 }
 
@@ -34,18 +34,18 @@ export PKG_CONFIG_PATH="$folder/stage/$libdir/pkgconfig"
 export LD_LIBRARY_PATH="$folder/stage/$libdir"
 unset HMN_SIMULATION
 
-in_each_module() {
+for_each_module() {
   for module in $modules; do
     (cd "$root/$module" && "$@")
   done
 }
 
-formatted() {
-  bad=$(in_each_module find . -name '*.go' ! -name generated.go -exec gofmt -l {} +)
-  [ -z "$bad" ] || { echo "not formatted (gofmt -w): $bad"; exit 1; }
+check_format() {
+  unformatted=$(for_each_module find . -name '*.go' ! -name generated.go -exec gofmt -l {} +)
+  [ -z "$unformatted" ] || { echo "not check_format (gofmt -w): $unformatted"; exit 1; }
 }
 
-strict() {
+run_strict() {
   if [ "$minor" -le 20 ]; then GODEBUG=cgocheck=2 "$@"; else GOEXPERIMENT=cgocheck2 "$@"; fi
 }
 
@@ -53,17 +53,17 @@ build() {
   (cd "$1" && go build -o "$folder/bin/" "./$2")
 }
 
-case $noun in
+case $suite in
   unit)
-    formatted
-    in_each_module go vet ./...
+    check_format
+    for_each_module go vet ./...
     cd "$root/bindings/go"
-    strict go test -count=1 ./...
+    run_strict go test -count=1 ./...
     ;;
   abi)
     cd "$root/bindings/go"
     go test -count=1 -v -run '^TestABI' ./... >"$folder/abi.log" || { cat "$folder/abi.log"; exit 1; }
-    # A test that finds no abi.json would be skipped, which is none here.
+    # Counts the passed tests, since a test without abi.json is skipped.
     passed=$(grep -c '^--- PASS: TestABI' "$folder/abi.log")
     [ "$passed" -eq 5 ] || { cat "$folder/abi.log"; exit 1; }
     ;;
@@ -88,7 +88,7 @@ case $noun in
     exec "$folder/bin/bench" eight_16.json eight_32.json eight.json
     ;;
   *)
-    echo "suite.sh: no suite $noun"
+    echo "suite.sh: no suite $suite"
     exit 2
     ;;
 esac

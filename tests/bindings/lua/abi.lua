@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- abi.lua ABI_JSON PACKAGE: constants, sizes, fields and functions as the header has them.
+-- abi.lua ABI_JSON PACKAGE: constants, sizes, fields and functions match the header.
 local hypomnesis = require "hypomnesis"
 local raw = require "hypomnesis.raw"
 local expect = require "expect"
@@ -10,23 +10,23 @@ local is_jit = rawget(_G, "jit") ~= nil
 
 -- ---- constants ----
 
-local function same_constants(found, where, without)
+local function compare_constants(constants, label, excluded_pattern)
   local count = 0
   for name, value in pairs(abi.constants) do
-    if not (without and name:find(without)) then
-      expect.equal(found[name:gsub("^HMN_", "")], value, where .. name)
+    if not (excluded_pattern and name:find(excluded_pattern)) then
+      expect.equal(constants[name:gsub("^HMN_", "")], value, label .. name)
       count = count + 1
     end
   end
   expect.that(count > 100, "constants were compared")
 end
 
-same_constants(hypomnesis, "hypomnesis: ")
+compare_constants(hypomnesis, "hypomnesis: ")
 for name, value in pairs(hypomnesis) do
-  -- Durations without an end, or at once, are macros of the header.
+  -- UNLIMITED and IMMEDIATE are macros in the header.
   if type(value) == "number" and name ~= "UNLIMITED" and name ~= "IMMEDIATE" then expect.equal(abi.constants["HMN_" .. name], value, "the header: " .. name) end
 end
-if not is_jit then same_constants(require "hypomnesis.core", "hypomnesis.core: ", "_HAS_") end
+if not is_jit then compare_constants(require "hypomnesis.core", "hypomnesis.core: ", "_HAS_") end
 
 -- ---- sizes ----
 
@@ -40,7 +40,7 @@ if is_jit then
   end
 end
 
--- ---- fields: what the package documents ----
+-- ---- fields: the package's documentation ----
 
 local CLASSES = {
   hmn_backend_info = "BackendInfo", hmn_process_memory = "ProcessMemory", hmn_system_memory = "SystemMemory",
@@ -49,84 +49,86 @@ local CLASSES = {
   hmn_sampler_info = "SamplerInfo", hmn_peak = "Peak", hmn_spill_info = "SpillInfo", hmn_episode = "Episode",
   hmn_tracker_info = "TrackerInfo", hmn_tag = "Tag",
 }
-local NO_RECORD = {hmn_context_options = true, hmn_snapshot_options = true,
+local INPUT_STRUCTS = {hmn_context_options = true, hmn_snapshot_options = true,
   hmn_sampler_options = true, hmn_spill_options = true,
   hmn_spill_sample = true, hmn_tracker_options = true, hmn_packing = true, hmn_attention = true, hmn_cache = true,
   hmn_metric_key = true, hmn_reason_key = true,
   hmn_error = true}
-local HIDDEN = {struct_size = true, present = true, reserved0 = true}
-local OF_SNAPSHOTS = {
+local HIDDEN_FIELDS = {struct_size = true, present = true, reserved0 = true}
+local SNAPSHOT_FIELDS = {
   Device = {pools = true, telemetry = true, metrics = true, own_usage = true},
   Group = {name = true},
   Usage = {name = true, command = true, container = true},
 }
 
-local documented = {}
-for _, noun in ipairs {"device", "snapshot", "generated/types"} do
+local documented_types = {}
+for _, file in ipairs {"device", "snapshot", "generated/types"} do
   local class
-  for line in io.lines(arg[2] .. "/" .. noun .. ".lua") do
+  for line in io.lines(arg[2] .. "/" .. file .. ".lua") do
     class = line:match("^%-%-%-@class hypomnesis%.(%w+)") or class
     local field, kind = line:match("^%-%-%-@field (%w+) (%S+)")
     if not field then field, kind = line:match("^%-%-%-@field ([%w_]+) (%S+)") end
     if field then
-      documented[class] = documented[class] or {}
-      documented[class][field] = kind
+      documented_types[class] = documented_types[class] or {}
+      documented_types[class][field] = kind
     end
   end
 end
 
-local function type_of(field)
-  local found = field.count ~= json.null and "string" or field.type == "double" and "number" or "integer"
-  return field.present ~= json.null and found .. "?" or found
+local function find_type(field)
+  local name = field.count ~= json.null and "string" or field.type == "double" and "number" or "integer"
+  return field.present ~= json.null and name .. "?" or name
 end
 
 for name, struct in pairs(abi.structs) do
   local class = CLASSES[name]
-  expect.that(class or NO_RECORD[name], name .. " has no class")
+  expect.that(class or INPUT_STRUCTS[name], name .. " has no class")
   if class then
-    local known = {}
+    local fields = {}
     for _, field in ipairs(struct.fields) do
-      known[field.name] = true
-      if not HIDDEN[field.name] then
-        expect.equal(documented[class][field.name], type_of(field), class .. "." .. field.name)
+      fields[field.name] = true
+      if not HIDDEN_FIELDS[field.name] then
+        expect.equal(documented_types[class][field.name], find_type(field), class .. "." .. field.name)
       end
     end
-    for field in pairs(documented[class]) do
-      expect.that(known[field] or (OF_SNAPSHOTS[class] or {})[field], class .. "." .. field .. " is not in the header")
+    for field in pairs(documented_types[class]) do
+      expect.that(fields[field] or (SNAPSHOT_FIELDS[class] or {})[field],
+        class .. "." .. field .. " is not in the header")
     end
   end
 end
 
--- ---- fields: what a record has when all of it is there ----
+-- ---- fields: a complete and an empty record ----
 
 if is_jit then
   local bit, ffi = require "bit", require "ffi"
-  local function itself(value) return value end
-  local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, itself, itself)
+  local function identity(value) return value end
+  local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, identity, identity)
   for name, struct in pairs(abi.structs) do
     if CLASSES[name] then
       local record = ffi.new(name)
       record.present = 0xffffffff
-      local all = copy[name](record)
+      local complete = copy[name](record)
       record.present = 0
-      local least = copy[name](record)
+      local minimal = copy[name](record)
       for _, field in ipairs(struct.fields) do
-        if not HIDDEN[field.name] then
-          expect.that(all[field.name] ~= nil, name .. "." .. field.name .. " is copied")
-          expect.equal(least[field.name] == nil, field.present ~= json.null, name .. "." .. field.name .. " is absent")
+        if not HIDDEN_FIELDS[field.name] then
+          expect.that(complete[field.name] ~= nil, name .. "." .. field.name .. " is copied")
+          expect.equal(minimal[field.name] == nil, field.present ~= json.null,
+            name .. "." .. field.name .. " is absent")
         end
       end
     end
   end
 end
 
--- ---- functions: what reaches each ----
+-- ---- functions: the counterpart of each ----
 
 local Context, Snapshot = require "hypomnesis.context", require "hypomnesis.snapshot"
 local Sampler = require "hypomnesis.sampler"
 local Spill = require "hypomnesis.spill"
 local Tracker = require "hypomnesis.tracker"
-local REACHED = {
+local MEMBERS = {
   hmn_version_number = hypomnesis.version_number, hmn_version_string = hypomnesis.version_string,
   hmn_backend_available = hypomnesis.backend_available, hmn_feature = hypomnesis.feature, hmn_status_name = hypomnesis.status_name,
   hmn_monotonic_ns = hypomnesis.monotonic_ns, hmn_sampler_handle = Sampler.handle,
@@ -169,8 +171,8 @@ local REACHED = {
   hmn_spill_episode = Spill.episode,
   hmn_sampler_peak = Sampler.peak, hmn_sampler_peak_device = Sampler.device_peak,
 }
-for name in pairs(abi.functions) do expect.that(type(REACHED[name]) == "function", name .. " is not reached") end
-for name in pairs(REACHED) do expect.that(abi.functions[name], name .. " is not in the header") end
+for name in pairs(abi.functions) do expect.that(type(MEMBERS[name]) == "function", name .. " has no counterpart") end
+for name in pairs(MEMBERS) do expect.that(abi.functions[name], name .. " is not in the header") end
 
 -- ---- versions ----
 

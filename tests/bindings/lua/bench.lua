@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- bench.lua MACHINE...: what a snapshot copied whole costs per object, compared with a bare call (version_number)
+-- bench.lua MACHINE...: the cost of a snapshot copied whole, per object, compared with a bare call (version_number)
 -- through the same binding. Objects: the records of the snapshot. `take` is the library's part, without any copy.
 local hypomnesis = require "hypomnesis"
 local raw = require "hypomnesis.raw"
@@ -7,8 +7,8 @@ local raw = require "hypomnesis.raw"
 local ROUNDS = 25
 local EVERYTHING = {collect = {"memory", "system", "devices", "pools", "self", "processes", "telemetry"}}
 
--- Nanoseconds of one of `count` calls: the best of some rounds.
-local function cost(count, call)
+-- Returns nanoseconds per call, for `count` calls, in the fastest round.
+local function measure_ns(count, call)
   local best = math.huge
   for _ = 1, ROUNDS do
     collectgarbage()
@@ -23,13 +23,13 @@ local version_number = hypomnesis.version_number
 local function bare_calls()
   for _ = 1, 1000 do version_number() end
 end
-local bare = cost(200, bare_calls) / 1000
-print(("%s: bare call %.1f ns"):format(rawget(_G, "jit") and jit.version or _VERSION, bare))
+local bare_ns = measure_ns(200, bare_calls) / 1000
+print(("%s: bare call %.1f ns"):format(rawget(_G, "jit") and jit.version or _VERSION, bare_ns))
 
--- LuaJIT compiles a bare call into the call itself, and nothing else.
+-- LuaJIT compiles a bare call into the C call itself.
 if rawget(_G, "jit") then
   jit.off(bare_calls)
-  print(("  not compiled: bare call %.1f ns"):format(cost(200, bare_calls) / 1000))
+  print(("  not compiled: bare call %.1f ns"):format(measure_ns(200, bare_calls) / 1000))
 end
 
 for _, machine in ipairs(arg) do
@@ -42,11 +42,12 @@ for _, machine in ipairs(arg) do
   end
   snapshot:close()
   local native = context.native
-  local taken = cost(100, function() raw.close(native:take(0, 127, 0, 0, 0)) end)
-  local whole = cost(100, function() context:snapshot(EVERYTHING):close() end)
-  local copy = whole - taken
-  print(("  %2d processes, %3d objects: snapshot %7.1f us, of it take %7.1f us, copy %7.1f us; "
+  local take_ns = measure_ns(100, function() raw.close(native:take(0, 127, 0, 0, 0)) end)
+  local total_ns = measure_ns(100, function() context:snapshot(EVERYTHING):close() end)
+  local copy_ns = total_ns - take_ns
+  print(("  %2d processes, %3d objects: snapshot %7.1f us = take %7.1f us + copy %7.1f us; "
     .. "%6.1f ns = %5.1f bare calls per object"):format(
-    #snapshot.processes, objects, whole / 1e3, taken / 1e3, copy / 1e3, copy / objects, copy / objects / bare))
+    #snapshot.processes, objects, total_ns / 1e3, take_ns / 1e3, copy_ns / 1e3, copy_ns / objects,
+    copy_ns / objects / bare_ns))
   context:close()
 end

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* host THREADS SCRIPT [ARGUMENT...]: runs a script in so many threads at once, each with a Lua state of its own. It
- * has the arguments as `...`, and a table `host`: thread (its number), fork(), wait(pid), leave(status). */
+/* host THREADS SCRIPT [ARGUMENT...]: runs a script in THREADS threads at once, each with its own
+ * Lua state. The script gets the arguments as `...`, and a table `host`: thread (its number),
+ * fork(), wait(pid), leave(status). */
 #define _POSIX_C_SOURCE 200809L
 #include <lauxlib.h>
 #include <lua.h>
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 64 };
+enum { MAX_THREADS = 64 };
 
 static char** arguments;
 static int argument_count;
@@ -72,11 +73,11 @@ static void* thread_main(void* number) {
 }
 
 int main(int argc, char** argv) {
-  pthread_t threads[MOST_THREADS];
-  int results[MOST_THREADS];
+  pthread_t threads[MAX_THREADS];
+  int results[MAX_THREADS];
   const int count = argc > 2 ? atoi(argv[1]) : 0;
-  int failed = 0;
-  if (count < 1 || count > MOST_THREADS) return 2;
+  int status = 0;
+  if (count < 1 || count > MAX_THREADS) return 2;
   arguments = argv + 2;
   argument_count = argc - 2;
   if (pthread_barrier_init(&start, NULL, (unsigned)count) != 0) return 2;
@@ -86,8 +87,8 @@ int main(int argc, char** argv) {
   }
   for (int i = 0; i < count; ++i) {
     pthread_join(threads[i], NULL);
-    failed |= results[i];
+    status |= results[i];
   }
   pthread_barrier_destroy(&start);
-  return failed;
+  return status;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""missing.py INTERPRETER: the package's message when the native library is not there, and which one it loads."""
+"""missing.py INTERPRETER: the package's message when the native library is missing, and which library it loads."""
 import os
 import pathlib
 import re
@@ -11,17 +11,17 @@ import tempfile
 
 LUA = sys.argv[1]
 VARIABLE = "HYPOMNESIS_LIBRARY"
-PROGRAM = 'local good, found = pcall(require, "hypomnesis") print(good and found.version_string() or found)'
-# What the package sees on macOS; %d is what issetugid(2) answers.
-ON_MACOS = ('local ffi = require "ffi" ffi.os = "OSX" '
-            'ffi.C = setmetatable({issetugid = function() return %d end}, {__index = ffi.C}) ')
+PROGRAM = 'local loaded, result = pcall(require, "hypomnesis") print(loaded and result.version_string() or result)'
+# Simulates macOS for the package; %d is the result of issetugid(2).
+MACOS_PRELUDE = ('local ffi = require "ffi" ffi.os = "OSX" '
+                 'ffi.C = setmetatable({issetugid = function() return %d end}, {__index = ffi.C}) ')
 NOBODY = 65534
 
 
-def said(*prefix, interpreter=LUA, before="", **changes):
-    environment = {name: value for name, value in os.environ.items() if name != VARIABLE} | changes
-    return subprocess.run([*prefix, interpreter, "-e", before + PROGRAM], env=environment, capture_output=True, text=True,
-                          check=True, timeout=60).stdout
+def run_program(*prefix, interpreter=LUA, prelude="", **variables):
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE} | variables
+    return subprocess.run([*prefix, interpreter, "-e", prelude + PROGRAM], env=environment, capture_output=True,
+                          text=True, check=True, timeout=60).stdout
 
 
 def expect(text, *words):
@@ -31,19 +31,20 @@ def expect(text, *words):
 
 def check_ffi():
     library = os.environ[VARIABLE]
-    version = said(**{VARIABLE: library})
+    version = run_program(**{VARIABLE: library})
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", version), version
-    text = said()
+    text = run_program()
     expect(text, "cannot load the native library", "looked for libhypomnesis.so.", "LD_LIBRARY_PATH",
            f"set {VARIABLE} to the absolute path")
-    text = said(**{VARIABLE: "/no/such/libhypomnesis.so"})
+    text = run_program(**{VARIABLE: "/no/such/libhypomnesis.so"})
     expect(text, "/no/such/libhypomnesis.so, which HYPOMNESIS_LIBRARY names", f"set {VARIABLE}")
-    expect(said(**{VARIABLE: "libhypomnesis.so"}), "the path is not absolute", "looked for libhypomnesis.so,")
-    expect(said(**{VARIABLE: ""}), "looked for libhypomnesis.so.")
-    assert said(LD_LIBRARY_PATH=str(pathlib.Path(library).parent)) == version
-    expect(said(before=ON_MACOS % 0), "looked for libhypomnesis.0.1.dylib in DYLD_LIBRARY_PATH")
-    expect(said(before=ON_MACOS % 0, **{VARIABLE: "/no/such.dylib"}), "/no/such.dylib, which HYPOMNESIS_LIBRARY names")
-    expect(said(before=ON_MACOS % 1, **{VARIABLE: "/no/such.dylib"}), "looked for libhypomnesis.0.1.dylib")
+    expect(run_program(**{VARIABLE: "libhypomnesis.so"}), "the path is not absolute", "looked for libhypomnesis.so,")
+    expect(run_program(**{VARIABLE: ""}), "looked for libhypomnesis.so.")
+    assert run_program(LD_LIBRARY_PATH=str(pathlib.Path(library).parent)) == version
+    expect(run_program(prelude=MACOS_PRELUDE % 0), "looked for libhypomnesis.0.1.dylib in DYLD_LIBRARY_PATH")
+    expect(run_program(prelude=MACOS_PRELUDE % 0, **{VARIABLE: "/no/such.dylib"}),
+           "/no/such.dylib, which HYPOMNESIS_LIBRARY names")
+    expect(run_program(prelude=MACOS_PRELUDE % 1, **{VARIABLE: "/no/such.dylib"}), "looked for libhypomnesis.0.1.dylib")
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "other.c")
         source.write_text("int other;\n")
@@ -51,12 +52,12 @@ def check_ffi():
         if compiler:
             other = str(pathlib.Path(folder, "other.so"))
             subprocess.run([compiler, "-shared", "-fPIC", "-o", other, str(source)], check=True)
-            expect(said(**{VARIABLE: other}), "it has no hmn_version_number", other)
+            expect(run_program(**{VARIABLE: other}), "it has no hmn_version_number", other)
         check_set_user_id(pathlib.Path(folder), library)
 
 
 def check_set_user_id(folder, library):
-    """With another user's rights the variable is not read."""
+    """Checks that a set-user-id interpreter ignores the variable."""
     setpriv = shutil.which("setpriv")
     if os.geteuid() != 0 or not setpriv:
         print("not run: a set-user-id interpreter needs root and setpriv")
@@ -72,23 +73,23 @@ def check_set_user_id(folder, library):
     interpreter.chmod(0o4755)
     nobody = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
     paths = {"LUA_PATH": f"{folder}/?.lua;{folder}/?/init.lua", VARIABLE: str(native)}
-    text = said(*nobody, interpreter=str(interpreter), **paths)
+    text = run_program(*nobody, interpreter=str(interpreter), **paths)
     expect(text, "looked for libhypomnesis.so.")
     assert str(native) not in text, text
     interpreter.chmod(0o755)
-    text = said(*nobody, interpreter=str(interpreter), **paths)
+    text = run_program(*nobody, interpreter=str(interpreter), **paths)
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", text), f"without set-user-id it is read: {text}"
 
 
 def check_core():
-    expect(said(LUA_CPATH="/no/such/?.so"), "cannot load the C module", "/no/such/hypomnesis/core.so", "LUA_CPATH",
-           "LD_LIBRARY_PATH", "built for Lua 5.")
+    expect(run_program(LUA_CPATH="/no/such/?.so"), "cannot load the C module", "/no/such/hypomnesis/core.so",
+           "LUA_CPATH", "LD_LIBRARY_PATH", "built for Lua 5.")
     core = pathlib.Path(os.environ["LUA_CPATH"].replace("?", "hypomnesis/core"))
     with tempfile.TemporaryDirectory() as folder:
         alone = pathlib.Path(folder, "a/b/c/d/hypomnesis/core.so")
         alone.parent.mkdir(parents=True)
         shutil.copy(core, alone)
-        text = said(LUA_CPATH=f"{folder}/a/b/c/d/?.so")
+        text = run_program(LUA_CPATH=f"{folder}/a/b/c/d/?.so")
         expect(text, "cannot load the C module", "libhypomnesis.so.0.1: cannot open", "LD_LIBRARY_PATH names")
 
 

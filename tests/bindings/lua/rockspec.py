@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """rockspec.py SUITE INTERPRETER LUA ROOT LIBRARY FOLDER: LuaRocks builds the rock against an installed library and
-installs it into a tree of FOLDER; a program finds all of it there. No network."""
+installs it into a tree in FOLDER, and a program uses it from there. No network."""
 import os
 import pathlib
 import re
@@ -25,8 +25,8 @@ def skip(suite, reason):
     sys.exit(77)
 
 
-def prefix_of(root, library, folder):
-    """Header and library as an installation has them."""
+def copy_installation(root, library, folder):
+    """Copies header and library to where an installation has them."""
     prefix = folder / "prefix"
     (prefix / "include").mkdir(parents=True)
     (prefix / "lib").mkdir()
@@ -39,9 +39,9 @@ def prefix_of(root, library, folder):
 def check_text(rockspec, source, version):
     text = rockspec.read_text()
     assert f'version = "{version}-1"' in text, f"the rockspec is not of version {version}"
-    named = set(re.findall(r'"(hypomnesis/\S+\.lua)"', text))
-    there = {str(file.relative_to(source)) for file in source.glob("hypomnesis/**/*.lua")}
-    assert named == there, f"in the rockspec or in the package alone: {sorted(named ^ there)}"
+    listed_files = set(re.findall(r'"(hypomnesis/\S+\.lua)"', text))
+    package_files = {str(file.relative_to(source)) for file in source.glob("hypomnesis/**/*.lua")}
+    assert listed_files == package_files, f"in only one of rockspec and package: {sorted(listed_files ^ package_files)}"
 
 
 def main():
@@ -50,9 +50,10 @@ def main():
     luarocks = shutil.which("luarocks")
     if not luarocks:
         skip(suite, "no luarocks is here")
-    of = "5.1" if version == "luajit" else version
-    if not any(pathlib.Path(place, f"lua{of}/lua.h").exists() for place in ("/usr/include", "/usr/local/include")):
-        skip(suite, f"the headers of Lua {of} are not here")
+    number = "5.1" if version == "luajit" else version
+    include_folders = ("/usr/include", "/usr/local/include")
+    if not any(pathlib.Path(folder, f"lua{number}/lua.h").exists() for folder in include_folders):
+        skip(suite, f"the headers of Lua {number} are not here")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     source, tree = folder / "source", folder / "tree"
@@ -61,16 +62,16 @@ def main():
     numbers = [re.search(rf"#define HMN_VERSION_{part} (\d+)", (root / "include/hypomnesis.h").read_text()).group(1)
                for part in ("MAJOR", "MINOR", "PATCH")]
     check_text(rockspec, source, ".".join(numbers))
-    prefix = prefix_of(root, library, folder)
+    prefix = copy_installation(root, library, folder)
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("LUA_", "HYPOMNESIS_"))} | {"HOME": str(folder)}
-    made = subprocess.run([luarocks, "--lua-version", of, "--tree", str(tree), "make", f"HYPOMNESIS_DIR={prefix}",
-                           rockspec.name], cwd=source, env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    if made.returncode != 0:
-        sys.exit(f"luarocks make:\n{made.stdout}")
-    environment |= {"LUA_PATH": f"{tree}/share/lua/{of}/?.lua;{tree}/share/lua/{of}/?/init.lua",
-                    "LUA_CPATH": f"{tree}/lib/lua/{of}/?.so", "LD_LIBRARY_PATH": str(prefix / "lib")}
+    result = subprocess.run([luarocks, "--lua-version", number, "--tree", str(tree), "make", f"HYPOMNESIS_DIR={prefix}",
+                             rockspec.name], cwd=source, env=environment, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"luarocks make:\n{result.stdout}")
+    environment |= {"LUA_PATH": f"{tree}/share/lua/{number}/?.lua;{tree}/share/lua/{number}/?/init.lua",
+                    "LUA_CPATH": f"{tree}/lib/lua/{number}/?.so", "LD_LIBRARY_PATH": str(prefix / "lib")}
     program = folder / "program.lua"
     program.write_text(PROGRAM)
     subprocess.run([lua, str(program), str(tree), str(root / "examples/machines/server-8gpu.json")], env=environment,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- threads.lua MACHINES, in a Lua state of each of several threads: each has the package, and contexts, of its own.
+-- threads.lua MACHINES: runs in several threads, each with its own Lua state, package and contexts.
 local machines = ...
 local hypomnesis = require "hypomnesis"
 local expect = require "expect"

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- values.lua MACHINES: numbers are exact or refused, text is UTF-8, what is absent is nil, failures are values.
+-- values.lua MACHINES: numbers are exact or refused, text is UTF-8, absent fields are nil, failures are values.
 local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
@@ -7,55 +7,57 @@ local function open(machine) return assert(hypomnesis.open {simulation = arg[1] 
 local is_jit = rawget(_G, "jit") ~= nil
 local has_integers = math.type ~= nil
 
--- LuaJIT's numbers of 64 bits, which no other Lua reads.
-local function cdata(text) return loadstring("return " .. text)() end
+-- 64-bit literals, which only LuaJIT parses.
+local function make_cdata(text) return loadstring("return " .. text)() end
 
--- A field as digits; or the error of reading it where this Lua cannot hold it.
-local function digits(record, field)
-  local good, value = pcall(function() return record[field] end)
-  if good then return hypomnesis.digits(value) end
+-- Returns a field as digits; checks the error if this Lua cannot hold it.
+local function read_digits(record, field)
+  local ok, value = pcall(function() return record[field] end)
+  if ok then return hypomnesis.digits(value) end
   expect.equal(record.inexact[field] ~= nil, true, field .. " is named")
-  expect.equal(rawget(record, field), nil, field .. " is not there in any other form")
+  expect.equal(rawget(record, field), nil, field .. " is stored in another form")
   expect.that(value:find(field .. " is " .. record.inexact[field], 1, true), value)
   return "inexact"
 end
 
-local function wide(record, field, most_of_integer, text)
-  local held = is_jit or has_integers and not most_of_integer
-  expect.equal(digits(record, field), held and text or "inexact", field)
-  if not held then expect.equal(record.inexact[field], text, field .. " in digits") end
+local function expect_wide(record, field, exceeds_integer, text)
+  local is_exact = is_jit or has_integers and not exceeds_integer
+  expect.equal(read_digits(record, field), is_exact and text or "inexact", field)
+  if not is_exact then expect.equal(record.inexact[field], text, field .. " in digits") end
 end
 
--- 2^53 + 1 and what is near it.
+-- 2^53 + 1 and numbers near it.
 local context = open "wide53.json"
 local counters = assert(context:telemetry(0))
-wide(counters, "pcie_rx_bytes", false, "9007199254740993")
-wide(counters, "pcie_tx_bytes", false, "9007199254740995")
-wide(assert(context:usage(0, 7)), "busy_ns", false, "9007199254740995")
+expect_wide(counters, "pcie_rx_bytes", false, "9007199254740993")
+expect_wide(counters, "pcie_tx_bytes", false, "9007199254740995")
+expect_wide(assert(context:usage(0, 7)), "busy_ns", false, "9007199254740995")
 if has_integers then expect.equal(math.type(counters.pcie_rx_bytes), "integer", "type") end
-if is_jit then expect.equal(counters.pcie_rx_bytes - cdata "9007199254740992ULL" == 1, true, "a cdata is exact") end
+if is_jit then
+  expect.equal(counters.pcie_rx_bytes - make_cdata "9007199254740992ULL" == 1, true, "a cdata is exact")
+end
 
 -- 2^64 - 1, 2^63 and 2^63 - 1.
 context = open "wide64.json"
 counters = assert(context:telemetry(0))
-wide(counters, "pcie_rx_bytes", true, "18446744073709551615")
-wide(counters, "pcie_tx_bytes", true, "9223372036854775808")
-wide(assert(context:usage(0, 4294967295)), "busy_ns", false, "9223372036854775807")
+expect_wide(counters, "pcie_rx_bytes", true, "18446744073709551615")
+expect_wide(counters, "pcie_tx_bytes", true, "9223372036854775808")
+expect_wide(assert(context:usage(0, 4294967295)), "busy_ns", false, "9223372036854775807")
 expect.equal(counters.fan_rpm, 30000, "a small field next to wide ones")
 expect.equal(counters.window_ns, nil, "an absent field next to wide ones")
 local snapshot = assert(context:snapshot {collect = {"pools", "memory", "system", "processes"}})
-wide(snapshot.memory, "virtual_bytes", true, "18446744073709551614")
-wide(snapshot.memory, "resident_bytes", true, "18446744073709551615")
+expect_wide(snapshot.memory, "virtual_bytes", true, "18446744073709551614")
+expect_wide(snapshot.memory, "resident_bytes", true, "18446744073709551615")
 expect.equal(snapshot.processes[1].pid, 4294967295, "the largest pid")
 expect.equal(snapshot.processes[1].uid, 4294967295, "the largest uid")
 
--- Numbers go back in as they came out.
+-- Returned numbers are accepted as arguments.
 if is_jit then
   expect.equal(hypomnesis.format_bytes(counters.pcie_rx_bytes), "17179869184.0 GiB", "a cdata as an argument")
-  expect.equal(hypomnesis.format_bytes(cdata "1073741824LL"), "1.0 GiB", "a signed cdata as an argument")
-  expect.misuse("bad argument 'bytes'", hypomnesis.format_bytes, cdata "-1LL")
-  expect.equal(context:device(cdata "0ULL").index, 0, "a cdata as an index")
-  expect.misuse("bad argument 'device_index'", context.device, context, cdata "4294967296ULL")
+  expect.equal(hypomnesis.format_bytes(make_cdata "1073741824LL"), "1.0 GiB", "a signed cdata as an argument")
+  expect.misuse("bad argument 'bytes'", hypomnesis.format_bytes, make_cdata "-1LL")
+  expect.equal(context:device(make_cdata "0ULL").index, 0, "a cdata as an index")
+  expect.misuse("bad argument 'device_index'", context.device, context, make_cdata "4294967296ULL")
 elseif has_integers then
   expect.equal(hypomnesis.format_bytes(math.maxinteger), "8589934592.0 GiB", "the largest integer")
 end
@@ -96,14 +98,14 @@ for index, name in ipairs {"NO_MEMORY", "UNSUPPORTED", "NO_SOURCE", "NO_DEVICE",
   "DEVICE_LOST", "BACKEND", "LIMIT", "OVERFLOW", "ASLEEP"} do
   local detail = expect.status(hypomnesis["E_" .. name], context:pool(index - 1))
   expect.that(detail.message:find("says " .. name:lower(), 1, true), detail.message)
-  expect.equal(detail.backend, hypomnesis.BACKEND_SIMULATED, "who failed")
+  expect.equal(detail.backend, hypomnesis.BACKEND_SIMULATED, "the backend that failed")
   expect.equal(hypomnesis.status_name(detail.status), "HMN_E_" .. name, "name of a status")
 end
 local detail = expect.status(hypomnesis.E_BACKEND, context:pool(12))
-expect.equal(detail.native_domain, hypomnesis.NATIVE_EXIT, "whose code")
+expect.equal(detail.native_domain, hypomnesis.NATIVE_EXIT, "native domain")
 expect.equal(detail.native_code, 139, "native code")
 expect.equal(detail.reason, hypomnesis.REASON_FAILED, "reason")
-expect.equal(context:telemetry(12).temperature_celsius, 50, "what did not fail")
+expect.equal(context:telemetry(12).temperature_celsius, 50, "a reading that did not fail")
 expect.status(hypomnesis.E_NO_DEVICE, context:device(99))
 expect.status(hypomnesis.E_UNKNOWN_FLAG, hypomnesis.open {flags = 2 ^ 31})
 expect.status(hypomnesis.E_ARGUMENT, hypomnesis.open {simulation = "relative", deadline = 60})
@@ -112,8 +114,9 @@ expect.status(hypomnesis.E_ARGUMENT, context:snapshot {flags = 0, device_index =
 expect.status(hypomnesis.E_NO_DEVICE, context:snapshot {device_index = 99})
 expect.status(hypomnesis.E_STATE, context:set_path("proc", "/proc"))
 expect.status(hypomnesis.E_NO_DEVICE, assert(context:snapshot()):device_line(99, "free"))
-expect.that(expect.status(hypomnesis.E_STATE, context:recording()).message:find("recording", 1, true), "why there is none")
+local no_recording = expect.status(hypomnesis.E_STATE, context:recording())
+expect.that(no_recording.message:find("recording", 1, true), "the reason for no recording")
 expect.equal(open "small.json":snapshot {device_index = 0}.info.device_count, 1, "a snapshot of one device")
 expect.equal(select("#", open "small.json":find_device "driver:nvidia:0"), 1, "one result of a success")
-expect.equal(select("#", context:scan()), 2, "a scan gives the count and the generation")
+expect.equal(select("#", context:scan()), 2, "a scan returns the count and the generation")
 expect.equal(hypomnesis.open():set_path("simulation", arg[1] .. "/small.json"), true, "set_path")

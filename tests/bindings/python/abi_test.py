@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Constants, structs and functions against bindings/abi.json, which is written from the header."""
+"""Compares constants, structs and functions with bindings/abi.json, which is generated from the header."""
 import dataclasses
 import enum
 import importlib
@@ -30,16 +30,16 @@ RECORDS = {
     "hmn_tracker_info": hypomnesis.TrackerInfo,
     "hmn_usage": hypomnesis.Usage,
 }
-# Structs that are no values of their own here: arguments, and what an exception carries.
-NO_RECORDS = {"hmn_context_options", "hmn_error", "hmn_sampler_options", "hmn_snapshot_options",
-              "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing",
-              "hmn_attention", "hmn_cache", "hmn_metric_key", "hmn_reason_key"}
-UNSEEN = ("struct_size", "present", "reserved0")
-OWN = {"hmn_device": ["pools", "telemetry", "own_usage", "usages", "metrics"],
-       "hmn_group": ["name"],
-       "hmn_usage": ["process_name", "process_command", "process_container"]}
+# Structs without a class: their fields are arguments or attributes of an exception.
+INPUT_STRUCTS = {"hmn_context_options", "hmn_error", "hmn_sampler_options", "hmn_snapshot_options",
+                 "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing",
+                 "hmn_attention", "hmn_cache", "hmn_metric_key", "hmn_reason_key"}
+HIDDEN_FIELDS = ("struct_size", "present", "reserved0")
+EXTRA_FIELDS = {"hmn_device": ["pools", "telemetry", "own_usage", "usages", "metrics"],
+                "hmn_group": ["name"],
+                "hmn_usage": ["process_name", "process_command", "process_container"]}
 
-# Prefix of the header's constants -> who has them here, by the same names.
+# Prefix of the header's constants -> enumeration with the same names.
 ENUMERATIONS = {
     "HMN_E_": hypomnesis.Status,
     "HMN_BACKEND_": hypomnesis.Backend,
@@ -89,10 +89,11 @@ ENUMERATIONS = {
     "HMN_DTYPE_": hypomnesis.Dtype,
     "HMN_CACHE_": hypomnesis.CacheKind,
 }
-# Sizes of structs; bits of `present` that None stands for; texts that are fields and flags that are
-# arguments here.
-NO_MEMBER = re.compile(r"HMN_\w+_SIZE_V\d+|HMN_(BACKEND_INFO|DIAGNOSTIC|DELTA|SAMPLER_INFO|PEAK|METRIC|TRACKER_INFO|SPILL_SAMPLE|SPILL_INFO|EPISODE)_HAS_\w+|HMN_TEXT_\w+|"
-                       r"HMN_ATTENTION_FUSED|HMN_TRACKER_LIMITED")
+# Sizes of structs; bits of `present`, which become None; texts that are fields and flags that are
+# arguments in Python.
+EXCLUDED_CONSTANTS = re.compile(
+    r"HMN_\w+_SIZE_V\d+|HMN_(BACKEND_INFO|DIAGNOSTIC|DELTA|SAMPLER_INFO|PEAK|METRIC|TRACKER_INFO|SPILL_SAMPLE|SPILL_INFO|"
+    r"EPISODE)_HAS_\w+|HMN_TEXT_\w+|HMN_ATTENTION_FUSED|HMN_TRACKER_LIMITED")
 
 FUNCTIONS = {
     "hmn_version_number": "version_number",
@@ -190,13 +191,13 @@ FUNCTIONS = {
 }
 
 
-def prefix_of(constant):
-    """The longest known prefix: HMN_POOL_HAS_TOTAL is none of HMN_POOL_."""
+def find_prefix(constant):
+    """Returns the longest matching prefix: HMN_POOL_HAS_TOTAL does not belong to HMN_POOL_."""
     return max((p for p in ENUMERATIONS if constant.startswith(p)), key=len, default=None)
 
 
 class Abi(unittest.TestCase):
-    def test_raw_constants_are_those_of_the_header(self):
+    def test_raw_constants_match_the_header(self):
         for name, value in ABI["constants"].items():
             self.assertEqual(getattr(raw, name.removeprefix("HMN_")), value, name)
 
@@ -205,55 +206,55 @@ class Abi(unittest.TestCase):
                    for name, value in cls.__members__.items()}
         self.assertEqual(members.pop((hypomnesis.Status, "OK")), 0)
         for name, value in ABI["constants"].items():
-            if NO_MEMBER.fullmatch(name) or name == "HMN_OK":
+            if EXCLUDED_CONSTANTS.fullmatch(name) or name == "HMN_OK":
                 continue
-            prefix = prefix_of(name)
+            prefix = find_prefix(name)
             self.assertIsNotNone(prefix, f"no enumeration has {name}")
             member = (ENUMERATIONS[prefix], name.removeprefix(prefix))
             self.assertEqual(members.pop(member, None), value, name)
         self.assertEqual(members, {}, "not in the header")
 
-    def test_every_public_enumeration_is_held(self):
+    def test_every_public_enumeration_is_compared_with_the_header(self):
         public = {value for value in vars(hypomnesis).values()
                   if isinstance(value, enum.EnumMeta)}
         self.assertEqual(public, {*ENUMERATIONS.values(), hypomnesis.SamplerFlag})
 
-    def test_sizes_are_those_of_the_header(self):
+    def test_struct_sizes_match_the_header(self):
         for name, struct in ABI["structs"].items():
             self.assertEqual(raw.size_of(name), struct["size"], name)
         self.assertEqual(raw.size_of("hmn_nothing"), 0)
 
-    def test_each_field_of_a_record_is_in_its_class_in_the_same_order(self):
-        self.assertEqual(set(RECORDS) | NO_RECORDS, set(ABI["structs"]))
+    def test_each_record_class_has_the_fields_of_its_struct_in_order(self):
+        self.assertEqual(set(RECORDS) | INPUT_STRUCTS, set(ABI["structs"]))
         for name, cls in RECORDS.items():
             expected = [field["name"] for field in ABI["structs"][name]["fields"]
-                        if field["name"] not in UNSEEN]
-            found = [field.name for field in dataclasses.fields(cls)]
-            self.assertEqual(found, expected + OWN.get(name, []), name)
+                        if field["name"] not in HIDDEN_FIELDS]
+            actual = [field.name for field in dataclasses.fields(cls)]
+            self.assertEqual(actual, expected + EXTRA_FIELDS.get(name, []), name)
 
-    def test_a_field_may_be_none_where_it_may_be_absent_and_only_there(self):
+    def test_only_fields_that_can_be_absent_are_optional(self):
         plain = {"double": "float"}
         for name, cls in RECORDS.items():
             types = {field.name: field.type for field in dataclasses.fields(cls)}
             for field in ABI["structs"][name]["fields"]:
-                if field["name"] in UNSEEN:
+                if field["name"] in HIDDEN_FIELDS:
                     continue
                 kind = "str" if field["count"] else plain.get(field["type"], "int")
                 kind = "bool" if field["name"] == "is_main" else kind
                 expected = f"{kind} | None" if field["present"] else kind
                 self.assertEqual(types[field["name"]], expected, f"{name}.{field['name']}")
 
-    def test_each_function_can_be_reached(self):
+    def test_each_c_function_has_a_python_counterpart(self):
         self.assertEqual(set(FUNCTIONS), set(ABI["functions"]))
         wrapper = (ROOT / "bindings/python/generated/raw_wrap.c").read_text()
         for function, path in FUNCTIONS.items():
             self.assertRegex(wrapper, rf"\b{function}\(", function)
-            found = hypomnesis
+            target = hypomnesis
             for name in path.split("."):
-                self.assertTrue(hasattr(found, name), path)
-                found = getattr(found, name)
+                self.assertTrue(hasattr(target, name), path)
+                target = getattr(target, name)
 
-    def test_the_version_is_that_of_the_header(self):
+    def test_the_version_matches_the_header(self):
         self.assertEqual(hypomnesis.version(), ABI["version"])
         project = (ROOT / "bindings/python/pyproject.toml").read_text()
         self.assertEqual(re.search(r'^version = "(.*)"', project, re.M)[1], ABI["version"])

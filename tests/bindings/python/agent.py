@@ -5,37 +5,33 @@ import sys
 import hypomnesis
 
 # Fields that the records of this package have in addition to those of C.
-OWN = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
-       "process_container"}
+EXTRA_FIELDS = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
+                "process_container"}
 NOTHING = "null"
 
 
-def text(value):
+def quote(value):
     escapes = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
     return '"' + "".join(escapes.get(letter, letter) for letter in value)
 
 
-def written(value):
+def format_value(value):
     if value is None:
         return NOTHING
     if isinstance(value, str):
-        return text(value)
+        return quote(value)
     return repr(value) if isinstance(value, float) else str(int(value))
 
 
-def single(value):
+def wrap_value(value):
     return {"value": value}
 
 
-def record(value):
+def list_fields(value):
     if value is None:
-        return single(None)
-    own = OWN | {"name"} if isinstance(value, hypomnesis.Group) else OWN
-    return {name: getattr(value, name) for name in value.__slots__ if name not in own}
-
-
-
-
+        return wrap_value(None)
+    extra_fields = EXTRA_FIELDS | {"name"} if isinstance(value, hypomnesis.Group) else EXTRA_FIELDS
+    return {name: getattr(value, name) for name in value.__slots__ if name not in extra_fields}
 
 
 def spill_options(capacity, threshold, growth):
@@ -61,118 +57,118 @@ class Agent:
         self.context.close()
 
     def scan(self):
-        return single(self.context.scan().count)
+        return wrap_value(self.context.scan().count)
 
     def scan_generation(self):
-        return single(self.context.scan().generation)
+        return wrap_value(self.context.scan().generation)
 
     def find_device(self, key):
-        return single(self.context.find_device(key))
+        return wrap_value(self.context.find_device(key))
 
     def device(self, index):
-        return record(self.context.device(int(index)))
+        return list_fields(self.context.device(int(index)))
 
     def pool(self, index, kind):
-        return record(self.context.pool(int(index), int(kind)))
+        return list_fields(self.context.pool(int(index), int(kind)))
 
     def telemetry(self, index, fields):
-        return record(self.context.telemetry(int(index), int(fields)))
+        return list_fields(self.context.telemetry(int(index), int(fields)))
 
     def metric(self, index, number, instance):
-        return record(self.context.metric(int(index), int(number), int(instance)))
+        return list_fields(self.context.metric(int(index), int(number), int(instance)))
 
     def usage(self, index, pid):
-        return record(self.context.usage(int(index), int(pid)))
+        return list_fields(self.context.usage(int(index), int(pid)))
 
     def own_usage(self, index):
-        return record(self.context.own_usage(int(index)))
+        return list_fields(self.context.own_usage(int(index)))
 
     def process_memory(self, pid, fields):
-        return record(self.context.process_memory(int(pid), int(fields)))
+        return list_fields(self.context.process_memory(int(pid), int(fields)))
 
     def own_memory(self, fields):
-        return record(self.context.own_memory(int(fields)))
+        return list_fields(self.context.own_memory(int(fields)))
 
     def system_memory(self):
-        return record(self.context.system_memory())
+        return list_fields(self.context.system_memory())
 
     def backend(self, number):
-        return record(self.context.backend(int(number)))
+        return list_fields(self.context.backend(int(number)))
 
     def set_path(self, place, value):
         self.context.set_path(int(place), None if value == "-" else value)
 
     def take(self, name, flags, collect, device_index, pid):
-        taken = self.context.take(int(flags), int(collect), int(device_index), int(pid))
-        self.snapshots[name] = taken
+        snapshot = self.context.take(int(flags), int(collect), int(device_index), int(pid))
+        self.snapshots[name] = snapshot
 
     def drop(self, name):
         self.snapshots[name].close()
 
     def info(self, name):
-        return record(self.snapshots[name].info)
+        return list_fields(self.snapshots[name].info)
 
     def memory(self, name):
-        return record(self.snapshots[name].memory)
+        return list_fields(self.snapshots[name].memory)
 
     def system(self, name):
-        return record(self.snapshots[name].system)
+        return list_fields(self.snapshots[name].system)
 
     def snapshot_device(self, name, i):
-        return record(self.snapshots[name].devices[int(i)])
+        return list_fields(self.snapshots[name].devices[int(i)])
 
     def snapshot_telemetry(self, name, i):
-        return record(self.snapshots[name].devices[int(i)].telemetry)
+        return list_fields(self.snapshots[name].devices[int(i)].telemetry)
 
     def self(self, name, i):
-        return record(self.snapshots[name].devices[int(i)].own_usage)
+        return list_fields(self.snapshots[name].devices[int(i)].own_usage)
 
     def snapshot_pool(self, name, i):
-        return record(self.snapshots[name].pools[int(i)])
+        return list_fields(self.snapshots[name].pools[int(i)])
 
     def snapshot_usage(self, name, i):
-        return record(self.snapshots[name].usages[int(i)])
+        return list_fields(self.snapshots[name].usages[int(i)])
 
     def process_name(self, name, i):
-        return single(self.snapshots[name].usages[int(i)].process_name)
+        return wrap_value(self.snapshots[name].usages[int(i)].process_name)
 
     def process_command(self, name, i):
-        return single(self.snapshots[name].usages[int(i)].process_command)
+        return wrap_value(self.snapshots[name].usages[int(i)].process_command)
 
     def process_container(self, name, i):
-        return single(self.snapshots[name].usages[int(i)].process_container)
+        return wrap_value(self.snapshots[name].usages[int(i)].process_container)
 
     def snapshot_group(self, name, i):
-        return record(self.snapshots[name].groups[int(i)])
+        return list_fields(self.snapshots[name].groups[int(i)])
 
     def group_name(self, name, i):
-        return single(self.snapshots[name].groups[int(i)].name)
+        return wrap_value(self.snapshots[name].groups[int(i)].name)
 
     def snapshot_metric(self, name, i):
-        return record(self.snapshots[name].metrics[int(i)])
+        return list_fields(self.snapshots[name].metrics[int(i)])
 
     def diagnostic(self, name, i):
-        return record(self.snapshots[name].diagnostics[int(i)])
+        return list_fields(self.snapshots[name].diagnostics[int(i)])
 
     def json(self, name):
-        return single(self.snapshots[name].json())
+        return wrap_value(self.snapshots[name].json())
 
     def device_line(self, name, i, format):
-        return single(self.snapshots[name].device_line(int(i), int(format)))
+        return wrap_value(self.snapshots[name].device_line(int(i), int(format)))
 
     def reason(self, name, index, subject, field, metric, instance, pool, pid):
-        return record(self.snapshots[name].reason(int(index), int(subject), int(field), int(metric),
-                                                  metric_instance=int(instance), pool=int(pool), pid=int(pid)))
+        return list_fields(self.snapshots[name].reason(int(index), int(subject), int(field), int(metric),
+                                                       metric_instance=int(instance), pool=int(pool), pid=int(pid)))
 
     def delta(self, before, after, index):
-        return record(self.snapshots[after].delta_since(self.snapshots[before], int(index)))
+        return list_fields(self.snapshots[after].delta_since(self.snapshots[before], int(index)))
 
     def delta_line(self, before, after, index, label):
-        return single(self.snapshots[after].delta_line(self.snapshots[before], int(index), label))
+        return wrap_value(self.snapshots[after].delta_line(self.snapshots[before], int(index), label))
 
     def before_after(self, before, after, index, label):
-        return single(self.snapshots[after].before_after_lines(self.snapshots[before], int(index),
-                                                               label))
+        return wrap_value(self.snapshots[after].before_after_lines(self.snapshots[before], int(index),
+                                                                   label))
 
     def sample(self, name, collect):
         sampler = self.context.sampler(int(collect), interval=3600)
@@ -189,47 +185,47 @@ class Agent:
         self.samplers[name].close()
 
     def sample_info(self, name):
-        return record(self.samplers[name].info())
+        return list_fields(self.samplers[name].info())
 
     def sample_pool(self, name, index):
-        return record(self.samplers[name].latest_pool(int(index)))
+        return list_fields(self.samplers[name].latest_pool(int(index)))
 
     def sample_telemetry(self, name, index):
-        return record(self.samplers[name].latest_telemetry(int(index)))
+        return list_fields(self.samplers[name].latest_telemetry(int(index)))
 
     def sample_peak(self, name, index, pid):
-        return record(self.samplers[name].peak(int(index), int(pid)))
+        return list_fields(self.samplers[name].peak(int(index), int(pid)))
 
     def sample_device_peak(self, name, index):
-        return record(self.samplers[name].device_peak(int(index)))
+        return list_fields(self.samplers[name].device_peak(int(index)))
 
     def estimate_tensor(self, rows, columns, dtype):
-        stored = hypomnesis.dtype_from_name(dtype)
-        return single(hypomnesis.estimate_tensor([int(rows), int(columns)], stored))
+        element_type = hypomnesis.dtype_from_name(dtype)
+        return wrap_value(hypomnesis.estimate_tensor([int(rows), int(columns)], element_type))
 
     def estimate_cache(self, kind, layers, kv_heads, row_dim, sequence):
-        return single(hypomnesis.estimate_cache(
+        return wrap_value(hypomnesis.estimate_cache(
             int(kind), hypomnesis.Dtype.F16, layers=int(layers), kv_heads=int(kv_heads),
             row_dim=int(row_dim), sequence=int(sequence)))
 
     def estimate_packed(self, rows, columns, dtype, group_size, group_bits):
-        return single(hypomnesis.estimate_packed(
+        return wrap_value(hypomnesis.estimate_packed(
             [int(rows), int(columns)], hypomnesis.dtype_from_name(dtype), group_size=int(group_size),
             group_bits=int(group_bits)))
 
     def estimate_attention(self, heads, kv_heads, sequence, head_dim, fused):
-        return single(hypomnesis.estimate_attention(
+        return wrap_value(hypomnesis.estimate_attention(
             hypomnesis.Dtype.F16, heads=int(heads), kv_heads=int(kv_heads), sequence=int(sequence),
             head_dim=int(head_dim), fused=fused != "0"))
 
     def estimate_overhead(self, count, per_thousand):
-        return single(hypomnesis.estimate_overhead(int(count), int(per_thousand)))
+        return wrap_value(hypomnesis.estimate_overhead(int(count), int(per_thousand)))
 
-    def estimate_sum(self, one, other):
-        return single(hypomnesis.estimate_sum([int(one), int(other)]))
+    def estimate_sum(self, first, second):
+        return wrap_value(hypomnesis.estimate_sum([int(first), int(second)]))
 
     def dtype_bits(self, name):
-        return single(hypomnesis.dtype_bits(hypomnesis.dtype_from_name(name)))
+        return wrap_value(hypomnesis.dtype_bits(hypomnesis.dtype_from_name(name)))
 
     def track_limit(self, limit_bytes):
         self.tracker.set_limit(None if limit_bytes == "-" else int(limit_bytes))
@@ -241,7 +237,7 @@ class Agent:
         self.tracker = self.context.tracker(0, int(limit_bytes))
 
     def track_tag(self, name):
-        return single(self.tracker.tag(name))
+        return wrap_value(self.tracker.tag(name))
 
     def track_allocate(self, count, tag):
         self.tracker.allocate(int(count), int(tag))
@@ -250,13 +246,13 @@ class Agent:
         self.tracker.release(int(count), int(tag))
 
     def track_fits(self, count):
-        return single(self.tracker.would_fit(int(count)))
+        return wrap_value(self.tracker.would_fit(int(count)))
 
     def track_info(self):
-        return record(self.tracker.info())
+        return list_fields(self.tracker.info())
 
     def track_read_tag(self, tag):
-        return record(self.tracker.read_tag(int(tag)))
+        return list_fields(self.tracker.read_tag(int(tag)))
 
     def spill(self, index, *options):
         self.detector = self.context.spill(int(index), **spill_options(*options))
@@ -270,49 +266,49 @@ class Agent:
     def spill_snapshot(self, name, label):
         self.detector.observe_snapshot(self.snapshots[name], label)
 
-    def spill_feed(self, when, dedicated, shared, limit, evicted, label):
-        self.detector.feed(int(dedicated), int(shared), monotonic_ns=int(when), label=label,
+    def spill_feed(self, time, dedicated, shared, limit, evicted, label):
+        self.detector.feed(int(dedicated), int(shared), monotonic_ns=int(time), label=label,
                            limit_bytes=None if limit == "-" else int(limit),
                            evicted_bytes=None if evicted == "-" else int(evicted))
 
     def spill_info(self):
-        return record(self.detector.info())
+        return list_fields(self.detector.info())
 
     def spill_episode(self, number):
-        return record(self.detector.episode(int(number)))
+        return list_fields(self.detector.episode(int(number)))
 
     def format_bytes(self, count):
-        return single(hypomnesis.format_bytes(int(count)))
+        return wrap_value(hypomnesis.format_bytes(int(count)))
 
     def status_name(self, number):
-        return single(hypomnesis.status_name(int(number)))
+        return wrap_value(hypomnesis.status_name(int(number)))
 
     def metric_name(self, number):
-        return single(hypomnesis.metric_name(int(number)))
+        return wrap_value(hypomnesis.metric_name(int(number)))
 
     def metric_unit(self, number):
-        return single(hypomnesis.metric_unit(int(number)))
+        return wrap_value(hypomnesis.metric_unit(int(number)))
 
     def metric_instance_name(self, number, instance):
-        return single(hypomnesis.metric_instance_name(int(number), int(instance)))
+        return wrap_value(hypomnesis.metric_instance_name(int(number), int(instance)))
 
     def reason_name(self, number):
-        return single(hypomnesis.reason_name(int(number)))
+        return wrap_value(hypomnesis.reason_name(int(number)))
 
     def backend_name(self, number):
-        return single(hypomnesis.backend_name(int(number)))
+        return wrap_value(hypomnesis.backend_name(int(number)))
 
     def backend_available(self, number):
-        return single(hypomnesis.backend_available(int(number)))
+        return wrap_value(hypomnesis.backend_available(int(number)))
 
     def feature(self, number):
-        return single(hypomnesis.feature(int(number)))
+        return wrap_value(hypomnesis.feature(int(number)))
 
     def version(self):
-        return single(hypomnesis.version())
+        return wrap_value(hypomnesis.version())
 
 
-def answer(agent, words):
+def answer_request(agent, words):
     try:
         return getattr(agent, words[0])(*words[1:]) or {}
     except hypomnesis.ClosedError:
@@ -331,9 +327,9 @@ def main():
         words = line.rstrip("\n").split("\t")
         if words == ["quit"]:
             return
-        for key, value in answer(agent, words).items():
-            plain = key == "error"
-            print(key, value if plain else written(value), sep="\t")
+        for key, value in answer_request(agent, words).items():
+            is_raw = key == "error"
+            print(key, value if is_raw else format_value(value), sep="\t")
         print(flush=True)
 
 

@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 class Contexts(Case):
-    def test_direct_readings(self):
+    def test_direct_readings_return_records(self):
         context = self.context("workstation")
         self.assertEqual(context.scan().count, 1)
         self.assertEqual(context.find_device("pci:01:00.0"), 0)
@@ -24,7 +24,7 @@ class Contexts(Case):
         self.assertIsInstance(device, Device)
         self.assertEqual((device.name, device.vendor, device.pci_bus_id),
                          ("NVIDIA GeForce RTX 4090", Vendor.NVIDIA, "0000:01:00.0"))
-        self.assertEqual([one.uuid for one in context.devices()], [device.uuid])
+        self.assertEqual([other.uuid for other in context.devices()], [device.uuid])
         self.assertGreater(device.age_ns, 0)
         pool = context.pool(0)
         self.assertIsInstance(pool, Pool)
@@ -39,67 +39,67 @@ class Contexts(Case):
         self.assertEqual((usage.pid, usage.used_bytes), (48211, 13056 * MIB))
         self.assertEqual(context.own_usage(0).used_bytes, 0)
 
-    def test_host_readings(self):
+    def test_readings_of_a_simulated_host_return_records(self):
         context = self.context("workstation")
-        own = context.own_memory()
-        self.assertIsInstance(own, ProcessMemory)
-        self.assertEqual((own.pid, own.resident_bytes), (os.getpid(), 11 * MIB + MIB // 2))
-        self.assertIsNone(own.swap_bytes)
+        memory = context.own_memory()
+        self.assertIsInstance(memory, ProcessMemory)
+        self.assertEqual((memory.pid, memory.resident_bytes), (os.getpid(), 11 * MIB + MIB // 2))
+        self.assertIsNone(memory.swap_bytes)
         self.assertEqual(context.process_memory(1842).resident_bytes, 148 * MIB)
         system = context.system_memory()
         self.assertIsInstance(system, SystemMemory)
         self.assertEqual(system.available_bytes, 41 * 1024 * MIB + 256 * MIB)
         self.assertIsNone(system.limit_bytes)
 
-    def test_the_real_host(self):
+    def test_the_real_host_reports_resident_memory_and_its_peak(self):
         with Context() as context:
-            asked = ProcessMemoryField.RESIDENT | ProcessMemoryField.PEAK_RESIDENT
-            memory = context.own_memory(asked)
+            fields = ProcessMemoryField.RESIDENT | ProcessMemoryField.PEAK_RESIDENT
+            memory = context.own_memory(fields)
         self.assertEqual(memory.backend, Backend.OS)
         self.assertGreater(memory.resident_bytes, MIB)
         self.assertGreaterEqual(memory.peak_resident_bytes, memory.resident_bytes)
 
-    def test_backends_are_reported_of(self):
+    def test_a_backend_reports_its_state_and_version(self):
         info = self.context("workstation").backend(Backend.SIMULATED)
         self.assertIsInstance(info, BackendInfo)
         self.assertEqual((info.state, info.version), (State.READY, "570.133.07"))
         with Context(backends_off=1 << Backend.NVML) as context:
             self.assertEqual(context.backend(Backend.NVML).state, State.OFF)
 
-    def test_other_classes_than_gpus_are_listed_where_asked_for(self):
+    def test_other_device_classes_are_listed_only_if_requested(self):
         paths = {Place.SIMULATION: pathlib.Path(__file__).parent.parent / "machines" / "classes.json"}
         with Context(paths=paths) as context:
             self.assertEqual([d.device_class for d in context.devices()], [DeviceClass.GPU])
         with Context(device_classes=1 << DeviceClass.NPU, paths=paths) as context:
             self.assertEqual([d.device_class for d in context.devices()], [DeviceClass.NPU])
 
-    def test_paths_are_texts_bytes_or_paths(self):
+    def test_a_path_can_be_str_bytes_or_a_path_object(self):
         path = MACHINES / "apu.json"
         for value in (path, str(path), os.fsencode(path)):
             with Context() as context:
                 context.set_path(Place.SIMULATION, value)
                 self.assertEqual(context.scan().count, 1)
 
-    def test_a_path_need_not_be_text(self):
+    def test_a_path_need_not_be_valid_utf8(self):
         path = os.fsencode(self.folder) + b"/\xff.json"
         with open(path, "wb") as file:
             file.write(pathlib.Path(MACHINES / "apu.json").read_bytes())
         with Context(paths={Place.SIMULATION: os.fsdecode(path)}) as context:
             self.assertEqual(context.scan().count, 1)
 
-    def test_a_path_can_be_the_default_again(self):
+    def test_a_path_can_be_reset_to_its_default(self):
         with Context(paths={Place.SIMULATION: "/nowhere.json"}) as context:
             context.set_path(Place.SIMULATION, None)
             self.assertNotEqual(context.own_memory().backend, Backend.SIMULATED)
 
-    def test_the_environment_is_read_when_asked(self):
+    def test_the_environment_is_read_only_with_its_flag(self):
         script = ("import hypomnesis as h; c = h.Context(h.ContextFlag(int(__import__('sys').argv[1])));"
                   "print(c.backend(h.Backend.SIMULATED).state == h.State.READY)")
         for flag, expected in ((ContextFlag.ENVIRONMENT, "True"), (0, "False")):
-            done = self.python("-c", script, int(flag), HMN_SIMULATION=MACHINES / "apu.json")
-            self.assertEqual(done.stdout.strip(), expected, done.stderr)
+            result = self.python("-c", script, int(flag), HMN_SIMULATION=MACHINES / "apu.json")
+            self.assertEqual(result.stdout.strip(), expected, result.stderr)
 
-    def test_use_after_close(self):
+    def test_calls_on_a_closed_context_raise_closed_error(self):
         context = self.context("workstation")
         context.close()
         context.close()
@@ -110,30 +110,30 @@ class Contexts(Case):
             with self.assertRaisesRegex(ClosedError, "this context is closed"):
                 call()
 
-    def test_with_closes(self):
+    def test_with_closes_the_context(self):
         with self.context("workstation") as context:
             self.assertFalse(context.closed)
         self.assertTrue(context.closed)
 
-    def test_a_context_that_could_not_be_made_leaves_nothing(self):
+    def test_invalid_context_options_raise(self):
         with self.assertRaises(hypomnesis.ArgumentError):
             Context(paths={Place.PROC: "relative"})
-        for bad, kind in ((-1, OverflowError), (-1e-9, OverflowError), (timedelta(seconds=-1), OverflowError),
-                          (float("nan"), ValueError), ("1", TypeError)):
-            with self.assertRaises(kind):
-                Context(deadline=bad)
+        for deadline, error in ((-1, OverflowError), (-1e-9, OverflowError), (timedelta(seconds=-1), OverflowError),
+                                (float("nan"), ValueError), ("1", TypeError)):
+            with self.assertRaises(error):
+                Context(deadline=deadline)
 
     def test_a_duration_is_seconds_or_a_timedelta(self):
-        for taken in (0.0001, 1, timedelta(microseconds=100), timedelta.max, 1e300, hypomnesis.UNLIMITED,
-                      hypomnesis.IMMEDIATE):
-            Context(deadline=taken, stale=taken).close()
-        for short in (99e-6, timedelta(microseconds=99), 2e-9):
+        for duration in (0.0001, 1, timedelta(microseconds=100), timedelta.max, 1e300, hypomnesis.UNLIMITED,
+                         hypomnesis.IMMEDIATE):
+            Context(deadline=duration, stale=duration).close()
+        for duration in (99e-6, timedelta(microseconds=99), 2e-9):
             with self.assertRaisesRegex(hypomnesis.RangeError, "stale_ns: [0-9]+ is less than 0.1 ms"):
-                Context(stale=short)
+                Context(stale=duration)
         with self.context("workstation", max_age=timedelta(days=1)) as context:
             self.assertGreater(context.pool(0).total_bytes, 0)
 
-    def test_values_are_frozen_and_compare(self):
+    def test_records_are_frozen_and_compare_by_value(self):
         context = self.context("workstation")
         device, same = (dataclasses.replace(context.device(0), age_ns=0) for _ in range(2))
         self.assertEqual(device, same)
@@ -147,23 +147,23 @@ class Contexts(Case):
 
 
 class Default(Case):
-    def test_the_process_has_a_context_of_its_own(self):
+    def test_the_process_has_one_default_context(self):
         self.assertIs(hypomnesis.default_context(), hypomnesis.default_context())
         self.assertEqual(hypomnesis.memory().pid, os.getpid())
         self.assertGreater(hypomnesis.system_memory().total_bytes, MIB)
         hypomnesis.default_context().close()
         self.assertGreater(hypomnesis.memory().resident_bytes, MIB)
 
-    def test_it_reads_the_environment(self):
-        done = self.python("-c", "import hypomnesis as h; print([d.main_pool.kind for d in h.devices()],"
-                           "h.snapshot(pid=7).info.usage_count)",
-                           HMN_SIMULATION=MACHINES / "unified-gb10.json")
-        self.assertEqual(done.stdout.strip(), f"[{PoolKind.UNIFIED.value}] 0", done.stderr)
+    def test_the_default_context_reads_the_environment(self):
+        result = self.python("-c", "import hypomnesis as h; print([d.main_pool.kind for d in h.devices()],"
+                             "h.snapshot(pid=7).info.usage_count)",
+                             HMN_SIMULATION=MACHINES / "unified-gb10.json")
+        self.assertEqual(result.stdout.strip(), f"[{PoolKind.UNIFIED.value}] 0", result.stderr)
 
-    def test_it_says_what_is_wrong_with_the_environment(self):
-        done = self.python("-c", "import hypomnesis as h\ntry: h.memory()\n"
-                           "except h.ArgumentError as e: print(e)", HMN_SIMULATION="relative.json")
-        self.assertIn("HMN_SIMULATION", done.stdout, done.stderr)
+    def test_the_default_context_names_a_wrong_environment_variable(self):
+        result = self.python("-c", "import hypomnesis as h\ntry: h.memory()\n"
+                             "except h.ArgumentError as e: print(e)", HMN_SIMULATION="relative.json")
+        self.assertIn("HMN_SIMULATION", result.stdout, result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a failed call raises."""
+"""Exceptions of failed calls."""
 import ast
 import inspect
 import pickle
@@ -11,14 +11,14 @@ from hypomnesis import _raw as raw
 from hypomnesis import (Backend, Context, Error, NativeDomain, Place, Reason, Status, status_name)
 from support import ABI, ROOT, Case, run_suite
 
-# What users of Python catch already.
+# Builtin exceptions that the classes derive from.
 BUILTINS = {
     "ARGUMENT": ValueError, "UNKNOWN_FLAG": ValueError, "RANGE": IndexError,
     "NO_MEMORY": MemoryError, "NO_DEVICE": LookupError, "NO_PROCESS": ProcessLookupError,
     "PERMISSION": PermissionError, "TIMEOUT": TimeoutError, "OVERFLOW": OverflowError,
     "EMPTY": LookupError,
 }
-# Statuses that a machine file can give, each with the class of its own.
+# Statuses that a machine file can simulate, with their classes.
 SIMULATED = {
     "no_memory": hypomnesis.OutOfMemoryError, "unsupported": hypomnesis.UnsupportedError,
     "no_source": hypomnesis.NoSourceError, "no_device": hypomnesis.NoDeviceError,
@@ -29,31 +29,31 @@ SIMULATED = {
 }
 
 
-def failing(status):
+def make_failing_machine(status):
     return {"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 1}], "failures": [
         {"call": "pools", "status": status, "native": {"domain": "nvml", "code": 17},
          "message": f"it is {status}, Größe 4"}]}]}
 
 
 class Errors(Case):
-    def raised(self, call, *arguments):
+    def catch_error(self, call, *arguments):
         with self.assertRaises(Error) as caught:
             call(*arguments)
         return caught.exception
 
-    def test_each_status_has_a_class(self):
-        of_status = hypomnesis._error.ERROR_OF_STATUS
+    def test_each_status_has_an_exception_class(self):
+        classes = hypomnesis._error.ERROR_OF_STATUS
         statuses = {value for name, value in ABI["constants"].items() if name.startswith("HMN_E_")}
-        self.assertEqual(set(of_status), statuses)
-        for cls in of_status.values():
+        self.assertEqual(set(classes), statuses)
+        for cls in classes.values():
             self.assertTrue(issubclass(cls, Error) and cls is not Error)
         for name, builtin in BUILTINS.items():
-            self.assertTrue(issubclass(of_status[Status[name]], builtin), name)
+            self.assertTrue(issubclass(classes[Status[name]], builtin), name)
 
     def test_each_simulated_status_raises_its_class(self):
         for status, cls in SIMULATED.items():
             with self.subTest(status):
-                error = self.raised(self.context(failing(status)).pool, 0)
+                error = self.catch_error(self.context(make_failing_machine(status)).pool, 0)
                 self.assertIs(type(error), cls)
                 self.assertEqual(error.status, Status[status.upper()])
                 self.assertEqual(error.status_name, f"HMN_E_{status.upper()}")
@@ -62,7 +62,7 @@ class Errors(Case):
                 self.assertEqual((error.native_domain, error.native_code), (NativeDomain.NVML, 17))
                 self.assertNotEqual(error.reason, Reason.UNKNOWN)
 
-    def test_refusals_name_no_backend_and_no_native_code(self):
+    def test_refusals_have_a_message_and_no_native_code(self):
         context = self.context("workstation")
         for call, arguments, cls in (
                 (context.find_device, ["colour:red"], hypomnesis.ArgumentError),
@@ -77,28 +77,28 @@ class Errors(Case):
                 (context.set_path, [Place.PROC, "/proc"], hypomnesis.StateError),
                 (Context, [1 << 31], hypomnesis.ArgumentError)):
             with self.subTest(arguments):
-                error = self.raised(call, *arguments)
+                error = self.catch_error(call, *arguments)
                 self.assertIs(type(error), cls)
                 self.assertIsNone(error.native_code)
                 self.assertTrue(error.message)
 
-    def test_paths(self):
+    def test_an_invalid_path_is_an_argument_or_range_error(self):
         context = Context()
-        self.assertIs(type(self.raised(context.set_path, Place.PROC, "proc")),
+        self.assertIs(type(self.catch_error(context.set_path, Place.PROC, "proc")),
                       hypomnesis.ArgumentError)
-        self.assertIs(type(self.raised(context.set_path, 99, "/proc")), hypomnesis.RangeError)
+        self.assertIs(type(self.catch_error(context.set_path, 99, "/proc")), hypomnesis.RangeError)
 
-    def test_a_snapshot_past_its_end(self):
+    def test_indexes_past_the_end_of_a_snapshot_raise(self):
         with self.context("workstation").snapshot() as snapshot:
-            self.assertIs(type(self.raised(snapshot.device_line, 1)), hypomnesis.NoDeviceError)
-            error = self.raised(snapshot.device_line, 0, 99)
+            self.assertIs(type(self.catch_error(snapshot.device_line, 1)), hypomnesis.NoDeviceError)
+            error = self.catch_error(snapshot.device_line, 0, 99)
             self.assertIs(type(error), hypomnesis.RangeError)
             self.assertIsInstance(error, IndexError)
             self.assertIsInstance(error, ValueError)
-            self.assertIs(type(self.raised(snapshot.delta_since, snapshot, 5)),
+            self.assertIs(type(self.catch_error(snapshot.delta_since, snapshot, 5)),
                           hypomnesis.NoDeviceError)
 
-    def test_arguments_that_are_no_such_thing(self):
+    def test_arguments_of_wrong_type_or_range_raise_builtin_errors(self):
         context = self.context("workstation")
         for call, argument, builtin in (
                 (context.device, -1, OverflowError), (context.device, 1 << 32, OverflowError),
@@ -109,7 +109,7 @@ class Errors(Case):
             with self.subTest(argument), self.assertRaises(builtin):
                 call(argument)
 
-    def test_nothing_stands_for_zero_or_a_snapshot(self):
+    def test_empty_values_are_not_accepted_as_zero_or_as_a_snapshot(self):
         context = self.context("workstation")
         snapshot, spill = context.snapshot(), context.spill(0)
         for value in ("", [], 0.0, {}, "x", object()):
@@ -125,7 +125,7 @@ class Errors(Case):
         for paths in ([1], 0, False):
             self.assertRaises(TypeError, Context, paths=paths)
 
-    def test_what_can_be_an_index_is_a_number(self):
+    def test_objects_with_an_index_method_are_accepted_as_integers(self):
         context = self.context("workstation")
         self.assertEqual(context.device(Index(0)).index, 0)
         self.assertEqual(context.snapshot(device_index=Index(0)).devices[0].index, 0)
@@ -133,23 +133,23 @@ class Errors(Case):
         self.assertEqual(hypomnesis.estimate_sum([Index(3), 4]), 7)
         self.assertEqual(status_name(Index(-4)), status_name(-4))
 
-    def test_a_zero_byte_inside_a_text(self):
+    def test_a_zero_byte_inside_a_text_is_an_argument_error(self):
         context = self.context("workstation")
         snapshot, spill = context.snapshot(), context.spill(0)
         for call in (lambda text: context.find_device(text), lambda text: context.set_path(Place.PROC, text),
                      lambda text: snapshot.delta_line(snapshot, 0, text), lambda text: spill.observe(text),
                      lambda text: hypomnesis.Tracker().tag(text), hypomnesis.dtype_from_name):
             for text in ("a\0b", b"a\0b", "\0"):
-                error = self.raised(call, text)
+                error = self.catch_error(call, text)
                 self.assertIs(type(error), hypomnesis.ArgumentError)
                 self.assertIn("zero byte", str(error))
 
-    def test_a_status_that_is_not_known_is_a_plain_error(self):
+    def test_an_unknown_status_raises_the_base_class(self):
         error = hypomnesis._error.error_of("new", -999, 0, 0, 0, 0)
         self.assertIs(type(error), Error)
         self.assertEqual((error.status, error.status_name), (-999, "HMN_E_?"))
 
-    def test_errors_travel_between_processes(self):
+    def test_errors_can_be_pickled(self):
         for status in Status:
             if status == Status.OK:
                 continue
@@ -161,8 +161,8 @@ class Errors(Case):
             self.assertEqual(copy.status_name, status_name(status))
 
 
-class Lying(list):
-    """Says that it has a hundred entries, and empties itself when it is walked."""
+class LyingList(list):
+    """Reports a hundred entries, and is emptied by iteration."""
 
     def __len__(self):
         return 100
@@ -172,15 +172,15 @@ class Lying(list):
             yield self.pop()
 
 
-class Number(int):
-    """Is one where it is asked for its value, and raises there."""
+class RaisingNumber(int):
+    """An int whose __index__ raises: its value must be read without it."""
 
     def __index__(self):
         raise KeyError("a number's own")
 
 
 class Index:
-    """No int, but can be one, as NumPy's integers can."""
+    """Converts to int, as NumPy's integers do."""
 
     def __init__(self, value):
         self.value = value
@@ -189,61 +189,63 @@ class Index:
         return self.value
 
 
-class Shrinking(Index):
-    """Takes the rest of its list away when it is asked."""
+class ShrinkingIndex(Index):
+    """Clears its list when it is converted."""
 
-    def __init__(self, of):
+    def __init__(self, values):
         super().__init__(1)
-        self.of = of
+        self.values = values
 
     def __index__(self):
-        self.of.clear()
+        self.values.clear()
         return 1
 
 
-class Failing:
-    """Raises in the midst of its numbers."""
+class FailingIterable:
+    """Raises after its first number."""
 
     def __iter__(self):
         yield 1
         raise KeyError("the program's own")
 
 
-# By the type that the stub names: an argument that is right, and those that raise what is named.
-NO_NUMBER = [(TypeError, (None, "1", b"1", 1.5, float("nan"), [1], {}, object())),
-             (OverflowError, (-1 << 70, 1 << 70))]
-NO_TEXT = [(TypeError, (3, 1.5, ["x"], object())), (ValueError, ("a\0b", b"a\0b", "\ud800"))]
-NO_LIST = [(TypeError, (None, 3, 1.5, object(), [1.5], [None], ["1"], "12", [[1]], [1] * 1000 + [None], (1, object()))),
-           (OverflowError, ([-1], [1 << 64], [1] * 1000 + [-1], {-1})), (KeyError, (Failing(),))]
-NO_SNAPSHOT = [(TypeError, (3, "x", [], object()))]
-ARGUMENTS = {"int": (1, NO_NUMBER), "str": ("x", [*NO_TEXT, (TypeError, (None,))]),
-             "str | bytes | None": ("/x", NO_TEXT), "Sequence[int]": ([1, 2], NO_LIST), "Snapshot": (None, NO_SNAPSHOT)}
+# By type in the stub: a valid argument, and invalid ones with the exception that they raise.
+WRONG_INTS = [(TypeError, (None, "1", b"1", 1.5, float("nan"), [1], {}, object())),
+              (OverflowError, (-1 << 70, 1 << 70))]
+WRONG_TEXTS = [(TypeError, (3, 1.5, ["x"], object())), (ValueError, ("a\0b", b"a\0b", "\ud800"))]
+WRONG_LISTS = [(TypeError, (None, 3, 1.5, object(), [1.5], [None], ["1"], "12", [[1]], [1] * 1000 + [None],
+                            (1, object()))),
+               (OverflowError, ([-1], [1 << 64], [1] * 1000 + [-1], {-1})), (KeyError, (FailingIterable(),))]
+WRONG_SNAPSHOTS = [(TypeError, (3, "x", [], object()))]
+ARGUMENTS = {"int": (1, WRONG_INTS), "str": ("x", [*WRONG_TEXTS, (TypeError, (None,))]),
+             "str | bytes | None": ("/x", WRONG_TEXTS), "Sequence[int]": ([1, 2], WRONG_LISTS),
+             "Snapshot": (None, WRONG_SNAPSHOTS)}
 
 
 class WrongArguments(Case):
-    """Each function of the extension, as its stub has it: no argument is taken for another one, and none ends
-    the interpreter. The suite runs with PYTHONMALLOC=debug, where what is freed twice does."""
+    """Calls each function of the extension's stub: wrong arguments raise, and none crashes the interpreter. The
+    suite runs with PYTHONMALLOC=debug, where a double free crashes."""
 
-    def functions(self):
-        """Name, what can be called, and the types of its arguments."""
+    def list_functions(self):
+        """Yields name, callable and argument types."""
         context = self.context("workstation")
         objects = {"Context": context, "Snapshot": context.snapshot(), "Sampler": context.sampler(),
                    "Tracker": context.tracker(0), "Spill": context.spill(0)}
         for node in ast.parse((ROOT / "bindings/python/hypomnesis/_raw.pyi").read_text()).body:
             methods = node.body if isinstance(node, ast.ClassDef) else [node]
-            for one in methods:
-                if not isinstance(one, ast.FunctionDef) or one.name in ("make", "raise_with", "__getattr__"):
+            for function in methods:
+                if not isinstance(function, ast.FunctionDef) or function.name in ("make", "raise_with", "__getattr__"):
                     continue
-                of = raw
+                owner = raw
                 if isinstance(node, ast.ClassDef):
-                    of = objects[node.name]._handle.use()
-                call = getattr(raw, node.name) if one.name == "__init__" else getattr(of, one.name)
-                types = [ast.unparse(argument.annotation) for argument in one.args.args if argument.arg != "self"]
-                yield f"{node.name}.{one.name}", call, types
+                    owner = objects[node.name]._handle.use()
+                call = getattr(raw, node.name) if function.name == "__init__" else getattr(owner, function.name)
+                types = [ast.unparse(argument.annotation) for argument in function.args.args if argument.arg != "self"]
+                yield f"{node.name}.{function.name}", call, types
 
-    def test_each_function_of_the_extension(self):
+    def test_each_extension_function_refuses_wrong_arguments(self):
         lists = 0
-        for name, call, types in self.functions():
+        for name, call, types in self.list_functions():
             right = [ARGUMENTS[kind][0] for kind in types]
             for position, kind in enumerate(types):
                 lists += kind == "Sequence[int]"
@@ -258,44 +260,45 @@ class WrongArguments(Case):
                     call(*right[1:])
         self.assertEqual(lists, 3)
 
-    def of_lists(self):
-        """Each public function that takes a list, with what else it needs."""
+    def find_list_functions(self):
+        """Yields each public function that takes a list, with its other arguments."""
         for name in hypomnesis.__all__:
             function = getattr(hypomnesis, name)
             if inspect.isfunction(function):
                 parameters = list(inspect.signature(function).parameters.values())
                 if "Sequence" in str(parameters[:1]):
-                    others = [hypomnesis.Dtype.U8 for one in parameters[1:] if one.kind == one.POSITIONAL_OR_KEYWORD]
+                    others = [hypomnesis.Dtype.U8 for parameter in parameters[1:]
+                              if parameter.kind == parameter.POSITIONAL_OR_KEYWORD]
                     yield function, others
 
-    def test_lists_that_are_not_what_they_say(self):
-        functions = list(self.of_lists())
+    def test_lists_that_lie_about_their_length_or_shrink_are_read_safely(self):
+        functions = list(self.find_list_functions())
         self.assertEqual(len(functions), 3)
         for function, others in functions:
             with self.subTest(function.__name__):
-                self.assertEqual(function(Lying([3, 2]), *others), function([3, 2], *others))
-                self.assertEqual(function((Number(5), True), *others), function([5, 1], *others))
+                self.assertEqual(function(LyingList([3, 2]), *others), function([3, 2], *others))
+                self.assertEqual(function((RaisingNumber(5), True), *others), function([5, 1], *others))
                 self.assertEqual(function(iter([3, 2]), *others), function([3, 2], *others))
                 shrinking = []
-                shrinking += [Shrinking(shrinking), 70000, 80000]
+                shrinking += [ShrinkingIndex(shrinking), 70000, 80000]
                 self.assertEqual(function(shrinking, *others), function([1, 70000, 80000], *others))
-                for error, values in NO_LIST[:2]:
+                for error, values in WRONG_LISTS[:2]:
                     for value in values:
                         self.assertRaises(error, function, value, *others)
 
-    def test_a_list_that_is_refused_leaves_no_memory(self):
+    def test_a_refused_list_leaks_no_memory(self):
         many = [1] * 10000 + ["x"]  # 80 kB of numbers
         tracemalloc.start()
         self.addCleanup(tracemalloc.stop)
-        for function, others in self.of_lists():
+        for function, others in self.find_list_functions():
             before = tracemalloc.get_traced_memory()[0]
             for _ in range(50):
                 self.assertRaises(TypeError, function, many, *others)
                 self.assertRaises(Error, function, [1 << 63] * 10000, *others)
             self.assertLess(tracemalloc.get_traced_memory()[0] - before, 1 << 20, function.__name__)
 
-    def test_texts_that_are_cut(self):
-        """An error's message has an end; that of a long text is no half of a character."""
+    def test_long_texts_in_messages_are_cut_between_characters(self):
+        """The buffer of a message is limited; a text that is cut must stay valid UTF-8."""
         context = Context()
         for text in ("é" * 200, "x" + "é" * 200, "𝄞" * 100, "x𝄞" * 80):
             self.assertRaises(Error, context.find_device, text)

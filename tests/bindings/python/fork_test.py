@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""After a fork: a fresh context by itself, with the options and paths of the old one."""
+"""After a fork a context is reopened with the options and paths of the old one."""
 import json
 import multiprocessing
 import os
@@ -12,8 +12,8 @@ from hypomnesis import Backend, Context, ContextFlag, Place, State
 from support import MACHINES, Case, run_suite
 
 
-def in_child(call):
-    """What the call returns in a forked child, as JSON carries it; the child has 20 s."""
+def run_in_child(call):
+    """Returns the result of the call in a forked child, through JSON; the child has 20 s."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -33,36 +33,36 @@ def in_child(call):
     return json.loads(text) if text else "the child hung"
 
 
-def resident_pid(_):
+def read_pids(_):
     return hypomnesis.memory().pid, os.getpid()
 
 
 class Forks(Case):
-    def test_the_own_context_opens_anew(self):
+    def test_the_default_context_is_reopened_in_a_child(self):
         self.assertEqual(hypomnesis.memory().pid, os.getpid())
-        found, child = in_child(lambda: (hypomnesis.memory().pid, os.getpid()))
-        self.assertEqual(found, child)
-        self.assertNotEqual(child, os.getpid())
+        memory_pid, child_pid = run_in_child(lambda: (hypomnesis.memory().pid, os.getpid()))
+        self.assertEqual(memory_pid, child_pid)
+        self.assertNotEqual(child_pid, os.getpid())
         self.assertEqual(hypomnesis.memory().pid, os.getpid())
 
-    def test_paths_are_kept(self):
+    def test_a_child_keeps_the_paths(self):
         context = self.context("workstation")
         self.assertEqual(context.scan().count, 1)
         for call in (lambda: context.device(0).name, lambda: context.snapshot().devices[0].name):
-            self.assertEqual(in_child(call), "NVIDIA GeForce RTX 4090")
+            self.assertEqual(run_in_child(call), "NVIDIA GeForce RTX 4090")
         self.assertEqual(context.device(0).name, "NVIDIA GeForce RTX 4090")
 
-    def test_options_are_kept(self):
+    def test_a_child_keeps_the_options(self):
         context = Context(ContextFlag.NO_SUBPROCESS, backends_off=1 << Backend.NVML)
         self.addCleanup(context.close)
         self.assertEqual(context.backend(Backend.NVML).state, State.OFF)
-        self.assertEqual(in_child(lambda: context.backend(Backend.NVML).state), State.OFF)
+        self.assertEqual(run_in_child(lambda: context.backend(Backend.NVML).state), State.OFF)
 
         slow = self.context({"devices": [{"pools": [{"kind": "vram", "total": 1}], "delays": [
             {"call": "pools", "hang": "forever"}]}]}, deadline=0.05)
-        self.assertIn("DeadlineError", in_child(lambda: slow.pool(0).total_bytes))
+        self.assertIn("DeadlineError", run_in_child(lambda: slow.pool(0).total_bytes))
 
-    def test_a_path_set_in_the_child_counts(self):
+    def test_a_path_set_in_a_child_is_used(self):
         context = Context()
         self.addCleanup(context.close)
         context.own_memory()
@@ -70,28 +70,28 @@ class Forks(Case):
         def call():
             context.set_path(Place.SIMULATION, MACHINES / "apu.json")
             return context.device(0).name
-        self.assertEqual(in_child(call), "AMD Radeon 780M Graphics")
+        self.assertEqual(run_in_child(call), "AMD Radeon 780M Graphics")
 
-    def test_closed_stays_closed(self):
+    def test_a_context_closed_before_a_fork_stays_closed(self):
         context = self.context("workstation")
         context.close()
-        self.assertIn("ClosedError", in_child(context.scan))
+        self.assertIn("ClosedError", run_in_child(context.scan))
         other = self.context("workstation")
 
         def call():
             other.close()
             return other.closed
-        self.assertIs(in_child(call), True)
+        self.assertIs(run_in_child(call), True)
         self.assertEqual(other.scan().count, 1)
 
-    def test_snapshots_stay_readable(self):
+    def test_snapshots_stay_readable_in_a_child(self):
         context = self.context("workstation")
         before = context.snapshot()
         after = context.snapshot()
-        text = in_child(lambda: [before.json(), after.delta_since(before, 0).device_bytes])
+        text = run_in_child(lambda: [before.json(), after.delta_since(before, 0).device_bytes])
         self.assertEqual(text, [before.json(), 0])
 
-    def test_a_fork_while_a_driver_hangs(self):
+    def test_a_fork_works_while_a_driver_hangs(self):
         gate = self.folder / "gate"
         context = self.context({"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
                                              "delays": [{"call": "pools",
@@ -101,21 +101,21 @@ class Forks(Case):
         thread = threading.Thread(target=lambda: context.pool(0))
         thread.start()
         time.sleep(0.1)
-        self.assertEqual(in_child(lambda: context.device(0).name), "GPU")
+        self.assertEqual(run_in_child(lambda: context.device(0).name), "GPU")
         self.assertTrue(thread.is_alive())
         gate.touch()
         thread.join(20)
         self.assertFalse(thread.is_alive())
 
-    def test_a_pool_of_processes(self):
+    def test_each_process_of_a_pool_reads_its_own_memory(self):
         hypomnesis.memory()
         with multiprocessing.get_context("fork").Pool(2) as pool:
-            for found, pid in pool.map(resident_pid, range(8)):
-                self.assertEqual(found, pid)
+            for memory_pid, pid in pool.map(read_pids, range(8)):
+                self.assertEqual(memory_pid, pid)
 
-    def test_a_grandchild(self):
+    def test_a_grandchild_reads_its_own_memory(self):
         hypomnesis.memory()
-        self.assertIs(in_child(lambda: in_child(
+        self.assertIs(run_in_child(lambda: run_in_child(
             lambda: hypomnesis.memory().pid == os.getpid())), True)
 
 

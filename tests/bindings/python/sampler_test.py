@@ -12,22 +12,22 @@ from support import Case, run_suite
 GIB = 1 << 30
 
 
-class Heard(Exception):
-    """A signal was."""
+class SignalReceived(Exception):
+    """Raised by the signal handler."""
 
 
-def hear(*_):
-    raise Heard
+def raise_signal_received(*_):
+    raise SignalReceived
 
 
 class Sampler(Case):
     def setUp(self):
         super().setUp()
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB"}
-        self.on = self.context({"devices": [{"name": "Card", "pools": [pool]}]})
+        self.card_context = self.context({"devices": [{"name": "Card", "pools": [pool]}]})
 
-    def test_it_gives_snapshots_latest_values_and_peaks(self):
-        with self.on.sampler() as sampler:
+    def test_a_sampler_returns_snapshots_latest_values_and_peaks(self):
+        with self.card_context.sampler() as sampler:
             first = sampler.next(60)
             self.assertEqual(first.info.collect, hypomnesis.Collect.DEVICES | hypomnesis.Collect.POOLS
                              | hypomnesis.Collect.TELEMETRY)
@@ -45,8 +45,8 @@ class Sampler(Case):
         with self.assertRaises(hypomnesis.ClosedError):
             sampler.info()
 
-    def test_before_the_start_there_is_nothing_and_no_waiting(self):
-        sampler = self.on.sampler()
+    def test_a_sampler_before_its_start_has_no_values_and_does_not_wait(self):
+        sampler = self.card_context.sampler()
         self.assertIsNone(sampler.latest_pool(0))
         self.assertIsNone(sampler.latest_telemetry(0))
         self.assertIsNone(sampler.info().last_status)
@@ -56,93 +56,93 @@ class Sampler(Case):
         sampler.close()
         sampler.close()
 
-    def test_iteration_ends_once_it_is_stopped(self):
-        taken = []
-        with self.on.sampler(interval=0.005) as sampler:
+    def test_iteration_ends_when_the_sampler_is_stopped(self):
+        times = []
+        with self.card_context.sampler(interval=0.005) as sampler:
             for snapshot in sampler:
-                taken.append(snapshot.info.monotonic_ns)
-                if len(taken) == 3:
+                times.append(snapshot.info.monotonic_ns)
+                if len(times) == 3:
                     sampler.stop()
-        self.assertGreaterEqual(len(taken), 3)
-        self.assertEqual(taken, sorted(taken))
+        self.assertGreaterEqual(len(times), 3)
+        self.assertEqual(times, sorted(times))
 
-    def test_stop_wakes_one_that_waits(self):
-        with self.on.sampler(interval=3600) as sampler:
+    def test_stop_wakes_a_waiting_thread(self):
+        with self.card_context.sampler(interval=3600) as sampler:
             sampler.next(60)
-            reported = []
+            errors = []
 
             def wait():
                 try:
                     sampler.next(60)
                 except hypomnesis.StateError as error:
-                    reported.append(error)
+                    errors.append(error)
             waiter = threading.Thread(target=wait)
             waiter.start()
             time.sleep(0.02)
             sampler.stop()
             waiter.join(30)
-            self.assertEqual(len(reported), 1)
+            self.assertEqual(len(errors), 1)
 
-    def test_a_signal_ends_the_waiting(self):
-        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, hear))
-        with self.on.sampler(interval=3600) as sampler:
+    def test_a_signal_interrupts_next(self):
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, raise_signal_received))
+        with self.card_context.sampler(interval=3600) as sampler:
             self.assertIsNotNone(sampler.next(60))
             for wait in (lambda: sampler.next(60), lambda: next(sampler)):
-                begun = time.monotonic()
-                with self.assertRaises(Heard):
+                start = time.monotonic()
+                with self.assertRaises(SignalReceived):
                     signal.setitimer(signal.ITIMER_REAL, 0.05)
                     wait()
-                self.assertLess(time.monotonic() - begun, 30)
+                self.assertLess(time.monotonic() - start, 30)
 
-    def test_how_long_it_waits(self):
-        with self.on.sampler(interval=3600) as sampler:
+    def test_next_waits_for_its_timeout(self):
+        with self.card_context.sampler(interval=3600) as sampler:
             self.assertIsNotNone(sampler.next(60))
-            begun = time.monotonic()
+            start = time.monotonic()
             self.assertIsNone(sampler.next(0.45))
-            self.assertGreaterEqual(time.monotonic() - begun, 0.45)
+            self.assertGreaterEqual(time.monotonic() - start, 0.45)
             for error, timeouts in ((OverflowError, (-1, -0.5)), (TypeError, (None, "1"))):
                 for timeout in timeouts:
                     self.assertRaises(error, sampler.next, timeout)
 
-    def test_options_arrive(self):
-        peaks = self.on.sampler(flags=hypomnesis.SamplerFlag.PEAKS_ONLY)
+    def test_sampler_options_are_applied(self):
+        peaks = self.card_context.sampler(flags=hypomnesis.SamplerFlag.PEAKS_ONLY)
         with peaks, self.assertRaises(hypomnesis.StateError):
             peaks.next(60)
         with self.assertRaises(hypomnesis.RangeError):
-            self.on.sampler(capacity=65537)
-        with self.on.sampler(hypomnesis.Collect.POOLS, device_index=0) as sampler:
+            self.card_context.sampler(capacity=65537)
+        with self.card_context.sampler(hypomnesis.Collect.POOLS, device_index=0) as sampler:
             self.assertEqual(sampler.next(60).info.collect,
                              hypomnesis.Collect.DEVICES | hypomnesis.Collect.POOLS)
 
-    def test_its_handle_is_ready_when_next_would_not_wait(self):
-        with self.on.sampler(interval=60) as sampler:
+    def test_the_handle_is_ready_when_next_would_not_wait(self):
+        with self.card_context.sampler(interval=60) as sampler:
             self.assertTrue(select.select([sampler.handle()], [], [], 60)[0])
             self.assertIsNotNone(sampler.next(hypomnesis.UNLIMITED))
             self.assertFalse(select.select([sampler.handle()], [], [], 0)[0])
             self.assertIsNone(sampler.next(0))
 
-    def test_its_snapshots_have_the_time_of_the_clock(self):
-        with self.on.sampler() as sampler:
+    def test_snapshot_times_come_from_the_monotonic_clock(self):
+        with self.card_context.sampler() as sampler:
             before = hypomnesis.monotonic_ns()
             sampler.next(60)
             self.assertLessEqual(sampler.info().last_monotonic_ns, hypomnesis.monotonic_ns())
             self.assertLess(0, before)
 
-    def test_an_interval_that_is_none_is_refused(self):
+    def test_an_unlimited_or_immediate_interval_is_refused(self):
         for interval in (hypomnesis.UNLIMITED, hypomnesis.IMMEDIATE):
             with self.assertRaises(hypomnesis.RangeError):
-                self.on.sampler(interval=interval)
+                self.card_context.sampler(interval=interval)
 
-    def test_it_outlives_its_context(self):
-        sampler = self.on.sampler(interval=0.005)
+    def test_a_sampler_outlives_its_context(self):
+        sampler = self.card_context.sampler(interval=0.005)
         sampler.start()
-        self.on.close()
+        self.card_context.close()
         for _ in range(3):
             self.assertIsNotNone(sampler.next(60))
         sampler.close()
 
-    def test_in_a_child_it_is_forked(self):
-        with self.on.sampler() as sampler:
+    def test_a_sampler_in_a_forked_child_raises_forked_error(self):
+        with self.card_context.sampler() as sampler:
             sampler.next(60)
             pid = os.fork()
             if pid == 0:

@@ -18,7 +18,7 @@ NAMES = ["Grafik-Ä", "显卡 🎛", "\u202eGPU", "tab\there", "quote\"back\\sla
 
 
 class Copies(Case):
-    def test_a_whole_machine(self):
+    def test_a_snapshot_contains_the_whole_machine(self):
         snapshot = self.context("server-8gpu").snapshot(ALL)
         self.assertIsInstance(snapshot, Snapshot)
         self.assertEqual(len(snapshot.devices), 8)
@@ -37,7 +37,7 @@ class Copies(Case):
         self.assertEqual(tuple(p for d in snapshot.devices for p in d.pools), snapshot.pools)
         self.assertEqual(tuple(u for d in snapshot.devices for u in d.usages), snapshot.usages)
 
-    def test_filters(self):
+    def test_device_and_pid_filters_limit_a_snapshot(self):
         context = self.context("server-8gpu")
         snapshot = context.snapshot(ALL, device_index=2)
         self.assertEqual([device.index for device in snapshot.devices], [2])
@@ -47,7 +47,7 @@ class Copies(Case):
         self.assertEqual(len(snapshot.devices), 8)
         self.assertEqual(context.snapshot(device_index=0).devices[0].index, 0)
 
-    def test_partitions(self):
+    def test_partitions_have_a_parent_and_an_instance(self):
         snapshot = self.context("mig-a100").snapshot()
         parts = [d for d in snapshot.devices if d.parent_index is not None]
         self.assertTrue(parts)
@@ -55,7 +55,7 @@ class Copies(Case):
         self.assertIsNone(snapshot.devices[0].gpu_instance)
         self.assertTrue(all(part.gpu_instance is not None for part in parts))
 
-    def test_what_is_not_asked_for_is_absent(self):
+    def test_parts_that_were_not_collected_are_absent(self):
         snapshot = self.context("workstation").snapshot(Collect.DEVICES)
         self.assertIsNone(snapshot.memory)
         self.assertIsNone(snapshot.system)
@@ -75,7 +75,7 @@ class Copies(Case):
         usage, = device.usages
         self.assertEqual((usage.used_bytes, usage.process_name, usage.uid), (None, None, None))
 
-    def test_numbers_are_exact(self):
+    def test_numbers_beyond_53_bits_are_exact(self):
         for wide, amount in zip(WIDE, ((1 << 48) - 1, 1 << 48)):
             machine = {"devices": [{
                 "os_id": wide, "pools": [{"kind": "vram", "total": amount, "used": 0, "budget": amount}],
@@ -85,10 +85,10 @@ class Copies(Case):
             context = self.context(machine)
             snapshot = context.snapshot(ALL)
             device, = snapshot.devices
-            found = (device.os_id, device.telemetry.pcie_rx_bytes, device.telemetry.window_ns,
-                     device.usages[0].start_unix_ns, snapshot.memory.resident_bytes,
-                     context.own_memory().resident_bytes)
-            self.assertEqual(found, (wide,) * len(found))
+            values = (device.os_id, device.telemetry.pcie_rx_bytes, device.telemetry.window_ns,
+                      device.usages[0].start_unix_ns, snapshot.memory.resident_bytes,
+                      context.own_memory().resident_bytes)
+            self.assertEqual(values, (wide,) * len(values))
             amounts = (device.main_pool.total_bytes, device.main_pool.budget_bytes,
                        device.usages[0].used_bytes, snapshot.system.total_bytes,
                        context.pool(0).total_bytes)
@@ -96,7 +96,7 @@ class Copies(Case):
             self.assertEqual(device.usages[0].pid, 4294967295)
             self.assertEqual(json.loads(snapshot.json())["pools"][0]["total_bytes"], amount)
 
-    def test_names_are_text(self):
+    def test_names_beyond_ascii_are_returned_unchanged(self):
         machine = {"devices": [{"name": name, "uuid": f"GPU-{i}",
                                 "processes": [{"pid": 7, "name": name, "used": 1}]}
                                for i, name in enumerate(NAMES)]}
@@ -109,31 +109,31 @@ class Copies(Case):
         self.assertEqual(snapshot.devices[0].name, "é" * 127)
         self.assertTrue(Note(snapshot.devices[0].notes) & Note.TRUNCATED)
 
-    def test_diagnostics_say_why(self):
+    def test_a_refused_reading_has_a_diagnostic(self):
         snapshot = self.context("failing").snapshot(Collect.TELEMETRY)
-        found = [d for d in snapshot.diagnostics if d.status == Status.PERMISSION]
-        self.assertEqual(len(found), 1)
-        self.assertEqual((found[0].device_index, found[0].native_code), (0, 4))
-        self.assertEqual(found[0].field, TelemetryField.POWER)
-        self.assertEqual(found[0].subject, Collect.TELEMETRY)
-        self.assertIsNone(found[0].pid)
-        self.assertIn("run as root", found[0].message)
+        diagnostics = [d for d in snapshot.diagnostics if d.status == Status.PERMISSION]
+        self.assertEqual(len(diagnostics), 1)
+        self.assertEqual((diagnostics[0].device_index, diagnostics[0].native_code), (0, 4))
+        self.assertEqual(diagnostics[0].field, TelemetryField.POWER)
+        self.assertEqual(diagnostics[0].subject, Collect.TELEMETRY)
+        self.assertIsNone(diagnostics[0].pid)
+        self.assertIn("run as root", diagnostics[0].message)
         self.assertTrue(snapshot.info.notes & Note.PARTIAL)
 
 
 class Texts(Case):
     def setUp(self):
         super().setUp()
-        def using(ram, used):
+        def make_machine(ram, used):
             return {"host": {"self": {"resident": ram * MIB}},
                     "devices": [{"name": "GPU Ä", "pools": [
                         {"kind": "vram", "total": 16384 * MIB, "used": 3100 * MIB}],
                         "processes": [{"pid": "self", "used": used * MIB}]}]}
 
-        context = self.context(using(100, 50) | {"changes": [{"at_reading": 2} | using(200, 550)]})
+        context = self.context(make_machine(100, 50) | {"changes": [{"at_reading": 2} | make_machine(200, 550)]})
         self.before, self.after = context.snapshot(), context.snapshot()
 
-    def test_device_lines(self):
+    def test_a_device_line_has_the_requested_format(self):
         self.assertEqual(self.before.device_line(0),
                          "  GPU 0: free 13284 MiB / 16384 MiB [GPU Ä]\n")
         self.assertEqual(self.before.device_line(0, Format.TOTAL),
@@ -144,7 +144,7 @@ class Texts(Case):
         blank = self.context({"devices": [{"name": "GPU"}]}).snapshot()
         self.assertIsNone(blank.device_line(0))
 
-    def test_differences(self):
+    def test_a_delta_has_values_and_lines(self):
         delta = self.after.delta_since(self.before, 0)
         self.assertEqual((delta.memory_bytes, delta.device_bytes), (100 * MIB, 500 * MIB))
         self.assertEqual((delta.scope, delta.device_index), (Scope.PROCESS, 0))
@@ -156,7 +156,7 @@ class Texts(Case):
         with self.assertRaises(hypomnesis.ArgumentError):
             self.before.delta_since(self.after, 0)
 
-    def test_a_difference_can_be_negative_or_nothing(self):
+    def test_a_delta_can_be_negative_or_absent(self):
         machine = {"host": {"self": {"resident": 9 * MIB}},
                    "changes": [{"at_reading": 2, "host": {"self": {"resident": 2 * MIB}}}],
                    "devices": [{"name": "GPU"}]}
@@ -164,14 +164,14 @@ class Texts(Case):
         before, after = context.snapshot(Collect.MEMORY | Collect.DEVICES), context.snapshot(
             Collect.MEMORY | Collect.DEVICES)
         self.assertEqual(after.delta_since(before, 0).memory_bytes, -7 * MIB)
-        bare = context.snapshot(Collect.DEVICES)
-        self.assertIsNone(bare.delta_line(before, 0, "x"))
+        device_snapshot = context.snapshot(Collect.DEVICES)
+        self.assertIsNone(device_snapshot.delta_line(before, 0, "x"))
 
-    def test_json(self):
+    def test_json_contains_the_device_name(self):
         document = json.loads(self.before.json())
         self.assertEqual(document["devices"][0]["name"], "GPU Ä")
 
-    def test_use_after_close(self):
+    def test_calls_on_a_closed_snapshot_raise_closed_error(self):
         self.before.close()
         self.before.close()
         self.assertTrue(self.before.closed)
@@ -189,7 +189,7 @@ class Texts(Case):
             snapshot = context.snapshot()
         self.assertIn("RTX 4090", snapshot.json())
 
-    def test_values_travel_between_processes(self):
+    def test_records_can_be_pickled_and_copied(self):
         for device in self.before.devices:
             self.assertEqual(pickle.loads(pickle.dumps(device)), device)
             self.assertEqual(copy.deepcopy(device), device)

@@ -9,24 +9,24 @@ from support import Case, run_suite
 MIB = 1 << 20
 
 
-def cards(vram, host):
+def make_machine(vram, host):
     return {"devices": [
         {"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": vram},
                                     {"kind": "host", "total": "32GiB", "used": host}]},
         {"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}]}
 
 
-MACHINE = cards("8GiB", "128MiB") | {"changes": [{"at_reading": 3} | cards("15GiB", "384MiB"),
-                                                 {"at_reading": 4} | cards("8GiB", "384MiB")]}
+MACHINE = make_machine("8GiB", "128MiB") | {"changes": [{"at_reading": 3} | make_machine("15GiB", "384MiB"),
+                                                        {"at_reading": 4} | make_machine("8GiB", "384MiB")]}
 
 
 class Spill(Case):
     def setUp(self):
         super().setUp()
-        self.on = self.context(MACHINE)
+        self.card_context = self.context(MACHINE)
 
-    def test_a_device_now_and_ever(self):
-        with self.on.spill(0) as spill:
+    def test_a_spill_has_a_current_state_a_latched_state_and_an_episode(self):
+        with self.card_context.spill(0) as spill:
             spill.observe("begin")
             self.assertEqual(spill.info().state, SpillState.MEASURABLE)
             spill.observe("step 1")
@@ -38,16 +38,16 @@ class Spill(Case):
             self.assertEqual((info.baseline_shared_bytes, info.peak_shared_bytes),
                              (128 * MIB, 384 * MIB))
             self.assertIsNone(info.evicted_bytes)
-            only = spill.episode(0)
-            self.assertEqual((only.end_label, only.duration_ns), ("step 2", 0))
+            episode = spill.episode(0)
+            self.assertEqual((episode.end_label, episode.duration_ns), ("step 2", 0))
             with self.assertRaises(hypomnesis.RangeError):
                 spill.episode(1)
         self.assertTrue(spill.closed)
         with self.assertRaises(hypomnesis.ClosedError):
             spill.info()
 
-    def test_what_cannot_be_measured_says_why_and_can_be_fed(self):
-        spill = self.on.spill(1)
+    def test_an_unmeasurable_device_reports_why_and_accepts_fed_samples(self):
+        spill = self.card_context.spill(1)
         with self.assertRaises(hypomnesis.UnsupportedError):
             spill.observe()
         info = spill.info()
@@ -59,24 +59,24 @@ class Spill(Case):
         self.assertEqual(spill.info().rules, SpillRule.EVICTED)
         self.assertIsNone(spill.episode(0).end_label)
 
-    def test_snapshots_are_observed_without_a_context(self):
+    def test_a_detector_without_a_context_observes_snapshots(self):
         spill = hypomnesis.Spill()
         collect = hypomnesis.Collect.POOLS | hypomnesis.Collect.PROCESSES
         for _ in range(3):
-            spill.observe_snapshot(self.on.snapshot(collect))
+            spill.observe_snapshot(self.card_context.snapshot(collect))
         self.assertEqual((spill.info().observation_count, spill.info().episode_count), (3, 1))
         with self.assertRaises(hypomnesis.EmptyError):
-            spill.observe_snapshot(self.on.snapshot(hypomnesis.Collect.DEVICES))
+            spill.observe_snapshot(self.card_context.snapshot(hypomnesis.Collect.DEVICES))
         with self.assertRaises(hypomnesis.RangeError):
             hypomnesis.Spill(episode_capacity=65537)
 
-    def test_in_a_forked_child_one_of_a_context_is_refused(self):
-        spill, lone = self.on.spill(0), hypomnesis.Spill()
-        lone.feed(1, 2)
+    def test_a_detector_of_a_context_is_refused_in_a_forked_child(self):
+        spill, standalone = self.card_context.spill(0), hypomnesis.Spill()
+        standalone.feed(1, 2)
         child = os.fork()
         if child == 0:
             try:
-                lone.info()
+                standalone.info()
                 spill.info()
             except hypomnesis.ForkedError:
                 os._exit(0)

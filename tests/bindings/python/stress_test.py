@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""10,000 cycles with handles dropped in every order leave the memory as it was."""
+"""10,000 cycles with handles dropped in any order do not increase the memory in use."""
 import gc
 import threading
 import unittest
 
 import hypomnesis
 from hypomnesis import Backend, Collect
-from support import Case, resident_bytes, run_suite
+from support import Case, read_resident_bytes, run_suite
 
 CYCLES = 10000
 ROUND = 1000
@@ -15,25 +15,25 @@ ALL = Collect.MEMORY | Collect.SYSTEM | Collect.POOLS | Collect.PROCESSES | Coll
 
 
 class Ring:
-    """Keeps what only the garbage collector frees."""
+    """A cycle of references, which only the garbage collector frees."""
 
-    def __init__(self, *kept):
-        self.kept = kept
+    def __init__(self, *members):
+        self.members = members
         self.ring = self
 
 
 class Stress(Case):
-    def grows_by(self, cycle):
+    def measure_growth(self, cycle):
         for i in range(ROUND):
             cycle(i)
         gc.collect()
-        before = resident_bytes()
+        before = read_resident_bytes()
         for i in range(CYCLES):
             cycle(i)
         gc.collect()
-        return resident_bytes() - before
+        return read_resident_bytes() - before
 
-    def test_handles_in_every_order(self):
+    def test_handles_dropped_in_any_order_leak_no_memory(self):
         def cycle(i):
             context = self.bare_context("workstation")
             snapshot = context.snapshot(ALL)
@@ -52,12 +52,12 @@ class Stress(Case):
                     context.scan()
                 case 4:
                     del snapshot, other
-        self.assertLess(self.grows_by(cycle), GROWTH)
+        self.assertLess(self.measure_growth(cycle), GROWTH)
 
     def bare_context(self, name):
         return hypomnesis.Context(paths={hypomnesis.Place.SIMULATION: self.machine(name)})
 
-    def test_failures(self):
+    def test_failures_leak_no_memory(self):
         context = self.context("workstation")
         snapshot = context.snapshot()
 
@@ -70,16 +70,16 @@ class Stress(Case):
                 except hypomnesis.Error:
                     continue
                 raise AssertionError("it did not fail")
-        self.assertLess(self.grows_by(cycle), GROWTH)
+        self.assertLess(self.measure_growth(cycle), GROWTH)
 
-    def test_copies(self):
+    def test_snapshots_leak_no_memory(self):
         context = self.context("workstation")
 
         def cycle(i):
             context.snapshot(ALL).json()
-        self.assertLess(self.grows_by(cycle), GROWTH)
+        self.assertLess(self.measure_growth(cycle), GROWTH)
 
-    def test_direct_readings(self):
+    def test_direct_readings_leak_no_memory(self):
         context = self.context("workstation")
         readings = (lambda: context.device(0), lambda: context.pool(0), lambda: context.telemetry(0),
                     lambda: context.usage(0, 48211), lambda: context.own_usage(0),
@@ -91,19 +91,19 @@ class Stress(Case):
             for reading in readings:
                 for _ in range(4):
                     reading()
-        self.assertLess(self.grows_by(cycle), GROWTH)
+        self.assertLess(self.measure_growth(cycle), GROWTH)
 
     def test_threads_end_with_their_contexts(self):
         def cycle(i):
             self.bare_context("workstation").pool(0)
-        before = threads_of_this_process()
+        before = count_threads()
         for i in range(200):
             cycle(i)
-        self.assertLess(threads_of_this_process(), before + 20)
+        self.assertLess(count_threads(), before + 20)
         self.assertEqual(threading.active_count(), 1)
 
 
-def threads_of_this_process():
+def count_threads():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("Threads:"))
 

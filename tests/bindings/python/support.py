@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the suites share."""
+"""Shared parts of the suites."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ ABI = json.loads((ROOT / "bindings/abi.json").read_text())
 
 
 class Case(unittest.TestCase):
-    """With a folder of its own and contexts on simulated machines."""
+    """A test case with a temporary folder and contexts on simulated machines."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -25,7 +25,7 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def machine(self, description):
-        """The path of a machine file: itself, of an example by its name, or of a description."""
+        """Returns the path of a machine file, given the path, an example's name or a description."""
         if isinstance(description, pathlib.Path):
             return description
         if isinstance(description, str):
@@ -36,19 +36,19 @@ class Case(unittest.TestCase):
 
     def context(self, description, flags=0, **options):
         options.setdefault("deadline", 60)
-        made = Context(flags, paths={Place.SIMULATION: self.machine(description)}, **options)
-        self.addCleanup(made.close)
-        return made
+        context = Context(flags, paths={Place.SIMULATION: self.machine(description)}, **options)
+        self.addCleanup(context.close)
+        return context
 
     def python(self, *arguments, **environment):
-        """A Python of its own with changed variables; None removes one."""
-        changed = {**os.environ, **environment}
+        """Runs another Python with changed environment variables; None removes one."""
+        variables = {**os.environ, **environment}
         return subprocess.run([sys.executable, "-B", *map(str, arguments)], capture_output=True,
                               text=True, timeout=60,
-                              env={k: str(v) for k, v in changed.items() if v is not None})
+                              env={k: str(v) for k, v in variables.items() if v is not None})
 
 
-def resident_bytes():
+def read_resident_bytes():
     return hypomnesis.memory().resident_bytes
 
 
@@ -58,5 +58,5 @@ def skip(suite, reason):
 
 
 def run_suite():
-    """The tests of the program that runs; its arguments are its own."""
+    """Runs the tests of the main program without its arguments."""
     unittest.main(argv=sys.argv[:1])

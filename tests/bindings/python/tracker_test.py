@@ -11,7 +11,7 @@ CARD = {"devices": [{"name": "Card", "pools": [{"kind": "vram", "total": "16GiB"
 
 
 class Tracker(Case):
-    def test_keeps_to_its_limit(self):
+    def test_a_tracker_enforces_its_limit(self):
         tracker = hypomnesis.Tracker(1000)
         tracker.allocate(900)
         with self.assertRaises(hypomnesis.LimitError) as caught:
@@ -32,14 +32,14 @@ class Tracker(Case):
         self.assertEqual(tracker.info().peak_bytes, 0)
 
     def test_a_limit_of_zero_allows_nothing(self):
-        changed = hypomnesis.Tracker()
-        changed.set_limit(0)
-        for tracker in (hypomnesis.Tracker(0), changed):
+        other = hypomnesis.Tracker()
+        other.set_limit(0)
+        for tracker in (hypomnesis.Tracker(0), other):
             self.assertEqual(tracker.info().limit_bytes, 0)
             with self.assertRaises(hypomnesis.LimitError):
                 tracker.allocate(1)
 
-    def test_tags(self):
+    def test_a_tag_counts_its_own_bytes(self):
         with hypomnesis.Tracker() as tracker:
             weights = tracker.tag("weights")
             self.assertEqual(tracker.tag("weights"), weights)
@@ -53,7 +53,7 @@ class Tracker(Case):
         with self.assertRaises(hypomnesis.ClosedError):
             tracker.allocate(1)
 
-    def test_a_linked_one_asks_the_device(self):
+    def test_a_linked_tracker_reads_its_device(self):
         context = self.context(CARD)
         tracker = context.tracker(0)
         pool = context.pool(0)
@@ -63,14 +63,14 @@ class Tracker(Case):
         self.assertTrue(tracker.would_fit(usable))
         self.assertFalse(tracker.would_fit(usable + 1))
 
-    def test_no_such_device(self):
+    def test_a_tracker_of_an_unknown_device_raises(self):
         with self.assertRaises(hypomnesis.NoDeviceError):
             self.context(CARD).tracker(99).would_fit(1)
 
-    def test_many_threads(self):
+    def test_concurrent_allocations_stay_within_the_limit(self):
         tracker = hypomnesis.Tracker(1000)
 
-        def take():
+        def allocate_and_release():
             for _ in range(2000):
                 try:
                     tracker.allocate(300)
@@ -78,7 +78,7 @@ class Tracker(Case):
                     continue
                 tracker.release(300)
 
-        threads = [threading.Thread(target=take) for _ in range(4)]
+        threads = [threading.Thread(target=allocate_and_release) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -87,7 +87,7 @@ class Tracker(Case):
         self.assertEqual(info.allocated_bytes, 0)
         self.assertLessEqual(info.peak_bytes, 900)
 
-    def test_in_a_child_it_goes_on_alone(self):
+    def test_a_forked_child_counts_separately(self):
         tracker = hypomnesis.Tracker(1000)
         tracker.allocate(100)
         child = os.fork()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""types_test.py SUITE: the stub is what the extension has, and mypy finds the mistakes of a user."""
+"""types_test.py SUITE: the stub matches the extension, and mypy finds a user's mistakes."""
 import ast
 import importlib.util
 import pathlib
@@ -41,13 +41,13 @@ hypomnesis.Context().snapshot().json().resident  # has no attribute
 """
 
 
-def names(body):
+def find_definitions(body):
     return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
-def stub_problems():
-    """What the stub names and the extension lacks, or the other way round."""
-    stub = names(ast.parse((PACKAGE / "_raw.pyi").read_text()).body)
+def find_stub_problems():
+    """Yields names that only one of stub and extension has."""
+    stub = find_definitions(ast.parse((PACKAGE / "_raw.pyi").read_text()).body)
     del stub["__getattr__"]
     constants = {name.removeprefix("HMN_") for name in ABI["constants"]}
     visible = {name for name in dir(raw) if not name.startswith(("_", "SWIG", "delete_", "new_"))}
@@ -56,20 +56,20 @@ def stub_problems():
     for cls in ("Context", "Snapshot"):
         methods = {name for name in vars(getattr(raw, cls))
                    if not name.startswith("_") and name not in SWIG_METHODS}
-        yield from methods ^ (set(names(stub[cls].body)) - {"__init__"})
+        yield from methods ^ (set(find_definitions(stub[cls].body)) - {"__init__"})
 
 
 SWIG_METHODS = {"this", "thisown", "acquire", "append", "disown", "next", "own"}
 
 
-def mypy(*arguments):
+def run_mypy(*arguments):
     return subprocess.run([sys.executable, "-m", "mypy", "--strict", *map(str, arguments)],
                           capture_output=True, text=True, timeout=300, cwd=ROOT / "bindings/python",
                           check=False)
 
 
-def expected_of(text):
-    """line -> what mypy must print there"""
+def parse_expectations(text):
+    """Returns line number -> message that mypy must print there."""
     return {number: line.split("# ")[1] for number, line in enumerate(text.splitlines(), 1)
             if "# " in line}
 
@@ -77,14 +77,14 @@ def expected_of(text):
 def check_mistakes(folder, cache):
     path = folder / "wrong.py"
     path.write_text(WRONG)
-    said = mypy(cache, path).stdout
-    for number, words in expected_of(WRONG).items():
-        if not re.search(rf"wrong.py:{number}: error: .*{re.escape(words)}", said):
-            yield f"line {number} of wrong.py: no {words!r} in\n{said}"
+    output = run_mypy(cache, path).stdout
+    for number, words in parse_expectations(WRONG).items():
+        if not re.search(rf"wrong.py:{number}: error: .*{re.escape(words)}", output):
+            yield f"line {number} of wrong.py: no {words!r} in\n{output}"
 
 
 def main():
-    problems = [f"{name}: in one of stub and extension" for name in stub_problems()]
+    problems = [f"{name}: in one of stub and extension" for name in find_stub_problems()]
     if not (PACKAGE / "py.typed").exists():
         problems.append("no py.typed")
     if problems:
@@ -95,9 +95,9 @@ def main():
         folder = pathlib.Path(name)
         cache = f"--cache-dir={folder / 'cache'}"
         (folder / "right.py").write_text(RIGHT)
-        done = mypy(cache, "hypomnesis", folder / "right.py")
-        if done.returncode != 0:
-            problems.append(done.stdout + done.stderr)
+        result = run_mypy(cache, "hypomnesis", folder / "right.py")
+        if result.returncode != 0:
+            problems.append(result.stdout + result.stderr)
         problems += check_mistakes(folder, cache)
     if problems:
         sys.exit("\n".join(problems))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""wheel_test.py SUITE LIBRARY BUNDLE: the wheel, built without a network, installed into a fresh venv and
-used from there. BUNDLE has its C++ runtime inside, LIBRARY has not."""
+"""wheel_test.py SUITE LIBRARY BUNDLE: the wheel is built without a network, installed into a fresh venv and
+used from there. BUNDLE contains its C++ runtime, LIBRARY does not."""
 import importlib.util
 import os
 import pathlib
@@ -24,11 +24,11 @@ INFO = f"hypomnesis-{VERSION}.dist-info"
 
 
 def run(*command, cwd=None, **environment):
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("PYTHON", "HYPOMNESIS", "HMN_", "PIP_", "LD_LIBRARY"))}
+    variables = {name: value for name, value in os.environ.items()
+                 if not name.startswith(("PYTHON", "HYPOMNESIS", "HMN_", "PIP_", "LD_LIBRARY"))}
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           timeout=600, check=False, cwd=cwd,
-                          env={**kept, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull,
+                          env={**variables, "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull,
                                "PIP_DISABLE_PIP_VERSION_CHECK": "1",
                                **{name: str(value) for name, value in environment.items()}})
 
@@ -58,44 +58,45 @@ class Wheel(unittest.TestCase):
 
     @classmethod
     def copy(cls, name):
-        """The sources as somebody else has them: outside of the repository."""
-        built = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".mypy_cache")
-        return shutil.copytree(ROOT / "bindings/python", cls.folder / name, ignore=built)
+        """Copies the sources out of the repository, as a user has them."""
+        build_outputs = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", ".mypy_cache")
+        return shutil.copytree(ROOT / "bindings/python", cls.folder / name, ignore=build_outputs)
 
     def extension(self):
         return next(self.unpacked.glob("_raw.*.so"))
 
-    def test_its_files(self):
+    def test_the_wheel_contains_the_expected_files(self):
         expected = {f"hypomnesis/{name}" for name in MODULES}
         expected |= {f"hypomnesis/{self.extension().name}", "hypomnesis/libhypomnesis.so.0.1"}
         expected |= {f"{INFO}/{name}" for name in ("LICENSE-MIT", "LICENSE-APACHE", "METADATA",
                                                     "RECORD", "WHEEL", "top_level.txt")}
         self.assertEqual(self.content, expected)
 
-    def test_its_tag_states_the_highest_glibc(self):
+    def test_the_tag_names_the_highest_glibc(self):
         symbols = run("objdump", "-T", self.extension(), self.unpacked / "libhypomnesis.so.0.1").stdout
         highest = max((int(a), int(b)) for a, b in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols))
         python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
         tag = f"{python}-{python}-manylinux_{highest[0]}_{highest[1]}_{os.uname().machine}"
         self.assertEqual(self.wheel.name, f"hypomnesis-{VERSION}-{tag}.whl")
-        stated = (self.folder / "unpacked" / INFO / "WHEEL").read_text()
-        self.assertIn(f"Tag: {tag}\n", stated)
+        metadata = (self.folder / "unpacked" / INFO / "WHEEL").read_text()
+        self.assertIn(f"Tag: {tag}\n", metadata)
         self.assertNotIn("GLIBCXX", symbols)
 
-    def test_it_is_hardened_and_needs_no_newer_glibc_than_it_should(self):
-        read = (sys.executable, "-B", ROOT / "tests/install/shipped.py", "--limits", ROOT / "abi/symbol-versions.txt")
-        done = run(*read, self.wheel)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("2 files read", done.stdout)
-        done = run(*read, "--compiled", self.extension())
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+    def test_the_wheel_is_hardened_and_needs_no_newer_glibc_than_allowed(self):
+        command = (sys.executable, "-B", ROOT / "tests/install/shipped.py",
+                   "--limits", ROOT / "abi/symbol-versions.txt")
+        result = run(*command, self.wheel)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("2 files read", result.stdout)
+        result = run(*command, "--compiled", self.extension())
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
-    def test_the_library_lies_beside_the_extension(self):
+    def test_the_library_is_next_to_the_extension(self):
         dynamic = run("readelf", "--dynamic", "--wide", self.extension()).stdout
         self.assertIn("Library runpath: [$ORIGIN]", dynamic)
         self.assertIn("[libhypomnesis.so.0.1]", dynamic)
 
-    def test_it_is_installed_and_used(self):
+    def test_the_wheel_can_be_installed_and_used(self):
         venv = self.folder / "venv"
         done = run(sys.executable, "-m", "venv", venv)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -111,7 +112,7 @@ class Wheel(unittest.TestCase):
         done = run(python, "-m", "pip", "check")
         self.assertEqual(done.returncode, 0, done.stdout)
 
-    def test_a_library_that_needs_what_is_not_everywhere_is_refused(self):
+    def test_a_library_that_needs_libstdcxx_is_refused(self):
         done = pip_wheel(self.copy("refused"), self.folder / "none", HYPOMNESIS_BUNDLE=self.library)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("needs libstdc++.so.6", done.stdout + done.stderr)
@@ -135,7 +136,7 @@ class Wheel(unittest.TestCase):
                    PYTHONPATH=self.folder / "plain_unpacked", LD_LIBRARY_PATH=folder)
         self.assertEqual(os.path.realpath(done.stdout.strip()), os.path.realpath(self.library))
 
-    def test_without_a_library_its_reason_is_told(self):
+    def test_a_missing_library_is_reported(self):
         sources, empty = self.copy("missing"), self.folder / "empty"
         empty.mkdir()
         done = pip_wheel(sources, empty, PKG_CONFIG_PATH=empty, PKG_CONFIG_LIBDIR=empty)

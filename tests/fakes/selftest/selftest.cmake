@@ -32,7 +32,7 @@ add_dependencies(
   fake_nvml_no_v3_processes
   fake_nvml_only_v1)
 
-foreach(noun fake_tree nvidia_smi nvidia_smi_corpus nvml_abi nvml_device nvml_events nvml_processes
+foreach(suite fake_tree nvidia_smi nvidia_smi_corpus nvml_abi nvml_device nvml_events nvml_processes
              nvml_rules nvml_scenario nvml_symbols)
-  hmn_add_suite(fakes.${noun} COMMAND fakes_selftest "--test-case=${noun}:*")
+  hmn_add_suite(fakes.${suite} COMMAND fakes_selftest "--test-case=${suite}:*")
 endforeach()

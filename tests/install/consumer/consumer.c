@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Valid C and C++. consumer VERSION: fails unless the library is that version and can measure. */
+/* Valid C and C++. consumer VERSION: fails unless the library has that version and can measure. */
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <string.h>

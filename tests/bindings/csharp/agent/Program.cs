@@ -8,7 +8,7 @@ using Hypomnesis;
 // Answers the requests of behaviour.py through the public package.
 if (args is ["--framework"])
 {
-    Console.WriteLine(Told.Framework);
+    Console.WriteLine(AnswerText.Framework);
     return;
 }
 var input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false));
@@ -27,17 +27,17 @@ while (input.ReadLine() is { } line && line != "quit")
     catch (DllNotFoundException error)
     {
         output.WriteLine("error\tmissing");
-        output.WriteLine($"message\t{Told.Text(error.Message)}");
+        output.WriteLine($"message\t{AnswerText.Quote(error.Message)}");
     }
-    catch (Exception error) when (error is IHypomnesisError told)
+    catch (Exception error) when (error is IHypomnesisError failure)
     {
-        output.WriteLine($"error\t{Library.NameOf(told.Status)}");
-        output.WriteLine($"message\t{Told.Text(told.Message)}");
+        output.WriteLine($"error\t{Library.NameOf(failure.Status)}");
+        output.WriteLine($"message\t{AnswerText.Quote(failure.Message)}");
     }
     catch (ArgumentOutOfRangeException error)
     {
         output.WriteLine("error\tHMN_E_RANGE");
-        output.WriteLine($"message\t{Told.Text(error.Message)}");
+        output.WriteLine($"message\t{AnswerText.Quote(error.Message)}");
     }
     output.WriteLine();
     output.Flush();

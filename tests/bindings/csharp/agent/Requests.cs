@@ -35,28 +35,28 @@ internal sealed class Requests : IDisposable
             case "track_limit": tracker!.SetLimit(words[1] != "-" ? U64(1) : null); break;
             case "track_reset": tracker!.Reset(); break;
             case "track_release": tracker!.Release(U64(1), U32(2)); break;
-            case "spill": spill = Context.CreateSpill(U32(1), SpillOptionsFrom(2)); break;
-            case "spill_fed": spill = Spill.CreateFed(SpillOptionsFrom(1)); break;
+            case "spill": spill = Context.CreateSpill(U32(1), ParseSpillOptions(2)); break;
+            case "spill_fed": spill = Spill.CreateFed(ParseSpillOptions(1)); break;
             case "spill_observe": spill!.Observe(words[1]); break;
-            case "spill_snapshot": spill!.ObserveSnapshot(Taken(1), words[2]); break;
+            case "spill_snapshot": spill!.ObserveSnapshot(FindSnapshot(1), words[2]); break;
             case "spill_feed": FeedSpill(); break;
             case "sample": Sample(); break;
             case "sample_next": SampleNext(); break;
             case "sample_stop": samplers[words[1]].Stop(); break;
             case "sample_drop": samplers[words[1]].Dispose(); break;
-            default: Say(output); break;
+            default: WriteAnswer(output); break;
         }
     }
 
-    private void Say(TextWriter output)
+    private void WriteAnswer(TextWriter output)
     {
-        if (Value() is var (isValue, value) && isValue)
-            output.WriteLine($"value\t{Told.Value(value)}");
+        if (ReadValue() is var (isValue, value) && isValue)
+            output.WriteLine($"value\t{AnswerText.Format(value)}");
         else
-            Told.Record(Reading(), output);
+            AnswerText.WriteRecord(ReadRecord(), output);
     }
 
-    private (bool, object?) Value() => words[0] switch
+    private (bool, object?) ReadValue() => words[0] switch
     {
         "scan" => (true, Context.Scan().Count),
         "scan_generation" => (true, Context.Scan().Generation),
@@ -80,14 +80,14 @@ internal sealed class Requests : IDisposable
         "track_tag" => (true, tracker!.Tag(words[1])),
         "track_fits" => (true, tracker!.WouldFit(U64(1)) ? 1u : 0u),
         "find_device" => (true, Context.FindDevice(words[1])),
-        "process_name" => (true, Taken(1).Usages[I32(2)].ProcessName),
-        "process_command" => (true, Taken(1).Usages[I32(2)].ProcessCommand),
-        "process_container" => (true, Taken(1).Usages[I32(2)].ProcessContainer),
-        "group_name" => (true, Taken(1).Groups[I32(2)].Name),
-        "json" => (true, Taken(1).ToJson()),
-        "device_line" => (true, Taken(1).DeviceLine(U32(2), (DeviceFormat)U32(3))),
-        "delta_line" => (true, Taken(2).DeltaLine(Taken(1), U32(3), words[4])),
-        "before_after" => (true, Taken(2).BeforeAfterLines(Taken(1), U32(3), words[4])),
+        "process_name" => (true, FindSnapshot(1).Usages[I32(2)].ProcessName),
+        "process_command" => (true, FindSnapshot(1).Usages[I32(2)].ProcessCommand),
+        "process_container" => (true, FindSnapshot(1).Usages[I32(2)].ProcessContainer),
+        "group_name" => (true, FindSnapshot(1).Groups[I32(2)].Name),
+        "json" => (true, FindSnapshot(1).ToJson()),
+        "device_line" => (true, FindSnapshot(1).DeviceLine(U32(2), (DeviceFormat)U32(3))),
+        "delta_line" => (true, FindSnapshot(2).DeltaLine(FindSnapshot(1), U32(3), words[4])),
+        "before_after" => (true, FindSnapshot(2).BeforeAfterLines(FindSnapshot(1), U32(3), words[4])),
         "format_bytes" => (true, Library.FormatBytes(ulong.Parse(words[1], CultureInfo.InvariantCulture))),
         "status_name" => (true, Library.NameOf((Status)I32(1))),
         "backend_name" => (true, Library.NameOf((Backend)U32(1))),
@@ -101,7 +101,7 @@ internal sealed class Requests : IDisposable
         _ => (false, null),
     };
 
-    private object? Reading() => words[0] switch
+    private object? ReadRecord() => words[0] switch
     {
         "backend" => Context.ReadBackend((Backend)U32(1)),
         "own_memory" => Context.ReadOwnMemory((ProcessMemoryFields)U32(1)),
@@ -113,20 +113,20 @@ internal sealed class Requests : IDisposable
         "metric" => Context.ReadMetric(U32(1), (MetricId)U32(2), U32(3)),
         "usage" => Context.ReadUsage(U32(1), U32(2)),
         "own_usage" => Context.ReadOwnUsage(U32(1)),
-        "info" => Taken(1).Info,
-        "memory" => Taken(1).Memory,
-        "system" => Taken(1).SystemMemory,
-        "snapshot_device" => Taken(1).Devices[I32(2)],
-        "snapshot_telemetry" => Taken(1).Devices[I32(2)].Telemetry,
-        "self" => Taken(1).Devices[I32(2)].OwnUsage,
-        "snapshot_pool" => Taken(1).Pools[I32(2)],
-        "snapshot_usage" => Taken(1).Usages[I32(2)],
-        "snapshot_metric" => Taken(1).Metrics[I32(2)],
-        "snapshot_group" => Taken(1).Groups[I32(2)],
-        "diagnostic" => Taken(1).Diagnostics[I32(2)],
-        "reason" => Taken(1).Reason(U32(2), (Collect)U32(3), U32(4), (MetricId)U32(5), U32(6), (PoolKind)U32(7), 0,
-            U32(8)),
-        "delta" => Taken(2).DeltaSince(Taken(1), U32(3)),
+        "info" => FindSnapshot(1).Info,
+        "memory" => FindSnapshot(1).Memory,
+        "system" => FindSnapshot(1).SystemMemory,
+        "snapshot_device" => FindSnapshot(1).Devices[I32(2)],
+        "snapshot_telemetry" => FindSnapshot(1).Devices[I32(2)].Telemetry,
+        "self" => FindSnapshot(1).Devices[I32(2)].OwnUsage,
+        "snapshot_pool" => FindSnapshot(1).Pools[I32(2)],
+        "snapshot_usage" => FindSnapshot(1).Usages[I32(2)],
+        "snapshot_metric" => FindSnapshot(1).Metrics[I32(2)],
+        "snapshot_group" => FindSnapshot(1).Groups[I32(2)],
+        "diagnostic" => FindSnapshot(1).Diagnostics[I32(2)],
+        "reason" => FindSnapshot(1).Reason(U32(2), (Collect)U32(3), U32(4), (MetricId)U32(5), U32(6),
+            (PoolKind)U32(7), 0, U32(8)),
+        "delta" => FindSnapshot(2).DeltaSince(FindSnapshot(1), U32(3)),
         "track_info" => tracker!.ReadInfo(),
         "track_read_tag" => tracker!.ReadTag(U32(1)),
         "spill_info" => spill!.ReadInfo(),
@@ -163,20 +163,20 @@ internal sealed class Requests : IDisposable
             DeviceIndex = U32(4),
             Pid = U32(5),
         };
-        var taken = Context.TakeSnapshot(options);
+        var snapshot = Context.TakeSnapshot(options);
         Drop(words[1]);
-        snapshots[words[1]] = taken;
+        snapshots[words[1]] = snapshot;
     }
 
     private void Track() =>
         tracker = Context.CreateTracker(0, new TrackerOptions { LimitBytes = U64(1) });
 
-    private SpillOptions SpillOptionsFrom(int first) => new()
+    private SpillOptions ParseSpillOptions(int first) => new()
     {
         EpisodeCapacity = U32(first), DedicatedThresholdBytes = U64(first + 1), GrowthBytes = U64(first + 2),
     };
 
-    // When, dedicated, shared, then limit and evicted, of which `-` is not known; the label.
+    // Words: time, dedicated, shared, limit, evicted, label; an unknown limit or evicted is `-`.
     private void FeedSpill() => spill!.Feed(new SpillSample
     {
         MonotonicNs = U64(1),
@@ -196,9 +196,9 @@ internal sealed class Requests : IDisposable
 
     private void SampleNext()
     {
-      var pulled = samplers[words[1]].Next(TimeSpan.FromMinutes(1));
+      var snapshot = samplers[words[1]].Next(TimeSpan.FromMinutes(1));
       Drop(words[2]);
-      if (pulled is not null) snapshots[words[2]] = pulled;
+      if (snapshot is not null) snapshots[words[2]] = snapshot;
     }
 
     private void Drop(string name)
@@ -207,8 +207,8 @@ internal sealed class Requests : IDisposable
             snapshot.Dispose();
     }
 
-    /// <summary>Dropped is disposed and forgotten; a snapshot's values alone would stay readable.</summary>
-    private Snapshot Taken(int word) =>
+    /// <summary>Throws for a dropped snapshot: its values alone would stay readable.</summary>
+    private Snapshot FindSnapshot(int word) =>
         snapshots.TryGetValue(words[word], out var snapshot)
             ? snapshot : throw new ObjectDisposedException(nameof(Snapshot));
 

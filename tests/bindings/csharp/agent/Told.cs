@@ -10,27 +10,27 @@ using Hypomnesis;
 
 namespace Agent;
 
-/// <summary>Values as behaviour.py reads them.</summary>
-internal static class Told
+/// <summary>Formats values as behaviour.py reads them.</summary>
+internal static class AnswerText
 {
     internal static string? Framework =>
         typeof(Context).Assembly.GetCustomAttribute<TargetFrameworkAttribute>()?.FrameworkName;
 
-    internal static string Text(string text) => "\"" + text
+    internal static string Quote(string text) => "\"" + text
         .Replace("\\", "\\\\").Replace("\t", "\\t").Replace("\n", "\\n").Replace("\r", "\\r");
 
-    internal static string Value(object? value) => value switch
+    internal static string Format(object? value) => value switch
     {
         null => "null",
-        string text => Text(text),
-        bool yes => yes ? "1" : "0",
+        string text => Quote(text),
+        bool flag => flag ? "1" : "0",
         double number => number.ToString("R", CultureInfo.InvariantCulture),
         Enum number => number.ToString("D"),
         IFormattable number => number.ToString(null, CultureInfo.InvariantCulture),
         _ => throw new ArgumentException(value.GetType().Name),
     };
 
-    internal static void Record(object? record, TextWriter output)
+    internal static void WriteRecord(object? record, TextWriter output)
     {
         if (record is null)
         {
@@ -38,12 +38,12 @@ internal static class Told
             return;
         }
         foreach (var property in record.GetType().GetProperties().Where(IsField))
-            output.WriteLine($"{NameInC(property.Name)}\t{Value(property.GetValue(record))}");
+            output.WriteLine($"{FormatCName(property.Name)}\t{Format(property.GetValue(record))}");
     }
 
-    internal static string NameInC(string name) => Regex.Replace(name, "(?<!^)([A-Z])", "_$1").ToLowerInvariant();
+    internal static string FormatCName(string name) => Regex.Replace(name, "(?<!^)([A-Z])", "_$1").ToLowerInvariant();
 
-    /// <summary>Not what a snapshot adds to a record.</summary>
+    /// <summary>False for what a snapshot adds to a record.</summary>
     private static bool IsField(PropertyInfo property)
     {
         var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;

@@ -5,26 +5,26 @@ using System.Diagnostics;
 using System.IO;
 using Hypomnesis;
 
-// Bench MACHINE...: what a snapshot of everything, copied whole, costs on each machine file, compared with a bare
-// call. Not a test: the numbers are for docs/performance.md. ../../c/bench.c does the same in C.
+// Bench MACHINE...: the cost of a full snapshot, copied whole, on each machine file, compared with a bare call.
+// Not a test: the numbers are for docs/performance.md. ../../c/bench.c does the same in C.
 const int Rounds = 400, BareCalls = 10_000_000;
-// The compiler works in the background.
+// Warm-up, as the compiler optimizes in the background.
 var warmUp = TimeSpan.FromSeconds(2);
 
-Console.WriteLine($"bare call: {BareNs():F2} ns");
-var least = new List<(int Objects, double Us)>();
+Console.WriteLine($"bare call: {MeasureBareCall():F2} ns");
+var fastest = new List<(int Objects, double Us)>();
 foreach (var machine in args)
-    least.Add(Bench(machine, warmUp));
-if (least is [var (objects, us), _, ..])
-    Console.WriteLine($"ns per further object: {1000 * (us - least[^1].Us) / (objects - least[^1].Objects):F0}");
+    fastest.Add(Bench(machine, warmUp));
+if (fastest is [var (objects, us), _, ..])
+    Console.WriteLine($"ns per further object: {1000 * (us - fastest[^1].Us) / (objects - fastest[^1].Objects):F0}");
 
-static double BareNs()
+static double MeasureBareCall()
 {
     uint sum = 0;
-    var watch = Stopwatch.StartNew();
+    var stopwatch = Stopwatch.StartNew();
     for (var i = 0; i < BareCalls; i++)
         sum += Library.VersionNumber;
-    return sum == 0 ? 0 : watch.Elapsed.TotalNanoseconds / BareCalls;
+    return sum == 0 ? 0 : stopwatch.Elapsed.TotalNanoseconds / BareCalls;
 }
 
 static (int Objects, double Us) Bench(string machine, TimeSpan warmUp)
@@ -34,12 +34,12 @@ static (int Objects, double Us) Bench(string machine, TimeSpan warmUp)
     var options = new SnapshotOptions { Collect = Collect.Everything };
     var objects = 0;
     var times = new double[Rounds];
-    var begun = Stopwatch.StartNew();
-    for (var i = 0; i < Rounds; i = begun.Elapsed < warmUp ? 0 : i + 1)
+    var stopwatch = Stopwatch.StartNew();
+    for (var i = 0; i < Rounds; i = stopwatch.Elapsed < warmUp ? 0 : i + 1)
     {
         var start = Stopwatch.GetTimestamp();
         using (var snapshot = context.TakeSnapshot(options))
-            objects = ObjectsOf(snapshot);
+            objects = CountObjects(snapshot);
         times[i] = Stopwatch.GetElapsedTime(start).TotalMicroseconds;
     }
     Array.Sort(times);
@@ -48,5 +48,5 @@ static (int Objects, double Us) Bench(string machine, TimeSpan warmUp)
     return (objects, times[0]);
 }
 
-static int ObjectsOf(Snapshot snapshot) => 3 + 3 * snapshot.Devices.Count + snapshot.Pools.Count
+static int CountObjects(Snapshot snapshot) => 3 + 3 * snapshot.Devices.Count + snapshot.Pools.Count
     + snapshot.Usages.Count + snapshot.Diagnostics.Count;

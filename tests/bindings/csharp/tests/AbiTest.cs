@@ -10,18 +10,18 @@ using Xunit;
 
 namespace Hypomnesis.Tests;
 
-/// <summary>The assembly against bindings/abi.json, which is taken from the C header.</summary>
+/// <summary>Compares the assembly with bindings/abi.json, which is generated from the C header.</summary>
 public class AbiTest
 {
-    private static readonly string[] Inputs =
+    private static readonly string[] InputStructs =
         ["hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options", "hmn_spill_options",
          "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention", "hmn_cache",
          "hmn_metric_key", "hmn_reason_key"];
-    private static readonly string[] WithoutFlags =
+    private static readonly string[] FlaglessStructs =
         ["hmn_tracker_options", "hmn_packing", "hmn_cache", "hmn_spill_options", "hmn_spill_sample"];
-    private static readonly string[] Hidden = ["struct_size", "present", "reserved0"];
+    private static readonly string[] HiddenFields = ["struct_size", "present", "reserved0"];
 
-    /// <summary>Prefix of the constants in C, and the enumeration that has them.</summary>
+    /// <summary>Prefix of the constants in C, and the enumeration that contains them.</summary>
     private static readonly (string Prefix, Type Enumeration)[] Enumerations =
     [
         ("HMN_PROCESS_MEMORY_HAS_", typeof(ProcessMemoryFields)),
@@ -48,9 +48,9 @@ public class AbiTest
         ("HMN_", typeof(Status)),
     ];
 
-    /// <summary>Presence bits of records that no reading asks for by field, and which text is asked for: the
-    /// package has null and methods for these.</summary>
-    private static readonly string[] Unneeded =
+    /// <summary>Presence bits of records that cannot be requested by field, and ids of texts: the package has
+    /// null and methods instead.</summary>
+    private static readonly string[] UnexposedPrefixes =
         ["HMN_BACKEND_INFO_HAS_", "HMN_DIAGNOSTIC_HAS_", "HMN_DELTA_HAS_", "HMN_SAMPLER_INFO_HAS_",
          "HMN_PEAK_HAS_", "HMN_METRIC_HAS_", "HMN_TRACKER_INFO_HAS_", "HMN_TRACKER_LIMITED", "HMN_SAMPLER_PEAKS_ONLY", "HMN_SPILL_SAMPLE_HAS_",
          "HMN_SPILL_INFO_HAS_", "HMN_EPISODE_HAS_", "HMN_TEXT_", "HMN_VERSION_"];
@@ -59,28 +59,28 @@ public class AbiTest
         from constant in Repository.Abi.GetProperty("constants").EnumerateObject()
         select new object[] { constant.Name, constant.Value.GetInt64() };
 
-    public static IEnumerable<object[]> Results() =>
+    public static IEnumerable<object[]> RecordNames() =>
         from entry in Repository.Abi.GetProperty("structs").EnumerateObject()
-        where !Inputs.Contains(entry.Name)
+        where !InputStructs.Contains(entry.Name)
         select new object[] { entry.Name };
 
-    public static IEnumerable<object[]> Structs() =>
+    public static IEnumerable<object[]> StructNames() =>
         from entry in Repository.Abi.GetProperty("structs").EnumerateObject()
         select new object[] { entry.Name };
 
     [Theory, MemberData(nameof(Constants))]
-    public void EveryConstantIsPublicAndEqual(string name, long value)
+    public void EveryConstantIsPublicWithTheValueOfTheHeader(string name, long value)
     {
         Assert.Equal(value, RawConstant(name));
-        if (name.Contains("_SIZE_V") || Unneeded.Any(prefix => name.StartsWith(prefix)))
+        if (name.Contains("_SIZE_V") || UnexposedPrefixes.Any(prefix => name.StartsWith(prefix)))
             return;
         var (prefix, enumeration) = Enumerations.First(entry => name.StartsWith(entry.Prefix));
-        var member = enumeration.GetField(Repository.Pascal(name[prefix.Length..].ToLowerInvariant()));
+        var member = enumeration.GetField(Repository.ToPascalCase(name[prefix.Length..].ToLowerInvariant()));
         Assert.True(member is not null, $"{enumeration.Name} has no {name}");
         Assert.Equal(value, Convert.ToInt64(member.GetRawConstantValue()));
     }
 
-    /// <summary>SWIG's constant, which no call fills at run time.</summary>
+    /// <summary>Returns SWIG's constant, which must be a compile-time literal.</summary>
     private static long RawConstant(string name)
     {
         var field = typeof(Raw).GetField(name["HMN_".Length..]);
@@ -88,8 +88,8 @@ public class AbiTest
         return Convert.ToInt64(field.GetRawConstantValue());
     }
 
-    [Theory, MemberData(nameof(Results))]
-    public void EveryRecordIsLaidOutAsInC(string name)
+    [Theory, MemberData(nameof(RecordNames))]
+    public void EveryRecordHasTheLayoutOfItsStruct(string name)
     {
         var entry = Repository.Abi.GetProperty("structs").GetProperty(name);
         var type = RecordType(name);
@@ -101,32 +101,33 @@ public class AbiTest
         }
     }
 
-    [Theory, MemberData(nameof(Structs))]
-    public void TheShimHasTheSameSizes(string name)
+    [Theory, MemberData(nameof(StructNames))]
+    public void TheShimHasTheStructSizesOfTheHeader(string name)
     {
         Libraries.Ensure();
         var entry = Repository.Abi.GetProperty("structs").GetProperty(name);
         Assert.Equal(entry.GetProperty("size").GetUInt32(), Raw.size_of(name));
     }
 
-    [Theory, MemberData(nameof(Structs))]
-    public void EveryFieldIsPublic(string name)
+    [Theory, MemberData(nameof(StructNames))]
+    public void EveryFieldHasAPublicProperty(string name)
     {
         if (name.EndsWith("_key"))
             return; // parameters of the methods that take a key
-        var shown = name == "hmn_error" ? typeof(IHypomnesisError) : PublicType(name);
+        var type = name == "hmn_error" ? typeof(IHypomnesisError) : PublicType(name);
         foreach (var field in Repository.Abi.GetProperty("structs").GetProperty(name)
                      .GetProperty("fields").EnumerateArray())
         {
-            var inC = field.GetProperty("name").GetString()!;
-            if (Hidden.Contains(inC) || (name, inC) == ("hmn_error", "notes") ||
-                (inC == "flags" && WithoutFlags.Contains(name)))
+            var cName = field.GetProperty("name").GetString()!;
+            if (HiddenFields.Contains(cName) || (name, cName) == ("hmn_error", "notes") ||
+                (cName == "flags" && FlaglessStructs.Contains(name)))
                 continue;
             // A duration is a TimeSpan, which needs no unit in its name.
-            var property = shown.GetProperty(Repository.Pascal(inC))
-                ?? (name.EndsWith("_options") && inC.EndsWith("_ns") ? shown.GetProperty(Repository.Pascal(inC[..^"_ns".Length])) : null);
-            Assert.True(property is not null, $"{shown.Name} has no {inC}");
-            // A flag says whether these count.
+            var property = type.GetProperty(Repository.ToPascalCase(cName))
+                ?? (name.EndsWith("_options") && cName.EndsWith("_ns")
+                    ? type.GetProperty(Repository.ToPascalCase(cName[..^"_ns".Length])) : null);
+            Assert.True(property is not null, $"{type.Name} has no {cName}");
+            // In these structs flags, not null, mark absent fields.
             if (name is not ("hmn_spill_sample" or "hmn_tracker_options"))
                 Assert.Equal(MayBeAbsent(field), IsNullable(property));
         }
@@ -139,14 +140,14 @@ public class AbiTest
         ? Nullable.GetUnderlyingType(property.PropertyType) is not null
         : new NullabilityInfoContext().Create(property).ReadState == NullabilityState.Nullable;
 
-    private static Type RecordType(string name) =>
-        typeof(Raw).Assembly.GetType($"Hypomnesis.Interop.{Repository.Pascal(name["hmn_".Length..])}Record", true)!;
+    private static Type RecordType(string name) => typeof(Raw).Assembly.GetType(
+        $"Hypomnesis.Interop.{Repository.ToPascalCase(name["hmn_".Length..])}Record", true)!;
 
     private static Type PublicType(string name) =>
-        typeof(Context).Assembly.GetType($"Hypomnesis.{Repository.Pascal(name["hmn_".Length..])}", true)!;
+        typeof(Context).Assembly.GetType($"Hypomnesis.{Repository.ToPascalCase(name["hmn_".Length..])}", true)!;
 
-    /// <summary>Where each function is in the public package.</summary>
-    private static readonly Dictionary<string, string> Places = new()
+    /// <summary>Public member for each C function.</summary>
+    private static readonly Dictionary<string, string> Members = new()
     {
         ["hmn_version_number"] = "Library.get_VersionNumber",
         ["hmn_version_string"] = "Library.get_Version",
@@ -243,14 +244,14 @@ public class AbiTest
     };
 
     [Fact]
-    public void EveryFunctionIsReachable()
+    public void EveryFunctionHasAPublicMember()
     {
         foreach (var function in Repository.Abi.GetProperty("functions").EnumerateObject())
         {
-            Assert.True(Places.TryGetValue(function.Name, out var place), $"{function.Name} has no place");
-            var dot = place.IndexOf('.');
-            var type = typeof(Context).Assembly.GetType("Hypomnesis." + place[..dot], true)!;
-            Assert.Contains(type.GetMembers(), member => member.Name == place[(dot + 1)..]);
+            Assert.True(Members.TryGetValue(function.Name, out var path), $"{function.Name} has no member");
+            var dot = path.IndexOf('.');
+            var type = typeof(Context).Assembly.GetType("Hypomnesis." + path[..dot], true)!;
+            Assert.Contains(type.GetMembers(), member => member.Name == path[(dot + 1)..]);
         }
     }
 }

@@ -14,19 +14,19 @@ public class ErrorTest
             .Select(status => new object[] { status });
 
     [Theory, MemberData(nameof(Statuses))]
-    public void EveryStatusIsItsException(Status status)
+    public void EveryStatusThrowsItsException(Status status)
     {
-        var thrown = Record.Exception(() => Throw(status));
+        var exception = Record.Exception(() => Throw(status));
         var expected = status switch
         {
             Status.Argument or Status.UnknownFlag => typeof(HypomnesisArgumentException),
             Status.Range => typeof(HypomnesisRangeException),
             _ => typeof(HypomnesisException),
         };
-        Assert.Equal(expected, thrown?.GetType());
-        var told = Assert.IsAssignableFrom<IHypomnesisError>(thrown);
+        Assert.Equal(expected, exception?.GetType());
+        var error = Assert.IsAssignableFrom<IHypomnesisError>(exception);
         Assert.Equal((status, Backend.Nvml, Reason.Failed, NativeDomain.Nvml, 999, "x"),
-            (told.Status, told.Backend, told.Reason, told.NativeDomain, told.NativeCode, told.Message));
+            (error.Status, error.Backend, error.Reason, error.NativeDomain, error.NativeCode, error.Message));
     }
 
     private static unsafe void Throw(Status status)
@@ -39,7 +39,7 @@ public class ErrorTest
     }
 
     [Fact]
-    public void MisuseIsOfTheArgumentFamily()
+    public void MisuseThrowsArgumentExceptions()
     {
         using var context = Repository.Open("small.json");
         Assert.IsAssignableFrom<ArgumentException>(Record.Exception(() => context.FindDevice("colour:red")));
@@ -55,12 +55,12 @@ public class ErrorTest
     }
 
     [Fact]
-    public void WhatIsNotThereSaysWhich()
+    public void AnUnknownDeviceIsNamedInTheMessage()
     {
         using var context = Repository.Open("small.json");
-        var thrown = Assert.Throws<HypomnesisException>(() => context.ReadDevice(4711));
-        Assert.Equal(Status.NoDevice, thrown.Status);
-        Assert.Contains("4711", thrown.Message);
+        var exception = Assert.Throws<HypomnesisException>(() => context.ReadDevice(4711));
+        Assert.Equal(Status.NoDevice, exception.Status);
+        Assert.Contains("4711", exception.Message);
         Assert.False(context.TryFindDevice("driver:nvidia:4711", out _));
         Assert.True(context.TryFindDevice("driver:nvidia:0", out var index));
         Assert.Equal(0u, index);

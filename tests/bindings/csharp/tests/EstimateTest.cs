@@ -17,19 +17,19 @@ public class EstimateTest
     }
 
     [Fact]
-    public void TensorsPlainAndPacked()
+    public void TensorEstimatesAreExactAndRefuseOverflow()
     {
         Assert.Equal(4000ul, Estimate.Tensor([10, 100], Dtype.F32));
         Assert.Equal(4ul, Estimate.Tensor([], Dtype.F32));
         var packing = new Packing { Dtype = Dtype.I4, GroupSize = 32, GroupBits = 16 };
         Assert.Equal(36ul, Estimate.Packed([2, 32], packing));
-        var over = Assert.Throws<HypomnesisException>(() => Estimate.Tensor([ulong.MaxValue, 2], Dtype.U8));
-        Assert.Equal(Status.Overflow, over.Status);
+        var overflow = Assert.Throws<HypomnesisException>(() => Estimate.Tensor([ulong.MaxValue, 2], Dtype.U8));
+        Assert.Equal(Status.Overflow, overflow.Status);
         Assert.Throws<HypomnesisRangeException>(() => Estimate.Tensor([1], Dtype.Unknown));
     }
 
     [Fact]
-    public void AttentionCachesOverheadAndSums()
+    public void AttentionCacheOverheadAndSumEstimatesAreExact()
     {
         var layer = new Attention { Dtype = Dtype.F32, Heads = 1, Sequence = 4, HeadDim = 2 };
         Assert.Equal(192ul, Estimate.Attention(layer));

@@ -20,7 +20,7 @@ public class HandleTest
     }
 
     [Fact]
-    public void DisposingTwiceIsFine()
+    public void HandlesMayBeDisposedTwice()
     {
         var context = Repository.Open("small.json");
         var snapshot = context.TakeSnapshot();
@@ -35,12 +35,12 @@ public class HandleTest
     {
         using var context = Repository.Open("stuck.json");
         Assert.Equal(1u, context.Scan().Count);
-        Exception? thrown = null;
-        var waiting = new Thread(() => thrown = Record.Exception(() => context.ReadPool(0)));
-        waiting.Start();
+        Exception? exception = null;
+        var reader = new Thread(() => exception = Record.Exception(() => context.ReadPool(0)));
+        reader.Start();
         context.Cancel();
-        waiting.Join();
-        Assert.Equal(Status.Cancelled, Assert.IsType<HypomnesisException>(thrown).Status);
+        reader.Join();
+        Assert.Equal(Status.Cancelled, Assert.IsType<HypomnesisException>(exception).Status);
         Assert.Equal(Status.Cancelled, Assert.Throws<HypomnesisException>(() => context.Scan()).Status);
         Assert.NotNull(context.ReadOwnMemory().ResidentBytes);
         context.Resume();
@@ -49,7 +49,7 @@ public class HandleTest
     }
 
     [Fact]
-    public void ThreadsMayDisposeASamplerAtOnce()
+    public void SeveralThreadsMayDisposeOneSampler()
     {
         using var context = Repository.Open("small.json");
         for (var round = 0; round < 200; round++)
@@ -61,41 +61,43 @@ public class HandleTest
     }
 
     [Fact]
-    public void NullWhereSomethingIsWantedIsAnArgumentException()
+    public void NullForARequiredArgumentIsAnArgumentException()
     {
         using var context = Repository.Open("small.json");
         using var snapshot = context.TakeSnapshot();
         using var tracker = new Tracker();
         using var spill = context.CreateSpill(0);
         var nullability = new NullabilityInfoContext();
-        var refused = 0;
-        foreach (var on in new object?[] { context, snapshot, tracker, spill, typeof(Estimate), typeof(Library) })
-            foreach (var method in (on as Type ?? on!.GetType()).GetMethods(BindingFlags.Public | BindingFlags.Static
-                | BindingFlags.Instance | BindingFlags.DeclaredOnly))
-                foreach (var missing in method.GetParameters().Where(one => !one.ParameterType.IsValueType && !one.IsOut
-                    && nullability.Create(one).WriteState == NullabilityState.NotNull
-                    && !(on is Spill && one.Name == "label"))) // as C has it: NULL is no label
+        var refusals = 0;
+        foreach (var target in new object?[] { context, snapshot, tracker, spill, typeof(Estimate), typeof(Library) })
+            foreach (var method in (target as Type ?? target!.GetType()).GetMethods(BindingFlags.Public
+                | BindingFlags.Static | BindingFlags.Instance | BindingFlags.DeclaredOnly))
+                foreach (var missing in method.GetParameters().Where(parameter =>
+                    !parameter.ParameterType.IsValueType && !parameter.IsOut
+                    && nullability.Create(parameter).WriteState == NullabilityState.NotNull
+                    && !(target is Spill && parameter.Name == "label"))) // null means no label, as in C
                 {
-                    var given = method.GetParameters().Select(one => one == missing ? null
-                        : one.ParameterType == typeof(Snapshot) ? snapshot
-                        : one.ParameterType == typeof(string) ? "x"
-                        : one.ParameterType == typeof(ulong[]) ? new ulong[] { 1 }
-                        : one.IsOut ? null
-                        : Activator.CreateInstance(one.ParameterType)).ToArray();
-                    var told = Record.Exception(() => method.Invoke(on as Type is null ? on : null, given));
-                    Assert.True(told is TargetInvocationException { InnerException: ArgumentException },
-                        $"{method} without {missing.Name}: {told?.InnerException}");
-                    refused++;
+                    var arguments = method.GetParameters().Select(parameter => parameter == missing ? null
+                        : parameter.ParameterType == typeof(Snapshot) ? snapshot
+                        : parameter.ParameterType == typeof(string) ? "x"
+                        : parameter.ParameterType == typeof(ulong[]) ? new ulong[] { 1 }
+                        : parameter.IsOut ? null
+                        : Activator.CreateInstance(parameter.ParameterType)).ToArray();
+                    var exception = Record.Exception(
+                        () => method.Invoke(target as Type is null ? target : null, arguments));
+                    Assert.True(exception is TargetInvocationException { InnerException: ArgumentException },
+                        $"{method} without {missing.Name}: {exception?.InnerException}");
+                    refusals++;
                 }
-        Assert.True(refused >= 15, $"{refused} arguments");
+        Assert.True(refusals >= 15, $"{refusals} arguments");
     }
 
     [Fact]
-    public void WhatIsDisposedSaysSo()
+    public void CallsOnADisposedHandleThrowObjectDisposed()
     {
         var context = Repository.Open("small.json");
         var snapshot = context.TakeSnapshot();
-        using var open = context.TakeSnapshot();
+        using var other = context.TakeSnapshot();
         context.Dispose();
         snapshot.Dispose();
         Assert.Equal("Context", Assert.Throws<ObjectDisposedException>(() => context.Scan()).ObjectName);
@@ -103,13 +105,13 @@ public class HandleTest
         Assert.Equal("Snapshot", Assert.Throws<ObjectDisposedException>(() => snapshot.ToJson()).ObjectName);
         Assert.Throws<ObjectDisposedException>(() => snapshot.PoolOf(0));
         Assert.Throws<ObjectDisposedException>(() => snapshot.Reason(0, Collect.Pools));
-        Assert.Throws<ObjectDisposedException>(() => open.DeltaSince(snapshot, 0));
-        Assert.Throws<ObjectDisposedException>(() => snapshot.DeltaSince(open, 0));
+        Assert.Throws<ObjectDisposedException>(() => other.DeltaSince(snapshot, 0));
+        Assert.Throws<ObjectDisposedException>(() => snapshot.DeltaSince(other, 0));
         Assert.Equal(1u, snapshot.Info.DeviceCount);
     }
 
     [Fact]
-    public void OtherClassesThanGpusAreListedWhereAskedFor()
+    public void OtherDeviceClassesAreListedOnlyIfRequested()
     {
         using var gpus = Repository.Open("classes.json");
         Assert.Equal(1u, gpus.Scan().Count);
@@ -120,12 +122,12 @@ public class HandleTest
     }
 
     [Fact]
-    public async Task ACallUnderWayOutlivesDispose()
+    public async Task ACallInProgressOutlivesDispose()
     {
-        Exception? told;
-        bool wasUnderWay;
-        // A call that the machine held up came too late, or was over.
-        var patienceMs = 150;
+        Exception? exception;
+        bool wasInProgress;
+        // On a busy machine the call may start too late or end too early; then try again with a longer delay.
+        var delayMs = 150;
         do
         {
           var context = Repository.Open("hanging.json",
@@ -137,45 +139,45 @@ public class HandleTest
                 return Record.Exception(() => context.TakeSnapshot(new() { Collect = Collect.Everything }).Dispose());
               });
           started.Wait();
-          Thread.Sleep(patienceMs);
-          wasUnderWay = !call.IsCompleted;
+          Thread.Sleep(delayMs);
+          wasInProgress = !call.IsCompleted;
           context.Dispose();
           Assert.Throws<ObjectDisposedException>(() => context.Scan());
-          told = await call;
-          patienceMs *= 2;
-        } while (patienceMs < 3000 && (!wasUnderWay || told is ObjectDisposedException));
-        Assert.True(wasUnderWay);
-        Assert.Null(told);
+          exception = await call;
+          delayMs *= 2;
+        } while (delayMs < 3000 && (!wasInProgress || exception is ObjectDisposedException));
+        Assert.True(wasInProgress);
+        Assert.Null(exception);
     }
 
     [Fact]
-    public void EightThreadsShareAContextThatIsDisposedUnderThem()
+    public void ThreadsThatShareADisposedContextGetObjectDisposed()
     {
         for (var round = 0; round < 20; round++)
         {
             var context = Repository.Open("eight.json");
-            var done = 0;
+            var count = 0;
             var threads = new Thread[8];
             var failures = new Exception?[8];
             for (var i = 0; i < threads.Length; i++)
             {
-                var me = i;
-                threads[i] = new Thread(() => failures[me] = Use(context, ref done));
+                var index = i;
+                threads[i] = new Thread(() => failures[index] = ReadRepeatedly(context, ref count));
                 threads[i].Start();
             }
-            SpinWait.SpinUntil(() => Volatile.Read(ref done) > 40, 10_000);
+            SpinWait.SpinUntil(() => Volatile.Read(ref count) > 40, 10_000);
             context.Dispose();
             Array.ForEach(threads, thread => thread.Join());
             Assert.All(failures, failure => Assert.IsType<ObjectDisposedException>(failure));
-            Assert.True(done > 40);
+            Assert.True(count > 40);
         }
     }
 
-    private static Exception? Use(Context context, ref int done)
+    private static Exception? ReadRepeatedly(Context context, ref int count)
     {
         try
         {
-            for (; ; Interlocked.Increment(ref done))
+            for (; ; Interlocked.Increment(ref count))
             {
                 using var snapshot = context.TakeSnapshot();
                 if (snapshot.Devices.Count != 8 || context.ReadPool(3).DeviceIndex != 3)

@@ -7,7 +7,7 @@ using System.Text.Json;
 
 namespace Hypomnesis.Tests;
 
-/// <summary>What the tests read of the repository, whose root is in HMN_SOURCE.</summary>
+/// <summary>Files of the repository, whose root is in HMN_SOURCE.</summary>
 internal static class Repository
 {
     private static readonly string Root = Environment.GetEnvironmentVariable("HMN_SOURCE")
@@ -23,7 +23,7 @@ internal static class Repository
             .Concat(Directory.GetFiles(Path.Combine(Root, "examples/machines"), "*.json"))
             .Where(path => Path.GetFileName(path) is not ("hanging.json" or "slow.json" or "stuck.json"));
 
-    /// <summary>A context over a machine file of tests/bindings/machines, or at an absolute path.</summary>
+    /// <summary>Opens a context on a machine file of tests/bindings/machines or at an absolute path.</summary>
     internal static Context Open(string machine, ContextOptions? options = null)
     {
       var context =
@@ -32,7 +32,7 @@ internal static class Repository
       return context;
     }
 
-    internal static string Pascal(string name) =>
+    internal static string ToPascalCase(string name) =>
         string.Concat(name.Split('_').Select(word => word switch
         {
             "hresult" => "HResult",

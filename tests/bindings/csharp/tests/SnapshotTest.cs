@@ -12,13 +12,13 @@ public class SnapshotTest
     private static readonly SnapshotOptions Everything = new() { Collect = Collect.Everything };
 
     [Fact]
-    public void WideIntegersAreExact()
+    public void IntegersBeyond53BitsAreExact()
     {
-        Assert.Equal((1ul << 53) + 1, ResidentBytes("wide53.json"));
-        Assert.Equal(ulong.MaxValue, ResidentBytes("wide64.json"));
+        Assert.Equal((1ul << 53) + 1, ReadResidentBytes("wide53.json"));
+        Assert.Equal(ulong.MaxValue, ReadResidentBytes("wide64.json"));
     }
 
-    private static ulong? ResidentBytes(string machine)
+    private static ulong? ReadResidentBytes(string machine)
     {
         using var context = Repository.Open(machine);
         using var snapshot = context.TakeSnapshot(Everything);
@@ -26,22 +26,22 @@ public class SnapshotTest
     }
 
     [Fact]
-    public void NamesAreUtf8BothWays()
+    public void NamesBeyondAsciiAreReadAndPassedUnchanged()
     {
         using var context = Repository.Open("names.json");
         using var snapshot = context.TakeSnapshot(Everything);
         Assert.Contains(snapshot.Devices, device => device.Name!.Any(letter => letter > 127));
         foreach (var device in snapshot.Devices)
-            Assert.Contains(device.Name!, JsonNames(snapshot));
+            Assert.Contains(device.Name!, ReadJsonNames(snapshot));
         Assert.StartsWith("  Größe 記憶: RAM ", snapshot.DeltaLine(snapshot, snapshot.Devices[0].Index, "Größe 記憶"));
     }
 
-    private static IEnumerable<string?> JsonNames(Snapshot snapshot) =>
+    private static IEnumerable<string?> ReadJsonNames(Snapshot snapshot) =>
         JsonDocument.Parse(snapshot.ToJson()).RootElement.GetProperty("devices").EnumerateArray()
             .Select(device => device.GetProperty("name").GetString()).ToList();
 
     [Fact]
-    public void ADeviceHasWhatIsItsOwn()
+    public void ADeviceContainsItsOwnPoolsTelemetryAndUsage()
     {
         using var context = Repository.Open("eight.json");
         using var snapshot = context.TakeSnapshot(Everything);
@@ -59,7 +59,7 @@ public class SnapshotTest
     }
 
     [Fact]
-    public void WhatIsAbsentIsNull()
+    public void AbsentFieldsAndPartsAreNull()
     {
         using var context = Repository.Open("nothing.json");
         using var snapshot = context.TakeSnapshot(Everything);
@@ -67,17 +67,17 @@ public class SnapshotTest
         Assert.Null(snapshot.Devices[0].DriverIndex);
         Assert.All(snapshot.Devices[0].Pools, pool => Assert.Null(pool.TotalBytes));
         using var small = Repository.Open("small.json");
-        using var without = small.TakeSnapshot(new SnapshotOptions { Collect = Collect.Devices });
-        Assert.Null(without.Memory);
-        Assert.Null(without.SystemMemory);
-        Assert.Null(without.Devices[0].Telemetry);
-        Assert.Null(without.Devices[0].OwnUsage);
-        Assert.Empty(without.Devices[0].Pools);
-        Assert.Null(without.DeviceLine(0, DeviceFormat.Free));
+        using var devicesOnly = small.TakeSnapshot(new SnapshotOptions { Collect = Collect.Devices });
+        Assert.Null(devicesOnly.Memory);
+        Assert.Null(devicesOnly.SystemMemory);
+        Assert.Null(devicesOnly.Devices[0].Telemetry);
+        Assert.Null(devicesOnly.Devices[0].OwnUsage);
+        Assert.Empty(devicesOnly.Devices[0].Pools);
+        Assert.Null(devicesOnly.DeviceLine(0, DeviceFormat.Free));
     }
 
     [Fact]
-    public void ListsCannotBeChanged()
+    public void ListsAreReadOnly()
     {
         using var context = Repository.Open("eight.json");
         using var snapshot = context.TakeSnapshot(Everything);
@@ -87,15 +87,15 @@ public class SnapshotTest
     }
 
     [Fact]
-    public void OptionsConfineToOneDeviceAndProcess()
+    public void OptionsLimitASnapshotToOneDeviceOrProcess()
     {
         using var context = Repository.Open("eight.json");
-        using var one = context.TakeSnapshot(Everything.OfDevice(3));
-        Assert.Equal(3u, Assert.Single(one.Devices).Index);
+        using var deviceSnapshot = context.TakeSnapshot(Everything.OfDevice(3));
+        Assert.Equal(3u, Assert.Single(deviceSnapshot.Devices).Index);
         using var all = context.TakeSnapshot(Everything);
         var pid = all.Usages[5].Pid;
-        using var alone = context.TakeSnapshot(Everything.OfProcess(pid));
-        Assert.NotEmpty(alone.Usages);
-        Assert.All(alone.Usages, usage => Assert.Equal(pid, usage.Pid));
+        using var processSnapshot = context.TakeSnapshot(Everything.OfProcess(pid));
+        Assert.NotEmpty(processSnapshot.Usages);
+        Assert.All(processSnapshot.Usages, usage => Assert.Equal(pid, usage.Pid));
     }
 }

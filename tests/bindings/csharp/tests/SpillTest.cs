@@ -4,13 +4,13 @@ using Xunit;
 
 namespace Hypomnesis.Tests;
 
-/// <summary>Device memory that moves to the host.</summary>
+/// <summary>Detectors of device memory that moves to the host.</summary>
 public class SpillTest
 {
     private const ulong MiB = 1 << 20;
 
     [Fact]
-    public void ADeviceIsObserved()
+    public void ADetectorReportsASpillOfItsDevice()
     {
         using var context = Repository.Open("spill.json");
         using var spill = context.CreateSpill(0);
@@ -31,7 +31,7 @@ public class SpillTest
     }
 
     [Fact]
-    public void WhatCannotBeMeasuredSaysWhyAndCanBeFed()
+    public void AnUnmeasurableDeviceReportsWhyAndAcceptsFedSamples()
     {
         using var context = Repository.Open("spill.json");
         using var spill = context.CreateSpill(1);
@@ -47,15 +47,15 @@ public class SpillTest
     }
 
     [Fact]
-    public void SnapshotsAreObservedWithoutAContext()
+    public void ADetectorWithoutAContextObservesSnapshots()
     {
         using var context = Repository.Open("spill.json");
         using var spill = Spill.CreateFed();
         for (var i = 0; i < 3; i++)
         {
-            using var taken = context.TakeSnapshot(
+            using var snapshot = context.TakeSnapshot(
                 new SnapshotOptions { Collect = Collect.Pools | Collect.Processes });
-            spill.ObserveSnapshot(taken, "taken");
+            spill.ObserveSnapshot(snapshot, "snapshot");
         }
         Assert.Equal((3ul, 1ul), (spill.ReadInfo().ObservationCount, spill.ReadInfo().EpisodeCount));
         Assert.Throws<HypomnesisRangeException>(

@@ -8,12 +8,12 @@ namespace Hypomnesis.Tests;
 public class TrackerTest
 {
     [Fact]
-    public void ItKeepsToItsLimit()
+    public void ATrackerEnforcesItsLimit()
     {
         using var tracker = new Tracker(new TrackerOptions { LimitBytes = 1000 });
         tracker.Allocate(900);
-        var refused = Assert.Throws<HypomnesisException>(() => tracker.Allocate(200));
-        Assert.Equal(Status.Limit, refused.Status);
+        var exception = Assert.Throws<HypomnesisException>(() => tracker.Allocate(200));
+        Assert.Equal(Status.Limit, exception.Status);
         Assert.True(tracker.WouldFit(100));
         Assert.False(tracker.WouldFit(101));
         tracker.Release(400);
@@ -30,15 +30,15 @@ public class TrackerTest
     [Fact]
     public void ALimitOfZeroAllowsNothing()
     {
-        using var made = new Tracker(new TrackerOptions { LimitBytes = 0 });
-        Assert.Throws<HypomnesisException>(() => made.Allocate(1));
-        using var changed = new Tracker();
-        changed.SetLimit(0);
-        Assert.Throws<HypomnesisException>(() => changed.Allocate(1));
+        using var tracker = new Tracker(new TrackerOptions { LimitBytes = 0 });
+        Assert.Throws<HypomnesisException>(() => tracker.Allocate(1));
+        using var other = new Tracker();
+        other.SetLimit(0);
+        Assert.Throws<HypomnesisException>(() => other.Allocate(1));
     }
 
     [Fact]
-    public void TagsHaveAccounts()
+    public void ATagCountsItsOwnBytes()
     {
         using var tracker = new Tracker();
         var weights = tracker.Tag("weights");
@@ -51,7 +51,7 @@ public class TrackerTest
     }
 
     [Fact]
-    public void OneThatIsLinkedAsksTheDevice()
+    public void ALinkedTrackerReadsItsDevice()
     {
         using var context = Repository.Open("small.json");
         var pool = context.ReadPool(0);
@@ -64,7 +64,7 @@ public class TrackerTest
     }
 
     [Fact]
-    public void OneThatIsDisposedSaysSo()
+    public void CallsOnADisposedTrackerThrowObjectDisposed()
     {
         var tracker = new Tracker();
         tracker.Dispose();

@@ -25,18 +25,18 @@ func (a *answer) flush() {
 
 var escapes = strings.NewReplacer("\t", `\t`, "\n", `\n`, "\r", `\r`, `\`, `\\`)
 
-func (a *answer) line(key, text string) {
+func (a *answer) writeLine(key, text string) {
 	a.lines.WriteString(key + "\t" + text + "\n")
 }
 
-// written is a value as the protocol has it, by its kind alone: enumerations are numbers here.
-func written(value reflect.Value) string {
+// formatValue formats a value for the protocol by its kind: enumerations are numbers.
+func formatValue(value reflect.Value) string {
 	if get := value.MethodByName("Get"); get.IsValid() {
-		got := get.Call(nil)
-		if !got[1].Bool() {
+		result := get.Call(nil)
+		if !result[1].Bool() {
 			return "null"
 		}
-		value = got[0]
+		value = result[0]
 	}
 	switch value.Kind() {
 	case reflect.String:
@@ -54,64 +54,64 @@ func written(value reflect.Value) string {
 	return strconv.FormatUint(value.Uint(), 10)
 }
 
-func (a *answer) field(key string, value interface{}) {
+func (a *answer) writeField(key string, value interface{}) {
 	if key == "error" {
-		a.line(key, value.(string))
+		a.writeLine(key, value.(string))
 		return
 	}
-	a.line(key, written(reflect.ValueOf(value)))
+	a.writeLine(key, formatValue(reflect.ValueOf(value)))
 }
 
-func (a *answer) value(value interface{}) {
-	a.field("value", value)
+func (a *answer) writeValue(value interface{}) {
+	a.writeField("value", value)
 }
 
-// The texts of a snapshot's rows are asked for by themselves.
-var textsOf = map[reflect.Type]map[string]bool{
+// textFields are not part of a record in the protocol: they have their own requests.
+var textFields = map[reflect.Type]map[string]bool{
 	reflect.TypeOf(hypomnesis.Usage{}): {"Name": true, "Command": true, "Container": true},
 	reflect.TypeOf(hypomnesis.Group{}): {"Name": true},
 }
 
-// record gives each field by its name in C.
-func (a *answer) record(record interface{}) {
+// writeRecord writes each field under its C name.
+func (a *answer) writeRecord(record interface{}) {
 	value := reflect.ValueOf(record)
 	for i := 0; i < value.NumField(); i++ {
 		field := value.Type().Field(i)
-		if textsOf[value.Type()][field.Name] {
+		if textFields[value.Type()][field.Name] {
 			continue
 		}
-		a.line(field.Tag.Get("json"), written(value.Field(i)))
+		a.writeLine(field.Tag.Get("json"), formatValue(value.Field(i)))
 	}
 }
 
-// done answers with a failure, if there was one; what there is not is null.
-func (a *answer) done(err error) bool {
+// check writes a failure, if there is one, and null for an absent value; it reports success.
+func (a *answer) check(err error) bool {
 	var failure *hypomnesis.Error
 	switch {
 	case err == nil:
 		return true
 	case errors.Is(err, hypomnesis.ErrClosed):
-		a.field("error", "closed")
+		a.writeField("error", "closed")
 	case errors.Is(err, hypomnesis.ErrEmpty):
-		a.line("value", "null")
+		a.writeLine("value", "null")
 	case errors.As(err, &failure):
-		a.field("error", failure.Status.String())
-		a.field("message", failure.Message)
+		a.writeField("error", failure.Status.String())
+		a.writeField("message", failure.Message)
 	default:
-		a.field("error", err.Error())
+		a.writeField("error", err.Error())
 	}
 	return false
 }
 
-// value answers with one value, record with a record.
-func say[T any](a *agent, ask func() (T, error)) {
-	if value, err := ask(); a.done(err) {
-		a.value(value)
+// answerValue answers with a single value, answerRecord with a record.
+func answerValue[T any](a *agent, read func() (T, error)) {
+	if value, err := read(); a.check(err) {
+		a.writeValue(value)
 	}
 }
 
-func add_record[T any](a *agent, ask func() (T, error)) {
-	if record, err := ask(); a.done(err) {
-		a.record(record)
+func answerRecord[T any](a *agent, read func() (T, error)) {
+	if record, err := read(); a.check(err) {
+		a.writeRecord(record)
 	}
 }

@@ -50,83 +50,83 @@ type command struct {
 
 var commands = map[string]command{
 	"open":     {4, (*agent).open},
-	"close":    {0, func(a *agent, r request) { a.done(a.context.Close()) }},
-	"set_path": {2, func(a *agent, r request) { a.done(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
+	"close":    {0, func(a *agent, r request) { a.check(a.context.Close()) }},
+	"set_path": {2, func(a *agent, r request) { a.check(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
 	"scan": {0, func(a *agent, r request) {
-		say(a, func() (uint32, error) {
-			found, err := a.context.Scan()
-			return found.Count, err
+		answerValue(a, func() (uint32, error) {
+			scan, err := a.context.Scan()
+			return scan.Count, err
 		})
 	}},
 	"scan_generation": {0, func(a *agent, r request) {
-		say(a, func() (uint64, error) {
-			found, err := a.context.Scan()
-			return found.Generation, err
+		answerValue(a, func() (uint64, error) {
+			scan, err := a.context.Scan()
+			return scan.Generation, err
 		})
 	}},
 	"find_device": {1, func(a *agent, r request) {
-		say(a, func() (uint32, error) { return a.context.FindDevice(r[1]) })
+		answerValue(a, func() (uint32, error) { return a.context.FindDevice(r[1]) })
 	}},
 	"device": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1), 0) })
+		answerRecord(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1), 0) })
 	}},
 	"pool": {2, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Pool, error) {
+		answerRecord(a, func() (hypomnesis.Pool, error) {
 			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0, 0)
 		})
 	}},
 	"metric": {3, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Metric, error) {
+		answerRecord(a, func() (hypomnesis.Metric, error) {
 			return a.context.Metric(r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3), 0)
 		})
 	}},
 	"telemetry": {2, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Telemetry, error) {
+		answerRecord(a, func() (hypomnesis.Telemetry, error) {
 			return a.context.Telemetry(r.u32(1), hypomnesis.TelemetryFields(r.u32(2)))
 		})
 	}},
 	"usage": {2, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2), 0) })
+		answerRecord(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2), 0) })
 	}},
 	"own_usage": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1), 0) })
+		answerRecord(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1), 0) })
 	}},
 	"process_memory": {2, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.ProcessMemory, error) {
+		answerRecord(a, func() (hypomnesis.ProcessMemory, error) {
 			return a.context.ProcessMemory(r.u32(1), hypomnesis.ProcessMemoryFields(r.u32(2)))
 		})
 	}},
 	"own_memory": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.ProcessMemory, error) {
+		answerRecord(a, func() (hypomnesis.ProcessMemory, error) {
 			return a.context.OwnMemory(hypomnesis.ProcessMemoryFields(r.u32(1)))
 		})
 	}},
 	"system_memory": {0, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.SystemMemory, error) { return a.context.SystemMemory(0) })
+		answerRecord(a, func() (hypomnesis.SystemMemory, error) { return a.context.SystemMemory(0) })
 	}},
 	"backend": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.BackendInfo, error) {
+		answerRecord(a, func() (hypomnesis.BackendInfo, error) {
 			return a.context.Backend(hypomnesis.Backend(r.u32(1)))
 		})
 	}},
-	"format_bytes": {1, func(a *agent, r request) { a.value(hypomnesis.FormatBytes(r.u64(1))) }},
-	"status_name":  {1, func(a *agent, r request) { a.value(hypomnesis.Status(r.i32(1)).String()) }},
-	"backend_name": {1, func(a *agent, r request) { a.value(hypomnesis.Backend(r.u32(1)).String()) }},
-	"reason_name":  {1, func(a *agent, r request) { a.value(hypomnesis.Reason(r.u32(1)).String()) }},
-	"metric_name":  {1, func(a *agent, r request) { a.value(hypomnesis.MetricID(r.u32(1)).String()) }},
-	"metric_unit":  {1, func(a *agent, r request) { a.value(hypomnesis.MetricID(r.u32(1)).Unit()) }},
+	"format_bytes": {1, func(a *agent, r request) { a.writeValue(hypomnesis.FormatBytes(r.u64(1))) }},
+	"status_name":  {1, func(a *agent, r request) { a.writeValue(hypomnesis.Status(r.i32(1)).String()) }},
+	"backend_name": {1, func(a *agent, r request) { a.writeValue(hypomnesis.Backend(r.u32(1)).String()) }},
+	"reason_name":  {1, func(a *agent, r request) { a.writeValue(hypomnesis.Reason(r.u32(1)).String()) }},
+	"metric_name":  {1, func(a *agent, r request) { a.writeValue(hypomnesis.MetricID(r.u32(1)).String()) }},
+	"metric_unit":  {1, func(a *agent, r request) { a.writeValue(hypomnesis.MetricID(r.u32(1)).Unit()) }},
 	"metric_instance_name": {2, func(a *agent, r request) {
-		a.value(hypomnesis.MetricID(r.u32(1)).InstanceName(r.u32(2)))
+		a.writeValue(hypomnesis.MetricID(r.u32(1)).InstanceName(r.u32(2)))
 	}},
 	"backend_available": {1, func(a *agent, r request) {
-		a.value(hypomnesis.HasBackend(hypomnesis.Backend(r.u32(1))))
+		a.writeValue(hypomnesis.HasBackend(hypomnesis.Backend(r.u32(1))))
 	}},
 	"feature": {1, func(a *agent, r request) {
-		a.value(hypomnesis.HasFeature(hypomnesis.Feature(r.u32(1))))
+		a.writeValue(hypomnesis.HasFeature(hypomnesis.Feature(r.u32(1))))
 	}},
 	"version": {0, func(a *agent, r request) {
-		a.value(hypomnesis.VersionString())
-		a.field("number", hypomnesis.VersionNumber())
+		a.writeValue(hypomnesis.VersionString())
+		a.writeField("number", hypomnesis.VersionNumber())
 	}},
 }
 
@@ -148,7 +148,7 @@ func (a *agent) open(r request) {
 	if err == nil && r[4] != "-" {
 		err = a.setPath(hypomnesis.PathSimulation, r[4])
 	}
-	a.done(err)
+	a.check(err)
 }
 
 func main() {
@@ -156,17 +156,17 @@ func main() {
 		snapshots: map[string]*hypomnesis.Snapshot{},
 		samplers:  map[string]*hypomnesis.Sampler{},
 	}
-	for name, each := range samplerCommands {
-		commands[name] = each
+	for name, entry := range samplerCommands {
+		commands[name] = entry
 	}
-	for name, each := range trackerCommands {
-		commands[name] = each
+	for name, entry := range trackerCommands {
+		commands[name] = entry
 	}
-	for name, each := range spillCommands {
-		commands[name] = each
+	for name, entry := range spillCommands {
+		commands[name] = entry
 	}
-	for name, each := range snapshotCommands {
-		commands[name] = each
+	for name, entry := range snapshotCommands {
+		commands[name] = entry
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
@@ -174,12 +174,12 @@ func main() {
 		if words[0] == "quit" {
 			break
 		}
-		if each, ok := commands[words[0]]; !ok {
-			a.field("error", "unknown")
-		} else if each.words != len(words)-1 {
-			a.field("error", "usage")
+		if entry, ok := commands[words[0]]; !ok {
+			a.writeField("error", "unknown")
+		} else if entry.words != len(words)-1 {
+			a.writeField("error", "usage")
 		} else {
-			each.run(a, words)
+			entry.run(a, words)
 		}
 		a.flush()
 	}

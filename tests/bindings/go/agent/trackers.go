@@ -43,7 +43,7 @@ func dtypeBits(r request) (uint32, error) {
 
 func (a *agent) track(r request) {
 	tracker, err := a.context.NewTracker(0, &hypomnesis.TrackerOptions{LimitBytes: hypomnesis.Some(r.u64(1))})
-	if a.done(err) {
+	if a.check(err) {
 		a.tracker = tracker
 	}
 }
@@ -58,39 +58,39 @@ func (a *agent) fits(r request) (uint32, error) {
 
 var trackerCommands = map[string]command{
 	"estimate_tensor": {3, func(a *agent, r request) {
-		say(a, func() (uint64, error) { return estimateTensor(r) })
+		answerValue(a, func() (uint64, error) { return estimateTensor(r) })
 	}},
 	"estimate_cache": {5, func(a *agent, r request) {
-		say(a, func() (uint64, error) { return estimateCache(r) })
+		answerValue(a, func() (uint64, error) { return estimateCache(r) })
 	}},
 	"estimate_packed": {5, func(a *agent, r request) {
-		say(a, func() (uint64, error) { return estimatePacked(r) })
+		answerValue(a, func() (uint64, error) { return estimatePacked(r) })
 	}},
 	"estimate_attention": {5, func(a *agent, r request) {
-		say(a, func() (uint64, error) { return estimateAttention(r) })
+		answerValue(a, func() (uint64, error) { return estimateAttention(r) })
 	}},
 	"estimate_overhead": {2, func(a *agent, r request) {
-		say(a, func() (uint64, error) { return hypomnesis.EstimateOverhead(r.u64(1), r.u32(2)) })
+		answerValue(a, func() (uint64, error) { return hypomnesis.EstimateOverhead(r.u64(1), r.u32(2)) })
 	}},
 	"estimate_sum": {2, func(a *agent, r request) {
-		say(a, func() (uint64, error) { return hypomnesis.EstimateSum(r.u64(1), r.u64(2)) })
+		answerValue(a, func() (uint64, error) { return hypomnesis.EstimateSum(r.u64(1), r.u64(2)) })
 	}},
 	"dtype_bits": {1, func(a *agent, r request) {
-		say(a, func() (uint32, error) { return dtypeBits(r) })
+		answerValue(a, func() (uint32, error) { return dtypeBits(r) })
 	}},
-	"track_limit": {1, func(a *agent, r request) { a.done(a.tracker.SetLimit(r.maybe(1))) }},
-	"track_reset": {0, func(a *agent, r request) { a.done(a.tracker.Reset()) }},
+	"track_limit": {1, func(a *agent, r request) { a.check(a.tracker.SetLimit(r.optional(1))) }},
+	"track_reset": {0, func(a *agent, r request) { a.check(a.tracker.Reset()) }},
 	"track":       {1, (*agent).track},
 	"track_tag": {1, func(a *agent, r request) {
-		say(a, func() (uint32, error) { return a.tracker.Tag(r[1]) })
+		answerValue(a, func() (uint32, error) { return a.tracker.Tag(r[1]) })
 	}},
-	"track_allocate": {2, func(a *agent, r request) { a.done(a.tracker.AllocateTagged(r.u32(2), r.u64(1))) }},
-	"track_release":  {2, func(a *agent, r request) { a.done(a.tracker.ReleaseTagged(r.u32(2), r.u64(1))) }},
+	"track_allocate": {2, func(a *agent, r request) { a.check(a.tracker.AllocateTagged(r.u32(2), r.u64(1))) }},
+	"track_release":  {2, func(a *agent, r request) { a.check(a.tracker.ReleaseTagged(r.u32(2), r.u64(1))) }},
 	"track_fits": {1, func(a *agent, r request) {
-		say(a, func() (uint32, error) { return a.fits(r) })
+		answerValue(a, func() (uint32, error) { return a.fits(r) })
 	}},
-	"track_info": {0, func(a *agent, r request) { add_record(a, a.tracker.Info) }},
+	"track_info": {0, func(a *agent, r request) { answerRecord(a, a.tracker.Info) }},
 	"track_read_tag": {1, func(a *agent, r request) {
-		add_record(a, func() (hypomnesis.Tag, error) { return a.tracker.ReadTag(r.u32(1)) })
+		answerRecord(a, func() (hypomnesis.Tag, error) { return a.tracker.ReadTag(r.u32(1)) })
 	}},
 }

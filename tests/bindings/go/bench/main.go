@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// bench MACHINE... prints what a snapshot costs that is copied whole, in Go and in C, on each machine file,
-// compared with a bare call through the same binding. It asserts nothing: times are for people.
+// bench MACHINE... prints the cost of a snapshot copied whole, in Go and in C, on each machine file,
+// compared with a bare call through the same binding. It asserts nothing.
 package main
 
 /*
@@ -9,7 +9,7 @@ package main
 #include <hypomnesis.h>
 #include <stdlib.h>
 
-enum { MOST = 256, LONGEST_NAME = 64 };
+enum { MAX_RECORDS = 256, NAME_SIZE = 64 };
 
 static hmn_context *open_machine(const char *path) {
 	hmn_context *context = NULL;
@@ -19,20 +19,20 @@ static hmn_context *open_machine(const char *path) {
 	return NULL;
 }
 
-#define ALL(count, record, CALL) \
-	for (i = 0; i < (count) && i < MOST; i++) { \
+#define COPY_EACH(count, record, CALL) \
+	for (i = 0; i < (count) && i < MAX_RECORDS; i++) { \
 		record[i].struct_size = sizeof record[i]; \
 		(CALL); \
 	}
 
-// What a C program does that copies all of a snapshot. Gives the number of objects.
-static uint32_t copy_whole(const hmn_snapshot *snapshot) {
-	static hmn_device device[MOST];
-	static hmn_telemetry telemetry[MOST];
-	static hmn_usage self[MOST], usage[MOST];
-	static hmn_pool pool[MOST];
-	static hmn_diagnostic diagnostic[MOST];
-	static char name[MOST][LONGEST_NAME];
+// Copies a whole snapshot as a C program would; returns the number of objects.
+static uint32_t copy_snapshot(const hmn_snapshot *snapshot) {
+	static hmn_device device[MAX_RECORDS];
+	static hmn_telemetry telemetry[MAX_RECORDS];
+	static hmn_usage self[MAX_RECORDS], usage[MAX_RECORDS];
+	static hmn_pool pool[MAX_RECORDS];
+	static hmn_diagnostic diagnostic[MAX_RECORDS];
+	static char name[MAX_RECORDS][NAME_SIZE];
 	hmn_snapshot_info info = {sizeof info};
 	hmn_process_memory memory = {sizeof memory};
 	hmn_system_memory system = {sizeof system};
@@ -40,15 +40,15 @@ static uint32_t copy_whole(const hmn_snapshot *snapshot) {
 	hmn_snapshot_read(snapshot, &info, NULL);
 	hmn_snapshot_memory(snapshot, &memory, NULL);
 	hmn_snapshot_system(snapshot, &system, NULL);
-	ALL(info.device_count, device, hmn_snapshot_device_at(snapshot, i, &device[i], NULL))
-	ALL(info.device_count, telemetry, hmn_snapshot_find_telemetry(snapshot, i, &telemetry[i], NULL))
-	ALL(info.device_count, self, hmn_snapshot_find_self(snapshot, i, &self[i], NULL))
-	ALL(info.pool_count, pool, hmn_snapshot_pool_at(snapshot, i, &pool[i], NULL))
-	ALL(info.usage_count, usage, hmn_snapshot_usage_at(snapshot, i, &usage[i], NULL))
-	for (i = 0; i < info.usage_count && i < MOST; i++) {
-		hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, i, name[i], LONGEST_NAME, NULL, NULL);
+	COPY_EACH(info.device_count, device, hmn_snapshot_device_at(snapshot, i, &device[i], NULL))
+	COPY_EACH(info.device_count, telemetry, hmn_snapshot_find_telemetry(snapshot, i, &telemetry[i], NULL))
+	COPY_EACH(info.device_count, self, hmn_snapshot_find_self(snapshot, i, &self[i], NULL))
+	COPY_EACH(info.pool_count, pool, hmn_snapshot_pool_at(snapshot, i, &pool[i], NULL))
+	COPY_EACH(info.usage_count, usage, hmn_snapshot_usage_at(snapshot, i, &usage[i], NULL))
+	for (i = 0; i < info.usage_count && i < MAX_RECORDS; i++) {
+		hmn_snapshot_text_at(snapshot, HMN_TEXT_PROCESS_NAME, i, name[i], NAME_SIZE, NULL, NULL);
 	}
-	ALL(info.diagnostic_count, diagnostic, hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic[i], NULL))
+	COPY_EACH(info.diagnostic_count, diagnostic, hmn_snapshot_diagnostic_at(snapshot, i, &diagnostic[i], NULL))
 	return 3 * info.device_count + info.pool_count + info.usage_count + info.diagnostic_count + 3;
 }
 
@@ -59,7 +59,7 @@ static uint32_t take_many(hmn_context *context, uint32_t times, int copy) {
 	while (times--) {
 		hmn_snapshot *snapshot = NULL;
 		if (hmn_snapshot_take(context, &options, &snapshot, NULL) != HMN_OK) return 0;
-		if (copy) objects = copy_whole(snapshot);
+		if (copy) objects = copy_snapshot(snapshot);
 		hmn_snapshot_destroy(snapshot);
 	}
 	return objects;
@@ -83,14 +83,14 @@ const (
 	calls  = 1000000
 )
 
-// fastest is the best of some rounds: what the machine does besides only ever adds.
-func fastest(times int, work func()) time.Duration {
+// measureFastest returns the time of the fastest round: other work of the machine only adds time.
+func measureFastest(times int, work func()) time.Duration {
 	var best time.Duration
 	for round := 0; round < rounds; round++ {
-		started := time.Now()
+		start := time.Now()
 		work()
-		if took := time.Since(started) / time.Duration(times); round == 0 || took < best {
-			best = took
+		if duration := time.Since(start) / time.Duration(times); round == 0 || duration < best {
+			best = duration
 		}
 	}
 	return best
@@ -103,13 +103,13 @@ func must(err error) {
 	}
 }
 
-func inGo(path string) time.Duration {
+func measureGo(path string) time.Duration {
 	context, err := hypomnesis.NewContext(nil)
 	must(err)
 	defer context.Close()
 	must(context.SetPath(hypomnesis.PathSimulation, path))
 	options := &hypomnesis.SnapshotOptions{Collect: 127}
-	return fastest(times, func() {
+	return measureFastest(times, func() {
 		for i := 0; i < times; i++ {
 			snapshot, err := context.Take(options)
 			must(err)
@@ -118,7 +118,7 @@ func inGo(path string) time.Duration {
 	})
 }
 
-func inC(path string) (taking, whole time.Duration, objects uint32) {
+func measureC(path string) (cTake, cTotal time.Duration, objects uint32) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	context := C.open_machine(name)
@@ -126,27 +126,27 @@ func inC(path string) (taking, whole time.Duration, objects uint32) {
 		must(fmt.Errorf("no context on %s", path))
 	}
 	defer C.hmn_context_destroy(context)
-	taking = fastest(times, func() { C.take_many(context, times, 0) })
-	whole = fastest(times, func() { objects = uint32(C.take_many(context, times, 1)) })
-	return taking, whole, objects
+	cTake = measureFastest(times, func() { C.take_many(context, times, 0) })
+	cTotal = measureFastest(times, func() { objects = uint32(C.take_many(context, times, 1)) })
+	return cTake, cTotal, objects
 }
 
 func main() {
-	bare := fastest(calls, func() {
+	bareCall := measureFastest(calls, func() {
 		for i := 0; i < calls; i++ {
 			hypomnesis.VersionNumber()
 		}
 	})
-	fmt.Printf("a bare call: %v\n", bare)
+	fmt.Printf("a bare call: %v\n", bareCall)
 	for _, path := range os.Args[1:] {
 		absolute, err := filepath.Abs(path)
 		must(err)
-		taking, inAll, objects := inC(absolute)
-		own := inGo(absolute)
-		copying := own - taking
+		cTake, cTotal, objects := measureC(absolute)
+		goTotal := measureGo(absolute)
+		goCopy := goTotal - cTake
 		fmt.Printf("%s: %d objects; taken and copied whole: C %v, Go %v (%.2f times C); "+
 			"the copying alone: C %v, Go %v, %.1f bare calls per object\n",
-			filepath.Base(path), objects, inAll, own, float64(own)/float64(inAll), inAll-taking, copying,
-			float64(copying)/float64(objects)/float64(bare))
+			filepath.Base(path), objects, cTotal, goTotal, float64(goTotal)/float64(cTotal), cTotal-cTake, goCopy,
+			float64(goCopy)/float64(objects)/float64(bareCall))
 	}
 }

@@ -73,7 +73,7 @@ class Docs(Case):
             for builtin in re.findall(r"\w+", also):
                 self.assertTrue(issubclass(getattr(hypomnesis, cls),
                                            getattr(builtins, builtin)), cls)
-        self.assertEqual(reported, hypomnesis._error.ERROR_OF_STATUS)
+        self.assertEqual(reported, hypomnesis._error.ERROR_CLASSES)
 
     def test_every_public_name_says_what_it_is(self):
         for name in hypomnesis.__all__:
